@@ -1,0 +1,23 @@
+//! What every other crate of Tidemark speaks in: time, units, ECN codepoints, packets and random streams.
+//!
+//! Nothing here knows a clock, a socket or a thread. All arithmetic is either on integers or on IEEE 754
+//! operations that are exact by definition; transcendental functions come from `libm`, so a run gives the
+//! same bits on every machine.
+#![no_std]
+
+extern crate alloc;
+
+pub mod ecn;
+pub mod packet;
+pub mod random;
+pub mod time;
+pub mod units;
+
+#[cfg(feature = "serde")]
+mod text;
+
+pub use ecn::Ecn;
+pub use packet::{Dscp, FlowId, Inspect, Packet, TcpFeedback, TcpFlags, TcpView};
+pub use random::Stream;
+pub use time::{Duration, Instant};
+pub use units::{BitRate, Bytes, Probability};

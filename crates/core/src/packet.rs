@@ -1,0 +1,127 @@
+//! A packet as value: what the network may see of it, around a payload that only the endpoints read.
+
+use crate::ecn::Ecn;
+use crate::units::Bytes;
+
+/// Names a flow within a run. The simulator numbers its flows; a gNB hashes the 5-tuple.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FlowId(pub u32);
+
+/// The six DSCP bits of the IP header.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Dscp(pub u8);
+
+/// One IP packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Packet<P> {
+    /// The flow it belongs to; an acknowledgement carries the id of the flow that it acknowledges.
+    pub flow: FlowId,
+    /// Length of the IP packet, header included.
+    pub size: Bytes,
+    /// The ECN field of its IP header.
+    pub ecn: Ecn,
+    /// What the endpoints exchange.
+    pub payload: P,
+}
+
+/// The TCP flags that concern congestion signalling and connection set-up.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct TcpFlags {
+    /// SYN.
+    pub syn: bool,
+    /// ACK.
+    pub ack: bool,
+    /// FIN.
+    pub fin: bool,
+    /// RST.
+    pub rst: bool,
+    /// ECE (RFC 3168), the low bit of AccECN's ACE field.
+    pub ece: bool,
+    /// CWR (RFC 3168), the middle bit of AccECN's ACE field.
+    pub cwr: bool,
+    /// AE (RFC 9768), the high bit of AccECN's ACE field.
+    pub ae: bool,
+}
+
+impl TcpFlags {
+    /// The ACE field: AE, CWR, ECE read as one number (RFC 9768 section 3.1.1).
+    pub const fn ace(self) -> u8 {
+        (self.ae as u8) << 2 | (self.cwr as u8) << 1 | self.ece as u8
+    }
+    /// The same flags with the ACE field set to the low three bits of `ace`.
+    pub const fn with_ace(self, ace: u8) -> Self {
+        Self { ae: ace & 4 != 0, cwr: ace & 2 != 0, ece: ace & 1 != 0, ..self }
+    }
+}
+
+/// What a node in the network can read of a TCP segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TcpView {
+    /// Flags.
+    pub flags: TcpFlags,
+    /// Sequence number of the first payload byte.
+    pub seq: u32,
+    /// Acknowledgement number; meaningful with the ACK flag.
+    pub ack: u32,
+    /// Payload length in bytes.
+    pub payload: u32,
+    /// The byte counters of an AccECN option, where there is one.
+    pub accecn: Option<AccEcnCounters>,
+}
+
+/// The AccECN option's counters, 24 bits each (RFC 9768 section 3.2.3); a field that was left out is `None`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct AccEcnCounters {
+    /// Payload bytes received as ECT(0): `r.e0b`.
+    pub e0b: Option<u32>,
+    /// Payload bytes received as CE: `r.ceb`.
+    pub ceb: Option<u32>,
+    /// Payload bytes received as ECT(1): `r.e1b`.
+    pub e1b: Option<u32>,
+}
+
+/// The congestion feedback to write into an acknowledgement on its way up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TcpFeedback {
+    /// Classic ECN: set or clear ECE; the other flags stay.
+    Classic {
+        /// The new ECE flag.
+        ece: bool,
+    },
+    /// AccECN: a new ACE field, and new counters for the option's fields that the segment already carries.
+    AccEcn {
+        /// The new ACE field, 0..=7.
+        ace: u8,
+        /// New values of the counters; a field that the segment lacks is not added.
+        counters: AccEcnCounters,
+    },
+}
+
+/// What a marker needs of a packet's payload: to see a TCP header and to rewrite its congestion feedback.
+///
+/// Payloads without a readable TCP header (UDP, QUIC, ciphered) keep the defaults.
+pub trait Inspect {
+    /// The TCP header, if there is one.
+    fn tcp(&self) -> Option<TcpView> {
+        None
+    }
+    /// Rewrites the congestion feedback of a TCP acknowledgement; does nothing on other payloads.
+    fn set_tcp_feedback(&mut self, _feedback: TcpFeedback) {}
+}
+
+/// A payload that nobody reads.
+impl Inspect for () {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ace_field_reads_ae_cwr_ece_from_high_to_low() {
+        for ace in 0..8 {
+            assert_eq!(TcpFlags::default().with_ace(ace).ace(), ace);
+        }
+        assert!(TcpFlags::default().with_ace(0b100).ae);
+        assert!(TcpFlags::default().with_ace(0b001).ece);
+    }
+}
