@@ -1,0 +1,1 @@
+//! The 5G cell: channel, scheduler, HARQ, RLC, PDCP and F1-U feedback.

@@ -1,0 +1,1 @@
+//! The marking engine: estimators, marking laws, feedback short-circuit and the packet path.

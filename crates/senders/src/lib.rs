@@ -1,0 +1,1 @@
+//! Congestion controllers, transports and applications.
