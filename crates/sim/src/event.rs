@@ -1,0 +1,75 @@
+//! The event queue: what happens next, ties broken by the order in which events were scheduled.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tidemark_core::Instant;
+
+/// Events in the order of their time.
+#[derive(Debug)]
+pub struct EventQueue<E> {
+    heap: BinaryHeap<Reverse<Scheduled<E>>>,
+    scheduled: u64,
+}
+
+#[derive(Debug)]
+struct Scheduled<E> {
+    at: Instant,
+    sequence: u64,
+    event: E,
+}
+
+impl<E> Default for EventQueue<E> {
+    fn default() -> Self {
+        Self { heap: BinaryHeap::new(), scheduled: 0 }
+    }
+}
+
+impl<E> EventQueue<E> {
+    /// Adds an event.
+    pub fn schedule(&mut self, at: Instant, event: E) {
+        let sequence = self.scheduled;
+        self.scheduled += 1;
+        self.heap.push(Reverse(Scheduled { at, sequence, event }));
+    }
+    /// When the next event is due.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.heap.peek().map(|Reverse(next)| next.at)
+    }
+    /// Takes the next event.
+    pub fn pop(&mut self) -> Option<(Instant, E)> {
+        self.heap.pop().map(|Reverse(next)| (next.at, next.event))
+    }
+}
+
+impl<E> Ord for Scheduled<E> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.sequence).cmp(&(other.at, other.sequence))
+    }
+}
+impl<E> PartialOrd for Scheduled<E> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<E> PartialEq for Scheduled<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+impl<E> Eq for Scheduled<E> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_at_one_time_come_in_the_order_they_were_scheduled() {
+        let mut queue = EventQueue::default();
+        queue.schedule(Instant::from_millis(2), "late");
+        queue.schedule(Instant::from_millis(1), "first");
+        queue.schedule(Instant::from_millis(1), "second");
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, event)| event).collect();
+        assert_eq!(order, ["first", "second", "late"]);
+    }
+}

@@ -1,0 +1,95 @@
+//! What is wrong with a scenario, where, and what would be right.
+
+use std::ops::Range;
+
+use thiserror::Error;
+
+/// A wrong scenario: the message names the field, `line` its place.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{file}:{line}: {message}")]
+pub struct ScenarioError {
+    /// The scenario's file name as it was given.
+    pub file: String,
+    /// The line, from 1; 1 where no line can be told.
+    pub line: usize,
+    /// What is wrong and what would be right.
+    pub message: String,
+    /// The text in which `span` points.
+    pub source_text: String,
+    /// The place in the text, in bytes.
+    pub span: Range<usize>,
+}
+
+impl ScenarioError {
+    /// An error at a place in the text.
+    pub fn at(file: &str, text: &str, span: Range<usize>, message: impl Into<String>) -> Self {
+        let start = span.start.min(text.len());
+        let span = start..span.end.clamp(start, text.len());
+        let line = text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count() + 1;
+        Self { file: file.into(), line, message: message.into(), source_text: text.into(), span }
+    }
+
+    /// An error in the field at `path` (`["ue", "0", "rlc", "queue_sdus"]`), or in the nearest parent that is written.
+    pub fn in_field(file: &str, text: &str, path: &[&str], message: impl Into<String>) -> Self {
+        let span = span_of(text, path).unwrap_or(0..0);
+        let path = path.join(".");
+        Self::at(file, text, span, format!("{path}: {}", message.into()))
+    }
+}
+
+/// Where the value at `path`, or its nearest written parent, stands in the text.
+fn span_of(text: &str, path: &[&str]) -> Option<Range<usize>> {
+    use toml::de::{DeTable, DeValue};
+    let root = DeTable::parse(text).ok()?;
+    let mut span = None;
+    let mut table = Some(root.get_ref());
+    let mut array: Option<&toml::de::DeArray<'_>> = None;
+    for step in path {
+        let value = match (table, array) {
+            (Some(table), _) => {
+                let Some((key, value)) = table.get_key_value(*step) else { break };
+                span = Some(key.span());
+                value
+            }
+            (None, Some(items)) => {
+                let Some(value) = step.parse::<usize>().ok().and_then(|index| items.get(index)) else { break };
+                value
+            }
+            (None, None) => break,
+        };
+        (table, array) = match value.get_ref() {
+            DeValue::Table(inner) => (Some(inner), None),
+            DeValue::Array(items) => (None, Some(items)),
+            _ => (None, None),
+        };
+        if table.is_none() || array.is_some() || !value.span().is_empty() {
+            span = Some(value.span());
+        }
+    }
+    span
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "duration = \"1 s\"\n[[ue]]\nname = \"a\"\n\n[[ue]]\nname = \"b\"\nrlc = { queue_sdus = 0 }\n";
+
+    #[test]
+    fn a_field_is_found_by_its_path() {
+        let error = ScenarioError::in_field("x.toml", TEXT, &["ue", "1", "rlc", "queue_sdus"], "must be at least 1");
+        assert_eq!(error.to_string(), "x.toml:7: ue.1.rlc.queue_sdus: must be at least 1");
+        assert_eq!(&TEXT[error.span], "0");
+    }
+
+    #[test]
+    fn a_field_that_was_left_out_points_at_what_holds_it() {
+        let error = ScenarioError::in_field("x.toml", TEXT, &["ue", "1", "marker", "law"], "no such law");
+        assert_eq!(error.line, 5);
+    }
+
+    #[test]
+    fn a_span_beyond_the_text_does_not_panic() {
+        assert_eq!(ScenarioError::at("x", "a", 5..9, "m").span, 1..1);
+    }
+}

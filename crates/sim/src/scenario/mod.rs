@@ -1,0 +1,3 @@
+//! Scenarios.
+pub mod diagnostic;
+pub mod overrides;

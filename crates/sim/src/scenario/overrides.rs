@@ -1,0 +1,132 @@
+//! `--set key=value`: a scenario's text with some values replaced, comments and order kept.
+
+use thiserror::Error;
+use toml_edit::{DocumentMut, Item, Table, Value};
+
+/// An override that can't be applied.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum OverrideError {
+    /// No `=` in the text.
+    #[error("`{0}` is not key=value, as in --set marker.law=none or --set ue.0.count=4")]
+    NotAnAssignment(String),
+    /// A step of the key leads nowhere.
+    #[error("`{key}`: there is no `{step}` here: {right}")]
+    NoSuchPlace {
+        /// The whole key.
+        key: String,
+        /// The step that failed.
+        step: String,
+        /// What would be right.
+        right: String,
+    },
+    /// The scenario itself is no TOML.
+    #[error("the scenario is not TOML: {0}")]
+    NotToml(String),
+}
+
+/// Applies `key=value` overrides, in order.
+///
+/// A key is a path of names joined by dots. In a list (`[[ue]]`, `[[flow]]`) the step is an index from 0,
+/// the `name` of the entry, or `*` for all entries. A value is TOML where it reads as TOML, else text:
+/// `duration=20 s` and `duration="20 s"` mean the same.
+pub fn apply(text: &str, assignments: &[String]) -> Result<String, OverrideError> {
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+        OverrideError::NotToml(error.message().to_string())
+    })?;
+    for assignment in assignments {
+        let (key, value) =
+            assignment.split_once('=').ok_or_else(|| OverrideError::NotAnAssignment(assignment.clone()))?;
+        let key = key.trim();
+        let value: Value = value.trim().parse().unwrap_or_else(|_| Value::from(value.trim()));
+        let steps: Vec<&str> = key.split('.').collect();
+        set(document.as_table_mut(), key, &steps, &value)?;
+    }
+    Ok(document.to_string())
+}
+
+fn set(table: &mut Table, key: &str, steps: &[&str], value: &Value) -> Result<(), OverrideError> {
+    let no_place = |step: &str, right: String| OverrideError::NoSuchPlace { key: key.into(), step: step.into(), right };
+    let [step, rest @ ..] = steps else { return Ok(()) };
+    if rest.is_empty() {
+        replace(&mut table[*step], value);
+        return Ok(());
+    }
+    // A table that the scenario left out comes into being; its defaults held until now.
+    let item = table.entry(step).or_insert_with(|| Item::Table(Table::new()));
+    if let Item::Value(Value::InlineTable(_)) = item {
+        let inline = std::mem::take(item);
+        *item = Item::Table(inline.into_table().unwrap_or_default());
+    }
+    match item {
+        Item::Table(inner) => set(inner, key, rest, value),
+        Item::ArrayOfTables(entries) => {
+            let [which, rest @ ..] = rest else { return Ok(()) };
+            let names: Vec<String> =
+                entries.iter().map(|entry| entry.get("name").and_then(Item::as_str).unwrap_or("").into()).collect();
+            let mut found = false;
+            for (index, entry) in entries.iter_mut().enumerate() {
+                if *which == "*" || *which == names[index] || which.parse() == Ok(index) {
+                    found = true;
+                    if rest.is_empty() {
+                        return Err(no_place(which, format!("name a field of it, as in {key}.name")));
+                    }
+                    set(entry, key, rest, value)?;
+                }
+            }
+            if found {
+                Ok(())
+            } else {
+                let last = names.len().saturating_sub(1);
+                Err(no_place(which, format!("use 0 to {last}, * or one of {}", names.join(", "))))
+            }
+        }
+        _ => Err(no_place(rest[0], format!("`{step}` is a value, not a table"))),
+    }
+}
+
+/// Replaces a value, keeping the comment behind it.
+fn replace(item: &mut Item, value: &Value) {
+    let decor = item.as_value().map(|old| old.decor().clone());
+    let mut value = value.clone();
+    *value.decor_mut() = decor.unwrap_or_default();
+    *item = Item::Value(value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "duration = \"1 s\" # short\n\n[[ue]]\nname = \"a\"\nchannel = { model = \"static\" }\n\n[[ue]]\nname = \"b\"\n";
+
+    fn with(assignment: &str) -> Result<String, OverrideError> {
+        apply(TEXT, &[assignment.to_string()])
+    }
+
+    #[test]
+    fn a_value_is_replaced_and_its_comment_kept() {
+        assert!(with("duration=2 s").unwrap().starts_with("duration = \"2 s\" # short\n"));
+        assert!(with("seed=7").unwrap().contains("seed = 7\n"));
+    }
+
+    #[test]
+    fn an_entry_of_a_list_goes_by_index_by_name_or_all() {
+        assert_eq!(with("ue.1.count=3").unwrap(), with("ue.b.count=3").unwrap());
+        assert_eq!(with("ue.*.count=3").unwrap().matches("count = 3").count(), 2);
+        let error = with("ue.c.count=3").unwrap_err().to_string();
+        assert!(error.contains("0 to 1") && error.contains("a, b"), "{error}");
+    }
+
+    #[test]
+    fn a_table_that_was_left_out_or_written_inline_can_be_set_into() {
+        assert!(with("marker.law=none").unwrap().contains("[marker]\nlaw = \"none\""));
+        let text = with("ue.a.channel.snr_db=12.5").unwrap();
+        assert!(text.contains("snr_db = 12.5"), "{text}");
+        assert!(toml::from_str::<toml::Table>(&text).is_ok(), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_assignment_is_said() {
+        assert!(with("duration").unwrap_err().to_string().contains("key=value"));
+        assert!(with("duration.x=1").unwrap_err().to_string().contains("is a value"));
+    }
+}
