@@ -1,1 +1,41 @@
 //! Bytes to values and back: IP, TCP with AccECN, UDP, GTP-U, NR-U, SDAP, PDCP, MAC CE, RTCP.
+//!
+//! Formats that are rewritten in place have a `Packet<T>`: a view over a buffer whose lengths were checked once, so
+//! that its accessors cannot fail. Formats that are read whole and written whole have a plain value with `parse` and
+//! `emit`. Nothing here allocates, and no input makes it panic: what cannot be read is an [`Error`].
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod checksum;
+pub mod ip;
+pub mod ipv4;
+pub mod ipv6;
+pub mod tcp;
+pub mod udp;
+
+mod cursor;
+mod view;
+
+pub use view::View;
+
+/// Why bytes could not be read as, or a value could not be written in, a format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Error {
+    /// The buffer ends before the format does: a packet cut short, or too little room to write to.
+    #[error("the buffer is too short")]
+    Truncated,
+    /// A length field contradicts the format.
+    #[error("a length field is wrong")]
+    Length,
+    /// A version, type or discriminator that this format does not have.
+    #[error("the version or type is unknown")]
+    Type,
+    /// A value that does not fit its field.
+    #[error("a value does not fit its field")]
+    Value,
+}
+
+/// What parsing and emitting return.
+pub type Result<T> = core::result::Result<T, Error>;

@@ -1,0 +1,253 @@
+//! TCP headers (RFC 9293), and the rewriting of their congestion feedback (RFC 3168, RFC 9768).
+
+use core::net::IpAddr;
+
+use tidemark_core::packet::AccEcnCounters;
+use tidemark_core::{TcpFeedback, TcpFlags, TcpView};
+
+use crate::checksum::{self, Sum};
+use crate::{Error, Result};
+
+mod option;
+pub use option::{AccEcnOption, AccEcnOrder, Options, SackBlocks, TcpOption};
+
+/// TCP's protocol number.
+pub const PROTOCOL: u8 = 6;
+
+/// Length of a header without options.
+pub const HEADER_LEN: usize = 20;
+
+const CHECKSUM: usize = 16;
+
+/// A view over a TCP segment whose header is known to lie within the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet<T>(T);
+
+impl<T: AsRef<[u8]>> Packet<T> {
+    /// Checks the header's length.
+    ///
+    /// # Errors
+    /// `Length` for a data offset below 5 words, `Truncated` for a header that passes the end of the buffer.
+    pub fn new_checked(buffer: T) -> Result<Self> {
+        let packet = Self(buffer);
+        let available = packet.0.as_ref().len();
+        if available < HEADER_LEN {
+            return Err(Error::Truncated);
+        }
+        match packet.header_len() {
+            len if len < HEADER_LEN => Err(Error::Length),
+            len if len > available => Err(Error::Truncated),
+            _ => Ok(packet),
+        }
+    }
+
+    fn word(&self, at: usize) -> u16 {
+        let bytes = self.0.as_ref();
+        u16::from_be_bytes([bytes[at], bytes[at + 1]])
+    }
+    fn long(&self, at: usize) -> u32 {
+        u32::from(self.word(at)) << 16 | u32::from(self.word(at + 2))
+    }
+
+    /// Source port.
+    pub fn source_port(&self) -> u16 {
+        self.word(0)
+    }
+    /// Destination port.
+    pub fn destination_port(&self) -> u16 {
+        self.word(2)
+    }
+    /// Sequence number of the first payload byte.
+    pub fn seq(&self) -> u32 {
+        self.long(4)
+    }
+    /// Acknowledgement number.
+    pub fn ack(&self) -> u32 {
+        self.long(8)
+    }
+    /// Length of the header with its options, in bytes.
+    pub fn header_len(&self) -> usize {
+        usize::from(self.0.as_ref()[12] >> 4) * 4
+    }
+    /// The flags, without PSH and URG.
+    pub fn flags(&self) -> TcpFlags {
+        let bits = self.word(12);
+        let flag = |bit: u32| bits >> bit & 1 != 0;
+        TcpFlags { fin: flag(0), syn: flag(1), rst: flag(2), ack: flag(4), ece: flag(6), cwr: flag(7), ae: flag(8) }
+    }
+    /// PSH.
+    pub fn push(&self) -> bool {
+        self.word(12) & 1 << 3 != 0
+    }
+    /// The urgent pointer, where the URG flag makes it one.
+    pub fn urgent(&self) -> Option<u16> {
+        (self.word(12) & 1 << 5 != 0).then(|| self.word(18))
+    }
+    /// The window field, not scaled.
+    pub fn window(&self) -> u16 {
+        self.word(14)
+    }
+    /// The checksum field.
+    pub fn checksum(&self) -> u16 {
+        self.word(CHECKSUM)
+    }
+    fn sum(&self, source: IpAddr, destination: IpAddr) -> Sum {
+        let bytes = self.0.as_ref();
+        Sum::ZERO.pseudo_header(source, destination, PROTOCOL, bytes.len() as u32).bytes(bytes)
+    }
+    /// True where the checksum fits the whole buffer between these addresses.
+    pub fn has_valid_checksum(&self, source: IpAddr, destination: IpAddr) -> bool {
+        self.sum(source, destination).is_valid()
+    }
+    /// The options.
+    pub fn options(&self) -> Options<'_> {
+        Options::new(&self.0.as_ref()[HEADER_LEN..self.header_len()])
+    }
+    /// What follows the header.
+    pub fn payload(&self) -> &[u8] {
+        &self.0.as_ref()[self.header_len()..]
+    }
+    /// What a marker sees of the segment. Of several AccECN options it sees the first.
+    pub fn view(&self) -> TcpView {
+        TcpView {
+            flags: self.flags(),
+            seq: self.seq(),
+            ack: self.ack(),
+            payload: self.payload().len() as u32,
+            accecn: self.options().flatten().find_map(|option| match option {
+                TcpOption::AccEcn(option) => Some(option.counters),
+                _ => None,
+            }),
+        }
+    }
+}
+
+impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
+    /// Computes the checksum over the whole buffer from scratch.
+    pub fn fill_checksum(&mut self, source: IpAddr, destination: IpAddr) {
+        self.0.as_mut()[CHECKSUM..CHECKSUM + 2].fill(0);
+        let checksum = self.sum(source, destination).checksum();
+        self.set_checksum(checksum);
+    }
+    fn set_checksum(&mut self, checksum: u16) {
+        self.0.as_mut()[CHECKSUM..CHECKSUM + 2].copy_from_slice(&checksum.to_be_bytes());
+    }
+    /// Replaces the flags in `mask` by those in `flags`, both as the header's second half of octets 12 and 13.
+    fn set_flag_bits(&mut self, mask: u16, flags: u16) {
+        let old = self.word(12);
+        let new = old & !mask | flags & mask;
+        let checksum = checksum::update(self.checksum(), old, new);
+        self.0.as_mut()[12..14].copy_from_slice(&new.to_be_bytes());
+        self.set_checksum(checksum);
+    }
+    /// Rewrites ECE and updates the checksum.
+    pub fn set_ece(&mut self, ece: bool) {
+        self.set_flag_bits(1 << 6, u16::from(ece) << 6);
+    }
+    /// Rewrites CWR and updates the checksum.
+    pub fn set_cwr(&mut self, cwr: bool) {
+        self.set_flag_bits(1 << 7, u16::from(cwr) << 7);
+    }
+    /// Rewrites the ACE field, AE, CWR and ECE, with the low three bits of `ace` and updates the checksum.
+    pub fn set_ace(&mut self, ace: u8) {
+        self.set_flag_bits(0b111 << 6, u16::from(ace) << 6);
+    }
+    /// Rewrites those counters that the AccECN options carry and `counters` has, and updates the checksum. Counters
+    /// are cut to 24 bits (RFC 9768 3.2.3). No option is added.
+    pub fn set_accecn_counters(&mut self, counters: &AccEcnCounters) {
+        let header_len = self.header_len();
+        let mut at = HEADER_LEN;
+        while let Some(Ok((kind, data))) = option::next_option(&self.0.as_ref()[..header_len], &mut at) {
+            let Some(order) = AccEcnOrder::from_kind(kind) else { continue };
+            for (field, new) in order.fields(counters).into_iter().enumerate() {
+                let start = data.start + 3 * field;
+                if start + 3 > data.end {
+                    break;
+                }
+                if let Some(new) = new {
+                    self.replace(start, &new.to_be_bytes()[1..]);
+                }
+            }
+        }
+    }
+    /// Replaces header bytes and updates the checksum.
+    fn replace(&mut self, at: usize, new: &[u8]) {
+        let old = &self.0.as_ref()[at..at + new.len()];
+        let checksum = checksum::update_bytes(self.checksum(), at, old, new);
+        self.0.as_mut()[at..at + new.len()].copy_from_slice(new);
+        self.set_checksum(checksum);
+    }
+    /// Rewrites the congestion feedback and updates the checksum.
+    pub fn set_feedback(&mut self, feedback: TcpFeedback) {
+        match feedback {
+            TcpFeedback::Classic { ece } => self.set_ece(ece),
+            TcpFeedback::AccEcn { ace, counters } => {
+                self.set_ace(ace);
+                self.set_accecn_counters(&counters);
+            }
+        }
+    }
+}
+
+/// A header as value, without checksum.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Repr<'a> {
+    /// Source port.
+    pub source_port: u16,
+    /// Destination port.
+    pub destination_port: u16,
+    /// Sequence number of the first payload byte.
+    pub seq: u32,
+    /// Acknowledgement number.
+    pub ack: u32,
+    /// Flags.
+    pub flags: TcpFlags,
+    /// PSH.
+    pub push: bool,
+    /// The urgent pointer, with its flag.
+    pub urgent: Option<u16>,
+    /// The window field, not scaled.
+    pub window: u16,
+    /// The options, in this order and without padding between them.
+    pub options: &'a [TcpOption<'a>],
+}
+
+impl Repr<'_> {
+    /// Writes the header, without checksum, to the front of `buffer` and returns its length. Options are padded with
+    /// zeros to whole words.
+    ///
+    /// # Errors
+    /// `Value` for more than 40 bytes of options, or an option that does not fit itself; `Truncated` for a buffer
+    /// shorter than the header.
+    pub fn emit(&self, buffer: &mut [u8]) -> Result<usize> {
+        let mut options = [0; 40];
+        let mut len = 0;
+        for option in self.options {
+            len += option.emit(&mut options[len..]).map_err(|_| Error::Value)?;
+        }
+        let len = len.next_multiple_of(4);
+        let header = buffer.get_mut(..HEADER_LEN + len).ok_or(Error::Truncated)?;
+        let flags = &self.flags;
+        let bits = (5 + len as u16 / 4) << 12
+            | u16::from(flags.ace()) << 6
+            | u16::from(self.urgent.is_some()) << 5
+            | u16::from(flags.ack) << 4
+            | u16::from(self.push) << 3
+            | u16::from(flags.rst) << 2
+            | u16::from(flags.syn) << 1
+            | u16::from(flags.fin);
+        header[..2].copy_from_slice(&self.source_port.to_be_bytes());
+        header[2..4].copy_from_slice(&self.destination_port.to_be_bytes());
+        header[4..8].copy_from_slice(&self.seq.to_be_bytes());
+        header[8..12].copy_from_slice(&self.ack.to_be_bytes());
+        header[12..14].copy_from_slice(&bits.to_be_bytes());
+        header[14..16].copy_from_slice(&self.window.to_be_bytes());
+        header[16..18].fill(0);
+        header[18..20].copy_from_slice(&self.urgent.unwrap_or(0).to_be_bytes());
+        header[20..].copy_from_slice(&options[..len]);
+        Ok(HEADER_LEN + len)
+    }
+}
+
+#[cfg(test)]
+mod tests;

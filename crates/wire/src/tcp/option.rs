@@ -1,0 +1,228 @@
+//! TCP options: read one after the other, whatever a peer puts into their length octets.
+
+use core::ops::Range;
+
+use tidemark_core::packet::AccEcnCounters;
+
+use crate::cursor::{Reader, Writer};
+use crate::{Error, Result};
+
+const END: u8 = 0;
+const NO_OPERATION: u8 = 1;
+const MAXIMUM_SEGMENT_SIZE: u8 = 2;
+const WINDOW_SCALE: u8 = 3;
+const SACK_PERMITTED: u8 = 4;
+const SACK: u8 = 5;
+const TIMESTAMPS: u8 = 8;
+const ACCECN0: u8 = 172;
+const ACCECN1: u8 = 174;
+
+/// One TCP option.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TcpOption<'a> {
+    /// Maximum segment size in bytes (RFC 9293 3.7.1).
+    MaximumSegmentSize(u16),
+    /// Window scale, a shift count (RFC 7323 2).
+    WindowScale(u8),
+    /// Selective acknowledgements are welcome (RFC 2018 2).
+    SackPermitted,
+    /// Selective acknowledgements (RFC 2018 3).
+    Sack(SackBlocks),
+    /// Timestamps (RFC 7323 3).
+    Timestamps {
+        /// TSval.
+        value: u32,
+        /// TSecr.
+        echo: u32,
+    },
+    /// AccECN byte counters (RFC 9768 3.2.3).
+    AccEcn(AccEcnOption),
+    /// Another kind, or one of the above with a length that it can't have.
+    Unknown {
+        /// The kind octet.
+        kind: u8,
+        /// What follows kind and length.
+        data: &'a [u8],
+    },
+}
+
+/// Up to four blocks of selectively acknowledged sequence numbers, each the first and the one after the last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SackBlocks([Option<(u32, u32)>; 4]);
+
+impl SackBlocks {
+    /// From blocks in the order in which they are sent; `None` for more than the four that fit.
+    pub fn new(blocks: &[(u32, u32)]) -> Option<Self> {
+        let mut all = [None; 4];
+        all.get_mut(..blocks.len())?.iter_mut().zip(blocks).for_each(|(slot, block)| *slot = Some(*block));
+        Some(Self(all))
+    }
+    /// The blocks, in the order in which they were sent.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.0.iter().flatten().copied()
+    }
+}
+
+/// In which order an AccECN option carries its counters (RFC 9768 3.2.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AccEcnOrder {
+    /// Kind 172: EE0B, ECEB, EE1B.
+    Ect0First,
+    /// Kind 174: EE1B, ECEB, EE0B.
+    Ect1First,
+}
+
+impl AccEcnOrder {
+    /// The order that an option kind stands for.
+    pub const fn from_kind(kind: u8) -> Option<Self> {
+        match kind {
+            ACCECN0 => Some(Self::Ect0First),
+            ACCECN1 => Some(Self::Ect1First),
+            _ => None,
+        }
+    }
+    /// The option kind.
+    pub const fn kind(self) -> u8 {
+        match self {
+            Self::Ect0First => ACCECN0,
+            Self::Ect1First => ACCECN1,
+        }
+    }
+    /// The counters in this order.
+    pub(crate) const fn fields(self, counters: &AccEcnCounters) -> [Option<u32>; 3] {
+        match self {
+            Self::Ect0First => [counters.e0b, counters.ceb, counters.e1b],
+            Self::Ect1First => [counters.e1b, counters.ceb, counters.e0b],
+        }
+    }
+}
+
+/// An AccECN option. The fields present are the first none, one, two or three of its order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AccEcnOption {
+    /// The order of the fields.
+    pub order: AccEcnOrder,
+    /// The counters, 24 bits each.
+    pub counters: AccEcnCounters,
+}
+
+impl AccEcnOption {
+    /// As many whole counters as fit; RFC 9768 3.2.3.2 asks to read options of unforeseen length like that.
+    fn parse(order: AccEcnOrder, data: &[u8]) -> Self {
+        let mut reader = Reader::new(data);
+        let [first, second, third] = [(); 3].map(|()| reader.u24().ok());
+        let (e0b, e1b) = match order {
+            AccEcnOrder::Ect0First => (first, third),
+            AccEcnOrder::Ect1First => (third, first),
+        };
+        Self { order, counters: AccEcnCounters { e0b, ceb: second, e1b } }
+    }
+}
+
+/// Finds the option that begins at or after `at` within the header `bytes`: its kind and where its data lies.
+///
+/// Afterwards `at` is where the next one begins; at the end of the list and after an error it is the end.
+pub(crate) fn next_option(bytes: &[u8], at: &mut usize) -> Option<Result<(u8, Range<usize>)>> {
+    while bytes.get(*at) == Some(&NO_OPERATION) {
+        *at += 1;
+    }
+    let start = core::mem::replace(at, bytes.len());
+    let kind = *bytes.get(start)?;
+    if kind == END {
+        return None;
+    }
+    // The length counts kind and length; a smaller one would never let the walk go on.
+    let end = match bytes.get(start + 1) {
+        Some(0 | 1) => return Some(Err(Error::Length)),
+        Some(&len) => start + usize::from(len),
+        None => return Some(Err(Error::Truncated)),
+    };
+    if end > bytes.len() {
+        return Some(Err(Error::Truncated));
+    }
+    *at = end;
+    Some(Ok((kind, start + 2..end)))
+}
+
+/// The options of a header. After one that cannot be read, reported as an error, there are no more.
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Options<'a> {
+    /// The options in the bytes between the fixed header and the payload.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+}
+
+impl<'a> Iterator for Options<'a> {
+    type Item = Result<TcpOption<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let found = next_option(self.bytes, &mut self.at)?;
+        Some(found.map(|(kind, data)| TcpOption::parse(kind, &self.bytes[data])))
+    }
+}
+
+impl<'a> TcpOption<'a> {
+    /// Reads an option's data, which follows kind and length.
+    fn parse(kind: u8, data: &'a [u8]) -> Self {
+        if let Some(order) = AccEcnOrder::from_kind(kind) {
+            return Self::AccEcn(AccEcnOption::parse(order, data));
+        }
+        match (kind, data) {
+            (MAXIMUM_SEGMENT_SIZE, &[a, b]) => Self::MaximumSegmentSize(u16::from_be_bytes([a, b])),
+            (WINDOW_SCALE, &[shift]) => Self::WindowScale(shift),
+            (SACK_PERMITTED, []) => Self::SackPermitted,
+            (TIMESTAMPS, &[a, b, c, d, e, f, g, h]) => {
+                Self::Timestamps { value: u32::from_be_bytes([a, b, c, d]), echo: u32::from_be_bytes([e, f, g, h]) }
+            }
+            (SACK, _) if matches!(data.len(), 8 | 16 | 24 | 32) => {
+                let mut blocks = SackBlocks::default();
+                for (slot, block) in blocks.0.iter_mut().zip(data.as_chunks::<8>().0) {
+                    let [a, b, c, d, e, f, g, h] = *block;
+                    *slot = Some((u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])));
+                }
+                Self::Sack(blocks)
+            }
+            _ => Self::Unknown { kind, data },
+        }
+    }
+
+    /// Writes the option to the front of `buffer` and returns its length.
+    ///
+    /// # Errors
+    /// `Truncated` for too short a buffer; `Value` for a counter above 24 bits, for counters that are not the first
+    /// ones of their order, for no SACK block at all, and for an unknown option longer than a header.
+    pub fn emit(&self, buffer: &mut [u8]) -> Result<usize> {
+        let [kind_octet, len_octet, data @ ..] = buffer else { return Err(Error::Truncated) };
+        let mut writer = Writer::new(data);
+        *kind_octet = match self {
+            Self::MaximumSegmentSize(size) => writer.u16(*size).map(|()| MAXIMUM_SEGMENT_SIZE),
+            Self::WindowScale(shift) => writer.u8(*shift).map(|()| WINDOW_SCALE),
+            Self::SackPermitted => Ok(SACK_PERMITTED),
+            Self::Sack(blocks) if *blocks == SackBlocks::default() => Err(Error::Value),
+            Self::Sack(blocks) => blocks
+                .iter()
+                .try_for_each(|(left, right)| writer.u32(left).and_then(|()| writer.u32(right)))
+                .map(|()| SACK),
+            Self::Timestamps { value, echo } => {
+                writer.u32(*value).and_then(|()| writer.u32(*echo)).map(|()| TIMESTAMPS)
+            }
+            Self::AccEcn(AccEcnOption { order, counters }) => {
+                let fields = order.fields(counters);
+                let present = fields.iter().take_while(|field| field.is_some()).count();
+                if fields[present..].iter().any(Option::is_some) {
+                    return Err(Error::Value);
+                }
+                fields.iter().flatten().try_for_each(|field| writer.u24(*field)).map(|()| order.kind())
+            }
+            Self::Unknown { kind, data } => writer.put(data).map(|()| *kind),
+        }?;
+        *len_octet = u8::try_from(2 + writer.len()).map_err(|_| Error::Value)?;
+        Ok(2 + writer.len())
+    }
+}

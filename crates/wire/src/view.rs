@@ -1,0 +1,145 @@
+//! An IP packet in a buffer, as the marker wants to see it.
+
+use tidemark_core::{Ecn, Inspect, TcpFeedback, TcpView};
+
+use crate::ip::Headers;
+use crate::{Result, ip, tcp};
+
+/// A mutable view over one IP packet with its headers found: the payload of a core `Packet` made of real bytes.
+#[derive(PartialEq, Eq, Debug)]
+pub struct View<'a> {
+    bytes: &'a mut [u8],
+    headers: Headers,
+}
+
+impl<'a> View<'a> {
+    /// Walks the headers once.
+    ///
+    /// # Errors
+    /// As [`Headers::parse`].
+    #[inline]
+    pub fn parse(bytes: &'a mut [u8]) -> Result<Self> {
+        let headers = Headers::parse(bytes)?;
+        Ok(Self { bytes, headers })
+    }
+    /// What the walk found.
+    pub const fn headers(&self) -> &Headers {
+        &self.headers
+    }
+    /// The packet, without what may follow it in the buffer.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.headers.len]
+    }
+    /// Rewrites the ECN field and the header checksum.
+    pub fn set_ecn(&mut self, ecn: Ecn) {
+        self.headers.ecn = ecn;
+        // The header was checked when it was found, and nothing here can change its lengths.
+        let _ = ip::set_ecn(self.bytes, ecn);
+    }
+    /// The TCP segment.
+    fn segment(&mut self) -> Option<tcp::Packet<&mut [u8]>> {
+        let range = self.headers.transport.clone()?;
+        let segment = (self.headers.five_tuple.protocol == tcp::PROTOCOL).then(|| self.bytes.get_mut(range))?;
+        tcp::Packet::new_checked(segment?).ok()
+    }
+}
+
+impl Inspect for View<'_> {
+    fn tcp(&self) -> Option<TcpView> {
+        let range = self.headers.transport.clone()?;
+        let segment = (self.headers.five_tuple.protocol == tcp::PROTOCOL).then(|| self.bytes.get(range))?;
+        tcp::Packet::new_checked(segment?).ok().map(|segment| segment.view())
+    }
+    fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
+        if let Some(mut segment) = self.segment() {
+            segment.set_feedback(feedback);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ipv4, udp};
+    use core::net::Ipv4Addr;
+    use std::vec::Vec;
+    use tidemark_core::packet::AccEcnCounters;
+    use tidemark_core::{Dscp, TcpFlags};
+
+    const A: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+    const B: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+
+    fn datagram(protocol: u8, payload: &[u8]) -> Vec<u8> {
+        let mut bytes = std::vec![0; 20];
+        let repr = ipv4::Repr {
+            dscp: Dscp(0),
+            ecn: Ecn::Ect1,
+            identification: 1,
+            dont_fragment: true,
+            more_fragments: false,
+            fragment_offset: 0,
+            ttl: 3,
+            protocol,
+            source: A,
+            destination: B,
+            payload_len: payload.len() as u16,
+        };
+        repr.emit(&mut bytes).unwrap();
+        bytes.extend(payload);
+        bytes
+    }
+
+    fn acknowledgement() -> Vec<u8> {
+        let counters = AccEcnCounters { e1b: Some(1), ceb: Some(2), e0b: None };
+        let order = tcp::AccEcnOrder::Ect1First;
+        let repr = tcp::Repr {
+            source_port: 1,
+            destination_port: 2,
+            seq: 3,
+            ack: 4,
+            flags: TcpFlags { ack: true, ..TcpFlags::default() },
+            push: false,
+            urgent: None,
+            window: 5,
+            options: &[
+                tcp::TcpOption::WindowScale(1), // three bytes: the counters lie at odd offsets
+                tcp::TcpOption::AccEcn(tcp::AccEcnOption { order, counters }),
+            ],
+        };
+        let mut bytes = std::vec![0; 60];
+        let len = repr.emit(&mut bytes).unwrap();
+        bytes.truncate(len + 7);
+        tcp::Packet::new_checked(&mut bytes).unwrap().fill_checksum(A.into(), B.into());
+        bytes
+    }
+
+    #[test]
+    fn feedback_is_read_and_rewritten_through_the_core_trait() {
+        let mut bytes = datagram(6, &acknowledgement());
+        let mut view = View::parse(&mut bytes).unwrap();
+        let seen = view.tcp().unwrap();
+        assert_eq!(seen.payload, 7);
+        assert_eq!(seen.accecn.unwrap(), AccEcnCounters { e1b: Some(1), ceb: Some(2), e0b: None });
+        let new = AccEcnCounters { e1b: Some(0x12_3456), ceb: Some(0x65_4321), e0b: Some(9) };
+        view.set_tcp_feedback(TcpFeedback::AccEcn { ace: 6, counters: new });
+        view.set_ecn(Ecn::Ce);
+        let seen = view.tcp().unwrap();
+        assert_eq!(seen.flags.ace(), 6);
+        assert_eq!(seen.accecn.unwrap(), AccEcnCounters { e0b: None, ..new });
+        let packet = ipv4::Packet::new_checked(view.bytes()).unwrap();
+        assert!(packet.has_valid_checksum());
+        assert!(tcp::Packet::new_checked(packet.payload()).unwrap().has_valid_checksum(A.into(), B.into()));
+    }
+
+    #[test]
+    fn what_is_not_tcp_is_left_alone() {
+        for protocol in [udp::PROTOCOL, 132, 50] {
+            let mut bytes = datagram(protocol, &acknowledgement());
+            let before = bytes.clone();
+            let mut view = View::parse(&mut bytes).unwrap();
+            assert_eq!(view.tcp(), None);
+            view.set_tcp_feedback(TcpFeedback::Classic { ece: true });
+            assert_eq!(bytes, before);
+        }
+    }
+}
