@@ -9,9 +9,11 @@
 extern crate std;
 
 pub mod checksum;
+pub mod gtpu;
 pub mod ip;
 pub mod ipv4;
 pub mod ipv6;
+pub mod pdu_session;
 pub mod tcp;
 pub mod udp;
 
