@@ -13,7 +13,10 @@ pub mod gtpu;
 pub mod ip;
 pub mod ipv4;
 pub mod ipv6;
+pub mod nru;
+pub mod pdcp;
 pub mod pdu_session;
+pub mod sdap;
 pub mod tcp;
 pub mod udp;
 
