@@ -1,0 +1,143 @@
+//! The backlog between reports.
+//!
+//! A report says exactly what stands when it arrives. Until the next one, 5 or 10 ms later, SDUs come in that the
+//! marker sees and leave where it does not. So the backlog is taken as a fluid that drains at the estimated
+//! egress rate, is topped up by every arrival and is set right by every report. It drains only for as long as the
+//! next report may be on its way: a DU that reports changes and is silent has transmitted nothing. Then what
+//! was drained in thought is put back, and silence beyond that counts against the egress rate.
+
+use tidemark_core::{Duration, Instant};
+
+use crate::egress::Egress;
+
+/// The interval that is assumed until reports show theirs: the period that most gNBs ship with.
+const FIRST_INTERVAL: Duration = Duration::from_millis(10);
+
+pub(crate) struct Backlog {
+    level: f64,
+    at: Instant,
+    last_report: Instant,
+    interval: Duration,
+    overdue_after: Duration,
+}
+
+impl Backlog {
+    pub(crate) fn new() -> Self {
+        let mut backlog = Self {
+            level: 0.0,
+            at: Instant::ZERO,
+            last_report: Instant::ZERO,
+            interval: FIRST_INTERVAL,
+            overdue_after: Duration::ZERO,
+        };
+        backlog.expect(FIRST_INTERVAL);
+        backlog
+    }
+
+    /// A queue begins to stand: silence is only telling from here on.
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.last_report = self.last_report.max(now);
+    }
+
+    pub(crate) fn arrive(&mut self, now: Instant, size: u64, egress: Option<Egress>) {
+        self.level = self.drained(now, egress) + size as f64;
+        self.at = now;
+    }
+
+    /// A report came, after which `standing` bytes are left.
+    pub(crate) fn report(&mut self, now: Instant, standing: u64, was_busy: bool) {
+        if was_busy {
+            let gap = now.since(self.last_report);
+            // The longest recent gap, forgetting an eighth of the time that passes, and at most doubling, so that one
+            // outage is not taken for the period.
+            self.expect(gap.max(self.interval.saturating_sub(gap / 8)).min(self.interval * 2));
+        }
+        self.last_report = self.last_report.max(now);
+        self.level = standing as f64;
+        self.at = now;
+    }
+
+    /// Bytes thought to stand at `now`, of `standing` that no report has covered.
+    pub(crate) fn level(&self, now: Instant, standing: u64, egress: Option<Egress>) -> f64 {
+        if self.silence(now).is_zero() { self.drained(now, egress).min(standing as f64) } else { standing as f64 }
+    }
+
+    /// How long a report has been missing; zero while it may still be on its way.
+    pub(crate) fn silence(&self, now: Instant) -> Duration {
+        let since = now.since(self.last_report);
+        if since > self.overdue_after { since - self.interval } else { Duration::ZERO }
+    }
+
+    /// Since the last report, or since a queue began to stand after it.
+    pub(crate) fn report_age(&self, now: Instant) -> Duration {
+        now.since(self.last_report)
+    }
+
+    fn drained(&self, now: Instant, egress: Option<Egress>) -> f64 {
+        let rate = egress.map_or(0.0, |egress| egress.rate.as_bytes_per_sec());
+        let until = now.min(self.last_report + self.interval);
+        (self.level - rate * until.since(self.at).as_secs_f64()).max(0.0)
+    }
+
+    fn expect(&mut self, interval: Duration) {
+        let shortest = Duration::from_millis(1);
+        self.interval = interval.max(shortest);
+        self.overdue_after = self.interval + self.interval / 2 + shortest;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidemark_core::BitRate;
+
+    const RATE: Option<Egress> = Some(Egress { rate: BitRate::from_mbps(40), deviation: BitRate::ZERO });
+
+    fn ms(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    /// A report every 10 ms of a queue that stands at 100 kB, up to `end`.
+    fn steady(end: u64) -> Backlog {
+        let mut backlog = Backlog::new();
+        backlog.begin(ms(0));
+        for at in (10..=end).step_by(10) {
+            backlog.report(ms(at), 100_000, true);
+        }
+        backlog
+    }
+
+    #[test]
+    fn between_reports_the_backlog_drains_and_fills() {
+        let mut backlog = steady(100);
+        assert_eq!(backlog.level(ms(104), 100_000, RATE), 80_000.0);
+        backlog.arrive(ms(104), 1_500, RATE);
+        assert_eq!(backlog.level(ms(106), 101_500, RATE), 71_500.0);
+        backlog.report(ms(110), 70_000, true);
+        assert_eq!(backlog.level(ms(110), 70_000, RATE), 70_000.0);
+    }
+
+    #[test]
+    fn silence_puts_back_what_was_drained_in_thought() {
+        let backlog = steady(100);
+        assert_eq!(backlog.level(ms(112), 100_000, RATE), 50_000.0);
+        assert_eq!(backlog.silence(ms(112)), Duration::ZERO);
+        assert_eq!(backlog.level(ms(120), 100_000, RATE), 100_000.0);
+        assert_eq!(backlog.silence(ms(120)), Duration::from_millis(10));
+    }
+
+    #[test]
+    fn one_outage_is_not_taken_for_the_report_period() {
+        let mut backlog = steady(100);
+        backlog.report(ms(600), 100_000, true);
+        assert!(backlog.interval <= Duration::from_millis(20));
+        // Reports of a slot come in a bunch and are followed by a pause: the pause stays the period.
+        let mut backlog = steady(100);
+        for cycle in 0..50 {
+            for burst in 0..8 {
+                backlog.report(ms(110 + cycle * 12) + Duration::from_micros(burst * 10), 100_000, true);
+            }
+        }
+        assert!(backlog.interval >= Duration::from_millis(10), "{:?}", backlog.interval);
+    }
+}

@@ -1,0 +1,349 @@
+//! The marker of one DRB: what it is told, and what it answers.
+
+use tidemark_core::{BitRate, Bytes, Duration, Inspect, Instant, Packet, Probability, Stream};
+
+use crate::backlog::Backlog;
+use crate::config::{ConfigError, MarkerConfig};
+use crate::egress::{Egress, EgressEstimator};
+use crate::flow::{FlowTable, IN_USE};
+use crate::law::{Arrival, Law, Odds};
+use crate::profile::ProfileTable;
+use crate::report::{DeliveryStatus, RlcQueue, SnLength};
+use crate::verdict::{Class, Verdict};
+
+/// So many reports in a row that each leave next to nothing standing, at no age, describe arrivals, not transmissions.
+const BLIND_REPORTS: u32 = 64;
+
+/// What the marker believes about a DRB. A field that it cannot know is `None`.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Estimate {
+    /// Bytes thought to wait in the DU now, between reports too.
+    pub backlog: Bytes,
+    /// Bytes handed to the DU that no report has covered yet.
+    pub standing: Bytes,
+    /// SDUs handed to the DU that no report has covered yet.
+    pub packets: u32,
+    /// Egress rate (Eq. 4) with its deviation, lowered while a report is overdue.
+    pub egress: Option<Egress>,
+    /// Eq. 5: how long a packet that arrives now will wait.
+    pub sojourn: Option<Duration>,
+    /// How long the last SDU that was transmitted had waited, as its report came in.
+    pub last_sojourn: Option<Duration>,
+    /// Age of the oldest SDU that no report has covered.
+    pub head_of_line: Option<Duration>,
+    /// From first transmission to delivery of the last SDU delivered; RLC AM only.
+    pub retransmission: Option<Duration>,
+    /// The law's probability for the last packet, of a mark or a drop.
+    pub probability: Probability,
+    /// Time since the last report, or since a queue began to stand after it.
+    pub report_age: Duration,
+}
+
+/// What happened at one DRB since it was set up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Counters {
+    /// Downlink packets seen.
+    pub packets: u64,
+    /// Of these, packets of L4S flows.
+    pub l4s_packets: u64,
+    /// Of these, packets of classic flows.
+    pub classic_packets: u64,
+    /// Packets that came with CE already set.
+    pub ce_packets: u64,
+    /// Packets of L4S flows marked.
+    pub l4s_marks: u64,
+    /// Packets of classic flows marked.
+    pub classic_marks: u64,
+    /// Packets dropped by the law.
+    pub drops: u64,
+    /// SDUs handed to the DU.
+    pub pdus: u64,
+    /// SDUs discarded by PDCP.
+    pub discards: u64,
+    /// Reports received.
+    pub reports: u64,
+    /// Reports without a highest transmitted SN.
+    pub empty_reports: u64,
+    /// SNs in reports or discards that were never sent or are long gone.
+    pub unknown_sns: u64,
+    /// SDUs handed over with an SN that still stands or is far from the last one.
+    pub repeated_sns: u64,
+    /// SNs skipped by the SDUs handed over.
+    pub skipped_sns: u64,
+    /// Times that the SNs started afresh.
+    pub sn_restarts: u64,
+    /// SDUs that stood beyond the profile table and were counted in sum.
+    pub beyond_table: u64,
+    /// Transmission times that were let go before the delivery came.
+    pub untimed_deliveries: u64,
+    /// Flows that gave way to others in the flow table.
+    pub flows_evicted: u64,
+    /// Flows that found no place in the flow table.
+    pub flows_refused: u64,
+    /// True once the reports turned out to follow arrivals instead of transmissions: they carry no
+    /// information about the queue, and marking by them is blind. OpenAirInterface's DU is known for it.
+    pub reports_are_blind: bool,
+}
+
+impl Counters {
+    /// Packets marked.
+    pub fn marks(&self) -> u64 {
+        self.l4s_marks + self.classic_marks
+    }
+}
+
+/// One DRB of one UE.
+///
+/// The caller says what happens, in this order for one packet: [`handle_downlink`](Self::handle_downlink) when
+/// it arrives, then [`handle_pdcp_pdu`](Self::handle_pdcp_pdu) once PDCP has numbered it, unless PDCP drops it;
+/// [`handle_report`](Self::handle_report) whenever the DU says something. Nothing here allocates or fails after `new`.
+pub struct DrbMarker {
+    law: Law,
+    stream: Stream,
+    profile: ProfileTable,
+    estimator: EgressEstimator,
+    backlog: Backlog,
+    flows: FlowTable,
+    poll_after: Duration,
+    last_l4s: Option<Instant>,
+    last_classic: Option<Instant>,
+    /// End of the last sample of the egress rate, or when a queue began to stand after it.
+    sampled: Instant,
+    last_sojourn: Option<Duration>,
+    retransmission: Option<Duration>,
+    probability: Probability,
+    blind: u32,
+    counters: Counters,
+}
+
+impl DrbMarker {
+    /// A marker for a DRB whose PDCP numbers its SDUs with `sn_length`; its random draws come from `stream`.
+    ///
+    /// # Errors
+    /// Names the first field of the configuration that cannot work.
+    pub fn new(config: &MarkerConfig, sn_length: SnLength, stream: Stream) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            law: Law::new(&config.law),
+            stream,
+            profile: ProfileTable::new(config.profile_capacity, sn_length),
+            estimator: EgressEstimator::new(config.tau_c),
+            backlog: Backlog::new(),
+            flows: FlowTable::new(config.flow_capacity),
+            poll_after: config.poll_after,
+            last_l4s: None,
+            last_classic: None,
+            sampled: Instant::ZERO,
+            last_sojourn: None,
+            retransmission: None,
+            probability: Probability::ZERO,
+            blind: 0,
+            counters: Counters::default(),
+        })
+    }
+
+    /// A downlink packet arrives, before PDCP. The caller applies the verdict: sets CE or drops.
+    ///
+    /// `rlc` is the true state of the RLC queue where the caller can see it; laws that work from F1-U ignore it.
+    pub fn handle_downlink<P: Inspect>(&mut self, now: Instant, packet: &Packet<P>, rlc: Option<RlcQueue>) -> Verdict {
+        let _ = rlc;
+        let shown = Class::of(packet.ecn);
+        self.counters.packets += 1;
+        self.counters.ce_packets += u64::from(shown.is_none());
+        let mut segment = packet.size.0;
+        let mut rtt = None;
+        let mut known = None;
+        if let Some(flow) = self.flows.admit(now, packet.flow) {
+            flow.downlink(now, shown, packet.size.0);
+            if let Some(tcp) = packet.payload.tcp() {
+                flow.handshake(now, &tcp, true);
+            }
+            (segment, rtt, known) = (u64::from(flow.largest), flow.rtt, flow.class);
+        }
+        // The packet's own field says what may be done to it, its flow's class which rule it falls under.
+        let class = known.or(shown).unwrap_or(Class::L4s);
+        match class {
+            Class::L4s => {
+                self.counters.l4s_packets += 1;
+                self.last_l4s = Some(now);
+            }
+            Class::Classic => {
+                self.counters.classic_packets += 1;
+                self.last_classic = Some(now);
+            }
+            Class::NotEct => {}
+        }
+        let egress = self.egress(now);
+        let arrival = Arrival {
+            size: packet.size.as_f64(),
+            backlog: self.level(now),
+            egress,
+            class,
+            segment: segment as f64,
+            rtt,
+            shared: self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
+        };
+        let odds = self.law.arrive(&arrival);
+        self.decide(packet, class, odds)
+    }
+
+    /// PDCP gave the SDU this SN and sends it to the DU; `size` is the PDU's.
+    pub fn handle_pdcp_pdu(&mut self, now: Instant, sn: u32, size: Bytes) {
+        self.counters.pdus += 1;
+        if self.profile.packets() == 0 {
+            self.sampled = self.sampled.max(now);
+            self.backlog.begin(now);
+        }
+        let before = self.profile.standing();
+        self.profile.record(now, sn, size);
+        let added = self.profile.standing() - before;
+        self.backlog.arrive(now, added.0, self.estimator.current());
+    }
+
+    /// PDCP discarded an SDU that it had numbered.
+    pub fn handle_discard(&mut self, now: Instant, sn: u32) {
+        self.counters.discards += 1;
+        self.profile.discard(sn);
+        let _ = now;
+    }
+
+    /// The DU reports.
+    pub fn handle_report(&mut self, now: Instant, report: &DeliveryStatus) {
+        self.counters.reports += 1;
+        match report.highest_transmitted {
+            Some(sn) => self.transmitted(now, sn),
+            None => self.counters.empty_reports += 1,
+        }
+        if let Some(sn) = report.highest_delivered {
+            self.retransmission = self.profile.deliver(now, sn).or(self.retransmission);
+        }
+    }
+
+    /// The first segment of a packet leaves the RLC queue after `sojourn`: for the laws that decide there.
+    pub fn handle_dequeue<P: Inspect>(
+        &mut self,
+        now: Instant,
+        packet: &Packet<P>,
+        sojourn: Duration,
+        rlc: RlcQueue,
+    ) -> Verdict {
+        let class = Class::of(packet.ecn).unwrap_or(Class::L4s);
+        let odds = self.law.leave(now, class, sojourn, rlc);
+        self.decide(packet, class, odds)
+    }
+
+    /// A packet of the UE passes upwards. The handshake is read here.
+    pub fn handle_uplink<P: Inspect>(&mut self, now: Instant, packet: &mut Packet<P>) {
+        let Some(tcp) = packet.payload.tcp() else { return };
+        let opens = tcp.flags.syn && !tcp.flags.ack;
+        let flow = if opens { self.flows.admit(now, packet.flow) } else { self.flows.get(packet.flow) };
+        if let Some(flow) = flow {
+            flow.uplink(now);
+            flow.handshake(now, &tcp, false);
+        }
+    }
+
+    /// True while a queue stands and the last report is too old to say how long: the caller may set the polling
+    /// flag of the next DL USER DATA frame (TS 38.425 5.5.3.7).
+    pub fn wants_report(&self, now: Instant) -> bool {
+        self.profile.packets() > 0 && self.backlog.report_age(now) > self.poll_after
+    }
+
+    /// What the marker believes at `now`.
+    pub fn estimate(&self, now: Instant) -> Estimate {
+        let level = self.level(now);
+        let egress = self.egress(now);
+        let rate = egress.map_or(0.0, |egress| egress.rate.as_bytes_per_sec());
+        Estimate {
+            backlog: Bytes(level as u64),
+            standing: self.profile.standing(),
+            packets: self.profile.packets(),
+            egress,
+            sojourn: (rate > 0.0).then(|| Duration::from_secs_f64(level / rate)),
+            last_sojourn: self.last_sojourn,
+            head_of_line: self.profile.head_of_line(now),
+            retransmission: self.retransmission,
+            probability: self.probability,
+            report_age: self.backlog.report_age(now),
+        }
+    }
+
+    /// What happened so far.
+    pub fn counters(&self) -> Counters {
+        let anomalies = self.profile.anomalies;
+        Counters {
+            unknown_sns: anomalies.unknown,
+            repeated_sns: anomalies.repeated,
+            skipped_sns: anomalies.skipped,
+            sn_restarts: anomalies.restarts,
+            beyond_table: anomalies.beyond,
+            untimed_deliveries: anomalies.untimed,
+            flows_evicted: self.flows.evicted,
+            flows_refused: self.flows.refused,
+            reports_are_blind: self.blind >= BLIND_REPORTS,
+            ..self.counters
+        }
+    }
+
+    fn transmitted(&mut self, now: Instant, sn: u32) {
+        let was_busy = self.profile.packets() > 0;
+        let progress = self.profile.transmit(now, sn);
+        let since = self.sampled;
+        if was_busy {
+            // The queue was never empty while its present head stood in it. If that is most of the sample, the
+            // sample shows what the radio gave; else it may show what the application had.
+            let span = now.since(since);
+            let proven = self.profile.head_of_line(now).is_some_and(|age| age * 2 >= span);
+            self.estimator.observe(since, now, progress.map_or(0, |progress| progress.bytes), proven);
+            self.sampled = self.sampled.max(now);
+        }
+        if let Some(progress) = progress {
+            self.last_sojourn = progress.sojourn.or(self.last_sojourn);
+            let follows_arrival = self.profile.packets() < 5
+                && progress.sojourn.is_some_and(|sojourn| sojourn < Duration::from_micros(200));
+            self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };
+        }
+        self.backlog.report(now, self.profile.standing().0, was_busy);
+    }
+
+    /// Applies what the law said to what the packet allows.
+    fn decide<P>(&mut self, packet: &Packet<P>, class: Class, odds: Odds) -> Verdict {
+        self.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
+        if self.stream.chance(odds.drop) {
+            self.counters.drops += 1;
+            return Verdict::Drop;
+        }
+        let markable = Class::of(packet.ecn).is_some_and(|shown| shown != Class::NotEct);
+        if markable && self.stream.chance(odds.mark) {
+            match class {
+                Class::L4s => self.counters.l4s_marks += 1,
+                Class::Classic | Class::NotEct => self.counters.classic_marks += 1,
+            }
+            return Verdict::Mark;
+        }
+        Verdict::Pass
+    }
+
+    fn level(&self, now: Instant) -> f64 {
+        self.backlog.level(now, self.profile.standing().0, self.estimator.current())
+    }
+
+    /// The estimate, lowered by a silence that can only mean that nothing is transmitted.
+    fn egress(&self, now: Instant) -> Option<Egress> {
+        let egress = self.estimator.current()?;
+        if self.profile.packets() == 0 {
+            return Some(egress);
+        }
+        let silence = self.backlog.silence(now);
+        if silence.is_zero() {
+            return Some(egress);
+        }
+        let left = 1.0 - silence.as_secs_f64() / self.estimator.window().as_secs_f64();
+        Some(Egress { rate: BitRate::from_bps_f64(egress.rate.as_bps() as f64 * left.max(0.0)), ..egress })
+    }
+
+    fn is_alive(&self, last: Option<Instant>, now: Instant) -> bool {
+        last.is_some_and(|last| now.since(last) < IN_USE)
+    }
+}

@@ -1,0 +1,279 @@
+//! The egress rate of a DRB and how far to trust it (L4Span section 4.3.3, Eqs. 3 and 4).
+//!
+//! The paper has a report for every transmission. Shipped gNBs send one every 5 or 10 ms, which moves
+//! many SNs under one time of arrival, so the equations are read like this:
+//!
+//! - A report is one sample: its bytes left during the span since the report before it. Eq. 3's window takes of the
+//!   oldest sample the part of its span that lies inside. Without that, a 24.9 ms window would hold three whole
+//!   reports of 10 ms and read a fifth too much. With a report for every transmission spans are short, and this is Eq. 3.
+//! - Eq. 4 averages the `r_i` by the time that they stand for. Averaging by SDU would count one observation as often as
+//!   it moved SDUs, and lean towards fast times. `sigma` is the standard deviation under the same weights.
+//! - Time counts while a queue stands. Idle gaps are no measurement of capacity, and are left out of the spans and of
+//!   the window. A sample during which the queue may have run dry is a lower bound, as application-limited samples
+//!   are in BBR: it can raise the estimate, never lower it.
+//! - There is no estimate until half a window of conclusive samples exists.
+
+use tidemark_core::{BitRate, Duration, Instant};
+
+/// Samples closer together than this fraction of the window are merged, which bounds the ring.
+const MERGE: u64 = 64;
+const RING: usize = 128;
+/// An inconclusive sample is taken over at least this span: a burst that fits into one slot says little of the rate
+/// at which slots come.
+const SHORTEST_BOUND: u64 = 1_000_000;
+
+/// An egress rate with its standard deviation over the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Egress {
+    /// `r_hat` of Eq. 4.
+    pub rate: BitRate,
+    /// `sigma`: standard deviation of the `r_i` in the window.
+    pub deviation: BitRate,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sample {
+    /// Busy time at its end, in nanoseconds since the DRB was set up.
+    end: u64,
+    /// Busy time that it covers, in nanoseconds.
+    span: u64,
+    bytes: u64,
+    /// `r_i` of Eq. 3 at its end, in bytes a second.
+    rate: u64,
+}
+
+pub(crate) struct EgressEstimator {
+    window: u64,
+    ring: [Sample; RING],
+    first: usize,
+    len: usize,
+    /// Busy time observed so far.
+    clock: u64,
+    /// Sums over the ring, in integers, so that nothing drifts as samples come and go.
+    bytes: u64,
+    weight: u64,
+    weighted: u128,
+    squares: u128,
+    current: Option<Egress>,
+}
+
+impl EgressEstimator {
+    /// With windows of `tau_c`.
+    pub(crate) fn new(tau_c: Duration) -> Self {
+        Self {
+            window: tau_c.as_nanos().max(1),
+            ring: [Sample::default(); RING],
+            first: 0,
+            len: 0,
+            clock: 0,
+            bytes: 0,
+            weight: 0,
+            weighted: 0,
+            squares: 0,
+            current: None,
+        }
+    }
+
+    /// The estimate as of the last sample.
+    pub(crate) fn current(&self) -> Option<Egress> {
+        self.current
+    }
+
+    /// Length of a window in nanoseconds.
+    pub(crate) fn window(&self) -> Duration {
+        Duration::from_nanos(self.window)
+    }
+
+    /// Between `since` and `now`, during which a queue stood, `bytes` left it. Where `conclusive` is false, the queue
+    /// may have been empty for a part of that time.
+    pub(crate) fn observe(&mut self, since: Instant, now: Instant, bytes: u64, conclusive: bool) {
+        let mut span = now.since(since).as_nanos();
+        if !conclusive {
+            span = span.max(SHORTEST_BOUND);
+            let bound = per_second(bytes, span);
+            if self.current.is_none_or(|current| bound <= current.rate.as_bytes_per_sec() as u64) {
+                return;
+            }
+        }
+        if span == 0 && self.len == 0 {
+            return;
+        }
+        let mut sample = Sample { end: 0, span, bytes, rate: 0 };
+        if self.len > 0 && (span == 0 || self.newest().span < self.window / MERGE) {
+            let merged = self.newest();
+            self.len -= 1;
+            self.forget(merged);
+            sample.span += merged.span;
+            sample.bytes += merged.bytes;
+        }
+        self.clock += span;
+        sample.end = self.clock;
+        let start = self.clock.saturating_sub(self.window);
+        while self.len > 0 && (self.ring[self.first].end <= start || self.len == RING) {
+            let oldest = self.ring[self.first];
+            self.first = (self.first + 1) % RING;
+            self.len -= 1;
+            self.forget(oldest);
+        }
+        let oldest = if self.len > 0 { self.ring[self.first] } else { sample };
+        let outside = oldest.bytes - inside(oldest, start);
+        sample.rate = per_second(self.bytes + sample.bytes - outside, self.window.min(self.clock));
+        self.remember(sample);
+        if self.clock >= self.window / 2 {
+            self.current = Some(self.evaluate());
+        }
+    }
+
+    fn evaluate(&self) -> Egress {
+        let weight = u128::from(self.weight.max(1));
+        let mean = self.weighted / weight;
+        // E[(r - m)^2] about the rounded mean; the last term is what the rounding moved.
+        let variance = (self.squares / weight).saturating_sub(mean * mean);
+        Egress {
+            rate: BitRate::from_bps((mean as u64).saturating_mul(8)),
+            deviation: BitRate::from_bytes_per_sec(libm::sqrt(variance as f64)),
+        }
+    }
+
+    fn newest(&self) -> Sample {
+        self.ring[(self.first + self.len - 1) % RING]
+    }
+    fn remember(&mut self, sample: Sample) {
+        self.ring[(self.first + self.len) % RING] = sample;
+        self.len += 1;
+        let (weight, rate) = terms(sample);
+        self.bytes += sample.bytes;
+        self.weight += weight;
+        self.weighted += u128::from(weight) * u128::from(rate);
+        self.squares += u128::from(weight) * (u128::from(rate) * u128::from(rate));
+    }
+    fn forget(&mut self, sample: Sample) {
+        let (weight, rate) = terms(sample);
+        self.bytes -= sample.bytes;
+        self.weight -= weight;
+        self.weighted -= u128::from(weight) * u128::from(rate);
+        self.squares -= u128::from(weight) * (u128::from(rate) * u128::from(rate));
+    }
+}
+
+/// Weight in nanoseconds and rate in bytes a second.
+fn terms(sample: Sample) -> (u64, u64) {
+    (sample.span, sample.rate)
+}
+
+/// The bytes of a sample that left after `start`, were they spread evenly over its span.
+fn inside(sample: Sample, start: u64) -> u64 {
+    let kept = sample.end.saturating_sub(start);
+    if kept >= sample.span {
+        sample.bytes
+    } else {
+        (u128::from(sample.bytes) * u128::from(kept) / u128::from(sample.span)) as u64
+    }
+}
+
+/// Saturating at 2^40 bytes a second, far above any radio, so that the squares fit.
+fn per_second(bytes: u64, nanos: u64) -> u64 {
+    let rate = u128::from(bytes) * 1_000_000_000 / u128::from(nanos.max(1));
+    rate.min(1 << 40) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimator() -> EgressEstimator {
+        EgressEstimator::new(Duration::from_millis(20))
+    }
+    /// Reports at these milliseconds with these bytes, all under a standing queue.
+    fn feed(estimator: &mut EgressEstimator, from: u64, samples: &[(u64, u64)]) {
+        let mut last = from;
+        for (at, bytes) in samples {
+            estimator.observe(Instant::from_millis(last), Instant::from_millis(*at), *bytes, true);
+            last = *at;
+        }
+    }
+
+    #[test]
+    fn eq_3_and_4_worked_by_hand() {
+        // Window 20 ms, a report every 5 ms. Bytes: 5000, 5000, 10000, 10000, 20000.
+        // r at 5 ms: 5000 B / 5 ms = 1.0 MB/s; 10 ms: 10000 / 10 = 1.0; 15 ms: 20000 / 15 = 1.333333;
+        // 20 ms: 30000 / 20 = 1.5; 25 ms: (5000 + 10000 + 10000 + 20000) / 20 = 2.25 MB/s.
+        // In the last window (5, 25]: 1.0, 1.333333, 1.5, 2.25: mean 1.520833 MB/s, and deviations from it
+        // 0.520833, 0.1875, 0.020833, 0.729167: mean square 0.209635, root 0.457860 MB/s.
+        let mut estimator = estimator();
+        feed(&mut estimator, 0, &[(5, 5_000), (10, 5_000), (15, 10_000), (20, 10_000), (25, 20_000)]);
+        let egress = estimator.current().unwrap();
+        assert!((egress.rate.as_bytes_per_sec() - 1_520_833.0).abs() < 2.0, "{egress:?}");
+        assert!((egress.deviation.as_bytes_per_sec() - 457_860.0).abs() < 2.0, "{egress:?}");
+    }
+
+    #[test]
+    fn a_constant_rate_is_read_without_bias_at_any_report_period() {
+        for period in [1, 3, 5, 7, 10, 15, 40] {
+            let mut estimator = EgressEstimator::new(Duration::from_micros(24_900));
+            let samples: alloc::vec::Vec<_> = (1..50).map(|k| (k * period, period * 5_000)).collect();
+            feed(&mut estimator, 0, &samples);
+            let egress = estimator.current().unwrap();
+            assert!((egress.rate.as_mbps() - 40.0).abs() < 0.01, "{period} ms: {egress:?}");
+            assert!(egress.deviation.as_mbps() < 0.01, "{period} ms: {egress:?}");
+        }
+    }
+
+    #[test]
+    fn a_report_for_every_transmission_in_a_slot_is_one_sample() {
+        let mut estimator = estimator();
+        for slot in 1..100u64 {
+            let at = Instant::from_millis(slot);
+            estimator.observe(Instant::from_millis(slot - 1), at, 1_250, true);
+            for _ in 0..3 {
+                estimator.observe(at, at, 1_250, true);
+            }
+        }
+        let egress = estimator.current().unwrap();
+        assert!((egress.rate.as_mbps() - 40.0).abs() < 0.5, "{egress:?}");
+    }
+
+    #[test]
+    fn nothing_is_estimated_before_half_a_window() {
+        let mut estimator = estimator();
+        feed(&mut estimator, 0, &[(5, 1_000)]);
+        assert_eq!(estimator.current(), None);
+        feed(&mut estimator, 5, &[(10, 1_000)]);
+        assert!(estimator.current().is_some());
+    }
+
+    #[test]
+    fn idle_gaps_are_not_read_as_low_capacity() {
+        let mut estimator = estimator();
+        feed(&mut estimator, 0, &[(10, 50_000), (20, 50_000), (30, 50_000)]);
+        let before = estimator.current().unwrap();
+        // An application that sends one packet every 10 ms: each is gone at the next report.
+        for k in 1..100u64 {
+            let since = Instant::from_millis(100 + 10 * k);
+            estimator.observe(since, since + Duration::from_millis(6), 1_500, false);
+        }
+        assert_eq!(estimator.current(), Some(before));
+        // A faster burst than was believed possible does count.
+        estimator.observe(Instant::from_millis(2_000), Instant::from_millis(2_005), 50_000, false);
+        assert!(estimator.current().unwrap().rate > before.rate);
+    }
+
+    #[test]
+    fn an_outage_lowers_the_rate_at_once() {
+        let mut estimator = estimator();
+        feed(&mut estimator, 0, &[(10, 50_000), (20, 50_000), (30, 50_000), (130, 1_500)]);
+        // 1500 bytes in 100 ms: Eq. 3 over the last 20 ms gives 15 kB/s, and it stands alone in the window.
+        let egress = estimator.current().unwrap();
+        assert!((egress.rate.as_bytes_per_sec() - 15_000.0).abs() < 2.0, "{egress:?}");
+    }
+
+    #[test]
+    fn a_storm_of_reports_stays_within_the_ring() {
+        let mut estimator = estimator();
+        for k in 0..100_000u64 {
+            let at = Instant::from_nanos(k * 1_000);
+            estimator.observe(at, at + Duration::from_micros(1), 5, true);
+        }
+        assert!((estimator.current().unwrap().rate.as_mbps() - 40.0).abs() < 1.0);
+    }
+}

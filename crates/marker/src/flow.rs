@@ -1,0 +1,245 @@
+//! The flows of a DRB: a table of fixed size that keeps the flows in use through any flood.
+//!
+//! Eight flows share a set. A new flow takes a free place, or that of the flow that was silent longest; flows that
+//! have shown themselves to last are the last to go, and while they are in use they don't go at all. Then the new
+//! flow is not remembered: it is signalled to by its own ECN field, with what can be known without memory.
+
+use alloc::boxed::Box;
+
+use tidemark_core::{Duration, FlowId, Instant, TcpView};
+
+use crate::verdict::Class;
+
+const WAYS: usize = 8;
+/// A flow of this many packets has shown that it lasts.
+const LASTING: u16 = 8;
+/// A flow is in use if it was seen within this time.
+pub(crate) const IN_USE: Duration = Duration::from_secs(1);
+
+/// What is remembered of one flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flow {
+    /// Its class by the strongest ECN field seen: L4S, else classic, else Not-ECT.
+    pub class: Option<Class>,
+    /// Size of its largest packet: the segment in Eq. 2.
+    pub largest: u16,
+    /// Round trip of its handshake, through this node and back to it.
+    pub rtt: Option<Duration>,
+    opening: Opening,
+    packets: u16,
+    last_seen: Instant,
+}
+
+/// How far the TCP handshake got. The first two segments of the side that opens are one whole round trip apart,
+/// wherever between the two ends they are seen (L4Span section 4.2.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Opening {
+    Unseen,
+    /// The SYN passed at this time, downlink or uplink.
+    Syn {
+        at: Instant,
+        downlink: bool,
+    },
+    /// Measured, or ambiguous since the SYN was repeated.
+    Closed,
+}
+
+impl Flow {
+    fn new(now: Instant) -> Self {
+        Self { class: None, largest: 0, rtt: None, opening: Opening::Unseen, packets: 0, last_seen: now }
+    }
+
+    /// Learns from a downlink packet.
+    pub(crate) fn downlink(&mut self, now: Instant, class: Option<Class>, size: u64) {
+        self.packets = self.packets.saturating_add(1);
+        self.last_seen = now;
+        self.largest = self.largest.max(u16::try_from(size).unwrap_or(u16::MAX));
+        // SYNs, pure acknowledgements and retransmissions may be Not-ECT in any flow: a class is never lowered.
+        self.class = match (self.class, class) {
+            (Some(known), Some(shown)) => Some(known.min(shown)),
+            (known, shown) => known.or(shown),
+        };
+    }
+
+    /// Learns from an uplink packet.
+    pub(crate) fn uplink(&mut self, now: Instant) {
+        self.last_seen = now;
+    }
+
+    /// Follows the handshake.
+    pub(crate) fn handshake(&mut self, now: Instant, tcp: &TcpView, is_downlink: bool) {
+        match self.opening {
+            Opening::Unseen if tcp.flags.syn && !tcp.flags.ack => {
+                self.opening = Opening::Syn { at: now, downlink: is_downlink };
+            }
+            // A repeated SYN makes it unclear which one was answered (RFC 6298 section 3, after Karn).
+            Opening::Syn { .. } if tcp.flags.syn && !tcp.flags.ack => self.opening = Opening::Closed,
+            Opening::Syn { at, downlink } if downlink == is_downlink && tcp.flags.ack => {
+                self.rtt = Some(now.since(at));
+                self.opening = Opening::Closed;
+            }
+            _ => {}
+        }
+    }
+
+    fn is_lasting(&self) -> bool {
+        self.packets >= LASTING
+    }
+}
+
+pub(crate) struct FlowTable {
+    /// Apart from the flows, so that a look-up reads one cache line.
+    ids: Box<[Option<FlowId>]>,
+    flows: Box<[Flow]>,
+    pub(crate) evicted: u64,
+    pub(crate) refused: u64,
+}
+
+impl FlowTable {
+    /// Room for `capacity` flows, a power of two.
+    pub(crate) fn new(capacity: u32) -> Self {
+        let capacity = (capacity as usize).max(WAYS);
+        Self {
+            ids: alloc::vec![None; capacity].into_boxed_slice(),
+            flows: alloc::vec![Flow::new(Instant::ZERO); capacity].into_boxed_slice(),
+            evicted: 0,
+            refused: 0,
+        }
+    }
+
+    pub(crate) fn get(&mut self, id: FlowId) -> Option<&mut Flow> {
+        let set = self.set(id);
+        let way = self.ids[set..set + WAYS].iter().position(|known| *known == Some(id))?;
+        Some(&mut self.flows[set + way])
+    }
+
+    /// The flow, remembered from now on where there is room.
+    pub(crate) fn admit(&mut self, now: Instant, id: FlowId) -> Option<&mut Flow> {
+        let set = self.set(id);
+        let mut place = None;
+        let mut weakest = None;
+        for index in set..set + WAYS {
+            match self.ids[index] {
+                Some(known) if known == id => return Some(&mut self.flows[index]),
+                None => place = place.or(Some(index)),
+                Some(_) => {
+                    let flow = &self.flows[index];
+                    let strength = (flow.is_lasting(), flow.last_seen);
+                    let in_use = flow.is_lasting() && now.since(flow.last_seen) < IN_USE;
+                    if !in_use && weakest.is_none_or(|(_, least)| strength < least) {
+                        weakest = Some((index, strength));
+                    }
+                }
+            }
+        }
+        let index = match (place, weakest) {
+            (Some(index), _) => index,
+            (None, Some((index, _))) => {
+                self.evicted += 1;
+                index
+            }
+            (None, None) => {
+                self.refused += 1;
+                return None;
+            }
+        };
+        self.ids[index] = Some(id);
+        self.flows[index] = Flow::new(now);
+        Some(&mut self.flows[index])
+    }
+
+    /// First place of the set that a flow belongs to.
+    fn set(&self, id: FlowId) -> usize {
+        // Fibonacci hashing: ids are small numbers in a simulator and keyed hashes in a gNB.
+        let spread = (id.0.wrapping_mul(0x9E37_79B9) >> 16) as usize;
+        spread % (self.ids.len() / WAYS) * WAYS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidemark_core::TcpFlags;
+
+    fn ms(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+    fn segment(syn: bool, ack: bool) -> TcpView {
+        TcpView { flags: TcpFlags { syn, ack, ..TcpFlags::default() }, seq: 0, ack: 0, payload: 0, accecn: None }
+    }
+
+    #[test]
+    fn a_flow_in_use_is_not_evicted_by_a_flood() {
+        let mut table = FlowTable::new(64);
+        let in_use: alloc::vec::Vec<_> = (0..4).map(FlowId).collect();
+        for packet in 0..u64::from(LASTING) {
+            for id in &in_use {
+                table.admit(ms(packet), *id).unwrap().downlink(ms(packet), Some(Class::L4s), 1_500);
+            }
+        }
+        for packet in 0..1_000_000u32 {
+            let now = ms(10 + u64::from(packet) / 100);
+            if let Some(flow) = table.admit(now, FlowId(1_000 + packet)) {
+                flow.downlink(now, Some(Class::Classic), 60);
+            }
+            if packet % 50_000 == 0 {
+                for id in &in_use {
+                    let flow = table.get(*id).expect("a flow in use is still known");
+                    assert_eq!(flow.class, Some(Class::L4s));
+                    flow.downlink(now, None, 1_500);
+                }
+            }
+        }
+        assert_eq!(table.ids.len(), 64);
+        assert!(table.evicted > 900_000);
+    }
+
+    #[test]
+    fn where_every_place_is_in_use_a_new_flow_is_refused_and_counted() {
+        let mut table = FlowTable::new(8);
+        for id in 0..8 {
+            for _ in 0..LASTING {
+                table.admit(ms(0), FlowId(id)).unwrap().downlink(ms(0), Some(Class::Classic), 100);
+            }
+        }
+        assert!(table.admit(ms(1), FlowId(9)).is_none());
+        assert_eq!(table.refused, 1);
+        assert!(table.admit(ms(1_500), FlowId(9)).is_some());
+    }
+
+    #[test]
+    fn the_handshake_of_either_side_gives_one_whole_round_trip() {
+        let mut opened_by_ue = Flow::new(ms(0));
+        opened_by_ue.handshake(ms(0), &segment(true, false), false);
+        opened_by_ue.handshake(ms(38), &segment(true, true), true);
+        opened_by_ue.handshake(ms(55), &segment(false, true), false);
+        opened_by_ue.handshake(ms(99), &segment(false, true), false);
+        assert_eq!(opened_by_ue.rtt, Some(Duration::from_millis(55)));
+
+        let mut opened_by_server = Flow::new(ms(0));
+        opened_by_server.handshake(ms(0), &segment(true, false), true);
+        opened_by_server.handshake(ms(17), &segment(true, true), false);
+        opened_by_server.handshake(ms(55), &segment(false, true), true);
+        assert_eq!(opened_by_server.rtt, Some(Duration::from_millis(55)));
+    }
+
+    #[test]
+    fn a_repeated_syn_gives_no_round_trip() {
+        let mut flow = Flow::new(ms(0));
+        flow.handshake(ms(0), &segment(true, false), false);
+        flow.handshake(ms(1_000), &segment(true, false), false);
+        flow.handshake(ms(1_040), &segment(false, true), false);
+        assert_eq!(flow.rtt, None);
+    }
+
+    #[test]
+    fn a_class_is_not_lowered_by_control_packets() {
+        let mut flow = Flow::new(ms(0));
+        flow.downlink(ms(0), Some(Class::NotEct), 60);
+        assert_eq!(flow.class, Some(Class::NotEct));
+        flow.downlink(ms(1), Some(Class::L4s), 1_500);
+        flow.downlink(ms(2), Some(Class::NotEct), 60);
+        flow.downlink(ms(3), None, 1_500);
+        assert_eq!(flow.class, Some(Class::L4s));
+    }
+}

@@ -1,0 +1,265 @@
+//! L4Span's marking (section 4.2): L4S flows by the chance that the sojourn time exceeds a threshold, classic flows by
+//! the probability at which their rate matches the radio's, and flows that share a DRB by a coupled pair.
+
+use tidemark_core::Duration;
+
+use crate::config::{ConfigError, require};
+use crate::law::{Arrival, Odds};
+use crate::verdict::Class;
+
+/// What happens to packets of flows without ECN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum NotEctRule {
+    /// They are left alone.
+    #[default]
+    Pass,
+    /// They are dropped with the probability of a classic flow's mark (section 4.4, last paragraph).
+    Drop,
+}
+
+/// How L4S and classic flows are marked while both are alive in one DRB: the four cases of Fig. 16.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum SharedRule {
+    /// Classic flows by Eq. 2, L4S flows by `(2/K) sqrt(p_classic)` (section 4.2.3).
+    #[default]
+    Coupled,
+    /// Each by its own rule, as if alone.
+    Separate,
+    /// Both by the rule for L4S.
+    L4s,
+    /// Both by the rule for classic flows.
+    Classic,
+}
+
+/// The law `l4span`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct L4SpanConfig {
+    /// Sojourn time that L4S flows are held to. Default: 10 ms, the knee of the paper's Fig. 19.
+    pub tau_s: Duration,
+    /// Multiplicative decrease of classic senders, in `K`. Default: 0.5, Reno's; CUBIC decreases to 0.7, but
+    /// at a cell's rates it runs in its Reno-friendly region, whose mean window is Reno's.
+    pub beta: f64,
+    /// Flows without ECN. Default: left alone.
+    pub not_ect: NotEctRule,
+    /// L4S and classic flows in one DRB. Default: coupled.
+    pub shared: SharedRule,
+}
+
+impl Default for L4SpanConfig {
+    fn default() -> Self {
+        Self {
+            tau_s: Duration::from_millis(10),
+            beta: 0.5,
+            not_ect: NotEctRule::default(),
+            shared: SharedRule::default(),
+        }
+    }
+}
+
+impl L4SpanConfig {
+    /// Checks every field.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let thresholds = Duration::from_micros(100)..=Duration::from_secs(10);
+        require(thresholds.contains(&self.tau_s), "tau_s", "must lie between 100 us and 10 s")?;
+        require(self.beta > 0.0 && self.beta < 1.0, "beta", "must lie between 0 and 1, both excluded")
+    }
+}
+
+pub(crate) struct L4Span {
+    tau_s: f64,
+    k: f64,
+    not_ect: NotEctRule,
+    shared: SharedRule,
+}
+
+impl L4Span {
+    pub(crate) fn new(config: &L4SpanConfig) -> Self {
+        let beta = config.beta;
+        Self {
+            tau_s: config.tau_s.as_secs_f64(),
+            k: (1.0 + beta) / 2.0 * libm::sqrt(2.0 / (1.0 - beta * beta)),
+            not_ect: config.not_ect,
+            shared: config.shared,
+        }
+    }
+
+    pub(crate) fn arrive(&mut self, arrival: &Arrival) -> Odds {
+        let shared = arrival.shared;
+        match arrival.class {
+            Class::L4s if shared && self.shared == SharedRule::Coupled => {
+                Odds::mark(2.0 / self.k * libm::sqrt(self.p_classic(arrival)))
+            }
+            Class::L4s if shared && self.shared == SharedRule::Classic => Odds::mark(self.p_classic(arrival)),
+            Class::L4s => Odds::mark(self.p_l4s(arrival)),
+            Class::Classic if shared && self.shared == SharedRule::L4s => Odds::mark(self.p_l4s(arrival)),
+            Class::Classic => Odds::mark(self.p_classic(arrival)),
+            Class::NotEct => match self.not_ect {
+                NotEctRule::Pass => Odds::NONE,
+                NotEctRule::Drop => Odds::drop(self.p_classic(arrival)),
+            },
+        }
+    }
+
+    /// Eq. 1, with its inequality the right way round: the chance that the egress rate is too low to drain the
+    /// backlog, the packet at hand included, within the threshold.
+    fn p_l4s(&self, arrival: &Arrival) -> f64 {
+        let Some(egress) = arrival.egress else { return 0.0 };
+        let needed = (arrival.backlog + arrival.size) / self.tau_s;
+        let excess = needed - egress.rate.as_bytes_per_sec();
+        let deviation = egress.deviation.as_bytes_per_sec();
+        if deviation > 0.0 {
+            normal_cdf(excess / deviation)
+        } else if excess > 0.0 {
+            1.0
+        } else {
+            0.0
+        }
+    }
+
+    /// Eq. 2, clamped to 0..1.
+    ///
+    /// The paper's equation does not look at the queue: it would go on marking a flow whose queue is empty, which is
+    /// already slower than the radio, and would punish a sender for having nothing to send. So nothing is marked while
+    /// less than two segments stand, as RFC 9332's implementations spare a queue of two packets.
+    fn p_classic(&self, arrival: &Arrival) -> f64 {
+        let Some(egress) = arrival.egress else { return 0.0 };
+        if arrival.backlog < 2.0 * arrival.segment {
+            return 0.0;
+        }
+        // A rate of zero under a standing queue: no probability is too high.
+        let Some(sojourn) = arrival.sojourn() else { return 1.0 };
+        let rtt = arrival.rtt.map_or(2.0 * sojourn, |rtt| rtt.as_secs_f64() + sojourn);
+        let root = arrival.segment * self.k / (rtt * egress.rate.as_bytes_per_sec());
+        (root * root).min(1.0)
+    }
+}
+
+/// Phi, the distribution function of the standard normal.
+fn normal_cdf(z: f64) -> f64 {
+    0.5 * libm::erfc(-z * core::f64::consts::FRAC_1_SQRT_2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::egress::Egress;
+    use tidemark_core::BitRate;
+
+    fn law(config: L4SpanConfig) -> L4Span {
+        L4Span::new(&config)
+    }
+    /// A queue behind a radio of 40 Mbit/s (5 MB/s).
+    fn arrival(class: Class, backlog: f64, deviation_mbps: u64) -> Arrival {
+        Arrival {
+            size: 1_500.0,
+            backlog,
+            egress: Some(Egress { rate: BitRate::from_mbps(40), deviation: BitRate::from_mbps(deviation_mbps) }),
+            class,
+            segment: 1_500.0,
+            rtt: Some(Duration::from_millis(38)),
+            shared: false,
+        }
+    }
+    fn p(odds: Odds) -> f64 {
+        odds.mark.get()
+    }
+
+    #[test]
+    fn eq_1_worked_by_hand() {
+        let mut law = law(L4SpanConfig::default());
+        // 5 MB/s for 10 ms: 50000 bytes. At that backlog, half of the packets are marked.
+        assert_eq!(p(law.arrive(&arrival(Class::L4s, 48_500.0, 4))), 0.5);
+        // Deviation 4 Mbit/s = 0.5 MB/s: one deviation is 5000 bytes in 10 ms. Phi(1) = 0.841345, Phi(-2) = 0.022750.
+        assert!((p(law.arrive(&arrival(Class::L4s, 53_500.0, 4))) - 0.841_345).abs() < 1e-6);
+        assert!((p(law.arrive(&arrival(Class::L4s, 38_500.0, 4))) - 0.022_750).abs() < 1e-6);
+    }
+
+    #[test]
+    fn without_deviation_eq_1_is_a_step() {
+        let mut law = law(L4SpanConfig::default());
+        assert_eq!(p(law.arrive(&arrival(Class::L4s, 48_500.0, 0))), 0.0);
+        assert_eq!(p(law.arrive(&arrival(Class::L4s, 48_501.0, 0))), 1.0);
+    }
+
+    #[test]
+    fn eq_2_worked_by_hand() {
+        // beta = 0.5: K = 0.75 sqrt(2 / 0.75) = 1.224745. Backlog 60000 B at 5 MB/s: 12 ms; RTT 38 + 12 = 50 ms.
+        // p = (1500 * 1.224745 / (0.05 * 5e6))^2 = (0.00734847)^2 = 5.4e-5.
+        let mut reno = law(L4SpanConfig::default());
+        assert!((p(reno.arrive(&arrival(Class::Classic, 60_000.0, 4))) - 5.4e-5).abs() < 1e-9);
+        // Without a handshake, RTT = 24 ms: p = (1837.117 / 120000)^2 = 2.34375e-4.
+        let without = Arrival { rtt: None, ..arrival(Class::Classic, 60_000.0, 4) };
+        assert!((p(reno.arrive(&without)) - 2.343_75e-4).abs() < 1e-9);
+        // beta = 0.7: K = 0.85 sqrt(2 / 0.51) = 1.683251; p = (0.010099507)^2 = 1.02e-4.
+        let mut cubic = law(L4SpanConfig { beta: 0.7, ..L4SpanConfig::default() });
+        assert!((p(cubic.arrive(&arrival(Class::Classic, 60_000.0, 4))) - 1.02e-4).abs() < 1e-8);
+    }
+
+    #[test]
+    fn in_a_shared_drb_the_pair_is_coupled() {
+        // 2/K = 1.632993; sqrt(5.4e-5) = 0.00734847; product 0.012.
+        let mut law = law(L4SpanConfig::default());
+        let shared = |class| Arrival { shared: true, ..arrival(class, 60_000.0, 4) };
+        assert!((p(law.arrive(&shared(Class::L4s))) - 0.012).abs() < 1e-9);
+        assert!((p(law.arrive(&shared(Class::Classic))) - 5.4e-5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_other_rules_for_a_shared_drb() {
+        let shared = |class| Arrival { shared: true, ..arrival(class, 53_500.0, 4) };
+        let own = |rule, class| p(law(L4SpanConfig { shared: rule, ..L4SpanConfig::default() }).arrive(&shared(class)));
+        let (l4s, classic) = (own(SharedRule::Separate, Class::L4s), own(SharedRule::Separate, Class::Classic));
+        assert!((l4s - 0.841_345).abs() < 1e-6 && classic < 1e-3);
+        assert_eq!(own(SharedRule::L4s, Class::Classic), l4s);
+        assert_eq!(own(SharedRule::L4s, Class::L4s), l4s);
+        assert_eq!(own(SharedRule::Classic, Class::L4s), classic);
+        assert_eq!(own(SharedRule::Classic, Class::Classic), classic);
+    }
+
+    #[test]
+    fn application_limited_flows_are_not_punished() {
+        let mut law = law(L4SpanConfig::default());
+        for class in [Class::L4s, Class::Classic] {
+            assert_eq!(p(law.arrive(&arrival(class, 0.0, 4))), if class == Class::L4s { normal_tail() } else { 0.0 });
+        }
+        // 1500 of the 50000 bytes that may stand: (0.15 - 5.0) MB/s / 0.5 MB/s is 9.7 deviations below.
+        fn normal_tail() -> f64 {
+            normal_cdf(-9.7)
+        }
+        assert!(normal_tail() < 1e-20);
+    }
+
+    #[test]
+    fn nothing_is_marked_before_there_is_an_estimate() {
+        let mut law = law(L4SpanConfig { not_ect: NotEctRule::Drop, ..L4SpanConfig::default() });
+        for class in [Class::L4s, Class::Classic, Class::NotEct] {
+            let blind = Arrival { egress: None, ..arrival(class, 1e7, 0) };
+            assert_eq!(law.arrive(&blind), Odds::NONE);
+        }
+    }
+
+    #[test]
+    fn not_ect_is_dropped_only_by_configuration_and_never_marked() {
+        let mut pass = law(L4SpanConfig::default());
+        assert_eq!(pass.arrive(&arrival(Class::NotEct, 60_000.0, 4)), Odds::NONE);
+        let mut drop = law(L4SpanConfig { not_ect: NotEctRule::Drop, ..L4SpanConfig::default() });
+        let odds = drop.arrive(&arrival(Class::NotEct, 60_000.0, 4));
+        assert!(odds.mark.get() == 0.0 && (odds.drop.get() - 5.4e-5).abs() < 1e-9);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn l4s_marking_is_monotone_in_the_queue(a in 0.0f64..1e7, b in 0.0f64..1e7, deviation in 0u64..40) {
+            let mut law = law(L4SpanConfig::default());
+            let (low, high) = (a.min(b), a.max(b));
+            let mut at = |backlog| p(law.arrive(&arrival(Class::L4s, backlog, deviation)));
+            proptest::prop_assert!(at(low) <= at(high));
+        }
+    }
+}

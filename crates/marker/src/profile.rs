@@ -1,0 +1,422 @@
+//! The packet profile table (L4Span section 4.3.2): what of a DRB's traffic still waits in the DU.
+//!
+//! The table knows each standing SDU's size by its PDCP SN, when it came, and when it was transmitted. An SDU
+//! costs two bytes, its times are run-length coded, and each is visited once when it arrives and once when
+//! a report passes it, however long the queue stands.
+//!
+//! Up to `capacity` SDUs are kept one by one. More can stand where the RLC limit is higher: they are counted in
+//! sum at the tail, and each takes its even share of that sum when it moves up into the table, so that the
+//! backlog in bytes is exact whenever SDUs are of one size, and right in total always.
+
+use alloc::boxed::Box;
+
+use tidemark_core::{Bytes, Duration, Instant};
+
+use crate::report::SnLength;
+use crate::stamps::Stamps;
+
+/// A jump of the SN by at most this many is read as SDUs that PDCP never sent; a longer one needs a second
+/// SDU in sequence to be believed, and then starts the table afresh (re-establishment, handover).
+const MAX_GAP: i64 = 1_024;
+const INGRESS_STAMPS: usize = 2_048;
+const TRANSMIT_STAMPS: usize = 512;
+
+/// Events that a well-behaved gNB gives no occasion for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Anomalies {
+    /// SDUs handed over with an SN that still stands, or that lies far from the last one.
+    pub repeated: u64,
+    /// SNs that were skipped by the SDUs handed over.
+    pub skipped: u64,
+    /// Reports or discards of an SN that never existed or is long gone.
+    pub unknown: u64,
+    /// Times that the SNs started afresh somewhere else.
+    pub restarts: u64,
+    /// SDUs that stood beyond the table's capacity.
+    pub beyond: u64,
+    /// Transmission times that were let go before the delivery came.
+    pub untimed: u64,
+}
+
+/// What one report moved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Progress {
+    /// Bytes newly transmitted.
+    pub bytes: u64,
+    /// SDUs newly transmitted.
+    pub packets: u32,
+    /// Queueing delay of the newest of them: transmission less ingress.
+    pub sojourn: Option<Duration>,
+}
+
+/// SDUs that stand behind the last slot of the table.
+#[derive(Clone, Copy, Default)]
+struct Beyond {
+    count: u64,
+    bytes: u64,
+}
+
+pub(crate) struct ProfileTable {
+    sn_length: SnLength,
+    /// Sizes of the SDUs from `head` on; the slot is the low bits of the count. Zero for an SN without SDU.
+    sizes: Box<[u16]>,
+    beyond: Beyond,
+    ingress: Stamps,
+    transmitted: Stamps,
+    /// The SN unwrapped, as PDCP's COUNT, of the next SDU, of the oldest that is not yet
+    /// transmitted, and of the oldest that is not yet delivered.
+    next: u64,
+    head: u64,
+    delivered: u64,
+    standing: u64,
+    packets: u32,
+    /// The SN that would confirm a far jump.
+    suspect: Option<u32>,
+    started: bool,
+    pub(crate) anomalies: Anomalies,
+}
+
+impl ProfileTable {
+    pub(crate) fn new(capacity: u32, sn_length: SnLength) -> Self {
+        let slots = capacity.min(sn_length.modulus()) as usize;
+        Self {
+            sn_length,
+            sizes: alloc::vec![0; slots].into_boxed_slice(),
+            beyond: Beyond::default(),
+            ingress: Stamps::new(INGRESS_STAMPS.min(slots)),
+            transmitted: Stamps::new(TRANSMIT_STAMPS.min(slots)),
+            next: 0,
+            head: 0,
+            delivered: 0,
+            standing: 0,
+            packets: 0,
+            suspect: None,
+            started: false,
+            anomalies: Anomalies::default(),
+        }
+    }
+
+    /// Bytes that were handed over and are not reported as transmitted.
+    pub(crate) fn standing(&self) -> Bytes {
+        Bytes(self.standing)
+    }
+    /// SDUs that were handed over and are not reported as transmitted.
+    pub(crate) fn packets(&self) -> u32 {
+        self.packets
+    }
+    /// Age of the oldest standing SDU.
+    pub(crate) fn head_of_line(&self, now: Instant) -> Option<Duration> {
+        if self.packets == 0 { None } else { self.ingress.oldest(now) }
+    }
+
+    /// PDCP gave an SDU this SN and sent it to the DU.
+    pub(crate) fn record(&mut self, now: Instant, sn: u32, size: Bytes) {
+        let size = u16::try_from(size.0).unwrap_or(u16::MAX);
+        if !self.started {
+            self.restart(sn);
+        }
+        let ahead = self.sn_length.distance(self.next as u32, sn);
+        let count = self.next.wrapping_add_signed(ahead);
+        if (0..=MAX_GAP).contains(&ahead) {
+            self.anomalies.skipped += ahead as u64;
+            for _ in 0..ahead {
+                self.append(0);
+            }
+        } else if ahead < 0 && count >= self.head {
+            self.anomalies.repeated += 1;
+            self.fill(count, size);
+            return;
+        } else if self.suspect == Some(sn) {
+            self.anomalies.restarts += 1;
+            self.restart(sn);
+        } else {
+            // One stray SN is not worth the table; two in sequence are the sender's new numbers (as RFC 3550 A.1 does).
+            self.anomalies.repeated += 1;
+            self.suspect = Some(sn.wrapping_add(1) & (self.sn_length.modulus() - 1));
+            return;
+        }
+        self.suspect = None;
+        if self.packets == 0 {
+            self.ingress.clear();
+        }
+        self.ingress.open(self.next, now);
+        self.append(size);
+        self.standing += u64::from(size);
+        self.packets += 1;
+    }
+
+    /// PDCP discarded an SDU that it had sent or numbered.
+    pub(crate) fn discard(&mut self, sn: u32) {
+        let count = self.head.wrapping_add_signed(self.sn_length.distance(self.head as u32, sn));
+        if !self.started || count < self.head || count >= self.next {
+            self.anomalies.unknown += 1;
+            return;
+        }
+        let size = if count - self.head < self.capacity() {
+            u64::from(core::mem::take(&mut self.sizes[self.slot(count)]))
+        } else {
+            let share = self.beyond.bytes / self.beyond.count.max(1);
+            self.beyond.bytes -= share;
+            share
+        };
+        if size == 0 {
+            self.anomalies.unknown += 1;
+            return;
+        }
+        self.leave(size, 1);
+    }
+
+    /// The DU has transmitted everything up to `sn`. `None` where that is no news.
+    pub(crate) fn transmit(&mut self, now: Instant, sn: u32) -> Option<Progress> {
+        let ahead = self.sn_length.distance(self.head as u32, sn);
+        let last = self.head.wrapping_add_signed(ahead);
+        if !self.started || ahead < 0 || last >= self.next {
+            // The last transmitted SN again is how a report says that nothing moved; any other is a stranger.
+            self.anomalies.unknown += u64::from(!self.started || ahead != -1);
+            return None;
+        }
+        let mut bytes = 0;
+        let mut packets = 0;
+        for count in self.head..=last {
+            let slot = self.slot(count);
+            bytes += u64::from(self.sizes[slot]);
+            packets += u32::from(self.sizes[slot] != 0);
+            self.sizes[slot] = self.beyond.take();
+        }
+        self.head = last + 1;
+        self.leave(bytes, packets);
+        let sojourn = self.ingress.opened(last, now);
+        self.ingress.opened(self.head, now);
+        self.anomalies.untimed += u64::from(self.transmitted.close(last, now));
+        Some(Progress { bytes, packets, sojourn })
+    }
+
+    /// The UE has everything up to `sn`. Gives the time since that SDU's transmission: HARQ and RLC retransmissions.
+    pub(crate) fn deliver(&mut self, now: Instant, sn: u32) -> Option<Duration> {
+        let ahead = self.sn_length.distance(self.delivered as u32, sn);
+        let last = self.delivered.wrapping_add_signed(ahead);
+        if !self.started || ahead < 0 || last >= self.head {
+            self.anomalies.unknown += u64::from(!self.started || ahead != -1);
+            return None;
+        }
+        self.delivered = last + 1;
+        self.transmitted.closed(last, now)
+    }
+
+    /// Counts go on beyond everything used so far, so that no old SN is taken for a new one.
+    fn restart(&mut self, sn: u32) {
+        let modulus = u64::from(self.sn_length.modulus());
+        let sn = u64::from(sn) & (modulus - 1);
+        self.next = (self.next / modulus + 2) * modulus + sn;
+        (self.head, self.delivered) = (self.next, self.next);
+        (self.standing, self.packets, self.beyond) = (0, 0, Beyond::default());
+        self.ingress.clear();
+        self.transmitted.clear();
+        self.started = true;
+        self.suspect = None;
+    }
+
+    fn append(&mut self, size: u16) {
+        if self.next - self.head < self.capacity() {
+            let slot = self.slot(self.next);
+            self.sizes[slot] = size;
+        } else {
+            self.beyond.count += 1;
+            self.beyond.bytes += u64::from(size);
+            self.anomalies.beyond += 1;
+        }
+        self.next += 1;
+        // An SN space holds no more than half of itself under way; a caller that exceeds it has lost its reports.
+        if self.next - self.head > u64::from(self.sn_length.modulus() / 2) {
+            let lost = u64::from(self.sizes[self.slot(self.head)]);
+            let slot = self.slot(self.head);
+            self.sizes[slot] = self.beyond.take();
+            self.head += 1;
+            self.leave(lost, u32::from(lost > 0));
+        }
+        self.delivered = self.delivered.max(self.next.saturating_sub(u64::from(self.sn_length.modulus() / 2)));
+    }
+
+    /// Bytes and SDUs stand no more. The number of SDUs is right to within the sharing out of what stood beyond
+    /// the table; it is zero exactly when no bytes stand.
+    fn leave(&mut self, bytes: u64, packets: u32) {
+        self.standing -= bytes;
+        self.packets = self.packets.saturating_sub(packets).max(u32::from(self.standing > 0));
+        if self.standing == 0 {
+            self.packets = 0;
+        }
+    }
+
+    /// An SDU for an SN that was skipped before, or a second one that is ignored.
+    fn fill(&mut self, count: u64, size: u16) {
+        if count - self.head < self.capacity() && self.sizes[self.slot(count)] == 0 {
+            let slot = self.slot(count);
+            self.sizes[slot] = size;
+            self.standing += u64::from(size);
+            self.packets += 1;
+        }
+    }
+
+    fn capacity(&self) -> u64 {
+        self.sizes.len() as u64
+    }
+    fn slot(&self, count: u64) -> usize {
+        count as usize & (self.sizes.len() - 1)
+    }
+}
+
+impl Beyond {
+    /// The even share of one SDU, which moves up into the table.
+    fn take(&mut self) -> u16 {
+        if self.count == 0 {
+            return 0;
+        }
+        let share = (self.bytes / self.count).min(u64::from(u16::MAX));
+        self.bytes -= share;
+        self.count -= 1;
+        share as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+    fn table(sn_length: SnLength) -> ProfileTable {
+        ProfileTable::new(64, sn_length)
+    }
+
+    #[test]
+    fn a_report_moves_what_it_covers_and_times_it() {
+        let mut table = table(SnLength::Bits18);
+        for sn in 0..10 {
+            table.record(ms(u64::from(sn)), sn, Bytes(100 + u64::from(sn)));
+        }
+        let progress = table.transmit(ms(20), 3).unwrap();
+        assert_eq!(progress, Progress { bytes: 406, packets: 4, sojourn: Some(Duration::from_millis(17)) });
+        assert_eq!(table.standing(), Bytes(104 + 105 + 106 + 107 + 108 + 109));
+        assert_eq!(table.packets(), 6);
+        assert_eq!(table.head_of_line(ms(20)), Some(Duration::from_millis(16)));
+        assert_eq!(table.deliver(ms(28), 2), Some(Duration::from_millis(8)));
+        assert_eq!(table.anomalies, Anomalies::default());
+    }
+
+    #[test]
+    fn sn_wrap_does_not_freeze_the_table() {
+        for sn_length in [SnLength::Bits12, SnLength::Bits18] {
+            let mut table = table(sn_length);
+            for count in 0..3 * u64::from(sn_length.modulus()) {
+                let sn = (count % u64::from(sn_length.modulus())) as u32;
+                table.record(ms(count), sn, Bytes(1000));
+                if count >= 5 {
+                    let reported = (count - 5) as u32 % sn_length.modulus();
+                    assert_eq!(table.transmit(ms(count), reported).unwrap().bytes, 1000);
+                    assert_eq!(table.standing(), Bytes(5000));
+                    table.deliver(ms(count), reported).unwrap();
+                }
+            }
+            assert_eq!(table.anomalies, Anomalies::default());
+        }
+    }
+
+    #[test]
+    fn pdcp_drops_do_not_desynchronise_the_table() {
+        let mut table = table(SnLength::Bits12);
+        table.record(ms(0), 0, Bytes(1000));
+        table.record(ms(0), 3, Bytes(1000)); // 1 and 2 never came
+        table.record(ms(0), 4, Bytes(500));
+        table.discard(4);
+        assert_eq!((table.standing(), table.packets()), (Bytes(2000), 2));
+        assert_eq!(table.transmit(ms(1), 3).unwrap().bytes, 2000);
+        assert_eq!((table.standing(), table.packets()), (Bytes::ZERO, 0));
+        table.record(ms(2), 5, Bytes(700));
+        assert_eq!(table.transmit(ms(3), 5).unwrap().bytes, 700);
+        assert_eq!(table.anomalies.skipped, 2);
+    }
+
+    #[test]
+    fn an_sn_that_was_never_sent_is_counted_and_survived() {
+        let mut table = table(SnLength::Bits12);
+        assert!(table.transmit(ms(0), 7).is_none());
+        assert!(table.deliver(ms(0), 7).is_none());
+        table.discard(7);
+        assert_eq!(table.anomalies.unknown, 3);
+        table.record(ms(0), 100, Bytes(1000));
+        for sn in [101, 2000, 4095, u32::MAX, 98] {
+            assert!(table.transmit(ms(1), sn).is_none(), "{sn}");
+        }
+        assert_eq!(table.standing(), Bytes(1000));
+        assert_eq!(table.transmit(ms(1), 100).unwrap().bytes, 1000);
+    }
+
+    #[test]
+    fn one_stray_sn_is_ignored_and_two_in_sequence_restart_the_table() {
+        let mut table = table(SnLength::Bits18);
+        for sn in 50_000..50_010 {
+            table.record(ms(0), sn, Bytes(1000));
+        }
+        table.record(ms(1), 9, Bytes(1000));
+        assert_eq!(table.standing(), Bytes(10_000));
+        table.record(ms(1), 50_010, Bytes(1000));
+        assert_eq!(table.standing(), Bytes(11_000));
+        // Re-establishment: SNs begin again at 0.
+        table.record(ms(2), 0, Bytes(1000));
+        table.record(ms(2), 1, Bytes(1000));
+        table.record(ms(2), 2, Bytes(1000));
+        assert_eq!(table.anomalies.restarts, 1);
+        assert_eq!(table.transmit(ms(3), 2).unwrap().bytes, 2000);
+    }
+
+    #[test]
+    fn what_stands_beyond_the_table_is_counted_in_sum() {
+        let mut table = ProfileTable::new(64, SnLength::Bits18);
+        for sn in 0..1000 {
+            table.record(ms(0), sn, Bytes(if sn % 2 == 0 { 1400 } else { 60 }));
+        }
+        assert_eq!(table.standing(), Bytes(730_000));
+        assert_eq!(table.anomalies.beyond, 936);
+        let mut bytes = 0;
+        for sn in (0..1000).step_by(100) {
+            bytes += table.transmit(ms(1), sn + 99).unwrap().bytes;
+            assert_eq!(table.standing(), Bytes(730_000 - bytes));
+        }
+        assert_eq!(bytes, 730_000);
+    }
+
+    #[test]
+    fn a_source_that_never_reports_keeps_the_backlog_within_the_sn_window() {
+        let mut table = ProfileTable::new(64, SnLength::Bits12);
+        for count in 0..20_000u32 {
+            table.record(ms(0), count % 4096, Bytes(100));
+        }
+        assert!(table.packets() <= 2048);
+        assert_eq!(table.standing(), Bytes(100 * u64::from(table.packets())));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_order_of_events_is_survived_with_the_books_in_order(
+            events in proptest::collection::vec((0u8..4, 0u32..5000, 1u64..70_000), 0..400),
+        ) {
+            let mut table = ProfileTable::new(64, SnLength::Bits12);
+            let mut now = 0;
+            for (kind, sn, size) in events {
+                now += size % 7;
+                match kind {
+                    0 => table.record(ms(now), sn, Bytes(size)),
+                    1 => table.discard(sn),
+                    2 => { table.transmit(ms(now), sn); }
+                    _ => { table.deliver(ms(now), sn); }
+                }
+                let recorded: u64 = (table.head..table.next)
+                    .take(64)
+                    .map(|count| u64::from(table.sizes[table.slot(count)]))
+                    .sum();
+                proptest::prop_assert_eq!(recorded + table.beyond.bytes, table.standing);
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Times of a run of SDUs, run-length coded: one stamp for all the SDUs that share it.
+
+use alloc::boxed::Box;
+
+use tidemark_core::{Duration, Instant};
+
+/// A stamp: from `count` on (ingress) or up to `count` (transmission), at `micros`.
+#[derive(Clone, Copy, Default)]
+struct Stamp {
+    /// Low half of the SDU's count; live counts lie less than 2^31 apart.
+    count: u32,
+    /// Low half of the time in microseconds: wraps after 71 minutes, far beyond any sojourn.
+    micros: u32,
+}
+
+/// A fixed ring of stamps in the order of their counts.
+pub(crate) struct Stamps {
+    ring: Box<[Stamp]>,
+    first: usize,
+    len: usize,
+}
+
+impl Stamps {
+    /// Room for `capacity` stamps, a power of two.
+    pub(crate) fn new(capacity: usize) -> Self {
+        debug_assert!(capacity.is_power_of_two());
+        Self { ring: alloc::vec![Stamp::default(); capacity].into_boxed_slice(), first: 0, len: 0 }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    fn at(&self, index: usize) -> Stamp {
+        self.ring[(self.first + index) & (self.ring.len() - 1)]
+    }
+
+    fn pop(&mut self) {
+        self.first = (self.first + 1) & (self.ring.len() - 1);
+        self.len -= 1;
+    }
+
+    fn push(&mut self, count: u64, now: Instant) {
+        let slot = (self.first + self.len) & (self.ring.len() - 1);
+        self.ring[slot] = Stamp { count: count as u32, micros: (now.as_nanos() / 1_000) as u32 };
+        self.len += 1;
+    }
+
+    /// Stamps `count` and what follows it with `now`, unless the last stamp is recent enough to stand for it: the
+    /// step is 100 us or a 256th of the oldest stamp's age, so that a short queue is timed finely and 2048 stamps
+    /// last for any queue. Where they don't, the last stamp stands.
+    pub(crate) fn open(&mut self, count: u64, now: Instant) {
+        if self.len > 0 {
+            let age = age(self.at(0), now);
+            let step = age_step(age);
+            if age_of(self.at(self.len - 1), now) < step || self.len == self.ring.len() {
+                return;
+            }
+        }
+        self.push(count, now);
+    }
+
+    /// The stamp under which `count` was opened; older stamps are let go.
+    pub(crate) fn opened(&mut self, count: u64, now: Instant) -> Option<Duration> {
+        while self.len > 1 && before_or_at(self.at(1).count, count as u32) {
+            self.pop();
+        }
+        (self.len > 0).then(|| age(self.at(0), now))
+    }
+
+    /// The age of the oldest stamp.
+    pub(crate) fn oldest(&self, now: Instant) -> Option<Duration> {
+        (self.len > 0).then(|| age(self.at(0), now))
+    }
+
+    /// Stamps everything up to `count` with `now`; true where the oldest stamp had to give way.
+    pub(crate) fn close(&mut self, count: u64, now: Instant) -> bool {
+        let full = self.len == self.ring.len();
+        if full {
+            self.pop();
+        }
+        self.push(count, now);
+        full
+    }
+
+    /// The age of the stamp that closed `count`; older stamps are let go.
+    pub(crate) fn closed(&mut self, count: u64, now: Instant) -> Option<Duration> {
+        while self.len > 0 && !before_or_at(count as u32, self.at(0).count) {
+            self.pop();
+        }
+        (self.len > 0).then(|| age(self.at(0), now))
+    }
+}
+
+fn before_or_at(earlier: u32, later: u32) -> bool {
+    later.wrapping_sub(earlier) as i32 >= 0
+}
+
+fn age_of(stamp: Stamp, now: Instant) -> u32 {
+    // A clock that steps back would give an age of more than an hour: none is nearer to the truth.
+    let age = ((now.as_nanos() / 1_000) as u32).wrapping_sub(stamp.micros);
+    if age as i32 >= 0 { age } else { 0 }
+}
+
+fn age(stamp: Stamp, now: Instant) -> Duration {
+    Duration::from_micros(u64::from(age_of(stamp, now)))
+}
+
+fn age_step(age: Duration) -> u32 {
+    100.max((age.as_micros() / 256) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    #[test]
+    fn an_sdu_has_the_time_of_the_stamp_before_it() {
+        let mut stamps = Stamps::new(8);
+        stamps.open(10, ms(1));
+        stamps.open(11, ms(1));
+        stamps.open(12, ms(3));
+        assert_eq!(stamps.opened(11, ms(5)), Some(Duration::from_millis(4)));
+        assert_eq!(stamps.opened(12, ms(5)), Some(Duration::from_millis(2)));
+    }
+
+    #[test]
+    fn a_delivery_finds_the_time_of_its_transmission() {
+        let mut stamps = Stamps::new(4);
+        assert!(!stamps.close(3, ms(1)));
+        assert!(!stamps.close(7, ms(2)));
+        assert_eq!(stamps.closed(5, ms(10)), Some(Duration::from_millis(8)));
+        assert_eq!(stamps.closed(8, ms(10)), None);
+    }
+
+    #[test]
+    fn a_queue_that_stands_for_a_minute_is_still_timed_to_a_percent() {
+        let mut stamps = Stamps::new(2048);
+        for count in 0..60_000 {
+            stamps.open(count, ms(count));
+        }
+        for count in (0..60_000).step_by(1000) {
+            let age = stamps.opened(count, ms(60_000)).unwrap().as_millis_f64();
+            let truth = (60_000 - count) as f64;
+            assert!(age >= truth && age < truth + 600.0, "{count}: {age}");
+        }
+    }
+}
