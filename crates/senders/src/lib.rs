@@ -1,1 +1,47 @@
-//! Congestion controllers, transports and applications.
+//! Congestion controllers, transports and applications, sans-IO.
+//!
+//! A flow is a pair of [`Endpoint`]s: the sender with its application, and the receiver. Neither knows a
+//! clock, a socket or a network; the driver (virtual time in the simulator, real time in the live cell)
+//! carries packets between them and calls them when their deadlines pass:
+//!
+//! ```
+//! use tidemark_core::{Duration, FlowId, Instant};
+//! use tidemark_senders::{AppConfig, Endpoint, SenderConfig, connect};
+//!
+//! let (mut server, mut client) = connect(&SenderConfig::default(), &AppConfig::default(), FlowId(0), 1)?;
+//! let mut now = Instant::ZERO;
+//! for _ in 0..100 {
+//!     // A path without delay or loss: whatever one end sends, the other one gets.
+//!     while let Some(packet) = client.poll_transmit(now) {
+//!         server.handle_packet(now, &packet);
+//!     }
+//!     while let Some(packet) = server.poll_transmit(now) {
+//!         client.handle_packet(now, &packet);
+//!     }
+//!     now += Duration::from_millis(1);
+//!     for end in [&mut server, &mut client] {
+//!         if end.next_deadline().is_some_and(|deadline| deadline <= now) {
+//!             end.handle_timeout(now);
+//!         }
+//!     }
+//! }
+//! assert!(client.stats().delivered.0 > 0);
+//! # Ok::<(), tidemark_senders::ConfigError>(())
+//! ```
+//!
+//! The three layers are apart: an *application* owns the data ([`app`]), a *transport* owns sequence
+//! numbers, retransmission and feedback ([`tcp`]), a *controller* is told what was acknowledged, marked
+//! and lost and answers with a window and a pacing rate ([`controller`]).
+#![warn(missing_docs)]
+
+pub mod app;
+pub mod config;
+pub mod controller;
+pub mod endpoint;
+pub mod payload;
+pub mod tcp;
+
+pub use app::AppConfig;
+pub use config::{ConfigError, EcnMode, Ends, SenderConfig, TcpConfig, connect};
+pub use endpoint::{Endpoint, Stats};
+pub use payload::{Payload, SackBlocks, TcpSegment};

@@ -1,0 +1,70 @@
+//! Applications: who owns the data that a transport carries, and when there is some.
+
+mod bulk;
+
+use tidemark_core::{Bytes, Duration, Instant};
+
+pub use bulk::Bulk;
+
+use crate::config::ConfigError;
+
+/// An application that writes a byte stream into a transport.
+pub trait Source {
+    /// When the connection is to be opened.
+    fn start(&self) -> Instant;
+    /// How much may be sent now beyond the `taken` bytes that the transport has taken already.
+    fn available(&mut self, now: Instant, taken: Bytes) -> Bytes;
+    /// When more becomes available although nothing was acknowledged; `None` if nothing will.
+    fn next_deadline(&self, now: Instant) -> Option<Instant>;
+}
+
+/// Which application feeds a flow.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(tag = "app", rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum AppConfig {
+    /// As much as the network takes, from a start to a stop.
+    Bulk(BulkConfig),
+}
+
+/// A bulk transfer.
+#[derive(Clone, PartialEq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BulkConfig {
+    /// When the client opens the connection, from the start of the run. Default 0 s.
+    pub start: Duration,
+    /// When the server stops writing, from the start of the run; what is on its way then is still delivered.
+    /// Default: never.
+    pub stop: Option<Duration>,
+    /// How much the server writes. Default: no end.
+    pub size: Option<Bytes>,
+}
+
+impl Default for AppConfig {
+    fn default() -> Self {
+        Self::Bulk(BulkConfig::default())
+    }
+}
+
+impl AppConfig {
+    /// Says which field cannot be used, and what would be right.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let Self::Bulk(bulk) = self;
+        if bulk.stop.is_some_and(|stop| stop <= bulk.start) {
+            return Err(ConfigError::new("stop", "it must be later than start"));
+        }
+        if bulk.size == Some(Bytes::ZERO) {
+            return Err(ConfigError::new("size", "it must be at least 1 B, or left out for a transfer without end"));
+        }
+        Ok(())
+    }
+
+    /// The application that this describes.
+    pub(crate) fn source(&self) -> Box<dyn Source + Send> {
+        let Self::Bulk(bulk) = self;
+        Box::new(Bulk::new(bulk))
+    }
+}

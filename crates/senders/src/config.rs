@@ -1,0 +1,194 @@
+//! How a flow is configured, and how its two ends are made.
+
+use thiserror::Error;
+use tidemark_core::{Bytes, Duration, FlowId};
+
+use crate::app::AppConfig;
+use crate::controller::{CubicConfig, PragueConfig, RenoConfig};
+use crate::endpoint::Endpoint;
+use crate::tcp;
+
+/// A field of a configuration that cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{field}: {expected}")]
+pub struct ConfigError {
+    /// The field.
+    pub field: &'static str,
+    /// What would be right.
+    pub expected: &'static str,
+}
+
+impl ConfigError {
+    pub(crate) const fn new(field: &'static str, expected: &'static str) -> Self {
+        Self { field, expected }
+    }
+}
+
+/// What a flow's sender is: its congestion controller, and the transport below it.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(tag = "controller", rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum SenderConfig {
+    /// Reno (RFC 5681, RFC 6582).
+    Reno(RenoConfig),
+    /// CUBIC (RFC 9438).
+    Cubic(CubicConfig),
+    /// TCP Prague (draft-briscoe-iccrg-prague-congestion-control).
+    Prague(PragueConfig),
+}
+
+impl Default for SenderConfig {
+    fn default() -> Self {
+        Self::Prague(PragueConfig::default())
+    }
+}
+
+/// What the two ends of a TCP connection negotiate for congestion feedback.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum EcnMode {
+    /// No ECN: packets are Not-ECT and congestion shows as loss.
+    Off,
+    /// One signal a round trip (RFC 3168), packets ECT(0).
+    #[default]
+    Classic,
+    /// A count of CE marks (RFC 9768); packets ECT(1) if the controller is scalable, else ECT(0).
+    Accecn,
+}
+
+/// The TCP transport, the same for every controller.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TcpConfig {
+    /// What the server is willing to negotiate. Default: `accecn` for Prague, `classic` for the others.
+    pub ecn: Option<EcnMode>,
+    /// What the client asks for. Default: the same as the server.
+    pub client_ecn: Option<EcnMode>,
+    /// Payload of a full segment. Default 1448 B: an Ethernet frame with timestamps.
+    pub mss: Bytes,
+    /// Initial window in segments. Default 10 (RFC 6928).
+    pub initial_window: u32,
+    /// Receive buffer, advertised whole, since the application reads at once. Default 6 MB, the upper end of
+    /// Linux' `tcp_rmem`.
+    pub receive_window: Bytes,
+    /// Longest delay of an acknowledgement. Default 40 ms, as in Linux.
+    pub delayed_ack: Duration,
+    /// Segments that an acknowledgement answers at most. Default 2 (RFC 5681 4.2).
+    pub ack_every: u32,
+    /// Lower limit of the variance term of the retransmission timeout. Default 200 ms, as in Linux
+    /// (RFC 6298 asks for a timeout of 1 s at least).
+    pub min_rto: Duration,
+}
+
+impl Default for TcpConfig {
+    fn default() -> Self {
+        Self {
+            ecn: None,
+            client_ecn: None,
+            mss: Bytes(1448),
+            initial_window: 10,
+            receive_window: Bytes(6_000_000),
+            delayed_ack: Duration::from_millis(40),
+            ack_every: 2,
+            min_rto: Duration::from_millis(200),
+        }
+    }
+}
+
+impl TcpConfig {
+    fn validate(&self) -> Result<(), ConfigError> {
+        if !(64..=9000).contains(&self.mss.0) {
+            return Err(ConfigError::new("tcp.mss", "a segment carries 64 B to 9000 B"));
+        }
+        if !(1..=1000).contains(&self.initial_window) {
+            return Err(ConfigError::new("tcp.initial_window", "it must lie between 1 and 1000 segments"));
+        }
+        if !(2 * self.mss.0..=1 << 30).contains(&self.receive_window.0) {
+            return Err(ConfigError::new(
+                "tcp.receive_window",
+                "it must lie between two segments and 1 GiB (RFC 7323)",
+            ));
+        }
+        if self.delayed_ack > Duration::from_millis(500) {
+            return Err(ConfigError::new("tcp.delayed_ack", "at most 500 ms (RFC 5681 4.2)"));
+        }
+        if !(1..=1000).contains(&self.ack_every) {
+            return Err(ConfigError::new("tcp.ack_every", "it must lie between 1 and 1000 segments"));
+        }
+        if self.min_rto < Duration::from_millis(1) || self.min_rto > Duration::from_secs(60) {
+            return Err(ConfigError::new("tcp.min_rto", "it must lie between 1 ms and 60 s"));
+        }
+        Ok(())
+    }
+}
+
+impl SenderConfig {
+    /// Says which field cannot be used, and what would be right.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.tcp().validate()?;
+        match self {
+            Self::Reno(_) | Self::Cubic(_) => Ok(()),
+            Self::Prague(prague) => prague.validate(),
+        }
+    }
+
+    /// The transport's part.
+    pub fn tcp(&self) -> &TcpConfig {
+        match self {
+            Self::Reno(reno) => &reno.tcp,
+            Self::Cubic(cubic) => &cubic.tcp,
+            Self::Prague(prague) => &prague.tcp,
+        }
+    }
+
+    /// What the server is willing to negotiate.
+    pub fn ecn(&self) -> EcnMode {
+        let usual = if matches!(self, Self::Prague(_)) { EcnMode::Accecn } else { EcnMode::Classic };
+        self.tcp().ecn.unwrap_or(usual)
+    }
+}
+
+/// The two ends of a flow: first the one that sends the data, then the one that receives it.
+pub type Ends = (Box<dyn Endpoint + Send>, Box<dyn Endpoint + Send>);
+
+/// The two ends of one flow: the server, which sends the data, and the client, which opens the connection
+/// and receives it. That is how a download runs: the first packet goes up, the second one down.
+///
+/// `seed` is the run's; together with `flow` it names the random streams of controllers that draw numbers.
+///
+/// # Errors
+/// The first field that cannot be used.
+pub fn connect(sender: &SenderConfig, app: &AppConfig, flow: FlowId, seed: u64) -> Result<Ends, ConfigError> {
+    sender.validate()?;
+    app.validate()?;
+    let controller = crate::controller::build(sender, flow, seed);
+    let source = app.source();
+    let start = source.start();
+    let server = tcp::Sender::new(sender.tcp(), sender.ecn(), flow, controller, source);
+    let client = tcp::Receiver::new(sender.tcp(), sender.tcp().client_ecn.unwrap_or(sender.ecn()), flow, start);
+    Ok((Box::new(server), Box::new(client)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let tcp = TcpConfig { mss: Bytes(3), ..TcpConfig::default() };
+        let config = SenderConfig::Cubic(CubicConfig { tcp, ..CubicConfig::default() });
+        assert_eq!(config.validate().unwrap_err().to_string(), "tcp.mss: a segment carries 64 B to 9000 B");
+        assert_eq!(SenderConfig::default().validate(), Ok(()));
+    }
+
+    #[test]
+    fn a_controller_asks_for_the_feedback_that_it_understands() {
+        assert_eq!(SenderConfig::default().ecn(), EcnMode::Accecn);
+        assert_eq!(SenderConfig::Cubic(CubicConfig::default()).ecn(), EcnMode::Classic);
+    }
+}

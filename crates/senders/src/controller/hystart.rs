@@ -1,0 +1,88 @@
+//! HyStart++ (RFC 9406): leaves slow start when the round trip grows, and first tries conservatively whether
+//! that was a false alarm.
+
+use tidemark_core::{Bytes, Duration};
+
+use super::Ack;
+
+const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
+const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
+const MIN_RTT_DIVISOR: u64 = 8;
+const N_RTT_SAMPLE: u32 = 8;
+const CSS_GROWTH_DIVISOR: f64 = 4.0;
+const CSS_ROUNDS: u32 = 5;
+/// L of RFC 9406 4.3 for senders without pacing: segments that one acknowledgement may add.
+const L: f64 = 8.0;
+
+/// What slow start does with an acknowledgement.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum SlowStart {
+    /// Grow by this many bytes.
+    Grow(f64),
+    /// Leave slow start at the present window.
+    Exit,
+}
+
+/// The state of HyStart++ over one slow start.
+#[derive(Clone, Debug)]
+pub(super) struct HyStart {
+    /// The round ends when data sent after this much had been delivered is acknowledged.
+    round_end: Bytes,
+    last_round_min: Duration,
+    current_round_min: Duration,
+    samples: u32,
+    /// Baseline and rounds of conservative slow start, while in it.
+    conservative: Option<(Duration, u32)>,
+}
+
+impl HyStart {
+    pub(super) fn new() -> Self {
+        Self {
+            round_end: Bytes::ZERO,
+            last_round_min: Duration::MAX,
+            current_round_min: Duration::MAX,
+            samples: 0,
+            conservative: None,
+        }
+    }
+
+    pub(super) fn on_ack(&mut self, ack: &Ack, mss: f64, paced: bool) -> SlowStart {
+        if ack.prior_delivered >= self.round_end {
+            self.round_end = ack.delivered;
+            self.last_round_min = self.current_round_min;
+            self.current_round_min = Duration::MAX;
+            self.samples = 0;
+            if let Some((_, rounds)) = &mut self.conservative {
+                *rounds += 1;
+                if *rounds >= CSS_ROUNDS {
+                    return SlowStart::Exit;
+                }
+            }
+        }
+        if let Some(rtt) = ack.rtt {
+            self.current_round_min = self.current_round_min.min(rtt);
+            self.samples += 1;
+        }
+        self.judge_round();
+        let acked = ack.acked.as_f64();
+        let growth = if paced { acked } else { acked.min(L * mss) };
+        SlowStart::Grow(if self.conservative.is_some() { growth / CSS_GROWTH_DIVISOR } else { growth })
+    }
+
+    fn judge_round(&mut self) {
+        if self.samples < N_RTT_SAMPLE {
+            return;
+        }
+        match self.conservative {
+            None if self.last_round_min != Duration::MAX => {
+                let threshold = (self.last_round_min / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
+                if self.current_round_min >= self.last_round_min + threshold {
+                    self.conservative = Some((self.current_round_min, 0));
+                }
+            }
+            // The growth was a false alarm: the round trip fell below what it was when the alarm came.
+            Some((baseline, _)) if self.current_round_min < baseline => self.conservative = None,
+            _ => {}
+        }
+    }
+}

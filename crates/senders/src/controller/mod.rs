@@ -1,0 +1,164 @@
+//! Congestion controllers: told what was acknowledged, marked and lost, they answer with a window and a rate.
+
+mod cubic;
+mod hystart;
+mod prague;
+mod reno;
+mod window;
+
+use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant};
+
+pub use cubic::{Cubic, CubicConfig};
+pub use prague::{Prague, PragueConfig};
+pub use reno::{Reno, RenoConfig};
+
+use crate::config::{EcnMode, SenderConfig};
+
+/// The fixed sizes of a connection, in bytes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sizes {
+    /// Payload of a full segment.
+    pub mss: f64,
+    /// The IP packet that carries it.
+    pub packet: f64,
+    /// Initial window, payload.
+    pub initial_window: f64,
+}
+
+/// An acknowledgement that told something new.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Ack {
+    /// When it arrived.
+    pub now: Instant,
+    /// Payload that it newly reports as delivered, cumulatively or selectively.
+    pub acked: Bytes,
+    /// The same in segments.
+    pub acked_packets: u32,
+    /// Of the acknowledged payload, what arrived with CE; only AccECN tells.
+    pub marked: Bytes,
+    /// Packets newly reported with CE, control packets included; only AccECN tells.
+    pub marked_packets: u32,
+    /// Payload that it gave reason to hold for lost.
+    pub lost: Bytes,
+    /// Round-trip time of the segment that was sent last among the newly delivered, where it is certain.
+    pub rtt: Option<Duration>,
+    /// Smoothed round-trip time.
+    pub smoothed_rtt: Duration,
+    /// Least round-trip time of the connection.
+    pub min_rtt: Duration,
+    /// Payload in flight before it.
+    pub prior_in_flight: Bytes,
+    /// Payload in flight after it, losses taken out.
+    pub in_flight: Bytes,
+    /// All payload delivered so far.
+    pub delivered: Bytes,
+    /// How much had been delivered when the segment was sent that was sent last among the newly delivered.
+    /// A round that began at `delivered = x` has ended when this reaches `x`.
+    pub prior_delivered: Bytes,
+    /// Delivery rate over that segment's flight, where it can be told.
+    pub rate: Option<RateSample>,
+    /// The window, not the application or the receiver, was what limited the sender during the last round.
+    pub window_limited: bool,
+    /// The transport is reducing its flight after a loss or an ECN echo: windows must not grow.
+    pub recovering: bool,
+}
+
+/// A delivery rate (draft-ietf-ccwg-bbr 4.1): what was delivered over the flight of one segment.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RateSample {
+    /// Payload delivered.
+    pub delivered: Bytes,
+    /// Over this time.
+    pub interval: Duration,
+    /// The application had too little to send, so the network may carry more.
+    pub app_limited: bool,
+    /// Payload in flight when the segment was sent, itself included.
+    pub in_flight: Bytes,
+    /// Payload held for lost since the segment was sent.
+    pub lost: Bytes,
+}
+
+/// Why a window must shrink, reported at most once for each window of data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Signal {
+    /// A segment was lost.
+    Loss,
+    /// The receiver echoed congestion (RFC 3168).
+    Ecn,
+}
+
+/// A reason to shrink the window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Congestion {
+    /// When the sender learned of it.
+    pub now: Instant,
+    /// What it learned.
+    pub signal: Signal,
+    /// Payload in flight before the loss was accounted for.
+    pub in_flight: Bytes,
+    /// All payload delivered so far.
+    pub delivered: Bytes,
+}
+
+/// How a controller wants congestion marks reported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EcnResponse {
+    /// As [`Congestion`], like a loss, once for each window of data. Packets are ECT(0).
+    Classic,
+    /// As counts in each [`Ack`] (RFC 9331 4.3). Packets are ECT(1).
+    Scalable,
+}
+
+/// One congestion controller of a window-based transport.
+///
+/// The transport owns loss recovery: it retransmits, reduces its flight in proportion (RFC 6937) down to
+/// [`window`](Self::window) after a congestion signal, and says in [`Ack::recovering`] while it does so.
+pub trait Controller {
+    /// The handshake is over. `ecn` is what was negotiated, `rtt` the handshake's round trip if it was measured.
+    fn on_established(&mut self, now: Instant, ecn: EcnMode, rtt: Option<Duration>);
+    /// Something new was acknowledged.
+    fn on_ack(&mut self, ack: &Ack);
+    /// Congestion, for the first time in this window of data.
+    fn on_congestion(&mut self, congestion: &Congestion);
+    /// The retransmission timer expired, for the first time since data was acknowledged.
+    fn on_timeout(&mut self, congestion: &Congestion);
+    /// The last reduction followed a loss or a timeout that turned out to be none.
+    fn on_spurious(&mut self, now: Instant);
+    /// Data is sent again after nothing had been in flight for `idle`, longer than a timeout `rto`.
+    fn on_idle(&mut self, now: Instant, idle: Duration, rto: Duration);
+    /// How much payload may be in flight.
+    fn window(&self) -> Bytes;
+    /// At which rate IP packets may leave; `None` lets the acknowledgements clock them out.
+    fn pacing_rate(&self) -> Option<BitRate> {
+        None
+    }
+    /// How many bytes may leave back to back when paced.
+    fn burst(&self) -> Bytes {
+        Bytes::ZERO
+    }
+    /// How congestion marks are to be reported.
+    fn ecn_response(&self) -> EcnResponse {
+        EcnResponse::Classic
+    }
+    /// True if the controller limits its flight during loss recovery itself.
+    fn owns_recovery(&self) -> bool {
+        false
+    }
+    /// The estimated share of marked packets, of a controller that keeps one.
+    fn alpha(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// The controller that `config` describes.
+pub(crate) fn build(config: &SenderConfig, _flow: FlowId, _seed: u64) -> Box<dyn Controller + Send> {
+    let tcp = config.tcp();
+    let mss = tcp.mss.as_f64();
+    let full = crate::payload::TcpSegment { payload: tcp.mss.0 as u32, ..Default::default() };
+    let sizes = Sizes { mss, packet: full.wire_size().as_f64(), initial_window: f64::from(tcp.initial_window) * mss };
+    match config {
+        SenderConfig::Reno(reno) => Box::new(Reno::new(reno, sizes)),
+        SenderConfig::Cubic(cubic) => Box::new(Cubic::new(cubic, sizes)),
+        SenderConfig::Prague(prague) => Box::new(Prague::new(prague, sizes)),
+    }
+}

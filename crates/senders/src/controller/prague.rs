@@ -1,0 +1,246 @@
+//! Prague over TCP: draft-briscoe-iccrg-prague-congestion-control, with the constants of Linux' `tcp_prague`.
+//!
+//! Where the two differ, this follows Linux in the initial `alpha` (1) and in when it starts to be averaged
+//! (with the first mark), and the draft in when the independence of the round-trip time begins (500 rounds).
+//! Linux' other functions of the reference round-trip time (rate, additive) are left out.
+
+use tidemark_core::{BitRate, Bytes, Duration, Instant};
+
+use super::window::{Window, pace};
+use super::{Ack, Congestion, Controller, EcnResponse, Signal, Sizes};
+use crate::config::{ConfigError, EcnMode, TcpConfig};
+
+/// The window that fewer packets than are sent as one burst may not fall below, in segments.
+const MIN_WINDOW: f64 = 2.0;
+/// Beyond this round-trip time the additive increase is not scaled further (Linux `tcp_prague`).
+const MAX_SCALED_RTT: Duration = Duration::from_millis(100);
+
+/// Prague's configuration.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PragueConfig {
+    /// Flows with a shorter round trip behave as if it were this long. Default 25 ms.
+    pub reference_rtt: Duration,
+    /// Rounds from the start after which that begins. Default 500.
+    pub transition_rounds: u32,
+    /// Gain of the average of the marked share. Default 1/16.
+    pub gain: f64,
+    /// The marked share that is assumed before the first mark. Default 1, so that the first mark halves the window.
+    pub initial_alpha: f64,
+    /// How long a burst may take at the pacing rate. Default 250 us, for marking thresholds of 500 us and more.
+    pub max_burst: Duration,
+    /// The transport below.
+    pub tcp: TcpConfig,
+}
+
+impl Default for PragueConfig {
+    fn default() -> Self {
+        Self {
+            reference_rtt: Duration::from_millis(25),
+            transition_rounds: 500,
+            gain: 1.0 / 16.0,
+            initial_alpha: 1.0,
+            max_burst: Duration::from_micros(250),
+            tcp: TcpConfig::default(),
+        }
+    }
+}
+
+impl PragueConfig {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        if !(self.gain > 0.0 && self.gain <= 1.0) {
+            return Err(ConfigError::new("gain", "it must lie above 0 and be at most 1"));
+        }
+        if !(0.0..=1.0).contains(&self.initial_alpha) {
+            return Err(ConfigError::new("initial_alpha", "it must lie between 0 and 1"));
+        }
+        if self.reference_rtt > Duration::from_secs(1) {
+            return Err(ConfigError::new("reference_rtt", "it must lie between 0 s and 1 s"));
+        }
+        Ok(())
+    }
+}
+
+/// A round trip, real and virtual: over when data sent in it is acknowledged and the time is up.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Round {
+    start: Instant,
+    delivered: Bytes,
+}
+
+impl Round {
+    fn begin(ack: &Ack) -> Self {
+        Self { start: ack.now, delivered: ack.delivered }
+    }
+    fn is_over(&self, ack: &Ack, virtual_rtt: Duration) -> bool {
+        ack.prior_delivered >= self.delivered && ack.now.since(self.start) >= virtual_rtt
+    }
+}
+
+/// The Prague controller.
+#[derive(Clone, Debug)]
+pub struct Prague {
+    config: PragueConfig,
+    sizes: Sizes,
+    window: Window,
+    ecn: EcnMode,
+    /// The moving average of the marked share.
+    alpha: f64,
+    /// Bytes acknowledged and marked in the round over which `alpha` is averaged next.
+    acked: f64,
+    marked: f64,
+    alpha_round: Round,
+    seen_mark: bool,
+    /// The round for which the window stays reduced, and the `alpha` that reduced it.
+    reduced: Option<(Round, f64)>,
+    /// Real rounds so far, for the transition to independence of the round-trip time.
+    rounds: u32,
+    real_round: Bytes,
+    smoothed_rtt: Duration,
+    in_flight: f64,
+    before_reduction: Option<Window>,
+}
+
+impl Prague {
+    /// A controller at its initial window.
+    pub fn new(config: &PragueConfig, sizes: Sizes) -> Self {
+        Self {
+            config: config.clone(),
+            sizes,
+            window: Window::new(sizes),
+            ecn: EcnMode::Accecn,
+            alpha: config.initial_alpha,
+            acked: 0.0,
+            marked: 0.0,
+            alpha_round: Round::default(),
+            seen_mark: false,
+            reduced: None,
+            rounds: 0,
+            real_round: Bytes::ZERO,
+            smoothed_rtt: Duration::ZERO,
+            in_flight: 0.0,
+            before_reduction: None,
+        }
+    }
+
+    /// The round-trip time that the flow behaves as if it had; Reno's own while it does as Reno does.
+    fn virtual_rtt(&self) -> Duration {
+        if self.rounds < self.config.transition_rounds || self.ecn != EcnMode::Accecn {
+            self.smoothed_rtt
+        } else {
+            self.smoothed_rtt.max(self.config.reference_rtt)
+        }
+    }
+
+    fn count_rounds(&mut self, ack: &Ack) {
+        if ack.prior_delivered >= self.real_round {
+            self.real_round = ack.delivered;
+            self.rounds = self.rounds.saturating_add(1);
+        }
+    }
+
+    /// `alpha += gain (fraction - alpha)` once a round, from the first mark on.
+    fn average(&mut self, ack: &Ack, virtual_rtt: Duration) {
+        self.acked += ack.acked.as_f64();
+        self.marked += ack.marked.as_f64();
+        self.seen_mark |= ack.marked_packets > 0;
+        if self.alpha_round.is_over(ack, virtual_rtt) {
+            if self.seen_mark && self.acked > 0.0 {
+                let fraction = (self.marked / self.acked).min(1.0);
+                self.alpha += self.config.gain * (fraction - self.alpha);
+            }
+            self.alpha_round = Round::begin(ack);
+            self.acked = 0.0;
+            self.marked = 0.0;
+        }
+    }
+
+    fn increase(&mut self, ack: &Ack, virtual_rtt: Duration) {
+        let mut unmarked = (ack.acked - ack.marked).as_f64();
+        if self.window.in_slow_start() {
+            unmarked = self.window.slow_start(unmarked);
+        }
+        let rtt = self.smoothed_rtt.min(MAX_SCALED_RTT).as_secs_f64();
+        let ratio = if virtual_rtt.is_zero() { 1.0 } else { (rtt / virtual_rtt.as_secs_f64()).min(1.0) };
+        let scale = if self.smoothed_rtt >= virtual_rtt { 1.0 } else { ratio * ratio };
+        self.window.size += unmarked * self.sizes.mss / self.window.size * scale;
+    }
+
+    fn reduce_by_marks(&mut self, ack: &Ack) {
+        self.before_reduction = None;
+        self.window.size = (self.window.size * (1.0 - self.alpha / 2.0)).max(MIN_WINDOW * self.sizes.mss);
+        self.window.threshold = self.window.size;
+        self.reduced = Some((Round::begin(ack), self.alpha));
+    }
+}
+
+impl Controller for Prague {
+    fn on_established(&mut self, now: Instant, ecn: EcnMode, rtt: Option<Duration>) {
+        self.ecn = ecn;
+        self.smoothed_rtt = rtt.unwrap_or_default();
+        self.alpha_round = Round { start: now, delivered: Bytes::ZERO };
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.smoothed_rtt = ack.smoothed_rtt;
+        self.in_flight = ack.in_flight.as_f64();
+        self.count_rounds(ack);
+        let virtual_rtt = self.virtual_rtt();
+        self.average(ack, virtual_rtt);
+        if self.reduced.is_some_and(|(round, _)| round.is_over(ack, virtual_rtt)) {
+            self.reduced = None;
+        }
+        if ack.recovering {
+            return;
+        }
+        if self.window.is_used(ack) {
+            self.increase(ack, virtual_rtt);
+        }
+        if ack.marked_packets > 0 && self.reduced.is_none() {
+            self.reduce_by_marks(ack);
+        }
+    }
+    /// A loss, or an echo where only classic ECN was negotiated: Reno's halving. Together with a reduction
+    /// by marks in the same round it is no more than that (division by 2 - alpha).
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.before_reduction = Some(self.window);
+        let divisor = match (congestion.signal, self.reduced) {
+            (Signal::Loss, Some((_, alpha))) => 2.0 - alpha,
+            _ => 2.0,
+        };
+        self.window.size = (self.window.size / divisor).max(MIN_WINDOW * self.sizes.mss);
+        self.window.threshold = self.window.size;
+    }
+    fn on_timeout(&mut self, _congestion: &Congestion) {
+        self.before_reduction = Some(self.window);
+        self.window.threshold = (self.window.size / 2.0).max(MIN_WINDOW * self.sizes.mss);
+        self.window.size = self.sizes.mss;
+    }
+    fn on_spurious(&mut self, _now: Instant) {
+        if let Some(before) = self.before_reduction.take() {
+            self.window.size = self.window.size.max(before.size);
+            self.window.threshold = self.window.threshold.max(before.threshold);
+        }
+    }
+    fn on_idle(&mut self, _now: Instant, idle: Duration, rto: Duration) {
+        self.window.restart_after_idle(self.sizes, idle, rto);
+    }
+    fn window(&self) -> Bytes {
+        Bytes(self.window.size as u64)
+    }
+    /// The larger of window and flight in one round trip, twice that while slow start has far to go.
+    fn pacing_rate(&self) -> Option<BitRate> {
+        let factor = if self.window.size < self.window.threshold / 2.0 { 2.0 } else { 1.0 };
+        pace(self.window.size.max(self.in_flight) * factor, self.sizes, self.smoothed_rtt)
+    }
+    fn burst(&self) -> Bytes {
+        self.pacing_rate().map_or(Bytes(self.sizes.packet as u64), |rate| rate.bytes_in(self.config.max_burst))
+    }
+    fn ecn_response(&self) -> EcnResponse {
+        EcnResponse::Scalable
+    }
+    fn alpha(&self) -> Option<f64> {
+        (self.ecn == EcnMode::Accecn).then_some(self.alpha)
+    }
+}

@@ -1,0 +1,93 @@
+//! Reno: RFC 5681 with the response to ECN of RFC 3168. Byte counting makes it indifferent to delayed
+//! acknowledgements, as in Linux.
+
+use tidemark_core::{BitRate, Bytes, Duration, Instant};
+
+use super::window::Window;
+use super::{Ack, Congestion, Controller, Sizes};
+use crate::config::{EcnMode, TcpConfig};
+
+/// Reno's configuration.
+#[derive(Clone, PartialEq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RenoConfig {
+    /// Pace at 2 (slow start) and 1.2 times the window per round trip, as Linux does under the `fq` queue.
+    /// Default: false, Linux' default.
+    pub pacing: bool,
+    /// The transport below.
+    pub tcp: TcpConfig,
+}
+
+/// The Reno controller.
+#[derive(Clone, Debug)]
+pub struct Reno {
+    sizes: Sizes,
+    window: Window,
+    before_reduction: Option<Window>,
+    paced: bool,
+    smoothed_rtt: Duration,
+}
+
+impl Reno {
+    /// A controller at its initial window.
+    pub fn new(config: &RenoConfig, sizes: Sizes) -> Self {
+        Self {
+            sizes,
+            window: Window::new(sizes),
+            before_reduction: None,
+            paced: config.pacing,
+            smoothed_rtt: Duration::ZERO,
+        }
+    }
+
+    /// Equation 4 of RFC 5681, with the window in the place of the flight, which the transport keeps validated.
+    fn halve(&mut self) {
+        self.before_reduction = Some(self.window);
+        self.window.threshold = (self.window.size * 0.5).max(2.0 * self.sizes.mss);
+    }
+}
+
+impl Controller for Reno {
+    fn on_established(&mut self, _now: Instant, _ecn: EcnMode, rtt: Option<Duration>) {
+        self.smoothed_rtt = rtt.unwrap_or_default();
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.smoothed_rtt = ack.smoothed_rtt;
+        if ack.recovering || !self.window.is_used(ack) {
+            return;
+        }
+        let mut acked = ack.acked.as_f64();
+        if self.window.in_slow_start() {
+            acked = self.window.slow_start(acked);
+        }
+        self.window.size += acked * self.sizes.mss / self.window.size;
+    }
+    fn on_congestion(&mut self, _congestion: &Congestion) {
+        self.halve();
+        self.window.size = self.window.threshold;
+    }
+    fn on_timeout(&mut self, _congestion: &Congestion) {
+        self.halve();
+        self.window.size = self.sizes.mss;
+    }
+    fn on_spurious(&mut self, _now: Instant) {
+        if let Some(before) = self.before_reduction.take() {
+            self.window.size = self.window.size.max(before.size);
+            self.window.threshold = self.window.threshold.max(before.threshold);
+        }
+    }
+    fn on_idle(&mut self, _now: Instant, idle: Duration, rto: Duration) {
+        self.window.restart_after_idle(self.sizes, idle, rto);
+    }
+    fn window(&self) -> Bytes {
+        Bytes(self.window.size as u64)
+    }
+    fn pacing_rate(&self) -> Option<BitRate> {
+        if self.paced { self.window.linux_pacing(self.sizes, self.smoothed_rtt) } else { None }
+    }
+    fn burst(&self) -> Bytes {
+        Bytes((2.0 * self.sizes.packet) as u64)
+    }
+}

@@ -1,0 +1,69 @@
+//! One end of a flow, as its driver sees it.
+
+use tidemark_core::{BitRate, Bytes, Duration, Instant, Packet};
+
+use crate::payload::Payload;
+
+/// A transport's sender or receiver, with its application.
+///
+/// The driver hands over packets as they arrive, calls [`handle_timeout`](Self::handle_timeout) when the
+/// deadline has come, and after either of them asks [`poll_transmit`](Self::poll_transmit) until it answers `None`.
+pub trait Endpoint {
+    /// A packet arrives from the network.
+    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>);
+    /// A deadline has come. Harmless if called early.
+    fn handle_timeout(&mut self, now: Instant);
+    /// When to call again at the latest; may lie in the past, and is `None` while only a packet can change anything.
+    fn next_deadline(&self) -> Option<Instant>;
+    /// The next packet to send now; `None` while nothing may be sent.
+    fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>>;
+    /// Counters and present state.
+    fn stats(&self) -> Stats;
+    /// The round-trip time measured by the packet that was handled last. Ask after each packet to see all of them.
+    fn take_rtt_sample(&mut self) -> Option<Duration> {
+        None
+    }
+}
+
+/// What an endpoint has counted, and its present state. What an end does not measure is `None`.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Stats {
+    /// Packets sent, of any kind.
+    pub packets_sent: u64,
+    /// IP bytes sent, headers included.
+    pub bytes_sent: Bytes,
+    /// Packets received, of any kind.
+    pub packets_received: u64,
+    /// IP bytes received, headers included.
+    pub bytes_received: Bytes,
+    /// Receiver: payload handed to the application, in order and once.
+    pub delivered: Bytes,
+    /// Receiver: payload that came more than once.
+    pub duplicate: Bytes,
+    /// Sender: payload acknowledged, cumulatively or selectively.
+    pub acknowledged: Bytes,
+    /// Receiver: packets that arrived with CE.
+    pub marks_received: u64,
+    /// Sender: CE marks or ECE signals that came back as feedback.
+    pub marks_reported: u64,
+    /// Sender: packets sent again.
+    pub retransmissions: u64,
+    /// Sender: packets held for lost.
+    pub losses: u64,
+    /// Sender: retransmission timeouts.
+    pub timeouts: u64,
+    /// Sender: losses or timeouts found out to be false.
+    pub spurious: u64,
+    /// Sender: payload in flight.
+    pub in_flight: Option<Bytes>,
+    /// Sender: congestion window.
+    pub window: Option<Bytes>,
+    /// Sender: pacing rate, where the controller paces.
+    pub pacing_rate: Option<BitRate>,
+    /// Sender: smoothed round-trip time.
+    pub smoothed_rtt: Option<Duration>,
+    /// Sender: least round-trip time seen.
+    pub min_rtt: Option<Duration>,
+    /// Sender: the marked share that a scalable controller estimates, 0..=1.
+    pub alpha: Option<f64>,
+}

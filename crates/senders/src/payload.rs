@@ -1,0 +1,172 @@
+//! What the endpoints exchange: transport headers as values, with the size that they have on the wire.
+
+use tidemark_core::packet::AccEcnCounters;
+use tidemark_core::{Bytes, Inspect, Instant, TcpFeedback, TcpFlags, TcpView};
+
+/// IPv4 header without options.
+const IP_HEADER: u64 = 20;
+/// TCP header without options.
+const TCP_HEADER: u64 = 20;
+/// Options of a SYN: maximum segment size 4, window scale 3, SACK permitted 2, timestamps 10, padding 1.
+const SYN_OPTIONS: u64 = 20;
+/// The timestamps option (RFC 7323 3.2).
+const TIMESTAMPS: u64 = 10;
+
+/// The payload of an IP packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Payload {
+    /// A TCP segment.
+    Tcp(TcpSegment),
+}
+
+/// A TCP segment. Sequence numbers are 64-bit offsets here, so that the endpoints need no wrap-around
+/// arithmetic; [`Inspect::tcp`] shows their low 32 bits, as the header would.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TcpSegment {
+    /// Flags; with AccECN their ECN bits are the ACE field.
+    pub flags: TcpFlags,
+    /// Offset of the first payload byte. The SYN has offset 0, the first byte of data 1.
+    pub seq: u64,
+    /// Offset of the next byte expected from the peer; meaningful with the ACK flag.
+    pub ack: u64,
+    /// Payload length in bytes.
+    pub payload: u32,
+    /// Receive window in bytes, already scaled.
+    pub window: u32,
+    /// When the segment was sent, by its sender's clock: TSval (RFC 7323). A nanosecond clock stands in for
+    /// the option's 32 bits.
+    pub timestamp: Instant,
+    /// The timestamp echoed to the peer: TSecr.
+    pub echo: Instant,
+    /// Selective acknowledgement (RFC 2018).
+    pub sack: SackBlocks,
+    /// The AccECN option (RFC 9768 3.2.3), where there is one.
+    pub accecn: Option<AccEcnCounters>,
+}
+
+/// Up to three SACK blocks: as many as fit beside timestamps. Held relative to the cumulative acknowledgement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SackBlocks {
+    blocks: [(u32, u32); Self::MAX],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// The number of blocks that fit beside a timestamps option.
+    pub const MAX: usize = 3;
+
+    /// Adds the block `start..end` to a segment that acknowledges `ack`; does nothing where there is no room
+    /// for it or where it lies out of reach of a 32-bit offset.
+    pub fn push(&mut self, ack: u64, start: u64, end: u64) {
+        let room = usize::from(self.len) < Self::MAX && start >= ack && end > start;
+        if let (true, Ok(offset), Ok(length)) = (room, u32::try_from(start - ack), u32::try_from(end - start)) {
+            self.blocks[usize::from(self.len)] = (offset, length);
+            self.len += 1;
+        }
+    }
+    /// The blocks of a segment that acknowledges `ack`, as `(start, end)`, most recent first.
+    pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.blocks[..usize::from(self.len)].iter().map(move |&(offset, length)| {
+            let start = ack + u64::from(offset);
+            (start, start + u64::from(length))
+        })
+    }
+    /// The number of blocks.
+    pub fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+    /// True without any block.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl TcpSegment {
+    /// Size of the IP packet: IPv4 header, TCP header, options rounded up to 32 bits, payload.
+    pub fn wire_size(&self) -> Bytes {
+        let options = if self.flags.syn { SYN_OPTIONS } else { TIMESTAMPS } + self.sack_size() + self.accecn_size();
+        Bytes(IP_HEADER + TCP_HEADER + options.next_multiple_of(4) + u64::from(self.payload))
+    }
+    fn sack_size(&self) -> u64 {
+        if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.len() as u64 }
+    }
+    fn accecn_size(&self) -> u64 {
+        self.accecn.map_or(0, |counters| {
+            let fields = [counters.e0b, counters.ceb, counters.e1b].iter().flatten().count();
+            2 + 3 * fields as u64
+        })
+    }
+}
+
+impl Inspect for Payload {
+    fn tcp(&self) -> Option<TcpView> {
+        let Self::Tcp(segment) = self;
+        Some(TcpView {
+            flags: segment.flags,
+            seq: segment.seq as u32,
+            ack: segment.ack as u32,
+            payload: segment.payload,
+            accecn: segment.accecn,
+        })
+    }
+
+    fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
+        let Self::Tcp(segment) = self;
+        match feedback {
+            TcpFeedback::Classic { ece } => segment.flags.ece = ece,
+            TcpFeedback::AccEcn { ace, counters } => {
+                segment.flags = segment.flags.with_ace(ace);
+                if let Some(option) = &mut segment.accecn {
+                    // A field that the segment lacks is not added: its size would change.
+                    let replace = |field: &mut Option<u32>, new: Option<u32>| *field = field.and(new.or(*field));
+                    replace(&mut option.e0b, counters.e0b);
+                    replace(&mut option.ceb, counters.ceb);
+                    replace(&mut option.e1b, counters.e1b);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_segment_fills_an_ethernet_frame() {
+        let segment = TcpSegment { payload: 1448, ..TcpSegment::default() };
+        assert_eq!(segment.wire_size(), Bytes(1500));
+    }
+
+    #[test]
+    fn options_cost_what_they_cost_on_the_wire() {
+        let mut ack = TcpSegment::default();
+        assert_eq!(ack.wire_size(), Bytes(52));
+        ack.sack.push(0, 1000, 2000);
+        assert_eq!(ack.wire_size(), Bytes(60), "timestamps 10, one block 10");
+        ack.accecn = Some(AccEcnCounters { e0b: None, ceb: Some(0), e1b: Some(1) });
+        assert_eq!(ack.wire_size(), Bytes(68), "10 + 10 + 8");
+        ack.sack.push(0, 3000, 4000);
+        ack.accecn = Some(AccEcnCounters { e0b: Some(1), ceb: Some(0), e1b: Some(1) });
+        assert_eq!(ack.wire_size(), Bytes(80), "10 + 18 + 11 fill the 40 bytes that TCP has for options");
+        let syn = TcpSegment { flags: TcpFlags { syn: true, ..TcpFlags::default() }, ..TcpSegment::default() };
+        assert_eq!(syn.wire_size(), Bytes(60));
+    }
+
+    #[test]
+    fn the_network_sees_32_bits_of_a_sequence_number() {
+        let payload = Payload::Tcp(TcpSegment { seq: (1 << 32) + 7, ..TcpSegment::default() });
+        assert_eq!(payload.tcp().map(|view| view.seq), Some(7));
+    }
+
+    #[test]
+    fn rewritten_feedback_never_changes_the_size() {
+        let counters = AccEcnCounters { e0b: None, ceb: Some(10), e1b: Some(20) };
+        let mut payload = Payload::Tcp(TcpSegment { accecn: Some(counters), ..TcpSegment::default() });
+        let rewrite = AccEcnCounters { e0b: Some(1), ceb: Some(2), e1b: None };
+        payload.set_tcp_feedback(TcpFeedback::AccEcn { ace: 5, counters: rewrite });
+        let view = payload.tcp().unwrap();
+        assert_eq!(view.flags.ace(), 5);
+        assert_eq!(view.accecn, Some(AccEcnCounters { e0b: None, ceb: Some(2), e1b: Some(20) }));
+    }
+}

@@ -1,0 +1,285 @@
+//! Congestion feedback on an established connection: the counters of RFC 9768 and the latch of RFC 3168.
+
+use tidemark_core::packet::AccEcnCounters;
+use tidemark_core::{Bytes, Ecn, TcpFlags};
+
+use crate::config::EcnMode;
+
+/// The counters that both ends keep (RFC 9768 3.2): a receiver as `r.*`, a sender its copy as `s.*`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Counters {
+    cep: u64,
+    e0b: u64,
+    ceb: u64,
+    e1b: u64,
+}
+
+/// Initial values tell apart a counter that never moved from one that a middlebox zeroed (RFC 9768 3.2.1).
+const INITIAL: Counters = Counters { cep: 5, e0b: 1, ceb: 0, e1b: 1 };
+
+/// The ACE value of the third segment of the handshake, by the IP-ECN field of the SYN/ACK (RFC 9768 3.2.2.1, table 3).
+pub(super) const fn handshake_ace(syn_ack: Ecn) -> u8 {
+    match syn_ack {
+        Ecn::NotEct => 0b010,
+        Ecn::Ect1 => 0b011,
+        Ecn::Ect0 => 0b100,
+        Ecn::Ce => 0b110,
+    }
+}
+
+/// What one end tells the other about the marks on what it receives.
+#[derive(Clone, Debug)]
+pub(super) struct Feedback {
+    mode: EcnMode,
+    counters: Counters,
+    /// Byte counters when an option was last sent; a change since then calls for the next option.
+    reported: Counters,
+    /// Classic: CE was seen and the sender has not yet said CWR.
+    echo: bool,
+    /// CE packets since the last acknowledgement.
+    unreported_marks: u32,
+    last_was_ce: bool,
+}
+
+/// How urgent an acknowledgement is after a packet, as far as ECN goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Urgency {
+    /// The ordinary delay will do.
+    Delayed,
+    /// At once.
+    Immediate,
+}
+
+/// RFC 9768 3.2.2.5.1: an acknowledgement within two CE marks.
+const MARKS_PER_ACK: u32 = 2;
+
+impl Feedback {
+    pub(super) fn new(mode: EcnMode) -> Self {
+        Self { mode, counters: INITIAL, reported: INITIAL, echo: false, unreported_marks: 0, last_was_ce: false }
+    }
+
+    /// The SYN/ACK had CE (RFC 9768 3.2.2.1).
+    pub(super) fn syn_ack_was_marked(&mut self) {
+        self.counters.cep = 6;
+    }
+
+    /// An acceptable packet that is no SYN has arrived.
+    pub(super) fn on_packet(&mut self, ecn: Ecn, payload: u32, flags: TcpFlags) -> Urgency {
+        match self.mode {
+            EcnMode::Off => Urgency::Delayed,
+            EcnMode::Classic => {
+                let was = self.echo;
+                if flags.cwr && payload > 0 {
+                    self.echo = false;
+                }
+                self.echo |= ecn == Ecn::Ce;
+                // A change of the echo is told at once, as Linux does.
+                if self.echo && !was { Urgency::Immediate } else { Urgency::Delayed }
+            }
+            EcnMode::Accecn => {
+                let counters = &mut self.counters;
+                match ecn {
+                    Ecn::NotEct => {}
+                    Ecn::Ect0 => counters.e0b += u64::from(payload),
+                    Ecn::Ect1 => counters.e1b += u64::from(payload),
+                    Ecn::Ce => {
+                        counters.ceb += u64::from(payload);
+                        counters.cep += 1;
+                        self.unreported_marks += 1;
+                    }
+                }
+                let changed = ecn == Ecn::Ce && !self.last_was_ce && payload > 0;
+                self.last_was_ce = ecn == Ecn::Ce;
+                // Without data to acknowledge, three marks; acknowledging each mark on a pure
+                // acknowledgement would let the two ends answer each other for ever (RFC 9768 3.2.2.5.1).
+                let limit = if payload > 0 { MARKS_PER_ACK } else { MARKS_PER_ACK + 1 };
+                if changed || self.unreported_marks >= limit { Urgency::Immediate } else { Urgency::Delayed }
+            }
+        }
+    }
+
+    /// The ECN bits of a segment that is about to leave.
+    pub(super) fn flags(&mut self, flags: TcpFlags) -> TcpFlags {
+        self.unreported_marks = 0;
+        match self.mode {
+            EcnMode::Off => flags,
+            EcnMode::Classic => TcpFlags { ece: self.echo, ..flags },
+            EcnMode::Accecn => flags.with_ace((self.counters.cep % 8) as u8),
+        }
+    }
+
+    /// The option of an acknowledgement that is about to leave: all counters that ever changed, if one has
+    /// changed since the last option (RFC 9768 3.2.3.3). `fields` is how many there is room for.
+    pub(super) fn option(&mut self, fields: usize) -> Option<AccEcnCounters> {
+        if self.mode != EcnMode::Accecn || self.counters == self.reported {
+            return None;
+        }
+        let field = |value: u64, initial: u64| (value != initial).then_some((value & 0xFF_FFFF) as u32);
+        let Counters { e0b, ceb, e1b, .. } = self.counters;
+        let option =
+            AccEcnCounters { e0b: field(e0b, INITIAL.e0b), ceb: field(ceb, INITIAL.ceb), e1b: field(e1b, INITIAL.e1b) };
+        let needed = [option.e0b, option.ceb, option.e1b].iter().flatten().count();
+        if needed == 0 || needed > fields {
+            return None;
+        }
+        self.reported = self.counters;
+        Some(option)
+    }
+}
+
+/// Marks that an acknowledgement newly reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Marks {
+    /// Packets with CE.
+    pub(super) packets: u32,
+    /// Payload bytes with CE.
+    pub(super) bytes: Bytes,
+}
+
+/// A sender's copy of its peer's counters (RFC 9768 3.2.2.5 and appendix A).
+#[derive(Clone, Debug)]
+pub(super) struct Decoder {
+    counters: Counters,
+    mss: u64,
+    /// Moving average of segments acknowledged at once: where acknowledgements are thinned, the safe guess
+    /// about a wrapped ACE field would be wrong more often than right.
+    acked_at_once: f64,
+}
+
+impl Decoder {
+    pub(super) fn new(mss: Bytes) -> Self {
+        Self { counters: INITIAL, mss: mss.0, acked_at_once: 2.0 }
+    }
+
+    /// The third segment of the handshake, seen by the server. False if it forbids to send ECT (RFC 9768 3.2.2.1, table 4).
+    pub(super) fn handshake(&mut self, ace: u8) -> bool {
+        if ace == 0b110 {
+            self.counters.cep = 6;
+        }
+        ace != 0
+    }
+
+    /// An acknowledgement that is newer than all before and newly acknowledges `acked` segments.
+    pub(super) fn decode(&mut self, ace: u8, option: Option<&AccEcnCounters>, acked: u32) -> Marks {
+        let least = (u64::from(ace) + 8 - self.counters.cep % 8) % 8;
+        let bytes = option.and_then(|option| option.ceb).map(|field| {
+            let delta = (u64::from(field) + (1 << 24) - self.counters.ceb % (1 << 24)) % (1 << 24);
+            self.counters.ceb += delta;
+            delta
+        });
+        if acked > 0 {
+            self.acked_at_once += (f64::from(acked) - self.acked_at_once) / 8.0;
+        }
+        let packets = self.safer(least, u64::from(acked), bytes);
+        self.counters.cep += packets;
+        Marks { packets: packets as u32, bytes: Bytes(bytes.unwrap_or(packets * self.mss)) }
+    }
+
+    /// The ACE field has 3 bits: with eight or more segments acknowledged it may have wrapped.
+    fn safer(&self, least: u64, acked: u64, bytes: Option<u64>) -> u64 {
+        if acked <= least {
+            return least;
+        }
+        let most = acked - (acked - least) % 8;
+        match bytes {
+            Some(bytes) if bytes > least * self.mss => most,
+            Some(bytes) if 2 * bytes < most * self.mss => least,
+            Some(_) => most,
+            None if self.acked_at_once > 4.0 => least,
+            None => most,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u32 = 1448;
+    const PLAIN: TcpFlags =
+        TcpFlags { syn: false, ack: true, fin: false, rst: false, ece: false, cwr: false, ae: false };
+
+    fn ceb(value: u32) -> Option<AccEcnCounters> {
+        Some(AccEcnCounters { e0b: None, ceb: Some(value), e1b: Some(1) })
+    }
+
+    #[test]
+    fn the_wrap_of_the_ace_field_is_resolved_as_in_appendix_a() {
+        // RFC 9768 A.2.1: with 9 segments acknowledged an increase by 2 means 2, with 10 it may mean 10.
+        let decode = |acked| Decoder::new(Bytes(u64::from(MSS))).decode(7, None, acked).packets;
+        assert_eq!(decode(9), 2);
+        assert_eq!(decode(10), 10);
+        // The option tells which of the two it was.
+        let with_option = |bytes| Decoder::new(Bytes(u64::from(MSS))).decode(7, ceb(bytes).as_ref(), 10).packets;
+        assert_eq!(with_option(2 * MSS), 2);
+        assert_eq!(with_option(10 * MSS), 10);
+    }
+
+    #[test]
+    fn a_byte_counter_wraps_at_24_bits() {
+        // The example of RFC 9768 A.1: s.ceb 33,554,433, a field of 1461 is an increase by 1460.
+        let mut decoder = Decoder::new(Bytes(1460));
+        decoder.counters.ceb = 33_554_433;
+        assert_eq!(decoder.decode(6, ceb(1461).as_ref(), 1), Marks { packets: 1, bytes: Bytes(1460) });
+        assert_eq!(decoder.counters.ceb, 33_555_893);
+    }
+
+    #[test]
+    fn a_million_marks_arrive_as_a_million() {
+        let mut feedback = Feedback::new(EcnMode::Accecn);
+        let mut decoder = Decoder::new(Bytes(u64::from(MSS)));
+        let mut told = Marks::default();
+        for packet in 0..1_000_000u32 {
+            // Six of seven packets are marked.
+            let ecn = if packet % 7 == 0 { Ecn::Ect1 } else { Ecn::Ce };
+            feedback.on_packet(ecn, MSS, PLAIN);
+            if packet % 2 == 1 {
+                let ace = feedback.flags(PLAIN).ace();
+                let marks = decoder.decode(ace, feedback.option(3).as_ref(), 2);
+                told.packets += marks.packets;
+                told.bytes += marks.bytes;
+            }
+        }
+        let marked = 1_000_000 - 142_858;
+        assert_eq!(told, Marks { packets: marked, bytes: Bytes(u64::from(marked * 4) * u64::from(MSS) / 4) });
+    }
+
+    #[test]
+    fn the_first_mark_after_none_is_told_at_once_and_then_every_second() {
+        let mut feedback = Feedback::new(EcnMode::Accecn);
+        let mut urgency = |ecn| {
+            let urgency = feedback.on_packet(ecn, MSS, PLAIN);
+            if urgency == Urgency::Immediate {
+                feedback.flags(PLAIN);
+            }
+            urgency
+        };
+        let arriving = [Ecn::Ect1, Ecn::Ce, Ecn::Ce, Ecn::Ce, Ecn::Ect1, Ecn::Ect1, Ecn::Ce];
+        let immediate = arriving.map(|ecn| urgency(ecn) == Urgency::Immediate);
+        assert_eq!(immediate, [false, true, false, true, false, false, true]);
+    }
+
+    #[test]
+    fn a_classic_echo_lasts_until_cwr() {
+        let mut feedback = Feedback::new(EcnMode::Classic);
+        feedback.on_packet(Ecn::Ce, MSS, PLAIN);
+        feedback.on_packet(Ecn::Ect0, MSS, PLAIN);
+        assert!(feedback.flags(PLAIN).ece);
+        feedback.on_packet(Ecn::Ect0, MSS, TcpFlags { cwr: true, ..PLAIN });
+        assert!(!feedback.flags(PLAIN).ece);
+        // CE on the very packet that says CWR starts the next echo.
+        feedback.on_packet(Ecn::Ce, MSS, TcpFlags { cwr: true, ..PLAIN });
+        assert!(feedback.flags(PLAIN).ece);
+    }
+
+    #[test]
+    fn counters_that_never_moved_are_left_out() {
+        let mut feedback = Feedback::new(EcnMode::Accecn);
+        feedback.on_packet(Ecn::Ect1, 100, PLAIN);
+        assert_eq!(feedback.option(3), Some(AccEcnCounters { e0b: None, ceb: None, e1b: Some(101) }));
+        assert_eq!(feedback.option(3), None, "nothing changed since");
+        feedback.on_packet(Ecn::Ce, 100, PLAIN);
+        assert_eq!(feedback.option(1), None, "no room for two fields");
+        assert_eq!(feedback.option(2), Some(AccEcnCounters { e0b: None, ceb: Some(100), e1b: Some(101) }));
+    }
+}

@@ -1,0 +1,19 @@
+//! TCP: handshake with ECN negotiation, SACK and RACK loss recovery, retransmission timer, pacing, delayed
+//! acknowledgements, and congestion feedback as in RFC 3168 or RFC 9768.
+//!
+//! Data flows one way, from [`Sender`] to [`Receiver`]. Sequence numbers are 64-bit offsets: the SYN has
+//! offset 0, data begins at 1. Segments are never resegmented: what is sent again has its first boundaries.
+//! A connection is not closed: when the application has no more data, both ends fall silent.
+
+mod ecn;
+mod handshake;
+mod pacer;
+mod prr;
+mod ranges;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod sender;
+
+pub use receiver::Receiver;
+pub use sender::Sender;

@@ -1,0 +1,233 @@
+//! The client: opens the connection, receives the data, acknowledges it.
+
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpFlags};
+
+use super::ecn::{Feedback, Urgency};
+use super::handshake::{Handshake, Step};
+use super::ranges::Ranges;
+use crate::config::{EcnMode, TcpConfig};
+use crate::endpoint::{Endpoint, Stats};
+use crate::payload::{Payload, SackBlocks, TcpSegment};
+
+/// Holes that a receiver keeps track of; a segment that would open one more is dropped, as a real one's
+/// memory accounting does. No window of full segments has as many.
+const MAX_RANGES: usize = 1 << 14;
+
+/// The receiving end of a connection.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    flow: FlowId,
+    window: u32,
+    ack_every: u32,
+    longest_delay: Duration,
+    handshake: Handshake,
+    feedback: Feedback,
+    /// ECN codepoint of pure acknowledgements once AccECN is agreed (RFC 9768 allows it, Linux does it): that of the data.
+    ect: Ecn,
+    /// Next byte expected: RCV.NXT.
+    next: u64,
+    out_of_order: Ranges,
+    /// A byte in each block that changed last, most recent first (RFC 2018 4).
+    recent: [u64; SackBlocks::MAX],
+    /// TS.Recent and Last.ACK.sent (RFC 7323 4.3).
+    recent_timestamp: Instant,
+    last_ack_sent: u64,
+    /// Segments not yet acknowledged, and when they must be.
+    unacked: u32,
+    deadline: Instant,
+    ack_now: bool,
+    /// ACE field of the handshake's third segment, while it is due.
+    handshake_ace: Option<u8>,
+    stats: Stats,
+}
+
+impl Receiver {
+    /// A client that opens its connection at `start`.
+    pub fn new(config: &TcpConfig, willing: EcnMode, flow: FlowId, start: Instant) -> Self {
+        Self {
+            flow,
+            window: config.receive_window.0 as u32,
+            ack_every: config.ack_every,
+            longest_delay: config.delayed_ack,
+            handshake: Handshake::client(willing, start),
+            feedback: Feedback::new(EcnMode::Off),
+            ect: Ecn::NotEct,
+            next: 0,
+            out_of_order: Ranges::default(),
+            recent: [0; SackBlocks::MAX],
+            recent_timestamp: Instant::ZERO,
+            last_ack_sent: 0,
+            unacked: 0,
+            deadline: Instant::FAR,
+            ack_now: false,
+            handshake_ace: None,
+            stats: Stats::default(),
+        }
+    }
+
+    fn handle_syn_ack(&mut self, now: Instant, packet: &Packet<Payload>, segment: &TcpSegment) {
+        if let Step::Acknowledge { ace, first } = self.handshake.handle_segment(now, segment.flags, packet.ecn) {
+            if first {
+                self.feedback = Feedback::new(self.handshake.agreed());
+                if packet.ecn == Ecn::Ce {
+                    self.feedback.syn_ack_was_marked();
+                }
+                self.next = segment.seq + 1;
+                self.recent_timestamp = segment.timestamp;
+            }
+            self.handshake_ace = ace;
+            self.ack_now = true;
+        }
+    }
+
+    fn handle_data(&mut self, now: Instant, packet: &Packet<Payload>, segment: &TcpSegment) {
+        let end = segment.seq + u64::from(segment.payload);
+        if segment.seq > self.next + u64::from(self.window) || end > self.next + u64::from(self.window) {
+            self.ack_now = true;
+            return;
+        }
+        if self.feedback.on_packet(packet.ecn, segment.payload, segment.flags) == Urgency::Immediate {
+            self.ack_now = true;
+        }
+        if packet.ecn != Ecn::NotEct && packet.ecn != Ecn::Ce && self.handshake.agreed() == EcnMode::Accecn {
+            self.ect = packet.ecn;
+        }
+        if segment.payload == 0 {
+            return;
+        }
+        if segment.seq <= self.last_ack_sent && segment.timestamp >= self.recent_timestamp {
+            self.recent_timestamp = segment.timestamp;
+        }
+        if segment.seq <= self.next && end > self.next {
+            self.stats.duplicate += Bytes(self.next - segment.seq);
+            self.accept_in_order(end);
+        } else {
+            self.accept_out_of_order(segment.seq, end);
+        }
+        if self.unacked == 0 {
+            self.deadline = now + self.longest_delay;
+        }
+        self.unacked += 1;
+        self.ack_now |= self.unacked >= self.ack_every;
+    }
+
+    fn accept_in_order(&mut self, end: u64) {
+        let before = self.next;
+        self.next = end;
+        if !self.out_of_order.is_empty() {
+            // While there are holes, and when one closes, the sender wants to know at once (RFC 5681 4.2).
+            self.ack_now = true;
+            while let Some(end) = self.out_of_order.take_from(self.next) {
+                self.next = self.next.max(end);
+            }
+        }
+        self.stats.delivered += Bytes(self.next - before);
+    }
+
+    fn accept_out_of_order(&mut self, seq: u64, end: u64) {
+        self.ack_now = true;
+        let len = end - seq;
+        if end <= self.next || self.out_of_order.len() >= MAX_RANGES {
+            self.stats.duplicate += Bytes(len);
+            return;
+        }
+        let mut new = 0;
+        self.out_of_order.insert(seq.max(self.next), end, |from, to| new += to - from);
+        self.stats.duplicate += Bytes(len - new);
+        // Move to the front; one of several points in the same block is enough, so the oldest may go.
+        let same = self
+            .recent
+            .iter()
+            .position(|point| self.out_of_order.containing(*point).is_some_and(|(from, to)| (from..to).contains(&seq)));
+        let last = same.unwrap_or(SackBlocks::MAX - 1);
+        self.recent.copy_within(0..last, 1);
+        self.recent[0] = seq;
+    }
+
+    fn acknowledgement(&mut self, now: Instant) -> TcpSegment {
+        let mut sack = SackBlocks::default();
+        if !self.out_of_order.is_empty() {
+            for point in self.recent.iter().filter(|point| **point >= self.next) {
+                if let Some((start, end)) = self.out_of_order.containing(*point)
+                    && sack.iter(self.next).all(|(other, _)| other != start)
+                {
+                    sack.push(self.next, start, end);
+                }
+            }
+        }
+        let flags = TcpFlags { ack: true, ..TcpFlags::default() };
+        let flags = match self.handshake_ace.take() {
+            Some(ace) => flags.with_ace(ace),
+            None => self.feedback.flags(flags),
+        };
+        // 40 bytes of options: timestamps 10, blocks 2 + 8 n, counters 2 + 3 n.
+        let room = [28, 18, 10, 2][sack.len()];
+        let accecn = self.feedback.option(usize::checked_sub(room, 2).map_or(0, |left| (left / 3).min(3)));
+        self.unacked = 0;
+        self.ack_now = false;
+        self.deadline = Instant::FAR;
+        self.last_ack_sent = self.next;
+        TcpSegment {
+            flags,
+            seq: 1,
+            ack: self.next,
+            payload: 0,
+            window: self.window,
+            timestamp: now,
+            echo: self.recent_timestamp,
+            sack,
+            accecn,
+        }
+    }
+
+    fn wrap(&mut self, segment: TcpSegment, ecn: Ecn) -> Packet<Payload> {
+        let size = segment.wire_size();
+        self.stats.packets_sent += 1;
+        self.stats.bytes_sent += size;
+        Packet { flow: self.flow, size, ecn, payload: Payload::Tcp(segment) }
+    }
+}
+
+impl Endpoint for Receiver {
+    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
+        self.stats.packets_received += 1;
+        self.stats.bytes_received += packet.size;
+        self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
+        let Payload::Tcp(segment) = &packet.payload;
+        if segment.flags.syn {
+            self.handle_syn_ack(now, packet, segment);
+        } else if self.handshake.is_established() {
+            self.handle_data(now, packet, segment);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.handshake.handle_timeout(now);
+        if now >= self.deadline {
+            self.ack_now = true;
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        match self.handshake.next_deadline() {
+            Some(deadline) => Some(deadline),
+            None => (self.deadline != Instant::FAR).then_some(self.deadline),
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        if let Some(flags) = self.handshake.poll_transmit() {
+            let syn = TcpSegment { flags, window: self.window, timestamp: now, ..TcpSegment::default() };
+            return Some(self.wrap(syn, Ecn::NotEct));
+        }
+        if !self.ack_now {
+            return None;
+        }
+        let segment = self.acknowledgement(now);
+        Some(self.wrap(segment, self.ect))
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats
+    }
+}

@@ -1,0 +1,442 @@
+//! What a sender knows of its segments: delivered, lost, in flight (RFC 2018, RFC 8985), and the delivery
+//! rate that follows from it (draft-ietf-ccwg-bbr 4.1).
+//!
+//! An acknowledgement costs time in proportion to what it newly tells, never to the window: newly sacked
+//! ranges come out of a set of ranges, and the search for losses resumes where it stopped.
+
+use std::collections::VecDeque;
+
+use tidemark_core::{Bytes, Duration, Instant};
+
+use super::ranges::Ranges;
+use crate::controller::RateSample;
+use crate::payload::TcpSegment;
+
+/// Duplicate acknowledgements, or rather segments sacked, that tell a loss without reordering (RFC 8985 6.2).
+const DUP_THRESH: u32 = 3;
+
+/// A segment that is not yet acknowledged cumulatively.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    seq: u64,
+    len: u32,
+    sacked: bool,
+    /// Held for lost, and not sent again since.
+    lost: bool,
+    retransmitted: bool,
+    app_limited: bool,
+    sent_at: Instant,
+    /// The connection's state when it was sent, for the delivery rate.
+    in_flight: u32,
+    delivered: u64,
+    delivered_at: Instant,
+    first_sent_at: Instant,
+    lost_before: u64,
+}
+
+impl Segment {
+    fn end(&self) -> u64 {
+        self.seq + u64::from(self.len)
+    }
+}
+
+/// What an acknowledgement newly told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct News {
+    /// Payload and segments delivered, cumulatively or selectively.
+    pub(super) bytes: u64,
+    pub(super) packets: u32,
+    /// The cumulative acknowledgement advanced.
+    pub(super) advanced: bool,
+    /// The round-trip time of the first and the last sent among the delivered segments, if certain.
+    pub(super) first_rtt: Option<Duration>,
+    pub(super) last_rtt: Option<Duration>,
+    pub(super) prior_delivered: u64,
+    pub(super) rate: Option<RateSample>,
+}
+
+/// The scoreboard.
+#[derive(Clone, Debug)]
+pub(super) struct Scoreboard {
+    segments: VecDeque<Segment>,
+    /// Number of the first segment in `segments`, counted from the start of the connection.
+    base: u64,
+    una: u64,
+    next_seq: u64,
+    in_flight: u64,
+    sacked: Ranges,
+    sacked_segments: u32,
+    /// Numbers of segments held for lost, in the order in which to send them again; stale ones are skipped.
+    lost: VecDeque<u64>,
+    /// Retransmissions in the order in which they were sent; stale ones are skipped.
+    retransmissions: VecDeque<(u64, Instant)>,
+    /// The first segment that the search for losses has not yet judged by its first transmission.
+    unjudged: u64,
+    /// RACK.segment: sending time, end and round trip of the delivered segment that was sent last.
+    rack: Option<(Instant, u64, Duration)>,
+    highest_delivered: u64,
+    reordering_seen: bool,
+    delivered: u64,
+    delivered_at: Instant,
+    first_sent_at: Instant,
+    lost_total: u64,
+    /// Samples are limited by the application until this much is delivered.
+    app_limited_until: u64,
+}
+
+/// Where the first byte of data is: after the SYN.
+pub(super) const FIRST_SEQ: u64 = 1;
+
+impl Scoreboard {
+    pub(super) fn new() -> Self {
+        Self {
+            segments: VecDeque::new(),
+            base: 0,
+            una: FIRST_SEQ,
+            next_seq: FIRST_SEQ,
+            in_flight: 0,
+            sacked: Ranges::default(),
+            sacked_segments: 0,
+            lost: VecDeque::new(),
+            retransmissions: VecDeque::new(),
+            unjudged: 0,
+            rack: None,
+            highest_delivered: FIRST_SEQ,
+            reordering_seen: false,
+            delivered: 0,
+            delivered_at: Instant::ZERO,
+            first_sent_at: Instant::ZERO,
+            lost_total: 0,
+            app_limited_until: 0,
+        }
+    }
+
+    /// The oldest byte that is not acknowledged.
+    pub(super) fn una(&self) -> u64 {
+        self.una
+    }
+    /// The first byte that was never sent.
+    pub(super) fn next_seq(&self) -> u64 {
+        self.next_seq
+    }
+    /// Payload that is held to be in the network.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+    /// Payload delivered so far.
+    pub(super) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+    /// True while anything is unacknowledged.
+    pub(super) fn is_outstanding(&self) -> bool {
+        !self.segments.is_empty()
+    }
+    /// True while anything is known to have arrived out of order.
+    pub(super) fn has_sacked(&self) -> bool {
+        self.sacked_segments > 0
+    }
+    /// True if one segment is all that is outstanding.
+    pub(super) fn is_single(&self) -> bool {
+        self.segments.len() == 1
+    }
+
+    /// The application has nothing more to send although the window has room.
+    pub(super) fn limited_by_application(&mut self) {
+        self.app_limited_until = (self.delivered + self.in_flight).max(1);
+    }
+
+    fn stamp(&mut self, now: Instant) {
+        if self.in_flight == 0 {
+            self.first_sent_at = now;
+            self.delivered_at = now;
+        }
+    }
+
+    /// Sends `len` new bytes; returns their first sequence number.
+    pub(super) fn send(&mut self, now: Instant, len: u32) -> u64 {
+        self.stamp(now);
+        let seq = self.next_seq;
+        self.in_flight += u64::from(len);
+        self.segments.push_back(Segment {
+            seq,
+            len,
+            sacked: false,
+            lost: false,
+            retransmitted: false,
+            app_limited: self.app_limited_until > 0,
+            sent_at: now,
+            in_flight: self.in_flight as u32,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            lost_before: self.lost_total,
+        });
+        self.next_seq += u64::from(len);
+        seq
+    }
+
+    fn segment(&self, number: u64) -> Option<&Segment> {
+        self.segments.get(usize::try_from(number.checked_sub(self.base)?).ok()?)
+    }
+
+    /// Number and length of the segment to send again next.
+    pub(super) fn next_lost(&mut self) -> Option<(u64, u32)> {
+        while let Some(&number) = self.lost.front() {
+            match self.segment(number) {
+                Some(segment) if segment.lost => return Some((number, segment.len)),
+                _ => self.lost.pop_front(),
+            };
+        }
+        None
+    }
+
+    /// Number and length of the last segment sent, for a tail loss probe.
+    pub(super) fn last(&self) -> Option<(u64, u32)> {
+        self.segments.back().map(|segment| (self.base + self.segments.len() as u64 - 1, segment.len))
+    }
+
+    /// Sends segment `number` again; returns its sequence number.
+    pub(super) fn resend(&mut self, now: Instant, number: u64) -> Option<u64> {
+        let index = usize::try_from(number.checked_sub(self.base)?).ok()?;
+        if index >= self.segments.len() {
+            return None;
+        }
+        self.stamp(now);
+        let segment = &mut self.segments[index];
+        if segment.lost || segment.sacked {
+            segment.lost = false;
+            self.in_flight += u64::from(segment.len);
+        }
+        // A probe replaces a segment that may still be under way; the flight counts it once.
+        segment.retransmitted = true;
+        segment.sent_at = now;
+        segment.app_limited = self.app_limited_until > 0;
+        segment.in_flight = self.in_flight as u32;
+        segment.delivered = self.delivered;
+        segment.delivered_at = self.delivered_at;
+        segment.first_sent_at = self.first_sent_at;
+        segment.lost_before = self.lost_total;
+        let seq = segment.seq;
+        self.retransmissions.push_back((number, now));
+        Some(seq)
+    }
+
+    /// Takes in an acknowledgement.
+    pub(super) fn handle_ack(&mut self, now: Instant, ack: &TcpSegment, min_rtt: Duration) -> News {
+        let mut news = News::default();
+        let mut newest: Option<Segment> = None;
+        if ack.ack > self.una {
+            news.advanced = true;
+            self.una = ack.ack;
+            while let Some(segment) = self.segments.front().copied().filter(|segment| segment.end() <= ack.ack) {
+                self.segments.pop_front();
+                self.base += 1;
+                if segment.sacked {
+                    self.sacked_segments -= 1;
+                } else {
+                    self.deliver(now, &segment, ack.echo, min_rtt, &mut news, &mut newest);
+                }
+            }
+            self.sacked.remove_below(ack.ack);
+            self.unjudged = self.unjudged.max(self.base);
+        }
+        for (start, end) in ack.sack.iter(ack.ack) {
+            self.handle_sack(now, start, end.min(self.next_seq), ack.echo, min_rtt, &mut news, &mut newest);
+        }
+        if news.bytes > 0 {
+            self.delivered_at = now;
+            if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
+                self.app_limited_until = 0;
+            }
+        }
+        if let Some(segment) = newest {
+            self.first_sent_at = segment.sent_at;
+            news.prior_delivered = segment.delivered;
+            news.rate = self.rate(now, &segment);
+        }
+        news
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one step of handle_ack")]
+    fn handle_sack(
+        &mut self,
+        now: Instant,
+        start: u64,
+        end: u64,
+        echo: Instant,
+        min_rtt: Duration,
+        news: &mut News,
+        newest: &mut Option<Segment>,
+    ) {
+        if start < self.una {
+            return;
+        }
+        let mut sacked = std::mem::take(&mut self.sacked);
+        sacked.insert(start, end, |from, to| {
+            let mut index = self.segments.partition_point(|segment| segment.seq < from);
+            while let Some(segment) = self.segments.get_mut(index).filter(|segment| segment.end() <= to) {
+                if !segment.sacked {
+                    let before = *segment;
+                    segment.sacked = true;
+                    segment.lost = false;
+                    self.sacked_segments += 1;
+                    self.deliver(now, &before, echo, min_rtt, news, newest);
+                }
+                index += 1;
+            }
+        });
+        self.sacked = sacked;
+    }
+
+    /// `segment` is as it was before it was found delivered.
+    fn deliver(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        echo: Instant,
+        min_rtt: Duration,
+        news: &mut News,
+        newest: &mut Option<Segment>,
+    ) {
+        let len = u64::from(segment.len);
+        self.delivered += len;
+        if !segment.lost {
+            self.in_flight -= len;
+        }
+        news.bytes += len;
+        news.packets += 1;
+        if segment.end() < self.highest_delivered && !segment.retransmitted {
+            self.reordering_seen = true;
+        }
+        self.highest_delivered = self.highest_delivered.max(segment.end());
+        let rtt = now.since(segment.sent_at);
+        // The echo tells which transmission of a segment was acknowledged (RFC 8985 6.2 step 2, RFC 3522).
+        let certain = !segment.retransmitted || (echo >= segment.sent_at && rtt >= min_rtt);
+        if !certain {
+            return;
+        }
+        if news.first_rtt.is_none_or(|first| rtt > first) {
+            news.first_rtt = Some(rtt);
+        }
+        let is_later = |other: (Instant, u64)| (segment.sent_at, segment.end()) > other;
+        if newest.is_none_or(|other| is_later((other.sent_at, other.end()))) {
+            *newest = Some(*segment);
+            news.last_rtt = Some(rtt);
+        }
+        if self.rack.is_none_or(|(sent_at, end, _)| is_later((sent_at, end))) {
+            self.rack = Some((segment.sent_at, segment.end(), rtt));
+        }
+    }
+
+    fn rate(&self, now: Instant, segment: &Segment) -> Option<RateSample> {
+        let send = segment.sent_at.since(segment.first_sent_at);
+        let ack = now.since(segment.delivered_at);
+        let interval = send.max(ack);
+        (!interval.is_zero()).then(|| RateSample {
+            delivered: Bytes(self.delivered - segment.delivered),
+            interval,
+            app_limited: segment.app_limited,
+            in_flight: Bytes(u64::from(segment.in_flight)),
+            lost: Bytes(self.lost_total - segment.lost_before),
+        })
+    }
+
+    /// RFC 8985 6.2 step 4: how long to wait for a segment that others overtook.
+    fn reordering_window(&self, min_rtt: Duration, smoothed_rtt: Duration, recovering: bool) -> Duration {
+        if !self.reordering_seen && (recovering || self.sacked_segments >= DUP_THRESH) {
+            return Duration::ZERO;
+        }
+        (min_rtt / 4).min(smoothed_rtt)
+    }
+
+    /// RFC 8985 6.2 step 5: holds for lost what should have arrived before the segment delivered last.
+    /// Returns the bytes, the segments, and when to look again.
+    pub(super) fn detect_losses(
+        &mut self,
+        now: Instant,
+        min_rtt: Duration,
+        smoothed_rtt: Duration,
+        recovering: bool,
+    ) -> (u64, u32, Option<Instant>) {
+        let Some((rack_sent, rack_end, rack_rtt)) = self.rack else { return (0, 0, None) };
+        let patience = rack_rtt + self.reordering_window(min_rtt, smoothed_rtt, recovering);
+        let before = (self.lost_total, self.lost.len());
+        let mut deadline: Option<Instant> = None;
+        let mut segments = 0;
+        // First transmissions were sent in the order of their numbers, retransmissions in that of their queue.
+        while let Some(segment) = self.segment(self.unjudged).copied() {
+            if !(segment.sacked || segment.lost || segment.retransmitted) {
+                if (segment.sent_at, segment.end()) >= (rack_sent, rack_end) {
+                    break;
+                }
+                if segment.sent_at + patience > now {
+                    deadline = Some(segment.sent_at + patience);
+                    break;
+                }
+                self.lose(self.unjudged);
+                segments += 1;
+            }
+            self.unjudged += 1;
+        }
+        while let Some(&(number, sent_at)) = self.retransmissions.front() {
+            let segment = self.segment(number).copied();
+            let current = segment.filter(|segment| !segment.sacked && !segment.lost && segment.sent_at == sent_at);
+            if let Some(segment) = current {
+                if (sent_at, segment.end()) >= (rack_sent, rack_end) {
+                    break;
+                }
+                if sent_at + patience > now {
+                    deadline = Some(deadline.map_or(sent_at + patience, |other| other.min(sent_at + patience)));
+                    break;
+                }
+                self.lose(number);
+                segments += 1;
+            }
+            self.retransmissions.pop_front();
+        }
+        (self.lost_total - before.0, segments, deadline)
+    }
+
+    fn lose(&mut self, number: u64) {
+        let index = (number - self.base) as usize;
+        let segment = &mut self.segments[index];
+        segment.lost = true;
+        let len = u64::from(segment.len);
+        self.in_flight -= len;
+        self.lost_total += len;
+        self.lost.push_back(number);
+    }
+
+    /// The retransmission timer expired: nothing is held to be in flight any more. Returns the segments that this loses.
+    pub(super) fn lose_all(&mut self) -> u32 {
+        self.lost.clear();
+        self.retransmissions.clear();
+        let mut segments = 0;
+        for index in 0..self.segments.len() {
+            let segment = &mut self.segments[index];
+            if segment.sacked {
+                continue;
+            }
+            if !segment.lost {
+                segment.lost = true;
+                self.in_flight -= u64::from(segment.len);
+                self.lost_total += u64::from(segment.len);
+                segments += 1;
+            }
+            self.lost.push_back(self.base + index as u64);
+        }
+        self.unjudged = self.base + self.segments.len() as u64;
+        segments
+    }
+
+    /// What was held for lost is only late: it counts as in flight again, unless it was sent again already.
+    pub(super) fn restore_lost(&mut self) {
+        self.unjudged = self.base;
+        for segment in self.segments.iter_mut().filter(|segment| segment.lost && !segment.retransmitted) {
+            segment.lost = false;
+            self.in_flight += u64::from(segment.len);
+        }
+        // Late is late, not lost: from now on wait for reordering.
+        self.reordering_seen = true;
+    }
+}

@@ -1,0 +1,554 @@
+//! The server: answers the connection, sends the data, and does what its congestion controller says.
+
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpFlags};
+
+use super::ecn::{Decoder, Feedback, Marks};
+use super::handshake::{Handshake, Step};
+use super::pacer::Pacer;
+use super::prr::Prr;
+use super::rtt::RttEstimator;
+use super::scoreboard::{FIRST_SEQ, News, Scoreboard};
+use crate::app::Source;
+use crate::config::{EcnMode, TcpConfig};
+use crate::controller::{Ack, Congestion, Controller, EcnResponse, Signal};
+use crate::endpoint::{Endpoint, Stats};
+use crate::payload::{Payload, TcpSegment};
+
+/// How long a lone segment's acknowledgement may be delayed by the receiver at the most (RFC 8985 7.2, Linux).
+const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
+
+/// Where loss recovery stands. Each phase ends when what had been sent at its start is acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Open,
+    /// The window was reduced after an echo of congestion.
+    Reducing {
+        end: u64,
+    },
+    /// Losses are being repaired.
+    Recovering {
+        end: u64,
+    },
+    /// The retransmission timer expired.
+    TimedOut {
+        end: u64,
+    },
+}
+
+/// What the retransmission timer does when it expires.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Timer {
+    Probe,
+    Timeout,
+}
+
+/// The sending end of a connection.
+pub struct Sender {
+    flow: FlowId,
+    mss: u32,
+    receive_window: u32,
+    handshake: Handshake,
+    controller: Box<dyn Controller + Send>,
+    source: Box<dyn Source + Send>,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    pacer: Pacer,
+    pacing: Option<(BitRate, Bytes)>,
+    prr: Option<Prr>,
+    phase: Phase,
+    /// Retransmission timer; off at `Instant::FAR`.
+    timer: (Instant, Timer),
+    /// When to look for losses again.
+    reorder_deadline: Option<Instant>,
+    /// A tail loss probe is to be sent; and the end of the last one, with its time, until it is acknowledged.
+    probe_now: bool,
+    probe: Option<(u64, Instant, bool)>,
+    /// The first retransmission of this phase: its sequence number and time, to find out whether it was needed.
+    first_resent: Option<(u64, Instant)>,
+    /// When pacing or the application let the next packet go.
+    release: Instant,
+    /// Until this much is delivered the window counts as what limited the sender.
+    window_limited_until: u64,
+    /// Rightmost byte that the receiver allows.
+    allowed: u64,
+    last_sent: Instant,
+    /// ECN of data packets, and how marks are handed to the controller.
+    ect: Ecn,
+    response: EcnResponse,
+    feedback: Feedback,
+    decoder: Decoder,
+    say_cwr: bool,
+    peer_timestamp: Instant,
+    rtt_sample: Option<Duration>,
+    stats: Stats,
+}
+
+impl Sender {
+    /// A server that waits for its client, and then sends what `source` has.
+    pub fn new(
+        config: &TcpConfig,
+        willing: EcnMode,
+        flow: FlowId,
+        controller: Box<dyn Controller + Send>,
+        source: Box<dyn Source + Send>,
+    ) -> Self {
+        Self {
+            flow,
+            mss: config.mss.0 as u32,
+            receive_window: config.receive_window.0 as u32,
+            handshake: Handshake::server(willing),
+            controller,
+            source,
+            board: Scoreboard::new(),
+            rtt: RttEstimator::new(config.min_rto),
+            pacer: Pacer::default(),
+            pacing: None,
+            prr: None,
+            phase: Phase::Open,
+            timer: (Instant::FAR, Timer::Timeout),
+            reorder_deadline: None,
+            probe_now: false,
+            probe: None,
+            first_resent: None,
+            release: Instant::FAR,
+            window_limited_until: 0,
+            allowed: 0,
+            last_sent: Instant::ZERO,
+            ect: Ecn::NotEct,
+            response: EcnResponse::Classic,
+            feedback: Feedback::new(EcnMode::Off),
+            decoder: Decoder::new(config.mss),
+            say_cwr: false,
+            peer_timestamp: Instant::ZERO,
+            rtt_sample: None,
+            stats: Stats::default(),
+        }
+    }
+
+    fn establish(&mut self, now: Instant, segment: &TcpSegment) {
+        let agreed = self.handshake.agreed();
+        self.feedback = Feedback::new(agreed);
+        self.response = match agreed {
+            EcnMode::Accecn => self.controller.ecn_response(),
+            EcnMode::Classic | EcnMode::Off => EcnResponse::Classic,
+        };
+        self.ect = match (agreed, self.response) {
+            (EcnMode::Off, _) => Ecn::NotEct,
+            (EcnMode::Accecn, EcnResponse::Scalable) => Ecn::Ect1,
+            (EcnMode::Classic | EcnMode::Accecn, _) => Ecn::Ect0,
+        };
+        // A cleared ACE field means that something on the path mangles ECN (RFC 9768 3.2.2.1).
+        if agreed == EcnMode::Accecn && !self.decoder.handshake(segment.flags.ace()) {
+            self.ect = Ecn::NotEct;
+        }
+        let rtt = self.handshake.rtt(now);
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt);
+            self.rtt_sample = Some(rtt);
+        }
+        self.allowed = segment.ack + u64::from(segment.window);
+        self.last_sent = now;
+        self.controller.on_established(now, agreed, rtt);
+        self.refresh_pacing();
+    }
+
+    fn handle_ack(&mut self, now: Instant, segment: &TcpSegment) {
+        if segment.ack > self.board.next_seq() {
+            return;
+        }
+        let is_newest = segment.timestamp >= self.peer_timestamp;
+        self.peer_timestamp = self.peer_timestamp.max(segment.timestamp);
+        self.allowed = self.allowed.max(segment.ack + u64::from(segment.window));
+        let prior_in_flight = self.board.in_flight();
+        let was_limited = self.board.delivered() < self.window_limited_until;
+        let news = self.board.handle_ack(now, segment, self.rtt.min());
+        if let Some(rtt) = news.first_rtt {
+            self.rtt.sample(rtt);
+        }
+        self.rtt_sample = news.last_rtt.or(self.rtt_sample);
+        if news.advanced {
+            self.rtt.reset_backoff();
+            self.find_spurious(now, segment);
+        }
+        let marks = self.read_marks(now, segment, is_newest, &news, prior_in_flight);
+        self.leave_phase();
+        let lost = self.find_losses(now, prior_in_flight);
+        self.check_probe(now, segment, prior_in_flight);
+        if let Some(prr) = &mut self.prr {
+            let target = self.controller.window().0;
+            prr.on_ack(news.bytes, self.board.in_flight(), target, news.advanced && lost == 0);
+        }
+        if news.bytes > 0 || marks.packets > 0 {
+            self.controller.on_ack(&Ack {
+                now,
+                acked: Bytes(news.bytes),
+                acked_packets: news.packets,
+                marked: Bytes(marks.bytes.0.min(news.bytes)),
+                marked_packets: marks.packets,
+                lost: Bytes(lost),
+                rtt: news.last_rtt,
+                smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
+                min_rtt: self.rtt.min(),
+                prior_in_flight: Bytes(prior_in_flight),
+                in_flight: Bytes(self.board.in_flight()),
+                delivered: Bytes(self.board.delivered()),
+                prior_delivered: Bytes(news.prior_delivered),
+                rate: news.rate,
+                window_limited: was_limited,
+                recovering: matches!(self.phase, Phase::Reducing { .. } | Phase::Recovering { .. }),
+            });
+        }
+        self.refresh_pacing();
+        if news.advanced || news.bytes > 0 {
+            self.arm_timer(now);
+        }
+    }
+
+    /// Congestion feedback of an acknowledgement, in either of its two forms.
+    fn read_marks(
+        &mut self,
+        now: Instant,
+        segment: &TcpSegment,
+        is_newest: bool,
+        news: &News,
+        in_flight: u64,
+    ) -> Marks {
+        let marks = match self.handshake.agreed() {
+            EcnMode::Accecn if is_newest => {
+                self.decoder.decode(segment.flags.ace(), segment.accecn.as_ref(), news.packets)
+            }
+            EcnMode::Classic if segment.flags.ece => Marks { packets: 1, bytes: Bytes::ZERO },
+            _ => return Marks::default(),
+        };
+        if self.response == EcnResponse::Classic {
+            if marks.packets > 0 && self.phase == Phase::Open {
+                self.stats.marks_reported += 1;
+                self.phase = Phase::Reducing { end: self.board.next_seq() };
+                self.say_cwr = self.handshake.agreed() == EcnMode::Classic;
+                self.reduce(now, Signal::Ecn, in_flight);
+            }
+            return Marks::default();
+        }
+        self.stats.marks_reported += u64::from(marks.packets);
+        marks
+    }
+
+    fn congestion(&self, now: Instant, signal: Signal, in_flight: u64) -> Congestion {
+        Congestion { now, signal, in_flight: Bytes(in_flight), delivered: Bytes(self.board.delivered()) }
+    }
+
+    fn reduce(&mut self, now: Instant, signal: Signal, in_flight: u64) {
+        self.controller.on_congestion(&self.congestion(now, signal, in_flight));
+        if !self.controller.owns_recovery() {
+            self.prr = Some(Prr::new(in_flight, u64::from(self.mss)));
+        }
+    }
+
+    fn leave_phase(&mut self) {
+        let (Phase::Reducing { end } | Phase::Recovering { end } | Phase::TimedOut { end }) = self.phase else {
+            return;
+        };
+        if self.board.una() >= end {
+            self.phase = Phase::Open;
+            self.prr = None;
+            self.first_resent = None;
+        }
+    }
+
+    fn find_losses(&mut self, now: Instant, prior_in_flight: u64) -> u64 {
+        let recovering = matches!(self.phase, Phase::Recovering { .. } | Phase::TimedOut { .. });
+        let smoothed = self.rtt.smoothed().unwrap_or_default();
+        let (lost, segments, deadline) = self.board.detect_losses(now, self.rtt.min(), smoothed, recovering);
+        self.reorder_deadline = deadline;
+        self.stats.losses += u64::from(segments);
+        if lost > 0 && !recovering {
+            // A reduction after an echo in the same window was the reduction for this loss as well.
+            if self.phase == Phase::Open {
+                self.reduce(now, Signal::Loss, prior_in_flight);
+            }
+            self.phase = Phase::Recovering { end: self.board.next_seq() };
+            self.first_resent = None;
+        }
+        lost
+    }
+
+    /// The Eifel detection (RFC 3522): the acknowledgement of what was sent again first echoes the time of a
+    /// segment that was sent before.
+    fn find_spurious(&mut self, now: Instant, segment: &TcpSegment) {
+        let Some((seq, sent_at)) = self.first_resent else { return };
+        if self.board.una() <= seq {
+            return;
+        }
+        self.first_resent = None;
+        if segment.echo < sent_at {
+            self.stats.spurious += 1;
+            self.board.restore_lost();
+            self.controller.on_spurious(now);
+            self.phase = Phase::Open;
+            self.prr = None;
+        }
+    }
+
+    /// RFC 8985 7.4: a probe that filled a hole at the tail reveals a loss that nothing else tells of.
+    fn check_probe(&mut self, now: Instant, segment: &TcpSegment, in_flight: u64) {
+        let Some((end, sent_at, was_retransmission)) = self.probe else { return };
+        if self.board.una() < end {
+            return;
+        }
+        self.probe = None;
+        if was_retransmission && segment.echo >= sent_at && self.phase == Phase::Open {
+            self.phase = Phase::Reducing { end: self.board.next_seq() };
+            self.reduce(now, Signal::Loss, in_flight);
+        }
+    }
+
+    fn refresh_pacing(&mut self) {
+        self.pacing = self.controller.pacing_rate().map(|rate| (rate, self.controller.burst()));
+    }
+
+    /// RFC 6298 5, and RFC 8985 7.2 while nothing indicates a loss.
+    fn arm_timer(&mut self, now: Instant) {
+        if !self.board.is_outstanding() {
+            self.timer = (Instant::FAR, Timer::Timeout);
+            return;
+        }
+        let rto = self.rtt.rto();
+        self.timer = (now + rto, Timer::Timeout);
+        if self.phase == Phase::Open
+            && self.probe.is_none()
+            && !self.board.has_sacked()
+            && let Some(smoothed) = self.rtt.smoothed()
+        {
+            let delay = if self.board.is_single() { MAX_ACK_DELAY } else { Duration::from_millis(2) };
+            let wait = smoothed * 2 + delay;
+            if wait < rto {
+                self.timer = (now + wait, Timer::Probe);
+            }
+        }
+    }
+
+    fn handle_timer(&mut self, now: Instant) {
+        if self.timer.1 == Timer::Probe {
+            self.probe_now = true;
+            self.timer = (now + self.rtt.rto(), Timer::Timeout);
+            return;
+        }
+        self.stats.timeouts += 1;
+        self.rtt.back_off();
+        let congestion = self.congestion(now, Signal::Loss, self.board.in_flight());
+        self.stats.losses += u64::from(self.board.lose_all());
+        if !matches!(self.phase, Phase::TimedOut { .. }) {
+            self.controller.on_timeout(&congestion);
+        }
+        self.phase = Phase::TimedOut { end: self.board.next_seq() };
+        self.prr = None;
+        self.probe = None;
+        self.first_resent = None;
+        self.reorder_deadline = None;
+        self.refresh_pacing();
+        self.timer = (now + self.rtt.rto(), Timer::Timeout);
+    }
+
+    /// How much may be in flight.
+    fn window(&self) -> u64 {
+        match &self.prr {
+            Some(prr) => prr.window(self.board.in_flight()),
+            None => self.controller.window().0,
+        }
+    }
+
+    /// What to send next, if the window has room for it: a segment again, or so many new bytes.
+    fn next_up(&mut self, now: Instant) -> Option<NextUp> {
+        let in_flight = self.board.in_flight();
+        let window = self.window();
+        if std::mem::take(&mut self.probe_now)
+            && let Some(probe) = self.next_probe(now)
+        {
+            return Some(probe);
+        }
+        if let Some((number, len)) = self.board.next_lost() {
+            return (in_flight + u64::from(len) <= window).then_some(NextUp::Again { number, len, probe: false });
+        }
+        let len = self.new_bytes(now);
+        if len == 0 {
+            if in_flight < window {
+                self.board.limited_by_application();
+            }
+            return None;
+        }
+        if in_flight + u64::from(len) > window {
+            self.window_limited_until = self.board.delivered() + in_flight;
+            return None;
+        }
+        Some(NextUp::New { len, probe: false })
+    }
+
+    /// New bytes that the application has and the receiver allows, up to a segment.
+    fn new_bytes(&mut self, now: Instant) -> u32 {
+        let next = self.board.next_seq();
+        let room = self.allowed.saturating_sub(next);
+        let available = self.source.available(now, Bytes(next - FIRST_SEQ)).0;
+        let len = available.min(u64::from(self.mss));
+        // Better to wait for room than to send a small segment (RFC 9293 3.8.6.2.1).
+        if len > room { 0 } else { len as u32 }
+    }
+
+    /// RFC 8985 7.3: new data if there is some, else the last segment again, whatever the window says.
+    fn next_probe(&mut self, now: Instant) -> Option<NextUp> {
+        if !self.board.is_outstanding() {
+            return None;
+        }
+        match self.new_bytes(now) {
+            0 => self.board.last().map(|(number, len)| NextUp::Again { number, len, probe: true }),
+            len => Some(NextUp::New { len, probe: true }),
+        }
+    }
+
+    fn transmit(&mut self, now: Instant, next: NextUp) -> Option<Packet<Payload>> {
+        let (seq, len, again, probe) = match next {
+            NextUp::Again { number, len, probe } => (self.board.resend(now, number)?, len, true, probe),
+            NextUp::New { len, probe } => {
+                let idle = now.since(self.last_sent);
+                if !self.board.is_outstanding() && idle > self.rtt.rto() && self.board.next_seq() > FIRST_SEQ {
+                    self.controller.on_idle(now, idle, self.rtt.rto());
+                    self.refresh_pacing();
+                }
+                (self.board.send(now, len), len, false, probe)
+            }
+        };
+        if probe {
+            self.probe = Some((self.board.next_seq(), now, again));
+        } else if again && self.first_resent.is_none() && self.phase != Phase::Open {
+            self.first_resent = Some((seq, now));
+        }
+        if let Some(prr) = &mut self.prr {
+            prr.sent(u64::from(len));
+        }
+        self.stats.retransmissions += u64::from(again);
+        self.last_sent = now;
+        let mut flags = self.feedback.flags(TcpFlags { ack: true, ..TcpFlags::default() });
+        if !again && std::mem::take(&mut self.say_cwr) {
+            flags.cwr = true;
+        }
+        // RFC 3168 6.1.5: not on retransmissions; with AccECN all packets are alike.
+        let ecn = if again && self.handshake.agreed() == EcnMode::Classic { Ecn::NotEct } else { self.ect };
+        let segment = TcpSegment {
+            flags,
+            seq,
+            ack: 1,
+            payload: len,
+            window: self.receive_window,
+            timestamp: now,
+            echo: self.peer_timestamp,
+            ..TcpSegment::default()
+        };
+        let packet = self.wrap(segment, ecn);
+        if let Some((rate, burst)) = self.pacing {
+            self.pacer.sent(now, packet.size, rate, burst);
+        }
+        // New data in an open window moves the probe; the timeout runs from the oldest segment.
+        if self.timer.0 == Instant::FAR || (self.timer.1 == Timer::Probe && !again) {
+            self.arm_timer(now);
+        }
+        Some(packet)
+    }
+
+    fn wrap(&mut self, segment: TcpSegment, ecn: Ecn) -> Packet<Payload> {
+        let size = segment.wire_size();
+        self.stats.packets_sent += 1;
+        self.stats.bytes_sent += size;
+        Packet { flow: self.flow, size, ecn, payload: Payload::Tcp(segment) }
+    }
+}
+
+/// What to send next.
+#[derive(Clone, Copy, Debug)]
+enum NextUp {
+    Again { number: u64, len: u32, probe: bool },
+    New { len: u32, probe: bool },
+}
+
+impl Endpoint for Sender {
+    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
+        self.stats.packets_received += 1;
+        self.stats.bytes_received += packet.size;
+        self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
+        let Payload::Tcp(segment) = &packet.payload;
+        if !self.handshake.is_established() {
+            if self.handshake.handle_segment(now, segment.flags, packet.ecn) == Step::Established {
+                self.establish(now, segment);
+            } else {
+                self.peer_timestamp = segment.timestamp;
+            }
+        } else if !segment.flags.syn {
+            self.feedback.on_packet(packet.ecn, segment.payload, segment.flags);
+            self.handle_ack(now, segment);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.handshake.handle_timeout(now);
+        if self.reorder_deadline.is_some_and(|deadline| deadline <= now) {
+            let in_flight = self.board.in_flight();
+            self.find_losses(now, in_flight);
+            self.refresh_pacing();
+        }
+        if self.timer.0 <= now {
+            self.handle_timer(now);
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let handshake = self.handshake.next_deadline().unwrap_or(Instant::FAR);
+        let reorder = self.reorder_deadline.unwrap_or(Instant::FAR);
+        let next = handshake.min(reorder).min(self.timer.0).min(self.release);
+        (next != Instant::FAR).then_some(next)
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        if let Some(flags) = self.handshake.poll_transmit() {
+            let timestamps = (now, self.peer_timestamp);
+            let syn_ack = TcpSegment {
+                flags,
+                ack: 1,
+                window: self.receive_window,
+                timestamp: timestamps.0,
+                echo: timestamps.1,
+                ..TcpSegment::default()
+            };
+            return Some(self.wrap(syn_ack, Ecn::NotEct));
+        }
+        if !self.handshake.is_established() {
+            return None;
+        }
+        self.release = Instant::FAR;
+        let paced_until = self.pacing.and_then(|_| self.pacer.wait(now)).filter(|_| !self.probe_now);
+        let Some(next) = self.next_up(now) else {
+            self.release = self.source.next_deadline(now).unwrap_or(Instant::FAR);
+            return None;
+        };
+        if let Some(until) = paced_until {
+            self.release = until;
+            return None;
+        }
+        self.transmit(now, next)
+    }
+
+    fn stats(&self) -> Stats {
+        let established = self.handshake.is_established();
+        Stats {
+            acknowledged: Bytes(self.board.delivered()),
+            in_flight: Some(Bytes(self.board.in_flight())),
+            window: established.then(|| self.controller.window()),
+            pacing_rate: self.pacing.map(|(rate, _)| rate),
+            smoothed_rtt: self.rtt.smoothed(),
+            min_rtt: self.rtt.smoothed().map(|_| self.rtt.min()),
+            alpha: if established { self.controller.alpha() } else { None },
+            ..self.stats
+        }
+    }
+
+    fn take_rtt_sample(&mut self) -> Option<Duration> {
+        self.rtt_sample.take()
+    }
+}
