@@ -69,7 +69,7 @@ pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
 /// the longer one is not looked at.
 pub fn update_bytes(checksum: u16, offset: usize, old: &[u8], new: &[u8]) -> u16 {
     old.iter().zip(new).enumerate().fold(checksum, |checksum, (index, (&old, &new))| {
-        let shift = if (offset + index) % 2 == 0 { 8 } else { 0 };
+        let shift = if (offset + index).is_multiple_of(2) { 8 } else { 0 };
         update(checksum, u16::from(old) << shift, u16::from(new) << shift)
     })
 }

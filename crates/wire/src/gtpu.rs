@@ -74,7 +74,7 @@ pub struct ExtensionType(pub u8);
 impl ExtensionType {
     /// Long PDCP PDU number: 18 bits.
     pub const LONG_PDCP_PDU_NUMBER: Self = Self(0x03);
-    /// PDU Set Information Container (TS 38.415 5.5.2.3), Release 18.
+    /// PDU Set Information Container (TS 38.415 6.5.2.1), Release 18.
     pub const PDU_SET_INFORMATION: Self = Self(0x04);
     /// Service class indicator.
     pub const SERVICE_CLASS_INDICATOR: Self = Self(0x20);

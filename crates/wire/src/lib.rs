@@ -13,11 +13,13 @@ pub mod gtpu;
 pub mod ip;
 pub mod ipv4;
 pub mod ipv6;
+pub mod mac;
 pub mod nru;
 pub mod pdcp;
 pub mod pdu_session;
 pub mod sdap;
 pub mod tcp;
+pub mod tunnel;
 pub mod udp;
 
 mod cursor;

@@ -30,13 +30,13 @@ pub struct UlInformation {
     pub qfi: u8,
     /// The timestamps of QoS monitoring.
     pub timestamps: Option<Timestamps>,
-    /// Downlink delay over the radio, in milliseconds.
+    /// Downlink delay over the radio, in the unit of TS 38.415 5.5.3.
     pub dl_delay: Option<u32>,
-    /// Uplink delay over the radio, in milliseconds.
+    /// Uplink delay over the radio, in the unit of TS 38.415 5.5.3.
     pub ul_delay: Option<u32>,
     /// UL QFI sequence number, 24 bits.
     pub qfi_sn: Option<u32>,
-    /// Delay over N3 and N9, in milliseconds.
+    /// Delay over N3 and N9, in the unit of TS 38.415 5.5.3.
     pub n3_n9_delay: Option<u32>,
     /// D1, the uplink PDCP queuing delay that the UE measured, as coded in TS 38.331.
     pub ul_pdcp_delay: Option<u8>,
@@ -46,7 +46,7 @@ pub struct UlInformation {
     pub dl_congestion: Option<Congestion>,
 }
 
-/// NTP timestamps of QoS monitoring (TS 38.415 5.5.3.11 to 5.5.3.13).
+/// NTP timestamps of QoS monitoring (TS 38.415 5.5.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timestamps {
     /// The sending timestamp of a downlink packet, repeated.

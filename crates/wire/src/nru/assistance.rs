@@ -11,13 +11,13 @@ pub struct AssistanceInformationData<'a> {
     pub duplicate: Option<bool>,
     /// Measurements of the radio link.
     pub fields: Option<AssistanceFields<'a>>,
-    /// Uplink delay within the DU, in units of 0.1 ms.
+    /// Uplink delay that the DU measured, in the unit of TS 38.425 5.5.3.
     pub ul_delay: Option<u32>,
-    /// Downlink delay within the DU, in units of 0.1 ms.
+    /// Downlink delay that the DU measured, in the unit of TS 38.425 5.5.3.
     pub dl_delay: Option<u32>,
 }
 
-/// What a measurement is (TS 38.425 5.5.3.32).
+/// What a measurement is (TS 38.425 5.5.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AssistanceType {
     /// 0: unknown.

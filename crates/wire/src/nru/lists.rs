@@ -21,7 +21,7 @@ pub struct SnRange {
     pub end: u32,
 }
 
-/// DL discard blocks (TS 38.425 5.5.3.7 to 5.5.3.9): four octets each.
+/// DL discard blocks (TS 38.425 5.5.3): four octets each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DiscardBlocks<'a>(&'a [[u8; 4]]);
 
@@ -62,7 +62,7 @@ impl<'a> SnRanges<'a> {
     ///
     /// # Errors
     /// `Truncated` for too little storage, `Value` for more than 161 ranges, which no frame has room for (TS 38.425
-    /// 5.5.3.11), or an SN above 24 bits.
+    /// 5.5.3), or an SN above 24 bits.
     pub fn pack(ranges: &[SnRange], storage: &'a mut [[u8; 6]]) -> Result<Self> {
         let storage = storage.get_mut(..ranges.len()).ok_or(Error::Truncated)?;
         for (octets, range) in storage.iter_mut().zip(ranges) {

@@ -31,7 +31,7 @@ pub struct DlDataDeliveryStatus<'a> {
     pub delivered_out_of_sequence: Option<SnRanges<'a>>,
 }
 
-/// Cause value (TS 38.425 5.5.3.23).
+/// Cause value (TS 38.425 5.5.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// 0: unknown.
