@@ -61,6 +61,12 @@ impl<'a> Writer<'a> {
         self.len += field.len();
         Ok(())
     }
+    /// Overwrites a field that was written before.
+    pub(crate) fn overwrite(&mut self, at: usize, field: &[u8]) -> Result<()> {
+        let written = self.bytes.get_mut(at..at + field.len()).ok_or(Error::Truncated)?;
+        written.copy_from_slice(field);
+        Ok(())
+    }
     pub(crate) fn u8(&mut self, value: u8) -> Result<()> {
         self.put(&[value])
     }

@@ -329,7 +329,7 @@ impl Repr {
         }
         let len = writer.len();
         let field = u16::try_from(len - HEADER_LEN + payload_len).map_err(|_| Error::Value)?;
-        buffer[2..4].copy_from_slice(&field.to_be_bytes());
+        writer.overwrite(2, &field.to_be_bytes())?;
         Ok(len)
     }
 }

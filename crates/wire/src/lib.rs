@@ -8,6 +8,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod at;
 pub mod checksum;
 pub mod gtpu;
 pub mod ip;
@@ -17,12 +18,15 @@ pub mod mac;
 pub mod nru;
 pub mod pdcp;
 pub mod pdu_session;
+pub mod rfc8888;
 pub mod sdap;
 pub mod tcp;
 pub mod tunnel;
+pub mod twcc;
 pub mod udp;
 
 mod cursor;
+mod rtcp;
 mod view;
 
 pub use view::View;
