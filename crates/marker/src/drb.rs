@@ -13,6 +13,8 @@ use crate::verdict::{Class, Verdict};
 
 /// So many reports in a row that each leave next to nothing standing, at no age, describe arrivals, not transmissions.
 const BLIND_REPORTS: u32 = 64;
+/// Longer than an SDU waits for an idle radio: more than half of a TDD period, usually 5 ms.
+const TELLING_AGE: Duration = Duration::from_millis(3);
 
 /// What the marker believes about a DRB. A field that it cannot know is `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -291,10 +293,14 @@ impl DrbMarker {
         let progress = self.profile.transmit(now, sn);
         let since = self.sampled;
         if was_busy {
-            // The queue was never empty while its present head stood in it. If that is most of the sample, the
-            // sample shows what the radio gave; else it may show what the application had.
+            // The queue was never empty while its present head stood in it. If that is most of the sample, or longer
+            // than an SDU ever waits for an idle radio, the sample shows what the radio gave; else it may show what the
+            // application had.
             let span = now.since(since);
-            let proven = self.profile.head_of_line(now).is_some_and(|age| age * 2 >= span);
+            let proven = self
+                .profile
+                .head_of_line(now)
+                .is_some_and(|age| age * 2 >= span || (age * 4 >= span && age >= TELLING_AGE));
             self.estimator.observe(since, now, progress.map_or(0, |progress| progress.bytes), proven);
             self.sampled = self.sampled.max(now);
         }

@@ -1,0 +1,105 @@
+//! A DU as small as it can be: one RLC queue, served slot by slot, that reports as shipped gNBs do.
+#![allow(dead_code)] // each test file uses its own part of it
+
+use std::collections::VecDeque;
+
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
+use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, RlcQueue, SnLength, Verdict};
+
+pub const SLOT: Duration = Duration::from_micros(500);
+
+pub struct Du {
+    pub marker: DrbMarker,
+    pub now: Instant,
+    pub report_every: Duration,
+    queue: VecDeque<(u32, u64, Instant)>,
+    next_sn: u32,
+    modulus: u32,
+    transmitted: Option<u32>,
+    reported: Option<u32>,
+    last_report: Instant,
+    /// Bytes already granted towards the head of the queue.
+    credit: f64,
+    pub marks: u64,
+    pub passed: u64,
+    pub drops: u64,
+    /// Sojourn of the last SDU whose transmission began.
+    pub last_sojourn: Duration,
+}
+
+impl Du {
+    pub fn new(config: &MarkerConfig, sn_length: SnLength, report_every: Duration) -> Self {
+        Self {
+            marker: DrbMarker::new(config, sn_length, Stream::new(1, 0, "mark")).unwrap(),
+            now: Instant::ZERO,
+            report_every,
+            queue: VecDeque::new(),
+            next_sn: 0,
+            modulus: sn_length.modulus(),
+            transmitted: None,
+            reported: None,
+            last_report: Instant::ZERO,
+            credit: 0.0,
+            marks: 0,
+            passed: 0,
+            drops: 0,
+            last_sojourn: Duration::ZERO,
+        }
+    }
+
+    pub fn backlog(&self) -> u64 {
+        self.queue.iter().map(|(_, size, _)| size).sum()
+    }
+
+    pub fn rlc(&self) -> RlcQueue {
+        RlcQueue {
+            backlog: Bytes(self.backlog()),
+            packets: self.queue.len() as u32,
+            head_of_line: self.queue.front().map_or(Duration::ZERO, |(_, _, at)| self.now.since(*at)),
+        }
+    }
+
+    /// One packet arrives now.
+    pub fn send(&mut self, flow: u32, ecn: Ecn, size: u64) -> Verdict {
+        let packet = Packet { flow: FlowId(flow), size: Bytes(size), ecn, payload: () };
+        let verdict = self.marker.handle_downlink(self.now, &packet, Some(self.rlc()));
+        match verdict {
+            Verdict::Pass => self.passed += 1,
+            Verdict::Mark => self.marks += 1,
+            Verdict::Drop => {
+                self.drops += 1;
+                return verdict;
+            }
+        }
+        self.marker.handle_pdcp_pdu(self.now, self.next_sn, Bytes(size));
+        self.queue.push_back((self.next_sn, size, self.now));
+        self.next_sn = (self.next_sn + 1) % self.modulus;
+        verdict
+    }
+
+    /// One slot in which the radio can carry `bytes`.
+    pub fn slot(&mut self, bytes: f64) {
+        self.now += SLOT;
+        self.credit += bytes;
+        while let Some((sn, size, at)) = self.queue.front().copied() {
+            if self.credit <= 0.0 {
+                break;
+            }
+            self.credit -= size as f64;
+            self.transmitted = Some(sn);
+            self.last_sojourn = self.now.since(at);
+            self.queue.pop_front();
+        }
+        if self.queue.is_empty() {
+            self.credit = self.credit.min(0.0);
+        }
+        if self.now.since(self.last_report) >= self.report_every && self.transmitted != self.reported {
+            self.last_report = self.now;
+            self.reported = self.transmitted;
+            self.marker.handle_report(
+                self.now,
+                &DeliveryStatus { highest_transmitted: self.transmitted, ..DeliveryStatus::default() },
+            );
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What the marker believes, against the queue that it cannot see.
+
+mod common;
+
+use common::{Du, SLOT};
+use tidemark_core::{Duration, Ecn, Stream};
+use tidemark_marker::{L4SpanConfig, LawConfig, MarkerConfig, SnLength};
+
+fn l4span() -> MarkerConfig {
+    MarkerConfig::with_law(LawConfig::L4span(L4SpanConfig::default()))
+}
+
+/// Median error of the predicted sojourn, relative to the true one, of a queue held at about `hold` bytes behind a
+/// radio whose slots carry 2500 bytes on average and vary by `spread`.
+fn median_error(report_every: Duration, hold: u64, spread: f64) -> f64 {
+    let mut du = Du::new(&l4span(), SnLength::Bits18, report_every);
+    let mut radio = Stream::new(3, 0, "radio");
+    let mut errors = Vec::new();
+    for slot in 0..20_000 {
+        while du.backlog() < hold {
+            du.send(0, Ecn::Ect1, 1_500);
+        }
+        du.slot(2_500.0 * (1.0 + spread * radio.normal()).max(0.0));
+        if slot > 200 {
+            let truth = du.backlog() as f64 / 5e6;
+            let predicted = du.marker.estimate(du.now).sojourn.unwrap().as_secs_f64();
+            errors.push((predicted - truth).abs() / truth);
+        }
+    }
+    errors.sort_by(f64::total_cmp);
+    errors[errors.len() / 2]
+}
+
+#[test]
+fn the_sojourn_is_predicted_at_every_report_period_that_gnbs_ship_with() {
+    for (period_us, limit) in [(500, 0.03), (1_000, 0.04), (5_000, 0.10), (10_000, 0.15)] {
+        let error = median_error(Duration::from_micros(period_us), 50_000, 0.0);
+        assert!(error < limit, "{period_us} us: {error}");
+        let error = median_error(Duration::from_micros(period_us), 50_000, 0.3);
+        assert!(error < 2.0 * limit, "{period_us} us, varying: {error}");
+    }
+}
+
+#[test]
+fn application_limited_flows_are_not_over_marked() {
+    // A frame of 20 packets every 16 ms: 15 Mbit/s on 40 Mbit/s, where a frame drains in 6 ms, under the threshold.
+    for report_every in [SLOT, Duration::from_millis(5), Duration::from_millis(10)] {
+        let mut du = Du::new(&l4span(), SnLength::Bits18, report_every);
+        for slot in 0..20_000 {
+            if slot % 32 == 0 {
+                for _ in 0..20 {
+                    du.send(0, Ecn::Ect1, 1_500);
+                }
+            }
+            du.slot(2_500.0);
+        }
+        let share = du.marks as f64 / (du.marks + du.passed) as f64;
+        assert!(share < 0.01, "{report_every:?}: {share}");
+    }
+}
+
+#[test]
+fn a_trickle_is_never_marked() {
+    for report_every in [SLOT, Duration::from_millis(5), Duration::from_millis(10)] {
+        let mut du = Du::new(&l4span(), SnLength::Bits12, report_every);
+        for slot in 0..50_000u32 {
+            if slot % 7 == 0 {
+                du.send(0, if slot % 2 == 0 { Ecn::Ect1 } else { Ecn::Ect0 }, 1_200);
+            }
+            du.slot(2_500.0);
+        }
+        assert_eq!(du.marks, 0, "{report_every:?}");
+    }
+}
+
+#[test]
+fn an_overloaded_drb_is_marked_and_an_outage_is_noticed_within_its_silence() {
+    let mut du = Du::new(&l4span(), SnLength::Bits18, Duration::from_millis(10));
+    for _ in 0..400 {
+        while du.backlog() < 100_000 {
+            du.send(0, Ecn::Ect1, 1_500);
+        }
+        du.slot(2_500.0);
+    }
+    let (marks, passed) = (du.marks, du.passed);
+    for _ in 0..400 {
+        while du.backlog() < 100_000 {
+            du.send(0, Ecn::Ect1, 1_500);
+        }
+        du.slot(2_500.0);
+    }
+    let (marks, passed) = (du.marks - marks, du.passed - passed);
+    assert!(marks > 500 && passed <= marks / 50, "twice the threshold stands: {marks} marked, {passed} not");
+
+    // 20 kB stand, 4 ms, which is fine; then the radio falls silent for 40 ms.
+    let mut du = Du::new(&l4span(), SnLength::Bits18, Duration::from_millis(10));
+    for _ in 0..2_000 {
+        while du.backlog() < 20_000 {
+            du.send(0, Ecn::Ect1, 1_500);
+        }
+        du.slot(2_500.0);
+    }
+    let before = du.marks;
+    for slot in 0..80 {
+        du.slot(0.0);
+        if slot % 10 == 0 {
+            du.send(0, Ecn::Ect1, 1_500);
+        }
+    }
+    assert!(du.marks > before, "an outage must be signalled before it ends");
+}
+
+#[test]
+fn reports_that_follow_arrivals_are_noticed_and_said() {
+    use tidemark_core::{Bytes, Instant};
+    use tidemark_marker::{DeliveryStatus, DrbMarker};
+    let mut marker = DrbMarker::new(&l4span(), SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
+    for sn in 0..1_000u32 {
+        let now = Instant::from_nanos(u64::from(sn) * 300_000);
+        marker.handle_pdcp_pdu(now, sn, Bytes(1_500));
+        if sn % 5 == 4 {
+            let status = DeliveryStatus { highest_transmitted: Some(sn), ..DeliveryStatus::default() };
+            marker.handle_report(now + Duration::from_micros(30), &status);
+        }
+    }
+    assert!(marker.counters().reports_are_blind);
+
+    let mut du = Du::new(&l4span(), SnLength::Bits18, SLOT);
+    for slot in 0..2_000u32 {
+        if slot % 3 == 0 {
+            du.send(0, Ecn::Ect1, 1_200);
+        }
+        du.slot(2_500.0);
+    }
+    assert!(!du.marker.counters().reports_are_blind);
+}
