@@ -191,4 +191,19 @@ mod tests {
         assert_eq!(SenderConfig::default().ecn(), EcnMode::Accecn);
         assert_eq!(SenderConfig::Cubic(CubicConfig::default()).ecn(), EcnMode::Classic);
     }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn a_scenario_names_the_controller_and_what_differs_from_its_defaults() {
+        let text = r#"{"controller": "cubic", "pacing": true, "tcp": {"ecn": "accecn", "receive_window": "2 MB"}}"#;
+        let config: SenderConfig = serde_json::from_str(text).unwrap();
+        let SenderConfig::Cubic(cubic) = &config else { panic!("{config:?}") };
+        assert!(cubic.pacing && cubic.hystart);
+        assert_eq!((config.ecn(), config.tcp().receive_window), (EcnMode::Accecn, Bytes(2_000_000)));
+        let wrong = r#"{"controller": "cubic", "pasing": true}"#;
+        let error = serde_json::from_str::<SenderConfig>(wrong).unwrap_err().to_string();
+        assert!(error.contains("pasing") && error.contains("pacing"), "{error}");
+        let back: SenderConfig = serde_json::from_str(&serde_json::to_string(&config).unwrap()).unwrap();
+        assert_eq!(back, config);
+    }
 }

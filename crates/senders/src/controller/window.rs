@@ -61,3 +61,29 @@ pub(super) fn pace(window: f64, sizes: Sizes, smoothed_rtt: Duration) -> Option<
     }
     Some(BitRate::from_bytes_per_sec(window / sizes.mss * sizes.packet / smoothed_rtt.as_secs_f64()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_halves_the_window_for_each_timeout_down_to_the_initial_one() {
+        let sizes = Sizes { mss: 1000.0, packet: 1052.0, initial_window: 10_000.0 };
+        let rto = Duration::from_millis(200);
+        let after = |idle| {
+            let mut window = Window { size: 80_000.0, threshold: 50_000.0 };
+            window.restart_after_idle(sizes, Duration::from_millis(idle), rto);
+            (window.size, window.threshold)
+        };
+        assert_eq!(after(201), (40_000.0, 60_000.0));
+        assert_eq!(after(700), (10_000.0, 60_000.0));
+        assert_eq!(after(100_000), (10_000.0, 60_000.0));
+    }
+
+    #[test]
+    fn slow_start_stops_at_its_threshold_and_returns_the_rest() {
+        let mut window = Window { size: 9_000.0, threshold: 10_000.0 };
+        assert_eq!(window.slow_start(3_000.0), 2_000.0);
+        assert_eq!(window.size, 10_000.0);
+    }
+}

@@ -234,14 +234,14 @@ impl Scoreboard {
                 if segment.sacked {
                     self.sacked_segments -= 1;
                 } else {
-                    self.deliver(now, &segment, ack.echo, min_rtt, &mut news, &mut newest);
+                    self.deliver(now, &segment, Some(ack.echo), min_rtt, &mut news, &mut newest);
                 }
             }
             self.sacked.remove_below(ack.ack);
             self.unjudged = self.unjudged.max(self.base);
         }
         for (start, end) in ack.sack.iter(ack.ack) {
-            self.handle_sack(now, start, end.min(self.next_seq), ack.echo, min_rtt, &mut news, &mut newest);
+            self.handle_sack(now, start, end.min(self.next_seq), min_rtt, &mut news, &mut newest);
         }
         if news.bytes > 0 {
             self.delivered_at = now;
@@ -263,7 +263,6 @@ impl Scoreboard {
         now: Instant,
         start: u64,
         end: u64,
-        echo: Instant,
         min_rtt: Duration,
         news: &mut News,
         newest: &mut Option<Segment>,
@@ -280,7 +279,7 @@ impl Scoreboard {
                     segment.sacked = true;
                     segment.lost = false;
                     self.sacked_segments += 1;
-                    self.deliver(now, &before, echo, min_rtt, news, newest);
+                    self.deliver(now, &before, None, min_rtt, news, newest);
                 }
                 index += 1;
             }
@@ -288,12 +287,12 @@ impl Scoreboard {
         self.sacked = sacked;
     }
 
-    /// `segment` is as it was before it was found delivered.
+    /// `segment` is as it was before it was found delivered; `echo` is that of a cumulative acknowledgement.
     fn deliver(
         &mut self,
         now: Instant,
         segment: &Segment,
-        echo: Instant,
+        echo: Option<Instant>,
         min_rtt: Duration,
         news: &mut News,
         newest: &mut Option<Segment>,
@@ -310,18 +309,20 @@ impl Scoreboard {
         }
         self.highest_delivered = self.highest_delivered.max(segment.end());
         let rtt = now.since(segment.sent_at);
-        // The echo tells which transmission of a segment was acknowledged (RFC 8985 6.2 step 2, RFC 3522).
-        let certain = !segment.retransmitted || (echo >= segment.sent_at && rtt >= min_rtt);
-        if !certain {
-            return;
-        }
-        if news.first_rtt.is_none_or(|first| rtt > first) {
+        // Which transmission of a segment arrived is told by the echo of the acknowledgement that advances
+        // over it (RFC 3522); one that only sacks it echoes an older segment (RFC 7323 4.3).
+        let unambiguous = !segment.retransmitted || echo.is_some_and(|echo| echo >= segment.sent_at);
+        let plausible = unambiguous || echo.is_none() && rtt >= min_rtt;
+        if unambiguous && news.first_rtt.is_none_or(|first| rtt > first) {
             news.first_rtt = Some(rtt);
+        }
+        if !plausible {
+            return;
         }
         let is_later = |other: (Instant, u64)| (segment.sent_at, segment.end()) > other;
         if newest.is_none_or(|other| is_later((other.sent_at, other.end()))) {
             *newest = Some(*segment);
-            news.last_rtt = Some(rtt);
+            news.last_rtt = if unambiguous { Some(rtt) } else { news.last_rtt };
         }
         if self.rack.is_none_or(|(sent_at, end, _)| is_later((sent_at, end))) {
             self.rack = Some((segment.sent_at, segment.end(), rtt));
