@@ -1,0 +1,45 @@
+/** Delay distributions on one logarithmic grid, so that flows can be compared and grouped at every delay. */
+
+import type { Cdf, Measured, Rows } from "./data.ts";
+
+/** Points a decade are enough for a smooth line; the ends are those of the data. */
+const GRID = 400;
+
+/** Delays from the least to the largest of all distributions, evenly spaced on a logarithmic axis. */
+export function grid(cdfs: Cdf[]): number[] {
+  const delays = cdfs.flatMap((cdf) => cdf.map(([delay]) => delay)).filter((delay) => delay > 0);
+  if (delays.length === 0) return [];
+  let low = Infinity;
+  let high = 0;
+  for (const delay of delays) {
+    low = Math.min(low, delay);
+    high = Math.max(high, delay);
+  }
+  if (low === high) [low, high] = [low / 2, high * 2];
+  const [start, end] = [Math.log(low), Math.log(high)];
+  const points = Array.from({ length: GRID }, (_, i) => Math.exp(start + ((end - start) * i) / (GRID - 1)));
+  points[0] = low;
+  points[GRID - 1] = high;
+  return points;
+}
+
+/** The fraction of packets with at most this delay; between two points it is on the straight line through them. */
+export function fractionAt(cdf: Cdf, delay: number): number {
+  const above = cdf.findIndex(([there]) => there > delay);
+  if (above === 0) return 0;
+  if (above < 0) return cdf.at(-1)?.[1] ?? 0;
+  const [lowDelay, low] = cdf[above - 1] as [number, number];
+  const [highDelay, high] = cdf[above] as [number, number];
+  return low + ((high - low) * (delay - lowDelay)) / (highDelay - lowDelay);
+}
+
+/** One row a flow; a flow without packets has no distribution, which is not the same as none delivered in time. */
+export function cdfRows(cdfs: Cdf[], delays: number[]): Rows {
+  return cdfs.map((cdf) => delays.map((delay) => (cdf.length === 0 ? null : fractionAt(cdf, delay))));
+}
+
+/** The share of packets with a longer delay, as far down as `floor`: below, the samples are too few to say. */
+export function tailRows(rows: Rows, floor: number): Rows {
+  const tail = (value: Measured): Measured => (value === null || 1 - value < floor ? null : 1 - value);
+  return rows.map((row) => row.map(tail));
+}

@@ -1,0 +1,213 @@
+/** The data that `tidemark run` puts into the page, checked. What a run could not measure is `null`, never 0. */
+
+export type Measured = number | null;
+
+export interface Quantiles {
+  mean: Measured;
+  p50: Measured;
+  p95: Measured;
+  p99: Measured;
+  p999: Measured;
+}
+
+/** Mean one-way delay of a flow, taken apart, in milliseconds. */
+export interface Split {
+  propagation: Measured;
+  queuing: Measured;
+  scheduling: Measured;
+  retransmission: Measured;
+}
+
+/** (delay in ms, fraction of packets with at most this delay), both rising. */
+export type Cdf = [number, number][];
+
+export interface Flow {
+  name: string;
+  ue: string;
+  controller: string;
+  law: string;
+  throughput_mbps: Measured;
+  goodput_mbps: Measured;
+  owd_ms: Quantiles;
+  rtt_ms: Quantiles;
+  queue_ms: Quantiles;
+  sent_packets: Measured;
+  marked: Measured;
+  dropped: Measured;
+  retransmissions: Measured;
+  split_ms: Split;
+  owd_cdf: Cdf;
+  queue_cdf: Cdf;
+}
+
+export interface Ue {
+  name: string;
+  channel: string;
+  throughput_mbps: Measured;
+  queue_ms: Quantiles;
+  mcs_mean: Measured;
+  bler: Measured;
+  marked: Measured;
+  dropped: Measured;
+  prb_share: Measured;
+}
+
+/** One row an entity, one value an interval. */
+export type Rows = Measured[][];
+
+export interface Report {
+  tidemark: string;
+  name: string;
+  seed: string;
+  duration_s: Measured;
+  warmup_s: Measured;
+  scenario: string;
+  cell: { utilisation: Measured; throughput_mbps: Measured; conservation: string };
+  flows: Flow[];
+  ues: Ue[];
+  t_s: number[];
+  flowSeries: { throughput_mbps: Rows; rtt_ms: Rows; marks: Rows; cwnd_kb: Rows };
+  ueSeries: { queue_ms: Rows; mcs: Rows; throughput_mbps: Rows };
+}
+
+/** The page can't be drawn; the message tells the reader what to do. */
+export class DataError extends Error {}
+
+type Json = Record<string, unknown>;
+
+const object = (value: unknown): Json => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {});
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const text = (value: unknown): string => (typeof value === "string" ? value : typeof value === "number" ? String(value) : "");
+const measured = (value: unknown): Measured => (typeof value === "number" && Number.isFinite(value) ? value : null);
+
+function quantiles(value: unknown): Quantiles {
+  const q = object(value);
+  return { mean: measured(q.mean), p50: measured(q.p50), p95: measured(q.p95), p99: measured(q.p99), p999: measured(q.p999) };
+}
+
+function split(value: unknown): Split {
+  const s = object(value);
+  return {
+    propagation: measured(s.propagation),
+    queuing: measured(s.queuing),
+    scheduling: measured(s.scheduling),
+    retransmission: measured(s.retransmission),
+  };
+}
+
+/** Keeps the points that are numbers and that do not fall. */
+function cdf(value: unknown): Cdf {
+  const points: Cdf = [];
+  for (const entry of list(value)) {
+    const [delay, fraction] = list(entry).map(measured);
+    if (delay == null || fraction == null) continue;
+    const last = points.at(-1);
+    if (!last || (delay >= last[0] && fraction >= last[1])) points.push([delay, fraction]);
+  }
+  return points;
+}
+
+function rows(value: unknown, entities: number, intervals: number): Rows {
+  const given = list(value);
+  return Array.from({ length: entities }, (_, entity) => {
+    const row = list(given[entity]);
+    return Array.from({ length: intervals }, (_, interval) => measured(row[interval]));
+  });
+}
+
+function flow(value: unknown): Flow {
+  const f = object(value);
+  return {
+    name: text(f.name),
+    ue: text(f.ue),
+    controller: text(f.controller),
+    law: text(f.law),
+    throughput_mbps: measured(f.throughput_mbps),
+    goodput_mbps: measured(f.goodput_mbps),
+    owd_ms: quantiles(f.owd_ms),
+    rtt_ms: quantiles(f.rtt_ms),
+    queue_ms: quantiles(f.queue_ms),
+    sent_packets: measured(f.sent_packets),
+    marked: measured(f.marked),
+    dropped: measured(f.dropped),
+    retransmissions: measured(f.retransmissions),
+    split_ms: split(f.split_ms),
+    owd_cdf: cdf(f.owd_cdf),
+    queue_cdf: cdf(f.queue_cdf),
+  };
+}
+
+function ue(value: unknown): Ue {
+  const u = object(value);
+  return {
+    name: text(u.name),
+    channel: text(u.channel),
+    throughput_mbps: measured(u.throughput_mbps),
+    queue_ms: quantiles(u.queue_ms),
+    mcs_mean: measured(u.mcs_mean),
+    bler: measured(u.bler),
+    marked: measured(u.marked),
+    dropped: measured(u.dropped),
+    prb_share: measured(u.prb_share),
+  };
+}
+
+/** The seed as written: it has 64 bits, a number of JavaScript only 53. Inside a string the quotes would be escaped. */
+function seed(source: string, parsed: unknown): string {
+  const written = /(?<!\\)"seed"\s*:\s*(\d+)/.exec(source)?.[1];
+  return written !== undefined && Number(written) === parsed ? written : text(parsed);
+}
+
+/**
+ * Reads the text of the data element.
+ * @throws DataError where it is not a run's data at all; a missing figure is no error.
+ */
+export function parse(source: string): Report {
+  const trimmed = source.trim();
+  // The placeholder is a comment, which JSON does not have. It is not spelled out here: it may stand in the page only once.
+  if (trimmed === "" || trimmed.startsWith("/*")) {
+    throw new DataError("This page holds no run. “tidemark run FILE” writes a report with the run's data inside.");
+  }
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(trimmed);
+  } catch (error) {
+    throw new DataError(`The data in this page is not valid JSON, so the file may be cut short: ${(error as Error).message}`);
+  }
+  const data = object(parsed);
+  if (!Array.isArray(data.flows) || !Array.isArray(data.ues)) {
+    throw new DataError("The data in this page has no list of flows and UEs, so it is not a run of Tidemark.");
+  }
+  const flows = data.flows.map(flow);
+  const ues = data.ues.map(ue);
+  const cell = object(data.cell);
+  const series = object(data.series);
+  const ofFlows = object(series.flows);
+  const ofUes = object(series.ues);
+  const t_s = list(series.t_s).filter((t): t is number => measured(t) !== null);
+  const perFlow = (value: unknown): Rows => rows(value, flows.length, t_s.length);
+  const perUe = (value: unknown): Rows => rows(value, ues.length, t_s.length);
+  return {
+    tidemark: text(data.tidemark),
+    name: text(data.name),
+    seed: seed(trimmed, data.seed),
+    duration_s: measured(data.duration_s),
+    warmup_s: measured(data.warmup_s),
+    scenario: text(data.scenario),
+    cell: {
+      utilisation: measured(cell.utilisation),
+      throughput_mbps: measured(cell.throughput_mbps),
+      conservation: text(cell.conservation),
+    },
+    flows,
+    ues,
+    t_s,
+    flowSeries: {
+      throughput_mbps: perFlow(ofFlows.throughput_mbps),
+      rtt_ms: perFlow(ofFlows.rtt_ms),
+      marks: perFlow(ofFlows.marks),
+      cwnd_kb: perFlow(ofFlows.cwnd_kb),
+    },
+    ueSeries: { queue_ms: perUe(ofUes.queue_ms), mcs: perUe(ofUes.mcs), throughput_mbps: perUe(ofUes.throughput_mbps) },
+  };
+}

@@ -1,0 +1,55 @@
+/** Numbers as a reader wants them: a fixed idea of precision, and a dash for what was not measured. */
+
+import type { Measured } from "./data.ts";
+
+export const ABSENT = "–";
+const MINUS = "\u2212";
+
+const signed = (digits: string): string => digits.replace("-", MINUS);
+
+/** Groups of three, parted by a thin space, as ISO 80000-1 has it. */
+const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009");
+
+/** A whole number: packets, marks. */
+export function count(value: Measured): string {
+  return value === null ? ABSENT : signed(grouped(Math.round(value).toString()));
+}
+
+/** A figure with three significant digits, but never with fewer than its whole part: 0.123, 12.3, 1 234. */
+export function figure(value: Measured): string {
+  if (value === null) return ABSENT;
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size < 0.001) return signed(value.toExponential(1));
+  const decimals = Math.max(0, Math.min(3, 2 - Math.floor(Math.log10(size))));
+  const [whole = "", fraction] = value.toFixed(decimals).split(".");
+  return signed(grouped(whole) + (fraction ? `.${fraction}` : ""));
+}
+
+/** A figure with a fixed number of decimals, so that a column lines up at its point. */
+export function fixed(decimals: number): (value: Measured) => string {
+  return (value) => {
+    if (value === null) return ABSENT;
+    const [whole = "", fraction] = value.toFixed(decimals).split(".");
+    return signed(grouped(whole) + (fraction ? `.${fraction}` : ""));
+  };
+}
+
+/** A share of one as per cent, without the sign, which stands in the column's head. */
+export function percent(decimals: number): (value: Measured) => string {
+  const write = fixed(decimals);
+  return (value) => write(value === null ? null : value * 100);
+}
+
+/** A figure and its unit, parted by a space that does not break; the dash stands alone. */
+export function withUnit(written: string, unit: string): string {
+  return written === ABSENT ? ABSENT : `${written}\u00a0${unit}`;
+}
+
+/** Tick labels of a logarithmic axis: only 1, 2 and 5 of a decade are written, and only 1 where there are many decades. */
+export function logTick(value: number, decades: number): string {
+  const power = Math.floor(Math.log10(value) + 1e-9);
+  const mantissa = Math.round(value / 10 ** power);
+  const shown = decades > 3 ? [1] : decades > 1.5 ? [1, 3] : [1, 2, 3, 5, 7];
+  return shown.includes(mantissa) ? String(Number(value.toPrecision(3))) : "";
+}

@@ -1,0 +1,145 @@
+/** The report, top to bottom. */
+
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { cdfRows, grid, tailRows } from "./cdf.ts";
+import { type Cdf, DataError, parse, type Report } from "./data.ts";
+import { choices, el } from "./dom.ts";
+import { Ensemble, type Grouping, worst } from "./ensemble.ts";
+import { ABSENT, figure, withUnit } from "./format.ts";
+import { legend } from "./legend.ts";
+import { Panel } from "./panel.ts";
+import { timeSeries } from "./series.ts";
+import { splitChart } from "./split.ts";
+import { Stack } from "./stack.ts";
+import { cellFacts, FLOW_COLUMNS, UE_COLUMNS } from "./summary.ts";
+import { table } from "./table.ts";
+import { choose, currentChoice, onThemeChange, startTheme } from "./theme.ts";
+
+const TAIL_FLOOR = 1e-3;
+
+function section(id: string, title: string, ...content: (Node | string)[]): HTMLElement {
+  return el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), ...content);
+}
+
+function header(report: Report): HTMLElement {
+  const facts: [string, string][] = [
+    ["Tidemark", report.tidemark || ABSENT],
+    ["Seed", report.seed || ABSENT],
+    ["Duration", withUnit(figure(report.duration_s), "s")],
+    ["Warm-up", withUnit(figure(report.warmup_s), "s")],
+    ...cellFacts(report.cell.utilisation, report.cell.throughput_mbps),
+  ];
+  const theme = choices("Theme", [["auto", "auto"], ["light", "light"], ["dark", "dark"]] as const, currentChoice(), choose);
+  const list = el("dl", { class: "facts" }, ...facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+  const held = report.cell.conservation;
+  return el("header", {}, el("div", { class: "title" }, el("h1", {}, report.name || "Unnamed run"), theme), list, ...(held ? [el("p", { class: "note" }, `Conservation: ${held}.`)] : []));
+}
+
+/** The controllers that send to each UE: one name, or "mixed". */
+function controllersOf(report: Report): string[] {
+  return report.ues.map(({ name }) => {
+    const found = new Set(report.flows.filter((flow) => flow.ue === name).map((flow) => flow.controller));
+    return found.size === 0 ? "none" : found.size === 1 ? ([...found][0] as string) : "mixed";
+  });
+}
+
+function ensembles(report: Report): { flows: Ensemble; ues: Ensemble } {
+  const { flows, ues } = report;
+  const ofFlows: Grouping[] = [
+    { label: "controller", of: flows.map((flow) => flow.controller) },
+    { label: "law", of: flows.map((flow) => flow.law) },
+  ];
+  const ofUes: Grouping[] = [
+    { label: "controller", of: controllersOf(report) },
+    { label: "channel", of: ues.map((ue) => ue.channel) },
+  ];
+  return {
+    flows: new Ensemble("flow", flows.map((flow) => flow.name), ofFlows, worst(flows.map((flow) => flow.owd_ms.p99))),
+    ues: new Ensemble("UE", ues.map((ue) => ue.name), ofUes, worst(ues.map((ue) => ue.queue_ms.p99))),
+  };
+}
+
+/** The two distributions, from below or as tails, with the switch between the two. */
+function distributions(report: Report, flows: Ensemble): { root: HTMLElement; show: () => void; stacks: Stack[] } {
+  const host = el("div", { class: "columns" });
+  const stacks: Stack[] = [];
+  let tail = false;
+  const plot = (title: string, cdfs: Cdf[], stack: Stack): HTMLElement => {
+    const delays = grid(cdfs);
+    const rows = cdfRows(cdfs, delays);
+    const options = {
+      title,
+      x: delays,
+      xLabel: "delay (ms), logarithmic",
+      logX: true,
+      height: 280,
+      place: (delay: number) => `${figure(delay)} ms`,
+      ...(tail
+        ? { yLabel: "share of packets above", rows: tailRows(rows, TAIL_FLOOR), logYFrom: TAIL_FLOOR }
+        : { yLabel: "share of packets up to", rows, top: 1 }),
+    };
+    return new Panel(options, flows, stack).root;
+  };
+  const show = (): void => {
+    stacks.splice(0, 2, new Stack(), new Stack());
+    host.replaceChildren(
+      plot("One-way delay", report.flows.map((flow) => flow.owd_cdf), stacks[0] as Stack),
+      plot("RLC queue delay", report.flows.map((flow) => flow.queue_cdf), stacks[1] as Stack),
+    );
+    for (const stack of stacks) stack.resize();
+  };
+  const form = choices("Show", [["cdf", "distribution"], ["tail", "tail"]] as const, "cdf", (value) => {
+    tail = value === "tail";
+    show();
+  });
+  return { root: el("div", { class: "distributions" }, form, host), show, stacks };
+}
+
+function scenario(report: Report): HTMLElement {
+  const made = `Tidemark ${report.tidemark || ABSENT}, seed ${report.seed || ABSENT}`;
+  if (!report.scenario) return section("scenario", "Scenario", el("p", { class: "absent" }, "This run carries no scenario text."));
+  return section("scenario", "Scenario", el("details", {}, el("summary", {}, `The whole text, run with ${made}`), el("pre", { tabindex: 0 }, report.scenario)));
+}
+
+function draw(report: Report, main: HTMLElement): void {
+  document.title = `${report.name || "run"} – Tidemark`;
+  const { flows, ues } = ensembles(report);
+  const time = new Stack();
+  const delay = distributions(report, flows);
+  const hint = "Drag to zoom; double-click or Escape shows everything. In a focused plot the arrow keys move the cursor.";
+  const many = flows.many || ues.many ? " Click a line to keep it." : "";
+  const shaded = report.warmup_s ? " The shaded warm-up is not in the tables and distributions." : "";
+  const none = (what: string): HTMLElement => el("p", { class: "absent" }, `This run has no ${what}.`);
+  main.replaceChildren(
+    header(report),
+    section(
+      "summary",
+      "Summary",
+      report.flows.length > 0 ? table("Flows", report.flows, FLOW_COLUMNS, flows) : none("flows"),
+      report.ues.length > 0 ? table("UEs", report.ues, UE_COLUMNS, ues) : none("UEs"),
+    ),
+    section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), timeSeries(report, flows, ues, time)),
+    section("delay", "Delay", legend("Flows", flows), delay.root, el("h3", {}, "What the mean one-way delay is made of"), splitChart(report.flows, flows)),
+    scenario(report),
+  );
+  const resize = (): void => {
+    for (const stack of [time, ...delay.stacks]) stack.resize();
+  };
+  delay.show();
+  resize();
+  new ResizeObserver(resize).observe(main);
+  onThemeChange(() => {
+    resize();
+    for (const stack of [time, ...delay.stacks]) stack.redraw();
+  });
+}
+
+const main = document.getElementById("report") as HTMLElement;
+startTheme();
+try {
+  draw(parse(document.getElementById("tidemark-data")?.textContent ?? ""), main);
+} catch (error) {
+  if (!(error instanceof DataError)) throw error;
+  main.replaceChildren(el("h1", {}, "Tidemark report"), el("p", { class: "failure", role: "alert" }, error.message));
+}

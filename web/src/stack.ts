@@ -1,0 +1,32 @@
+/** Plots over the same axis: they share the cursor and the range that is zoomed to. */
+
+import type { Panel } from "./panel.ts";
+
+export class Stack {
+  private readonly panels: Panel[] = [];
+  /** What is zoomed to; null is everything. */
+  range: [number, number] | null = null;
+
+  add(panel: Panel): void {
+    this.panels.push(panel);
+  }
+
+  /** Puts the cursor of every plot at `x`, or away. */
+  point(x: number | null): void {
+    for (const panel of this.panels) panel.showCursor(x);
+  }
+
+  zoom(range: [number, number] | null): void {
+    this.range = range;
+    for (const panel of this.panels) panel.showRange();
+  }
+
+  /** Fits every plot to its place on the page. */
+  resize(): void {
+    for (const panel of this.panels) panel.resize();
+  }
+
+  redraw(): void {
+    for (const panel of this.panels) panel.redraw();
+  }
+}

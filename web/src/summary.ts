@@ -1,0 +1,58 @@
+/** The columns of the two tables, with the units in their heads. */
+
+import type { Flow, Measured, Quantiles, Ue } from "./data.ts";
+import { count, figure, fixed, percent } from "./format.ts";
+import type { Column } from "./table.ts";
+
+const QUANTILES = [
+  ["mean", "mean"],
+  ["p50", "p50"],
+  ["p95", "p95"],
+  ["p99", "p99"],
+  ["p999", "p99.9"],
+] as const;
+
+function quantiles<T>(group: string, of: (row: T) => Quantiles): Column<T>[] {
+  return QUANTILES.map(([key, head]) => ({ group, head, value: (row) => of(row)[key], show: fixed(1) }));
+}
+
+function share(part: Measured, whole: Measured): Measured {
+  return part === null || whole === null || whole === 0 ? null : part / whole;
+}
+
+export const FLOW_COLUMNS: Column<Flow>[] = [
+  { group: "", head: "Flow", value: (f) => f.name },
+  { group: "", head: "UE", value: (f) => f.ue },
+  { group: "", head: "Controller", value: (f) => f.controller },
+  { group: "", head: "Law", value: (f) => f.law },
+  { group: "Rate (Mbit/s)", head: "IP", value: (f) => f.throughput_mbps, show: fixed(2) },
+  { group: "Rate (Mbit/s)", head: "goodput", value: (f) => f.goodput_mbps, show: fixed(2) },
+  ...quantiles<Flow>("One-way delay (ms)", (f) => f.owd_ms),
+  ...quantiles<Flow>("Round-trip time (ms)", (f) => f.rtt_ms),
+  ...quantiles<Flow>("RLC queue delay (ms)", (f) => f.queue_ms),
+  { group: "Packets", head: "sent", value: (f) => f.sent_packets, show: count },
+  { group: "Packets", head: "marked", value: (f) => f.marked, show: count },
+  { group: "Packets", head: "marked (%)", value: (f) => share(f.marked, f.sent_packets), show: percent(1) },
+  { group: "Packets", head: "dropped", value: (f) => f.dropped, show: count },
+  { group: "Packets", head: "sent again", value: (f) => f.retransmissions, show: count },
+];
+
+export const UE_COLUMNS: Column<Ue>[] = [
+  { group: "", head: "UE", value: (u) => u.name },
+  { group: "", head: "Channel", value: (u) => u.channel },
+  { group: "", head: "Rate (Mbit/s)", value: (u) => u.throughput_mbps, show: fixed(2) },
+  ...quantiles<Ue>("RLC queue delay (ms)", (u) => u.queue_ms),
+  { group: "Radio", head: "mean MCS", value: (u) => u.mcs_mean, show: fixed(1) },
+  { group: "Radio", head: "BLER (%)", value: (u) => u.bler, show: percent(1) },
+  { group: "Radio", head: "PRB share (%)", value: (u) => u.prb_share, show: percent(1) },
+  { group: "Packets", head: "marked", value: (u) => u.marked, show: count },
+  { group: "Packets", head: "dropped", value: (u) => u.dropped, show: count },
+];
+
+/** The line under the title: what the whole cell did. */
+export function cellFacts(utilisation: Measured, throughput: Measured): [string, string][] {
+  return [
+    ["Cell utilisation", utilisation === null ? "–" : `${percent(1)(utilisation)} %`],
+    ["Cell throughput", throughput === null ? "–" : `${figure(throughput)} Mbit/s`],
+  ];
+}
