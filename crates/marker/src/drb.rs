@@ -6,7 +6,7 @@ use crate::backlog::Backlog;
 use crate::config::{ConfigError, MarkerConfig};
 use crate::egress::{Egress, EgressEstimator};
 use crate::flow::{FlowTable, IN_USE};
-use crate::law::{Arrival, Law, Odds};
+use crate::law::{Arrival, Departure, Law, Odds};
 use crate::profile::ProfileTable;
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::{Class, Verdict};
@@ -149,7 +149,6 @@ impl DrbMarker {
     ///
     /// `rlc` is the true state of the RLC queue where the caller can see it; laws that work from F1-U ignore it.
     pub fn handle_downlink<P: Inspect>(&mut self, now: Instant, packet: &Packet<P>, rlc: Option<RlcQueue>) -> Verdict {
-        let _ = rlc;
         let shown = Class::of(packet.ecn);
         self.counters.packets += 1;
         self.counters.ce_packets += u64::from(shown.is_none());
@@ -177,7 +176,13 @@ impl DrbMarker {
             Class::NotEct => {}
         }
         let egress = self.egress(now);
+        let head_of_line = match rlc {
+            Some(rlc) => rlc.head_of_line,
+            None => self.profile.head_of_line(now).unwrap_or(Duration::ZERO),
+        };
         let arrival = Arrival {
+            now,
+            head_of_line: head_of_line.as_secs_f64(),
             size: packet.size.as_f64(),
             backlog: self.level(now),
             egress,
@@ -187,6 +192,9 @@ impl DrbMarker {
             shared: self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
         };
         let odds = self.law.arrive(&arrival);
+        if self.law.decides_on_leaving() {
+            return Verdict::Pass;
+        }
         self.decide(packet, class, odds)
     }
 
@@ -222,7 +230,8 @@ impl DrbMarker {
         }
     }
 
-    /// The first segment of a packet leaves the RLC queue after `sojourn`: for the laws that decide there.
+    /// The first segment of a packet leaves the RLC queue after `sojourn`, with `rlc` staying behind it: for the laws that
+    /// decide there. After a drop the caller takes the next packet and asks again, at the same time.
     pub fn handle_dequeue<P: Inspect>(
         &mut self,
         now: Instant,
@@ -230,8 +239,11 @@ impl DrbMarker {
         sojourn: Duration,
         rlc: RlcQueue,
     ) -> Verdict {
+        if !self.law.decides_on_leaving() {
+            return Verdict::Pass;
+        }
         let class = Class::of(packet.ecn).unwrap_or(Class::L4s);
-        let odds = self.law.leave(now, class, sojourn, rlc);
+        let odds = self.law.leave(&Departure { now, sojourn, behind: rlc.backlog, class });
         self.decide(packet, class, odds)
     }
 

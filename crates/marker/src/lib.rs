@@ -14,9 +14,10 @@ extern crate std;
 mod backlog;
 mod config;
 mod drb;
+mod dual_queue;
 mod egress;
 mod flow;
-pub mod law;
+mod law;
 mod profile;
 mod report;
 mod stamps;
@@ -24,7 +25,11 @@ mod verdict;
 
 pub use config::{ConfigError, MarkerConfig};
 pub use drb::{Counters, DrbMarker, Estimate};
+pub use dual_queue::{Dequeued, DualQueue, DualQueueConfig, DualScheduler};
 pub use egress::Egress;
-pub use law::{L4SpanConfig, LawConfig};
+pub use law::{
+    CodelConfig, DropHeadConfig, DualPi2Config, L4SpanConfig, LawConfig, NotEctRule, QueueDelay, RampConfig,
+    SharedRule, StepConfig, UpfConfig,
+};
 pub use report::{DeliveryStatus, RlcQueue, SnLength};
 pub use verdict::{Class, Verdict};

@@ -4,17 +4,32 @@
 //! and of a drop. What becomes of them depends on the packet's ECN field and is decided once, in
 //! [`DrbMarker`](crate::DrbMarker).
 
+mod codel;
+mod dualpi2;
 mod l4span;
+mod pi2;
+mod ramp;
+mod upf;
 
+pub use codel::{CodelConfig, DropHeadConfig};
 pub use l4span::{L4SpanConfig, NotEctRule, SharedRule};
+pub use pi2::DualPi2Config;
+pub(crate) use pi2::Pi2;
+pub use ramp::{QueueDelay, RampConfig, StepConfig};
+pub use upf::UpfConfig;
 
-use tidemark_core::{Duration, Instant, Probability};
+use alloc::boxed::Box;
+
+use tidemark_core::{Bytes, Duration, Instant, Probability};
 
 use crate::config::ConfigError;
 use crate::egress::Egress;
-use crate::report::RlcQueue;
 use crate::verdict::Class;
+use codel::{Codel, DropHead};
+use dualpi2::DualPi2;
 use l4span::L4Span;
+use ramp::Ramp;
+use upf::Upf;
 
 /// Which law marks, with its parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -26,6 +41,20 @@ pub enum LawConfig {
     None {},
     /// L4Span: marks by the predicted sojourn time (L4Span section 4.2).
     L4span(L4SpanConfig),
+    /// A ramp between two delays, with memory (Brunello et al. section IV-A).
+    Ramp(RampConfig),
+    /// Everything above one delay.
+    Step(StepConfig),
+    /// DualPI2 on the DRB's single queue (RFC 9332).
+    Dualpi2(DualPi2Config),
+    /// CoDel that drops where packets leave the queue (RFC 8289).
+    Codel(CodelConfig),
+    /// CoDel that marks what is ECT, and drops the rest.
+    EcnCodel(CodelConfig),
+    /// Drops the oldest packet above a delay (Brunello et al. section IV-B).
+    DropHead(DropHeadConfig),
+    /// Marks at the UPF, by the percentage that the RAN reports.
+    Upf(UpfConfig),
 }
 
 impl Default for LawConfig {
@@ -40,6 +69,12 @@ impl LawConfig {
         match self {
             Self::None {} => Ok(()),
             Self::L4span(config) => config.validate(),
+            Self::Ramp(config) => config.validate(),
+            Self::Step(_) => Ok(()),
+            Self::Dualpi2(config) => config.validate(),
+            Self::Codel(config) | Self::EcnCodel(config) => config.validate(),
+            Self::DropHead(config) => config.validate(),
+            Self::Upf(config) => config.validate(),
         }
     }
 }
@@ -47,10 +82,13 @@ impl LawConfig {
 /// What a law sees when a packet arrives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
+    pub now: Instant,
     /// Size of the packet at hand in bytes.
     pub size: f64,
     /// Bytes thought to stand before it.
     pub backlog: f64,
+    /// Age of the oldest standing SDU in seconds.
+    pub head_of_line: f64,
     /// Egress rate and deviation; `None` while there is no estimate.
     pub egress: Option<Egress>,
     /// Class of its flow.
@@ -69,6 +107,18 @@ impl Arrival {
         let rate = self.egress?.rate.as_bytes_per_sec();
         (rate > 0.0).then(|| self.backlog / rate)
     }
+}
+
+/// What a law sees when a packet leaves the queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Departure {
+    pub now: Instant,
+    /// How long it stood.
+    pub sojourn: Duration,
+    /// Bytes that stay behind it.
+    pub behind: Bytes,
+    /// Class that the packet itself shows: the law may mark anything but Not-ECT.
+    pub class: Class,
 }
 
 /// What a law makes of a packet: chances of a drop, and, of what is not dropped, of a mark.
@@ -93,6 +143,13 @@ impl Odds {
 pub(crate) enum Law {
     None,
     L4Span(L4Span),
+    Ramp(Ramp),
+    Step(StepConfig),
+    DualPi2(DualPi2),
+    Codel(Codel),
+    DropHead(DropHead),
+    /// Boxed for its pipeline of reports, which no other law has.
+    Upf(Box<Upf>),
 }
 
 impl Law {
@@ -100,21 +157,96 @@ impl Law {
         match config {
             LawConfig::None {} => Self::None,
             LawConfig::L4span(config) => Self::L4Span(L4Span::new(config)),
+            LawConfig::Ramp(config) => Self::Ramp(Ramp::new(config)),
+            LawConfig::Step(config) => Self::Step(*config),
+            LawConfig::Dualpi2(config) => Self::DualPi2(DualPi2::new(config)),
+            LawConfig::Codel(config) => Self::Codel(Codel::new(config, false)),
+            LawConfig::EcnCodel(config) => Self::Codel(Codel::new(config, true)),
+            LawConfig::DropHead(config) => Self::DropHead(DropHead::new(config)),
+            LawConfig::Upf(config) => Self::Upf(Box::new(Upf::new(config))),
         }
     }
 
     /// A packet arrives at the CU.
     pub(crate) fn arrive(&mut self, arrival: &Arrival) -> Odds {
         match self {
-            Self::None => Odds::NONE,
+            Self::None | Self::Codel(_) | Self::DropHead(_) => Odds::NONE,
             Self::L4Span(law) => law.arrive(arrival),
+            Self::Ramp(law) => law.arrive(arrival),
+            Self::Step(config) => ramp::step(config, arrival),
+            Self::DualPi2(law) => law.arrive(arrival),
+            Self::Upf(law) => law.arrive(arrival),
         }
     }
 
     /// The first segment of a packet leaves the RLC queue.
-    pub(crate) fn leave(&mut self, _now: Instant, _class: Class, _sojourn: Duration, _rlc: RlcQueue) -> Odds {
+    pub(crate) fn leave(&mut self, departure: &Departure) -> Odds {
         match self {
-            Self::None | Self::L4Span(_) => Odds::NONE,
+            Self::Codel(law) => law.leave(departure),
+            Self::DropHead(law) => law.leave(departure),
+            Self::None | Self::L4Span(_) | Self::Ramp(_) | Self::Step(_) | Self::DualPi2(_) | Self::Upf(_) => {
+                Odds::NONE
+            }
+        }
+    }
+
+    /// True for laws that decide where packets leave the queue.
+    pub(crate) fn decides_on_leaving(&self) -> bool {
+        matches!(self, Self::Codel(_) | Self::DropHead(_))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use tidemark_core::BitRate;
+
+    /// A full packet that finds 60 kB behind a radio of 40 Mbit/s, half a second into the run.
+    pub(crate) fn arrival(class: Class) -> Arrival {
+        Arrival {
+            now: Instant::from_millis(500),
+            size: 1_500.0,
+            backlog: 60_000.0,
+            head_of_line: 0.012,
+            egress: Some(Egress { rate: BitRate::from_mbps(40), deviation: BitRate::from_mbps(4) }),
+            class,
+            segment: 1_500.0,
+            rtt: Some(Duration::from_millis(38)),
+            shared: false,
+        }
+    }
+
+    /// Every law that decides on arrival, in a form without memory.
+    fn memoryless() -> [LawConfig; 5] {
+        let ramp = RampConfig { alpha: 1.0, ..RampConfig::default() };
+        let sojourn = RampConfig { delay: QueueDelay::Sojourn, ..ramp };
+        [
+            LawConfig::L4span(L4SpanConfig::default()),
+            LawConfig::Ramp(ramp),
+            LawConfig::Ramp(sojourn),
+            LawConfig::Step(StepConfig::default()),
+            LawConfig::Dualpi2(DualPi2Config::default()),
+        ]
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_law_is_monotone_in_the_queue(a in 0u64..400_000, b in 0u64..400_000, deviation in 0u64..40) {
+            for config in memoryless() {
+                let p = |backlog: u64| {
+                    let found = Arrival {
+                        backlog: backlog as f64,
+                        head_of_line: backlog as f64 / 5e6,
+                        egress: Some(Egress {
+                            rate: BitRate::from_mbps(40),
+                            deviation: BitRate::from_mbps(deviation),
+                        }),
+                        ..arrival(Class::L4s)
+                    };
+                    Law::new(&config).arrive(&found).mark.get()
+                };
+                proptest::prop_assert!(p(a.min(b)) <= p(a.max(b)), "{:?}", config);
+            }
         }
     }
 }

@@ -1,0 +1,373 @@
+//! A DualPI2 bottleneck with both of its queues (RFC 9332), for a wired link in front of or behind the cell.
+
+use alloc::collections::VecDeque;
+
+use tidemark_core::{Bytes, Duration, Instant, Packet, Probability, Stream};
+
+use crate::config::{ConfigError, require};
+use crate::law::{DualPi2Config, Pi2};
+use crate::verdict::{Class, Verdict};
+
+/// Which of the two queues sends next.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(tag = "scheduler", rename_all = "kebab-case", deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum DualScheduler {
+    /// Weighted round robin: while both queues wait, the classic one gets this share of the bytes. Linux: 0.1.
+    Weighted {
+        /// Share of the classic queue, between 0 and 1.
+        classic_share: f64,
+    },
+    /// The older head goes first, with L4S packets taken to be older than they are.
+    TimeShifted {
+        /// By how much. RFC 9332's example is 50 ms.
+        shift: Duration,
+    },
+}
+
+impl Default for DualScheduler {
+    fn default() -> Self {
+        Self::Weighted { classic_share: 0.1 }
+    }
+}
+
+/// A DualPI2 bottleneck.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DualQueueConfig {
+    /// The AQM. Default: as the law `dualpi2`.
+    pub aqm: DualPi2Config,
+    /// Which queue sends next. Default: weighted, a tenth for classic packets, as Linux does.
+    pub scheduler: DualScheduler,
+    /// Bytes that both queues hold together; an arrival beyond is dropped. Default: 15 MB, Linux's 10000 packets of 1500 B.
+    pub limit: Bytes,
+}
+
+impl Default for DualQueueConfig {
+    fn default() -> Self {
+        Self { aqm: DualPi2Config::default(), scheduler: DualScheduler::default(), limit: Bytes(15_000_000) }
+    }
+}
+
+impl DualQueueConfig {
+    /// Checks every field.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.aqm.validate()?;
+        require(self.limit >= Bytes(3_000), "limit", "must be at least 3000 B, two packets")?;
+        match self.scheduler {
+            DualScheduler::Weighted { classic_share } => {
+                require(classic_share > 0.0 && classic_share < 1.0, "classic_share", "must lie between 0 and 1")
+            }
+            DualScheduler::TimeShifted { .. } => Ok(()),
+        }
+    }
+}
+
+const MTU: f64 = 1_500.0;
+
+/// The L4S and the classic queue of one link.
+pub struct DualQueue<P> {
+    config: DualQueueConfig,
+    pi: Pi2,
+    stream: Stream,
+    l4s: Fifo<P>,
+    classic: Fifo<P>,
+    /// Linux's signed credit: the L4S queue may send while it is not positive.
+    credit: f64,
+}
+
+struct Fifo<P> {
+    packets: VecDeque<(Instant, Packet<P>)>,
+    bytes: Bytes,
+}
+
+/// What comes out of a [`DualQueue`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Dequeued<P> {
+    /// To be sent, marked where the AQM says so.
+    Send(Packet<P>),
+    /// Dropped by the AQM; the link asks again.
+    Drop(Packet<P>),
+}
+
+impl<P> DualQueue<P> {
+    /// Two empty queues; random draws come from `stream`.
+    ///
+    /// # Errors
+    /// Names the first field of the configuration that cannot work.
+    pub fn new(config: &DualQueueConfig, stream: Stream) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let credit = match config.scheduler {
+            DualScheduler::Weighted { classic_share } => MTU * (2.0 * classic_share - 1.0),
+            DualScheduler::TimeShifted { .. } => 0.0,
+        };
+        Ok(Self { config: *config, pi: Pi2::new(&config.aqm), stream, l4s: Fifo::new(), classic: Fifo::new(), credit })
+    }
+
+    /// A packet arrives. It comes back if the queues are full.
+    ///
+    /// # Errors
+    /// The packet that did not fit.
+    pub fn enqueue(&mut self, now: Instant, packet: Packet<P>) -> Result<(), Packet<P>> {
+        self.update(now);
+        if self.backlog() + packet.size > self.config.limit {
+            return Err(packet);
+        }
+        let queue = if packet.ecn.is_l4s() { &mut self.l4s } else { &mut self.classic };
+        queue.bytes += packet.size;
+        queue.packets.push_back((now, packet));
+        Ok(())
+    }
+
+    /// The link is free. `None` when nothing waits.
+    pub fn dequeue(&mut self, now: Instant) -> Option<Dequeued<P>> {
+        self.update(now);
+        let from_l4s = self.l4s_is_next(now)?;
+        let (verdict, mut packet) = if from_l4s {
+            let verdict = self.l4s_verdict(now);
+            (verdict, self.l4s.pop()?)
+        } else {
+            let packet = self.classic.pop()?;
+            (self.classic_verdict(&packet), packet)
+        };
+        Some(match verdict {
+            Verdict::Drop => Dequeued::Drop(packet),
+            Verdict::Mark => {
+                packet.ecn = packet.ecn.marked();
+                Dequeued::Send(packet)
+            }
+            Verdict::Pass => Dequeued::Send(packet),
+        })
+    }
+
+    /// Bytes in both queues.
+    pub fn backlog(&self) -> Bytes {
+        self.l4s.bytes + self.classic.bytes
+    }
+
+    /// The packets in both queues, for a conservation check.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
+        self.l4s.packets.iter().chain(&self.classic.packets).map(|(_, packet)| packet)
+    }
+
+    fn update(&mut self, now: Instant) {
+        let delay = self.l4s.delay(now).max(self.classic.delay(now));
+        self.pi.update(now, delay);
+    }
+
+    /// True for L4S, false for classic, `None` when both are empty.
+    fn l4s_is_next(&mut self, now: Instant) -> Option<bool> {
+        let (l4s, classic) = (self.l4s.packets.front(), self.classic.packets.front());
+        let (Some((l4s_since, l4s_packet)), Some((classic_since, classic_packet))) = (l4s, classic) else {
+            return (l4s.is_some() || classic.is_some()).then_some(l4s.is_some());
+        };
+        match self.config.scheduler {
+            DualScheduler::TimeShifted { shift } => Some(now.since(*l4s_since) + shift >= now.since(*classic_since)),
+            DualScheduler::Weighted { classic_share } => {
+                let next = self.credit <= 0.0;
+                self.credit += if next {
+                    classic_share * l4s_packet.size.as_f64()
+                } else {
+                    -(1.0 - classic_share) * classic_packet.size.as_f64()
+                };
+                Some(next)
+            }
+        }
+    }
+
+    fn l4s_verdict(&mut self, now: Instant) -> Verdict {
+        if self.pi.is_overloaded() && self.stream.chance(Probability::new(self.pi.p_c())) {
+            return Verdict::Drop;
+        }
+        // A lone packet is spared its own serialisation time (Th_len).
+        let native = if self.l4s.packets.len() > 1 { self.config.aqm.native(self.l4s.delay(now)) } else { 0.0 };
+        if self.stream.chance(Probability::new(native.max(self.pi.p_cl()))) { Verdict::Mark } else { Verdict::Pass }
+    }
+
+    fn classic_verdict(&mut self, packet: &Packet<P>) -> Verdict {
+        if !self.stream.chance(Probability::new(self.pi.p_c())) {
+            return Verdict::Pass;
+        }
+        let ect0 = Class::of(packet.ecn) == Some(Class::Classic);
+        if ect0 && self.config.aqm.mark_classic && !self.pi.is_overloaded() { Verdict::Mark } else { Verdict::Drop }
+    }
+}
+
+impl<P> Fifo<P> {
+    fn new() -> Self {
+        Self { packets: VecDeque::new(), bytes: Bytes::ZERO }
+    }
+    fn pop(&mut self) -> Option<Packet<P>> {
+        let (_, packet) = self.packets.pop_front()?;
+        self.bytes -= packet.size;
+        Some(packet)
+    }
+    /// Age of the head in seconds.
+    fn delay(&self, now: Instant) -> f64 {
+        self.packets.front().map_or(0.0, |(since, _)| now.since(*since).as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use tidemark_core::{Ecn, FlowId};
+
+    fn packet(ecn: Ecn) -> Packet<()> {
+        Packet { flow: FlowId(0), size: Bytes(1_500), ecn, payload: () }
+    }
+
+    /// RFC 9332's steps over two plain lists, in floating-point milliseconds: what it does, said independently.
+    struct Reference {
+        lq: Vec<(f64, Ecn)>,
+        cq: Vec<(f64, Ecn)>,
+        base: f64,
+        prev: f64,
+        credit: f64,
+        draws: Stream,
+    }
+    impl Reference {
+        fn chance(&mut self, p: f64) -> bool {
+            p > 0.0 && (p >= 1.0 || self.draws.uniform() < p)
+        }
+        fn every_16_ms(&mut self, now: f64) {
+            let age = |queue: &Vec<(f64, Ecn)>| queue.first().map_or(0.0, |(since, _)| now - since);
+            let cur = age(&self.lq).max(age(&self.cq)) / 1e3;
+            self.base += 0.16 * (cur - 0.015) + 3.2 * (cur - self.prev);
+            self.base = self.base.clamp(0.0, 1.0);
+            self.prev = cur;
+        }
+        /// What happens to the next packet: (its queue is L, 'send' 'mark' or 'drop').
+        fn dequeue(&mut self, now: f64) -> Option<(bool, &'static str)> {
+            let l = if self.lq.is_empty() {
+                if self.cq.is_empty() {
+                    return None;
+                }
+                false
+            } else if self.cq.is_empty() {
+                true
+            } else if self.credit <= 0.0 {
+                self.credit += 150.0;
+                true
+            } else {
+                self.credit -= 1350.0;
+                false
+            };
+            let saturated = 2.0 * self.base > 1.0;
+            let drop_p = self.base * self.base;
+            if l {
+                let alone = self.lq.len() == 1;
+                let (since, _) = self.lq.remove(0);
+                if saturated && self.chance(drop_p) {
+                    return Some((true, "drop"));
+                }
+                let sojourn = now - since;
+                let own = if alone || sojourn <= 0.8 { 0.0 } else { ((sojourn - 0.8) / 0.4).min(1.0) };
+                let marked = self.chance(own.max(2.0 * self.base));
+                return Some((true, if marked { "mark" } else { "send" }));
+            }
+            let (_, ecn) = self.cq.remove(0);
+            Some((
+                false,
+                match self.chance(drop_p) {
+                    false => "send",
+                    true if ecn == Ecn::Ect0 && !saturated => "mark",
+                    true => "drop",
+                },
+            ))
+        }
+    }
+
+    #[test]
+    fn rfc_9332_step_by_step() {
+        let mut queue = DualQueue::new(&DualQueueConfig::default(), Stream::new(1, 0, "dualq")).unwrap();
+        let mut reference = Reference {
+            lq: Vec::new(),
+            cq: Vec::new(),
+            base: 0.0,
+            prev: 0.0,
+            credit: 1_500.0 * (0.1 - 0.9),
+            draws: Stream::new(1, 0, "dualq"),
+        };
+        let mut load = Stream::new(2, 0, "load");
+        let mut seen = [0u32; 3];
+        let mut overloads = 0;
+        for tick in 0..80_000u64 {
+            // A packet leaves every 250 us (48 Mbit/s); the load swings from half of that to well above.
+            let now = Instant::from_nanos(tick * 250_000);
+            let millis = tick as f64 * 0.25;
+            if tick > 0 && tick % 64 == 0 {
+                reference.every_16_ms(millis);
+                overloads += u32::from(2.0 * reference.base > 1.0);
+            }
+            let factor = [0.4, 1.1, 0.8, 1.6][(tick / 8_000 % 4) as usize];
+            let arrivals = (load.uniform() * 2.0 * factor + 0.5) as u64;
+            for _ in 0..arrivals {
+                let ecn = [Ecn::Ect1, Ecn::Ect0, Ecn::NotEct, Ecn::Ect1, Ecn::Ce][(load.uniform() * 5.0) as usize];
+                queue.enqueue(now, packet(ecn)).unwrap();
+                if ecn.is_l4s() { reference.lq.push((millis, ecn)) } else { reference.cq.push((millis, ecn)) }
+            }
+            loop {
+                let expected = reference.dequeue(millis);
+                match (queue.dequeue(now), expected) {
+                    (None, None) => break,
+                    (Some(Dequeued::Drop(_)), Some((_, "drop"))) => seen[2] += 1,
+                    (Some(Dequeued::Send(sent)), Some((l, fate @ ("send" | "mark")))) => {
+                        assert!(fate == "send" || sent.ecn == Ecn::Ce, "{millis} ms: {sent:?} {fate}");
+                        assert!(l || fate == "mark" || sent.ecn != Ecn::Ce, "{millis} ms: {sent:?} {fate}");
+                        seen[usize::from(fate == "mark")] += 1;
+                        break;
+                    }
+                    (got, expected) => panic!("{millis} ms: {got:?}, not {expected:?}"),
+                }
+            }
+        }
+        assert!(seen.iter().all(|count| *count > 500) && overloads > 50, "{seen:?}, {overloads} overloads");
+    }
+
+    #[test]
+    fn both_backlogged_the_classic_queue_gets_its_tenth() {
+        let mut queue = DualQueue::new(&DualQueueConfig::default(), Stream::new(1, 0, "dualq")).unwrap();
+        for _ in 0..2_000 {
+            queue.enqueue(Instant::ZERO, packet(Ecn::Ect1)).unwrap();
+            queue.enqueue(Instant::ZERO, packet(Ecn::Ect0)).unwrap();
+        }
+        let classic = (0..1_000)
+            .filter(|_| match queue.dequeue(Instant::ZERO) {
+                Some(Dequeued::Send(packet)) => packet.ecn == Ecn::Ect0,
+                other => panic!("{other:?}"),
+            })
+            .count();
+        assert!((99..=101).contains(&classic), "{classic}");
+    }
+
+    #[test]
+    fn time_shifted_l4s_goes_first_until_classic_is_older_by_the_shift() {
+        let shift = Duration::from_millis(50);
+        let config = DualQueueConfig { scheduler: DualScheduler::TimeShifted { shift }, ..DualQueueConfig::default() };
+        let first = |l4s_at: u64| {
+            let mut queue = DualQueue::new(&config, Stream::new(1, 0, "dualq")).unwrap();
+            queue.enqueue(Instant::ZERO, packet(Ecn::NotEct)).unwrap();
+            queue.enqueue(Instant::from_millis(l4s_at), packet(Ecn::Ect1)).unwrap();
+            match queue.dequeue(Instant::from_millis(60)) {
+                Some(Dequeued::Send(packet) | Dequeued::Drop(packet)) => packet.ecn.is_l4s(),
+                None => panic!("two packets wait"),
+            }
+        };
+        assert!(first(50));
+        assert!(!first(51));
+    }
+
+    #[test]
+    fn a_full_queue_gives_the_packet_back() {
+        let config = DualQueueConfig { limit: Bytes(3_000), ..DualQueueConfig::default() };
+        let mut queue = DualQueue::new(&config, Stream::new(1, 0, "dualq")).unwrap();
+        assert!(queue.enqueue(Instant::ZERO, packet(Ecn::Ect1)).is_ok());
+        assert!(queue.enqueue(Instant::ZERO, packet(Ecn::Ect0)).is_ok());
+        assert_eq!(queue.enqueue(Instant::ZERO, packet(Ecn::Ect1)), Err(packet(Ecn::Ect1)));
+        assert_eq!((queue.backlog(), queue.packets().count()), (Bytes(3_000), 2));
+    }
+}

@@ -1,0 +1,322 @@
+//! CoDel (RFC 8289) where packets leave the queue, dropping or marking, as TC-RAN puts it between SDAP and PDCP; and the
+//! plain head drop of Brunello's cell.
+//!
+//! The caller asks once for every packet that leaves, and after a drop asks again for the next at the same time. RFC
+//! 8289's inner loop is that repetition.
+
+use tidemark_core::{Duration, Instant};
+
+use crate::config::{ConfigError, require};
+use crate::law::{Departure, Odds};
+use crate::verdict::Class;
+
+/// The laws `codel`, which drops, and `ecn-codel`, which marks what is ECT and drops the rest.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CodelConfig {
+    /// Sojourn time that may stand. Default: 5 ms.
+    pub target: Duration,
+    /// How long it may be exceeded before something is done. Default: 100 ms.
+    pub interval: Duration,
+    /// A queue of no more than this is never acted on. Default: 1514 bytes, one full frame.
+    pub max_packet: tidemark_core::Bytes,
+}
+
+impl Default for CodelConfig {
+    fn default() -> Self {
+        Self {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            max_packet: tidemark_core::Bytes(1_514),
+        }
+    }
+}
+
+impl CodelConfig {
+    /// Checks every field.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        require(!self.target.is_zero(), "target", "must be above zero")?;
+        require(self.interval >= self.target, "interval", "must be at least `target`")
+    }
+}
+
+pub(crate) struct Codel {
+    config: CodelConfig,
+    ecn: bool,
+    count: u32,
+    last_count: u32,
+    dropping: bool,
+    first_above: Option<Instant>,
+    drop_next: Instant,
+    /// A packet was dropped within the dropping state: if the next one is over the target too, `drop_next` moves on.
+    dropped: bool,
+}
+
+impl Codel {
+    pub(crate) fn new(config: &CodelConfig, ecn: bool) -> Self {
+        Self {
+            config: *config,
+            ecn,
+            count: 0,
+            last_count: 0,
+            dropping: false,
+            first_above: None,
+            drop_next: Instant::ZERO,
+            dropped: false,
+        }
+    }
+
+    pub(crate) fn leave(&mut self, departure: &Departure) -> Odds {
+        if !self.is_due(departure) {
+            return Odds::NONE;
+        }
+        if self.ecn && departure.class != Class::NotEct { Odds::mark(1.0) } else { Odds::drop(1.0) }
+    }
+
+    /// RFC 8289 section 5: whether this packet is the one to signal with.
+    fn is_due(&mut self, departure: &Departure) -> bool {
+        let now = departure.now;
+        let over = self.is_over(departure);
+        if self.dropping {
+            let dropped = core::mem::take(&mut self.dropped);
+            if !over {
+                self.dropping = false;
+                return false;
+            }
+            if dropped {
+                self.drop_next = self.control_law(self.drop_next);
+            }
+            if now < self.drop_next {
+                return false;
+            }
+            self.count += 1;
+            if self.ecn && departure.class != Class::NotEct {
+                self.drop_next = self.control_law(self.drop_next);
+            } else {
+                self.dropped = true;
+            }
+            return true;
+        }
+        if !over {
+            return false;
+        }
+        self.dropping = true;
+        // Soon after the last dropping state, resume at the rate that it ended with.
+        let delta = self.count - self.last_count;
+        let recent = now.since(self.drop_next) < self.config.interval * 16;
+        self.count = if delta > 1 && recent { delta } else { 1 };
+        self.last_count = self.count;
+        self.drop_next = self.control_law(now);
+        true
+    }
+
+    /// True once the sojourn has stayed above the target for an interval.
+    fn is_over(&mut self, departure: &Departure) -> bool {
+        if departure.sojourn < self.config.target || departure.behind <= self.config.max_packet {
+            self.first_above = None;
+            return false;
+        }
+        match self.first_above {
+            None => {
+                self.first_above = Some(departure.now + self.config.interval);
+                false
+            }
+            Some(first_above) => departure.now >= first_above,
+        }
+    }
+
+    fn control_law(&self, from: Instant) -> Instant {
+        from + self.config.interval.mul_f64(1.0 / libm::sqrt(f64::from(self.count)))
+    }
+}
+
+/// The law `drop-head` (Brunello et al. section IV-B).
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DropHeadConfig {
+    /// Above this delay the oldest packet is dropped, and the next is sent. Default: 100 ms.
+    pub above: Duration,
+    /// Above this delay packets are dropped until one is below it. Default: 500 ms.
+    pub flush_above: Duration,
+}
+
+impl Default for DropHeadConfig {
+    fn default() -> Self {
+        Self { above: Duration::from_millis(100), flush_above: Duration::from_millis(500) }
+    }
+}
+
+impl DropHeadConfig {
+    /// Checks every field.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        require(!self.above.is_zero(), "above", "must be above zero")?;
+        require(self.flush_above >= self.above, "flush_above", "must be at least `above`")
+    }
+}
+
+pub(crate) struct DropHead {
+    config: DropHeadConfig,
+    dropped: bool,
+}
+
+impl DropHead {
+    pub(crate) fn new(config: &DropHeadConfig) -> Self {
+        Self { config: *config, dropped: false }
+    }
+
+    pub(crate) fn leave(&mut self, departure: &Departure) -> Odds {
+        let above = departure.sojourn > self.config.above;
+        let flush = departure.sojourn > self.config.flush_above;
+        self.dropped = flush || (above && !self.dropped);
+        if self.dropped { Odds::drop(1.0) } else { Odds::NONE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use tidemark_core::{Bytes, Stream};
+
+    fn departure(micros: u64, sojourn: Duration, behind: u64, class: Class) -> Departure {
+        Departure { now: Instant::from_nanos(micros * 1_000), sojourn, behind: Bytes(behind), class }
+    }
+
+    /// RFC 8289's dequeue routine over a queue of its own, in milliseconds and floating point: an independent statement.
+    #[derive(Default)]
+    struct Reference {
+        first_above_time: f64,
+        drop_next: f64,
+        count: u32,
+        lastcount: u32,
+        dropping: bool,
+    }
+    impl Reference {
+        fn ok_to_drop(&mut self, now: f64, packet: Option<&(f64, u64)>, bytes_behind: u64) -> bool {
+            let Some((enqueued, _)) = packet else {
+                self.first_above_time = 0.0;
+                return false;
+            };
+            if now - enqueued < 5.0 || bytes_behind <= 1514 {
+                self.first_above_time = 0.0;
+                false
+            } else if self.first_above_time == 0.0 {
+                self.first_above_time = now + 100.0;
+                false
+            } else {
+                now >= self.first_above_time
+            }
+        }
+        /// Takes the next packet to send off the queue; gives how many were dropped before it.
+        fn dequeue(&mut self, now: f64, queue: &mut Vec<(f64, u64)>) -> usize {
+            let mut drops = 0;
+            let pull = |this: &mut Self, queue: &mut Vec<(f64, u64)>| {
+                let packet = if queue.is_empty() { None } else { Some(queue.remove(0)) };
+                let behind = queue.iter().map(|(_, size)| size).sum();
+                let ok = this.ok_to_drop(now, packet.as_ref(), behind);
+                (packet, ok)
+            };
+            let (mut packet, ok) = pull(self, queue);
+            if self.dropping {
+                if !ok {
+                    self.dropping = false;
+                }
+                while self.dropping && now >= self.drop_next {
+                    drops += 1;
+                    self.count += 1;
+                    let (next, ok) = pull(self, queue);
+                    packet = next;
+                    if ok {
+                        self.drop_next += 100.0 / f64::from(self.count).sqrt();
+                    } else {
+                        self.dropping = false;
+                    }
+                }
+            } else if ok {
+                drops += 1;
+                packet = pull(self, queue).0;
+                self.dropping = true;
+                let delta = self.count - self.lastcount;
+                self.count = if delta > 1 && now - self.drop_next < 1600.0 { delta } else { 1 };
+                self.lastcount = self.count;
+                self.drop_next = now + 100.0 / f64::from(self.count).sqrt();
+            }
+            let _ = packet;
+            drops
+        }
+    }
+
+    #[test]
+    fn codel_agrees_with_rfc_8289_over_random_queues() {
+        let mut load = Stream::new(5, 0, "load");
+        let (mut total, mut resumed) = (0, 0);
+        for run in 0..20 {
+            let mut law = Codel::new(&CodelConfig::default(), false);
+            let mut reference = Reference::default();
+            let mut queue: Vec<(f64, u64)> = Vec::new();
+            let mut mirror: Vec<(f64, u64)> = Vec::new();
+            for tick in 0..20_000u64 {
+                let now = tick as f64;
+                // Load swings about the service of one packet a millisecond.
+                let swing = if (tick / (1_000 + 100 * run)) % 2 == 0 { 1.15 } else { 0.9 };
+                let arrivals = (load.uniform() * 2.0 * swing + 0.5) as usize;
+                for _ in 0..arrivals {
+                    queue.push((now, 1_500));
+                    mirror.push((now, 1_500));
+                }
+                let expected = reference.dequeue(now, &mut mirror);
+                let mut drops = 0;
+                while !queue.is_empty() {
+                    let (enqueued, _) = queue.remove(0);
+                    let behind = queue.len() as u64 * 1_500;
+                    let sojourn = Duration::from_millis((now - enqueued) as u64);
+                    let odds = law.leave(&departure(tick * 1_000, sojourn, behind, Class::NotEct));
+                    if odds.drop.get() == 0.0 {
+                        break;
+                    }
+                    drops += 1;
+                }
+                assert_eq!(drops, expected, "run {run}, {tick} ms");
+                assert_eq!(queue.len(), mirror.len());
+                total += drops;
+                resumed += u32::from(reference.dropping && reference.lastcount > 1);
+            }
+        }
+        assert!(total > 500 && resumed > 100, "{total} drops, {resumed} in a resumed state");
+    }
+
+    #[test]
+    fn ecn_codel_marks_at_the_inverse_square_root() {
+        // Always over the target: the first mark after 100 ms, then after another 100, 70.7, 57.7, 50 ms...
+        let mut law = Codel::new(&CodelConfig::default(), true);
+        let marks: Vec<u64> = (0..500_000)
+            .step_by(100)
+            .filter(|micros| {
+                law.leave(&departure(*micros, Duration::from_millis(20), 100_000, Class::L4s)) == Odds::mark(1.0)
+            })
+            .map(|micros| micros / 1_000)
+            .collect();
+        assert_eq!(marks, [100, 200, 270, 328, 378, 423, 464]);
+    }
+
+    #[test]
+    fn ecn_codel_drops_what_it_must_not_mark() {
+        let mut law = Codel::new(&CodelConfig::default(), true);
+        law.leave(&departure(0, Duration::from_millis(20), 100_000, Class::NotEct));
+        let odds = law.leave(&departure(100_000, Duration::from_millis(20), 100_000, Class::NotEct));
+        assert_eq!(odds, Odds::drop(1.0));
+    }
+
+    #[test]
+    fn head_drop_takes_one_above_100_ms_and_all_above_500() {
+        let mut law = DropHead::new(&DropHeadConfig::default());
+        let mut dropped =
+            |millis| law.leave(&departure(0, Duration::from_millis(millis), 9_000, Class::Classic)) == Odds::drop(1.0);
+        assert!(!dropped(100));
+        assert!(dropped(150) && !dropped(150), "one, then the next is sent");
+        assert!(dropped(150) && !dropped(90));
+        assert!(dropped(700) && dropped(600) && dropped(501) && !dropped(500));
+    }
+}

@@ -1,0 +1,165 @@
+//! The core of DualPI2 (RFC 9332 section 2.5 and appendix A): a PI controller on queueing delay, squared for classic
+//! flows and coupled to L4S flows.
+//!
+//! Where sources differ, the defaults follow Linux (`sch_dualpi2`): `beta` 3.2 and not the 3.0 that the RFC's formula
+//! gives, `Tupdate` 16 ms and not 15, and the PI controller fed with the longer of the two queues' delays.
+
+use tidemark_core::{Duration, Instant};
+
+use crate::config::{ConfigError, require};
+
+/// The parameters of DualPI2, for the law `dualpi2` and for [`DualQueue`](crate::DualQueue).
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DualPi2Config {
+    /// Delay that the PI controller steers to. Default: 15 ms.
+    pub target: Duration,
+    /// Time between its updates. Default: 16 ms.
+    pub t_update: Duration,
+    /// Integral gain, in Hz: change of `p'` per second of delay error. Default: 0.16.
+    pub alpha: f64,
+    /// Proportional gain, in Hz: change of `p'` per second of delay growth. Default: 3.2.
+    pub beta: f64,
+    /// Coupling factor `k`: L4S packets are marked with at least `k p'`. Default: 2.
+    pub coupling: f64,
+    /// Delay at which L4S packets begin to be marked for themselves. Default: 800 us.
+    pub min_th: Duration,
+    /// Width of the ramp from there to certainty; zero makes it a step. Default: 400 us.
+    pub range: Duration,
+    /// Classic packets that are ECT(0) are marked; else they are dropped like those without ECN. Default: marked.
+    pub mark_classic: bool,
+}
+
+impl Default for DualPi2Config {
+    fn default() -> Self {
+        Self {
+            target: Duration::from_millis(15),
+            t_update: Duration::from_millis(16),
+            alpha: 0.16,
+            beta: 3.2,
+            coupling: 2.0,
+            min_th: Duration::from_micros(800),
+            range: Duration::from_micros(400),
+            mark_classic: true,
+        }
+    }
+}
+
+impl DualPi2Config {
+    /// Checks every field.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        require(!self.target.is_zero(), "target", "must be above zero")?;
+        let updates = Duration::from_micros(100)..=Duration::from_secs(1);
+        require(updates.contains(&self.t_update), "t_update", "must lie between 100 us and 1 s")?;
+        require(self.alpha > 0.0 && self.alpha <= 100.0, "alpha", "must lie above 0 and at most at 100")?;
+        require(self.beta >= 0.0 && self.beta <= 1_000.0, "beta", "must lie between 0 and 1000")?;
+        require(self.coupling >= 1.0 && self.coupling <= 16.0, "coupling", "must lie between 1 and 16")
+    }
+
+    /// The native L4S probability: a ramp from `min_th`, or a step at it.
+    pub(crate) fn native(&self, delay: f64) -> f64 {
+        let excess = delay - self.min_th.as_secs_f64();
+        if excess <= 0.0 {
+            0.0
+        } else if self.range.is_zero() {
+            1.0
+        } else {
+            (excess / self.range.as_secs_f64()).min(1.0)
+        }
+    }
+}
+
+/// The PI controller: `p'` and what follows from it.
+#[derive(Clone, Debug)]
+pub(crate) struct Pi2 {
+    target: f64,
+    t_update: Duration,
+    alpha: f64,
+    beta: f64,
+    coupling: f64,
+    p: f64,
+    previous: f64,
+    updated: Option<Instant>,
+}
+
+impl Pi2 {
+    pub(crate) fn new(config: &DualPi2Config) -> Self {
+        Self {
+            target: config.target.as_secs_f64(),
+            t_update: config.t_update,
+            alpha: config.alpha,
+            beta: config.beta,
+            coupling: config.coupling,
+            p: 0.0,
+            previous: 0.0,
+            updated: None,
+        }
+    }
+
+    /// Makes the updates that are due, with a queueing delay in seconds.
+    pub(crate) fn update(&mut self, now: Instant, delay: f64) {
+        let updated = *self.updated.get_or_insert(now);
+        let due = now.since(updated).as_nanos() / self.t_update.as_nanos();
+        // Over so many updates without a packet `p'` has run into one of its bounds.
+        for _ in 0..due.min(10_000) {
+            let change = self.alpha * (delay - self.target) + self.beta * (delay - self.previous);
+            self.p = (self.p + change).clamp(0.0, 1.0);
+            self.previous = delay;
+            if self.p == 0.0 && delay < self.target {
+                break;
+            }
+        }
+        self.updated = Some(updated + self.t_update * due);
+    }
+
+    /// `p_C = p'^2`, for classic packets.
+    pub(crate) fn p_c(&self) -> f64 {
+        self.p * self.p
+    }
+    /// `p_CL = k p'`, coupled to L4S packets; above 1 in overload.
+    pub(crate) fn p_cl(&self) -> f64 {
+        self.coupling * self.p
+    }
+    /// Marks no longer suffice: L4S packets would all be marked (RFC 9332 section 4.2.3).
+    pub(crate) fn is_overloaded(&self) -> bool {
+        self.p_cl() > 1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_updates_worked_by_hand() {
+        let mut pi = Pi2::new(&DualPi2Config::default());
+        let mut now = Instant::ZERO;
+        let mut update = |pi: &mut Pi2, delay_ms: f64| {
+            now += Duration::from_millis(16);
+            pi.update(now, delay_ms * 1e-3);
+        };
+        pi.update(Instant::ZERO, 0.0);
+        // 25 ms: 0.16 * 0.010 + 3.2 * 0.025 = 0.0816.
+        update(&mut pi, 25.0);
+        assert!((pi.p - 0.0816).abs() < 1e-12);
+        // 20 ms: 0.16 * 0.005 - 3.2 * 0.005 = -0.0152.
+        update(&mut pi, 20.0);
+        assert!((pi.p - 0.0664).abs() < 1e-12);
+        assert!((pi.p_c() - 0.0664 * 0.0664).abs() < 1e-12);
+        assert!((pi.p_cl() - 0.1328).abs() < 1e-12);
+        // Empty: 0.16 * -0.015 - 3.2 * 0.020 = -0.0664: to zero but for rounding.
+        update(&mut pi, 0.0);
+        assert!(pi.p < 1e-9);
+    }
+
+    #[test]
+    fn idle_time_forgets() {
+        let mut pi = Pi2::new(&DualPi2Config::default());
+        pi.update(Instant::ZERO, 0.0);
+        pi.update(Instant::from_millis(160), 0.2);
+        assert!(pi.is_overloaded());
+        pi.update(Instant::from_millis(60_000), 0.0);
+        assert_eq!(pi.p, 0.0);
+    }
+}

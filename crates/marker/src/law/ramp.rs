@@ -1,0 +1,190 @@
+//! The ramp between two thresholds with memory (Brunello et al. section IV-A, Eqs. 1 and 2), and the step.
+//!
+//! Only L4S flows are marked: the papers that use these laws leave classic flows alone.
+
+use tidemark_core::{Duration, Instant};
+
+use crate::config::{ConfigError, require};
+use crate::law::{Arrival, Odds};
+use crate::verdict::Class;
+
+/// Which delay a threshold is held against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum QueueDelay {
+    /// Age of the oldest SDU in the RLC queue: what the DU can report. Across F1-U, of the oldest SDU that no report
+    /// has covered.
+    #[default]
+    HeadOfLine,
+    /// The predicted sojourn of the packet at hand: backlog over egress rate. Zero without an estimate.
+    Sojourn,
+}
+
+impl QueueDelay {
+    /// In seconds.
+    pub(crate) fn of(self, arrival: &Arrival) -> f64 {
+        match self {
+            Self::HeadOfLine => arrival.head_of_line,
+            Self::Sojourn => arrival.sojourn().unwrap_or(0.0),
+        }
+    }
+}
+
+/// The law `ramp`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RampConfig {
+    /// `l4sLowTh`: below it nothing is marked. Default: 5 ms (Brunello section V).
+    pub low: Duration,
+    /// `l4sHighTh`: above it everything is marked. Default: 10 ms.
+    pub high: Duration,
+    /// Weight of the newest value in the smoothing; 1 is without memory. Default: 0.25.
+    pub alpha: f64,
+    /// `dT`, the time between two updates. Default: 5 ms.
+    pub interval: Duration,
+    /// The delay that is held against the thresholds. Default: head of line.
+    pub delay: QueueDelay,
+}
+
+impl Default for RampConfig {
+    fn default() -> Self {
+        Self {
+            low: Duration::from_millis(5),
+            high: Duration::from_millis(10),
+            alpha: 0.25,
+            interval: Duration::from_millis(5),
+            delay: QueueDelay::HeadOfLine,
+        }
+    }
+}
+
+impl RampConfig {
+    /// Checks every field.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        require(self.high > self.low, "high", "must be above `low`")?;
+        require(self.alpha > 0.0 && self.alpha <= 1.0, "alpha", "must lie above 0 and at most at 1")?;
+        let intervals = Duration::from_micros(100)..=Duration::from_secs(1);
+        require(intervals.contains(&self.interval), "interval", "must lie between 100 us and 1 s")
+    }
+}
+
+pub(crate) struct Ramp {
+    low: f64,
+    span: f64,
+    alpha: f64,
+    interval: Duration,
+    delay: QueueDelay,
+    p: f64,
+    updated: Option<Instant>,
+}
+
+impl Ramp {
+    pub(crate) fn new(config: &RampConfig) -> Self {
+        let low = config.low.as_secs_f64();
+        Self {
+            low,
+            span: config.high.as_secs_f64() - low,
+            alpha: config.alpha,
+            interval: config.interval,
+            delay: config.delay,
+            p: 0.0,
+            updated: None,
+        }
+    }
+
+    pub(crate) fn arrive(&mut self, arrival: &Arrival) -> Odds {
+        let p = self.update(arrival);
+        if arrival.class == Class::L4s { Odds::mark(p) } else { Odds::NONE }
+    }
+
+    /// Brings `pMark` up to date and gives it. Updates that fell due while nothing arrived are made up for with the delay
+    /// that the arriving packet finds.
+    pub(crate) fn update(&mut self, arrival: &Arrival) -> f64 {
+        let instantaneous = ((self.delay.of(arrival) - self.low) / self.span).clamp(0.0, 1.0);
+        let Some(updated) = self.updated else {
+            self.updated = Some(arrival.now);
+            self.p = self.alpha * instantaneous;
+            return self.p;
+        };
+        let due = arrival.now.since(updated).as_nanos() / self.interval.as_nanos();
+        // After so many updates nothing is left of the old value that a probability could show.
+        for _ in 0..due.min(1_000) {
+            self.p = self.alpha * instantaneous + (1.0 - self.alpha) * self.p;
+        }
+        self.updated = Some(updated + self.interval * due);
+        self.p
+    }
+}
+
+/// The law `step`: every L4S packet is marked while the delay exceeds a threshold.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StepConfig {
+    /// Above it everything is marked. Default: 1 ms, the usual threshold of wired L4S queues.
+    pub threshold: Duration,
+    /// The delay that is held against the threshold. Default: head of line.
+    pub delay: QueueDelay,
+}
+
+impl Default for StepConfig {
+    fn default() -> Self {
+        Self { threshold: Duration::from_millis(1), delay: QueueDelay::HeadOfLine }
+    }
+}
+
+pub(crate) fn step(config: &StepConfig, arrival: &Arrival) -> Odds {
+    let exceeded = config.delay.of(arrival) > config.threshold.as_secs_f64();
+    if exceeded && arrival.class == Class::L4s { Odds::mark(1.0) } else { Odds::NONE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::tests::arrival;
+
+    fn at(millis: u64, delay_ms: f64) -> Arrival {
+        Arrival { now: Instant::from_millis(millis), head_of_line: delay_ms * 1e-3, ..arrival(Class::L4s) }
+    }
+
+    #[test]
+    fn brunello_eqs_1_and_2_worked_by_hand() {
+        // Thresholds 5 and 10 ms, alpha 0.25, dT 5 ms. tmp: 7.5 ms -> 0.5; 20 ms -> 1 (clamped); 2 ms -> 0.
+        let mut ramp = Ramp::new(&RampConfig::default());
+        let mut is = |millis, delay, p: f64| {
+            let got = ramp.arrive(&at(millis, delay)).mark.get();
+            assert!((got - p).abs() < 1e-12, "{millis} ms: {got}, not {p}");
+        };
+        is(0, 7.5, 0.125);
+        is(3, 20.0, 0.125); // no update is due yet
+        is(5, 20.0, 0.343_75); // 0.25 + 0.75 * 0.125
+        is(10, 2.0, 0.257_812_5); // 0.75 times that
+        is(22, 2.0, 0.145_019_531_25); // twice more: 15 and 20 ms went by without a packet
+    }
+
+    #[test]
+    fn with_alpha_1_the_ramp_has_no_memory() {
+        let mut ramp = Ramp::new(&RampConfig { alpha: 1.0, ..RampConfig::default() });
+        for (millis, delay, p) in [(0, 20.0, 1.0), (5, 6.0, 0.2), (10, 5.0, 0.0), (15, 10.0, 1.0)] {
+            assert!((ramp.arrive(&at(millis, delay)).mark.get() - p).abs() < 1e-12, "{delay} ms");
+        }
+    }
+
+    #[test]
+    fn classic_flows_are_left_alone() {
+        let mut ramp = Ramp::new(&RampConfig { alpha: 1.0, ..RampConfig::default() });
+        for class in [Class::Classic, Class::NotEct] {
+            assert_eq!(ramp.arrive(&Arrival { class, ..at(0, 50.0) }), Odds::NONE);
+            assert_eq!(step(&StepConfig::default(), &Arrival { class, ..at(0, 50.0) }), Odds::NONE);
+        }
+    }
+
+    #[test]
+    fn the_step_is_one_at_its_threshold() {
+        let config = StepConfig::default();
+        assert_eq!(step(&config, &at(0, 1.0)), Odds::NONE);
+        assert_eq!(step(&config, &at(0, 1.001)), Odds::mark(1.0));
+    }
+}

@@ -1,0 +1,127 @@
+//! Marking at the UPF (TS 23.501 5.37.3, TS 29.244 5.38.1): the RAN measures congestion and reports it as a percentage,
+//! the UPF marks that share of the flow's packets until the next report.
+//!
+//! The percentage is what the RAN makes of its queue by a ramp. It travels in hundredths of a percent (TS 38.415 5.5.3,
+//! 0 to 10000), at its own period and with its own delay: that is what this loop costs against marking in the RAN.
+
+use tidemark_core::{Duration, Instant};
+
+use crate::config::{ConfigError, require};
+use crate::law::ramp::{Ramp, RampConfig};
+use crate::law::{Arrival, Odds};
+use crate::verdict::Class;
+
+/// Reports that may be under way at once.
+const PIPELINE: usize = 32;
+
+/// The law `upf`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UpfConfig {
+    /// How the RAN turns its queue into a percentage. Default: as the law `ramp`.
+    pub ramp: RampConfig,
+    /// Time between two reports to the UPF. Default: 10 ms.
+    pub report_interval: Duration,
+    /// From measuring to the UPF's first mark: uplink GTP-U, processing, and the downlink leg that the marked packet
+    /// travels. At most 32 report intervals. Default: 10 ms.
+    pub report_delay: Duration,
+}
+
+impl Default for UpfConfig {
+    fn default() -> Self {
+        Self {
+            ramp: RampConfig::default(),
+            report_interval: Duration::from_millis(10),
+            report_delay: Duration::from_millis(10),
+        }
+    }
+}
+
+impl UpfConfig {
+    /// Checks every field.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.ramp.validate()?;
+        let intervals = Duration::from_micros(100)..=Duration::from_secs(10);
+        require(intervals.contains(&self.report_interval), "report_interval", "must lie between 100 us and 10 s")?;
+        let longest = self.report_interval * PIPELINE as u64;
+        require(self.report_delay <= longest, "report_delay", "must be at most 32 times `report_interval`")
+    }
+}
+
+pub(crate) struct Upf {
+    ramp: Ramp,
+    interval: Duration,
+    delay: Duration,
+    /// Reports under way, oldest first: when each takes effect, and its congestion information.
+    pipeline: [(Instant, u16); PIPELINE],
+    first: usize,
+    len: usize,
+    next_report: Instant,
+    /// What the UPF marks with: the last report, held.
+    held: u16,
+}
+
+impl Upf {
+    pub(crate) fn new(config: &UpfConfig) -> Self {
+        Self {
+            ramp: Ramp::new(&config.ramp),
+            interval: config.report_interval,
+            delay: config.report_delay,
+            pipeline: [(Instant::ZERO, 0); PIPELINE],
+            first: 0,
+            len: 0,
+            next_report: Instant::ZERO,
+            held: 0,
+        }
+    }
+
+    pub(crate) fn arrive(&mut self, arrival: &Arrival) -> Odds {
+        let congestion = self.ramp.update(arrival);
+        if arrival.now >= self.next_report {
+            if self.len == PIPELINE {
+                self.take_effect();
+            }
+            let slot = (self.first + self.len) % PIPELINE;
+            self.pipeline[slot] = (arrival.now + self.delay, (congestion * 10_000.0 + 0.5) as u16);
+            self.len += 1;
+            self.next_report = arrival.now + self.interval;
+        }
+        while self.len > 0 && self.pipeline[self.first].0 <= arrival.now {
+            self.take_effect();
+        }
+        if arrival.class == Class::L4s { Odds::mark(f64::from(self.held) / 10_000.0) } else { Odds::NONE }
+    }
+
+    fn take_effect(&mut self) {
+        self.held = self.pipeline[self.first].1;
+        self.first = (self.first + 1) % PIPELINE;
+        self.len -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::tests::arrival;
+
+    #[test]
+    fn the_last_report_is_held_and_comes_late() {
+        let config = UpfConfig { ramp: RampConfig { alpha: 1.0, ..RampConfig::default() }, ..UpfConfig::default() };
+        let mut law = Upf::new(&config);
+        let mut at = |millis, delay_ms: f64| {
+            let now = Instant::from_millis(millis);
+            law.arrive(&Arrival { now, head_of_line: delay_ms * 1e-3, ..arrival(Class::L4s) }).mark.get()
+        };
+        // Queue: 6.2345 ms from 0 ms (24.69 %), 20 ms from 5 ms, empty from 25 ms. Reports at 0, 10, 20, 30 take effect
+        // 10 ms later each.
+        assert_eq!(at(0, 6.234_5), 0.0);
+        assert_eq!(at(5, 20.0), 0.0);
+        assert_eq!(at(10, 20.0), 0.2469);
+        assert_eq!(at(15, 20.0), 0.2469);
+        assert_eq!(at(20, 20.0), 1.0);
+        assert_eq!(at(30, 0.0), 1.0);
+        assert_eq!(at(39, 0.0), 1.0);
+        assert_eq!(at(40, 0.0), 0.0);
+    }
+}

@@ -1,0 +1,50 @@
+//! The marker as a scenario names it.
+#![cfg(feature = "serde")]
+
+use tidemark_core::Duration;
+use tidemark_marker::{L4SpanConfig, LawConfig, MarkerConfig};
+
+fn parse(text: &str) -> Result<MarkerConfig, toml::de::Error> {
+    toml::from_str(text)
+}
+
+#[test]
+fn the_law_stands_beside_what_every_law_shares() {
+    let config = parse("law = 'l4span'\ntau_s = '5 ms'\ntau_c = '30 ms'").unwrap();
+    let law = LawConfig::L4span(L4SpanConfig { tau_s: Duration::from_millis(5), ..L4SpanConfig::default() });
+    assert_eq!(config, MarkerConfig { tau_c: Duration::from_millis(30), ..MarkerConfig::with_law(law) });
+}
+
+#[test]
+fn every_law_can_be_named_and_has_defaults_that_work() {
+    for law in ["none", "l4span", "ramp", "step", "dualpi2", "codel", "ecn-codel", "drop-head", "upf"] {
+        let config = parse(&format!("law = '{law}'")).unwrap_or_else(|error| panic!("{law}: {error}"));
+        config.validate().unwrap_or_else(|error| panic!("{law}: {error}"));
+        let written = toml::to_string(&config).unwrap();
+        assert_eq!(parse(&written).unwrap_or_else(|error| panic!("{law}: {error}\n{written}")), config);
+    }
+}
+
+#[test]
+fn unknown_keys_and_laws_are_refused_by_name() {
+    for text in ["law = 'none'\ntau_s = '5 ms'", "law = 'l4span'\nthreshold = '5 ms'", "law = 'step'\nlow = '1 ms'"] {
+        let error = parse(text).unwrap_err().to_string();
+        assert!(error.contains("unknown field"), "{text}: {error}");
+    }
+    let error = parse("law = 'red'").unwrap_err().to_string();
+    assert!(error.contains("red") && error.contains("l4span"), "{error}");
+}
+
+#[test]
+fn a_value_that_cannot_work_is_refused_with_what_would_be_right() {
+    for (text, field) in [
+        ("law = 'l4span'\nbeta = 1.0", "beta"),
+        ("law = 'l4span'\ntau_s = '0 s'", "tau_s"),
+        ("law = 'ramp'\nlow = '10 ms'", "high"),
+        ("law = 'ramp'\nalpha = 0.0", "alpha"),
+        ("law = 'upf'\nreport_delay = '1 s'", "report_delay"),
+        ("law = 'none'\nflow_capacity = 7", "flow_capacity"),
+    ] {
+        assert_eq!(parse(text).unwrap().validate().unwrap_err().field, field, "{text}");
+    }
+}
