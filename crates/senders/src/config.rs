@@ -4,7 +4,7 @@ use thiserror::Error;
 use tidemark_core::{Bytes, Duration, FlowId};
 
 use crate::app::AppConfig;
-use crate::controller::{CubicConfig, PragueConfig, RenoConfig};
+use crate::controller::{BbrV1Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
 use crate::endpoint::Endpoint;
 use crate::tcp;
 
@@ -34,6 +34,10 @@ pub enum SenderConfig {
     Reno(RenoConfig),
     /// CUBIC (RFC 9438).
     Cubic(CubicConfig),
+    /// BBR version 1, as in Linux.
+    BbrV1(BbrV1Config),
+    /// BBR version 3, as in Google's code.
+    BbrV3(BbrV3Config),
     /// TCP Prague (draft-briscoe-iccrg-prague-congestion-control).
     Prague(PragueConfig),
 }
@@ -65,7 +69,8 @@ pub enum EcnMode {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TcpConfig {
-    /// What the server is willing to negotiate. Default: `accecn` for Prague, `classic` for the others.
+    /// What the server is willing to negotiate. Default: `accecn` for Prague, `classic` for Reno
+    /// and CUBIC, `off` for BBR.
     pub ecn: Option<EcnMode>,
     /// What the client asks for. Default: the same as the server.
     pub client_ecn: Option<EcnMode>,
@@ -132,7 +137,7 @@ impl SenderConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.tcp().validate()?;
         match self {
-            Self::Reno(_) | Self::Cubic(_) => Ok(()),
+            Self::Reno(_) | Self::Cubic(_) | Self::BbrV1(_) | Self::BbrV3(_) => Ok(()),
             Self::Prague(prague) => prague.validate(),
         }
     }
@@ -142,13 +147,19 @@ impl SenderConfig {
         match self {
             Self::Reno(reno) => &reno.tcp,
             Self::Cubic(cubic) => &cubic.tcp,
+            Self::BbrV1(bbr) => &bbr.tcp,
+            Self::BbrV3(bbr) => &bbr.tcp,
             Self::Prague(prague) => &prague.tcp,
         }
     }
 
     /// What the server is willing to negotiate.
     pub fn ecn(&self) -> EcnMode {
-        let usual = if matches!(self, Self::Prague(_)) { EcnMode::Accecn } else { EcnMode::Classic };
+        let usual = match self {
+            Self::Reno(_) | Self::Cubic(_) => EcnMode::Classic,
+            Self::BbrV1(_) | Self::BbrV3(_) => EcnMode::Off,
+            Self::Prague(_) => EcnMode::Accecn,
+        };
         self.tcp().ecn.unwrap_or(usual)
     }
 }

@@ -6,13 +6,15 @@ use link::{Bottleneck, Fate, Link};
 use proptest::prelude::*;
 use tidemark_core::{BitRate, Bytes, Duration, Instant, Stream};
 use tidemark_senders::app::BulkConfig;
-use tidemark_senders::controller::{CubicConfig, PragueConfig, RenoConfig};
+use tidemark_senders::controller::{BbrV1Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
 use tidemark_senders::{AppConfig, EcnMode, SenderConfig, TcpConfig};
 
 fn controllers() -> Vec<SenderConfig> {
     vec![
         SenderConfig::Reno(RenoConfig::default()),
         SenderConfig::Cubic(CubicConfig::default()),
+        SenderConfig::BbrV1(BbrV1Config::default()),
+        SenderConfig::BbrV3(BbrV3Config::default()),
         SenderConfig::Prague(PragueConfig::default()),
     ]
 }
@@ -53,7 +55,9 @@ fn a_fixed_rate_is_used_to_the_last_percent() {
         link.run_for(Duration::from_secs(20));
         let goodput = (link.stats().1.delivered - before).as_f64() * 8.0 / 20.0;
         let possible = 40e6 * 1448.0 / 1500.0;
-        assert!(goodput > 0.97 * possible, "{config:?}: {goodput}");
+        // BBR gives away 1 % of margin, and its flight for 200 ms of 5 s or 10 s to learn the round trip.
+        let least = if matches!(config, SenderConfig::BbrV1(_) | SenderConfig::BbrV3(_)) { 0.95 } else { 0.97 };
+        assert!(goodput > least * possible, "{config:?}: {goodput}");
         assert!(goodput <= possible * 1.001);
     }
 }
@@ -63,7 +67,7 @@ proptest! {
     #[test]
     fn everything_arrives_in_order_and_once(
         seed in any::<u64>(),
-        which in 0usize..3,
+        which in 0usize..5,
         ecn in 0usize..3,
         loss in 0.0..0.15f64,
         late in 0.0..0.1f64,
@@ -76,6 +80,8 @@ proptest! {
         let config = match which {
             0 => SenderConfig::Reno(RenoConfig { tcp, ..RenoConfig::default() }),
             1 => SenderConfig::Cubic(CubicConfig { tcp, ..CubicConfig::default() }),
+            2 => SenderConfig::BbrV1(BbrV1Config { tcp }),
+            3 => SenderConfig::BbrV3(BbrV3Config { tcp, ..BbrV3Config::default() }),
             _ => SenderConfig::Prague(PragueConfig { tcp, ..PragueConfig::default() }),
         };
         let mut link = Link::new(&config, &bulk(size), Duration::from_millis(15));

@@ -1,5 +1,6 @@
 //! Congestion controllers: told what was acknowledged, marked and lost, they answer with a window and a rate.
 
+mod bbr;
 mod cubic;
 mod hystart;
 mod prague;
@@ -8,6 +9,7 @@ mod window;
 
 use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant};
 
+pub use bbr::{BbrV1, BbrV1Config, BbrV3, BbrV3Config};
 pub use cubic::{Cubic, CubicConfig};
 pub use prague::{Prague, PragueConfig};
 pub use reno::{Reno, RenoConfig};
@@ -26,7 +28,7 @@ pub struct Sizes {
 }
 
 /// An acknowledgement that told something new.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Ack {
     /// When it arrived.
     pub now: Instant,
@@ -61,6 +63,25 @@ pub struct Ack {
     pub window_limited: bool,
     /// The transport is reducing its flight after a loss or an ECN echo: windows must not grow.
     pub recovering: bool,
+    /// Losses are being repaired, after a fast retransmission or a timeout.
+    pub repairing: bool,
+}
+
+/// A segment that is held for lost.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LostSegment {
+    /// When that was found out.
+    pub now: Instant,
+    /// Its payload.
+    pub size: Bytes,
+    /// Payload in flight when it was sent, itself included.
+    pub in_flight: Bytes,
+    /// Payload held for lost since it was sent, itself included.
+    pub lost: Bytes,
+    /// It was sent while the application had too little to send.
+    pub app_limited: bool,
+    /// All payload delivered so far.
+    pub delivered: Bytes,
 }
 
 /// A delivery rate (draft-ietf-ccwg-bbr 4.1): what was delivered over the flight of one segment.
@@ -118,13 +139,16 @@ pub trait Controller {
     fn on_established(&mut self, now: Instant, ecn: EcnMode, rtt: Option<Duration>);
     /// Something new was acknowledged.
     fn on_ack(&mut self, ack: &Ack);
+    /// A segment is held for lost; called for each, before [`on_ack`](Self::on_ack).
+    fn on_lost(&mut self, _lost: &LostSegment) {}
     /// Congestion, for the first time in this window of data.
     fn on_congestion(&mut self, congestion: &Congestion);
     /// The retransmission timer expired, for the first time since data was acknowledged.
     fn on_timeout(&mut self, congestion: &Congestion);
     /// The last reduction followed a loss or a timeout that turned out to be none.
     fn on_spurious(&mut self, now: Instant);
-    /// Data is sent again after nothing had been in flight for `idle`, longer than a timeout `rto`.
+    /// Data is sent again after nothing had been sent for `idle`, and nothing is in flight. `rto` is the
+    /// present retransmission timeout.
     fn on_idle(&mut self, now: Instant, idle: Duration, rto: Duration);
     /// How much payload may be in flight.
     fn window(&self) -> Bytes;
@@ -151,7 +175,7 @@ pub trait Controller {
 }
 
 /// The controller that `config` describes.
-pub(crate) fn build(config: &SenderConfig, _flow: FlowId, _seed: u64) -> Box<dyn Controller + Send> {
+pub(crate) fn build(config: &SenderConfig, flow: FlowId, seed: u64) -> Box<dyn Controller + Send> {
     let tcp = config.tcp();
     let mss = tcp.mss.as_f64();
     let full = crate::payload::TcpSegment { payload: tcp.mss.0 as u32, ..Default::default() };
@@ -159,6 +183,8 @@ pub(crate) fn build(config: &SenderConfig, _flow: FlowId, _seed: u64) -> Box<dyn
     match config {
         SenderConfig::Reno(reno) => Box::new(Reno::new(reno, sizes)),
         SenderConfig::Cubic(cubic) => Box::new(Cubic::new(cubic, sizes)),
+        SenderConfig::BbrV1(_) => Box::new(BbrV1::new(sizes, flow, seed)),
+        SenderConfig::BbrV3(bbr) => Box::new(BbrV3::new(bbr, sizes, flow, seed)),
         SenderConfig::Prague(prague) => Box::new(Prague::new(prague, sizes)),
     }
 }

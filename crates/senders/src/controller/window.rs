@@ -36,6 +36,9 @@ impl Window {
     /// Halves the window for each timeout that the connection was idle, down to the initial window (RFC 9293
     /// 3.8.6 leaves it open; RFC 2861 2, as Linux does it).
     pub(super) fn restart_after_idle(&mut self, sizes: Sizes, idle: Duration, rto: Duration) {
+        if idle <= rto {
+            return;
+        }
         let restart = self.size.min(sizes.initial_window);
         self.threshold = self.threshold.max(self.size * 0.75);
         let mut left = idle.saturating_sub(rto);
@@ -75,6 +78,7 @@ mod tests {
             window.restart_after_idle(sizes, Duration::from_millis(idle), rto);
             (window.size, window.threshold)
         };
+        assert_eq!(after(199), (80_000.0, 50_000.0));
         assert_eq!(after(201), (40_000.0, 60_000.0));
         assert_eq!(after(700), (10_000.0, 60_000.0));
         assert_eq!(after(100_000), (10_000.0, 60_000.0));

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use tidemark_core::{Bytes, Duration, Instant};
 
 use super::ranges::Ranges;
-use crate::controller::RateSample;
+use crate::controller::{LostSegment, RateSample};
 use crate::payload::TcpSegment;
 
 /// Duplicate acknowledgements, or rather segments sacked, that tell a loss without reordering (RFC 8985 6.2).
@@ -358,6 +358,7 @@ impl Scoreboard {
         min_rtt: Duration,
         smoothed_rtt: Duration,
         recovering: bool,
+        mut report: impl FnMut(&LostSegment),
     ) -> (u64, u32, Option<Instant>) {
         let Some((rack_sent, rack_end, rack_rtt)) = self.rack else { return (0, 0, None) };
         let patience = rack_rtt + self.reordering_window(min_rtt, smoothed_rtt, recovering);
@@ -374,7 +375,7 @@ impl Scoreboard {
                     deadline = Some(segment.sent_at + patience);
                     break;
                 }
-                self.lose(self.unjudged);
+                report(&self.lose(now, self.unjudged));
                 segments += 1;
             }
             self.unjudged += 1;
@@ -390,7 +391,7 @@ impl Scoreboard {
                     deadline = Some(deadline.map_or(sent_at + patience, |other| other.min(sent_at + patience)));
                     break;
                 }
-                self.lose(number);
+                report(&self.lose(now, number));
                 segments += 1;
             }
             self.retransmissions.pop_front();
@@ -398,7 +399,7 @@ impl Scoreboard {
         (self.lost_total - before.0, segments, deadline)
     }
 
-    fn lose(&mut self, number: u64) {
+    fn lose(&mut self, now: Instant, number: u64) -> LostSegment {
         let index = (number - self.base) as usize;
         let segment = &mut self.segments[index];
         segment.lost = true;
@@ -406,6 +407,14 @@ impl Scoreboard {
         self.in_flight -= len;
         self.lost_total += len;
         self.lost.push_back(number);
+        LostSegment {
+            now,
+            size: Bytes(len),
+            in_flight: Bytes(u64::from(segment.in_flight)),
+            lost: Bytes(self.lost_total - segment.lost_before),
+            app_limited: segment.app_limited,
+            delivered: Bytes(self.delivered),
+        }
     }
 
     /// The retransmission timer expired: nothing is held to be in flight any more. Returns the segments that this loses.

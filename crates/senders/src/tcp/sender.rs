@@ -196,6 +196,7 @@ impl Sender {
                 rate: news.rate,
                 window_limited: was_limited,
                 recovering: matches!(self.phase, Phase::Reducing { .. } | Phase::Recovering { .. }),
+                repairing: matches!(self.phase, Phase::Recovering { .. } | Phase::TimedOut { .. }),
             });
         }
         self.refresh_pacing();
@@ -258,7 +259,9 @@ impl Sender {
     fn find_losses(&mut self, now: Instant, prior_in_flight: u64) -> u64 {
         let recovering = matches!(self.phase, Phase::Recovering { .. } | Phase::TimedOut { .. });
         let smoothed = self.rtt.smoothed().unwrap_or_default();
-        let (lost, segments, deadline) = self.board.detect_losses(now, self.rtt.min(), smoothed, recovering);
+        let controller = &mut self.controller;
+        let (lost, segments, deadline) =
+            self.board.detect_losses(now, self.rtt.min(), smoothed, recovering, |lost| controller.on_lost(lost));
         self.reorder_deadline = deadline;
         self.stats.losses += u64::from(segments);
         if lost > 0 && !recovering {
@@ -369,7 +372,7 @@ impl Sender {
         if let Some((number, len)) = self.board.next_lost() {
             return (in_flight + u64::from(len) <= window).then_some(NextUp::Again { number, len, probe: false });
         }
-        let len = self.new_bytes(now);
+        let len = self.new_bytes(now)?;
         if len == 0 {
             if in_flight < window {
                 self.board.limited_by_application();
@@ -383,14 +386,14 @@ impl Sender {
         Some(NextUp::New { len, probe: false })
     }
 
-    /// New bytes that the application has and the receiver allows, up to a segment.
-    fn new_bytes(&mut self, now: Instant) -> u32 {
+    /// How many new bytes the application has, up to a segment; `None` if the receiver allows no segment.
+    fn new_bytes(&mut self, now: Instant) -> Option<u32> {
         let next = self.board.next_seq();
         let room = self.allowed.saturating_sub(next);
         let available = self.source.available(now, Bytes(next - FIRST_SEQ)).0;
         let len = available.min(u64::from(self.mss));
         // Better to wait for room than to send a small segment (RFC 9293 3.8.6.2.1).
-        if len > room { 0 } else { len as u32 }
+        (len <= room).then_some(len as u32)
     }
 
     /// RFC 8985 7.3: new data if there is some, else the last segment again, whatever the window says.
@@ -398,7 +401,7 @@ impl Sender {
         if !self.board.is_outstanding() {
             return None;
         }
-        match self.new_bytes(now) {
+        match self.new_bytes(now).unwrap_or(0) {
             0 => self.board.last().map(|(number, len)| NextUp::Again { number, len, probe: true }),
             len => Some(NextUp::New { len, probe: true }),
         }
@@ -409,7 +412,7 @@ impl Sender {
             NextUp::Again { number, len, probe } => (self.board.resend(now, number)?, len, true, probe),
             NextUp::New { len, probe } => {
                 let idle = now.since(self.last_sent);
-                if !self.board.is_outstanding() && idle > self.rtt.rto() && self.board.next_seq() > FIRST_SEQ {
+                if !self.board.is_outstanding() && self.board.next_seq() > FIRST_SEQ {
                     self.controller.on_idle(now, idle, self.rtt.rto());
                     self.refresh_pacing();
                 }

@@ -1,0 +1,441 @@
+//! BBR version 1 as Linux has it (`net/ipv4/tcp_bbr.c`), except that quantities are bytes and floats, and that
+//! its bandwidth filter keeps the exact maximum. It does not respond to ECN, so that none is negotiated.
+
+use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant, Stream};
+
+use super::{
+    Aggregation, FULL_BW_GROWTH, FULL_BW_ROUNDS, MIN_RTT_WINDOW, MIN_WINDOW, PACING_MARGIN, PROBE_RTT_TIME, Rounds,
+    WindowedMax, quantum, sample, wire_rate,
+};
+use crate::config::{EcnMode, TcpConfig};
+use crate::controller::{Ack, Congestion, Controller, Sizes};
+
+/// 2 / ln 2, which doubles the rate each round.
+const HIGH_GAIN: f64 = 2885.0 / 1000.0;
+const DRAIN_GAIN: f64 = 1000.0 / 2885.0;
+const WINDOW_GAIN: f64 = 2.0;
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+const BW_ROUNDS: u64 = 10;
+/// Aggregation is trusted up to this time at the bandwidth.
+const EXTRA_ACKED_LIMIT: f64 = 0.1;
+
+/// BBR version 1's configuration.
+#[derive(Clone, PartialEq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BbrV1Config {
+    /// The transport below. ECN is off by default.
+    pub tcp: TcpConfig,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// BBR version 1.
+#[derive(Clone, Debug)]
+pub struct BbrV1 {
+    sizes: Sizes,
+    stream: Stream,
+    mode: Mode,
+    rounds: Rounds,
+    bandwidth: WindowedMax,
+    policer: Policer,
+    aggregation: Aggregation,
+    full_bw: f64,
+    full_bw_count: u32,
+    full_bw_reached: bool,
+    cycle_index: usize,
+    cycle_start: Instant,
+    min_rtt: Option<Duration>,
+    min_rtt_at: Instant,
+    probe_rtt_done: Option<Instant>,
+    probe_rtt_round_done: bool,
+    /// Samples of segments sent before this much was delivered are as limited as if by the application.
+    limited_until: Bytes,
+    idle_restart: bool,
+    window: f64,
+    prior_window: f64,
+    conserving: bool,
+    repairing: bool,
+    pacing: f64,
+}
+
+impl BbrV1 {
+    /// A controller at its initial window. `seed` and `flow` name the stream of its random phases.
+    pub fn new(sizes: Sizes, flow: FlowId, seed: u64) -> Self {
+        Self {
+            sizes,
+            stream: Stream::new(seed, flow.0, "bbr"),
+            mode: Mode::Startup,
+            rounds: Rounds::default(),
+            bandwidth: WindowedMax::new(BW_ROUNDS),
+            policer: Policer::default(),
+            aggregation: Aggregation::default(),
+            full_bw: 0.0,
+            full_bw_count: 0,
+            full_bw_reached: false,
+            cycle_index: 0,
+            cycle_start: Instant::ZERO,
+            min_rtt: None,
+            min_rtt_at: Instant::ZERO,
+            probe_rtt_done: None,
+            probe_rtt_round_done: false,
+            limited_until: Bytes::ZERO,
+            idle_restart: false,
+            window: sizes.initial_window,
+            prior_window: 0.0,
+            conserving: false,
+            repairing: false,
+            pacing: 0.0,
+        }
+    }
+
+    /// The bandwidth in use, in bytes a second.
+    fn bw(&self) -> f64 {
+        self.policer.bandwidth().unwrap_or(self.bandwidth.get())
+    }
+
+    fn gains(&self) -> (f64, f64) {
+        match self.mode {
+            Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
+            Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
+            Mode::ProbeBw if self.policer.bandwidth().is_some() => (1.0, WINDOW_GAIN),
+            Mode::ProbeBw => (CYCLE[self.cycle_index], WINDOW_GAIN),
+            Mode::ProbeRtt => (1.0, 1.0),
+        }
+    }
+
+    /// `bbr_bdp` and `bbr_quantization_budget`.
+    fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
+        let Some(min_rtt) = self.min_rtt else { return self.sizes.initial_window };
+        let mss = self.sizes.mss;
+        let bdp = bandwidth * min_rtt.as_secs_f64() * gain;
+        let segments = libm::ceil((bdp + 3.0 * quantum(self.pacing, self.sizes)) / mss);
+        // Even, because acknowledgements answer two; two more to probe even a tiny pipe.
+        let even = 2.0 * libm::ceil(segments / 2.0);
+        let probing = self.mode == Mode::ProbeBw && self.cycle_index == 0;
+        (even + if probing { 2.0 } else { 0.0 }) * mss
+    }
+
+    fn update_bandwidth(&mut self, ack: &Ack) {
+        self.rounds.on_ack(ack);
+        if self.rounds.begins {
+            self.conserving = false;
+        }
+        let limited = ack.prior_delivered < self.limited_until;
+        let Some((rate, app_limited)) = sample(ack) else { return };
+        self.policer.on_ack(ack, rate, self.rounds, app_limited || limited, self.mode == Mode::ProbeBw);
+        if !(app_limited || limited) || rate >= self.bandwidth.get() {
+            self.bandwidth.update(self.rounds.count, rate);
+        }
+    }
+
+    fn update_cycle(&mut self, ack: &Ack) {
+        if self.mode != Mode::ProbeBw {
+            return;
+        }
+        let gain = self.gains().0;
+        let full_length = self.min_rtt.is_some_and(|min| ack.now.since(self.cycle_start) > min);
+        let in_flight = ack.prior_in_flight.as_f64();
+        let bandwidth = self.bandwidth.get();
+        let over = if gain > 1.0 {
+            full_length && (ack.lost > Bytes::ZERO || in_flight >= self.inflight(bandwidth, gain))
+        } else if gain < 1.0 {
+            full_length || in_flight <= self.inflight(bandwidth, 1.0)
+        } else {
+            full_length
+        };
+        if over {
+            self.cycle_index = (self.cycle_index + 1) % CYCLE.len();
+            self.cycle_start = ack.now;
+        }
+    }
+
+    fn check_full_bandwidth(&mut self, ack: &Ack) {
+        let limited = ack.rate.is_none_or(|rate| rate.app_limited);
+        if self.full_bw_reached || !self.rounds.begins || limited {
+            return;
+        }
+        let bandwidth = self.bandwidth.get();
+        if bandwidth >= self.full_bw * FULL_BW_GROWTH {
+            self.full_bw = bandwidth;
+            self.full_bw_count = 0;
+        } else {
+            self.full_bw_count += 1;
+            self.full_bw_reached = self.full_bw_count >= FULL_BW_ROUNDS;
+        }
+    }
+
+    fn check_drain(&mut self, ack: &Ack) {
+        if self.mode == Mode::Startup && self.full_bw_reached {
+            self.mode = Mode::Drain;
+        }
+        if self.mode == Mode::Drain && ack.in_flight.as_f64() <= self.inflight(self.bandwidth.get(), 1.0) {
+            self.enter_probe_bw(ack.now);
+        }
+    }
+
+    /// At a random phase, but not the one that drains.
+    fn enter_probe_bw(&mut self, now: Instant) {
+        self.mode = Mode::ProbeBw;
+        let draw = (self.stream.uniform() * 7.0) as usize;
+        self.cycle_index = (CYCLE.len() - draw) % CYCLE.len();
+        self.cycle_start = now;
+    }
+
+    fn update_min_rtt(&mut self, ack: &Ack) {
+        let expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
+        if let Some(rtt) = ack.rtt
+            && (expired || self.min_rtt.is_none_or(|min| rtt < min))
+        {
+            self.min_rtt = Some(rtt);
+            self.min_rtt_at = ack.now;
+        }
+        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+            self.save_window();
+            self.mode = Mode::ProbeRtt;
+            self.probe_rtt_done = None;
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.probe_rtt(ack);
+        }
+        if ack.acked > Bytes::ZERO {
+            self.idle_restart = false;
+        }
+    }
+
+    fn probe_rtt(&mut self, ack: &Ack) {
+        self.limited_until = ack.delivered + ack.in_flight;
+        match self.probe_rtt_done {
+            None if ack.in_flight.as_f64() <= MIN_WINDOW * self.sizes.mss => {
+                self.probe_rtt_done = Some(ack.now + PROBE_RTT_TIME);
+                self.probe_rtt_round_done = false;
+                self.rounds.restart(ack.delivered);
+            }
+            None => {}
+            Some(done) => {
+                self.probe_rtt_round_done |= self.rounds.begins;
+                if self.probe_rtt_round_done && ack.now > done {
+                    self.min_rtt_at = ack.now;
+                    self.window = self.window.max(self.prior_window);
+                    if self.full_bw_reached {
+                        self.enter_probe_bw(ack.now);
+                    } else {
+                        self.mode = Mode::Startup;
+                    }
+                }
+            }
+        }
+    }
+
+    fn save_window(&mut self) {
+        let fresh = !self.repairing && self.mode != Mode::ProbeRtt;
+        self.prior_window = if fresh { self.window } else { self.prior_window.max(self.window) };
+    }
+
+    fn update_pacing(&mut self) {
+        let rate = self.bw() * self.gains().0 * PACING_MARGIN;
+        if self.full_bw_reached || rate > self.pacing {
+            self.pacing = rate;
+        }
+    }
+
+    /// `bbr_set_cwnd`: packet conservation in the first round of recovery, then towards the model.
+    fn update_window(&mut self, ack: &Ack) {
+        let mss = self.sizes.mss;
+        let acked = ack.acked.as_f64();
+        let in_flight = ack.in_flight.as_f64();
+        if ack.lost > Bytes::ZERO {
+            self.window = (self.window - ack.lost.as_f64()).max(mss);
+        }
+        if self.repairing && !ack.repairing {
+            self.window = self.window.max(self.prior_window);
+            self.conserving = false;
+        }
+        self.repairing = ack.repairing;
+        if self.conserving {
+            self.window = self.window.max(in_flight + acked);
+        } else {
+            let (_, gain) = self.gains();
+            let mut target = self.inflight(self.bw(), gain);
+            if self.full_bw_reached {
+                target += self.aggregation.extra().min(self.bw() * EXTRA_ACKED_LIMIT);
+                self.window = (self.window + acked).min(target);
+            } else if self.window < target || ack.delivered.as_f64() < self.sizes.initial_window {
+                self.window += acked;
+            }
+            self.window = self.window.max(MIN_WINDOW * mss);
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.window = self.window.min(MIN_WINDOW * mss);
+        }
+    }
+}
+
+impl Controller for BbrV1 {
+    fn on_established(&mut self, now: Instant, _ecn: EcnMode, rtt: Option<Duration>) {
+        self.min_rtt = rtt;
+        self.min_rtt_at = now;
+        self.aggregation.restart(now);
+        let rtt = rtt.unwrap_or(Duration::from_millis(1)).max(Duration::from_micros(1));
+        self.pacing = HIGH_GAIN * self.sizes.initial_window / rtt.as_secs_f64();
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.update_bandwidth(ack);
+        self.aggregation.on_ack(ack, self.rounds.begins, self.bw(), self.window);
+        self.update_cycle(ack);
+        self.check_full_bandwidth(ack);
+        self.check_drain(ack);
+        self.update_min_rtt(ack);
+        self.update_pacing();
+        self.update_window(ack);
+    }
+    /// Fast recovery begins with a round of packet conservation. An echo of congestion changes nothing.
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        if congestion.signal == crate::controller::Signal::Loss {
+            self.save_window();
+            self.conserving = true;
+            self.repairing = true;
+            self.rounds.restart(congestion.delivered);
+            self.window = congestion.in_flight.as_f64().max(self.sizes.mss);
+        }
+    }
+    fn on_timeout(&mut self, _congestion: &Congestion) {
+        self.save_window();
+        self.repairing = true;
+        self.conserving = false;
+        self.full_bw = 0.0;
+        self.policer.start_interval_if_idle();
+        self.window = self.sizes.mss;
+    }
+    fn on_spurious(&mut self, _now: Instant) {
+        self.full_bw = 0.0;
+        self.full_bw_count = 0;
+        self.policer = Policer::default();
+        self.window = self.window.max(self.prior_window);
+        self.conserving = false;
+        self.repairing = false;
+    }
+    fn on_idle(&mut self, now: Instant, _idle: Duration, _rto: Duration) {
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        if self.mode == Mode::ProbeBw {
+            self.pacing = self.bw() * PACING_MARGIN;
+        }
+    }
+    fn window(&self) -> Bytes {
+        Bytes(self.window as u64)
+    }
+    fn pacing_rate(&self) -> Option<BitRate> {
+        wire_rate(self.pacing, self.sizes)
+    }
+    fn burst(&self) -> Bytes {
+        Bytes(quantum(self.pacing, self.sizes) as u64)
+    }
+    fn owns_recovery(&self) -> bool {
+        true
+    }
+}
+
+/// `lt_bw`: finds out a token-bucket policer by its steady losses, and keeps to its rate for 48 rounds.
+#[derive(Clone, Debug, Default)]
+struct Policer {
+    sampling: bool,
+    rounds: u32,
+    delivered: Bytes,
+    lost: Bytes,
+    since: Instant,
+    rate: f64,
+    in_use: bool,
+    lost_total: Bytes,
+}
+
+impl Policer {
+    const LEAST_ROUNDS: u32 = 4;
+    const LOSS: f64 = 50.0 / 256.0;
+    const RATIO: f64 = 1.0 / 8.0;
+    /// 4 kbit/s.
+    const DIFFERENCE: f64 = 500.0;
+    const USE_ROUNDS: u32 = 48;
+
+    fn bandwidth(&self) -> Option<f64> {
+        self.in_use.then_some(self.rate)
+    }
+
+    fn start_interval_if_idle(&mut self) {
+        self.sampling = true;
+        self.rounds = 0;
+    }
+
+    fn reset_interval(&mut self, ack: &Ack) {
+        self.since = ack.now;
+        self.delivered = ack.delivered;
+        self.lost = self.lost_total;
+        self.rounds = 0;
+    }
+
+    fn reset(&mut self, ack: &Ack) {
+        *self = Self { lost_total: self.lost_total, ..Self::default() };
+        self.reset_interval(ack);
+    }
+
+    fn on_ack(&mut self, ack: &Ack, _rate: f64, rounds: Rounds, limited: bool, probing_bw: bool) {
+        self.lost_total += ack.lost;
+        if self.in_use {
+            if probing_bw && rounds.begins {
+                self.rounds += 1;
+                if self.rounds >= Self::USE_ROUNDS {
+                    self.reset(ack);
+                }
+            }
+            return;
+        }
+        if !self.sampling {
+            if ack.lost == Bytes::ZERO {
+                return;
+            }
+            self.reset_interval(ack);
+            self.sampling = true;
+        }
+        if limited {
+            self.reset(ack);
+            return;
+        }
+        self.rounds += u32::from(rounds.begins);
+        if self.rounds < Self::LEAST_ROUNDS {
+            return;
+        }
+        if self.rounds > 4 * Self::LEAST_ROUNDS {
+            self.reset(ack);
+            return;
+        }
+        // The interval ends with a loss, when the bucket is empty.
+        if ack.lost == Bytes::ZERO {
+            return;
+        }
+        let (lost, delivered) = (self.lost_total - self.lost, ack.delivered - self.delivered);
+        if delivered == Bytes::ZERO || lost.as_f64() < Self::LOSS * delivered.as_f64() {
+            return;
+        }
+        let time = ack.now.since(self.since);
+        if time < Duration::from_millis(1) {
+            return;
+        }
+        let rate = delivered.as_f64() / time.as_secs_f64();
+        let difference = (rate - self.rate).abs();
+        if self.rate > 0.0 && (difference <= Self::RATIO * self.rate || difference <= Self::DIFFERENCE) {
+            self.rate = (rate + self.rate) / 2.0;
+            self.in_use = true;
+            self.rounds = 0;
+        } else {
+            self.rate = rate;
+            self.reset_interval(ack);
+        }
+    }
+}
