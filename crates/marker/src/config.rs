@@ -46,6 +46,9 @@ pub struct MarkerConfig {
     /// A DRB with a standing queue asks for a report when the last one is older than this. Default: 20 ms, twice
     /// the longest period that gNBs ship with.
     pub poll_after: Duration,
+    /// Marks of TCP flows are written into the acknowledgements on their way up instead of the packets on their way down
+    /// (L4Span section 4.4). Default: off.
+    pub short_circuit: bool,
 }
 
 impl Default for MarkerConfig {
@@ -56,6 +59,7 @@ impl Default for MarkerConfig {
             profile_capacity: 16_384,
             flow_capacity: 64,
             poll_after: Duration::from_millis(20),
+            short_circuit: false,
         }
     }
 }

@@ -57,6 +57,10 @@ pub struct Counters {
     pub l4s_marks: u64,
     /// Packets of classic flows marked.
     pub classic_marks: u64,
+    /// Of the marks, those that went into acknowledgements instead of packets.
+    pub short_circuited: u64,
+    /// Acknowledgements rewritten.
+    pub rewritten_acks: u64,
     /// Packets dropped by the law.
     pub drops: u64,
     /// SDUs handed to the DU.
@@ -108,6 +112,7 @@ pub struct DrbMarker {
     backlog: Backlog,
     flows: FlowTable,
     poll_after: Duration,
+    short_circuit: bool,
     last_l4s: Option<Instant>,
     last_classic: Option<Instant>,
     /// End of the last sample of the egress rate, or when a queue began to stand after it.
@@ -134,6 +139,7 @@ impl DrbMarker {
             backlog: Backlog::new(),
             flows: FlowTable::new(config.flow_capacity),
             poll_after: config.poll_after,
+            short_circuit: config.short_circuit,
             last_l4s: None,
             last_classic: None,
             sampled: Instant::ZERO,
@@ -159,6 +165,9 @@ impl DrbMarker {
             flow.downlink(now, shown, packet.size.0);
             if let Some(tcp) = packet.payload.tcp() {
                 flow.handshake(now, &tcp, true);
+                if self.short_circuit {
+                    flow.feedback.downlink(&tcp);
+                }
             }
             (segment, rtt, known) = (u64::from(flow.largest), flow.rtt, flow.class);
         }
@@ -195,7 +204,13 @@ impl DrbMarker {
         if self.law.decides_on_leaving() {
             return Verdict::Pass;
         }
-        self.decide(packet, class, odds)
+        match self.decide(packet, class, odds) {
+            Verdict::Mark if self.short_circuit && self.book(packet) => {
+                self.counters.short_circuited += 1;
+                Verdict::Pass
+            }
+            verdict => verdict,
+        }
     }
 
     /// PDCP gave the SDU this SN and sends it to the DU; `size` is the PDU's.
@@ -247,7 +262,8 @@ impl DrbMarker {
         self.decide(packet, class, odds)
     }
 
-    /// A packet of the UE passes upwards. The handshake is read here.
+    /// A packet of the UE passes upwards: the handshake is read, and marks that are short-circuited are written into
+    /// acknowledgements.
     pub fn handle_uplink<P: Inspect>(&mut self, now: Instant, packet: &mut Packet<P>) {
         let Some(tcp) = packet.payload.tcp() else { return };
         let opens = tcp.flags.syn && !tcp.flags.ack;
@@ -255,6 +271,13 @@ impl DrbMarker {
         if let Some(flow) = flow {
             flow.uplink(now);
             flow.handshake(now, &tcp, false);
+            if !self.short_circuit {
+                return;
+            }
+            if let Some(feedback) = flow.feedback.uplink(&tcp) {
+                packet.payload.set_tcp_feedback(feedback);
+                self.counters.rewritten_acks += 1;
+            }
         }
     }
 
@@ -323,6 +346,12 @@ impl DrbMarker {
             self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };
         }
         self.backlog.report(now, self.profile.standing().0, was_busy);
+    }
+
+    /// Puts a mark into the flow's books instead of the packet; false for flows that can't have it so.
+    fn book<P: Inspect>(&mut self, packet: &Packet<P>) -> bool {
+        let Some(tcp) = packet.payload.tcp() else { return false };
+        self.flows.get(packet.flow).is_some_and(|flow| flow.feedback.mark(&tcp))
     }
 
     /// Applies what the law said to what the packet allows.

@@ -17,7 +17,7 @@ use tidemark_core::{BitRate, Duration, Instant};
 
 /// Samples closer together than this fraction of the window are merged, which bounds the ring.
 const MERGE: u64 = 64;
-const RING: usize = 128;
+const RING: usize = 72;
 /// An inconclusive sample is taken over at least this span: a burst that fits into one slot says little of the rate
 /// at which slots come.
 const SHORTEST_BOUND: u64 = 1_000_000;

@@ -8,6 +8,7 @@ use alloc::boxed::Box;
 
 use tidemark_core::{Duration, FlowId, Instant, TcpView};
 
+use crate::shortcircuit::Feedback;
 use crate::verdict::Class;
 
 const WAYS: usize = 8;
@@ -25,6 +26,8 @@ pub(crate) struct Flow {
     pub largest: u16,
     /// Round trip of its handshake, through this node and back to it.
     pub rtt: Option<Duration>,
+    /// Its congestion feedback, where that is short-circuited.
+    pub feedback: Feedback,
     opening: Opening,
     packets: u16,
     last_seen: Instant,
@@ -46,7 +49,15 @@ enum Opening {
 
 impl Flow {
     fn new(now: Instant) -> Self {
-        Self { class: None, largest: 0, rtt: None, opening: Opening::Unseen, packets: 0, last_seen: now }
+        Self {
+            class: None,
+            largest: 0,
+            rtt: None,
+            feedback: Feedback::Unknown,
+            opening: Opening::Unseen,
+            packets: 0,
+            last_seen: now,
+        }
     }
 
     /// Learns from a downlink packet.

@@ -20,6 +20,7 @@ mod flow;
 mod law;
 mod profile;
 mod report;
+mod shortcircuit;
 mod stamps;
 mod verdict;
 

@@ -18,7 +18,7 @@ use crate::stamps::Stamps;
 /// A jump of the SN by at most this many is read as SDUs that PDCP never sent; a longer one needs a second
 /// SDU in sequence to be believed, and then starts the table afresh (re-establishment, handover).
 const MAX_GAP: i64 = 1_024;
-const INGRESS_STAMPS: usize = 2_048;
+const INGRESS_STAMPS: usize = 1_024;
 const TRANSMIT_STAMPS: usize = 512;
 
 /// Events that a well-behaved gNB gives no occasion for.

@@ -47,7 +47,7 @@ impl Stamps {
     }
 
     /// Stamps `count` and what follows it with `now`, unless the last stamp is recent enough to stand for it: the
-    /// step is 100 us or a 256th of the oldest stamp's age, so that a short queue is timed finely and 2048 stamps
+    /// step is 100 us or a 128th of the oldest stamp's age, so that a short queue is timed finely and 1024 stamps
     /// last for any queue. Where they don't, the last stamp stands.
     pub(crate) fn open(&mut self, count: u64, now: Instant) {
         if self.len > 0 {
@@ -107,7 +107,7 @@ fn age(stamp: Stamp, now: Instant) -> Duration {
 }
 
 fn age_step(age: Duration) -> u32 {
-    100.max((age.as_micros() / 256) as u32)
+    100.max((age.as_micros() / 128) as u32)
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_stands_for_a_minute_is_still_timed_to_a_percent() {
-        let mut stamps = Stamps::new(2048);
+        let mut stamps = Stamps::new(1024);
         for count in 0..60_000 {
             stamps.open(count, ms(count));
         }

@@ -1,0 +1,390 @@
+//! AccECN (RFC 9768): the node adds its marks to the client's counters.
+//!
+//! The sender sees `client + added` in the ACE field and in the option's CE bytes, and the ECT bytes less what became CE.
+//! Marks wait in the books until an acknowledgement has room for them:
+//!
+//! - in packets, for no more than it newly acknowledges, less what the client itself counted, and for no more
+//!   than the three bits can tell;
+//! - in bytes, for no more than it newly acknowledges and than the option's ECT counter grew by, so that no
+//!   counter ever goes backwards, and never before their packets were counted.
+//!
+//! An acknowledgement that was overtaken by a later one carries what the later one carried, so that the sender learns
+//! nothing from it, whether it looks or not.
+
+use tidemark_core::packet::AccEcnCounters;
+use tidemark_core::{TcpFeedback, TcpView};
+
+const MASK: u32 = (1 << 24) - 1;
+/// Initial values of the client's counters (RFC 9768 section 3.2.1).
+const FIRST_CEP: u8 = 5;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AccEcn {
+    /// The acknowledgement number whose pure ACK carries the SYN/ACK's ECN field and no counter.
+    handshake_ack: Option<u32>,
+    /// Highest acknowledgement number passed upwards.
+    ack: Option<u32>,
+    /// Largest payload seen downwards.
+    segment: u32,
+    /// Marks that no acknowledgement has carried yet.
+    pending_packets: u16,
+    pending_bytes: u32,
+    /// Bytes of marks whose packets were counted already.
+    due_bytes: u32,
+    /// Bytes acknowledged that no counted mark has taken.
+    room_bytes: u32,
+    /// The client's ACE field and option as they last came.
+    client_ace: u8,
+    client: Counters,
+    /// What is added to the client's packet counter (modulo 8) and to its CE bytes (modulo 2^24), and how many of
+    /// those bytes came from ECT(0) instead of ECT(1).
+    added_packets: u8,
+    added_ce: u32,
+    added_from_ect0: u32,
+    /// The counters as they last left.
+    emitted: Counters,
+}
+
+/// The option's counters, in the order that they are computed with: ECT(0), CE, ECT(1); `None` until first seen.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    e0b: Option<u32>,
+    ceb: Option<u32>,
+    e1b: Option<u32>,
+}
+
+impl AccEcn {
+    pub(crate) fn new(handshake_ack: Option<u32>) -> Self {
+        Self {
+            handshake_ack,
+            ack: handshake_ack,
+            segment: 1,
+            pending_packets: 0,
+            pending_bytes: 0,
+            due_bytes: 0,
+            room_bytes: 0,
+            client_ace: FIRST_CEP,
+            client: Counters::default(),
+            added_packets: 0,
+            added_ce: 0,
+            added_from_ect0: 0,
+            emitted: Counters::default(),
+        }
+    }
+
+    pub(crate) fn downlink(&mut self, tcp: &TcpView) {
+        self.segment = self.segment.max(tcp.payload);
+    }
+
+    pub(crate) fn mark(&mut self, tcp: &TcpView) {
+        self.pending_packets = self.pending_packets.saturating_add(1);
+        self.pending_bytes = self.pending_bytes.saturating_add(tcp.payload);
+    }
+
+    pub(crate) fn uplink(&mut self, tcp: &TcpView) -> Option<TcpFeedback> {
+        if self.handshake_ack == Some(tcp.ack) && tcp.payload == 0 {
+            return None;
+        }
+        let ace = tcp.flags.ace();
+        let advance = self.ack.map_or(0, |ack| tcp.ack.wrapping_sub(ack) as i32);
+        let counted = ace.wrapping_sub(self.client_ace) & 7;
+        if advance < 0 || (advance == 0 && self.is_overtaken(tcp, counted)) {
+            let fields = tcp.accecn.unwrap_or_default();
+            let repeat = |field: Option<u32>, emitted: Option<u32>| field.and(emitted).or(field);
+            let counters = AccEcnCounters {
+                e0b: repeat(fields.e0b, self.emitted.e0b),
+                ceb: repeat(fields.ceb, self.emitted.ceb),
+                e1b: repeat(fields.e1b, self.emitted.e1b),
+            };
+            return self.rewrite(tcp, self.client_ace, counters);
+        }
+        self.ack = Some(tcp.ack);
+        self.client_ace = ace;
+        self.release_packets(advance as u32, counted);
+        self.room_bytes = self.room_bytes.saturating_add(advance as u32);
+        let counters = tcp.accecn.map_or(AccEcnCounters::default(), |fields| self.add_bytes(fields));
+        self.rewrite(tcp, ace, counters)
+    }
+
+    /// An acknowledgement of the same number as the last was sent before it: its counters are behind. The client reports
+    /// at least every third mark (RFC 9768 section 3.2.2.5.1), so that a step of five and more is one backwards.
+    fn is_overtaken(&self, tcp: &TcpView, counted: u8) -> bool {
+        match (tcp.accecn.and_then(|fields| fields.ceb), self.client.ceb) {
+            (Some(now), Some(before)) => behind(now, before),
+            _ => counted >= 5,
+        }
+    }
+
+    fn release_packets(&mut self, acknowledged: u32, counted: u8) {
+        let packets = acknowledged.div_ceil(self.segment);
+        let room = packets.min(7).saturating_sub(u32::from(counted)) as u16;
+        let released = self.pending_packets.min(room);
+        if released == 0 {
+            return;
+        }
+        let bytes = (u64::from(self.pending_bytes) * u64::from(released) / u64::from(self.pending_packets)) as u32;
+        self.pending_packets -= released;
+        self.pending_bytes -= bytes;
+        self.due_bytes = self.due_bytes.saturating_add(bytes);
+        self.added_packets = (self.added_packets + released as u8) & 7;
+    }
+
+    /// The option's counters with the marks in them.
+    fn add_bytes(&mut self, fields: AccEcnCounters) -> AccEcnCounters {
+        if let (Some(now), Some(before)) = (fields.ceb, self.client.ceb) {
+            self.room_bytes = self.room_bytes.saturating_sub(now.wrapping_sub(before) & MASK);
+        }
+        if fields.ceb.is_some() {
+            let mut room = self.room_bytes.min(self.due_bytes);
+            // ECT(1) first: a flow sends one of the two.
+            for ect0 in [false, true] {
+                let (field, emitted, taken) = if ect0 {
+                    (fields.e0b, self.emitted.e0b, self.added_from_ect0)
+                } else {
+                    (fields.e1b, self.emitted.e1b, self.added_ce.wrapping_sub(self.added_from_ect0))
+                };
+                let (Some(field), Some(emitted)) = (field, emitted) else { continue };
+                let grown = field.wrapping_sub(taken).wrapping_sub(emitted) & MASK;
+                let moved = if grown > MASK / 2 { 0 } else { room.min(grown) };
+                room -= moved;
+                self.room_bytes -= moved;
+                self.due_bytes -= moved;
+                self.added_ce = self.added_ce.wrapping_add(moved) & MASK;
+                if ect0 {
+                    self.added_from_ect0 = self.added_from_ect0.wrapping_add(moved) & MASK;
+                }
+            }
+        }
+        let from_ect1 = self.added_ce.wrapping_sub(self.added_from_ect0);
+        let out = AccEcnCounters {
+            e0b: fields.e0b.map(|value| value.wrapping_sub(self.added_from_ect0) & MASK),
+            ceb: fields.ceb.map(|value| value.wrapping_add(self.added_ce) & MASK),
+            e1b: fields.e1b.map(|value| value.wrapping_sub(from_ect1) & MASK),
+        };
+        self.client = Counters {
+            e0b: fields.e0b.or(self.client.e0b),
+            ceb: fields.ceb.or(self.client.ceb),
+            e1b: fields.e1b.or(self.client.e1b),
+        };
+        self.emitted = Counters {
+            e0b: out.e0b.or(self.emitted.e0b),
+            ceb: out.ceb.or(self.emitted.ceb),
+            e1b: out.e1b.or(self.emitted.e1b),
+        };
+        out
+    }
+
+    /// The rewrite, or `None` where it would change nothing.
+    fn rewrite(&self, tcp: &TcpView, ace: u8, counters: AccEcnCounters) -> Option<TcpFeedback> {
+        let ace = (ace + self.added_packets) & 7;
+        let unchanged = ace == tcp.flags.ace() && tcp.accecn.unwrap_or_default() == counters;
+        (!unchanged).then_some(TcpFeedback::AccEcn { ace, counters })
+    }
+}
+
+/// A 24-bit counter has an older value than another.
+fn behind(value: u32, than: u32) -> bool {
+    value.wrapping_sub(than) & MASK > MASK / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shortcircuit::Feedback;
+    use crate::shortcircuit::tests::{opened, segment};
+    use alloc::vec::Vec;
+    use tidemark_core::Stream;
+
+    const MSS: u32 = 1_448;
+
+    fn ack(ace: u8, ack: u32, counters: Option<[u32; 3]>) -> TcpView {
+        let accecn = counters.map(|[e0b, ceb, e1b]| AccEcnCounters { e0b: Some(e0b), ceb: Some(ceb), e1b: Some(e1b) });
+        TcpView { accecn, ..segment(ace, false, Some(ack), 101, 0) }
+    }
+    fn data(seq: u32) -> TcpView {
+        segment(0, false, Some(101), seq, MSS)
+    }
+    fn send(feedback: &mut Feedback, seq: u32, marked: bool) {
+        feedback.downlink(&data(seq));
+        if marked {
+            assert!(feedback.mark(&data(seq)));
+        }
+    }
+
+    #[test]
+    fn the_handshake_ack_is_left_alone_and_marks_follow_from_the_next() {
+        let mut feedback = opened(0b111, 0b010);
+        send(&mut feedback, 1_000, true);
+        assert_eq!(feedback.uplink(&ack(0b011, 1_000, None)), None, "this ACE is the SYN/ACK's ECN field");
+        // 5 + 1 on the ACK of the marked segment.
+        let rewritten = feedback.uplink(&ack(5, 1_000 + MSS, None));
+        assert_eq!(rewritten, Some(TcpFeedback::AccEcn { ace: 6, counters: AccEcnCounters::default() }));
+        // For good: the next ACK without news carries it too.
+        let rewritten = feedback.uplink(&ack(5, 1_000 + 2 * MSS, None));
+        assert_eq!(rewritten, Some(TcpFeedback::AccEcn { ace: 6, counters: AccEcnCounters::default() }));
+    }
+
+    #[test]
+    fn no_more_marks_than_packets_acknowledged() {
+        let mut feedback = opened(0b111, 0b010);
+        for k in 0..10 {
+            send(&mut feedback, 1_000 + k * MSS, true);
+        }
+        let mut ace_after = |acked: u32, ace| match feedback.uplink(&ack(ace, 1_000 + acked * MSS, None)) {
+            Some(TcpFeedback::AccEcn { ace, .. }) => ace,
+            None => ace,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(ace_after(2, 5), 7);
+        assert_eq!(ace_after(2, 5), 7, "a duplicate acknowledges nothing");
+        assert_eq!(ace_after(3, 6), 0, "the client counted one of this ACK's packets itself: 6 + 2");
+        assert_eq!(ace_after(5, 6), 2, "6 + 4");
+    }
+
+    #[test]
+    fn the_options_bytes_move_from_ect1_to_ce() {
+        let mut feedback = opened(0b111, 0b010);
+        send(&mut feedback, 1_000, false);
+        send(&mut feedback, 1_000 + MSS, true);
+        send(&mut feedback, 1_000 + 2 * MSS, true);
+        assert_eq!(feedback.uplink(&ack(5, 1_000, Some([1, 0, 1]))), None);
+        let counters = |feedback: &mut Feedback, acked: u32| {
+            let view = ack(5, 1_000 + acked * MSS, Some([1, 0, 1 + acked * MSS]));
+            match feedback.uplink(&view) {
+                Some(TcpFeedback::AccEcn { counters, .. }) => counters,
+                other => panic!("{other:?}"),
+            }
+        };
+        // The handshake ACK is not counted: the first option sets the base.
+        let first = counters(&mut feedback, 1);
+        assert_eq!((first.ceb, first.e1b), (Some(0), Some(1 + MSS)));
+        let second = counters(&mut feedback, 3);
+        assert_eq!((second.e0b, second.ceb, second.e1b), (Some(1), Some(2 * MSS), Some(1 + MSS)));
+    }
+
+    #[test]
+    fn counters_wrap() {
+        let mut feedback = opened(0b111, 0b010);
+        for k in 0..4 {
+            send(&mut feedback, 1_000 + k * MSS, k >= 2);
+        }
+        let near = MASK - 100;
+        feedback.uplink(&ack(5, 1_000 + 2 * MSS, Some([1, near, near])));
+        let Some(TcpFeedback::AccEcn { ace, counters }) =
+            feedback.uplink(&ack(5, 1_000 + 4 * MSS, Some([1, near, (near + 2 * MSS) & MASK])))
+        else {
+            panic!("two marks are due");
+        };
+        assert_eq!(ace, 7);
+        let moved = counters.ceb.unwrap().wrapping_sub(near) & MASK;
+        assert_eq!(moved, 2 * MSS);
+        assert_eq!(counters.e1b, Some(near));
+    }
+
+    #[test]
+    fn an_overtaken_ack_tells_the_sender_nothing_new() {
+        let mut feedback = opened(0b111, 0b010);
+        for k in 0..4 {
+            send(&mut feedback, 1_000 + k * MSS, true);
+        }
+        feedback.uplink(&ack(5, 1_000 + 2 * MSS, Some([1, 0, 1 + 2 * MSS])));
+        let later = feedback.uplink(&ack(5, 1_000 + 4 * MSS, Some([1, 0, 1 + 4 * MSS])));
+        let overtaken = feedback.uplink(&ack(5, 1_000 + 3 * MSS, Some([1, 0, 1 + 3 * MSS])));
+        assert_eq!(later, overtaken);
+        let repeated = feedback.uplink(&ack(5, 1_000 + 4 * MSS, Some([1, 0, 1 + 4 * MSS])));
+        assert_eq!(later, repeated);
+    }
+
+    /// A sender's view of the counters: RFC 9768 sections 3.2.2 and 3.2.3, for acknowledgements in order.
+    struct Sender {
+        ack: u32,
+        cep: u8,
+        ce_packets: u64,
+        acked_packets: u64,
+        counters: [u32; 3],
+    }
+    impl Sender {
+        fn receive(&mut self, view: &TcpView) {
+            let advance = view.ack.wrapping_sub(self.ack) as i32;
+            if advance < 0 {
+                return;
+            }
+            self.ack = view.ack;
+            self.acked_packets += u64::from((advance as u32).div_ceil(MSS));
+            let new_marks = view.flags.ace().wrapping_sub(self.cep) & 7;
+            self.cep = view.flags.ace();
+            self.ce_packets += u64::from(new_marks);
+            if let Some(option) = view.accecn {
+                let now = [option.e0b.unwrap(), option.ceb.unwrap(), option.e1b.unwrap()];
+                for (now, before) in now.into_iter().zip(&mut self.counters) {
+                    let grown = now.wrapping_sub(*before) & MASK;
+                    assert!(grown < 1 << 20, "a counter went backwards: {before} to {now}");
+                    *before = now;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_sender_counts_never_goes_backwards_and_never_exceeds_what_was_acknowledged() {
+        for run in 0..200 {
+            let mut chance = Stream::new(run, 0, "accecn");
+            let mut draw = |limit: u64| (chance.uniform() * limit as f64) as u64;
+            let with_option = draw(2) == 0;
+            let mut feedback = opened(0b111, 0b010);
+            feedback.uplink(&ack(0b010, 1_000, None));
+            let mut sender = Sender { ack: 1_000, cep: 5, ce_packets: 0, acked_packets: 0, counters: [1, 0, 1] };
+            let (mut next, mut booked, mut set_elsewhere) = (1_000u32, 0u64, 0u64);
+            let mut on_air: Vec<(u32, bool)> = Vec::new();
+            let (mut cep, mut ceb, mut e1b, mut acked) = (5u8, 0u32, 1u32, 1_000u32);
+            let mut held: Option<TcpView> = None;
+            for _ in 0..2_000 {
+                for _ in 0..draw(4) {
+                    // A tenth of the packets come with CE from elsewhere: they keep it, and are not marked again.
+                    let elsewhere = draw(10) == 0;
+                    let marked = !elsewhere && draw(3) == 0;
+                    send(&mut feedback, next, marked);
+                    booked += u64::from(marked);
+                    set_elsewhere += u64::from(elsewhere);
+                    on_air.push((next, elsewhere));
+                    next = next.wrapping_add(MSS);
+                }
+                // The client takes one or two packets and acknowledges.
+                for _ in 0..(1 + draw(2)).min(on_air.len() as u64) {
+                    let (seq, ce) = on_air.remove(0);
+                    acked = seq.wrapping_add(MSS);
+                    if ce {
+                        cep = (cep + 1) & 7;
+                        ceb = ceb.wrapping_add(MSS) & MASK;
+                    } else {
+                        e1b = e1b.wrapping_add(MSS) & MASK;
+                    }
+                }
+                let view = ack(cep, acked, with_option.then_some([1, ceb, e1b]));
+                // Now and then one is overtaken by its successor, before the node.
+                let batch = match held.take() {
+                    Some(late) => [Some(view), Some(late)],
+                    None if draw(8) == 0 => {
+                        held = Some(view);
+                        [None, None]
+                    }
+                    None => [Some(view), None],
+                };
+                for mut view in batch.into_iter().flatten() {
+                    if let Some(TcpFeedback::AccEcn { ace, counters }) = feedback.uplink(&view) {
+                        view.flags = view.flags.with_ace(ace);
+                        view.accecn = view.accecn.map(|_| counters);
+                    }
+                    sender.receive(&view);
+                    assert!(sender.ce_packets <= sender.acked_packets, "run {run}");
+                    assert!(sender.ce_packets <= booked + set_elsewhere, "run {run}");
+                    assert!(sender.counters[1] <= sender.acked_packets as u32 * MSS, "run {run}");
+                }
+            }
+            // Nothing is lost: what is still pending fits into the packets that are still on their way.
+            let told = sender.ce_packets;
+            assert!(told + 2 + on_air.len() as u64 + 14 >= booked, "run {run}: {told} of {booked}");
+            assert!(told > 300, "run {run}: {told}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Classic ECN (RFC 3168 section 6.1.3): a receiver that saw CE echoes it on every acknowledgement until CWR arrives.
+
+use tidemark_core::{TcpFeedback, TcpView};
+
+/// The echo that the node adds to the client's own.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ClassicEcn {
+    echo: bool,
+}
+
+impl ClassicEcn {
+    pub(crate) fn downlink(&mut self, tcp: &TcpView) {
+        // Before the segment's own mark is decided: CWR answers the marks up to here.
+        if tcp.flags.cwr {
+            self.echo = false;
+        }
+    }
+
+    pub(crate) fn mark(&mut self) {
+        self.echo = true;
+    }
+
+    pub(crate) fn uplink(&self, tcp: &TcpView) -> Option<TcpFeedback> {
+        (self.echo && !tcp.flags.ece).then_some(TcpFeedback::Classic { ece: true })
+    }
+}

@@ -1,0 +1,155 @@
+//! What holds for every law, whatever the order of events.
+
+mod common;
+
+use allocation_counter::measure;
+use common::Du;
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
+use tidemark_marker::{DeliveryStatus, DrbMarker, LawConfig, MarkerConfig, NotEctRule, RlcQueue, SnLength, Verdict};
+
+fn laws() -> Vec<LawConfig> {
+    let l4span = tidemark_marker::L4SpanConfig::default();
+    vec![
+        LawConfig::None {},
+        LawConfig::L4span(l4span),
+        LawConfig::L4span(tidemark_marker::L4SpanConfig { not_ect: NotEctRule::Drop, ..l4span }),
+        LawConfig::Ramp(Default::default()),
+        LawConfig::Step(Default::default()),
+        LawConfig::Dualpi2(Default::default()),
+        LawConfig::Codel(Default::default()),
+        LawConfig::EcnCodel(Default::default()),
+        LawConfig::DropHead(Default::default()),
+        LawConfig::Upf(Default::default()),
+    ]
+}
+
+#[test]
+fn nothing_is_allocated_after_set_up() {
+    for law in laws() {
+        let config = MarkerConfig { short_circuit: true, ..MarkerConfig::with_law(law) };
+        let mut marker = DrbMarker::new(&config, SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
+        let allocated = measure(|| {
+            for k in 0..50_000u32 {
+                let now = Instant::from_nanos(u64::from(k) * 200_000);
+                let ecn = [Ecn::Ect1, Ecn::Ect0, Ecn::NotEct, Ecn::Ce][k as usize % 4];
+                let mut packet = Packet { flow: FlowId(k % 1_000), size: Bytes(1_400), ecn, payload: () };
+                let rlc = RlcQueue { backlog: Bytes(100_000), packets: 70, head_of_line: Duration::from_millis(200) };
+                marker.handle_downlink(now, &packet, Some(rlc));
+                marker.handle_pdcp_pdu(now, k & 0x3_FFFF, Bytes(1_403));
+                marker.handle_dequeue(now, &packet, Duration::from_millis(u64::from(k % 700)), rlc);
+                if k % 25 == 24 {
+                    let status = DeliveryStatus {
+                        highest_transmitted: Some((k - 20) & 0x3_FFFF),
+                        highest_delivered: Some((k - 24) & 0x3_FFFF),
+                        desired_buffer_size: None,
+                    };
+                    marker.handle_report(now, &status);
+                }
+                marker.handle_uplink(now, &mut packet);
+                std::hint::black_box((marker.estimate(now), marker.counters()));
+            }
+        });
+        assert_eq!(allocated.count_total, 0, "{law:?}");
+    }
+}
+
+#[test]
+fn a_drb_with_its_full_table_stays_within_64_kib() {
+    for law in laws() {
+        let config = MarkerConfig { short_circuit: true, ..MarkerConfig::with_law(law) };
+        let mut marker = None;
+        let tables = measure(|| {
+            marker = DrbMarker::new(&config, SnLength::Bits18, Stream::new(1, 0, "mark")).ok();
+        });
+        let bytes = tables.bytes_total + std::mem::size_of::<DrbMarker>() as u64;
+        assert!(bytes <= 64 * 1024, "{law:?}: {bytes} bytes");
+    }
+}
+
+#[test]
+fn an_overloaded_queue_gets_a_signal_from_every_law_but_none() {
+    for law in laws() {
+        let mut du = Du::new(&MarkerConfig::with_law(law), SnLength::Bits18, Duration::from_millis(5));
+        let mut dequeue_signals = 0;
+        for _ in 0..4_000 {
+            while du.backlog() < 1_000_000 {
+                if du.send(0, Ecn::Ect1, 1_500) == Verdict::Drop {
+                    break;
+                }
+            }
+            let packet = Packet { flow: FlowId(0), size: Bytes(1_500), ecn: Ecn::Ect1, payload: () };
+            let verdict = du.marker.handle_dequeue(du.now, &packet, du.last_sojourn, du.rlc());
+            dequeue_signals += u64::from(verdict != Verdict::Pass);
+            du.slot(2_500.0);
+        }
+        let signals = du.marks + du.drops + dequeue_signals;
+        assert_eq!(signals > 10, law != LawConfig::None {}, "{law:?}: {signals}");
+    }
+}
+
+/// One event: its kind, a number to make things of, and by how much the clock moves, backwards too.
+type Event = (u8, u32, i64);
+
+fn run(law: LawConfig, sn_length: SnLength, events: &[Event]) {
+    let config = MarkerConfig { short_circuit: true, profile_capacity: 64, ..MarkerConfig::with_law(law) };
+    let mut marker = DrbMarker::new(&config, sn_length, Stream::new(1, 0, "mark")).unwrap();
+    let mut nanos = 1_000_000_000i64;
+    for (kind, number, step) in events {
+        nanos = (nanos + step).max(0);
+        let now = Instant::from_nanos(nanos as u64);
+        let mut packet = Packet {
+            flow: FlowId(number % 20),
+            size: Bytes(u64::from(number % 70_000)),
+            ecn: Ecn::from_bits(*number as u8),
+            payload: (),
+        };
+        let rlc = RlcQueue {
+            backlog: Bytes(u64::from(number % 1_000_000)),
+            packets: number % 1_000,
+            head_of_line: Duration::from_micros(u64::from(number % 1_000_000)),
+        };
+        let verdict = match kind {
+            0 => marker.handle_downlink(now, &packet, (number % 3 == 0).then_some(rlc)),
+            1 => marker.handle_dequeue(now, &packet, rlc.head_of_line, rlc),
+            2 => {
+                marker.handle_pdcp_pdu(now, *number, packet.size);
+                Verdict::Pass
+            }
+            3 => {
+                marker.handle_discard(now, *number);
+                Verdict::Pass
+            }
+            4 => {
+                let status = DeliveryStatus {
+                    highest_transmitted: (number % 5 != 0).then_some(*number),
+                    highest_delivered: (number % 3 == 0).then_some(number.wrapping_sub(3)),
+                    desired_buffer_size: None,
+                };
+                marker.handle_report(now, &status);
+                Verdict::Pass
+            }
+            _ => {
+                marker.handle_uplink(now, &mut packet);
+                Verdict::Pass
+            }
+        };
+        assert!(verdict != Verdict::Mark || packet.ecn.is_ect(), "{law:?} marked a Not-ECT packet");
+        assert!(verdict != Verdict::Mark || packet.ecn != Ecn::Ce, "{law:?} marked what is marked");
+        let estimate = marker.estimate(now);
+        assert!((0.0..=1.0).contains(&estimate.probability.get()));
+        assert!(estimate.backlog <= estimate.standing, "{estimate:?}");
+        assert_eq!(estimate.packets == 0, estimate.standing == Bytes::ZERO, "{estimate:?}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_order_of_events_breaks_a_law(
+        events in proptest::collection::vec((0u8..6, 0u32..300_000, -5_000_000i64..20_000_000), 0..300),
+        short in proptest::bool::ANY,
+    ) {
+        for law in laws() {
+            run(law, if short { SnLength::Bits12 } else { SnLength::Bits18 }, &events);
+        }
+    }
+}
