@@ -1,0 +1,39 @@
+"""Runs the examples of crates/wire, which emit and inspect frames, for the decoders here to judge."""
+
+import json
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def run_example(name, *arguments, stdin=None):
+    command = ["cargo", "run", "--quiet", "--package", "tidemark-wire", "--example", name, "--", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, input=stdin, capture_output=True, check=True, text=True).stdout
+
+
+@pytest.fixture(scope="session")
+def capture(tmp_path_factory):
+    """A capture with one frame of every kind that we emit; each frame's comment is its name."""
+    path = tmp_path_factory.mktemp("wire") / "frames.pcapng"
+    run_example("frames", path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def tables():
+    """Our tables of TS 38.321."""
+    return json.loads(run_example("inspect", "tables"))
+
+
+@pytest.fixture(scope="session")
+def inspect():
+    """What we see in packets; with mode "mark", after we marked them."""
+
+    def inspect(packets, mode="read"):
+        lines = "".join(bytes(packet).hex() + "\n" for packet in packets)
+        return [json.loads(line) for line in run_example("inspect", mode, stdin=lines).splitlines()]
+
+    return inspect
