@@ -1,6 +1,6 @@
 //! The marker of one DRB: what it is told, and what it answers.
 
-use tidemark_core::{BitRate, Bytes, Duration, Inspect, Instant, Packet, Probability, Stream};
+use tidemark_core::{BitRate, Bytes, Duration, FlowId, Inspect, Instant, Packet, Probability, Stream};
 
 use crate::backlog::Backlog;
 use crate::config::{ConfigError, MarkerConfig};
@@ -279,6 +279,23 @@ impl DrbMarker {
                 self.counters.rewritten_acks += 1;
             }
         }
+    }
+
+    /// The DRB was re-established or moved to another DU: what stood in the old queue and what was measured of
+    /// the old radio is forgotten, flows and their books are kept. What PDCP sends again is announced again.
+    pub fn handle_handover(&mut self, now: Instant) {
+        self.profile.clear();
+        self.estimator.clear();
+        self.backlog = Backlog::new();
+        self.backlog.begin(now);
+        self.sampled = now;
+        (self.last_sojourn, self.retransmission) = (None, None);
+        self.blind = 0;
+    }
+
+    /// True if the flow is remembered.
+    pub(crate) fn knows(&self, flow: FlowId) -> bool {
+        self.flows.contains(flow)
     }
 
     /// True while a queue stands and the last report is too old to say how long: the caller may set the polling

@@ -124,6 +124,11 @@ impl EgressEstimator {
         }
     }
 
+    /// Nothing that was measured holds any more.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::new(self.window());
+    }
+
     fn evaluate(&self) -> Egress {
         let weight = u128::from(self.weight.max(1));
         let mean = self.weighted / weight;

@@ -119,9 +119,17 @@ impl FlowTable {
     }
 
     pub(crate) fn get(&mut self, id: FlowId) -> Option<&mut Flow> {
+        self.find(id).map(|index| &mut self.flows[index])
+    }
+
+    pub(crate) fn contains(&self, id: FlowId) -> bool {
+        self.find(id).is_some()
+    }
+
+    fn find(&self, id: FlowId) -> Option<usize> {
         let set = self.set(id);
         let way = self.ids[set..set + WAYS].iter().position(|known| *known == Some(id))?;
-        Some(&mut self.flows[set + way])
+        Some(set + way)
     }
 
     /// The flow, remembered from now on where there is room.

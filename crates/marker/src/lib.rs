@@ -18,6 +18,8 @@ mod dual_queue;
 mod egress;
 mod flow;
 mod law;
+pub mod path;
+mod policy;
 mod profile;
 mod report;
 mod shortcircuit;
@@ -32,5 +34,6 @@ pub use law::{
     CodelConfig, DropHeadConfig, DualPi2Config, L4SpanConfig, LawConfig, NotEctRule, QueueDelay, RampConfig,
     SharedRule, StepConfig, UpfConfig,
 };
+pub use policy::{Policy, PolicyRule};
 pub use report::{DeliveryStatus, RlcQueue, SnLength};
 pub use verdict::{Class, Verdict};

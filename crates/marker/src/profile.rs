@@ -96,6 +96,12 @@ impl ProfileTable {
         }
     }
 
+    /// Nothing stands any more, and the next SDU may have any SN.
+    pub(crate) fn clear(&mut self) {
+        self.restart(0);
+        self.started = false;
+    }
+
     /// Bytes that were handed over and are not reported as transmitted.
     pub(crate) fn standing(&self) -> Bytes {
         Bytes(self.standing)

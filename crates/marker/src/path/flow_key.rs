@@ -1,0 +1,97 @@
+//! From a five-tuple to a flow's id, under a secret key.
+
+use core::net::IpAddr;
+
+use siphasher::sip::SipHasher13;
+use tidemark_core::FlowId;
+use tidemark_wire::ip::FiveTuple;
+
+/// The secret that flows are hashed with (SipHash-1-3), so that nobody outside can craft tuples that meet in one place
+/// of a table.
+#[derive(Clone, Copy)]
+pub struct FlowKey(SipHasher13);
+
+impl FlowKey {
+    /// From 16 random bytes, drawn once for each instance.
+    pub fn new(secret: &[u8; 16]) -> Self {
+        Self(SipHasher13::new_with_key(secret))
+    }
+
+    /// The id of the flow that downlink packets with this five-tuple belong to.
+    pub fn flow(&self, tuple: &FiveTuple) -> FlowId {
+        let mut bytes = [0; 38];
+        let (source, destination) = match (tuple.source, tuple.destination) {
+            (IpAddr::V4(source), IpAddr::V4(destination)) => {
+                (u128::from(source.to_bits()), u128::from(destination.to_bits()))
+            }
+            (source, destination) => (wide(source), wide(destination)),
+        };
+        bytes[..16].copy_from_slice(&source.to_be_bytes());
+        bytes[16..32].copy_from_slice(&destination.to_be_bytes());
+        let (source_port, destination_port) = tuple.ports.unwrap_or_default();
+        bytes[32..34].copy_from_slice(&source_port.to_be_bytes());
+        bytes[34..36].copy_from_slice(&destination_port.to_be_bytes());
+        bytes[36] = tuple.protocol;
+        bytes[37] = u8::from(tuple.source.is_ipv6()) << 1 | u8::from(tuple.ports.is_some());
+        let hash = self.0.hash(&bytes);
+        FlowId((hash ^ hash >> 32) as u32)
+    }
+}
+
+fn wide(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => u128::from(address.to_bits()),
+        IpAddr::V6(address) => address.to_bits(),
+    }
+}
+
+impl core::fmt::Debug for FlowKey {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("FlowKey(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+    use core::net::{Ipv4Addr, Ipv6Addr};
+
+    fn tuple(source_port: u16) -> FiveTuple {
+        FiveTuple {
+            source: Ipv4Addr::new(10, 0, 0, 1).into(),
+            destination: Ipv4Addr::new(10, 0, 0, 2).into(),
+            protocol: 6,
+            ports: Some((source_port, 443)),
+        }
+    }
+
+    #[test]
+    fn crafted_tuples_do_not_meet_under_a_key_that_they_were_not_crafted_for() {
+        // Tuples that all fall into the first of 8 sets under one key are spread over all of them under another.
+        let (known, secret) = (FlowKey::new(&[1; 16]), FlowKey::new(&[2; 16]));
+        let crafted = (0..60_000).map(tuple).filter(|tuple| known.flow(tuple).0 % 8 == 0);
+        let mut sets = [0u32; 8];
+        for tuple in crafted {
+            sets[secret.flow(&tuple).0 as usize % 8] += 1;
+        }
+        assert!(sets.iter().all(|count| (700..1_200).contains(count)), "{sets:?}");
+    }
+
+    #[test]
+    fn every_part_of_the_tuple_counts() {
+        let key = FlowKey::new(&[7; 16]);
+        let base = tuple(1);
+        let v6 = |low: u16| IpAddr::from(Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0x0A00, low));
+        let others = [
+            base,
+            base.reversed(),
+            FiveTuple { protocol: 17, ..base },
+            FiveTuple { ports: None, ..base },
+            FiveTuple { ports: Some((0, 0)), ..base },
+            FiveTuple { source: v6(1), destination: v6(2), ..base },
+        ];
+        let ids: BTreeSet<_> = others.iter().map(|tuple| key.flow(tuple)).collect();
+        assert_eq!(ids.len(), others.len());
+    }
+}

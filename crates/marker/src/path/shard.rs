@@ -1,0 +1,108 @@
+//! The UEs of one thread.
+
+use alloc::vec::Vec;
+
+use crate::path::ue::Ue;
+
+/// Names a UE of a [`Shard`], for as long as it stays there.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct UeHandle {
+    index: u32,
+    generation: u32,
+}
+
+/// The UEs that one thread serves. It shares nothing with other shards, so that no call takes a lock.
+pub struct Shard {
+    places: Vec<Place>,
+    free: Vec<u32>,
+}
+
+struct Place {
+    generation: u32,
+    ue: Option<Ue>,
+}
+
+/// The shard, of `shards`, that serves the UE with this number. The same for every call, and even over any numbering.
+///
+/// # Panics
+/// If there are no shards.
+pub fn shard_of(ue: u64, shards: usize) -> usize {
+    let spread = ue.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((u128::from(spread) * shards as u128) >> 64) as usize
+}
+
+impl Shard {
+    /// Room for `capacity` UEs, allocated at once.
+    pub fn new(capacity: u32) -> Self {
+        let mut places = Vec::with_capacity(capacity as usize);
+        places.extend((0..capacity).map(|_| Place { generation: 0, ue: None }));
+        Self { places, free: (0..capacity).rev().collect() }
+    }
+
+    /// Takes a UE in. It comes back if every place is taken.
+    ///
+    /// # Errors
+    /// The UE that found no place.
+    // A full shard is rare, and boxing every UE for it would cost an indirection on every packet.
+    #[allow(clippy::result_large_err)]
+    pub fn add(&mut self, ue: Ue) -> Result<UeHandle, Ue> {
+        let Some(index) = self.free.pop() else { return Err(ue) };
+        let place = &mut self.places[index as usize];
+        place.ue = Some(ue);
+        Ok(UeHandle { index, generation: place.generation })
+    }
+
+    /// Lets a UE go, to be released or to move to another shard. Its handle is void from then on.
+    pub fn remove(&mut self, handle: UeHandle) -> Option<Ue> {
+        let place = self.places.get_mut(handle.index as usize)?;
+        if place.generation != handle.generation {
+            return None;
+        }
+        let ue = place.ue.take()?;
+        place.generation = place.generation.wrapping_add(1);
+        self.free.push(handle.index);
+        Some(ue)
+    }
+
+    /// A UE by its handle; `None` once it was removed.
+    #[inline]
+    pub fn ue(&mut self, handle: UeHandle) -> Option<&mut Ue> {
+        let place = self.places.get_mut(handle.index as usize)?;
+        if place.generation == handle.generation { place.ue.as_mut() } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::FlowKey;
+
+    #[test]
+    fn a_handle_is_void_once_its_ue_is_gone() {
+        let key = FlowKey::new(&[0; 16]);
+        let mut shard = Shard::new(2);
+        let first = shard.add(Ue::new(key)).ok().unwrap();
+        shard.add(Ue::new(key)).ok().unwrap();
+        assert!(shard.add(Ue::new(key)).is_err());
+        assert!(shard.remove(first).is_some());
+        assert!(shard.ue(first).is_none() && shard.remove(first).is_none());
+        let again = shard.add(Ue::new(key)).ok().unwrap();
+        assert!(shard.ue(again).is_some() && shard.ue(first).is_none());
+    }
+
+    #[test]
+    fn ues_spread_evenly_over_shards_however_they_are_numbered() {
+        for stride in [1, 2, 1_000, 1 << 32] {
+            let mut load = [0u32; 4];
+            for ue in 0..4_096 {
+                load[shard_of(ue * stride, 4)] += 1;
+            }
+            assert!(load.iter().all(|count| (850..1_200).contains(count)), "{stride}: {load:?}");
+        }
+    }
+
+    #[test]
+    fn an_idle_ue_takes_less_than_a_kib() {
+        assert!(core::mem::size_of::<Place>() <= 1024, "{}", core::mem::size_of::<Place>());
+    }
+}

@@ -1,0 +1,278 @@
+//! One UE: its DRBs, and which QoS flow goes to which.
+
+use alloc::boxed::Box;
+
+use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet, Stream, TcpFeedback, TcpView};
+use tidemark_wire::View;
+
+use crate::config::{ConfigError, MarkerConfig};
+use crate::drb::{Counters, DrbMarker, Estimate};
+use crate::path::flow_key::FlowKey;
+use crate::report::{DeliveryStatus, SnLength};
+use crate::verdict::Verdict;
+
+/// DRB identity (TS 38.331 `DRB-Identity`), 1 to 32.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct DrbId(pub u8);
+
+const DRBS: usize = 32;
+const QFIS: usize = 64;
+/// Uplink SYNs that wait for the answer that shows their flow's DRB.
+const SYNS: usize = 8;
+
+/// Why a DRB could not be set up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The identity is not one of 1 to 32.
+    #[error("drb: must lie between 1 and 32")]
+    Drb,
+    /// A QFI is not one of 0 to 63.
+    #[error("qfi: must be at most 63")]
+    Qfi,
+    /// The DRB exists.
+    #[error("drb: is set up already")]
+    Exists,
+    /// A field of the marker's configuration cannot work.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+/// What happened to a UE's packets outside of its DRBs' markers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct UeCounters {
+    /// Downlink packets.
+    pub downlink: u64,
+    /// Uplink packets.
+    pub uplink: u64,
+    /// Packets of either direction whose IP header could not be read; they pass untouched.
+    pub unparsed: u64,
+    /// Downlink packets of a QoS flow that no DRB carries; they pass untouched.
+    pub unknown_qfi: u64,
+    /// Reports and PDCP events for a DRB that is not set up.
+    pub unknown_drb: u64,
+}
+
+/// One UE of the packet path.
+pub struct Ue {
+    key: FlowKey,
+    drbs: [Option<Box<DrbMarker>>; DRBS],
+    /// DRB index by QFI; `NONE` where there is none.
+    qfi_to_drb: [u8; QFIS],
+    syns: [Option<Syn>; SYNS],
+    next_syn: u8,
+    counters: UeCounters,
+}
+
+const NONE: u8 = u8::MAX;
+
+/// An uplink SYN of a UE with several DRBs.
+#[derive(Clone, Copy)]
+struct Syn {
+    at: Instant,
+    flow: FlowId,
+    tcp: TcpView,
+}
+
+impl Ue {
+    /// A UE without DRBs. The key tells its flows apart, and is best drawn at random once for the whole instance.
+    pub fn new(key: FlowKey) -> Self {
+        Self {
+            key,
+            drbs: [const { None }; DRBS],
+            qfi_to_drb: [NONE; QFIS],
+            syns: [None; SYNS],
+            next_syn: 0,
+            counters: UeCounters::default(),
+        }
+    }
+
+    /// Sets up a DRB that carries these QoS flows; all memory that it will ever use is allocated here. A QoS flow
+    /// that another DRB carried moves over.
+    ///
+    /// # Errors
+    /// As [`SetupError`] lists; nothing has changed then.
+    pub fn add_drb(
+        &mut self,
+        drb: DrbId,
+        qfis: &[u8],
+        config: &MarkerConfig,
+        sn_length: SnLength,
+        stream: Stream,
+    ) -> Result<(), SetupError> {
+        let index = index(drb).ok_or(SetupError::Drb)?;
+        if qfis.iter().any(|qfi| usize::from(*qfi) >= QFIS) {
+            return Err(SetupError::Qfi);
+        }
+        if self.drbs[index].is_some() {
+            return Err(SetupError::Exists);
+        }
+        self.drbs[index] = Some(Box::new(DrbMarker::new(config, sn_length, stream)?));
+        for qfi in qfis {
+            self.qfi_to_drb[usize::from(*qfi)] = index as u8;
+        }
+        Ok(())
+    }
+
+    /// Releases a DRB, and gives its counters as they were last. `None` for one that is not set up.
+    pub fn remove_drb(&mut self, drb: DrbId) -> Option<Counters> {
+        let index = index(drb)?;
+        let marker = self.drbs[index].take()?;
+        for carrier in &mut self.qfi_to_drb {
+            if *carrier == index as u8 {
+                *carrier = NONE;
+            }
+        }
+        Some(marker.counters())
+    }
+
+    /// A QoS flow is mapped to this DRB from now on. False for a QFI or a DRB that does not exist.
+    pub fn map_qfi(&mut self, qfi: u8, drb: DrbId) -> bool {
+        let Some(index) = index(drb).filter(|index| self.drbs[*index].is_some()) else { return false };
+        let Some(carrier) = self.qfi_to_drb.get_mut(usize::from(qfi)) else { return false };
+        *carrier = index as u8;
+        true
+    }
+
+    /// The UE moved to another DU or cell, or its DRBs were re-established: what was measured of the old radio is
+    /// forgotten, and so is what stood in its queues; what PDCP sends again is to be announced again. Flows and their
+    /// books move with the UE.
+    pub fn handover(&mut self, now: Instant) {
+        for marker in self.drbs.iter_mut().flatten() {
+            marker.handle_handover(now);
+        }
+    }
+
+    /// A downlink packet of this QoS flow, in clear. A mark is set in place; a packet to be dropped is left to the
+    /// caller. What cannot be read or belongs to no DRB passes as it is.
+    #[inline]
+    pub fn downlink(&mut self, now: Instant, qfi: u8, packet: &mut [u8]) -> Verdict {
+        self.counters.downlink += 1;
+        let carrier = self.qfi_to_drb.get(usize::from(qfi)).copied().unwrap_or(NONE);
+        let Some(marker) = self.drbs.get_mut(usize::from(carrier)).and_then(Option::as_mut) else {
+            self.counters.unknown_qfi += 1;
+            return Verdict::Pass;
+        };
+        let Ok(view) = View::parse(packet) else {
+            self.counters.unparsed += 1;
+            return Verdict::Pass;
+        };
+        let headers = view.headers();
+        let flow = self.key.flow(&headers.five_tuple);
+        let mut packet = Packet { flow, size: Bytes(headers.len as u64), ecn: headers.ecn, payload: view };
+        if self.next_syn > 0 {
+            if let Some(syn) = take_syn(&mut self.syns, &packet) {
+                let mut seen = Packet { flow, size: Bytes::ZERO, ecn: packet.ecn, payload: Seen(syn.tcp) };
+                marker.handle_uplink(syn.at, &mut seen);
+            }
+        }
+        let verdict = marker.handle_downlink(now, &packet, None);
+        if verdict == Verdict::Mark {
+            packet.payload.set_ecn(packet.ecn.marked());
+        }
+        verdict
+    }
+
+    /// PDCP gave the packet this SN and sends it to the DU; `size` is the PDU's.
+    #[inline]
+    pub fn pdcp_pdu(&mut self, now: Instant, drb: DrbId, sn: u32, size: Bytes) {
+        if let Some(marker) = self.marker(drb) {
+            marker.handle_pdcp_pdu(now, sn, size);
+        }
+    }
+
+    /// PDCP discarded an SDU that it had numbered.
+    pub fn discard(&mut self, now: Instant, drb: DrbId, sn: u32) {
+        if let Some(marker) = self.marker(drb) {
+            marker.handle_discard(now, sn);
+        }
+    }
+
+    /// The DU reports on a DRB.
+    #[inline]
+    pub fn feedback(&mut self, now: Instant, drb: DrbId, report: &DeliveryStatus) {
+        if let Some(marker) = self.marker(drb) {
+            marker.handle_report(now, report);
+        }
+    }
+
+    /// An uplink packet, in clear. Congestion feedback is written in place where a flow's is short-circuited.
+    #[inline]
+    pub fn uplink(&mut self, now: Instant, packet: &mut [u8]) {
+        self.counters.uplink += 1;
+        let Ok(view) = View::parse(packet) else {
+            self.counters.unparsed += 1;
+            return;
+        };
+        // Everything that is learnt or written here is in TCP headers.
+        let Some(tcp) = view.tcp() else { return };
+        let headers = view.headers();
+        let flow = self.key.flow(&headers.five_tuple.reversed());
+        let mut packet = Packet { flow, size: Bytes(headers.len as u64), ecn: headers.ecn, payload: view };
+        let mut markers = self.drbs.iter_mut().flatten();
+        let (Some(first), second) = (markers.next(), markers.next()) else { return };
+        let Some(second) = second else {
+            first.handle_uplink(now, &mut packet);
+            return;
+        };
+        // Which DRB carries the flow downwards shows when its first downlink packet comes.
+        if let Some(marker) = [first, second].into_iter().chain(markers).find(|marker| marker.knows(flow)) {
+            marker.handle_uplink(now, &mut packet);
+        } else if tcp.flags.syn && !tcp.flags.ack {
+            self.syns[usize::from(self.next_syn) % SYNS] = Some(Syn { at: now, flow, tcp });
+            // Never zero again: the packet path asks whether there was any.
+            self.next_syn = if self.next_syn == u8::MAX { SYNS as u8 } else { self.next_syn + 1 };
+        }
+    }
+
+    /// True if the next frame to the DU should ask for a report on this DRB (TS 38.425 5.5.3.7).
+    pub fn wants_report(&self, now: Instant, drb: DrbId) -> bool {
+        self.drb(drb).is_some_and(|marker| marker.wants_report(now))
+    }
+
+    /// What is believed about a DRB.
+    pub fn estimate(&self, now: Instant, drb: DrbId) -> Option<Estimate> {
+        self.drb(drb).map(|marker| marker.estimate(now))
+    }
+
+    /// What happened at a DRB.
+    pub fn drb_counters(&self, drb: DrbId) -> Option<Counters> {
+        self.drb(drb).map(DrbMarker::counters)
+    }
+
+    /// What happened outside of the DRBs.
+    pub fn counters(&self) -> UeCounters {
+        self.counters
+    }
+
+    fn drb(&self, drb: DrbId) -> Option<&DrbMarker> {
+        self.drbs[index(drb)?].as_deref()
+    }
+
+    /// The marker of a DRB; a DRB that is not set up is counted.
+    fn marker(&mut self, drb: DrbId) -> Option<&mut DrbMarker> {
+        let marker = index(drb).and_then(|index| self.drbs[index].as_deref_mut());
+        self.counters.unknown_drb += u64::from(marker.is_none());
+        marker
+    }
+}
+
+fn index(drb: DrbId) -> Option<usize> {
+    (1..=DRBS as u8).contains(&drb.0).then(|| usize::from(drb.0) - 1)
+}
+
+/// The uplink SYN that this downlink packet is the first answer to.
+fn take_syn(syns: &mut [Option<Syn>; SYNS], packet: &Packet<View<'_>>) -> Option<Syn> {
+    let waiting = syns.iter_mut().find(|syn| syn.is_some_and(|syn| syn.flow == packet.flow))?;
+    waiting.take()
+}
+
+/// A TCP header that was seen before.
+struct Seen(TcpView);
+
+impl Inspect for Seen {
+    fn tcp(&self) -> Option<TcpView> {
+        Some(self.0)
+    }
+    fn set_tcp_feedback(&mut self, _: TcpFeedback) {}
+}

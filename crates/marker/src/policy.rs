@@ -1,0 +1,74 @@
+//! Which QoS flow is marked by which law: thresholds per QFI and 5QI.
+
+use alloc::vec::Vec;
+
+use crate::config::{ConfigError, MarkerConfig, require};
+
+/// One row of a [`Policy`].
+#[derive(Clone, PartialEq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PolicyRule {
+    /// Applies to this QoS flow identifier, 0 to 63; left out, to every one.
+    pub qfi: Option<u8>,
+    /// Applies to this 5QI (TS 23.501 table 5.7.4-1), 1 to 255; left out, to every one.
+    pub five_qi: Option<u8>,
+    /// How its DRB is marked.
+    pub marker: MarkerConfig,
+}
+
+/// Rows that are tried in order, and what holds where none applies.
+#[derive(Clone, PartialEq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Policy {
+    /// The rows, most particular first.
+    pub rules: Vec<PolicyRule>,
+    /// For QoS flows that no row names. Default: not marked.
+    pub otherwise: MarkerConfig,
+}
+
+impl Policy {
+    /// The marker for the DRB of a QoS flow.
+    pub fn marker(&self, qfi: u8, five_qi: u8) -> &MarkerConfig {
+        let applies = |rule: &&PolicyRule| {
+            rule.qfi.is_none_or(|wanted| wanted == qfi) && rule.five_qi.is_none_or(|wanted| wanted == five_qi)
+        };
+        self.rules.iter().find(applies).map_or(&self.otherwise, |rule| &rule.marker)
+    }
+
+    /// Checks every row.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        for rule in &self.rules {
+            require(rule.qfi.is_none_or(|qfi| qfi < 64), "qfi", "must be at most 63")?;
+            require(rule.five_qi != Some(0), "five_qi", "must be at least 1")?;
+            rule.marker.validate()?;
+        }
+        self.otherwise.validate()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::{LawConfig, RampConfig, StepConfig};
+
+    #[test]
+    fn the_first_row_that_applies_wins() {
+        let step = MarkerConfig::with_law(LawConfig::Step(StepConfig::default()));
+        let ramp = MarkerConfig::with_law(LawConfig::Ramp(RampConfig::default()));
+        let policy = Policy {
+            rules: alloc::vec![
+                PolicyRule { qfi: Some(5), five_qi: None, marker: step.clone() },
+                PolicyRule { qfi: None, five_qi: Some(80), marker: ramp.clone() },
+            ],
+            otherwise: MarkerConfig::default(),
+        };
+        assert!(policy.validate().is_ok());
+        assert_eq!(policy.marker(5, 80), &step);
+        assert_eq!(policy.marker(6, 80), &ramp);
+        assert_eq!(policy.marker(6, 9), &MarkerConfig::default());
+        let wrong = Policy { rules: alloc::vec![PolicyRule { qfi: Some(64), ..PolicyRule::default() }], ..policy };
+        assert_eq!(wrong.validate().unwrap_err().field, "qfi");
+    }
+}

@@ -1,0 +1,226 @@
+//! What published research code and shipped gNBs get wrong, one test each (docs: `gnb.md` of the project's facts).
+//! SN wrap, PDCP drops and SNs that were never sent are tested in the profile table as well; here through the whole path.
+
+#[path = "common/bytes.rs"]
+mod bytes;
+
+use allocation_counter::measure;
+use bytes::{Flow, checksums_are_valid, view};
+use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
+use tidemark_marker::path::{DrbId, FlowKey, SetupError, Ue};
+use tidemark_marker::{DeliveryStatus, LawConfig, MarkerConfig, SnLength, StepConfig, Verdict};
+use tidemark_wire::View;
+
+const DRB: DrbId = DrbId(3);
+const QFI: u8 = 1;
+
+/// A UE whose DRB marks every L4S packet that finds anything standing for longer than a microsecond.
+fn marking_ue(sn_length: SnLength, short_circuit: bool) -> Ue {
+    let step = StepConfig { threshold: Duration::from_micros(1), ..StepConfig::default() };
+    let config = MarkerConfig { short_circuit, ..MarkerConfig::with_law(LawConfig::Step(step)) };
+    let mut ue = Ue::new(FlowKey::new(&[9; 16]));
+    ue.add_drb(DRB, &[QFI], &config, sn_length, Stream::new(1, 0, "mark")).unwrap();
+    ue
+}
+fn ms(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+fn transmitted(sn: u32) -> DeliveryStatus {
+    DeliveryStatus { highest_transmitted: Some(sn), ..DeliveryStatus::default() }
+}
+const FLOW: Flow = Flow { v6: false, port: 50_000 };
+
+#[test]
+fn sn_wrap_does_not_freeze_marking() {
+    for sn_length in [SnLength::Bits12, SnLength::Bits18] {
+        let mut ue = marking_ue(sn_length, false);
+        let modulus = sn_length.modulus();
+        for count in 0..modulus + modulus / 2 {
+            let now = ms(u64::from(count));
+            let mut packet = FLOW.udp(true, Ecn::Ect1, 100);
+            let verdict = ue.downlink(now, QFI, &mut packet);
+            // Two stand, since the report lags by two: each packet but the first two is marked, before and after the wrap.
+            assert_eq!(verdict == Verdict::Mark, count >= 1, "{sn_length:?}: {count}");
+            ue.pdcp_pdu(now, DRB, count % modulus, Bytes(131));
+            if count >= 2 {
+                ue.feedback(now, DRB, &transmitted((count - 2) % modulus));
+            }
+        }
+        assert_eq!(ue.estimate(ms(0), DRB).unwrap().packets, 2);
+    }
+}
+
+#[test]
+fn pdcp_drops_do_not_desynchronise_the_backlog() {
+    let mut ue = marking_ue(SnLength::Bits12, false);
+    let mut sn = 0;
+    for count in 0..10_000u32 {
+        let now = ms(u64::from(count));
+        ue.downlink(now, QFI, &mut FLOW.udp(true, Ecn::Ect1, 100));
+        if count % 3 == 0 {
+            continue; // PDCP's window is full: no SN, no PDU
+        }
+        ue.pdcp_pdu(now, DRB, sn, Bytes(131));
+        ue.feedback(now, DRB, &transmitted(sn));
+        sn = (sn + 1) % 4096;
+    }
+    let estimate = ue.estimate(ms(10_000), DRB).unwrap();
+    assert_eq!((estimate.standing, estimate.packets), (Bytes::ZERO, 0));
+}
+
+#[test]
+fn a_tcp_option_list_with_length_0_or_an_end_of_list_ends() {
+    for options in [[253, 0, 0, 0, 0, 0, 0, 0], [0, 1, 1, 1, 172, 11, 0, 0], [172, 1, 0, 0, 174, 0, 0, 0]] {
+        let mut ue = marking_ue(SnLength::Bits18, true);
+        ue.uplink(ms(0), &mut FLOW.tcp(false, Ecn::NotEct, &view(0b111, true, None, 1, 0, None)));
+        ue.downlink(ms(1), QFI, &mut FLOW.tcp(true, Ecn::NotEct, &view(0b010, true, Some(2), 999, 0, None)));
+        // A segment with room for 8 bytes of options, which then are replaced.
+        let mut ack = FLOW.tcp(false, Ecn::NotEct, &view(5, false, Some(5_000), 2, 8, None));
+        ack[32] = 7 << 4;
+        ack[40..48].copy_from_slice(&options);
+        ue.uplink(ms(2), &mut ack);
+    }
+}
+
+#[test]
+fn an_unknown_drb_an_unmapped_qfi_or_an_sn_never_sent_is_counted_and_survived() {
+    let mut ue = marking_ue(SnLength::Bits18, false);
+    let mut packet = FLOW.udp(true, Ecn::Ect1, 100);
+    for qfi in [0, 2, 63, 64, 255] {
+        assert_eq!(ue.downlink(ms(0), qfi, &mut packet), Verdict::Pass);
+    }
+    for drb in [0, 1, 2, 32, 33, 255] {
+        ue.feedback(ms(0), DrbId(drb), &transmitted(1));
+        ue.pdcp_pdu(ms(0), DrbId(drb), 1, Bytes(100));
+        ue.discard(ms(0), DrbId(drb), 1);
+    }
+    for sn in [0, 77, 1 << 18, u32::MAX] {
+        ue.feedback(ms(0), DRB, &transmitted(sn));
+    }
+    assert_eq!((ue.counters().unknown_qfi, ue.counters().unknown_drb), (5, 18));
+    assert_eq!(ue.drb_counters(DRB).unwrap().unknown_sns, 4);
+    let config = MarkerConfig::default();
+    let mut add = |drb, qfi| ue.add_drb(DrbId(drb), &[qfi], &config, SnLength::Bits18, Stream::new(1, 0, "mark"));
+    assert_eq!(add(0, 1), Err(SetupError::Drb));
+    assert_eq!(add(33, 1), Err(SetupError::Drb));
+    assert_eq!(add(4, 64), Err(SetupError::Qfi));
+    assert_eq!(add(DRB.0, 2), Err(SetupError::Exists));
+}
+
+#[test]
+fn ipv6_is_marked_as_ipv6_and_nothing_else_of_it_changes() {
+    let mut ue = marking_ue(SnLength::Bits18, false);
+    let flow = Flow { v6: true, port: 7 };
+    ue.downlink(ms(0), QFI, &mut flow.udp(true, Ecn::Ect1, 100));
+    ue.pdcp_pdu(ms(0), DRB, 0, Bytes(151));
+    let before = flow.udp(true, Ecn::Ect1, 100);
+    let mut packet = before.clone();
+    assert_eq!(ue.downlink(ms(5), QFI, &mut packet), Verdict::Mark);
+    assert_eq!(packet, flow.udp(true, Ecn::Ce, 100));
+    assert_eq!(before.iter().zip(&packet).filter(|(old, new)| old != new).count(), 1);
+}
+
+#[test]
+fn checksums_hold_for_odd_payloads_and_ip_options() {
+    for payload in [0, 1, 7, 1_361] {
+        let mut ue = marking_ue(SnLength::Bits18, false);
+        ue.downlink(ms(0), QFI, &mut FLOW.udp(true, Ecn::Ect1, 100));
+        ue.pdcp_pdu(ms(0), DRB, 0, Bytes(131));
+        let mut packet = FLOW.tcp(true, Ecn::Ect1, &view(0, false, Some(1), 1, payload, None));
+        // A router alert option, and the header checksum that goes with it (RFC 1071 by hand).
+        packet.splice(20..20, [0x94, 4, 0, 0]);
+        packet[0] = 0x46;
+        let total = packet.len() as u16;
+        packet[2..4].copy_from_slice(&total.to_be_bytes());
+        packet[10..12].fill(0);
+        let sum: u32 = packet[..24].chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum();
+        let folded = (sum & 0xFFFF) + (sum >> 16);
+        packet[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+        assert!(checksums_are_valid(&packet));
+        assert_eq!(ue.downlink(ms(5), QFI, &mut packet), Verdict::Mark);
+        assert!(checksums_are_valid(&packet), "{payload} bytes of payload");
+    }
+}
+
+#[test]
+fn a_million_flows_and_a_flood_of_uplink_syns_leave_memory_where_it_was() {
+    let mut ue = marking_ue(SnLength::Bits18, true);
+    let in_use = Flow { v6: false, port: 1 };
+    for k in 0..20 {
+        ue.downlink(ms(k), QFI, &mut in_use.tcp(true, Ecn::Ect1, &view(0, false, Some(1), 1, 10, None)));
+    }
+    let mut data = in_use.tcp(true, Ecn::Ce, &view(0, false, Some(1), 1, 10, None));
+    let mut udp = FLOW.udp(true, Ecn::NotEct, 10);
+    let mut syn = FLOW.tcp(false, Ecn::NotEct, &view(0b111, true, None, 1, 0, None));
+    let allocated = measure(|| {
+        for k in 0..1_000_000u32 {
+            let now = Instant::from_nanos(20_000_000 + u64::from(k) * 1_000);
+            udp[12..16].copy_from_slice(&k.to_be_bytes());
+            ue.downlink(now, QFI, &mut udp);
+            syn[16..20].copy_from_slice(&k.to_be_bytes());
+            ue.uplink(now, &mut syn);
+            if k % 100_000 == 0 {
+                ue.downlink(now, QFI, &mut data);
+            }
+        }
+    });
+    assert_eq!(allocated.count_total, 0);
+    let counters = ue.drb_counters(DRB).unwrap();
+    assert!(counters.flows_evicted > 1_900_000, "{counters:?}");
+    // CE shows no class: that these packets count as L4S is because their flow is still known.
+    assert_eq!(counters.l4s_packets, 20 + 10);
+}
+
+#[test]
+fn what_cannot_be_read_passes_untouched() {
+    let mut ue = marking_ue(SnLength::Bits18, true);
+    ue.downlink(ms(0), QFI, &mut FLOW.udp(true, Ecn::Ect1, 100));
+    ue.pdcp_pdu(ms(0), DRB, 0, Bytes(131));
+    let whole = FLOW.tcp(true, Ecn::Ect1, &view(0, false, Some(1), 1, 100, None));
+    for len in 0..whole.len() {
+        let mut cut = whole[..len].to_vec();
+        assert_eq!(ue.downlink(ms(1), QFI, &mut cut), Verdict::Pass, "{len} bytes");
+        ue.uplink(ms(1), &mut cut);
+        assert_eq!(cut, whole[..len]);
+    }
+    assert_eq!(ue.counters().unparsed, 2 * whole.len() as u64);
+}
+
+#[test]
+fn a_handover_forgets_the_radio_and_keeps_the_flows() {
+    let mut ue = marking_ue(SnLength::Bits12, true);
+    for k in 0..10 {
+        ue.downlink(ms(k), QFI, &mut FLOW.udp(true, Ecn::Ect1, 1_000));
+        ue.pdcp_pdu(ms(k), DRB, k as u32, Bytes(1_031));
+    }
+    ue.handover(ms(20));
+    let estimate = ue.estimate(ms(20), DRB).unwrap();
+    assert_eq!((estimate.standing, estimate.egress, estimate.head_of_line), (Bytes::ZERO, None, None));
+    // A report of the old bearer comes late, the new one begins at SN 0.
+    ue.feedback(ms(21), DRB, &transmitted(9));
+    ue.pdcp_pdu(ms(22), DRB, 0, Bytes(1_031));
+    ue.feedback(ms(23), DRB, &transmitted(0));
+    assert_eq!(ue.estimate(ms(23), DRB).unwrap().standing, Bytes::ZERO);
+    assert!(ue.remove_drb(DRB).is_some() && ue.remove_drb(DRB).is_none());
+    assert_eq!(ue.downlink(ms(30), QFI, &mut FLOW.udp(true, Ecn::Ect1, 10)), Verdict::Pass);
+    assert_eq!(ue.counters().unknown_qfi, 1);
+}
+
+#[test]
+fn a_handshake_is_timed_before_its_drb_is_known() {
+    // Two DRBs: the SYN cannot say which will carry the flow, and is kept until the SYN/ACK does.
+    let mut ue = marking_ue(SnLength::Bits18, true);
+    let step = StepConfig { threshold: Duration::from_micros(1), ..StepConfig::default() };
+    let config = MarkerConfig { short_circuit: true, ..MarkerConfig::with_law(LawConfig::Step(step)) };
+    ue.add_drb(DrbId(4), &[2], &config, SnLength::Bits18, Stream::new(2, 0, "mark")).unwrap();
+    ue.uplink(ms(0), &mut FLOW.tcp(false, Ecn::NotEct, &view(0b111, true, None, 1, 0, None)));
+    ue.downlink(ms(1), 2, &mut FLOW.tcp(true, Ecn::NotEct, &view(0b010, true, Some(2), 999, 0, None)));
+    ue.uplink(ms(2), &mut FLOW.tcp(false, Ecn::NotEct, &view(0b010, false, Some(1_000), 2, 0, None)));
+    ue.pdcp_pdu(ms(2), DrbId(4), 0, Bytes(100));
+    let mut data = FLOW.tcp(true, Ecn::Ect1, &view(0, false, Some(2), 1_000, 500, None));
+    assert_eq!(ue.downlink(ms(5), 2, &mut data), Verdict::Pass, "AccECN was agreed: the mark goes into the ACK");
+    let mut ack = FLOW.tcp(false, Ecn::NotEct, &view(5, false, Some(1_500), 2, 0, None));
+    ue.uplink(ms(6), &mut ack);
+    let view = View::parse(&mut ack).unwrap();
+    assert_eq!(tidemark_core::Inspect::tcp(&view).unwrap().flags.ace(), 6);
+}
