@@ -3,10 +3,14 @@
 use thiserror::Error;
 use tidemark_core::{Bytes, Duration, FlowId};
 
-use crate::app::AppConfig;
-use crate::controller::{BbrV1Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
+use crate::app::{AppConfig, Source};
+use crate::controller::{
+    BbrV1, BbrV1Config, BbrV3, BbrV3Config, Controller, Cubic, CubicConfig, Prague, PragueConfig, Reno, RenoConfig,
+    Sizes,
+};
 use crate::endpoint::Endpoint;
 use crate::tcp;
+use crate::udp_prague::{self, UdpPragueConfig};
 
 /// A field of a configuration that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -40,6 +44,8 @@ pub enum SenderConfig {
     BbrV3(BbrV3Config),
     /// TCP Prague (draft-briscoe-iccrg-prague-congestion-control).
     Prague(PragueConfig),
+    /// UDP Prague, bulk or in frames.
+    UdpPrague(UdpPragueConfig),
 }
 
 impl Default for SenderConfig {
@@ -135,32 +141,36 @@ impl TcpConfig {
 impl SenderConfig {
     /// Says which field cannot be used, and what would be right.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        self.tcp().validate()?;
+        if let Some(tcp) = self.tcp() {
+            tcp.validate()?;
+        }
         match self {
             Self::Reno(_) | Self::Cubic(_) | Self::BbrV1(_) | Self::BbrV3(_) => Ok(()),
             Self::Prague(prague) => prague.validate(),
+            Self::UdpPrague(prague) => prague.validate(),
         }
     }
 
-    /// The transport's part.
-    pub fn tcp(&self) -> &TcpConfig {
+    /// The transport's part, where that is TCP.
+    pub fn tcp(&self) -> Option<&TcpConfig> {
         match self {
-            Self::Reno(reno) => &reno.tcp,
-            Self::Cubic(cubic) => &cubic.tcp,
-            Self::BbrV1(bbr) => &bbr.tcp,
-            Self::BbrV3(bbr) => &bbr.tcp,
-            Self::Prague(prague) => &prague.tcp,
+            Self::Reno(reno) => Some(&reno.tcp),
+            Self::Cubic(cubic) => Some(&cubic.tcp),
+            Self::BbrV1(bbr) => Some(&bbr.tcp),
+            Self::BbrV3(bbr) => Some(&bbr.tcp),
+            Self::Prague(prague) => Some(&prague.tcp),
+            Self::UdpPrague(_) => None,
         }
     }
 
-    /// What the server is willing to negotiate.
+    /// What the server is willing to negotiate, over TCP.
     pub fn ecn(&self) -> EcnMode {
         let usual = match self {
             Self::Reno(_) | Self::Cubic(_) => EcnMode::Classic,
             Self::BbrV1(_) | Self::BbrV3(_) => EcnMode::Off,
-            Self::Prague(_) => EcnMode::Accecn,
+            Self::Prague(_) | Self::UdpPrague(_) => EcnMode::Accecn,
         };
-        self.tcp().ecn.unwrap_or(usual)
+        self.tcp().and_then(|tcp| tcp.ecn).unwrap_or(usual)
     }
 }
 
@@ -177,12 +187,33 @@ pub type Ends = (Box<dyn Endpoint + Send>, Box<dyn Endpoint + Send>);
 pub fn connect(sender: &SenderConfig, app: &AppConfig, flow: FlowId, seed: u64) -> Result<Ends, ConfigError> {
     sender.validate()?;
     app.validate()?;
-    let controller = crate::controller::build(sender, flow, seed);
     let source = app.source();
-    let start = source.start();
-    let server = tcp::Sender::new(sender.tcp(), sender.ecn(), flow, controller, source);
-    let client = tcp::Receiver::new(sender.tcp(), sender.tcp().client_ecn.unwrap_or(sender.ecn()), flow, start);
-    Ok((Box::new(server), Box::new(client)))
+    let over_tcp = |tcp: &TcpConfig, source: Box<dyn Source + Send>, controller: Box<dyn Controller + Send>| -> Ends {
+        let client_ecn = tcp.client_ecn.unwrap_or(sender.ecn());
+        let client = tcp::Receiver::new(tcp, client_ecn, flow, source.start());
+        (Box::new(tcp::Sender::new(tcp, sender.ecn(), flow, controller, source)), Box::new(client))
+    };
+    Ok(match sender {
+        SenderConfig::Reno(config) => {
+            over_tcp(&config.tcp, source, Box::new(Reno::new(config, Sizes::of(&config.tcp))))
+        }
+        SenderConfig::Cubic(config) => {
+            over_tcp(&config.tcp, source, Box::new(Cubic::new(config, Sizes::of(&config.tcp))))
+        }
+        SenderConfig::BbrV1(config) => {
+            over_tcp(&config.tcp, source, Box::new(BbrV1::new(Sizes::of(&config.tcp), flow, seed)))
+        }
+        SenderConfig::BbrV3(config) => {
+            over_tcp(&config.tcp, source, Box::new(BbrV3::new(config, Sizes::of(&config.tcp), flow, seed)))
+        }
+        SenderConfig::Prague(config) => {
+            over_tcp(&config.tcp, source, Box::new(Prague::new(config, Sizes::of(&config.tcp))))
+        }
+        SenderConfig::UdpPrague(config) => {
+            let client = udp_prague::Receiver::new(flow, source.start());
+            (Box::new(udp_prague::Sender::new(config, flow, source)), Box::new(client))
+        }
+    })
 }
 
 #[cfg(test)]
@@ -210,7 +241,7 @@ mod tests {
         let config: SenderConfig = serde_json::from_str(text).unwrap();
         let SenderConfig::Cubic(cubic) = &config else { panic!("{config:?}") };
         assert!(cubic.pacing && cubic.hystart);
-        assert_eq!((config.ecn(), config.tcp().receive_window), (EcnMode::Accecn, Bytes(2_000_000)));
+        assert_eq!((config.ecn(), config.tcp().unwrap().receive_window), (EcnMode::Accecn, Bytes(2_000_000)));
         let wrong = r#"{"controller": "cubic", "pasing": true}"#;
         let error = serde_json::from_str::<SenderConfig>(wrong).unwrap_err().to_string();
         assert!(error.contains("pasing") && error.contains("pacing"), "{error}");

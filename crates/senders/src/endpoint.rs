@@ -23,6 +23,23 @@ pub trait Endpoint {
     fn take_rtt_sample(&mut self) -> Option<Duration> {
         None
     }
+    /// The next frame that has arrived whole. Ask after each packet until it answers `None`.
+    fn take_frame(&mut self) -> Option<FrameArrival> {
+        None
+    }
+}
+
+/// A media frame that has arrived whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FrameArrival {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Its size.
+    pub size: Bytes,
+    /// When it was captured.
+    pub captured: Instant,
+    /// From there to the arrival of its last packet.
+    pub delay: Duration,
 }
 
 /// What an endpoint has counted, and its present state. What an end does not measure is `None`.
@@ -54,6 +71,16 @@ pub struct Stats {
     pub timeouts: u64,
     /// Sender: losses or timeouts found out to be false.
     pub spurious: u64,
+    /// Sender of media: frames encoded.
+    pub frames_sent: u64,
+    /// Sender of media: frames discarded before they were sent.
+    pub frames_discarded: u64,
+    /// Receiver of media: frames that arrived whole.
+    pub frames_received: u64,
+    /// Receiver of media: frames that did not, although later ones have.
+    pub frames_lost: u64,
+    /// Sender of media: the rate that the controller asks of the encoder.
+    pub target_rate: Option<BitRate>,
     /// Sender: payload in flight.
     pub in_flight: Option<Bytes>,
     /// Sender: congestion window.

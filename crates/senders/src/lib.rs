@@ -38,10 +38,13 @@ pub mod app;
 pub mod config;
 pub mod controller;
 pub mod endpoint;
+pub mod media;
+mod pacer;
 pub mod payload;
 pub mod tcp;
+pub mod udp_prague;
 
 pub use app::AppConfig;
 pub use config::{ConfigError, EcnMode, Ends, SenderConfig, TcpConfig, connect};
-pub use endpoint::{Endpoint, Stats};
-pub use payload::{Payload, SackBlocks, TcpSegment};
+pub use endpoint::{Endpoint, FrameArrival, Stats};
+pub use payload::Payload;

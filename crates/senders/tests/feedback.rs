@@ -126,7 +126,7 @@ fn a_path_that_clears_the_ace_field_is_not_trusted_with_ect() {
         link.client.poll_transmit(Instant::ZERO)
     } {
         if !std::mem::take(&mut client_first) {
-            let Payload::Tcp(segment) = &mut packet.payload;
+            let Payload::Tcp(segment) = &mut packet.payload else { panic!("TCP") };
             segment.flags = segment.flags.with_ace(0);
         }
         link.server.handle_packet(Instant::ZERO, &packet);

@@ -7,14 +7,15 @@ mod prague;
 mod reno;
 mod window;
 
-use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant};
+use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
 pub use bbr::{BbrV1, BbrV1Config, BbrV3, BbrV3Config};
 pub use cubic::{Cubic, CubicConfig};
 pub use prague::{Prague, PragueConfig};
 pub use reno::{Reno, RenoConfig};
 
-use crate::config::{EcnMode, SenderConfig};
+use crate::config::{EcnMode, TcpConfig};
+use crate::payload::TcpSegment;
 
 /// The fixed sizes of a connection, in bytes.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -25,6 +26,16 @@ pub struct Sizes {
     pub packet: f64,
     /// Initial window, payload.
     pub initial_window: f64,
+}
+
+impl Sizes {
+    /// The sizes that follow from a transport's configuration.
+    pub fn of(tcp: &TcpConfig) -> Self {
+        let mss = tcp.mss.as_f64();
+        let full = TcpSegment { payload: tcp.mss.0 as u32, ..TcpSegment::default() };
+        let initial_window = f64::from(tcp.initial_window) * mss;
+        Self { mss, packet: full.wire_size().as_f64(), initial_window }
+    }
 }
 
 /// An acknowledgement that told something new.
@@ -171,20 +182,5 @@ pub trait Controller {
     /// The estimated share of marked packets, of a controller that keeps one.
     fn alpha(&self) -> Option<f64> {
         None
-    }
-}
-
-/// The controller that `config` describes.
-pub(crate) fn build(config: &SenderConfig, flow: FlowId, seed: u64) -> Box<dyn Controller + Send> {
-    let tcp = config.tcp();
-    let mss = tcp.mss.as_f64();
-    let full = crate::payload::TcpSegment { payload: tcp.mss.0 as u32, ..Default::default() };
-    let sizes = Sizes { mss, packet: full.wire_size().as_f64(), initial_window: f64::from(tcp.initial_window) * mss };
-    match config {
-        SenderConfig::Reno(reno) => Box::new(Reno::new(reno, sizes)),
-        SenderConfig::Cubic(cubic) => Box::new(Cubic::new(cubic, sizes)),
-        SenderConfig::BbrV1(_) => Box::new(BbrV1::new(sizes, flow, seed)),
-        SenderConfig::BbrV3(bbr) => Box::new(BbrV3::new(bbr, sizes, flow, seed)),
-        SenderConfig::Prague(prague) => Box::new(Prague::new(prague, sizes)),
     }
 }

@@ -7,7 +7,6 @@
 
 mod ecn;
 mod handshake;
-mod pacer;
 mod prr;
 mod ranges;
 mod receiver;

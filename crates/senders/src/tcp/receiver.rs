@@ -193,7 +193,7 @@ impl Endpoint for Receiver {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
-        let Payload::Tcp(segment) = &packet.payload;
+        let Payload::Tcp(segment) = &packet.payload else { return };
         if segment.flags.syn {
             self.handle_syn_ack(now, packet, segment);
         } else if self.handshake.is_established() {

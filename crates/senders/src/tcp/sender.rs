@@ -4,7 +4,6 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpF
 
 use super::ecn::{Decoder, Feedback, Marks};
 use super::handshake::{Handshake, Step};
-use super::pacer::Pacer;
 use super::prr::Prr;
 use super::rtt::RttEstimator;
 use super::scoreboard::{FIRST_SEQ, News, Scoreboard};
@@ -12,6 +11,7 @@ use crate::app::Source;
 use crate::config::{EcnMode, TcpConfig};
 use crate::controller::{Ack, Congestion, Controller, EcnResponse, Signal};
 use crate::endpoint::{Endpoint, Stats};
+use crate::pacer::Pacer;
 use crate::payload::{Payload, TcpSegment};
 
 /// How long a lone segment's acknowledgement may be delayed by the receiver at the most (RFC 8985 7.2, Linux).
@@ -476,7 +476,7 @@ impl Endpoint for Sender {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
-        let Payload::Tcp(segment) = &packet.payload;
+        let Payload::Tcp(segment) = &packet.payload else { return };
         if !self.handshake.is_established() {
             if self.handshake.handle_segment(now, segment.flags, packet.ecn) == Step::Established {
                 self.establish(now, segment);

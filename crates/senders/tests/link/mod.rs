@@ -246,8 +246,11 @@ impl Link {
 }
 
 pub fn is_data(packet: &Packet<Payload>) -> bool {
-    let Payload::Tcp(segment) = &packet.payload;
-    segment.payload > 0
+    match &packet.payload {
+        Payload::Tcp(segment) => segment.payload > 0,
+        Payload::PragueData(_) | Payload::Rtp(_) => true,
+        Payload::PragueAck(_) | Payload::Report(_) => false,
+    }
 }
 
 pub fn ecn_of(packets: &[(Instant, Packet<Payload>)], data: bool) -> Vec<Ecn> {

@@ -4,19 +4,19 @@ use tidemark_core::{BitRate, Bytes, Instant};
 
 /// When the next packet may leave.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pacer {
+pub(crate) struct Pacer {
     next: Instant,
     burst_left: u64,
 }
 
 impl Pacer {
     /// When the next packet may leave; `None` if now.
-    pub(super) fn wait(&self, now: Instant) -> Option<Instant> {
+    pub(crate) fn wait(&self, now: Instant) -> Option<Instant> {
         (self.burst_left == 0 && now < self.next).then_some(self.next)
     }
 
     /// Accounts for a packet. The last one of a burst may go beyond it, so that a burst has one packet at least.
-    pub(super) fn sent(&mut self, now: Instant, size: Bytes, rate: BitRate, burst: Bytes) {
+    pub(crate) fn sent(&mut self, now: Instant, size: Bytes, rate: BitRate, burst: Bytes) {
         if self.burst_left == 0 || now >= self.next {
             self.burst_left = burst.0;
             self.next = self.next.max(now);

@@ -1,23 +1,16 @@
-//! What the endpoints exchange: transport headers as values, with the size that they have on the wire.
+//! TCP segments as values, with the size that they have on the wire.
 
 use tidemark_core::packet::AccEcnCounters;
-use tidemark_core::{Bytes, Inspect, Instant, TcpFeedback, TcpFlags, TcpView};
+use tidemark_core::{Bytes, Instant, TcpFeedback, TcpFlags, TcpView};
 
-/// IPv4 header without options.
-const IP_HEADER: u64 = 20;
+use super::IP_HEADER;
+
 /// TCP header without options.
 const TCP_HEADER: u64 = 20;
 /// Options of a SYN: maximum segment size 4, window scale 3, SACK permitted 2, timestamps 10, padding 1.
 const SYN_OPTIONS: u64 = 20;
 /// The timestamps option (RFC 7323 3.2).
 const TIMESTAMPS: u64 = 10;
-
-/// The payload of an IP packet.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Payload {
-    /// A TCP segment.
-    Tcp(TcpSegment),
-}
 
 /// A TCP segment. Sequence numbers are 64-bit offsets here, so that the endpoints need no wrap-around
 /// arithmetic; [`Inspect::tcp`] shows their low 32 bits, as the header would.
@@ -98,25 +91,23 @@ impl TcpSegment {
     }
 }
 
-impl Inspect for Payload {
-    fn tcp(&self) -> Option<TcpView> {
-        let Self::Tcp(segment) = self;
-        Some(TcpView {
-            flags: segment.flags,
-            seq: segment.seq as u32,
-            ack: segment.ack as u32,
-            payload: segment.payload,
-            accecn: segment.accecn,
-        })
+impl TcpSegment {
+    pub(super) fn view(&self) -> TcpView {
+        TcpView {
+            flags: self.flags,
+            seq: self.seq as u32,
+            ack: self.ack as u32,
+            payload: self.payload,
+            accecn: self.accecn,
+        }
     }
 
-    fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
-        let Self::Tcp(segment) = self;
+    pub(super) fn set_feedback(&mut self, feedback: TcpFeedback) {
         match feedback {
-            TcpFeedback::Classic { ece } => segment.flags.ece = ece,
+            TcpFeedback::Classic { ece } => self.flags.ece = ece,
             TcpFeedback::AccEcn { ace, counters } => {
-                segment.flags = segment.flags.with_ace(ace);
-                if let Some(option) = &mut segment.accecn {
+                self.flags = self.flags.with_ace(ace);
+                if let Some(option) = &mut self.accecn {
                     // A field that the segment lacks is not added: its size would change.
                     let replace = |field: &mut Option<u32>, new: Option<u32>| *field = field.and(new.or(*field));
                     replace(&mut option.e0b, counters.e0b);
@@ -130,7 +121,10 @@ impl Inspect for Payload {
 
 #[cfg(test)]
 mod tests {
+    use tidemark_core::Inspect;
+
     use super::*;
+    use crate::payload::Payload;
 
     #[test]
     fn a_full_segment_fills_an_ethernet_frame() {

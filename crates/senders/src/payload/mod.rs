@@ -1,0 +1,58 @@
+//! What the endpoints exchange: transport headers as values, with the size that they have on the wire.
+
+mod rtp;
+mod tcp;
+mod udp_prague;
+
+use tidemark_core::{Bytes, Inspect, TcpFeedback, TcpView};
+
+pub use rtp::{Metric, Report, RtpPacket};
+pub use tcp::{SackBlocks, TcpSegment};
+pub use udp_prague::{FramePart, PragueAck, PragueData};
+
+/// IPv4 header without options.
+const IP_HEADER: u64 = 20;
+/// UDP header.
+const UDP_HEADER: u64 = 8;
+
+/// The payload of an IP packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Payload {
+    /// A TCP segment.
+    Tcp(TcpSegment),
+    /// UDP Prague's data.
+    PragueData(PragueData),
+    /// UDP Prague's acknowledgement.
+    PragueAck(PragueAck),
+    /// A packet of a media stream.
+    Rtp(RtpPacket),
+    /// A receiver's report on a media stream.
+    Report(Box<Report>),
+}
+
+impl Payload {
+    /// Size of the IP packet that carries this.
+    pub fn wire_size(&self) -> Bytes {
+        match self {
+            Self::Tcp(segment) => segment.wire_size(),
+            Self::PragueData(data) => data.wire_size(),
+            Self::PragueAck(ack) => ack.wire_size(),
+            Self::Rtp(packet) => packet.wire_size(),
+            Self::Report(report) => report.wire_size(),
+        }
+    }
+}
+
+impl Inspect for Payload {
+    fn tcp(&self) -> Option<TcpView> {
+        match self {
+            Self::Tcp(segment) => Some(segment.view()),
+            _ => None,
+        }
+    }
+    fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
+        if let Self::Tcp(segment) = self {
+            segment.set_feedback(feedback);
+        }
+    }
+}

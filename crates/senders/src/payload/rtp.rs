@@ -1,0 +1,95 @@
+//! RTP packets and the reports on them (RFC 8888) as values.
+
+use tidemark_core::{Bytes, Duration, Ecn, Instant};
+
+use super::udp_prague::FramePart;
+use super::{IP_HEADER, UDP_HEADER};
+
+/// RTP header 12, and an extension with a transport-wide number, 8.
+const RTP_HEADER: u64 = 20;
+/// RTCP header and sender SSRC 8, media SSRC 4, range 4, report timestamp 4 (RFC 8888 3.1).
+const REPORT_HEADER: u64 = 20;
+
+/// A packet of a media stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RtpPacket {
+    /// Its number, not wrapped to 16 bits.
+    pub seq: u64,
+    /// Which part of which frame it is.
+    pub frame: FramePart,
+    /// The marker bit: the last packet of its frame.
+    pub marker: bool,
+}
+
+impl RtpPacket {
+    /// Size of the IP packet with so much media in it.
+    pub fn wire_size_of(len: u32) -> Bytes {
+        Bytes(IP_HEADER + UDP_HEADER + RTP_HEADER + u64::from(len))
+    }
+    /// Size of the IP packet.
+    pub fn wire_size(&self) -> Bytes {
+        Self::wire_size_of(self.frame.len)
+    }
+}
+
+/// A packet's 16 bits in a report: received, ECN, arrival time offset (RFC 8888 3.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Metric(pub u16);
+
+impl Metric {
+    /// Not received.
+    pub const LOST: Self = Self(0);
+    const OVERLONG: u16 = 0x1FFE;
+
+    /// Received with `ecn`, so long before the report.
+    pub fn received(ecn: Ecn, before_report: Duration) -> Self {
+        let ticks = u128::from(before_report.as_nanos()) * 1024 / 1_000_000_000;
+        let offset = if ticks > 0x1FFD { Self::OVERLONG } else { ticks as u16 };
+        Self(0x8000 | u16::from(ecn.bits()) << 13 | offset)
+    }
+    /// How the packet arrived: its ECN, and when if that can be told.
+    pub fn arrival(self, report: Instant) -> Option<(Ecn, Option<Instant>)> {
+        if self.0 & 0x8000 == 0 {
+            return None;
+        }
+        let offset = u64::from(self.0 & 0x1FFF);
+        let at = (offset < u64::from(Self::OVERLONG))
+            .then(|| report.before(Duration::from_nanos(offset * 1_000_000_000 / 1024)));
+        Some((Ecn::from_bits((self.0 >> 13) as u8), at))
+    }
+}
+
+/// A report on the packets from `begin` on (RFC 8888).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// The first packet that it tells of.
+    pub begin: u64,
+    /// When it was made, by the receiver's clock.
+    pub timestamp: Instant,
+    /// One entry a packet.
+    pub metrics: Vec<Metric>,
+}
+
+impl Report {
+    /// Size of the IP packet: entries are padded to 32 bits.
+    pub fn wire_size(&self) -> Bytes {
+        let entries = (2 * self.metrics.len() as u64).next_multiple_of(4);
+        Bytes(IP_HEADER + UDP_HEADER + REPORT_HEADER + entries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arrival_is_told_to_a_1024th_of_a_second() {
+        let report = Instant::from_millis(5000);
+        let metric = Metric::received(Ecn::Ce, Duration::from_micros(250_100));
+        assert_eq!(metric.0, 0x8000 | 0b11 << 13 | 256);
+        assert_eq!(metric.arrival(report), Some((Ecn::Ce, Some(Instant::from_millis(4750)))));
+        assert_eq!(Metric::LOST.arrival(report), None);
+        let late = Metric::received(Ecn::Ect1, Duration::from_secs(9));
+        assert_eq!((late.0 & 0x1FFF, late.arrival(report)), (0x1FFE, Some((Ecn::Ect1, None))));
+    }
+}

@@ -1,0 +1,301 @@
+//! UDP Prague's controller: the window where the round trip is long enough to hold one, else the rate.
+
+use tidemark_core::{BitRate, Duration, Instant};
+
+use super::UdpPragueConfig;
+
+/// The reference round-trip time of bulk transfers.
+const REFERENCE_RTT: f64 = 0.025;
+const INITIAL_WINDOW: f64 = 10.0;
+const MIN_PACKET: f64 = 150.0;
+/// Rounds without marks before the increase becomes steeper: seven, and one more for each 15.36 Mbit/s.
+const MIN_STEP: f64 = 7.0;
+const RATE_STEP: f64 = 1_920_000.0;
+/// The steeper increase: the queue that it builds in a round.
+const QUEUE_GROWTH: f64 = 1e-3;
+const BURST_TIME: f64 = 250e-6;
+const ALPHA_DIVISOR: f64 = 16.0;
+/// Bulk pacing runs so much above and below the rate by turns.
+const RATE_OFFSET: f64 = 1.03;
+/// Up to this round-trip time there is no window to speak of.
+const RATE_MODE_RTT: f64 = 0.002;
+
+/// What the receiver has counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Packets received.
+    pub received: u64,
+    /// Packets received with CE.
+    pub marked: u64,
+    /// Packets held for lost.
+    pub lost: u64,
+}
+
+/// What the sender has to keep to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Limits {
+    /// Pacing rate.
+    pub pacing: BitRate,
+    /// UDP payload of a packet, in bytes.
+    pub packet_size: u32,
+    /// Packets in flight at the most.
+    pub packet_window: u64,
+    /// Packets back to back.
+    pub burst: u64,
+    /// Real time: size of a frame in bytes.
+    pub frame_size: u32,
+    /// Real time: frames in flight at the most.
+    pub frame_window: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Init,
+    Avoiding,
+    Reduced,
+}
+
+/// What a loss took, to be given back if the packet arrives after all.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Undo {
+    lost: u64,
+    bytes: f64,
+    in_rate_mode: bool,
+    rounds: f64,
+}
+
+/// A moment from which a round is counted: what had been sent, and when.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Mark {
+    sent: u64,
+    at: Instant,
+}
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub struct Control {
+    config: UdpPragueConfig,
+    reference: f64,
+    divisor: f64,
+    state: State,
+    /// Bytes a second; bytes.
+    rate: f64,
+    window: f64,
+    in_rate_mode: bool,
+    smoothed: Option<f64>,
+    virtual_rtt: f64,
+    alpha: f64,
+    /// Counters and moment of the last update of `alpha`.
+    alpha_at: (Mark, Counters),
+    reduced_at: Mark,
+    lost_at: Option<Mark>,
+    undo: Option<Undo>,
+    rounds_to_growth: f64,
+    last: Counters,
+}
+
+impl Control {
+    /// A controller at its initial rate.
+    pub fn new(config: &UdpPragueConfig) -> Self {
+        let interval = config.frames.as_ref().map(|frames| 1.0 / f64::from(frames.rate));
+        let reference = interval.unwrap_or(REFERENCE_RTT);
+        let rate = config.initial_rate.as_bytes_per_sec();
+        Self {
+            config: config.clone(),
+            reference,
+            divisor: libm::floor(ALPHA_DIVISOR * REFERENCE_RTT / reference).max(1.0),
+            state: State::Init,
+            rate,
+            window: INITIAL_WINDOW * config.max_packet.as_f64(),
+            in_rate_mode: false,
+            smoothed: None,
+            virtual_rtt: reference,
+            alpha: 0.0,
+            alpha_at: (Mark::default(), Counters::default()),
+            reduced_at: Mark::default(),
+            lost_at: None,
+            undo: None,
+            rounds_to_growth: libm::floor(rate / RATE_STEP) + MIN_STEP,
+            last: Counters::default(),
+        }
+    }
+
+    /// Back to the beginning, after a second without any feedback; counters go on from `counters`.
+    pub fn reset(&mut self, counters: Counters, sent: u64, now: Instant) {
+        let smoothed = self.smoothed;
+        *self = Self::new(&self.config);
+        self.smoothed = smoothed;
+        self.last = counters;
+        self.alpha_at = (Mark { sent, at: now }, counters);
+    }
+
+    /// A round-trip time.
+    pub fn on_rtt(&mut self, rtt: Duration) {
+        let rtt = rtt.as_secs_f64().max(1e-6);
+        let smoothed = self.smoothed.map_or(rtt, |smoothed| smoothed + (rtt - smoothed) / 8.0);
+        self.smoothed = Some(smoothed);
+        self.virtual_rtt = smoothed.max(self.reference);
+    }
+
+    fn round_is_over(&self, since: Mark, now: Instant, counters: Counters) -> bool {
+        counters.received + counters.lost > since.sent && now.since(since.at).as_secs_f64() > self.virtual_rtt
+    }
+
+    /// Feedback, in the order of facts: mode, alpha, loss, increase, marks.
+    pub fn on_feedback(&mut self, now: Instant, counters: Counters, sent: u64) {
+        if counters.received < self.last.received || counters.marked < self.last.marked {
+            return;
+        }
+        let Some(smoothed) = self.smoothed else { return };
+        if self.state == State::Init {
+            self.window = smoothed * self.rate;
+            self.state = State::Avoiding;
+            self.alpha_at.0.at = now;
+        }
+        let in_rate_mode = smoothed <= RATE_MODE_RTT || smoothed <= self.packet_size() / self.rate;
+        if self.in_rate_mode && !in_rate_mode {
+            self.window = smoothed * self.rate;
+        }
+        self.in_rate_mode = in_rate_mode;
+        self.average(now, counters, sent);
+        self.handle_loss(now, counters, sent);
+        self.increase(counters, smoothed);
+        self.handle_marks(now, counters, sent);
+        self.last = counters;
+        self.derive(smoothed);
+    }
+
+    fn average(&mut self, now: Instant, counters: Counters, sent: u64) {
+        let (mark, before) = self.alpha_at;
+        let received = counters.received - before.received.min(counters.received);
+        // With losses alone there is no share to speak of.
+        if received == 0 || !self.round_is_over(mark, now, counters) {
+            return;
+        }
+        let share = (counters.marked - before.marked) as f64 / received as f64;
+        self.alpha = (self.alpha + (share - self.alpha) / self.divisor).min(1.0);
+        self.alpha_at = (Mark { sent, at: now }, counters);
+        self.rounds_to_growth = (self.rounds_to_growth - 1.0).max(0.0);
+    }
+
+    fn handle_loss(&mut self, now: Instant, counters: Counters, sent: u64) {
+        if let Some(undo) = self.undo.filter(|undo| counters.lost <= undo.lost) {
+            self.undo = None;
+            self.lost_at = None;
+            self.in_rate_mode = undo.in_rate_mode;
+            if undo.in_rate_mode {
+                self.rate += undo.bytes;
+            } else {
+                self.window += undo.bytes;
+            }
+            self.rounds_to_growth = (self.rounds_to_growth - undo.rounds).max(0.0);
+            self.state = State::Avoiding;
+        }
+        if self.lost_at.is_some_and(|mark| self.round_is_over(mark, now, counters)) {
+            self.lost_at = None;
+        }
+        if self.lost_at.is_none() && counters.lost > self.last.lost {
+            let packets_per_rtt = self.rate / 2.0 / self.config.max_packet.as_f64();
+            let rounds = libm::floor(packets_per_rtt * REFERENCE_RTT / self.virtual_rtt * REFERENCE_RTT);
+            self.rounds_to_growth = rounds;
+            let taken = if self.in_rate_mode { self.rate } else { self.window } / 2.0;
+            if self.in_rate_mode {
+                self.rate -= taken;
+            } else {
+                self.window -= taken;
+            }
+            self.undo = Some(Undo { lost: self.last.lost, bytes: taken, in_rate_mode: self.in_rate_mode, rounds });
+            self.lost_at = Some(Mark { sent, at: now });
+        }
+    }
+
+    fn increase(&mut self, counters: Counters, smoothed: f64) {
+        let received = counters.received - self.last.received;
+        let marked = counters.marked - self.last.marked;
+        if self.lost_at.is_some() || received <= marked {
+            return;
+        }
+        let acked = (received - marked) as f64 * self.packet_size();
+        let max_packet = self.config.max_packet.as_f64();
+        let queue = self.rate * QUEUE_GROWTH;
+        let step = if queue < max_packet || self.rounds_to_growth > 0.0 { max_packet } else { queue };
+        if self.in_rate_mode {
+            self.rate += acked / (self.rate * self.virtual_rtt) * step / self.virtual_rtt;
+        } else {
+            let scale = smoothed / self.virtual_rtt;
+            self.window += acked * step * scale * scale / self.window.max(1.0);
+        }
+    }
+
+    fn handle_marks(&mut self, now: Instant, counters: Counters, sent: u64) {
+        if self.state == State::Reduced && self.round_is_over(self.reduced_at, now, counters) {
+            self.state = State::Avoiding;
+        }
+        if counters.marked > self.last.marked && self.state == State::Avoiding && self.lost_at.is_none() {
+            self.rounds_to_growth = libm::floor(self.rate / RATE_STEP) + MIN_STEP;
+            let keep = 1.0 - self.alpha / 2.0;
+            if self.in_rate_mode {
+                self.rate *= keep;
+            } else {
+                self.window *= keep;
+            }
+            self.state = State::Reduced;
+            self.reduced_at = Mark { sent, at: now };
+        }
+    }
+
+    fn derive(&mut self, smoothed: f64) {
+        if !self.in_rate_mode {
+            self.rate = self.window / smoothed;
+        }
+        self.rate = self.rate.clamp(self.config.min_rate.as_bytes_per_sec(), self.config.max_rate.as_bytes_per_sec());
+        self.window = (self.rate * smoothed).max(1.0);
+    }
+
+    fn packet_size(&self) -> f64 {
+        (self.rate * self.virtual_rtt / 2.0).clamp(MIN_PACKET, self.config.max_packet.as_f64())
+    }
+
+    /// What to keep to now.
+    pub fn limits(&self, now: Instant) -> Limits {
+        let size = self.packet_size();
+        let early = now.since(self.alpha_at.0.at).as_secs_f64() < self.virtual_rtt / 2.0;
+        let pacing = match (self.config.frames.is_some(), early) {
+            (true, _) => self.rate,
+            (false, true) => self.rate * RATE_OFFSET,
+            (false, false) => self.rate / RATE_OFFSET,
+        };
+        let packet_window = libm::floor(self.window * RATE_OFFSET / size + 1.0).max(2.0);
+        let budget = self
+            .config
+            .frames
+            .as_ref()
+            .map_or(0.0, |frames| frames.budget.as_secs_f64().min(1.0 / f64::from(frames.rate)));
+        let frame_size = (self.rate * budget).max(size);
+        Limits {
+            pacing: BitRate::from_bytes_per_sec(pacing),
+            packet_size: size as u32,
+            packet_window: packet_window as u64,
+            burst: libm::floor(self.rate * BURST_TIME / size).max(1.0) as u64,
+            frame_size: frame_size as u32,
+            frame_window: libm::floor(packet_window * size / frame_size).max(2.0) as u64,
+        }
+    }
+
+    /// The rate before pacing.
+    pub fn rate(&self) -> BitRate {
+        BitRate::from_bytes_per_sec(self.rate)
+    }
+    /// The window in bytes.
+    pub fn window(&self) -> f64 {
+        self.window
+    }
+    /// The average marked share.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+    /// Smoothed round-trip time.
+    pub fn smoothed_rtt(&self) -> Option<Duration> {
+        self.smoothed.map(Duration::from_secs_f64)
+    }
+}

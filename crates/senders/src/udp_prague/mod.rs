@@ -1,0 +1,85 @@
+//! UDP Prague: a rate- and window-based Prague for applications over UDP, bulk or real time, as the public
+//! implementation has it (L4STeam/udp_prague e8e3435), whose times are microseconds and whose quantities are
+//! integers; here they are floats.
+//!
+//! Its increase never was exponential: from 100 kbit/s it climbs by a packet for each virtual round trip, and
+//! after some rounds without marks by a millisecond of its own rate.
+
+mod control;
+mod receiver;
+mod sender;
+
+pub use control::{Control, Limits};
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use tidemark_core::{BitRate, Bytes, Duration};
+
+use crate::config::ConfigError;
+
+/// UDP Prague's configuration.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UdpPragueConfig {
+    /// Largest UDP payload. Default 1400 B.
+    pub max_packet: Bytes,
+    /// Rate at the start and after a timeout. Default 100 kbit/s.
+    pub initial_rate: BitRate,
+    /// Least rate. Default 100 kbit/s.
+    pub min_rate: BitRate,
+    /// Largest rate. Default 100 Gbit/s.
+    pub max_rate: BitRate,
+    /// Real-time mode: whole frames at a frame rate. Default: bulk.
+    pub frames: Option<FrameConfig>,
+}
+
+/// UDP Prague's real-time mode.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FrameConfig {
+    /// Frames a second, 1 to 255. Default 60.
+    pub rate: u32,
+    /// Time over which a frame is sent, at the most the time between frames. The media rate is the
+    /// controller's rate times this share of the time. Default 10 ms.
+    pub budget: Duration,
+}
+
+impl Default for FrameConfig {
+    fn default() -> Self {
+        Self { rate: 60, budget: Duration::from_millis(10) }
+    }
+}
+
+impl Default for UdpPragueConfig {
+    fn default() -> Self {
+        Self {
+            max_packet: Bytes(1400),
+            initial_rate: BitRate::from_kbps(100),
+            min_rate: BitRate::from_kbps(100),
+            max_rate: BitRate::from_mbps(100_000),
+            frames: None,
+        }
+    }
+}
+
+impl UdpPragueConfig {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        if !(150..=9000).contains(&self.max_packet.0) {
+            return Err(ConfigError::new("max_packet", "it must lie between 150 B and 9000 B"));
+        }
+        if self.min_rate == BitRate::ZERO || self.min_rate > self.initial_rate || self.initial_rate > self.max_rate {
+            return Err(ConfigError::new("initial_rate", "it must lie between min_rate, above 0 bit/s, and max_rate"));
+        }
+        if self.frames.as_ref().is_some_and(|frames| !(1..=255).contains(&frames.rate)) {
+            return Err(ConfigError::new("frames.rate", "it must lie between 1 and 255 frames a second"));
+        }
+        if self.frames.as_ref().is_some_and(|frames| frames.budget < Duration::from_micros(100)) {
+            return Err(ConfigError::new("frames.budget", "it must be at least 100 us"));
+        }
+        Ok(())
+    }
+}

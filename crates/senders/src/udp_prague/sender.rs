@@ -1,0 +1,332 @@
+//! UDP Prague's sender: bulk, or frames at their times.
+
+use std::collections::VecDeque;
+
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};
+
+use super::UdpPragueConfig;
+use super::control::{Control, Counters};
+use crate::app::Source;
+use crate::endpoint::{Endpoint, Stats};
+use crate::pacer::Pacer;
+use crate::payload::{FramePart, Payload, PragueAck, PragueData};
+
+/// Without feedback for so long, and with a full window, everything starts again.
+const TIMEOUT: Duration = Duration::from_secs(1);
+/// Smallest packet, and smallest rest of a frame.
+const MIN_PACKET: u32 = 150;
+/// Packets whose fate is remembered, for the count of frames in flight.
+const MAX_PENDING: usize = 65_536;
+
+/// A frame that is being sent or has been.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    pending: u32,
+    sent_whole: bool,
+    lost: bool,
+    counted: bool,
+}
+
+/// Frames at a frame rate.
+#[derive(Clone, Debug)]
+struct Frames {
+    interval: Duration,
+    /// The next frame's time; its number follows from it.
+    next: Instant,
+    /// The frame that is being sent: its number, size, time, and what is left of it.
+    current: Option<(u64, u32, Instant, u32)>,
+    /// Frames from `first` on, and packets from `first_packet` on with the frame that each belongs to.
+    frames: VecDeque<Frame>,
+    first: u64,
+    packets: VecDeque<Option<u64>>,
+    first_packet: u64,
+    in_flight: u64,
+    skipped: u64,
+}
+
+impl Frames {
+    fn new(interval: Duration, start: Instant) -> Self {
+        Self {
+            interval,
+            next: start,
+            current: None,
+            frames: VecDeque::new(),
+            first: 1,
+            packets: VecDeque::new(),
+            first_packet: 1,
+            in_flight: 0,
+            skipped: 0,
+        }
+    }
+
+    fn frame(&mut self, number: u64) -> Option<&mut Frame> {
+        self.frames.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    }
+
+    fn begin(&mut self, now: Instant, size: u32) {
+        // Frames whose time has passed are not made up for.
+        let late = now.since(self.next).as_nanos() / self.interval.as_nanos().max(1);
+        let captured = self.next + self.interval * late;
+        self.skipped += late;
+        self.next = captured + self.interval;
+        let number = self.first + self.frames.len() as u64;
+        self.frames.push_back(Frame { pending: 0, sent_whole: false, lost: false, counted: true });
+        self.in_flight += 1;
+        self.current = Some((number, size, captured, size));
+    }
+
+    /// Takes a part of at most `packet` bytes from the current frame.
+    fn take(&mut self, packet: u32) -> Option<FramePart> {
+        let (number, size, captured, left) = self.current?;
+        // No rest smaller than the smallest packet.
+        let len = if left <= packet { left } else { packet.min(left.saturating_sub(MIN_PACKET).max(MIN_PACKET)) };
+        let left = left - len;
+        self.current = (left > 0).then_some((number, size, captured, left));
+        if let Some(frame) = self.frame(number) {
+            frame.pending += 1;
+            frame.sent_whole = left == 0;
+        }
+        self.packets.push_back(Some(number));
+        if self.packets.len() > MAX_PENDING {
+            self.packets.pop_front();
+            self.first_packet += 1;
+        }
+        Some(FramePart { number, size, len, captured })
+    }
+
+    /// A packet arrived or is held for lost.
+    fn settle(&mut self, seq: u64, lost: bool) {
+        let Some(index) = seq.checked_sub(self.first_packet).and_then(|index| usize::try_from(index).ok()) else {
+            return;
+        };
+        let Some(number) = self.packets.get_mut(index).and_then(Option::take) else { return };
+        if let Some(frame) = self.frame(number) {
+            frame.pending -= 1;
+            frame.lost |= lost;
+            let done = frame.lost || frame.sent_whole && frame.pending == 0;
+            if done && std::mem::take(&mut frame.counted) {
+                self.in_flight -= 1;
+            }
+        }
+        while self.packets.front().is_some_and(Option::is_none) {
+            self.packets.pop_front();
+            self.first_packet += 1;
+        }
+        while self.frames.front().is_some_and(|frame| frame.sent_whole && frame.pending == 0) {
+            self.frames.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+/// The sending end.
+pub struct Sender {
+    flow: FlowId,
+    control: Control,
+    source: Box<dyn Source + Send>,
+    frames: Option<Frames>,
+    pacer: Pacer,
+    open: bool,
+    sent: u64,
+    /// What the application has given.
+    taken: Bytes,
+    counters: Counters,
+    peer_timestamp: (Instant, Instant),
+    error: bool,
+    release: Instant,
+    last_feedback: Instant,
+    rtt_sample: Option<Duration>,
+    min_rtt: Option<Duration>,
+    stats: Stats,
+}
+
+impl Sender {
+    /// A server that begins when its client has opened the path.
+    pub fn new(config: &UdpPragueConfig, flow: FlowId, source: Box<dyn Source + Send>) -> Self {
+        let frames = config.frames.as_ref().map(|frames| {
+            let interval = Duration::from_nanos(1_000_000_000 / u64::from(frames.rate));
+            Frames::new(interval, source.start())
+        });
+        Self {
+            flow,
+            control: Control::new(config),
+            source,
+            frames,
+            pacer: Pacer::default(),
+            open: false,
+            sent: 0,
+            taken: Bytes::ZERO,
+            counters: Counters::default(),
+            peer_timestamp: (Instant::ZERO, Instant::ZERO),
+            error: false,
+            release: Instant::FAR,
+            last_feedback: Instant::ZERO,
+            rtt_sample: None,
+            min_rtt: None,
+            stats: Stats::default(),
+        }
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.sent.saturating_sub(self.counters.received + self.counters.lost)
+    }
+
+    fn handle_ack(&mut self, now: Instant, ack: &PragueAck) {
+        self.last_feedback = now;
+        if ack.timestamp >= self.peer_timestamp.0 {
+            self.peer_timestamp = (ack.timestamp, now);
+        }
+        if ack.ack_seq == 0 {
+            if !self.open {
+                self.open = true;
+                if let Some(frames) = &mut self.frames {
+                    frames.next = frames.next.max(now);
+                }
+            }
+            return;
+        }
+        let rtt = now.since(ack.echo);
+        self.control.on_rtt(rtt);
+        self.rtt_sample = Some(rtt);
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+        let before = self.counters;
+        if ack.received < before.received {
+            return;
+        }
+        self.counters = Counters { received: ack.received, marked: ack.marked, lost: ack.lost };
+        self.error |= ack.error;
+        self.stats.marks_reported += self.counters.marked.saturating_sub(before.marked);
+        self.stats.losses += self.counters.lost.saturating_sub(before.lost);
+        if let Some(frames) = &mut self.frames {
+            let newly_lost = self.counters.lost.saturating_sub(before.lost);
+            frames.settle(ack.ack_seq, false);
+            for seq in ack.ack_seq.saturating_sub(newly_lost)..ack.ack_seq {
+                frames.settle(seq, true);
+            }
+            // An acknowledgement may itself be lost: what lies well below has arrived or never will.
+            let settled = ack.ack_seq.saturating_sub(1024);
+            while frames.first_packet < settled && !frames.packets.is_empty() {
+                frames.settle(frames.first_packet, false);
+            }
+        }
+        self.control.on_feedback(now, self.counters, self.sent);
+    }
+
+    /// The next part to send: bytes of UDP payload, and where they belong in real time.
+    fn next_part(&mut self, now: Instant) -> Option<(u32, Option<FramePart>)> {
+        let limits = self.control.limits(now);
+        let has_data = self.source.available(now, self.taken) > Bytes::ZERO;
+        let Some(frames) = &mut self.frames else {
+            return (has_data && self.in_flight() < limits.packet_window).then_some((limits.packet_size, None));
+        };
+        if frames.current.is_none() {
+            if !has_data {
+                return None;
+            }
+            if now < frames.next {
+                self.release = frames.next;
+                return None;
+            }
+            if frames.in_flight > limits.frame_window {
+                return None;
+            }
+            frames.begin(now, limits.frame_size);
+        }
+        if let Some(until) = self.pacer.wait(now) {
+            self.release = until;
+            return None;
+        }
+        let part = frames.take(limits.packet_size)?;
+        Some((part.len, Some(part)))
+    }
+}
+
+impl Endpoint for Sender {
+    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
+        self.stats.packets_received += 1;
+        self.stats.bytes_received += packet.size;
+        self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
+        if let Payload::PragueAck(ack) = &packet.payload {
+            self.handle_ack(now, ack);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.open && self.in_flight() > 0 && now >= self.last_feedback + TIMEOUT {
+            self.stats.timeouts += 1;
+            self.control.reset(self.counters, self.sent, now);
+            // What is still under way counts no more.
+            self.counters.lost = self.sent.saturating_sub(self.counters.received);
+            self.last_feedback = now;
+            if let Some(frames) = &mut self.frames {
+                while !frames.packets.is_empty() {
+                    frames.settle(frames.first_packet, true);
+                }
+            }
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let timeout = if self.open && self.in_flight() > 0 { self.last_feedback + TIMEOUT } else { Instant::FAR };
+        let next = self.release.min(timeout);
+        (next != Instant::FAR).then_some(next)
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        if !self.open {
+            return None;
+        }
+        self.release = Instant::FAR;
+        if self.frames.is_none()
+            && let Some(until) = self.pacer.wait(now)
+        {
+            if self.in_flight() < self.control.limits(now).packet_window {
+                self.release = until;
+            }
+            return None;
+        }
+        let Some((size, frame)) = self.next_part(now) else {
+            let source = self.source.next_deadline(now).unwrap_or(Instant::FAR);
+            self.release = self.release.min(source);
+            return None;
+        };
+        let limits = self.control.limits(now);
+        if self.in_flight() == 0 {
+            self.last_feedback = now;
+        }
+        self.sent += 1;
+        self.taken += Bytes(u64::from(size));
+        let echo = self.peer_timestamp.0 + now.since(self.peer_timestamp.1);
+        let data = PragueData { seq: self.sent, timestamp: now, echo, size, frame };
+        let ecn = if self.error { Ecn::NotEct } else { Ecn::Ect1 };
+        let packet = Packet { flow: self.flow, size: data.wire_size(), ecn, payload: Payload::PragueData(data) };
+        self.pacer.sent(
+            now,
+            Bytes(u64::from(size)),
+            limits.pacing,
+            Bytes(limits.burst * u64::from(limits.packet_size)),
+        );
+        self.stats.packets_sent += 1;
+        self.stats.bytes_sent += packet.size;
+        Some(packet)
+    }
+
+    fn stats(&self) -> Stats {
+        let sent = self.frames.as_ref().map_or(0, |frames| frames.first + frames.frames.len() as u64 - 1);
+        Stats {
+            frames_sent: sent,
+            frames_discarded: self.frames.as_ref().map_or(0, |frames| frames.skipped),
+            window: Some(Bytes(self.control.window() as u64)),
+            pacing_rate: Some(self.control.rate()),
+            target_rate: Some(self.control.rate()),
+            smoothed_rtt: self.control.smoothed_rtt(),
+            min_rtt: self.min_rtt,
+            alpha: Some(self.control.alpha()),
+            ..self.stats
+        }
+    }
+
+    fn take_rtt_sample(&mut self) -> Option<Duration> {
+        self.rtt_sample.take()
+    }
+}

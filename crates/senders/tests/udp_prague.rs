@@ -1,0 +1,123 @@
+//! UDP Prague, bulk and in frames.
+
+mod link;
+
+use link::{Bottleneck, Fate, Link, is_data};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant, Probability, Stream};
+use tidemark_senders::udp_prague::{FrameConfig, UdpPragueConfig};
+use tidemark_senders::{AppConfig, SenderConfig};
+
+fn bulk() -> SenderConfig {
+    SenderConfig::UdpPrague(UdpPragueConfig::default())
+}
+
+fn frames() -> SenderConfig {
+    SenderConfig::UdpPrague(UdpPragueConfig { frames: Some(FrameConfig::default()), ..UdpPragueConfig::default() })
+}
+
+/// Its authors' design rule: a rate of 2 packets a virtual round trip times (1 - p) / p. With marks at
+/// random the reductions wait for the next mark (see the steady state of Prague over TCP): 1 + sqrt(3) for 2.
+#[test]
+fn the_rate_under_random_marks() {
+    for rtt in [10u64, 40] {
+        for p in [0.02, 0.06, 0.2] {
+            let mut link = Link::new(&bulk(), &AppConfig::default(), Duration::from_millis(rtt / 2));
+            let mut stream = Stream::new(1, 0, "mark");
+            link.down = Box::new(move |_, packet| {
+                if is_data(packet) && stream.chance(Probability::new(p)) { Fate::Mark } else { Fate::Deliver }
+            });
+            link.run_until(Instant::from_millis(30_000));
+            let before = link.stats().1.delivered;
+            link.run_for(Duration::from_secs(120));
+            let rate = (link.stats().1.delivered - before).as_f64() * 8.0 / 120.0;
+            let virtual_rtt = (rtt as f64).max(25.0) * 1e-3;
+            let law = (1.0 + 3f64.sqrt()) * 1400.0 * 8.0 / virtual_rtt * (1.0 - p) / p;
+            let ratio = rate / law;
+            println!("rtt {rtt} ms p {p}: {:.2} Mbit/s, {ratio:.3} of the law", rate / 1e6);
+            assert!((0.9..1.1).contains(&ratio), "{rate} is {ratio} of the law");
+        }
+    }
+}
+
+#[test]
+fn a_marking_bottleneck_is_used_with_a_short_queue() {
+    let mut link = Link::new(&bulk(), &AppConfig::default(), Duration::from_millis(10));
+    let rate = BitRate::from_mbps(40);
+    link.bottleneck = Some(Bottleneck::new(rate, Bytes(400_000), Duration::from_millis(1)));
+    link.keep = true;
+    link.run_until(Instant::from_millis(10_000));
+    let before = link.stats().1.delivered;
+    link.rtts.clear();
+    link.run_for(Duration::from_secs(20));
+    let share = (link.stats().1.delivered - before).as_f64() * 8.0 / 20.0 / (40e6 * 1400.0 / 1428.0);
+    assert!(share > 0.95, "{share}");
+    let mean = link.rtts.iter().map(|(_, rtt)| rtt.as_millis_f64()).sum::<f64>() / link.rtts.len() as f64;
+    assert!(mean < 22.5, "{mean} ms");
+    assert!(link.sent_down.iter().all(|(_, packet)| packet.ecn == Ecn::Ect1));
+    assert_eq!(link.stats().0.losses, 0);
+}
+
+#[test]
+fn frames_come_at_their_times_and_fill_their_budget() {
+    let mut link = Link::new(&frames(), &AppConfig::default(), Duration::from_millis(10));
+    let rate = BitRate::from_mbps(20);
+    link.bottleneck = Some(Bottleneck::new(rate, Bytes(400_000), Duration::from_millis(1)));
+    link.run_until(Instant::from_millis(20_000));
+    let before = link.stats().1;
+    let mut arrivals = Vec::new();
+    for _ in 0..10_000 {
+        link.run_for(Duration::from_millis(1));
+        arrivals.extend(std::iter::from_fn(|| link.client.take_frame()));
+    }
+    let after = link.stats().1;
+    let whole = after.frames_received - before.frames_received;
+    assert!((595..=601).contains(&whole), "{whole} frames in 10 s at 60 a second");
+    // 10 ms of every 16.7 ms: six tenths of the rate.
+    let media = (after.delivered - before.delivered).as_f64() * 8.0 / 10.0;
+    assert!((0.45 * 20e6..0.65 * 20e6).contains(&media), "{media}");
+    let recent: Vec<_> = arrivals.iter().filter(|frame| frame.captured > Instant::from_millis(20_000)).collect();
+    assert!(recent.windows(2).all(|pair| pair[1].captured.since(pair[0].captured) == Duration::from_nanos(16_666_666)));
+    let mean = recent.iter().map(|frame| frame.delay.as_millis_f64()).sum::<f64>() / recent.len() as f64;
+    // 10 ms of path and 10 ms of budget.
+    assert!((18.0..24.0).contains(&mean), "{mean} ms");
+}
+
+#[test]
+fn a_loss_halves_and_a_late_packet_gives_it_back() {
+    let run = |fate: Fate| {
+        let mut link = Link::new(&bulk(), &AppConfig::default(), Duration::from_millis(20));
+        let mut hit = false;
+        link.down = Box::new(move |now, packet| {
+            if !hit && is_data(packet) && now > Instant::from_millis(10_000) {
+                hit = true;
+                return fate;
+            }
+            Fate::Deliver
+        });
+        link.run_until(Instant::from_millis(10_000));
+        let before = link.stats().0.window.unwrap().as_f64();
+        link.run_until(Instant::from_millis(10_060));
+        link.stats().0.window.unwrap().as_f64() / before
+    };
+    let lost = run(Fate::Drop);
+    let late = run(Fate::Late(Duration::from_millis(3)));
+    assert!((0.45..0.6).contains(&lost), "{lost}");
+    assert!(late > 0.95, "{late}");
+}
+
+#[test]
+fn an_outage_starts_it_again() {
+    for config in [bulk(), frames()] {
+        let mut link = Link::new(&config, &AppConfig::default(), Duration::from_millis(10));
+        link.bottleneck = Some(Bottleneck::new(BitRate::from_mbps(20), Bytes(400_000), Duration::from_millis(1)));
+        let outage = Instant::from_millis(10_000)..Instant::from_millis(13_000);
+        link.down = Box::new(move |now, _| if outage.contains(&now) { Fate::Drop } else { Fate::Deliver });
+        link.run_until(Instant::from_millis(13_000));
+        assert!((1..=3).contains(&link.stats().0.timeouts), "{:?}", link.stats().0);
+        link.run_until(Instant::from_millis(25_000));
+        let before = link.stats().1.delivered;
+        link.run_until(Instant::from_millis(30_000));
+        let rate = (link.stats().1.delivered - before).as_f64() * 8.0 / 5.0;
+        assert!(rate > 9e6, "{config:?}: {rate}");
+    }
+}
