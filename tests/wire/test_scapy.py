@@ -6,18 +6,18 @@ import pytest
 
 scapy = pytest.importorskip("scapy", reason="scapy is missing: pip install scapy")
 
-from scapy.config import conf  # noqa: E402
-from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer  # noqa: E402
-from scapy.layers.inet import IP, TCP, UDP  # noqa: E402
-from scapy.layers.inet6 import (  # noqa: E402
+from scapy.config import conf
+from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.inet6 import (
     IPv6,
     IPv6ExtHdrDestOpt,
     IPv6ExtHdrFragment,
     IPv6ExtHdrHopByHop,
     IPv6ExtHdrRouting,
 )
-from scapy.packet import Raw  # noqa: E402
-from scapy.utils import rdpcap  # noqa: E402
+from scapy.packet import Raw
+from scapy.utils import rdpcap
 
 conf.verb = 0
 COUNT = 300

@@ -248,7 +248,7 @@ def test_every_frame_has_an_expectation(frames):
 @pytest.mark.parametrize("name", EXPECTED)
 def test_no_complaint(frames, name):
     fields = frames[name]
-    assert not any(key.startswith("_ws.malformed") or key.startswith("_ws.short") for key in fields)
+    assert not any(key.startswith(("_ws.malformed", "_ws.short")) for key in fields)
     messages = zip(fields["_ws.expert.severity"], fields["_ws.expert.message"], strict=True)
     assert [message for severity, message in messages if severity >= NOTE] == []
     for checksum in ("ip.checksum.status", "tcp.checksum.status", "udp.checksum.status"):
