@@ -5,6 +5,7 @@ Two network namespaces, each with a TUN device whose other end is here. What pas
 
 import fcntl
 import hashlib
+import itertools
 import os
 import pathlib
 import select
@@ -89,7 +90,7 @@ def counters(name):
     ).stdout
     lines = text.splitlines()
     found = {}
-    for heads, values in zip(lines, lines[1:]):
+    for heads, values in itertools.pairwise(lines):
         group, _, names = heads.partition(": ")
         if values.startswith(f"{group}: ") and not names[0].isdigit():
             found |= {f"{group}.{key}": int(value) for key, value in zip(names.split(), values.split()[1:])}

@@ -68,10 +68,11 @@ pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
 /// The offset's parity decides which byte of its word each byte is. Of two slices of unequal length, the excess of
 /// the longer one is not looked at.
 pub fn update_bytes(checksum: u16, offset: usize, old: &[u8], new: &[u8]) -> u16 {
-    old.iter().zip(new).enumerate().fold(checksum, |checksum, (index, (&old, &new))| {
+    let sum = old.iter().zip(new).enumerate().fold(u64::from(!checksum), |sum, (index, (&old, &new))| {
         let shift = if (offset + index).is_multiple_of(2) { 8 } else { 0 };
-        update(checksum, u16::from(old) << shift, u16::from(new) << shift)
-    })
+        sum + u64::from(!(u16::from(old) << shift)) + u64::from(u16::from(new) << shift)
+    });
+    Sum(sum).checksum()
 }
 
 #[cfg(test)]

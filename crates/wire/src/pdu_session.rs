@@ -277,6 +277,7 @@ impl PduSetInformation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gtpu;
     use proptest::option::of;
     use proptest::prelude::*;
 
@@ -298,6 +299,12 @@ mod tests {
         assert_eq!(bytes, [0x10, 0x45, 0x04, 0x04, 0xD2, 0x00]);
         assert_eq!(UlInformation::parse(&bytes), Ok(info));
         assert_eq!(info.dl_congestion.unwrap().probability().get(), 0.1234);
+
+        let kind = gtpu::ExtensionType::PDU_SESSION_CONTAINER;
+        let mut message = [0; 20];
+        let extension = gtpu::Extension { kind, content: &bytes };
+        assert_eq!(gtpu::Repr::g_pdu(1).emit(&mut message, &[extension], 0), Ok(20));
+        assert_eq!(message[12..], [0x02, 0x10, 0x45, 0x04, 0x04, 0xD2, 0x00, 0x00]);
     }
 
     #[test]
