@@ -47,9 +47,11 @@ pub struct Estimate {
 pub struct Counters {
     /// Downlink packets seen.
     pub packets: u64,
-    /// Of these, packets of L4S flows.
+    /// SDUs handed to the DU.
+    pub pdus: u64,
+    /// Of the packets, those of L4S flows.
     pub l4s_packets: u64,
-    /// Of these, packets of classic flows.
+    /// Of the packets, those of classic flows.
     pub classic_packets: u64,
     /// Packets that came with CE already set.
     pub ce_packets: u64,
@@ -63,8 +65,6 @@ pub struct Counters {
     pub rewritten_acks: u64,
     /// Packets dropped by the law.
     pub drops: u64,
-    /// SDUs handed to the DU.
-    pub pdus: u64,
     /// SDUs discarded by PDCP.
     pub discards: u64,
     /// Reports received.
@@ -169,7 +169,7 @@ impl DrbMarker {
                     flow.feedback.downlink(&tcp);
                 }
             }
-            (segment, rtt, known) = (u64::from(flow.largest), flow.rtt, flow.class);
+            (segment, rtt, known) = (u64::from(flow.largest), flow.rtt(), flow.class);
         }
         // The packet's own field says what may be done to it, its flow's class which rule it falls under.
         let class = known.or(shown).unwrap_or(Class::L4s);

@@ -13,6 +13,8 @@
 //!   are in BBR: it can raise the estimate, never lower it.
 //! - There is no estimate until half a window of conclusive samples exists.
 
+use alloc::boxed::Box;
+
 use tidemark_core::{BitRate, Duration, Instant};
 
 /// Samples closer together than this fraction of the window are merged, which bounds the ring.
@@ -44,7 +46,8 @@ struct Sample {
 
 pub(crate) struct EgressEstimator {
     window: u64,
-    ring: [Sample; RING],
+    /// Apart, so that what a packet needs of the estimator lies beside what it needs of the rest.
+    ring: Box<[Sample]>,
     first: usize,
     len: usize,
     /// Busy time observed so far.
@@ -62,7 +65,7 @@ impl EgressEstimator {
     pub(crate) fn new(tau_c: Duration) -> Self {
         Self {
             window: tau_c.as_nanos().max(1),
-            ring: [Sample::default(); RING],
+            ring: alloc::vec![Sample::default(); RING].into_boxed_slice(),
             first: 0,
             len: 0,
             clock: 0,
@@ -126,7 +129,8 @@ impl EgressEstimator {
 
     /// Nothing that was measured holds any more.
     pub(crate) fn clear(&mut self) {
-        *self = Self::new(self.window());
+        (self.first, self.len, self.clock, self.bytes) = (0, 0, 0, 0);
+        (self.weight, self.weighted, self.squares, self.current) = (0, 0, 0, None);
     }
 
     fn evaluate(&self) -> Egress {

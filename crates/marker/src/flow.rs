@@ -5,6 +5,7 @@
 //! flow is not remembered: it is signalled to by its own ECN field, with what can be known without memory.
 
 use alloc::boxed::Box;
+use core::num::NonZeroU32;
 
 use tidemark_core::{Duration, FlowId, Instant, TcpView};
 
@@ -17,15 +18,16 @@ const LASTING: u16 = 8;
 /// A flow is in use if it was seen within this time.
 pub(crate) const IN_USE: Duration = Duration::from_secs(1);
 
-/// What is remembered of one flow.
+/// What is remembered of one flow. It begins on a cache line, and takes two.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Flow {
     /// Its class by the strongest ECN field seen: L4S, else classic, else Not-ECT.
     pub class: Option<Class>,
     /// Size of its largest packet: the segment in Eq. 2.
     pub largest: u16,
-    /// Round trip of its handshake, through this node and back to it.
-    pub rtt: Option<Duration>,
+    /// Round trip of its handshake, through this node and back to it, in microseconds.
+    rtt: Option<NonZeroU32>,
     /// Its congestion feedback, where that is short-circuited.
     pub feedback: Feedback,
     opening: Opening,
@@ -72,6 +74,11 @@ impl Flow {
         };
     }
 
+    /// Round trip of its handshake, through this node and back to it; `None` where it was not seen.
+    pub(crate) fn rtt(&self) -> Option<Duration> {
+        self.rtt.map(|micros| Duration::from_micros(micros.get().into()))
+    }
+
     /// Learns from an uplink packet.
     pub(crate) fn uplink(&mut self, now: Instant) {
         self.last_seen = now;
@@ -86,7 +93,7 @@ impl Flow {
             // A repeated SYN makes it unclear which one was answered (RFC 6298 section 3, after Karn).
             Opening::Syn { .. } if tcp.flags.syn && !tcp.flags.ack => self.opening = Opening::Closed,
             Opening::Syn { at, downlink } if downlink == is_downlink && tcp.flags.ack => {
-                self.rtt = Some(now.since(at));
+                self.rtt = NonZeroU32::new(u32::try_from(now.since(at).as_micros()).unwrap_or(u32::MAX));
                 self.opening = Opening::Closed;
             }
             _ => {}
@@ -99,79 +106,76 @@ impl Flow {
 }
 
 pub(crate) struct FlowTable {
-    /// Apart from the flows, so that a look-up reads one cache line.
-    ids: Box<[Option<FlowId>]>,
-    flows: Box<[Flow]>,
+    sets: Box<[Set]>,
     pub(crate) evicted: u64,
     pub(crate) refused: u64,
+}
+
+/// The places that a flow may take. Its ids fill one cache line, so that a look-up reads that and the flow.
+#[derive(Clone)]
+#[repr(C, align(64))]
+struct Set {
+    ids: [Option<FlowId>; WAYS],
+    flows: [Flow; WAYS],
 }
 
 impl FlowTable {
     /// Room for `capacity` flows, a power of two.
     pub(crate) fn new(capacity: u32) -> Self {
-        let capacity = (capacity as usize).max(WAYS);
-        Self {
-            ids: alloc::vec![None; capacity].into_boxed_slice(),
-            flows: alloc::vec![Flow::new(Instant::ZERO); capacity].into_boxed_slice(),
-            evicted: 0,
-            refused: 0,
-        }
+        let sets = (capacity as usize / WAYS).max(1);
+        let empty = Set { ids: [None; WAYS], flows: [Flow::new(Instant::ZERO); WAYS] };
+        Self { sets: alloc::vec![empty; sets].into_boxed_slice(), evicted: 0, refused: 0 }
     }
 
     pub(crate) fn get(&mut self, id: FlowId) -> Option<&mut Flow> {
-        self.find(id).map(|index| &mut self.flows[index])
+        let index = self.index(id);
+        let set = &mut self.sets[index];
+        let way = set.ids.iter().position(|known| *known == Some(id))?;
+        Some(&mut set.flows[way])
     }
 
     pub(crate) fn contains(&self, id: FlowId) -> bool {
-        self.find(id).is_some()
-    }
-
-    fn find(&self, id: FlowId) -> Option<usize> {
-        let set = self.set(id);
-        let way = self.ids[set..set + WAYS].iter().position(|known| *known == Some(id))?;
-        Some(set + way)
+        self.sets[self.index(id)].ids.contains(&Some(id))
     }
 
     /// The flow, remembered from now on where there is room.
     pub(crate) fn admit(&mut self, now: Instant, id: FlowId) -> Option<&mut Flow> {
-        let set = self.set(id);
-        let mut place = None;
-        let mut weakest = None;
-        for index in set..set + WAYS {
-            match self.ids[index] {
-                Some(known) if known == id => return Some(&mut self.flows[index]),
-                None => place = place.or(Some(index)),
-                Some(_) => {
-                    let flow = &self.flows[index];
-                    let strength = (flow.is_lasting(), flow.last_seen);
-                    let in_use = flow.is_lasting() && now.since(flow.last_seen) < IN_USE;
-                    if !in_use && weakest.is_none_or(|(_, least)| strength < least) {
-                        weakest = Some((index, strength));
-                    }
-                }
-            }
+        let index = self.index(id);
+        let set = &mut self.sets[index];
+        if let Some(way) = set.ids.iter().position(|known| *known == Some(id)) {
+            return Some(&mut set.flows[way]);
         }
-        let index = match (place, weakest) {
-            (Some(index), _) => index,
-            (None, Some((index, _))) => {
+        let way = match set.ids.iter().position(Option::is_none) {
+            Some(way) => way,
+            None => {
+                let Some(way) = set.weakest(now) else {
+                    self.refused += 1;
+                    return None;
+                };
                 self.evicted += 1;
-                index
-            }
-            (None, None) => {
-                self.refused += 1;
-                return None;
+                way
             }
         };
-        self.ids[index] = Some(id);
-        self.flows[index] = Flow::new(now);
-        Some(&mut self.flows[index])
+        set.ids[way] = Some(id);
+        set.flows[way] = Flow::new(now);
+        Some(&mut set.flows[way])
     }
 
-    /// First place of the set that a flow belongs to.
-    fn set(&self, id: FlowId) -> usize {
+    /// The set that a flow belongs to.
+    fn index(&self, id: FlowId) -> usize {
         // Fibonacci hashing: ids are small numbers in a simulator and keyed hashes in a gNB.
         let spread = (id.0.wrapping_mul(0x9E37_79B9) >> 16) as usize;
-        spread % (self.ids.len() / WAYS) * WAYS
+        spread & (self.sets.len() - 1)
+    }
+}
+
+impl Set {
+    /// The flow that gives way first; `None` if all are in use.
+    fn weakest(&self, now: Instant) -> Option<usize> {
+        let may_go = |flow: &Flow| !(flow.is_lasting() && now.since(flow.last_seen) < IN_USE);
+        (0..WAYS)
+            .filter(|way| may_go(&self.flows[*way]))
+            .min_by_key(|way| (self.flows[*way].is_lasting(), self.flows[*way].last_seen))
     }
 }
 
@@ -209,7 +213,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(table.ids.len(), 64);
+        assert_eq!(table.sets.len() * WAYS, 64);
         assert!(table.evicted > 900_000);
     }
 
@@ -233,13 +237,13 @@ mod tests {
         opened_by_ue.handshake(ms(38), &segment(true, true), true);
         opened_by_ue.handshake(ms(55), &segment(false, true), false);
         opened_by_ue.handshake(ms(99), &segment(false, true), false);
-        assert_eq!(opened_by_ue.rtt, Some(Duration::from_millis(55)));
+        assert_eq!(opened_by_ue.rtt(), Some(Duration::from_millis(55)));
 
         let mut opened_by_server = Flow::new(ms(0));
         opened_by_server.handshake(ms(0), &segment(true, false), true);
         opened_by_server.handshake(ms(17), &segment(true, true), false);
         opened_by_server.handshake(ms(55), &segment(false, true), true);
-        assert_eq!(opened_by_server.rtt, Some(Duration::from_millis(55)));
+        assert_eq!(opened_by_server.rtt(), Some(Duration::from_millis(55)));
     }
 
     #[test]
@@ -248,7 +252,7 @@ mod tests {
         flow.handshake(ms(0), &segment(true, false), false);
         flow.handshake(ms(1_000), &segment(true, false), false);
         flow.handshake(ms(1_040), &segment(false, true), false);
-        assert_eq!(flow.rtt, None);
+        assert_eq!(flow.rtt(), None);
     }
 
     #[test]

@@ -27,8 +27,9 @@ impl Stamps {
         Self { ring: alloc::vec![Stamp::default(); capacity].into_boxed_slice(), first: 0, len: 0 }
     }
 
+    /// Empties the ring; a queue that is mostly short then lives in its first cache lines.
     pub(crate) fn clear(&mut self) {
-        self.len = 0;
+        (self.first, self.len) = (0, 0);
     }
 
     fn at(&self, index: usize) -> Stamp {

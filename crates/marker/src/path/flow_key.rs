@@ -9,12 +9,14 @@ use tidemark_wire::ip::FiveTuple;
 /// The secret that flows are hashed with (SipHash-1-3), so that nobody outside can craft tuples that meet in one place
 /// of a table.
 #[derive(Clone, Copy)]
-pub struct FlowKey(SipHasher13);
+pub struct FlowKey([u64; 2]);
 
 impl FlowKey {
     /// From 16 random bytes, drawn once for each instance.
     pub fn new(secret: &[u8; 16]) -> Self {
-        Self(SipHasher13::new_with_key(secret))
+        let (low, high) = secret.split_at(8);
+        let word = |half: &[u8]| half.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        Self([word(low), word(high)])
     }
 
     /// The id of the flow that downlink packets with this five-tuple belong to.
@@ -33,7 +35,7 @@ impl FlowKey {
         bytes[34..36].copy_from_slice(&destination_port.to_be_bytes());
         bytes[36] = tuple.protocol;
         bytes[37] = u8::from(tuple.source.is_ipv6()) << 1 | u8::from(tuple.ports.is_some());
-        let hash = self.0.hash(&bytes);
+        let hash = SipHasher13::new_with_keys(self.0[0], self.0[1]).hash(&bytes);
         FlowId((hash ^ hash >> 32) as u32)
     }
 }

@@ -45,12 +45,29 @@ pub(crate) struct AccEcn {
     emitted: Counters,
 }
 
-/// The option's counters, in the order that they are computed with: ECT(0), CE, ECT(1); `None` until first seen.
-#[derive(Clone, Copy, Debug, Default)]
+/// The option's counters as they were last seen; `None` until then. A fourth byte stands for `None`, which keeps a
+/// flow within two cache lines.
+#[derive(Clone, Copy, Debug)]
 struct Counters {
-    e0b: Option<u32>,
-    ceb: Option<u32>,
-    e1b: Option<u32>,
+    e0b: u32,
+    ceb: u32,
+    e1b: u32,
+}
+
+const UNSEEN: u32 = u32::MAX;
+
+impl Counters {
+    const UNSEEN: Self = Self { e0b: UNSEEN, ceb: UNSEEN, e1b: UNSEEN };
+
+    fn note(&mut self, fields: &AccEcnCounters) {
+        self.e0b = fields.e0b.unwrap_or(self.e0b);
+        self.ceb = fields.ceb.unwrap_or(self.ceb);
+        self.e1b = fields.e1b.unwrap_or(self.e1b);
+    }
+}
+
+fn seen(counter: u32) -> Option<u32> {
+    (counter != UNSEEN).then_some(counter)
 }
 
 impl AccEcn {
@@ -64,11 +81,11 @@ impl AccEcn {
             due_bytes: 0,
             room_bytes: 0,
             client_ace: FIRST_CEP,
-            client: Counters::default(),
+            client: Counters::UNSEEN,
             added_packets: 0,
             added_ce: 0,
             added_from_ect0: 0,
-            emitted: Counters::default(),
+            emitted: Counters::UNSEEN,
         }
     }
 
@@ -90,7 +107,7 @@ impl AccEcn {
         let counted = ace.wrapping_sub(self.client_ace) & 7;
         if advance < 0 || (advance == 0 && self.is_overtaken(tcp, counted)) {
             let fields = tcp.accecn.unwrap_or_default();
-            let repeat = |field: Option<u32>, emitted: Option<u32>| field.and(emitted).or(field);
+            let repeat = |field: Option<u32>, emitted: u32| field.map(|field| seen(emitted).unwrap_or(field));
             let counters = AccEcnCounters {
                 e0b: repeat(fields.e0b, self.emitted.e0b),
                 ceb: repeat(fields.ceb, self.emitted.ceb),
@@ -109,7 +126,7 @@ impl AccEcn {
     /// An acknowledgement of the same number as the last was sent before it: its counters are behind. The client reports
     /// at least every third mark (RFC 9768 section 3.2.2.5.1), so that a step of five and more is one backwards.
     fn is_overtaken(&self, tcp: &TcpView, counted: u8) -> bool {
-        match (tcp.accecn.and_then(|fields| fields.ceb), self.client.ceb) {
+        match (tcp.accecn.and_then(|fields| fields.ceb), seen(self.client.ceb)) {
             (Some(now), Some(before)) => behind(now, before),
             _ => counted >= 5,
         }
@@ -131,7 +148,7 @@ impl AccEcn {
 
     /// The option's counters with the marks in them.
     fn add_bytes(&mut self, fields: AccEcnCounters) -> AccEcnCounters {
-        if let (Some(now), Some(before)) = (fields.ceb, self.client.ceb) {
+        if let (Some(now), Some(before)) = (fields.ceb, seen(self.client.ceb)) {
             self.room_bytes = self.room_bytes.saturating_sub(now.wrapping_sub(before) & MASK);
         }
         if fields.ceb.is_some() {
@@ -143,7 +160,7 @@ impl AccEcn {
                 } else {
                     (fields.e1b, self.emitted.e1b, self.added_ce.wrapping_sub(self.added_from_ect0))
                 };
-                let (Some(field), Some(emitted)) = (field, emitted) else { continue };
+                let (Some(field), Some(emitted)) = (field, seen(emitted)) else { continue };
                 let grown = field.wrapping_sub(taken).wrapping_sub(emitted) & MASK;
                 let moved = if grown > MASK / 2 { 0 } else { room.min(grown) };
                 room -= moved;
@@ -161,16 +178,8 @@ impl AccEcn {
             ceb: fields.ceb.map(|value| value.wrapping_add(self.added_ce) & MASK),
             e1b: fields.e1b.map(|value| value.wrapping_sub(from_ect1) & MASK),
         };
-        self.client = Counters {
-            e0b: fields.e0b.or(self.client.e0b),
-            ceb: fields.ceb.or(self.client.ceb),
-            e1b: fields.e1b.or(self.client.e1b),
-        };
-        self.emitted = Counters {
-            e0b: out.e0b.or(self.emitted.e0b),
-            ceb: out.ceb.or(self.emitted.ceb),
-            e1b: out.e1b.or(self.emitted.e1b),
-        };
+        self.client.note(&fields);
+        self.emitted.note(&out);
         out
     }
 
