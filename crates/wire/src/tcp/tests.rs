@@ -73,6 +73,18 @@ fn accecn_options_of_every_length_give_their_whole_fields() {
 }
 
 #[test]
+fn a_part_of_a_counter_is_not_rewritten() {
+    // One whole counter and two bytes, then padding that a third byte would hit.
+    let before = segment(&[174, 7, 1, 2, 3, 4, 5, 1], &[]);
+    let mut bytes = before.clone();
+    let mut packet = Packet::new_checked(&mut bytes).unwrap();
+    packet.set_accecn_counters(&AccEcnCounters { e1b: Some(9), ceb: Some(9), e0b: Some(9) });
+    assert!(packet.has_valid_checksum(A, B));
+    assert_eq!(bytes[20..], [174, 7, 0, 0, 9, 4, 5, 1]);
+    assert_eq!(bytes[..16], before[..16]);
+}
+
+#[test]
 fn an_option_of_length_zero_or_one_ends_the_list() {
     assert_eq!(options(&[1, 8, 0, 1, 1]), [Err(Error::Length)]);
     assert_eq!(options(&[4, 2, 172, 1]), [Ok(TcpOption::SackPermitted), Err(Error::Length)]);
