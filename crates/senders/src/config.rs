@@ -3,12 +3,15 @@
 use thiserror::Error;
 use tidemark_core::{Bytes, Duration, FlowId};
 
-use crate::app::{AppConfig, Source};
+use crate::app::{AppConfig, Bulk, Source};
 use crate::controller::{
     BbrV1, BbrV1Config, BbrV3, BbrV3Config, Controller, Cubic, CubicConfig, Prague, PragueConfig, Reno, RenoConfig,
     Sizes,
 };
 use crate::endpoint::Endpoint;
+use crate::media::{
+    self, Al4s, Al4sConfig, Gcc, GccConfig, L4sCc, L4sCcConfig, MediaController, Scream, ScreamConfig, VideoConfig,
+};
 use crate::tcp;
 use crate::udp_prague::{self, UdpPragueConfig};
 
@@ -46,6 +49,14 @@ pub enum SenderConfig {
     Prague(PragueConfig),
     /// UDP Prague, bulk or in frames.
     UdpPrague(UdpPragueConfig),
+    /// SCReAM version 2 (draft-ietf-ccwg-rfc8298bis-screamv2), for video.
+    Scream(ScreamConfig),
+    /// Google Congestion Control as in libwebrtc, for video.
+    Gcc(GccConfig),
+    /// L4S-CC, for video.
+    L4sCc(L4sCcConfig),
+    /// aL4S-CC as sL4S or cL4S, for video.
+    Al4s(Al4sConfig),
 }
 
 impl Default for SenderConfig {
@@ -148,6 +159,10 @@ impl SenderConfig {
             Self::Reno(_) | Self::Cubic(_) | Self::BbrV1(_) | Self::BbrV3(_) => Ok(()),
             Self::Prague(prague) => prague.validate(),
             Self::UdpPrague(prague) => prague.validate(),
+            Self::Scream(scream) => scream.validate(),
+            Self::Gcc(gcc) => gcc.validate(),
+            Self::L4sCc(l4s_cc) => l4s_cc.validate(),
+            Self::Al4s(al4s) => al4s.validate(),
         }
     }
 
@@ -159,7 +174,7 @@ impl SenderConfig {
             Self::BbrV1(bbr) => Some(&bbr.tcp),
             Self::BbrV3(bbr) => Some(&bbr.tcp),
             Self::Prague(prague) => Some(&prague.tcp),
-            Self::UdpPrague(_) => None,
+            Self::UdpPrague(_) | Self::Scream(_) | Self::Gcc(_) | Self::L4sCc(_) | Self::Al4s(_) => None,
         }
     }
 
@@ -168,7 +183,7 @@ impl SenderConfig {
         let usual = match self {
             Self::Reno(_) | Self::Cubic(_) => EcnMode::Classic,
             Self::BbrV1(_) | Self::BbrV3(_) => EcnMode::Off,
-            Self::Prague(_) | Self::UdpPrague(_) => EcnMode::Accecn,
+            _ => EcnMode::Accecn,
         };
         self.tcp().and_then(|tcp| tcp.ecn).unwrap_or(usual)
     }
@@ -187,11 +202,35 @@ pub type Ends = (Box<dyn Endpoint + Send>, Box<dyn Endpoint + Send>);
 pub fn connect(sender: &SenderConfig, app: &AppConfig, flow: FlowId, seed: u64) -> Result<Ends, ConfigError> {
     sender.validate()?;
     app.validate()?;
-    let source = app.source();
-    let over_tcp = |tcp: &TcpConfig, source: Box<dyn Source + Send>, controller: Box<dyn Controller + Send>| -> Ends {
+    match (sender, app) {
+        (SenderConfig::Scream(config), AppConfig::Video(video)) => {
+            Ok(over_rtp(video, flow, seed, Box::new(Scream::new(config))))
+        }
+        (SenderConfig::Gcc(config), AppConfig::Video(video)) => {
+            Ok(over_rtp(video, flow, seed, Box::new(Gcc::new(config))))
+        }
+        (SenderConfig::L4sCc(config), AppConfig::Video(video)) => {
+            Ok(over_rtp(video, flow, seed, Box::new(L4sCc::new(config))))
+        }
+        (SenderConfig::Al4s(config), AppConfig::Video(video)) => {
+            Ok(over_rtp(video, flow, seed, Box::new(Al4s::new(config))))
+        }
+        (_, AppConfig::Bulk(bulk)) => stream(sender, Bulk::new(bulk), flow, seed),
+        (_, AppConfig::Video(_)) => Err(ConfigError::new("app", "video needs one of scream, gcc, l4s-cc and al4s")),
+    }
+}
+
+fn over_rtp(video: &VideoConfig, flow: FlowId, seed: u64, controller: Box<dyn MediaController + Send>) -> Ends {
+    let client = media::Receiver::new(flow, controller.report_policy());
+    (Box::new(media::Sender::new(video, flow, seed, controller)), Box::new(client))
+}
+
+/// The ends of a flow that carries a stream of bytes.
+fn stream(sender: &SenderConfig, source: Bulk, flow: FlowId, seed: u64) -> Result<Ends, ConfigError> {
+    let over_tcp = |tcp: &TcpConfig, source: Bulk, controller: Box<dyn Controller + Send>| -> Ends {
         let client_ecn = tcp.client_ecn.unwrap_or(sender.ecn());
         let client = tcp::Receiver::new(tcp, client_ecn, flow, source.start());
-        (Box::new(tcp::Sender::new(tcp, sender.ecn(), flow, controller, source)), Box::new(client))
+        (Box::new(tcp::Sender::new(tcp, sender.ecn(), flow, controller, Box::new(source))), Box::new(client))
     };
     Ok(match sender {
         SenderConfig::Reno(config) => {
@@ -211,7 +250,10 @@ pub fn connect(sender: &SenderConfig, app: &AppConfig, flow: FlowId, seed: u64) 
         }
         SenderConfig::UdpPrague(config) => {
             let client = udp_prague::Receiver::new(flow, source.start());
-            (Box::new(udp_prague::Sender::new(config, flow, source)), Box::new(client))
+            (Box::new(udp_prague::Sender::new(config, flow, Box::new(source))), Box::new(client))
+        }
+        SenderConfig::Scream(_) | SenderConfig::Gcc(_) | SenderConfig::L4sCc(_) | SenderConfig::Al4s(_) => {
+            return Err(ConfigError::new("app", "a controller for video needs app = \"video\""));
         }
     })
 }

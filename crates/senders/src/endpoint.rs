@@ -77,7 +77,7 @@ pub struct Stats {
     pub frames_discarded: u64,
     /// Receiver of media: frames that arrived whole.
     pub frames_received: u64,
-    /// Receiver of media: frames that did not, although later ones have.
+    /// Receiver of media: frames that did not although later ones began; those that the sender discarded included.
     pub frames_lost: u64,
     /// Sender of media: the rate that the controller asks of the encoder.
     pub target_rate: Option<BitRate>,

@@ -7,6 +7,7 @@ use tidemark_core::{Bytes, Duration, Instant};
 pub use bulk::Bulk;
 
 use crate::config::ConfigError;
+use crate::media::VideoConfig;
 
 /// An application that writes a byte stream into a transport.
 pub trait Source {
@@ -26,6 +27,8 @@ pub trait Source {
 pub enum AppConfig {
     /// As much as the network takes, from a start to a stop.
     Bulk(BulkConfig),
+    /// Real-time video, whose rate the controller sets.
+    Video(VideoConfig),
 }
 
 /// A bulk transfer.
@@ -52,19 +55,29 @@ impl Default for AppConfig {
 impl AppConfig {
     /// Says which field cannot be used, and what would be right.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let Self::Bulk(bulk) = self;
-        if bulk.stop.is_some_and(|stop| stop <= bulk.start) {
+        match self {
+            Self::Bulk(bulk) => bulk.validate(),
+            Self::Video(video) => video.validate(),
+        }
+    }
+
+    /// When the flow begins, and when its application stops writing.
+    pub fn times(&self) -> (Duration, Option<Duration>) {
+        match self {
+            Self::Bulk(bulk) => (bulk.start, bulk.stop),
+            Self::Video(video) => (video.start, video.stop),
+        }
+    }
+}
+
+impl BulkConfig {
+    fn validate(&self) -> Result<(), ConfigError> {
+        if self.stop.is_some_and(|stop| stop <= self.start) {
             return Err(ConfigError::new("stop", "it must be later than start"));
         }
-        if bulk.size == Some(Bytes::ZERO) {
+        if self.size == Some(Bytes::ZERO) {
             return Err(ConfigError::new("size", "it must be at least 1 B, or left out for a transfer without end"));
         }
         Ok(())
-    }
-
-    /// The application that this describes.
-    pub(crate) fn source(&self) -> Box<dyn Source + Send> {
-        let Self::Bulk(bulk) = self;
-        Box::new(Bulk::new(bulk))
     }
 }

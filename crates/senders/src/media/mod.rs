@@ -1,5 +1,147 @@
-//! Real-time media: encoder, RTP, reports, and the controllers that answer with a rate.
+//! Real-time media: an encoder whose rate can be asked for, RTP with a report on every packet, and the
+//! controllers that answer those reports with a rate.
 
+mod al4s;
 mod assembly;
+mod encoder;
+mod gcc;
+mod l4s_cc;
+mod receiver;
+mod scream;
+mod sender;
 
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
+
+pub use al4s::{Al4s, Al4sConfig, MarkingScheme};
 pub(crate) use assembly::Assembly;
+pub use encoder::{Encoder, VideoConfig};
+pub use gcc::{Gcc, GccConfig};
+pub use l4s_cc::{L4sCc, L4sCcConfig};
+pub use receiver::Receiver;
+pub use scream::{Scream, ScreamConfig};
+pub use sender::Sender;
+
+/// What became of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PacketResult {
+    /// Its number.
+    pub seq: u64,
+    /// Size of the IP packet.
+    pub size: Bytes,
+    /// When it was sent.
+    pub sent_at: Instant,
+    /// When it arrived, as exactly as the report tells; `None` if it is held for lost.
+    pub received_at: Option<Instant>,
+    /// How it arrived.
+    pub ecn: Ecn,
+}
+
+/// A report, as a controller reads it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Feedback<'a> {
+    /// When it arrived.
+    pub now: Instant,
+    /// Packets whose fate it newly tells, in the order in which they were sent.
+    pub results: &'a [PacketResult],
+    /// Round-trip time of the packet that was sent last among them, the receiver's delay taken out.
+    pub rtt: Option<Duration>,
+    /// IP bytes sent and not yet reported.
+    pub in_flight: Bytes,
+}
+
+impl Feedback<'_> {
+    /// Bytes that arrived, and those among them that arrived with CE.
+    pub fn delivered(&self) -> (Bytes, Bytes) {
+        let arrived = self.results.iter().filter(|result| result.received_at.is_some());
+        arrived.fold((Bytes::ZERO, Bytes::ZERO), |(all, marked), result| {
+            (all + result.size, if result.ecn == Ecn::Ce { marked + result.size } else { marked })
+        })
+    }
+    /// Packets that arrived, those among them with CE, and those held for lost.
+    pub fn counts(&self) -> (u32, u32, u32) {
+        self.results.iter().fold((0, 0, 0), |(arrived, marked, lost), result| match result.received_at {
+            Some(_) => (arrived + 1, marked + u32::from(result.ecn == Ecn::Ce), lost),
+            None => (arrived, marked, lost + 1),
+        })
+    }
+}
+
+/// How reports are carried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReportFormat {
+    /// RFC 8888: arrival times to 1/1024 s, and ECN.
+    Ccfb,
+    /// Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01): to 250 us, no ECN.
+    TransportWide,
+}
+
+/// When a receiver reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReportPolicy {
+    /// In which form.
+    pub format: ReportFormat,
+    /// At the latest so long after the first unreported packet.
+    pub interval: Duration,
+    /// After so many packets.
+    pub packets: u32,
+    /// After the last packet of a frame.
+    pub on_marker: bool,
+}
+
+/// One controller of a media stream. Rates are those of IP packets.
+pub trait MediaController {
+    /// What it wants of the receiver.
+    fn report_policy(&self) -> ReportPolicy;
+    /// A report arrived.
+    fn on_feedback(&mut self, feedback: &Feedback<'_>);
+    /// The encoder made a frame of so many bytes; the oldest data in the sender's queue has waited for `queued`.
+    fn on_frame(&mut self, _now: Instant, _size: Bytes, _queued: Duration) {}
+    /// Nothing was reported for a second although packets are under way.
+    fn on_silence(&mut self, now: Instant);
+    /// The rate asked of the encoder.
+    fn target_rate(&self) -> BitRate;
+    /// The rate at which packets leave.
+    fn pacing_rate(&self) -> BitRate;
+    /// How many bytes may be in flight, for a controller that limits them.
+    fn window(&self) -> Option<Bytes> {
+        None
+    }
+    /// The codepoint of its packets.
+    fn ecn(&self) -> Ecn;
+    /// The estimated share of marked packets, of a controller that keeps one.
+    fn alpha(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// Between which rates a media controller moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RateLimits {
+    /// Least target rate. Default 2 Mbit/s.
+    pub min: BitRate,
+    /// Target rate at the start. Default 2 Mbit/s.
+    pub initial: BitRate,
+    /// Largest target rate. Default 70 Mbit/s.
+    pub max: BitRate,
+}
+
+impl Default for RateLimits {
+    fn default() -> Self {
+        Self { min: BitRate::from_mbps(2), initial: BitRate::from_mbps(2), max: BitRate::from_mbps(70) }
+    }
+}
+
+impl RateLimits {
+    pub(crate) fn validate(&self) -> Result<(), crate::ConfigError> {
+        if self.min == BitRate::ZERO || self.min > self.initial || self.initial > self.max {
+            return Err(crate::ConfigError::new("rates.initial", "it must lie between min, above 0 bit/s, and max"));
+        }
+        Ok(())
+    }
+    fn clamp(&self, bits_per_sec: f64) -> f64 {
+        bits_per_sec.clamp(self.min.as_bps() as f64, self.max.as_bps() as f64)
+    }
+}

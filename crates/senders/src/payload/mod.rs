@@ -6,7 +6,7 @@ mod udp_prague;
 
 use tidemark_core::{Bytes, Inspect, TcpFeedback, TcpView};
 
-pub use rtp::{Metric, Report, RtpPacket};
+pub use rtp::{Metric, Metrics, Report, RtpPacket};
 pub use tcp::{SackBlocks, TcpSegment};
 pub use udp_prague::{FramePart, PragueAck, PragueData};
 

@@ -59,7 +59,23 @@ impl Metric {
     }
 }
 
-/// A report on the packets from `begin` on (RFC 8888).
+/// What a report says of each packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Metrics {
+    /// RFC 8888.
+    Ccfb(Vec<Metric>),
+    /// Transport-wide feedback: arrival times to 250 us.
+    TransportWide(Vec<Option<Instant>>),
+}
+
+impl Metrics {
+    /// An arrival time as exact as transport-wide feedback tells it.
+    pub fn tick(at: Instant) -> Instant {
+        Instant::from_nanos(at.as_nanos() / 250_000 * 250_000)
+    }
+}
+
+/// A report on the packets from `begin` on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
     /// The first packet that it tells of.
@@ -67,14 +83,29 @@ pub struct Report {
     /// When it was made, by the receiver's clock.
     pub timestamp: Instant,
     /// One entry a packet.
-    pub metrics: Vec<Metric>,
+    pub metrics: Metrics,
 }
 
 impl Report {
-    /// Size of the IP packet: entries are padded to 32 bits.
+    /// Size of the IP packet. Entries of RFC 8888 are padded to 32 bits; transport-wide feedback has two bytes
+    /// for seven packets and one for each that arrived (draft-holmer-rmcat-transport-wide-cc-extensions-01 3.1).
     pub fn wire_size(&self) -> Bytes {
-        let entries = (2 * self.metrics.len() as u64).next_multiple_of(4);
-        Bytes(IP_HEADER + UDP_HEADER + REPORT_HEADER + entries)
+        let entries = match &self.metrics {
+            Metrics::Ccfb(metrics) => 2 * metrics.len() as u64,
+            Metrics::TransportWide(times) => 2 * times.len().div_ceil(7) as u64 + times.iter().flatten().count() as u64,
+        };
+        Bytes(IP_HEADER + UDP_HEADER + REPORT_HEADER + entries.next_multiple_of(4))
+    }
+
+    /// Each packet's number and how it arrived: its ECN, and when if that can be told.
+    pub fn arrivals(&self) -> impl Iterator<Item = (u64, Option<(Ecn, Option<Instant>)>)> + '_ {
+        let (ccfb, times): (&[Metric], &[Option<Instant>]) = match &self.metrics {
+            Metrics::Ccfb(metrics) => (metrics, &[]),
+            Metrics::TransportWide(times) => (&[], times),
+        };
+        let ccfb = ccfb.iter().map(|metric| metric.arrival(self.timestamp));
+        let times = times.iter().map(|time| time.map(|at| (Ecn::NotEct, Some(at))));
+        (self.begin..).zip(ccfb.chain(times))
     }
 }
 

@@ -13,7 +13,7 @@ const SYN_OPTIONS: u64 = 20;
 const TIMESTAMPS: u64 = 10;
 
 /// A TCP segment. Sequence numbers are 64-bit offsets here, so that the endpoints need no wrap-around
-/// arithmetic; [`Inspect::tcp`] shows their low 32 bits, as the header would.
+/// arithmetic; [`tidemark_core::Inspect::tcp`] shows their low 32 bits, as the header would.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TcpSegment {
     /// Flags; with AccECN their ECN bits are the ACE field.

@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet};
-use tidemark_senders::{AppConfig, Endpoint, Payload, SenderConfig, Stats, connect};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, Probability, Stream};
+use tidemark_senders::{AppConfig, Endpoint, FrameArrival, Payload, SenderConfig, Stats, connect};
 
 /// What the network does to a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -23,6 +23,9 @@ pub struct Bottleneck {
     pub rate: BitRate,
     pub limit: Bytes,
     pub mark_above: Duration,
+    /// Everything is marked from this age on, by a share that rises from `mark_above`.
+    pub mark_all: Duration,
+    marks: Stream,
     queue: VecDeque<(Instant, Packet<Payload>)>,
     size: Bytes,
     free_at: Instant,
@@ -36,6 +39,8 @@ impl Bottleneck {
             rate,
             limit,
             mark_above,
+            mark_all: mark_above,
+            marks: Stream::new(1, 0, "bottleneck"),
             queue: VecDeque::new(),
             size: Bytes::ZERO,
             free_at: Instant::ZERO,
@@ -66,7 +71,9 @@ impl Bottleneck {
         let (since, mut packet) = self.queue.pop_front()?;
         self.size -= packet.size;
         self.longest = self.longest.max(now.since(since));
-        if now.since(since) > self.mark_above {
+        let age = now.since(since);
+        let ramp = (self.mark_all - self.mark_above).as_secs_f64().max(1e-9);
+        if self.marks.chance(Probability::new((age - self.mark_above).as_secs_f64() / ramp)) {
             packet.ecn = packet.ecn.marked();
         }
         Some(packet)
@@ -107,6 +114,7 @@ pub struct Link {
     pub up: Fates,
     pub bottleneck: Option<Bottleneck>,
     pub rtts: Vec<(Instant, Duration)>,
+    pub frames: Vec<FrameArrival>,
     /// Time integral of the window, and the time.
     pub window: (f64, f64),
     pub sent_down: Vec<(Instant, Packet<Payload>)>,
@@ -129,6 +137,7 @@ impl Link {
             up: Box::new(|_, _| Fate::Deliver),
             bottleneck: None,
             rtts: Vec::new(),
+            frames: Vec::new(),
             window: (0.0, 0.0),
             sent_down: Vec::new(),
             sent_up: Vec::new(),
@@ -200,6 +209,7 @@ impl Link {
             let Some(Reverse(flight)) = self.flights.pop() else { break };
             if flight.down {
                 self.client.handle_packet(self.now, &flight.packet);
+                self.frames.extend(std::iter::from_fn(|| self.client.take_frame()));
             } else {
                 self.server.handle_packet(self.now, &flight.packet);
                 self.rtts.extend(self.server.take_rtt_sample().map(|rtt| (self.now, rtt)));

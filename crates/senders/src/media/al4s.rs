@@ -1,0 +1,246 @@
+//! aL4S-CC, the adaptable L4S congestion control for real-time video, as the paper describes it (al4s in the
+//! reproduction's list): sL4S, which knows nothing of how the network marks, and cL4S, which knows its thresholds.
+//!
+//! Where the paper is silent or its units do not fit, this is how it is read: `nu` is the number of reports a
+//! second, so that a rate variation is a change per second; `tau` is in seconds; `TE`, `TQ`, `PDV` and the
+//! thresholds are in milliseconds; a variation at or below `eta` takes the first row of Eq. 10. The history
+//! window and the initial gradient are configurable.
+
+use std::collections::VecDeque;
+
+use tidemark_core::{BitRate, Duration, Ecn, Instant};
+
+use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
+use crate::config::ConfigError;
+
+/// Base of the increase (below Eq. 7).
+const DELTA: f64 = 1.05;
+/// The part of the base that follows the gradient (Eq. 7).
+const DELTA_RANGE: f64 = 0.02;
+/// Range of the delay gradient (below Eq. 3).
+const GRADIENT: (f64, f64) = (0.5, 4.5);
+/// One report never takes away more (Eq. 13).
+const MOST_TAKEN: f64 = 0.95;
+/// Pacing above the target, so that a frame does not take all of its interval.
+const PACING: f64 = 1.5;
+const MAX_HISTORY: usize = 256;
+
+/// How the network marks, for cL4S.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MarkingScheme {
+    /// Queuing delay up to which nothing is marked.
+    pub low: Duration,
+    /// Queuing delay from which everything is marked.
+    pub high: Duration,
+}
+
+/// aL4S-CC's configuration.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Al4sConfig {
+    /// End-to-end delay that the service bears: TE. Default 60 ms (XR cloud gaming).
+    pub target_delay: Duration,
+    /// What of it is not queuing: TQ = TE less this. Default 5 ms.
+    pub fixed_delay: Duration,
+    /// The network's thresholds, where they are known (cL4S). Default: unknown (sL4S).
+    pub marking: Option<MarkingScheme>,
+    /// How far back the congestion trend looks: Z. Default 500 ms; the paper does not say.
+    pub history: Duration,
+    /// Limits of the target rate.
+    pub rates: RateLimits,
+}
+
+impl Default for Al4sConfig {
+    fn default() -> Self {
+        Self {
+            target_delay: Duration::from_millis(60),
+            fixed_delay: Duration::from_millis(5),
+            marking: None,
+            history: Duration::from_millis(500),
+            rates: RateLimits::default(),
+        }
+    }
+}
+
+impl Al4sConfig {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        if self.target_delay <= self.fixed_delay {
+            return Err(ConfigError::new("target_delay", "it must be more than fixed_delay"));
+        }
+        if self.marking.as_ref().is_some_and(|marking| marking.low >= marking.high) {
+            return Err(ConfigError::new("marking.high", "it must be more than marking.low"));
+        }
+        self.rates.validate()
+    }
+}
+
+/// The controller; rates in bits a second.
+#[derive(Clone, Debug)]
+pub struct Al4s {
+    config: Al4sConfig,
+    gamma: f64,
+    rate: f64,
+    gradient: f64,
+    /// Time and marked share of the reports in the history window.
+    history: VecDeque<(Instant, f64)>,
+    before_history: f64,
+    last_report: Option<Instant>,
+    unmarked_since: Instant,
+    /// Send and arrival times of the group before.
+    last_group: Option<(Instant, Instant)>,
+}
+
+impl Al4s {
+    /// A controller at its initial rate.
+    pub fn new(config: &Al4sConfig) -> Self {
+        Self {
+            gamma: config.marking.as_ref().map_or(1.0, |marking| gamma(config, marking)),
+            rate: config.rates.initial.as_bps() as f64,
+            gradient: GRADIENT.0,
+            history: VecDeque::new(),
+            before_history: 0.0,
+            last_report: None,
+            unmarked_since: Instant::ZERO,
+            last_group: None,
+            config: config.clone(),
+        }
+    }
+
+    /// Eqs. 2 and 3. The sum of differences over the history is the last share less the one before the history.
+    fn track_congestion(&mut self, now: Instant, share: f64, unmarked_for: f64) {
+        self.history.push_back((now, share));
+        while self.history.len() > MAX_HISTORY
+            || self.history.front().is_some_and(|(then, _)| now.since(*then) > self.config.history)
+        {
+            self.before_history = self.history.pop_front().map_or(0.0, |(_, share)| share);
+        }
+        let trend = share - self.before_history;
+        if share > 0.0 && trend > 0.0 {
+            self.gradient += trend;
+        } else if share <= 0.0 {
+            self.gradient -= unmarked_for;
+        }
+        self.gradient = self.gradient.clamp(GRADIENT.0, GRADIENT.1);
+    }
+
+    /// Eq. 4, in milliseconds: how much longer the way of this report's packets is than of those before.
+    fn delay_variation(&mut self, feedback: &Feedback<'_>) -> f64 {
+        let last = feedback.results.iter().rev().find_map(|result| Some((result.sent_at, result.received_at?)));
+        let Some((sent, received)) = last else { return 0.0 };
+        let variation = self.last_group.map_or(0.0, |(sent_before, received_before)| {
+            received.since(received_before).as_millis_f64() - sent.since(sent_before).as_millis_f64()
+        });
+        self.last_group = Some((sent, received));
+        variation
+    }
+
+    /// Eqs. 10 to 13: the share of the rate that one report takes away when everything is marked.
+    fn sharp_drop(&self, variation: f64) -> f64 {
+        let target = self.config.target_delay.as_millis_f64();
+        let eta = 10.0 / target;
+        let (root, variation) = if variation <= eta {
+            (3.0, eta)
+        } else if variation < target {
+            (libm::ceil((target - variation) / target * 3.0), variation)
+        } else {
+            (1.0, variation)
+        };
+        (1.0 - libm::pow(eta / variation, 1.0 / root)).min(MOST_TAKEN)
+    }
+}
+
+/// Eq. 9.
+fn gamma(config: &Al4sConfig, marking: &MarkingScheme) -> f64 {
+    let (low, high) = (marking.low.as_millis_f64(), marking.high.as_millis_f64());
+    let target = (config.target_delay - config.fixed_delay).as_millis_f64();
+    if low < target && target < high {
+        ((high - low) / (target - low)).min(10.0)
+    } else if high < target {
+        (high / target).max(0.1)
+    } else {
+        (10.0 + low / target).min(20.0)
+    }
+}
+
+impl MediaController for Al4s {
+    /// Once a frame.
+    fn report_policy(&self) -> ReportPolicy {
+        let interval = Duration::from_millis(20);
+        ReportPolicy { format: ReportFormat::Ccfb, interval, packets: u32::MAX, on_marker: true }
+    }
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        let (arrived, marked, _) = feedback.counts();
+        if arrived == 0 {
+            return;
+        }
+        let now = feedback.now;
+        let since = self.last_report.map_or(1.0 / 60.0, |last| now.since(last).as_secs_f64()).clamp(1e-3, 1.0);
+        self.last_report = Some(now);
+        let share = f64::from(marked) / f64::from(arrived);
+        if marked > 0 {
+            self.unmarked_since = now;
+        }
+        let unmarked_for = now.since(self.unmarked_since).as_secs_f64();
+        self.track_congestion(now, share, unmarked_for);
+        let variation = self.delay_variation(feedback);
+        // Eq. 14: what a report changes is the change per second times the seconds since the last.
+        let change = if marked == 0 {
+            let position = (self.gradient - GRADIENT.0) / (GRADIENT.1 - GRADIENT.0);
+            let base = DELTA + DELTA_RANGE * (2.0 * position - 1.0);
+            libm::pow(base, unmarked_for) * since
+        } else if marked < arrived {
+            (-self.gradient * share * self.gamma * since).max(-MOST_TAKEN)
+        } else {
+            -self.sharp_drop(variation)
+        };
+        self.rate = self.config.rates.clamp(self.rate * (1.0 + change));
+    }
+    fn on_silence(&mut self, now: Instant) {
+        self.rate = self.config.rates.clamp(self.rate * 0.5);
+        self.unmarked_since = now;
+    }
+    fn target_rate(&self) -> BitRate {
+        BitRate::from_bps_f64(self.rate)
+    }
+    fn pacing_rate(&self) -> BitRate {
+        BitRate::from_bps_f64(self.rate * PACING)
+    }
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(target_ms: u64, low: u64, high: u64) -> Al4sConfig {
+        let marking = MarkingScheme { low: Duration::from_millis(low), high: Duration::from_millis(high) };
+        Al4sConfig { target_delay: Duration::from_millis(target_ms), marking: Some(marking), ..Al4sConfig::default() }
+    }
+
+    #[test]
+    fn the_weight_follows_the_thresholds() {
+        let gamma = |config: &Al4sConfig| gamma(config, config.marking.as_ref().unwrap());
+        // TQ = 20 ms between 5 and 50: 45 / 15. TQ = 55 above 20: 20 / 55. TQ = 20 at a low threshold of 20: 10 + 1.
+        assert_eq!(gamma(&config(25, 5, 50)), 3.0);
+        assert!((gamma(&config(60, 5, 20)) - 20.0 / 55.0).abs() < 1e-12);
+        assert_eq!(gamma(&config(25, 20, 50)), 11.0);
+    }
+
+    #[test]
+    fn the_drop_is_the_sharper_the_more_the_delay_varies() {
+        let controller = Al4s::new(&Al4sConfig::default());
+        let drops: Vec<f64> = [0.0, 1.0, 10.0, 30.0, 59.0, 200.0].map(|pdv| controller.sharp_drop(pdv)).to_vec();
+        assert_eq!(drops[0], 0.0, "up to eta nothing is taken: (eta / eta)^(1/3) - 1");
+        assert!(drops.windows(2).all(|pair| pair[1] >= pair[0]), "{drops:?}");
+        // eta = 1/6: at 30 ms the root is ceil(1.5) = 2: 1 - sqrt(1/180).
+        assert!((drops[3] - (1.0 - (1.0f64 / 180.0).sqrt())).abs() < 1e-12);
+        assert_eq!(drops[5], MOST_TAKEN);
+    }
+}

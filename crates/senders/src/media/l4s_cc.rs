@@ -1,0 +1,129 @@
+//! L4S-CC, the controller that aL4S-CC is compared with, as section II of its paper describes it: three phases
+//! without marks, a decrease in proportion to the marked share, and a sharp drop when all is marked. The pace
+//! of the phases and of the drop is not published and is configurable here.
+
+use tidemark_core::{BitRate, Duration, Ecn, Instant};
+
+use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
+use crate::config::ConfigError;
+
+/// The phases without marks end here.
+const SLIGHT_UNTIL: f64 = 0.3;
+const GRADUAL_UNTIL: f64 = 1.0;
+/// Decrease per second at the least and the largest marked share.
+const DECREASE: (f64, f64) = (0.13, 0.64);
+const PACING: f64 = 1.5;
+
+/// L4S-CC's configuration.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct L4sCcConfig {
+    /// Decrease per second during the first 300 ms without marks. Default 0.02.
+    pub slight_decrease: f64,
+    /// Increase per second from 300 ms to 1 s without marks. Default 0.2.
+    pub gradual_increase: f64,
+    /// Increase per second after 1 s without marks. Default 1, a doubling.
+    pub aggressive_increase: f64,
+    /// Share of the rate that a report takes away when all of its packets are marked. Default 0.25.
+    pub sharp_drop: f64,
+    /// Limits of the target rate.
+    pub rates: RateLimits,
+}
+
+impl Default for L4sCcConfig {
+    fn default() -> Self {
+        Self {
+            slight_decrease: 0.02,
+            gradual_increase: 0.2,
+            aggressive_increase: 1.0,
+            sharp_drop: 0.25,
+            rates: RateLimits::default(),
+        }
+    }
+}
+
+impl L4sCcConfig {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        let shares = [self.slight_decrease, self.sharp_drop];
+        if shares.iter().any(|share| !(0.0..1.0).contains(share)) {
+            return Err(ConfigError::new("sharp_drop", "slight_decrease and sharp_drop must lie between 0 and 1"));
+        }
+        let increases = [self.gradual_increase, self.aggressive_increase];
+        if increases.iter().any(|increase| !(0.0..=10.0).contains(increase)) {
+            return Err(ConfigError::new("gradual_increase", "increases must lie between 0 and 10 per second"));
+        }
+        self.rates.validate()
+    }
+}
+
+/// The controller; its rate in bits a second.
+#[derive(Clone, Debug)]
+pub struct L4sCc {
+    config: L4sCcConfig,
+    rate: f64,
+    last_report: Option<Instant>,
+    unmarked_since: Instant,
+}
+
+impl L4sCc {
+    /// A controller at its initial rate.
+    pub fn new(config: &L4sCcConfig) -> Self {
+        Self {
+            rate: config.rates.initial.as_bps() as f64,
+            config: config.clone(),
+            last_report: None,
+            unmarked_since: Instant::ZERO,
+        }
+    }
+}
+
+impl MediaController for L4sCc {
+    fn report_policy(&self) -> ReportPolicy {
+        let interval = Duration::from_millis(20);
+        ReportPolicy { format: ReportFormat::Ccfb, interval, packets: u32::MAX, on_marker: true }
+    }
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        let (arrived, marked, _) = feedback.counts();
+        if arrived == 0 {
+            return;
+        }
+        let now = feedback.now;
+        let since = self.last_report.map_or(1.0 / 60.0, |last| now.since(last).as_secs_f64()).clamp(1e-3, 1.0);
+        self.last_report = Some(now);
+        let change = if marked == arrived {
+            -self.config.sharp_drop
+        } else if marked > 0 {
+            let share = f64::from(marked) / f64::from(arrived);
+            -(DECREASE.0 + (DECREASE.1 - DECREASE.0) * share) * since
+        } else {
+            let unmarked_for = now.since(self.unmarked_since).as_secs_f64();
+            let pace = if unmarked_for < SLIGHT_UNTIL {
+                -self.config.slight_decrease
+            } else if unmarked_for < GRADUAL_UNTIL {
+                self.config.gradual_increase
+            } else {
+                self.config.aggressive_increase
+            };
+            pace * since
+        };
+        if marked > 0 {
+            self.unmarked_since = now;
+        }
+        self.rate = self.config.rates.clamp(self.rate * (1.0 + change));
+    }
+    fn on_silence(&mut self, now: Instant) {
+        self.rate = self.config.rates.clamp(self.rate * 0.5);
+        self.unmarked_since = now;
+    }
+    fn target_rate(&self) -> BitRate {
+        BitRate::from_bps_f64(self.rate)
+    }
+    fn pacing_rate(&self) -> BitRate {
+        BitRate::from_bps_f64(self.rate * PACING)
+    }
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect1
+    }
+}

@@ -1,0 +1,150 @@
+//! The receiver of a media stream: puts frames together and reports on packets.
+
+use std::collections::VecDeque;
+
+use tidemark_core::{Bytes, Ecn, FlowId, Instant, Packet};
+
+use super::{Assembly, ReportFormat, ReportPolicy};
+use crate::endpoint::{Endpoint, FrameArrival, Stats};
+use crate::payload::{Metric, Metrics, Payload, Report};
+
+/// Packets that one report tells of.
+const MAX_REPORTED: usize = 4096;
+
+/// The receiving end.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    flow: FlowId,
+    policy: ReportPolicy,
+    /// Arrivals of the packets from `begin` on.
+    arrivals: VecDeque<Option<(Instant, Ecn)>>,
+    begin: u64,
+    /// The packets below were in a report before. Each is told twice, in case a report is lost.
+    reported: u64,
+    unreported: u32,
+    deadline: Instant,
+    report_now: bool,
+    frames: Assembly,
+    stats: Stats,
+}
+
+impl Receiver {
+    /// A client that reports as its sender's controller wants it to.
+    pub fn new(flow: FlowId, policy: ReportPolicy) -> Self {
+        Self {
+            flow,
+            policy,
+            arrivals: VecDeque::new(),
+            begin: 0,
+            reported: 0,
+            unreported: 0,
+            deadline: Instant::FAR,
+            report_now: false,
+            frames: Assembly::default(),
+            stats: Stats::default(),
+        }
+    }
+
+    /// False for a packet that came before, or too late to be reported.
+    fn record(&mut self, now: Instant, seq: u64, ecn: Ecn) -> bool {
+        let Some(index) = seq.checked_sub(self.begin).and_then(|index| usize::try_from(index).ok()) else {
+            return false;
+        };
+        if index >= self.arrivals.len() {
+            // A jump beyond what a report holds would be a hostile number: forget what was before it.
+            if index > 2 * MAX_REPORTED {
+                self.arrivals.clear();
+                self.begin = seq;
+            }
+            let len = (seq - self.begin) as usize + 1;
+            self.arrivals.resize(len, None);
+        }
+        let entry = &mut self.arrivals[(seq - self.begin) as usize];
+        if entry.is_some() {
+            return false;
+        }
+        *entry = Some((now, ecn));
+        while self.arrivals.len() > MAX_REPORTED {
+            self.arrivals.pop_front();
+            self.begin += 1;
+        }
+        true
+    }
+
+    fn report(&mut self, now: Instant) -> Report {
+        let metrics = match self.policy.format {
+            ReportFormat::Ccfb => Metrics::Ccfb(
+                self.arrivals
+                    .iter()
+                    .map(|arrival| arrival.map_or(Metric::LOST, |(at, ecn)| Metric::received(ecn, now.since(at))))
+                    .collect(),
+            ),
+            ReportFormat::TransportWide => Metrics::TransportWide(
+                self.arrivals.iter().map(|arrival| arrival.map(|(at, _)| Metrics::tick(at))).collect(),
+            ),
+        };
+        let report = Report { begin: self.begin, timestamp: now, metrics };
+        let end = self.begin + self.arrivals.len() as u64;
+        let keep = self.reported.max(self.begin);
+        self.arrivals.drain(..(keep - self.begin) as usize);
+        self.begin = keep;
+        self.reported = end;
+        self.unreported = 0;
+        // If nothing else comes, what was told once is told again: the sender may be waiting for just that.
+        self.deadline = if self.arrivals.is_empty() { Instant::FAR } else { now + self.policy.interval * 2 };
+        report
+    }
+}
+
+impl Endpoint for Receiver {
+    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
+        self.stats.packets_received += 1;
+        self.stats.bytes_received += packet.size;
+        self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
+        let Payload::Rtp(rtp) = &packet.payload else { return };
+        let len = Bytes(u64::from(rtp.frame.len));
+        if !self.record(now, rtp.seq, packet.ecn) {
+            self.stats.duplicate += len;
+            return;
+        }
+        self.stats.delivered += len;
+        self.frames.on_part(now, &rtp.frame);
+        if self.unreported == 0 {
+            self.deadline = self.deadline.min(now + self.policy.interval);
+        }
+        self.unreported += 1;
+        self.report_now |= self.unreported >= self.policy.packets || rtp.marker && self.policy.on_marker;
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.report_now |= now >= self.deadline;
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        (self.deadline != Instant::FAR).then_some(self.deadline)
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        if !std::mem::take(&mut self.report_now) {
+            return None;
+        }
+        let report = self.report(now);
+        let packet = Packet {
+            flow: self.flow,
+            size: report.wire_size(),
+            ecn: Ecn::NotEct,
+            payload: Payload::Report(Box::new(report)),
+        };
+        self.stats.packets_sent += 1;
+        self.stats.bytes_sent += packet.size;
+        Some(packet)
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { frames_received: self.frames.whole(), frames_lost: self.frames.broken(), ..self.stats }
+    }
+
+    fn take_frame(&mut self) -> Option<FrameArrival> {
+        self.frames.take()
+    }
+}

@@ -1,0 +1,299 @@
+//! SCReAM version 2 after draft-ietf-ccwg-rfc8298bis-screamv2, with the draft's constants throughout.
+//!
+//! The public code (EricssonResearch/scream) has others: a queue delay target of 100 to 300 ms, 0.9 for classic
+//! marks, a headroom of 2.0, an increase of 0.05, a post-congestion delay of 200 round trips, and its guard
+//! against undershoot on. The draft's optional parts (jitter reduction, policer, clock drift) are left out.
+
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
+
+use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
+use crate::config::ConfigError;
+
+const L4S_AVG_G_UP: f64 = 1.0 / 8.0;
+const L4S_AVG_G_DOWN: f64 = 1.0 / 128.0;
+const QDELAY_AVG_G: f64 = 0.25;
+const MIN_REF_WND: f64 = 3000.0;
+const BYTES_IN_FLIGHT_HEAD_ROOM: f64 = 1.5;
+const BETA_LOSS: f64 = 0.7;
+const BETA_ECN: f64 = 0.8;
+const MSS: f64 = 1000.0;
+const POST_CONGESTION_DELAY_RTT: f64 = 100.0;
+const MUL_INCREASE_FACTOR: f64 = 0.02;
+const VIRTUAL_RTT: f64 = 0.025;
+const REF_WND_OVERHEAD: f64 = 3.0;
+const RATE_PACE_MIN: f64 = 50_000.0;
+const PACKET_PACING_HEADROOM: f64 = 1.5;
+const MAX_RELAXED_PACING_FACTOR: f64 = 4.0;
+const RELAXED_PACING_LIMIT_LOW: f64 = 0.8;
+const PACKET_OVERHEAD: f64 = 20.0;
+const RATE_ADJUST_GAIN: f64 = 1.0 / 16.0;
+const FRAME_SIZE_DEV_ALPHA: f64 = 1.0 / 64.0;
+/// Before the first report.
+const INITIAL_RTT: f64 = 0.05;
+/// The base delay is the least of this time and the one before it.
+const BASE_DELAY_WINDOW: Duration = Duration::from_secs(30);
+
+/// SCReAM's configuration.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScreamConfig {
+    /// Send ECT(1) and answer marks by their share; else ECT(0), and a mark means the factor of 0.8. Default: true.
+    pub l4s: bool,
+    /// The queue delay that is aimed at. Default 60 ms (QDELAY_TARGET_LO).
+    pub queue_delay_target: Duration,
+    /// Limits of the target rate.
+    pub rates: RateLimits,
+}
+
+impl Default for ScreamConfig {
+    fn default() -> Self {
+        Self { l4s: true, queue_delay_target: Duration::from_millis(60), rates: RateLimits::default() }
+    }
+}
+
+impl ScreamConfig {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        if self.queue_delay_target < Duration::from_millis(5) || self.queue_delay_target > Duration::from_secs(2) {
+            return Err(ConfigError::new("queue_delay_target", "it must lie between 5 ms and 2 s"));
+        }
+        self.rates.validate()
+    }
+}
+
+/// The SCReAM controller; windows in bytes, times in seconds.
+#[derive(Clone, Debug)]
+pub struct Scream {
+    config: ScreamConfig,
+    target_delay: f64,
+    ref_wnd: f64,
+    /// The window when growth was last interrupted: increases are careful near it.
+    ref_wnd_i: f64,
+    grown: bool,
+    l4s_alpha: f64,
+    /// Data units delivered and marked since the last average, and its time.
+    delivered: f64,
+    marked: f64,
+    alpha_at: Instant,
+    queue_delay: f64,
+    queue_delay_avg: f64,
+    queue_delay_at: Instant,
+    alpha_v: f64,
+    base_delay: [Duration; 2],
+    base_delay_at: Instant,
+    smoothed_rtt: f64,
+    last_reaction: Instant,
+    last_congestion: Instant,
+    /// Largest flight of this round trip and the one before.
+    max_in_flight: [f64; 2],
+    max_in_flight_at: Instant,
+    rate_adjust: f64,
+    frame_deviation: f64,
+    nominal_frame: f64,
+    last_frame: Instant,
+    target: f64,
+}
+
+impl Scream {
+    /// A controller at its initial rate.
+    pub fn new(config: &ScreamConfig) -> Self {
+        let target = config.rates.initial.as_bps() as f64;
+        Self {
+            config: config.clone(),
+            target_delay: config.queue_delay_target.as_secs_f64(),
+            // So that the first target is the initial rate, not that of the least window.
+            ref_wnd: (target / 8.0 * INITIAL_RTT * 1.2).max(MIN_REF_WND),
+            ref_wnd_i: 1.0,
+            grown: false,
+            l4s_alpha: 0.0,
+            delivered: 0.0,
+            marked: 0.0,
+            alpha_at: Instant::ZERO,
+            queue_delay: 0.0,
+            queue_delay_avg: 0.0,
+            queue_delay_at: Instant::ZERO,
+            alpha_v: 0.0,
+            base_delay: [Duration::MAX; 2],
+            base_delay_at: Instant::ZERO,
+            smoothed_rtt: INITIAL_RTT,
+            last_reaction: Instant::ZERO,
+            last_congestion: Instant::ZERO,
+            max_in_flight: [0.0; 2],
+            max_in_flight_at: Instant::ZERO,
+            rate_adjust: 0.0,
+            frame_deviation: 0.0,
+            nominal_frame: 0.0,
+            last_frame: Instant::ZERO,
+            target,
+        }
+    }
+
+    fn measure_delay(&mut self, feedback: &Feedback<'_>) {
+        if feedback.now.since(self.base_delay_at) > BASE_DELAY_WINDOW {
+            self.base_delay = [Duration::MAX, self.base_delay[0]];
+            self.base_delay_at = feedback.now;
+        }
+        let mut newest = None;
+        for result in feedback.results {
+            if let Some(at) = result.received_at {
+                let delay = at.since(result.sent_at);
+                self.base_delay[0] = self.base_delay[0].min(delay);
+                newest = Some(delay);
+            }
+        }
+        if let Some(delay) = newest {
+            let base = self.base_delay[0].min(self.base_delay[1]);
+            self.queue_delay = (delay - base).as_secs_f64();
+        }
+        if feedback.now.since(self.queue_delay_at).as_secs_f64() >= VIRTUAL_RTT.min(self.smoothed_rtt) {
+            self.queue_delay_at = feedback.now;
+            let gain = if self.queue_delay < self.queue_delay_avg { 1.0 } else { QDELAY_AVG_G };
+            self.queue_delay_avg += gain * (self.queue_delay - self.queue_delay_avg);
+            let half = self.target_delay / 2.0;
+            self.alpha_v = ((self.queue_delay_avg - half) / half).clamp(0.0, 1.0);
+        }
+    }
+
+    fn average_marks(&mut self, feedback: &Feedback<'_>) {
+        let (arrived, marked, _) = feedback.counts();
+        self.delivered += f64::from(arrived);
+        self.marked += f64::from(marked);
+        let interval = 0.01_f64.min(self.smoothed_rtt);
+        if self.delivered > 0.0 && feedback.now.since(self.alpha_at).as_secs_f64() >= interval {
+            let share = self.marked / self.delivered;
+            // Fast up, slowly down to nothing.
+            self.l4s_alpha = if share >= self.l4s_alpha {
+                L4S_AVG_G_UP * share + (1.0 - L4S_AVG_G_UP) * self.l4s_alpha
+            } else {
+                (1.0 - L4S_AVG_G_DOWN) * self.l4s_alpha
+            };
+            self.alpha_at = feedback.now;
+            self.delivered = 0.0;
+            self.marked = 0.0;
+        }
+    }
+
+    fn scale(&self) -> f64 {
+        let distance = 8.0 * (self.ref_wnd - self.ref_wnd_i) / self.ref_wnd_i;
+        (distance * distance).clamp(0.1, 1.0)
+    }
+
+    /// Losses before marks before the delay, at most once a round trip or 25 ms.
+    fn reduce(&mut self, feedback: &Feedback<'_>) {
+        let (_, marked, lost) = feedback.counts();
+        let since = feedback.now.since(self.last_reaction).as_secs_f64();
+        if since < VIRTUAL_RTT.min(self.smoothed_rtt) || lost == 0 && marked == 0 && self.alpha_v <= 0.0 {
+            return;
+        }
+        let scale = self.scale();
+        if std::mem::take(&mut self.grown) {
+            self.ref_wnd_i = self.ref_wnd;
+        }
+        let long = (self.smoothed_rtt / VIRTUAL_RTT).max(1.0);
+        if lost > 0 {
+            self.ref_wnd *= BETA_LOSS;
+        } else if marked > 0 && self.config.l4s {
+            let mut backoff = self.l4s_alpha / 2.0 / long;
+            if self.queue_delay < self.target_delay / 4.0 {
+                backoff *= scale.max(0.25);
+            }
+            if since > POST_CONGESTION_DELAY_RTT * VIRTUAL_RTT.max(self.smoothed_rtt) {
+                // After so long the window may have grown far beyond what is used.
+                self.ref_wnd = self.ref_wnd.min(self.max_in_flight[1].max(self.max_in_flight[0]));
+            }
+            self.ref_wnd *= 1.0 - backoff;
+        } else if marked > 0 {
+            self.ref_wnd *= BETA_ECN;
+        } else {
+            self.ref_wnd *= 1.0 - self.alpha_v / 2.0 / long;
+        }
+        self.ref_wnd = self.ref_wnd.max(MIN_REF_WND);
+        self.last_reaction = feedback.now;
+        self.last_congestion = feedback.now;
+    }
+
+    fn increase(&mut self, feedback: &Feedback<'_>) {
+        let (acked, marked) = feedback.delivered();
+        let scale = self.scale();
+        let recovery = POST_CONGESTION_DELAY_RTT * VIRTUAL_RTT.max(self.smoothed_rtt);
+        let post = (feedback.now.since(self.last_congestion).as_secs_f64() / recovery).clamp(0.0, 1.0);
+        let increase = (acked - marked).as_f64()
+            * (MSS / self.ref_wnd).min(1.0)
+            * (self.smoothed_rtt / VIRTUAL_RTT).min(1.0)
+            * scale.max(0.25)
+            * (1.0 + MUL_INCREASE_FACTOR * self.ref_wnd / MSS * post * scale);
+        let used = self.max_in_flight[0].max(self.max_in_flight[1]);
+        let allowed = MSS + BYTES_IN_FLIGHT_HEAD_ROOM * used;
+        if self.ref_wnd + increase <= allowed && self.target < self.config.rates.max.as_bps() as f64 {
+            self.ref_wnd += increase;
+            self.grown |= increase > 0.0;
+        }
+    }
+
+    fn update_target(&mut self) {
+        let small = (MSS / self.ref_wnd - 0.1).clamp(0.0, 0.2);
+        let share = (1.0 - small) * MSS / (MSS + PACKET_OVERHEAD) / (1.2 + self.rate_adjust + self.frame_deviation);
+        self.target = self.config.rates.clamp(share * 8.0 * self.ref_wnd / self.smoothed_rtt);
+    }
+}
+
+impl MediaController for Scream {
+    fn report_policy(&self) -> ReportPolicy {
+        let interval = Duration::from_millis(40);
+        ReportPolicy { format: ReportFormat::Ccfb, interval, packets: 16, on_marker: true }
+    }
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        if let Some(rtt) = feedback.rtt {
+            self.smoothed_rtt += (rtt.as_secs_f64().max(1e-4) - self.smoothed_rtt) / 8.0;
+        }
+        let (acked, _) = feedback.delivered();
+        if feedback.now.since(self.max_in_flight_at).as_secs_f64() > self.smoothed_rtt {
+            self.max_in_flight = [0.0, self.max_in_flight[0]];
+            self.max_in_flight_at = feedback.now;
+        }
+        self.max_in_flight[0] = self.max_in_flight[0].max((feedback.in_flight + acked).as_f64());
+        self.measure_delay(feedback);
+        self.average_marks(feedback);
+        self.reduce(feedback);
+        self.increase(feedback);
+        self.update_target();
+    }
+    fn on_frame(&mut self, now: Instant, size: Bytes, queued: Duration) {
+        let error = (queued.as_secs_f64() - self.target_delay / 4.0) / self.target_delay;
+        self.rate_adjust = (self.rate_adjust + error * RATE_ADJUST_GAIN).clamp(0.0, 0.5);
+        let period = now.since(self.last_frame).as_secs_f64();
+        self.last_frame = now;
+        if period > 0.0 && period < 1.0 {
+            self.nominal_frame = self.target / 8.0 * period;
+            let over = ((size.as_f64() - self.nominal_frame) / self.nominal_frame.max(1.0)).max(0.0);
+            self.frame_deviation += FRAME_SIZE_DEV_ALPHA * (over - self.frame_deviation);
+            self.frame_deviation = self.frame_deviation.min(0.2);
+        }
+    }
+    fn on_silence(&mut self, now: Instant) {
+        self.ref_wnd_i = self.ref_wnd;
+        self.ref_wnd = (self.ref_wnd * BETA_LOSS).max(MIN_REF_WND);
+        self.last_congestion = now;
+        self.last_reaction = now;
+        self.update_target();
+    }
+    fn target_rate(&self) -> BitRate {
+        BitRate::from_bps_f64(self.target)
+    }
+    fn pacing_rate(&self) -> BitRate {
+        let used = self.target / self.config.rates.max.as_bps() as f64;
+        let relaxed = ((used - RELAXED_PACING_LIMIT_LOW) / (1.0 - RELAXED_PACING_LIMIT_LOW)).min(1.0);
+        let divisor = (1.0 - relaxed).clamp(1.0 / MAX_RELAXED_PACING_FACTOR, 1.0);
+        BitRate::from_bps_f64(self.target.max(RATE_PACE_MIN) * PACKET_PACING_HEADROOM / divisor)
+    }
+    fn window(&self) -> Option<Bytes> {
+        Some(Bytes((self.ref_wnd * REF_WND_OVERHEAD) as u64))
+    }
+    fn ecn(&self) -> Ecn {
+        if self.config.l4s { Ecn::Ect1 } else { Ecn::Ect0 }
+    }
+    fn alpha(&self) -> Option<f64> {
+        self.config.l4s.then_some(self.l4s_alpha)
+    }
+}
