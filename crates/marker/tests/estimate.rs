@@ -134,3 +134,18 @@ fn reports_that_follow_arrivals_are_noticed_and_said() {
     }
     assert!(!du.marker.counters().reports_are_blind);
 }
+
+#[test]
+fn a_report_is_asked_for_when_the_estimate_grows_stale() {
+    let mut du = Du::new(&l4span(), SnLength::Bits18, Duration::from_millis(10));
+    assert!(!du.marker.wants_report(du.now), "nothing stands");
+    du.send(0, Ecn::Ect1, 1_500);
+    for _ in 0..40 {
+        assert!(!du.marker.wants_report(du.now), "{:?}", du.now);
+        du.slot(0.0);
+    }
+    du.slot(0.0);
+    assert!(du.marker.wants_report(du.now), "20 ms without a report");
+    du.slot(2_500.0);
+    assert!(!du.marker.wants_report(du.now));
+}

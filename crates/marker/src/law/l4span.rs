@@ -45,6 +45,10 @@ pub struct L4SpanConfig {
     /// Multiplicative decrease of classic senders, in `K`. Default: 0.5, Reno's; CUBIC decreases to 0.7, but
     /// at a cell's rates it runs in its Reno-friendly region, whose mean window is Reno's.
     pub beta: f64,
+    /// Sojourn time above which classic flows are marked more than Eq. 2 asks for, so that their queue returns to it.
+    /// Default: 25 ms, what Reno needs over 50 ms of RTT to keep the radio busy, `(1 - beta) / (2 beta) RTT`. A very long
+    /// one gives the equation as printed, under which a queue stays wherever it got to.
+    pub tau_classic: Duration,
     /// Flows without ECN. Default: left alone.
     pub not_ect: NotEctRule,
     /// L4S and classic flows in one DRB. Default: coupled.
@@ -56,6 +60,7 @@ impl Default for L4SpanConfig {
         Self {
             tau_s: Duration::from_millis(10),
             beta: 0.5,
+            tau_classic: Duration::from_millis(25),
             not_ect: NotEctRule::default(),
             shared: SharedRule::default(),
         }
@@ -67,6 +72,7 @@ impl L4SpanConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         let thresholds = Duration::from_micros(100)..=Duration::from_secs(10);
         require(thresholds.contains(&self.tau_s), "tau_s", "must lie between 100 us and 10 s")?;
+        require(thresholds.start() <= &self.tau_classic, "tau_classic", "must be at least 100 us")?;
         require(self.beta > 0.0 && self.beta < 1.0, "beta", "must lie between 0 and 1, both excluded")
     }
 }
@@ -74,6 +80,7 @@ impl L4SpanConfig {
 pub(crate) struct L4Span {
     tau_s: f64,
     k: f64,
+    tau_classic: f64,
     not_ect: NotEctRule,
     shared: SharedRule,
 }
@@ -84,6 +91,7 @@ impl L4Span {
         Self {
             tau_s: config.tau_s.as_secs_f64(),
             k: (1.0 + beta) / 2.0 * libm::sqrt(2.0 / (1.0 - beta * beta)),
+            tau_classic: config.tau_classic.as_secs_f64(),
             not_ect: config.not_ect,
             shared: config.shared,
         }
@@ -127,6 +135,11 @@ impl L4Span {
     /// The paper's equation does not look at the queue: it would go on marking a flow whose queue is empty, which is
     /// already slower than the radio, and would punish a sender for having nothing to send. So nothing is marked while
     /// less than two segments stand, as RFC 9332's implementations spare a queue of two packets.
+    ///
+    /// Nor does it pull the queue anywhere: with the sojourn in the RTT, a sender's window at the probability that it gives
+    /// is the window that the sender has, be the queue 10 ms or 10 s. So no more than `tau_classic` counts as RTT, and
+    /// above it the rate to match is the one at which `tau_classic` would not be exceeded: the egress rate times the
+    /// ratio of the two.
     fn p_classic(&self, arrival: &Arrival) -> f64 {
         let Some(egress) = arrival.egress else { return 0.0 };
         if arrival.backlog < 2.0 * arrival.segment {
@@ -134,8 +147,10 @@ impl L4Span {
         }
         // A rate of zero under a standing queue: no probability is too high.
         let Some(sojourn) = arrival.sojourn() else { return 1.0 };
-        let rtt = arrival.rtt.map_or(2.0 * sojourn, |rtt| rtt.as_secs_f64() + sojourn);
-        let root = arrival.segment * self.k / (rtt * egress.rate.as_bytes_per_sec());
+        let counted = sojourn.min(self.tau_classic);
+        let rate = egress.rate.as_bytes_per_sec() * counted / sojourn;
+        let rtt = arrival.rtt.map_or(2.0 * counted, |rtt| rtt.as_secs_f64() + counted);
+        let root = arrival.segment * self.k / (rtt * rate);
         (root * root).min(1.0)
     }
 }
@@ -192,6 +207,17 @@ mod tests {
         // beta = 0.7: K = 0.85 sqrt(2 / 0.51) = 1.683251; p = (0.010099507)^2 = 1.02e-4.
         let mut cubic = law(L4SpanConfig { beta: 0.7, ..L4SpanConfig::default() });
         assert!((p(cubic.arrive(&arrival(Class::Classic, 60_000.0, 4))) - 1.02e-4).abs() < 1e-8);
+    }
+
+    #[test]
+    fn a_long_queue_of_classic_flows_is_marked_beyond_eq_2() {
+        // 500000 B at 5 MB/s: 100 ms, four times 25 ms. RTT 38 + 25 = 63 ms, rate 1.25 MB/s:
+        // p = (1837.117 / (0.063 * 1.25e6))^2 = (0.02332847)^2 = 5.442175e-4. As printed: RTT 138 ms, rate 5 MB/s: 7.088847e-6.
+        let mut law = law(L4SpanConfig::default());
+        assert!((p(law.arrive(&arrival(Class::Classic, 500_000.0, 4))) - 5.442_175e-4).abs() < 1e-9);
+        let mut printed =
+            L4Span::new(&L4SpanConfig { tau_classic: Duration::from_secs(3_600), ..L4SpanConfig::default() });
+        assert!((p(printed.arrive(&arrival(Class::Classic, 500_000.0, 4))) - 7.088_847e-6).abs() < 1e-11);
     }
 
     #[test]
