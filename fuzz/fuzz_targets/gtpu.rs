@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidemark_wire::gtpu::{Extension, MAX_EXTENSIONS, Packet};
+use tidemark_wire::gtpu::{ErrorIndication, Extension, MAX_EXTENSIONS, Packet};
 use tidemark_wire::pdu_session::{DlInformation, PduSetInformation, UlInformation};
 use tidemark_wire::tunnel::{Carried, Outer};
 use tidemark_wire::{ip, ipv4};
@@ -59,8 +59,16 @@ fn tunnel(bytes: &[u8]) {
     }
 }
 
+fn error_indication(elements: &[u8]) {
+    let Ok(indication) = ErrorIndication::parse(elements) else { return };
+    let mut bytes = [0; 64];
+    let len = indication.emit(&mut bytes).unwrap();
+    assert_eq!(ErrorIndication::parse(Packet::new_checked(&bytes[..len]).unwrap().payload()), Ok(indication));
+}
+
 fuzz_target!(|bytes: &[u8]| {
     message(bytes);
+    error_indication(bytes);
     containers(bytes);
     tunnel(bytes);
 });

@@ -124,6 +124,13 @@ EXPECTED = {
     "gtpu-pdu-set": {"gtp.ext_hdr.next": [4, 0], "gtp.ext_hdr.length": [3], "udp.dstport": [2152, 4001]},
     "gtpu-echo-request": {"gtp.message": [1], "gtp.seq_number": [7]},
     "gtpu-echo-response": {"gtp.message": [2], "gtp.seq_number": [7], "gtp.recovery": [0]},
+    "gtpu-error-indication": {
+        "gtp.message": [26],
+        "gtp.seq_number": [0],
+        "gtp.teid_data": [0x01020304],
+        "gtp.gsn_ipv6": ["2001:db8::7"],
+    },
+    "gtpu-supported": {"gtp.message": [31], "gtp.num_ext_hdr_types": [2], "gtp.ext_hdr_type": [0x84, 0x85]},
     "gtpu-end-marker": {"gtp.message": [254], "gtp.teid": [9], "gtp.length": [0]},
     "nru-user-data": {
         "nrup.pdu_type": [0],

@@ -198,7 +198,11 @@ fn gtp(frames: &mut Frames) -> Result<()> {
         Ok(())
     };
     path("gtpu-echo-request", emitted(|bytes| gtpu::Repr::echo_request(7).emit(bytes, &[], 0))?)?;
-    path("gtpu-echo-response", emitted(|bytes| gtpu::Repr::emit_echo_response(7, bytes))?)?;
+    path("gtpu-echo-response", emitted(|bytes| gtpu::emit_echo_response(7, bytes))?)?;
+    let error = gtpu::ErrorIndication { teid: 0x0102_0304, address: CLIENT6.into() };
+    path("gtpu-error-indication", emitted(|bytes| error.emit(bytes))?)?;
+    let known = [ExtensionType::NR_RAN_CONTAINER, ExtensionType::PDU_SESSION_CONTAINER];
+    path("gtpu-supported", emitted(|bytes| gtpu::emit_supported_extension_headers(&known, bytes))?)?;
     path("gtpu-end-marker", emitted(|bytes| gtpu::Repr::end_marker(9).emit(bytes, &[], 0))?)
 }
 

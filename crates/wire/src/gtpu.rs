@@ -3,6 +3,9 @@
 use crate::cursor::{Reader, Writer};
 use crate::{Error, Result};
 
+mod signalling;
+pub use signalling::{ErrorIndication, emit_echo_response, emit_supported_extension_headers};
+
 /// The UDP port of GTP-U (TS 29.281 4.4.2).
 pub const PORT: u16 = 2152;
 
@@ -15,9 +18,6 @@ pub const MAX_EXTENSIONS: usize = 8;
 const EXTENSION: u8 = 0b100;
 const SEQUENCE: u8 = 0b010;
 const N_PDU: u8 = 0b001;
-
-/// Information element of an echo response: restart counter (TS 29.281 8.2).
-const RECOVERY: u8 = 14;
 
 /// What a message is for (TS 29.281 6.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -286,16 +286,6 @@ impl Repr {
     pub const fn echo_request(sequence: u16) -> Self {
         Self { message_type: MessageType::EchoRequest, teid: 0, sequence: Some(sequence), n_pdu: None }
     }
-    /// Writes the answer to an echo request: the header and the recovery element, which is zero (TS 29.281 7.2.2).
-    ///
-    /// # Errors
-    /// `Truncated` for a buffer shorter than the 14 bytes of the message.
-    pub fn emit_echo_response(sequence: u16, buffer: &mut [u8]) -> Result<usize> {
-        let header = Self { message_type: MessageType::EchoResponse, ..Self::echo_request(sequence) };
-        let len = header.emit(buffer, &[], 2)?;
-        buffer.get_mut(len..len + 2).ok_or(Error::Truncated)?.copy_from_slice(&[RECOVERY, 0]);
-        Ok(len + 2)
-    }
     /// Writes the header and `extensions`, each padded with zeros to a multiple of four bytes, to the front of
     /// `buffer`, for a payload of `payload_len` bytes to follow. Returns the length of what was written.
     ///
@@ -357,15 +347,11 @@ mod tests {
 
     #[test]
     fn messages_of_the_path() {
-        let mut bytes = [0; 14];
+        let mut bytes = [0; 12];
         assert_eq!(Repr::echo_request(7).emit(&mut bytes, &[], 0), Ok(12));
-        assert_eq!(bytes[..12], [0x32, 1, 0, 4, 0, 0, 0, 0, 0, 7, 0, 0]);
-        assert_eq!(Repr::emit_echo_response(7, &mut bytes), Ok(14));
-        assert_eq!(bytes, [0x32, 2, 0, 6, 0, 0, 0, 0, 0, 7, 0, 0, 14, 0]);
-        assert_eq!(Packet::new_checked(&bytes).unwrap().payload(), [14, 0]);
+        assert_eq!(bytes, [0x32, 1, 0, 4, 0, 0, 0, 0, 0, 7, 0, 0]);
         assert_eq!(Repr::end_marker(9).emit(&mut bytes, &[], 0), Ok(8));
         assert_eq!(bytes[..8], [0x30, 254, 0, 0, 0, 0, 0, 9]);
-        assert_eq!(Repr::emit_echo_response(7, &mut [0; 13]), Err(Error::Truncated));
     }
 
     #[test]
