@@ -148,7 +148,7 @@ impl ProfileTable {
         self.ingress.open(self.next, now);
         self.append(size);
         self.standing += u64::from(size);
-        self.packets += 1;
+        self.packets += u32::from(size > 0);
     }
 
     /// PDCP discarded an SDU that it had sent or numbered.
@@ -259,7 +259,7 @@ impl ProfileTable {
             let slot = self.slot(count);
             self.sizes[slot] = size;
             self.standing += u64::from(size);
-            self.packets += 1;
+            self.packets += u32::from(size > 0);
         }
     }
 
