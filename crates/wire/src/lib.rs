@@ -3,6 +3,29 @@
 //! Formats that are rewritten in place have a `Packet<T>`: a view over a buffer whose lengths were checked once, so
 //! that its accessors cannot fail. Formats that are read whole and written whole have a plain value with `parse` and
 //! `emit`. Nothing here allocates, and no input makes it panic: what cannot be read is an [`Error`].
+//!
+//! | layer | modules |
+//! | --- | --- |
+//! | IP and transport | [`ip`] (either version), [`ipv4`], [`ipv6`], [`tcp`], [`udp`], [`checksum`]; [`View`] is what a marker sees |
+//! | tunnels | [`gtpu`] with [`pdu_session`] and [`nru`] in its extension headers, [`tunnel`] for ECN at both ends |
+//! | radio | [`sdap`], [`pdcp`], [`mac`] |
+//! | feedback | [`rfc8888`], [`twcc`], [`at`] |
+//!
+//! ```
+//! use tidemark_core::Ecn;
+//! use tidemark_wire::{View, ipv4};
+//!
+//! let mut packet = [
+//!     0x45, 0xB9, 0x00, 0x14, 0x00, 0x00, 0x40, 0x00, 0x40, 0xFD, 0xB7, 0x1B, //
+//!     0xC0, 0xA8, 0x00, 0x01, 0xC0, 0xA8, 0x00, 0xC7,
+//! ];
+//! let mut view = View::parse(&mut packet)?;
+//! assert_eq!(view.headers().ecn, Ecn::Ect1);
+//! view.set_ecn(view.headers().ecn.marked());
+//! assert_eq!(packet[1], 0xBB); // ToS 185 became 187
+//! assert!(ipv4::Packet::new_checked(&packet)?.has_valid_checksum());
+//! # Ok::<(), tidemark_wire::Error>(())
+//! ```
 #![no_std]
 
 #[cfg(test)]
