@@ -12,7 +12,7 @@ pub struct Du {
     pub marker: DrbMarker,
     pub now: Instant,
     pub report_every: Duration,
-    queue: VecDeque<(u32, u64, Instant)>,
+    queue: VecDeque<(u32, Packet<()>, Instant)>,
     next_sn: u32,
     modulus: u32,
     transmitted: Option<u32>,
@@ -20,6 +20,7 @@ pub struct Du {
     last_report: Instant,
     /// Bytes already granted towards the head of the queue.
     credit: f64,
+    /// Packets marked, on arrival or on leaving; that passed on arrival; that were dropped at either.
     pub marks: u64,
     pub passed: u64,
     pub drops: u64,
@@ -48,7 +49,7 @@ impl Du {
     }
 
     pub fn backlog(&self) -> u64 {
-        self.queue.iter().map(|(_, size, _)| size).sum()
+        self.queue.iter().map(|(_, packet, _)| packet.size.0).sum()
     }
 
     pub fn rlc(&self) -> RlcQueue {
@@ -72,7 +73,7 @@ impl Du {
             }
         }
         self.marker.handle_pdcp_pdu(self.now, self.next_sn, Bytes(size));
-        self.queue.push_back((self.next_sn, size, self.now));
+        self.queue.push_back((self.next_sn, packet, self.now));
         self.next_sn = (self.next_sn + 1) % self.modulus;
         verdict
     }
@@ -81,14 +82,20 @@ impl Du {
     pub fn slot(&mut self, bytes: f64) {
         self.now += SLOT;
         self.credit += bytes;
-        while let Some((sn, size, at)) = self.queue.front().copied() {
-            if self.credit <= 0.0 {
-                break;
+        while self.credit > 0.0 {
+            let Some((sn, packet, at)) = self.queue.pop_front() else { break };
+            let sojourn = self.now.since(at);
+            match self.marker.handle_dequeue(self.now, &packet, sojourn, self.rlc()) {
+                Verdict::Pass => {}
+                Verdict::Mark => self.marks += 1,
+                Verdict::Drop => {
+                    self.drops += 1;
+                    continue;
+                }
             }
-            self.credit -= size as f64;
+            self.credit -= packet.size.as_f64();
             self.transmitted = Some(sn);
-            self.last_sojourn = self.now.since(at);
-            self.queue.pop_front();
+            self.last_sojourn = sojourn;
         }
         if self.queue.is_empty() {
             self.credit = self.credit.min(0.0);

@@ -1,0 +1,58 @@
+//! The share of packets that each law marks or drops against the queue that it sees, as CSV on standard output:
+//!
+//! `cargo run --release -p tidemark-marker --example marking_curve > curve.csv`
+//!
+//! The queue is held at a length for five seconds behind a radio of 40 Mbit/s whose slots vary by a third, with reports
+//! every 5 ms. Laws that act on time spent above a target (CoDel, DualPI2's PI controller) show what they come to
+//! within these five seconds.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use common::Du;
+use tidemark_core::{Duration, Ecn, Stream};
+use tidemark_marker::{LawConfig, MarkerConfig, SnLength};
+
+const SLOT_BYTES: f64 = 2_500.0;
+
+fn main() {
+    let laws = [
+        ("l4span", LawConfig::L4span(Default::default())),
+        ("ramp", LawConfig::Ramp(Default::default())),
+        ("step", LawConfig::Step(Default::default())),
+        ("dualpi2", LawConfig::Dualpi2(Default::default())),
+        ("codel", LawConfig::Codel(Default::default())),
+        ("ecn-codel", LawConfig::EcnCodel(Default::default())),
+        ("drop-head", LawConfig::DropHead(Default::default())),
+        ("upf", LawConfig::Upf(Default::default())),
+    ];
+    println!("law,class,queue_ms,marked,dropped");
+    for (name, law) in laws {
+        for (class, ecn) in [("l4s", Ecn::Ect1), ("classic", Ecn::Ect0)] {
+            for queue_ms in (0..=30).chain((35..=150).step_by(5)) {
+                let (marked, dropped) = shares(law, ecn, queue_ms);
+                println!("{name},{class},{queue_ms},{marked:.6},{dropped:.6}");
+            }
+        }
+    }
+}
+
+/// Shares of the packets sent that were marked and that were dropped.
+fn shares(law: LawConfig, ecn: Ecn, queue_ms: u64) -> (f64, f64) {
+    let mut du = Du::new(&MarkerConfig::with_law(law), SnLength::Bits18, Duration::from_millis(5));
+    let mut radio = Stream::new(1, 0, "radio");
+    let hold = queue_ms * 5_000;
+    let mut sent = 0u64;
+    for _ in 0..10_000 {
+        // A law may drop what is sent to fill the queue: so many attempts, and the rest in the next slot.
+        for _ in 0..200 {
+            if du.backlog() >= hold.max(1) {
+                break;
+            }
+            du.send(0, ecn, 1_500);
+            sent += 1;
+        }
+        du.slot(SLOT_BYTES * (1.0 + 0.33 * radio.normal()).max(0.0));
+    }
+    (du.marks as f64 / sent as f64, du.drops as f64 / sent as f64)
+}
