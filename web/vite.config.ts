@@ -2,6 +2,22 @@ import { renameSync } from "node:fs";
 import { defineConfig, type Plugin } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
 
+/** The page may load nothing, whatever a scenario's text holds. */
+const sealed: Plugin = {
+  name: "report-sealed",
+  apply: "build",
+  transformIndexHtml: () => [
+    {
+      tag: "meta",
+      attrs: {
+        "http-equiv": "Content-Security-Policy",
+        content: "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:",
+      },
+      injectTo: "head-prepend",
+    },
+  ],
+};
+
 /** The page is named after what it is, once it is written. */
 const named: Plugin = {
   name: "report-name",
@@ -10,6 +26,6 @@ const named: Plugin = {
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [viteSingleFile({ removeViteModuleLoader: true }), named],
+  plugins: [viteSingleFile({ removeViteModuleLoader: true }), sealed, named],
   build: { target: "es2022", modulePreload: { polyfill: false }, emptyOutDir: true },
 });

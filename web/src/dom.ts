@@ -17,9 +17,16 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+let made = 0;
+
+/** An identifier that nothing else on the page has. */
+export function unique(kind: string): string {
+  return `${kind}-${++made}`;
+}
+
 /** One of a few, as radio buttons that look like one switch. */
 export function choices<T extends string>(label: string, options: readonly (readonly [T, string])[], chosen: T, change: (value: T) => void): HTMLElement {
-  const name = `choice-${label.toLowerCase().replace(/\W+/g, "-")}`;
+  const name = unique("choice");
   return el(
     "fieldset",
     { class: "choices" },

@@ -46,7 +46,26 @@ export function withUnit(written: string, unit: string): string {
   return written === ABSENT ? ABSENT : `${written}\u00a0${unit}`;
 }
 
-/** Tick labels of a logarithmic axis: only 1, 2 and 5 of a decade are written, and only 1 where there are many decades. */
+/** A number as short as it is exact to six digits: 20, 0.5, 1 500. For ticks and for what the scenario set. */
+export function plain(value: Measured): string {
+  if (value === null) return ABSENT;
+  const [whole = "", fraction] = String(Number(value.toPrecision(6))).split(".");
+  return signed(grouped(whole) + (fraction ? `.${fraction}` : ""));
+}
+
+/** Places of the grid on a logarithmic axis: 1 to 9 times every power of ten that lies within. */
+export function logSplits(min: number, max: number): number[] {
+  const splits: number[] = [];
+  for (let power = Math.floor(Math.log10(min)); power <= Math.log10(max); power++) {
+    for (let mantissa = 1; mantissa < 10; mantissa++) {
+      const split = Number(`${mantissa}e${power}`);
+      if (split >= min && split <= max) splits.push(split);
+    }
+  }
+  return splits;
+}
+
+/** Tick labels of a logarithmic axis: the fewer decades it has, the more of each are written. */
 export function logTick(value: number, decades: number): string {
   const power = Math.floor(Math.log10(value) + 1e-9);
   const mantissa = Math.round(value / 10 ** power);

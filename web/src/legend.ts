@@ -1,6 +1,6 @@
 /** The legend of a column of plots: what the colours mean, and what is picked, by name or by group. */
 
-import { choices, el, swatch } from "./dom.ts";
+import { choices, el, swatch, unique } from "./dom.ts";
 import type { Ensemble } from "./ensemble.ts";
 
 export function legend(title: string, ensemble: Ensemble): HTMLElement {
@@ -10,7 +10,7 @@ export function legend(title: string, ensemble: Ensemble): HTMLElement {
     if (picked) write();
   });
   write();
-  return el("div", { class: "legend" }, el("h3", {}, title), ...(ensemble.many ? controls(ensemble) : []), entries);
+  return el("div", { class: "legend" }, el("h3", {}, title), ...(ensemble.many ? [...picker(ensemble), ...grouping(ensemble)] : []), entries);
 }
 
 function ofFew(ensemble: Ensemble): HTMLElement[] {
@@ -60,9 +60,9 @@ function ofMany(ensemble: Ensemble): HTMLElement[] {
   return [...groups, ...lines];
 }
 
-/** A field that picks by name, and the choice of groups. */
-function controls(ensemble: Ensemble): HTMLElement[] {
-  const id = `names-of-${ensemble.noun.toLowerCase()}s`;
+/** A field that picks by name. */
+function picker(ensemble: Ensemble): HTMLElement[] {
+  const id = unique("names");
   const field = el("input", {
     type: "search",
     list: id,
@@ -75,12 +75,16 @@ function controls(ensemble: Ensemble): HTMLElement[] {
       field.value = "";
     },
   });
-  const names = el("datalist", { id }, ...ensemble.names.map((name) => el("option", { value: name })));
-  const grouping = choices(
-    `${ensemble.noun}s grouped by`,
-    [...ensemble.groupings.map((g) => [g.label, g.label] as const), ["", "none"] as const],
-    ensemble.grouping?.label ?? "",
-    (label) => ensemble.groupBy(label || null),
-  );
-  return [field, names, ...(ensemble.groupings.length > 0 ? [grouping] : [])];
+  return [field, el("datalist", { id }, ...ensemble.names.map((name) => el("option", { value: name })))];
+}
+
+/** The choice of groups; other legends of the same ensemble follow it. */
+function grouping(ensemble: Ensemble): HTMLElement[] {
+  if (ensemble.groupings.length === 0) return [];
+  const options = [...ensemble.groupings.map((g) => [g.label, g.label] as const), ["", "none"] as const];
+  const form = choices("grouped by", options, ensemble.grouping?.label ?? "", (label) => ensemble.groupBy(label || null));
+  ensemble.subscribe(() => {
+    for (const input of form.querySelectorAll("input")) input.checked = input.value === (ensemble.grouping?.label ?? "");
+  });
+  return [form];
 }

@@ -6,7 +6,7 @@ import { cdfRows, grid, tailRows } from "./cdf.ts";
 import { type Cdf, DataError, parse, type Report } from "./data.ts";
 import { choices, el } from "./dom.ts";
 import { Ensemble, type Grouping, worst } from "./ensemble.ts";
-import { ABSENT, figure, withUnit } from "./format.ts";
+import { ABSENT, figure, plain, withUnit } from "./format.ts";
 import { legend } from "./legend.ts";
 import { Panel } from "./panel.ts";
 import { timeSeries } from "./series.ts";
@@ -26,8 +26,8 @@ function header(report: Report): HTMLElement {
   const facts: [string, string][] = [
     ["Tidemark", report.tidemark || ABSENT],
     ["Seed", report.seed || ABSENT],
-    ["Duration", withUnit(figure(report.duration_s), "s")],
-    ["Warm-up", withUnit(figure(report.warmup_s), "s")],
+    ["Duration", withUnit(plain(report.duration_s), "s")],
+    ["Warm-up", withUnit(plain(report.warmup_s), "s")],
     ...cellFacts(report.cell.utilisation, report.cell.throughput_mbps),
   ];
   const theme = choices("Theme", [["auto", "auto"], ["light", "light"], ["dark", "dark"]] as const, currentChoice(), choose);
@@ -110,6 +110,7 @@ function draw(report: Report, main: HTMLElement): void {
   const hint = "Drag to zoom; double-click or Escape shows everything. In a focused plot the arrow keys move the cursor.";
   const many = flows.many || ues.many ? " Click a line to keep it." : "";
   const shaded = report.warmup_s ? " The shaded warm-up is not in the tables and distributions." : "";
+  const axes = choices("Delay axes", [["linear", "linear"], ["log", "logarithmic"]] as const, "linear", (value) => time.setLogDelay(value === "log"));
   const none = (what: string): HTMLElement => el("p", { class: "absent" }, `This run has no ${what}.`);
   main.replaceChildren(
     header(report),
@@ -119,7 +120,7 @@ function draw(report: Report, main: HTMLElement): void {
       report.flows.length > 0 ? table("Flows", report.flows, FLOW_COLUMNS, flows) : none("flows"),
       report.ues.length > 0 ? table("UEs", report.ues, UE_COLUMNS, ues) : none("UEs"),
     ),
-    section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), timeSeries(report, flows, ues, time)),
+    section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), axes, timeSeries(report, flows, ues, time)),
     section("delay", "Delay", legend("Flows", flows), delay.root, el("h3", {}, "What the mean one-way delay is made of"), splitChart(report.flows, flows)),
     scenario(report),
   );

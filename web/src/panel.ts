@@ -5,7 +5,7 @@ import { anyMeasured, type Band, band, nearest } from "./bands.ts";
 import type { Rows } from "./data.ts";
 import { el, swatch } from "./dom.ts";
 import type { Ensemble } from "./ensemble.ts";
-import { figure, logTick } from "./format.ts";
+import { figure, logSplits, logTick, plain } from "./format.ts";
 import type { Stack } from "./stack.ts";
 import { DASHES, palette, translucent } from "./theme.ts";
 
@@ -20,6 +20,8 @@ export interface PanelOptions {
   logX?: boolean;
   /** Logarithmic from this value up to 1, for the share of a tail. */
   logYFrom?: number;
+  /** A delay: its axis may be switched between linear and logarithmic. */
+  delay?: boolean;
   /** The top of a linear vertical axis that has a natural one. */
   top?: number;
   /** The part before this is outside the statistics, and shaded. */
@@ -41,6 +43,7 @@ export class Panel {
   private plot: uPlot | null = null;
   private bands: Band[] = [];
   private quiet = false;
+  private logDelay = false;
 
   constructor(options: PanelOptions, ensemble: Ensemble, stack: Stack) {
     this.options = options;
@@ -79,7 +82,7 @@ export class Panel {
       // Without width, the outer ones are drawn only as the edges of their band, yet the axis makes room for them.
       for (const edge of [max, p90, p10, min]) add(edge, { width: 0 });
       if (groups.length === 1) fills.push({ series: [first, first + 3], fill: fill(0.1) });
-      fills.push({ series: [first + 1, first + 2], fill: fill(0.22) });
+      fills.push({ series: [first + 1, first + 2], fill: fill(groups.length === 1 ? 0.22 : 0.17) });
       add(median, { width: 1.5, stroke: () => palette().series[colour] as string });
     });
     for (const { entity, colour } of this.ensemble.picked) {
@@ -89,6 +92,13 @@ export class Panel {
     this.plot.over.addEventListener("mousemove", () => this.pointAtNearest());
     this.plot.over.addEventListener("mouseleave", () => this.ensemble.setHovered(null));
     this.plot.over.addEventListener("click", () => this.pickPointedAt());
+  }
+
+  /** Delays of L4S and of classic flows differ by orders of magnitude: a logarithmic axis shows both. */
+  setLogDelay(on: boolean): void {
+    if (!this.options.delay) return;
+    this.logDelay = on;
+    this.build();
   }
 
   redraw(): void {
@@ -121,8 +131,20 @@ export class Panel {
     return this.stack.range ?? [logX ? (x[0] ?? 1) : Math.min(0, x[0] ?? 0), x.at(-1) ?? 1];
   }
 
+  private yScale(): uPlot.Scale {
+    const { logYFrom, top, rows } = this.options;
+    if (logYFrom) return { distr: 3, range: () => [logYFrom, 1] };
+    if (this.logDelay) {
+      const least = rows.reduce((low, row) => row.reduce<number>((l, v) => (v !== null && v > 0 ? Math.min(l, v) : l), low), Infinity);
+      // Empty queues would stretch the axis without end; a tenth of a millisecond is less than a slot.
+      const from = Math.max(0.1, Number.isFinite(least) ? least : 0.1);
+      return { distr: 3, range: (_, __, max) => [Math.min(from, (max || 1) / 10), (max || 1) * 1.1] };
+    }
+    return { range: (_, __, max) => [0, top ?? (max > 0 ? max * 1.05 : 1)] };
+  }
+
   private uplotOptions(series: uPlot.Series[], bands: uPlot.Band[]): uPlot.Options {
-    const { xLabel, yLabel, logX, logYFrom, top } = this.options;
+    const { xLabel, yLabel, logX, logYFrom } = this.options;
     const font = "11px system-ui, sans-serif";
     const axis = { stroke: () => palette().muted, grid: { stroke: () => palette().grid, width: 1 }, ticks: { show: false }, font, labelFont: font };
     return {
@@ -134,13 +156,11 @@ export class Panel {
       padding: [8, 12, 0, 0],
       scales: {
         x: { time: false, distr: logX ? 3 : 1, range: () => this.range() },
-        y: logYFrom
-          ? { distr: 3, range: () => [logYFrom, 1] }
-          : { range: (_, __, max) => [0, top ?? (max > 0 ? max * 1.05 : 1)] },
+        y: this.yScale(),
       },
       axes: [
         { ...axis, label: xLabel, labelSize: 16, size: 22, gap: 3, ...(logX ? logarithmic : {}) },
-        { ...axis, label: yLabel, labelSize: 18, size: 44, gap: 4, ...(logYFrom ? logarithmic : { values: (_, splits) => splits.map(figure) }) },
+        { ...axis, label: yLabel, labelSize: 18, size: 44, gap: 4, ...(logYFrom || this.logDelay ? logarithmic : { values: (_, splits) => splits.map(plain) }) },
       ],
       cursor: {
         y: false,
@@ -257,9 +277,9 @@ export class Panel {
 
 const logarithmic: uPlot.Axis = {
   filter: (_, splits) => splits,
+  splits: (_, __, min, max) => logSplits(min, max),
   values: (_, splits) => {
-    const shown = splits.filter((split) => split > 0);
-    const decades = Math.log10((shown.at(-1) ?? 10) / (shown[0] ?? 1));
-    return splits.map((split) => (split > 0 ? logTick(split, decades) : ""));
+    const decades = Math.log10((splits.at(-1) ?? 10) / (splits[0] ?? 1));
+    return splits.map((split) => logTick(split, decades));
   },
 };

@@ -3,7 +3,7 @@
 import type { Report } from "./data.ts";
 import { el } from "./dom.ts";
 import type { Ensemble } from "./ensemble.ts";
-import { figure } from "./format.ts";
+import { plain } from "./format.ts";
 import { legend } from "./legend.ts";
 import { Panel, type PanelOptions } from "./panel.ts";
 import type { Stack } from "./stack.ts";
@@ -16,14 +16,14 @@ export function interval(times: number[]): number | null {
 
 export function timeSeries(report: Report, flows: Ensemble, ues: Ensemble, stack: Stack): HTMLElement {
   const step = interval(report.t_s);
-  const per = step === null ? "interval" : `${figure(step * 1000)} ms`;
+  const per = step === null ? "interval" : `${plain(step * 1000)} ms`;
   const common = {
     x: report.t_s,
     xLabel: "time (s)",
     place: (t: number) => `${t.toFixed(2)} s`,
     warmup: report.warmup_s ?? undefined,
   };
-  const column = (title: string, ensemble: Ensemble, panels: Pick<PanelOptions, "title" | "yLabel" | "rows" | "top">[]): HTMLElement =>
+  const column = (title: string, ensemble: Ensemble, panels: Pick<PanelOptions, "title" | "yLabel" | "rows" | "delay">[]): HTMLElement =>
     el("div", { class: "column" }, legend(title, ensemble), ...panels.map((panel) => new Panel({ ...common, ...panel }, ensemble, stack).root));
   const { flowSeries, ueSeries } = report;
   return el(
@@ -31,13 +31,13 @@ export function timeSeries(report: Report, flows: Ensemble, ues: Ensemble, stack
     { class: "columns" },
     column("Flows", flows, [
       { title: "Throughput", yLabel: "rate (Mbit/s)", rows: flowSeries.throughput_mbps },
-      { title: "Round-trip time", yLabel: "RTT (ms)", rows: flowSeries.rtt_ms },
+      { title: "Round-trip time", yLabel: "RTT (ms)", rows: flowSeries.rtt_ms, delay: true },
       { title: "CE marks", yLabel: `packets per ${per}`, rows: flowSeries.marks },
       { title: "Congestion window", yLabel: "window (kB)", rows: flowSeries.cwnd_kb },
     ]),
     column("UEs", ues, [
       { title: "Throughput", yLabel: "rate (Mbit/s)", rows: ueSeries.throughput_mbps },
-      { title: "RLC queue delay", yLabel: "delay (ms)", rows: ueSeries.queue_ms },
+      { title: "RLC queue delay", yLabel: "delay (ms)", rows: ueSeries.queue_ms, delay: true },
       { title: "MCS", yLabel: "MCS (index)", rows: ueSeries.mcs },
     ]),
   );

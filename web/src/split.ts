@@ -3,7 +3,7 @@
 import type { Flow, Measured, Split } from "./data.ts";
 import { el } from "./dom.ts";
 import type { Ensemble } from "./ensemble.ts";
-import { ABSENT, figure, fixed } from "./format.ts";
+import { ABSENT, figure, fixed, plain } from "./format.ts";
 
 export const PARTS: { key: keyof Split; name: string; colour: string }[] = [
   { key: "propagation", name: "propagation", colour: "var(--muted)" },
@@ -78,7 +78,7 @@ function key(): HTMLElement {
 }
 
 function axis(max: number): HTMLElement {
-  const marks = ticks(max).map((tick) => el("span", { style: `left: ${(100 * tick) / max}%` }, figure(tick)));
+  const marks = ticks(max).map((tick) => el("span", { style: `left: ${(100 * tick) / max}%` }, plain(tick)));
   return el("div", { class: "bar axis" }, el("span", { class: "name" }, "mean one-way delay (ms)"), el("div", { class: "track" }, ...marks), el("span", {}));
 }
 

@@ -21,6 +21,10 @@ export class Stack {
     for (const panel of this.panels) panel.showRange();
   }
 
+  setLogDelay(on: boolean): void {
+    for (const panel of this.panels) panel.setLogDelay(on);
+  }
+
   /** Fits every plot to its place on the page. */
   resize(): void {
     for (const panel of this.panels) panel.resize();

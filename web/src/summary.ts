@@ -32,9 +32,9 @@ export const FLOW_COLUMNS: Column<Flow>[] = [
   ...quantiles<Flow>("RLC queue delay (ms)", (f) => f.queue_ms),
   { group: "Packets", head: "sent", value: (f) => f.sent_packets, show: count },
   { group: "Packets", head: "marked", value: (f) => f.marked, show: count },
-  { group: "Packets", head: "marked (%)", value: (f) => share(f.marked, f.sent_packets), show: percent(1) },
+  { group: "Packets", head: "CE (%)", value: (f) => share(f.marked, f.sent_packets), show: percent(1) },
   { group: "Packets", head: "dropped", value: (f) => f.dropped, show: count },
-  { group: "Packets", head: "sent again", value: (f) => f.retransmissions, show: count },
+  { group: "Packets", head: "resent", value: (f) => f.retransmissions, show: count },
 ];
 
 export const UE_COLUMNS: Column<Ue>[] = [

@@ -1,0 +1,132 @@
+/** Made-up runs for development and tests: the same data every time, in the shape of a real report. Not a model of a cell. */
+
+const rows = () => /** @type {(number | null)[][]} */ ([]);
+
+/**
+ * Uniform numbers from 0 to 1 (a 32-bit linear congruential generator, Numerical Recipes' constants).
+ * @param {number} seed
+ */
+function uniform(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const CONTROLLERS = /** @type {const} */ (["prague", "cubic", "bbr"]);
+const CHANNELS = /** @type {const} */ (["static", "pedestrian", "vehicular"]);
+/** Typical RLC queue delay of each controller, in ms. */
+const QUEUE = { prague: 9, cubic: 180, bbr: 60 };
+
+/** @param {number} value */
+const round = (value) => Math.round(value * 1000) / 1000;
+
+/** @param {number[]} sorted */
+function quantiles(sorted) {
+  /** @param {number} p */
+  const at = (p) => round(sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? 0);
+  const mean = round(sorted.reduce((sum, value) => sum + value, 0) / sorted.length);
+  return { mean, p50: at(0.5), p95: at(0.95), p99: at(0.99), p999: at(0.999) };
+}
+
+/** @param {number[]} sorted */
+function cdf(sorted) {
+  return Array.from({ length: 201 }, (_, i) => {
+    const fraction = i < 150 ? (i / 150) * 0.95 : 0.95 + ((i - 150) / 50) * 0.05;
+    return [round(sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))] ?? 0), fraction];
+  });
+}
+
+/**
+ * One flow a UE. The last flow of the small run starts late and so leaves figures out.
+ * @param {number} count
+ */
+export function sample(count) {
+  const random = uniform(count);
+  const duration = 20;
+  const t_s = Array.from({ length: duration * 10 }, (_, i) => round((i + 1) / 10));
+  const series = {
+    flows: { throughput_mbps: rows(), rtt_ms: rows(), marks: rows(), cwnd_kb: rows() },
+    ues: { queue_ms: rows(), mcs: rows(), throughput_mbps: rows() },
+  };
+  const flows = [];
+  const ues = [];
+  for (let i = 0; i < count; i++) {
+    const controller = (count <= 3 && i === 2 ? "prague" : CONTROLLERS[i % 3]) ?? "prague";
+    const channel = CHANNELS[Math.floor((i * 3) / count)] ?? "static";
+    const fading = { static: 0.3, pedestrian: 3, vehicular: 6 }[channel];
+    const typical = QUEUE[controller] * (0.7 + 0.6 * random());
+    const start = count <= 3 && i === 2 ? 8 : 0;
+    const phase = random() * 6;
+    const share = 38 / count;
+    const queue = t_s.map((t) => (t <= start ? null : round(typical * (1 + 0.6 * Math.sin(t * 1.3 + phase)) + typical * random() * 0.5)));
+    const mcs = t_s.map((t) => Math.round(Math.min(27, Math.max(0, 20 + fading * Math.sin(t * 2 + phase) - fading * random()))));
+    const rate = t_s.map((t) => (t <= start ? 0 : round(share * (0.75 + 0.25 * Math.sin(t + phase) + 0.3 * random()))));
+    const marks = t_s.map((t) => (t <= start ? 0 : Math.floor(random() * (controller === "prague" ? 9 : 1.2))));
+    series.flows.throughput_mbps.push(rate);
+    series.flows.rtt_ms.push(queue.map((q) => (q === null ? null : round(40 + q))));
+    series.flows.marks.push(marks);
+    series.flows.cwnd_kb.push(queue.map((q, k) => (q === null ? null : round(((rate[k] ?? 0) * (40 + q)) / 8))));
+    series.ues.queue_ms.push(queue);
+    series.ues.mcs.push(mcs);
+    series.ues.throughput_mbps.push(rate);
+
+    const delays = Array.from({ length: 2000 }, () => typical * Math.exp((random() + random() + random() - 1.5) * 0.9)).sort((a, b) => a - b);
+    const owd = delays.map((delay) => 22 + delay);
+    const name = count <= 3 ? `${controller}-${i + 1}` : `flow-${i + 1}`;
+    const mean = quantiles(owd).mean ?? 0;
+    const retransmission = round(0.4 + fading * 0.4 * random());
+    const scheduling = round(2 + random());
+    flows.push({
+      name,
+      ue: `ue-${i + 1}`,
+      controller,
+      law: controller === "cubic" ? "none" : "l4span",
+      throughput_mbps: round(share * 0.97),
+      goodput_mbps: round(share * 0.93),
+      owd_ms: quantiles(owd),
+      rtt_ms: start > 0 ? null : quantiles(owd.map((delay) => delay + 19)),
+      queue_ms: quantiles(delays),
+      sent_packets: Math.round((share * 1e6 * (duration - start)) / 12000),
+      marked: marks.reduce((sum, value) => sum + value, 0),
+      dropped: controller === "cubic" ? Math.floor(random() * 12) : 0,
+      retransmissions: controller === "cubic" ? Math.floor(random() * 14) : 0,
+      split_ms: { propagation: 19, queuing: round(mean - 19 - scheduling - retransmission), scheduling, retransmission },
+      owd_cdf: cdf(owd),
+      queue_cdf: cdf(delays),
+    });
+    ues.push({
+      name: `ue-${i + 1}`,
+      channel,
+      throughput_mbps: round(share * 0.97),
+      queue_ms: quantiles(delays),
+      mcs_mean: round(mcs.reduce((sum, value) => sum + value, 0) / mcs.length),
+      bler: channel === "static" ? null : round(0.08 + 0.04 * random()),
+      marked: marks.reduce((sum, value) => sum + value, 0),
+      dropped: 0,
+      prb_share: round(1 / count),
+    });
+  }
+  return {
+    tidemark: "0.1.0",
+    name: count <= 3 ? "first-look" : "crowd",
+    seed: 1,
+    duration_s: duration,
+    warmup_s: 2,
+    scenario: `# made up: </script><b>not markup</b>\nname = "first-look"\nduration = "${duration} s"\n\n[cell]\nbandwidth = "20 MHz"\n`,
+    cell: { utilisation: 0.934, throughput_mbps: 38.2, conservation: `bytes sent = delivered + dropped + queued holds for ${count} flows` },
+    flows,
+    ues,
+    series: { t_s, ...series },
+  };
+}
+
+/**
+ * The built page with data inside, made as the command makes it.
+ * @param {string} page
+ * @param {unknown} data
+ */
+export function embed(page, data) {
+  return page.replace("/*TIDEMARK_DATA*/", () => JSON.stringify(data).replaceAll("<", "\\u003c"));
+}
