@@ -1,18 +1,20 @@
 //! How a flow is configured, and how its two ends are made.
 
 use thiserror::Error;
-use tidemark_core::{Bytes, Duration, FlowId};
+use tidemark_core::{Bytes, Duration, FlowId, Stream};
 
-use crate::app::{AppConfig, Bulk, Source};
+use crate::app::{AppConfig, Bulk, Constant, OnOff, Source, Web};
 use crate::controller::{
     BbrV1, BbrV1Config, BbrV3, BbrV3Config, Controller, Cubic, CubicConfig, Prague, PragueConfig, Reno, RenoConfig,
     Sizes,
 };
 use crate::endpoint::Endpoint;
 use crate::media::{
-    self, Al4s, Al4sConfig, Gcc, GccConfig, L4sCc, L4sCcConfig, MediaController, Scream, ScreamConfig, VideoConfig,
+    self, Al4s, Al4sConfig, Fixed, FixedConfig, Gcc, GccConfig, L4sCc, L4sCcConfig, MediaController, Scream,
+    ScreamConfig,
 };
 use crate::tcp;
+use crate::udp::{self, UdpConfig};
 use crate::udp_prague::{self, UdpPragueConfig};
 
 /// A field of a configuration that cannot be used.
@@ -49,6 +51,10 @@ pub enum SenderConfig {
     Prague(PragueConfig),
     /// UDP Prague, bulk or in frames.
     UdpPrague(UdpPragueConfig),
+    /// UDP without a controller.
+    Udp(UdpConfig),
+    /// A fixed rate, for video.
+    Fixed(FixedConfig),
     /// SCReAM version 2 (draft-ietf-ccwg-rfc8298bis-screamv2), for video.
     Scream(ScreamConfig),
     /// Google Congestion Control as in libwebrtc, for video.
@@ -159,6 +165,8 @@ impl SenderConfig {
             Self::Reno(_) | Self::Cubic(_) | Self::BbrV1(_) | Self::BbrV3(_) => Ok(()),
             Self::Prague(prague) => prague.validate(),
             Self::UdpPrague(prague) => prague.validate(),
+            Self::Udp(udp) => udp.validate(),
+            Self::Fixed(fixed) => fixed.validate(),
             Self::Scream(scream) => scream.validate(),
             Self::Gcc(gcc) => gcc.validate(),
             Self::L4sCc(l4s_cc) => l4s_cc.validate(),
@@ -174,7 +182,7 @@ impl SenderConfig {
             Self::BbrV1(bbr) => Some(&bbr.tcp),
             Self::BbrV3(bbr) => Some(&bbr.tcp),
             Self::Prague(prague) => Some(&prague.tcp),
-            Self::UdpPrague(_) | Self::Scream(_) | Self::Gcc(_) | Self::L4sCc(_) | Self::Al4s(_) => None,
+            _ => None,
         }
     }
 
@@ -202,35 +210,37 @@ pub type Ends = (Box<dyn Endpoint + Send>, Box<dyn Endpoint + Send>);
 pub fn connect(sender: &SenderConfig, app: &AppConfig, flow: FlowId, seed: u64) -> Result<Ends, ConfigError> {
     sender.validate()?;
     app.validate()?;
-    match (sender, app) {
-        (SenderConfig::Scream(config), AppConfig::Video(video)) => {
-            Ok(over_rtp(video, flow, seed, Box::new(Scream::new(config))))
+    let random = || Stream::new(seed, flow.0, "application");
+    match app {
+        AppConfig::Bulk(bulk) => stream(sender, Box::new(Bulk::new(bulk)), flow, seed),
+        AppConfig::Constant(constant) => stream(sender, Box::new(Constant::new(constant)), flow, seed),
+        AppConfig::OnOff(on_off) => stream(sender, Box::new(OnOff::new(on_off, random())), flow, seed),
+        AppConfig::Web(web) => stream(sender, Box::new(Web::new(web, random())), flow, seed),
+        AppConfig::Video(video) => {
+            let controller = media_controller(sender)?;
+            let client = media::Receiver::new(flow, controller.report_policy());
+            Ok((Box::new(media::Sender::new(video, flow, seed, controller)), Box::new(client)))
         }
-        (SenderConfig::Gcc(config), AppConfig::Video(video)) => {
-            Ok(over_rtp(video, flow, seed, Box::new(Gcc::new(config))))
-        }
-        (SenderConfig::L4sCc(config), AppConfig::Video(video)) => {
-            Ok(over_rtp(video, flow, seed, Box::new(L4sCc::new(config))))
-        }
-        (SenderConfig::Al4s(config), AppConfig::Video(video)) => {
-            Ok(over_rtp(video, flow, seed, Box::new(Al4s::new(config))))
-        }
-        (_, AppConfig::Bulk(bulk)) => stream(sender, Bulk::new(bulk), flow, seed),
-        (_, AppConfig::Video(_)) => Err(ConfigError::new("app", "video needs one of scream, gcc, l4s-cc and al4s")),
     }
 }
 
-fn over_rtp(video: &VideoConfig, flow: FlowId, seed: u64, controller: Box<dyn MediaController + Send>) -> Ends {
-    let client = media::Receiver::new(flow, controller.report_policy());
-    (Box::new(media::Sender::new(video, flow, seed, controller)), Box::new(client))
+fn media_controller(sender: &SenderConfig) -> Result<Box<dyn MediaController + Send>, ConfigError> {
+    Ok(match sender {
+        SenderConfig::Fixed(config) => Box::new(Fixed::new(config)),
+        SenderConfig::Scream(config) => Box::new(Scream::new(config)),
+        SenderConfig::Gcc(config) => Box::new(Gcc::new(config)),
+        SenderConfig::L4sCc(config) => Box::new(L4sCc::new(config)),
+        SenderConfig::Al4s(config) => Box::new(Al4s::new(config)),
+        _ => return Err(ConfigError::new("app", "video needs a controller for video, such as scream or gcc")),
+    })
 }
 
 /// The ends of a flow that carries a stream of bytes.
-fn stream(sender: &SenderConfig, source: Bulk, flow: FlowId, seed: u64) -> Result<Ends, ConfigError> {
-    let over_tcp = |tcp: &TcpConfig, source: Bulk, controller: Box<dyn Controller + Send>| -> Ends {
+fn stream(sender: &SenderConfig, source: Box<dyn Source + Send>, flow: FlowId, seed: u64) -> Result<Ends, ConfigError> {
+    let over_tcp = |tcp: &TcpConfig, source: Box<dyn Source + Send>, controller: Box<dyn Controller + Send>| -> Ends {
         let client_ecn = tcp.client_ecn.unwrap_or(sender.ecn());
         let client = tcp::Receiver::new(tcp, client_ecn, flow, source.start());
-        (Box::new(tcp::Sender::new(tcp, sender.ecn(), flow, controller, Box::new(source))), Box::new(client))
+        (Box::new(tcp::Sender::new(tcp, sender.ecn(), flow, controller, source)), Box::new(client))
     };
     Ok(match sender {
         SenderConfig::Reno(config) => {
@@ -250,11 +260,10 @@ fn stream(sender: &SenderConfig, source: Bulk, flow: FlowId, seed: u64) -> Resul
         }
         SenderConfig::UdpPrague(config) => {
             let client = udp_prague::Receiver::new(flow, source.start());
-            (Box::new(udp_prague::Sender::new(config, flow, Box::new(source))), Box::new(client))
+            (Box::new(udp_prague::Sender::new(config, flow, source)), Box::new(client))
         }
-        SenderConfig::Scream(_) | SenderConfig::Gcc(_) | SenderConfig::L4sCc(_) | SenderConfig::Al4s(_) => {
-            return Err(ConfigError::new("app", "a controller for video needs app = \"video\""));
-        }
+        SenderConfig::Udp(config) => (Box::new(udp::Sender::new(config, flow, source)), Box::new(udp::Receiver::new())),
+        _ => return Err(ConfigError::new("app", "a controller for video needs app = \"video\"")),
     })
 }
 

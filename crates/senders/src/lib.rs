@@ -42,6 +42,7 @@ pub mod media;
 mod pacer;
 pub mod payload;
 pub mod tcp;
+pub mod udp;
 pub mod udp_prague;
 
 pub use app::AppConfig;

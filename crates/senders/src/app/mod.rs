@@ -1,10 +1,16 @@
 //! Applications: who owns the data that a transport carries, and when there is some.
 
 mod bulk;
+mod constant;
+mod on_off;
+mod web;
 
 use tidemark_core::{Bytes, Duration, Instant};
 
 pub use bulk::Bulk;
+pub use constant::{Constant, ConstantConfig};
+pub use on_off::{OnOff, OnOffConfig, Times};
+pub use web::{Web, WebConfig};
 
 use crate::config::ConfigError;
 use crate::media::VideoConfig;
@@ -27,6 +33,12 @@ pub trait Source {
 pub enum AppConfig {
     /// As much as the network takes, from a start to a stop.
     Bulk(BulkConfig),
+    /// A constant rate.
+    Constant(ConstantConfig),
+    /// A constant rate, on and off by turns.
+    OnOff(OnOffConfig),
+    /// Web browsing.
+    Web(WebConfig),
     /// Real-time video, whose rate the controller sets.
     Video(VideoConfig),
 }
@@ -57,6 +69,9 @@ impl AppConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         match self {
             Self::Bulk(bulk) => bulk.validate(),
+            Self::Constant(constant) => constant.validate(),
+            Self::OnOff(on_off) => on_off.validate(),
+            Self::Web(web) => web.validate(),
             Self::Video(video) => video.validate(),
         }
     }
@@ -65,6 +80,9 @@ impl AppConfig {
     pub fn times(&self) -> (Duration, Option<Duration>) {
         match self {
             Self::Bulk(bulk) => (bulk.start, bulk.stop),
+            Self::Constant(constant) => (constant.start, constant.stop),
+            Self::OnOff(on_off) => (on_off.start, on_off.stop),
+            Self::Web(web) => (web.start, web.stop),
             Self::Video(video) => (video.start, video.stop),
         }
     }

@@ -4,6 +4,7 @@
 mod al4s;
 mod assembly;
 mod encoder;
+mod fixed;
 mod gcc;
 mod l4s_cc;
 mod receiver;
@@ -15,6 +16,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 pub use al4s::{Al4s, Al4sConfig, MarkingScheme};
 pub(crate) use assembly::Assembly;
 pub use encoder::{Encoder, VideoConfig};
+pub use fixed::{Fixed, FixedConfig};
 pub use gcc::{Gcc, GccConfig};
 pub use l4s_cc::{L4sCc, L4sCcConfig};
 pub use receiver::Receiver;

@@ -1,11 +1,13 @@
 //! What the endpoints exchange: transport headers as values, with the size that they have on the wire.
 
+mod datagram;
 mod rtp;
 mod tcp;
 mod udp_prague;
 
 use tidemark_core::{Bytes, Inspect, TcpFeedback, TcpView};
 
+pub use datagram::Datagram;
 pub use rtp::{Metric, Metrics, Report, RtpPacket};
 pub use tcp::{SackBlocks, TcpSegment};
 pub use udp_prague::{FramePart, PragueAck, PragueData};
@@ -24,6 +26,8 @@ pub enum Payload {
     PragueData(PragueData),
     /// UDP Prague's acknowledgement.
     PragueAck(PragueAck),
+    /// A datagram of UDP without feedback.
+    Datagram(Datagram),
     /// A packet of a media stream.
     Rtp(RtpPacket),
     /// A receiver's report on a media stream.
@@ -37,6 +41,7 @@ impl Payload {
             Self::Tcp(segment) => segment.wire_size(),
             Self::PragueData(data) => data.wire_size(),
             Self::PragueAck(ack) => ack.wire_size(),
+            Self::Datagram(datagram) => datagram.wire_size(),
             Self::Rtp(packet) => packet.wire_size(),
             Self::Report(report) => report.wire_size(),
         }

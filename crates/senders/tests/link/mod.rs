@@ -258,7 +258,7 @@ impl Link {
 pub fn is_data(packet: &Packet<Payload>) -> bool {
     match &packet.payload {
         Payload::Tcp(segment) => segment.payload > 0,
-        Payload::PragueData(_) | Payload::Rtp(_) => true,
+        Payload::PragueData(_) | Payload::Rtp(_) | Payload::Datagram(_) => true,
         Payload::PragueAck(_) | Payload::Report(_) => false,
     }
 }

@@ -1,0 +1,139 @@
+//! Web browsing after 3GPP's model: pages of a main object and embedded ones, with reading times between them.
+//!
+//! Object sizes are log-normal and cut, as in 3GPP's evaluation of HTTP traffic (and not normal, as they
+//! are sometimes quoted: with these deviations most of a normal distribution would be negative).
+
+use tidemark_core::{Bytes, Duration, Instant, Stream};
+
+use super::Source;
+use super::on_off::log_normal;
+use crate::config::ConfigError;
+
+/// Mean, standard deviation, least and largest size of the main object in bytes.
+const MAIN: (f64, f64, f64, f64) = (10_710.0, 25_032.0, 100.0, 2e6);
+/// The same of an embedded object.
+const EMBEDDED: (f64, f64, f64, f64) = (7_758.0, 126_168.0, 50.0, 2e6);
+/// Embedded objects are Pareto: shape 1.1 from 2 to 55, less 2; their mean is 5.64.
+const OBJECTS: (f64, f64, f64) = (1.1, 2.0, 55.0);
+/// Mean time in which a page's main object is parsed.
+const PARSING: f64 = 0.13;
+
+/// Web browsing.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WebConfig {
+    /// When the first page is asked for, from the start of the run. Default 0 s.
+    pub start: Duration,
+    /// When no further page is. Default: never.
+    pub stop: Option<Duration>,
+    /// Mean time from the end of one page to the next. Default 30 s.
+    pub reading: Duration,
+}
+
+impl Default for WebConfig {
+    fn default() -> Self {
+        Self { start: Duration::ZERO, stop: None, reading: Duration::from_secs(30) }
+    }
+}
+
+impl WebConfig {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        if self.stop.is_some_and(|stop| stop <= self.start) {
+            return Err(ConfigError::new("stop", "it must be later than start"));
+        }
+        Ok(())
+    }
+}
+
+/// Writes pages.
+#[derive(Clone, Debug)]
+pub struct Web {
+    config: WebConfig,
+    stream: Stream,
+    written: u64,
+    /// Size of the next part, and its time if the one before is taken.
+    next: (u64, Option<Instant>),
+    /// The next part is embedded objects.
+    embedded_next: bool,
+}
+
+impl Web {
+    /// The source that `config` describes.
+    pub fn new(config: &WebConfig, mut stream: Stream) -> Self {
+        let main = size(&mut stream, MAIN);
+        let start = Instant::ZERO + config.start;
+        Self { config: config.clone(), stream, written: 0, next: (main, Some(start)), embedded_next: true }
+    }
+
+    /// The part after the one that was just written, and how long after that is taken it comes.
+    fn draw_next(&mut self) -> (u64, f64) {
+        self.embedded_next = !self.embedded_next;
+        if self.embedded_next {
+            let reading = self.config.reading.as_secs_f64() * self.stream.exponential();
+            return (size(&mut self.stream, MAIN), reading);
+        }
+        let (shape, least, most) = OBJECTS;
+        let objects = (least * libm::exp(self.stream.exponential() / shape)).min(most) - least;
+        let bytes = (0..objects as u64).map(|_| size(&mut self.stream, EMBEDDED)).sum();
+        (bytes, PARSING * self.stream.exponential())
+    }
+}
+
+fn size(stream: &mut Stream, (mean, deviation, least, most): (f64, f64, f64, f64)) -> u64 {
+    loop {
+        let draw = log_normal(stream, mean, deviation);
+        if (least..=most).contains(&draw) {
+            return draw as u64;
+        }
+    }
+}
+
+impl Source for Web {
+    fn start(&self) -> Instant {
+        Instant::ZERO + self.config.start
+    }
+    fn available(&mut self, now: Instant, taken: Bytes) -> Bytes {
+        while let Some(at) = self.next.1.filter(|at| *at <= now) {
+            let stop = self.config.stop.map_or(Instant::FAR, |stop| Instant::ZERO + stop);
+            if at >= stop {
+                break;
+            }
+            self.written += self.next.0;
+            self.next = (0, None);
+        }
+        if self.next.1.is_none() && taken.0 >= self.written {
+            let (bytes, wait) = self.draw_next();
+            self.next = (bytes, Some(now + Duration::from_secs_f64(wait)));
+        }
+        Bytes(self.written) - taken
+    }
+    fn next_deadline(&self, now: Instant) -> Option<Instant> {
+        let stop = self.config.stop.map_or(Instant::FAR, |stop| Instant::ZERO + stop);
+        self.next.1.filter(|at| *at < stop).map(|at| at.max(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_come_with_their_pauses() {
+        let mut web = Web::new(&WebConfig::default(), Stream::new(1, 0, "web"));
+        let (mut now, mut taken, mut mains) = (Instant::ZERO, Bytes::ZERO, 0);
+        while now < Instant::from_millis(60_000_000) {
+            let bytes = web.available(now, taken);
+            taken += bytes;
+            web.available(now, taken);
+            mains += u32::from(bytes > Bytes::ZERO && !web.embedded_next);
+            now = web.next_deadline(now).unwrap();
+        }
+        let per_page = now.as_secs_f64() / f64::from(mains);
+        assert!((28.0..32.5).contains(&per_page), "{per_page} s for a page");
+        let bytes = taken.as_f64() / f64::from(mains);
+        // The cut at 2 MB takes a part of the heavy tail: below 10,710 + 5.64 * 7,758 = 54,465 B.
+        assert!((25_000.0..56_000.0).contains(&bytes), "{bytes} B a page");
+    }
+}

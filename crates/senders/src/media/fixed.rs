@@ -1,0 +1,62 @@
+//! A fixed rate: media that does not adapt, such as the XR traffic of TR 38.838.
+
+use tidemark_core::{BitRate, Duration, Ecn, Instant};
+
+use super::{Feedback, MediaController, ReportFormat, ReportPolicy};
+use crate::config::ConfigError;
+
+/// A fixed rate's configuration.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FixedConfig {
+    /// Rate of the IP packets. Default 30 Mbit/s, AR and VR in TR 38.838.
+    pub rate: BitRate,
+}
+
+impl Default for FixedConfig {
+    fn default() -> Self {
+        Self { rate: BitRate::from_mbps(30) }
+    }
+}
+
+impl FixedConfig {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        if self.rate == BitRate::ZERO {
+            return Err(ConfigError::new("rate", "it must be above 0 bit/s"));
+        }
+        Ok(())
+    }
+}
+
+/// The controller that controls nothing. Frames leave at once.
+#[derive(Clone, Debug)]
+pub struct Fixed {
+    rate: BitRate,
+}
+
+impl Fixed {
+    /// Media at the configured rate.
+    pub fn new(config: &FixedConfig) -> Self {
+        Self { rate: config.rate }
+    }
+}
+
+impl MediaController for Fixed {
+    fn report_policy(&self) -> ReportPolicy {
+        let interval = Duration::from_millis(100);
+        ReportPolicy { format: ReportFormat::Ccfb, interval, packets: u32::MAX, on_marker: false }
+    }
+    fn on_feedback(&mut self, _feedback: &Feedback<'_>) {}
+    fn on_silence(&mut self, _now: Instant) {}
+    fn target_rate(&self) -> BitRate {
+        self.rate
+    }
+    fn pacing_rate(&self) -> BitRate {
+        BitRate::from_mbps(10_000)
+    }
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+}

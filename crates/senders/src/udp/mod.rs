@@ -1,0 +1,148 @@
+//! UDP without a congestion controller: what the application writes leaves at once. Background traffic, and
+//! what happens to others if somebody does not answer.
+
+use tidemark_core::{Bytes, Ecn, FlowId, Instant, Packet};
+
+use crate::app::Source;
+use crate::config::ConfigError;
+use crate::endpoint::{Endpoint, Stats};
+use crate::payload::{Datagram, Payload};
+
+/// The codepoint of packets that nobody's marks slow down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Codepoint {
+    /// Not-ECT, as it should be.
+    #[default]
+    NotEct,
+    /// ECT(0).
+    Ect0,
+    /// ECT(1), although RFC 9331 4 forbids it.
+    Ect1,
+}
+
+/// UDP's configuration.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UdpConfig {
+    /// Largest payload of a datagram. Default 1200 B.
+    pub datagram: Bytes,
+    /// Codepoint of its packets. Default: Not-ECT.
+    pub codepoint: Codepoint,
+}
+
+impl Default for UdpConfig {
+    fn default() -> Self {
+        Self { datagram: Bytes(1200), codepoint: Codepoint::default() }
+    }
+}
+
+impl UdpConfig {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        if !(16..=9000).contains(&self.datagram.0) {
+            return Err(ConfigError::new("datagram", "it must lie between 16 B and 9000 B"));
+        }
+        Ok(())
+    }
+}
+
+/// The sending end.
+pub struct Sender {
+    flow: FlowId,
+    datagram: u64,
+    ecn: Ecn,
+    source: Box<dyn Source + Send>,
+    taken: Bytes,
+    seq: u64,
+    release: Instant,
+    stats: Stats,
+}
+
+impl Sender {
+    /// A sender that begins when its source does.
+    pub fn new(config: &UdpConfig, flow: FlowId, source: Box<dyn Source + Send>) -> Self {
+        let ecn = match config.codepoint {
+            Codepoint::NotEct => Ecn::NotEct,
+            Codepoint::Ect0 => Ecn::Ect0,
+            Codepoint::Ect1 => Ecn::Ect1,
+        };
+        let release = source.start();
+        Self {
+            flow,
+            datagram: config.datagram.0,
+            ecn,
+            source,
+            taken: Bytes::ZERO,
+            seq: 0,
+            release,
+            stats: Stats::default(),
+        }
+    }
+}
+
+impl Endpoint for Sender {
+    fn handle_packet(&mut self, _now: Instant, packet: &Packet<Payload>) {
+        self.stats.packets_received += 1;
+        self.stats.bytes_received += packet.size;
+    }
+    fn handle_timeout(&mut self, _now: Instant) {}
+    fn next_deadline(&self) -> Option<Instant> {
+        (self.release != Instant::FAR).then_some(self.release)
+    }
+    fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        let len = self.source.available(now, self.taken).0.min(self.datagram);
+        if len == 0 {
+            self.release = self.source.next_deadline(now).unwrap_or(Instant::FAR);
+            return None;
+        }
+        self.taken += Bytes(len);
+        let datagram = Datagram { seq: self.seq, len: len as u32 };
+        self.seq += 1;
+        let packet =
+            Packet { flow: self.flow, size: datagram.wire_size(), ecn: self.ecn, payload: Payload::Datagram(datagram) };
+        self.stats.packets_sent += 1;
+        self.stats.bytes_sent += packet.size;
+        Some(packet)
+    }
+    fn stats(&self) -> Stats {
+        self.stats
+    }
+}
+
+/// The receiving end, which only counts.
+#[derive(Clone, Debug, Default)]
+pub struct Receiver {
+    stats: Stats,
+}
+
+impl Receiver {
+    /// A receiver that has received nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Endpoint for Receiver {
+    fn handle_packet(&mut self, _now: Instant, packet: &Packet<Payload>) {
+        self.stats.packets_received += 1;
+        self.stats.bytes_received += packet.size;
+        self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
+        if let Payload::Datagram(datagram) = &packet.payload {
+            self.stats.delivered += Bytes(u64::from(datagram.len));
+        }
+    }
+    fn handle_timeout(&mut self, _now: Instant) {}
+    fn next_deadline(&self) -> Option<Instant> {
+        None
+    }
+    fn poll_transmit(&mut self, _now: Instant) -> Option<Packet<Payload>> {
+        None
+    }
+    fn stats(&self) -> Stats {
+        self.stats
+    }
+}
