@@ -104,24 +104,26 @@ impl Counters {
 /// The caller says what happens, in this order for one packet: [`handle_downlink`](Self::handle_downlink) when
 /// it arrives, then [`handle_pdcp_pdu`](Self::handle_pdcp_pdu) once PDCP has numbered it, unless PDCP drops it;
 /// [`handle_report`](Self::handle_report) whenever the DU says something. Nothing here allocates or fails after `new`.
+// In the order of use: what a packet reads first, lines that only a report or nobody reads last.
+#[repr(C, align(64))]
 pub struct DrbMarker {
+    counters: Counters,
     law: Law,
-    stream: Stream,
-    profile: ProfileTable,
-    estimator: EgressEstimator,
-    backlog: Backlog,
     flows: FlowTable,
-    poll_after: Duration,
-    short_circuit: bool,
+    backlog: Backlog,
     last_l4s: Option<Instant>,
     last_classic: Option<Instant>,
+    probability: Probability,
+    short_circuit: bool,
+    profile: ProfileTable,
+    estimator: EgressEstimator,
+    stream: Stream,
     /// End of the last sample of the egress rate, or when a queue began to stand after it.
     sampled: Instant,
     last_sojourn: Option<Duration>,
     retransmission: Option<Duration>,
-    probability: Probability,
     blind: u32,
-    counters: Counters,
+    poll_after: Duration,
 }
 
 impl DrbMarker {
@@ -187,7 +189,8 @@ impl DrbMarker {
         let egress = self.egress(now);
         let head_of_line = match rlc {
             Some(rlc) => rlc.head_of_line,
-            None => self.profile.head_of_line(now).unwrap_or(Duration::ZERO),
+            None if self.law.looks_at_head() => self.profile.head_of_line(now).unwrap_or(Duration::ZERO),
+            None => Duration::ZERO,
         };
         let arrival = Arrival {
             now,

@@ -18,13 +18,17 @@ pub(crate) struct Stamps {
     ring: Box<[Stamp]>,
     first: usize,
     len: usize,
+    /// Copies of the ends, so that a packet need not wait for the ring to come into the cache.
+    oldest: Stamp,
+    newest: Stamp,
 }
 
 impl Stamps {
     /// Room for `capacity` stamps, a power of two.
     pub(crate) fn new(capacity: usize) -> Self {
         debug_assert!(capacity.is_power_of_two());
-        Self { ring: alloc::vec![Stamp::default(); capacity].into_boxed_slice(), first: 0, len: 0 }
+        let ring = alloc::vec![Stamp::default(); capacity].into_boxed_slice();
+        Self { ring, first: 0, len: 0, oldest: Stamp::default(), newest: Stamp::default() }
     }
 
     /// Empties the ring; a queue that is mostly short then lives in its first cache lines.
@@ -39,11 +43,16 @@ impl Stamps {
     fn pop(&mut self) {
         self.first = (self.first + 1) & (self.ring.len() - 1);
         self.len -= 1;
+        self.oldest = self.at(0);
     }
 
     fn push(&mut self, count: u64, now: Instant) {
         let slot = (self.first + self.len) & (self.ring.len() - 1);
-        self.ring[slot] = Stamp { count: count as u32, micros: (now.as_nanos() / 1_000) as u32 };
+        self.newest = Stamp { count: count as u32, micros: (now.as_nanos() / 1_000) as u32 };
+        self.ring[slot] = self.newest;
+        if self.len == 0 {
+            self.oldest = self.newest;
+        }
         self.len += 1;
     }
 
@@ -52,9 +61,8 @@ impl Stamps {
     /// last for any queue. Where they don't, the last stamp stands.
     pub(crate) fn open(&mut self, count: u64, now: Instant) {
         if self.len > 0 {
-            let age = age(self.at(0), now);
-            let step = age_step(age);
-            if age_of(self.at(self.len - 1), now) < step || self.len == self.ring.len() {
+            let step = age_step(age(self.oldest, now));
+            if age_of(self.newest, now) < step || self.len == self.ring.len() {
                 return;
             }
         }
@@ -66,12 +74,12 @@ impl Stamps {
         while self.len > 1 && before_or_at(self.at(1).count, count as u32) {
             self.pop();
         }
-        (self.len > 0).then(|| age(self.at(0), now))
+        (self.len > 0).then(|| age(self.oldest, now))
     }
 
     /// The age of the oldest stamp.
     pub(crate) fn oldest(&self, now: Instant) -> Option<Duration> {
-        (self.len > 0).then(|| age(self.at(0), now))
+        (self.len > 0).then(|| age(self.oldest, now))
     }
 
     /// Stamps everything up to `count` with `now`; true where the oldest stamp had to give way.
@@ -86,10 +94,10 @@ impl Stamps {
 
     /// The age of the stamp that closed `count`; older stamps are let go.
     pub(crate) fn closed(&mut self, count: u64, now: Instant) -> Option<Duration> {
-        while self.len > 0 && !before_or_at(count as u32, self.at(0).count) {
+        while self.len > 0 && !before_or_at(count as u32, self.oldest.count) {
             self.pop();
         }
-        (self.len > 0).then(|| age(self.at(0), now))
+        (self.len > 0).then(|| age(self.oldest, now))
     }
 }
 

@@ -190,6 +190,11 @@ impl Law {
         }
     }
 
+    /// True for laws that look at the age of the oldest SDU.
+    pub(crate) fn looks_at_head(&self) -> bool {
+        matches!(self, Self::Ramp(_) | Self::Step(_) | Self::DualPi2(_) | Self::Upf(_))
+    }
+
     /// True for laws that decide where packets leave the queue.
     pub(crate) fn decides_on_leaving(&self) -> bool {
         matches!(self, Self::Codel(_) | Self::DropHead(_))
