@@ -198,6 +198,7 @@ impl DrbMarker {
             size: packet.size.as_f64(),
             backlog: self.level(now),
             egress,
+            average: self.estimator.average(),
             class,
             segment: segment as f64,
             rtt,
@@ -222,6 +223,7 @@ impl DrbMarker {
         if self.profile.packets() == 0 {
             self.sampled = self.sampled.max(now);
             self.backlog.begin(now);
+            self.estimator.begin(now);
         }
         let before = self.profile.standing();
         self.profile.record(now, sn, size);

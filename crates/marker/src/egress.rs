@@ -11,7 +11,13 @@
 //! - Time counts while a queue stands. Idle gaps are no measurement of capacity, and are left out of the spans and of
 //!   the window. A sample during which the queue may have run dry is a lower bound, as application-limited samples
 //!   are in BBR: it can raise the estimate, never lower it.
-//! - There is no estimate until half a window of conclusive samples exists.
+//! - Beside the estimate there is a slow average over the same time, for laws whose senders answer over round trips
+//!   and not at once.
+//! - There is no estimate until half a window of samples exists.
+//! - When a queue begins to stand and nothing was measured for a window, what the window holds describes another time, at
+//!   worst an outage. Until half a window of the new queue is measured, the best rate of the last second of
+//!   measuring holds: too high for at most half a window, where a stale low rate would mark a flow for good that
+//!   sends too little to correct it.
 
 use alloc::boxed::Box;
 
@@ -23,6 +29,10 @@ const RING: usize = 72;
 /// An inconclusive sample is taken over at least this span: a burst that fits into one slot says little of the rate
 /// at which slots come.
 const SHORTEST_BOUND: u64 = 1_000_000;
+/// Time constant of the slow average under a standing queue: a few round trips.
+const AVERAGE_OVER: f64 = 200e6;
+/// Time under a standing queue after which a better rate is forgotten.
+const BEST_LASTS: f64 = 1e9;
 
 /// An egress rate with its standard deviation over the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -50,14 +60,20 @@ pub(crate) struct EgressEstimator {
     ring: Box<[Sample]>,
     first: usize,
     len: usize,
-    /// Busy time observed so far.
+    /// Busy time observed since the window was last begun.
     clock: u64,
+    /// When a sample was last taken into the window.
+    taken: Instant,
     /// Sums over the ring, in integers, so that nothing drifts as samples come and go.
     bytes: u64,
     weight: u64,
     weighted: u128,
     squares: u128,
     current: Option<Egress>,
+    best: Egress,
+    average: f64,
+    /// Busy time observed since the DRB was set up.
+    seen: u64,
 }
 
 impl EgressEstimator {
@@ -69,11 +85,15 @@ impl EgressEstimator {
             first: 0,
             len: 0,
             clock: 0,
+            taken: Instant::ZERO,
             bytes: 0,
             weight: 0,
             weighted: 0,
             squares: 0,
             current: None,
+            best: Egress::default(),
+            average: 0.0,
+            seen: 0,
         }
     }
 
@@ -82,9 +102,22 @@ impl EgressEstimator {
         self.current
     }
 
+    /// The egress rate over a few round trips, through outages; `None` where there is no estimate.
+    pub(crate) fn average(&self) -> Option<BitRate> {
+        self.current.map(|_| BitRate::from_bytes_per_sec(self.average))
+    }
+
     /// Length of a window in nanoseconds.
     pub(crate) fn window(&self) -> Duration {
         Duration::from_nanos(self.window)
+    }
+
+    /// A queue begins to stand.
+    pub(crate) fn begin(&mut self, now: Instant) {
+        if now.since(self.taken).as_nanos() > self.window && self.current.is_some() {
+            self.empty();
+            self.current = Some(self.best);
+        }
     }
 
     /// Between `since` and `now`, during which a queue stood, `bytes` left it. Where `conclusive` is false, the queue
@@ -101,6 +134,7 @@ impl EgressEstimator {
         if span == 0 && self.len == 0 {
             return;
         }
+        self.add_to_average(span, bytes);
         let mut sample = Sample { end: 0, span, bytes, rate: 0 };
         if self.len > 0 && (span == 0 || self.newest().span < self.window / MERGE) {
             let merged = self.newest();
@@ -122,15 +156,37 @@ impl EgressEstimator {
         let outside = oldest.bytes - inside(oldest, start);
         sample.rate = per_second(self.bytes + sample.bytes - outside, self.window.min(self.clock));
         self.remember(sample);
+        self.taken = now;
         if self.clock >= self.window / 2 {
-            self.current = Some(self.evaluate());
+            let current = self.evaluate();
+            let faded = self.best.rate.as_bps() as f64 * (1.0 - span as f64 / BEST_LASTS);
+            if current.rate.as_bps() as f64 >= faded {
+                self.best = current;
+            } else {
+                self.best.rate = BitRate::from_bps_f64(faded);
+            }
+            self.current = Some(current);
         }
     }
 
     /// Nothing that was measured holds any more.
     pub(crate) fn clear(&mut self) {
+        self.empty();
+        (self.current, self.best) = (None, Egress::default());
+        (self.average, self.seen) = (0.0, 0);
+    }
+
+    fn empty(&mut self) {
         (self.first, self.len, self.clock, self.bytes) = (0, 0, 0, 0);
-        (self.weight, self.weighted, self.squares, self.current) = (0, 0, 0, None);
+        (self.weight, self.weighted, self.squares) = (0, 0, 0);
+    }
+
+    fn add_to_average(&mut self, span: u64, bytes: u64) {
+        self.seen = self.seen.saturating_add(span);
+        // The plain mean at first, then one that fades.
+        let over = AVERAGE_OVER.min(self.seen as f64).max(1.0);
+        let weight = (span as f64 / over).min(1.0);
+        self.average += bytes as f64 * 1e9 / over.max(span as f64) - weight * self.average;
     }
 
     fn evaluate(&self) -> Egress {
@@ -265,6 +321,38 @@ mod tests {
         // A faster burst than was believed possible does count.
         estimator.observe(Instant::from_millis(2_000), Instant::from_millis(2_005), 50_000, false);
         assert!(estimator.current().unwrap().rate > before.rate);
+    }
+
+    #[test]
+    fn an_outage_is_forgotten_when_a_queue_begins_to_stand_again() {
+        let mut estimator = estimator();
+        feed(&mut estimator, 0, &[(10, 50_000), (20, 50_000), (30, 50_000), (130, 1_500)]);
+        assert!(estimator.current().unwrap().rate < BitRate::from_mbps(1));
+        // What stood drains at once: a lower bound, of hardly anything.
+        estimator.observe(Instant::from_millis(130), Instant::from_millis(135), 100, false);
+        estimator.begin(Instant::from_millis(140));
+        assert!(estimator.current().unwrap().rate < BitRate::from_mbps(1), "the outage was a moment ago");
+        estimator.begin(Instant::from_millis(156));
+        // 40 Mbit/s, less a tenth for the tenth of a second that said otherwise, and a little for the last 5 ms.
+        let best = estimator.current().unwrap().rate.as_mbps();
+        assert!((best - 40.0 * 0.9 * 0.995).abs() < 0.01, "{best}");
+        // The new queue is measured afresh.
+        feed(&mut estimator, 156, &[(161, 5_000)]);
+        assert_eq!(estimator.current().unwrap().rate.as_mbps(), best);
+        feed(&mut estimator, 161, &[(166, 5_000)]);
+        assert!((estimator.current().unwrap().rate.as_mbps() - 8.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn the_average_spans_an_outage_that_the_window_does_not() {
+        let mut estimator = estimator();
+        let samples: alloc::vec::Vec<_> = (1..=20).map(|k| (10 * k, 50_000)).collect();
+        feed(&mut estimator, 0, &samples);
+        assert!((estimator.average().unwrap().as_mbps() - 40.0).abs() < 0.01);
+        // 50 ms without service take a quarter of 200 ms away.
+        feed(&mut estimator, 200, &[(250, 0)]);
+        assert!((estimator.average().unwrap().as_mbps() - 30.0).abs() < 0.01);
+        assert_eq!(estimator.current().unwrap().rate, BitRate::ZERO);
     }
 
     #[test]

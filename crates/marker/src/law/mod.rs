@@ -20,7 +20,7 @@ pub use upf::UpfConfig;
 
 use alloc::boxed::Box;
 
-use tidemark_core::{Bytes, Duration, Instant, Probability};
+use tidemark_core::{BitRate, Bytes, Duration, Instant, Probability};
 
 use crate::config::ConfigError;
 use crate::egress::Egress;
@@ -91,6 +91,8 @@ pub(crate) struct Arrival {
     pub head_of_line: f64,
     /// Egress rate and deviation; `None` while there is no estimate.
     pub egress: Option<Egress>,
+    /// Egress rate over a few round trips, through outages.
+    pub average: Option<BitRate>,
     /// Class of its flow.
     pub class: Class,
     /// Largest packet of its flow in bytes.
@@ -204,7 +206,6 @@ impl Law {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use tidemark_core::BitRate;
 
     /// A full packet that finds 60 kB behind a radio of 40 Mbit/s, half a second into the run.
     pub(crate) fn arrival(class: Class) -> Arrival {
@@ -214,6 +215,7 @@ pub(crate) mod tests {
             backlog: 60_000.0,
             head_of_line: 0.012,
             egress: Some(Egress { rate: BitRate::from_mbps(40), deviation: BitRate::from_mbps(4) }),
+            average: Some(BitRate::from_mbps(40)),
             class,
             segment: 1_500.0,
             rtt: Some(Duration::from_millis(38)),
