@@ -10,8 +10,8 @@ use crate::controller::{
 };
 use crate::endpoint::Endpoint;
 use crate::media::{
-    self, Al4s, Al4sConfig, Fixed, FixedConfig, Gcc, GccConfig, L4sCc, L4sCcConfig, MediaController, Scream,
-    ScreamConfig,
+    self, Al4s, Al4sConfig, Anbr, AnbrConfig, Fixed, FixedConfig, Gcc, GccConfig, L4sCc, L4sCcConfig, MediaController,
+    Scream, ScreamConfig, SdnL4s, SdnL4sConfig,
 };
 use crate::tcp;
 use crate::udp::{self, UdpConfig};
@@ -63,6 +63,10 @@ pub enum SenderConfig {
     L4sCc(L4sCcConfig),
     /// aL4S-CC as sL4S or cL4S, for video.
     Al4s(Al4sConfig),
+    /// The access network's recommendation, alone or beside Prague, for video.
+    Anbr(AnbrConfig),
+    /// The rate rule of SDN-L4S, for video.
+    SdnL4s(SdnL4sConfig),
 }
 
 impl Default for SenderConfig {
@@ -171,6 +175,8 @@ impl SenderConfig {
             Self::Gcc(gcc) => gcc.validate(),
             Self::L4sCc(l4s_cc) => l4s_cc.validate(),
             Self::Al4s(al4s) => al4s.validate(),
+            Self::Anbr(anbr) => anbr.validate(),
+            Self::SdnL4s(sdn) => sdn.validate(),
         }
     }
 
@@ -231,6 +237,8 @@ fn media_controller(sender: &SenderConfig) -> Result<Box<dyn MediaController + S
         SenderConfig::Gcc(config) => Box::new(Gcc::new(config)),
         SenderConfig::L4sCc(config) => Box::new(L4sCc::new(config)),
         SenderConfig::Al4s(config) => Box::new(Al4s::new(config)),
+        SenderConfig::Anbr(config) => Box::new(Anbr::new(config)),
+        SenderConfig::SdnL4s(config) => Box::new(SdnL4s::new(config)),
         _ => return Err(ConfigError::new("app", "video needs a controller for video, such as scream or gcc")),
     })
 }

@@ -1,4 +1,9 @@
 //! Congestion controllers: told what was acknowledged, marked and lost, they answer with a window and a rate.
+//!
+//! To add one: a file here with its configuration and its [`Controller`] (`reno.rs` is the smallest), a
+//! variant of [`SenderConfig`](crate::SenderConfig) with its arms in `config.rs`, a line in `tests/conformance.rs`, and
+//! a test of its law in `tests/steady_state.rs`. A controller for video is a
+//! [`MediaController`](crate::media::MediaController) instead, in a file of `media`; `fixed.rs` is the smallest.
 
 mod bbr;
 mod cubic;

@@ -2,6 +2,7 @@
 //! controllers that answer those reports with a rate.
 
 mod al4s;
+mod anbr;
 mod assembly;
 mod encoder;
 mod fixed;
@@ -9,11 +10,13 @@ mod gcc;
 mod l4s_cc;
 mod receiver;
 mod scream;
+mod sdn_l4s;
 mod sender;
 
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 
 pub use al4s::{Al4s, Al4sConfig, MarkingScheme};
+pub use anbr::{Anbr, AnbrConfig, AnbrRule};
 pub(crate) use assembly::Assembly;
 pub use encoder::{Encoder, VideoConfig};
 pub use fixed::{Fixed, FixedConfig};
@@ -21,6 +24,7 @@ pub use gcc::{Gcc, GccConfig};
 pub use l4s_cc::{L4sCc, L4sCcConfig};
 pub use receiver::Receiver;
 pub use scream::{Scream, ScreamConfig};
+pub use sdn_l4s::{SdnL4s, SdnL4sConfig};
 pub use sender::Sender;
 
 /// What became of a packet.
@@ -49,6 +53,10 @@ pub struct Feedback<'a> {
     pub rtt: Option<Duration>,
     /// IP bytes sent and not yet reported.
     pub in_flight: Bytes,
+    /// Packets sent so far.
+    pub sent: u64,
+    /// What the access network recommended last, if anything.
+    pub recommended: Option<BitRate>,
 }
 
 impl Feedback<'_> {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{Bytes, Ecn, FlowId, Instant, Packet};
+use tidemark_core::{BitRate, Bytes, Ecn, FlowId, Instant, Packet};
 
 use super::{Assembly, ReportFormat, ReportPolicy};
 use crate::endpoint::{Endpoint, FrameArrival, Stats};
@@ -24,6 +24,7 @@ pub struct Receiver {
     unreported: u32,
     deadline: Instant,
     report_now: bool,
+    recommended: Option<BitRate>,
     frames: Assembly,
     stats: Stats,
 }
@@ -40,6 +41,7 @@ impl Receiver {
             unreported: 0,
             deadline: Instant::FAR,
             report_now: false,
+            recommended: None,
             frames: Assembly::default(),
             stats: Stats::default(),
         }
@@ -83,7 +85,7 @@ impl Receiver {
                 self.arrivals.iter().map(|arrival| arrival.map(|(at, _)| Metrics::tick(at))).collect(),
             ),
         };
-        let report = Report { begin: self.begin, timestamp: now, metrics };
+        let report = Report { begin: self.begin, timestamp: now, metrics, recommended: self.recommended };
         let end = self.begin + self.arrivals.len() as u64;
         let keep = self.reported.max(self.begin);
         self.arrivals.drain(..(keep - self.begin) as usize);
@@ -118,6 +120,11 @@ impl Endpoint for Receiver {
 
     fn handle_timeout(&mut self, now: Instant) {
         self.report_now |= now >= self.deadline;
+    }
+
+    fn handle_recommendation(&mut self, _now: Instant, rate: BitRate) {
+        self.recommended = Some(rate);
+        self.report_now = true;
     }
 
     fn next_deadline(&self) -> Option<Instant> {

@@ -145,7 +145,14 @@ impl Sender {
                 Duration::from_nanos(((RTT_GAIN - 1) * smoothed.as_nanos() + rtt.as_nanos()) / RTT_GAIN)
             }));
         }
-        let feedback = Feedback { now, results: &self.results, rtt, in_flight: Bytes(self.in_flight) };
+        let feedback = Feedback {
+            now,
+            results: &self.results,
+            rtt,
+            in_flight: Bytes(self.in_flight),
+            sent: self.first + self.history.len() as u64,
+            recommended: report.recommended,
+        };
         self.controller.on_feedback(&feedback);
         self.encoder.set_rate(now, media_rate(self.controller.target_rate()));
     }

@@ -1,6 +1,6 @@
 //! RTP packets and the reports on them (RFC 8888) as values.
 
-use tidemark_core::{Bytes, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 
 use super::udp_prague::FramePart;
 use super::{IP_HEADER, UDP_HEADER};
@@ -9,6 +9,9 @@ use super::{IP_HEADER, UDP_HEADER};
 const RTP_HEADER: u64 = 20;
 /// RTCP header and sender SSRC 8, media SSRC 4, range 4, report timestamp 4 (RFC 8888 3.1).
 const REPORT_HEADER: u64 = 20;
+
+/// RTCP's application-defined packet with one number (RFC 3550 6.7).
+const RECOMMENDATION: u64 = 16;
 
 /// A packet of a media stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -84,6 +87,8 @@ pub struct Report {
     pub timestamp: Instant,
     /// One entry a packet.
     pub metrics: Metrics,
+    /// What the access network recommended last, in an application packet of its own.
+    pub recommended: Option<BitRate>,
 }
 
 impl Report {
@@ -94,7 +99,8 @@ impl Report {
             Metrics::Ccfb(metrics) => 2 * metrics.len() as u64,
             Metrics::TransportWide(times) => 2 * times.len().div_ceil(7) as u64 + times.iter().flatten().count() as u64,
         };
-        Bytes(IP_HEADER + UDP_HEADER + REPORT_HEADER + entries.next_multiple_of(4))
+        let recommendation = if self.recommended.is_some() { RECOMMENDATION } else { 0 };
+        Bytes(IP_HEADER + UDP_HEADER + REPORT_HEADER + entries.next_multiple_of(4) + recommendation)
     }
 
     /// Each packet's number and how it arrived: its ECN, and when if that can be told.

@@ -282,6 +282,14 @@ impl Control {
         }
     }
 
+    /// Lifts the rate to `rate` because something else than the absence of marks says so.
+    pub fn raise(&mut self, rate: BitRate) {
+        self.rate = self.rate.max(rate.as_bytes_per_sec()).min(self.config.max_rate.as_bytes_per_sec());
+        if let Some(smoothed) = self.smoothed {
+            self.window = self.rate * smoothed;
+        }
+    }
+
     /// The rate before pacing.
     pub fn rate(&self) -> BitRate {
         BitRate::from_bytes_per_sec(self.rate)

@@ -2,14 +2,14 @@
 //! implementation has it (L4STeam/udp_prague e8e3435), whose times are microseconds and whose quantities are
 //! integers; here they are floats.
 //!
-//! Its increase never was exponential: from 100 kbit/s it climbs by a packet for each virtual round trip, and
+//! Its increase is not exponential: from 100 kbit/s it climbs by a packet for each virtual round trip, and
 //! after some rounds without marks by a millisecond of its own rate.
 
 mod control;
 mod receiver;
 mod sender;
 
-pub use control::{Control, Limits};
+pub use control::{Control, Counters, Limits};
 pub use receiver::Receiver;
 pub use sender::Sender;
 

@@ -203,9 +203,9 @@ impl Sender {
             for seq in ack.ack_seq.saturating_sub(newly_lost)..ack.ack_seq {
                 frames.settle(seq, true);
             }
-            // An acknowledgement may itself be lost: what lies well below has arrived or never will.
-            let settled = ack.ack_seq.saturating_sub(1024);
-            while frames.first_packet < settled && !frames.packets.is_empty() {
+            // The receiver counts each number up to its highest as received or lost, so that a later
+            // acknowledgement speaks for those that were themselves lost.
+            while frames.first_packet < ack.ack_seq && !frames.packets.is_empty() {
                 frames.settle(frames.first_packet, false);
             }
         }

@@ -65,8 +65,9 @@ impl RateControl {
     pub(super) fn clamp(&mut self, limits: &RateLimits) {
         self.rate = limits.clamp(self.rate);
     }
-    pub(super) fn halve(&mut self, now: Instant) {
-        self.rate *= 0.5;
+    /// A second without reports, as libwebrtc backs off when the round trip has become too long.
+    pub(super) fn back_off(&mut self, now: Instant) {
+        self.rate *= 0.8;
         self.changed = Some(now);
     }
 

@@ -1,0 +1,158 @@
+//! Rates from the access network's own recommendation (ANBR, TS 38.321 5.18.10), alone or beside Prague.
+//!
+//! The UE gets a recommendation from its cell and hands it on in its reports. Three rules make a rate of it:
+//!
+//! * `follow` takes it as it is.
+//! * `max` is the thesis' hybrid (anbr in the reproduction's list): marks in the last report mean Prague's rate;
+//!   none mean the larger of Prague's and the recommended one. Prague itself never hears of the recommendation.
+//! * `gradual` is our own: while no marks come, Prague's rate is drawn towards the recommendation by a part of the
+//!   distance in each round trip, and marks reduce it from wherever it is. A recommendation is an average over
+//!   a window, and old when it arrives: to jump there puts the whole difference into the queue before the first mark
+//!   can come back, and with `max` the next unmarked report does it again. Drawn over four round trips, the
+//!   marks of the first quarter arrive in time to end it; and since Prague keeps what was gained, the rate does not
+//!   fall back to where it was.
+
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
+
+use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
+use crate::config::ConfigError;
+use crate::udp_prague::{Control, Counters, FrameConfig, UdpPragueConfig};
+
+/// Round trips over which `gradual` is drawn to the recommendation.
+const GRADUAL_ROUNDS: f64 = 4.0;
+const PACING: f64 = 1.5;
+
+/// What becomes of a recommendation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum AnbrRule {
+    /// It is the rate.
+    #[default]
+    Follow,
+    /// The larger of it and Prague's, unless marks come.
+    Max,
+    /// Prague's rate is drawn towards it, unless marks come.
+    Gradual,
+}
+
+/// The configuration of a sender that listens to recommendations.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AnbrConfig {
+    /// What becomes of a recommendation. Default: `follow`.
+    pub rule: AnbrRule,
+    /// Share of a recommendation that is used. Default 1.
+    pub share: f64,
+    /// Limits of the target rate.
+    pub rates: RateLimits,
+}
+
+impl Default for AnbrConfig {
+    fn default() -> Self {
+        Self { rule: AnbrRule::default(), share: 1.0, rates: RateLimits::default() }
+    }
+}
+
+impl AnbrConfig {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        if !(self.share > 0.0 && self.share <= 2.0) {
+            return Err(ConfigError::new("share", "it must be above 0 and at most 2"));
+        }
+        self.rates.validate()
+    }
+}
+
+/// The controller; rates in bits a second.
+#[derive(Clone, Debug)]
+pub struct Anbr {
+    config: AnbrConfig,
+    prague: Control,
+    counters: Counters,
+    recommended: Option<f64>,
+    last_report: Option<Instant>,
+    target: f64,
+}
+
+impl Anbr {
+    /// A controller at its initial rate.
+    pub fn new(config: &AnbrConfig) -> Self {
+        let prague = UdpPragueConfig {
+            max_packet: Bytes(1248),
+            initial_rate: config.rates.initial,
+            min_rate: config.rates.min,
+            max_rate: config.rates.max,
+            frames: Some(FrameConfig::default()),
+        };
+        Self {
+            config: config.clone(),
+            prague: Control::new(&prague),
+            counters: Counters::default(),
+            recommended: None,
+            last_report: None,
+            target: config.rates.initial.as_bps() as f64,
+        }
+    }
+
+    fn draw(&mut self, now: Instant, recommended: f64) {
+        let Some(rtt) = self.prague.smoothed_rtt() else { return };
+        let since = self.last_report.map_or(0.0, |last| now.since(last).as_secs_f64());
+        let part = (since / (GRADUAL_ROUNDS * rtt.as_secs_f64().max(1e-3))).min(1.0);
+        let rate = self.prague.rate().as_bps() as f64;
+        if recommended > rate {
+            self.prague.raise(BitRate::from_bps_f64(rate + part * (recommended - rate)));
+        }
+    }
+}
+
+impl MediaController for Anbr {
+    fn report_policy(&self) -> ReportPolicy {
+        let interval = Duration::from_millis(25);
+        ReportPolicy { format: ReportFormat::Ccfb, interval, packets: u32::MAX, on_marker: true }
+    }
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        if let Some(rtt) = feedback.rtt {
+            self.prague.on_rtt(rtt);
+        }
+        if let Some(recommended) = feedback.recommended {
+            self.recommended = Some(recommended.as_bps() as f64 * self.config.share);
+        }
+        let (arrived, marked, lost) = feedback.counts();
+        self.counters.received += u64::from(arrived);
+        self.counters.marked += u64::from(marked);
+        self.counters.lost += u64::from(lost);
+        self.prague.on_feedback(feedback.now, self.counters, feedback.sent);
+        let target = match (self.config.rule, self.recommended) {
+            (AnbrRule::Follow, recommended) => recommended.unwrap_or(self.target),
+            (AnbrRule::Max, Some(recommended)) if marked == 0 => (self.prague.rate().as_bps() as f64).max(recommended),
+            (AnbrRule::Gradual, Some(recommended)) if marked == 0 => {
+                self.draw(feedback.now, recommended);
+                self.prague.rate().as_bps() as f64
+            }
+            _ => self.prague.rate().as_bps() as f64,
+        };
+        self.last_report = Some(feedback.now);
+        self.target = self.config.rates.clamp(target);
+    }
+    fn on_silence(&mut self, now: Instant) {
+        self.prague.reset(self.counters, self.counters.received + self.counters.lost, now);
+        self.recommended = None;
+        self.target = self.config.rates.clamp(self.target * 0.5);
+    }
+    fn target_rate(&self) -> BitRate {
+        BitRate::from_bps_f64(self.target)
+    }
+    fn pacing_rate(&self) -> BitRate {
+        BitRate::from_bps_f64(self.target * PACING)
+    }
+    fn ecn(&self) -> Ecn {
+        // One that follows recommendations alone does not answer marks.
+        if self.config.rule == AnbrRule::Follow { Ecn::NotEct } else { Ecn::Ect1 }
+    }
+    fn alpha(&self) -> Option<f64> {
+        (self.config.rule != AnbrRule::Follow).then(|| self.prague.alpha())
+    }
+}

@@ -1,0 +1,171 @@
+//! The rate rule of SDN-L4S (sdn in the reproduction's list, Eqs. 5 and 6): `K (1 / p - 1)` once the share of
+//! marked packets is at a threshold, the line rate below it.
+//!
+//! Read literally, `K` is 1 Mbit/s and `p` counts from the start of the run and never forgets. Both are
+//! configurable: `K` is Prague's equilibrium, 2 packets in 25 ms or 0.96 Mbit/s for 1500 B, and a window makes
+//! `p` follow the present. The receiver's ToS of 185 would miss marked packets; here it is the codepoint that counts.
+
+use std::collections::VecDeque;
+
+use tidemark_core::{BitRate, Duration, Ecn, Instant};
+
+use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
+use crate::config::ConfigError;
+
+/// Reports in a window at the most.
+const MAX_HISTORY: usize = 4096;
+
+/// The rate rule's configuration.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SdnL4sConfig {
+    /// Below this share of marked packets the rate is the largest one: q2. Default 0.01.
+    pub threshold: f64,
+    /// K of the rule. Default 1 Mbit/s, as published.
+    pub constant: BitRate,
+    /// How far back the share looks. Default: to the start, as published.
+    pub window: Option<Duration>,
+    /// Limits of the target rate; the largest stands for the line rate.
+    pub rates: RateLimits,
+}
+
+impl Default for SdnL4sConfig {
+    fn default() -> Self {
+        Self { threshold: 0.01, constant: BitRate::from_mbps(1), window: None, rates: RateLimits::default() }
+    }
+}
+
+impl SdnL4sConfig {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        if !(self.threshold > 0.0 && self.threshold < 1.0) {
+            return Err(ConfigError::new("threshold", "it must lie between 0 and 1"));
+        }
+        self.rates.validate()
+    }
+}
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub struct SdnL4s {
+    config: SdnL4sConfig,
+    /// Packets and marks, in all or in the window.
+    packets: u64,
+    marked: u64,
+    history: VecDeque<(Instant, u32, u32)>,
+    target: f64,
+}
+
+impl SdnL4s {
+    /// A controller at its initial rate.
+    pub fn new(config: &SdnL4sConfig) -> Self {
+        Self {
+            target: config.rates.initial.as_bps() as f64,
+            config: config.clone(),
+            packets: 0,
+            marked: 0,
+            history: VecDeque::new(),
+        }
+    }
+
+    /// Eq. 5.
+    fn rate(&self, share: f64) -> f64 {
+        let rate = if share < self.config.threshold {
+            self.config.rates.max.as_bps() as f64
+        } else {
+            self.config.constant.as_bps() as f64 * (1.0 / share - 1.0)
+        };
+        self.config.rates.clamp(rate)
+    }
+}
+
+impl MediaController for SdnL4s {
+    fn report_policy(&self) -> ReportPolicy {
+        let interval = Duration::from_millis(25);
+        ReportPolicy { format: ReportFormat::Ccfb, interval, packets: 16, on_marker: true }
+    }
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        let (arrived, marked, _) = feedback.counts();
+        self.packets += u64::from(arrived);
+        self.marked += u64::from(marked);
+        if let Some(window) = self.config.window {
+            self.history.push_back((feedback.now, arrived, marked));
+            while self.history.len() > MAX_HISTORY
+                || self.history.front().is_some_and(|(then, ..)| feedback.now.since(*then) > window)
+            {
+                let Some((_, arrived, marked)) = self.history.pop_front() else { break };
+                self.packets -= u64::from(arrived);
+                self.marked -= u64::from(marked);
+            }
+        }
+        if self.packets > 0 {
+            self.target = self.rate(self.marked as f64 / self.packets as f64);
+        }
+    }
+    fn on_silence(&mut self, _now: Instant) {
+        self.target = self.config.rates.clamp(self.target * 0.5);
+    }
+    fn target_rate(&self) -> BitRate {
+        BitRate::from_bps_f64(self.target)
+    }
+    fn pacing_rate(&self) -> BitRate {
+        BitRate::from_bps_f64(self.target)
+    }
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidemark_core::Bytes;
+
+    use super::*;
+    use crate::media::PacketResult;
+
+    #[test]
+    fn the_published_share_never_forgets_and_a_window_does() {
+        // Ten seconds with a tenth of the packets marked, then ten without: 16 packets in each report of 25 ms.
+        let after = |window| {
+            let mut controller = SdnL4s::new(&SdnL4sConfig { window, ..SdnL4sConfig::default() });
+            let mut rates = Vec::new();
+            for report in 0..800u64 {
+                let now = Instant::from_millis(report * 25);
+                let results: Vec<PacketResult> = (0..16)
+                    .map(|index| PacketResult {
+                        seq: report * 16 + index,
+                        size: Bytes(1248),
+                        sent_at: now,
+                        received_at: Some(now),
+                        ecn: if report < 400 && (report * 16 + index) % 10 == 0 { Ecn::Ce } else { Ecn::Ect1 },
+                    })
+                    .collect();
+                controller.on_feedback(&Feedback {
+                    now,
+                    results: &results,
+                    rtt: None,
+                    in_flight: Bytes::ZERO,
+                    sent: report * 16,
+                    recommended: None,
+                });
+                rates.push(controller.target_rate().as_mbps());
+            }
+            (rates[399], rates[799])
+        };
+        let (literal, windowed) = (after(None), after(Some(Duration::from_millis(500))));
+        assert!((literal.0 - 9.0).abs() < 0.1 && (windowed.0 - 9.0).abs() < 0.5, "{literal:?} {windowed:?}");
+        assert!((literal.1 - 19.0).abs() < 0.1, "a twentieth of all packets so far: {literal:?}");
+        assert_eq!(windowed.1, 70.0);
+    }
+
+    #[test]
+    fn the_published_curve() {
+        let rates = RateLimits { min: BitRate::from_kbps(1), max: BitRate::from_mbps(10_000), ..RateLimits::default() };
+        let controller = SdnL4s::new(&SdnL4sConfig { rates, ..SdnL4sConfig::default() });
+        for (share, mbps) in [(0.0, 10_000.0), (0.009, 10_000.0), (0.01, 99.0), (0.1, 9.0), (0.5, 1.0)] {
+            assert!((controller.rate(share) * 1e-6 - mbps).abs() < 1e-6, "{share}");
+        }
+        assert_eq!(controller.rate(1.0), 1000.0, "never nothing");
+    }
+}
