@@ -3,6 +3,7 @@
 //! What versions 1 and 3 have in common is here: the bandwidth filter, round counting, the estimate of
 //! aggregated acknowledgements, and the quanta in which segments leave.
 
+mod policer;
 mod v1;
 mod v3;
 

@@ -3,6 +3,7 @@
 
 use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant, Stream};
 
+use super::policer::Policer;
 use super::{
     Aggregation, FULL_BW_GROWTH, FULL_BW_ROUNDS, MIN_RTT_WINDOW, MIN_WINDOW, PACING_MARGIN, PROBE_RTT_TIME, Rounds,
     WindowedMax, quantum, sample, wire_rate,
@@ -130,7 +131,7 @@ impl BbrV1 {
         }
         let limited = ack.prior_delivered < self.limited_until;
         let Some((rate, app_limited)) = sample(ack) else { return };
-        self.policer.on_ack(ack, rate, self.rounds, app_limited || limited, self.mode == Mode::ProbeBw);
+        self.policer.on_ack(ack, self.rounds, app_limited || limited, self.mode == Mode::ProbeBw);
         if !(app_limited || limited) || rate >= self.bandwidth.get() {
             self.bandwidth.update(self.rounds.count, rate);
         }
@@ -340,102 +341,5 @@ impl Controller for BbrV1 {
     }
     fn owns_recovery(&self) -> bool {
         true
-    }
-}
-
-/// `lt_bw`: finds out a token-bucket policer by its steady losses, and keeps to its rate for 48 rounds.
-#[derive(Clone, Debug, Default)]
-struct Policer {
-    sampling: bool,
-    rounds: u32,
-    delivered: Bytes,
-    lost: Bytes,
-    since: Instant,
-    rate: f64,
-    in_use: bool,
-    lost_total: Bytes,
-}
-
-impl Policer {
-    const LEAST_ROUNDS: u32 = 4;
-    const LOSS: f64 = 50.0 / 256.0;
-    const RATIO: f64 = 1.0 / 8.0;
-    /// 4 kbit/s.
-    const DIFFERENCE: f64 = 500.0;
-    const USE_ROUNDS: u32 = 48;
-
-    fn bandwidth(&self) -> Option<f64> {
-        self.in_use.then_some(self.rate)
-    }
-
-    fn start_interval_if_idle(&mut self) {
-        self.sampling = true;
-        self.rounds = 0;
-    }
-
-    fn reset_interval(&mut self, ack: &Ack) {
-        self.since = ack.now;
-        self.delivered = ack.delivered;
-        self.lost = self.lost_total;
-        self.rounds = 0;
-    }
-
-    fn reset(&mut self, ack: &Ack) {
-        *self = Self { lost_total: self.lost_total, ..Self::default() };
-        self.reset_interval(ack);
-    }
-
-    fn on_ack(&mut self, ack: &Ack, _rate: f64, rounds: Rounds, limited: bool, probing_bw: bool) {
-        self.lost_total += ack.lost;
-        if self.in_use {
-            if probing_bw && rounds.begins {
-                self.rounds += 1;
-                if self.rounds >= Self::USE_ROUNDS {
-                    self.reset(ack);
-                }
-            }
-            return;
-        }
-        if !self.sampling {
-            if ack.lost == Bytes::ZERO {
-                return;
-            }
-            self.reset_interval(ack);
-            self.sampling = true;
-        }
-        if limited {
-            self.reset(ack);
-            return;
-        }
-        self.rounds += u32::from(rounds.begins);
-        if self.rounds < Self::LEAST_ROUNDS {
-            return;
-        }
-        if self.rounds > 4 * Self::LEAST_ROUNDS {
-            self.reset(ack);
-            return;
-        }
-        // The interval ends with a loss, when the bucket is empty.
-        if ack.lost == Bytes::ZERO {
-            return;
-        }
-        let (lost, delivered) = (self.lost_total - self.lost, ack.delivered - self.delivered);
-        if delivered == Bytes::ZERO || lost.as_f64() < Self::LOSS * delivered.as_f64() {
-            return;
-        }
-        let time = ack.now.since(self.since);
-        if time < Duration::from_millis(1) {
-            return;
-        }
-        let rate = delivered.as_f64() / time.as_secs_f64();
-        let difference = (rate - self.rate).abs();
-        if self.rate > 0.0 && (difference <= Self::RATIO * self.rate || difference <= Self::DIFFERENCE) {
-            self.rate = (rate + self.rate) / 2.0;
-            self.in_use = true;
-            self.rounds = 0;
-        } else {
-            self.rate = rate;
-            self.reset_interval(ack);
-        }
     }
 }

@@ -1,0 +1,189 @@
+//! The state machine: whether the pipe is full, the phases of `PROBE_BW`, and `PROBE_RTT`
+//! (draft-ietf-ccwg-bbr 5.3).
+
+use tidemark_core::{Bytes, Duration};
+
+use super::super::{FULL_BW_GROWTH, FULL_BW_ROUNDS, MIN_RTT_WINDOW, PROBE_RTT_TIME};
+use super::{AckPhase, BbrV3, PROBE_WAIT, State};
+use crate::controller::Ack;
+
+const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
+const PROBE_WAIT_RANDOM: f64 = 1.0;
+const PROBE_ROUNDS: f64 = 63.0;
+
+impl BbrV3 {
+    pub(super) fn reset_full_bandwidth(&mut self) {
+        self.full_bw = 0.0;
+        self.full_bw_count = 0;
+        self.full_bw_now = false;
+    }
+
+    pub(super) fn check_full_bandwidth(&mut self, rate: Option<(f64, bool)>) {
+        let Some((bandwidth, limited)) = rate else { return };
+        if self.full_bw_now || !self.rounds.begins || limited {
+            return;
+        }
+        if bandwidth >= self.full_bw * FULL_BW_GROWTH {
+            self.reset_full_bandwidth();
+            self.full_bw = bandwidth;
+            return;
+        }
+        self.full_bw_count += 1;
+        self.full_bw_now = self.full_bw_count >= FULL_BW_ROUNDS;
+        self.full_bw_reached |= self.full_bw_now;
+    }
+
+    pub(super) fn update_phase(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
+        if self.state == State::Startup && self.full_bw_reached {
+            self.state = State::Drain;
+        }
+        if self.state == State::Drain && ack.in_flight.as_f64() <= self.inflight(self.max_bw.get(), 1.0) {
+            self.start_down(ack);
+        }
+        if !self.full_bw_reached {
+            return;
+        }
+        self.adapt_long_term(ack, rate);
+        match self.state {
+            State::Down => self.check_drained(ack),
+            State::Cruise => {
+                self.start_probe_if_due(ack);
+            }
+            State::Refill if self.rounds.begins => {
+                self.probe_samples = true;
+                self.start_up(ack, rate);
+            }
+            State::Up => self.check_up_done(ack, rate),
+            _ => {}
+        }
+    }
+
+    pub(super) fn check_drained(&mut self, ack: &Ack) {
+        let in_flight = ack.in_flight.as_f64();
+        let drained = in_flight <= self.inflight_with_headroom() && in_flight <= self.inflight(self.max_bw.get(), 1.0);
+        if !self.start_probe_if_due(ack) && drained {
+            self.state = State::Cruise;
+        }
+    }
+
+    pub(super) fn check_up_done(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
+        let at_limit = ack.window_limited && self.window >= self.inflight_long;
+        if self.previous_too_high && ack.in_flight.as_f64() >= self.inflight_long {
+            self.stopped_risky_probe = true;
+        } else if at_limit {
+            // The flight is held back by its own bound: that the bandwidth does not grow proves nothing.
+            self.reset_full_bandwidth();
+            self.full_bw = rate.map_or(self.full_bw, |(bandwidth, _)| bandwidth);
+            return;
+        } else if !self.full_bw_now {
+            return;
+        }
+        self.previous_too_high = false;
+        self.start_down(ack);
+    }
+
+    pub(super) fn start_down(&mut self, ack: &Ack) {
+        self.loss_in_round = false;
+        self.bw_latest = 0.0;
+        self.inflight_latest = 0.0;
+        self.probe_up_count = f64::INFINITY;
+        self.rounds_since_probe = u64::from(self.stream.uniform() < 0.5);
+        self.probe_wait = PROBE_WAIT + Duration::from_secs_f64(PROBE_WAIT_RANDOM * self.stream.uniform());
+        self.phase_start = ack.now;
+        self.ack_phase = AckPhase::ProbeStopping;
+        self.rounds.restart(ack.delivered);
+        self.state = State::Down;
+    }
+
+    pub(super) fn start_refill(&mut self, ack: &Ack) {
+        self.bw_short = f64::INFINITY;
+        self.inflight_short = f64::INFINITY;
+        self.probe_up_rounds = 0;
+        self.probe_up_acked = 0.0;
+        self.stopped_risky_probe = false;
+        self.ack_phase = AckPhase::Refilling;
+        self.rounds.restart(ack.delivered);
+        self.state = State::Refill;
+    }
+
+    pub(super) fn start_up(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
+        self.ack_phase = AckPhase::ProbeStarting;
+        self.rounds.restart(ack.delivered);
+        self.reset_full_bandwidth();
+        self.full_bw = rate.map_or(0.0, |(bandwidth, _)| bandwidth);
+        self.phase_start = ack.now;
+        self.state = State::Up;
+        self.raise_slope();
+    }
+
+    /// After the wait, or when Reno would have grown by as many segments as fit (draft 5.3.3.5.3).
+    pub(super) fn start_probe_if_due(&mut self, ack: &Ack) -> bool {
+        let reno = (self.target_inflight() / self.sizes.mss).min(PROBE_ROUNDS);
+        let due = ack.now.since(self.phase_start) > self.probe_wait || self.rounds_since_probe as f64 >= reno;
+        if due {
+            self.start_refill(ack);
+        }
+        due
+    }
+
+    pub(super) fn update_min_rtt(&mut self, ack: &Ack) {
+        let due = ack.now > self.probe_rtt_min_at + PROBE_RTT_INTERVAL;
+        if let Some(rtt) = ack.rtt
+            && (due || self.probe_rtt_min.is_none_or(|min| rtt < min))
+        {
+            self.probe_rtt_min = Some(rtt);
+            self.probe_rtt_min_at = ack.now;
+        }
+        let expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
+        if let Some(rtt) = self.probe_rtt_min
+            && (expired || self.min_rtt.is_none_or(|min| rtt < min))
+        {
+            self.min_rtt = Some(rtt);
+            self.min_rtt_at = self.probe_rtt_min_at;
+        }
+        if self.state != State::ProbeRtt && due && !self.idle_restart {
+            self.save_window();
+            self.state = State::ProbeRtt;
+            self.probe_rtt_done = None;
+            self.ack_phase = AckPhase::ProbeStopping;
+            self.rounds.restart(ack.delivered);
+        }
+        if self.state == State::ProbeRtt {
+            self.probe_rtt(ack);
+        }
+        if ack.acked > Bytes::ZERO {
+            self.idle_restart = false;
+        }
+    }
+
+    pub(super) fn probe_rtt_window(&self) -> f64 {
+        self.bdp(self.bw(), 0.5).max(self.floor())
+    }
+
+    pub(super) fn probe_rtt(&mut self, ack: &Ack) {
+        self.limited_until = ack.delivered + ack.in_flight;
+        match self.probe_rtt_done {
+            None if ack.in_flight.as_f64() <= self.probe_rtt_window() => {
+                self.probe_rtt_done = Some(ack.now + PROBE_RTT_TIME);
+                self.probe_rtt_round_done = false;
+                self.rounds.restart(ack.delivered);
+            }
+            None => {}
+            Some(done) => {
+                self.probe_rtt_round_done |= self.rounds.begins;
+                if self.probe_rtt_round_done && ack.now > done {
+                    self.probe_rtt_min_at = ack.now;
+                    self.window = self.window.max(self.prior_window);
+                    self.bw_short = f64::INFINITY;
+                    self.inflight_short = f64::INFINITY;
+                    if self.full_bw_reached {
+                        self.start_down(ack);
+                        self.state = State::Cruise;
+                    } else {
+                        self.state = State::Startup;
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! BBR version 3: the procedures of draft-ietf-ccwg-bbr with the constants of Google's code (`tcp_bbr.c`,
+//! BBR_VERSION 3) throughout, and that code's response to ECN, of which the draft has none.
+//!
+//! The draft's own constants differ in the drain gain (0.5), the gain of `PROBE_DOWN` (0.90) and the window
+//! of aggregation. The response to ECN is DCTCP's, meant for round trips up to 5 ms: it does not meet the
+//! requirements of RFC 9331 4, so that AccECN has to be asked for.
+
+mod bounds;
+mod cycle;
+
+use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant, Stream};
+
+use self::bounds::{BETA, LOSS_THRESHOLD};
+use super::{Aggregation, MIN_WINDOW, PACING_MARGIN, Rounds, WindowedMax, quantum, sample, wire_rate};
+use crate::config::{EcnMode, TcpConfig};
+use crate::controller::{Ack, Congestion, Controller, EcnResponse, LostSegment, Sizes};
+
+const STARTUP_GAIN: f64 = 2.77;
+const DRAIN_GAIN: f64 = 1.0 / 2.885;
+const WINDOW_GAIN: f64 = 2.0;
+const UP_GAIN: f64 = 1.25;
+const DOWN_GAIN: f64 = 0.91;
+const UP_WINDOW_GAIN: f64 = 2.25;
+const HEADROOM: f64 = 0.15;
+const PROBE_WAIT: Duration = Duration::from_secs(2);
+
+/// BBR version 3's configuration.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BbrV3Config {
+    /// Marks count only while the least round-trip time is at most this. Default 5 ms, as in Google's code.
+    pub ecn_max_rtt: Duration,
+    /// The transport below. ECN is off by default; with `accecn` packets are ECT(1).
+    pub tcp: TcpConfig,
+}
+
+impl Default for BbrV3Config {
+    fn default() -> Self {
+        Self { ecn_max_rtt: Duration::from_millis(5), tcp: TcpConfig::default() }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Startup,
+    Drain,
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt,
+}
+
+/// Which acknowledgements the present ones belong to (draft 5.3.3.6).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum AckPhase {
+    Init,
+    Refilling,
+    ProbeStarting,
+    ProbeFeedback,
+    ProbeStopping,
+}
+
+/// BBR version 3.
+#[derive(Clone, Debug)]
+pub struct BbrV3 {
+    sizes: Sizes,
+    ecn_max_rtt: Duration,
+    stream: Stream,
+    state: State,
+    rounds: Rounds,
+    max_bw: WindowedMax,
+    /// Counts `PROBE_BW` cycles, the ticks of `max_bw`.
+    cycle: u64,
+    bw_short: f64,
+    inflight_long: f64,
+    inflight_short: f64,
+    bw_latest: f64,
+    inflight_latest: f64,
+    loss_round: Bytes,
+    loss_round_begins: bool,
+    loss_in_round: bool,
+    loss_events: u32,
+    repairing: bool,
+    rounds_repairing: u32,
+    full_bw: f64,
+    full_bw_count: u32,
+    full_bw_now: bool,
+    full_bw_reached: bool,
+    ack_phase: AckPhase,
+    probe_samples: bool,
+    previous_too_high: bool,
+    stopped_risky_probe: bool,
+    phase_start: Instant,
+    probe_wait: Duration,
+    rounds_since_probe: u64,
+    probe_up_rounds: u32,
+    probe_up_acked: f64,
+    /// Bytes that must be acknowledged for one more segment of `inflight_long`.
+    probe_up_count: f64,
+    min_rtt: Option<Duration>,
+    min_rtt_at: Instant,
+    probe_rtt_min: Option<Duration>,
+    probe_rtt_min_at: Instant,
+    probe_rtt_done: Option<Instant>,
+    probe_rtt_round_done: bool,
+    limited_until: Bytes,
+    idle_restart: bool,
+    aggregation: Aggregation,
+    /// Congestion experienced: negotiated, average, and this round's bytes.
+    ecn: bool,
+    alpha: f64,
+    marked: f64,
+    acked: f64,
+    ecn_in_round: bool,
+    ecn_startup_rounds: u32,
+    window: f64,
+    prior_window: f64,
+    pacing: f64,
+    /// What a spurious loss gives back: short-term bandwidth and flight, long-term flight.
+    undo: Option<(f64, f64, f64)>,
+}
+
+impl BbrV3 {
+    /// A controller at its initial window. `seed` and `flow` name the stream of its random waits.
+    pub fn new(config: &BbrV3Config, sizes: Sizes, flow: FlowId, seed: u64) -> Self {
+        Self {
+            sizes,
+            ecn_max_rtt: config.ecn_max_rtt,
+            stream: Stream::new(seed, flow.0, "bbr"),
+            state: State::Startup,
+            rounds: Rounds::default(),
+            max_bw: WindowedMax::new(2),
+            cycle: 0,
+            bw_short: f64::INFINITY,
+            inflight_long: f64::INFINITY,
+            inflight_short: f64::INFINITY,
+            bw_latest: 0.0,
+            inflight_latest: 0.0,
+            loss_round: Bytes::ZERO,
+            loss_round_begins: false,
+            loss_in_round: false,
+            loss_events: 0,
+            repairing: false,
+            rounds_repairing: 0,
+            full_bw: 0.0,
+            full_bw_count: 0,
+            full_bw_now: false,
+            full_bw_reached: false,
+            ack_phase: AckPhase::Init,
+            probe_samples: false,
+            previous_too_high: false,
+            stopped_risky_probe: false,
+            phase_start: Instant::ZERO,
+            probe_wait: PROBE_WAIT,
+            rounds_since_probe: 0,
+            probe_up_rounds: 0,
+            probe_up_acked: 0.0,
+            probe_up_count: f64::INFINITY,
+            min_rtt: None,
+            min_rtt_at: Instant::ZERO,
+            probe_rtt_min: None,
+            probe_rtt_min_at: Instant::ZERO,
+            probe_rtt_done: None,
+            probe_rtt_round_done: false,
+            limited_until: Bytes::ZERO,
+            idle_restart: false,
+            aggregation: Aggregation::default(),
+            ecn: false,
+            alpha: 1.0,
+            marked: 0.0,
+            acked: 0.0,
+            ecn_in_round: false,
+            ecn_startup_rounds: 0,
+            window: sizes.initial_window,
+            prior_window: 0.0,
+            pacing: 0.0,
+            undo: None,
+        }
+    }
+
+    fn bw(&self) -> f64 {
+        self.max_bw.get().min(self.bw_short)
+    }
+    fn is_probing_bw(&self) -> bool {
+        matches!(self.state, State::Down | State::Cruise | State::Refill | State::Up)
+    }
+    fn gains(&self) -> (f64, f64) {
+        match self.state {
+            State::Startup => (STARTUP_GAIN, WINDOW_GAIN),
+            State::Drain => (DRAIN_GAIN, WINDOW_GAIN),
+            State::Down => (DOWN_GAIN, WINDOW_GAIN),
+            State::Up => (UP_GAIN, UP_WINDOW_GAIN),
+            State::Cruise | State::Refill => (1.0, WINDOW_GAIN),
+            State::ProbeRtt => (1.0, 0.5),
+        }
+    }
+    fn floor(&self) -> f64 {
+        MIN_WINDOW * self.sizes.mss
+    }
+    fn bdp(&self, bandwidth: f64, gain: f64) -> f64 {
+        self.min_rtt.map_or(self.sizes.initial_window, |min| bandwidth * min.as_secs_f64() * gain)
+    }
+    fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
+        let budget = self.bdp(bandwidth, gain).max(3.0 * quantum(self.pacing, self.sizes)).max(self.floor());
+        if self.state == State::Up { budget + 2.0 * self.sizes.mss } else { budget }
+    }
+    /// Leaves room for others to enter.
+    fn inflight_with_headroom(&self) -> f64 {
+        if self.inflight_long.is_infinite() {
+            return self.inflight_long;
+        }
+        let room = self.sizes.mss.max(HEADROOM * self.inflight_long);
+        (self.inflight_long - room).max(self.floor())
+    }
+    fn target_inflight(&self) -> f64 {
+        self.bdp(self.bw(), 1.0).min(self.window)
+    }
+    fn ecn_counts(&self) -> bool {
+        self.ecn && self.min_rtt.is_some_and(|min| min <= self.ecn_max_rtt)
+    }
+
+    fn save_window(&mut self) {
+        let fresh = !self.repairing && self.state != State::ProbeRtt;
+        self.prior_window = if fresh { self.window } else { self.prior_window.max(self.window) };
+    }
+
+    fn update_window(&mut self, ack: &Ack) {
+        let acked = ack.acked.as_f64();
+        let target = self.inflight(self.bw(), self.gains().1) + self.aggregation.extra();
+        if self.full_bw_reached {
+            self.window = (self.window + acked).min(target);
+        } else if self.window < target || ack.delivered.as_f64() < self.sizes.initial_window {
+            self.window += acked;
+        }
+        self.window = self.window.max(self.floor());
+        if self.state == State::ProbeRtt {
+            self.window = self.window.min(self.probe_rtt_window());
+        }
+        let cap = match self.state {
+            State::Down | State::Refill | State::Up => self.inflight_long,
+            State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
+            State::Startup | State::Drain => f64::INFINITY,
+        };
+        self.window = self.window.min(cap.min(self.inflight_short).max(self.floor()));
+    }
+}
+
+impl Controller for BbrV3 {
+    fn on_established(&mut self, now: Instant, ecn: EcnMode, rtt: Option<Duration>) {
+        self.ecn = ecn == EcnMode::Accecn;
+        self.min_rtt = rtt;
+        self.min_rtt_at = now;
+        self.probe_rtt_min = rtt;
+        self.probe_rtt_min_at = now;
+        self.aggregation.restart(now);
+        let rtt = rtt.unwrap_or(Duration::from_millis(1)).max(Duration::from_micros(1));
+        self.pacing = STARTUP_GAIN * self.sizes.initial_window / rtt.as_secs_f64();
+    }
+    fn on_lost(&mut self, lost: &LostSegment) {
+        if !self.loss_in_round {
+            self.loss_round = lost.delivered;
+            self.undo = Some((self.bw_short, self.inflight_short, self.inflight_long));
+        }
+        self.loss_in_round = true;
+        self.loss_events += 1;
+        let (size, in_flight, total) = (lost.size.as_f64(), lost.in_flight.as_f64(), lost.lost.as_f64());
+        if !self.probe_samples || total <= LOSS_THRESHOLD * in_flight {
+            return;
+        }
+        // Where within the flight the share of losses crossed the threshold (draft 5.5.10.2).
+        let (before, lost_before) = (in_flight - size, total - size);
+        let prefix = ((LOSS_THRESHOLD * before - lost_before) / (1.0 - LOSS_THRESHOLD)).max(0.0);
+        self.probe_samples = false;
+        self.previous_too_high = true;
+        if !lost.app_limited {
+            self.inflight_long = (before + prefix).max(BETA * self.target_inflight());
+        }
+        if self.state == State::Up {
+            let ack = Ack { now: lost.now, delivered: lost.delivered, ..Ack::default() };
+            self.start_down(&ack);
+        }
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        let limited = ack.prior_delivered < self.limited_until;
+        let rate = sample(ack).map(|(bandwidth, app_limited)| (bandwidth, app_limited || limited));
+        if self.repairing && !ack.repairing {
+            self.window = self.window.max(self.prior_window);
+        }
+        self.repairing = ack.repairing;
+        self.marked += ack.marked.as_f64();
+        self.acked += ack.acked.as_f64();
+        self.ecn_in_round |= ack.marked_packets > 0;
+        self.update_latest(ack, rate);
+        self.update_congestion(ack, rate);
+        self.aggregation.on_ack(ack, self.rounds.begins, self.bw(), self.window);
+        self.check_full_bandwidth(rate);
+        self.update_phase(ack, rate);
+        self.update_min_rtt(ack);
+        if self.loss_round_begins {
+            self.bw_latest = rate.map_or(0.0, |(bandwidth, _)| bandwidth);
+            self.inflight_latest = ack.rate.map_or(0.0, |sample| sample.delivered.as_f64());
+        }
+        let pacing = self.bw() * self.gains().0 * PACING_MARGIN;
+        if self.full_bw_reached || pacing > self.pacing {
+            self.pacing = pacing;
+        }
+        self.update_window(ack);
+    }
+    fn on_congestion(&mut self, _congestion: &Congestion) {
+        self.save_window();
+        self.repairing = true;
+    }
+    fn on_timeout(&mut self, _congestion: &Congestion) {
+        self.save_window();
+        self.repairing = true;
+        self.window = self.sizes.mss;
+    }
+    fn on_spurious(&mut self, _now: Instant) {
+        if let Some((bw_short, inflight_short, inflight_long)) = self.undo.take() {
+            self.bw_short = self.bw_short.max(bw_short);
+            self.inflight_short = self.inflight_short.max(inflight_short);
+            self.inflight_long = self.inflight_long.max(inflight_long);
+        }
+        self.loss_in_round = false;
+        self.repairing = false;
+        self.window = self.window.max(self.prior_window);
+    }
+    fn on_idle(&mut self, now: Instant, _idle: Duration, _rto: Duration) {
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        if self.is_probing_bw() {
+            self.pacing = self.bw() * PACING_MARGIN;
+        }
+    }
+    fn window(&self) -> Bytes {
+        Bytes(self.window as u64)
+    }
+    fn pacing_rate(&self) -> Option<BitRate> {
+        wire_rate(self.pacing, self.sizes)
+    }
+    fn burst(&self) -> Bytes {
+        Bytes(quantum(self.pacing, self.sizes) as u64)
+    }
+    fn owns_recovery(&self) -> bool {
+        true
+    }
+    fn ecn_response(&self) -> EcnResponse {
+        EcnResponse::Scalable
+    }
+    fn alpha(&self) -> Option<f64> {
+        self.ecn.then_some(self.alpha)
+    }
+}
