@@ -4,6 +4,33 @@
 //! get and of the DU's delivery reports, predicts how long a packet will wait in the RLC queue, and answers
 //! each packet with a [`Verdict`] by the law that its [`MarkerConfig`] names.
 //!
+//! ```
+//! use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
+//! use tidemark_marker::{DeliveryStatus, DrbMarker, L4SpanConfig, LawConfig, MarkerConfig, SnLength, Verdict};
+//!
+//! let config = MarkerConfig::with_law(LawConfig::L4span(L4SpanConfig::default()));
+//! let mut marker = DrbMarker::new(&config, SnLength::Bits18, Stream::new(1, 0, "mark"))?;
+//! let mut marks = 0;
+//! for sn in 0..1_000u32 {
+//!     // A packet every 200 us, 60 Mbit/s, of which the radio carries two thirds.
+//!     let now = Instant::ZERO + Duration::from_micros(200) * u64::from(sn);
+//!     let packet = Packet { flow: FlowId(0), size: Bytes(1_500), ecn: Ecn::Ect1, payload: () };
+//!     let verdict = marker.handle_downlink(now, &packet, None);
+//!     marks += u32::from(verdict == Verdict::Mark);
+//!     marker.handle_pdcp_pdu(now, sn, packet.size);
+//!     if sn % 25 == 24 {
+//!         // Every 5 ms the DU says how far it got.
+//!         let status = DeliveryStatus { highest_transmitted: Some(sn * 2 / 3), ..DeliveryStatus::default() };
+//!         marker.handle_report(now, &status);
+//!     }
+//! }
+//! assert!(marks > 500);
+//! assert!(marker.estimate(Instant::from_millis(200)).sojourn > Some(Duration::from_millis(50)));
+//! # Ok::<(), tidemark_marker::ConfigError>(())
+//! ```
+//!
+//! [`path`] is the same engine for real packets: it reads headers, and writes marks and feedback in place.
+//!
 //! Nothing here knows a clock, a socket or a thread, and nothing allocates after set-up.
 #![no_std]
 
