@@ -36,7 +36,7 @@ impl Backlog {
 
     /// A queue begins to stand: silence is only telling from here on.
     pub(crate) fn begin(&mut self, now: Instant) {
-        self.last_report = self.last_report.max(now);
+        self.last_report = now;
     }
 
     pub(crate) fn arrive(&mut self, now: Instant, size: u64, egress: Option<Egress>) {
@@ -52,7 +52,7 @@ impl Backlog {
             // outage is not taken for the period.
             self.expect(gap.max(self.interval.saturating_sub(gap / 8)).min(self.interval * 2));
         }
-        self.last_report = self.last_report.max(now);
+        self.last_report = now;
         self.level = standing as f64;
         self.at = now;
     }

@@ -221,7 +221,7 @@ impl DrbMarker {
     pub fn handle_pdcp_pdu(&mut self, now: Instant, sn: u32, size: Bytes) {
         self.counters.pdus += 1;
         if self.profile.packets() == 0 {
-            self.sampled = self.sampled.max(now);
+            self.sampled = now;
             self.backlog.begin(now);
             self.estimator.begin(now);
         }
@@ -359,7 +359,7 @@ impl DrbMarker {
                 .head_of_line(now)
                 .is_some_and(|age| age * 2 >= span || (age * 4 >= span && age >= TELLING_AGE));
             self.estimator.observe(since, now, progress.map_or(0, |progress| progress.bytes), proven);
-            self.sampled = self.sampled.max(now);
+            self.sampled = now;
         }
         if let Some(progress) = progress {
             self.last_sojourn = progress.sojourn.or(self.last_sojourn);

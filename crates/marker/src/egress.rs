@@ -26,6 +26,8 @@ use tidemark_core::{BitRate, Duration, Instant};
 /// Samples closer together than this fraction of the window are merged, which bounds the ring.
 const MERGE: u64 = 64;
 const RING: usize = 72;
+/// A longer span, 18 minutes, is a clock that jumped; with this and the limit on rates the sums fit.
+const LONGEST: u64 = 1 << 40;
 /// An inconclusive sample is taken over at least this span: a burst that fits into one slot says little of the rate
 /// at which slots come.
 const SHORTEST_BOUND: u64 = 1_000_000;
@@ -123,7 +125,7 @@ impl EgressEstimator {
     /// Between `since` and `now`, during which a queue stood, `bytes` left it. Where `conclusive` is false, the queue
     /// may have been empty for a part of that time.
     pub(crate) fn observe(&mut self, since: Instant, now: Instant, bytes: u64, conclusive: bool) {
-        let mut span = now.since(since).as_nanos();
+        let mut span = now.since(since).as_nanos().min(LONGEST);
         if !conclusive {
             span = span.max(SHORTEST_BOUND);
             let bound = per_second(bytes, span);

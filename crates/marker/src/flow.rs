@@ -172,7 +172,9 @@ impl FlowTable {
 impl Set {
     /// The flow that gives way first; `None` if all are in use.
     fn weakest(&self, now: Instant) -> Option<usize> {
-        let may_go = |flow: &Flow| !(flow.is_lasting() && now.since(flow.last_seen) < IN_USE);
+        // Last seen in the future: the clock stepped back, and the flow has not been seen since.
+        let in_use = |flow: &Flow| flow.last_seen <= now && now.since(flow.last_seen) < IN_USE;
+        let may_go = |flow: &Flow| !(flow.is_lasting() && in_use(flow));
         (0..WAYS)
             .filter(|way| may_go(&self.flows[*way]))
             .min_by_key(|way| (self.flows[*way].is_lasting(), self.flows[*way].last_seen))

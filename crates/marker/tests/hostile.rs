@@ -22,6 +22,7 @@ enum Event {
     Add(u8, u8, bool),
     Remove(u8),
     Handover,
+    Jump(u64),
 }
 
 /// Whole packets, packets with a few bytes changed or cut off, and noise.
@@ -68,6 +69,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => (drb.clone(), 0u8..70, any::<bool>()).prop_map(|(drb, qfi, short)| Event::Add(drb, qfi, short)),
         1 => drb.prop_map(Event::Remove),
         1 => Just(Event::Handover),
+        1 => any::<u64>().prop_map(Event::Jump),
     ]
 }
 
@@ -91,10 +93,10 @@ proptest! {
         for drb in 1..4 {
             ue.add_drb(DrbId(drb), &[drb], &config(drb), SnLength::Bits12, Stream::new(1, drb.into(), "mark")).unwrap();
         }
-        let mut nanos = 0i64;
+        let mut nanos = 0u64;
         for (event, step) in events {
-            nanos = (nanos + step).max(0);
-            let now = Instant::from_nanos(nanos as u64);
+            nanos = nanos.saturating_add_signed(step);
+            let now = Instant::from_nanos(nanos);
             match event {
                 Event::Downlink(qfi, before) => {
                     let mut after = before.clone();
@@ -133,6 +135,7 @@ proptest! {
                     let _ = ue.remove_drb(DrbId(drb));
                 }
                 Event::Handover => ue.handover(now),
+                Event::Jump(to) => nanos = to,
             }
             for drb in 0..6 {
                 if let Some(estimate) = ue.estimate(now, DrbId(drb)) {

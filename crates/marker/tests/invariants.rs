@@ -83,6 +83,29 @@ fn an_overloaded_queue_gets_a_signal_from_every_law_but_none() {
     }
 }
 
+#[test]
+fn every_law_goes_on_after_the_clock_stepped_back() {
+    for law in laws() {
+        let mut du = Du::new(&MarkerConfig::with_law(law), SnLength::Bits18, Duration::from_millis(5));
+        let signals = [Instant::from_millis(3_600_000), Instant::ZERO].map(|clock| {
+            let before = du.marks + du.drops;
+            du.set_clock(clock);
+            for _ in 0..6_000 {
+                for _ in 0..700 {
+                    if du.backlog() >= 1_000_000 {
+                        break;
+                    }
+                    du.send(0, Ecn::Ect1, 1_500);
+                }
+                du.slot(2_500.0);
+            }
+            du.marks + du.drops - before
+        });
+        let alike = signals.iter().all(|signals| (*signals > 10) == (law != LawConfig::None {}));
+        assert!(alike, "{law:?}: {signals:?}");
+    }
+}
+
 /// One event: its kind, a number to make things of, and by how much the clock moves, backwards too.
 type Event = (u8, u32, i64);
 

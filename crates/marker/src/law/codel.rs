@@ -77,6 +77,10 @@ impl Codel {
     /// RFC 8289 section 5: whether this packet is the one to signal with.
     fn is_due(&mut self, departure: &Departure) -> bool {
         let now = departure.now;
+        // Neither lies further ahead than an interval, unless the clock stepped back.
+        let latest = now + self.config.interval;
+        self.first_above = self.first_above.map(|at| at.min(latest));
+        self.drop_next = self.drop_next.min(latest);
         let over = self.is_over(departure);
         if self.dropping {
             let dropped = core::mem::take(&mut self.dropped);

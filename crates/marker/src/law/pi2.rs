@@ -110,7 +110,8 @@ impl Pi2 {
                 break;
             }
         }
-        self.updated = Some(updated + self.t_update * due);
+        // Never ahead of a clock that stepped back.
+        self.updated = Some((updated + self.t_update * due).min(now));
     }
 
     /// `p_C = p'^2`, for classic packets.

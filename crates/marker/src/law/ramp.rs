@@ -113,7 +113,8 @@ impl Ramp {
         for _ in 0..due.min(1_000) {
             self.p = self.alpha * instantaneous + (1.0 - self.alpha) * self.p;
         }
-        self.updated = Some(updated + self.interval * due);
+        // Never ahead of a clock that stepped back.
+        self.updated = Some((updated + self.interval * due).min(arrival.now));
         self.p
     }
 }

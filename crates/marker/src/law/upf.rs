@@ -78,6 +78,10 @@ impl Upf {
 
     pub(crate) fn arrive(&mut self, arrival: &Arrival) -> Odds {
         let congestion = self.ramp.update(arrival);
+        // Further ahead than any report can be: the clock stepped back.
+        if self.next_report > arrival.now + self.interval {
+            (self.next_report, self.len) = (arrival.now, 0);
+        }
         if arrival.now >= self.next_report {
             if self.len == PIPELINE {
                 self.take_effect();

@@ -48,6 +48,11 @@ impl Du {
         }
     }
 
+    /// The clock steps, forwards or backwards.
+    pub fn set_clock(&mut self, now: Instant) {
+        (self.now, self.last_report) = (now, now);
+    }
+
     pub fn backlog(&self) -> u64 {
         self.queue.iter().map(|(_, packet, _)| packet.size.0).sum()
     }
