@@ -11,7 +11,7 @@ use crate::controller::{
 use crate::endpoint::Endpoint;
 use crate::media::{
     self, Al4s, Al4sConfig, Anbr, AnbrConfig, Fixed, FixedConfig, Gcc, GccConfig, L4sCc, L4sCcConfig, MediaController,
-    Scream, ScreamConfig, SdnL4s, SdnL4sConfig,
+    Scream, ScreamConfig, ScreamV1, ScreamV1Config, SdnL4s, SdnL4sConfig,
 };
 use crate::tcp;
 use crate::udp::{self, UdpConfig};
@@ -55,6 +55,8 @@ pub enum SenderConfig {
     Udp(UdpConfig),
     /// A fixed rate, for video.
     Fixed(FixedConfig),
+    /// SCReAM version 1 (RFC 8298), for video.
+    ScreamV1(ScreamV1Config),
     /// SCReAM version 2 (draft-ietf-ccwg-rfc8298bis-screamv2), for video.
     Scream(ScreamConfig),
     /// Google Congestion Control as in libwebrtc, for video.
@@ -171,6 +173,7 @@ impl SenderConfig {
             Self::UdpPrague(prague) => prague.validate(),
             Self::Udp(udp) => udp.validate(),
             Self::Fixed(fixed) => fixed.validate(),
+            Self::ScreamV1(scream) => scream.validate(),
             Self::Scream(scream) => scream.validate(),
             Self::Gcc(gcc) => gcc.validate(),
             Self::L4sCc(l4s_cc) => l4s_cc.validate(),
@@ -233,6 +236,7 @@ pub fn connect(sender: &SenderConfig, app: &AppConfig, flow: FlowId, seed: u64) 
 fn media_controller(sender: &SenderConfig) -> Result<Box<dyn MediaController + Send>, ConfigError> {
     Ok(match sender {
         SenderConfig::Fixed(config) => Box::new(Fixed::new(config)),
+        SenderConfig::ScreamV1(config) => Box::new(ScreamV1::new(config)),
         SenderConfig::Scream(config) => Box::new(Scream::new(config)),
         SenderConfig::Gcc(config) => Box::new(Gcc::new(config)),
         SenderConfig::L4sCc(config) => Box::new(L4sCc::new(config)),

@@ -142,6 +142,21 @@ fn a_path_that_clears_the_ace_field_is_not_trusted_with_ect() {
 }
 
 #[test]
+fn a_path_that_clears_the_ecn_field_is_found_out() {
+    for config in
+        [prague(TcpConfig::default()), cubic(TcpConfig { ecn: Some(EcnMode::Accecn), ..TcpConfig::default() })]
+    {
+        let mut link = Link::new(&config, &bulk(2_000_000), Duration::from_millis(20));
+        link.keep = true;
+        link.down = Box::new(|_, _| Fate::Bleach);
+        assert!(link.run_for(Duration::from_secs(30)));
+        let sent = ecn_of(&link.sent_down, true);
+        let last = sent.iter().rposition(|ecn| ecn.is_ect()).unwrap();
+        assert!((60..300).contains(&last), "ECT until packet {last}");
+    }
+}
+
+#[test]
 fn three_sack_blocks_at_the_most_and_two_beside_the_counters() {
     let mut link = Link::new(&prague(TcpConfig::default()), &bulk(300_000), Duration::from_millis(20));
     link.keep = true;

@@ -136,6 +136,9 @@ pub(super) struct Marks {
     pub(super) bytes: Bytes,
 }
 
+/// Segments after which silence about ECN means something.
+const ENOUGH_TO_TELL: u64 = 64;
+
 /// A sender's copy of its peer's counters (RFC 9768 3.2.2.5 and appendix A).
 #[derive(Clone, Debug)]
 pub(super) struct Decoder {
@@ -144,11 +147,14 @@ pub(super) struct Decoder {
     /// Moving average of segments acknowledged at once: where acknowledgements are thinned, the safe guess
     /// about a wrapped ACE field would be wrong more often than right.
     acked_at_once: f64,
+    /// Segments acknowledged, and whether any feedback ever told of an ECN codepoint on them.
+    acked: u64,
+    heard: bool,
 }
 
 impl Decoder {
     pub(super) fn new(mss: Bytes) -> Self {
-        Self { counters: INITIAL, mss: mss.0, acked_at_once: 2.0 }
+        Self { counters: INITIAL, mss: mss.0, acked_at_once: 2.0, acked: 0, heard: false }
     }
 
     /// The third segment of the handshake, seen by the server. False if it forbids to send ECT (RFC 9768 3.2.2.1, table 4).
@@ -167,12 +173,20 @@ impl Decoder {
             self.counters.ceb += delta;
             delta
         });
+        self.acked += u64::from(acked);
+        self.heard |= least > 0 || option.is_some();
         if acked > 0 {
             self.acked_at_once += (f64::from(acked) - self.acked_at_once) / 8.0;
         }
         let packets = self.safer(least, u64::from(acked), bytes);
         self.counters.cep += packets;
         Marks { packets: packets as u32, bytes: Bytes(bytes.unwrap_or(packets * self.mss)) }
+    }
+
+    /// The receiver sends an option as soon as it has received ECT or CE (RFC 9768 3.2.3.3). If after so many
+    /// segments it never did, something on the path clears the field.
+    pub(super) fn is_bleached(&self) -> bool {
+        !self.heard && self.acked >= ENOUGH_TO_TELL
     }
 
     /// The ACE field has 3 bits: with eight or more segments acknowledged it may have wrapped.

@@ -221,6 +221,10 @@ impl Sender {
             EcnMode::Classic if segment.flags.ece => Marks { packets: 1, bytes: Bytes::ZERO },
             _ => return Marks::default(),
         };
+        if self.decoder.is_bleached() {
+            // Nobody's marks would arrive: losses have to tell, and packets must not claim otherwise.
+            self.ect = Ecn::NotEct;
+        }
         if self.response == EcnResponse::Classic {
             if marks.packets > 0 && self.phase == Phase::Open {
                 self.stats.marks_reported += 1;

@@ -12,6 +12,8 @@ use tidemark_senders::{AppConfig, Endpoint, FrameArrival, Payload, SenderConfig,
 pub enum Fate {
     Deliver,
     Mark,
+    /// Clears the ECN field.
+    Bleach,
     Drop,
     /// Late by this much more than others.
     Late(Duration),
@@ -159,6 +161,10 @@ impl Link {
             Fate::Deliver => self.fly(down, Duration::ZERO, packet),
             Fate::Mark => {
                 packet.ecn = packet.ecn.marked();
+                self.fly(down, Duration::ZERO, packet);
+            }
+            Fate::Bleach => {
+                packet.ecn = Ecn::NotEct;
                 self.fly(down, Duration::ZERO, packet);
             }
             Fate::Drop => {}

@@ -6,8 +6,9 @@
 
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 
-use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
+use super::QueueDelay;
 use crate::config::ConfigError;
+use crate::media::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 
 const L4S_AVG_G_UP: f64 = 1.0 / 8.0;
 const L4S_AVG_G_DOWN: f64 = 1.0 / 128.0;
@@ -30,8 +31,6 @@ const RATE_ADJUST_GAIN: f64 = 1.0 / 16.0;
 const FRAME_SIZE_DEV_ALPHA: f64 = 1.0 / 64.0;
 /// Before the first report.
 const INITIAL_RTT: f64 = 0.05;
-/// The base delay is the least of this time and the one before it.
-const BASE_DELAY_WINDOW: Duration = Duration::from_secs(30);
 
 /// SCReAM's configuration.
 #[derive(Clone, PartialEq, Debug)]
@@ -80,8 +79,7 @@ pub struct Scream {
     queue_delay_avg: f64,
     queue_delay_at: Instant,
     alpha_v: f64,
-    base_delay: [Duration; 2],
-    base_delay_at: Instant,
+    measurement: QueueDelay,
     smoothed_rtt: f64,
     last_reaction: Instant,
     last_congestion: Instant,
@@ -114,8 +112,7 @@ impl Scream {
             queue_delay_avg: 0.0,
             queue_delay_at: Instant::ZERO,
             alpha_v: 0.0,
-            base_delay: [Duration::MAX; 2],
-            base_delay_at: Instant::ZERO,
+            measurement: QueueDelay::new(),
             smoothed_rtt: INITIAL_RTT,
             last_reaction: Instant::ZERO,
             last_congestion: Instant::ZERO,
@@ -130,22 +127,7 @@ impl Scream {
     }
 
     fn measure_delay(&mut self, feedback: &Feedback<'_>) {
-        if feedback.now.since(self.base_delay_at) > BASE_DELAY_WINDOW {
-            self.base_delay = [Duration::MAX, self.base_delay[0]];
-            self.base_delay_at = feedback.now;
-        }
-        let mut newest = None;
-        for result in feedback.results {
-            if let Some(at) = result.received_at {
-                let delay = at.since(result.sent_at);
-                self.base_delay[0] = self.base_delay[0].min(delay);
-                newest = Some(delay);
-            }
-        }
-        if let Some(delay) = newest {
-            let base = self.base_delay[0].min(self.base_delay[1]);
-            self.queue_delay = (delay - base).as_secs_f64();
-        }
+        self.queue_delay = self.measurement.on_feedback(feedback);
         if feedback.now.since(self.queue_delay_at).as_secs_f64() >= VIRTUAL_RTT.min(self.smoothed_rtt) {
             self.queue_delay_at = feedback.now;
             let gain = if self.queue_delay < self.queue_delay_avg { 1.0 } else { QDELAY_AVG_G };

@@ -1,0 +1,9 @@
+//! SCReAM, Self-Clocked Rate Adaptation for Multimedia: version 1 of RFC 8298, and version 2 with L4S.
+
+mod queue_delay;
+mod v1;
+mod v2;
+
+use queue_delay::QueueDelay;
+pub use v1::{ScreamV1, ScreamV1Config};
+pub use v2::{Scream, ScreamConfig};

@@ -1,0 +1,260 @@
+//! SCReAM version 1 (RFC 8298), without its optional adjustment of the delay target to competing flows.
+//!
+//! The rate's increment is read as a change per interval: as printed it mixes a rate with the bits in the queue.
+
+use std::collections::VecDeque;
+
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
+
+use super::QueueDelay;
+use crate::config::ConfigError;
+use crate::media::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
+
+const QDELAY_TARGET: f64 = 0.1;
+const QDELAY_WEIGHT: f64 = 0.1;
+const QDELAY_TREND_TH: f64 = 0.2;
+const MIN_CWND: f64 = 3000.0;
+const MAX_BYTES_IN_FLIGHT_HEAD_ROOM: f64 = 1.1;
+const GAIN: f64 = 1.0;
+const BETA_LOSS: f64 = 0.8;
+const BETA_ECN: f64 = 0.9;
+const BETA_R: f64 = 0.9;
+const MSS: f64 = 1000.0;
+const RATE_ADJUST_INTERVAL: f64 = 0.2;
+const PRE_CONGESTION_GUARD: f64 = 0.1;
+const TX_QUEUE_SIZE_FACTOR: f64 = 1.0;
+const RTP_QDELAY_TH: f64 = 0.02;
+const TARGET_RATE_SCALE_RTP_QDELAY: f64 = 0.95;
+const T_RESUME_FAST_INCREASE: Duration = Duration::from_secs(5);
+const RATE_PACE_MIN: f64 = 50_000.0;
+const TREND_INTERVAL: Duration = Duration::from_millis(50);
+const TREND_SAMPLES: usize = 20;
+/// Over how many adjustments the largest flight is looked for: 5 s.
+const FLIGHT_SAMPLES: usize = 25;
+
+/// SCReAM version 1's configuration.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScreamV1Config {
+    /// Increase of the rate per second at the most. Default 200 kbit/s (RAMP_UP_SPEED); for tens of Mbit/s
+    /// choose more.
+    pub ramp_up_speed: BitRate,
+    /// Limits of the target rate.
+    pub rates: RateLimits,
+}
+
+impl Default for ScreamV1Config {
+    fn default() -> Self {
+        Self { ramp_up_speed: BitRate::from_kbps(200), rates: RateLimits::default() }
+    }
+}
+
+impl ScreamV1Config {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        if self.ramp_up_speed == BitRate::ZERO {
+            return Err(ConfigError::new("ramp_up_speed", "it must be above 0 bit/s"));
+        }
+        self.rates.validate()
+    }
+}
+
+/// The controller; the window in bytes, rates in bits a second, times in seconds.
+#[derive(Clone, Debug)]
+pub struct ScreamV1 {
+    config: ScreamV1Config,
+    queue_delay: QueueDelay,
+    delay: f64,
+    fraction_avg: f64,
+    fractions: VecDeque<f64>,
+    trend_at: Instant,
+    trend: f64,
+    trend_mem: f64,
+    calm_since: Instant,
+    in_fast_increase: bool,
+    cwnd: f64,
+    smoothed_rtt: f64,
+    last_event: Instant,
+    flights: VecDeque<f64>,
+    max_in_flight: f64,
+    rate: f64,
+    last_max: f64,
+    /// Bytes sent and acknowledged in this adjustment interval, and its start.
+    transmitted: f64,
+    acked: f64,
+    adjusted: Instant,
+    queued: f64,
+}
+
+impl ScreamV1 {
+    /// A controller at its initial rate.
+    pub fn new(config: &ScreamV1Config) -> Self {
+        Self {
+            rate: config.rates.initial.as_bps() as f64,
+            config: config.clone(),
+            queue_delay: QueueDelay::new(),
+            delay: 0.0,
+            fraction_avg: 0.0,
+            fractions: VecDeque::new(),
+            trend_at: Instant::ZERO,
+            trend: 0.0,
+            trend_mem: 0.0,
+            calm_since: Instant::ZERO,
+            in_fast_increase: true,
+            cwnd: MIN_CWND,
+            smoothed_rtt: 0.05,
+            last_event: Instant::ZERO,
+            flights: VecDeque::new(),
+            max_in_flight: 0.0,
+            last_max: 1.0,
+            transmitted: 0.0,
+            acked: 0.0,
+            adjusted: Instant::ZERO,
+            queued: 0.0,
+        }
+    }
+
+    /// How steadily the delay rises: its autocorrelation, times its average (RFC 8298 4.1.2.3).
+    fn update_trend(&mut self, now: Instant) {
+        if now.since(self.trend_at) < TREND_INTERVAL {
+            return;
+        }
+        self.trend_at = now;
+        let fraction = self.delay / QDELAY_TARGET;
+        self.fraction_avg += QDELAY_WEIGHT * (fraction - self.fraction_avg);
+        self.fractions.push_back(fraction);
+        if self.fractions.len() > TREND_SAMPLES {
+            self.fractions.pop_front();
+        }
+        let mean = self.fractions.iter().sum::<f64>() / self.fractions.len() as f64;
+        let lagged = |lag: usize| -> f64 {
+            self.fractions.iter().zip(self.fractions.iter().skip(lag)).map(|(a, b)| (a - mean) * (b - mean)).sum()
+        };
+        let power = lagged(0);
+        let correlation = if power > 0.0 { lagged(1) / power } else { 0.0 };
+        self.trend = (correlation * self.fraction_avg).clamp(0.0, 1.0);
+        self.trend_mem = (0.99 * self.trend_mem).max(self.trend);
+        if self.trend >= QDELAY_TREND_TH {
+            self.calm_since = now;
+        }
+    }
+
+    /// At most one reaction in a round trip; true if there was one.
+    fn react(&mut self, feedback: &Feedback<'_>) -> bool {
+        let (_, marked, lost) = feedback.counts();
+        if lost == 0 && marked == 0 || feedback.now.since(self.last_event).as_secs_f64() < self.smoothed_rtt {
+            return false;
+        }
+        self.last_event = feedback.now;
+        self.in_fast_increase = false;
+        self.calm_since = feedback.now;
+        self.last_max = self.rate;
+        self.cwnd = (self.cwnd * if lost > 0 { BETA_LOSS } else { BETA_ECN }).max(MIN_CWND);
+        self.rate = self.config.rates.clamp(self.rate * BETA_R);
+        true
+    }
+
+    fn update_window(&mut self, feedback: &Feedback<'_>, acked: f64) {
+        let in_flight = feedback.in_flight.as_f64();
+        if self.in_fast_increase {
+            if self.trend >= QDELAY_TREND_TH {
+                self.in_fast_increase = false;
+                self.last_max = self.rate;
+            } else {
+                if 1.5 * in_flight + acked > self.cwnd {
+                    self.cwnd += acked;
+                }
+                return;
+            }
+        }
+        let off = (QDELAY_TARGET - self.delay) / QDELAY_TARGET;
+        let used = 1.25 * in_flight + acked > self.cwnd;
+        if off < 0.0 || used {
+            self.cwnd += GAIN * off * acked * MSS / self.cwnd;
+        }
+        self.cwnd = self.cwnd.min(MAX_BYTES_IN_FLIGHT_HEAD_ROOM * self.max_in_flight.max(MIN_CWND)).max(MIN_CWND);
+        if feedback.now.since(self.calm_since) >= T_RESUME_FAST_INCREASE {
+            self.in_fast_increase = true;
+        }
+    }
+
+    /// RFC 8298 4.1.3, every 200 ms.
+    fn adjust_rate(&mut self, feedback: &Feedback<'_>) {
+        let interval = feedback.now.since(self.adjusted).as_secs_f64();
+        if interval < RATE_ADJUST_INTERVAL {
+            return;
+        }
+        let transmitted = self.transmitted * 8.0 / interval;
+        let acked = self.acked * 8.0 / interval;
+        self.adjusted = feedback.now;
+        (self.transmitted, self.acked) = (0.0, 0.0);
+        self.flights.push_back(feedback.in_flight.as_f64());
+        if self.flights.len() > FLIGHT_SAMPLES {
+            self.flights.pop_front();
+        }
+        self.max_in_flight = self.flights.iter().copied().fold(0.0, f64::max);
+        let ramp = (self.config.ramp_up_speed.as_bps() as f64).min(self.rate / 2.0) * RATE_ADJUST_INTERVAL;
+        let distance = (self.rate - self.last_max) / self.last_max * 4.0;
+        let scale = (distance * distance).clamp(0.2, 1.0);
+        let current = transmitted.max(acked);
+        if self.in_fast_increase {
+            self.rate += ramp * scale;
+        } else {
+            let queue_bits = self.queued * self.rate;
+            let change =
+                current * (1.0 - PRE_CONGESTION_GUARD * self.trend) - TX_QUEUE_SIZE_FACTOR * queue_bits - self.rate;
+            self.rate += if change > 0.0 { (change * scale).min(ramp) } else { change * RATE_ADJUST_INTERVAL };
+            if self.queued > RTP_QDELAY_TH {
+                self.rate *= TARGET_RATE_SCALE_RTP_QDELAY;
+            }
+        }
+        let limit = current.max(self.config.rates.initial.as_bps() as f64) * (2.0 - self.trend_mem);
+        self.rate = self.config.rates.clamp(self.rate.min(limit));
+    }
+}
+
+impl MediaController for ScreamV1 {
+    fn report_policy(&self) -> ReportPolicy {
+        let interval = Duration::from_millis(20);
+        ReportPolicy { format: ReportFormat::Ccfb, interval, packets: 32, on_marker: true }
+    }
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        if let Some(rtt) = feedback.rtt {
+            self.smoothed_rtt += (rtt.as_secs_f64().max(1e-4) - self.smoothed_rtt) / 8.0;
+        }
+        self.delay = self.queue_delay.on_feedback(feedback);
+        let sent: Bytes = feedback.results.iter().map(|result| result.size).sum();
+        let (acked, _) = feedback.delivered();
+        self.transmitted += sent.as_f64();
+        self.acked += acked.as_f64();
+        self.max_in_flight = self.max_in_flight.max((feedback.in_flight + sent).as_f64());
+        self.update_trend(feedback.now);
+        if !self.react(feedback) {
+            self.update_window(feedback, sent.as_f64());
+            self.adjust_rate(feedback);
+        }
+    }
+    fn on_frame(&mut self, _now: Instant, _size: Bytes, queued: Duration) {
+        self.queued = queued.as_secs_f64();
+    }
+    fn on_silence(&mut self, now: Instant) {
+        self.in_fast_increase = false;
+        self.calm_since = now;
+        self.cwnd = (self.cwnd * BETA_LOSS).max(MIN_CWND);
+        self.rate = self.config.rates.clamp(self.rate * BETA_R);
+    }
+    fn target_rate(&self) -> BitRate {
+        BitRate::from_bps_f64(self.rate)
+    }
+    fn pacing_rate(&self) -> BitRate {
+        BitRate::from_bps_f64((8.0 * self.cwnd / self.smoothed_rtt).max(RATE_PACE_MIN))
+    }
+    fn window(&self) -> Option<Bytes> {
+        let slack = if self.delay <= QDELAY_TARGET { MSS } else { 0.0 };
+        Some(Bytes((self.cwnd + slack) as u64))
+    }
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
+    }
+}
