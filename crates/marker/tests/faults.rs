@@ -1,5 +1,21 @@
-//! What published research code and shipped gNBs get wrong, one test each (docs: `gnb.md` of the project's facts).
-//! SN wrap, PDCP drops and SNs that were never sent are tested in the profile table as well; here through the whole path.
+//! What published research code and shipped gNBs get wrong, one test each.
+//!
+//! | fault | test |
+//! | --- | --- |
+//! | SN wrap freezes marking | here, and in the profile table |
+//! | PDCP drops desynchronise it | here, and in the profile table |
+//! | an option list of length 0, or with an end, loops | here |
+//! | unknown DRB, unmapped QFI, SN never sent crash | here |
+//! | IPv6 is parsed as IPv4 and overwritten | here |
+//! | checksums are wrong for odd payloads and IP options | here |
+//! | flow tables grow with every SYN | here |
+//! | crafted tuples hash to one bucket | `path::flow_key` |
+//! | classic ECN without ECE until CWR | `shortcircuit` |
+//! | AccECN counters go backwards | `shortcircuit::accecn` |
+//! | application-limited flows are over-marked | `tests/estimate.rs` |
+//! | reports of arrivals pass for reports of transmissions | `tests/estimate.rs` |
+//! | reports are due every 5 or 10 ms, many SNs at once | `tests/estimate.rs` |
+//! | a report costs what the standing queue is long | `benches/path.rs`, at 4, 16 and 1024 SDUs |
 
 #[path = "common/bytes.rs"]
 mod bytes;
