@@ -154,6 +154,24 @@ fn a_delay_spike_is_no_loss() {
 }
 
 #[test]
+fn slow_start_ends_before_the_queue_overflows() {
+    // 20 Mbit/s and 40 ms: 67 segments in the path, eight times as many in the queue. Conservative slow start
+    // may treble the window at which the delay rose.
+    let run = |hystart| {
+        let config = SenderConfig::Cubic(CubicConfig { hystart, ..CubicConfig::default() });
+        let mut link = Link::new(&config, &AppConfig::default(), Duration::from_millis(20));
+        let rate = BitRate::from_mbps(20);
+        link.bottleneck = Some(Bottleneck::new(rate, rate.bytes_in(Duration::from_millis(320)), Duration::MAX));
+        link.run_until(Instant::from_millis(3000));
+        (link.stats().0.losses, link.stats().0.window.unwrap())
+    };
+    let (with, without) = (run(true), run(false));
+    assert!(without.0 > 50, "without HyStart++ half of the last window is lost: {without:?}");
+    assert_eq!(with.0, 0, "{with:?}");
+    assert!(with.1 > Bytes(67 * 1448), "and the path is full: {with:?}");
+}
+
+#[test]
 fn the_receivers_window_is_respected() {
     let tcp = TcpConfig { receive_window: Bytes(50_000), ..TcpConfig::default() };
     let config = SenderConfig::Cubic(CubicConfig { tcp, ..CubicConfig::default() });

@@ -148,7 +148,7 @@ pub enum EcnResponse {
 
 /// One congestion controller of a window-based transport.
 ///
-/// The transport owns loss recovery: it retransmits, reduces its flight in proportion (RFC 6937) down to
+/// The transport owns loss recovery: it retransmits, reduces its flight in proportion (RFC 9937) down to
 /// [`window`](Self::window) after a congestion signal, and says in [`Ack::recovering`] while it does so.
 pub trait Controller {
     /// The handshake is over. `ecn` is what was negotiated, `rtt` the handshake's round trip if it was measured.

@@ -1,4 +1,4 @@
-//! Proportional rate reduction (RFC 6937 with the safe reduction bound of RFC 9937): spreads a reduction of
+//! Proportional rate reduction (RFC 9937, which replaced RFC 6937): spreads a reduction of
 //! the window over the round trip that it takes to become effective.
 
 /// One reduction; all in bytes.
