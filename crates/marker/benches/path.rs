@@ -48,7 +48,7 @@ impl Load {
                     let answer = view(0b010, true, Some(2), 999, 0, None);
                     ue.downlink(Instant::ZERO, 1, &mut flow.tcp(true, Ecn::NotEct, &answer));
                 }
-                shard.add(ue).ok().unwrap()
+                shard.add(Box::new(ue)).ok().unwrap()
             })
             .collect();
         let data = (0..FLOWS)

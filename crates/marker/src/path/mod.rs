@@ -25,7 +25,7 @@
 //! let config = MarkerConfig::with_law(LawConfig::L4span(L4SpanConfig::default()));
 //! let mut ue = Ue::new(key);
 //! ue.add_drb(DrbId(1), &[9], &config, SnLength::Bits18, Stream::new(1, 0, "mark"))?;
-//! let Ok(handle) = shard.add(ue) else { return Ok(()) };
+//! let Ok(handle) = shard.add(Box::new(ue)) else { return Ok(()) };
 //!
 //! // A packet comes from the UPF, gets its SN, and is reported as transmitted.
 //! let mut packet = [0x45, 1, 0, 20, 0, 0, 0, 0, 64, 17, 0, 0, 192, 0, 2, 1, 10, 45, 0, 2];
