@@ -303,7 +303,7 @@ mod tests {
         let text = r#"{"controller": "cubic", "pacing": true, "tcp": {"ecn": "accecn", "receive_window": "2 MB"}}"#;
         let config: SenderConfig = serde_json::from_str(text).unwrap();
         let SenderConfig::Cubic(cubic) = &config else { panic!("{config:?}") };
-        assert!(cubic.pacing && cubic.hystart);
+        assert!(cubic.pacing && cubic.fast_convergence);
         assert_eq!((config.ecn(), config.tcp().unwrap().receive_window), (EcnMode::Accecn, Bytes(2_000_000)));
         let wrong = r#"{"controller": "cubic", "pasing": true}"#;
         let error = serde_json::from_str::<SenderConfig>(wrong).unwrap_err().to_string();

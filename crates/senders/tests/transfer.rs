@@ -6,7 +6,7 @@ use link::{Bottleneck, Fate, Link};
 use proptest::prelude::*;
 use tidemark_core::{BitRate, Bytes, Duration, Instant, Stream};
 use tidemark_senders::app::BulkConfig;
-use tidemark_senders::controller::{BbrV1Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
+use tidemark_senders::controller::{BbrV1Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig, SlowStartExit};
 use tidemark_senders::{AppConfig, EcnMode, SenderConfig, TcpConfig};
 
 fn controllers() -> Vec<SenderConfig> {
@@ -157,18 +157,20 @@ fn a_delay_spike_is_no_loss() {
 fn slow_start_ends_before_the_queue_overflows() {
     // 20 Mbit/s and 40 ms: 67 segments in the path, eight times as many in the queue. Conservative slow start
     // may treble the window at which the delay rose.
-    let run = |hystart| {
-        let config = SenderConfig::Cubic(CubicConfig { hystart, ..CubicConfig::default() });
+    let run = |slow_start| {
+        let config = SenderConfig::Cubic(CubicConfig { slow_start, ..CubicConfig::default() });
         let mut link = Link::new(&config, &AppConfig::default(), Duration::from_millis(20));
         let rate = BitRate::from_mbps(20);
         link.bottleneck = Some(Bottleneck::new(rate, rate.bytes_in(Duration::from_millis(320)), Duration::MAX));
         link.run_until(Instant::from_millis(3000));
         (link.stats().0.losses, link.stats().0.window.unwrap())
     };
-    let (with, without) = (run(true), run(false));
+    let (with, without) = (run(SlowStartExit::HystartPlusPlus), run(SlowStartExit::Standard));
     assert!(without.0 > 50, "without HyStart++ half of the last window is lost: {without:?}");
     assert_eq!(with.0, 0, "{with:?}");
     assert!(with.1 > Bytes(67 * 1448), "and the path is full: {with:?}");
+    let linux = run(SlowStartExit::Hystart);
+    assert!(linux.0 == 0 && linux.1 < with.1, "Linux leaves at once: {linux:?}");
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! CUBIC after RFC 9438, with HyStart++ (RFC 9406) in slow start.
+//! CUBIC after RFC 9438, with HyStart++ (RFC 9406) or Linux' HyStart in slow start.
 //!
 //! Linux differs in details that this does not follow: it rounds to integers, adds at least 1 % of a segment
-//! per window on the plateau, keeps the Reno-friendly increase at 0.53 above `cwnd_prior`, and has the older HyStart.
+//! per window on the plateau, and keeps the Reno-friendly increase at 0.53 above `cwnd_prior`.
 
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
-use super::hystart::{HyStart, SlowStart};
+use super::hystart::{HyStart, LinuxHyStart, SlowStart};
 use super::window::Window;
 use super::{Ack, Congestion, Controller, Sizes};
 use crate::config::{EcnMode, TcpConfig};
@@ -17,6 +17,21 @@ const BETA: f64 = 0.7;
 /// Reno's increase that fits this decrease (RFC 9438 4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
+/// When slow start ends, besides by a loss or a mark.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum SlowStartExit {
+    /// Never.
+    Standard,
+    /// Linux' HyStart: at once, by delay or by a long train of acknowledgements.
+    Hystart,
+    /// HyStart++ (RFC 9406): by delay, after five rounds of slower growth.
+    #[default]
+    HystartPlusPlus,
+}
+
 /// CUBIC's configuration.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -25,8 +40,9 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 pub struct CubicConfig {
     /// Release bandwidth when the window was lower than the one before (RFC 9438 4.7). Default: true.
     pub fast_convergence: bool,
-    /// Leave slow start by delay (RFC 9406), else only by loss or mark. Default: true.
-    pub hystart: bool,
+    /// When slow start ends, besides by a loss or a mark. Default: `hystart-plus-plus`, as RFC 9438 4.10
+    /// recommends; Linux has `hystart`.
+    pub slow_start: SlowStartExit,
     /// Pace at 2 (slow start) and 1.2 times the window per round trip, as Linux does under the `fq` queue.
     /// Default: false, Linux' default.
     pub pacing: bool,
@@ -36,7 +52,7 @@ pub struct CubicConfig {
 
 impl Default for CubicConfig {
     fn default() -> Self {
-        Self { fast_convergence: true, hystart: true, pacing: false, tcp: TcpConfig::default() }
+        Self { fast_convergence: true, slow_start: SlowStartExit::default(), pacing: false, tcp: TcpConfig::default() }
     }
 }
 
@@ -67,6 +83,7 @@ pub struct Cubic {
     cwnd_prior: f64,
     epoch: Option<Epoch>,
     hystart: HyStart,
+    linux_hystart: LinuxHyStart,
     last_ack: Instant,
     smoothed_rtt: Duration,
     undo: Option<Undo>,
@@ -83,6 +100,7 @@ impl Cubic {
             cwnd_prior: 0.0,
             epoch: None,
             hystart: HyStart::new(),
+            linux_hystart: LinuxHyStart::new(),
             last_ack: Instant::ZERO,
             smoothed_rtt: Duration::ZERO,
             undo: None,
@@ -146,10 +164,14 @@ impl Controller for Cubic {
         }
         let mut acked = ack.acked.as_f64();
         if self.window.in_slow_start() {
-            let step = if self.config.hystart && self.window.threshold == f64::INFINITY {
-                self.hystart.on_ack(ack, self.sizes.mss, self.config.pacing)
-            } else {
-                SlowStart::Grow(acked)
+            // After the first threshold there is an estimate of the capacity already (RFC 9406 4.2).
+            let exit = if self.window.threshold.is_finite() { SlowStartExit::Standard } else { self.config.slow_start };
+            let step = match exit {
+                SlowStartExit::Standard => SlowStart::Grow(acked),
+                SlowStartExit::Hystart => {
+                    self.linux_hystart.on_ack(ack, self.window.size / self.sizes.mss, self.config.pacing)
+                }
+                SlowStartExit::HystartPlusPlus => self.hystart.on_ack(ack, self.sizes.mss, self.config.pacing),
             };
             match step {
                 SlowStart::Grow(bytes) => acked = self.window.slow_start(bytes),

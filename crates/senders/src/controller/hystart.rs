@@ -1,7 +1,8 @@
-//! HyStart++ (RFC 9406): leaves slow start when the round trip grows, and first tries conservatively whether
-//! that was a false alarm.
+//! When to leave slow start before a loss says so: HyStart++ (RFC 9406), which tries conservatively whether a
+//! longer round trip was a false alarm, and Linux' HyStart, which leaves at once, and also when the
+//! acknowledgements of one window span the round trip.
 
-use tidemark_core::{Bytes, Duration};
+use tidemark_core::{Bytes, Duration, Instant};
 
 use super::Ack;
 
@@ -84,5 +85,66 @@ impl HyStart {
             Some((baseline, _)) if self.current_round_min < baseline => self.conservative = None,
             _ => {}
         }
+    }
+}
+
+/// Linux: below this window, in segments, nothing is judged.
+const LOW_WINDOW: f64 = 16.0;
+/// Linux: acknowledgements closer than this are one train.
+const TRAIN_GAP: Duration = Duration::from_millis(2);
+
+/// The state of Linux' HyStart (`tcp_cubic.c`). Its allowance for delayed acknowledgements, up to 1 ms, is left out.
+#[derive(Clone, Debug)]
+pub(super) struct LinuxHyStart {
+    round_end: Bytes,
+    round_start: Instant,
+    train_end: Instant,
+    round_min: Duration,
+    samples: u32,
+}
+
+impl LinuxHyStart {
+    pub(super) fn new() -> Self {
+        Self {
+            round_end: Bytes::ZERO,
+            round_start: Instant::ZERO,
+            train_end: Instant::ZERO,
+            round_min: Duration::MAX,
+            samples: 0,
+        }
+    }
+
+    pub(super) fn on_ack(&mut self, ack: &Ack, window: f64, paced: bool) -> SlowStart {
+        if ack.prior_delivered >= self.round_end {
+            self.round_end = ack.delivered;
+            self.round_start = ack.now;
+            self.train_end = ack.now;
+            self.round_min = Duration::MAX;
+            self.samples = 0;
+        }
+        if window >= LOW_WINDOW && (self.is_train_long(ack, paced) || self.is_delay_high(ack)) {
+            return SlowStart::Exit;
+        }
+        SlowStart::Grow(ack.acked.as_f64())
+    }
+
+    fn is_train_long(&mut self, ack: &Ack, paced: bool) -> bool {
+        if ack.now.since(self.train_end) > TRAIN_GAP {
+            return false;
+        }
+        self.train_end = ack.now;
+        // Bursts of an unpaced sender spread over half a round trip already fill the path.
+        ack.now.since(self.round_start) > if paced { ack.min_rtt } else { ack.min_rtt / 2 }
+    }
+
+    fn is_delay_high(&mut self, ack: &Ack) -> bool {
+        let Some(rtt) = ack.rtt else { return false };
+        self.round_min = self.round_min.min(rtt);
+        if self.samples < N_RTT_SAMPLE {
+            self.samples += 1;
+            return false;
+        }
+        let threshold = (ack.min_rtt / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
+        self.round_min > ack.min_rtt + threshold
     }
 }

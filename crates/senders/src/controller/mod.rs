@@ -15,7 +15,7 @@ mod window;
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
 pub use bbr::{BbrV1, BbrV1Config, BbrV3, BbrV3Config};
-pub use cubic::{Cubic, CubicConfig};
+pub use cubic::{Cubic, CubicConfig, SlowStartExit};
 pub use prague::{Prague, PragueConfig};
 pub use reno::{Reno, RenoConfig};
 

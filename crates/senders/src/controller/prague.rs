@@ -10,7 +10,7 @@ use super::window::{Window, pace};
 use super::{Ack, Congestion, Controller, EcnResponse, Signal, Sizes};
 use crate::config::{ConfigError, EcnMode, TcpConfig};
 
-/// The window that fewer packets than are sent as one burst may not fall below, in segments.
+/// Least window, in segments.
 const MIN_WINDOW: f64 = 2.0;
 /// Beyond this round-trip time the additive increase is not scaled further (Linux `tcp_prague`).
 const MAX_SCALED_RTT: Duration = Duration::from_millis(100);

@@ -61,3 +61,16 @@ impl Inspect for Payload {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tidemark_core::Packet;
+
+    use super::*;
+
+    #[test]
+    fn a_packet_is_cheap_to_move() {
+        // Queues of tens of thousands are moved through on every event.
+        assert!(size_of::<Packet<Payload>>() <= 144, "{}", size_of::<Packet<Payload>>());
+    }
+}
