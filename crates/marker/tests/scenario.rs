@@ -2,7 +2,7 @@
 #![cfg(feature = "serde")]
 
 use tidemark_core::Duration;
-use tidemark_marker::{L4SpanConfig, LawConfig, MarkerConfig};
+use tidemark_marker::{L4SpanConfig, LawConfig, MarkerConfig, Policy};
 
 fn parse(text: &str) -> Result<MarkerConfig, toml::de::Error> {
     toml::from_str(text)
@@ -46,5 +46,36 @@ fn a_value_that_cannot_work_is_refused_with_what_would_be_right() {
         ("law = 'none'\nflow_capacity = 7", "flow_capacity"),
     ] {
         assert_eq!(parse(text).unwrap().validate().unwrap_err().field, field, "{text}");
+    }
+}
+
+#[test]
+fn a_policy_maps_qos_flows_to_laws() {
+    let text = "
+        [otherwise]
+        law = 'none'
+        [[rules]]
+        qfi = 5
+        marker = { law = 'step', threshold = '3 ms' }
+        [[rules]]
+        five_qi = 80
+        marker = { law = 'l4span', tau_s = '5 ms', short_circuit = true }
+    ";
+    let policy: Policy = toml::from_str(text).unwrap();
+    policy.validate().unwrap();
+    assert!(matches!(policy.marker(5, 80).law, LawConfig::Step(step) if step.threshold == Duration::from_millis(3)));
+    assert!(matches!(policy.marker(1, 80).law, LawConfig::L4span(_)) && policy.marker(1, 80).short_circuit);
+    assert_eq!(policy.marker(1, 9), &MarkerConfig::default());
+    assert!(toml::from_str::<Policy>("[[rules]]\nqfi = 5\nmarker = { law = 'step', low = '3 ms' }").is_err());
+}
+
+#[test]
+#[cfg(feature = "schema")]
+fn the_schema_knows_every_law_and_its_fields() {
+    let schema = serde_json::to_string(&schemars::schema_for!(MarkerConfig)).unwrap();
+    for word in
+        ["l4span", "dualpi2", "ecn-codel", "drop-head", "upf", "tau_classic", "short_circuit", "profile_capacity"]
+    {
+        assert!(schema.contains(&format!("\"{word}\"")), "{word}: {schema}");
     }
 }

@@ -91,6 +91,12 @@ mod tests {
     }
 
     #[test]
+    fn a_shard_may_move_to_the_thread_that_serves_it() {
+        fn may_move<T: Send>(_: T) {}
+        may_move(Shard::new(1));
+    }
+
+    #[test]
     fn ues_spread_evenly_over_shards_however_they_are_numbered() {
         for stride in [1, 2, 1_000, 1 << 32] {
             let mut load = [0u32; 4];
