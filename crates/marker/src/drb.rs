@@ -232,10 +232,9 @@ impl DrbMarker {
     }
 
     /// PDCP discarded an SDU that it had numbered.
-    pub fn handle_discard(&mut self, now: Instant, sn: u32) {
+    pub fn handle_discard(&mut self, _now: Instant, sn: u32) {
         self.counters.discards += 1;
         self.profile.discard(sn);
-        let _ = now;
     }
 
     /// The DU reports.
