@@ -32,7 +32,7 @@ impl Assembly {
         let index = match self.frames.binary_search_by_key(&part.number, |frame| frame.number) {
             Ok(index) => index,
             Err(index) => {
-                if part.number <= self.newest && part.number + (MAX_FRAMES as u64) < self.newest {
+                if part.number < self.newest.saturating_sub(MAX_FRAMES as u64) {
                     return;
                 }
                 self.frames.insert(index, Frame { number: part.number, missing: part.size });

@@ -10,6 +10,8 @@ use crate::payload::{Metric, Metrics, Payload, Report};
 
 /// Packets that one report tells of.
 const MAX_REPORTED: usize = 4096;
+/// No stream has as many packets.
+const MAX_SEQ: u64 = 1 << 62;
 
 /// The receiving end.
 #[derive(Clone, Debug)]
@@ -49,9 +51,8 @@ impl Receiver {
 
     /// False for a packet that came before, or too late to be reported.
     fn record(&mut self, now: Instant, seq: u64, ecn: Ecn) -> bool {
-        let Some(index) = seq.checked_sub(self.begin).and_then(|index| usize::try_from(index).ok()) else {
-            return false;
-        };
+        let index = seq.checked_sub(self.begin).and_then(|index| usize::try_from(index).ok());
+        let Some(index) = index.filter(|_| seq < MAX_SEQ) else { return false };
         if index >= self.arrivals.len() {
             // A jump beyond what a report holds would be a hostile number: forget what was before it.
             if index > 2 * MAX_REPORTED {

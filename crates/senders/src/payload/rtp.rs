@@ -111,7 +111,7 @@ impl Report {
         };
         let ccfb = ccfb.iter().map(|metric| metric.arrival(self.timestamp));
         let times = times.iter().map(|time| time.map(|at| (Ecn::NotEct, Some(at))));
-        (self.begin..).zip(ccfb.chain(times))
+        ccfb.chain(times).enumerate().map(|(index, arrival)| (self.begin.saturating_add(index as u64), arrival))
     }
 }
 

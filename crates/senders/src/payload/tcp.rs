@@ -51,17 +51,18 @@ impl SackBlocks {
     /// Adds the block `start..end` to a segment that acknowledges `ack`; does nothing where there is no room
     /// for it or where it lies out of reach of a 32-bit offset.
     pub fn push(&mut self, ack: u64, start: u64, end: u64) {
-        let room = usize::from(self.len) < Self::MAX && start >= ack && end > start;
-        if let (true, Ok(offset), Ok(length)) = (room, u32::try_from(start - ack), u32::try_from(end - start)) {
-            self.blocks[usize::from(self.len)] = (offset, length);
+        let relative = |to: u64, from: u64| to.checked_sub(from).and_then(|span| u32::try_from(span).ok());
+        let block = relative(start, ack).zip(relative(end, start).filter(|length| *length > 0));
+        if let (Some(block), Some(free)) = (block, self.blocks.get_mut(usize::from(self.len))) {
+            *free = block;
             self.len += 1;
         }
     }
     /// The blocks of a segment that acknowledges `ack`, as `(start, end)`, most recent first.
     pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.blocks[..usize::from(self.len)].iter().map(move |&(offset, length)| {
-            let start = ack + u64::from(offset);
-            (start, start + u64::from(length))
+            let start = ack.saturating_add(u64::from(offset));
+            (start, start.saturating_add(u64::from(length)))
         })
     }
     /// The number of blocks.

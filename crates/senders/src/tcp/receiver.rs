@@ -66,6 +66,9 @@ impl Receiver {
     }
 
     fn handle_syn_ack(&mut self, now: Instant, packet: &Packet<Payload>, segment: &TcpSegment) {
+        if segment.seq != 0 || segment.ack != 1 {
+            return;
+        }
         if let Step::Acknowledge { ace, first } = self.handshake.handle_segment(now, segment.flags, packet.ecn) {
             if first {
                 self.feedback = Feedback::new(self.handshake.agreed());
@@ -81,7 +84,7 @@ impl Receiver {
     }
 
     fn handle_data(&mut self, now: Instant, packet: &Packet<Payload>, segment: &TcpSegment) {
-        let end = segment.seq + u64::from(segment.payload);
+        let end = segment.seq.saturating_add(u64::from(segment.payload));
         if segment.seq > self.next + u64::from(self.window) || end > self.next + u64::from(self.window) {
             self.ack_now = true;
             return;

@@ -146,7 +146,7 @@ impl Sender {
             self.rtt.sample(rtt);
             self.rtt_sample = Some(rtt);
         }
-        self.allowed = segment.ack + u64::from(segment.window);
+        self.allowed = segment.ack.saturating_add(u64::from(segment.window));
         self.last_sent = now;
         self.controller.on_established(now, agreed, rtt);
         self.refresh_pacing();

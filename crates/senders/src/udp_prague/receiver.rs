@@ -49,7 +49,7 @@ impl Endpoint for Receiver {
         self.ack.marked += u64::from(packet.ecn == Ecn::Ce);
         self.ack.error |= !packet.ecn.is_l4s();
         // Packets between the last one and this are skipped; one that comes late was not lost.
-        let known = self.ack.received + self.ack.lost;
+        let known = self.ack.received.saturating_add(self.ack.lost);
         if data.seq >= known {
             self.ack.lost += data.seq - known;
         } else {

@@ -185,6 +185,10 @@ impl Sender {
             }
             return;
         }
+        if ack.ack_seq > self.sent || ack.received.saturating_add(ack.lost) > self.sent {
+            // It speaks of packets that were never sent.
+            return;
+        }
         let rtt = now.since(ack.echo);
         self.control.on_rtt(rtt);
         self.rtt_sample = Some(rtt);
@@ -200,7 +204,7 @@ impl Sender {
         if let Some(frames) = &mut self.frames {
             let newly_lost = self.counters.lost.saturating_sub(before.lost);
             frames.settle(ack.ack_seq, false);
-            for seq in ack.ack_seq.saturating_sub(newly_lost)..ack.ack_seq {
+            for seq in ack.ack_seq.saturating_sub(newly_lost).max(frames.first_packet)..ack.ack_seq {
                 frames.settle(seq, true);
             }
             // The receiver counts each number up to its highest as received or lost, so that a later
