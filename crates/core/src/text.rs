@@ -30,7 +30,7 @@ fn parse(text: &str, units: Units, example: &str) -> Result<u64, String> {
         return Err(format!("unknown unit `{unit}` in `{text}`: use one of {names}, as in \"{example}\""));
     };
     let value = number * scale;
-    if !(value >= 0.0 && value < 9e18) {
+    if !(0.0..9e18).contains(&value) {
         return Err(format!("`{text}` is out of range: it must be zero or more"));
     }
     Ok(libm::round(value) as u64)
