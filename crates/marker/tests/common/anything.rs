@@ -1,0 +1,528 @@
+//! The packet path driven by arbitrary bytes: what they say happens, in any order, and after each event what must hold
+//! is asserted. The fuzz target `path` and the property test in `hostile.rs` share it.
+#![allow(clippy::indexing_slicing)]
+
+#[path = "bytes.rs"]
+mod bytes;
+#[path = "reading.rs"]
+mod reading;
+
+use allocation_counter::measure;
+use bytes::{Flow, view};
+use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
+use tidemark_marker::path::{DrbId, FlowKey, Shard, Ue, UeHandle};
+use tidemark_marker::{
+    DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, NotEctRule, QueueDelay, RampConfig, SharedRule, SnLength,
+    StepConfig, Verdict,
+};
+
+/// One UE more than the shard has places.
+const UES: usize = 3;
+const DRBS: usize = 6;
+const QFIS: usize = 64;
+/// Bits of the choice of a DRB's configuration, whose low half is the law.
+const SHORT_CIRCUIT: u8 = 0x40;
+const BITS_12: u8 = 0x80;
+
+/// The bytes as a source of decisions; nothing but zeroes once they are used up.
+struct Choices<'a>(&'a [u8]);
+
+impl Choices<'_> {
+    fn byte(&mut self) -> u8 {
+        self.0.split_off_first().copied().unwrap_or(0)
+    }
+    fn below(&mut self, limit: u8) -> u8 {
+        self.byte() % limit
+    }
+    fn flag(&mut self) -> bool {
+        self.byte() & 1 != 0
+    }
+    fn word(&mut self) -> u32 {
+        u32::from_le_bytes([0; 4].map(|_: u8| self.byte()))
+    }
+}
+
+/// What a DRB was told and answered, counted beside it.
+#[derive(Clone, Copy, Default)]
+struct Bearer {
+    sn_length: SnLength,
+    next_sn: u32,
+    pass: u64,
+    mark: u64,
+    drop: u64,
+    pdus: u64,
+    reports: u64,
+    discards: u64,
+}
+
+struct Phone {
+    handle: Option<UeHandle>,
+    stale: Option<UeHandle>,
+    bearers: [Option<Bearer>; DRBS],
+    carrier: [Option<usize>; QFIS],
+    downlink: u64,
+    uplink: u64,
+    unparsed: u64,
+    unknown_qfi: u64,
+    unknown_drb: u64,
+}
+
+/// How often a run came to what it is about.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Reached {
+    pub marks: u64,
+    pub drops: u64,
+    pub rewritten: u64,
+    pub reports: u64,
+    pub unparsed: u64,
+}
+
+/// Runs what the bytes say.
+///
+/// # Panics
+/// If something does not hold that must.
+pub fn run(data: &[u8]) -> Reached {
+    let mut choices = Choices(data);
+    let mut world = World {
+        shard: Shard::new(UES as u32 - 1),
+        phones: [const { Phone::new(None, None) }; UES],
+        nanos: u64::from(choices.byte()) << 27,
+        setups: 0,
+        reached: Reached::default(),
+    };
+    for phone in 0..UES - 1 {
+        world.attach(phone);
+        let (law, sn) = (choices.byte(), choices.byte());
+        let short_circuit = if phone == 0 { SHORT_CIRCUIT } else { 0 };
+        world.add_drb(phone, 1, 1, law | short_circuit, sn);
+    }
+    while !choices.0.is_empty() {
+        let phone = usize::from(choices.below(UES as u8));
+        world.pass_time(&mut choices);
+        world.event(phone, &mut choices);
+        world.check(phone);
+    }
+    world.reached
+}
+
+struct World {
+    shard: Shard,
+    phones: [Phone; UES],
+    nanos: u64,
+    setups: u32,
+    reached: Reached,
+}
+
+impl World {
+    fn now(&self) -> Instant {
+        Instant::from_nanos(self.nanos)
+    }
+
+    fn pass_time(&mut self, choices: &mut Choices) {
+        const STEPS: [i64; 8] = [0, 20_000, 300_000, 1_000_000, 5_000_000, 40_000_000, 2_000_000_000, -3_000_000];
+        let choice = choices.byte();
+        self.nanos = match choice {
+            255 => u64::MAX >> choices.below(64),
+            254 => u64::from(choices.word()),
+            _ => self.nanos.saturating_add_signed(STEPS[usize::from(choice) % 8]),
+        };
+    }
+
+    fn event(&mut self, phone: usize, choices: &mut Choices) {
+        match choices.below(16) {
+            0..=4 => {
+                let qfi = [1, 1, 1, 0, 2, 3, 63, 64][usize::from(choices.below(8))];
+                let packet = packet(true, choices);
+                for _ in 0..=choices.below(8) {
+                    self.downlink(phone, qfi, &packet);
+                }
+            }
+            5..=7 => {
+                let packet = packet(false, choices);
+                for _ in 0..=choices.below(3) {
+                    self.uplink(phone, &packet);
+                }
+            }
+            8 => self.handshake(phone, choices),
+            9..=11 => self.report(phone, choices),
+            12 => {
+                let (drb, sn, size) = (drb(choices), choices.word(), choices.word() >> choices.below(32));
+                self.pdu(phone, drb, sn, u64::from(size));
+            }
+            13 => {
+                let (drb, back) = (drb(choices), choices.byte());
+                let sn = self.recent_sn(phone, drb, back);
+                self.discard(phone, drb, sn);
+            }
+            14 if choices.below(4) == 0 => {
+                let (drb, qfi, law, sn) = (drb(choices), choices.below(4), choices.byte(), choices.byte());
+                let qfi = [1, 2, 63, 64][usize::from(qfi)];
+                if choices.flag() { self.add_drb(phone, drb, qfi, law, sn) } else { self.remove_drb(phone, drb) }
+            }
+            14 => self.attach(phone),
+            _ => match choices.below(32) {
+                0 => self.detach(phone),
+                1..=4 => {
+                    let (qfi, drb) = ([1, 3, 63, 64][usize::from(choices.below(4))], drb(choices));
+                    self.map_qfi(phone, qfi, drb);
+                }
+                5..=12 => self.handover(phone),
+                _ => self.handshake(phone, choices),
+            },
+        }
+    }
+
+    fn ue(&mut self, phone: usize) -> Option<(&mut Ue, &mut Phone)> {
+        let phone = &mut self.phones[phone];
+        if let Some(stale) = phone.stale {
+            assert!(self.shard.ue(stale).is_none(), "a handle outlived its UE");
+        }
+        let ue = self.shard.ue(phone.handle?).expect("a handle names its UE");
+        Some((ue, phone))
+    }
+
+    fn attach(&mut self, phone: usize) {
+        if self.phones[phone].handle.is_some() {
+            return;
+        }
+        let attached = self.phones.iter().filter(|phone| phone.handle.is_some()).count();
+        let added = self.shard.add(Box::new(Ue::new(FlowKey::new(&[5; 16]))));
+        assert_eq!(added.is_ok(), attached < UES - 1, "a shard holds what it has places for");
+        let stale = self.phones[phone].stale;
+        self.phones[phone] = Phone::new(added.ok(), stale);
+    }
+
+    fn detach(&mut self, phone: usize) {
+        let Some(handle) = self.phones[phone].handle else { return };
+        assert!(self.shard.remove(handle).is_some());
+        self.phones[phone] = Phone::new(None, Some(handle));
+    }
+
+    fn add_drb(&mut self, phone: usize, drb: u8, qfi: u8, law: u8, sn: u8) {
+        self.setups += 1;
+        let sn_length = if law & BITS_12 != 0 { SnLength::Bits12 } else { SnLength::Bits18 };
+        let stream = Stream::new(2, self.setups, "mark");
+        let Some((ue, phone)) = self.ue(phone) else { return };
+        let added = ue.add_drb(DrbId(drb), &[qfi], &config(law), sn_length, stream).is_ok();
+        let is_new = (1..=DRBS as u8).contains(&drb) && phone.bearers[usize::from(drb) - 1].is_none();
+        assert_eq!(added, qfi < 64 && is_new, "DRB {drb}, QFI {qfi}");
+        if added {
+            // Half of them begin just before their SNs wrap.
+            let next_sn = if sn & 1 == 0 { u32::from(sn) } else { sn_length.modulus() - u32::from(sn) };
+            phone.bearers[usize::from(drb) - 1] = Some(Bearer { sn_length, next_sn, ..Bearer::default() });
+            phone.map(qfi, usize::from(drb) - 1);
+        }
+    }
+
+    fn remove_drb(&mut self, phone: usize, drb: u8) {
+        let Some((ue, phone)) = self.ue(phone) else { return };
+        let bearer = phone.bearer(drb).and_then(Option::take);
+        assert_eq!(ue.remove_drb(DrbId(drb)).is_some(), bearer.is_some());
+        if bearer.is_some() {
+            phone.carrier = phone.carrier.map(|carrier| carrier.filter(|carrier| *carrier != usize::from(drb) - 1));
+        }
+    }
+
+    fn map_qfi(&mut self, phone: usize, qfi: u8, drb: u8) {
+        let Some((ue, phone)) = self.ue(phone) else { return };
+        let exists = phone.bearer(drb).is_some_and(|bearer| bearer.is_some());
+        assert_eq!(ue.map_qfi(qfi, DrbId(drb)), qfi < 64 && exists);
+        if exists {
+            phone.map(qfi, usize::from(drb) - 1);
+        }
+    }
+
+    fn handover(&mut self, phone: usize) {
+        let now = self.now();
+        let Some((ue, _)) = self.ue(phone) else { return };
+        assert_eq!(measure(|| ue.handover(now)).count_total, 0);
+        for drb in 1..=DRBS as u8 {
+            let standing = ue.estimate(now, DrbId(drb)).map(|estimate| estimate.standing);
+            assert!(standing.is_none_or(|standing| standing == Bytes::ZERO));
+        }
+    }
+
+    fn downlink(&mut self, phone: usize, qfi: u8, before: &[u8]) {
+        let now = self.now();
+        let Some((ue, phone)) = self.ue(phone) else { return };
+        let mut after = before.to_vec();
+        let mut verdict = Verdict::Pass;
+        assert_eq!(measure(|| verdict = ue.downlink(now, qfi, &mut after)).count_total, 0);
+        phone.downlink += 1;
+        let carrier = phone.carrier.get(usize::from(qfi)).copied().flatten();
+        let layout = reading::read(before);
+        let (Some(carrier), Some(layout)) = (carrier, layout) else {
+            phone.unknown_qfi += u64::from(carrier.is_none());
+            phone.unparsed += u64::from(carrier.is_some());
+            self.reached.unparsed += u64::from(carrier.is_some());
+            assert!(verdict == Verdict::Pass && after == before);
+            return;
+        };
+        let bearer = phone.bearers[carrier].as_mut().expect("a QFI leads to a DRB");
+        match verdict {
+            Verdict::Pass => bearer.pass += 1,
+            Verdict::Drop => bearer.drop += 1,
+            Verdict::Mark => bearer.mark += 1,
+        }
+        if verdict == Verdict::Mark {
+            marking_changed_only_the_mark(before, &after, &layout);
+        } else {
+            assert_eq!(before, after);
+        }
+        if verdict != Verdict::Drop {
+            let sn = bearer.next_sn;
+            bearer.next_sn = (sn + 1) % bearer.sn_length.modulus();
+            bearer.pdus += 1;
+            let size = Bytes(before.len() as u64 + 3);
+            assert_eq!(measure(|| ue.pdcp_pdu(now, DrbId(carrier as u8 + 1), sn, size)).count_total, 0);
+        }
+        self.reached.marks += u64::from(verdict == Verdict::Mark);
+        self.reached.drops += u64::from(verdict == Verdict::Drop);
+    }
+
+    fn uplink(&mut self, phone: usize, before: &[u8]) {
+        let now = self.now();
+        let Some((ue, phone)) = self.ue(phone) else { return };
+        let rewritten = |ue: &Ue| -> u64 {
+            (1..=DRBS as u8).filter_map(|drb| ue.drb_counters(DrbId(drb))).map(|counters| counters.rewritten_acks).sum()
+        };
+        let written_before = rewritten(ue);
+        let mut after = before.to_vec();
+        assert_eq!(measure(|| ue.uplink(now, &mut after)).count_total, 0);
+        phone.uplink += 1;
+        let Some(layout) = reading::read(before) else {
+            phone.unparsed += 1;
+            assert_eq!(before, after);
+            return;
+        };
+        let written = rewritten(ue) - written_before;
+        assert!(written == u64::from(before != after), "{written} acknowledgements rewritten");
+        if written > 0 {
+            let bits = reading::feedback_bits(before, &layout).expect("only an acknowledgement is rewritten");
+            for (at, (old, new)) in before.iter().zip(&after).enumerate() {
+                assert_eq!((old ^ new) & !bits[at], 0, "byte {at} became {new:#x} from {old:#x}");
+            }
+            assert_eq!(
+                reading::transport_is_valid(before, &layout),
+                reading::transport_is_valid(&after, &layout),
+                "a checksum that was right stays right, and one that was wrong is not hidden",
+            );
+        }
+        self.reached.rewritten += written;
+    }
+
+    /// A connection is set up, with ECN fields of any kind in it.
+    fn handshake(&mut self, phone: usize, choices: &mut Choices) {
+        let flow = Flow { v6: choices.flag(), port: choices.below(2).into() };
+        let (syn, syn_ack, ack) = (choices.below(8), choices.below(8), choices.below(8));
+        let (syn, syn_ack) = if choices.flag() { (syn, syn_ack) } else { (0b111, 0b010) };
+        self.uplink(phone, &flow.tcp(false, Ecn::NotEct, &view(syn, true, None, 1, 0, None)));
+        self.downlink(phone, 1, &flow.tcp(true, Ecn::NotEct, &view(syn_ack, true, Some(2), 999, 0, None)));
+        self.uplink(phone, &flow.tcp(false, Ecn::NotEct, &view(ack, false, Some(1_000), 2, 0, None)));
+    }
+
+    fn report(&mut self, phone: usize, choices: &mut Choices) {
+        let drb = drb(choices);
+        let mut sn = |world: &Self| match choices.below(8) {
+            0 => None,
+            1 => Some(choices.word()),
+            _ => Some(world.recent_sn(phone, drb, choices.byte() % 32)),
+        };
+        let report =
+            DeliveryStatus { highest_transmitted: sn(self), highest_delivered: sn(self), desired_buffer_size: None };
+        let now = self.now();
+        for _ in 0..=choices.byte() / 192 {
+            let Some((ue, phone)) = self.ue(phone) else { return };
+            assert_eq!(measure(|| ue.feedback(now, DrbId(drb), &report)).count_total, 0);
+            phone.tell(drb, |bearer| bearer.reports += 1);
+            self.reached.reports += 1;
+        }
+    }
+
+    fn pdu(&mut self, phone: usize, drb: u8, sn: u32, size: u64) {
+        let now = self.now();
+        let Some((ue, phone)) = self.ue(phone) else { return };
+        assert_eq!(measure(|| ue.pdcp_pdu(now, DrbId(drb), sn, Bytes(size))).count_total, 0);
+        phone.tell(drb, |bearer| bearer.pdus += 1);
+    }
+
+    fn discard(&mut self, phone: usize, drb: u8, sn: u32) {
+        let now = self.now();
+        let Some((ue, phone)) = self.ue(phone) else { return };
+        assert_eq!(measure(|| ue.discard(now, DrbId(drb), sn)).count_total, 0);
+        phone.tell(drb, |bearer| bearer.discards += 1);
+    }
+
+    /// The SN of the SDU that lies so far back.
+    fn recent_sn(&self, phone: usize, drb: u8, back: u8) -> u32 {
+        let bearer = self.phones[phone].bearers.get(usize::from(drb.wrapping_sub(1))).copied().flatten();
+        bearer.map_or(7, |bearer| bearer.next_sn.wrapping_sub(u32::from(back) + 1) % bearer.sn_length.modulus())
+    }
+
+    /// What holds after every event.
+    fn check(&mut self, phone: usize) {
+        let now = self.now();
+        let Some((ue, phone)) = self.ue(phone) else { return };
+        let counters = ue.counters();
+        assert_eq!((counters.downlink, counters.uplink), (phone.downlink, phone.uplink));
+        assert_eq!(counters.unparsed, phone.unparsed);
+        assert_eq!(counters.unknown_qfi, phone.unknown_qfi);
+        assert_eq!(counters.unknown_drb, phone.unknown_drb);
+        for (index, bearer) in phone.bearers.iter().enumerate() {
+            let drb = DrbId(index as u8 + 1);
+            let (estimate, counters) = (ue.estimate(now, drb), ue.drb_counters(drb));
+            assert_eq!((estimate.is_some(), counters.is_some()), (bearer.is_some(), bearer.is_some()));
+            let (Some(bearer), Some(estimate), Some(counters)) = (bearer, estimate, counters) else { continue };
+            assert!((0.0..=1.0).contains(&estimate.probability.get()), "{estimate:?}");
+            assert!(estimate.backlog <= estimate.standing, "{estimate:?}");
+            assert_eq!(estimate.packets == 0, estimate.standing == Bytes::ZERO, "{estimate:?}");
+            assert!(estimate.packets <= bearer.sn_length.modulus() / 2, "{estimate:?}");
+            assert!(estimate.standing.0 <= u64::from(bearer.sn_length.modulus() / 2) * 65_535, "{estimate:?}");
+            assert_eq!(counters.packets, bearer.pass + bearer.mark + bearer.drop, "{counters:?}");
+            assert_eq!(counters.marks() - counters.short_circuited, bearer.mark, "{counters:?}");
+            assert_eq!(counters.drops, bearer.drop, "{counters:?}");
+            assert!(counters.l4s_packets + counters.classic_packets <= counters.packets, "{counters:?}");
+            assert!(counters.l4s_marks <= counters.l4s_packets, "{counters:?}");
+            assert_eq!(counters.pdus, bearer.pdus);
+            assert_eq!((counters.reports, counters.discards), (bearer.reports, bearer.discards));
+        }
+    }
+}
+
+impl Phone {
+    const fn new(handle: Option<UeHandle>, stale: Option<UeHandle>) -> Self {
+        Self {
+            handle,
+            stale,
+            bearers: [None; DRBS],
+            carrier: [None; QFIS],
+            downlink: 0,
+            uplink: 0,
+            unparsed: 0,
+            unknown_qfi: 0,
+            unknown_drb: 0,
+        }
+    }
+    fn bearer(&mut self, drb: u8) -> Option<&mut Option<Bearer>> {
+        self.bearers.get_mut(usize::from(drb.wrapping_sub(1)))
+    }
+    /// Books a call that names a DRB.
+    fn tell(&mut self, drb: u8, book: impl Fn(&mut Bearer)) {
+        match self.bearer(drb).and_then(Option::as_mut) {
+            Some(bearer) => book(bearer),
+            None => self.unknown_drb += 1,
+        }
+    }
+    fn map(&mut self, qfi: u8, index: usize) {
+        if let Some(carrier) = self.carrier.get_mut(usize::from(qfi)) {
+            *carrier = Some(index);
+        }
+    }
+}
+
+/// An ECT packet became CE, and nothing else of it changed but the IPv4 header's checksum, which stayed right.
+fn marking_changed_only_the_mark(before: &[u8], after: &[u8], layout: &reading::Layout) {
+    assert!(matches!(layout.ecn, Ecn::Ect0 | Ecn::Ect1), "{:?} was marked", layout.ecn);
+    let marked = reading::read(after).expect("a marked packet is a packet");
+    assert_eq!(marked, reading::Layout { ecn: Ecn::Ce, ..*layout });
+    for (at, (old, new)) in before.iter().zip(after).enumerate() {
+        let may_change = match (at, layout.v4) {
+            (1, true) => 0b11,
+            (1, false) => 0b11_0000,
+            (10 | 11, true) => 0xFF,
+            _ => 0,
+        };
+        assert_eq!((old ^ new) & !may_change, 0, "byte {at} became {new:#x} from {old:#x}");
+    }
+    assert_eq!(reading::header_is_valid(before, layout), reading::header_is_valid(after, layout));
+    assert_eq!(reading::transport_is_valid(before, layout), reading::transport_is_valid(after, layout));
+}
+
+/// Mostly the first DRB, which exists; now and then one that cannot.
+fn drb(choices: &mut Choices) -> u8 {
+    match choices.byte() {
+        choice @ 0..128 => 1 + choice / 127,
+        choice => [0, 1, 2, 3, 4, 5, 6, 33][usize::from(choice) % 8],
+    }
+}
+
+fn config(choice: u8) -> MarkerConfig {
+    let l4span = L4SpanConfig::default();
+    let law = match choice % 16 {
+        0 | 12..=15 => LawConfig::Step(StepConfig { threshold: Duration::from_micros(1), ..StepConfig::default() }),
+        1 => LawConfig::L4span(l4span),
+        2 => LawConfig::L4span(L4SpanConfig { not_ect: NotEctRule::Drop, shared: SharedRule::Separate, ..l4span }),
+        3 => LawConfig::L4span(L4SpanConfig { tau_s: Duration::from_micros(100), shared: SharedRule::L4s, ..l4span }),
+        4 => LawConfig::L4span(L4SpanConfig { shared: SharedRule::Classic, ..l4span }),
+        5 => LawConfig::Ramp(RampConfig::default()),
+        6 => LawConfig::Ramp(RampConfig { alpha: 1.0, delay: QueueDelay::Sojourn, ..RampConfig::default() }),
+        7 | 8 => LawConfig::Dualpi2(Default::default()),
+        9 => LawConfig::Upf(Default::default()),
+        10 => LawConfig::EcnCodel(Default::default()),
+        _ => LawConfig::None {},
+    };
+    MarkerConfig {
+        short_circuit: choice & SHORT_CIRCUIT != 0,
+        profile_capacity: 64,
+        flow_capacity: 8,
+        ..MarkerConfig::with_law(law)
+    }
+}
+
+/// Whole packets with and without options and extension headers, fragments, damaged and cut packets, and noise.
+fn packet(downlink: bool, choices: &mut Choices) -> Vec<u8> {
+    let shape = choices.byte();
+    if shape >= 240 {
+        return (0..choices.below(90)).map(|_| choices.byte()).collect();
+    }
+    let flow = Flow { v6: choices.flag(), port: choices.below(3).into() };
+    let ecn = Ecn::from_bits(choices.below(4));
+    let payload = [0, 1, 7, 1_361][usize::from(choices.below(4))];
+    let mut bytes = if shape & 3 == 3 {
+        flow.udp(downlink, ecn, payload)
+    } else {
+        let (ace, kind) = (choices.below(8), choices.byte());
+        let (seq, ack) = (u32::from(choices.byte()) * 1_361, u32::from(choices.byte()) * 1_361);
+        let counters = (kind & 1 != 0).then(|| [1, u32::from(choices.byte()) * 1_361, choices.word() >> 8]);
+        let syn = kind & 0xF0 == 0xF0;
+        let ack = (kind & 0x0E != 0).then_some(1_000 + ack);
+        let mut bytes = flow.tcp(downlink, ecn, &view(ace, syn, ack, 1_000 + seq, payload.into(), counters));
+        // The counters in the other order.
+        let option = if flow.v6 { 60 } else { 40 };
+        if counters.is_some() && kind & 0x10 != 0 && bytes[option] == 174 {
+            bytes[option] = 172;
+        }
+        bytes
+    };
+    match shape >> 2 & 7 {
+        0 if flow.v6 => {
+            // A hop-by-hop options header, of padding.
+            let next = std::mem::replace(&mut bytes[6], 0);
+            bytes.splice(40..40, [next, 0, 1, 4, 0, 0, 0, 0]);
+            let len = bytes.len() as u16 - 40;
+            bytes[4..6].copy_from_slice(&len.to_be_bytes());
+        }
+        0 => {
+            // A router alert option.
+            bytes.splice(20..20, [0x94, 4, 0, 0]);
+            bytes[0] = 0x46;
+            let len = bytes.len() as u16;
+            bytes[2..4].copy_from_slice(&len.to_be_bytes());
+        }
+        1 if !flow.v6 => bytes[6..8].copy_from_slice(&[choices.below(4) << 5, choices.below(3)]),
+        _ => {}
+    }
+    reading::fill_checksums(&mut bytes);
+    match shape >> 5 {
+        5 => {
+            for _ in 0..choices.below(4) {
+                let at = usize::from(choices.byte()) % bytes.len();
+                bytes[at] = choices.byte();
+            }
+        }
+        6 => bytes.truncate(usize::from(choices.byte())),
+        0 => bytes.extend([0xEE; 3]), // what Ethernet pads with
+        _ => {}
+    }
+    bytes
+}
