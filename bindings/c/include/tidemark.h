@@ -1,0 +1,752 @@
+/*
+ * libtidemark: L4S congestion signalling for gNBs. Where each call goes in a CU-UP: docs/embedding.md.
+ *
+ * Made from bindings/c/src by `make header`; changes there, not here.
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+
+#ifndef TIDEMARK_H
+#define TIDEMARK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * TIDEMARK_HOT stands behind every call of the packet path. It allocates nothing, takes no lock and makes no system
+ * call, and a host that has such functions checked says so by its own attribute, defined before this file is included:
+ *
+ *     #define TIDEMARK_HOT SRSRAN_RTSAN_NONBLOCKING
+ *
+ * Left alone, it is clang's `nonblocking` where the compiler has that attribute, and nothing elsewhere.
+ */
+#if !defined(TIDEMARK_HOT) && defined(__clang__) && defined(__has_attribute)
+#if __has_attribute(nonblocking)
+#define TIDEMARK_HOT __attribute__((nonblocking))
+#endif
+#endif
+#ifndef TIDEMARK_HOT
+#define TIDEMARK_HOT
+#endif
+
+/* No call throws. */
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define TIDEMARK_NOEXCEPT noexcept
+#else
+#define TIDEMARK_NOEXCEPT
+#endif
+
+
+/**
+ * `highest_transmitted_sn` of a report is there.
+ */
+#define TIDEMARK_REPORT_TRANSMITTED 1
+
+/**
+ * `highest_delivered_sn` of a report is there.
+ */
+#define TIDEMARK_REPORT_DELIVERED 2
+
+/**
+ * `desired_buffer_size` of a report is there.
+ */
+#define TIDEMARK_REPORT_BUFFER_SIZE 4
+
+/**
+ * `egress_bps` and `egress_deviation_bps` of an estimate are known.
+ */
+#define TIDEMARK_ESTIMATE_EGRESS 1
+
+/**
+ * `sojourn_ns` of an estimate is known.
+ */
+#define TIDEMARK_ESTIMATE_SOJOURN 2
+
+/**
+ * `last_sojourn_ns` of an estimate is known.
+ */
+#define TIDEMARK_ESTIMATE_LAST_SOJOURN 4
+
+/**
+ * `head_of_line_ns` of an estimate is known.
+ */
+#define TIDEMARK_ESTIMATE_HEAD_OF_LINE 8
+
+/**
+ * `retransmission_ns` of an estimate is known.
+ */
+#define TIDEMARK_ESTIMATE_RETRANSMISSION 16
+
+/**
+ * Major version of the interface.
+ */
+#define TIDEMARK_VERSION_MAJOR 0
+
+/**
+ * Minor version; while the major version is 0, another minor version is another interface.
+ */
+#define TIDEMARK_VERSION_MINOR 1
+
+/**
+ * Patch version.
+ */
+#define TIDEMARK_VERSION_PATCH 0
+
+/**
+ * The longest packet: an IPv6 header and 65535 bytes.
+ */
+#define TIDEMARK_MAX_PACKET 65575
+
+/**
+ * What became of a call. Everything but OK left things as they were.
+ */
+typedef enum tidemark_status {
+  /**
+   * Done.
+   */
+  TIDEMARK_STATUS_OK = 0,
+  /**
+   * A pointer that must lead somewhere is null.
+   */
+  TIDEMARK_STATUS_NULL_POINTER = 1,
+  /**
+   * A length is zero, or above what its data can have.
+   */
+  TIDEMARK_STATUS_BAD_LENGTH = 2,
+  /**
+   * A configuration cannot be read, or a field of it cannot work.
+   */
+  TIDEMARK_STATUS_BAD_CONFIG = 3,
+  /**
+   * A DRB identity is not one of 1 to 32.
+   */
+  TIDEMARK_STATUS_BAD_DRB = 4,
+  /**
+   * A QFI is not one of 0 to 63.
+   */
+  TIDEMARK_STATUS_BAD_QFI = 5,
+  /**
+   * The bytes are no DL DATA DELIVERY STATUS.
+   */
+  TIDEMARK_STATUS_BAD_FRAME = 6,
+  /**
+   * The UE was removed, or never was.
+   */
+  TIDEMARK_STATUS_NO_UE = 7,
+  /**
+   * The DRB is not set up.
+   */
+  TIDEMARK_STATUS_NO_DRB = 8,
+  /**
+   * The DRB is set up already.
+   */
+  TIDEMARK_STATUS_DRB_EXISTS = 9,
+  /**
+   * Every place for a UE is taken.
+   */
+  TIDEMARK_STATUS_FULL = 10,
+  /**
+   * Another thread is inside a call for the same UE: the caller has to keep them apart.
+   */
+  TIDEMARK_STATUS_BUSY = 11,
+  /**
+   * A defect of this library, stopped at its border.
+   */
+  TIDEMARK_STATUS_INTERNAL = 12,
+} tidemark_status;
+
+/**
+ * What the caller does with a downlink packet.
+ */
+typedef enum tidemark_verdict {
+  /**
+   * Forward it; nothing was changed.
+   */
+  TIDEMARK_VERDICT_PASS = 0,
+  /**
+   * Forward it; CE was set in its IP header.
+   */
+  TIDEMARK_VERDICT_MARK = 1,
+  /**
+   * Discard it.
+   */
+  TIDEMARK_VERDICT_DROP = 2,
+} tidemark_verdict;
+
+/**
+ * Which QoS flow is marked by which law. Read-only once it is made, so that any thread may use it.
+ */
+typedef struct tidemark_policy tidemark_policy;
+
+/**
+ * The UEs of a CU-UP, or of one of its threads.
+ */
+typedef struct tidemark_instance tidemark_instance;
+
+/**
+ * How an instance is set up.
+ */
+typedef struct tidemark_instance_config {
+  /**
+   * Room for so many UEs at a time, 1 to 1048576. Each takes about a KiB from the start.
+   */
+  uint32_t max_ues;
+  /**
+   * For later; 0.
+   */
+  uint32_t reserved;
+  /**
+   * Random draws are made from it: the same seed and the same calls give the same verdicts.
+   */
+  uint64_t seed;
+  /**
+   * Flows are told apart under this key, so that nobody outside can craft packets that meet in one place of a table.
+   * 16 random bytes, from getrandom(2) say; all zeros are refused.
+   */
+  uint8_t secret[16];
+} tidemark_instance_config;
+
+/**
+ * A UE of an instance. To be passed on as it is; a UE that was removed, and one of zeros, mean nobody.
+ */
+typedef struct tidemark_ue {
+  /**
+   * Its place, and which of the UEs that were ever there.
+   */
+  uint64_t bits;
+} tidemark_ue;
+
+/**
+ * A QoS flow of a DRB.
+ */
+typedef struct tidemark_qos_flow {
+  /**
+   * QoS flow identifier, 0 to 63.
+   */
+  uint8_t qfi;
+  /**
+   * 5QI of the flow (TS 23.501 table 5.7.4-1); 0 if not known.
+   */
+  uint8_t five_qi;
+} tidemark_qos_flow;
+
+/**
+ * What happened at one DRB since it was set up.
+ */
+typedef struct tidemark_drb_counters {
+  /**
+   * Downlink packets seen.
+   */
+  uint64_t packets;
+  /**
+   * SDUs handed to the DU.
+   */
+  uint64_t pdus;
+  /**
+   * Of the packets, those of L4S flows.
+   */
+  uint64_t l4s_packets;
+  /**
+   * Of the packets, those of classic flows.
+   */
+  uint64_t classic_packets;
+  /**
+   * Packets that came with CE already set.
+   */
+  uint64_t ce_packets;
+  /**
+   * Packets of L4S flows marked.
+   */
+  uint64_t l4s_marks;
+  /**
+   * Packets of classic flows marked.
+   */
+  uint64_t classic_marks;
+  /**
+   * Of the marks, those that went into acknowledgements instead of packets.
+   */
+  uint64_t short_circuited;
+  /**
+   * Acknowledgements rewritten.
+   */
+  uint64_t rewritten_acks;
+  /**
+   * Packets dropped by the law.
+   */
+  uint64_t drops;
+  /**
+   * SDUs discarded by PDCP.
+   */
+  uint64_t discards;
+  /**
+   * Reports received.
+   */
+  uint64_t reports;
+  /**
+   * Reports without a highest transmitted SN.
+   */
+  uint64_t empty_reports;
+  /**
+   * SNs in reports or discards that were never sent or are long gone.
+   */
+  uint64_t unknown_sns;
+  /**
+   * SDUs handed over with an SN that still stands or is far from the last one.
+   */
+  uint64_t repeated_sns;
+  /**
+   * SNs skipped by the SDUs handed over.
+   */
+  uint64_t skipped_sns;
+  /**
+   * Times that the SNs started afresh.
+   */
+  uint64_t sn_restarts;
+  /**
+   * SDUs that stood beyond the profile table and were counted in sum.
+   */
+  uint64_t beyond_table;
+  /**
+   * Transmission times that were let go before the delivery came.
+   */
+  uint64_t untimed_deliveries;
+  /**
+   * Flows that gave way to others in the flow table.
+   */
+  uint64_t flows_evicted;
+  /**
+   * Flows that found no place in the flow table.
+   */
+  uint64_t flows_refused;
+  /**
+   * True once the reports turned out to follow arrivals instead of transmissions: marking by them is blind.
+   */
+  bool reports_are_blind;
+} tidemark_drb_counters;
+
+/**
+ * What a DL DATA DELIVERY STATUS says of a DRB's queue (TS 38.425 5.5.2.2). Every field may be missing, as all are before the
+ * first transmission.
+ */
+typedef struct tidemark_report {
+  /**
+   * Which fields are there: a sum of `TIDEMARK_REPORT_...`. Other bits are ignored.
+   */
+  uint32_t fields;
+  /**
+   * Highest PDCP SN whose first segment was handed to the lower layers.
+   */
+  uint32_t highest_transmitted_sn;
+  /**
+   * Highest PDCP SN delivered to the UE in sequence; RLC AM only.
+   */
+  uint32_t highest_delivered_sn;
+  /**
+   * Desired buffer size for the data radio bearer, in bytes.
+   */
+  uint32_t desired_buffer_size;
+} tidemark_report;
+
+/**
+ * What happened to a UE's packets outside of its DRBs.
+ */
+typedef struct tidemark_ue_counters {
+  /**
+   * Downlink packets.
+   */
+  uint64_t downlink;
+  /**
+   * Uplink packets.
+   */
+  uint64_t uplink;
+  /**
+   * Packets of either direction whose IP header could not be read; they pass untouched.
+   */
+  uint64_t unparsed;
+  /**
+   * Downlink packets of a QoS flow that no DRB carries; they pass untouched.
+   */
+  uint64_t unknown_qfi;
+  /**
+   * Reports and PDCP events for a DRB that is not set up.
+   */
+  uint64_t unknown_drb;
+} tidemark_ue_counters;
+
+/**
+ * What is believed about a DRB. What is not known is 0, and its flag is missing in `known`.
+ */
+typedef struct tidemark_drb_estimate {
+  /**
+   * Which of the fields that can be unknown are known: a sum of `TIDEMARK_ESTIMATE_...`.
+   */
+  uint32_t known;
+  /**
+   * SDUs handed to the DU that no report has covered yet.
+   */
+  uint32_t packets;
+  /**
+   * Bytes thought to wait in the DU now, between reports too.
+   */
+  uint64_t backlog;
+  /**
+   * Bytes handed to the DU that no report has covered yet.
+   */
+  uint64_t standing;
+  /**
+   * Egress rate in bit/s.
+   */
+  uint64_t egress_bps;
+  /**
+   * Its standard deviation in bit/s.
+   */
+  uint64_t egress_deviation_bps;
+  /**
+   * How long a packet that arrives now will wait, in ns.
+   */
+  uint64_t sojourn_ns;
+  /**
+   * How long the last SDU that was transmitted had waited as its report came in, in ns.
+   */
+  uint64_t last_sojourn_ns;
+  /**
+   * Age of the oldest SDU that no report has covered, in ns.
+   */
+  uint64_t head_of_line_ns;
+  /**
+   * From first transmission to delivery of the last SDU delivered, in ns; RLC AM only.
+   */
+  uint64_t retransmission_ns;
+  /**
+   * Time since the last report, or since a queue began to stand after it, in ns.
+   */
+  uint64_t report_age_ns;
+  /**
+   * The law's probability of a mark or a drop for the last packet, 0 to 1.
+   */
+  double probability;
+} tidemark_drb_estimate;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * What a status means, in English. Never null; the text lives as long as the program.
+ */
+const char *tidemark_status_text(int32_t status) TIDEMARK_NOEXCEPT;
+
+/**
+ * The version of the library that runs, as "0.1.0"; the macros tell that of this header.
+ */
+const char *tidemark_version(void) TIDEMARK_NOEXCEPT;
+
+/**
+ * Reads a policy: TOML, in the language of Tidemark's scenarios. Rules are tried in order; the first that names the flow's
+ * QFI or 5QI, or neither, decides.
+ *
+ * ```toml
+ * [otherwise]
+ * law = "none"
+ * [[rules]]
+ * five_qi = 80
+ * marker = { law = "l4span", tau_s = "10 ms", short_circuit = true }
+ * ```
+ *
+ * An empty text marks nothing. What is wrong with a text is written to `problem`, cut to `problem_len` bytes with a
+ * terminating zero; `problem` may be null.
+ *
+ * Fails with NULL_POINTER, BAD_CONFIG.
+ *
+ * # Safety
+ * `text` is null or a C string, `problem` null or of `problem_len` bytes, `policy` null or valid for a write.
+ */
+enum tidemark_status tidemark_policy_new(const char *text,
+                                         struct tidemark_policy **policy,
+                                         char *problem,
+                                         size_t problem_len)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * Frees a policy. DRBs that were set up by it go on. Null is fine.
+ *
+ * # Safety
+ * `policy` is null or came from `tidemark_policy_new` and was not freed.
+ */
+void tidemark_policy_free(struct tidemark_policy *policy) TIDEMARK_NOEXCEPT;
+
+/**
+ * Makes an instance: room for the UEs of a CU-UP, or of one of its threads.
+ *
+ * Calls for different UEs may come from different threads at the same time. Calls for one UE are kept apart by the caller, as
+ * a gNB does by running them on one strand; a call that meets another one for the same UE returns BUSY and does
+ * nothing.
+ *
+ * Fails with NULL_POINTER; BAD_CONFIG for a field of `config` that cannot work.
+ *
+ * # Safety
+ * `config` is null or valid, `instance` null or valid for a write.
+ */
+enum tidemark_status tidemark_instance_new(const struct tidemark_instance_config *config,
+                                           struct tidemark_instance **instance)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * Frees an instance with all its UEs. Null is fine.
+ *
+ * # Safety
+ * `instance` is null or came from `tidemark_instance_new` and was not freed; no other call is under way in it.
+ */
+void tidemark_instance_free(struct tidemark_instance *instance)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * Adds a UE, without DRBs. Any thread may do so at any time.
+ *
+ * Fails with NULL_POINTER; FULL where every place is taken.
+ *
+ * # Safety
+ * `instance` is null or lives, `ue` is null or valid for a write.
+ */
+enum tidemark_status tidemark_ue_add(const struct tidemark_instance *instance,
+                                     struct tidemark_ue *ue)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * Removes a UE with its DRBs. Its handle gives NO_UE from then on, whoever still has it.
+ *
+ * Fails with NULL_POINTER, NO_UE, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives.
+ */
+enum tidemark_status tidemark_ue_remove(const struct tidemark_instance *instance,
+                                        struct tidemark_ue ue)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * Sets up a DRB that carries these QoS flows; all memory that it will ever use is allocated here. The first flow decides
+ * by which rule of the policy it is marked. A QoS flow that another DRB carried moves over. `sn_bits` is the length of
+ * the DRB's PDCP SNs, 12 or 18.
+ *
+ * Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, DRB_EXISTS; BAD_CONFIG for another
+ * `sn_bits`.
+ *
+ * # Safety
+ * `instance` is null or lives, `flows` is null or valid for `flow_count` flows, `policy` is null or was not freed.
+ */
+enum tidemark_status tidemark_drb_add(const struct tidemark_instance *instance,
+                                      struct tidemark_ue ue,
+                                      uint8_t drb,
+                                      uint8_t sn_bits,
+                                      const struct tidemark_qos_flow *flows,
+                                      size_t flow_count,
+                                      const struct tidemark_policy *policy)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * Releases a DRB. Its counters as they were last are written to `counters`, which may be null.
+ *
+ * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives, `counters` is null or valid for a write.
+ */
+enum tidemark_status tidemark_drb_remove(const struct tidemark_instance *instance,
+                                         struct tidemark_ue ue,
+                                         uint8_t drb,
+                                         struct tidemark_drb_counters *counters)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * Maps a QoS flow to a DRB that is set up, whichever carried it before.
+ *
+ * Fails with NULL_POINTER, NO_UE, BUSY, BAD_QFI, NO_DRB.
+ *
+ * # Safety
+ * `instance` is null or lives.
+ */
+enum tidemark_status tidemark_qfi_map(const struct tidemark_instance *instance,
+                                      struct tidemark_ue ue,
+                                      uint8_t qfi,
+                                      uint8_t drb)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * The UE moved to another DU or cell, or its DRBs were re-established: what was measured of the old radio is forgotten, and so
+ * is what stood in its queues; what PDCP sends again is announced again. Flows and their books move with the UE.
+ *
+ * Fails with NULL_POINTER, NO_UE, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives.
+ */
+enum tidemark_status tidemark_ue_handover(const struct tidemark_instance *instance,
+                                          struct tidemark_ue ue,
+                                          uint64_t now_ns)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * A downlink packet of this QoS flow, before PDCP: `len` bytes from its IP header on, in clear and in one piece. A mark
+ * is set in place, with the header's checksum. What cannot be read, or belongs to no DRB, passes as it is and is
+ * counted. `verdict` is PASS after any error.
+ *
+ * `now_ns` is a clock of the caller's choice, the same for every call about a UE, that does not step back.
+ *
+ * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives, `packet` is null or valid for `len` bytes that nobody else uses meanwhile, `verdict` is
+ * null or valid for a write.
+ */
+enum tidemark_status tidemark_downlink(const struct tidemark_instance *instance,
+                                       struct tidemark_ue ue,
+                                       uint64_t now_ns,
+                                       uint8_t qfi,
+                                       uint8_t *packet,
+                                       size_t len,
+                                       enum tidemark_verdict *verdict)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * PDCP gave a packet this SN and sends it to the DU; `size` is the PDU's in bytes.
+ *
+ * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives.
+ */
+enum tidemark_status tidemark_pdcp_pdu(const struct tidemark_instance *instance,
+                                       struct tidemark_ue ue,
+                                       uint64_t now_ns,
+                                       uint8_t drb,
+                                       uint32_t sn,
+                                       uint32_t size)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * PDCP discarded an SDU that had this SN.
+ *
+ * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives.
+ */
+enum tidemark_status tidemark_pdcp_discard(const struct tidemark_instance *instance,
+                                           struct tidemark_ue ue,
+                                           uint64_t now_ns,
+                                           uint8_t drb,
+                                           uint32_t sn)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * The DU reports on a DRB, in a frame that the caller has read.
+ *
+ * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives, `report` is null or valid.
+ */
+enum tidemark_status tidemark_feedback(const struct tidemark_instance *instance,
+                                       struct tidemark_ue ue,
+                                       uint64_t now_ns,
+                                       uint8_t drb,
+                                       const struct tidemark_report *report)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * The DU reports on a DRB: `len` bytes of a DL DATA DELIVERY STATUS as the NR RAN container carries it
+ * (TS 38.425 5.5.2.2), from its PDU type on.
+ *
+ * Fails with NULL_POINTER, BAD_LENGTH, BAD_FRAME, NO_UE, NO_DRB, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives, `frame` is null or valid for `len` bytes.
+ */
+enum tidemark_status tidemark_feedback_frame(const struct tidemark_instance *instance,
+                                             struct tidemark_ue ue,
+                                             uint64_t now_ns,
+                                             uint8_t drb,
+                                             const uint8_t *frame,
+                                             size_t len)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * An uplink packet, after PDCP: `len` bytes from its IP header on, in clear and in one piece. Congestion feedback is
+ * written in place, with the checksum, where a flow's is short-circuited; everything else passes as it is.
+ *
+ * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives, `packet` is null or valid for `len` bytes that nobody else uses meanwhile.
+ */
+enum tidemark_status tidemark_uplink(const struct tidemark_instance *instance,
+                                     struct tidemark_ue ue,
+                                     uint64_t now_ns,
+                                     uint8_t *packet,
+                                     size_t len)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * Whether the next frame to the DU should ask for a report on this DRB: to be set as the report polling flag of its DL USER
+ * DATA (TS 38.425 5.5.3.7). False for a DRB that is not set up, and after any error.
+ *
+ * Fails with NULL_POINTER, NO_UE, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives, `wanted` is null or valid for a write.
+ */
+enum tidemark_status tidemark_wants_report(const struct tidemark_instance *instance,
+                                           struct tidemark_ue ue,
+                                           uint64_t now_ns,
+                                           uint8_t drb,
+                                           bool *wanted)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * What happened to a UE's packets outside of its DRBs.
+ *
+ * Fails with NULL_POINTER, NO_UE, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives, `counters` is null or valid for a write.
+ */
+enum tidemark_status tidemark_read_ue_counters(const struct tidemark_instance *instance,
+                                               struct tidemark_ue ue,
+                                               struct tidemark_ue_counters *counters)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * What happened at a DRB since it was set up.
+ *
+ * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives, `counters` is null or valid for a write.
+ */
+enum tidemark_status tidemark_read_drb_counters(const struct tidemark_instance *instance,
+                                                struct tidemark_ue ue,
+                                                uint8_t drb,
+                                                struct tidemark_drb_counters *counters)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * What is believed about a DRB at this time.
+ *
+ * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives, `estimate` is null or valid for a write.
+ */
+enum tidemark_status tidemark_read_estimate(const struct tidemark_instance *instance,
+                                            struct tidemark_ue ue,
+                                            uint64_t now_ns,
+                                            uint8_t drb,
+                                            struct tidemark_drb_estimate *estimate)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* TIDEMARK_H */

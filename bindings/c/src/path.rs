@@ -1,0 +1,246 @@
+//! The packet path: what is called for every packet, report and acknowledgement. Nothing here allocates, waits or makes a
+//! system call.
+
+use tidemark_core::{Bytes, Instant};
+use tidemark_marker::DeliveryStatus;
+use tidemark_marker::path::{DrbId, Ue};
+use tidemark_wire::nru::DlDataDeliveryStatus;
+
+use crate::instance::Instance;
+use crate::status::{Status, guard};
+use crate::types::{Report, UeId, Verdict};
+
+/// The longest packet: an IPv6 header and 65535 bytes.
+pub const TIDEMARK_MAX_PACKET: usize = 65_575;
+
+/// Enters the UE's place and does something there.
+///
+/// # Safety
+/// `instance` is null or lives.
+#[inline]
+unsafe fn with_ue(instance: *const Instance, ue: UeId, body: impl FnOnce(&mut Ue) -> Result<(), Status>) -> Status {
+    guard(|| {
+        // SAFETY: null or alive by contract.
+        let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
+        body(instance.enter(ue)?.ue()?)
+    })
+}
+
+/// The packet that a caller means.
+///
+/// # Safety
+/// `packet` is null or valid for `len` bytes, which nobody else uses meanwhile.
+#[inline]
+unsafe fn bytes<'a>(packet: *mut u8, len: usize) -> Result<&'a mut [u8], Status> {
+    if packet.is_null() {
+        return Err(Status::NullPointer);
+    }
+    if !(1..=TIDEMARK_MAX_PACKET).contains(&len) {
+        return Err(Status::BadLength);
+    }
+    // SAFETY: not null, so valid for so many bytes by contract.
+    Ok(unsafe { std::slice::from_raw_parts_mut(packet, len) })
+}
+
+/// Does something about one DRB, and says if there is none: the UE counts what it can't place.
+#[inline]
+fn about_drb(ue: &mut Ue, event: impl FnOnce(&mut Ue)) -> Result<(), Status> {
+    let before = ue.counters().unknown_drb;
+    event(ue);
+    if ue.counters().unknown_drb == before { Ok(()) } else { Err(Status::NoDrb) }
+}
+
+/// A downlink packet of this QoS flow, before PDCP: `len` bytes from its IP header on, in clear and in one piece. A mark
+/// is set in place, with the header's checksum. What cannot be read, or belongs to no DRB, passes as it is and is
+/// counted. `verdict` is PASS after any error.
+///
+/// `now_ns` is a clock of the caller's choice, the same for every call about a UE, that does not step back.
+///
+/// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `instance` is null or lives, `packet` is null or valid for `len` bytes that nobody else uses meanwhile, `verdict` is
+/// null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_downlink(
+    instance: *const Instance,
+    ue: UeId,
+    now_ns: u64,
+    qfi: u8,
+    packet: *mut u8,
+    len: usize,
+    verdict: *mut Verdict,
+) -> Status {
+    if verdict.is_null() {
+        return Status::NullPointer;
+    }
+    let mut found = Verdict::Pass;
+    // SAFETY: the caller's promises are handed on.
+    let status = unsafe {
+        with_ue(instance, ue, |ue| {
+            found = ue.downlink(Instant::from_nanos(now_ns), qfi, bytes(packet, len)?).into();
+            Ok(())
+        })
+    };
+    // SAFETY: not null, so valid by contract.
+    unsafe { verdict.write(found) };
+    status
+}
+
+/// PDCP gave a packet this SN and sends it to the DU; `size` is the PDU's in bytes.
+///
+/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `instance` is null or lives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_pdcp_pdu(
+    instance: *const Instance,
+    ue: UeId,
+    now_ns: u64,
+    drb: u8,
+    sn: u32,
+    size: u32,
+) -> Status {
+    let now = Instant::from_nanos(now_ns);
+    // SAFETY: the caller's promise is handed on.
+    unsafe { with_ue(instance, ue, |ue| about_drb(ue, |ue| ue.pdcp_pdu(now, DrbId(drb), sn, Bytes(size.into())))) }
+}
+
+/// PDCP discarded an SDU that had this SN.
+///
+/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `instance` is null or lives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_pdcp_discard(
+    instance: *const Instance,
+    ue: UeId,
+    now_ns: u64,
+    drb: u8,
+    sn: u32,
+) -> Status {
+    let now = Instant::from_nanos(now_ns);
+    // SAFETY: the caller's promise is handed on.
+    unsafe { with_ue(instance, ue, |ue| about_drb(ue, |ue| ue.discard(now, DrbId(drb), sn))) }
+}
+
+/// The DU reports on a DRB, in a frame that the caller has read.
+///
+/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `instance` is null or lives, `report` is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_feedback(
+    instance: *const Instance,
+    ue: UeId,
+    now_ns: u64,
+    drb: u8,
+    report: *const Report,
+) -> Status {
+    // SAFETY: null or valid by contract.
+    let Some(report) = (unsafe { report.as_ref() }) else { return Status::NullPointer };
+    let (now, status) = (Instant::from_nanos(now_ns), DeliveryStatus::from(report));
+    // SAFETY: the caller's promise is handed on.
+    unsafe { with_ue(instance, ue, |ue| about_drb(ue, |ue| ue.feedback(now, DrbId(drb), &status))) }
+}
+
+/// The DU reports on a DRB: `len` bytes of a DL DATA DELIVERY STATUS as the NR RAN container carries it
+/// (TS 38.425 5.5.2.2), from its PDU type on.
+///
+/// Fails with NULL_POINTER, BAD_LENGTH, BAD_FRAME, NO_UE, NO_DRB, BUSY.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `instance` is null or lives, `frame` is null or valid for `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_feedback_frame(
+    instance: *const Instance,
+    ue: UeId,
+    now_ns: u64,
+    drb: u8,
+    frame: *const u8,
+    len: usize,
+) -> Status {
+    // SAFETY: null or valid by contract; it is only read.
+    let frame = match unsafe { bytes(frame.cast_mut(), len) } {
+        Ok(frame) => &*frame,
+        Err(status) => return status,
+    };
+    let now = Instant::from_nanos(now_ns);
+    // SAFETY: the caller's promise is handed on.
+    unsafe {
+        with_ue(instance, ue, |ue| {
+            let frame = DlDataDeliveryStatus::parse(frame).map_err(|_| Status::BadFrame)?;
+            let status = DeliveryStatus {
+                highest_transmitted: frame.highest_transmitted,
+                highest_delivered: frame.highest_delivered,
+                desired_buffer_size: Some(Bytes(frame.desired_buffer_size.into())),
+            };
+            about_drb(ue, |ue| ue.feedback(now, DrbId(drb), &status))
+        })
+    }
+}
+
+/// An uplink packet, after PDCP: `len` bytes from its IP header on, in clear and in one piece. Congestion feedback is
+/// written in place, with the checksum, where a flow's is short-circuited; everything else passes as it is.
+///
+/// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `instance` is null or lives, `packet` is null or valid for `len` bytes that nobody else uses meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_uplink(
+    instance: *const Instance,
+    ue: UeId,
+    now_ns: u64,
+    packet: *mut u8,
+    len: usize,
+) -> Status {
+    // SAFETY: the caller's promises are handed on.
+    unsafe {
+        with_ue(instance, ue, |ue| {
+            ue.uplink(Instant::from_nanos(now_ns), bytes(packet, len)?);
+            Ok(())
+        })
+    }
+}
+
+/// Whether the next frame to the DU should ask for a report on this DRB: to be set as the report polling flag of its DL USER
+/// DATA (TS 38.425 5.5.3.7). False for a DRB that is not set up, and after any error.
+///
+/// Fails with NULL_POINTER, NO_UE, BUSY.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `instance` is null or lives, `wanted` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_wants_report(
+    instance: *const Instance,
+    ue: UeId,
+    now_ns: u64,
+    drb: u8,
+    wanted: *mut bool,
+) -> Status {
+    if wanted.is_null() {
+        return Status::NullPointer;
+    }
+    let mut answer = false;
+    // SAFETY: the caller's promise is handed on.
+    let status = unsafe {
+        with_ue(instance, ue, |ue| {
+            answer = ue.wants_report(Instant::from_nanos(now_ns), DrbId(drb));
+            Ok(())
+        })
+    };
+    // SAFETY: not null, so valid by contract.
+    unsafe { wanted.write(answer) };
+    status
+}

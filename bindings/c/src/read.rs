@@ -1,0 +1,90 @@
+//! Reading: counters and estimates, at any time between two other calls for the UE. Nothing here allocates.
+
+use tidemark_core::Instant;
+use tidemark_marker::path::{DrbId, Ue};
+
+use crate::instance::Instance;
+use crate::status::{Status, guard};
+use crate::types::{DrbCounters, DrbEstimate, UeCounters, UeId};
+
+/// Enters the UE's place and hands out what is read there.
+///
+/// # Safety
+/// `instance` is null or lives, `to` is null or valid for a write.
+unsafe fn read<T>(
+    instance: *const Instance,
+    ue: UeId,
+    to: *mut T,
+    what: impl FnOnce(&Ue) -> Result<T, Status>,
+) -> Status {
+    guard(|| {
+        // SAFETY: null or alive by contract.
+        let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
+        if to.is_null() {
+            return Err(Status::NullPointer);
+        }
+        let value = what(instance.enter(ue)?.ue()?)?;
+        // SAFETY: not null, so valid by contract.
+        unsafe { to.write(value) };
+        Ok(())
+    })
+}
+
+/// What happened to a UE's packets outside of its DRBs.
+///
+/// Fails with NULL_POINTER, NO_UE, BUSY.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `instance` is null or lives, `counters` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_read_ue_counters(
+    instance: *const Instance,
+    ue: UeId,
+    counters: *mut UeCounters,
+) -> Status {
+    // SAFETY: the caller's promises are handed on.
+    unsafe { read(instance, ue, counters, |ue| Ok(ue.counters().into())) }
+}
+
+/// What happened at a DRB since it was set up.
+///
+/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `instance` is null or lives, `counters` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_read_drb_counters(
+    instance: *const Instance,
+    ue: UeId,
+    drb: u8,
+    counters: *mut DrbCounters,
+) -> Status {
+    // SAFETY: the caller's promises are handed on.
+    unsafe {
+        read(instance, ue, counters, |ue| ue.drb_counters(DrbId(drb)).map(DrbCounters::from).ok_or(Status::NoDrb))
+    }
+}
+
+/// What is believed about a DRB at this time.
+///
+/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `instance` is null or lives, `estimate` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_read_estimate(
+    instance: *const Instance,
+    ue: UeId,
+    now_ns: u64,
+    drb: u8,
+    estimate: *mut DrbEstimate,
+) -> Status {
+    let now = Instant::from_nanos(now_ns);
+    // SAFETY: the caller's promises are handed on.
+    unsafe {
+        read(instance, ue, estimate, |ue| ue.estimate(now, DrbId(drb)).map(DrbEstimate::from).ok_or(Status::NoDrb))
+    }
+}

@@ -1,0 +1,300 @@
+//! Set-up and release: of policies, instances, UEs and DRBs. These calls may allocate and take locks.
+
+use std::ffi::{CStr, c_char};
+
+use tidemark_core::{Instant, Stream};
+use tidemark_marker::path::{DrbId, SetupError};
+use tidemark_marker::{Policy, SnLength};
+
+use crate::instance::Instance;
+use crate::status::{Status, guard};
+use crate::types::{DrbCounters, InstanceConfig, QosFlow, UeId};
+
+/// Major version of the interface.
+pub const TIDEMARK_VERSION_MAJOR: u32 = 0;
+/// Minor version; while the major version is 0, another minor version is another interface.
+pub const TIDEMARK_VERSION_MINOR: u32 = 1;
+/// Patch version.
+pub const TIDEMARK_VERSION_PATCH: u32 = 0;
+
+const MAX_UES: u32 = 1 << 20;
+
+/// The version of the library that runs, as "0.1.0"; the macros tell that of this header.
+#[unsafe(no_mangle)]
+pub extern "C" fn tidemark_version() -> *const c_char {
+    const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(version) => version,
+        Err(_) => panic!("the version is no C string"),
+    };
+    VERSION.as_ptr()
+}
+
+/// Which QoS flow is marked by which law. Read-only once it is made, so that any thread may use it.
+pub struct CompiledPolicy(Policy);
+
+/// Reads a policy: TOML, in the language of Tidemark's scenarios. Rules are tried in order; the first that names the flow's
+/// QFI or 5QI, or neither, decides.
+///
+/// ```toml
+/// [otherwise]
+/// law = "none"
+/// [[rules]]
+/// five_qi = 80
+/// marker = { law = "l4span", tau_s = "10 ms", short_circuit = true }
+/// ```
+///
+/// An empty text marks nothing. What is wrong with a text is written to `problem`, cut to `problem_len` bytes with a
+/// terminating zero; `problem` may be null.
+///
+/// Fails with NULL_POINTER, BAD_CONFIG.
+///
+/// # Safety
+/// `text` is null or a C string, `problem` null or of `problem_len` bytes, `policy` null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_policy_new(
+    text: *const c_char,
+    policy: *mut *mut CompiledPolicy,
+    problem: *mut c_char,
+    problem_len: usize,
+) -> Status {
+    guard(|| {
+        if text.is_null() || policy.is_null() {
+            return Err(Status::NullPointer);
+        }
+        // SAFETY: not null, so a C string by contract.
+        let text = unsafe { CStr::from_ptr(text) };
+        match parse(text) {
+            Ok(parsed) => {
+                // SAFETY: not null, so valid by contract.
+                unsafe { policy.write(Box::into_raw(Box::new(CompiledPolicy(parsed)))) };
+                Ok(())
+            }
+            Err(message) => {
+                // SAFETY: null or of this length by contract.
+                unsafe { say(&message, problem, problem_len) };
+                Err(Status::BadConfig)
+            }
+        }
+    })
+}
+
+fn parse(text: &CStr) -> Result<Policy, String> {
+    let text = text.to_str().map_err(|error| error.to_string())?;
+    let policy: Policy = toml::from_str(text).map_err(|error| error.to_string())?;
+    policy.validate().map_err(|error| error.to_string())?;
+    Ok(policy)
+}
+
+/// Writes as much of a message as there is room for.
+///
+/// # Safety
+/// `to` is null or valid for `len` bytes.
+unsafe fn say(message: &str, to: *mut c_char, len: usize) {
+    if to.is_null() || len == 0 {
+        return;
+    }
+    let message = &message[..message.floor_char_boundary(len - 1)];
+    // SAFETY: the message and its zero fit into `len` bytes, and can't overlap with the caller's.
+    unsafe {
+        to.copy_from_nonoverlapping(message.as_ptr().cast(), message.len());
+        to.add(message.len()).write(0);
+    }
+}
+
+/// Frees a policy. DRBs that were set up by it go on. Null is fine.
+///
+/// # Safety
+/// `policy` is null or came from `tidemark_policy_new` and was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_policy_free(policy: *mut CompiledPolicy) {
+    if !policy.is_null() {
+        // SAFETY: it came from `Box::into_raw`, and nobody has it any more.
+        drop(unsafe { Box::from_raw(policy) });
+    }
+}
+
+/// Makes an instance: room for the UEs of a CU-UP, or of one of its threads.
+///
+/// Calls for different UEs may come from different threads at the same time. Calls for one UE are kept apart by the caller, as
+/// a gNB does by running them on one strand; a call that meets another one for the same UE returns BUSY and does
+/// nothing.
+///
+/// Fails with NULL_POINTER; BAD_CONFIG for a field of `config` that cannot work.
+///
+/// # Safety
+/// `config` is null or valid, `instance` null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_instance_new(config: *const InstanceConfig, instance: *mut *mut Instance) -> Status {
+    guard(|| {
+        // SAFETY: null or valid by contract.
+        let config = unsafe { config.as_ref() }.ok_or(Status::NullPointer)?;
+        if instance.is_null() {
+            return Err(Status::NullPointer);
+        }
+        if !(1..=MAX_UES).contains(&config.max_ues) || config.reserved != 0 || config.secret == [0; 16] {
+            return Err(Status::BadConfig);
+        }
+        let made = Box::new(Instance::new(config.max_ues, &config.secret, config.seed));
+        // SAFETY: not null, so valid by contract.
+        unsafe { instance.write(Box::into_raw(made)) };
+        Ok(())
+    })
+}
+
+/// Frees an instance with all its UEs. Null is fine.
+///
+/// # Safety
+/// `instance` is null or came from `tidemark_instance_new` and was not freed; no other call is under way in it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_instance_free(instance: *mut Instance) {
+    if !instance.is_null() {
+        // SAFETY: it came from `Box::into_raw`, and nobody has it any more.
+        drop(unsafe { Box::from_raw(instance) });
+    }
+}
+
+/// Adds a UE, without DRBs. Any thread may do so at any time.
+///
+/// Fails with NULL_POINTER; FULL where every place is taken.
+///
+/// # Safety
+/// `instance` is null or lives, `ue` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_ue_add(instance: *const Instance, ue: *mut UeId) -> Status {
+    guard(|| {
+        // SAFETY: null or alive by contract.
+        let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
+        if ue.is_null() {
+            return Err(Status::NullPointer);
+        }
+        let id = instance.add()?;
+        // SAFETY: not null, so valid by contract.
+        unsafe { ue.write(id) };
+        Ok(())
+    })
+}
+
+/// Removes a UE with its DRBs. Its handle gives NO_UE from then on, whoever still has it.
+///
+/// Fails with NULL_POINTER, NO_UE, BUSY.
+///
+/// # Safety
+/// `instance` is null or lives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_ue_remove(instance: *const Instance, ue: UeId) -> Status {
+    guard(|| {
+        // SAFETY: null or alive by contract.
+        unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?.remove(ue)
+    })
+}
+
+/// Sets up a DRB that carries these QoS flows; all memory that it will ever use is allocated here. The first flow decides
+/// by which rule of the policy it is marked. A QoS flow that another DRB carried moves over. `sn_bits` is the length of
+/// the DRB's PDCP SNs, 12 or 18.
+///
+/// Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, DRB_EXISTS; BAD_CONFIG for another
+/// `sn_bits`.
+///
+/// # Safety
+/// `instance` is null or lives, `flows` is null or valid for `flow_count` flows, `policy` is null or was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_drb_add(
+    instance: *const Instance,
+    ue: UeId,
+    drb: u8,
+    sn_bits: u8,
+    flows: *const QosFlow,
+    flow_count: usize,
+    policy: *const CompiledPolicy,
+) -> Status {
+    guard(|| {
+        // SAFETY: null or alive by contract.
+        let (instance, policy) = unsafe { (instance.as_ref(), policy.as_ref()) };
+        let (Some(instance), Some(policy), false) = (instance, policy, flows.is_null()) else {
+            return Err(Status::NullPointer);
+        };
+        if !(1..=64).contains(&flow_count) {
+            return Err(Status::BadLength);
+        }
+        // SAFETY: not null, so valid for so many flows by contract.
+        let flows = unsafe { std::slice::from_raw_parts(flows, flow_count) };
+        let sn_length = match sn_bits {
+            12 => SnLength::Bits12,
+            18 => SnLength::Bits18,
+            _ => return Err(Status::BadConfig),
+        };
+        let marker = policy.0.marker(flows[0].qfi, flows[0].five_qi);
+        let qfis: Vec<u8> = flows.iter().map(|flow| flow.qfi).collect();
+        // A UE has at most 32 DRBs, an instance at most 2^20 UEs: every DRB draws from a stream of its own.
+        let stream = Stream::new(instance.seed, (ue.bits as u32) << 6 | u32::from(drb & 63), "mark");
+        let added = instance.enter(ue)?.ue()?.add_drb(DrbId(drb), &qfis, marker, sn_length, stream);
+        added.map_err(|error| match error {
+            SetupError::Drb => Status::BadDrb,
+            SetupError::Qfi => Status::BadQfi,
+            SetupError::Exists => Status::DrbExists,
+            SetupError::Config(_) => Status::BadConfig,
+        })
+    })
+}
+
+/// Releases a DRB. Its counters as they were last are written to `counters`, which may be null.
+///
+/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+///
+/// # Safety
+/// `instance` is null or lives, `counters` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_drb_remove(
+    instance: *const Instance,
+    ue: UeId,
+    drb: u8,
+    counters: *mut DrbCounters,
+) -> Status {
+    guard(|| {
+        // SAFETY: null or alive by contract.
+        let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
+        let last = instance.enter(ue)?.ue()?.remove_drb(DrbId(drb)).ok_or(Status::NoDrb)?;
+        if !counters.is_null() {
+            // SAFETY: not null, so valid by contract.
+            unsafe { counters.write(last.into()) };
+        }
+        Ok(())
+    })
+}
+
+/// Maps a QoS flow to a DRB that is set up, whichever carried it before.
+///
+/// Fails with NULL_POINTER, NO_UE, BUSY, BAD_QFI, NO_DRB.
+///
+/// # Safety
+/// `instance` is null or lives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_qfi_map(instance: *const Instance, ue: UeId, qfi: u8, drb: u8) -> Status {
+    guard(|| {
+        // SAFETY: null or alive by contract.
+        let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
+        let mut inside = instance.enter(ue)?;
+        let ue = inside.ue()?;
+        if qfi > 63 {
+            return Err(Status::BadQfi);
+        }
+        if ue.map_qfi(qfi, DrbId(drb)) { Ok(()) } else { Err(Status::NoDrb) }
+    })
+}
+
+/// The UE moved to another DU or cell, or its DRBs were re-established: what was measured of the old radio is forgotten, and so
+/// is what stood in its queues; what PDCP sends again is announced again. Flows and their books move with the UE.
+///
+/// Fails with NULL_POINTER, NO_UE, BUSY.
+///
+/// # Safety
+/// `instance` is null or lives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_ue_handover(instance: *const Instance, ue: UeId, now_ns: u64) -> Status {
+    guard(|| {
+        // SAFETY: null or alive by contract.
+        let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
+        instance.enter(ue)?.ue()?.handover(Instant::from_nanos(now_ns));
+        Ok(())
+    })
+}

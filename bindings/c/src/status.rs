@@ -1,0 +1,94 @@
+//! What every call returns.
+
+use std::ffi::{CStr, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What became of a call. Everything but OK left things as they were.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub enum Status {
+    /// Done.
+    Ok = 0,
+    /// A pointer that must lead somewhere is null.
+    NullPointer = 1,
+    /// A length is zero, or above what its data can have.
+    BadLength = 2,
+    /// A configuration cannot be read, or a field of it cannot work.
+    BadConfig = 3,
+    /// A DRB identity is not one of 1 to 32.
+    BadDrb = 4,
+    /// A QFI is not one of 0 to 63.
+    BadQfi = 5,
+    /// The bytes are no DL DATA DELIVERY STATUS.
+    BadFrame = 6,
+    /// The UE was removed, or never was.
+    NoUe = 7,
+    /// The DRB is not set up.
+    NoDrb = 8,
+    /// The DRB is set up already.
+    DrbExists = 9,
+    /// Every place for a UE is taken.
+    Full = 10,
+    /// Another thread is inside a call for the same UE: the caller has to keep them apart.
+    Busy = 11,
+    /// A defect of this library, stopped at its border.
+    Internal = 12,
+}
+
+const TEXTS: [&CStr; 13] = [
+    c"done",
+    c"a pointer is null",
+    c"a length is zero or too large",
+    c"a configuration cannot be read or cannot work",
+    c"the DRB identity is not one of 1 to 32",
+    c"the QFI is not one of 0 to 63",
+    c"the bytes are no DL DATA DELIVERY STATUS",
+    c"there is no such UE",
+    c"there is no such DRB",
+    c"the DRB is set up already",
+    c"every place for a UE is taken",
+    c"another thread is inside a call for this UE",
+    c"a defect of libtidemark",
+];
+
+/// What a status means, in English. Never null; the text lives as long as the program.
+#[unsafe(no_mangle)]
+pub extern "C" fn tidemark_status_text(status: i32) -> *const c_char {
+    let text = usize::try_from(status).ok().and_then(|status| TEXTS.get(status));
+    text.unwrap_or(&c"no status of libtidemark").as_ptr()
+}
+
+/// Runs the body of a call: its error becomes a status, and so does a panic.
+pub(crate) fn guard(body: impl FnOnce() -> Result<(), Status>) -> Status {
+    // What a panic leaves behind in a UE is old or odd, never unsound.
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => Status::Ok,
+        Ok(Err(status)) => status,
+        Err(_) => Status::Internal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_stops_at_the_border() {
+        assert_eq!(guard(|| panic!("this is what the test is about")), Status::Internal);
+        assert_eq!(guard(|| Err(Status::Full)), Status::Full);
+        assert_eq!(guard(|| Ok(())), Status::Ok);
+    }
+
+    #[test]
+    fn every_status_has_its_text_and_no_number_is_a_trap() {
+        let text = |status: i32| {
+            // SAFETY: the text is a C string of this library's.
+            unsafe { CStr::from_ptr(tidemark_status_text(status)) }.to_str().unwrap()
+        };
+        assert_eq!(text(Status::Ok as i32), "done");
+        assert_eq!(text(Status::Internal as i32), "a defect of libtidemark");
+        for number in [-1, 13, i32::MIN, i32::MAX] {
+            assert_eq!(text(number), "no status of libtidemark");
+        }
+    }
+}

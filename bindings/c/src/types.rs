@@ -1,0 +1,280 @@
+//! What crosses the border by value. Layouts are checked here and by the tests in C and C++.
+
+use tidemark_core::{Bytes, Duration};
+use tidemark_marker::{Counters, DeliveryStatus, Estimate};
+
+/// A UE of an instance. To be passed on as it is; a UE that was removed, and one of zeros, mean nobody.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct UeId {
+    /// Its place, and which of the UEs that were ever there.
+    pub bits: u64,
+}
+
+/// How an instance is set up.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct InstanceConfig {
+    /// Room for so many UEs at a time, 1 to 1048576. Each takes about a KiB from the start.
+    pub max_ues: u32,
+    /// For later; 0.
+    pub reserved: u32,
+    /// Random draws are made from it: the same seed and the same calls give the same verdicts.
+    pub seed: u64,
+    /// Flows are told apart under this key, so that nobody outside can craft packets that meet in one place of a table.
+    /// 16 random bytes, from getrandom(2) say; all zeros are refused.
+    pub secret: [u8; 16],
+}
+
+/// A QoS flow of a DRB.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct QosFlow {
+    /// QoS flow identifier, 0 to 63.
+    pub qfi: u8,
+    /// 5QI of the flow (TS 23.501 table 5.7.4-1); 0 if not known.
+    pub five_qi: u8,
+}
+
+/// What the caller does with a downlink packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub enum Verdict {
+    /// Forward it; nothing was changed.
+    Pass = 0,
+    /// Forward it; CE was set in its IP header.
+    Mark = 1,
+    /// Discard it.
+    Drop = 2,
+}
+
+impl From<tidemark_marker::Verdict> for Verdict {
+    fn from(verdict: tidemark_marker::Verdict) -> Self {
+        match verdict {
+            tidemark_marker::Verdict::Pass => Self::Pass,
+            tidemark_marker::Verdict::Mark => Self::Mark,
+            tidemark_marker::Verdict::Drop => Self::Drop,
+        }
+    }
+}
+
+/// `highest_transmitted_sn` of a report is there.
+pub const TIDEMARK_REPORT_TRANSMITTED: u32 = 1;
+/// `highest_delivered_sn` of a report is there.
+pub const TIDEMARK_REPORT_DELIVERED: u32 = 2;
+/// `desired_buffer_size` of a report is there.
+pub const TIDEMARK_REPORT_BUFFER_SIZE: u32 = 4;
+
+/// What a DL DATA DELIVERY STATUS says of a DRB's queue (TS 38.425 5.5.2.2). Every field may be missing, as all are before the
+/// first transmission.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Report {
+    /// Which fields are there: a sum of `TIDEMARK_REPORT_...`. Other bits are ignored.
+    pub fields: u32,
+    /// Highest PDCP SN whose first segment was handed to the lower layers.
+    pub highest_transmitted_sn: u32,
+    /// Highest PDCP SN delivered to the UE in sequence; RLC AM only.
+    pub highest_delivered_sn: u32,
+    /// Desired buffer size for the data radio bearer, in bytes.
+    pub desired_buffer_size: u32,
+}
+
+impl From<&Report> for DeliveryStatus {
+    fn from(report: &Report) -> Self {
+        let field = |flag: u32, value: u32| (report.fields & flag != 0).then_some(value);
+        Self {
+            highest_transmitted: field(TIDEMARK_REPORT_TRANSMITTED, report.highest_transmitted_sn),
+            highest_delivered: field(TIDEMARK_REPORT_DELIVERED, report.highest_delivered_sn),
+            desired_buffer_size: field(TIDEMARK_REPORT_BUFFER_SIZE, report.desired_buffer_size)
+                .map(|bytes| Bytes(bytes.into())),
+        }
+    }
+}
+
+/// What happened to a UE's packets outside of its DRBs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct UeCounters {
+    /// Downlink packets.
+    pub downlink: u64,
+    /// Uplink packets.
+    pub uplink: u64,
+    /// Packets of either direction whose IP header could not be read; they pass untouched.
+    pub unparsed: u64,
+    /// Downlink packets of a QoS flow that no DRB carries; they pass untouched.
+    pub unknown_qfi: u64,
+    /// Reports and PDCP events for a DRB that is not set up.
+    pub unknown_drb: u64,
+}
+
+impl From<tidemark_marker::path::UeCounters> for UeCounters {
+    fn from(counters: tidemark_marker::path::UeCounters) -> Self {
+        let tidemark_marker::path::UeCounters { downlink, uplink, unparsed, unknown_qfi, unknown_drb } = counters;
+        Self { downlink, uplink, unparsed, unknown_qfi, unknown_drb }
+    }
+}
+
+/// What happened at one DRB since it was set up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct DrbCounters {
+    /// Downlink packets seen.
+    pub packets: u64,
+    /// SDUs handed to the DU.
+    pub pdus: u64,
+    /// Of the packets, those of L4S flows.
+    pub l4s_packets: u64,
+    /// Of the packets, those of classic flows.
+    pub classic_packets: u64,
+    /// Packets that came with CE already set.
+    pub ce_packets: u64,
+    /// Packets of L4S flows marked.
+    pub l4s_marks: u64,
+    /// Packets of classic flows marked.
+    pub classic_marks: u64,
+    /// Of the marks, those that went into acknowledgements instead of packets.
+    pub short_circuited: u64,
+    /// Acknowledgements rewritten.
+    pub rewritten_acks: u64,
+    /// Packets dropped by the law.
+    pub drops: u64,
+    /// SDUs discarded by PDCP.
+    pub discards: u64,
+    /// Reports received.
+    pub reports: u64,
+    /// Reports without a highest transmitted SN.
+    pub empty_reports: u64,
+    /// SNs in reports or discards that were never sent or are long gone.
+    pub unknown_sns: u64,
+    /// SDUs handed over with an SN that still stands or is far from the last one.
+    pub repeated_sns: u64,
+    /// SNs skipped by the SDUs handed over.
+    pub skipped_sns: u64,
+    /// Times that the SNs started afresh.
+    pub sn_restarts: u64,
+    /// SDUs that stood beyond the profile table and were counted in sum.
+    pub beyond_table: u64,
+    /// Transmission times that were let go before the delivery came.
+    pub untimed_deliveries: u64,
+    /// Flows that gave way to others in the flow table.
+    pub flows_evicted: u64,
+    /// Flows that found no place in the flow table.
+    pub flows_refused: u64,
+    /// True once the reports turned out to follow arrivals instead of transmissions: marking by them is blind.
+    pub reports_are_blind: bool,
+}
+
+impl From<Counters> for DrbCounters {
+    fn from(counters: Counters) -> Self {
+        Self {
+            packets: counters.packets,
+            pdus: counters.pdus,
+            l4s_packets: counters.l4s_packets,
+            classic_packets: counters.classic_packets,
+            ce_packets: counters.ce_packets,
+            l4s_marks: counters.l4s_marks,
+            classic_marks: counters.classic_marks,
+            short_circuited: counters.short_circuited,
+            rewritten_acks: counters.rewritten_acks,
+            drops: counters.drops,
+            discards: counters.discards,
+            reports: counters.reports,
+            empty_reports: counters.empty_reports,
+            unknown_sns: counters.unknown_sns,
+            repeated_sns: counters.repeated_sns,
+            skipped_sns: counters.skipped_sns,
+            sn_restarts: counters.sn_restarts,
+            beyond_table: counters.beyond_table,
+            untimed_deliveries: counters.untimed_deliveries,
+            flows_evicted: counters.flows_evicted,
+            flows_refused: counters.flows_refused,
+            reports_are_blind: counters.reports_are_blind,
+        }
+    }
+}
+
+/// `egress_bps` and `egress_deviation_bps` of an estimate are known.
+pub const TIDEMARK_ESTIMATE_EGRESS: u32 = 1;
+/// `sojourn_ns` of an estimate is known.
+pub const TIDEMARK_ESTIMATE_SOJOURN: u32 = 2;
+/// `last_sojourn_ns` of an estimate is known.
+pub const TIDEMARK_ESTIMATE_LAST_SOJOURN: u32 = 4;
+/// `head_of_line_ns` of an estimate is known.
+pub const TIDEMARK_ESTIMATE_HEAD_OF_LINE: u32 = 8;
+/// `retransmission_ns` of an estimate is known.
+pub const TIDEMARK_ESTIMATE_RETRANSMISSION: u32 = 16;
+
+/// What is believed about a DRB. What is not known is 0, and its flag is missing in `known`.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[repr(C)]
+pub struct DrbEstimate {
+    /// Which of the fields that can be unknown are known: a sum of `TIDEMARK_ESTIMATE_...`.
+    pub known: u32,
+    /// SDUs handed to the DU that no report has covered yet.
+    pub packets: u32,
+    /// Bytes thought to wait in the DU now, between reports too.
+    pub backlog: u64,
+    /// Bytes handed to the DU that no report has covered yet.
+    pub standing: u64,
+    /// Egress rate in bit/s.
+    pub egress_bps: u64,
+    /// Its standard deviation in bit/s.
+    pub egress_deviation_bps: u64,
+    /// How long a packet that arrives now will wait, in ns.
+    pub sojourn_ns: u64,
+    /// How long the last SDU that was transmitted had waited as its report came in, in ns.
+    pub last_sojourn_ns: u64,
+    /// Age of the oldest SDU that no report has covered, in ns.
+    pub head_of_line_ns: u64,
+    /// From first transmission to delivery of the last SDU delivered, in ns; RLC AM only.
+    pub retransmission_ns: u64,
+    /// Time since the last report, or since a queue began to stand after it, in ns.
+    pub report_age_ns: u64,
+    /// The law's probability of a mark or a drop for the last packet, 0 to 1.
+    pub probability: f64,
+}
+
+impl From<Estimate> for DrbEstimate {
+    fn from(estimate: Estimate) -> Self {
+        let mut known = 0;
+        let mut span = |flag: u32, span: Option<Duration>| {
+            known |= if span.is_some() { flag } else { 0 };
+            span.map_or(0, Duration::as_nanos)
+        };
+        let sojourn_ns = span(TIDEMARK_ESTIMATE_SOJOURN, estimate.sojourn);
+        let last_sojourn_ns = span(TIDEMARK_ESTIMATE_LAST_SOJOURN, estimate.last_sojourn);
+        let head_of_line_ns = span(TIDEMARK_ESTIMATE_HEAD_OF_LINE, estimate.head_of_line);
+        let retransmission_ns = span(TIDEMARK_ESTIMATE_RETRANSMISSION, estimate.retransmission);
+        known |= if estimate.egress.is_some() { TIDEMARK_ESTIMATE_EGRESS } else { 0 };
+        let egress = estimate.egress.unwrap_or_default();
+        Self {
+            known,
+            packets: estimate.packets,
+            backlog: estimate.backlog.0,
+            standing: estimate.standing.0,
+            egress_bps: egress.rate.as_bps(),
+            egress_deviation_bps: egress.deviation.as_bps(),
+            sojourn_ns,
+            last_sojourn_ns,
+            head_of_line_ns,
+            retransmission_ns,
+            report_age_ns: estimate.report_age.as_nanos(),
+            probability: estimate.probability.get(),
+        }
+    }
+}
+
+// What tests/abi.h says in C, of every platform with 64-bit pointers and without.
+const _: () = {
+    use std::mem::offset_of;
+    assert!(size_of::<UeId>() == 8);
+    assert!(size_of::<InstanceConfig>() == 32 && offset_of!(InstanceConfig, secret) == 16);
+    assert!(size_of::<QosFlow>() == 2);
+    assert!(size_of::<Verdict>() == 4);
+    assert!(size_of::<crate::status::Status>() == 4);
+    assert!(size_of::<Report>() == 16 && offset_of!(Report, desired_buffer_size) == 12);
+    assert!(size_of::<UeCounters>() == 40 && offset_of!(UeCounters, unknown_drb) == 32);
+    assert!(size_of::<DrbCounters>() == 176 && offset_of!(DrbCounters, reports_are_blind) == 168);
+    assert!(size_of::<DrbEstimate>() == 88 && offset_of!(DrbEstimate, probability) == 80);
+};
