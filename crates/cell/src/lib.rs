@@ -1,1 +1,41 @@
-//! The 5G cell: channel, scheduler, HARQ, RLC, PDCP and F1-U feedback.
+//! The 5G cell: channel, scheduler, HARQ, RLC, PDCP numbering and F1-U feedback.
+//!
+//! [`Cell`] is sans-IO: `handle_*` takes packets and the time, [`Cell::poll_output`] gives what left the cell,
+//! [`Cell::next_deadline`] says when to call [`Cell::handle_timeout`]. Virtual or real time drives it alike.
+//!
+//! ```
+//! use tidemark_cell::{Cell, CellConfig, Output, UeConfig};
+//! use tidemark_core::{Bytes, Ecn, FlowId, Instant, Packet};
+//!
+//! let mut cell = Cell::new(&CellConfig::default(), 1)?;
+//! let ue = cell.add_ue(&UeConfig::default())?;
+//! cell.handle_downlink(Instant::ZERO, ue, Packet { flow: FlowId(0), size: Bytes(1500), ecn: Ecn::Ect1, payload: () });
+//! let mut arrived = None;
+//! while let Some(now) = cell.next_deadline() {
+//!     cell.handle_timeout(now);
+//!     while let Some(output) = cell.poll_output() {
+//!         if let Output::Downlink { at, .. } = output {
+//!             arrived = Some(at);
+//!         }
+//!     }
+//! }
+//! assert!(arrived.is_some_and(|at| at <= Instant::from_millis(20)));
+//! # Ok::<(), tidemark_cell::ConfigError>(())
+//! ```
+
+mod cell;
+pub mod channel;
+mod config;
+mod harq;
+mod output;
+pub mod radio;
+mod rlc;
+mod scheduler;
+mod timers;
+mod ue;
+
+pub use cell::Cell;
+pub use channel::ChannelConfig;
+pub use config::{CellConfig, ConfigError, F1uConfig, RlcConfig, RlcMode, UeConfig};
+pub use output::{DelaySplit, DropReason, Output, UeId, UeStats};
+pub use scheduler::{ProportionalFairConfig, SchedulerConfig};

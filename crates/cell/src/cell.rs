@@ -1,0 +1,458 @@
+//! The cell as one state machine.
+
+use std::collections::VecDeque;
+
+use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
+use tidemark_marker::{DeliveryStatus, Verdict};
+
+use crate::config::{CellConfig, ConfigError, RlcMode, UeConfig};
+use crate::harq::{Again, Block, Feedback, Pool};
+use crate::output::{DropReason, Output, UeId, UeStats};
+use crate::radio::blocks::BlockSizes;
+use crate::radio::link::LinkTable;
+use crate::radio::slots::SlotPattern;
+use crate::rlc::{Released, Segment};
+use crate::scheduler::{Candidate, Scheduler};
+use crate::timers::{Timer, Timers};
+use crate::ue::{Offer, Ue};
+
+/// Slots from the start of a transport block until the UE has decoded it: its own and one of processing
+/// (N1 of TS 38.214 5.3).
+const DECODED_AFTER: u64 = 2;
+
+/// One NR cell: CU and DU of its gNB, and the radio side of its UEs.
+///
+/// Packets and the passing of time go in; [`poll_output`](Self::poll_output) says what came of it. With nothing to send it
+/// has no deadline and costs nothing.
+pub struct Cell<P> {
+    config: CellConfig,
+    seed: u64,
+    pattern: SlotPattern,
+    table: LinkTable,
+    sizes: BlockSizes,
+    scheduler: Scheduler,
+    ues: Vec<Ue<P>>,
+    /// UEs for which a slot has something to do, in order.
+    active: Vec<u32>,
+    /// The next slot to be run.
+    next_slot: Option<u64>,
+    /// The first slot that has not been run.
+    open_slot: u64,
+    /// On the way from CU to DU.
+    f1_down: VecDeque<(Instant, u32, u32, Packet<P>)>,
+    /// On the way from DU to CU.
+    f1_up: VecDeque<(Instant, u32, DeliveryStatus)>,
+    /// Blocks that the UE will have decoded.
+    decoded: VecDeque<(Instant, u32, Vec<Segment>)>,
+    feedback: VecDeque<Feedback>,
+    uplink: VecDeque<(Instant, u32, Packet<P>)>,
+    timers: Timers,
+    pool: Pool,
+    candidates: Vec<Candidate>,
+    outputs: VecDeque<Output<P>>,
+}
+
+impl<P: Inspect> Cell<P> {
+    /// An empty cell, whose random numbers all follow from `seed`.
+    ///
+    /// # Errors
+    /// The first field that cannot be used.
+    pub fn new(config: &CellConfig, seed: u64) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let pattern = config.pattern().ok_or(ConfigError::new("tdd", "cannot be used"))?;
+        Ok(Self {
+            seed,
+            table: LinkTable::new(config.mcs_table),
+            sizes: BlockSizes::new(config, &pattern),
+            scheduler: Scheduler::new(&config.scheduler, config.slot()),
+            pattern,
+            ues: Vec::new(),
+            active: Vec::new(),
+            next_slot: None,
+            open_slot: 0,
+            f1_down: VecDeque::new(),
+            f1_up: VecDeque::new(),
+            decoded: VecDeque::new(),
+            feedback: VecDeque::new(),
+            uplink: VecDeque::new(),
+            timers: Timers::default(),
+            pool: Pool::default(),
+            candidates: Vec::new(),
+            outputs: VecDeque::new(),
+            config: config.clone(),
+        })
+    }
+
+    /// Admits a UE.
+    ///
+    /// # Errors
+    /// The first field that cannot be used.
+    pub fn add_ue(&mut self, config: &UeConfig) -> Result<UeId, ConfigError> {
+        config.validate()?;
+        let id = self.ues.len() as u32;
+        self.ues.push(Ue::new(&self.config, config, id, self.seed)?);
+        Ok(UeId(id))
+    }
+
+    /// A downlink packet reaches the CU: the law decides, PDCP numbers it, F1-U carries it to the RLC queue.
+    pub fn handle_downlink(&mut self, now: Instant, id: UeId, mut packet: Packet<P>) {
+        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
+        let queue = ue.bearer.queue_state(now);
+        match ue.marker.handle_downlink(now, &packet, Some(queue)) {
+            Verdict::Pass => {}
+            Verdict::Mark => packet.ecn = packet.ecn.marked(),
+            Verdict::Drop => {
+                ue.stats.dropped_by_law += 1;
+                self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Law });
+                return;
+            }
+        }
+        if ue.bearer.is_full(packet.size) {
+            // The CU knows the DU's limit and does not number what would not fit.
+            ue.stats.dropped_by_queue += 1;
+            self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::QueueFull });
+            return;
+        }
+        let sn = ue.number(now, &packet);
+        let f1u = &self.config.f1u;
+        // Where each slot reports, asking for a report would tell nothing new.
+        let poll = !f1u.report_period.is_zero() && ue.marker.wants_report(now) && ue.schedule_report();
+        if poll {
+            self.timers.set(now + f1u.delay, id.0, Timer::Report);
+        }
+        if f1u.delay.is_zero() {
+            ue.bearer.push(now, sn, packet);
+            self.activate(now, id.0);
+        } else {
+            self.f1_down.push_back((now + f1u.delay, id.0, sn, packet));
+        }
+    }
+
+    /// The IP stack of a UE hands over a packet.
+    pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
+        if (id.0 as usize) < self.ues.len() {
+            self.uplink.push_back((self.end_of_uplink(now + self.config.uplink_delay), id.0, packet));
+        }
+    }
+
+    /// When something happens next, if nothing comes in.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        [
+            self.next_slot.map(|slot| self.pattern.start(slot)),
+            self.decoded.front().map(|(at, ..)| *at),
+            self.feedback.front().map(|feedback| feedback.at),
+            self.uplink.front().map(|(at, ..)| *at),
+            self.f1_down.front().map(|(at, ..)| *at),
+            self.f1_up.front().map(|(at, ..)| *at),
+            self.timers.next(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Does what is due at `now`.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while self.f1_down.front().is_some_and(|(at, ..)| *at <= now) {
+            let Some((_, ue, sn, packet)) = self.f1_down.pop_front() else { break };
+            self.ues[ue as usize].bearer.push(now, sn, packet);
+            self.activate(now, ue);
+        }
+        while self.f1_up.front().is_some_and(|(at, ..)| *at <= now) {
+            let Some((_, ue, status)) = self.f1_up.pop_front() else { break };
+            self.ues[ue as usize].marker.handle_report(now, &status);
+        }
+        while self.decoded.front().is_some_and(|(at, ..)| *at <= now) {
+            let Some((_, ue, segments)) = self.decoded.pop_front() else { break };
+            segments.iter().for_each(|segment| self.ues[ue as usize].bearer.arrived(*segment));
+            self.pool.give_back(segments);
+            self.release(now, ue);
+        }
+        while self.feedback.front().is_some_and(|feedback| feedback.at <= now) {
+            let Some(feedback) = self.feedback.pop_front() else { break };
+            self.handle_feedback(now, feedback);
+        }
+        while let Some((ue, timer)) = self.timers.pop(now) {
+            self.handle_timer(now, ue, timer);
+        }
+        while self.uplink.front().is_some_and(|(at, ..)| *at <= now) {
+            let Some((at, ue, mut packet)) = self.uplink.pop_front() else { break };
+            self.ues[ue as usize].marker.handle_uplink(now, &mut packet);
+            self.outputs.push_back(Output::Uplink { at, ue: UeId(ue), packet });
+        }
+        while let Some(slot) = self.next_slot.filter(|slot| self.pattern.start(*slot) <= now) {
+            self.run_slot(slot);
+        }
+    }
+
+    /// The next thing that left the cell.
+    pub fn poll_output(&mut self) -> Option<Output<P>> {
+        self.outputs.pop_front()
+    }
+
+    /// State and counters of a UE; `None` if there is no such UE.
+    pub fn ue(&self, now: Instant, ue: UeId) -> Option<UeStats> {
+        Some(self.ues.get(ue.0 as usize)?.stats(now))
+    }
+
+    /// Resource blocks x symbols that the downlink slots between two instants have.
+    pub fn resources_between(&self, from: Instant, to: Instant) -> u64 {
+        let (first, end) = (self.pattern.at_or_after(from), self.pattern.at_or_after(to));
+        let symbols: u64 = (first..end).map(|slot| u64::from(self.pattern.downlink_symbols(slot))).sum();
+        symbols * u64::from(self.config.prbs)
+    }
+
+    /// IP bytes of a flow inside the cell, counted packet by packet.
+    pub fn held(&self, flow: FlowId) -> Bytes {
+        let size = |packet: &Packet<P>| if packet.flow == flow { packet.size } else { Bytes(0) };
+        self.ues.iter().map(|ue| ue.held(flow)).sum::<Bytes>()
+            + self.f1_down.iter().map(|(.., packet)| size(packet)).sum()
+            + self.uplink.iter().map(|(.., packet)| size(packet)).sum()
+            + self
+                .outputs
+                .iter()
+                .map(|output| match output {
+                    Output::Downlink { packet, .. }
+                    | Output::Uplink { packet, .. }
+                    | Output::Dropped { packet, .. } => size(packet),
+                })
+                .sum()
+    }
+
+    /// Notes that a UE has something to send.
+    fn activate(&mut self, now: Instant, ue: u32) {
+        if let Err(position) = self.active.binary_search(&ue) {
+            self.active.insert(position, ue);
+        }
+        let earliest = self.pattern.at_or_after(now).max(self.open_slot);
+        let slot = self.pattern.next_downlink(earliest);
+        self.next_slot = Some(self.next_slot.map_or(slot, |next| next.min(slot)));
+    }
+
+    /// Hands on what a UE has in order.
+    fn release(&mut self, now: Instant, id: u32) {
+        let ue = &mut self.ues[id as usize];
+        let mut delivered = None;
+        while let Some(released) = ue.bearer.release(now) {
+            self.outputs.push_back(match released {
+                Released::Delivered(packet, sn, delay) => {
+                    delivered = Some(sn);
+                    ue.stats.delivered += packet.size;
+                    Output::Downlink { at: now, ue: UeId(id), packet, delay }
+                }
+                Released::Lost(packet) => {
+                    ue.stats.dropped_by_radio += 1;
+                    Output::Dropped { at: now, ue: UeId(id), packet, reason: DropReason::Radio }
+                }
+            });
+        }
+        if delivered.is_some() && ue.bearer.mode() == RlcMode::Am {
+            ue.status.delivered = delivered;
+            self.ask_for_status(now, id);
+        }
+    }
+
+    /// The receiver sends a status report as soon as t-StatusProhibit lets it.
+    fn ask_for_status(&mut self, now: Instant, id: u32) {
+        let status = &mut self.ues[id as usize].status;
+        if !status.pending {
+            status.pending = true;
+            self.timers.set(status.allowed.max(now), id, Timer::Status);
+        }
+    }
+
+    fn handle_feedback(&mut self, now: Instant, feedback: Feedback) {
+        let id = feedback.ue;
+        let ue = &mut self.ues[id as usize];
+        if feedback.first {
+            ue.learn(&self.table, feedback.failed.is_none());
+        }
+        let Some(block) = feedback.failed else { return };
+        if block.transmissions < self.config.harq_transmissions {
+            let slot = self.pattern.next_downlink(feedback.slot + self.config.harq_processing);
+            ue.again.push_back(Again { slot, block });
+            self.activate(self.pattern.start(slot), id);
+        } else {
+            ue.stats.lost_blocks += 1;
+            // The receiver waits for the gap to close before it asks for the missing parts, or forgets them.
+            self.timers.set(now + ue.bearer.t_reassembly(), id, Timer::Reassembly(block.segments));
+        }
+    }
+
+    fn handle_timer(&mut self, now: Instant, id: u32, timer: Timer) {
+        let ue = &mut self.ues[id as usize];
+        match timer {
+            Timer::Reassembly(segments) => match ue.bearer.mode() {
+                RlcMode::Am => {
+                    ue.status.missing.extend(segments);
+                    self.ask_for_status(now, id);
+                }
+                RlcMode::Um => {
+                    segments.iter().for_each(|segment| ue.bearer.give_up(segment.sdu));
+                    self.release(now, id);
+                }
+            },
+            Timer::Status => {
+                ue.status.pending = false;
+                ue.status.allowed = now + ue.bearer.t_status_prohibit();
+                let missing = std::mem::take(&mut ue.status.missing);
+                let delivered = ue.status.delivered;
+                let arrival = self.end_of_uplink(now + self.config.uplink_delay);
+                self.timers.set(arrival, id, Timer::StatusArrives { delivered, missing });
+            }
+            Timer::StatusArrives { delivered, missing } => {
+                ue.acknowledged(delivered);
+                if !missing.is_empty() {
+                    missing.into_iter().for_each(|segment| ue.bearer.retransmit(segment));
+                    self.release(now, id);
+                    self.activate(now, id);
+                }
+                self.report(now, id);
+            }
+            Timer::Report => self.send_report(now, id),
+        }
+    }
+
+    /// The DU has news for the CU: it tells them now or at the end of its reporting period.
+    fn report(&mut self, now: Instant, id: u32) {
+        let ue = &mut self.ues[id as usize];
+        let period = self.config.f1u.report_period;
+        if !ue.has_news() {
+            return;
+        }
+        if period.is_zero() {
+            self.send_report(now, id);
+        } else if ue.schedule_report() {
+            let at = Instant::ZERO + period * (now.as_nanos() / period.as_nanos() + 1);
+            self.timers.set(at, id, Timer::Report);
+        }
+    }
+    fn send_report(&mut self, now: Instant, id: u32) {
+        let ue = &mut self.ues[id as usize];
+        let status = ue.make_report();
+        if self.config.f1u.delay.is_zero() {
+            ue.marker.handle_report(now, &status);
+        } else {
+            self.f1_up.push_back((now + self.config.f1u.delay, id, status));
+        }
+    }
+
+    /// End of the first uplink slot that starts at `earliest` or later.
+    fn end_of_uplink(&self, earliest: Instant) -> Instant {
+        self.pattern.start(self.pattern.next_uplink(self.pattern.at_or_after(earliest)) + 1)
+    }
+
+    /// One downlink slot: retransmissions first, then whom the scheduler chooses.
+    fn run_slot(&mut self, slot: u64) {
+        let now = self.pattern.start(slot);
+        let symbols = self.pattern.downlink_symbols(slot);
+        let mut free = self.config.prbs;
+        for index in 0..self.active.len() {
+            free -= self.send_again(slot, self.active[index], symbols, free);
+        }
+        let before = self.pattern.start(self.pattern.previous_downlink(slot));
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        for id in &self.active {
+            let ue = &mut self.ues[*id as usize];
+            if ue.bearer.has_data() {
+                let offer = ue.offer(&self.table, before, now);
+                let capacity = match offer {
+                    Offer::Mcs(mcs) => f64::from(self.sizes.of(symbols, mcs)[self.config.prbs as usize]),
+                    Offer::Bytes(bytes) => bytes,
+                };
+                candidates.push(Candidate { ue: *id, capacity, head_of_line: ue.bearer.head_of_line(now), offer });
+            }
+        }
+        while free > 0 {
+            let Some(position) = self.scheduler.choose(&candidates) else { break };
+            let chosen = candidates.remove(position);
+            let (prbs, bytes) = self.send_new(slot, &chosen, symbols, free);
+            free -= prbs;
+            self.scheduler.served(chosen.ue, bytes);
+        }
+        self.candidates = candidates;
+        self.scheduler.end_slot();
+        for index in 0..self.active.len() {
+            self.report(now, self.active[index]);
+        }
+        self.open_slot = slot + 1;
+        let (ues, pattern) = (&self.ues, &self.pattern);
+        self.active.retain(|ue| ues[*ue as usize].is_active());
+        self.next_slot = self
+            .active
+            .iter()
+            .map(|ue| &ues[*ue as usize])
+            .filter_map(|ue| if ue.bearer.has_data() { Some(0) } else { ue.again.front().map(|again| again.slot) })
+            .min()
+            .map(|earliest| pattern.next_downlink(earliest.max(slot + 1)));
+    }
+
+    /// Retransmissions of a UE that are due and fit; returns the resource blocks they took.
+    fn send_again(&mut self, slot: u64, id: u32, symbols: u32, free: u32) -> u32 {
+        let mut taken = 0;
+        loop {
+            let waiting = &mut self.ues[id as usize].again;
+            let fits = waiting.front().is_some_and(|again| {
+                again.slot <= slot && again.block.symbols <= symbols && again.block.prbs <= free - taken
+            });
+            let Some(again) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
+            taken += again.block.prbs;
+            self.transmit(slot, again.block);
+        }
+    }
+
+    /// A new transport block for a UE; returns its resource blocks and bytes.
+    fn send_new(&mut self, slot: u64, chosen: &Candidate, symbols: u32, free: u32) -> (u32, u32) {
+        let now = self.pattern.start(slot);
+        let due = self.pattern.start(slot + DECODED_AFTER);
+        let ue = &mut self.ues[chosen.ue as usize];
+        let backlog = ue.bearer.backlog();
+        let (prbs, room, mcs) = match chosen.offer {
+            Offer::Mcs(mcs) => {
+                let sizes = &self.sizes.of(symbols, mcs)[..=free as usize];
+                let prbs = sizes.partition_point(|bytes| *bytes < backlog).min(free as usize);
+                (prbs as u32, f64::from(sizes[prbs]), Some(mcs))
+            }
+            Offer::Bytes(bytes) => match ue.share_of(bytes, free, self.config.prbs) {
+                Some((prbs, room)) => (prbs, room, None),
+                None => return (0, 0),
+            },
+        };
+        let mut segments = self.pool.take();
+        let (outputs, id) = (&mut self.outputs, UeId(chosen.ue));
+        let mut dropped = 0;
+        let carried = ue.bearer.fill(now, due, room as u32, &mut ue.marker, &mut segments, |packet| {
+            dropped += 1;
+            outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Law });
+        });
+        ue.stats.dropped_by_law += dropped;
+        if mcs.is_none() {
+            ue.keep(room, carried);
+        }
+        if segments.is_empty() {
+            self.pool.give_back(segments);
+            return (0, 0);
+        }
+        self.transmit(slot, Block { ue: chosen.ue, mcs, prbs, symbols, energy: 0.0, transmissions: 0, segments });
+        (prbs, carried)
+    }
+
+    fn transmit(&mut self, slot: u64, mut block: Block) {
+        let id = block.ue;
+        let ue = &mut self.ues[id as usize];
+        let decoded = ue.transmit(self.pattern.start(slot), &self.table, &mut block);
+        let acknowledged = self.pattern.next_uplink(slot + self.config.harq_k1);
+        let (first, radio) = (block.transmissions == 1, block.mcs.is_some());
+        let failed = if decoded {
+            self.decoded.push_back((self.pattern.start(slot + DECODED_AFTER), id, block.segments));
+            None
+        } else {
+            Some(block)
+        };
+        if radio {
+            let at = self.pattern.start(acknowledged + 1);
+            self.feedback.push_back(Feedback { at, slot: acknowledged, ue: id, first, failed });
+        }
+    }
+}

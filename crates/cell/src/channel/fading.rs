@@ -1,0 +1,167 @@
+//! Rayleigh fading after Clarke: plane waves from all around, each with its Doppler shift and its delay.
+//!
+//! `h(f, t) = 1/sqrt(P) sum_i exp(j (2 pi (f_D cos(theta_i) t - tau_i f) + phi_i))` with arrival angles uniform on the
+//! circle and delays exponential with 363 ns. A 20 MHz cell sees many coherence bandwidths at once, so the SNR of
+//! a transport block is the one that gives the mean capacity of eight points of the band.
+
+use tidemark_core::{Instant, Stream};
+
+use super::RESOLUTION;
+
+/// Plane waves. Sixteen: |h| is close to Rayleigh and the cost stays below that of a packet.
+const WAVES: usize = 16;
+/// Points of the band.
+const POINTS: usize = 8;
+/// Distance of the points: 18 MHz, the occupied part of 20 MHz, over eight.
+const SPACING_HZ: f64 = 18e6 / POINTS as f64;
+/// RMS delay spread of an urban macro cell (3GPP's default in system simulations).
+const DELAY_S: f64 = 363e-9;
+const SPEED_OF_LIGHT: f64 = 299_792_458.0;
+const TAU: f64 = core::f64::consts::TAU;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Complex {
+    re: f64,
+    im: f64,
+}
+
+impl Complex {
+    fn unit(angle: f64) -> Self {
+        let (im, re) = libm::sincos(angle);
+        Self { re, im }
+    }
+    fn times(self, other: Self) -> Self {
+        Self { re: self.re * other.re - self.im * other.im, im: self.re * other.im + self.im * other.re }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Wave {
+    /// Doppler shift in cycles a second.
+    doppler_hz: f64,
+    /// Phase at time zero at the first point, in cycles.
+    phase: f64,
+    /// Rotation from one point to the next.
+    step: Complex,
+}
+
+/// The fading of one UE around a mean SNR.
+#[derive(Clone, Debug)]
+pub struct Fading {
+    mean: f64,
+    waves: Vec<Wave>,
+    last: (Instant, f64),
+}
+
+impl Fading {
+    /// Fading around `snr_db` at a speed and carrier.
+    pub fn new(snr_db: f64, speed_kmh: f64, carrier_ghz: f64, mut stream: Stream) -> Self {
+        let doppler = speed_kmh / 3.6 * carrier_ghz * 1e9 / SPEED_OF_LIGHT;
+        let waves = (0..WAVES)
+            .map(|_| {
+                let angle = TAU * stream.uniform();
+                let delay = DELAY_S * stream.exponential();
+                Wave {
+                    doppler_hz: doppler * libm::cos(angle),
+                    phase: stream.uniform(),
+                    step: Complex::unit(-TAU * delay * SPACING_HZ),
+                }
+            })
+            .collect();
+        Self { mean: libm::exp10(snr_db / 10.0), waves, last: (Instant::FAR, 0.0) }
+    }
+
+    /// The SNR of a transport block at `now`, in dB, constant within half a millisecond.
+    pub fn snr_db(&mut self, now: Instant) -> f64 {
+        let now = Instant::from_nanos(now.as_nanos() - now.as_nanos() % RESOLUTION.as_nanos());
+        if self.last.0 != now {
+            self.last = (now, self.evaluate(now));
+        }
+        self.last.1
+    }
+
+    fn evaluate(&self, now: Instant) -> f64 {
+        let mut product = 1.0;
+        for gain in self.gains(now) {
+            product *= 1.0 + self.mean * gain;
+        }
+        // The mean of log2(1 + snr) over the points is the logarithm of the product's POINTS-th root.
+        let capacity = libm::log2(product) / POINTS as f64;
+        10.0 * libm::log10((libm::exp2(capacity) - 1.0).max(1e-6))
+    }
+
+    /// |h|^2 at each point of the band.
+    fn gains(&self, now: Instant) -> [f64; POINTS] {
+        let t = now.as_secs_f64();
+        let mut sums = [Complex { re: 0.0, im: 0.0 }; POINTS];
+        for wave in &self.waves {
+            let cycles = wave.doppler_hz * t + wave.phase;
+            let mut h = Complex::unit(TAU * (cycles - libm::floor(cycles)));
+            for sum in &mut sums {
+                sum.re += h.re;
+                sum.im += h.im;
+                h = h.times(wave.step);
+            }
+        }
+        sums.map(|sum| (sum.re * sum.re + sum.im * sum.im) / WAVES as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first point's complex gain.
+    fn gain(fading: &Fading, t: f64) -> Complex {
+        let mut sum = Complex { re: 0.0, im: 0.0 };
+        for wave in &fading.waves {
+            let h = Complex::unit(TAU * (wave.doppler_hz * t + wave.phase));
+            sum.re += h.re / (WAVES as f64).sqrt();
+            sum.im += h.im / (WAVES as f64).sqrt();
+        }
+        sum
+    }
+
+    #[test]
+    fn autocorrelation_is_the_bessel_function_of_doppler_and_lag() {
+        // Over many UEs: E[h(0) h*(tau)] = J0(2 pi f_D tau).
+        let (speed, carrier) = (70.0, 3.75);
+        let doppler = speed / 3.6 * carrier * 1e9 / SPEED_OF_LIGHT;
+        let ues: Vec<_> = (0..4000).map(|ue| Fading::new(0.0, speed, carrier, Stream::new(3, ue, "fading"))).collect();
+        for lag in [0.0, 0.000_5, 0.001, 0.002, 0.003, 0.005] {
+            let sum: f64 = ues
+                .iter()
+                .map(|ue| {
+                    let (a, b) = (gain(ue, 1.0), gain(ue, 1.0 + lag));
+                    a.re * b.re + a.im * b.im
+                })
+                .sum();
+            let expected = libm::j0(TAU * doppler * lag);
+            let measured = sum / ues.len() as f64;
+            assert!((measured - expected).abs() < 0.03, "lag {lag}: {measured} for {expected}");
+        }
+    }
+
+    #[test]
+    fn the_power_is_exponential_as_rayleigh_fading_demands() {
+        let mut powers: Vec<f64> = (0..4000)
+            .flat_map(|ue| Fading::new(0.0, 3.0, 3.75, Stream::new(5, ue, "fading")).gains(Instant::from_millis(1)))
+            .collect();
+        powers.sort_by(f64::total_cmp);
+        let mean = powers.iter().sum::<f64>() / powers.len() as f64;
+        assert!((mean - 1.0).abs() < 0.03, "{mean}");
+        let median = powers[powers.len() / 2];
+        assert!((median - 2.0f64.ln()).abs() < 0.04, "{median}");
+    }
+
+    #[test]
+    fn a_wide_band_fades_less_than_one_point_of_it() {
+        let mut fading = Fading::new(20.0, 30.0, 3.75, Stream::new(1, 0, "fading"));
+        let snrs: Vec<_> = (0..20_000).map(|ms| fading.snr_db(Instant::from_millis(ms))).collect();
+        let lowest = snrs.iter().copied().fold(f64::MAX, f64::min);
+        let mean = snrs.iter().sum::<f64>() / snrs.len() as f64;
+        assert!(lowest > 0.0, "{lowest}");
+        // Averaging capacity costs some dB of the mean SNR (Jensen), never gains.
+        assert!((15.0..20.0).contains(&mean), "{mean}");
+    }
+}

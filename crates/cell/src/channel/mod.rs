@@ -1,0 +1,208 @@
+//! The channel of a UE: its signal-to-noise ratio, or what a trace says, as a function of time.
+//!
+//! A channel is a pure function of (seed, UE, time): an idle UE costs nothing and adding a UE changes no other's.
+
+mod fading;
+pub mod trace;
+
+use std::sync::Arc;
+
+use tidemark_core::{BitRate, Duration, Instant, Stream};
+
+use crate::config::ConfigError;
+use fading::Fading;
+pub use trace::{Trace, TraceConfig, TraceError, TraceFormat};
+
+/// What the radio of one UE is like.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(tag = "model", rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ChannelConfig {
+    /// A constant SNR.
+    Static(StaticConfig),
+    /// Fading at walking speed.
+    Pedestrian(PedestrianConfig),
+    /// Fading at driving speed.
+    Vehicular(VehicularConfig),
+    /// A measured trace.
+    Trace(TraceConfig),
+    /// A constant rate without radio errors.
+    Fixed(FixedConfig),
+}
+
+/// A constant SNR.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StaticConfig {
+    /// SNR in dB. Default 22 dB: good, above the threshold of the highest MCS of table 1.
+    pub snr_db: f64,
+}
+
+impl Default for StaticConfig {
+    fn default() -> Self {
+        Self { snr_db: 22.0 }
+    }
+}
+
+macro_rules! fading_config {
+    ($name:ident, $what:literal, $speed:literal, $speed_doc:literal) => {
+        #[doc = $what]
+        #[derive(Clone, PartialEq, Debug)]
+        #[cfg_attr(
+            feature = "serde",
+            derive(serde::Serialize, serde::Deserialize),
+            serde(default, deny_unknown_fields)
+        )]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub struct $name {
+            /// Mean SNR in dB. Default 22 dB, as the static channel's.
+            pub snr_db: f64,
+            #[doc = $speed_doc]
+            pub speed_kmh: f64,
+            /// Carrier in GHz. Default 3.75, the n78 cell of the L4Span paper.
+            pub carrier_ghz: f64,
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { snr_db: 22.0, speed_kmh: $speed, carrier_ghz: 3.75 }
+            }
+        }
+    };
+}
+
+fading_config!(PedestrianConfig, "Fading at walking speed.", 3.0, "Speed in km/h. Default 3.");
+fading_config!(
+    VehicularConfig,
+    "Fading at driving speed.",
+    70.0,
+    "Speed in km/h. Default 70, the speed behind L4Span's coherence time."
+);
+
+/// A constant rate.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FixedConfig {
+    /// What the whole cell carries to this UE alone. Default 40 Mbit/s.
+    pub rate: BitRate,
+}
+
+impl Default for FixedConfig {
+    fn default() -> Self {
+        Self { rate: BitRate::from_mbps(40) }
+    }
+}
+
+impl Default for ChannelConfig {
+    fn default() -> Self {
+        Self::Static(StaticConfig::default())
+    }
+}
+
+impl ChannelConfig {
+    /// Says which field cannot be used, and what would be right.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let snr = |snr_db: f64| {
+            let fits = (-20.0..=60.0).contains(&snr_db);
+            fits.then_some(()).ok_or(ConfigError::new("channel.snr_db", "must lie between -20 and 60 dB"))
+        };
+        let fading = |snr_db, speed_kmh: f64, carrier_ghz: f64| {
+            snr(snr_db)?;
+            if !(0.1..=500.0).contains(&speed_kmh) {
+                return Err(ConfigError::new("channel.speed_kmh", "must lie between 0.1 and 500 km/h"));
+            }
+            if !(0.4..=100.0).contains(&carrier_ghz) {
+                return Err(ConfigError::new("channel.carrier_ghz", "must lie between 0.4 and 100 GHz"));
+            }
+            Ok(())
+        };
+        match self {
+            Self::Static(config) => snr(config.snr_db),
+            Self::Pedestrian(config) => fading(config.snr_db, config.speed_kmh, config.carrier_ghz),
+            Self::Vehicular(config) => fading(config.snr_db, config.speed_kmh, config.carrier_ghz),
+            Self::Trace(config) => config.validate(),
+            Self::Fixed(config) if config.rate < BitRate::from_kbps(10) => {
+                Err(ConfigError::new("channel.rate", "must be at least 10 kbit/s"))
+            }
+            Self::Fixed(_) => Ok(()),
+        }
+    }
+}
+
+/// What a channel says of an instant.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Quality {
+    /// The SNR in dB: MCS, transport block and block errors follow from it.
+    Snr(f64),
+    /// The CQI that the UE reported; blocks fail as often as link adaptation aims at.
+    Cqi(u8),
+    /// The rate of the whole cell for this UE alone; nothing fails.
+    Rate(BitRate),
+}
+
+/// The channel of one UE.
+#[derive(Clone, Debug)]
+pub enum Channel {
+    /// A constant SNR in dB.
+    Static(f64),
+    /// Fading around a mean.
+    Fading(Box<Fading>),
+    /// What was measured.
+    Trace(Arc<Trace>),
+    /// A constant rate.
+    Fixed(BitRate),
+}
+
+impl Channel {
+    /// The channel that `config` describes; its random numbers come from `stream`.
+    pub fn new(config: &ChannelConfig, stream: Stream) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(match config {
+            ChannelConfig::Static(config) => Self::Static(config.snr_db),
+            ChannelConfig::Pedestrian(config) => {
+                Self::Fading(Box::new(Fading::new(config.snr_db, config.speed_kmh, config.carrier_ghz, stream)))
+            }
+            ChannelConfig::Vehicular(config) => {
+                Self::Fading(Box::new(Fading::new(config.snr_db, config.speed_kmh, config.carrier_ghz, stream)))
+            }
+            ChannelConfig::Trace(config) => Self::Trace(
+                config.content.clone().ok_or(ConfigError::new("channel.file", "the trace has not been read"))?,
+            ),
+            ChannelConfig::Fixed(config) => Self::Fixed(config.rate),
+        })
+    }
+
+    /// The channel at an instant.
+    pub fn at(&mut self, now: Instant) -> Quality {
+        match self {
+            Self::Static(snr_db) => Quality::Snr(*snr_db),
+            Self::Fading(fading) => Quality::Snr(fading.snr_db(now)),
+            Self::Trace(trace) => trace.at(now),
+            Self::Fixed(rate) => Quality::Rate(*rate),
+        }
+    }
+
+    /// True if the channel says a rate instead of a quality.
+    pub(crate) fn is_rate(&self) -> bool {
+        match self {
+            Self::Trace(trace) => trace.is_rate(),
+            Self::Fixed(_) => true,
+            Self::Static(_) | Self::Fading(_) => false,
+        }
+    }
+
+    /// What a rate channel lets through between two instants; `None` for others.
+    pub(crate) fn bytes_between(&self, from: Instant, to: Instant) -> Option<f64> {
+        match self {
+            Self::Trace(trace) if trace.is_rate() => Some(trace.bytes_between(from, to)),
+            Self::Fixed(rate) => Some(rate.as_bytes_per_sec() * to.since(from).as_secs_f64()),
+            _ => None,
+        }
+    }
+}
+
+/// Nothing changes faster than a slot for link adaptation.
+pub(crate) const RESOLUTION: Duration = Duration::from_micros(500);

@@ -1,0 +1,325 @@
+//! What a cell and a UE are configured with.
+
+use thiserror::Error;
+use tidemark_core::{Bytes, Duration};
+use tidemark_marker::{MarkerConfig, SnLength};
+
+use crate::channel::ChannelConfig;
+use crate::radio::mcs::McsTable;
+use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
+use crate::scheduler::SchedulerConfig;
+
+/// A field of a configuration that cannot be used.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{field}: {problem}")]
+pub struct ConfigError {
+    field: String,
+    problem: String,
+}
+
+impl ConfigError {
+    pub(crate) fn new(field: &str, problem: &str) -> Self {
+        Self { field: field.into(), problem: problem.into() }
+    }
+    /// The field, with dots between its levels.
+    pub fn field(&self) -> &str {
+        &self.field
+    }
+    /// What would be right.
+    pub fn problem(&self) -> &str {
+        &self.problem
+    }
+}
+
+/// One NR cell.
+///
+/// The default is a 20 MHz TDD cell at 30 kHz. Two symbols of each slot are control, three carry DMRS without data
+/// beside it, and `xOverhead` is 6: at MCS 28 of table 1 that leaves 28.9 kbit a slot, 40 Mbit/s in all.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CellConfig {
+    /// Numerology: subcarriers of 15 kHz x 2^numerology, 0 to 3 (TS 38.211 4.2). Default 1, 30 kHz.
+    pub numerology: u8,
+    /// Resource blocks of the carrier, 1 to 275. Default 51: 20 MHz at 30 kHz (TS 38.101-1 5.3.2).
+    pub prbs: u32,
+    /// Downlink (`D`), special (`S`) and uplink (`U`) slots, repeated. Default `DDDDDDDSUU`.
+    pub tdd: String,
+    /// Downlink symbols of a special slot. Default 6.
+    pub special_symbols: u32,
+    /// Symbols at the start of a downlink slot that carry control. Default 2.
+    pub control_symbols: u32,
+    /// Resource elements for DMRS in each resource block. Default 36: three symbols without data beside the pilots.
+    pub dmrs: u32,
+    /// Other overhead in each resource block, `xOverhead` of TS 38.214 5.1.3.2: 0, 6, 12 or 18. Default 6.
+    pub overhead: u32,
+    /// Spatial layers, 1 to 4. Default 1.
+    pub layers: u32,
+    /// MCS and CQI tables. Default `qam64`.
+    pub mcs_table: McsTable,
+    /// Share of first transmissions that outer-loop link adaptation lets fail. Default 0.1.
+    pub target_bler: f64,
+    /// Period of CQI reports. Default 20 ms.
+    pub cqi_period: Duration,
+    /// Age of a CQI when the scheduler first uses it. Default 4 ms.
+    pub cqi_delay: Duration,
+    /// Transmissions of a transport block at most, the first included. Default 4.
+    pub harq_transmissions: u32,
+    /// Slots from a transport block to its acknowledgement, k1; then the next uplink slot. Default 4.
+    pub harq_k1: u64,
+    /// Slots that the gNB needs from an acknowledgement to the retransmission. Default 4.
+    pub harq_processing: u64,
+    /// Who is sent to in a slot. Default `round-robin`.
+    pub scheduler: SchedulerConfig,
+    /// The interface between CU and DU.
+    pub f1u: F1uConfig,
+    /// Delay of an uplink packet before its slot: scheduling request and grant. Default 4 ms.
+    pub uplink_delay: Duration,
+}
+
+/// The interface between CU and DU (TS 38.425).
+#[derive(Clone, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct F1uConfig {
+    /// One-way delay between CU and DU. Default 0 s: one machine.
+    pub delay: Duration,
+    /// Period of DL DATA DELIVERY STATUS. Default 0 s: a report with each slot that sent something. Shipped gNBs
+    /// report every 5 or 10 ms.
+    pub report_period: Duration,
+}
+
+impl Default for CellConfig {
+    fn default() -> Self {
+        Self {
+            numerology: 1,
+            prbs: 51,
+            tdd: "DDDDDDDSUU".into(),
+            special_symbols: 6,
+            control_symbols: 2,
+            dmrs: 36,
+            overhead: 6,
+            layers: 1,
+            mcs_table: McsTable::Qam64,
+            target_bler: 0.1,
+            cqi_period: Duration::from_millis(20),
+            cqi_delay: Duration::from_millis(4),
+            harq_transmissions: 4,
+            harq_k1: 4,
+            harq_processing: 4,
+            scheduler: SchedulerConfig::default(),
+            f1u: F1uConfig::default(),
+            uplink_delay: Duration::from_millis(4),
+        }
+    }
+}
+
+impl CellConfig {
+    /// Names the first field that cannot be used.
+    ///
+    /// # Errors
+    /// The field and what would be right.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let error = |field, problem| Err(ConfigError::new(field, problem));
+        if self.numerology > 3 {
+            return error("numerology", "must be 0 (15 kHz) to 3 (120 kHz)");
+        }
+        if !(1..=275).contains(&self.prbs) {
+            return error("prbs", "a carrier has 1 to 275 resource blocks");
+        }
+        if self.control_symbols > 3 {
+            return error("control_symbols", "control takes 0 to 3 symbols");
+        }
+        if self.special_symbols >= SYMBOLS_PER_SLOT {
+            return error("special_symbols", "a special slot has 0 to 13 downlink symbols");
+        }
+        if ![0, 6, 12, 18].contains(&self.overhead) {
+            return error("overhead", "must be 0, 6, 12 or 18 (TS 38.214 5.1.3.2)");
+        }
+        if self.dmrs > 48 {
+            return error("dmrs", "at most 48 resource elements of a block are DMRS");
+        }
+        if !(1..=4).contains(&self.layers) {
+            return error("layers", "must be 1 to 4");
+        }
+        if !(0.001..=0.5).contains(&self.target_bler) {
+            return error("target_bler", "must lie between 0.001 and 0.5");
+        }
+        let reports = Duration::from_millis(1)..=Duration::from_secs(10);
+        if !reports.contains(&self.cqi_period) {
+            return error("cqi_period", "must lie between 1 ms and 10 s");
+        }
+        if self.cqi_delay > Duration::from_secs(1) {
+            return error("cqi_delay", "must be at most 1 s");
+        }
+        if !(1..=8).contains(&self.harq_transmissions) {
+            return error("harq_transmissions", "must be 1 to 8");
+        }
+        if !(1..=64).contains(&self.harq_k1) {
+            return error("harq_k1", "must be 1 to 64 slots");
+        }
+        if self.harq_processing > 64 {
+            return error("harq_processing", "must be at most 64 slots");
+        }
+        if self.f1u.delay > Duration::from_secs(1) {
+            return error("f1u.delay", "must be at most 1 s");
+        }
+        if self.f1u.report_period > Duration::from_secs(1) {
+            return error("f1u.report_period", "must be at most 1 s");
+        }
+        if self.uplink_delay > Duration::from_secs(1) {
+            return error("uplink_delay", "must be at most 1 s");
+        }
+        if self.pattern().is_none() {
+            return error("tdd", "use the letters D, S and U, with downlink symbols and a U among them");
+        }
+        self.scheduler.validate()
+    }
+
+    /// Length of a slot.
+    pub fn slot(&self) -> Duration {
+        Duration::from_nanos(1_000_000 >> self.numerology)
+    }
+
+    pub(crate) fn pattern(&self) -> Option<SlotPattern> {
+        SlotPattern::parse(&self.tdd, self.special_symbols, self.slot())
+    }
+}
+
+/// One UE with its data radio bearer.
+#[derive(Clone, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UeConfig {
+    /// Its radio channel.
+    pub channel: ChannelConfig,
+    /// Its bearer's RLC entity.
+    pub rlc: RlcConfig,
+    /// The marking law of its bearer.
+    pub marker: MarkerConfig,
+}
+
+impl UeConfig {
+    /// Names the first field that cannot be used.
+    ///
+    /// # Errors
+    /// The field and what would be right.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.channel.validate()?;
+        self.rlc.validate()?;
+        self.marker.validate().map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))
+    }
+}
+
+/// An RLC entity (TS 38.322) and the PDCP SNs above it.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RlcConfig {
+    /// Acknowledged or not. Default `am`.
+    pub mode: RlcMode,
+    /// SDUs that the queue holds at most. Default 16384, as the L4Span paper has it.
+    pub queue_sdus: u32,
+    /// Bytes that the queue holds at most. Default: no limit.
+    pub queue_bytes: Option<Bytes>,
+    /// Length of PDCP's sequence numbers. Default `18` bits.
+    pub pdcp_sn: SnLength,
+    /// How long the receiver waits for a missing part, t-Reassembly. Default 20 ms.
+    pub t_reassembly: Duration,
+    /// AM: shortest time between two status reports, t-StatusProhibit. Default 10 ms.
+    pub t_status_prohibit: Duration,
+    /// AM: retransmissions of one SDU at most, maxRetxThreshold. Default 32.
+    pub max_retransmissions: u8,
+}
+
+/// RLC's modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum RlcMode {
+    /// Acknowledged: what is lost is sent again.
+    #[default]
+    Am,
+    /// Unacknowledged: what is lost stays lost.
+    Um,
+}
+
+/// Bytes of PDCP's header (TS 38.323 6.2.2).
+pub(crate) fn pdcp_header(length: SnLength) -> u32 {
+    match length {
+        SnLength::Bits12 => 2,
+        SnLength::Bits18 => 3,
+    }
+}
+
+impl Default for RlcConfig {
+    fn default() -> Self {
+        Self {
+            mode: RlcMode::Am,
+            queue_sdus: 16_384,
+            queue_bytes: None,
+            pdcp_sn: SnLength::Bits18,
+            t_reassembly: Duration::from_millis(20),
+            t_status_prohibit: Duration::from_millis(10),
+            max_retransmissions: 32,
+        }
+    }
+}
+
+impl RlcConfig {
+    fn validate(&self) -> Result<(), ConfigError> {
+        let error = |field, problem| Err(ConfigError::new(field, problem));
+        if !(1..=1 << 20).contains(&self.queue_sdus) {
+            return error("rlc.queue_sdus", "must be 1 to 1048576");
+        }
+        if self.queue_bytes.is_some_and(|limit| limit < Bytes(1_500)) {
+            return error("rlc.queue_bytes", "must hold one packet of 1500 B at least");
+        }
+        if self.t_reassembly > Duration::from_millis(2_200) {
+            return error("rlc.t_reassembly", "must be at most 2200 ms (TS 38.331)");
+        }
+        if self.t_status_prohibit > Duration::from_millis(2_400) {
+            return error("rlc.t_status_prohibit", "must be at most 2400 ms (TS 38.331)");
+        }
+        if self.max_retransmissions == 0 {
+            return error("rlc.max_retransmissions", "must be at least 1");
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wrong_field_is_named() {
+        type Spoil = fn(&mut CellConfig);
+        let wrong: [(&str, Spoil); 10] = [
+            ("numerology", |c| c.numerology = 4),
+            ("prbs", |c| c.prbs = 0),
+            ("tdd", |c| c.tdd = "DDX".into()),
+            ("tdd", |c| c.tdd = "DDD".into()),
+            ("special_symbols", |c| c.special_symbols = 14),
+            ("overhead", |c| c.overhead = 5),
+            ("layers", |c| c.layers = 5),
+            ("target_bler", |c| c.target_bler = f64::NAN),
+            ("cqi_period", |c| c.cqi_period = Duration::ZERO),
+            ("harq_transmissions", |c| c.harq_transmissions = 0),
+        ];
+        for (field, spoil) in wrong {
+            let mut config = CellConfig::default();
+            assert!(config.validate().is_ok());
+            spoil(&mut config);
+            assert_eq!(config.validate().unwrap_err().field(), field);
+        }
+    }
+
+    #[test]
+    fn a_wrong_field_of_a_ue_is_named_with_its_part() {
+        let mut config = UeConfig::default();
+        assert!(config.validate().is_ok());
+        config.rlc.queue_sdus = 0;
+        assert_eq!(config.validate().unwrap_err().field(), "rlc.queue_sdus");
+    }
+}

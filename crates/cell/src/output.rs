@@ -1,0 +1,99 @@
+//! What leaves the cell, and what can be read from it at any time.
+
+use tidemark_core::{Bytes, Duration, Instant, Packet};
+use tidemark_marker::RlcQueue;
+
+/// A UE of the cell, numbered in the order of admission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UeId(pub u32);
+
+/// What leaves the cell.
+#[derive(Clone, Debug)]
+pub enum Output<P> {
+    /// A packet reaches the IP stack of a UE, in PDCP's order.
+    Downlink {
+        /// When.
+        at: Instant,
+        /// Where.
+        ue: UeId,
+        /// The packet, marked if a law marked it.
+        packet: Packet<P>,
+        /// Its time in the DU and in the air.
+        delay: DelaySplit,
+    },
+    /// A packet leaves the gNB towards the core.
+    Uplink {
+        /// When.
+        at: Instant,
+        /// Where it came from.
+        ue: UeId,
+        /// The packet.
+        packet: Packet<P>,
+    },
+    /// A downlink packet is lost.
+    Dropped {
+        /// When.
+        at: Instant,
+        /// Whose it was.
+        ue: UeId,
+        /// The packet.
+        packet: Packet<P>,
+        /// Why.
+        reason: DropReason,
+    },
+}
+
+/// Why a packet is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// The marking law dropped it.
+    Law,
+    /// The RLC queue was full.
+    QueueFull,
+    /// The radio lost it, and RLC gave up.
+    Radio,
+}
+
+/// The time of a packet from its arrival at the RLC queue to the IP stack of its UE, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct DelaySplit {
+    /// Behind other packets.
+    pub queuing: Duration,
+    /// At the head of the queue until its last byte would have arrived without errors.
+    pub scheduling: Duration,
+    /// HARQ and RLC retransmission, and waiting for packets before it.
+    pub retransmission: Duration,
+}
+
+/// State and counters of one UE. Counters count from the beginning.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UeStats {
+    /// The CQI used last; `None` on a rate channel.
+    pub cqi: Option<u8>,
+    /// The MCS used last; `None` on a rate channel and before the first transport block.
+    pub mcs: Option<u8>,
+    /// Its RLC queue now.
+    pub queue: RlcQueue,
+    /// First transmissions of transport blocks.
+    pub blocks: u64,
+    /// First transmissions that failed.
+    pub failed_blocks: u64,
+    /// HARQ retransmissions.
+    pub harq_retransmissions: u64,
+    /// Transport blocks that failed as often as they may.
+    pub lost_blocks: u64,
+    /// Sum of the MCS over first transmissions.
+    pub mcs_sum: u64,
+    /// Resource blocks x symbols used, retransmissions included.
+    pub resources: u64,
+    /// IP bytes delivered.
+    pub delivered: Bytes,
+    /// Packets that the law marked.
+    pub marked: u64,
+    /// Packets that the law dropped.
+    pub dropped_by_law: u64,
+    /// Packets that found the queue full.
+    pub dropped_by_queue: u64,
+    /// Packets that the radio lost.
+    pub dropped_by_radio: u64,
+}

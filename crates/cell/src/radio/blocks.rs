@@ -1,0 +1,70 @@
+//! Transport block sizes of a carrier, worked out once.
+
+use super::mcs::McsTable;
+use super::slots::SlotPattern;
+use super::tbs::{Allocation, transport_block_bits};
+use crate::config::CellConfig;
+
+/// Bytes of a transport block by symbols of the slot, MCS and resource blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockSizes {
+    prbs: usize,
+    rows: usize,
+    /// Which symbol counts occur.
+    symbols: Vec<u32>,
+    bytes: Vec<u32>,
+}
+
+impl BlockSizes {
+    pub(crate) fn new(config: &CellConfig, pattern: &SlotPattern) -> Self {
+        let mut symbols: Vec<_> =
+            (0..pattern.period()).map(|slot| pattern.downlink_symbols(slot)).filter(|symbols| *symbols > 0).collect();
+        symbols.sort_unstable();
+        symbols.dedup();
+        let rows: &[_] = McsTable::rows(config.mcs_table);
+        let mut bytes = Vec::new();
+        for symbols in &symbols {
+            for row in rows {
+                for prbs in 0..=config.prbs {
+                    let allocation = Allocation {
+                        prbs,
+                        symbols: symbols.saturating_sub(config.control_symbols),
+                        dmrs: config.dmrs,
+                        overhead: config.overhead,
+                        layers: config.layers,
+                    };
+                    bytes.push(transport_block_bits(allocation, *row) / 8);
+                }
+            }
+        }
+        Self { prbs: config.prbs as usize + 1, rows: rows.len(), symbols, bytes }
+    }
+
+    /// Bytes by resource blocks, from none to the whole carrier.
+    pub(crate) fn of(&self, symbols: u32, mcs: u8) -> &[u32] {
+        let kind = self.symbols.iter().position(|other| *other == symbols).unwrap_or(0);
+        let start = (kind * self.rows + usize::from(mcs)) * self.prbs;
+        &self.bytes[start..start + self.prbs]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_cell_carries_forty_megabits_at_its_highest_mcs() {
+        let config = CellConfig::default();
+        let pattern = config.pattern().unwrap();
+        let sizes = BlockSizes::new(&config, &pattern);
+        let period: u32 = (0..pattern.period())
+            .map(|slot| pattern.downlink_symbols(slot))
+            .filter(|symbols| *symbols > 0)
+            .map(|symbols| sizes.of(symbols, 28)[51])
+            .sum();
+        // A period of ten slots takes 5 ms.
+        let mbps = f64::from(period) * 8.0 * 200.0 / 1e6;
+        assert!((39.0..41.0).contains(&mbps), "{mbps}");
+        assert_eq!(sizes.of(14, 0)[0], 0);
+    }
+}

@@ -1,0 +1,106 @@
+//! Link adaptation: from the SNR that a UE reported to the MCS of its next transport block.
+
+use super::bler::{block_error_rate, threshold_db};
+use super::mcs::McsTable;
+
+/// How far the outer loop may move the threshold, in dB.
+const REACH_DB: f64 = 10.0;
+/// How far one failed block moves it, in dB.
+const STEP_DOWN_DB: f64 = 0.5;
+
+/// Thresholds of the rows of an MCS table and of its CQIs.
+#[derive(Clone, Debug)]
+pub struct LinkTable {
+    thresholds: Vec<f64>,
+    cqi: [f64; 15],
+}
+
+impl LinkTable {
+    /// The thresholds of a table.
+    pub fn new(table: McsTable) -> Self {
+        Self {
+            thresholds: table.rows().iter().map(|row| threshold_db(row.efficiency())).collect(),
+            cqi: table.cqi().map(threshold_db),
+        }
+    }
+    /// The highest CQI whose block would fail at most one time in ten (TS 38.214 5.2.2.1); 0 is out of range.
+    pub fn cqi(&self, snr_db: f64) -> u8 {
+        self.cqi.iter().filter(|threshold| snr_db >= **threshold).count() as u8
+    }
+    /// The SNR that a CQI stands for: its own threshold.
+    pub fn snr_of_cqi(&self, cqi: u8) -> f64 {
+        match usize::from(cqi) {
+            0 => self.cqi[0] - 3.0,
+            cqi => self.cqi[cqi.min(15) - 1],
+        }
+    }
+    /// The chance that a block at this MCS fails.
+    pub fn block_error_rate(&self, mcs: u8, snr_db: f64) -> f64 {
+        block_error_rate(self.thresholds[usize::from(mcs)], snr_db)
+    }
+    /// The highest MCS whose threshold is not above `snr_db`.
+    fn mcs(&self, snr_db: f64) -> u8 {
+        let above = self.thresholds.iter().rposition(|threshold| snr_db >= *threshold);
+        above.unwrap_or(0) as u8
+    }
+}
+
+/// The outer loop of one UE: it moves what the CQI says until the share of first transmissions that fail is
+/// the target.
+#[derive(Clone, Debug)]
+pub struct OuterLoop {
+    offset_db: f64,
+    step_up_db: f64,
+}
+
+impl OuterLoop {
+    /// Aims at this share of failed first transmissions.
+    pub fn new(target: f64) -> Self {
+        Self { offset_db: 0.0, step_up_db: STEP_DOWN_DB * target / (1.0 - target) }
+    }
+    /// The MCS to use at the CQI reported last.
+    pub fn mcs(&self, table: &LinkTable, cqi: u8) -> u8 {
+        table.mcs(table.snr_of_cqi(cqi) + self.offset_db)
+    }
+    /// A first transmission was acknowledged or not.
+    pub fn feedback(&mut self, acknowledged: bool) {
+        let step = if acknowledged { self.step_up_db } else { -STEP_DOWN_DB };
+        self.offset_db = (self.offset_db + step).clamp(-REACH_DB, REACH_DB);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidemark_core::{Probability, Stream};
+
+    use super::*;
+
+    #[test]
+    fn the_outer_loop_finds_its_target_at_any_snr_inside_the_table() {
+        let table = LinkTable::new(McsTable::Qam64);
+        for snr_db in [0.0, 5.3, 9.9, 15.0] {
+            for target in [0.1, 0.01] {
+                let (mut outer, mut stream) = (OuterLoop::new(target), Stream::new(1, 0, "test"));
+                let cqi = table.cqi(snr_db);
+                let (blocks, mut failed) = (100_000, 0);
+                for _ in 0..blocks {
+                    let error = table.block_error_rate(outer.mcs(&table, cqi), snr_db);
+                    let failure = stream.chance(Probability::new(error));
+                    failed += u32::from(failure);
+                    outer.feedback(!failure);
+                }
+                let share = f64::from(failed) / f64::from(blocks);
+                assert!((share / target - 1.0).abs() < 0.1, "{share} for {target} at {snr_db} dB");
+            }
+        }
+    }
+
+    #[test]
+    fn cqi_and_mcs_end_at_the_tables_ends() {
+        let table = LinkTable::new(McsTable::Qam64);
+        assert_eq!(table.cqi(-20.0), 0);
+        assert_eq!(table.cqi(40.0), 15);
+        assert_eq!(OuterLoop::new(0.1).mcs(&table, 15), 28);
+        assert_eq!(OuterLoop::new(0.1).mcs(&table, 0), 0);
+    }
+}

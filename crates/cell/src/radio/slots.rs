@@ -1,0 +1,101 @@
+//! Slots and the TDD pattern (TS 38.211 4.3, TS 38.213 11.1).
+
+use tidemark_core::{Duration, Instant};
+
+/// Symbols of a slot with normal cyclic prefix.
+pub const SYMBOLS_PER_SLOT: u32 = 14;
+
+/// The sequence of downlink, special and uplink slots, repeated for ever.
+#[derive(Clone, Debug)]
+pub struct SlotPattern {
+    slot: Duration,
+    /// Downlink symbols of each slot of the period.
+    downlink_symbols: Vec<u32>,
+    /// Whether a slot is uplink as a whole.
+    uplink: Vec<bool>,
+}
+
+impl SlotPattern {
+    /// From a text of `D`, `S` and `U`, one letter a slot; a special slot has `special_symbols` downlink symbols.
+    ///
+    /// `None` where another letter occurs, or where one direction has no slot at all.
+    pub fn parse(text: &str, special_symbols: u32, slot: Duration) -> Option<Self> {
+        let downlink_symbols = text
+            .chars()
+            .map(|letter| match letter {
+                'D' => Some(SYMBOLS_PER_SLOT),
+                'S' => Some(special_symbols),
+                'U' => Some(0),
+                _ => None,
+            })
+            .collect::<Option<Vec<_>>>()?;
+        let uplink: Vec<_> = text.chars().map(|letter| letter == 'U').collect();
+        let both = downlink_symbols.iter().any(|symbols| *symbols > 0) && uplink.contains(&true);
+        both.then_some(Self { slot, downlink_symbols, uplink })
+    }
+
+    /// Length of the period in slots.
+    pub fn period(&self) -> u64 {
+        self.downlink_symbols.len() as u64
+    }
+    /// Start of a slot.
+    pub fn start(&self, slot: u64) -> Instant {
+        Instant::ZERO + self.slot * slot
+    }
+    /// The first slot that starts at `now` or later.
+    pub fn at_or_after(&self, now: Instant) -> u64 {
+        now.as_nanos().div_ceil(self.slot.as_nanos())
+    }
+    /// Downlink symbols of a slot; zero in an uplink slot.
+    pub fn downlink_symbols(&self, slot: u64) -> u32 {
+        self.downlink_symbols[(slot % self.period()) as usize]
+    }
+    /// The first slot from `slot` on that carries downlink.
+    pub fn next_downlink(&self, slot: u64) -> u64 {
+        (slot..slot + self.period()).find(|slot| self.downlink_symbols(*slot) > 0).unwrap_or(slot)
+    }
+    /// The last slot before `slot` that carries downlink; `slot` itself at the beginning of time.
+    pub fn previous_downlink(&self, slot: u64) -> u64 {
+        let earliest = slot.saturating_sub(self.period());
+        (earliest..slot).rev().find(|slot| self.downlink_symbols(*slot) > 0).unwrap_or(slot)
+    }
+    /// The first slot from `slot` on that is uplink as a whole.
+    pub fn next_uplink(&self, slot: u64) -> u64 {
+        (slot..slot + self.period()).find(|slot| self.uplink[(slot % self.period()) as usize]).unwrap_or(slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern() -> SlotPattern {
+        SlotPattern::parse("DDDDDDDSUU", 6, Duration::from_micros(500)).unwrap()
+    }
+
+    #[test]
+    fn slots_of_each_kind_are_found_across_the_period() {
+        let pattern = pattern();
+        assert_eq!(pattern.next_uplink(0), 8);
+        assert_eq!(pattern.next_uplink(10), 18);
+        assert_eq!(pattern.next_downlink(8), 10);
+        assert_eq!(pattern.at_or_after(Instant::from_nanos(1)), 1);
+        assert_eq!(pattern.at_or_after(Instant::from_millis(1)), 2);
+    }
+
+    #[test]
+    fn the_special_slot_has_its_symbols_and_the_slot_before_is_found() {
+        let pattern = pattern();
+        assert_eq!(pattern.downlink_symbols(7), 6);
+        assert_eq!(pattern.previous_downlink(10), 7);
+        assert_eq!(pattern.previous_downlink(8), 7);
+        assert_eq!(pattern.previous_downlink(0), 0);
+    }
+
+    #[test]
+    fn a_pattern_without_uplink_or_with_other_letters_is_refused() {
+        for wrong in ["", "DDD", "UUU", "DXU"] {
+            assert!(SlotPattern::parse(wrong, 6, Duration::from_micros(500)).is_none(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What happens at a time that is not a slot's.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use tidemark_core::Instant;
+
+use crate::rlc::Segment;
+
+/// A rare event; each belongs to a UE.
+#[derive(Debug)]
+pub(crate) enum Timer {
+    /// The receiver has waited long enough for these parts.
+    Reassembly(Vec<Segment>),
+    /// The receiver may send a status report.
+    Status,
+    /// A status report reaches the gNB: what arrived in order, and what is missing.
+    StatusArrives { delivered: Option<u32>, missing: Vec<Segment> },
+    /// The DU sends a delivery status to the CU.
+    Report,
+}
+
+#[derive(Debug)]
+struct Entry {
+    at: Instant,
+    sequence: u64,
+    ue: u32,
+    timer: Timer,
+}
+
+/// Timers in the order of their times; of one time, in the order of their setting.
+#[derive(Debug, Default)]
+pub(crate) struct Timers {
+    heap: BinaryHeap<Entry>,
+    sequence: u64,
+}
+
+impl Timers {
+    pub(crate) fn set(&mut self, at: Instant, ue: u32, timer: Timer) {
+        self.sequence += 1;
+        self.heap.push(Entry { at, sequence: self.sequence, ue, timer });
+    }
+    pub(crate) fn next(&self) -> Option<Instant> {
+        self.heap.peek().map(|entry| entry.at)
+    }
+    /// The next timer that is due.
+    pub(crate) fn pop(&mut self, now: Instant) -> Option<(u32, Timer)> {
+        if self.next()? > now {
+            return None;
+        }
+        self.heap.pop().map(|entry| (entry.ue, entry.timer))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // The heap's greatest is the earliest.
+        (other.at, other.sequence).cmp(&(self.at, self.sequence))
+    }
+}
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Entry {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_come_in_order_and_only_when_due() {
+        let mut timers = Timers::default();
+        for (ms, ue) in [(3, 0), (1, 1), (1, 2)] {
+            timers.set(Instant::from_millis(ms), ue, Timer::Status);
+        }
+        let now = Instant::from_millis(2);
+        let due: Vec<_> = std::iter::from_fn(|| timers.pop(now).map(|(ue, _)| ue)).collect();
+        assert_eq!(due, [1, 2]);
+        assert_eq!(timers.next(), Some(Instant::from_millis(3)));
+    }
+}
