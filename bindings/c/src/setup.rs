@@ -93,7 +93,11 @@ unsafe fn say(message: &str, to: *mut c_char, len: usize) {
     if to.is_null() || len == 0 {
         return;
     }
-    let message = &message[..message.floor_char_boundary(len - 1)];
+    let mut end = message.len().min(len - 1);
+    while !message.is_char_boundary(end) {
+        end -= 1;
+    }
+    let message = &message[..end];
     // SAFETY: the message and its zero fit into `len` bytes, and can't overlap with the caller's.
     unsafe {
         to.copy_from_nonoverlapping(message.as_ptr().cast(), message.len());

@@ -1,0 +1,338 @@
+/* Every call of libtidemark from C: what it does, and that no wrong argument does harm. */
+#include "layout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(what)                                                              \
+  do {                                                                           \
+    if (!(what)) {                                                               \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what);         \
+      exit(1);                                                                   \
+    }                                                                            \
+  } while (0)
+#define IS(status, call) CHECK((call) == TIDEMARK_STATUS_##status)
+
+static const char POLICY[] =
+    "[[rules]]\n"
+    "five_qi = 80\n"
+    "marker = { law = 'l4span', tau_s = '10 ms' }\n";
+
+static uint16_t ones_complement(const uint8_t *bytes, size_t len)
+{
+  uint32_t sum = 0;
+  for (size_t i = 0; i < len; i += 2) {
+    sum += (uint32_t)bytes[i] << 8 | bytes[i + 1];
+  }
+  while (sum >> 16 != 0) {
+    sum = (sum & 0xFFFF) + (sum >> 16);
+  }
+  return (uint16_t)sum;
+}
+
+/* An IPv4 UDP datagram of 1400 bytes with this ECN field. */
+static void datagram(uint8_t *packet, uint8_t ecn)
+{
+  static const uint8_t header[28] = {
+      0x45, 0,  0x05, 0x78, 0, 7,  0x40, 0, 64,   17,   0,    0,    192, 0,
+      2,    1,  10,   45,   0, 2,  0x01, 0xBB, 0xC3, 0x50, 0x05, 0x64, 0, 0,
+  };
+  memset(packet, 0xA5, 1400);
+  memcpy(packet, header, sizeof header);
+  packet[1] = ecn;
+  const uint16_t sum = (uint16_t)~ones_complement(packet, 20);
+  packet[10] = (uint8_t)(sum >> 8);
+  packet[11] = (uint8_t)sum;
+}
+
+static tidemark_instance *instance_of(uint32_t max_ues)
+{
+  tidemark_instance_config config = {.max_ues = max_ues, .seed = 1, .secret = {7, 1, 3}};
+  tidemark_instance *instance = NULL;
+  IS(OK, tidemark_instance_new(&config, &instance));
+  CHECK(instance != NULL);
+  return instance;
+}
+
+static void versions_and_texts(void)
+{
+  char version[32];
+  snprintf(version, sizeof version, "%d.%d.%d", TIDEMARK_VERSION_MAJOR, TIDEMARK_VERSION_MINOR,
+           TIDEMARK_VERSION_PATCH);
+  CHECK(strcmp(version, tidemark_version()) == 0);
+  CHECK(strcmp(tidemark_status_text(TIDEMARK_STATUS_OK), "done") == 0);
+  CHECK(tidemark_status_text(-5) != NULL);
+}
+
+static void policies(void)
+{
+  tidemark_policy *policy = NULL;
+  char problem[200];
+  IS(OK, tidemark_policy_new("", &policy, NULL, 0));
+  tidemark_policy_free(policy);
+
+  policy = NULL;
+  memset(problem, 'x', sizeof problem);
+  IS(BAD_CONFIG, tidemark_policy_new("otherwise = { law = 'l4span', beta = 1.0 }", &policy, problem, sizeof problem));
+  CHECK(policy == NULL && strstr(problem, "beta") != NULL);
+  IS(BAD_CONFIG, tidemark_policy_new("otherwise = { law = 'red' }", &policy, problem, sizeof problem));
+  CHECK(strstr(problem, "l4span") != NULL);
+  IS(BAD_CONFIG, tidemark_policy_new("\xFF", &policy, problem, sizeof problem));
+
+  /* Room for three letters and the zero. */
+  memset(problem, 'x', sizeof problem);
+  IS(BAD_CONFIG, tidemark_policy_new("otherwise = { law = 'l4span', beta = 1.0 }", &policy, problem, 4));
+  CHECK(strlen(problem) == 3 && problem[4] == 'x');
+  IS(BAD_CONFIG, tidemark_policy_new("=", &policy, problem, 0));
+  IS(BAD_CONFIG, tidemark_policy_new("=", &policy, NULL, 100));
+  IS(NULL_POINTER, tidemark_policy_new(NULL, &policy, NULL, 0));
+  IS(NULL_POINTER, tidemark_policy_new("", NULL, NULL, 0));
+  tidemark_policy_free(NULL);
+}
+
+static void instances_refuse_what_cannot_work(void)
+{
+  tidemark_instance *instance = NULL;
+  tidemark_instance_config config = {.max_ues = 1, .secret = {1}};
+  IS(NULL_POINTER, tidemark_instance_new(NULL, &instance));
+  IS(NULL_POINTER, tidemark_instance_new(&config, NULL));
+  config.max_ues = 0;
+  IS(BAD_CONFIG, tidemark_instance_new(&config, &instance));
+  config.max_ues = 1u << 20 | 1;
+  IS(BAD_CONFIG, tidemark_instance_new(&config, &instance));
+  config.max_ues = 1;
+  config.reserved = 1;
+  IS(BAD_CONFIG, tidemark_instance_new(&config, &instance));
+  config.reserved = 0;
+  config.secret[0] = 0;
+  IS(BAD_CONFIG, tidemark_instance_new(&config, &instance));
+  CHECK(instance == NULL);
+  tidemark_instance_free(NULL);
+}
+
+static void set_up_and_release(void)
+{
+  tidemark_instance *instance = instance_of(2);
+  tidemark_policy *policy = NULL;
+  IS(OK, tidemark_policy_new(POLICY, &policy, NULL, 0));
+  tidemark_ue ue, other, none = {0};
+  IS(OK, tidemark_ue_add(instance, &ue));
+  IS(OK, tidemark_ue_add(instance, &other));
+  IS(FULL, tidemark_ue_add(instance, &none));
+  CHECK(ue.bits != 0 && ue.bits != other.bits && none.bits == 0);
+
+  const tidemark_qos_flow flows[2] = {{9, 80}, {63, 9}};
+  IS(BAD_DRB, tidemark_drb_add(instance, ue, 0, 18, flows, 2, policy));
+  IS(BAD_DRB, tidemark_drb_add(instance, ue, 33, 18, flows, 2, policy));
+  IS(BAD_CONFIG, tidemark_drb_add(instance, ue, 1, 17, flows, 2, policy));
+  IS(BAD_LENGTH, tidemark_drb_add(instance, ue, 1, 18, flows, 0, policy));
+  IS(BAD_LENGTH, tidemark_drb_add(instance, ue, 1, 18, flows, SIZE_MAX, policy));
+  const tidemark_qos_flow wrong = {64, 80};
+  IS(BAD_QFI, tidemark_drb_add(instance, ue, 1, 18, &wrong, 1, policy));
+  IS(NULL_POINTER, tidemark_drb_add(NULL, ue, 1, 18, flows, 2, policy));
+  IS(NULL_POINTER, tidemark_drb_add(instance, ue, 1, 18, NULL, 2, policy));
+  IS(NULL_POINTER, tidemark_drb_add(instance, ue, 1, 18, flows, 2, NULL));
+  IS(OK, tidemark_drb_add(instance, ue, 1, 18, flows, 2, policy));
+  IS(DRB_EXISTS, tidemark_drb_add(instance, ue, 1, 12, flows, 2, policy));
+  IS(OK, tidemark_drb_add(instance, ue, 32, 12, flows + 1, 1, policy));
+  /* DRBs outlive the policy that they were set up by. */
+  tidemark_policy_free(policy);
+
+  IS(OK, tidemark_qfi_map(instance, ue, 5, 32));
+  IS(BAD_QFI, tidemark_qfi_map(instance, ue, 64, 32));
+  IS(NO_DRB, tidemark_qfi_map(instance, ue, 5, 2));
+  IS(NO_UE, tidemark_qfi_map(instance, none, 5, 32));
+  IS(NULL_POINTER, tidemark_qfi_map(NULL, ue, 5, 32));
+  IS(OK, tidemark_ue_handover(instance, ue, 5));
+  IS(NULL_POINTER, tidemark_ue_handover(NULL, ue, 5));
+
+  tidemark_drb_counters last;
+  memset(&last, 0xFF, sizeof last);
+  IS(OK, tidemark_drb_remove(instance, ue, 1, &last));
+  CHECK(last.packets == 0 && !last.reports_are_blind);
+  IS(NO_DRB, tidemark_drb_remove(instance, ue, 1, NULL));
+  IS(OK, tidemark_drb_remove(instance, ue, 32, NULL));
+  IS(NULL_POINTER, tidemark_drb_remove(NULL, ue, 1, NULL));
+
+  IS(OK, tidemark_ue_remove(instance, ue));
+  IS(NO_UE, tidemark_ue_remove(instance, ue));
+  IS(NO_UE, tidemark_ue_handover(instance, ue, 5));
+  IS(OK, tidemark_ue_add(instance, &none));
+  CHECK(none.bits != ue.bits);
+  IS(NULL_POINTER, tidemark_ue_add(NULL, &ue));
+  IS(NULL_POINTER, tidemark_ue_add(instance, NULL));
+  IS(NULL_POINTER, tidemark_ue_remove(NULL, ue));
+  tidemark_instance_free(instance);
+}
+
+/* 1000 packets of 1400 bytes in 200 ms, of which the radio carries two thirds. */
+static void a_growing_queue_is_marked(void)
+{
+  tidemark_instance *instance = instance_of(1);
+  tidemark_policy *policy = NULL;
+  IS(OK, tidemark_policy_new(POLICY, &policy, NULL, 0));
+  tidemark_ue ue;
+  IS(OK, tidemark_ue_add(instance, &ue));
+  const tidemark_qos_flow flow = {9, 80};
+  IS(OK, tidemark_drb_add(instance, ue, 4, 18, &flow, 1, policy));
+
+  uint8_t packet[1400];
+  uint64_t now = 1000000, marks = 0;
+  bool wanted = true;
+  tidemark_drb_estimate estimate;
+  IS(OK, tidemark_read_estimate(instance, ue, now, 4, &estimate));
+  CHECK(estimate.known == 0 && estimate.backlog == 0);
+  for (uint32_t sn = 0; sn < 1000; ++sn, now += 200000) {
+    tidemark_verdict verdict = TIDEMARK_VERDICT_DROP;
+    datagram(packet, 1);
+    IS(OK, tidemark_downlink(instance, ue, now, 9, packet, sizeof packet, &verdict));
+    CHECK(verdict == TIDEMARK_VERDICT_PASS || verdict == TIDEMARK_VERDICT_MARK);
+    CHECK(packet[1] == (verdict == TIDEMARK_VERDICT_MARK ? 3 : 1));
+    CHECK(ones_complement(packet, 20) == 0xFFFF);
+    marks += verdict == TIDEMARK_VERDICT_MARK;
+    IS(OK, tidemark_pdcp_pdu(instance, ue, now, 4, sn, sizeof packet + 3));
+    if (sn % 50 == 24) {
+      const tidemark_report report = {.fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = sn * 2 / 3};
+      IS(OK, tidemark_feedback(instance, ue, now, 4, &report));
+      IS(OK, tidemark_wants_report(instance, ue, now, 4, &wanted));
+      CHECK(!wanted);
+    }
+    if (sn % 50 == 49) {
+      /* The same as bytes: PDU type 1, highest transmitted SN indication, desired buffer size 1000000. */
+      const uint32_t high = sn * 2 / 3;
+      const uint8_t frame[10] = {0x18, 0, 0x00, 0x0F, 0x42, 0x40, 0, (uint8_t)(high >> 8), (uint8_t)high, 0};
+      IS(OK, tidemark_feedback_frame(instance, ue, now, 4, frame, sizeof frame));
+    }
+  }
+  CHECK(marks > 500);
+  IS(OK, tidemark_pdcp_discard(instance, ue, now, 4, 999));
+  IS(OK, tidemark_wants_report(instance, ue, now + 30000000, 4, &wanted));
+  CHECK(wanted);
+
+  IS(OK, tidemark_read_estimate(instance, ue, now, 4, &estimate));
+  CHECK((estimate.known & TIDEMARK_ESTIMATE_SOJOURN) != 0 && estimate.sojourn_ns > 50000000);
+  CHECK((estimate.known & TIDEMARK_ESTIMATE_EGRESS) != 0 && estimate.egress_bps / 1000000 - 32 < 12);
+  CHECK((estimate.known & TIDEMARK_ESTIMATE_RETRANSMISSION) == 0 && estimate.retransmission_ns == 0);
+  CHECK(estimate.packets == 1000 - 667 - 1 && estimate.probability > 0.9);
+  tidemark_drb_counters counters;
+  IS(OK, tidemark_read_drb_counters(instance, ue, 4, &counters));
+  CHECK(counters.packets == 1000 && counters.pdus == 1000 && counters.l4s_packets == 1000);
+  CHECK(counters.l4s_marks == marks && counters.classic_marks == 0 && counters.drops == 0);
+  CHECK(counters.discards == 1 && counters.reports == 40 && counters.empty_reports == 0);
+
+  /* A packet that is not ECT is never marked, at whatever queue. */
+  datagram(packet, 0);
+  tidemark_verdict verdict;
+  IS(OK, tidemark_downlink(instance, ue, now, 9, packet, sizeof packet, &verdict));
+  CHECK(verdict == TIDEMARK_VERDICT_PASS && packet[1] == 0);
+
+  /* On the way up nothing but TCP feedback is touched. */
+  uint8_t before[1400];
+  memcpy(before, packet, sizeof packet);
+  IS(OK, tidemark_uplink(instance, ue, now, packet, sizeof packet));
+  CHECK(memcmp(before, packet, sizeof packet) == 0);
+  tidemark_policy_free(policy);
+  tidemark_instance_free(instance);
+}
+
+static void wrong_arguments_do_no_harm(void)
+{
+  tidemark_instance *instance = instance_of(1);
+  tidemark_policy *policy = NULL;
+  IS(OK, tidemark_policy_new(POLICY, &policy, NULL, 0));
+  tidemark_ue ue, gone = {0x100000000};
+  IS(OK, tidemark_ue_add(instance, &gone));
+  IS(OK, tidemark_ue_remove(instance, gone));
+  IS(OK, tidemark_ue_add(instance, &ue));
+  const tidemark_qos_flow flow = {9, 80};
+  IS(OK, tidemark_drb_add(instance, ue, 1, 12, &flow, 1, policy));
+  tidemark_policy_free(policy);
+
+  uint8_t packet[1400];
+  datagram(packet, 1);
+  tidemark_verdict verdict = TIDEMARK_VERDICT_DROP;
+  IS(NULL_POINTER, tidemark_downlink(NULL, ue, 0, 9, packet, sizeof packet, &verdict));
+  CHECK(verdict == TIDEMARK_VERDICT_PASS);
+  verdict = TIDEMARK_VERDICT_DROP;
+  IS(NULL_POINTER, tidemark_downlink(instance, ue, 0, 9, NULL, sizeof packet, &verdict));
+  CHECK(verdict == TIDEMARK_VERDICT_PASS);
+  IS(NULL_POINTER, tidemark_downlink(instance, ue, 0, 9, packet, sizeof packet, NULL));
+  IS(BAD_LENGTH, tidemark_downlink(instance, ue, 0, 9, packet, 0, &verdict));
+  IS(BAD_LENGTH, tidemark_downlink(instance, ue, 0, 9, packet, TIDEMARK_MAX_PACKET + 1, &verdict));
+  IS(BAD_LENGTH, tidemark_downlink(instance, ue, 0, 9, packet, SIZE_MAX, &verdict));
+  IS(NO_UE, tidemark_downlink(instance, gone, 0, 9, packet, sizeof packet, &verdict));
+  const tidemark_ue zero = {0}, all_ones = {UINT64_MAX};
+  IS(NO_UE, tidemark_downlink(instance, zero, 0, 9, packet, sizeof packet, &verdict));
+  IS(NO_UE, tidemark_downlink(instance, all_ones, 0, 9, packet, sizeof packet, &verdict));
+
+  IS(NULL_POINTER, tidemark_uplink(NULL, ue, 0, packet, sizeof packet));
+  IS(NULL_POINTER, tidemark_uplink(instance, ue, 0, NULL, sizeof packet));
+  IS(BAD_LENGTH, tidemark_uplink(instance, ue, 0, packet, 0));
+  IS(BAD_LENGTH, tidemark_uplink(instance, ue, 0, packet, SIZE_MAX));
+  IS(NO_UE, tidemark_uplink(instance, gone, 0, packet, sizeof packet));
+
+  IS(NULL_POINTER, tidemark_pdcp_pdu(NULL, ue, 0, 1, 0, 1403));
+  IS(NO_UE, tidemark_pdcp_pdu(instance, gone, 0, 1, 0, 1403));
+  IS(NO_DRB, tidemark_pdcp_pdu(instance, ue, 0, 2, 0, 1403));
+  IS(NO_DRB, tidemark_pdcp_pdu(instance, ue, 0, 255, 0, 1403));
+  IS(NULL_POINTER, tidemark_pdcp_discard(NULL, ue, 0, 1, 0));
+  IS(NO_DRB, tidemark_pdcp_discard(instance, ue, 0, 0, 0));
+
+  /* SNs beyond 12 bits, and ones that were never sent. */
+  tidemark_report report = {.fields = UINT32_MAX, .highest_transmitted_sn = UINT32_MAX};
+  IS(OK, tidemark_feedback(instance, ue, 0, 1, &report));
+  IS(NO_DRB, tidemark_feedback(instance, ue, 0, 32, &report));
+  IS(NO_UE, tidemark_feedback(instance, gone, 0, 1, &report));
+  IS(NULL_POINTER, tidemark_feedback(instance, ue, 0, 1, NULL));
+  IS(NULL_POINTER, tidemark_feedback(NULL, ue, 0, 1, &report));
+
+  const uint8_t frame[] = {0x18, 0, 0, 0, 0, 0, 0, 0};
+  IS(BAD_FRAME, tidemark_feedback_frame(instance, ue, 0, 1, frame, sizeof frame)); /* the SN is cut off */
+  IS(BAD_FRAME, tidemark_feedback_frame(instance, ue, 0, 1, packet, sizeof packet));
+  IS(BAD_LENGTH, tidemark_feedback_frame(instance, ue, 0, 1, frame, 0));
+  IS(NULL_POINTER, tidemark_feedback_frame(instance, ue, 0, 1, NULL, 8));
+  IS(NULL_POINTER, tidemark_feedback_frame(NULL, ue, 0, 1, frame, sizeof frame));
+
+  bool wanted = true;
+  IS(NO_UE, tidemark_wants_report(instance, gone, 0, 1, &wanted));
+  CHECK(!wanted);
+  IS(OK, tidemark_wants_report(instance, ue, 0, 77, &wanted));
+  CHECK(!wanted);
+  IS(NULL_POINTER, tidemark_wants_report(instance, ue, 0, 1, NULL));
+
+  tidemark_ue_counters counters;
+  IS(NULL_POINTER, tidemark_read_ue_counters(instance, ue, NULL));
+  IS(NO_UE, tidemark_read_ue_counters(instance, gone, &counters));
+  tidemark_drb_counters drb;
+  IS(NULL_POINTER, tidemark_read_drb_counters(instance, ue, 1, NULL));
+  IS(NO_DRB, tidemark_read_drb_counters(instance, ue, 3, &drb));
+  tidemark_drb_estimate estimate;
+  IS(NULL_POINTER, tidemark_read_estimate(instance, ue, 0, 1, NULL));
+  IS(NO_DRB, tidemark_read_estimate(instance, ue, 0, 0, &estimate));
+
+  /* What cannot be placed passes, and is counted. */
+  verdict = TIDEMARK_VERDICT_DROP;
+  IS(OK, tidemark_downlink(instance, ue, 0, 10, packet, sizeof packet, &verdict));
+  CHECK(verdict == TIDEMARK_VERDICT_PASS);
+  IS(OK, tidemark_downlink(instance, ue, 0, 200, packet, sizeof packet, &verdict));
+  packet[0] = 0;
+  IS(OK, tidemark_downlink(instance, ue, 0, 9, packet, sizeof packet, &verdict));
+  IS(OK, tidemark_downlink(instance, ue, 0, 9, packet, 1, &verdict));
+  IS(OK, tidemark_read_ue_counters(instance, ue, &counters));
+  CHECK(counters.downlink == 4 && counters.unknown_qfi == 2 && counters.unparsed == 2);
+  CHECK(counters.unknown_drb == 4 && counters.uplink == 0);
+  tidemark_instance_free(instance);
+}
+
+int main(void)
+{
+  versions_and_texts();
+  policies();
+  instances_refuse_what_cannot_work();
+  set_up_and_release();
+  a_growing_queue_is_marked();
+  wrong_arguments_do_no_harm();
+  puts("ok");
+  return 0;
+}

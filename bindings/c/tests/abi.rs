@@ -1,0 +1,48 @@
+//! The interface from C and from C++, in the standards that gNBs are written in, against both libraries.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::process::Command;
+
+use common::{Link, compile};
+
+/// Compiles and runs one of the test programs; it says `ok` once everything held.
+fn passes(source: &str, standard: &str, link: Link) {
+    let Some(program) = compile(source, standard, link, &format!("{source}-{standard}-{link:?}").replace('/', "-"))
+    else {
+        return;
+    };
+    // The shared library is looked for under its SONAME, which only `make install` links to it.
+    let output = Command::new(program).env("LD_LIBRARY_PATH", shared_library_dir()).output().unwrap();
+    assert!(
+        output.status.success() && output.stdout == b"ok\n",
+        "{source} as {standard}, {link:?}: {}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// A directory where the shared library stands under its SONAME.
+fn shared_library_dir() -> std::path::PathBuf {
+    let dir = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("lib");
+    std::fs::create_dir_all(&dir).unwrap();
+    let library = std::env::current_exe().unwrap().with_file_name("libtidemark.so");
+    let version: Vec<&str> = env!("CARGO_PKG_VERSION").split('.').collect();
+    let link = dir.join(format!("libtidemark.so.{}.{}", version[0], version[1]));
+    // Tests of this file run at the same time: whoever is second finds it there.
+    let _ = std::os::unix::fs::symlink(library, link);
+    dir
+}
+
+#[test]
+fn every_call_from_c() {
+    passes("tests/abi.c", "c11", Link::Static);
+    passes("tests/abi.c", "c11", Link::Shared);
+}
+
+#[test]
+fn threads_and_the_hosts_attribute_from_cpp() {
+    passes("tests/abi.cpp", "c++14", Link::Static);
+    passes("tests/abi.cpp", "c++20", Link::Shared);
+}
