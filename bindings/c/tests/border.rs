@@ -1,0 +1,298 @@
+//! The border adds nothing and takes nothing: whatever comes, in whatever order, a call through C does what the marker
+//! does, and allocates nothing once the UE is set up.
+
+use std::ptr::{null, null_mut};
+
+use allocation_counter::measure;
+use etherparse::PacketBuilder;
+use proptest::prelude::*;
+use tidemark::instance::Instance;
+use tidemark::path::*;
+use tidemark::read::*;
+use tidemark::setup::*;
+use tidemark::status::Status;
+use tidemark::types::*;
+use tidemark_core::{Bytes, Instant, Stream};
+use tidemark_marker::path::{DrbId, FlowKey, Ue};
+use tidemark_marker::{DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, NotEctRule, SnLength};
+
+const SECRET: [u8; 16] = *b"sixteen secrets!";
+
+/// A UE behind the border, with DRB 1 for QFI 1 of 12-bit SNs and DRB 2 for QFI 2 of 18-bit ones.
+struct Behind {
+    instance: *mut Instance,
+    ue: UeId,
+}
+
+impl Behind {
+    fn new() -> Self {
+        let config = InstanceConfig { max_ues: 1, reserved: 0, seed: 5, secret: SECRET };
+        let (mut instance, mut policy, mut ue) = (null_mut(), null_mut(), UeId::default());
+        let text = c"otherwise = { law = 'l4span', not_ect = 'drop', short_circuit = true, profile_capacity = 64 }";
+        // SAFETY: every pointer is to something that lives until `drop`.
+        unsafe {
+            assert_eq!(tidemark_instance_new(&config, &mut instance), Status::Ok);
+            assert_eq!(tidemark_policy_new(text.as_ptr(), &mut policy, null_mut(), 0), Status::Ok);
+            assert_eq!(tidemark_ue_add(instance, &mut ue), Status::Ok);
+            for (drb, sn_bits) in [(1, 12), (2, 18)] {
+                let flow = QosFlow { qfi: drb, five_qi: 80 };
+                assert_eq!(tidemark_drb_add(instance, ue, drb, sn_bits, &flow, 1, policy), Status::Ok);
+            }
+            tidemark_policy_free(policy);
+        }
+        Self { instance, ue }
+    }
+}
+
+impl Drop for Behind {
+    fn drop(&mut self) {
+        // SAFETY: it was made in `new`, and no call is under way.
+        unsafe { tidemark_instance_free(self.instance) };
+    }
+}
+
+/// The same UE without a border.
+fn before() -> Ue {
+    let mut ue = Ue::new(FlowKey::new(&SECRET));
+    let law = LawConfig::L4span(L4SpanConfig { not_ect: NotEctRule::Drop, ..L4SpanConfig::default() });
+    let config = MarkerConfig { short_circuit: true, profile_capacity: 64, ..MarkerConfig::with_law(law) };
+    for (drb, sn_length) in [(1, SnLength::Bits12), (2, SnLength::Bits18)] {
+        ue.add_drb(DrbId(drb), &[drb], &config, sn_length, Stream::new(5, u32::from(drb), "mark")).unwrap();
+    }
+    ue
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Downlink { qfi: u8, packet: Vec<u8> },
+    Pdu { drb: u8, sn: u32, size: u32 },
+    Discard { drb: u8, sn: u32 },
+    Report { drb: u8, report: [u32; 4] },
+    Frame { drb: u8, frame: Vec<u8> },
+    Uplink { packet: Vec<u8> },
+    Handover,
+}
+
+/// An IP packet by a library that we did not write; `uplink` turns it round.
+fn packet(uplink: bool, port: u16, ecn: u8, tcp: Option<(u8, u32)>, payload: usize) -> Vec<u8> {
+    let (server, client) = ([192, 0, 2, 1], [10, 45, 0, 2]);
+    let (source, destination) = if uplink { (client, server) } else { (server, client) };
+    let (from, to) = if uplink { (port, 443) } else { (443, port) };
+    let ip = PacketBuilder::ipv4(source, destination, 60);
+    let (mut bytes, payload) = (Vec::new(), vec![0xA5; payload]);
+    match tcp {
+        Some((flags, number)) => {
+            let mut tcp = ip.tcp(from, to, number, 1_000);
+            if flags & 1 != 0 {
+                tcp = tcp.syn();
+            }
+            if flags & 2 != 0 {
+                tcp = tcp.ack(number);
+            }
+            if flags & 4 != 0 {
+                tcp = tcp.ece();
+            }
+            if flags & 8 != 0 {
+                tcp = tcp.cwr();
+            }
+            if flags & 16 != 0 {
+                tcp = tcp.ns();
+            }
+            tcp.write(&mut bytes, &payload).unwrap();
+        }
+        None => ip.udp(from, to).write(&mut bytes, &payload).unwrap(),
+    }
+    // The ECN field is the caller's, under a header checksum that counts it.
+    bytes[1] = ecn & 3;
+    let mut header = etherparse::Ipv4Header::from_slice(&bytes).unwrap().0;
+    header.header_checksum = header.calc_header_checksum();
+    bytes[10..12].copy_from_slice(&header.header_checksum.to_be_bytes());
+    bytes
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let drb = || prop_oneof![8 => 1u8..3, 1 => any::<u8>()];
+    let sn = || prop_oneof![8 => 0u32..200, 1 => 4_000u32..4_200, 1 => any::<u32>()];
+    let some_packet = |uplink: bool| {
+        let tcp = proptest::option::of((any::<u8>(), any::<u32>()));
+        prop_oneof![
+            12 => (0u16..6, any::<u8>(), tcp, 0usize..1_400).prop_map(move |(port, ecn, tcp, payload)| packet(uplink, port, ecn, tcp, payload)),
+            1 => proptest::collection::vec(any::<u8>(), 1..80),
+        ]
+    };
+    prop_oneof![
+        8 => (drb(), some_packet(false)).prop_map(|(qfi, packet)| Event::Downlink { qfi, packet }),
+        8 => (drb(), sn(), 0u32..2_000).prop_map(|(drb, sn, size)| Event::Pdu { drb, sn, size }),
+        1 => (drb(), sn()).prop_map(|(drb, sn)| Event::Discard { drb, sn }),
+        2 => (drb(), any::<u32>(), sn(), sn(), any::<u32>()).prop_map(|(drb, fields, transmitted, delivered, size)| {
+            Event::Report { drb, report: [fields, transmitted, delivered, size] }
+        }),
+        1 => (drb(), proptest::collection::vec(any::<u8>(), 1..40)).prop_map(|(drb, mut frame)| {
+            frame[0] = frame[0] & 0xF | 0x10;
+            Event::Frame { drb, frame }
+        }),
+        3 => some_packet(true).prop_map(|packet| Event::Uplink { packet }),
+        1 => Just(Event::Handover),
+    ]
+}
+
+/// Hands an event to the marker itself; the verdict and the packet are what the border must give too.
+fn apply(ue: &mut Ue, now: Instant, event: &mut Event) -> Option<Verdict> {
+    match event {
+        Event::Downlink { qfi, packet } => return Some(ue.downlink(now, *qfi, packet).into()),
+        Event::Pdu { drb, sn, size } => ue.pdcp_pdu(now, DrbId(*drb), *sn, Bytes((*size).into())),
+        Event::Discard { drb, sn } => ue.discard(now, DrbId(*drb), *sn),
+        Event::Report { drb, report: [fields, transmitted, delivered, size] } => {
+            let status = DeliveryStatus {
+                highest_transmitted: (*fields & 1 != 0).then_some(*transmitted),
+                highest_delivered: (*fields & 2 != 0).then_some(*delivered),
+                desired_buffer_size: (*fields & 4 != 0).then_some(Bytes((*size).into())),
+            };
+            ue.feedback(now, DrbId(*drb), &status);
+        }
+        Event::Frame { drb, frame } => {
+            if let Ok(frame) = tidemark_wire::nru::DlDataDeliveryStatus::parse(frame) {
+                let status = DeliveryStatus {
+                    highest_transmitted: frame.highest_transmitted,
+                    highest_delivered: frame.highest_delivered,
+                    desired_buffer_size: None,
+                };
+                ue.feedback(now, DrbId(*drb), &status);
+            }
+        }
+        Event::Uplink { packet } => ue.uplink(now, packet),
+        Event::Handover => ue.handover(now),
+    }
+    None
+}
+
+/// Hands an event to the library.
+fn apply_behind(behind: &Behind, now_ns: u64, event: &mut Event) -> (Status, Option<Verdict>) {
+    let (instance, ue) = (behind.instance.cast_const(), behind.ue);
+    // SAFETY: the instance lives, and every pointer is to a value of this frame with its length.
+    unsafe {
+        let status = match event {
+            Event::Downlink { qfi, packet } => {
+                let mut verdict = Verdict::Drop;
+                let (bytes, len) = (packet.as_mut_ptr(), packet.len());
+                let status = tidemark_downlink(instance, ue, now_ns, *qfi, bytes, len, &mut verdict);
+                return (status, Some(verdict));
+            }
+            Event::Pdu { drb, sn, size } => tidemark_pdcp_pdu(instance, ue, now_ns, *drb, *sn, *size),
+            Event::Discard { drb, sn } => tidemark_pdcp_discard(instance, ue, now_ns, *drb, *sn),
+            Event::Report { drb, report: [fields, transmitted, delivered, size] } => {
+                let report = Report {
+                    fields: *fields,
+                    highest_transmitted_sn: *transmitted,
+                    highest_delivered_sn: *delivered,
+                    desired_buffer_size: *size,
+                };
+                tidemark_feedback(instance, ue, now_ns, *drb, &report)
+            }
+            Event::Frame { drb, frame } => {
+                tidemark_feedback_frame(instance, ue, now_ns, *drb, frame.as_ptr(), frame.len())
+            }
+            Event::Uplink { packet } => tidemark_uplink(instance, ue, now_ns, packet.as_mut_ptr(), packet.len()),
+            Event::Handover => tidemark_ue_handover(instance, ue, now_ns),
+        };
+        (status, None)
+    }
+}
+
+/// Everything that can be read about a UE.
+fn read(behind: &Behind, now_ns: u64) -> (UeCounters, [(DrbCounters, DrbEstimate, bool); 2]) {
+    let (instance, ue) = (behind.instance.cast_const(), behind.ue);
+    let mut all = UeCounters::default();
+    let mut drbs = [(DrbCounters::default(), DrbEstimate::default(), false); 2];
+    // SAFETY: the instance lives, and every pointer is to a value of this frame.
+    unsafe {
+        assert_eq!(tidemark_read_ue_counters(instance, ue, &mut all), Status::Ok);
+        for (drb, (counters, estimate, wanted)) in (1..).zip(&mut drbs) {
+            assert_eq!(tidemark_read_drb_counters(instance, ue, drb, counters), Status::Ok);
+            assert_eq!(tidemark_read_estimate(instance, ue, now_ns, drb, estimate), Status::Ok);
+            assert_eq!(tidemark_wants_report(instance, ue, now_ns, drb, wanted), Status::Ok);
+        }
+    }
+    (all, drbs)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn both_sides_of_the_border_agree_and_nothing_is_allocated(
+        events in proptest::collection::vec((event(), 0u64..3_000_000), 1..300),
+    ) {
+        let (behind, mut ue, mut now_ns) = (Behind::new(), before(), 0);
+        for (event, gap) in events {
+            now_ns += gap;
+            let now = Instant::from_nanos(now_ns);
+            let (mut there, mut here) = (event.clone(), event);
+            let mut answer = (Status::Internal, None);
+            let allocated = measure(|| answer = apply_behind(&behind, now_ns, &mut there));
+            prop_assert_eq!(allocated.count_total, 0, "{:?}", here);
+            let expected = apply(&mut ue, now, &mut here);
+            prop_assert_eq!(answer.1, expected);
+            match (&there, &here) {
+                (Event::Downlink { packet: there, .. }, Event::Downlink { packet: here, .. })
+                | (Event::Uplink { packet: there }, Event::Uplink { packet: here }) => {
+                    prop_assert_eq!(there, here);
+                    prop_assert_eq!(answer.0, Status::Ok);
+                }
+                (Event::Pdu { drb, .. } | Event::Discard { drb, .. } | Event::Report { drb, .. }, _) => {
+                    let known = (1..=2).contains(drb);
+                    prop_assert_eq!(answer.0, if known { Status::Ok } else { Status::NoDrb });
+                }
+                _ => {}
+            }
+            let mut seen = (UeCounters::default(), [(DrbCounters::default(), DrbEstimate::default(), false); 2]);
+            prop_assert_eq!(measure(|| seen = read(&behind, now_ns)).count_total, 0);
+            prop_assert_eq!(seen.0, ue.counters().into());
+            for (drb, (counters, estimate, wanted)) in (1..).map(DrbId).zip(seen.1) {
+                prop_assert_eq!(counters, ue.drb_counters(drb).unwrap().into());
+                prop_assert_eq!(estimate, ue.estimate(now, drb).unwrap().into());
+                prop_assert_eq!(wanted, ue.wants_report(now, drb));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_ue_is_added_without_allocating() {
+    let config = InstanceConfig { max_ues: 8, reserved: 0, seed: 5, secret: SECRET };
+    let mut instance = null_mut();
+    // SAFETY: every pointer is to a value of this frame; the instance is freed once.
+    unsafe {
+        assert_eq!(tidemark_instance_new(&config, &mut instance), Status::Ok);
+        let rounds = measure(|| {
+            for _ in 0..100 {
+                let mut ue = UeId::default();
+                assert_eq!(tidemark_ue_add(instance, &mut ue), Status::Ok);
+                assert_eq!(tidemark_ue_remove(instance, ue), Status::Ok);
+            }
+        });
+        assert_eq!(rounds.count_total, 0);
+        tidemark_instance_free(instance);
+        assert_eq!(tidemark_ue_add(null(), null_mut()), Status::NullPointer);
+    }
+}
+
+#[test]
+fn a_released_ue_gives_its_memory_back() {
+    let behind = Behind::new();
+    let mut policy = null_mut();
+    // SAFETY: every pointer is to a value of this frame; what was made is freed once.
+    let rounds = unsafe {
+        assert_eq!(tidemark_policy_new(c"".as_ptr(), &mut policy, null_mut(), 0), Status::Ok);
+        let rounds = measure(|| {
+            for _ in 0..50 {
+                let flow = QosFlow { qfi: 7, five_qi: 0 };
+                assert_eq!(tidemark_drb_add(behind.instance, behind.ue, 7, 18, &flow, 1, policy), Status::Ok);
+                assert_eq!(tidemark_drb_remove(behind.instance, behind.ue, 7, null_mut()), Status::Ok);
+            }
+        });
+        tidemark_policy_free(policy);
+        rounds
+    };
+    assert_eq!((rounds.count_current, rounds.bytes_current), (0, 0));
+}
