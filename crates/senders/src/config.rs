@@ -5,8 +5,8 @@ use tidemark_core::{Bytes, Duration, FlowId, Stream};
 
 use crate::app::{AppConfig, Bulk, Constant, OnOff, Source, Web};
 use crate::controller::{
-    BbrV1, BbrV1Config, BbrV3, BbrV3Config, Controller, Cubic, CubicConfig, Prague, PragueConfig, Reno, RenoConfig,
-    Sizes,
+    BbrV1, BbrV1Config, BbrV2Config, BbrV3Config, Controller, Cubic, CubicConfig, Prague, PragueConfig, Reno,
+    RenoConfig, Sizes,
 };
 use crate::endpoint::Endpoint;
 use crate::media::{
@@ -45,6 +45,8 @@ pub enum SenderConfig {
     Cubic(CubicConfig),
     /// BBR version 1, as in Linux.
     BbrV1(BbrV1Config),
+    /// BBR version 2 with its response to ECN, as in the L4S team's kernel.
+    BbrV2(BbrV2Config),
     /// BBR version 3, as in Google's code.
     BbrV3(BbrV3Config),
     /// TCP Prague (draft-briscoe-iccrg-prague-congestion-control).
@@ -98,8 +100,8 @@ pub enum EcnMode {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TcpConfig {
-    /// What the server is willing to negotiate. Default: `accecn` for Prague, `classic` for Reno
-    /// and CUBIC, `off` for BBR.
+    /// What the server is willing to negotiate. Default: `accecn` for Prague and BBR version 2, `classic` for
+    /// Reno and CUBIC, `off` for BBR versions 1 and 3.
     pub ecn: Option<EcnMode>,
     /// What the client asks for. Default: the same as the server.
     pub client_ecn: Option<EcnMode>,
@@ -168,7 +170,7 @@ impl SenderConfig {
             tcp.validate()?;
         }
         match self {
-            Self::Reno(_) | Self::Cubic(_) | Self::BbrV1(_) | Self::BbrV3(_) => Ok(()),
+            Self::Reno(_) | Self::Cubic(_) | Self::BbrV1(_) | Self::BbrV2(_) | Self::BbrV3(_) => Ok(()),
             Self::Prague(prague) => prague.validate(),
             Self::UdpPrague(prague) => prague.validate(),
             Self::Udp(udp) => udp.validate(),
@@ -189,6 +191,7 @@ impl SenderConfig {
             Self::Reno(reno) => Some(&reno.tcp),
             Self::Cubic(cubic) => Some(&cubic.tcp),
             Self::BbrV1(bbr) => Some(&bbr.tcp),
+            Self::BbrV2(bbr) => Some(&bbr.tcp),
             Self::BbrV3(bbr) => Some(&bbr.tcp),
             Self::Prague(prague) => Some(&prague.tcp),
             _ => None,
@@ -264,8 +267,11 @@ fn stream(sender: &SenderConfig, source: Box<dyn Source + Send>, flow: FlowId, s
         SenderConfig::BbrV1(config) => {
             over_tcp(&config.tcp, source, Box::new(BbrV1::new(Sizes::of(&config.tcp), flow, seed)))
         }
+        SenderConfig::BbrV2(config) => {
+            over_tcp(&config.tcp, source, Box::new(config.controller(Sizes::of(&config.tcp), flow, seed)))
+        }
         SenderConfig::BbrV3(config) => {
-            over_tcp(&config.tcp, source, Box::new(BbrV3::new(config, Sizes::of(&config.tcp), flow, seed)))
+            over_tcp(&config.tcp, source, Box::new(config.controller(Sizes::of(&config.tcp), flow, seed)))
         }
         SenderConfig::Prague(config) => {
             over_tcp(&config.tcp, source, Box::new(Prague::new(config, Sizes::of(&config.tcp))))

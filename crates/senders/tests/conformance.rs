@@ -5,7 +5,7 @@ mod link;
 use link::{Bottleneck, Fate, Link, is_data};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::app::{OnOffConfig, Times};
-use tidemark_senders::controller::{BbrV1Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
+use tidemark_senders::controller::{BbrV1Config, BbrV2Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
 use tidemark_senders::media::{
     Al4sConfig, AnbrConfig, AnbrRule, GccConfig, L4sCcConfig, RateLimits, ScreamConfig, ScreamV1Config, SdnL4sConfig,
     VideoConfig,
@@ -27,6 +27,7 @@ fn senders() -> Vec<(&'static str, SenderConfig, AppConfig)> {
         stream("cubic", SenderConfig::Cubic(CubicConfig::default())),
         stream("paced cubic", SenderConfig::Cubic(CubicConfig { pacing: true, ..CubicConfig::default() })),
         stream("bbr v1", SenderConfig::BbrV1(BbrV1Config::default())),
+        stream("bbr v2", SenderConfig::BbrV2(BbrV2Config::default())),
         stream("bbr v3", SenderConfig::BbrV3(BbrV3Config::default())),
         stream("prague", SenderConfig::Prague(PragueConfig::default())),
         stream("udp prague", SenderConfig::UdpPrague(UdpPragueConfig::default())),

@@ -14,7 +14,7 @@ mod window;
 
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
-pub use bbr::{BbrV1, BbrV1Config, BbrV3, BbrV3Config};
+pub use bbr::{BbrV1, BbrV1Config, BbrV2Config, BbrV3Config, BoundedBbr};
 pub use cubic::{Cubic, CubicConfig, SlowStartExit};
 pub use prague::{Prague, PragueConfig};
 pub use reno::{Reno, RenoConfig};
@@ -113,6 +113,8 @@ pub struct RateSample {
     pub in_flight: Bytes,
     /// Payload held for lost since the segment was sent.
     pub lost: Bytes,
+    /// Payload reported with CE since the segment was sent; only AccECN tells.
+    pub marked: Bytes,
 }
 
 /// Why a window must shrink, reported at most once for each window of data.

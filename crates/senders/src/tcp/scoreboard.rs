@@ -32,6 +32,7 @@ struct Segment {
     delivered_at: Instant,
     first_sent_at: Instant,
     lost_before: u64,
+    marked_before: u64,
 }
 
 impl Segment {
@@ -80,6 +81,7 @@ pub(super) struct Scoreboard {
     delivered_at: Instant,
     first_sent_at: Instant,
     lost_total: u64,
+    marked_total: u64,
     /// Samples are limited by the application until this much is delivered.
     app_limited_until: u64,
 }
@@ -107,6 +109,7 @@ impl Scoreboard {
             delivered_at: Instant::ZERO,
             first_sent_at: Instant::ZERO,
             lost_total: 0,
+            marked_total: 0,
             app_limited_until: 0,
         }
     }
@@ -170,6 +173,7 @@ impl Scoreboard {
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
             lost_before: self.lost_total,
+            marked_before: self.marked_total,
         });
         self.next_seq += u64::from(len);
         seq
@@ -216,6 +220,7 @@ impl Scoreboard {
         segment.delivered_at = self.delivered_at;
         segment.first_sent_at = self.first_sent_at;
         segment.lost_before = self.lost_total;
+        segment.marked_before = self.marked_total;
         let seq = segment.seq;
         self.retransmissions.push_back((number, now));
         Some(seq)
@@ -339,7 +344,16 @@ impl Scoreboard {
             app_limited: segment.app_limited,
             in_flight: Bytes(u64::from(segment.in_flight)),
             lost: Bytes(self.lost_total - segment.lost_before),
+            marked: Bytes(self.marked_total - segment.marked_before),
         })
+    }
+
+    /// The acknowledgement that was just taken in told of so much payload with CE.
+    pub(super) fn count_marked(&mut self, news: &mut News, bytes: u64) {
+        self.marked_total += bytes;
+        if let Some(rate) = &mut news.rate {
+            rate.marked += Bytes(bytes);
+        }
     }
 
     /// RFC 8985 6.2 step 4: how long to wait for a segment that others overtook.

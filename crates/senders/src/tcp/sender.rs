@@ -161,7 +161,7 @@ impl Sender {
         self.allowed = self.allowed.max(segment.ack + u64::from(segment.window));
         let prior_in_flight = self.board.in_flight();
         let was_limited = self.board.delivered() < self.window_limited_until;
-        let news = self.board.handle_ack(now, segment, self.rtt.min());
+        let mut news = self.board.handle_ack(now, segment, self.rtt.min());
         if let Some(rtt) = news.first_rtt {
             self.rtt.sample(rtt);
         }
@@ -171,6 +171,8 @@ impl Sender {
             self.find_spurious(now, segment);
         }
         let marks = self.read_marks(now, segment, is_newest, &news, prior_in_flight);
+        let marked = marks.bytes.0.min(news.bytes);
+        self.board.count_marked(&mut news, marked);
         self.leave_phase();
         let lost = self.find_losses(now, prior_in_flight);
         self.check_probe(now, segment, prior_in_flight);
@@ -183,7 +185,7 @@ impl Sender {
                 now,
                 acked: Bytes(news.bytes),
                 acked_packets: news.packets,
-                marked: Bytes(marks.bytes.0.min(news.bytes)),
+                marked: Bytes(marked),
                 marked_packets: marks.packets,
                 lost: Bytes(lost),
                 rtt: news.last_rtt,

@@ -1,22 +1,26 @@
 //! BBR: paces at a measured bandwidth and limits its flight by a measured bandwidth-delay product.
 //!
-//! What versions 1 and 3 have in common is here: the bandwidth filter, round counting, the estimate of
+//! What all versions have in common is here: the bandwidth filter, round counting, the estimate of
 //! aggregated acknowledgements, and the quanta in which segments leave.
 
+mod bounded;
 mod policer;
 mod v1;
+mod v2;
 mod v3;
 
 use std::collections::VecDeque;
 
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
+pub use bounded::BoundedBbr;
 pub use v1::{BbrV1, BbrV1Config};
-pub use v3::{BbrV3, BbrV3Config};
+pub use v2::BbrV2Config;
+pub use v3::BbrV3Config;
 
 use super::{Ack, Sizes};
 
-/// Pacing stays this much below the estimate, so that queues drain (both versions).
+/// Pacing stays this much below the estimate, so that queues drain (all versions).
 const PACING_MARGIN: f64 = 0.99;
 /// The flight that keeps a path going, in segments.
 const MIN_WINDOW: f64 = 4.0;

@@ -3,18 +3,17 @@
 
 use tidemark_core::Bytes;
 
-use super::{AckPhase, BbrV3, State};
+use super::{AckPhase, BoundedBbr, State};
 use crate::controller::Ack;
 
 pub(super) const BETA: f64 = 0.7;
 pub(super) const LOSS_THRESHOLD: f64 = 0.02;
-const STARTUP_LOSS_EVENTS: u32 = 6;
 const ECN_GAIN: f64 = 1.0 / 16.0;
 const ECN_FACTOR: f64 = 1.0 / 3.0;
 const ECN_THRESHOLD: f64 = 0.5;
 const ECN_STARTUP_ROUNDS: u32 = 2;
 
-impl BbrV3 {
+impl BoundedBbr {
     pub(super) fn update_latest(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
         self.loss_round_begins = ack.acked > Bytes::ZERO && ack.prior_delivered >= self.loss_round;
         if let (Some((bandwidth, _)), Some(sample)) = (rate, ack.rate) {
@@ -60,8 +59,7 @@ impl BbrV3 {
         self.alpha += ECN_GAIN * (share - self.alpha);
         self.ecn_startup_rounds = if share >= ECN_THRESHOLD { self.ecn_startup_rounds + 1 } else { 0 };
         if self.state == State::Startup && self.ecn_startup_rounds >= ECN_STARTUP_ROUNDS {
-            self.full_bw_reached = true;
-            self.inflight_long = self.bdp(self.bw(), 1.0).max(self.inflight_latest);
+            self.leave_startup();
         }
     }
 
@@ -93,13 +91,22 @@ impl BbrV3 {
     pub(super) fn check_startup_loss(&mut self, ack: &Ack) {
         let heavy = ack.rate.is_some_and(|rate| rate.lost.as_f64() > LOSS_THRESHOLD * rate.in_flight.as_f64());
         if self.state == State::Startup
-            && self.loss_events >= STARTUP_LOSS_EVENTS
+            && self.loss_events >= self.constants.startup_losses
             && self.rounds_repairing >= 1
             && heavy
         {
-            self.full_bw_reached = true;
-            self.inflight_long = self.bdp(self.max_bw.get(), 1.0).max(self.inflight_latest);
+            self.leave_startup();
         }
+    }
+
+    /// Losses or marks say that the flight is too high.
+    fn leave_startup(&mut self) {
+        self.full_bw_reached = true;
+        self.inflight_long = if self.constants.keeps_delivered {
+            self.bdp(self.max_bw.get(), 1.0).max(self.inflight_latest)
+        } else {
+            self.inflight(self.max_bw.get(), 1.0)
+        };
     }
 
     pub(super) fn adapt_long_term(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
@@ -119,8 +126,10 @@ impl BbrV3 {
             }
         }
         let Some(sample) = ack.rate else { return };
-        let marked = ack.marked.as_f64() >= ECN_THRESHOLD * ack.acked.as_f64() && self.ecn_counts();
-        if sample.lost.as_f64() > LOSS_THRESHOLD * sample.in_flight.as_f64() || marked && ack.marked > Bytes::ZERO {
+        let marked = sample.marked > Bytes::ZERO
+            && sample.marked.as_f64() >= ECN_THRESHOLD * sample.delivered.as_f64()
+            && self.ecn_counts();
+        if sample.lost.as_f64() > LOSS_THRESHOLD * sample.in_flight.as_f64() || marked {
             if self.probe_samples {
                 self.too_high(ack, sample.in_flight.as_f64(), sample.app_limited);
             }

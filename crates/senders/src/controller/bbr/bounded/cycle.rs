@@ -4,14 +4,14 @@
 use tidemark_core::{Bytes, Duration};
 
 use super::super::{FULL_BW_GROWTH, FULL_BW_ROUNDS, MIN_RTT_WINDOW, PROBE_RTT_TIME};
-use super::{AckPhase, BbrV3, PROBE_WAIT, State};
+use super::{AckPhase, BoundedBbr, PROBE_WAIT, State, UP_GAIN, UpEnd};
 use crate::controller::Ack;
 
 const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 const PROBE_WAIT_RANDOM: f64 = 1.0;
 const PROBE_ROUNDS: f64 = 63.0;
 
-impl BbrV3 {
+impl BoundedBbr {
     pub(super) fn reset_full_bandwidth(&mut self) {
         self.full_bw = 0.0;
         self.full_bw_count = 0;
@@ -36,6 +36,7 @@ impl BbrV3 {
     pub(super) fn update_phase(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
         if self.state == State::Startup && self.full_bw_reached {
             self.state = State::Drain;
+            self.forget_signals();
         }
         if self.state == State::Drain && ack.in_flight.as_f64() <= self.inflight(self.max_bw.get(), 1.0) {
             self.start_down(ack);
@@ -62,6 +63,7 @@ impl BbrV3 {
         let in_flight = ack.in_flight.as_f64();
         let drained = in_flight <= self.inflight_with_headroom() && in_flight <= self.inflight(self.max_bw.get(), 1.0);
         if !self.start_probe_if_due(ack) && drained {
+            self.inflight_short = self.inflight_short.min(self.inflight_long);
             self.state = State::Cruise;
         }
     }
@@ -70,6 +72,11 @@ impl BbrV3 {
         let at_limit = ack.window_limited && self.window >= self.inflight_long;
         if self.previous_too_high && ack.in_flight.as_f64() >= self.inflight_long {
             self.stopped_risky_probe = true;
+        } else if self.constants.up_end == UpEnd::Flight {
+            let long_enough = self.min_rtt.is_some_and(|min| ack.now.since(self.phase_start) > min);
+            if !long_enough || ack.prior_in_flight.as_f64() < self.inflight(self.max_bw.get(), UP_GAIN) {
+                return;
+            }
         } else if at_limit {
             // The flight is held back by its own bound: that the bandwidth does not grow proves nothing.
             self.reset_full_bandwidth();
@@ -83,9 +90,7 @@ impl BbrV3 {
     }
 
     pub(super) fn start_down(&mut self, ack: &Ack) {
-        self.loss_in_round = false;
-        self.bw_latest = 0.0;
-        self.inflight_latest = 0.0;
+        self.forget_signals();
         self.probe_up_count = f64::INFINITY;
         self.rounds_since_probe = u64::from(self.stream.uniform() < 0.5);
         self.probe_wait = PROBE_WAIT + Duration::from_secs_f64(PROBE_WAIT_RANDOM * self.stream.uniform());
@@ -93,6 +98,14 @@ impl BbrV3 {
         self.ack_phase = AckPhase::ProbeStopping;
         self.rounds.restart(ack.delivered);
         self.state = State::Down;
+    }
+
+    /// What the probe brought about must not count against what follows it.
+    fn forget_signals(&mut self) {
+        self.loss_in_round = false;
+        self.ecn_in_round = false;
+        self.bw_latest = 0.0;
+        self.inflight_latest = 0.0;
     }
 
     pub(super) fn start_refill(&mut self, ack: &Ack) {

@@ -1,9 +1,5 @@
-//! BBR version 3: the procedures of draft-ietf-ccwg-bbr with the constants of Google's code (`tcp_bbr.c`,
-//! BBR_VERSION 3) throughout, and that code's response to ECN, of which the draft has none.
-//!
-//! The draft's own constants differ in the drain gain (0.5), the gain of `PROBE_DOWN` (0.90) and the window
-//! of aggregation. The response to ECN is DCTCP's, meant for round trips up to 5 ms: it does not meet the
-//! requirements of RFC 9331 4, so that AccECN has to be asked for.
+//! What versions 2 and 3 of BBR have in common: bounds on the flight and the bandwidth from what was seen in the
+//! last probe and since then, and the phases in which they are probed for. What differs is in [`Constants`].
 
 mod bounds;
 mod cycle;
@@ -12,10 +8,9 @@ use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant, Stream};
 
 use self::bounds::{BETA, LOSS_THRESHOLD};
 use super::{Aggregation, MIN_WINDOW, PACING_MARGIN, Rounds, WindowedMax, quantum, sample, wire_rate};
-use crate::config::{EcnMode, TcpConfig};
+use crate::config::EcnMode;
 use crate::controller::{Ack, Congestion, Controller, EcnResponse, LostSegment, Sizes};
 
-const STARTUP_GAIN: f64 = 2.77;
 const DRAIN_GAIN: f64 = 1.0 / 2.885;
 const WINDOW_GAIN: f64 = 2.0;
 const UP_GAIN: f64 = 1.25;
@@ -24,22 +19,28 @@ const UP_WINDOW_GAIN: f64 = 2.25;
 const HEADROOM: f64 = 0.15;
 const PROBE_WAIT: Duration = Duration::from_secs(2);
 
-/// BBR version 3's configuration.
-#[derive(Clone, PartialEq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct BbrV3Config {
-    /// Marks count only while the least round-trip time is at most this. Default 5 ms, as in Google's code.
-    pub ecn_max_rtt: Duration,
-    /// The transport below. ECN is off by default; with `accecn` packets are ECT(1).
-    pub tcp: TcpConfig,
+/// What tells that `PROBE_UP` has found the limit, if neither losses nor marks do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum UpEnd {
+    /// After a minimum round trip, a flight of 1.25 bandwidth-delay products: it must have built a queue.
+    Flight,
+    /// A bandwidth that grows no more.
+    Plateau,
 }
 
-impl Default for BbrV3Config {
-    fn default() -> Self {
-        Self { ecn_max_rtt: Duration::from_millis(5), tcp: TcpConfig::default() }
-    }
+/// In what versions 2 and 3 differ.
+#[derive(Debug)]
+pub(super) struct Constants {
+    pub(super) startup_gain: f64,
+    /// Gain of the window in `STARTUP` and `DRAIN`.
+    pub(super) startup_window_gain: f64,
+    /// Segments lost in a round of `STARTUP` from which a share of losses counts.
+    pub(super) startup_losses: u32,
+    /// Where losses or marks end `STARTUP`, what was delivered in the last round bounds the bound from below.
+    pub(super) keeps_delivered: bool,
+    pub(super) up_end: UpEnd,
+    /// Aggregation is trusted up to so many seconds at the bandwidth.
+    pub(super) longest_aggregation: f64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,10 +64,12 @@ enum AckPhase {
     ProbeStopping,
 }
 
-/// BBR version 3.
+/// BBR version 2 or 3.
 #[derive(Clone, Debug)]
-pub struct BbrV3 {
+pub struct BoundedBbr {
+    constants: &'static Constants,
     sizes: Sizes,
+    /// Marks count up to this round-trip time.
     ecn_max_rtt: Duration,
     stream: Stream,
     state: State,
@@ -123,12 +126,19 @@ pub struct BbrV3 {
     undo: Option<(f64, f64, f64)>,
 }
 
-impl BbrV3 {
+impl BoundedBbr {
     /// A controller at its initial window. `seed` and `flow` name the stream of its random waits.
-    pub fn new(config: &BbrV3Config, sizes: Sizes, flow: FlowId, seed: u64) -> Self {
+    pub(super) fn new(
+        constants: &'static Constants,
+        ecn_max_rtt: Duration,
+        sizes: Sizes,
+        flow: FlowId,
+        seed: u64,
+    ) -> Self {
         Self {
+            constants,
             sizes,
-            ecn_max_rtt: config.ecn_max_rtt,
+            ecn_max_rtt,
             stream: Stream::new(seed, flow.0, "bbr"),
             state: State::Startup,
             rounds: Rounds::default(),
@@ -189,8 +199,8 @@ impl BbrV3 {
     }
     fn gains(&self) -> (f64, f64) {
         match self.state {
-            State::Startup => (STARTUP_GAIN, WINDOW_GAIN),
-            State::Drain => (DRAIN_GAIN, WINDOW_GAIN),
+            State::Startup => (self.constants.startup_gain, self.constants.startup_window_gain),
+            State::Drain => (DRAIN_GAIN, self.constants.startup_window_gain),
             State::Down => (DOWN_GAIN, WINDOW_GAIN),
             State::Up => (UP_GAIN, UP_WINDOW_GAIN),
             State::Cruise | State::Refill => (1.0, WINDOW_GAIN),
@@ -229,7 +239,8 @@ impl BbrV3 {
 
     fn update_window(&mut self, ack: &Ack) {
         let acked = ack.acked.as_f64();
-        let target = self.inflight(self.bw(), self.gains().1) + self.aggregation.extra();
+        let target = self.inflight(self.bw(), self.gains().1)
+            + self.aggregation.extra().min(self.bw() * self.constants.longest_aggregation);
         if self.full_bw_reached {
             self.window = (self.window + acked).min(target);
         } else if self.window < target || ack.delivered.as_f64() < self.sizes.initial_window {
@@ -248,7 +259,7 @@ impl BbrV3 {
     }
 }
 
-impl Controller for BbrV3 {
+impl Controller for BoundedBbr {
     fn on_established(&mut self, now: Instant, ecn: EcnMode, rtt: Option<Duration>) {
         self.ecn = ecn == EcnMode::Accecn;
         self.min_rtt = rtt;
@@ -257,7 +268,7 @@ impl Controller for BbrV3 {
         self.probe_rtt_min_at = now;
         self.aggregation.restart(now);
         let rtt = rtt.unwrap_or(Duration::from_millis(1)).max(Duration::from_micros(1));
-        self.pacing = STARTUP_GAIN * self.sizes.initial_window / rtt.as_secs_f64();
+        self.pacing = self.constants.startup_gain * self.sizes.initial_window / rtt.as_secs_f64();
     }
     fn on_lost(&mut self, lost: &LostSegment) {
         if !self.loss_in_round {
