@@ -158,9 +158,8 @@ fn losses_and_lost_reports_are_survived_and_every_frame_is_accounted_for() {
     }
 }
 
-/// Its authors' rule is two marks in a round trip. Marks at random give fewer, for three reasons: the average
-/// rises fast and falls slowly, so that alpha is twice p and more; a unit of growth is 1000 B, a packet 1248 B;
-/// and the target rate is 1 / 1.2 of the window's. What remains is the law itself: the rate is as 1 / p.
+/// Of its authors' two marks in a round trip 0.7 are left for a video; its documentation says why. What remains is
+/// the law: the rate is as 1 / p.
 #[test]
 fn screams_marks_in_a_round_trip_do_not_depend_on_their_probability() {
     for p in [0.01, 0.03, 0.1] {
@@ -180,7 +179,7 @@ fn screams_marks_in_a_round_trip_do_not_depend_on_their_probability() {
         link.run_until(Instant::from_millis(150_000));
         let marks = (link.stats().1.marks_received - before) as f64 / (120.0 / 0.025);
         println!("p {p}: {marks:.2} marks a round trip, alpha {:?}", link.stats().0.alpha);
-        assert!((0.8..0.98).contains(&marks), "{marks} at {p}");
+        assert!((0.63..0.8).contains(&marks), "{marks} at {p}");
     }
 }
 

@@ -2,10 +2,10 @@
 
 mod link;
 
-use link::{Fate, Link, is_data};
-use tidemark_core::Bytes;
-use tidemark_core::{Duration, Instant, Probability, Stream};
-use tidemark_senders::controller::{CubicConfig, PragueConfig, RenoConfig};
+use link::{Bottleneck, Fate, Link, is_data};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant, Probability, Stream};
+use tidemark_senders::controller::{BbrV2Config, CubicConfig, PragueConfig, RenoConfig};
+use tidemark_senders::media::{Feedback, MediaController, PacketResult, RateLimits, Scream, ScreamConfig};
 use tidemark_senders::{AppConfig, SenderConfig, TcpConfig};
 
 fn tcp() -> TcpConfig {
@@ -108,5 +108,105 @@ fn prague_under_random_marks() {
         let share = (rtt as f64 / 25.0).min(1.0);
         let law = |p: f64| (1.0 + 3f64.sqrt()) * (1.0 - p) / p * share;
         check(&config, rtt, [0.01, 0.03, 0.1], Fate::Mark, How::Random, 120, law);
+    }
+}
+
+/// Bytes of payload in flight of a SCReAM that uses its window to the last byte, in units of 1000 B of which every
+/// 1/p-th is marked, with ten reports in a round trip.
+fn scream_window(rtt: Duration, p: f64) -> f64 {
+    let max = BitRate::from_mbps(100_000);
+    let rates = RateLimits { min: BitRate::from_kbps(10), max, ..RateLimits::default() };
+    let mut controller = Scream::new(&ScreamConfig { rates, ..ScreamConfig::default() });
+    let (mut now, mut seq, mut earned, mut since, mut sum) = (Instant::from_millis(1000), 0, 0.0, 0.0, 0.0);
+    const REPORTS: u32 = 60_000;
+    for report in 0..REPORTS {
+        now += rtt / 10;
+        // It allows a flight of three reference windows, for the bursts of a video.
+        let window = controller.window().unwrap().as_f64() / 3.0;
+        sum += if report >= REPORTS / 2 { window } else { 0.0 };
+        earned += window / 10.0;
+        let mut results = Vec::new();
+        while earned >= 1000.0 {
+            earned -= 1000.0;
+            since += p;
+            let ecn = if since >= 1.0 { Ecn::Ce } else { Ecn::Ect1 };
+            since -= since.floor();
+            let (sent_at, received_at) = (now.before(rtt), Some(now.before(rtt / 2)));
+            results.push(PacketResult { seq, size: Bytes(1000), sent_at, received_at, ecn });
+            seq += 1;
+        }
+        let in_flight = Bytes(window as u64);
+        let feedback = Feedback { now, results: &results, rtt: Some(rtt), in_flight, sent: seq, recommended: None };
+        controller.on_feedback(&feedback);
+    }
+    sum / f64::from(REPORTS / 2)
+}
+
+/// Two marks in a virtual round trip of 25 ms, its authors' rule, where the marked share is averaged over a
+/// round trip: up to one of 10 ms.
+#[test]
+fn scream() {
+    for p in [0.01, 0.03, 0.1] {
+        let law = 2.0 * (1.0 - p) / p * 0.4;
+        let measured = scream_window(Duration::from_millis(10), p) / 1000.0;
+        println!("SCReAM at {p}: {measured:.1} units of {law:.1}");
+        assert!((0.9..1.1).contains(&(measured / law)), "{measured} of {law} at {p}");
+    }
+}
+
+/// What marks of `p` at random leave of a bandwidth-delay product of `product` segments, after the rules of `tcp_bbr2.c`: from
+/// a window of two products each round takes p/3, until as many rounds as the flight has segments, 63 at the
+/// most, have passed (the first is counted with a chance of one half); then the window doubles each round, from one round at the
+/// old one, until the flight is 1.25 products. Every 5 s half a product for 200 ms costs 2 %.
+fn bbr_v2_share(p: f64, product: f64) -> f64 {
+    let (mut window, mut carried, mut rounds) = (2.0f64, 0.0, 0.0);
+    while rounds + 0.5 < (window.min(1.0) * product).min(63.0) {
+        window *= 1.0 - p / 3.0;
+        carried += window.min(1.0);
+        rounds += 1.0;
+    }
+    while window < 1.25 {
+        carried += window.min(1.0);
+        rounds += 1.0;
+        window *= 2.0;
+    }
+    carried / rounds * 0.98
+}
+
+/// The DCTCP-like response of BBR version 2 is `1 - alpha / 3` a round, from probe to probe; the mean rate follows.
+#[test]
+fn bbr_v2() {
+    let config = SenderConfig::BbrV2(BbrV2Config { tcp: tcp(), ..BbrV2Config::default() });
+    let (rate, rtt) = (BitRate::from_mbps(200), Duration::from_millis(25));
+    let product = rate.bytes_in(rtt).as_f64() / 1500.0;
+    for p in [0.03, 0.1, 0.3] {
+        let mut link = Link::new(&config, &AppConfig::default(), rtt / 2);
+        link.bottleneck = Some(Bottleneck::new(rate, rate.bytes_in(rtt * 10), Duration::MAX));
+        let mut stream = Stream::new(1, 0, "mark");
+        link.down =
+            Box::new(
+                move |_, packet| {
+                    if is_data(packet) && stream.chance(Probability::new(p)) { Fate::Mark } else { Fate::Deliver }
+                },
+            );
+        link.run_for(Duration::from_secs(5));
+        let before = link.stats().1.delivered;
+        let (mut falls, mut rounds, mut last) = (0.0, 0.0, f64::INFINITY);
+        for _ in 0..800 {
+            link.run_for(rtt);
+            let window = link.stats().0.window.unwrap().as_f64() / 1448.0;
+            if window < last && last < 0.9 * product && window > 20.0 {
+                falls += (last / window).ln();
+                rounds += 1.0;
+            }
+            last = window;
+        }
+        let response = falls / rounds / -(1.0 - p / 3.0f64).ln();
+        let possible = rate.as_bps() as f64 / 8.0 * 20.0 * 1448.0 / 1500.0;
+        let measured = (link.stats().1.delivered - before).as_f64() / possible;
+        let law = bbr_v2_share(p, product);
+        println!("BBR v2 at {p}: {response:.3} of the response; {measured:.3} of the link, by the law {law:.3}");
+        assert!((0.97..1.03).contains(&response), "{response} at {p}");
+        assert!((0.9..1.1).contains(&(measured / law)), "{measured} of {law} at {p}");
     }
 }
