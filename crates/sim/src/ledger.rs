@@ -1,7 +1,7 @@
 //! Conservation: every byte that was sent is delivered, dropped or still on its way.
 
-use tidemark_core::{Bytes, FlowId};
 use thiserror::Error;
+use tidemark_core::{Bytes, FlowId};
 
 /// What happened to the bytes of one direction of one flow, counted where packets change hands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

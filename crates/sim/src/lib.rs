@@ -1,5 +1,18 @@
 //! Virtual time: a scenario becomes a run, a run becomes results.
+//!
+//! [`scenario::Scenario`] reads and checks a scenario file, [`Simulation`] runs it, [`output`] writes what a
+//! [`RunResult`] says.
+
 pub mod distribution;
 pub mod event;
 pub mod ledger;
+pub mod output;
+mod recorder;
+mod result;
 pub mod scenario;
+mod simulation;
+mod summary;
+
+pub use ledger::NotConserved;
+pub use result::{CellResult, FlowResult, RunResult, Series, Split, UeResult};
+pub use simulation::{SetUpError, Simulation};

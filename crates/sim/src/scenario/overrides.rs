@@ -30,9 +30,8 @@ pub enum OverrideError {
 /// the `name` of the entry, or `*` for all entries. A value is TOML where it reads as TOML, else text:
 /// `duration=20 s` and `duration="20 s"` mean the same.
 pub fn apply(text: &str, assignments: &[String]) -> Result<String, OverrideError> {
-    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        OverrideError::NotToml(error.message().to_string())
-    })?;
+    let mut document: DocumentMut =
+        text.parse().map_err(|error: toml_edit::TomlError| OverrideError::NotToml(error.message().to_string()))?;
     for assignment in assignments {
         let (key, value) =
             assignment.split_once('=').ok_or_else(|| OverrideError::NotAnAssignment(assignment.clone()))?;

@@ -1,0 +1,204 @@
+//! What a run remembers of each flow and each UE.
+
+use tidemark_cell::DelaySplit;
+use tidemark_core::{Bytes, Duration, Ecn, Instant};
+
+use crate::distribution::{Distribution, round};
+use crate::result::Split;
+
+/// One flow's packets and round-trip times. Packets sent before the warm-up's end do not count.
+#[derive(Debug, Default)]
+pub struct FlowRecord {
+    /// Packets that the sender handed to the network.
+    pub sent_packets: u64,
+    /// Packets that arrived with CE.
+    pub marked: u64,
+    /// Packets that the network dropped.
+    pub dropped: u64,
+    /// IP bytes that arrived.
+    pub delivered: Bytes,
+    /// One-way delays.
+    pub owd: Distribution,
+    /// Times in the RLC queue.
+    pub queue: Distribution,
+    /// Round-trip times.
+    pub rtt: Distribution,
+    parts: Parts,
+    interval: FlowInterval,
+    /// Finished intervals.
+    pub intervals: Vec<FlowPoint>,
+    first_sent: Option<Instant>,
+    last_arrival: Instant,
+}
+
+/// Sums over the packets that arrived, for the mean of each part of the delay.
+#[derive(Debug, Default)]
+struct Parts {
+    packets: u64,
+    propagation: Duration,
+    queuing: Duration,
+    scheduling: Duration,
+    retransmission: Duration,
+}
+
+#[derive(Debug, Default)]
+struct FlowInterval {
+    delivered: Bytes,
+    marks: u64,
+    rtt: Mean,
+}
+
+/// A flow's values over one interval.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowPoint {
+    /// IP bytes that arrived.
+    pub delivered: Bytes,
+    /// Packets that arrived with CE.
+    pub marks: u64,
+    /// Mean round-trip time.
+    pub rtt: Option<Duration>,
+    /// Congestion window at the end.
+    pub window: Option<Bytes>,
+}
+
+/// One UE's packets.
+#[derive(Debug, Default)]
+pub struct UeRecord {
+    /// IP bytes that arrived after the warm-up.
+    pub delivered: Bytes,
+    /// Times in the RLC queue.
+    pub queue: Distribution,
+    interval: UeInterval,
+    /// Finished intervals.
+    pub intervals: Vec<UePoint>,
+}
+
+#[derive(Debug, Default)]
+struct UeInterval {
+    delivered: Bytes,
+    queue: Mean,
+}
+
+/// A UE's values over one interval.
+#[derive(Clone, Copy, Debug)]
+pub struct UePoint {
+    /// IP bytes that arrived.
+    pub delivered: Bytes,
+    /// Mean time in the RLC queue.
+    pub queue: Option<Duration>,
+    /// MCS index at the end.
+    pub mcs: Option<u8>,
+}
+
+#[derive(Debug, Default)]
+struct Mean {
+    sum: Duration,
+    count: u64,
+}
+
+impl Mean {
+    fn add(&mut self, value: Duration) {
+        self.sum += value;
+        self.count += 1;
+    }
+    fn take(&mut self) -> Option<Duration> {
+        let mean = (self.count > 0).then(|| self.sum / self.count.max(1));
+        *self = Self::default();
+        mean
+    }
+}
+
+/// A downlink packet that has arrived at its UE.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// When the server's IP layer sent it.
+    pub sent: Instant,
+    /// When the UE's IP layer got it.
+    pub at: Instant,
+    /// Length of the IP packet.
+    pub size: Bytes,
+    /// Its ECN field on arrival.
+    pub ecn: Ecn,
+    /// Its time in the cell.
+    pub delay: DelaySplit,
+    /// False during the warm-up, when only the series count it.
+    pub counts: bool,
+}
+
+impl FlowRecord {
+    /// Counts a packet that the sender hands to the network.
+    pub fn sent(&mut self, now: Instant) {
+        self.sent_packets += 1;
+        self.first_sent.get_or_insert(now);
+    }
+    /// From the first packet sent to the last one that arrived.
+    pub fn active(&self) -> Duration {
+        self.first_sent.map_or(Duration::ZERO, |first| self.last_arrival.since(first))
+    }
+    /// Counts an arrival.
+    pub fn arrived(&mut self, packet: &Arrival) {
+        let marked = u64::from(packet.ecn == Ecn::Ce);
+        self.interval.delivered += packet.size;
+        self.interval.marks += marked;
+        if !packet.counts {
+            return;
+        }
+        let total = packet.at.since(packet.sent);
+        let DelaySplit { queuing, scheduling, retransmission } = packet.delay;
+        self.last_arrival = packet.at;
+        self.delivered += packet.size;
+        self.marked += marked;
+        self.owd.record(total);
+        self.queue.record(queuing + scheduling);
+        self.parts.packets += 1;
+        self.parts.propagation += total - queuing - scheduling - retransmission;
+        self.parts.queuing += queuing;
+        self.parts.scheduling += scheduling;
+        self.parts.retransmission += retransmission;
+    }
+    /// Counts a round-trip time.
+    pub fn round_trip(&mut self, rtt: Duration, counts: bool) {
+        self.interval.rtt.add(rtt);
+        if counts {
+            self.rtt.record(rtt);
+        }
+    }
+    /// Ends an interval of the series.
+    pub fn sample(&mut self, window: Option<Bytes>) {
+        let FlowInterval { delivered, marks, rtt } = &mut self.interval;
+        let point = FlowPoint { delivered: *delivered, marks: *marks, rtt: rtt.take(), window };
+        self.interval = FlowInterval::default();
+        self.intervals.push(point);
+    }
+    /// The mean delay taken apart; `None` where nothing arrived.
+    pub fn split(&self) -> Option<Split> {
+        let Parts { packets, propagation, queuing, scheduling, retransmission } = self.parts;
+        let mean = |sum: Duration| round((sum / packets.max(1)).as_millis_f64(), 1e3);
+        (packets > 0).then(|| Split {
+            propagation: mean(propagation),
+            queuing: mean(queuing),
+            scheduling: mean(scheduling),
+            retransmission: mean(retransmission),
+        })
+    }
+}
+
+impl UeRecord {
+    /// Counts an arrival.
+    pub fn arrived(&mut self, packet: &Arrival) {
+        let queue = packet.delay.queuing + packet.delay.scheduling;
+        self.interval.delivered += packet.size;
+        self.interval.queue.add(queue);
+        if packet.counts {
+            self.delivered += packet.size;
+            self.queue.record(queue);
+        }
+    }
+    /// Ends an interval of the series.
+    pub fn sample(&mut self, mcs: Option<u8>) {
+        let UeInterval { delivered, queue } = &mut self.interval;
+        let point = UePoint { delivered: *delivered, queue: queue.take(), mcs };
+        self.interval = UeInterval::default();
+        self.intervals.push(point);
+    }
+}

@@ -1,0 +1,158 @@
+//! What a run found out. A figure that could not be measured is absent, never zero.
+
+use serde::Serialize;
+
+use crate::distribution::{Distribution, Quantiles};
+
+/// Everything a run measured, with what is needed to repeat it.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunResult {
+    /// Version of the program.
+    pub tidemark: &'static str,
+    /// Name of the scenario.
+    pub name: String,
+    /// Seed.
+    pub seed: u64,
+    /// Virtual seconds.
+    pub duration_s: f64,
+    /// Seconds at the start that the statistics leave out.
+    pub warmup_s: f64,
+    /// Virtual seconds at which the run was interrupted; absent where it came to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interrupted_at_s: Option<f64>,
+    /// The cell as a whole.
+    pub cell: CellResult,
+    /// One entry a flow.
+    pub flows: Vec<FlowResult>,
+    /// One entry a UE.
+    pub ues: Vec<UeResult>,
+    /// Development over time.
+    #[serde(skip)]
+    pub series: Series,
+    /// The whole scenario, as text, with overrides applied.
+    pub scenario: String,
+}
+
+/// The cell as a whole, after the warm-up.
+#[derive(Clone, Debug, Serialize)]
+pub struct CellResult {
+    /// Share of the downlink's resource blocks that carried data.
+    pub utilisation: Option<f64>,
+    /// IP bytes delivered to all UEs, as a rate.
+    pub throughput_mbps: f64,
+    /// The statement that the conservation check of this run made; a run that fails it has no result.
+    pub conservation: String,
+}
+
+/// One flow, after the warm-up.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowResult {
+    /// Its name in the scenario.
+    pub name: String,
+    /// The UE that it ends at.
+    pub ue: String,
+    /// The sender's congestion controller.
+    pub controller: String,
+    /// The marking law of its bearer.
+    pub law: String,
+    /// IP bytes delivered to the UE while the flow was active, as a rate.
+    pub throughput_mbps: f64,
+    /// Application bytes delivered in order while the flow was active, as a rate.
+    pub goodput_mbps: f64,
+    /// One-way delay of downlink packets, from the server's IP layer to the UE's.
+    pub owd_ms: Option<Quantiles>,
+    /// Round-trip time as the sender measured it.
+    pub rtt_ms: Option<Quantiles>,
+    /// Time of downlink packets in the RLC queue.
+    pub queue_ms: Option<Quantiles>,
+    /// Downlink packets that the sender handed to the network.
+    pub sent_packets: u64,
+    /// Downlink packets that arrived at the UE with CE.
+    pub marked: u64,
+    /// Downlink packets that the network dropped.
+    pub dropped: u64,
+    /// Segments that the sender sent again.
+    pub retransmissions: u64,
+    /// Mean one-way delay, taken apart.
+    pub split_ms: Option<Split>,
+    /// Distribution of the one-way delay.
+    #[serde(skip)]
+    pub owd: Distribution,
+    /// Distribution of the round-trip time.
+    #[serde(skip)]
+    pub rtt: Distribution,
+    /// Distribution of the time in the RLC queue.
+    #[serde(skip)]
+    pub queue: Distribution,
+}
+
+/// The mean one-way delay, taken apart; the parts add up to the mean.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Split {
+    /// On the wire between server and gNB.
+    pub propagation: f64,
+    /// In the RLC queue behind other packets.
+    pub queuing: f64,
+    /// At the head of the RLC queue, waiting for the scheduler, and in the air.
+    pub scheduling: f64,
+    /// HARQ and RLC retransmission, and waiting for packets before it.
+    pub retransmission: f64,
+}
+
+/// One UE, after the warm-up.
+#[derive(Clone, Debug, Serialize)]
+pub struct UeResult {
+    /// Its name in the scenario.
+    pub name: String,
+    /// The model of its channel.
+    pub channel: String,
+    /// IP bytes delivered to it, as a rate.
+    pub throughput_mbps: f64,
+    /// Time of its downlink packets in the RLC queue.
+    pub queue_ms: Option<Quantiles>,
+    /// Mean MCS index over its first transmissions; absent on a channel without MCS.
+    pub mcs_mean: Option<f64>,
+    /// Share of first transmissions that failed; absent where there were none.
+    pub bler: Option<f64>,
+    /// Downlink packets marked by its bearer's law.
+    pub marked: u64,
+    /// Downlink packets dropped: by the law, by a full queue, by the radio.
+    pub dropped: u64,
+    /// Its share of the cell's downlink resource blocks.
+    pub prb_share: Option<f64>,
+}
+
+/// Time series, one value an interval; `None` where there was nothing to measure.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Series {
+    /// The end of each interval, in seconds.
+    pub t_s: Vec<f64>,
+    /// Per flow.
+    pub flows: FlowSeries,
+    /// Per UE.
+    pub ues: UeSeries,
+}
+
+/// Series per flow: outer index the flow, inner the interval.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct FlowSeries {
+    /// IP bytes delivered in the interval, as a rate.
+    pub throughput_mbps: Vec<Vec<f64>>,
+    /// Mean round-trip time of the interval's samples.
+    pub rtt_ms: Vec<Vec<Option<f64>>>,
+    /// Packets of the interval that arrived with CE.
+    pub marks: Vec<Vec<u64>>,
+    /// Congestion window at the end of the interval, in kB.
+    pub cwnd_kb: Vec<Vec<Option<f64>>>,
+}
+
+/// Series per UE: outer index the UE, inner the interval.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct UeSeries {
+    /// Mean RLC queue delay of the packets that arrived in the interval.
+    pub queue_ms: Vec<Vec<Option<f64>>>,
+    /// MCS index at the end of the interval.
+    pub mcs: Vec<Vec<Option<f64>>>,
+    /// IP bytes delivered in the interval, as a rate.
+    pub throughput_mbps: Vec<Vec<f64>>,
+}

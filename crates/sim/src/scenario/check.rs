@@ -1,0 +1,173 @@
+//! What a scenario must be like beyond its form.
+
+use tidemark_core::{Duration, FlowId};
+use tidemark_senders::connect;
+
+use super::{LoadError, Scenario, ScenarioError};
+
+/// UEs of one scenario at most: more is a typing error, and every one costs memory.
+const MOST_UES: usize = 4096;
+/// Intervals of the series at most.
+const MOST_SAMPLES: u64 = 1_000_000;
+
+impl Scenario {
+    /// Finds the first thing that is wrong, with its place in the text.
+    pub(super) fn check(&self, file: &str) -> Result<(), LoadError> {
+        let wrong = |path: &[&str], field: &str, message: String| {
+            let path: Vec<_> = path.iter().copied().chain(field.split('.')).collect();
+            Err(LoadError::from(ScenarioError::in_field(file, &self.text, &path, message)))
+        };
+        if self.name.is_empty() || !self.name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)) {
+            return wrong(&[], "name", "use letters, digits, `.`, `_` and `-`: it names a folder".into());
+        }
+        if self.duration.is_zero() || self.duration > Duration::from_secs(86_400) {
+            return wrong(&[], "duration", "must be above zero and at most a day".into());
+        }
+        if self.warmup >= self.duration {
+            return wrong(&[], "warmup", format!("must be shorter than the duration, {}", self.duration));
+        }
+        if self.sample_interval < Duration::from_millis(1) || self.sample_interval > self.duration {
+            return wrong(&[], "sample_interval", "must lie between 1 ms and the duration".into());
+        }
+        if self.duration.as_nanos() / self.sample_interval.as_nanos() > MOST_SAMPLES {
+            return wrong(
+                &[],
+                "sample_interval",
+                format!("makes more than {MOST_SAMPLES} intervals: use a longer one"),
+            );
+        }
+        if let Err(error) = self.cell.validate() {
+            return wrong(&["cell"], error.field(), error.problem().into());
+        }
+        if let Err(error) = self.marker.validate() {
+            return wrong(&["marker"], error.field, error.problem.into());
+        }
+        if self.ue.is_empty() {
+            return wrong(&[], "ue", "needs at least one [[ue]]".into());
+        }
+        if self.ue.iter().map(|ue| ue.count as usize).sum::<usize>() > MOST_UES {
+            return wrong(&[], "ue", format!("at most {MOST_UES} UEs in all"));
+        }
+        for (index, ue) in self.ue.iter().enumerate() {
+            let at = index.to_string();
+            let place = ["ue", at.as_str()];
+            if self.ue[..index].iter().any(|earlier| earlier.name == ue.name) {
+                return wrong(&place, "name", format!("`{}` is taken by an earlier [[ue]]", ue.name));
+            }
+            if ue.count == 0 {
+                return wrong(&place, "count", "must be at least 1".into());
+            }
+            if let Err(error) = self.config(ue).validate() {
+                return wrong(&place, error.field(), error.problem().into());
+            }
+        }
+        for (index, flow) in self.flow.iter().enumerate() {
+            let at = index.to_string();
+            let place = ["flow", at.as_str()];
+            if self.flow[..index].iter().any(|earlier| earlier.name == flow.name) {
+                return wrong(&place, "name", format!("`{}` is taken by an earlier [[flow]]", flow.name));
+            }
+            if !self.ue.iter().any(|ue| ue.name == flow.ue) {
+                let names = self.ue.iter().map(|ue| ue.name.as_str()).collect::<Vec<_>>().join(", ");
+                return wrong(&place, "ue", format!("there is no [[ue]] named `{}`: use one of {names}", flow.ue));
+            }
+            if flow.round_trip > Duration::from_secs(10) {
+                return wrong(&place, "round_trip", "must be at most 10 s".into());
+            }
+            if let Err(error) = flow.sender.validate() {
+                return wrong(&["flow", &at, "sender"], error.field, error.expected.into());
+            }
+            if let Err(error) = flow.app.validate() {
+                return wrong(&["flow", &at, "app"], error.field, error.expected.into());
+            }
+            // Not every sender carries every application.
+            if let Err(error) = connect(&flow.sender, &flow.app, FlowId(0), 0) {
+                return wrong(&["flow", &at, "sender"], error.field, error.expected.into());
+            }
+            let (start, stop) = flow.app.times();
+            if stop.is_some_and(|stop| stop <= start) {
+                return wrong(&["flow", &at, "app"], "stop", format!("must come after the start, {start}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    const TEXT: &str = r#"
+name = "t"
+duration = "1 s"
+
+[[ue]]
+name = "a"
+
+[[flow]]
+name = "f"
+ue = "a"
+round_trip = "10 ms"
+"#;
+
+    fn with(assignment: &str) -> String {
+        match Scenario::parse("t.toml", TEXT, Path::new(""), &[assignment.to_string()]) {
+            Ok(_) => "accepted".into(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_line_key_and_what_would_be_right() {
+        assert_eq!(with("seed=2"), "accepted");
+        for (assignment, line, key, right) in [
+            ("duration=0 s", 3, "duration", "above zero"),
+            ("duration=-1 s", 3, "", "duration"),
+            ("duration=5", 3, "", "s"),
+            ("warmup=1 s", 4, "warmup", "shorter"),
+            ("sample_interval=2 s", 4, "sample_interval", "duration"),
+            ("cell.prbs=0", 0, "cell.prbs", "1 to 275"),
+            ("cell.f1u.delay=5 s", 0, "cell.f1u.delay", "at most 1 s"),
+            ("marker.law=magic", 0, "", "l4span"),
+            ("ue.0.count=0", 0, "ue.0.count", "at least 1"),
+            ("ue.0.channel={ model = \"static\", snr_db = 99 }", 0, "ue.0.channel.snr_db", "between"),
+            ("ue.0.chanel=1", 0, "", "chanel"),
+            ("flow.0.ue=b", 10, "flow.0.ue", "use one of a"),
+            ("flow.0.round_trip=1 h", 11, "", ""),
+            ("flow.0.app={ app = \"bulk\", start = \"2 s\", stop = \"1 s\" }", 0, "flow.0.app", "stop"),
+            ("flow.0.sender.controller=magic", 0, "", "prague"),
+        ] {
+            let message = with(assignment);
+            assert!(message.starts_with("t.toml:"), "{assignment}: {message}");
+            assert!(message.contains(key) && message.contains(right), "{assignment}: {message}");
+            if line > 0 {
+                assert!(message.starts_with(&format!("t.toml:{line}:")), "{assignment}: {message}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_scenario_without_ues_is_refused() {
+        let text = "name = \"t\"\nduration = \"1 s\"\nue = []\n";
+        let error = Scenario::parse("t.toml", text, Path::new(""), &[]).unwrap_err().to_string();
+        assert!(error.contains("t.toml:3: ue: needs at least one"), "{error}");
+    }
+
+    #[test]
+    fn a_trace_that_is_missing_or_malformed_is_named() {
+        let folder = std::env::temp_dir().join(format!("tidemark-trace-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("bad.mahi"), "1\n2\nthree\n").unwrap();
+        std::fs::write(folder.join("empty.mahi"), "").unwrap();
+        for (file, says) in
+            [("none.mahi", "No such file"), ("bad.mahi", "bad.mahi:3:"), ("empty.mahi", "empty.mahi:1:")]
+        {
+            let assignment = format!("ue.0.channel={{ model = \"trace\", file = \"{file}\", format = \"mahimahi\" }}");
+            let error = Scenario::parse("t.toml", TEXT, &folder, &[assignment]).unwrap_err().to_string();
+            assert!(error.contains("ue.0.channel.file") && error.contains(says), "{error}");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
