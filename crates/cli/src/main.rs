@@ -1,2 +1,60 @@
 //! The command `tidemark`.
-fn main() {}
+
+mod compare;
+mod interrupt;
+mod progress;
+mod report;
+mod reproduce;
+mod run;
+mod table;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// L4S congestion signalling for 5G: simulate cells, marking laws and congestion controllers.
+#[derive(Parser)]
+#[command(name = "tidemark", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a scenario and write its results and report
+    Run(run::Run),
+    /// Check a scenario without running it
+    Check(run::Source),
+    /// Print the JSON schema of the scenario language
+    Schema,
+    /// Compare the results of two runs, flow by flow
+    Compare {
+        /// Folder of the baseline run
+        baseline: PathBuf,
+        /// Folder of the run to compare with it
+        other: PathBuf,
+    },
+    /// Repeat a published experiment and put its figures beside ours
+    Reproduce(reproduce::Reproduce),
+}
+
+fn main() -> ExitCode {
+    interrupt::listen();
+    let outcome = match Arguments::parse().command {
+        Command::Run(run) => run.execute(),
+        Command::Check(source) => source.check(),
+        Command::Schema => run::print_schema(),
+        Command::Compare { baseline, other } => compare::execute(&baseline, &other),
+        Command::Reproduce(reproduce) => reproduce.execute(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:?}");
+            // 2, the same as clap's for a wrong argument; 130 as the shell's for an interrupt.
+            ExitCode::from(if interrupt::happened() { 130 } else { 2 })
+        }
+    }
+}

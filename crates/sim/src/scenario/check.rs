@@ -124,8 +124,8 @@ round_trip = "10 ms"
         assert_eq!(with("seed=2"), "accepted");
         for (assignment, line, key, right) in [
             ("duration=0 s", 3, "duration", "above zero"),
-            ("duration=-1 s", 3, "", "duration"),
-            ("duration=5", 3, "", "s"),
+            ("duration=-1 s", 3, "duration:", "zero or more"),
+            ("duration=5", 3, "duration:", "10 ms"),
             ("warmup=1 s", 4, "warmup", "shorter"),
             ("sample_interval=2 s", 4, "sample_interval", "duration"),
             ("cell.prbs=0", 0, "cell.prbs", "1 to 275"),
@@ -135,7 +135,7 @@ round_trip = "10 ms"
             ("ue.0.channel={ model = \"static\", snr_db = 99 }", 0, "ue.0.channel.snr_db", "between"),
             ("ue.0.chanel=1", 0, "", "chanel"),
             ("flow.0.ue=b", 10, "flow.0.ue", "use one of a"),
-            ("flow.0.round_trip=1 h", 11, "", ""),
+            ("flow.0.round_trip=1 h", 11, "flow.0.round_trip:", "ms"),
             ("flow.0.app={ app = \"bulk\", start = \"2 s\", stop = \"1 s\" }", 0, "flow.0.app", "stop"),
             ("flow.0.sender.controller=magic", 0, "", "prague"),
         ] {

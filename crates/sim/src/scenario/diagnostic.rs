@@ -29,6 +29,13 @@ impl ScenarioError {
         Self { file: file.into(), line, message: message.into(), source_text: text.into(), span }
     }
 
+    /// An error that the reader of the form found at a place; the message gets the name of the field there.
+    pub fn in_form(file: &str, text: &str, span: Range<usize>, message: &str) -> Self {
+        let path = path_at(text, &span).filter(|path| !path.is_empty());
+        let message = path.map_or_else(|| message.to_string(), |path| format!("{}: {message}", path.join(".")));
+        Self::at(file, text, span, message)
+    }
+
     /// An error in the field at `path` (`["ue", "0", "rlc", "queue_sdus"]`), or in the nearest parent that is written.
     pub fn in_field(file: &str, text: &str, path: &[&str], message: impl Into<String>) -> Self {
         let span = span_of(text, path).unwrap_or(0..0);
@@ -67,6 +74,35 @@ fn span_of(text: &str, path: &[&str]) -> Option<Range<usize>> {
         }
     }
     span
+}
+
+/// The path of the innermost value that holds a place in the text.
+fn path_at(text: &str, place: &Range<usize>) -> Option<Vec<String>> {
+    use toml::de::{DeTable, DeValue};
+    type Place<'a> = (String, Range<usize>, &'a DeValue<'a>);
+    fn inside<'a>(value: &'a DeValue<'a>) -> Vec<Place<'a>> {
+        match value {
+            DeValue::Table(table) => {
+                table.iter().map(|(key, value)| (key.get_ref().to_string(), value.span(), value.get_ref())).collect()
+            }
+            DeValue::Array(items) => {
+                items.iter().enumerate().map(|(at, value)| (at.to_string(), value.span(), value.get_ref())).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+    let root = DeTable::parse(text).ok()?;
+    let mut found: Vec<Place<'_>> =
+        root.get_ref().iter().map(|(key, value)| (key.get_ref().to_string(), value.span(), value.get_ref())).collect();
+    let mut path = Vec::new();
+    // A key that is not known has no value that holds it: then what holds the key is named.
+    while let Some((step, _, value)) =
+        found.into_iter().find(|(_, span, _)| span.start <= place.start && place.end <= span.end)
+    {
+        path.push(step);
+        found = inside(value);
+    }
+    Some(path)
 }
 
 #[cfg(test)]

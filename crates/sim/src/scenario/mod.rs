@@ -167,7 +167,7 @@ impl Scenario {
             other => Err(LoadError::from(other)),
         })?;
         let mut scenario: Self = toml::from_str(&text).map_err(|error| {
-            LoadError::from(ScenarioError::at(file, &text, error.span().unwrap_or(0..0), error.message()))
+            LoadError::from(ScenarioError::in_form(file, &text, error.span().unwrap_or(0..0), error.message()))
         })?;
         scenario.text = text;
         scenario.check(file)?;

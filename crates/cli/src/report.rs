@@ -1,0 +1,24 @@
+//! The report: the page that `web/` builds, with the run's data inside.
+
+use miette::{IntoDiagnostic, Result};
+use tidemark_sim::RunResult;
+use tidemark_sim::output::report_data;
+
+const PAGE: &str = include_str!("../../../web/dist/report.html");
+const PLACEHOLDER: &str = "/*TIDEMARK_DATA*/";
+
+pub fn page(result: &RunResult) -> Result<String> {
+    let data = serde_json::to_string(&report_data(result).into_diagnostic()?).into_diagnostic()?;
+    // A `<` inside JSON can only stand in a string, where an escape means the same and can't end the script element.
+    Ok(PAGE.replacen(PLACEHOLDER, &data.replace('<', "\\u003c"), 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_one_place_for_the_data() {
+        assert_eq!(PAGE.matches(PLACEHOLDER).count(), 1);
+    }
+}

@@ -1,0 +1,119 @@
+//! `tidemark run`, `tidemark check` and `tidemark schema`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use miette::{Context, IntoDiagnostic, LabeledSpan, NamedSource, Report, Result, miette};
+use tidemark_sim::scenario::{LoadError, Scenario};
+use tidemark_sim::{RunResult, Simulation};
+
+use crate::progress::Progress;
+use crate::{interrupt, report, table};
+
+/// Where a scenario comes from.
+#[derive(Args)]
+pub struct Source {
+    /// The scenario file
+    file: PathBuf,
+    /// Use this seed instead of the scenario's
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Replace a value: marker.law=none, ue.0.count=4, flow.*.sender.controller=cubic (repeatable)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+}
+
+#[derive(Args)]
+pub struct Run {
+    #[command(flatten)]
+    source: Source,
+    /// Folder for the results [default: out/<scenario name>]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Source {
+    pub fn load(&self) -> Result<Scenario> {
+        let mut overrides = self.overrides.clone();
+        if let Some(seed) = self.seed {
+            overrides.push(format!("seed={seed}"));
+        }
+        Scenario::load(&self.file, &overrides).map_err(diagnostic)
+    }
+
+    pub fn check(&self) -> Result<()> {
+        let scenario = self.load()?;
+        println!("{}: {}", self.file.display(), scenario.outline());
+        Ok(())
+    }
+}
+
+impl Run {
+    pub fn execute(&self) -> Result<()> {
+        let scenario = self.source.load()?;
+        let out = self.out.clone().unwrap_or_else(|| Path::new("out").join(&scenario.name));
+        // A folder that can't be written is found out before the run, not after it.
+        make(&out)?;
+        let result = simulate(&scenario, &scenario.name)?;
+        let page = write(&out, &result)?;
+        println!("{}", table::flows(&result));
+        println!("{}", table::ues(&result));
+        println!("{}", table::cell(&result));
+        println!("report: {}", page.display());
+        match result.interrupted_at_s {
+            Some(at) => {
+                Err(miette!("interrupted at {at} s of {} s: the results are of what was run", result.duration_s))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// A message that shows the line at fault.
+pub fn diagnostic(error: LoadError) -> Report {
+    match error {
+        LoadError::Wrong(wrong) => {
+            let label = LabeledSpan::at(wrong.span.clone(), "here");
+            let source = NamedSource::new(&wrong.file, wrong.source_text.clone());
+            Report::from(miette::MietteDiagnostic::new(wrong.to_string()).with_label(label)).with_source_code(source)
+        }
+        other => miette!("{other}"),
+    }
+}
+
+/// Runs a scenario with a progress bar on a terminal.
+pub fn simulate(scenario: &Scenario, label: &str) -> Result<RunResult> {
+    let mut simulation = Simulation::new(scenario).map_err(|error| miette!("{error}"))?;
+    let progress = Progress::new(label, scenario.duration);
+    let proceed = |now| {
+        progress.at(now);
+        !interrupt::happened()
+    };
+    let result = simulation.run(proceed).into_diagnostic()?;
+    progress.finish();
+    Ok(result)
+}
+
+/// Writes the run's folder and its report; returns the report's path.
+pub fn write(out: &Path, result: &RunResult) -> Result<PathBuf> {
+    let html = report::page(result)?;
+    tidemark_sim::output::write_folder(out, result).into_diagnostic().wrap_err("the results could not be written")?;
+    let page = out.join("report.html");
+    fs::write(&page, html).into_diagnostic().wrap_err_with(|| format!("{} could not be written", page.display()))?;
+    Ok(page)
+}
+
+/// Makes the folder and proves that a file can be written there.
+fn make(out: &Path) -> Result<()> {
+    let wrong = || format!("{} can't be written: name another folder with --out", out.display());
+    fs::create_dir_all(out).into_diagnostic().wrap_err_with(wrong)?;
+    let probe = out.join(".writable");
+    fs::write(&probe, "").into_diagnostic().wrap_err_with(wrong)?;
+    fs::remove_file(&probe).into_diagnostic().wrap_err_with(wrong)
+}
+
+pub fn print_schema() -> Result<()> {
+    println!("{}", Scenario::json_schema());
+    Ok(())
+}

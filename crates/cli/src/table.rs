@@ -1,0 +1,115 @@
+//! The tables on the terminal.
+
+use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+use tidemark_sim::RunResult;
+use tidemark_sim::distribution::Quantiles;
+
+/// Rows beyond this many are left to the files and the report.
+const MOST_ROWS: usize = 24;
+
+pub fn flows(result: &RunResult) -> String {
+    let mut table = table(&[
+        "flow",
+        "controller",
+        "law",
+        "Mbit/s",
+        "one-way ms: mean",
+        "p50",
+        "p95",
+        "p99",
+        "p99.9",
+        "RTT ms: mean",
+        "p50",
+        "p95",
+        "p99",
+        "p99.9",
+        "marks",
+        "drops",
+        "retx",
+    ]);
+    for flow in result.flows.iter().take(MOST_ROWS) {
+        let mut row =
+            vec![text(&flow.name), text(&flow.controller), text(&flow.law), number(Some(flow.throughput_mbps), 2)];
+        row.extend(quantiles(flow.owd_ms));
+        row.extend(quantiles(flow.rtt_ms));
+        row.extend([flow.marked, flow.dropped, flow.retransmissions].map(count));
+        table.add_row(row);
+    }
+    let splits = result.flows.iter().take(MOST_ROWS).filter_map(|flow| {
+        let s = flow.split_ms?;
+        Some(format!(
+            "  {}: propagation {:.1} + queuing {:.1} + scheduling {:.1} + retransmission {:.1}\n",
+            flow.name, s.propagation, s.queuing, s.scheduling, s.retransmission
+        ))
+    });
+    format!("{table}\n{}mean one-way delay in ms:\n{}", rest(result.flows.len()), splits.collect::<String>())
+}
+
+pub fn ues(result: &RunResult) -> String {
+    let mut table = table(&[
+        "UE",
+        "channel",
+        "Mbit/s",
+        "RLC queue ms: mean",
+        "p50",
+        "p95",
+        "p99",
+        "p99.9",
+        "MCS",
+        "BLER %",
+        "marks",
+        "drops",
+        "PRB %",
+    ]);
+    for ue in result.ues.iter().take(MOST_ROWS) {
+        let mut row = vec![text(&ue.name), text(&ue.channel), number(Some(ue.throughput_mbps), 2)];
+        row.extend(quantiles(ue.queue_ms));
+        row.push(number(ue.mcs_mean, 1));
+        row.push(number(ue.bler.map(|share| share * 100.0), 1));
+        row.extend([ue.marked, ue.dropped].map(count));
+        row.push(number(ue.prb_share.map(|share| share * 100.0), 1));
+        table.add_row(row);
+    }
+    format!("{table}\n{}", rest(result.ues.len()))
+}
+
+pub fn cell(result: &RunResult) -> String {
+    let used = result.cell.utilisation.map_or("–".into(), |share| format!("{:.1} %", share * 100.0));
+    format!(
+        "cell: {:.2} Mbit/s, {used} of the downlink resource blocks used; {}",
+        result.cell.throughput_mbps, result.cell.conservation
+    )
+}
+
+fn rest(rows: usize) -> String {
+    if rows > MOST_ROWS {
+        format!("({} more: see flows.csv and the report)\n", rows - MOST_ROWS)
+    } else {
+        String::new()
+    }
+}
+
+pub fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled).set_header(header);
+    table
+}
+
+pub fn text(text: &str) -> Cell {
+    Cell::new(text)
+}
+
+/// A number, or a dash where it could not be measured.
+pub fn number(value: Option<f64>, decimals: usize) -> Cell {
+    Cell::new(value.map_or("–".into(), |value| format!("{value:.decimals$}"))).set_alignment(CellAlignment::Right)
+}
+
+fn count(value: u64) -> Cell {
+    Cell::new(value).set_alignment(CellAlignment::Right)
+}
+
+fn quantiles(q: Option<Quantiles>) -> [Cell; 5] {
+    let values = q.map_or([None; 5], |q| [q.mean, q.p50, q.p95, q.p99, q.p999].map(Some));
+    values.map(|value| number(value, 1))
+}
