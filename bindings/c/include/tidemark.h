@@ -16,7 +16,7 @@
  * TIDEMARK_HOT stands behind every call of the packet path. It allocates nothing, takes no lock and makes no system
  * call, and a host that has such functions checked says so by its own attribute, defined before this file is included:
  *
- *     #define TIDEMARK_HOT SRSRAN_RTSAN_NONBLOCKING
+ *     #define TIDEMARK_HOT OCUDU_RTSAN_NONBLOCKING
  *
  * Left alone, it is clang's `nonblocking` where the compiler has that attribute, and nothing elsewhere.
  */
