@@ -10,7 +10,7 @@ use crate::harq::{Again, Block, Feedback, Pool};
 use crate::output::{DropReason, Output, UeId, UeStats};
 use crate::radio::blocks::BlockSizes;
 use crate::radio::link::LinkTable;
-use crate::radio::slots::SlotPattern;
+use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
 use crate::rlc::{Released, Segment};
 use crate::scheduler::{Candidate, Scheduler};
 use crate::timers::{Timer, Timers};
@@ -365,7 +365,7 @@ impl<P: Inspect> Cell<P> {
             }
         }
         while free > 0 {
-            let Some(position) = self.scheduler.choose(&candidates) else { break };
+            let Some(position) = self.scheduler.choose(&candidates, symbols == SYMBOLS_PER_SLOT) else { break };
             let chosen = candidates.remove(position);
             let (prbs, bytes) = self.send_new(slot, &chosen, symbols, free);
             free -= prbs;

@@ -6,7 +6,7 @@ use tidemark_core::{Bytes, Duration, Ecn, Instant};
 use crate::distribution::{Distribution, round};
 use crate::result::Split;
 
-/// One flow's packets and round-trip times. Packets sent before the warm-up's end do not count.
+/// One flow's packets and round-trip times. What happens before the warm-up's end does not count.
 #[derive(Debug, Default)]
 pub struct FlowRecord {
     /// Packets that the sender handed to the network.
@@ -127,13 +127,13 @@ pub struct Arrival {
 
 impl FlowRecord {
     /// Counts a packet that the sender hands to the network.
-    pub fn sent(&mut self, now: Instant) {
-        self.sent_packets += 1;
+    pub fn sent(&mut self, now: Instant, counts: bool) {
+        self.sent_packets += u64::from(counts);
         self.first_sent.get_or_insert(now);
     }
-    /// From the first packet sent to the last one that arrived.
-    pub fn active(&self) -> Duration {
-        self.first_sent.map_or(Duration::ZERO, |first| self.last_arrival.since(first))
+    /// From the first packet sent, or from the warm-up's end, to the last one that arrived.
+    pub fn active(&self, warm: Instant) -> Duration {
+        self.first_sent.map_or(Duration::ZERO, |first| self.last_arrival.since(first.max(warm)))
     }
     /// Counts an arrival.
     pub fn arrived(&mut self, packet: &Arrival) {

@@ -220,9 +220,7 @@ impl<'a> Simulation<'a> {
         let flow = &mut self.flows[index];
         while let Some(packet) = flow.server.endpoint.poll_transmit(now) {
             flow.ledger.sent += packet.size;
-            if self.scenario.counts(now) {
-                flow.record.sent(now);
-            }
+            flow.record.sent(now, self.scenario.counts(now));
             let arrival = now + flow.wire;
             flow.down.push_back((arrival, stamped(now, packet)));
             self.events.schedule(arrival, Event::AtCell(index));
@@ -252,7 +250,7 @@ impl<'a> Simulation<'a> {
                     let index = packet.flow.0 as usize;
                     let sent = packet.payload.sent;
                     let (size, ecn) = (packet.size, packet.ecn);
-                    let arrival = Arrival { sent, at, size, ecn, delay, counts: self.scenario.counts(sent) };
+                    let arrival = Arrival { sent, at, size, ecn, delay, counts: self.scenario.counts(at) };
                     let flow = &mut self.flows[index];
                     flow.ledger.delivered += size;
                     flow.record.arrived(&arrival);
@@ -267,10 +265,10 @@ impl<'a> Simulation<'a> {
                     flow.up.push_back((arrival, packet));
                     self.events.schedule(arrival, Event::AtServer(index));
                 }
-                Output::Dropped { packet, .. } => {
+                Output::Dropped { at, packet, .. } => {
                     let flow = &mut self.flows[packet.flow.0 as usize];
                     flow.ledger.dropped += packet.size;
-                    if self.scenario.counts(packet.payload.sent) {
+                    if self.scenario.counts(at) {
                         flow.record.dropped += 1;
                     }
                 }

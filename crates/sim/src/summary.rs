@@ -42,7 +42,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         .enumerate()
         .map(|(index, (named, flow))| {
             let record = &flow.record;
-            let active = record.active();
+            let active = record.active(warm);
             let ue = &named_ues[named.ue.0 as usize];
             FlowResult {
                 name: named.name.clone(),

@@ -79,9 +79,9 @@ impl Scheduler {
         }
     }
     /// Position of the chosen candidate; `None` if there are none. Candidates come in the order of their UEs.
-    pub(crate) fn choose(&mut self, candidates: &[Candidate]) -> Option<usize> {
+    pub(crate) fn choose(&mut self, candidates: &[Candidate], whole_slot: bool) -> Option<usize> {
         match self {
-            Self::RoundRobin(scheduler) => scheduler.choose(candidates),
+            Self::RoundRobin(scheduler) => scheduler.choose(candidates, whole_slot),
             Self::ProportionalFair(scheduler) => scheduler.choose(candidates),
             Self::OldestFirst => oldest_first::choose(candidates),
             Self::MaxRate => max_rate::choose(candidates),

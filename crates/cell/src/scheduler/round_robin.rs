@@ -1,4 +1,7 @@
 //! Round robin: the next UE after the one that was chosen last.
+//!
+//! A special slot is extra and takes no turn. If it did, whoever it fell to would get it again and again wherever the
+//! number of UEs and that of downlink slots have a common factor, and little else.
 
 use super::Candidate;
 
@@ -9,9 +12,12 @@ pub(crate) struct RoundRobin {
 }
 
 impl RoundRobin {
-    pub(crate) fn choose(&mut self, candidates: &[Candidate]) -> Option<usize> {
+    pub(super) fn choose(&mut self, candidates: &[Candidate], whole_slot: bool) -> Option<usize> {
         let position = candidates.iter().position(|candidate| candidate.ue >= self.next).unwrap_or(0);
-        self.next = candidates.get(position)?.ue + 1;
+        let chosen = candidates.get(position)?;
+        if whole_slot {
+            self.next = chosen.ue + 1;
+        }
         Some(position)
     }
 }
@@ -33,10 +39,19 @@ mod tests {
     fn everyone_has_their_turn_whoever_comes_and_goes() {
         let mut scheduler = RoundRobin::default();
         let all = candidates(&[0, 3, 4]);
-        let turns: Vec<_> = (0..4).filter_map(|_| scheduler.choose(&all)).collect();
+        let turns: Vec<_> = (0..4).filter_map(|_| scheduler.choose(&all, true)).collect();
         assert_eq!(turns, [0, 1, 2, 0]);
         // After UE 0 it is the next one that is there.
-        assert_eq!(scheduler.choose(&candidates(&[0, 2, 4])), Some(1));
-        assert_eq!(scheduler.choose(&[]), None);
+        assert_eq!(scheduler.choose(&candidates(&[0, 2, 4]), true), Some(1));
+        assert_eq!(scheduler.choose(&[], true), None);
+    }
+
+    #[test]
+    fn a_special_slot_takes_no_turn() {
+        let mut scheduler = RoundRobin::default();
+        let all = candidates(&[0, 1]);
+        assert_eq!(scheduler.choose(&all, true), Some(0));
+        assert_eq!(scheduler.choose(&all, false), Some(1));
+        assert_eq!(scheduler.choose(&all, true), Some(1));
     }
 }
