@@ -3,7 +3,7 @@
 use thiserror::Error;
 use tidemark_core::{Bytes, Duration, FlowId, Stream};
 
-use crate::app::{AppConfig, Bulk, Constant, OnOff, Source, Web};
+use crate::app::{AppConfig, Bulk, Constant, OnOff, OneTransfer, ShortFlowsConfig, Source, Web};
 use crate::controller::{
     BbrV1, BbrV1Config, BbrV2Config, BbrV3Config, Controller, Cubic, CubicConfig, Prague, PragueConfig, Reno,
     RenoConfig, Sizes,
@@ -11,7 +11,7 @@ use crate::controller::{
 use crate::endpoint::Endpoint;
 use crate::media::{
     self, Al4s, Al4sConfig, Anbr, AnbrConfig, Fixed, FixedConfig, Gcc, GccConfig, L4sCc, L4sCcConfig, MediaController,
-    Scream, ScreamConfig, ScreamV1, ScreamV1Config, SdnL4s, SdnL4sConfig,
+    ReportPolicy, Scream, ScreamConfig, ScreamV1, ScreamV1Config, SdnL4s, SdnL4sConfig, VideoConfig,
 };
 use crate::tcp;
 use crate::udp::{self, UdpConfig};
@@ -207,6 +207,11 @@ impl SenderConfig {
         };
         self.tcp().and_then(|tcp| tcp.ecn).unwrap_or(usual)
     }
+
+    /// What the client asks for, over TCP.
+    fn client_ecn(&self) -> EcnMode {
+        self.tcp().and_then(|tcp| tcp.client_ecn).unwrap_or(self.ecn())
+    }
 }
 
 /// The two ends of a flow: first the one that sends the data, then the one that receives it.
@@ -224,16 +229,22 @@ pub fn connect(sender: &SenderConfig, app: &AppConfig, flow: FlowId, seed: u64) 
     app.validate()?;
     let random = || Stream::new(seed, flow.0, "application");
     match app {
-        AppConfig::Bulk(bulk) => stream(sender, Box::new(Bulk::new(bulk)), flow, seed),
-        AppConfig::Constant(constant) => stream(sender, Box::new(Constant::new(constant)), flow, seed),
-        AppConfig::OnOff(on_off) => stream(sender, Box::new(OnOff::new(on_off, random())), flow, seed),
-        AppConfig::Web(web) => stream(sender, Box::new(Web::new(web, random())), flow, seed),
-        AppConfig::Video(video) => {
-            let controller = media_controller(sender)?;
-            let client = media::Receiver::new(flow, controller.report_policy());
-            Ok((Box::new(media::Sender::new(video, flow, seed, controller)), Box::new(client)))
-        }
+        AppConfig::Bulk(bulk) => stream(sender, Box::new(Bulk::new(bulk)), bulk.size, flow, seed),
+        AppConfig::ShortFlows(flows) => short_flows(sender, flows, flow, seed),
+        AppConfig::Constant(constant) => stream(sender, Box::new(Constant::new(constant)), None, flow, seed),
+        AppConfig::OnOff(on_off) => stream(sender, Box::new(OnOff::new(on_off, random())), None, flow, seed),
+        AppConfig::Web(web) => stream(sender, Box::new(Web::new(web, random())), None, flow, seed),
+        AppConfig::Video(config) => video(sender, config, flow, seed),
+        AppConfig::Xr(xr) => video(sender, &xr.video(), flow, seed),
     }
+}
+
+fn video(sender: &SenderConfig, config: &VideoConfig, flow: FlowId, seed: u64) -> Result<Ends, ConfigError> {
+    let controller = media_controller(sender)?;
+    let policy = controller.report_policy();
+    let policy = ReportPolicy { interval: config.report_interval.unwrap_or(policy.interval), ..policy };
+    let client = media::Receiver::new(flow, policy);
+    Ok((Box::new(media::Sender::new(config, flow, seed, controller)), Box::new(client)))
 }
 
 fn media_controller(sender: &SenderConfig) -> Result<Box<dyn MediaController + Send>, ConfigError> {
@@ -250,32 +261,33 @@ fn media_controller(sender: &SenderConfig) -> Result<Box<dyn MediaController + S
     })
 }
 
-/// The ends of a flow that carries a stream of bytes.
-fn stream(sender: &SenderConfig, source: Box<dyn Source + Send>, flow: FlowId, seed: u64) -> Result<Ends, ConfigError> {
-    let over_tcp = |tcp: &TcpConfig, source: Box<dyn Source + Send>, controller: Box<dyn Controller + Send>| -> Ends {
-        let client_ecn = tcp.client_ecn.unwrap_or(sender.ecn());
-        let client = tcp::Receiver::new(tcp, client_ecn, flow, source.start());
-        (Box::new(tcp::Sender::new(tcp, sender.ecn(), flow, controller, source)), Box::new(client))
-    };
+/// The controller of a TCP connection.
+fn controller(sender: &SenderConfig, flow: FlowId, seed: u64) -> Option<Box<dyn Controller + Send>> {
+    let sizes = Sizes::of(sender.tcp()?);
+    Some(match sender {
+        SenderConfig::Reno(config) => Box::new(Reno::new(config, sizes)),
+        SenderConfig::Cubic(config) => Box::new(Cubic::new(config, sizes)),
+        SenderConfig::BbrV1(_) => Box::new(BbrV1::new(sizes, flow, seed)),
+        SenderConfig::BbrV2(config) => Box::new(config.controller(sizes, flow, seed)),
+        SenderConfig::BbrV3(config) => Box::new(config.controller(sizes, flow, seed)),
+        SenderConfig::Prague(config) => Box::new(Prague::new(config, sizes)),
+        _ => return None,
+    })
+}
+
+/// The ends of a flow that carries a stream of bytes; its size is known where `expected` says so.
+fn stream(
+    sender: &SenderConfig,
+    source: Box<dyn Source + Send>,
+    expected: Option<Bytes>,
+    flow: FlowId,
+    seed: u64,
+) -> Result<Ends, ConfigError> {
+    if let (Some(tcp), Some(controller)) = (sender.tcp(), controller(sender, flow, seed)) {
+        let client = tcp::Receiver::new(tcp, sender.client_ecn(), flow, source.start()).expecting(expected);
+        return Ok((Box::new(tcp::Sender::new(tcp, sender.ecn(), flow, controller, source)), Box::new(client)));
+    }
     Ok(match sender {
-        SenderConfig::Reno(config) => {
-            over_tcp(&config.tcp, source, Box::new(Reno::new(config, Sizes::of(&config.tcp))))
-        }
-        SenderConfig::Cubic(config) => {
-            over_tcp(&config.tcp, source, Box::new(Cubic::new(config, Sizes::of(&config.tcp))))
-        }
-        SenderConfig::BbrV1(config) => {
-            over_tcp(&config.tcp, source, Box::new(BbrV1::new(Sizes::of(&config.tcp), flow, seed)))
-        }
-        SenderConfig::BbrV2(config) => {
-            over_tcp(&config.tcp, source, Box::new(config.controller(Sizes::of(&config.tcp), flow, seed)))
-        }
-        SenderConfig::BbrV3(config) => {
-            over_tcp(&config.tcp, source, Box::new(config.controller(Sizes::of(&config.tcp), flow, seed)))
-        }
-        SenderConfig::Prague(config) => {
-            over_tcp(&config.tcp, source, Box::new(Prague::new(config, Sizes::of(&config.tcp))))
-        }
         SenderConfig::UdpPrague(config) => {
             let client = udp_prague::Receiver::new(flow, source.start());
             (Box::new(udp_prague::Sender::new(config, flow, source)), Box::new(client))
@@ -283,6 +295,24 @@ fn stream(sender: &SenderConfig, source: Box<dyn Source + Send>, flow: FlowId, s
         SenderConfig::Udp(config) => (Box::new(udp::Sender::new(config, flow, source)), Box::new(udp::Receiver::new())),
         _ => return Err(ConfigError::new("app", "a controller for video needs app = \"video\"")),
     })
+}
+
+/// The ends of short flows, each over a connection of its own.
+fn short_flows(sender: &SenderConfig, flows: &ShortFlowsConfig, flow: FlowId, seed: u64) -> Result<Ends, ConfigError> {
+    let Some(tcp) = sender.tcp().cloned() else {
+        return Err(ConfigError::new("app", "short flows need a controller of TCP, such as cubic or prague"));
+    };
+    let (size, client_tcp, ecn, client_ecn) = (flows.size, tcp.clone(), sender.ecn(), sender.client_ecn());
+    let sender = sender.clone();
+    let server = tcp::RepeatedSender::new(Box::new(move |number| {
+        // Each connection draws its own numbers.
+        let seed = seed.wrapping_add(u64::from(number) << 32);
+        let controller = controller(&sender, flow, seed).expect("TCP has a controller");
+        tcp::Sender::new(&tcp, ecn, flow, controller, Box::new(OneTransfer(size)))
+    }));
+    let client = Box::new(move |start| tcp::Receiver::new(&client_tcp, client_ecn, flow, start).expecting(Some(size)));
+    let client = tcp::RepeatedReceiver::new(flows, client, Stream::new(seed, flow.0, "application"));
+    Ok((Box::new(server), Box::new(client)))
 }
 
 #[cfg(test)]

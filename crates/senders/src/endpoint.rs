@@ -30,6 +30,23 @@ pub trait Endpoint {
     fn take_frame(&mut self) -> Option<FrameArrival> {
         None
     }
+    /// At the receiver, the transfer of known size that the packet handled last has completed. Ask after each packet to see all of them.
+    fn take_completion(&mut self) -> Option<Completion> {
+        None
+    }
+}
+
+/// A transfer of known size that has arrived whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Completion {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Its size.
+    pub size: Bytes,
+    /// When the client began to open the connection.
+    pub started: Instant,
+    /// From there to the arrival of the last byte: the flow completion time.
+    pub duration: Duration,
 }
 
 /// A media frame that has arrived whole.
@@ -41,8 +58,16 @@ pub struct FrameArrival {
     pub size: Bytes,
     /// When it was captured.
     pub captured: Instant,
-    /// From there to the arrival of its last packet.
+    /// From there to the arrival of its last packet, with which it is recreated: the sum of the three parts below
+    /// (Brunello's Eqs. 3 and 4; `ProcD`, the time to recreate it, is none here).
     pub delay: Duration,
+    /// How long that packet waited in the sender's queue, from the capture on: `RTPQD`.
+    pub sender_queue: Duration,
+    /// How much longer that packet was under way than the fastest of the stream so far: `NetQD`. Retransmissions and
+    /// scheduling of the radio count in it as well.
+    pub network_queue: Duration,
+    /// How long the fastest packet of the stream so far was under way: `PropD`, as far as the receiver can tell.
+    pub propagation: Duration,
 }
 
 /// What an endpoint has counted, and its present state. What an end does not measure is `None`.
@@ -82,8 +107,17 @@ pub struct Stats {
     pub frames_received: u64,
     /// Receiver of media: frames that did not although later ones began; those that the sender discarded included.
     pub frames_lost: u64,
+    /// Receiver of media: freezes, as WebRTC counts them (`freezeCount`): a frame that is shown after three times the
+    /// mean time between the last thirty, and after 150 ms more than that mean.
+    pub freezes: u64,
+    /// Receiver of media: how long the picture stood still in them (`totalFreezesDuration`).
+    pub frozen: Duration,
+    /// Receiver: transfers of known size that arrived whole.
+    pub completed: u64,
     /// Sender of media: the rate that the controller asks of the encoder.
     pub target_rate: Option<BitRate>,
+    /// Sender: something on the path clears the ECN field, so that packets are sent as Not-ECT.
+    pub bleached: bool,
     /// Sender: payload in flight.
     pub in_flight: Option<Bytes>,
     /// Sender: congestion window.
@@ -96,4 +130,27 @@ pub struct Stats {
     pub min_rtt: Option<Duration>,
     /// Sender: the marked share that a scalable controller estimates, 0..=1.
     pub alpha: Option<f64>,
+}
+
+impl Stats {
+    /// The counters of an earlier connection added; the present state stays.
+    pub(crate) fn after(self, earlier: &Self) -> Self {
+        Self {
+            packets_sent: self.packets_sent + earlier.packets_sent,
+            bytes_sent: self.bytes_sent + earlier.bytes_sent,
+            packets_received: self.packets_received + earlier.packets_received,
+            bytes_received: self.bytes_received + earlier.bytes_received,
+            delivered: self.delivered + earlier.delivered,
+            duplicate: self.duplicate + earlier.duplicate,
+            acknowledged: self.acknowledged + earlier.acknowledged,
+            marks_received: self.marks_received + earlier.marks_received,
+            marks_reported: self.marks_reported + earlier.marks_reported,
+            retransmissions: self.retransmissions + earlier.retransmissions,
+            losses: self.losses + earlier.losses,
+            timeouts: self.timeouts + earlier.timeouts,
+            spurious: self.spurious + earlier.spurious,
+            completed: self.completed + earlier.completed,
+            ..self
+        }
+    }
 }

@@ -47,5 +47,5 @@ pub mod udp_prague;
 
 pub use app::AppConfig;
 pub use config::{ConfigError, EcnMode, Ends, SenderConfig, TcpConfig, connect};
-pub use endpoint::{Endpoint, FrameArrival, Stats};
+pub use endpoint::{Completion, Endpoint, FrameArrival, Stats};
 pub use payload::Payload;

@@ -2,11 +2,11 @@
 
 mod link;
 
-use link::Link;
+use link::{Bottleneck, Fate, Link, is_data};
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
-use tidemark_senders::app::{ConstantConfig, OnOffConfig, WebConfig};
+use tidemark_senders::app::{BulkConfig, ConstantConfig, OnOffConfig, ShortFlowsConfig, Times, WebConfig};
 use tidemark_senders::controller::CubicConfig;
-use tidemark_senders::media::{FixedConfig, VideoConfig};
+use tidemark_senders::media::{FixedConfig, VideoConfig, XrConfig};
 use tidemark_senders::udp::UdpConfig;
 use tidemark_senders::{AppConfig, SenderConfig, connect};
 
@@ -49,7 +49,7 @@ fn pauses_are_pauses() {
 #[test]
 fn xr_sends_its_frames_whatever_happens() {
     let sender = SenderConfig::Fixed(FixedConfig::default());
-    let mut link = Link::new(&sender, &AppConfig::Video(VideoConfig::xr()), Duration::from_millis(5));
+    let mut link = Link::new(&sender, &AppConfig::Xr(XrConfig::default()), Duration::from_millis(5));
     link.run_until(Instant::from_millis(10_000));
     assert!((598..=601).contains(&link.frames.len()));
     let mean = link.frames.iter().map(|frame| frame.size.as_f64()).sum::<f64>() / link.frames.len() as f64;
@@ -66,4 +66,85 @@ fn what_does_not_fit_together_is_said() {
     let sender = SenderConfig::Fixed(FixedConfig::default());
     let error = connect(&sender, &AppConfig::default(), tidemark_core::FlowId(0), 1).err().unwrap();
     assert!(error.to_string().contains("app = \"video\""), "{error}");
+}
+
+fn short_flows(size: u64, count: u32) -> AppConfig {
+    let think = Times::Fixed { mean: Duration::from_millis(500) };
+    AppConfig::ShortFlows(ShortFlowsConfig { size: Bytes(size), think, count: Some(count), ..Default::default() })
+}
+
+/// SYN, SYN/ACK, acknowledgement, data: two round trips for what fits into ten segments of 1448 B, one more for what
+/// fits into thirty, and one more for what fits into seventy.
+#[test]
+fn a_short_flow_takes_its_round_trips_each_time() {
+    for (size, round_trips) in [(14_000, 2), (14_480, 2), (14_481, 3), (43_440, 3), (100_000, 4)] {
+        let sender = SenderConfig::Cubic(CubicConfig::default());
+        let mut link = Link::new(&sender, &short_flows(size, 5), Duration::from_millis(20));
+        assert!(link.run_until(Instant::from_millis(60_000)), "the fifth was the last");
+        assert_eq!(link.completions.len(), 5);
+        let period = Duration::from_millis(40) * round_trips + Duration::from_millis(500);
+        for (index, completion) in link.completions.iter().enumerate() {
+            assert_eq!((completion.number, completion.size), (index as u64 + 1, Bytes(size)));
+            assert_eq!(completion.started, Instant::ZERO + period * index as u64);
+            assert_eq!(completion.duration, Duration::from_millis(40) * round_trips, "{size} B");
+        }
+        let (server, client) = link.stats();
+        assert_eq!((client.completed, client.delivered, server.acknowledged), (5, Bytes(5 * size), Bytes(5 * size)));
+        assert_eq!((server.packets_sent, server.retransmissions), (client.packets_received, 0));
+    }
+}
+
+#[test]
+fn short_flows_survive_losses_and_what_is_left_of_the_connection_before() {
+    for sender in [SenderConfig::Cubic(CubicConfig::default()), SenderConfig::default()] {
+        let mut link = Link::new(&sender, &short_flows(60_000, 40), Duration::from_millis(20));
+        let rate = BitRate::from_mbps(5);
+        link.bottleneck = Some(Bottleneck::new(rate, Bytes(30_000), Duration::from_millis(5)));
+        let mut number = 0;
+        link.down = Box::new(move |_, packet| {
+            number += 1;
+            match number % 23 {
+                0 => Fate::Drop,
+                7 => Fate::Twice,
+                // Some of what is late belongs to a connection that the client has done with.
+                13 if is_data(packet) => Fate::Late(Duration::from_millis(700)),
+                _ => Fate::Deliver,
+            }
+        });
+        link.run_until(Instant::from_millis(600_000));
+        let (server, client) = link.stats();
+        assert_eq!((client.completed, client.delivered), (40, Bytes(40 * 60_000)), "{sender:?} {server:?}");
+        let least = Duration::from_millis(80) + rate.time_to_send(Bytes(60_000));
+        assert!(link.completions.iter().all(|completion| completion.duration >= least));
+    }
+}
+
+#[test]
+fn a_transfer_of_known_size_completes_once() {
+    let app = AppConfig::Bulk(BulkConfig { size: Some(Bytes(14_000)), ..BulkConfig::default() });
+    let mut link = Link::new(&SenderConfig::default(), &app, Duration::from_millis(20));
+    link.run_until(Instant::from_millis(10_000));
+    assert_eq!((link.completions.len(), link.stats().1.completed), (1, 1));
+}
+
+#[test]
+fn a_stalled_video_freezes_and_its_delay_is_in_the_network() {
+    let sender = SenderConfig::Fixed(FixedConfig { rate: BitRate::from_mbps(4), ..FixedConfig::default() });
+    let mut link = Link::new(&sender, &AppConfig::Video(VideoConfig::default()), Duration::from_millis(10));
+    // Three times half a second in which nothing leaves: what was sent meanwhile comes at once afterwards.
+    link.down = Box::new(|now, _| {
+        let second = now.as_nanos() % 2_000_000_000;
+        let stalled = second > 1_000_000_000 && second < 1_500_000_000 && now < Instant::from_millis(6_000);
+        if stalled { Fate::Late(Duration::from_nanos(1_500_000_000 - second)) } else { Fate::Deliver }
+    });
+    link.run_until(Instant::from_millis(10_000));
+    let client = link.stats().1;
+    assert_eq!((client.freezes, client.frames_lost), (3, 0));
+    assert!((1400.0..1600.0).contains(&client.frozen.as_millis_f64()), "{:?}", client.frozen);
+    for frame in &link.frames {
+        assert_eq!(frame.sender_queue + frame.network_queue + frame.propagation, frame.delay);
+        assert_eq!(frame.propagation, Duration::from_millis(10));
+    }
+    let most = link.frames.iter().map(|frame| frame.network_queue).max();
+    assert!(most > Some(Duration::from_millis(480)), "{most:?}");
 }

@@ -153,6 +153,7 @@ fn a_path_that_clears_the_ecn_field_is_found_out() {
         let sent = ecn_of(&link.sent_down, true);
         let last = sent.iter().rposition(|ecn| ecn.is_ect()).unwrap();
         assert!((60..300).contains(&last), "ECT until packet {last}");
+        assert!(link.stats().0.bleached);
     }
 }
 

@@ -6,6 +6,7 @@ use link::{Bottleneck, Link};
 use proptest::prelude::*;
 use tidemark_core::packet::AccEcnCounters;
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpFlags};
+use tidemark_senders::app::ShortFlowsConfig;
 use tidemark_senders::media::{GccConfig, ScreamConfig, VideoConfig};
 use tidemark_senders::payload::{
     FramePart, Metric, Metrics, PragueAck, PragueData, Report, RtpPacket, SackBlocks, TcpSegment,
@@ -42,7 +43,8 @@ fn segment() -> impl Strategy<Value = Payload> {
                 sack.push(ack, start, end);
             }
             let accecn = option.map(|(e1b, ceb)| AccEcnCounters { e0b: None, ceb: Some(ceb), e1b: Some(e1b) });
-            Payload::Tcp(TcpSegment { flags, seq, ack, payload, window, timestamp, echo, sack, accecn })
+            let connection = window % 3;
+            Payload::Tcp(TcpSegment { connection, flags, seq, ack, payload, window, timestamp, echo, sack, accecn })
         },
     )
 }
@@ -69,8 +71,8 @@ fn prague() -> impl Strategy<Value = Payload> {
 }
 
 fn media() -> impl Strategy<Value = Payload> {
-    let rtp = (number(), part(), any::<bool>())
-        .prop_map(|(seq, frame, marker)| Payload::Rtp(RtpPacket { seq, frame, marker }));
+    let rtp = (number(), part(), time(), any::<bool>())
+        .prop_map(|(seq, frame, sent_at, marker)| Payload::Rtp(RtpPacket { seq, frame, sent_at, marker }));
     let ccfb = (number(), time(), prop::collection::vec(any::<u16>().prop_map(Metric), 0..100))
         .prop_map(|(begin, timestamp, metrics)| (begin, timestamp, Metrics::Ccfb(metrics)));
     let wide = (number(), time(), prop::collection::vec(proptest::option::of(time()), 0..100))
@@ -101,6 +103,11 @@ proptest! {
     #[test]
     fn tcp(payloads in prop::collection::vec((segment(), ecn(), any::<bool>()), 1..40)) {
         bombard(&SenderConfig::default(), &AppConfig::default(), payloads);
+    }
+
+    #[test]
+    fn short_flows(payloads in prop::collection::vec((segment(), ecn(), any::<bool>()), 1..40)) {
+        bombard(&SenderConfig::default(), &AppConfig::ShortFlows(ShortFlowsConfig::default()), payloads);
     }
 
     #[test]

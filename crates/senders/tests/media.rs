@@ -184,6 +184,20 @@ fn screams_marks_in_a_round_trip_do_not_depend_on_their_probability() {
 }
 
 #[test]
+fn a_path_that_clears_the_ecn_field_is_found_out() {
+    for (name, config) in all() {
+        let mut link = link(&config, BitRate::from_mbps(20));
+        link.keep = true;
+        link.down = Box::new(|_, _| Fate::Bleach);
+        link.run_until(Instant::from_millis(5000));
+        assert_eq!(link.stats().0.bleached, name != "gcc", "{name}");
+        let last = link.sent_down.iter().rposition(|(_, packet)| packet.ecn.is_ect());
+        assert!(last.unwrap_or(64) < 500, "{name}: ECT until packet {last:?}");
+        assert!(link.sent_down.len() > 600);
+    }
+}
+
+#[test]
 fn codepoints() {
     for (name, config) in all() {
         let mut link = link(&config, BitRate::from_mbps(20));

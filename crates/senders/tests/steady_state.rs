@@ -196,12 +196,12 @@ fn bbr_v2() {
             link.run_for(rtt);
             let window = link.stats().0.window.unwrap().as_f64() / 1448.0;
             if window < last && last < 0.9 * product && window > 20.0 {
-                falls += (last / window).ln();
+                falls += libm::log(last / window);
                 rounds += 1.0;
             }
             last = window;
         }
-        let response = falls / rounds / -(1.0 - p / 3.0f64).ln();
+        let response = falls / rounds / -libm::log(1.0 - p / 3.0);
         let possible = rate.as_bps() as f64 / 8.0 * 20.0 * 1448.0 / 1500.0;
         let measured = (link.stats().1.delivered - before).as_f64() / possible;
         let law = bbr_v2_share(p, product);

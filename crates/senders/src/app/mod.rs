@@ -3,6 +3,7 @@
 mod bulk;
 mod constant;
 mod on_off;
+mod short_flows;
 mod web;
 
 use tidemark_core::{Bytes, Duration, Instant};
@@ -10,10 +11,11 @@ use tidemark_core::{Bytes, Duration, Instant};
 pub use bulk::Bulk;
 pub use constant::{Constant, ConstantConfig};
 pub use on_off::{OnOff, OnOffConfig, Times};
+pub use short_flows::{OneTransfer, ShortFlowsConfig};
 pub use web::{Web, WebConfig};
 
 use crate::config::ConfigError;
-use crate::media::VideoConfig;
+use crate::media::{VideoConfig, XrConfig};
 
 /// An application that writes a byte stream into a transport.
 pub trait Source {
@@ -33,6 +35,8 @@ pub trait Source {
 pub enum AppConfig {
     /// As much as the network takes, from a start to a stop.
     Bulk(BulkConfig),
+    /// Short transfers, each over a connection of its own.
+    ShortFlows(ShortFlowsConfig),
     /// A constant rate.
     Constant(ConstantConfig),
     /// A constant rate, on and off by turns.
@@ -41,6 +45,8 @@ pub enum AppConfig {
     Web(WebConfig),
     /// Real-time video, whose rate the controller sets.
     Video(VideoConfig),
+    /// Extended reality after TR 38.838.
+    Xr(XrConfig),
 }
 
 /// A bulk transfer.
@@ -69,10 +75,12 @@ impl AppConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         match self {
             Self::Bulk(bulk) => bulk.validate(),
+            Self::ShortFlows(flows) => flows.validate(),
             Self::Constant(constant) => constant.validate(),
             Self::OnOff(on_off) => on_off.validate(),
             Self::Web(web) => web.validate(),
             Self::Video(video) => video.validate(),
+            Self::Xr(xr) => xr.video().validate(),
         }
     }
 
@@ -80,10 +88,12 @@ impl AppConfig {
     pub fn times(&self) -> (Duration, Option<Duration>) {
         match self {
             Self::Bulk(bulk) => (bulk.start, bulk.stop),
+            Self::ShortFlows(flows) => (flows.start, flows.stop),
             Self::Constant(constant) => (constant.start, constant.stop),
             Self::OnOff(on_off) => (on_off.start, on_off.stop),
             Self::Web(web) => (web.start, web.stop),
             Self::Video(video) => (video.start, video.stop),
+            Self::Xr(xr) => (xr.start, xr.stop),
         }
     }
 }

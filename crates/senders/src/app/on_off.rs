@@ -42,7 +42,7 @@ const LONGEST: f64 = 1e6;
 const SHORTEST: Duration = Duration::from_micros(1);
 
 impl Times {
-    fn validate(&self) -> Result<(), ConfigError> {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
         match *self {
             Self::Pareto { shape, .. } if !(shape > 1.0 && shape < 100.0) => {
                 Err(ConfigError::new("shape", "it must be above 1, so that there is a mean, and below 100"))
@@ -59,7 +59,8 @@ impl Times {
         }
     }
 
-    fn draw(&self, stream: &mut Stream) -> Duration {
+    /// The next time.
+    pub(crate) fn draw(&self, stream: &mut Stream) -> Duration {
         let seconds = match *self {
             Self::Fixed { mean } => mean.as_secs_f64(),
             Self::Exponential { mean } => mean.as_secs_f64() * stream.exponential(),

@@ -111,7 +111,7 @@ impl Endpoint for Receiver {
             return;
         }
         self.stats.delivered += len;
-        self.frames.on_part(now, &rtp.frame);
+        self.frames.on_part(now, rtp.sent_at, &rtp.frame);
         if self.unreported == 0 {
             self.deadline = self.deadline.min(now + self.policy.interval);
         }
@@ -149,7 +149,7 @@ impl Endpoint for Receiver {
     }
 
     fn stats(&self) -> Stats {
-        Stats { frames_received: self.frames.whole(), frames_lost: self.frames.broken(), ..self.stats }
+        self.frames.stats(self.stats)
     }
 
     fn take_frame(&mut self) -> Option<FrameArrival> {

@@ -8,7 +8,7 @@ use super::encoder::{Encoder, VideoConfig};
 use super::{Feedback, MediaController, PacketResult};
 use crate::endpoint::{Endpoint, Stats};
 use crate::pacer::Pacer;
-use crate::payload::{FramePart, Payload, Report, RtpPacket};
+use crate::payload::{FramePart, Metrics, Payload, Report, RtpPacket};
 
 /// Media in a packet.
 const MAX_PAYLOAD: u32 = 1200;
@@ -19,6 +19,8 @@ const REORDERING: u64 = 3;
 /// Packets of the queue; more are discarded with it.
 const MAX_QUEUE: usize = 1 << 14;
 const SILENCE: Duration = Duration::from_secs(1);
+/// Packets that were sent as ECT and arrived as Not-ECT, one after the other, after which the path is held to clear the field.
+const ENOUGH_TO_TELL: u32 = 64;
 /// Weight of a new round-trip time.
 const RTT_GAIN: u64 = 8;
 
@@ -43,6 +45,8 @@ pub struct Sender {
     first: u64,
     in_flight: u64,
     last_report: Instant,
+    /// Packets that arrived as Not-ECT since one arrived as something else.
+    cleared: u32,
     results: Vec<PacketResult>,
     rtt_sample: Option<Duration>,
     smoothed: Option<Duration>,
@@ -66,6 +70,7 @@ impl Sender {
             first: 0,
             in_flight: 0,
             last_report: Instant::ZERO,
+            cleared: 0,
             results: Vec::new(),
             rtt_sample: None,
             smoothed: None,
@@ -105,6 +110,7 @@ impl Sender {
     fn handle_report(&mut self, now: Instant, report: &Report) {
         self.last_report = now;
         self.results.clear();
+        let tells_ecn = matches!(report.metrics, Metrics::Ccfb(_)) && self.controller.ecn().is_ect();
         let highest = report.arrivals().filter(|(_, arrival)| arrival.is_some()).map(|(seq, _)| seq).max();
         let mut newest: Option<(Instant, Instant)> = None;
         for (seq, arrival) in report.arrivals() {
@@ -125,6 +131,8 @@ impl Sender {
             if let Some(at) = received_at {
                 self.stats.acknowledged += sent.size;
                 self.stats.marks_reported += u64::from(ecn == Ecn::Ce);
+                self.cleared = if tells_ecn && ecn == Ecn::NotEct { self.cleared.saturating_add(1) } else { 0 };
+                self.stats.bleached |= self.cleared >= ENOUGH_TO_TELL;
                 newest = newest.max(Some((sent.at, at)));
             } else {
                 self.stats.losses += 1;
@@ -229,8 +237,9 @@ impl Endpoint for Sender {
         self.pacer.sent(now, size, self.controller.pacing_rate(), size);
         self.stats.packets_sent += 1;
         self.stats.bytes_sent += size;
-        let payload = Payload::Rtp(RtpPacket { seq, frame: part, marker });
-        Some(Packet { flow: self.flow, size, ecn: self.controller.ecn(), payload })
+        let payload = Payload::Rtp(RtpPacket { seq, frame: part, sent_at: now, marker });
+        let ecn = if self.stats.bleached { Ecn::NotEct } else { self.controller.ecn() };
+        Some(Packet { flow: self.flow, size, ecn, payload })
     }
 
     fn stats(&self) -> Stats {

@@ -20,6 +20,8 @@ pub struct RtpPacket {
     pub seq: u64,
     /// Which part of which frame it is.
     pub frame: FramePart,
+    /// When it left the sender, in the same extension as its number.
+    pub sent_at: Instant,
     /// The marker bit: the last packet of its frame.
     pub marker: bool,
 }

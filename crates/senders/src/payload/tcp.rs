@@ -16,6 +16,8 @@ const TIMESTAMPS: u64 = 10;
 /// arithmetic; [`tidemark_core::Inspect::tcp`] shows their low 32 bits, as the header would.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TcpSegment {
+    /// Which of a flow's connections it belongs to, one after the other: the port number of the client's end.
+    pub connection: u32,
     /// Flags; with AccECN their ECN bits are the ACE field.
     pub flags: TcpFlags,
     /// Offset of the first payload byte. The SYN has offset 0, the first byte of data 1.

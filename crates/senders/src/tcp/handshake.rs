@@ -80,6 +80,10 @@ impl Handshake {
         self.state == State::Established
     }
 
+    pub(super) fn gave_up(&self) -> bool {
+        self.state == State::GaveUp
+    }
+
     /// What both ends agreed on.
     pub(super) fn agreed(&self) -> EcnMode {
         self.agreed

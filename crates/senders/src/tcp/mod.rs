@@ -10,9 +10,11 @@ mod handshake;
 mod prr;
 mod ranges;
 mod receiver;
+mod repeated;
 mod rtt;
 mod scoreboard;
 mod sender;
 
 pub use receiver::Receiver;
+pub use repeated::{RepeatedReceiver, RepeatedSender};
 pub use sender::Sender;

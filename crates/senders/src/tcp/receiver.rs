@@ -6,7 +6,7 @@ use super::ecn::{Feedback, Urgency};
 use super::handshake::{Handshake, Step};
 use super::ranges::Ranges;
 use crate::config::{EcnMode, TcpConfig};
-use crate::endpoint::{Endpoint, Stats};
+use crate::endpoint::{Completion, Endpoint, Stats};
 use crate::payload::{Payload, SackBlocks, TcpSegment};
 
 /// Holes that a receiver keeps track of; a segment that would open one more is dropped, as a real one's
@@ -38,6 +38,10 @@ pub struct Receiver {
     ack_now: bool,
     /// ACE field of the handshake's third segment, while it is due.
     handshake_ace: Option<u8>,
+    start: Instant,
+    /// The transfer's size where it is known, until it is complete; and the completion until it is asked for.
+    expected: Option<Bytes>,
+    completion: Option<Completion>,
     stats: Stats,
 }
 
@@ -61,8 +65,21 @@ impl Receiver {
             deadline: Instant::FAR,
             ack_now: false,
             handshake_ace: None,
+            start,
+            expected: None,
+            completion: None,
             stats: Stats::default(),
         }
+    }
+
+    /// Says when `size` has arrived.
+    pub fn expecting(self, size: Option<Bytes>) -> Self {
+        Self { expected: size, ..self }
+    }
+
+    /// The connection could not be opened.
+    pub(super) fn gave_up(&self) -> bool {
+        self.handshake.gave_up()
     }
 
     fn handle_syn_ack(&mut self, now: Instant, packet: &Packet<Payload>, segment: &TcpSegment) {
@@ -104,6 +121,11 @@ impl Receiver {
         if segment.seq <= self.next && end > self.next {
             self.stats.duplicate += Bytes(self.next - segment.seq);
             self.accept_in_order(end);
+            if let Some(size) = self.expected.take_if(|size| self.stats.delivered >= *size) {
+                self.stats.completed += 1;
+                let (started, duration) = (self.start, now.since(self.start));
+                self.completion = Some(Completion { number: 1, size, started, duration });
+            }
         } else {
             self.accept_out_of_order(segment.seq, end);
         }
@@ -171,6 +193,7 @@ impl Receiver {
         self.deadline = Instant::FAR;
         self.last_ack_sent = self.next;
         TcpSegment {
+            connection: 0,
             flags,
             seq: 1,
             ack: self.next,
@@ -232,5 +255,9 @@ impl Endpoint for Receiver {
 
     fn stats(&self) -> Stats {
         self.stats
+    }
+
+    fn take_completion(&mut self) -> Option<Completion> {
+        self.completion.take()
     }
 }

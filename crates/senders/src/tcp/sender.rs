@@ -140,6 +140,7 @@ impl Sender {
         // A cleared ACE field means that something on the path mangles ECN (RFC 9768 3.2.2.1).
         if agreed == EcnMode::Accecn && !self.decoder.handshake(segment.flags.ace()) {
             self.ect = Ecn::NotEct;
+            self.stats.bleached = true;
         }
         let rtt = self.handshake.rtt(now);
         if let Some(rtt) = rtt {
@@ -226,6 +227,7 @@ impl Sender {
         if self.decoder.is_bleached() {
             // Nobody's marks would arrive: losses have to tell, and packets must not claim otherwise.
             self.ect = Ecn::NotEct;
+            self.stats.bleached = true;
         }
         if self.response == EcnResponse::Classic {
             if marks.packets > 0 && self.phase == Phase::Open {

@@ -63,7 +63,7 @@ impl Endpoint for Receiver {
         self.ack_now = true;
         self.stats.delivered += Bytes(u64::from(data.size));
         if let Some(part) = &data.frame {
-            self.frames.on_part(now, part);
+            self.frames.on_part(now, data.timestamp, part);
         }
     }
 
@@ -92,7 +92,7 @@ impl Endpoint for Receiver {
     }
 
     fn stats(&self) -> Stats {
-        Stats { frames_received: self.frames.whole(), frames_lost: self.frames.broken(), ..self.stats }
+        self.frames.stats(self.stats)
     }
 
     fn take_frame(&mut self) -> Option<FrameArrival> {

@@ -199,6 +199,7 @@ impl Sender {
         }
         self.counters = Counters { received: ack.received, marked: ack.marked, lost: ack.lost };
         self.error |= ack.error;
+        self.stats.bleached = self.error;
         self.stats.marks_reported += self.counters.marked.saturating_sub(before.marked);
         self.stats.losses += self.counters.lost.saturating_sub(before.lost);
         if let Some(frames) = &mut self.frames {

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, Probability, Stream};
-use tidemark_senders::{AppConfig, Endpoint, FrameArrival, Payload, SenderConfig, Stats, connect};
+use tidemark_senders::{AppConfig, Completion, Endpoint, FrameArrival, Payload, SenderConfig, Stats, connect};
 
 /// What the network does to a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -117,6 +117,7 @@ pub struct Link {
     pub bottleneck: Option<Bottleneck>,
     pub rtts: Vec<(Instant, Duration)>,
     pub frames: Vec<FrameArrival>,
+    pub completions: Vec<Completion>,
     /// Time integral of the window, and the time.
     pub window: (f64, f64),
     pub sent_down: Vec<(Instant, Packet<Payload>)>,
@@ -140,6 +141,7 @@ impl Link {
             bottleneck: None,
             rtts: Vec::new(),
             frames: Vec::new(),
+            completions: Vec::new(),
             window: (0.0, 0.0),
             sent_down: Vec::new(),
             sent_up: Vec::new(),
@@ -216,6 +218,7 @@ impl Link {
             if flight.down {
                 self.client.handle_packet(self.now, &flight.packet);
                 self.frames.extend(std::iter::from_fn(|| self.client.take_frame()));
+                self.completions.extend(self.client.take_completion());
             } else {
                 self.server.handle_packet(self.now, &flight.packet);
                 self.rtts.extend(self.server.take_rtt_sample().map(|rtt| (self.now, rtt)));

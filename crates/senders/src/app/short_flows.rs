@@ -1,0 +1,68 @@
+//! Short transfers one after the other, each over a connection of its own: what a click or a message costs.
+
+use tidemark_core::{Bytes, Duration, Instant};
+
+use super::{Source, Times};
+use crate::config::ConfigError;
+
+/// Short flows.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShortFlowsConfig {
+    /// When the client opens the first connection, from the start of the run. Default 0 s.
+    pub start: Duration,
+    /// When it opens no further one; the last is still completed. Default: never.
+    pub stop: Option<Duration>,
+    /// What the server sends over each. Default 14 kB, what fits into an initial window of ten segments.
+    pub size: Bytes,
+    /// From the arrival of the last byte until the client opens the next connection. Default: exponential with
+    /// a mean of 1 s.
+    pub think: Times,
+    /// How many there are. Default: no end.
+    pub count: Option<u32>,
+}
+
+impl Default for ShortFlowsConfig {
+    fn default() -> Self {
+        Self {
+            start: Duration::ZERO,
+            stop: None,
+            size: Bytes(14_000),
+            think: Times::Exponential { mean: Duration::from_secs(1) },
+            count: None,
+        }
+    }
+}
+
+impl ShortFlowsConfig {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        if self.stop.is_some_and(|stop| stop <= self.start) {
+            return Err(ConfigError::new("stop", "it must be later than start"));
+        }
+        if self.size == Bytes::ZERO {
+            return Err(ConfigError::new("size", "it must be at least 1 B"));
+        }
+        if self.count == Some(0) {
+            return Err(ConfigError::new("count", "it must be at least 1, or left out for flows without end"));
+        }
+        self.think.validate()
+    }
+}
+
+/// One of them, as its server sees it: all of it is there at once.
+#[derive(Clone, Copy, Debug)]
+pub struct OneTransfer(pub Bytes);
+
+impl Source for OneTransfer {
+    fn start(&self) -> Instant {
+        Instant::ZERO
+    }
+    fn available(&mut self, _now: Instant, taken: Bytes) -> Bytes {
+        self.0 - taken
+    }
+    fn next_deadline(&self, _now: Instant) -> Option<Instant> {
+        None
+    }
+}
