@@ -108,6 +108,11 @@ static void wants_report(struct load *load)
   bool wanted;
   tidemark_wants_report(load->instance, load->ues[load->turn], load->now, DRB, &wanted);
 }
+static void read_ue(struct load *load)
+{
+  tidemark_ue_counters counters;
+  tidemark_read_ue_counters(load->instance, load->ues[load->turn], &counters);
+}
 static void read_counters(struct load *load)
 {
   tidemark_drb_counters counters;
@@ -147,6 +152,7 @@ static const struct {
     {"tidemark_feedback_frame", packet_came, report_frame, nothing},
     {"tidemark_uplink", acknowledged, uplink, nothing},
     {"tidemark_wants_report", nothing, wants_report, nothing},
+    {"tidemark_read_ue_counters", nothing, read_ue, nothing},
     {"tidemark_read_drb_counters", nothing, read_counters, nothing},
     {"tidemark_read_estimate", nothing, read_estimate, nothing},
 };
