@@ -265,7 +265,7 @@ impl From<Estimate> for DrbEstimate {
     }
 }
 
-// What tests/abi.h says in C, of every platform with 64-bit pointers and without.
+// As tests/layout.h has it for C and C++.
 const _: () = {
     use std::mem::offset_of;
     assert!(size_of::<UeId>() == 8);
