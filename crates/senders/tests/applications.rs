@@ -129,7 +129,7 @@ fn a_transfer_of_known_size_completes_once() {
 
 #[test]
 fn a_stalled_video_freezes_and_its_delay_is_in_the_network() {
-    let sender = SenderConfig::Fixed(FixedConfig { rate: BitRate::from_mbps(4), ..FixedConfig::default() });
+    let sender = SenderConfig::Fixed(FixedConfig { rate: BitRate::from_mbps(4) });
     let mut link = Link::new(&sender, &AppConfig::Video(VideoConfig::default()), Duration::from_millis(10));
     // Three times half a second in which nothing leaves: what was sent meanwhile comes at once afterwards.
     link.down = Box::new(|now, _| {

@@ -3,7 +3,7 @@
 mod link;
 
 use link::{Bottleneck, Fate, Link, is_data};
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant, Probability, Stream};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::udp_prague::{FrameConfig, UdpPragueConfig};
 use tidemark_senders::{AppConfig, SenderConfig};
 
@@ -13,30 +13,6 @@ fn bulk() -> SenderConfig {
 
 fn frames() -> SenderConfig {
     SenderConfig::UdpPrague(UdpPragueConfig { frames: Some(FrameConfig::default()), ..UdpPragueConfig::default() })
-}
-
-/// Its authors' design rule: a rate of 2 packets a virtual round trip times (1 - p) / p. With marks at
-/// random the reductions wait for the next mark (see the steady state of Prague over TCP): 1 + sqrt(3) for 2.
-#[test]
-fn the_rate_under_random_marks() {
-    for rtt in [10u64, 40] {
-        for p in [0.02, 0.06, 0.2] {
-            let mut link = Link::new(&bulk(), &AppConfig::default(), Duration::from_millis(rtt / 2));
-            let mut stream = Stream::new(1, 0, "mark");
-            link.down = Box::new(move |_, packet| {
-                if is_data(packet) && stream.chance(Probability::new(p)) { Fate::Mark } else { Fate::Deliver }
-            });
-            link.run_until(Instant::from_millis(30_000));
-            let before = link.stats().1.delivered;
-            link.run_for(Duration::from_secs(120));
-            let rate = (link.stats().1.delivered - before).as_f64() * 8.0 / 120.0;
-            let virtual_rtt = (rtt as f64).max(25.0) * 1e-3;
-            let law = (1.0 + 3f64.sqrt()) * 1400.0 * 8.0 / virtual_rtt * (1.0 - p) / p;
-            let ratio = rate / law;
-            println!("rtt {rtt} ms p {p}: {:.2} Mbit/s, {ratio:.3} of the law", rate / 1e6);
-            assert!((0.9..1.1).contains(&ratio), "{rate} is {ratio} of the law");
-        }
-    }
 }
 
 #[test]
