@@ -18,6 +18,8 @@ use tidemark_marker::{DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, SnL
 
 const DRB: DrbId = DrbId(1);
 const FLOWS: u16 = 4;
+/// Packets that a caller has at hand at once, as from one call of `recvmmsg`.
+const BURST: usize = 16;
 
 /// Many UEs under steady load, each with so many SDUs standing.
 struct Load {
@@ -94,6 +96,17 @@ impl Load {
         let k = self.next();
         let flow = (self.sn[k] % u32::from(FLOWS)) as usize;
         black_box(self.shard.ue(self.ues[k]).unwrap().downlink(self.now, 1, &mut self.data[flow]));
+    }
+
+    /// So many packets at once, each of another UE.
+    fn downlink_burst(&mut self) {
+        let ues = self.ues.len();
+        for ahead in 1..=BURST {
+            self.shard.warm(self.ues[(self.turn + ahead) % ues], 1);
+        }
+        for _ in 0..BURST {
+            self.downlink();
+        }
     }
 
     /// PDCP numbers the packet that just came.
@@ -195,13 +208,25 @@ fn distribution() {
             let less = |nanos: u64| nanos.saturating_sub(clock.0);
             line += &format!("  {name} {} / {}", less(median), less(p99));
         }
+        let (median, p99) = percentiles(|timed| {
+            timed(&mut || load.downlink_burst());
+            load.turn = (load.turn + load.ues.len() - BURST) % load.ues.len();
+            for _ in 0..BURST {
+                load.next();
+                load.pdu();
+                load.report();
+            }
+        });
+        line += &format!("  downlink in bursts {} / {}", median / BURST as u64, p99 / BURST as u64);
         println!("{line}");
     }
 }
 
+const CALLS: usize = 200_000;
+
 fn percentiles(mut round: impl FnMut(&mut dyn FnMut(&mut dyn FnMut()))) -> (u64, u64) {
-    let mut nanos = Vec::with_capacity(400_000);
-    for _ in 0..400_000 {
+    let mut nanos = Vec::with_capacity(CALLS);
+    for _ in 0..CALLS {
         round(&mut |call| {
             #[allow(clippy::disallowed_methods, clippy::disallowed_types)] // a benchmark measures the real clock
             let start = std::time::Instant::now();

@@ -1,5 +1,8 @@
 //! The marker of one DRB: what it is told, and what it answers.
 
+use alloc::boxed::Box;
+use core::hint::black_box;
+
 use tidemark_core::{BitRate, Bytes, Duration, FlowId, Inspect, Instant, Packet, Probability, Stream};
 
 use crate::backlog::Backlog;
@@ -47,8 +50,6 @@ pub struct Estimate {
 pub struct Counters {
     /// Downlink packets seen.
     pub packets: u64,
-    /// SDUs handed to the DU.
-    pub pdus: u64,
     /// Of the packets, those of L4S flows.
     pub l4s_packets: u64,
     /// Of the packets, those of classic flows.
@@ -61,10 +62,12 @@ pub struct Counters {
     pub classic_marks: u64,
     /// Of the marks, those that went into acknowledgements instead of packets.
     pub short_circuited: u64,
-    /// Acknowledgements rewritten.
-    pub rewritten_acks: u64,
     /// Packets dropped by the law.
     pub drops: u64,
+    /// Acknowledgements rewritten.
+    pub rewritten_acks: u64,
+    /// SDUs handed to the DU.
+    pub pdus: u64,
     /// SDUs discarded by PDCP.
     pub discards: u64,
     /// Reports received.
@@ -104,20 +107,28 @@ impl Counters {
 /// The caller says what happens, in this order for one packet: [`handle_downlink`](Self::handle_downlink) when
 /// it arrives, then [`handle_pdcp_pdu`](Self::handle_pdcp_pdu) once PDCP has numbered it, unless PDCP drops it;
 /// [`handle_report`](Self::handle_report) whenever the DU says something. Nothing here allocates or fails after `new`.
-// In the order of use: what a packet reads first, lines that only a report or nobody reads last.
-#[repr(C, align(64))]
+// Two pointers side by side, so that a caller who holds them waits for the state and for the flow at once.
 pub struct DrbMarker {
-    counters: Counters,
-    law: Law,
+    state: Box<State>,
     flows: FlowTable,
+}
+
+/// What a packet reads lies together in the middle; what only a report or nobody reads lies at both ends.
+#[repr(C, align(64))]
+struct State {
+    /// Its last fields are the estimate.
+    estimator: EgressEstimator,
     backlog: Backlog,
     last_l4s: Option<Instant>,
     last_classic: Option<Instant>,
     probability: Probability,
     short_circuit: bool,
-    profile: ProfileTable,
-    estimator: EgressEstimator,
+    law: Law,
     stream: Stream,
+    /// Its first fields are what packets are counted with.
+    counters: Counters,
+    /// Its first fields are what stands.
+    profile: ProfileTable,
     /// End of the last sample of the egress rate, or when a queue began to stand after it.
     sampled: Instant,
     last_sojourn: Option<Duration>,
@@ -133,13 +144,12 @@ impl DrbMarker {
     /// Names the first field of the configuration that cannot work.
     pub fn new(config: &MarkerConfig, sn_length: SnLength, stream: Stream) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self {
+        let state = State {
             law: Law::new(&config.law),
             stream,
             profile: ProfileTable::new(config.profile_capacity, sn_length),
             estimator: EgressEstimator::new(config.tau_c),
             backlog: Backlog::new(),
-            flows: FlowTable::new(config.flow_capacity),
             poll_after: config.poll_after,
             short_circuit: config.short_circuit,
             last_l4s: None,
@@ -150,7 +160,8 @@ impl DrbMarker {
             probability: Probability::ZERO,
             blind: 0,
             counters: Counters::default(),
-        })
+        };
+        Ok(Self { state: Box::new(state), flows: FlowTable::new(config.flow_capacity) })
     }
 
     /// A downlink packet arrives, before PDCP. The caller applies the verdict: sets CE or drops.
@@ -158,8 +169,8 @@ impl DrbMarker {
     /// `rlc` is the true state of the RLC queue where the caller can see it; laws that work from F1-U ignore it.
     pub fn handle_downlink<P: Inspect>(&mut self, now: Instant, packet: &Packet<P>, rlc: Option<RlcQueue>) -> Verdict {
         let shown = Class::of(packet.ecn);
-        self.counters.packets += 1;
-        self.counters.ce_packets += u64::from(shown.is_none());
+        self.state.counters.packets += 1;
+        self.state.counters.ce_packets += u64::from(shown.is_none());
         let mut segment = packet.size.0;
         let mut rtt = None;
         let mut known = None;
@@ -167,7 +178,7 @@ impl DrbMarker {
             flow.downlink(now, shown, packet.size.0);
             if let Some(tcp) = packet.payload.tcp() {
                 flow.handshake(now, &tcp, true);
-                if self.short_circuit {
+                if self.state.short_circuit {
                     flow.feedback.downlink(&tcp);
                 }
             }
@@ -177,19 +188,19 @@ impl DrbMarker {
         let class = known.or(shown).unwrap_or(Class::L4s);
         match class {
             Class::L4s => {
-                self.counters.l4s_packets += 1;
-                self.last_l4s = Some(now);
+                self.state.counters.l4s_packets += 1;
+                self.state.last_l4s = Some(now);
             }
             Class::Classic => {
-                self.counters.classic_packets += 1;
-                self.last_classic = Some(now);
+                self.state.counters.classic_packets += 1;
+                self.state.last_classic = Some(now);
             }
             Class::NotEct => {}
         }
         let egress = self.egress(now);
         let head_of_line = match rlc {
             Some(rlc) => rlc.head_of_line,
-            None if self.law.looks_at_head() => self.profile.head_of_line(now).unwrap_or(Duration::ZERO),
+            None if self.state.law.looks_at_head() => self.state.profile.head_of_line(now).unwrap_or(Duration::ZERO),
             None => Duration::ZERO,
         };
         let arrival = Arrival {
@@ -198,19 +209,19 @@ impl DrbMarker {
             size: packet.size.as_f64(),
             backlog: self.level(now),
             egress,
-            average: self.estimator.average(),
+            average: self.state.estimator.average(),
             class,
             segment: segment as f64,
             rtt,
-            shared: self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
+            shared: self.is_alive(self.state.last_l4s, now) && self.is_alive(self.state.last_classic, now),
         };
-        let odds = self.law.arrive(&arrival);
-        if self.law.decides_on_leaving() {
+        let odds = self.state.law.arrive(&arrival);
+        if self.state.law.decides_on_leaving() {
             return Verdict::Pass;
         }
         match self.decide(packet, class, odds) {
-            Verdict::Mark if self.short_circuit && self.book(packet) => {
-                self.counters.short_circuited += 1;
+            Verdict::Mark if self.state.short_circuit && self.book(packet) => {
+                self.state.counters.short_circuited += 1;
                 Verdict::Pass
             }
             verdict => verdict,
@@ -219,33 +230,33 @@ impl DrbMarker {
 
     /// PDCP gave the SDU this SN and sends it to the DU; `size` is the PDU's.
     pub fn handle_pdcp_pdu(&mut self, now: Instant, sn: u32, size: Bytes) {
-        self.counters.pdus += 1;
-        if self.profile.packets() == 0 {
-            self.sampled = now;
-            self.backlog.begin(now);
-            self.estimator.begin(now);
+        self.state.counters.pdus += 1;
+        if self.state.profile.packets() == 0 {
+            self.state.sampled = now;
+            self.state.backlog.begin(now);
+            self.state.estimator.begin(now);
         }
-        let before = self.profile.standing();
-        self.profile.record(now, sn, size);
-        let added = self.profile.standing() - before;
-        self.backlog.arrive(now, added.0, self.estimator.current());
+        let before = self.state.profile.standing();
+        self.state.profile.record(now, sn, size);
+        let added = self.state.profile.standing() - before;
+        self.state.backlog.arrive(now, added.0, self.state.estimator.current());
     }
 
     /// PDCP discarded an SDU that it had numbered.
     pub fn handle_discard(&mut self, _now: Instant, sn: u32) {
-        self.counters.discards += 1;
-        self.profile.discard(sn);
+        self.state.counters.discards += 1;
+        self.state.profile.discard(sn);
     }
 
     /// The DU reports.
     pub fn handle_report(&mut self, now: Instant, report: &DeliveryStatus) {
-        self.counters.reports += 1;
+        self.state.counters.reports += 1;
         match report.highest_transmitted {
             Some(sn) => self.transmitted(now, sn),
-            None => self.counters.empty_reports += 1,
+            None => self.state.counters.empty_reports += 1,
         }
         if let Some(sn) = report.highest_delivered {
-            self.retransmission = self.profile.deliver(now, sn).or(self.retransmission);
+            self.state.retransmission = self.state.profile.deliver(now, sn).or(self.state.retransmission);
         }
     }
 
@@ -258,11 +269,11 @@ impl DrbMarker {
         sojourn: Duration,
         rlc: RlcQueue,
     ) -> Verdict {
-        if !self.law.decides_on_leaving() {
+        if !self.state.law.decides_on_leaving() {
             return Verdict::Pass;
         }
         let class = Class::of(packet.ecn).unwrap_or(Class::L4s);
-        let odds = self.law.leave(&Departure { now, sojourn, behind: rlc.backlog, class });
+        let odds = self.state.law.leave(&Departure { now, sojourn, behind: rlc.backlog, class });
         self.decide(packet, class, odds)
     }
 
@@ -275,12 +286,12 @@ impl DrbMarker {
         if let Some(flow) = flow {
             flow.uplink(now);
             flow.handshake(now, &tcp, false);
-            if !self.short_circuit {
+            if !self.state.short_circuit {
                 return;
             }
             if let Some(feedback) = flow.feedback.uplink(&tcp) {
                 packet.payload.set_tcp_feedback(feedback);
-                self.counters.rewritten_acks += 1;
+                self.state.counters.rewritten_acks += 1;
             }
         }
     }
@@ -288,13 +299,24 @@ impl DrbMarker {
     /// The DRB was re-established or moved to another DU: what stood in the old queue and what was measured of
     /// the old radio is forgotten, flows and their books are kept. What PDCP sends again is announced again.
     pub fn handle_handover(&mut self, now: Instant) {
-        self.profile.clear();
-        self.estimator.clear();
-        self.backlog = Backlog::new();
-        self.backlog.begin(now);
-        self.sampled = now;
-        (self.last_sojourn, self.retransmission) = (None, None);
-        self.blind = 0;
+        self.state.profile.clear();
+        self.state.estimator.clear();
+        self.state.backlog = Backlog::new();
+        self.state.backlog.begin(now);
+        self.state.sampled = now;
+        (self.state.last_sojourn, self.state.retransmission) = (None, None);
+        self.state.blind = 0;
+    }
+
+    /// Reads a word of every cache line of the state that a packet reads.
+    #[inline]
+    pub(crate) fn warm(&self) {
+        let state = &*self.state;
+        black_box(state.estimator.average());
+        black_box((state.last_classic, state.law.looks_at_head()));
+        black_box(state.counters.packets);
+        black_box(state.counters.short_circuited);
+        black_box(state.profile.standing());
     }
 
     /// True if the flow is remembered.
@@ -305,7 +327,7 @@ impl DrbMarker {
     /// True while a queue stands and the last report is too old to say how long: the caller may set the polling
     /// flag of the next DL USER DATA frame (TS 38.425 5.5.3.7).
     pub fn wants_report(&self, now: Instant) -> bool {
-        self.profile.packets() > 0 && self.backlog.report_age(now) > self.poll_after
+        self.state.profile.packets() > 0 && self.state.backlog.report_age(now) > self.state.poll_after
     }
 
     /// What the marker believes at `now`.
@@ -315,21 +337,21 @@ impl DrbMarker {
         let rate = egress.map_or(0.0, |egress| egress.rate.as_bytes_per_sec());
         Estimate {
             backlog: Bytes(level as u64),
-            standing: self.profile.standing(),
-            packets: self.profile.packets(),
+            standing: self.state.profile.standing(),
+            packets: self.state.profile.packets(),
             egress,
             sojourn: (rate > 0.0).then(|| Duration::from_secs_f64(level / rate)),
-            last_sojourn: self.last_sojourn,
-            head_of_line: self.profile.head_of_line(now),
-            retransmission: self.retransmission,
-            probability: self.probability,
-            report_age: self.backlog.report_age(now),
+            last_sojourn: self.state.last_sojourn,
+            head_of_line: self.state.profile.head_of_line(now),
+            retransmission: self.state.retransmission,
+            probability: self.state.probability,
+            report_age: self.state.backlog.report_age(now),
         }
     }
 
     /// What happened so far.
     pub fn counters(&self) -> Counters {
-        let anomalies = self.profile.anomalies;
+        let anomalies = self.state.profile.anomalies;
         Counters {
             unknown_sns: anomalies.unknown,
             repeated_sns: anomalies.repeated,
@@ -337,36 +359,37 @@ impl DrbMarker {
             sn_restarts: anomalies.restarts,
             beyond_table: anomalies.beyond,
             untimed_deliveries: anomalies.untimed,
-            flows_evicted: self.flows.evicted,
-            flows_refused: self.flows.refused,
-            reports_are_blind: self.blind >= BLIND_REPORTS,
-            ..self.counters
+            flows_evicted: self.flows.evicted(),
+            flows_refused: self.flows.refused(),
+            reports_are_blind: self.state.blind >= BLIND_REPORTS,
+            ..self.state.counters
         }
     }
 
     fn transmitted(&mut self, now: Instant, sn: u32) {
-        let was_busy = self.profile.packets() > 0;
-        let progress = self.profile.transmit(now, sn);
-        let since = self.sampled;
+        let was_busy = self.state.profile.packets() > 0;
+        let progress = self.state.profile.transmit(now, sn);
+        let since = self.state.sampled;
         if was_busy {
             // The queue was never empty while its present head stood in it. If that is most of the sample, or longer
             // than an SDU ever waits for an idle radio, the sample shows what the radio gave; else it may show what the
             // application had.
             let span = now.since(since);
             let proven = self
+                .state
                 .profile
                 .head_of_line(now)
                 .is_some_and(|age| age * 2 >= span || (age * 4 >= span && age >= TELLING_AGE));
-            self.estimator.observe(since, now, progress.map_or(0, |progress| progress.bytes), proven);
-            self.sampled = now;
+            self.state.estimator.observe(since, now, progress.map_or(0, |progress| progress.bytes), proven);
+            self.state.sampled = now;
         }
         if let Some(progress) = progress {
-            self.last_sojourn = progress.sojourn.or(self.last_sojourn);
-            let follows_arrival = self.profile.packets() < 5
+            self.state.last_sojourn = progress.sojourn.or(self.state.last_sojourn);
+            let follows_arrival = self.state.profile.packets() < 5
                 && progress.sojourn.is_some_and(|sojourn| sojourn < Duration::from_micros(200));
-            self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };
+            self.state.blind = if follows_arrival { self.state.blind.saturating_add(1) } else { 0 };
         }
-        self.backlog.report(now, self.profile.standing().0, was_busy);
+        self.state.backlog.report(now, self.state.profile.standing().0, was_busy);
     }
 
     /// Puts a mark into the flow's books instead of the packet; false for flows that can't have it so.
@@ -377,16 +400,16 @@ impl DrbMarker {
 
     /// Applies what the law said to what the packet allows.
     fn decide<P>(&mut self, packet: &Packet<P>, class: Class, odds: Odds) -> Verdict {
-        self.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
-        if self.stream.chance(odds.drop) {
-            self.counters.drops += 1;
+        self.state.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
+        if self.state.stream.chance(odds.drop) {
+            self.state.counters.drops += 1;
             return Verdict::Drop;
         }
         let markable = Class::of(packet.ecn).is_some_and(|shown| shown != Class::NotEct);
-        if markable && self.stream.chance(odds.mark) {
+        if markable && self.state.stream.chance(odds.mark) {
             match class {
-                Class::L4s => self.counters.l4s_marks += 1,
-                Class::Classic | Class::NotEct => self.counters.classic_marks += 1,
+                Class::L4s => self.state.counters.l4s_marks += 1,
+                Class::Classic | Class::NotEct => self.state.counters.classic_marks += 1,
             }
             return Verdict::Mark;
         }
@@ -394,20 +417,20 @@ impl DrbMarker {
     }
 
     fn level(&self, now: Instant) -> f64 {
-        self.backlog.level(now, self.profile.standing().0, self.estimator.current())
+        self.state.backlog.level(now, self.state.profile.standing().0, self.state.estimator.current())
     }
 
     /// The estimate, lowered by a silence that can only mean that nothing is transmitted.
     fn egress(&self, now: Instant) -> Option<Egress> {
-        let egress = self.estimator.current()?;
-        if self.profile.packets() == 0 {
+        let egress = self.state.estimator.current()?;
+        if self.state.profile.packets() == 0 {
             return Some(egress);
         }
-        let silence = self.backlog.silence(now);
+        let silence = self.state.backlog.silence(now);
         if silence.is_zero() {
             return Some(egress);
         }
-        let left = 1.0 - silence.as_secs_f64() / self.estimator.window().as_secs_f64();
+        let left = 1.0 - silence.as_secs_f64() / self.state.estimator.window().as_secs_f64();
         Some(Egress { rate: BitRate::from_bps_f64(egress.rate.as_bps() as f64 * left.max(0.0)), ..egress })
     }
 

@@ -56,9 +56,8 @@ struct Sample {
     rate: u64,
 }
 
+#[repr(C)]
 pub(crate) struct EgressEstimator {
-    window: u64,
-    /// Apart, so that what a packet needs of the estimator lies beside what it needs of the rest.
     ring: Box<[Sample]>,
     first: usize,
     len: usize,
@@ -66,16 +65,18 @@ pub(crate) struct EgressEstimator {
     clock: u64,
     /// When a sample was last taken into the window.
     taken: Instant,
-    /// Sums over the ring, in integers, so that nothing drifts as samples come and go.
-    bytes: u64,
-    weight: u64,
-    weighted: u128,
-    squares: u128,
-    current: Option<Egress>,
     best: Egress,
-    average: f64,
     /// Busy time observed since the DRB was set up.
     seen: u64,
+    /// Sums over the ring, in integers, so that nothing drifts as samples come and go.
+    weighted: u128,
+    squares: u128,
+    bytes: u64,
+    weight: u64,
+    // What a packet needs of the estimator, at the end, beside what it needs of the rest.
+    window: u64,
+    current: Option<Egress>,
+    average: f64,
 }
 
 impl EgressEstimator {

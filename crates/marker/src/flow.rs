@@ -20,19 +20,19 @@ pub(crate) const IN_USE: Duration = Duration::from_secs(1);
 
 /// What is remembered of one flow. It begins on a cache line, and takes two.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(crate) struct Flow {
-    /// Its class by the strongest ECN field seen: L4S, else classic, else Not-ECT.
-    pub class: Option<Class>,
     /// Size of its largest packet: the segment in Eq. 2.
     pub largest: u16,
+    packets: u16,
     /// Round trip of its handshake, through this node and back to it, in microseconds.
     rtt: Option<NonZeroU32>,
+    last_seen: Instant,
+    opening: Opening,
+    /// Its class by the strongest ECN field seen: L4S, else classic, else Not-ECT.
+    pub class: Option<Class>,
     /// Its congestion feedback, where that is short-circuited.
     pub feedback: Feedback,
-    opening: Opening,
-    packets: u16,
-    last_seen: Instant,
 }
 
 /// How far the TCP handshake got. The first two segments of the side that opens are one whole round trip apart,
@@ -107,15 +107,16 @@ impl Flow {
 
 pub(crate) struct FlowTable {
     sets: Box<[Set]>,
-    pub(crate) evicted: u64,
-    pub(crate) refused: u64,
 }
 
-/// The places that a flow may take. Its ids fill one cache line, so that a look-up reads that and the flow.
+/// The places that a flow may take. Its ids lie in one cache line, so that a look-up reads that and the flow; a flow
+/// is most likely in its own place, which is known before the ids are read.
 #[derive(Clone)]
 #[repr(C, align(64))]
 struct Set {
     ids: [Option<FlowId>; WAYS],
+    evicted: u64,
+    refused: u64,
     flows: [Flow; WAYS],
 }
 
@@ -123,36 +124,37 @@ impl FlowTable {
     /// Room for `capacity` flows, a power of two.
     pub(crate) fn new(capacity: u32) -> Self {
         let sets = (capacity as usize / WAYS).max(1);
-        let empty = Set { ids: [None; WAYS], flows: [Flow::new(Instant::ZERO); WAYS] };
-        Self { sets: alloc::vec![empty; sets].into_boxed_slice(), evicted: 0, refused: 0 }
+        let empty = Set { ids: [None; WAYS], flows: [Flow::new(Instant::ZERO); WAYS], evicted: 0, refused: 0 };
+        Self { sets: alloc::vec![empty; sets].into_boxed_slice() }
     }
 
     pub(crate) fn get(&mut self, id: FlowId) -> Option<&mut Flow> {
-        let index = self.index(id);
+        let (index, own) = self.place(id);
         let set = &mut self.sets[index];
-        let way = set.ids.iter().position(|known| *known == Some(id))?;
+        let way = set.find(id, own)?;
         Some(&mut set.flows[way])
     }
 
     pub(crate) fn contains(&self, id: FlowId) -> bool {
-        self.sets[self.index(id)].ids.contains(&Some(id))
+        let (index, own) = self.place(id);
+        self.sets[index].find(id, own).is_some()
     }
 
     /// The flow, remembered from now on where there is room.
     pub(crate) fn admit(&mut self, now: Instant, id: FlowId) -> Option<&mut Flow> {
-        let index = self.index(id);
+        let (index, own) = self.place(id);
         let set = &mut self.sets[index];
-        if let Some(way) = set.ids.iter().position(|known| *known == Some(id)) {
+        if let Some(way) = set.find(id, own) {
             return Some(&mut set.flows[way]);
         }
-        let way = match set.ids.iter().position(Option::is_none) {
+        let way = match set.vacant(own) {
             Some(way) => way,
             None => {
                 let Some(way) = set.weakest(now) else {
-                    self.refused += 1;
+                    set.refused += 1;
                     return None;
                 };
-                self.evicted += 1;
+                set.evicted += 1;
                 way
             }
         };
@@ -161,15 +163,39 @@ impl FlowTable {
         Some(&mut set.flows[way])
     }
 
-    /// The set that a flow belongs to.
-    fn index(&self, id: FlowId) -> usize {
+    /// Flows that gave way to others.
+    pub(crate) fn evicted(&self) -> u64 {
+        self.sets.iter().map(|set| set.evicted).sum()
+    }
+
+    /// Flows that found no place.
+    pub(crate) fn refused(&self) -> u64 {
+        self.sets.iter().map(|set| set.refused).sum()
+    }
+
+    /// The set that a flow belongs to, and its own place in it.
+    fn place(&self, id: FlowId) -> (usize, usize) {
         // Fibonacci hashing: ids are small numbers in a simulator and keyed hashes in a gNB.
         let spread = (id.0.wrapping_mul(0x9E37_79B9) >> 16) as usize;
-        spread & (self.sets.len() - 1)
+        (spread & (self.sets.len() - 1), (spread >> 12) % WAYS)
     }
 }
 
 impl Set {
+    /// Where the flow is.
+    #[inline]
+    fn find(&self, id: FlowId, own: usize) -> Option<usize> {
+        if self.ids[own] == Some(id) {
+            return Some(own);
+        }
+        self.ids.iter().position(|known| *known == Some(id))
+    }
+
+    /// A free place, best the flow's own.
+    fn vacant(&self, own: usize) -> Option<usize> {
+        if self.ids[own].is_none() { Some(own) } else { self.ids.iter().position(Option::is_none) }
+    }
+
     /// The flow that gives way first; `None` if all are in use.
     fn weakest(&self, now: Instant) -> Option<usize> {
         // Last seen in the future: the clock stepped back, and the flow has not been seen since.
@@ -216,7 +242,7 @@ mod tests {
             }
         }
         assert_eq!(table.sets.len() * WAYS, 64);
-        assert!(table.evicted > 900_000);
+        assert!(table.evicted() > 900_000);
     }
 
     #[test]
@@ -228,7 +254,7 @@ mod tests {
             }
         }
         assert!(table.admit(ms(1), FlowId(9)).is_none());
-        assert_eq!(table.refused, 1);
+        assert_eq!(table.refused(), 1);
         assert!(table.admit(ms(1_500), FlowId(9)).is_some());
     }
 

@@ -56,23 +56,25 @@ struct Beyond {
     bytes: u64,
 }
 
+#[repr(C)]
 pub(crate) struct ProfileTable {
+    // What a packet needs of the table, at the front.
+    standing: u64,
+    packets: u32,
     sn_length: SnLength,
-    /// Sizes of the SDUs from `head` on; the slot is the low bits of the count. Zero for an SN without SDU.
-    sizes: Box<[u16]>,
-    beyond: Beyond,
-    ingress: Stamps,
-    transmitted: Stamps,
+    started: bool,
     /// The SN unwrapped, as PDCP's COUNT, of the next SDU, of the oldest that is not yet
     /// transmitted, and of the oldest that is not yet delivered.
     next: u64,
     head: u64,
     delivered: u64,
-    standing: u64,
-    packets: u32,
+    /// Sizes of the SDUs from `head` on; the slot is the low bits of the count. Zero for an SN without SDU.
+    sizes: Box<[u16]>,
+    ingress: Stamps,
+    transmitted: Stamps,
+    beyond: Beyond,
     /// The SN that would confirm a far jump.
     suspect: Option<u32>,
-    started: bool,
     pub(crate) anomalies: Anomalies,
 }
 

@@ -244,6 +244,9 @@ impl World {
 
     fn downlink(&mut self, phone: usize, qfi: u8, before: &[u8]) {
         let now = self.now();
+        for handle in [self.phones[phone].handle, self.phones[phone].stale].into_iter().flatten() {
+            self.shard.warm(handle, qfi);
+        }
         let Some((ue, phone)) = self.ue(phone) else { return };
         let mut after = before.to_vec();
         let mut verdict = Verdict::Pass;
