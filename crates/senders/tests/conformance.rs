@@ -4,7 +4,7 @@ mod link;
 
 use link::{Bottleneck, Fate, Link, is_data};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
-use tidemark_senders::app::{OnOffConfig, Times};
+use tidemark_senders::app::{ConstantConfig, OnOffConfig, Times};
 use tidemark_senders::controller::{BbrV1Config, BbrV2Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
 use tidemark_senders::media::{
     Al4sConfig, AnbrConfig, AnbrRule, GccConfig, L4sCcConfig, RateLimits, ScreamConfig, ScreamV1Config, SdnL4sConfig,
@@ -65,6 +65,14 @@ fn link(sender: &SenderConfig, app: &AppConfig, delay: Duration) -> Link {
     bottleneck.mark_all = Duration::from_millis(20);
     link.bottleneck = Some(bottleneck);
     link
+}
+
+/// True if it carries what an application writes, false for a video.
+fn carries_bytes(sender: &SenderConfig) -> bool {
+    match sender {
+        SenderConfig::UdpPrague(prague) => prague.frames.is_none(),
+        _ => sender.tcp().is_some(),
+    }
 }
 
 /// What it takes of 20 Mbit/s at the least.
@@ -172,10 +180,25 @@ fn it_restarts_after_idleness() {
         off: Times::Fixed { mean: second * 3 },
         ..OnOffConfig::default()
     });
-    for (name, sender, _) in senders().into_iter().filter(|(_, sender, _)| sender.tcp().is_some()) {
+    for (name, sender, _) in senders().into_iter().filter(|(_, sender, _)| carries_bytes(sender)) {
         let mut link = link(&sender, &app, Duration::from_millis(10));
         let rate = watch(name, &mut link, 40);
         assert!((2.4..2.6).contains(&rate), "{name}: {rate} of 2.5 Mbit/s");
         assert_eq!(link.stats().0.timeouts, 0, "{name}");
+    }
+}
+
+/// An application that writes 2 Mbit/s, and a path that gives no sign of congestion: 5 kB in flight prove nothing
+/// about what the path carries.
+#[test]
+fn its_window_stays_bounded_while_nobody_uses_it() {
+    let rate = BitRate::from_mbps(2);
+    let app = AppConfig::Constant(ConstantConfig { rate, ..ConstantConfig::default() });
+    for (name, sender, _) in senders().into_iter().filter(|(_, sender, _)| carries_bytes(sender)) {
+        let mut link = Link::new(&sender, &app, Duration::from_millis(10));
+        watch(name, &mut link, 300);
+        let stats = link.stats().0;
+        println!("{name}: a window of {:?}, {:?}", stats.window, stats.pacing_rate);
+        assert!(stats.window.is_none_or(|window| window < Bytes(200_000)), "{name}: {:?}", stats.window);
     }
 }

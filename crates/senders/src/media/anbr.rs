@@ -124,7 +124,7 @@ impl MediaController for Anbr {
         self.counters.received += u64::from(arrived);
         self.counters.marked += u64::from(marked);
         self.counters.lost += u64::from(lost);
-        self.prague.on_feedback(feedback.now, self.counters, feedback.sent);
+        self.prague.on_feedback(feedback.now, self.counters, feedback.sent, true);
         let target = match (self.config.rule, self.recommended) {
             (AnbrRule::Follow, recommended) => recommended.unwrap_or(self.target),
             (AnbrRule::Max, Some(recommended)) if marked == 0 => (self.prague.rate().as_bps() as f64).max(recommended),

@@ -141,8 +141,10 @@ impl Control {
         counters.received + counters.lost > since.sent && now.since(since.at).as_secs_f64() > self.virtual_rtt
     }
 
-    /// Feedback, in the order of facts: mode, alpha, loss, increase, marks.
-    pub fn on_feedback(&mut self, now: Instant, counters: Counters, sent: u64) {
+    /// Feedback, in the order of facts: mode, alpha, loss, increase, marks. `used` says that the sender made use
+    /// of what it was allowed; only then is there a reason to allow more (the public implementation, which always
+    /// has data, does not ask).
+    pub fn on_feedback(&mut self, now: Instant, counters: Counters, sent: u64, used: bool) {
         if counters.received < self.last.received || counters.marked < self.last.marked {
             return;
         }
@@ -159,7 +161,9 @@ impl Control {
         self.in_rate_mode = in_rate_mode;
         self.average(now, counters, sent);
         self.handle_loss(now, counters, sent);
-        self.increase(counters, smoothed);
+        if used {
+            self.increase(counters, smoothed);
+        }
         self.handle_marks(now, counters, sent);
         self.last = counters;
         self.derive(smoothed);

@@ -193,6 +193,8 @@ impl Sender {
         self.control.on_rtt(rtt);
         self.rtt_sample = Some(rtt);
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+        // Half a window is use enough: its packets are spread over the round trip.
+        let used = self.frames.is_some() || 2 * self.in_flight() >= self.control.limits(now).packet_window;
         let before = self.counters;
         if ack.received < before.received {
             return;
@@ -214,7 +216,7 @@ impl Sender {
                 frames.settle(frames.first_packet, false);
             }
         }
-        self.control.on_feedback(now, self.counters, self.sent);
+        self.control.on_feedback(now, self.counters, self.sent, used);
     }
 
     /// The next part to send: bytes of UDP payload, and where they belong in real time.

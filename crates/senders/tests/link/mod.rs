@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, Probability, Stream};
-use tidemark_senders::{AppConfig, Completion, Endpoint, FrameArrival, Payload, SenderConfig, Stats, connect};
+use tidemark_senders::{AppConfig, Completion, Endpoint, Ends, FrameArrival, Payload, SenderConfig, Stats, connect};
 
 /// What the network does to a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -130,7 +130,11 @@ pub struct Link {
 impl Link {
     /// A path of `delay` each way between the ends of a flow.
     pub fn new(config: &SenderConfig, app: &AppConfig, delay: Duration) -> Self {
-        let (server, client) = connect(config, app, FlowId(3), 1).expect("a valid configuration");
+        Self::between(connect(config, app, FlowId(3), 1).expect("a valid configuration"), delay)
+    }
+
+    /// A path of `delay` each way between a server and a client.
+    pub fn between((server, client): Ends, delay: Duration) -> Self {
         Self {
             server,
             client,

@@ -1,0 +1,218 @@
+//! Two flows and more over one wired bottleneck, dropping at its tail or DualPI2 (RFC 9332), in virtual time.
+#![allow(dead_code, reason = "each user takes a part")]
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant, Packet, Stream};
+use tidemark_marker::{Dequeued, DualQueue, DualQueueConfig};
+use tidemark_senders::{AppConfig, Endpoint, Payload, SenderConfig, connect};
+
+/// A packet in the queue, with the time of its arrival there.
+type Queued = Packet<(Instant, Payload)>;
+
+/// The bottleneck's queue.
+pub enum Queue {
+    /// Drops what does not fit.
+    DropTail { limit: Bytes, size: Bytes, packets: VecDeque<Queued> },
+    /// Two queues, coupled.
+    DualPi2(Box<DualQueue<(Instant, Payload)>>),
+}
+
+impl Queue {
+    pub fn drop_tail(limit: Bytes) -> Self {
+        Self::DropTail { limit, size: Bytes::ZERO, packets: VecDeque::new() }
+    }
+    pub fn dual_pi2() -> Self {
+        let queue = DualQueue::new(&DualQueueConfig::default(), Stream::new(1, 0, "dualpi2"));
+        Self::DualPi2(Box::new(queue.expect("the defaults are valid")))
+    }
+
+    /// False if the packet was dropped.
+    fn push(&mut self, now: Instant, packet: Queued) -> bool {
+        match self {
+            Self::DropTail { limit, size, packets } => {
+                let fits = *size + packet.size <= *limit;
+                if fits {
+                    *size += packet.size;
+                    packets.push_back(packet);
+                }
+                fits
+            }
+            Self::DualPi2(queue) => queue.enqueue(now, packet).is_ok(),
+        }
+    }
+
+    /// The next packet, and those dropped on the way to it.
+    fn pop(&mut self, now: Instant, mut dropped: impl FnMut(&Queued)) -> Option<Queued> {
+        match self {
+            Self::DropTail { size, packets, .. } => {
+                let packet = packets.pop_front()?;
+                *size -= packet.size;
+                Some(packet)
+            }
+            Self::DualPi2(queue) => loop {
+                match queue.dequeue(now)? {
+                    Dequeued::Send(packet) => return Some(packet),
+                    Dequeued::Drop(packet) => dropped(&packet),
+                }
+            },
+        }
+    }
+}
+
+/// A flow, and what the bottleneck did to it since the counters were last cleared.
+pub struct Flow {
+    server: Box<dyn Endpoint + Send>,
+    client: Box<dyn Endpoint + Send>,
+    /// From the bottleneck to the client and from the client to the server: the round trip without queue.
+    rtt: Duration,
+    /// Bytes of IP packets through the bottleneck.
+    pub bytes: Bytes,
+    /// Time in the queue of each packet that went through, in milliseconds.
+    pub delays: Vec<f32>,
+    pub drops: u64,
+}
+
+impl Flow {
+    pub fn mbps(&self, span: Duration) -> f64 {
+        self.bytes.as_f64() * 8e-6 / span.as_secs_f64()
+    }
+    pub fn mean_delay(&self) -> f64 {
+        self.delays.iter().map(|delay| f64::from(*delay)).sum::<f64>() / self.delays.len().max(1) as f64
+    }
+}
+
+struct Flight {
+    at: Instant,
+    number: u64,
+    flow: usize,
+    down: bool,
+    packet: Packet<Payload>,
+}
+impl PartialEq for Flight {
+    fn eq(&self, other: &Self) -> bool {
+        (self.at, self.number) == (other.at, other.number)
+    }
+}
+impl Eq for Flight {}
+impl PartialOrd for Flight {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Flight {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.number).cmp(&(other.at, other.number))
+    }
+}
+
+/// The dumbbell. Servers stand before the bottleneck.
+pub struct Dumbbell {
+    pub now: Instant,
+    pub flows: Vec<Flow>,
+    rate: BitRate,
+    queue: Queue,
+    sending: Option<(Instant, Queued)>,
+    flights: BinaryHeap<Reverse<Flight>>,
+    number: u64,
+}
+
+impl Dumbbell {
+    pub fn new(rate: BitRate, queue: Queue, flows: &[(SenderConfig, AppConfig, Duration)]) -> Self {
+        let flow = |(index, (sender, app, rtt)): (usize, &(SenderConfig, AppConfig, Duration))| {
+            let (server, client) = connect(sender, app, FlowId(index as u32), 1).expect("a valid configuration");
+            Flow { server, client, rtt: *rtt, bytes: Bytes::ZERO, delays: Vec::new(), drops: 0 }
+        };
+        Self {
+            now: Instant::ZERO,
+            flows: flows.iter().enumerate().map(flow).collect(),
+            rate,
+            queue,
+            sending: None,
+            flights: BinaryHeap::new(),
+            number: 0,
+        }
+    }
+
+    /// Forgets what was counted.
+    pub fn clear(&mut self) {
+        for flow in &mut self.flows {
+            flow.bytes = Bytes::ZERO;
+            flow.delays.clear();
+            flow.drops = 0;
+        }
+    }
+
+    fn fly(&mut self, flow: usize, down: bool, packet: Packet<Payload>) {
+        let at = self.now + self.flows[flow].rtt / 2;
+        self.number += 1;
+        self.flights.push(Reverse(Flight { at, number: self.number, flow, down, packet }));
+    }
+
+    fn drain(&mut self, index: usize) {
+        while let Some(Packet { flow, size, ecn, payload }) = self.flows[index].server.poll_transmit(self.now) {
+            let packet = Packet { flow, size, ecn, payload: (self.now, payload) };
+            self.flows[index].drops += u64::from(!self.queue.push(self.now, packet));
+        }
+        while let Some(packet) = self.flows[index].client.poll_transmit(self.now) {
+            self.fly(index, false, packet);
+        }
+        self.send();
+    }
+
+    fn send(&mut self) {
+        if self.sending.is_none() {
+            let flows = &mut self.flows;
+            let packet = self.queue.pop(self.now, |dropped| flows[dropped.flow.0 as usize].drops += 1);
+            if let Some(packet) = packet {
+                let flow = &mut self.flows[packet.flow.0 as usize];
+                flow.delays.push(self.now.since(packet.payload.0).as_millis_f64() as f32);
+                flow.bytes += packet.size;
+                self.sending = Some((self.now + self.rate.time_to_send(packet.size), packet));
+            }
+        }
+    }
+
+    pub fn run_for(&mut self, span: Duration) {
+        let end = self.now + span;
+        for index in 0..self.flows.len() {
+            self.drain(index);
+        }
+        loop {
+            let flight = self.flights.peek().map(|Reverse(flight)| flight.at);
+            let sent = self.sending.as_ref().map(|(at, _)| *at);
+            let ends = self.flows.iter().flat_map(|flow| [flow.server.next_deadline(), flow.client.next_deadline()]);
+            let next = ends.chain([flight, sent]).flatten().min();
+            let Some(next) = next.filter(|next| *next < end) else { break };
+            self.now = self.now.max(next);
+            if let Some((_, packet)) = self.sending.take_if(|(at, _)| *at <= self.now) {
+                let Packet { flow, size, ecn, payload: (_, payload) } = packet;
+                self.fly(flow.0 as usize, true, Packet { flow, size, ecn, payload });
+                self.send();
+            }
+            while self.flights.peek().is_some_and(|Reverse(flight)| flight.at <= self.now) {
+                let Some(Reverse(flight)) = self.flights.pop() else { break };
+                let flow = &mut self.flows[flight.flow];
+                let end = if flight.down { &mut flow.client } else { &mut flow.server };
+                end.handle_packet(self.now, &flight.packet);
+
+                self.drain(flight.flow);
+            }
+            for index in 0..self.flows.len() {
+                let flow = &mut self.flows[index];
+                let mut due = false;
+                for end in [&mut flow.server, &mut flow.client] {
+                    if end.next_deadline().is_some_and(|deadline| deadline <= self.now) {
+                        end.handle_timeout(self.now);
+                        due = true;
+                    }
+                }
+                if due {
+                    self.drain(index);
+                }
+            }
+        }
+        self.now = end;
+    }
+}
