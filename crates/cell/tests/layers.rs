@@ -1,0 +1,178 @@
+//! What RLC, HARQ and the schedulers promise, seen from outside the cell.
+
+use proptest::prelude::*;
+use tidemark_cell::channel::{FixedConfig, StaticConfig};
+use tidemark_cell::{Cell, CellConfig, ChannelConfig, Output, RlcConfig, RlcMode, SchedulerConfig, UeConfig, UeId};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet};
+
+/// A packet that knows its number.
+#[derive(Clone, Debug)]
+struct Numbered(u32);
+impl Inspect for Numbered {}
+
+fn packet(number: u32, size: u64) -> Packet<Numbered> {
+    Packet { flow: FlowId(number % 3), size: Bytes(size), ecn: Ecn::Ect1, payload: Numbered(number) }
+}
+
+fn drain<P: Inspect>(cell: &mut Cell<P>, until: Instant, mut each: impl FnMut(Output<P>)) {
+    while let Some(now) = cell.next_deadline().filter(|at| *at <= until) {
+        cell.handle_timeout(now);
+        while let Some(output) = cell.poll_output() {
+            each(output);
+        }
+    }
+    while let Some(output) = cell.poll_output() {
+        each(output);
+    }
+}
+
+fn cell(mode: RlcMode, bler: f64, harq_transmissions: u32, seed: u64) -> (Cell<Numbered>, UeId) {
+    let config = CellConfig { target_bler: bler, harq_transmissions, ..CellConfig::default() };
+    let mut cell = Cell::new(&config, seed).unwrap();
+    let channel = ChannelConfig::Static(StaticConfig { snr_db: 9.0 });
+    let ue = UeConfig { channel, rlc: RlcConfig { mode, ..RlcConfig::default() }, ..UeConfig::default() };
+    let ue = cell.add_ue(&ue).unwrap();
+    (cell, ue)
+}
+
+#[test]
+fn acknowledged_mode_delivers_every_packet_once_and_in_order_through_thirty_percent_block_errors() {
+    // Without HARQ retransmissions all of them are RLC's to repair.
+    let (mut cell, ue) = cell(RlcMode::Am, 0.3, 1, 7);
+    let mut arrived = Vec::new();
+    for number in 0..3_000 {
+        let now = Instant::from_millis(u64::from(number));
+        drain(&mut cell, now, |output| match output {
+            Output::Downlink { packet, .. } => arrived.push(packet.payload.0),
+            other => panic!("{other:?}"),
+        });
+        cell.handle_downlink(now, ue, packet(number, 100 + u64::from(number) % 1_400));
+    }
+    drain(&mut cell, Instant::from_millis(60_000), |output| match output {
+        Output::Downlink { packet, .. } => arrived.push(packet.payload.0),
+        other => panic!("{other:?}"),
+    });
+    let stats = cell.ue(Instant::from_millis(60_000), ue).unwrap();
+    let share = stats.failed_blocks as f64 / stats.blocks as f64;
+    assert!((0.25..0.35).contains(&share), "{share} of the blocks failed");
+    assert!(stats.lost_blocks > 100);
+    assert_eq!(arrived, (0..3_000).collect::<Vec<_>>());
+    assert!(cell.next_deadline().is_none(), "an idle cell has nothing to do");
+}
+
+#[test]
+fn unacknowledged_mode_loses_what_the_radio_loses_and_keeps_the_order() {
+    let (mut cell, ue) = cell(RlcMode::Um, 0.3, 1, 7);
+    let (mut arrived, mut lost) = (Vec::new(), 0);
+    for number in 0..3_000 {
+        cell.handle_downlink(Instant::from_millis(u64::from(number)), ue, packet(number, 1_000));
+        drain(&mut cell, Instant::from_millis(u64::from(number)), |output| match output {
+            Output::Downlink { packet, .. } => arrived.push(packet.payload.0),
+            _ => lost += 1,
+        });
+    }
+    drain(&mut cell, Instant::from_millis(60_000), |output| match output {
+        Output::Downlink { packet, .. } => arrived.push(packet.payload.0),
+        _ => lost += 1,
+    });
+    assert!(arrived.is_sorted() && arrived.windows(2).all(|pair| pair[0] < pair[1]));
+    assert_eq!(arrived.len() + lost, 3_000);
+    assert!((600..1_500).contains(&lost), "{lost} lost at 30 % block errors");
+}
+
+#[test]
+fn harq_repairs_nearly_all_that_fails_first() {
+    let (mut cell, ue) = cell(RlcMode::Um, 0.1, 4, 3);
+    for number in 0..20_000u64 {
+        cell.handle_downlink(Instant::ZERO + Duration::from_micros(700) * number, ue, packet(0, 1_400));
+        drain(&mut cell, Instant::ZERO + Duration::from_micros(700) * number, |_| {});
+    }
+    let stats = cell.ue(Instant::from_millis(14_000), ue).unwrap();
+    assert!(stats.failed_blocks > 500, "{}", stats.failed_blocks);
+    // Energies of the same SNR add up to 3 dB: beyond the foot of the error curve.
+    assert!(stats.lost_blocks * 1_000 < stats.failed_blocks, "{} of {}", stats.lost_blocks, stats.failed_blocks);
+}
+
+/// Megabits a second of saturated UEs over ten seconds.
+fn saturate(scheduler: SchedulerConfig, channels: &[ChannelConfig]) -> Vec<f64> {
+    let config = CellConfig { scheduler, ..CellConfig::default() };
+    let mut cell = Cell::new(&config, 1).unwrap();
+    let ues: Vec<_> = channels
+        .iter()
+        .map(|channel| cell.add_ue(&UeConfig { channel: channel.clone(), ..UeConfig::default() }).unwrap())
+        .collect();
+    for ms in 0..10_000 {
+        let now = Instant::from_millis(ms);
+        for ue in &ues {
+            while cell.ue(now, *ue).unwrap().queue.packets < 60 {
+                cell.handle_downlink(now, *ue, packet(0, 1_500));
+            }
+        }
+        drain(&mut cell, now, |_| {});
+    }
+    let at = Instant::from_millis(10_000);
+    ues.iter().map(|ue| cell.ue(at, *ue).unwrap().delivered.as_f64() * 8.0 / 10.0 / 1e6).collect()
+}
+
+#[test]
+fn two_ues_share_time_equally_under_both_fair_schedulers_and_the_best_takes_all_by_rate() {
+    let fixed = |mbps| ChannelConfig::Fixed(FixedConfig { rate: BitRate::from_mbps(mbps) });
+    let channels = [fixed(40), fixed(10)];
+    // Each would have its rate alone; sharing time equally, half of it.
+    for scheduler in [SchedulerConfig::RoundRobin, SchedulerConfig::ProportionalFair(Default::default())] {
+        let rates = saturate(scheduler.clone(), &channels);
+        assert!((rates[0] / 20.0 - 1.0).abs() < 0.03, "{scheduler:?} {rates:?}");
+        assert!((rates[1] / 5.0 - 1.0).abs() < 0.03, "{scheduler:?} {rates:?}");
+    }
+    let rates = saturate(SchedulerConfig::MaxRate, &channels);
+    assert!(rates[0] > 39.0 && rates[1] < 0.5, "{rates:?}");
+}
+
+#[test]
+fn sixteen_equal_ues_get_equal_rates_although_slots_and_ues_have_a_common_factor() {
+    let rates = saturate(SchedulerConfig::RoundRobin, &vec![ChannelConfig::default(); 16]);
+    let mean = rates.iter().sum::<f64>() / 16.0;
+    assert!(rates.iter().all(|rate| (rate / mean - 1.0).abs() < 0.03), "{rates:?}");
+    assert!((39.0..41.0).contains(&(mean * 16.0)), "{}", mean * 16.0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn whatever_comes_in_goes_out_is_dropped_or_is_held(
+        arrivals in prop::collection::vec((0u64..4_000, 40u64..1_500, any::<bool>()), 1..400),
+        um in any::<bool>(),
+        queue_sdus in 1u32..60,
+        snr_db in -5.0f64..30.0,
+        seed in any::<u64>(),
+        stop_ms in 0u64..400,
+    ) {
+        let mut cell = Cell::new(&CellConfig::default(), seed).unwrap();
+        let mode = if um { RlcMode::Um } else { RlcMode::Am };
+        let rlc = RlcConfig { mode, queue_sdus, ..RlcConfig::default() };
+        let channel = ChannelConfig::Static(StaticConfig { snr_db });
+        let ue = cell.add_ue(&UeConfig { channel, rlc, ..UeConfig::default() }).unwrap();
+        let (mut put_in, mut out) = (Bytes(0), Bytes(0));
+        let mut now = Instant::ZERO;
+        for (number, (gap_us, size, up)) in arrivals.into_iter().enumerate() {
+            now += Duration::from_micros(gap_us);
+            drain(&mut cell, now, |output| out += size_of_output(&output));
+            put_in += Bytes(size);
+            if up {
+                cell.handle_uplink(now, ue, packet(number as u32, size));
+            } else {
+                cell.handle_downlink(now, ue, packet(number as u32, size));
+            }
+        }
+        now += Duration::from_millis(stop_ms);
+        drain(&mut cell, now, |output| out += size_of_output(&output));
+        let held: Bytes = (0..3).map(|flow| cell.held(FlowId(flow))).sum();
+        prop_assert_eq!(put_in, out + held);
+    }
+}
+
+fn size_of_output<P>(output: &Output<P>) -> Bytes {
+    match output {
+        Output::Downlink { packet, .. } | Output::Uplink { packet, .. } | Output::Dropped { packet, .. } => packet.size,
+    }
+}
