@@ -48,7 +48,6 @@ pub struct Cell<P> {
     uplink: VecDeque<(Instant, u32, Packet<P>)>,
     timers: Timers,
     pool: Pool,
-    candidates: Vec<Candidate>,
     outputs: VecDeque<Output<P>>,
 }
 
@@ -77,7 +76,6 @@ impl<P: Inspect> Cell<P> {
             uplink: VecDeque::new(),
             timers: Timers::default(),
             pool: Pool::default(),
-            candidates: Vec::new(),
             outputs: VecDeque::new(),
             config: config.clone(),
         })
@@ -137,18 +135,15 @@ impl<P: Inspect> Cell<P> {
 
     /// When something happens next, if nothing comes in.
     pub fn next_deadline(&self) -> Option<Instant> {
-        [
-            self.next_slot.map(|slot| self.pattern.start(slot)),
-            self.decoded.front().map(|(at, ..)| *at),
-            self.feedback.front().map(|feedback| feedback.at),
-            self.uplink.front().map(|(at, ..)| *at),
-            self.f1_down.front().map(|(at, ..)| *at),
-            self.f1_up.front().map(|(at, ..)| *at),
-            self.timers.next(),
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        let mut first = self.next_slot.map_or(Instant::FAR, |slot| self.pattern.start(slot));
+        let mut consider = |at: Option<Instant>| first = first.min(at.unwrap_or(Instant::FAR));
+        consider(self.decoded.front().map(|(at, ..)| *at));
+        consider(self.feedback.front().map(|feedback| feedback.at));
+        consider(self.uplink.front().map(|(at, ..)| *at));
+        consider(self.f1_down.front().map(|(at, ..)| *at));
+        consider(self.f1_up.front().map(|(at, ..)| *at));
+        consider(self.timers.next());
+        (first != Instant::FAR).then_some(first)
     }
 
     /// Does what is due at `now`.
@@ -351,41 +346,45 @@ impl<P: Inspect> Cell<P> {
             free -= self.send_again(slot, self.active[index], symbols, free);
         }
         let before = self.pattern.start(self.pattern.previous_downlink(slot));
-        let mut candidates = std::mem::take(&mut self.candidates);
-        candidates.clear();
-        for id in &self.active {
-            let ue = &mut self.ues[*id as usize];
-            if ue.bearer.has_data() {
-                let offer = ue.offer(&self.table, before, now);
+        while free > 0 {
+            let (ues, table, sizes, all) = (&mut self.ues, &self.table, &self.sizes, self.config.prbs as usize);
+            let candidate = |id: u32| {
+                let ue = &mut ues[id as usize];
+                if ue.tried_in == Some(slot) || !ue.bearer.has_data() {
+                    return None;
+                }
+                let offer = ue.offer(table, before, now);
                 let capacity = match offer {
-                    Offer::Mcs(mcs) => f64::from(self.sizes.of(symbols, mcs)[self.config.prbs as usize]),
+                    Offer::Mcs(mcs) => f64::from(sizes.of(symbols, mcs)[all]),
                     Offer::Bytes(bytes) => bytes,
                 };
-                candidates.push(Candidate { ue: *id, capacity, head_of_line: ue.bearer.head_of_line(now), offer });
-            }
-        }
-        while free > 0 {
-            let Some(position) = self.scheduler.choose(&candidates, symbols == SYMBOLS_PER_SLOT) else { break };
-            let chosen = candidates.remove(position);
+                Some(Candidate { ue: id, capacity, head_of_line: ue.bearer.head_of_line(now), offer })
+            };
+            let whole_slot = symbols == SYMBOLS_PER_SLOT;
+            let Some(chosen) = self.scheduler.choose(&self.active, whole_slot, candidate) else { break };
             let (prbs, bytes) = self.send_new(slot, &chosen, symbols, free);
             free -= prbs;
             self.scheduler.served(chosen.ue, bytes);
+            self.report(now, chosen.ue);
         }
-        self.candidates = candidates;
         self.scheduler.end_slot();
-        for index in 0..self.active.len() {
-            self.report(now, self.active[index]);
-        }
         self.open_slot = slot + 1;
+        self.plan_next(slot + 1);
+    }
+
+    /// Forgets UEs that have nothing to do, and finds the slot in which others have.
+    fn plan_next(&mut self, earliest: u64) {
         let (ues, pattern) = (&self.ues, &self.pattern);
-        self.active.retain(|ue| ues[*ue as usize].is_active());
-        self.next_slot = self
-            .active
-            .iter()
-            .map(|ue| &ues[*ue as usize])
-            .filter_map(|ue| if ue.bearer.has_data() { Some(0) } else { ue.again.front().map(|again| again.slot) })
-            .min()
-            .map(|earliest| pattern.next_downlink(earliest.max(slot + 1)));
+        if self.active.iter().any(|ue| !ues[*ue as usize].is_active()) {
+            self.active.retain(|ue| ues[*ue as usize].is_active());
+        }
+        let active = self.active.iter().map(|ue| &ues[*ue as usize]);
+        self.next_slot = if active.clone().any(|ue| ue.bearer.has_data()) {
+            Some(pattern.next_downlink(earliest))
+        } else {
+            let waiting = active.filter_map(|ue| ue.again.front().map(|again| again.slot)).min();
+            waiting.map(|slot| pattern.next_downlink(slot.max(earliest)))
+        };
     }
 
     /// Retransmissions of a UE that are due and fit; returns the resource blocks they took.
@@ -407,6 +406,7 @@ impl<P: Inspect> Cell<P> {
         let now = self.pattern.start(slot);
         let due = self.pattern.start(slot + DECODED_AFTER);
         let ue = &mut self.ues[chosen.ue as usize];
+        ue.tried_in = Some(slot);
         let backlog = ue.bearer.backlog();
         let (prbs, room, mcs) = match chosen.offer {
             Offer::Mcs(mcs) => {

@@ -12,7 +12,7 @@ pub(crate) struct Block {
     pub(crate) mcs: Option<u8>,
     pub(crate) prbs: u32,
     pub(crate) symbols: u32,
-    /// Sum of the linear SNRs of its transmissions: chase combining adds their energy.
+    /// Sum of the linear SNRs of its failed transmissions: chase combining adds their energy.
     pub(crate) energy: f64,
     pub(crate) transmissions: u32,
     pub(crate) segments: Vec<Segment>,

@@ -41,6 +41,8 @@ pub(crate) struct Ue<P> {
     mcs: u8,
     /// Bytes that a rate channel offered and that were too few to use.
     kept: f64,
+    /// The slot in which it was last chosen.
+    pub(crate) tried_in: Option<u64>,
     pub(crate) bearer: Bearer<P>,
     pub(crate) marker: DrbMarker,
     sn_count: u32,
@@ -96,6 +98,7 @@ impl<P: Inspect> Ue<P> {
             cqi: None,
             mcs: 0,
             kept: 0.0,
+            tried_in: None,
             bearer: Bearer::new(config.rlc.clone(), overhead),
             marker,
             sn_count: config.rlc.pdcp_sn.modulus(),
@@ -170,9 +173,11 @@ impl<P: Inspect> Ue<P> {
             Quality::Cqi(cqi) => table.snr_of_cqi(cqi),
             Quality::Rate(_) => return true,
         };
-        block.energy += libm::exp10(snr_db / 10.0);
-        let combined = if first { snr_db } else { 10.0 * libm::log10(block.energy) };
-        let failed = self.errors.chance(Probability::new(table.block_error_rate(mcs, combined)));
+        let met = if first { snr_db } else { 10.0 * libm::log10(block.energy + libm::exp10(snr_db / 10.0)) };
+        let failed = self.errors.chance(Probability::new(table.block_error_rate(mcs, met)));
+        if failed {
+            block.energy += libm::exp10(snr_db / 10.0);
+        }
         self.stats.failed_blocks += u64::from(first && failed);
         !failed
     }

@@ -12,6 +12,7 @@ mod result;
 pub mod scenario;
 mod simulation;
 mod summary;
+mod wire;
 
 pub use ledger::NotConserved;
 pub use result::{CellResult, FlowResult, RunResult, Series, Split, UeResult};

@@ -66,8 +66,6 @@ pub struct FlowPoint {
 pub struct UeRecord {
     /// IP bytes that arrived after the warm-up.
     pub delivered: Bytes,
-    /// Times in the RLC queue.
-    pub queue: Distribution,
     interval: UeInterval,
     /// Finished intervals.
     pub intervals: Vec<UePoint>,
@@ -191,7 +189,6 @@ impl UeRecord {
         self.interval.queue.add(queue);
         if packet.counts {
             self.delivered += packet.size;
-            self.queue.record(queue);
         }
     }
     /// Ends an interval of the series.

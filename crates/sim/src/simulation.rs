@@ -1,10 +1,8 @@
 //! A run in virtual time: servers, wired paths, the cell and its UEs.
 
-use std::collections::VecDeque;
-
 use thiserror::Error;
 use tidemark_cell::{Cell, Output, UeId};
-use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet, TcpFeedback, TcpView};
+use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet, TcpFeedback, TcpView};
 use tidemark_senders::{Endpoint, Payload, connect};
 
 use crate::event::EventQueue;
@@ -13,6 +11,7 @@ use crate::recorder::{Arrival, FlowRecord, UeRecord};
 use crate::result::RunResult;
 use crate::scenario::Scenario;
 use crate::summary::{self, Baseline};
+use crate::wire::Wire;
 
 /// The cell or a flow refuses its configuration; a scenario that was checked never does.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -23,6 +22,9 @@ pub struct SetUpError(String);
 pub struct Simulation<'a> {
     scenario: &'a Scenario,
     events: EventQueue<Event>,
+    /// To the gNB and to the servers, one of each for every delay.
+    down: Vec<Wire<Stamped>>,
+    up: Vec<Wire<Stamped>>,
     pub(crate) cell: Cell<Stamped>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) ues: Vec<UeRecord>,
@@ -48,28 +50,29 @@ enum Event {
     Server(usize),
     /// A deadline of the client has come.
     Client(usize),
-    /// The oldest packet on the wire down reaches the gNB.
-    AtCell(usize),
-    /// The oldest packet on the wire up reaches the server.
-    AtServer(usize),
     /// An interval of the series ends.
     Sample,
     /// The warm-up ends.
     WarmUpEnds,
 }
 
+/// Where the next thing happens.
+#[derive(Clone, Copy)]
+enum Source {
+    Cell,
+    Down(usize),
+    Up(usize),
+    Events,
+}
+
 /// One flow: a server and, at a UE, its client.
 pub(crate) struct Flow {
     pub(crate) id: FlowId,
     pub(crate) ue: UeId,
-    /// Delay of the wired path, each way.
-    wire: Duration,
+    /// Which of the wires it takes.
+    wire: usize,
     server: End,
     client: End,
-    /// On the wire to the gNB, with the time of arrival.
-    down: VecDeque<(Instant, Packet<Stamped>)>,
-    /// On the wire to the server.
-    up: VecDeque<(Instant, Packet<Stamped>)>,
     ledger: Ledger,
     pub(crate) record: FlowRecord,
 }
@@ -101,19 +104,22 @@ impl<'a> Simulation<'a> {
         for ue in &ues {
             cell.add_ue(&ue.config).map_err(|error| refused(&error))?;
         }
-        let mut flows = Vec::new();
+        let (mut flows, mut delays) = (Vec::new(), Vec::new());
         for (index, flow) in scenario.flows(&ues).into_iter().enumerate() {
             let id = FlowId(u32::try_from(index).map_err(|error| refused(&error))?);
             let (server, client) =
                 connect(flow.sender, flow.app, id, scenario.seed).map_err(|error| refused(&error))?;
+            let delay = flow.round_trip / 2;
+            let wire = delays.iter().position(|other| *other == delay).unwrap_or(delays.len());
+            if wire == delays.len() {
+                delays.push(delay);
+            }
             flows.push(Flow {
                 id,
                 ue: flow.ue,
-                wire: flow.round_trip / 2,
+                wire,
                 server: End::new(server),
                 client: End::new(client),
-                down: VecDeque::new(),
-                up: VecDeque::new(),
                 ledger: Ledger::default(),
                 record: FlowRecord::default(),
             });
@@ -122,6 +128,8 @@ impl<'a> Simulation<'a> {
         let mut run = Self {
             scenario,
             events: EventQueue::default(),
+            down: delays.iter().copied().map(Wire::new).collect(),
+            up: delays.into_iter().map(Wire::new).collect(),
             cell,
             flows,
             ues,
@@ -146,27 +154,66 @@ impl<'a> Simulation<'a> {
         }
         self.events.schedule(Instant::ZERO + self.scenario.warmup, Event::WarmUpEnds);
         self.events.schedule(Instant::ZERO + self.scenario.sample_interval, Event::Sample);
-        loop {
-            let (event, cell) = (self.events.next_deadline(), self.cell.next_deadline());
-            let next = event.unwrap_or(Instant::FAR).min(cell.unwrap_or(Instant::FAR));
+        self.now = loop {
+            let (next, source) = self.next();
             if next > end {
-                self.now = end;
-                break;
+                break end;
             }
-            // At one time the cell goes first: what leaves it may answer an event, never the reverse.
-            if cell == Some(next) {
-                self.cell.handle_timeout(next);
-                self.drain_cell(next);
-            } else if let Some((now, event)) = self.events.pop() {
-                self.handle(now, event);
-                if matches!(event, Event::Sample) && !proceed(now) {
-                    self.now = now;
-                    break;
+            match source {
+                Source::Cell => {
+                    self.cell.handle_timeout(next);
+                    self.drain_cell(next);
+                }
+                Source::Down(wire) => self.reach_cell(next, wire),
+                Source::Up(wire) => self.reach_server(next, wire),
+                Source::Events => {
+                    let Some((now, event)) = self.events.pop() else { continue };
+                    self.handle(now, event);
+                    if matches!(event, Event::Sample) && !proceed(now) {
+                        break now;
+                    }
                 }
             }
-        }
+        };
         self.check_conservation()?;
         Ok(summary::summarise(self.scenario, self))
+    }
+
+    /// What happens next. At one time the cell goes first, then the wires: what comes from them may answer an event,
+    /// never the reverse.
+    fn next(&self) -> (Instant, Source) {
+        let mut first = (Instant::FAR, Source::Cell);
+        let mut consider = |at: Option<Instant>, source| {
+            if let Some(at) = at.filter(|at| *at < first.0) {
+                first = (at, source);
+            }
+        };
+        consider(self.cell.next_deadline(), Source::Cell);
+        self.down.iter().enumerate().for_each(|(index, wire)| consider(wire.next(), Source::Down(index)));
+        self.up.iter().enumerate().for_each(|(index, wire)| consider(wire.next(), Source::Up(index)));
+        consider(self.events.next_deadline(), Source::Events);
+        first
+    }
+
+    fn reach_cell(&mut self, now: Instant, wire: usize) {
+        while let Some(packet) = self.down[wire].receive(now) {
+            let ue = self.flows[packet.flow.0 as usize].ue;
+            self.cell.handle_downlink(now, ue, packet);
+        }
+        self.drain_cell(now);
+    }
+
+    fn reach_server(&mut self, now: Instant, wire: usize) {
+        while let Some(packet) = self.up[wire].receive(now) {
+            let index = packet.flow.0 as usize;
+            let flow = &mut self.flows[index];
+            flow.ledger.delivered += packet.size;
+            flow.server.endpoint.handle_packet(now, &unstamped(packet));
+            if let Some(rtt) = flow.server.endpoint.take_rtt_sample() {
+                flow.record.round_trip(rtt, self.scenario.counts(now));
+            }
+            self.serve_server(now, index);
+        }
     }
 
     fn handle(&mut self, now: Instant, event: Event) {
@@ -185,25 +232,6 @@ impl<'a> Simulation<'a> {
                 }
                 self.serve_client(now, index);
             }
-            Event::AtCell(index) => {
-                let flow = &mut self.flows[index];
-                if let Some((_, packet)) = flow.down.pop_front() {
-                    self.cell.handle_downlink(now, flow.ue, packet);
-                    self.drain_cell(now);
-                }
-            }
-            Event::AtServer(index) => {
-                let flow = &mut self.flows[index];
-                if let Some((_, packet)) = flow.up.pop_front() {
-                    flow.ledger.delivered += packet.size;
-                    let packet = unstamped(packet);
-                    flow.server.endpoint.handle_packet(now, &packet);
-                    if let Some(rtt) = flow.server.endpoint.take_rtt_sample() {
-                        flow.record.round_trip(rtt, self.scenario.counts(now));
-                    }
-                    self.serve_server(now, index);
-                }
-            }
             Event::Sample => {
                 self.sample(now);
                 self.events.schedule(now + self.scenario.sample_interval, Event::Sample);
@@ -221,9 +249,7 @@ impl<'a> Simulation<'a> {
         while let Some(packet) = flow.server.endpoint.poll_transmit(now) {
             flow.ledger.sent += packet.size;
             flow.record.sent(now, self.scenario.counts(now));
-            let arrival = now + flow.wire;
-            flow.down.push_back((arrival, stamped(now, packet)));
-            self.events.schedule(arrival, Event::AtCell(index));
+            self.down[flow.wire].send(now, stamped(now, packet));
         }
         if let Some(at) = flow.server.reschedule(now) {
             self.events.schedule(at, Event::Server(index));
@@ -259,11 +285,7 @@ impl<'a> Simulation<'a> {
                     self.serve_client(now, index);
                 }
                 Output::Uplink { packet, .. } => {
-                    let index = packet.flow.0 as usize;
-                    let flow = &mut self.flows[index];
-                    let arrival = now + flow.wire;
-                    flow.up.push_back((arrival, packet));
-                    self.events.schedule(arrival, Event::AtServer(index));
+                    self.up[self.flows[packet.flow.0 as usize].wire].send(now, packet);
                 }
                 Output::Dropped { at, packet, .. } => {
                     let flow = &mut self.flows[packet.flow.0 as usize];
@@ -288,7 +310,7 @@ impl<'a> Simulation<'a> {
 
     fn check_conservation(&self) -> Result<(), NotConserved> {
         self.flows.iter().try_for_each(|flow| {
-            let wires = flow.down.iter().chain(&flow.up).map(|(_, packet)| packet.size).sum::<Bytes>();
+            let wires: Bytes = self.down.iter().chain(&self.up).map(|wire| wire.held(flow.id)).sum();
             flow.ledger.check(flow.id, wires + self.cell.held(flow.id))
         })
     }

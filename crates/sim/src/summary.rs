@@ -3,7 +3,7 @@
 use tidemark_cell::{UeId, UeStats};
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
-use crate::distribution::round;
+use crate::distribution::{Distribution, round};
 use crate::result::{CellResult, FlowResult, FlowSeries, RunResult, Series, UeResult, UeSeries};
 use crate::scenario::Scenario;
 use crate::simulation::Simulation;
@@ -67,6 +67,12 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         .collect();
     let resources = run.cell.resources_between(warm, run.now);
     let share = |used: u64| (resources > 0).then(|| round(used as f64 / resources as f64, 1e6));
+    let queue = |index: usize| {
+        let mut all = Distribution::default();
+        let flows = run.flows.iter().filter(|flow| flow.ue.0 as usize == index);
+        flows.for_each(|flow| all.merge(&flow.record.queue));
+        all
+    };
     let used = |index: usize| end.ues[index].resources - run.baseline.ues[index].resources;
     let ues: Vec<_> = named_ues
         .iter()
@@ -81,7 +87,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
                 name: named.name.clone(),
                 channel: tag(&named.config.channel, "model"),
                 throughput_mbps: mbps(record.delivered, measured),
-                queue_ms: record.queue.quantiles(),
+                queue_ms: queue(index).quantiles(),
                 mcs_mean: mean(after.mcs_sum - before.mcs_sum, 1e3),
                 bler: mean(after.failed_blocks - before.failed_blocks, 1e6),
                 marked: after.marked - before.marked,

@@ -66,7 +66,10 @@ fn the_delivered_rate_follows_each_rate_trace_second_by_second() {
             assert!((got - limited).abs() <= late + 0.005 * limited, "{file} second {index}: {got} of {limited}");
         }
         let sum = |rates: &[f64]| rates.iter().sum::<f64>();
-        println!("{file}: {:.2} Mbit/s over {seconds} s", sum(&result.series.flows.throughput_mbps[0]) / seconds as f64);
+        println!(
+            "{file}: {:.2} Mbit/s over {seconds} s",
+            sum(&result.series.flows.throughput_mbps[0]) / seconds as f64
+        );
     }
 }
 

@@ -30,12 +30,13 @@ pub(crate) struct Candidate {
 }
 
 /// A scheduler's configuration.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SchedulerConfig {
     /// In turn.
+    #[default]
     RoundRobin,
     /// By the rate that the channel offers over the rate that was had.
     ProportionalFair(ProportionalFairConfig),
@@ -43,12 +44,6 @@ pub enum SchedulerConfig {
     OldestFirst,
     /// The best channel first.
     MaxRate,
-}
-
-impl Default for SchedulerConfig {
-    fn default() -> Self {
-        Self::RoundRobin
-    }
 }
 
 impl SchedulerConfig {
@@ -78,13 +73,21 @@ impl Scheduler {
             SchedulerConfig::MaxRate => Self::MaxRate,
         }
     }
-    /// Position of the chosen candidate; `None` if there are none. Candidates come in the order of their UEs.
-    pub(crate) fn choose(&mut self, candidates: &[Candidate], whole_slot: bool) -> Option<usize> {
+    /// The UE to be sent to, out of `ues`, which are in order; `candidate` says `None` of those that have nothing to
+    /// send or had their share of this slot.
+    pub(crate) fn choose(
+        &mut self,
+        ues: &[u32],
+        whole_slot: bool,
+        candidate: impl FnMut(u32) -> Option<Candidate>,
+    ) -> Option<Candidate> {
         match self {
-            Self::RoundRobin(scheduler) => scheduler.choose(candidates, whole_slot),
-            Self::ProportionalFair(scheduler) => scheduler.choose(candidates),
-            Self::OldestFirst => oldest_first::choose(candidates),
-            Self::MaxRate => max_rate::choose(candidates),
+            Self::RoundRobin(scheduler) => scheduler.choose(ues, whole_slot, candidate),
+            Self::ProportionalFair(scheduler) => {
+                best(ues.iter().copied().filter_map(candidate), |candidate| scheduler.metric(candidate))
+            }
+            Self::OldestFirst => best(ues.iter().copied().filter_map(candidate), oldest_first::metric),
+            Self::MaxRate => best(ues.iter().copied().filter_map(candidate), max_rate::metric),
         }
     }
     /// A UE was sent this many bytes in the slot.
@@ -97,6 +100,44 @@ impl Scheduler {
     pub(crate) fn end_slot(&mut self) {
         if let Self::ProportionalFair(scheduler) = self {
             scheduler.end_slot();
+        }
+    }
+}
+
+/// The candidate with the highest metric; of equals, the one with the lowest number.
+fn best(candidates: impl Iterator<Item = Candidate>, mut metric: impl FnMut(&Candidate) -> f64) -> Option<Candidate> {
+    let rated = candidates.map(|candidate| (metric(&candidate), candidate));
+    rated.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(ue: u32, capacity: f64, wait_ms: u64) -> Candidate {
+        Candidate { ue, capacity, head_of_line: Duration::from_millis(wait_ms), offer: Offer::Mcs(0) }
+    }
+    fn chosen(kind: SchedulerConfig, all: [Candidate; 3]) -> Option<u32> {
+        let mut scheduler = Scheduler::new(&kind, Duration::from_micros(500));
+        let pick = |ue: u32| Some(all[ue as usize]);
+        scheduler.choose(&[0, 1, 2], true, pick).map(|candidate| candidate.ue)
+    }
+
+    #[test]
+    fn each_scheduler_has_its_own_favourite() {
+        let all = [candidate(0, 10.0, 5), candidate(1, 30.0, 1), candidate(2, 20.0, 9)];
+        assert_eq!(chosen(SchedulerConfig::RoundRobin, all), Some(0));
+        assert_eq!(chosen(SchedulerConfig::MaxRate, all), Some(1));
+        assert_eq!(chosen(SchedulerConfig::OldestFirst, all), Some(2));
+    }
+
+    #[test]
+    fn of_equals_the_first_is_chosen_and_nobody_of_nobody() {
+        let all = [candidate(0, 1.0, 1), candidate(1, 1.0, 1), candidate(2, 1.0, 1)];
+        for kind in [SchedulerConfig::MaxRate, SchedulerConfig::OldestFirst] {
+            assert_eq!(chosen(kind.clone(), all), Some(0));
+            let mut scheduler = Scheduler::new(&kind, Duration::from_micros(500));
+            assert!(scheduler.choose(&[0], true, |_| None).is_none());
         }
     }
 }

@@ -39,20 +39,13 @@ impl ProportionalFair {
         let slots = config.window.as_secs_f64() / slot.as_secs_f64();
         Self { weight: 1.0 / slots.max(1.0), averages: Vec::new() }
     }
-    pub(super) fn choose(&mut self, candidates: &[Candidate]) -> Option<usize> {
-        let last = candidates.last()?.ue as usize;
-        if self.averages.len() <= last {
-            self.averages.resize(last + 1, 0.0);
+    pub(super) fn metric(&mut self, candidate: &Candidate) -> f64 {
+        let ue = candidate.ue as usize;
+        if self.averages.len() <= ue {
+            self.averages.resize(ue + 1, 0.0);
         }
-        let mut best = (0, -1.0);
-        for (position, candidate) in candidates.iter().enumerate() {
-            // A UE that has had nothing yet comes first; a byte a slot keeps the quotient finite.
-            let metric = candidate.capacity / (self.averages[candidate.ue as usize] + 1.0);
-            if metric > best.1 {
-                best = (position, metric);
-            }
-        }
-        Some(best.0)
+        // A UE that has had nothing yet comes first; a byte a slot keeps the quotient finite.
+        candidate.capacity / (self.averages[ue] + 1.0)
     }
     pub(super) fn served(&mut self, ue: u32, bytes: u32) {
         if let Some(average) = self.averages.get_mut(ue as usize) {
@@ -83,7 +76,8 @@ mod tests {
             })
             .collect();
         for _ in 0..slots {
-            let chosen = scheduler.choose(&candidates).unwrap();
+            let metrics = [0, 1].map(|ue| scheduler.metric(&candidates[ue]));
+            let chosen = usize::from(metrics[1] > metrics[0]);
             shares[chosen] += 1;
             scheduler.served(chosen as u32, capacities[chosen] as u32);
             scheduler.end_slot();

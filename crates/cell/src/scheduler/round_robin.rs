@@ -12,13 +12,18 @@ pub(crate) struct RoundRobin {
 }
 
 impl RoundRobin {
-    pub(super) fn choose(&mut self, candidates: &[Candidate], whole_slot: bool) -> Option<usize> {
-        let position = candidates.iter().position(|candidate| candidate.ue >= self.next).unwrap_or(0);
-        let chosen = candidates.get(position)?;
+    pub(super) fn choose(
+        &mut self,
+        ues: &[u32],
+        whole_slot: bool,
+        candidate: impl FnMut(u32) -> Option<Candidate>,
+    ) -> Option<Candidate> {
+        let (before, after) = ues.split_at(ues.partition_point(|ue| *ue < self.next));
+        let chosen = after.iter().chain(before).copied().find_map(candidate)?;
         if whole_slot {
             self.next = chosen.ue + 1;
         }
-        Some(position)
+        Some(chosen)
     }
 }
 
@@ -29,29 +34,26 @@ mod tests {
     use super::*;
     use crate::ue::Offer;
 
-    fn candidates(ues: &[u32]) -> Vec<Candidate> {
-        ues.iter()
-            .map(|ue| Candidate { ue: *ue, capacity: 1.0, head_of_line: Duration::ZERO, offer: Offer::Mcs(0) })
-            .collect()
+    fn turn(scheduler: &mut RoundRobin, ues: &[u32], whole_slot: bool) -> Option<u32> {
+        let candidate = |ue| Some(Candidate { ue, capacity: 1.0, head_of_line: Duration::ZERO, offer: Offer::Mcs(0) });
+        scheduler.choose(ues, whole_slot, candidate).map(|chosen| chosen.ue)
     }
 
     #[test]
     fn everyone_has_their_turn_whoever_comes_and_goes() {
         let mut scheduler = RoundRobin::default();
-        let all = candidates(&[0, 3, 4]);
-        let turns: Vec<_> = (0..4).filter_map(|_| scheduler.choose(&all, true)).collect();
-        assert_eq!(turns, [0, 1, 2, 0]);
+        let turns: Vec<_> = (0..4).filter_map(|_| turn(&mut scheduler, &[0, 3, 4], true)).collect();
+        assert_eq!(turns, [0, 3, 4, 0]);
         // After UE 0 it is the next one that is there.
-        assert_eq!(scheduler.choose(&candidates(&[0, 2, 4]), true), Some(1));
-        assert_eq!(scheduler.choose(&[], true), None);
+        assert_eq!(turn(&mut scheduler, &[0, 2, 4], true), Some(2));
+        assert_eq!(turn(&mut scheduler, &[], true), None);
     }
 
     #[test]
     fn a_special_slot_takes_no_turn() {
         let mut scheduler = RoundRobin::default();
-        let all = candidates(&[0, 1]);
-        assert_eq!(scheduler.choose(&all, true), Some(0));
-        assert_eq!(scheduler.choose(&all, false), Some(1));
-        assert_eq!(scheduler.choose(&all, true), Some(1));
+        assert_eq!(turn(&mut scheduler, &[0, 1], true), Some(0));
+        assert_eq!(turn(&mut scheduler, &[0, 1], false), Some(1));
+        assert_eq!(turn(&mut scheduler, &[0, 1], true), Some(1));
     }
 }

@@ -76,33 +76,27 @@ fn span_of(text: &str, path: &[&str]) -> Option<Range<usize>> {
     span
 }
 
-/// The path of the innermost value that holds a place in the text.
+/// The path of the plain value that holds a place in the text. Tables are searched whatever their own spans are: that of
+/// a `[[ue]]` covers its heading alone.
 fn path_at(text: &str, place: &Range<usize>) -> Option<Vec<String>> {
+    use toml::Spanned;
     use toml::de::{DeTable, DeValue};
-    type Place<'a> = (String, Range<usize>, &'a DeValue<'a>);
-    fn inside<'a>(value: &'a DeValue<'a>) -> Vec<Place<'a>> {
-        match value {
-            DeValue::Table(table) => {
-                table.iter().map(|(key, value)| (key.get_ref().to_string(), value.span(), value.get_ref())).collect()
-            }
-            DeValue::Array(items) => {
-                items.iter().enumerate().map(|(at, value)| (at.to_string(), value.span(), value.get_ref())).collect()
-            }
-            _ => Vec::new(),
+    fn search(value: &Spanned<DeValue<'_>>, place: &Range<usize>) -> Option<Vec<String>> {
+        let (span, path) = (value.span(), Vec::new());
+        match value.get_ref() {
+            DeValue::Table(table) => search_table(table, place),
+            DeValue::Array(items) => items.iter().enumerate().find_map(|(at, item)| {
+                search(item, place).map(|inner| [at.to_string()].into_iter().chain(inner).collect())
+            }),
+            _ => (span.start <= place.start && place.end <= span.end).then_some(path),
         }
     }
-    let root = DeTable::parse(text).ok()?;
-    let mut found: Vec<Place<'_>> =
-        root.get_ref().iter().map(|(key, value)| (key.get_ref().to_string(), value.span(), value.get_ref())).collect();
-    let mut path = Vec::new();
-    // A key that is not known has no value that holds it: then what holds the key is named.
-    while let Some((step, _, value)) =
-        found.into_iter().find(|(_, span, _)| span.start <= place.start && place.end <= span.end)
-    {
-        path.push(step);
-        found = inside(value);
+    fn search_table(table: &DeTable<'_>, place: &Range<usize>) -> Option<Vec<String>> {
+        table.iter().find_map(|(key, value)| {
+            search(value, place).map(|inner| [key.get_ref().to_string()].into_iter().chain(inner).collect())
+        })
     }
-    Some(path)
+    search_table(DeTable::parse(text).ok()?.get_ref(), place)
 }
 
 #[cfg(test)]
