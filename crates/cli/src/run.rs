@@ -28,7 +28,7 @@ pub struct Source {
 pub struct Run {
     #[command(flatten)]
     source: Source,
-    /// Folder for the results [default: out/<scenario name>]
+    /// Folder for the results [default: the scenario's name, inside out]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
