@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test build web fmt-check lint unit docs schema-check web-test wire-test schema bench clean
+.PHONY: demo test build web fmt-check lint unit docs same-bytes web-test wire-test c-test schema bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -16,35 +16,39 @@ web: web/dist/report.html
 web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 
-test: fmt-check lint unit docs web wire-test
+test: fmt-check lint unit docs same-bytes web-test wire-test c-test
 	@echo "every check passed"
 
 fmt-check:
 	$(CARGO) fmt --all --check
 
-lint:
+lint: web
 	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
 
-unit:
+unit: web
 	$(CARGO) test --workspace --all-features --locked
 
-docs:
+docs: web
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --all-features --locked
 
-# The schema of the scenario language is generated; the copy in docs must not drift from the code.
-schema-check: build
-	$(TIDEMARK) schema | diff -u docs/scenario.schema.json - || \
-	  { echo "docs/scenario.schema.json is out of date: run 'make schema'"; exit 1; }
-	set -e; for scenario in $$(find scenarios -name '*.toml'); do $(TIDEMARK) check $$scenario; done
-
-schema: build
-	$(TIDEMARK) schema > docs/scenario.schema.json
+# A debug and a release build write the same bytes.
+same-bytes: build unit
+	target/debug/tidemark run scenarios/first-look.toml --out $(OUT)/debug > /dev/null
+	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/release > /dev/null
+	diff -r $(OUT)/debug $(OUT)/release
 
 web-test: web
 	cd web && npm test && npm run test:browser
 
 wire-test:
 	tests/wire/run
+
+c-test:
+	bindings/c/tests/run
+
+# The schema of the scenario language is generated; a test compares the copy in docs with the command's.
+schema: build
+	$(TIDEMARK) schema > docs/scenario.schema.json
 
 bench:
 	$(CARGO) bench --workspace --locked

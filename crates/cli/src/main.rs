@@ -8,10 +8,12 @@ mod reproduce;
 mod run;
 mod table;
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use miette::MietteHandlerOpts;
 
 /// L4S congestion signalling for 5G: simulate cells, marking laws and congestion controllers.
 #[derive(Parser)]
@@ -42,6 +44,12 @@ enum Command {
 
 fn main() -> ExitCode {
     interrupt::listen();
+    if !std::io::stderr().is_terminal() {
+        // What a log or another program reads is not broken into lines.
+        let plain = |_: &_| -> Box<dyn miette::ReportHandler> { Box::new(MietteHandlerOpts::new().width(4096).build()) };
+        // It fails only where a hook is set already, and none is.
+        let _ = miette::set_hook(Box::new(plain));
+    }
     let outcome = match Arguments::parse().command {
         Command::Run(run) => run.execute(),
         Command::Check(source) => source.check(),

@@ -1,0 +1,164 @@
+//! The command as a user meets it: its files, its exit status, its errors.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+fn tidemark(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tidemark")).args(arguments).output().unwrap()
+}
+fn scenarios() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+const SHORT: &str = r#"
+name = "short"
+duration = "2 s"
+
+[[ue]]
+name = "ue"
+
+[[flow]]
+name = "flow"
+ue = "ue"
+round_trip = "20 ms"
+"#;
+
+fn short(folder: &TempDir) -> String {
+    let file = folder.path().join("short.toml");
+    fs::write(&file, SHORT).unwrap();
+    file.display().to_string()
+}
+
+#[test]
+fn a_run_leaves_its_five_files_and_prints_its_tables_without_a_progress_bar() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out").display().to_string();
+    let output = tidemark(&["run", &short(&folder), "--out", &out, "--seed", "7"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "", "a progress bar belongs on a terminal");
+    assert!(text(&output.stdout).contains("bytes sent = delivered + dropped + queued"));
+    for file in ["summary.json", "flows.csv", "series.csv", "scenario.toml", "report.html"] {
+        assert!(Path::new(&out).join(file).metadata().unwrap().len() > 100, "{file}");
+    }
+    let summary = fs::read_to_string(Path::new(&out).join("summary.json")).unwrap();
+    assert!(summary.contains("\"seed\": 7") && !summary.contains("interrupted"));
+    // The scenario that it keeps gives the same run again.
+    let again = folder.path().join("again").display().to_string();
+    let kept = format!("{out}/scenario.toml");
+    assert!(tidemark(&["run", &kept, "--out", &again]).status.success());
+    assert_eq!(fs::read(format!("{out}/series.csv")).unwrap(), fs::read(format!("{again}/series.csv")).unwrap());
+}
+
+#[test]
+fn wrong_input_ends_with_status_2_names_the_place_and_writes_nothing() {
+    let folder = TempDir::new().unwrap();
+    let file = short(&folder);
+    let out = folder.path().join("none").display().to_string();
+    for (set, says) in [
+        ("duration=3", "short.toml:3"),
+        ("cell.prbs=-1", "cell.prbs"),
+        ("nonsense=1", "unknown field `nonsense`"),
+        ("ue.0.channel={ model = \"trace\", file = \"gone\", format = \"mahimahi\" }", "gone"),
+        ("flow.9.name=x", "use 0 to 0"),
+        ("flow.0", "is not key=value"),
+    ] {
+        let output = tidemark(&["run", &file, "--out", &out, "--set", set]);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{set}: {message}");
+        assert!(message.contains(says), "{set}: {message}");
+        assert!(!Path::new(&out).exists(), "{set}: half written");
+    }
+    let missing = tidemark(&["run", "no-such-file.toml"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(text(&missing.stderr).contains("no-such-file.toml"));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_found_out_before_the_run() {
+    let folder = TempDir::new().unwrap();
+    let file = short(&folder);
+    // A file stands where the folder should be: refused for root as well.
+    let output = tidemark(&["run", &file, "--out", &format!("{file}/out")]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("name another folder with --out"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn check_accepts_every_scenario_of_the_project() {
+    let mut folders = vec![scenarios()];
+    let mut checked = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "toml") && !path.ends_with("targets.toml") {
+                let output = tidemark(&["check", &path.display().to_string()]);
+                assert!(output.status.success(), "{}", text(&output.stderr));
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked >= 2);
+}
+
+#[test]
+fn compare_puts_two_runs_side_by_side_and_refuses_other_folders() {
+    let folder = TempDir::new().unwrap();
+    let file = short(&folder);
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name).display().to_string());
+    assert!(tidemark(&["run", &file, "--out", &a]).status.success());
+    assert!(tidemark(&["run", &file, "--out", &b, "--set", "marker.law=l4span"]).status.success());
+    let output = tidemark(&["compare", &a, &b]);
+    assert!(output.status.success());
+    assert!(text(&output.stdout).contains("one-way p50 ms"));
+    let wrong = tidemark(&["compare", &a, &folder.path().display().to_string()]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("tidemark run"));
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has_and_says_so() {
+    let folder = TempDir::new().unwrap();
+    let file = short(&folder);
+    let out = folder.path().join("out").display().to_string();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tidemark"))
+        .args(["run", &file, "--out", &out, "--set", "duration=86400 s", "--set", "sample_interval=1 s"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The folder exists once the run is about to begin.
+    let patience = Instant::now();
+    while !Path::new(&out).is_dir() && patience.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(signal.success());
+    let output = child.wait().unwrap();
+    assert_eq!(output.code(), Some(130));
+    let summary = fs::read_to_string(format!("{out}/summary.json")).unwrap();
+    assert!(summary.contains("\"interrupted_at_s\""), "{summary}");
+}
+
+#[test]
+fn the_schema_in_docs_is_the_commands_own() {
+    let output = tidemark(&["schema"]);
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenario.schema.json");
+    assert!(text(&output.stdout) == fs::read_to_string(kept).unwrap(), "out of date: run `make schema`");
+}
+
+#[test]
+fn an_unknown_target_is_refused_with_the_known_ones() {
+    let output = tidemark(&["reproduce", "l4span.fig99"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("l4span.fig9.prague.static"), "{}", text(&output.stderr));
+}
