@@ -289,7 +289,7 @@ fn stream(
     }
     Ok(match sender {
         SenderConfig::UdpPrague(config) => {
-            let client = udp_prague::Receiver::new(flow, source.start());
+            let client = udp_prague::Receiver::new(config, flow, source.start());
             (Box::new(udp_prague::Sender::new(config, flow, source)), Box::new(client))
         }
         SenderConfig::Udp(config) => (Box::new(udp::Sender::new(config, flow, source)), Box::new(udp::Receiver::new())),

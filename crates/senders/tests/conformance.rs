@@ -31,6 +31,13 @@ fn senders() -> Vec<(&'static str, SenderConfig, AppConfig)> {
         stream("bbr v3", SenderConfig::BbrV3(BbrV3Config::default())),
         stream("prague", SenderConfig::Prague(PragueConfig::default())),
         stream("udp prague", SenderConfig::UdpPrague(UdpPragueConfig::default())),
+        stream(
+            "udp prague reports",
+            SenderConfig::UdpPrague(UdpPragueConfig {
+                report_interval: Some(Duration::from_millis(25)),
+                ..UdpPragueConfig::default()
+            }),
+        ),
         stream("udp prague frames", SenderConfig::UdpPrague(UdpPragueConfig { frames, ..UdpPragueConfig::default() })),
         video("scream v1", SenderConfig::ScreamV1(ScreamV1Config { ramp_up_speed: BitRate::from_mbps(5), rates })),
         video("scream", SenderConfig::Scream(ScreamConfig { rates, ..ScreamConfig::default() })),

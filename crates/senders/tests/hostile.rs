@@ -9,7 +9,8 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpF
 use tidemark_senders::app::ShortFlowsConfig;
 use tidemark_senders::media::{GccConfig, ScreamConfig, VideoConfig};
 use tidemark_senders::payload::{
-    FramePart, Metric, Metrics, PragueAck, PragueData, Report, RtpPacket, SackBlocks, TcpSegment,
+    FramePart, Metric, Metrics, PragueAck, PragueData, PragueReport, PragueWord, Report, RtpPacket, SackBlocks,
+    TcpSegment,
 };
 use tidemark_senders::udp_prague::{FrameConfig, UdpPragueConfig};
 use tidemark_senders::{AppConfig, Payload, SenderConfig};
@@ -67,7 +68,9 @@ fn prague() -> impl Strategy<Value = Payload> {
             Payload::PragueAck(PragueAck { ack_seq, timestamp, echo, received, marked, lost, error })
         },
     );
-    prop_oneof![data, ack]
+    let report = (number(), prop::collection::vec(any::<u16>().prop_map(PragueWord), 0..100))
+        .prop_map(|(begin, words)| Payload::PragueReport(PragueReport { begin, words }));
+    prop_oneof![data, ack, report]
 }
 
 fn media() -> impl Strategy<Value = Payload> {
@@ -111,9 +114,10 @@ proptest! {
     }
 
     #[test]
-    fn udp_prague(payloads in prop::collection::vec((prague(), ecn(), any::<bool>()), 1..40), in_frames in any::<bool>()) {
+    fn udp_prague(payloads in prop::collection::vec((prague(), ecn(), any::<bool>()), 1..40), in_frames in any::<bool>(), reports in any::<bool>()) {
         let frames = in_frames.then(FrameConfig::default);
-        let config = SenderConfig::UdpPrague(UdpPragueConfig { frames, ..UdpPragueConfig::default() });
+        let report_interval = reports.then_some(Duration::from_millis(25));
+        let config = SenderConfig::UdpPrague(UdpPragueConfig { frames, report_interval, ..UdpPragueConfig::default() });
         bombard(&config, &AppConfig::default(), payloads);
     }
 

@@ -54,6 +54,54 @@ fn frames_come_at_their_times_and_fill_their_budget() {
     assert!((18.0..24.0).contains(&mean), "{mean} ms");
 }
 
+fn with_reports(frames: Option<FrameConfig>) -> SenderConfig {
+    let report_interval = Some(Duration::from_millis(25));
+    SenderConfig::UdpPrague(UdpPragueConfig { frames, report_interval, ..UdpPragueConfig::default() })
+}
+
+/// Its window is that of the round trip of 20 ms alone, and a packet waits for 12.5 ms in the mean until it is reported:
+/// 20 / 32.5 of the link. Frames are limited by their number, not by a window of packets.
+#[test]
+fn reports_come_at_their_interval() {
+    let in_frames = Some(FrameConfig { budget: Duration::from_millis(16), ..FrameConfig::default() });
+    for (frames, expected) in [(None, 0.5..0.7), (in_frames, 0.8..1.0)] {
+        let mut link = Link::new(&with_reports(frames.clone()), &AppConfig::default(), Duration::from_millis(10));
+        let rate = BitRate::from_mbps(40);
+        link.bottleneck = Some(Bottleneck::new(rate, Bytes(400_000), Duration::from_millis(2)));
+        link.keep = true;
+        link.run_until(Instant::from_millis(10_000));
+        let before = link.stats().1.delivered;
+        link.run_for(Duration::from_secs(20));
+        let share = (link.stats().1.delivered - before).as_f64() * 8.0 / 20.0 / 40e6;
+        let reports = link.sent_up.len() as f64 / 30.0;
+        println!("{frames:?}: {share:.2} of the link, {reports:.1} reports a second");
+        assert!(expected.contains(&share), "{frames:?}: {share}");
+        assert!((39.0..41.0).contains(&reports), "{reports}");
+        // A word of 1024 us is as exact as it gets.
+        let rtts: Vec<f64> = link.rtts.iter().map(|(_, rtt)| rtt.as_millis_f64()).collect();
+        assert!(rtts.iter().all(|rtt| (19.4..40.0).contains(rtt)), "{rtts:?}");
+        assert_eq!(link.stats().0.timeouts, 0);
+    }
+}
+
+/// A lost report is the loss of all that it told, and halves the rate. It gets over it.
+#[test]
+fn lost_reports_count_as_losses() {
+    let mut link = Link::new(&with_reports(None), &AppConfig::default(), Duration::from_millis(10));
+    link.bottleneck = Some(Bottleneck::new(BitRate::from_mbps(40), Bytes(400_000), Duration::from_millis(2)));
+    let mut reports = 0;
+    link.up = Box::new(move |_, _| {
+        reports += 1;
+        if reports > 1 && reports % 100 == 0 { Fate::Drop } else { Fate::Deliver }
+    });
+    link.run_until(Instant::from_millis(30_000));
+    let (server, client) = link.stats();
+    assert_eq!(server.packets_sent - client.packets_received, 0, "nothing was lost on the way");
+    assert!(server.losses > 100, "{}", server.losses);
+    let rate = client.delivered.as_f64() * 8.0 / 30.0;
+    assert!((5e6..35e6).contains(&rate), "{rate}");
+}
+
 #[test]
 fn a_loss_halves_and_a_late_packet_gives_it_back() {
     let run = |fate: Fate| {

@@ -86,6 +86,7 @@ impl Anbr {
             min_rate: config.rates.min,
             max_rate: config.rates.max,
             frames: Some(FrameConfig::default()),
+            report_interval: None,
         };
         Self {
             config: config.clone(),

@@ -10,7 +10,7 @@ use tidemark_core::{Bytes, Inspect, TcpFeedback, TcpView};
 pub use datagram::Datagram;
 pub use rtp::{Metric, Metrics, Report, RtpPacket};
 pub use tcp::{SackBlocks, TcpSegment};
-pub use udp_prague::{FramePart, PragueAck, PragueData};
+pub use udp_prague::{FramePart, PragueAck, PragueData, PragueReport, PragueWord};
 
 /// IPv4 header without options.
 const IP_HEADER: u64 = 20;
@@ -26,6 +26,8 @@ pub enum Payload {
     PragueData(PragueData),
     /// UDP Prague's acknowledgement.
     PragueAck(PragueAck),
+    /// UDP Prague's report on a range of packets.
+    PragueReport(PragueReport),
     /// A datagram of UDP without feedback.
     Datagram(Datagram),
     /// A packet of a media stream.
@@ -41,6 +43,7 @@ impl Payload {
             Self::Tcp(segment) => segment.wire_size(),
             Self::PragueData(data) => data.wire_size(),
             Self::PragueAck(ack) => ack.wire_size(),
+            Self::PragueReport(report) => report.wire_size(),
             Self::Datagram(datagram) => datagram.wire_size(),
             Self::Rtp(packet) => packet.wire_size(),
             Self::Report(report) => report.wire_size(),

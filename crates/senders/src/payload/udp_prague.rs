@@ -1,6 +1,6 @@
 //! The messages of UDP Prague (L4STeam/udp_prague, `pkt_format.h`) as values.
 
-use tidemark_core::{Bytes, Instant};
+use tidemark_core::{Bytes, Duration, Ecn, Instant};
 
 use super::{IP_HEADER, UDP_HEADER};
 
@@ -49,6 +49,43 @@ pub struct PragueAck {
     pub lost: u64,
     /// A packet arrived that was neither ECT(1) nor CE.
     pub error: bool,
+}
+
+/// Type 18: a word for each packet of a range, as in RFC 8888 but in units of 1024 us and back from the
+/// sending of the report.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PragueReport {
+    /// The first packet that it tells of.
+    pub begin: u64,
+    /// One a packet.
+    pub words: Vec<PragueWord>,
+}
+
+/// How a packet arrived: 0, or bit 15, the ECN field in bits 14 and 13, and its age in bits 12 to 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PragueWord(pub u16);
+
+impl PragueWord {
+    /// Nanoseconds of a unit of age.
+    const UNIT: u64 = 1_024_000;
+
+    /// Received with `ecn`, so long ago. An age of more than 8.4 s wraps.
+    pub fn received(ecn: Ecn, age: Duration) -> Self {
+        let units = (age.as_nanos() + Self::UNIT / 2) / Self::UNIT;
+        Self(0x8000 | u16::from(ecn.bits()) << 13 | (units & 0x1FFF) as u16)
+    }
+    /// The ECN field and the age, of a packet that was received.
+    pub fn arrival(self) -> Option<(Ecn, Duration)> {
+        let age = Duration::from_nanos(u64::from(self.0 & 0x1FFF) * Self::UNIT);
+        (self.0 & 0x8000 != 0).then(|| (Ecn::from_bits((self.0 >> 13) as u8), age))
+    }
+}
+
+impl PragueReport {
+    /// Size of the IP packet.
+    pub fn wire_size(&self) -> Bytes {
+        Bytes(IP_HEADER + UDP_HEADER + 7 + 2 * self.words.len() as u64)
+    }
 }
 
 impl PragueData {

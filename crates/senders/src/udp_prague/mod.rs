@@ -7,6 +7,7 @@
 
 mod control;
 mod receiver;
+mod reports;
 mod sender;
 
 pub use control::{Control, Counters, Limits};
@@ -33,6 +34,10 @@ pub struct UdpPragueConfig {
     pub max_rate: BitRate,
     /// Real-time mode: whole frames at a frame rate. Default: bulk.
     pub frames: Option<FrameConfig>,
+    /// The receiver reports at this interval (the public implementation's RFC 8888 mode, there 25 ms), in which a
+    /// lost report counts as the loss of what it told. The window is that of the round trip without the wait for a report, as there:
+    /// over short paths it, not the rate, limits a flow. Default: it acknowledges each packet, with cumulative counters.
+    pub report_interval: Option<Duration>,
 }
 
 /// UDP Prague's real-time mode.
@@ -62,6 +67,7 @@ impl Default for UdpPragueConfig {
             min_rate: BitRate::from_kbps(100),
             max_rate: BitRate::from_mbps(100_000),
             frames: None,
+            report_interval: None,
         }
     }
 }
@@ -79,6 +85,10 @@ impl UdpPragueConfig {
         }
         if self.frames.as_ref().is_some_and(|frames| frames.budget < Duration::from_micros(100)) {
             return Err(ConfigError::new("frames.budget", "it must be at least 100 us"));
+        }
+        let reports = Duration::from_millis(1)..=Duration::from_millis(500);
+        if self.report_interval.is_some_and(|interval| !reports.contains(&interval)) {
+            return Err(ConfigError::new("report_interval", "it must lie between 1 ms and 500 ms"));
         }
         Ok(())
     }

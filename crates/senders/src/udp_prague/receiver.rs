@@ -1,7 +1,9 @@
-//! UDP Prague's receiver: opens the path, counts, and acknowledges every packet.
+//! UDP Prague's receiver: opens the path, counts, and acknowledges every packet or reports at intervals.
 
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};
 
+use super::UdpPragueConfig;
+use super::reports::Arrivals;
 use crate::endpoint::{Endpoint, FrameArrival, Stats};
 use crate::media::Assembly;
 use crate::payload::{Payload, PragueAck};
@@ -19,22 +21,33 @@ pub struct Receiver {
     /// When the peer's timestamp arrived.
     held_since: Instant,
     ack_now: bool,
+    reports: Option<Arrivals>,
     frames: Assembly,
     stats: Stats,
 }
 
 impl Receiver {
     /// A client that opens the path at `start`: until then nobody could reach it.
-    pub fn new(flow: FlowId, start: Instant) -> Self {
+    pub fn new(config: &UdpPragueConfig, flow: FlowId, start: Instant) -> Self {
         Self {
             flow,
             deadline: start,
             ack: PragueAck::default(),
             held_since: Instant::ZERO,
             ack_now: false,
+            reports: config.report_interval.map(Arrivals::new),
             frames: Assembly::default(),
             stats: Stats::default(),
         }
+    }
+}
+
+impl Receiver {
+    fn wrap(&mut self, ecn: Ecn, payload: Payload) -> Packet<Payload> {
+        let packet = Packet { flow: self.flow, size: payload.wire_size(), ecn, payload };
+        self.stats.packets_sent += 1;
+        self.stats.bytes_sent += packet.size;
+        packet
     }
 }
 
@@ -60,7 +73,10 @@ impl Endpoint for Receiver {
             self.held_since = now;
         }
         self.ack.ack_seq = data.seq;
-        self.ack_now = true;
+        match &mut self.reports {
+            Some(reports) => reports.record(now, data.seq, packet.ecn),
+            None => self.ack_now = true,
+        }
         self.stats.delivered += Bytes(u64::from(data.size));
         if let Some(part) = &data.frame {
             self.frames.on_part(now, data.timestamp, part);
@@ -75,20 +91,22 @@ impl Endpoint for Receiver {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        (self.deadline != Instant::FAR).then_some(self.deadline)
+        let report = self.reports.as_ref().and_then(Arrivals::next_deadline).unwrap_or(Instant::FAR);
+        let next = self.deadline.min(report);
+        (next != Instant::FAR).then_some(next)
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        if let Some(report) = self.reports.as_mut().and_then(|reports| reports.poll(now)) {
+            return Some(self.wrap(Ecn::Ect1, Payload::PragueReport(report)));
+        }
         if !std::mem::take(&mut self.ack_now) {
             return None;
         }
         let echo = if self.ack.received == 0 { Instant::ZERO } else { self.ack.echo + now.since(self.held_since) };
         let ack = PragueAck { timestamp: now, echo, ..self.ack.clone() };
         let ecn = if self.ack.error { Ecn::NotEct } else { Ecn::Ect1 };
-        let packet = Packet { flow: self.flow, size: ack.wire_size(), ecn, payload: Payload::PragueAck(ack) };
-        self.stats.packets_sent += 1;
-        self.stats.bytes_sent += packet.size;
-        Some(packet)
+        Some(self.wrap(ecn, Payload::PragueAck(ack)))
     }
 
     fn stats(&self) -> Stats {

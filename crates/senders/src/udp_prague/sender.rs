@@ -6,10 +6,11 @@ use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};
 
 use super::UdpPragueConfig;
 use super::control::{Control, Counters};
+use super::reports::{Ledger, News};
 use crate::app::Source;
 use crate::endpoint::{Endpoint, Stats};
 use crate::pacer::Pacer;
-use crate::payload::{FramePart, Payload, PragueAck, PragueData};
+use crate::payload::{FramePart, Payload, PragueAck, PragueData, PragueReport};
 
 /// Without feedback for so long, and with a full window, everything starts again.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -131,6 +132,8 @@ pub struct Sender {
     /// What the application has given.
     taken: Bytes,
     counters: Counters,
+    /// Where the receiver reports at intervals.
+    ledger: Option<Ledger>,
     peer_timestamp: (Instant, Instant),
     error: bool,
     release: Instant,
@@ -157,6 +160,7 @@ impl Sender {
             sent: 0,
             taken: Bytes::ZERO,
             counters: Counters::default(),
+            ledger: config.report_interval.map(|_| Ledger::new()),
             peer_timestamp: (Instant::ZERO, Instant::ZERO),
             error: false,
             release: Instant::FAR,
@@ -185,16 +189,12 @@ impl Sender {
             }
             return;
         }
-        if ack.ack_seq > self.sent || ack.received.saturating_add(ack.lost) > self.sent {
-            // It speaks of packets that were never sent.
+        if self.ledger.is_some() || ack.ack_seq > self.sent || ack.received.saturating_add(ack.lost) > self.sent {
+            // It is none that was asked for, or speaks of packets that were never sent.
             return;
         }
-        let rtt = now.since(ack.echo);
-        self.control.on_rtt(rtt);
-        self.rtt_sample = Some(rtt);
-        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
-        // Half a window is use enough: its packets are spread over the round trip.
-        let used = self.frames.is_some() || 2 * self.in_flight() >= self.control.limits(now).packet_window;
+        self.on_rtt(now.since(ack.echo));
+        let used = self.is_window_used(now);
         let before = self.counters;
         if ack.received < before.received {
             return;
@@ -217,6 +217,42 @@ impl Sender {
             }
         }
         self.control.on_feedback(now, self.counters, self.sent, used);
+    }
+
+    fn on_rtt(&mut self, rtt: Duration) {
+        self.control.on_rtt(rtt);
+        self.rtt_sample = Some(rtt);
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+    }
+
+    /// Half a window is use enough: its packets are spread over the round trip.
+    fn is_window_used(&self, now: Instant) -> bool {
+        self.frames.is_some() || 2 * self.in_flight() >= self.control.limits(now).packet_window
+    }
+
+    fn handle_report(&mut self, now: Instant, report: &PragueReport) {
+        let used = self.is_window_used(now);
+        let Some(mut ledger) = self.ledger.take() else { return };
+        let (before, mut counters) = (self.counters, self.counters);
+        let mut heard = false;
+        self.error |= ledger.on_report(now, report, &mut counters, |seq, news| {
+            if let News::Received(rtt) = news {
+                self.on_rtt(rtt);
+                heard = true;
+            }
+            if let Some(frames) = &mut self.frames {
+                frames.settle(seq, news == News::Lost);
+            }
+        });
+        self.ledger = Some(ledger);
+        self.counters = counters;
+        self.stats.bleached = self.error;
+        self.stats.marks_reported += counters.marked - before.marked;
+        self.stats.losses += counters.lost.saturating_sub(before.lost);
+        if heard {
+            self.last_feedback = now;
+            self.control.on_feedback(now, counters, self.sent, used);
+        }
     }
 
     /// The next part to send: bytes of UDP payload, and where they belong in real time.
@@ -253,8 +289,10 @@ impl Endpoint for Sender {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
-        if let Payload::PragueAck(ack) = &packet.payload {
-            self.handle_ack(now, ack);
+        match &packet.payload {
+            Payload::PragueAck(ack) => self.handle_ack(now, ack),
+            Payload::PragueReport(report) => self.handle_report(now, report),
+            _ => {}
         }
     }
 
@@ -265,6 +303,9 @@ impl Endpoint for Sender {
             // What is still under way counts no more.
             self.counters.lost = self.sent.saturating_sub(self.counters.received);
             self.last_feedback = now;
+            if let Some(ledger) = &mut self.ledger {
+                ledger.lose_all();
+            }
             if let Some(frames) = &mut self.frames {
                 while !frames.packets.is_empty() {
                     frames.settle(frames.first_packet, true);
@@ -302,6 +343,9 @@ impl Endpoint for Sender {
             self.last_feedback = now;
         }
         self.sent += 1;
+        if let Some(ledger) = &mut self.ledger {
+            ledger.sent(now);
+        }
         self.taken += Bytes(u64::from(size));
         let echo = self.peer_timestamp.0 + now.since(self.peer_timestamp.1);
         let data = PragueData { seq: self.sent, timestamp: now, echo, size, frame };

@@ -272,7 +272,7 @@ pub fn is_data(packet: &Packet<Payload>) -> bool {
     match &packet.payload {
         Payload::Tcp(segment) => segment.payload > 0,
         Payload::PragueData(_) | Payload::Rtp(_) | Payload::Datagram(_) => true,
-        Payload::PragueAck(_) | Payload::Report(_) => false,
+        Payload::PragueAck(_) | Payload::PragueReport(_) | Payload::Report(_) => false,
     }
 }
 
