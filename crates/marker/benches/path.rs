@@ -4,137 +4,12 @@
 //! `cargo bench -p tidemark-marker` gives criterion's means; with `-- --distribution` it prints median and 99th percentile
 //! of single calls instead.
 
-#[path = "../tests/common/bytes.rs"]
-mod bytes;
+mod load;
 
-use std::hint::black_box;
 use std::time::Duration as WallTime;
 
-use bytes::{Flow, view};
 use criterion::{BenchmarkId, Criterion};
-use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
-use tidemark_marker::path::{DrbId, FlowKey, Shard, Ue, UeHandle};
-use tidemark_marker::{DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, SnLength};
-
-const DRB: DrbId = DrbId(1);
-const FLOWS: u16 = 4;
-/// Packets that a caller has at hand at once, as from one call of `recvmmsg`.
-const BURST: usize = 16;
-
-/// Many UEs under steady load, each with so many SDUs standing.
-struct Load {
-    shard: Shard,
-    ues: Vec<UeHandle>,
-    standing: u32,
-    /// Each UE's next SN.
-    sn: Vec<u32>,
-    acked: Vec<u32>,
-    data: Vec<Vec<u8>>,
-    acks: Vec<Vec<u8>>,
-    now: Instant,
-    turn: usize,
-}
-
-impl Load {
-    fn new(ues: u32, standing: u32) -> Self {
-        let law = LawConfig::L4span(L4SpanConfig::default());
-        let config = MarkerConfig { short_circuit: true, ..MarkerConfig::with_law(law) };
-        let mut shard = Shard::new(ues);
-        let handles = (0..ues)
-            .map(|id| {
-                let mut ue = Ue::new(FlowKey::new(&[3; 16]));
-                ue.add_drb(DRB, &[1], &config, SnLength::Bits18, Stream::new(1, id, "mark")).unwrap();
-                for port in 0..FLOWS {
-                    let flow = Flow { v6: false, port };
-                    ue.uplink(Instant::ZERO, &mut flow.tcp(false, Ecn::NotEct, &view(0b111, true, None, 1, 0, None)));
-                    let answer = view(0b010, true, Some(2), 999, 0, None);
-                    ue.downlink(Instant::ZERO, 1, &mut flow.tcp(true, Ecn::NotEct, &answer));
-                }
-                shard.add(Box::new(ue)).ok().unwrap()
-            })
-            .collect();
-        let data = (0..FLOWS)
-            .map(|port| Flow { v6: false, port }.tcp(true, Ecn::Ect1, &view(0, false, Some(2), 1_000, 1_360, None)))
-            .collect();
-        let acks = (0..FLOWS)
-            .map(|port| {
-                Flow { v6: false, port }.tcp(false, Ecn::NotEct, &view(5, false, Some(1_000), 2, 0, Some([1, 0, 1])))
-            })
-            .collect();
-        let mut load = Self {
-            shard,
-            ues: handles,
-            standing,
-            sn: vec![0; ues as usize],
-            acked: vec![1_000; ues as usize],
-            data,
-            acks,
-            now: Instant::from_millis(100),
-            turn: 0,
-        };
-        for _ in 0..ues * (standing + 8) {
-            load.downlink();
-            load.pdu();
-        }
-        for _ in 0..ues * 8 {
-            load.next();
-            load.report();
-        }
-        load
-    }
-
-    fn next(&mut self) -> usize {
-        self.turn = (self.turn + 1) % self.ues.len();
-        if self.turn == 0 {
-            self.now += Duration::from_micros(700);
-        }
-        self.turn
-    }
-
-    /// One packet.
-    fn downlink(&mut self) {
-        let k = self.next();
-        let flow = (self.sn[k] % u32::from(FLOWS)) as usize;
-        black_box(self.shard.ue(self.ues[k]).unwrap().downlink(self.now, 1, &mut self.data[flow]));
-    }
-
-    /// So many packets at once, each of another UE.
-    fn downlink_burst(&mut self) {
-        let ues = self.ues.len();
-        for ahead in 1..=BURST {
-            self.shard.warm(self.ues[(self.turn + ahead) % ues], 1);
-        }
-        for _ in 0..BURST {
-            self.downlink();
-        }
-    }
-
-    /// PDCP numbers the packet that just came.
-    fn pdu(&mut self) {
-        let k = self.turn;
-        self.shard.ue(self.ues[k]).unwrap().pdcp_pdu(self.now, DRB, self.sn[k], Bytes(1_403));
-        self.sn[k] = (self.sn[k] + 1) % (1 << 18);
-    }
-
-    /// One report that moves one SDU of the UE whose turn it is, so that the load stands where it stood.
-    fn report(&mut self) {
-        let k = self.turn;
-        let sn = self.sn[k].wrapping_sub(self.standing + 1) & 0x3_FFFF;
-        let report =
-            DeliveryStatus { highest_transmitted: Some(sn), highest_delivered: Some(sn), ..Default::default() };
-        self.shard.ue(self.ues[k]).unwrap().feedback(self.now, DRB, &report);
-    }
-
-    /// One acknowledgement of one more segment.
-    fn ack(&mut self) {
-        let k = self.next();
-        self.acked[k] = self.acked[k].wrapping_add(1_360);
-        let packet = &mut self.acks[k % usize::from(FLOWS)];
-        // The acknowledgement number moves on under a checksum that is wrong by then, which nobody looks at.
-        packet[28..32].copy_from_slice(&self.acked[k].to_be_bytes());
-        self.shard.ue(self.ues[k]).unwrap().uplink(self.now, packet);
-    }
-}
+use load::{BURST, Load};
 
 type Call = fn(&mut Load);
 
@@ -164,10 +39,10 @@ const EVENTS: [(&str, Call, Call, Call); 4] = [
         |load| {
             load.downlink();
             load.pdu();
-            load.turn = (load.turn + load.ues.len() / 2) % load.ues.len();
+            load.skip(load.ues() / 2);
         },
         Load::report,
-        |load| load.turn = (load.turn + load.ues.len() - load.ues.len() / 2) % load.ues.len(),
+        |load| load.skip(load.ues() - load.ues() / 2),
     ),
     ("ack", |_| {}, Load::ack, |_| {}),
 ];
@@ -210,7 +85,7 @@ fn distribution() {
         }
         let (median, p99) = percentiles(|timed| {
             timed(&mut || load.downlink_burst());
-            load.turn = (load.turn + load.ues.len() - BURST) % load.ues.len();
+            load.skip(load.ues() - BURST);
             for _ in 0..BURST {
                 load.next();
                 load.pdu();

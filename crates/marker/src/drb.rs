@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::hint::black_box;
 
-use tidemark_core::{BitRate, Bytes, Duration, FlowId, Inspect, Instant, Packet, Probability, Stream};
+use tidemark_core::{BitRate, Bytes, Duration, FlowId, Inspect, Instant, Packet, Probability, Stream, TcpView};
 
 use crate::backlog::Backlog;
 use crate::config::{ConfigError, MarkerConfig};
@@ -174,12 +174,14 @@ impl DrbMarker {
         let mut segment = packet.size.0;
         let mut rtt = None;
         let mut known = None;
+        let mut tcp = None;
         if let Some(flow) = self.flows.admit(now, packet.flow) {
             flow.downlink(now, shown, packet.size.0);
-            if let Some(tcp) = packet.payload.tcp() {
-                flow.handshake(now, &tcp, true);
+            tcp = packet.payload.tcp();
+            if let Some(tcp) = &tcp {
+                flow.handshake(now, tcp, true);
                 if self.state.short_circuit {
-                    flow.feedback.downlink(&tcp);
+                    flow.feedback.downlink(tcp);
                 }
             }
             (segment, rtt, known) = (u64::from(flow.largest), flow.rtt(), flow.class);
@@ -220,7 +222,7 @@ impl DrbMarker {
             return Verdict::Pass;
         }
         match self.decide(packet, class, odds) {
-            Verdict::Mark if self.state.short_circuit && self.book(packet) => {
+            Verdict::Mark if self.state.short_circuit && self.book(packet.flow, tcp.as_ref()) => {
                 self.state.counters.short_circuited += 1;
                 Verdict::Pass
             }
@@ -393,9 +395,8 @@ impl DrbMarker {
     }
 
     /// Puts a mark into the flow's books instead of the packet; false for flows that can't have it so.
-    fn book<P: Inspect>(&mut self, packet: &Packet<P>) -> bool {
-        let Some(tcp) = packet.payload.tcp() else { return false };
-        self.flows.get(packet.flow).is_some_and(|flow| flow.feedback.mark(&tcp))
+    fn book(&mut self, flow: FlowId, tcp: Option<&TcpView>) -> bool {
+        tcp.is_some_and(|tcp| self.flows.get(flow).is_some_and(|flow| flow.feedback.mark(tcp)))
     }
 
     /// Applies what the law said to what the packet allows.

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use core::hint::black_box;
 
 use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet, Stream, TcpFeedback, TcpView};
-use tidemark_wire::View;
+use tidemark_wire::{View, tcp};
 
 use crate::config::{ConfigError, MarkerConfig};
 use crate::drb::{Counters, DrbMarker, Estimate};
@@ -231,9 +231,11 @@ impl Ue {
             self.counters.unparsed += 1;
             return;
         };
-        // Everything that is learnt or written here is in TCP headers.
-        let Some(tcp) = view.tcp() else { return };
         let headers = view.headers();
+        // Everything that is learnt or written here is in TCP headers.
+        if headers.five_tuple.protocol != tcp::PROTOCOL {
+            return;
+        }
         let flow = self.key.flow(&headers.five_tuple.reversed());
         let mut packet = Packet { flow, size: Bytes(headers.len as u64), ecn: headers.ecn, payload: view };
         let mut markers = self.drbs.iter_mut().flatten();
@@ -242,6 +244,7 @@ impl Ue {
             first.handle_uplink(now, &mut packet);
             return;
         };
+        let Some(tcp) = packet.payload.tcp() else { return };
         // Which DRB carries the flow downwards shows when its first downlink packet comes.
         if let Some(marker) = [first, second].into_iter().chain(markers).find(|marker| marker.knows(flow)) {
             marker.handle_uplink(now, &mut packet);

@@ -1,0 +1,77 @@
+//! How many instructions a call takes, which no machine's load changes: the limits here gate CI.
+//!
+//! `crates/marker/benches/check-instructions` runs it, and says so where valgrind is missing. The limits are the same however
+//! long the queue stands: no call's cost grows with it.
+
+#![allow(missing_docs)] // the macros make public items
+
+mod load;
+
+use gungraun::prelude::*;
+use gungraun::{Callgrind, EventKind};
+use load::Load;
+
+/// Calls in one measurement.
+const CALLS: usize = 1_000;
+
+/// A load of 64 UEs with so many SDUs standing at each.
+fn standing(sdus: u32) -> Load {
+    Load::new(64, sdus)
+}
+
+/// The same, with as many more as the reports of one measurement move.
+fn with_surplus(sdus: u32) -> Load {
+    let mut load = standing(sdus);
+    for _ in 0..CALLS {
+        load.downlink();
+        load.pdu();
+    }
+    load
+}
+
+fn limit(instructions: u64) -> LibraryBenchmarkConfig {
+    let mut config = LibraryBenchmarkConfig::default();
+    config.tool(Callgrind::default().hard_limits([(EventKind::Ir, instructions * CALLS as u64)]));
+    config
+}
+
+#[library_benchmark(config = limit(1_450))]
+#[benches::standing(args = [4, 16, 1_024], setup = standing)]
+fn downlink(mut load: Load) -> Load {
+    for _ in 0..CALLS {
+        load.downlink();
+    }
+    load
+}
+
+#[library_benchmark(config = limit(1_820))]
+#[benches::standing(args = [4, 16, 1_024], setup = standing)]
+fn downlink_and_pdu(mut load: Load) -> Load {
+    for _ in 0..CALLS {
+        load.downlink();
+        load.pdu();
+    }
+    load
+}
+
+#[library_benchmark(config = limit(870))]
+#[benches::standing(args = [4, 16, 1_024], setup = with_surplus)]
+fn report(mut load: Load) -> Load {
+    for _ in 0..CALLS {
+        load.next();
+        load.report();
+    }
+    load
+}
+
+#[library_benchmark(config = limit(1_500))]
+#[benches::standing(args = [4, 16, 1_024], setup = standing)]
+fn ack(mut load: Load) -> Load {
+    for _ in 0..CALLS {
+        load.ack();
+    }
+    load
+}
+
+library_benchmark_group!(name = path, benchmarks = [downlink, downlink_and_pdu, report, ack]);
+main!(library_benchmark_groups = path);
