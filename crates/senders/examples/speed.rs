@@ -1,0 +1,41 @@
+//! Packets through a dumbbell of two flows of each controller in a second of this machine's processor:
+//! `cargo run --release -p tidemark-senders --example speed`. 100 Mbit/s, 10 ms, DualPI2, 60 s each.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures real time")]
+
+#[path = "../tests/dumbbell/mod.rs"]
+mod dumbbell;
+
+use dumbbell::{Dumbbell, Queue};
+use tidemark_core::{BitRate, Duration};
+use tidemark_senders::controller::{BbrV1Config, BbrV2Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
+use tidemark_senders::media::{Al4sConfig, GccConfig, L4sCcConfig, RateLimits, ScreamConfig, VideoConfig};
+use tidemark_senders::udp_prague::UdpPragueConfig;
+use tidemark_senders::{AppConfig, SenderConfig};
+
+fn main() {
+    let rates = RateLimits::default();
+    for (name, sender) in [
+        ("Reno", SenderConfig::Reno(RenoConfig::default())),
+        ("CUBIC", SenderConfig::Cubic(CubicConfig::default())),
+        ("BBR v1", SenderConfig::BbrV1(BbrV1Config::default())),
+        ("BBR v2", SenderConfig::BbrV2(BbrV2Config::default())),
+        ("BBR v3", SenderConfig::BbrV3(BbrV3Config::default())),
+        ("Prague", SenderConfig::Prague(PragueConfig::default())),
+        ("UDP Prague", SenderConfig::UdpPrague(UdpPragueConfig::default())),
+        ("SCReAM v2", SenderConfig::Scream(ScreamConfig { rates, ..ScreamConfig::default() })),
+        ("GCC", SenderConfig::Gcc(GccConfig { rates })),
+        ("L4S-CC", SenderConfig::L4sCc(L4sCcConfig { rates, ..L4sCcConfig::default() })),
+        ("sL4S", SenderConfig::Al4s(Al4sConfig { rates, ..Al4sConfig::default() })),
+    ] {
+        let carries_bytes = sender.tcp().is_some() || matches!(sender, SenderConfig::UdpPrague(_));
+        let app = if carries_bytes { AppConfig::default() } else { AppConfig::Video(VideoConfig::default()) };
+        let flow = (sender, app, Duration::from_millis(10));
+        let mut dumbbell = Dumbbell::new(BitRate::from_mbps(100), Queue::dual_pi2(), &[flow.clone(), flow]);
+        let begun = std::time::Instant::now();
+        dumbbell.run_for(Duration::from_secs(60));
+        let seconds = begun.elapsed().as_secs_f64();
+        let packets = dumbbell.flows.iter().map(|flow| flow.delays.len()).sum::<usize>() as f64;
+        let (packets, nanos) = (packets / seconds / 1e6, seconds / packets * 1e9);
+        println!("{name:>10}: {packets:.2} million packets a second, {nanos:.0} ns each");
+    }
+}
