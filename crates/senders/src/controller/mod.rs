@@ -1,9 +1,8 @@
 //! Congestion controllers: told what was acknowledged, marked and lost, they answer with a window and a rate.
 //!
-//! To add one: a file here with its configuration and its [`Controller`] (`reno.rs` is the smallest), a
-//! variant of [`SenderConfig`](crate::SenderConfig) with its arms in `config.rs`, a line in `tests/conformance.rs`, and
-//! a test of its law in `tests/steady_state.rs`. A controller for video is a
-//! [`MediaController`](crate::media::MediaController) instead, in a file of `media`; `fixed.rs` is the smallest.
+//! To add one follow `docs/adding-a-controller.md`: a copy of `templates/controller.rs` here (`reno.rs` is the smallest
+//! of the real ones), its lines in `config.rs` and `tests/conformance.rs`, and its law in `tests/laws`. A controller for
+//! video is a [`MediaController`](crate::media::MediaController) instead, in a file of `media`.
 
 mod bbr;
 mod cubic;
