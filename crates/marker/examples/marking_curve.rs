@@ -2,9 +2,10 @@
 //!
 //! `cargo run --release -p tidemark-marker --example marking_curve > curve.csv`
 //!
-//! The queue is held at a length for five seconds behind a radio of 40 Mbit/s whose slots vary by a third, with reports
-//! every 5 ms. Laws that act on time spent above a target (CoDel, DualPI2's PI controller) show what they come to
-//! within these five seconds.
+//! The queue is held at a length for six seconds behind a radio of 40 Mbit/s whose slots vary by a third, with reports
+//! every 5 ms; the last five are counted. Laws that act on time spent above a target (CoDel, DualPI2's PI controller) show what
+//! they come to by then. `probability` is the mean of what the law said, which is smoother than the shares where marks
+//! are rare. `docs/laws/plot.py` draws the pictures of `docs/laws.md` from it.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -26,24 +27,27 @@ fn main() {
         ("drop-head", LawConfig::DropHead(Default::default())),
         ("upf", LawConfig::Upf(Default::default())),
     ];
-    println!("law,class,queue_ms,marked,dropped");
+    println!("law,class,queue_ms,marked,dropped,probability");
     for (name, law) in laws {
         for (class, ecn) in [("l4s", Ecn::Ect1), ("classic", Ecn::Ect0)] {
             for queue_ms in (0..=30).chain((35..=150).step_by(5)) {
-                let (marked, dropped) = shares(law, ecn, queue_ms);
-                println!("{name},{class},{queue_ms},{marked:.6},{dropped:.6}");
+                let [marked, dropped, probability] = shares(law, ecn, queue_ms);
+                println!("{name},{class},{queue_ms},{marked:.6},{dropped:.6},{probability:.6}");
             }
         }
     }
 }
 
-/// Shares of the packets sent that were marked and that were dropped.
-fn shares(law: LawConfig, ecn: Ecn, queue_ms: u64) -> (f64, f64) {
+/// Shares of the packets sent that were marked and that were dropped, and the mean probability.
+fn shares(law: LawConfig, ecn: Ecn, queue_ms: u64) -> [f64; 3] {
     let mut du = Du::new(&MarkerConfig::with_law(law), SnLength::Bits18, Duration::from_millis(5));
     let mut radio = Stream::new(1, 0, "radio");
     let hold = queue_ms * 5_000;
-    let mut sent = 0u64;
-    for _ in 0..10_000 {
+    let (mut sent, mut probability) = (0u64, 0.0);
+    for slot in 0..12_000 {
+        if slot == 2_000 {
+            (du.marks, du.drops, sent, probability) = (0, 0, 0, 0.0);
+        }
         // A law may drop what is sent to fill the queue: so many attempts, and the rest in the next slot.
         for _ in 0..200 {
             if du.backlog() >= hold.max(1) {
@@ -51,8 +55,9 @@ fn shares(law: LawConfig, ecn: Ecn, queue_ms: u64) -> (f64, f64) {
             }
             du.send(0, ecn, 1_500);
             sent += 1;
+            probability += du.marker.estimate(du.now).probability.get();
         }
         du.slot(SLOT_BYTES * (1.0 + 0.33 * radio.normal()).max(0.0));
     }
-    (du.marks as f64 / sent as f64, du.drops as f64 / sent as f64)
+    [du.marks as f64, du.drops as f64, probability].map(|sum| sum / sent as f64)
 }
