@@ -347,4 +347,19 @@ mod tests {
         let back: SenderConfig = serde_json::from_str(&serde_json::to_string(&config).unwrap()).unwrap();
         assert_eq!(back, config);
     }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn a_scenario_names_the_application() {
+        let text = r#"{"app": "short-flows", "size": "14 kB", "think": {"law": "exponential", "mean": "500 ms"}}"#;
+        let app: AppConfig = serde_json::from_str(text).unwrap();
+        let AppConfig::ShortFlows(flows) = &app else { panic!("{app:?}") };
+        assert_eq!((flows.size, flows.count), (Bytes(14_000), None));
+        assert_eq!(serde_json::from_str::<AppConfig>(r#"{"app": "xr"}"#).unwrap().times(), (Duration::ZERO, None));
+        let bbr: SenderConfig = serde_json::from_str(r#"{"controller": "bbr-v2", "ecn_max_rtt": "5 ms"}"#).unwrap();
+        assert_eq!(bbr.ecn(), EcnMode::Accecn);
+        assert!(connect(&bbr, &app, FlowId(0), 1).is_ok());
+        let error = connect(&SenderConfig::Udp(UdpConfig::default()), &app, FlowId(0), 1).err().unwrap();
+        assert!(error.to_string().contains("short flows need a controller of TCP"), "{error}");
+    }
 }

@@ -101,8 +101,18 @@ fn short_flows_survive_losses_and_what_is_left_of_the_connection_before() {
         let rate = BitRate::from_mbps(5);
         link.bottleneck = Some(Bottleneck::new(rate, Bytes(30_000), Duration::from_millis(5)));
         let mut number = 0;
+        let arrived = std::rc::Rc::new(std::cell::Cell::new(0));
+        let counter = arrived.clone();
         link.down = Box::new(move |_, packet| {
             number += 1;
+            counter.set(
+                counter.get()
+                    + match number % 23 {
+                        0 => 0,
+                        7 => 2,
+                        _ => 1,
+                    },
+            );
             match number % 23 {
                 0 => Fate::Drop,
                 7 => Fate::Twice,
@@ -114,6 +124,8 @@ fn short_flows_survive_losses_and_what_is_left_of_the_connection_before() {
         link.run_until(Instant::from_millis(600_000));
         let (server, client) = link.stats();
         assert_eq!((client.completed, client.delivered), (40, Bytes(40 * 60_000)), "{sender:?} {server:?}");
+        assert_eq!(client.packets_received, arrived.get(), "what comes late counts as well");
+        assert!(client.duplicate > Bytes::ZERO && server.retransmissions > 0);
         let least = Duration::from_millis(80) + rate.time_to_send(Bytes(60_000));
         assert!(link.completions.iter().all(|completion| completion.duration >= least));
     }

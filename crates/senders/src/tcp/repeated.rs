@@ -1,7 +1,7 @@
 //! Connections one after the other between the same two ends. Each has its own controller, which knows nothing of
 //! the ones before.
 
-use tidemark_core::{Duration, Instant, Packet, Stream};
+use tidemark_core::{Duration, Ecn, Instant, Packet, Stream};
 
 use super::{Receiver, Sender};
 use crate::app::ShortFlowsConfig;
@@ -28,6 +28,13 @@ fn label(packet: Option<Packet<Payload>>, connection: u32) -> Option<Packet<Payl
     Some(packet)
 }
 
+/// A packet of a connection that is no more: it counts, and that is all.
+fn count(stats: &mut Stats, packet: &Packet<Payload>) {
+    stats.packets_received += 1;
+    stats.bytes_received += packet.size;
+    stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
+}
+
 /// The end that answers and sends.
 pub struct RepeatedSender {
     make: MakeSender,
@@ -46,7 +53,7 @@ impl RepeatedSender {
 
 impl Endpoint for RepeatedSender {
     fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
-        let Some((number, syn)) = connection_of(packet) else { return };
+        let (number, syn) = connection_of(packet).unwrap_or_default();
         // The client has done with a connection when it opens the next.
         if syn && number > self.number {
             self.earlier = self.stats();
@@ -55,6 +62,8 @@ impl Endpoint for RepeatedSender {
         }
         if number == self.number {
             self.current.handle_packet(now, packet);
+        } else {
+            count(&mut self.earlier, packet);
         }
     }
     fn handle_timeout(&mut self, now: Instant) {
@@ -114,7 +123,7 @@ impl RepeatedReceiver {
 impl Endpoint for RepeatedReceiver {
     fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
         if connection_of(packet).is_none_or(|(number, _)| number != self.number) {
-            return;
+            return count(&mut self.earlier, packet);
         }
         self.current.handle_packet(now, packet);
         if let Some(completion) = self.current.take_completion() {
