@@ -83,7 +83,7 @@ fn distribution() {
             let less = |nanos: u64| nanos.saturating_sub(clock.0);
             line += &format!("  {name} {} / {}", less(median), less(p99));
         }
-        let (median, p99) = percentiles(|timed| {
+        let downlink_burst = percentiles(|timed| {
             timed(&mut || load.downlink_burst());
             load.skip(load.ues() - BURST);
             for _ in 0..BURST {
@@ -92,7 +92,18 @@ fn distribution() {
                 load.report();
             }
         });
-        line += &format!("  downlink in bursts {} / {}", median / BURST as u64, p99 / BURST as u64);
+        let report_burst = percentiles(|timed| {
+            for _ in 0..BURST {
+                load.downlink();
+                load.pdu();
+            }
+            load.skip(load.ues() / 2);
+            timed(&mut || load.report_burst());
+            load.skip(load.ues() - load.ues() / 2 - BURST);
+        });
+        for (name, (median, p99)) in [("downlink", downlink_burst), ("report", report_burst)] {
+            line += &format!("  {name} in bursts {} / {}", median / BURST as u64, p99 / BURST as u64);
+        }
         println!("{line}");
     }
 }

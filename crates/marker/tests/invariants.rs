@@ -62,6 +62,7 @@ fn a_drb_with_its_full_table_stays_within_64_kib() {
             marker = DrbMarker::new(&config, SnLength::Bits18, Stream::new(1, 0, "mark")).ok();
         });
         let bytes = tables.bytes_total + std::mem::size_of::<DrbMarker>() as u64;
+        println!("{law:?}: {bytes} bytes");
         assert!(bytes <= 64 * 1024, "{law:?}: {bytes} bytes");
     }
 }

@@ -105,12 +105,24 @@ impl Load {
 
     /// So many packets at once, each of another UE.
     pub fn downlink_burst(&mut self) {
-        let ues = self.ues.len();
-        for ahead in 1..=BURST {
-            self.shard.warm(self.ues[(self.turn + ahead) % ues], 1);
-        }
+        self.warm();
         for _ in 0..BURST {
             self.downlink();
+        }
+    }
+
+    /// So many reports at once, each of another UE.
+    pub fn report_burst(&mut self) {
+        self.warm();
+        for _ in 0..BURST {
+            self.next();
+            self.report();
+        }
+    }
+
+    fn warm(&self) {
+        for ahead in 1..=BURST {
+            self.shard.warm(self.ues[(self.turn + ahead) % self.ues.len()], 1);
         }
     }
 

@@ -236,6 +236,16 @@ pub(crate) mod tests {
         ]
     }
 
+    #[test]
+    fn eq_5_worked_by_hand() {
+        // 60000 B at 40 Mbit/s, which is 5000 B a millisecond: 12 ms. Without a rate there is nothing to divide by.
+        assert!((arrival(Class::L4s).sojourn().unwrap() - 0.012).abs() < 1e-12);
+        let stalled = Some(Egress { rate: BitRate::ZERO, deviation: BitRate::ZERO });
+        for egress in [None, stalled] {
+            assert_eq!(Arrival { egress, ..arrival(Class::L4s) }.sojourn(), None);
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn every_law_is_monotone_in_the_queue(a in 0u64..400_000, b in 0u64..400_000, deviation in 0u64..40) {

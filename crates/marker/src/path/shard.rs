@@ -116,6 +116,7 @@ mod tests {
     #[test]
     fn an_idle_ue_takes_less_than_a_kib() {
         let bytes = size_of::<Option<Ue>>() + size_of::<u32>() * 2;
+        std::println!("an idle UE: {bytes} bytes");
         assert!(bytes <= 1024, "{bytes}");
     }
 }
