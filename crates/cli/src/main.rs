@@ -2,6 +2,7 @@
 
 mod compare;
 mod interrupt;
+mod live;
 mod progress;
 mod report;
 mod reproduce;
@@ -27,6 +28,8 @@ struct Arguments {
 enum Command {
     /// Run a scenario and write its results and report
     Run(run::Run),
+    /// Run a command as a UE behind a cell, with real packets in real time
+    Shell(live::shell::Shell),
     /// Check a scenario without running it
     Check(run::Source),
     /// Print the JSON schema of the scenario language
@@ -43,14 +46,31 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    interrupt::listen();
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    if let Some((_, command)) = arguments.split_first().filter(|(first, _)| *first == tidemark_emu::init::ARGUMENT) {
+        tidemark_emu::init::run(command);
+    }
     if !std::io::stderr().is_terminal() {
         // What a log or another program reads is not broken into lines.
         let plain = |_: &_| -> Box<dyn miette::ReportHandler> { Box::new(MietteHandlerOpts::new().width(4096).build()) };
         // It fails only where a hook is set already, and none is.
         let _ = miette::set_hook(Box::new(plain));
     }
-    let outcome = match Arguments::parse().command {
+    let command = Arguments::parse().command;
+    // A live cell has its own way with signals, and needs a process without other threads.
+    if !matches!(command, Command::Shell(_)) {
+        interrupt::listen();
+    }
+    let outcome = match command {
+        Command::Shell(shell) => {
+            return shell.execute().map_or_else(
+                |error| {
+                    eprintln!("{error:?}");
+                    ExitCode::from(2)
+                },
+                ExitCode::from,
+            );
+        }
         Command::Run(run) => run.execute(),
         Command::Check(source) => source.check(),
         Command::Schema => run::print_schema(),

@@ -33,7 +33,8 @@ pub fn flows(result: &RunResult) -> String {
             vec![text(&flow.name), text(&flow.controller), text(&flow.law), number(Some(flow.throughput_mbps), 2)];
         row.extend(quantiles(flow.owd_ms));
         row.extend(quantiles(flow.rtt_ms));
-        row.extend([flow.marked, flow.dropped, flow.retransmissions].map(count));
+        row.extend([flow.marked, flow.dropped].map(count));
+        row.push(flow.retransmissions.map_or_else(|| text("–"), count));
         table.add_row(row);
     }
     let splits = result.flows.iter().take(MOST_ROWS).filter_map(|flow| {

@@ -15,5 +15,7 @@ mod summary;
 mod wire;
 
 pub use ledger::NotConserved;
-pub use result::{CellResult, FlowResult, RunResult, Series, Split, UeResult};
+pub use result::{
+    CellResult, FlowResult, FlowSeries, Lateness, LiveResult, RunResult, Series, Split, UeResult, UeSeries,
+};
 pub use simulation::{SetUpError, Simulation};

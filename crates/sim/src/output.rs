@@ -59,13 +59,19 @@ pub fn flows_csv(result: &RunResult) -> String {
     text.push_str(",propagation_ms,queuing_ms,scheduling_ms,retransmission_ms\n");
     for flow in &result.flows {
         let names = [&flow.name, &flow.ue, &flow.controller, &flow.law].map(|name| quoted(name));
-        let _ = write!(text, "{},{:.6},{:.6}", names.join(","), flow.throughput_mbps, flow.goodput_mbps);
+        let _ = write!(text, "{},{:.6},", names.join(","), flow.throughput_mbps);
+        if let Some(goodput) = flow.goodput_mbps {
+            let _ = write!(text, "{goodput:.6}");
+        }
         for delay in [flow.owd_ms, flow.rtt_ms, flow.queue_ms] {
             for value in columns(delay) {
                 cell(&mut text, value);
             }
         }
-        let _ = write!(text, ",{},{},{},{}", flow.sent_packets, flow.marked, flow.dropped, flow.retransmissions);
+        let _ = write!(text, ",{},{},{},", flow.sent_packets, flow.marked, flow.dropped);
+        if let Some(retransmissions) = flow.retransmissions {
+            let _ = write!(text, "{retransmissions}");
+        }
         let split = flow.split_ms;
         for value in [
             split.map(|s| s.propagation),

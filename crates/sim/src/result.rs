@@ -22,6 +22,9 @@ pub struct RunResult {
     pub interrupted_at_s: Option<f64>,
     /// The cell as a whole.
     pub cell: CellResult,
+    /// How the machine fared that ran the cell in real time; absent for a run in virtual time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub live: Option<LiveResult>,
     /// One entry a flow.
     pub flows: Vec<FlowResult>,
     /// One entry a UE.
@@ -44,6 +47,44 @@ pub struct CellResult {
     pub conservation: String,
 }
 
+/// How the machine fared that ran the cell in real time.
+#[derive(Clone, Debug, Serialize)]
+pub struct LiveResult {
+    /// How late the cell's deadlines were served, in microseconds.
+    pub lateness_us: Option<Lateness>,
+    /// Share of one processor that the cell's thread used.
+    pub busy: f64,
+    /// True if the thread went before ordinary ones (`SCHED_FIFO`).
+    pub real_time_priority: bool,
+    /// Packets from the core and from UEs.
+    pub packets_in: u64,
+    /// Packets handed to the core and to UEs.
+    pub packets_out: u64,
+    /// Packets that the kernel refused.
+    pub refused: u64,
+    /// Packets for no UE of the cell.
+    pub unroutable: u64,
+    /// Packets dropped because the machine was too slow for the cell.
+    pub overload: u64,
+    /// Packets that the devices lost because the cell's thread did not read them in time.
+    pub device_drops: u64,
+}
+
+/// Lateness of deadlines, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Lateness {
+    /// Median.
+    pub p50: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// The worst.
+    pub max: f64,
+    /// Deadlines served.
+    pub deadlines: u64,
+}
+
 /// One flow, after the warm-up.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowResult {
@@ -57,8 +98,8 @@ pub struct FlowResult {
     pub law: String,
     /// IP bytes delivered to the UE while the flow was active, as a rate.
     pub throughput_mbps: f64,
-    /// Application bytes delivered in order while the flow was active, as a rate.
-    pub goodput_mbps: f64,
+    /// Application bytes delivered in order while the flow was active, as a rate; absent where the endpoints are not ours.
+    pub goodput_mbps: Option<f64>,
     /// One-way delay of downlink packets, from the server's IP layer to the UE's.
     pub owd_ms: Option<Quantiles>,
     /// Round-trip time as the sender measured it.
@@ -71,8 +112,8 @@ pub struct FlowResult {
     pub marked: u64,
     /// Downlink packets that the network dropped.
     pub dropped: u64,
-    /// Segments that the sender sent again.
-    pub retransmissions: u64,
+    /// Segments that the sender sent again; absent where the endpoints are not ours.
+    pub retransmissions: Option<u64>,
     /// Mean one-way delay, taken apart.
     pub split_ms: Option<Split>,
     /// Distribution of the one-way delay.

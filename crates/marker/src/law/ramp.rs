@@ -1,6 +1,6 @@
 //! The ramp between two thresholds with memory (Brunello et al. section IV-A, Eqs. 1 and 2), and the step.
 //!
-//! Only L4S flows are marked: the papers that use these laws leave classic flows alone.
+//! Only L4S flows are marked, unless a ramp is told otherwise: the papers that use these laws leave classic flows alone.
 
 use tidemark_core::{Duration, Instant};
 
@@ -46,6 +46,9 @@ pub struct RampConfig {
     pub interval: Duration,
     /// The delay that is held against the thresholds. Default: head of line.
     pub delay: QueueDelay,
+    /// Classic ECN flows are marked as well. Default: no, as in the paper; an operator whose users have classic ECN only
+    /// may want them out of the queue's way.
+    pub classic: bool,
 }
 
 impl Default for RampConfig {
@@ -56,6 +59,7 @@ impl Default for RampConfig {
             alpha: 0.25,
             interval: Duration::from_millis(5),
             delay: QueueDelay::HeadOfLine,
+            classic: false,
         }
     }
 }
@@ -76,6 +80,7 @@ pub(crate) struct Ramp {
     alpha: f64,
     interval: Duration,
     delay: QueueDelay,
+    classic: bool,
     p: f64,
     updated: Option<Instant>,
 }
@@ -89,6 +94,7 @@ impl Ramp {
             alpha: config.alpha,
             interval: config.interval,
             delay: config.delay,
+            classic: config.classic,
             p: 0.0,
             updated: None,
         }
@@ -96,7 +102,11 @@ impl Ramp {
 
     pub(crate) fn arrive(&mut self, arrival: &Arrival) -> Odds {
         let p = self.update(arrival);
-        if arrival.class == Class::L4s { Odds::mark(p) } else { Odds::NONE }
+        match arrival.class {
+            Class::L4s => Odds::mark(p),
+            Class::Classic if self.classic => Odds::mark(p),
+            Class::Classic | Class::NotEct => Odds::NONE,
+        }
     }
 
     /// Brings `pMark` up to date and gives it. Updates that fell due while nothing arrived are made up for with the delay
@@ -180,6 +190,13 @@ mod tests {
             assert_eq!(ramp.arrive(&Arrival { class, ..at(0, 50.0) }), Odds::NONE);
             assert_eq!(step(&StepConfig::default(), &Arrival { class, ..at(0, 50.0) }), Odds::NONE);
         }
+    }
+
+    #[test]
+    fn classic_flows_are_marked_where_that_is_asked_for_and_flows_without_ecn_never() {
+        let mut ramp = Ramp::new(&RampConfig { alpha: 1.0, classic: true, ..RampConfig::default() });
+        assert_eq!(ramp.arrive(&Arrival { class: Class::Classic, ..at(0, 50.0) }), Odds::mark(1.0));
+        assert_eq!(ramp.arrive(&Arrival { class: Class::NotEct, ..at(5, 50.0) }), Odds::NONE);
     }
 
     #[test]

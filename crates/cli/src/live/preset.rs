@@ -1,0 +1,83 @@
+//! Cells with a name, for those who have no scenario at hand.
+
+use std::path::Path;
+
+use miette::{IntoDiagnostic, Result, miette};
+use tidemark_cell::ChannelConfig;
+use tidemark_cell::channel::{TraceConfig, TraceFormat};
+use tidemark_sim::scenario::Scenario;
+
+use crate::run::diagnostic;
+
+/// Name and scenario, the default first.
+const PRESETS: [(&str, &str); 5] = [
+    ("5g-walking", include_str!("../../../../scenarios/live/5g-walking.toml")),
+    ("5g-static", include_str!("../../../../scenarios/live/5g-static.toml")),
+    ("5g-driving", include_str!("../../../../scenarios/live/5g-driving.toml")),
+    ("lte-edge", include_str!("../../../../scenarios/live/lte-edge.toml")),
+    ("5g-wide", include_str!("../../../../scenarios/live/5g-wide.toml")),
+];
+/// What a trace replaces the channel of.
+const TRACED: &str = "5g-static";
+const TRACE: &str = "trace:";
+
+/// The name that is meant where none is given.
+pub const DEFAULT: &str = PRESETS[0].0;
+
+/// The scenario of a preset, or of `trace:FILE`, with overrides.
+pub fn load(name: &str, overrides: &[String]) -> Result<Scenario> {
+    if let Some(file) = name.strip_prefix(TRACE) {
+        let mut scenario = load(TRACED, overrides)?;
+        scenario.name = "trace".into();
+        let trace = read_trace(file)?;
+        scenario.ue.iter_mut().for_each(|ue| ue.channel = ChannelConfig::Trace(trace.clone()));
+        return Ok(scenario);
+    }
+    let Some((name, text)) = PRESETS.iter().find(|(known, _)| *known == name) else {
+        let known: Vec<_> = PRESETS.iter().map(|(name, _)| *name).collect();
+        return Err(miette!("there is no cell `{name}`: use {} or {TRACE}FILE", known.join(", ")));
+    };
+    Scenario::parse(name, text, Path::new("."), overrides).map_err(diagnostic)
+}
+
+/// `FILE`, or `FILE#COLUMN` for a CSV file.
+fn read_trace(file: &str) -> Result<TraceConfig> {
+    let (file, column) = file.split_once('#').map_or((file, None), |(file, column)| (file, Some(column.to_string())));
+    let text = std::fs::read_to_string(file).into_diagnostic().map_err(|error| miette!("{file}: {error}"))?;
+    let format = match (&column, text.starts_with('#')) {
+        (Some(_), _) => TraceFormat::Csv,
+        (None, true) => TraceFormat::RatePattern,
+        (None, false) => TraceFormat::Mahimahi,
+    };
+    let mut trace = TraceConfig { file: file.into(), format, column, ..TraceConfig::default() };
+    trace.read(&text).map_err(|error| miette!("{error}"))?;
+    Ok(trace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidemark_cell::{Cell, CellConfig};
+
+    #[test]
+    fn every_preset_makes_a_cell_that_marks() {
+        for (name, _) in PRESETS {
+            let scenario = load(name, &[]).unwrap();
+            assert_eq!(scenario.name, name);
+            let mut cell = Cell::<()>::new(&scenario.cell, scenario.seed).unwrap();
+            cell.add_ue(&scenario.ues()[0].config).unwrap();
+            assert_ne!(scenario.ues()[0].config.marker, tidemark_marker::MarkerConfig::default());
+        }
+        assert!(load("6g", &[]).unwrap_err().to_string().contains("lte-edge"));
+    }
+
+    #[test]
+    fn a_trace_takes_the_place_of_the_channel() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "1\n2\n3\n").unwrap();
+        let scenario = load(&format!("trace:{}", file.path().display()), &[]).unwrap();
+        let mut cell = Cell::<()>::new(&CellConfig::default(), 1).unwrap();
+        cell.add_ue(&scenario.ues()[0].config).unwrap();
+        assert!(load("trace:/nowhere", &[]).is_err());
+    }
+}

@@ -1,0 +1,340 @@
+//! What a live cell remembers of its packets, in bounded memory, and the result that it makes of that.
+
+use std::collections::BTreeMap;
+
+use tidemark_cell::UeStats;
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant};
+use tidemark_emu::realtime::Priority;
+use tidemark_emu::{Counters, Observer, Progress, Seen};
+use tidemark_sim::distribution::Distribution;
+use tidemark_sim::scenario::Scenario;
+use tidemark_sim::{
+    CellResult, FlowResult, FlowSeries, Lateness, LiveResult, RunResult, Series, Split, UeResult, UeSeries,
+};
+use tidemark_wire::ip::FiveTuple;
+
+use super::series::{FlowPoint, LONGEST, UePoint, halve};
+
+/// Flows remembered one by one; what comes beyond is counted together.
+const FLOWS: usize = 64;
+
+/// Listens to a driver.
+pub struct Recorder {
+    scenario: Scenario,
+    flows: Vec<Flow>,
+    index: BTreeMap<FlowId, usize>,
+    ues: Vec<Ue>,
+    /// Intervals that make one point of the series: it doubles when the series is full.
+    stride: u32,
+    in_point: u32,
+    times: Vec<Instant>,
+    last: Last,
+}
+
+/// What the driver said last.
+#[derive(Clone, Debug, Default)]
+struct Last {
+    now: Instant,
+    stats: Vec<UeStats>,
+    resources: u64,
+    busy: Duration,
+    counters: Counters,
+    fifo: bool,
+    lateness: Option<Lateness>,
+}
+
+struct Flow {
+    name: String,
+    ue: usize,
+    sent: u64,
+    marked: u64,
+    dropped: u64,
+    delivered: Bytes,
+    packets: u64,
+    owd: Distribution,
+    queue: Distribution,
+    parts: [Duration; 4],
+    first: Instant,
+    last: Instant,
+    point: FlowPoint,
+    points: Vec<FlowPoint>,
+}
+
+#[derive(Default)]
+struct Ue {
+    delivered: Bytes,
+    queue: Distribution,
+    point: UePoint,
+    points: Vec<UePoint>,
+}
+
+impl Recorder {
+    pub fn new(scenario: &Scenario) -> Self {
+        let ues = scenario.ues().iter().map(|_| Ue::default()).collect();
+        Self {
+            scenario: scenario.clone(),
+            flows: Vec::new(),
+            index: BTreeMap::new(),
+            ues,
+            stride: 1,
+            in_point: 0,
+            times: Vec::new(),
+            last: Last::default(),
+        }
+    }
+
+    /// The flow's record; a flow that finds no place is counted with all others that found none.
+    fn flow(&mut self, id: FlowId, ue: usize, now: Instant, tuple: Option<FiveTuple>) -> usize {
+        if let Some(index) = self.index.get(&id) {
+            return *index;
+        }
+        let points = self.times.len();
+        let index = self.flows.len().min(FLOWS);
+        if index == self.flows.len() {
+            let name = if index < FLOWS { name(tuple) } else { "others".into() };
+            self.flows.push(Flow::new(name, ue, now, points));
+        }
+        // Flows beyond are not even remembered by id: their record is the last.
+        if index < FLOWS {
+            self.index.insert(id, index);
+        }
+        index
+    }
+
+    /// Everything that was seen, as the simulator says it.
+    pub fn result(&self, device_drops: u64) -> RunResult {
+        let Last { now, stats, resources, busy, counters, fifo, lateness } = &self.last;
+        let span = now.since(Instant::ZERO);
+        let names = self.scenario.ues();
+        let law = |ue: usize| tag(&names[ue].config.marker, "law");
+        let flows = self.flows.iter().map(|flow| flow.result(&names[flow.ue].name, law(flow.ue))).collect::<Vec<_>>();
+        let share = |used: u64| (*resources > 0).then(|| used as f64 / *resources as f64);
+        let ues = self.ues.iter().zip(stats).zip(&names).map(|((ue, stats), named)| {
+            let mean = |sum: u64| (stats.blocks > 0 && stats.mcs.is_some()).then(|| sum as f64 / stats.blocks as f64);
+            UeResult {
+                name: named.name.clone(),
+                channel: tag(&named.config.channel, "model"),
+                throughput_mbps: mbps(ue.delivered, span),
+                queue_ms: ue.queue.quantiles(),
+                mcs_mean: mean(stats.mcs_sum),
+                bler: mean(stats.failed_blocks),
+                marked: stats.marked,
+                dropped: stats.dropped_by_law + stats.dropped_by_queue + stats.dropped_by_radio,
+                prb_share: share(stats.resources),
+            }
+        });
+        RunResult {
+            tidemark: env!("CARGO_PKG_VERSION"),
+            name: self.scenario.name.clone(),
+            seed: self.scenario.seed,
+            duration_s: span.as_secs_f64(),
+            warmup_s: 0.0,
+            interrupted_at_s: None,
+            cell: CellResult {
+                utilisation: share(stats.iter().map(|ue| ue.resources).sum()),
+                throughput_mbps: mbps(self.ues.iter().map(|ue| ue.delivered).sum(), span),
+                conservation: "not checked: a live cell's endpoints are not its own".into(),
+            },
+            live: Some(LiveResult {
+                lateness_us: *lateness,
+                busy: busy.as_secs_f64() / span.as_secs_f64().max(1e-9),
+                real_time_priority: *fifo,
+                packets_in: counters.downlink + counters.uplink,
+                packets_out: counters.forwarded,
+                refused: counters.refused,
+                unroutable: counters.unroutable,
+                overload: counters.overload,
+                device_drops,
+            }),
+            flows,
+            ues: ues.collect(),
+            series: self.series(),
+            scenario: self.scenario.text.clone(),
+        }
+    }
+
+    fn series(&self) -> Series {
+        let spans: Vec<_> = std::iter::once(Instant::ZERO)
+            .chain(self.times.iter().copied())
+            .zip(&self.times)
+            .map(|(from, to)| to.since(from))
+            .collect();
+        let rates = |bytes: &mut dyn Iterator<Item = Bytes>| {
+            bytes.zip(&spans).map(|(bytes, span)| mbps(bytes, *span)).collect::<Vec<_>>()
+        };
+        let flows = || self.flows.iter().map(|flow| &flow.points);
+        let ues = || self.ues.iter().map(|ue| &ue.points);
+        let nothing = vec![None; spans.len()];
+        Series {
+            t_s: self.times.iter().map(|at| at.as_secs_f64()).collect(),
+            flows: FlowSeries {
+                throughput_mbps: flows().map(|p| rates(&mut p.iter().map(|point| point.delivered))).collect(),
+                rtt_ms: flows().map(|_| nothing.clone()).collect(),
+                marks: flows().map(|p| p.iter().map(|point| point.marks).collect()).collect(),
+                cwnd_kb: flows().map(|_| nothing.clone()).collect(),
+            },
+            ues: UeSeries {
+                queue_ms: ues()
+                    .map(|p| p.iter().map(|point| point.mean_queue().map(Duration::as_millis_f64)).collect())
+                    .collect(),
+                mcs: ues().map(|p| p.iter().map(|point| point.mcs.map(f64::from)).collect()).collect(),
+                throughput_mbps: ues().map(|p| rates(&mut p.iter().map(|point| point.delivered))).collect(),
+            },
+        }
+    }
+}
+
+impl Observer for Recorder {
+    fn seen(&mut self, at: Instant, seen: &Seen<'_>) {
+        match *seen {
+            Seen::Downlink { ue, flow, tuple, .. } => {
+                let index = self.flow(flow, ue.0 as usize, at, tuple);
+                self.flows[index].sent += 1;
+            }
+            Seen::Delivered { ue, flow, bytes, ecn, sent, delay } => {
+                let size = Bytes(bytes.len() as u64);
+                let index = self.flow(flow, ue.0 as usize, sent, None);
+                let flow = &mut self.flows[index];
+                let marked = u64::from(ecn == Ecn::Ce);
+                let queue = delay.queuing + delay.scheduling;
+                let total = at.since(sent);
+                flow.delivered += size;
+                flow.packets += 1;
+                flow.marked += marked;
+                flow.last = at;
+                flow.owd.record(total);
+                flow.queue.record(queue);
+                let parts =
+                    [total - queue - delay.retransmission, delay.queuing, delay.scheduling, delay.retransmission];
+                flow.parts.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+                flow.point.delivered += size;
+                flow.point.marks += marked;
+                let ue = &mut self.ues[ue.0 as usize];
+                ue.delivered += size;
+                ue.queue.record(queue);
+                ue.point.delivered += size;
+                ue.point.queue += queue;
+                ue.point.packets += 1;
+            }
+            Seen::Dropped { ue, flow, .. } => {
+                let index = self.flow(flow, ue.0 as usize, at, None);
+                self.flows[index].dropped += 1;
+            }
+            Seen::Uplink { .. } | Seen::Departed { .. } => {}
+        }
+    }
+
+    fn sample(&mut self, progress: &Progress<'_>) {
+        let quantile = |q| progress.lateness.value_at_quantile(q) as f64 / 1e3;
+        self.last = Last {
+            now: progress.now,
+            stats: progress.ues.to_vec(),
+            resources: progress.resources,
+            busy: progress.busy,
+            counters: progress.counters,
+            fifo: progress.priority == Priority::Fifo,
+            lateness: (!progress.lateness.is_empty()).then(|| Lateness {
+                p50: quantile(0.5),
+                p99: quantile(0.99),
+                p999: quantile(0.999),
+                max: progress.lateness.max() as f64 / 1e3,
+                deadlines: progress.lateness.len(),
+            }),
+        };
+        for (ue, stats) in self.ues.iter_mut().zip(progress.ues) {
+            ue.point.mcs = stats.mcs;
+        }
+        self.in_point += 1;
+        if self.in_point < self.stride {
+            return;
+        }
+        self.in_point = 0;
+        self.times.push(progress.now);
+        self.flows.iter_mut().for_each(|flow| flow.points.push(std::mem::take(&mut flow.point)));
+        self.ues.iter_mut().for_each(|ue| ue.points.push(std::mem::take(&mut ue.point)));
+        if self.times.len() >= LONGEST {
+            self.stride *= 2;
+            self.times = self.times.chunks(2).filter_map(|pair| pair.last().copied()).collect();
+            self.flows.iter_mut().for_each(|flow| halve(&mut flow.points));
+            self.ues.iter_mut().for_each(|ue| halve(&mut ue.points));
+        }
+    }
+}
+
+impl Flow {
+    fn new(name: String, ue: usize, first: Instant, points: usize) -> Self {
+        Self {
+            name,
+            ue,
+            sent: 0,
+            marked: 0,
+            dropped: 0,
+            delivered: Bytes::ZERO,
+            packets: 0,
+            owd: Distribution::default(),
+            queue: Distribution::default(),
+            parts: [Duration::ZERO; 4],
+            first,
+            last: first,
+            point: FlowPoint::default(),
+            // It did not live in the intervals before.
+            points: vec![FlowPoint::default(); points],
+        }
+    }
+
+    fn result(&self, ue: &str, law: String) -> FlowResult {
+        let mean = |index: usize| (self.parts[index] / self.packets.max(1)).as_millis_f64();
+        FlowResult {
+            name: self.name.clone(),
+            ue: ue.into(),
+            controller: "not ours".into(),
+            law,
+            throughput_mbps: mbps(self.delivered, self.last.since(self.first)),
+            goodput_mbps: None,
+            owd_ms: self.owd.quantiles(),
+            rtt_ms: None,
+            queue_ms: self.queue.quantiles(),
+            sent_packets: self.sent,
+            marked: self.marked,
+            dropped: self.dropped,
+            retransmissions: None,
+            split_ms: (self.packets > 0).then(|| Split {
+                propagation: mean(0),
+                queuing: mean(1),
+                scheduling: mean(2),
+                retransmission: mean(3),
+            }),
+            owd: self.owd.clone(),
+            rtt: Distribution::default(),
+            queue: self.queue.clone(),
+        }
+    }
+}
+
+/// `tcp 192.0.2.1:443 to 50612`: the server and the port at the UE.
+fn name(tuple: Option<FiveTuple>) -> String {
+    let Some(tuple) = tuple else { return "unreadable".into() };
+    let protocol = match tuple.protocol {
+        tidemark_wire::tcp::PROTOCOL => "tcp".into(),
+        tidemark_wire::udp::PROTOCOL => "udp".into(),
+        1 | 58 => "icmp".into(),
+        other => format!("protocol {other}"),
+    };
+    match tuple.ports {
+        Some((server, port)) => format!("{protocol} {} to {port}", std::net::SocketAddr::from((tuple.source, server))),
+        None => format!("{protocol} {}", tuple.source),
+    }
+}
+
+/// The name under which a tagged configuration is written in a scenario.
+fn tag(config: &impl serde::Serialize, key: &str) -> String {
+    let value = serde_json::to_value(config).unwrap_or_default();
+    value[key].as_str().unwrap_or("?").to_string()
+}
+
+fn mbps(bytes: Bytes, span: Duration) -> f64 {
+    if span.is_zero() {
+        return 0.0;
+    }
+    (BitRate::from_bytes_in(bytes, span).as_mbps() * 1e6).round() / 1e6
+}

@@ -1,0 +1,133 @@
+//! A real packet as the cell's payload.
+
+use std::ops::Range;
+
+use tidemark_core::{Bytes, Ecn, FlowId, Inspect, Packet, TcpFeedback, TcpView};
+use tidemark_marker::path::FlowKey;
+use tidemark_wire::ip::{self, FiveTuple, Headers};
+use tidemark_wire::tcp;
+
+/// The bytes of one IP packet, and where its TCP segment lies.
+#[derive(Debug)]
+pub struct Datagram {
+    bytes: Vec<u8>,
+    tcp: Option<Range<usize>>,
+}
+
+/// Which way a packet goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Direction {
+    Down,
+    Up,
+}
+
+/// The flow of what cannot be read.
+const NO_FLOW: FlowId = FlowId(u32::MAX);
+/// Buffers kept for reuse.
+const KEPT: usize = 4_096;
+
+/// Makes packets of bytes and gives buffers out again.
+#[derive(Debug)]
+pub struct Reader {
+    key: FlowKey,
+    free: Vec<Vec<u8>>,
+}
+
+impl Reader {
+    /// With the secret that five-tuples are hashed with.
+    pub fn new(secret: &[u8; 16]) -> Self {
+        Self { key: FlowKey::new(secret), free: Vec::with_capacity(KEPT) }
+    }
+
+    /// The packet that `bytes` are, with its five-tuple; what cannot be read is a packet all the same, without one. An
+    /// uplink packet's flow is that of the downlink packets it answers.
+    pub(crate) fn packet(&mut self, bytes: &[u8], direction: Direction) -> (Packet<Datagram>, Option<FiveTuple>) {
+        let mut buffer = self.free.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.extend_from_slice(bytes);
+        let size = Bytes(bytes.len() as u64);
+        let Ok(headers) = Headers::parse(bytes) else {
+            let payload = Datagram { bytes: buffer, tcp: None };
+            return (Packet { flow: NO_FLOW, size, ecn: Ecn::NotEct, payload }, None);
+        };
+        let tuple = headers.five_tuple;
+        let flow = self.key.flow(&if direction == Direction::Down { tuple } else { tuple.reversed() });
+        let tcp = headers.transport.filter(|_| tuple.protocol == tcp::PROTOCOL);
+        (Packet { flow, size, ecn: headers.ecn, payload: Datagram { bytes: buffer, tcp } }, Some(tuple))
+    }
+
+    /// The bytes to send on: what the cell made of the ECN field is written into the header.
+    pub(crate) fn finish(packet: &mut Packet<Datagram>) -> &[u8] {
+        // What could not be read keeps Not-ECT and is not touched.
+        if packet.ecn == Ecn::Ce {
+            let _ = ip::set_ecn(&mut packet.payload.bytes, Ecn::Ce);
+        }
+        &packet.payload.bytes
+    }
+
+    /// Takes a buffer back.
+    pub(crate) fn recycle(&mut self, datagram: Datagram) {
+        if self.free.len() < KEPT {
+            self.free.push(datagram.bytes);
+        }
+    }
+}
+
+impl Inspect for Datagram {
+    fn tcp(&self) -> Option<TcpView> {
+        let segment = self.bytes.get(self.tcp.clone()?)?;
+        tcp::Packet::new_checked(segment).ok().map(|segment| segment.view())
+    }
+    fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
+        let segment = self.tcp.clone().and_then(|range| self.bytes.get_mut(range));
+        if let Some(mut segment) = segment.and_then(|segment| tcp::Packet::new_checked(segment).ok()) {
+            segment.set_feedback(feedback);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ICMP over IPv4 with ECT(1), and its header checksum.
+    const PACKET: [u8; 20] = [
+        0x45, 0xB9, 0x00, 0x14, 0x00, 0x00, 0x40, 0x00, 0x40, 0xFD, 0xB7, 0x1B, 0xC0, 0xA8, 0x00, 0x01, 0xC0, 0xA8,
+        0x00, 0xC7,
+    ];
+
+    #[test]
+    fn a_mark_is_written_into_the_header_and_its_checksum() {
+        let mut reader = Reader::new(&[1; 16]);
+        let (mut packet, tuple) = reader.packet(&PACKET, Direction::Down);
+        assert!(tuple.is_some());
+        assert_eq!(packet.ecn, Ecn::Ect1);
+        assert_eq!(Reader::finish(&mut packet), PACKET);
+        packet.ecn = packet.ecn.marked();
+        let sum: u32 = Reader::finish(&mut packet).chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum();
+        assert_eq!(packet.payload.bytes[1], 0xBB);
+        assert_eq!((sum & 0xFFFF) + (sum >> 16), 0xFFFF);
+    }
+
+    #[test]
+    fn both_directions_of_a_flow_have_one_id() {
+        let mut reader = Reader::new(&[1; 16]);
+        let mut answer = PACKET;
+        answer[12..16].copy_from_slice(&PACKET[16..20]);
+        answer[16..20].copy_from_slice(&PACKET[12..16]);
+        let down = reader.packet(&PACKET, Direction::Down).0.flow;
+        assert_eq!(reader.packet(&answer, Direction::Up).0.flow, down);
+        assert_ne!(reader.packet(&answer, Direction::Down).0.flow, down);
+    }
+
+    #[test]
+    fn what_is_no_ip_packet_passes_as_it_is() {
+        let mut reader = Reader::new(&[1; 16]);
+        for bytes in [&[][..], &[0xFF; 3], &[0x45; 19], &[0x60; 60]] {
+            let (mut packet, tuple) = reader.packet(bytes, Direction::Down);
+            assert_eq!(tuple, None);
+            packet.ecn = packet.ecn.marked();
+            assert_eq!(Reader::finish(&mut packet), bytes);
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! The loop that gives the cell packets and the time.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use hdrhistogram::Histogram;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::io::Errno;
+use tidemark_cell::{Cell, CellConfig, DelaySplit, DropReason, Output, UeConfig, UeId, UeStats};
+use tidemark_core::{Duration, Ecn, FlowId, Inspect, Instant, Packet, TcpFeedback, TcpView};
+use tidemark_wire::ip::FiveTuple;
+
+use crate::addresses;
+use crate::clock::Clock;
+use crate::datagram::{Datagram, Direction, Reader};
+use crate::error::Error;
+use crate::realtime::{self, Priority};
+use crate::tun::{Tun, Written};
+
+/// Packets read from one device before the others have their turn.
+const BATCH: usize = 64;
+/// A cell that is this far behind the clock takes no packets until it has caught up.
+const MOST_BEHIND: Duration = Duration::from_millis(200);
+/// Longer than any packet.
+const BUFFER: usize = 65_536;
+
+/// The devices that a cell lies between.
+#[derive(Debug)]
+pub struct Link {
+    /// Number of the live cell, which its addresses follow from.
+    pub cell: u32,
+    /// Where the core network is.
+    pub core: Tun,
+    /// The UEs' devices, in the order of their ids.
+    pub ues: Vec<Tun>,
+    /// One-way delay between the core's device and the gNB.
+    pub wire: Duration,
+}
+
+/// What the cell is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// The cell.
+    pub cell: CellConfig,
+    /// Every random draw follows from it.
+    pub seed: u64,
+    /// The UEs, in the order of their ids.
+    pub ues: Vec<UeConfig>,
+}
+
+/// What happens to packets, told while it happens; an observer must not wait for anything.
+pub trait Observer {
+    /// A packet was seen.
+    fn seen(&mut self, at: Instant, seen: &Seen<'_>);
+    /// An interval is over.
+    fn sample(&mut self, progress: &Progress<'_>);
+}
+
+/// What happened to a packet.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen<'a> {
+    /// It came from the core.
+    Downlink {
+        /// For whom.
+        ue: UeId,
+        /// Its flow.
+        flow: FlowId,
+        /// Its five-tuple, where it has a readable header.
+        tuple: Option<FiveTuple>,
+        /// All of it.
+        bytes: &'a [u8],
+    },
+    /// It reached its UE.
+    Delivered {
+        /// Whose it is.
+        ue: UeId,
+        /// Its flow.
+        flow: FlowId,
+        /// All of it, with its mark.
+        bytes: &'a [u8],
+        /// Its ECN field.
+        ecn: Ecn,
+        /// When it came from the core.
+        sent: Instant,
+        /// Its time in the cell, taken apart.
+        delay: DelaySplit,
+    },
+    /// A UE sent it.
+    Uplink {
+        /// Who.
+        ue: UeId,
+        /// All of it.
+        bytes: &'a [u8],
+    },
+    /// It left towards the core.
+    Departed {
+        /// Whose it is.
+        ue: UeId,
+        /// All of it, with what the short-circuit wrote.
+        bytes: &'a [u8],
+    },
+    /// It is lost.
+    Dropped {
+        /// Whose it was.
+        ue: UeId,
+        /// Its flow.
+        flow: FlowId,
+        /// Why the cell dropped it; `None` where the machine was too slow for the cell.
+        reason: Option<DropReason>,
+    },
+}
+
+/// How the driver itself fares.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// The time.
+    pub now: Instant,
+    /// State and counters of each UE.
+    pub ues: &'a [UeStats],
+    /// Resource blocks x symbols that the cell's downlink slots have had.
+    pub resources: u64,
+    /// How late deadlines were served, in nanoseconds.
+    pub lateness: &'a Histogram<u64>,
+    /// Processor time of the driver's thread.
+    pub busy: Duration,
+    /// Counters.
+    pub counters: Counters,
+    /// How the driver's thread is scheduled.
+    pub priority: Priority,
+}
+
+/// What the driver counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Packets that came from the core.
+    pub downlink: u64,
+    /// Packets that came from UEs.
+    pub uplink: u64,
+    /// Packets handed to UEs and to the core.
+    pub forwarded: u64,
+    /// Packets for no UE of the cell.
+    pub unroutable: u64,
+    /// Packets that the kernel refused.
+    pub refused: u64,
+    /// Packets dropped because the machine was too slow for the cell.
+    pub overload: u64,
+}
+
+/// What a running driver can be told.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// End.
+    Stop,
+}
+
+/// Tells a running driver what to do, from any thread.
+#[derive(Clone, Debug)]
+pub struct Control {
+    commands: Sender<Command>,
+    wake: Arc<OwnedFd>,
+}
+
+/// A packet and when it came from the core.
+#[derive(Debug)]
+struct Stamped {
+    arrived: Instant,
+    datagram: Datagram,
+}
+
+/// The cell, the clock and the devices.
+pub struct Driver<O> {
+    ports: Ports,
+    state: State<O>,
+}
+
+struct Ports {
+    cell: u32,
+    core: Tun,
+    ues: Vec<Tun>,
+    wake: Arc<OwnedFd>,
+}
+
+struct State<O> {
+    clock: Clock,
+    cell: Cell<Stamped>,
+    reader: Reader,
+    observer: O,
+    commands: Receiver<Command>,
+    /// One-way delay between core and gNB.
+    wire: Duration,
+    wire_down: VecDeque<(Instant, UeId, Packet<Stamped>)>,
+    wire_up: VecDeque<(Instant, UeId, Packet<Stamped>)>,
+    sample_interval: Duration,
+    next_sample: Instant,
+    sampled: Instant,
+    resources: u64,
+    lateness: Histogram<u64>,
+    counters: Counters,
+    priority: Priority,
+}
+
+impl Inspect for Stamped {
+    fn tcp(&self) -> Option<TcpView> {
+        self.datagram.tcp()
+    }
+    fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
+        self.datagram.set_tcp_feedback(feedback);
+    }
+}
+
+impl Control {
+    /// Hands over a command; a driver that has ended hears nothing.
+    pub fn tell(&self, command: Command) {
+        if self.commands.send(command).is_ok() {
+            // A counter that is full wakes the driver as well.
+            let _ = rustix::io::write(&*self.wake, &1u64.to_ne_bytes());
+        }
+    }
+}
+
+impl<O: Observer> Driver<O> {
+    /// Puts a cell between devices. `observer` hears of every packet, and of the cell once each `sample_interval`.
+    ///
+    /// # Errors
+    /// A configuration that the cell refuses, or what the system says.
+    pub fn new(plan: &Plan, link: Link, observer: O, sample_interval: Duration) -> Result<(Self, Control), Error> {
+        let mut secret = [0; 16];
+        rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())
+            .map_err(Error::errno("random bytes"))?;
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(Error::errno("eventfd"))?;
+        let wake = Arc::new(wake);
+        let (sender, commands) = channel();
+        let control = Control { commands: sender, wake: Arc::clone(&wake) };
+        let mut cell = Cell::new(&plan.cell, plan.seed)?;
+        for ue in &plan.ues {
+            cell.add_ue(ue)?;
+        }
+        let state = State {
+            clock: Clock::start(),
+            cell,
+            reader: Reader::new(&secret),
+            observer,
+            commands,
+            wire: link.wire,
+            wire_down: VecDeque::new(),
+            wire_up: VecDeque::new(),
+            sample_interval,
+            next_sample: Instant::ZERO + sample_interval,
+            sampled: Instant::ZERO,
+            resources: 0,
+            lateness: Histogram::new(3).unwrap_or_else(|_| unreachable!("three digits are supported")),
+            counters: Counters::default(),
+            priority: Priority::Ordinary,
+        };
+        Ok((Self { ports: Ports { cell: link.cell, core: link.core, ues: link.ues, wake }, state }, control))
+    }
+
+    /// Runs on the calling thread until it is told to stop; gives the observer back.
+    ///
+    /// # Errors
+    /// A device that vanished, or what the system says; the observer has heard everything up to then.
+    pub fn run(mut self) -> (O, Result<(), Error>) {
+        self.state.priority = realtime::prefer();
+        self.state.clock = Clock::start();
+        let outcome = self.state.run(&self.ports);
+        let now = self.state.clock.now();
+        self.state.sample(now);
+        (self.state.observer, outcome)
+    }
+}
+
+impl<O: Observer> State<O> {
+    fn run(&mut self, ports: &Ports) -> Result<(), Error> {
+        let mut buffer = vec![0; BUFFER];
+        let devices: Vec<_> = ports.ues.iter().chain([&ports.core]).collect();
+        let mut fds: Vec<_> = devices.iter().map(|tun| PollFd::new(*tun, PollFlags::IN)).collect();
+        fds.push(PollFd::from_borrowed_fd(ports.wake.as_fd(), PollFlags::IN));
+        loop {
+            self.catch_up(self.clock.now(), ports)?;
+            let now = self.clock.now();
+            let wait = self.next_deadline().since(now);
+            let timeout = Timespec {
+                tv_sec: (wait.as_nanos() / 1_000_000_000) as i64,
+                tv_nsec: (wait.as_nanos() % 1_000_000_000) as i64,
+            };
+            match poll(&mut fds, Some(&timeout)) {
+                Ok(0) | Err(Errno::INTR) => continue,
+                Ok(_) => {}
+                Err(errno) => return Err(Error::errno("waiting for packets")(errno)),
+            }
+            for (index, device) in devices.iter().enumerate() {
+                let events = fds[index].revents();
+                if events.contains(PollFlags::IN) {
+                    self.read(device, index, &mut buffer, ports)?;
+                } else if events.intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL) {
+                    return Err(Error::DeviceGone { device: device.name().into() });
+                }
+            }
+            if !fds[devices.len()].revents().is_empty() {
+                let _ = rustix::io::read(&*ports.wake, &mut buffer[..8]);
+                if let Ok(Command::Stop) = self.commands.try_recv() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Reads what waits at a device; the core's is the one after the UEs'.
+    fn read(&mut self, device: &Tun, index: usize, buffer: &mut [u8], ports: &Ports) -> Result<(), Error> {
+        for _ in 0..BATCH {
+            let Some(length) = device.read(buffer)? else { break };
+            let now = self.clock.now();
+            // What was due before the packet came happens before it.
+            let behind = self.catch_up(now, ports)?;
+            let bytes = &buffer[..length];
+            let overloaded = behind > MOST_BEHIND;
+            if index < ports.ues.len() {
+                self.uplink(now, UeId(index as u32), bytes, overloaded);
+            } else {
+                self.downlink(now, bytes, overloaded, ports);
+            }
+        }
+        Ok(())
+    }
+
+    fn downlink(&mut self, now: Instant, bytes: &[u8], overloaded: bool, ports: &Ports) {
+        self.counters.downlink += 1;
+        let (packet, tuple) = self.reader.packet(bytes, Direction::Down);
+        let ue = match ports.ues.len() {
+            1 => Some(0),
+            _ => tuple.and_then(|tuple| addresses::ue_of(ports.cell, tuple.destination)),
+        };
+        let Some(ue) = ue.filter(|ue| (*ue as usize) < ports.ues.len()).map(UeId) else {
+            self.counters.unroutable += 1;
+            self.reader.recycle(packet.payload);
+            return;
+        };
+        let flow = packet.flow;
+        self.observer.seen(now, &Seen::Downlink { ue, flow, tuple, bytes });
+        if overloaded {
+            self.overload(now, ue, packet);
+            return;
+        }
+        let packet = stamped(now, packet);
+        if self.wire.is_zero() {
+            self.cell.handle_downlink(now, ue, packet);
+        } else {
+            self.wire_down.push_back((now + self.wire, ue, packet));
+        }
+    }
+
+    fn uplink(&mut self, now: Instant, ue: UeId, bytes: &[u8], overloaded: bool) {
+        self.counters.uplink += 1;
+        let (packet, _) = self.reader.packet(bytes, Direction::Up);
+        self.observer.seen(now, &Seen::Uplink { ue, bytes });
+        if overloaded {
+            self.overload(now, ue, packet);
+        } else {
+            self.cell.handle_uplink(now, ue, stamped(now, packet));
+        }
+    }
+
+    /// The machine is too slow for the cell: what comes in is dropped, as a full queue drops it.
+    fn overload(&mut self, now: Instant, ue: UeId, packet: Packet<Datagram>) {
+        self.counters.overload += 1;
+        self.observer.seen(now, &Seen::Dropped { ue, flow: packet.flow, reason: None });
+        self.reader.recycle(packet.payload);
+    }
+
+    /// Does everything that is due at `now`, each thing at its own time and in order, so that a late slot stretches no
+    /// time. Says how late the first of them was.
+    fn catch_up(&mut self, now: Instant, ports: &Ports) -> Result<Duration, Error> {
+        let mut behind = Duration::ZERO;
+        loop {
+            let due = self.next_deadline();
+            if due > now {
+                return Ok(behind);
+            }
+            let late = now.since(due);
+            behind = behind.max(late);
+            // At one time the cell goes first, as in the simulator.
+            if self.cell.next_deadline() == Some(due) {
+                // An auto-resizing histogram refuses nothing below 2^63.
+                let _ = self.lateness.record(late.as_nanos());
+                self.cell.handle_timeout(due);
+                self.drain(ports)?;
+            } else if self.wire_down.front().is_some_and(|(at, ..)| *at == due) {
+                if let Some((at, ue, packet)) = self.wire_down.pop_front() {
+                    self.cell.handle_downlink(at, ue, packet);
+                    self.drain(ports)?;
+                }
+            } else if self.wire_up.front().is_some_and(|(at, ..)| *at == due) {
+                if let Some((_, ue, packet)) = self.wire_up.pop_front() {
+                    self.depart(ue, packet, ports)?;
+                }
+            } else {
+                self.sample(due);
+                // Intervals that were slept through are one interval.
+                while self.next_sample <= now {
+                    self.next_sample += self.sample_interval;
+                }
+            }
+        }
+    }
+
+    fn next_deadline(&self) -> Instant {
+        let cell = self.cell.next_deadline().unwrap_or(Instant::FAR);
+        let wires = [&self.wire_down, &self.wire_up].map(|wire| wire.front().map_or(Instant::FAR, |(at, ..)| *at));
+        cell.min(wires[0]).min(wires[1]).min(self.next_sample)
+    }
+
+    /// Hands on what left the cell.
+    fn drain(&mut self, ports: &Ports) -> Result<(), Error> {
+        while let Some(output) = self.cell.poll_output() {
+            match output {
+                Output::Downlink { at, ue, packet, delay } => {
+                    let (sent, mut packet) = unstamped(packet);
+                    let (flow, ecn) = (packet.flow, packet.ecn);
+                    let bytes = Reader::finish(&mut packet);
+                    self.observer.seen(at, &Seen::Delivered { ue, flow, bytes, ecn, sent, delay });
+                    let written = ports.ues[ue.0 as usize].write(bytes)?;
+                    self.count(written);
+                    self.reader.recycle(packet.payload);
+                }
+                Output::Uplink { at, ue, packet } if !self.wire.is_zero() => {
+                    self.wire_up.push_back((at + self.wire, ue, packet));
+                }
+                Output::Uplink { ue, packet, .. } => self.depart(ue, packet, ports)?,
+                Output::Dropped { at, ue, packet, reason } => {
+                    self.observer.seen(at, &Seen::Dropped { ue, flow: packet.flow, reason: Some(reason) });
+                    self.reader.recycle(packet.payload.datagram);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn depart(&mut self, ue: UeId, packet: Packet<Stamped>, ports: &Ports) -> Result<(), Error> {
+        let (_, mut packet) = unstamped(packet);
+        let bytes = Reader::finish(&mut packet);
+        self.observer.seen(self.clock.now(), &Seen::Departed { ue, bytes });
+        let written = ports.core.write(bytes)?;
+        self.count(written);
+        self.reader.recycle(packet.payload);
+        Ok(())
+    }
+
+    fn count(&mut self, written: Written) {
+        match written {
+            Written::Done => self.counters.forwarded += 1,
+            Written::Refused => self.counters.refused += 1,
+        }
+    }
+
+    fn sample(&mut self, now: Instant) {
+        self.resources += self.cell.resources_between(self.sampled, now);
+        self.sampled = now;
+        let ues = (0..).map_while(|ue| self.cell.ue(now, UeId(ue))).collect::<Vec<_>>();
+        let progress = Progress {
+            now,
+            ues: &ues,
+            resources: self.resources,
+            lateness: &self.lateness,
+            busy: Clock::busy(),
+            counters: self.counters,
+            priority: self.priority,
+        };
+        self.observer.sample(&progress);
+    }
+}
+
+fn stamped(arrived: Instant, packet: Packet<Datagram>) -> Packet<Stamped> {
+    let Packet { flow, size, ecn, payload } = packet;
+    Packet { flow, size, ecn, payload: Stamped { arrived, datagram: payload } }
+}
+
+fn unstamped(packet: Packet<Stamped>) -> (Instant, Packet<Datagram>) {
+    let Packet { flow, size, ecn, payload } = packet;
+    (payload.arrived, Packet { flow, size, ecn, payload: payload.datagram })
+}

@@ -1,0 +1,57 @@
+//! Process 1 of a namespace: starts the command and collects what it leaves behind. When it ends, the kernel ends
+//! everything else inside.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use rustix::mount::{MountFlags, mount};
+use rustix::process::{Pid, WaitOptions, wait};
+
+/// First argument of a process that is to be process 1: call [`run`] with the others before anything else.
+pub const ARGUMENT: &str = "--tidemark-init";
+
+/// The exit code of a command that cannot be started, as shells have it.
+const NOT_STARTED: i32 = 127;
+
+/// Runs the command to its end, and this process with it.
+pub fn run(command: &[OsString]) -> ! {
+    // Programs here see the processes and devices of the namespace, where mounting is allowed.
+    let _ = mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None);
+    let _ = mount("sysfs", "/sys", "sysfs", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None);
+    let Some((program, arguments)) = command.split_first() else { std::process::exit(NOT_STARTED) };
+    let mut child = Command::new(program);
+    child.args(arguments);
+    as_caller(&mut child);
+    let main = match child.spawn() {
+        Ok(child) => Pid::from_child(&child),
+        Err(error) => {
+            eprintln!("{}: {error}", program.display());
+            std::process::exit(NOT_STARTED);
+        }
+    };
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == main => {
+                let signal = status.terminating_signal().map_or(0, |signal| 128 + signal);
+                std::process::exit(status.exit_status().unwrap_or(signal));
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => std::process::exit(NOT_STARTED),
+        }
+    }
+}
+
+/// Whoever called sudo gets the command under their own name, as without the cell.
+fn as_caller(command: &mut Command) {
+    let id = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
+    if let (Some(uid), Some(gid), true) = (id("SUDO_UID"), id("SUDO_GID"), rustix::process::getuid().is_root()) {
+        // `uid` also drops root's supplementary groups.
+        command.gid(gid).uid(uid);
+        for (variable, origin) in [("USER", "SUDO_USER"), ("LOGNAME", "SUDO_USER")] {
+            if let Some(value) = std::env::var_os(origin) {
+                command.env(variable, value);
+            }
+        }
+    }
+}

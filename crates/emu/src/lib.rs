@@ -1,0 +1,35 @@
+//! Real time: the cell between TUN devices, with real packets and a real clock.
+//!
+//! [`Driver`] is to the live cell what `tidemark_sim::Simulation` is to the simulated one: it hands the same
+//! [`Cell`](tidemark_cell::Cell) packets and the time, here of [`Tun`] devices and of a clock. Everything else sets up
+//! what it needs:
+//!
+//! | module | what |
+//! | --- | --- |
+//! | [`lease`] | one number for each live cell, and the clearing of what a killed one left |
+//! | [`outside`] | forwarding and address translation, so that UEs reach what the host reaches |
+//! | [`namespace`] | the network namespace of a UE and the command inside |
+//! | [`init`] | process 1 inside, whose end ends everything there |
+//! | [`realtime`] | a thread that wakes when it should |
+//!
+//! All unsafe code and all system calls of Tidemark are in this crate.
+
+pub mod addresses;
+mod clock;
+mod datagram;
+mod driver;
+mod error;
+pub mod init;
+pub mod lease;
+pub mod namespace;
+pub mod outside;
+pub mod privilege;
+pub mod realtime;
+pub mod signals;
+mod tun;
+
+pub use clock::Clock;
+pub use datagram::{Datagram, Reader};
+pub use driver::{Command, Control, Counters, Driver, Link, Observer, Plan, Progress, Seen};
+pub use error::Error;
+pub use tun::Tun;

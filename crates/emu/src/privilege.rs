@@ -1,0 +1,51 @@
+//! The rights that a live cell takes, and where they can come from.
+
+use std::fs;
+
+use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+
+use crate::error::Error;
+use crate::tun::device_file_is_missing;
+
+/// How the calling process may do what a live cell takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rights {
+    /// It has the rights.
+    Own,
+    /// It has them in a user namespace of its own, from which nothing outside can be reached.
+    UserNamespace,
+}
+
+/// Makes sure of the rights; without them it moves the process into a user namespace of its own, where the system
+/// allows that. Must be called before any thread is started.
+///
+/// # Errors
+/// What is missing and what to do about it.
+pub fn acquire() -> Result<Rights, Error> {
+    if device_file_is_missing() {
+        return Err(Error::Privilege {
+            what: "a live cell",
+            right: "/dev/net/tun",
+            remedy: "load the kernel module `tun`, or give the container that device",
+        });
+    }
+    let needed = CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN;
+    if capabilities(None).is_ok_and(|sets| sets.effective.contains(needed)) {
+        return Ok(Rights::Own);
+    }
+    enter_user_namespace().map(|()| Rights::UserNamespace).map_err(|_| Error::Privilege {
+        what: "a live cell",
+        right: "CAP_NET_ADMIN and CAP_SYS_ADMIN",
+        remedy: "run it with sudo; this system gives no user namespace to ordinary users",
+    })
+}
+
+/// Moves the process into a new user namespace, as root there, and into a network namespace of its own.
+fn enter_user_namespace() -> std::io::Result<()> {
+    let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    // SAFETY: no thread runs yet that could hold descriptors or file-system state in common with this one.
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWNET) }?;
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("0 {uid} 1"))?;
+    fs::write("/proc/self/gid_map", format!("0 {gid} 1"))
+}
