@@ -52,7 +52,8 @@ fn main() -> ExitCode {
     }
     if !std::io::stderr().is_terminal() {
         // What a log or another program reads is not broken into lines.
-        let plain = |_: &_| -> Box<dyn miette::ReportHandler> { Box::new(MietteHandlerOpts::new().width(4096).build()) };
+        let plain =
+            |_: &_| -> Box<dyn miette::ReportHandler> { Box::new(MietteHandlerOpts::new().width(4096).build()) };
         // It fails only where a hook is set already, and none is.
         let _ = miette::set_hook(Box::new(plain));
     }
