@@ -227,6 +227,8 @@ mod tests {
         base: f64,
         prev: f64,
         credit: f64,
+        /// By so many milliseconds L packets count as older; without, the queues take turns by weight.
+        shift: Option<f64>,
         draws: Stream,
     }
     impl Reference {
@@ -249,6 +251,8 @@ mod tests {
                 false
             } else if self.cq.is_empty() {
                 true
+            } else if let Some(shift) = self.shift {
+                self.lq[0].0 - shift <= self.cq[0].0
             } else if self.credit <= 0.0 {
                 self.credit += 150.0;
                 true
@@ -283,13 +287,21 @@ mod tests {
 
     #[test]
     fn rfc_9332_step_by_step() {
-        let mut queue = DualQueue::new(&DualQueueConfig::default(), Stream::new(1, 0, "dualq")).unwrap();
+        step_by_step(DualScheduler::default(), None);
+        step_by_step(DualScheduler::TimeShifted { shift: Duration::from_millis(50) }, Some(50.0));
+    }
+
+    /// The same load through the queue and the reference, packet by packet.
+    fn step_by_step(scheduler: DualScheduler, shift: Option<f64>) {
+        let config = DualQueueConfig { scheduler, ..DualQueueConfig::default() };
+        let mut queue = DualQueue::new(&config, Stream::new(1, 0, "dualq")).unwrap();
         let mut reference = Reference {
             lq: Vec::new(),
             cq: Vec::new(),
             base: 0.0,
             prev: 0.0,
             credit: 1_500.0 * (0.1 - 0.9),
+            shift,
             draws: Stream::new(1, 0, "dualq"),
         };
         let mut load = Stream::new(2, 0, "load");

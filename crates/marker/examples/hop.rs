@@ -1,0 +1,49 @@
+//! A hop that short-circuits feedback: IP packets as lines of hexadecimal digits on standard input, what becomes of them on
+//! standard output, one line each. `tests/wire/test_marker.py` puts it between two kernels.
+//!
+//! What comes from the address that ends in 1 goes down to the UE. The DU keeps five packets standing, so that a classic
+//! flow is marked a few times in a hundred packets; the marks go into the acknowledgements.
+
+use std::io::{BufRead, Write};
+
+use tidemark_core::{Bytes, Duration, Instant, Stream};
+use tidemark_marker::path::{DrbId, FlowKey, Ue};
+use tidemark_marker::{DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, SnLength};
+
+const DRB: DrbId = DrbId(1);
+const QFI: u8 = 9;
+const STANDING: u32 = 5;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let law = LawConfig::L4span(L4SpanConfig::default());
+    let config = MarkerConfig { short_circuit: true, ..MarkerConfig::with_law(law) };
+    let mut ue = Ue::new(FlowKey::new(b"sixteen secrets!"));
+    ue.add_drb(DRB, &[QFI], &config, SnLength::Bits12, Stream::new(1, 0, "mark"))?;
+    let (mut now, mut sn) = (Instant::ZERO, 0u32);
+    let modulus = SnLength::Bits12.modulus();
+    let mut output = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let mut packet = bytes(&line?)?;
+        now += Duration::from_micros(100);
+        let source_ends = if packet.first().is_some_and(|octet| octet >> 4 == 4) { 15 } else { 23 };
+        if packet.get(source_ends) == Some(&1) {
+            ue.downlink(now, QFI, &mut packet);
+            ue.pdcp_pdu(now, DRB, sn, Bytes(packet.len() as u64));
+            let highest_transmitted = Some(sn.wrapping_sub(STANDING) % modulus);
+            ue.feedback(now, DRB, &DeliveryStatus { highest_transmitted, ..DeliveryStatus::default() });
+            sn = (sn + 1) % modulus;
+        } else {
+            ue.uplink(now, &mut packet);
+        }
+        let text: String = packet.iter().map(|octet| format!("{octet:02x}")).collect();
+        writeln!(output, "{text}")?;
+        output.flush()?;
+    }
+    let counters = ue.drb_counters(DRB).unwrap_or_default();
+    eprintln!("{} {}", counters.short_circuited, counters.rewritten_acks);
+    Ok(())
+}
+
+fn bytes(line: &str) -> Result<Vec<u8>, std::num::ParseIntError> {
+    (0..line.len() / 2).map(|at| u8::from_str_radix(&line[2 * at..2 * at + 2], 16)).collect()
+}

@@ -1,0 +1,46 @@
+"""The kernel's TCP goes on through the marker's packet path, and answers marks that only its acknowledgements carried."""
+
+import hashlib
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+from test_kernel import CLIENT, NAMES, SERVER, SIZE, counters, forward, inside, tcp_flags, tunnels  # noqa: F401
+
+
+@pytest.mark.parametrize("address", ["10.77.0.1", "fd77::1"])
+def test_short_circuited_feedback_is_taken_for_the_receivers_own(tunnels, address):  # noqa: F811
+    for name in NAMES:
+        subprocess.run(inside(name, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/tcp_ecn"), check=True)
+    build = ["cargo", "build", "--quiet", "--package", "tidemark-marker", "--example", "hop", "--message-format=json"]
+    messages = subprocess.run(build, cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    executable = messages.split('"executable":"')[1].split('"')[0]
+
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    before = {name: counters(name) for name in NAMES}
+    hop = subprocess.Popen([pathlib.Path(executable)], stderr=subprocess.PIPE, **pipes)
+    server = subprocess.Popen(inside(NAMES[0], sys.executable, "-c", SERVER, address, str(SIZE)), **pipes)
+    try:
+        assert server.stdout.readline() == "listening\n"
+        client = subprocess.Popen(inside(NAMES[1], sys.executable, "-c", CLIENT, address), **pipes)
+        passed = forward(hop, tunnels, client)
+        passed += forward(hop, tunnels, server)
+        hop.stdin.close()
+        short_circuited, rewritten = map(int, hop.stderr.read().split())
+    finally:
+        hop.kill()
+        server.kill()
+    content = bytes(at * 7 % 251 for at in range(SIZE))
+    assert client.stdout.read().strip() == hashlib.sha256(content).hexdigest()
+    assert short_circuited > 20 and rewritten > 20
+
+    after = {name: counters(name) for name in NAMES}
+    for name in NAMES:
+        for counter in ("Tcp.InCsumErrors", "Tcp.InErrs", "Ip.InHdrErrors", "Ip6InHdrErrors"):
+            assert after[name][counter] == before[name].get(counter, 0), (name, counter)
+    down = [packet for from_server, packet in passed if from_server]
+    # No packet carried a mark; the sender slowed down all the same, and said so with CWR.
+    assert not any((packet[1] if packet[0] >> 4 == 4 else packet[1] >> 4) & 3 == 3 for packet in down)
+    assert sum(flags & 0x82 == 0x80 for flags in tcp_flags(down)) > 5
