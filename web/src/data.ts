@@ -61,6 +61,8 @@ export interface Report {
   seed: string;
   duration_s: Measured;
   warmup_s: Measured;
+  /** Where the run was stopped before its end. */
+  interrupted_at_s: Measured;
   scenario: string;
   cell: { utilisation: Measured; throughput_mbps: Measured; conservation: string };
   flows: Flow[];
@@ -152,6 +154,17 @@ function ue(value: unknown): Ue {
   };
 }
 
+/** The times of the series; one left out would shift all that follows. */
+function times(value: unknown): number[] {
+  let last = -Infinity;
+  return list(value).map((entry) => {
+    const t = measured(entry);
+    if (t === null || t <= last) throw new DataError("The times of the series in this page do not rise, so its data is damaged.");
+    last = t;
+    return t;
+  });
+}
+
 /** The seed as written: it has 64 bits, a number of JavaScript only 53. Inside a string the quotes would be escaped. */
 function seed(source: string, parsed: unknown): string {
   const written = /(?<!\\)"seed"\s*:\s*(\d+)/.exec(source)?.[1];
@@ -184,7 +197,7 @@ export function parse(source: string): Report {
   const series = object(data.series);
   const ofFlows = object(series.flows);
   const ofUes = object(series.ues);
-  const t_s = list(series.t_s).filter((t): t is number => measured(t) !== null);
+  const t_s = times(series.t_s);
   const perFlow = (value: unknown): Rows => rows(value, flows.length, t_s.length);
   const perUe = (value: unknown): Rows => rows(value, ues.length, t_s.length);
   return {
@@ -193,6 +206,7 @@ export function parse(source: string): Report {
     seed: seed(trimmed, data.seed),
     duration_s: measured(data.duration_s),
     warmup_s: measured(data.warmup_s),
+    interrupted_at_s: measured(data.interrupted_at_s),
     scenario: text(data.scenario),
     cell: {
       utilisation: measured(cell.utilisation),

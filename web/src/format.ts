@@ -15,13 +15,14 @@ export function count(value: Measured): string {
   return value === null ? ABSENT : signed(grouped(Math.round(value).toString()));
 }
 
-/** A figure with three significant digits, but never with fewer than its whole part: 0.123, 12.3, 1 234. */
+/** A figure with three significant digits, but never with fewer than its whole part: 0.00123, 12.3, 1 234. */
 export function figure(value: Measured): string {
   if (value === null) return ABSENT;
   if (value === 0) return "0";
-  const size = Math.abs(value);
+  // Rounded first: 9.999 has as many decimals as 10.0.
+  const size = Math.abs(Number(value.toPrecision(3)));
   if (size < 0.001) return signed(value.toExponential(1));
-  const decimals = Math.max(0, Math.min(3, 2 - Math.floor(Math.log10(size))));
+  const decimals = Math.max(0, 2 - Math.floor(Math.log10(size)));
   const [whole = "", fraction] = value.toFixed(decimals).split(".");
   return signed(grouped(whole) + (fraction ? `.${fraction}` : ""));
 }

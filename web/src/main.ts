@@ -22,11 +22,17 @@ function section(id: string, title: string, ...content: (Node | string)[]): HTML
   return el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), ...content);
 }
 
+/** How long the run was; of one that was stopped, how far it came. */
+function duration({ duration_s, interrupted_at_s }: Report): string {
+  const whole = withUnit(plain(duration_s), "s");
+  return interrupted_at_s === null ? whole : `${withUnit(plain(interrupted_at_s), "s")} of ${whole}, interrupted`;
+}
+
 function header(report: Report): HTMLElement {
   const facts: [string, string][] = [
     ["Tidemark", report.tidemark || ABSENT],
     ["Seed", report.seed || ABSENT],
-    ["Duration", withUnit(plain(report.duration_s), "s")],
+    ["Duration", duration(report)],
     ["Warm-up", withUnit(plain(report.warmup_s), "s")],
     ...cellFacts(report.cell.utilisation, report.cell.throughput_mbps),
   ];

@@ -24,7 +24,7 @@ export const PALETTES: { light: Palette; dark: Palette } = {
     rule: "#d5dbe1",
     grid: "#e9edf0",
     accent: "#1f5fa8",
-    series: ["#2b4db2", "#b73713", "#24a08b", "#782f5e", "#b48816", "#8f69e0"],
+    series: ["#323fa5", "#b73713", "#22987f", "#782f5e", "#ae820b", "#8f69e0"],
   },
   dark: {
     ground: "#14181c",
@@ -34,7 +34,7 @@ export const PALETTES: { light: Palette; dark: Palette } = {
     rule: "#353d46",
     grid: "#242b32",
     accent: "#8fb8f9",
-    series: ["#8fb8f9", "#e2a469", "#17dcc2", "#e45b96", "#e9d843", "#987fe8"],
+    series: ["#8bb8fa", "#e2a469", "#00f0d4", "#e45b96", "#e9d843", "#987fe8"],
   },
 };
 

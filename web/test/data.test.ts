@@ -1,0 +1,123 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { embed, sample } from "../sample/sample.js";
+import { DataError, parse } from "../src/data.ts";
+
+const page = (data: unknown): ReturnType<typeof parse> => parse(JSON.stringify(data));
+
+/** The fields that a struct of the simulator writes as JSON, read from its source. */
+function written(struct: string): string[] {
+  const source = ["result", "distribution"].map((file) => readFileSync(new URL(`../../crates/sim/src/${file}.rs`, import.meta.url), "utf8")).join();
+  const body = new RegExp(`pub struct ${struct} \\{([^}]*)\\}`).exec(source)?.[1];
+  if (body === undefined) throw new Error(`the simulator has no struct ${struct}`);
+  return [...body.matchAll(/((?:\s*(?:\/\/\/.*|#\[.*\])\n)*)\s*pub (\w+):/g)].flatMap(([, before = "", name = ""]) => (before.includes("#[serde(skip)]") ? [] : [name]));
+}
+
+describe("what a run wrote", () => {
+  const given = sample(3);
+  const report = page(given);
+
+  test("comes through unchanged", () => {
+    expect(report.name).toBe("first-look");
+    expect(report.seed).toBe("1");
+    expect(report.duration_s).toBe(20);
+    expect(report.warmup_s).toBe(2);
+    expect(report.interrupted_at_s).toBeNull();
+    expect(report.cell).toEqual(given.cell);
+    expect(report.scenario).toBe(given.scenario);
+    // Flow 3 of the sample has no round-trip time at all.
+    expect(report.flows.slice(0, 2)).toEqual(given.flows.slice(0, 2));
+    expect(report.flows[2]).toEqual({ ...given.flows[2], rtt_ms: { mean: null, p50: null, p95: null, p99: null, p999: null } });
+    expect(report.ues).toEqual(given.ues);
+    expect(report.t_s).toEqual(given.series.t_s);
+    expect(report.flowSeries).toEqual(given.series.flows);
+    expect(report.ueSeries).toEqual(given.series.ues);
+  });
+
+  test("has no name that the simulator does not write", () => {
+    const { series, flows, ues, ...run } = given;
+    const expectWritten = (struct: string, value: object, added: string[] = []): void =>
+      expect([...written(struct), ...added], struct).toEqual(expect.arrayContaining(Object.keys(value)));
+    expectWritten("RunResult", { ...run, flows, ues, interrupted_at_s: null });
+    expectWritten("CellResult", given.cell);
+    expectWritten("FlowResult", flows[0] as object, ["owd_cdf", "queue_cdf"]);
+    expectWritten("Quantiles", flows[0]?.owd_ms as object);
+    expectWritten("Split", flows[0]?.split_ms as object);
+    expectWritten("UeResult", ues[0] as object);
+    expectWritten("Series", series);
+    expectWritten("FlowSeries", series.flows);
+    expectWritten("UeSeries", series.ues);
+  });
+
+  test("keeps a seed of 64 bits that no number of JavaScript holds", () => {
+    expect(parse('{"name":"a","seed":18446744073709551557,"flows":[],"ues":[]}').seed).toBe("18446744073709551557");
+  });
+
+  test("takes no seed out of the scenario's text", () => {
+    expect(parse('{"scenario":"\\"seed\\": 7","seed": 42,"flows":[],"ues":[]}').seed).toBe("42");
+  });
+
+  test("says where a run was interrupted", () => {
+    expect(page({ flows: [], ues: [], interrupted_at_s: 3.5 }).interrupted_at_s).toBe(3.5);
+  });
+});
+
+describe("what is missing", () => {
+  test("is absent, not zero", () => {
+    const report = page({ flows: [{ name: "f", ue: "u" }], ues: [{ name: "u" }] });
+    expect(report.seed).toBe("");
+    expect(report.cell).toEqual({ utilisation: null, throughput_mbps: null, conservation: "" });
+    const flow = report.flows[0];
+    expect([flow?.throughput_mbps, flow?.marked, flow?.split_ms.queuing, flow?.owd_ms.p999]).toEqual([null, null, null, null]);
+    expect(flow?.owd_cdf).toEqual([]);
+    expect(report.ues[0]?.queue_ms.mean).toBeNull();
+    expect(report.t_s).toEqual([]);
+    expect(report.flowSeries.rtt_ms).toEqual([[]]);
+  });
+
+  test("leaves gaps in short rows and whole gaps for missing ones", () => {
+    const report = page({
+      flows: [{ name: "a" }, { name: "b" }],
+      ues: [],
+      series: { t_s: [1, 2, 3], flows: { rtt_ms: [[10, null]] } },
+    });
+    expect(report.flowSeries.rtt_ms).toEqual([[10, null, null], [null, null, null]]);
+  });
+
+  test("what is no number is absent", () => {
+    const report = page({ flows: [{ name: 7, throughput_mbps: "12", marked: true, dropped: [], owd_ms: "late" }], ues: [null] });
+    expect(report.flows[0]).toMatchObject({ name: "7", throughput_mbps: null, marked: null, dropped: null });
+    expect(report.flows[0]?.owd_ms.mean).toBeNull();
+    expect(report.ues[0]?.name).toBe("");
+  });
+
+  test("a distribution drops points that fall or are none", () => {
+    const owd_cdf = [[10, 0], [12, 0.5], [11, 0.6], [13, 0.4], [null, 0.7], [14], "x", [15, 1]];
+    expect(page({ flows: [{ owd_cdf }], ues: [] }).flows[0]?.owd_cdf).toEqual([[10, 0], [12, 0.5], [15, 1]]);
+  });
+});
+
+describe("what is no run", () => {
+  const cases: [string, string, RegExp][] = [
+    ["the page before a run filled it", "/*TIDEMARK_DATA*/", /holds no run.*tidemark run FILE/],
+    ["an empty element", " \n ", /holds no run/],
+    ["data cut short", '{"name":"a","flows":[', /not valid JSON.*cut short/],
+    ["a list", "[]", /no list of flows and UEs/],
+    ["null", "null", /no list of flows and UEs/],
+    ["a summary of something else", '{"flows":{},"ues":[]}', /no list of flows and UEs/],
+    ["times that stand still", '{"flows":[],"ues":[],"series":{"t_s":[1,2,2]}}', /times of the series.*do not rise/],
+    ["times with a hole", '{"flows":[],"ues":[],"series":{"t_s":[1,null,3]}}', /times of the series.*do not rise/],
+  ];
+  test.each(cases)("%s is refused with a reason", (_, source, reason) => {
+    expect(() => parse(source)).toThrow(DataError);
+    expect(() => parse(source)).toThrow(reason);
+  });
+});
+
+test("data inside the page can't end its element, and is the same when read back", () => {
+  const nasty = { ...sample(1), name: "</script><script>alert(1)</script> $& $1 <!--" };
+  const html = embed('<script type="application/json">/*TIDEMARK_DATA*/</script>', nasty);
+  expect(html.match(/<\/script/g)).toHaveLength(1);
+  const inside = html.slice(html.indexOf(">") + 1, html.lastIndexOf("</script"));
+  expect(parse(inside).name).toBe(nasty.name);
+});
