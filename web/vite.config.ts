@@ -2,20 +2,13 @@ import { renameSync } from "node:fs";
 import { defineConfig, type Plugin } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
 
+const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
+
 /** The page may load nothing, whatever a scenario's text holds. */
 const sealed: Plugin = {
   name: "report-sealed",
   apply: "build",
-  transformIndexHtml: () => [
-    {
-      tag: "meta",
-      attrs: {
-        "http-equiv": "Content-Security-Policy",
-        content: "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:",
-      },
-      injectTo: "head-prepend",
-    },
-  ],
+  transformIndexHtml: (html) => html.replace("<head>", `<head>\n    <meta http-equiv="Content-Security-Policy" content="${POLICY}" />`),
 };
 
 /** The page is named after what it is, once it is written. */

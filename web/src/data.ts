@@ -52,6 +52,19 @@ export interface Ue {
   prb_share: Measured;
 }
 
+/** How the machine fared that ran a cell in real time. */
+export interface Live {
+  lateness_us: { p50: Measured; p99: Measured; p999: Measured; max: Measured };
+  busy: Measured;
+  real_time_priority: boolean;
+  packets_in: Measured;
+  packets_out: Measured;
+  refused: Measured;
+  unroutable: Measured;
+  overload: Measured;
+  device_drops: Measured;
+}
+
 /** One row an entity, one value an interval. */
 export type Rows = Measured[][];
 
@@ -65,6 +78,8 @@ export interface Report {
   interrupted_at_s: Measured;
   scenario: string;
   cell: { utilisation: Measured; throughput_mbps: Measured; conservation: string };
+  /** Of a run in virtual time, null. */
+  live: Live | null;
   flows: Flow[];
   ues: Ue[];
   t_s: number[];
@@ -154,6 +169,23 @@ function ue(value: unknown): Ue {
   };
 }
 
+function live(value: unknown): Live | null {
+  if (value == null) return null;
+  const l = object(value);
+  const late = object(l.lateness_us);
+  return {
+    lateness_us: { p50: measured(late.p50), p99: measured(late.p99), p999: measured(late.p999), max: measured(late.max) },
+    busy: measured(l.busy),
+    real_time_priority: l.real_time_priority === true,
+    packets_in: measured(l.packets_in),
+    packets_out: measured(l.packets_out),
+    refused: measured(l.refused),
+    unroutable: measured(l.unroutable),
+    overload: measured(l.overload),
+    device_drops: measured(l.device_drops),
+  };
+}
+
 /** The times of the series; one left out would shift all that follows. */
 function times(value: unknown): number[] {
   let last = -Infinity;
@@ -213,6 +245,7 @@ export function parse(source: string): Report {
       throughput_mbps: measured(cell.throughput_mbps),
       conservation: text(cell.conservation),
     },
+    live: live(data.live),
     flows,
     ues,
     t_s,

@@ -12,14 +12,20 @@ import { Panel } from "./panel.ts";
 import { timeSeries } from "./series.ts";
 import { splitChart } from "./split.ts";
 import { Stack } from "./stack.ts";
-import { cellFacts, FLOW_COLUMNS, UE_COLUMNS } from "./summary.ts";
+import { cellFacts, FLOW_COLUMNS, liveFacts, UE_COLUMNS } from "./summary.ts";
 import { table } from "./table.ts";
 import { choose, currentChoice, onThemeChange, startTheme } from "./theme.ts";
 
 const TAIL_FLOOR = 1e-3;
+/** Width of a plot on paper, in CSS pixels: two beside each other on Letter, the shorter of the usual two. */
+const PAPER = 460;
 
 function section(id: string, title: string, ...content: (Node | string)[]): HTMLElement {
   return el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), ...content);
+}
+
+function factList(facts: [string, string][]): HTMLElement {
+  return el("dl", { class: "facts" }, ...facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
 /** How long the run was; of one that was stopped, how far it came. */
@@ -37,9 +43,8 @@ function header(report: Report): HTMLElement {
     ...cellFacts(report.cell.utilisation, report.cell.throughput_mbps),
   ];
   const theme = choices("Theme", [["auto", "auto"], ["light", "light"], ["dark", "dark"]] as const, currentChoice(), choose);
-  const list = el("dl", { class: "facts" }, ...facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
   const held = report.cell.conservation;
-  return el("header", {}, el("div", { class: "title" }, el("h1", {}, report.name || "Unnamed run"), theme), list, ...(held ? [el("p", { class: "note" }, `Conservation: ${held}.`)] : []));
+  return el("header", {}, el("div", { class: "title" }, el("h1", {}, report.name || "Unnamed run"), theme), factList(facts), ...(held ? [el("p", { class: "note" }, `Conservation: ${held}.`)] : []));
 }
 
 /** The controllers that send to each UE: one name, or "mixed". */
@@ -113,7 +118,7 @@ function draw(report: Report, main: HTMLElement): void {
   const { flows, ues } = ensembles(report);
   const time = new Stack();
   const delay = distributions(report, flows);
-  const hint = "Drag to zoom; double-click or Escape shows everything. In a focused plot the arrow keys move the cursor.";
+  const hint = "Drag to zoom; double-click or Escape shows everything. In a focused plot the arrow keys move the cursor, + and − zoom.";
   const many = flows.many || ues.many ? " Click a line to keep it." : "";
   const shaded = report.warmup_s ? " The shaded warm-up is not in the tables and distributions." : "";
   const axes = choices("Delay axes", [["linear", "linear"], ["log", "logarithmic"]] as const, "linear", (value) => time.setLogDelay(value === "log"));
@@ -126,18 +131,19 @@ function draw(report: Report, main: HTMLElement): void {
       report.flows.length > 0 ? table("Flows", report.flows, FLOW_COLUMNS, flows) : none("flows"),
       report.ues.length > 0 ? table("UEs", report.ues, UE_COLUMNS, ues) : none("UEs"),
     ),
+    ...(report.live ? [section("live", "In real time", factList(liveFacts(report.live)))] : []),
     section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), axes, timeSeries(report, flows, ues, time)),
-    section("delay", "Delay", legend("Flows", flows), delay.root, el("h3", {}, "What the mean one-way delay is made of"), splitChart(report.flows, flows)),
+    section("delay", "Delay", legend("Flows", flows), delay.root, el("h3", {}, "What the mean one-way delay is made of (ms)"), splitChart(report.flows, flows)),
     scenario(report),
   );
-  const resize = (): void => {
-    for (const stack of [time, ...delay.stacks]) stack.resize();
+  const resize = (width?: number): void => {
+    for (const stack of [time, ...delay.stacks]) stack.resize(width);
   };
   delay.show();
   resize();
-  new ResizeObserver(resize).observe(main);
-  onThemeChange(() => {
-    resize();
+  new ResizeObserver(() => resize()).observe(main);
+  onThemeChange((printing) => {
+    resize(printing ? PAPER : undefined);
     for (const stack of [time, ...delay.stacks]) stack.redraw();
   });
 }

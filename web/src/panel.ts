@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import { anyMeasured, type Band, band, nearest } from "./bands.ts";
-import type { Rows } from "./data.ts";
+import type { Measured, Rows } from "./data.ts";
 import { el, swatch } from "./dom.ts";
 import type { Ensemble } from "./ensemble.ts";
 import { figure, logSplits, logTick, plain } from "./format.ts";
@@ -28,6 +28,8 @@ export interface PanelOptions {
   warmup?: number;
   /** How the cursor's place reads, e.g. "3.20 s". */
   place: (x: number) => string;
+  /** How a value reads; as a figure of three digits unless said. */
+  show?: (value: Measured) => string;
   height?: number;
 }
 
@@ -50,7 +52,7 @@ export class Panel {
     this.ensemble = ensemble;
     this.stack = stack;
     this.root = el("figure", { class: "panel" }, el("figcaption", {}, el("h3", {}, options.title), this.readout));
-    this.host.setAttribute("aria-label", `${options.title}, ${options.yLabel}, over ${options.xLabel}. Arrow keys move the cursor.`);
+    this.host.setAttribute("aria-label", `${options.title}, ${options.yLabel}, over ${options.xLabel}. Arrow keys move the cursor, plus and minus zoom.`);
     if (options.x.length === 0 || !anyMeasured(options.rows)) {
       this.root.append(el("p", { class: "absent" }, "Not measured in this run."));
       return;
@@ -76,17 +78,21 @@ export class Panel {
       data.push(values);
     };
     groups.forEach(({ colour }, index) => {
-      const { min, p10, median, p90, max } = this.bands[index] as Band;
+      const { min, p10, p90, max } = this.bands[index] as Band;
       const first = series.length;
       const fill = (opacity: number) => () => translucent(palette().series[colour] as string, opacity);
       // Without width, the outer ones are drawn only as the edges of their band, yet the axis makes room for them.
       for (const edge of [max, p90, p10, min]) add(edge, { width: 0 });
       if (groups.length === 1) fills.push({ series: [first, first + 3], fill: fill(0.1) });
       fills.push({ series: [first + 1, first + 2], fill: fill(groups.length === 1 ? 0.22 : 0.17) });
-      add(median, { width: 1.5, stroke: () => palette().series[colour] as string });
     });
-    for (const { entity, colour } of this.ensemble.picked) {
-      add(rows[entity] ?? [], { width: 1.5, dash: DASHES[colour], stroke: () => palette().series[colour] as string });
+    // After all bands, so that none of them is drawn over a line.
+    const lines = [
+      ...groups.map(({ colour }, index) => ({ colour, values: this.bands[index]?.median ?? [], dash: undefined })),
+      ...this.ensemble.picked.map(({ entity, colour }) => ({ colour, values: rows[entity] ?? [], dash: DASHES[colour] })),
+    ];
+    for (const { colour, values, dash } of lines) {
+      add(values, { width: 1.5, dash, stroke: () => palette().series[colour] as string });
     }
     this.plot = new uPlot(this.uplotOptions(series, fills), data as uPlot.AlignedData, this.host);
     this.plot.over.addEventListener("mousemove", () => this.pointAtNearest());
@@ -102,12 +108,12 @@ export class Panel {
   }
 
   redraw(): void {
-    this.plot?.redraw(false, true);
-    if (this.plot) this.write(this.plot);
+    if (!this.plot || !this.host.isConnected) return;
+    this.plot.redraw(false, true);
+    this.write(this.plot);
   }
 
-  resize(): void {
-    const width = this.host.clientWidth;
+  resize(width = this.room()): void {
     if (!this.plot) this.build();
     else if (width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: this.plot.height });
   }
@@ -126,9 +132,30 @@ export class Panel {
     this.plot?.setScale("x", { min, max });
   }
 
-  private range(): [number, number] {
+  private room(): number {
+    return Math.floor(this.host.getBoundingClientRect().width);
+  }
+
+  private whole(): [number, number] {
     const { x, logX } = this.options;
-    return this.stack.range ?? [logX ? (x[0] ?? 1) : Math.min(0, x[0] ?? 0), x.at(-1) ?? 1];
+    return [logX ? (x[0] ?? 1) : Math.min(0, x[0] ?? 0), x.at(-1) ?? 1];
+  }
+
+  private range(): [number, number] {
+    return this.stack.range ?? this.whole();
+  }
+
+  /** Zooms so that the cursor, or the middle where there is none, stays in its place. */
+  private zoomBy(factor: number, plot: uPlot): void {
+    const { left = -1 } = plot.cursor;
+    const width = plot.over.clientWidth;
+    const centre = left < 0 ? width / 2 : left;
+    const [least, most] = this.whole();
+    const from = Math.max(least, plot.posToVal(centre - centre * factor, "x"));
+    const to = Math.min(most, plot.posToVal(centre + (width - centre) * factor, "x"));
+    const x = left < 0 ? null : plot.posToVal(left, "x");
+    this.stack.zoom(from <= least && to >= most ? null : [from, to]);
+    this.stack.point(x);
   }
 
   private yScale(): uPlot.Scale {
@@ -148,7 +175,7 @@ export class Panel {
     const font = "11px system-ui, sans-serif";
     const axis = { stroke: () => palette().muted, grid: { stroke: () => palette().grid, width: 1 }, ticks: { show: false }, font, labelFont: font };
     return {
-      width: Math.max(this.host.clientWidth, 200),
+      width: Math.max(this.room(), 200),
       height: this.options.height ?? 190,
       series,
       bands,
@@ -214,6 +241,8 @@ export class Panel {
     if (step !== undefined) {
       const from = plot.cursor.idx ?? (step > 0 ? -1 : x.length);
       this.stack.point(x[Math.max(0, Math.min(x.length - 1, from + step))] ?? null);
+    } else if (event.key === "+" || event.key === "-") {
+      this.zoomBy(event.key === "+" ? 0.5 : 2, plot);
     } else if (event.key === "Escape") {
       this.stack.point(null);
       this.stack.zoom(null);
@@ -228,12 +257,12 @@ export class Panel {
       this.readout.replaceChildren();
       return;
     }
-    const { rows, x, place } = this.options;
+    const { rows, x, place, show = figure } = this.options;
     const { hovered, names } = this.ensemble;
-    const at = (entity: number): string => figure(rows[entity]?.[index] ?? null);
+    const at = (entity: number): string => show(rows[entity]?.[index] ?? null);
     this.readout.replaceChildren(
       el("span", { class: "place" }, place(x[index] ?? 0)),
-      ...this.ensemble.groups.map(({ colour }, group) => el("span", {}, swatch(colour), figure(this.bands[group]?.median[index] ?? null))),
+      ...this.ensemble.groups.map(({ colour }, group) => el("span", {}, swatch(colour), show(this.bands[group]?.median[index] ?? null))),
       ...this.ensemble.picked.map(({ entity, colour }) => el("span", {}, swatch(colour), at(entity))),
       ...(hovered === null ? [] : [el("strong", {}, `${names[hovered]} ${at(hovered)}`)]),
     );

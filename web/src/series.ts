@@ -23,7 +23,7 @@ export function timeSeries(report: Report, flows: Ensemble, ues: Ensemble, stack
     place: (t: number) => `${t.toFixed(2)} s`,
     warmup: report.warmup_s ?? undefined,
   };
-  const column = (title: string, ensemble: Ensemble, panels: Pick<PanelOptions, "title" | "yLabel" | "rows" | "delay">[]): HTMLElement =>
+  const column = (title: string, ensemble: Ensemble, panels: Pick<PanelOptions, "title" | "yLabel" | "rows" | "delay" | "show">[]): HTMLElement =>
     el("div", { class: "column" }, legend(title, ensemble), ...panels.map((panel) => new Panel({ ...common, ...panel }, ensemble, stack).root));
   const { flowSeries, ueSeries } = report;
   return el(
@@ -32,13 +32,13 @@ export function timeSeries(report: Report, flows: Ensemble, ues: Ensemble, stack
     column("Flows", flows, [
       { title: "Throughput", yLabel: "rate (Mbit/s)", rows: flowSeries.throughput_mbps },
       { title: "Round-trip time", yLabel: "RTT (ms)", rows: flowSeries.rtt_ms, delay: true },
-      { title: "CE marks", yLabel: `packets per ${per}`, rows: flowSeries.marks },
+      { title: "CE marks", yLabel: `packets per ${per}`, rows: flowSeries.marks, show: plain },
       { title: "Congestion window", yLabel: "window (kB)", rows: flowSeries.cwnd_kb },
     ]),
     column("UEs", ues, [
       { title: "Throughput", yLabel: "rate (Mbit/s)", rows: ueSeries.throughput_mbps },
       { title: "RLC queue delay", yLabel: "delay (ms)", rows: ueSeries.queue_ms, delay: true },
-      { title: "MCS", yLabel: "MCS (index)", rows: ueSeries.mcs },
+      { title: "MCS", yLabel: "MCS (index)", rows: ueSeries.mcs, show: plain },
     ]),
   );
 }

@@ -79,7 +79,7 @@ function key(): HTMLElement {
 
 function axis(max: number): HTMLElement {
   const marks = ticks(max).map((tick) => el("span", { style: `left: ${(100 * tick) / max}%` }, plain(tick)));
-  return el("div", { class: "bar axis" }, el("span", { class: "name" }, "mean one-way delay (ms)"), el("div", { class: "track" }, ...marks), el("span", {}));
+  return el("div", { class: "bar axis" }, el("span", { class: "name" }, ""), el("div", { class: "track" }, ...marks), el("span", {}));
 }
 
 function row({ name, split, group }: Bar, max: number): HTMLElement {

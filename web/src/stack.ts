@@ -25,9 +25,9 @@ export class Stack {
     for (const panel of this.panels) panel.setLogDelay(on);
   }
 
-  /** Fits every plot to its place on the page. */
-  resize(): void {
-    for (const panel of this.panels) panel.resize();
+  /** Fits every plot to its place on the page, or to a width. */
+  resize(width?: number): void {
+    for (const panel of this.panels) panel.resize(width);
   }
 
   redraw(): void {

@@ -1,7 +1,7 @@
 /** The columns of the two tables, with the units in their heads. */
 
-import type { Flow, Measured, Quantiles, Ue } from "./data.ts";
-import { count, figure, fixed, percent } from "./format.ts";
+import type { Flow, Live, Measured, Quantiles, Ue } from "./data.ts";
+import { count, figure, fixed, percent, withUnit } from "./format.ts";
 import type { Column } from "./table.ts";
 
 const QUANTILES = [
@@ -52,7 +52,26 @@ export const UE_COLUMNS: Column<Ue>[] = [
 /** The line under the title: what the whole cell did. */
 export function cellFacts(utilisation: Measured, throughput: Measured): [string, string][] {
   return [
-    ["Cell utilisation", utilisation === null ? "–" : `${percent(1)(utilisation)} %`],
-    ["Cell throughput", throughput === null ? "–" : `${figure(throughput)} Mbit/s`],
+    ["Cell utilisation", withUnit(percent(1)(utilisation), "%")],
+    ["Cell throughput", withUnit(figure(throughput), "Mbit/s")],
+  ];
+}
+
+/** What a live run has besides: whether the machine kept up, on which every other figure hangs. */
+export function liveFacts(live: Live): [string, string][] {
+  const { p50, p99, p999, max } = live.lateness_us;
+  return [
+    ["Lateness p50", withUnit(figure(p50), "µs")],
+    ["p99", withUnit(figure(p99), "µs")],
+    ["p99.9", withUnit(figure(p999), "µs")],
+    ["worst", withUnit(figure(max), "µs")],
+    ["Thread busy", withUnit(percent(1)(live.busy), "%")],
+    ["Priority", live.real_time_priority ? "real time" : "ordinary"],
+    ["Packets in", count(live.packets_in)],
+    ["Packets out", count(live.packets_out)],
+    ["Refused", count(live.refused)],
+    ["Unroutable", count(live.unroutable)],
+    ["Dropped by overload", count(live.overload)],
+    ["Lost by devices", count(live.device_drops)],
   ];
 }

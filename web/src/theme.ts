@@ -45,7 +45,7 @@ export type Choice = "auto" | "light" | "dark";
 
 const KEY = "tidemark-theme";
 const system = matchMediaOrNone("(prefers-color-scheme: dark)");
-const listeners: (() => void)[] = [];
+const listeners: ((printing: boolean) => void)[] = [];
 let choice: Choice = "auto";
 let printing = false;
 
@@ -64,8 +64,8 @@ export function translucent(colour: string, opacity: number): string {
   return `${colour}${Math.round(opacity * 255).toString(16).padStart(2, "0")}`;
 }
 
-/** Called after every change of the palette. */
-export function onThemeChange(listener: () => void): void {
+/** Called after every change of the palette, and before and after the page is printed. */
+export function onThemeChange(listener: (printing: boolean) => void): void {
   listeners.push(listener);
 }
 
@@ -109,5 +109,5 @@ function apply(): void {
   for (const [name, value] of Object.entries(rest)) root.style.setProperty(`--${name}`, value);
   series.forEach((value, index) => root.style.setProperty(`--series-${index}`, value));
   root.style.colorScheme = colours === PALETTES.dark ? "dark" : "light";
-  for (const listener of listeners) listener();
+  for (const listener of listeners) listener(printing);
 }

@@ -34,6 +34,16 @@ describe("what a run wrote", () => {
     expect(report.ueSeries).toEqual(given.series.ues);
   });
 
+  test("of a live cell has how the machine fared", () => {
+    const live = { lateness_us: { p50: 4, p99: 31.5, p999: 80, max: 412 }, busy: 0.31, real_time_priority: true, packets_in: 10, packets_out: 9, refused: 0, unroutable: 1, overload: 0, device_drops: 2 };
+    const { lateness_us, ...rest } = live;
+    expect(written("LiveResult")).toEqual(expect.arrayContaining(Object.keys(live)));
+    expect(written("Lateness")).toEqual(expect.arrayContaining(Object.keys(lateness_us)));
+    expect(report.live).toBeNull();
+    expect(page({ flows: [], ues: [], live }).live).toEqual(live);
+    expect(page({ flows: [], ues: [], live: { ...rest, lateness_us: null } }).live).toEqual({ ...rest, lateness_us: { p50: null, p99: null, p999: null, max: null } });
+  });
+
   test("has no name that the simulator does not write", () => {
     const { series, flows, ues, ...run } = given;
     const expectWritten = (struct: string, value: object, added: string[] = []): void =>

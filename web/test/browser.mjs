@@ -1,0 +1,364 @@
+/** The built page in a browser without a network, as a reader has it: `npm run build && npm run test:browser`. */
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { embed, sample } from "../sample/sample.js";
+import { findChromium, ink, launch, legibility, open, readouts, settle, tableText } from "./page.mjs";
+
+const dist = new URL("../dist/", import.meta.url);
+const shots = new URL("screenshots/", dist);
+const built = new URL("report.html", dist);
+
+const chromium = findChromium();
+if (!chromium) {
+  console.log("*** SKIPPED: the browser test found no Chromium. Nothing of the page was tested in a browser.");
+  console.log("*** Install one, or name one: CHROMIUM=/path/to/chromium npm run test:browser");
+  process.exit(0);
+}
+if (!existsSync(built)) {
+  console.error("dist/report.html is missing: npm run build");
+  process.exit(1);
+}
+mkdirSync(shots, { recursive: true });
+
+/** @param {string} name @param {unknown} data */
+function write(name, data) {
+  const file = new URL(name, dist);
+  writeFileSync(file, embed(readFileSync(built, "utf8"), data));
+  return pathToFileURL(file.pathname).href;
+}
+
+const browser = await launch(chromium);
+after(() => browser.close());
+
+/** @param {string} name */
+const shot = (name) => new URL(`${name}.png`, shots).pathname;
+/** @param {number | null | undefined} value @param {number} decimals */
+const written = (value, decimals) => (value == null ? "–" : value.toFixed(decimals));
+/** Width of Letter paper across, less its margins, in CSS pixels. */
+const LETTER = 965;
+const PLOTS = ["Throughput", "Round-trip time", "CE marks", "Congestion window", "Throughput", "RLC queue delay", "MCS", "One-way delay", "RLC queue delay"];
+
+for (const count of [3, 64]) {
+  const data = sample(count);
+  const url = write(`sample-${count}.html`, data);
+
+  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+    test(`${count} UEs, ${colorScheme}: every plot has ink in the colour of every line, every text can be read`, async () => {
+      const { page, complaints, close } = await open(browser, url, { colorScheme });
+      const drawn = await page.evaluate(() => performance.now());
+      const plots = await ink(page);
+      assert.deepEqual(plots.map((plot) => plot.title), PLOTS);
+      for (const { title, drawn, lines } of plots) {
+        assert.ok(drawn > 2000, `${title} has ink`);
+        assert.equal(lines.length, count === 3 ? 3 : 4, `${title}: lines, or three groups and the worst`);
+        // Groups that are hardly marked have one median: zero, under the line drawn last.
+        const apart = count === 64 && title === "CE marks" ? lines.slice(2) : lines;
+        for (const { name, pixels } of apart) assert.ok(pixels > 20, `${title}: ${pixels} pixels for ${name}`);
+      }
+      const texts = await legibility(page);
+      assert.ok(texts.length > 100 * Math.sqrt(count));
+      const faint = texts.filter(({ contrast }) => contrast < 4.5);
+      assert.deepEqual(faint, [], "WCAG 1.4.3");
+      assert.deepEqual(texts.filter(({ size }) => size < 11), [], "no text is tiny");
+      const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      assert.equal(ground, colorScheme === "light" ? "rgb(255, 255, 255)" : "rgb(20, 24, 28)");
+      await page.screenshot({ path: shot(`${count}-${colorScheme}`), fullPage: true });
+      assert.deepEqual(complaints, []);
+      assert.ok(drawn < 15_000, `drawn after ${drawn} ms`);
+      await close();
+    });
+  }
+
+  test(`${count} UEs: the tables say what the run found, and sort`, async () => {
+    const { page, complaints, close } = await open(browser, url);
+    const flows = await tableText(page, "Flows");
+    const quantiles = /** @type {const} */ (["mean", "p50", "p95", "p99", "p999"]);
+    /** @param {Partial<Record<typeof quantiles[number], number>> | null} of */
+    const spread = (of) => quantiles.map((key) => written(of?.[key], 1));
+    assert.deepEqual(
+      flows.rows,
+      data.flows.map((flow) => [
+        flow.name, flow.ue, flow.controller, flow.law,
+        written(flow.throughput_mbps, 2), written(flow.goodput_mbps, 2),
+        ...spread(flow.owd_ms), ...spread(flow.rtt_ms), ...spread(flow.queue_ms),
+        String(flow.sent_packets), String(flow.marked), written((100 * flow.marked) / flow.sent_packets, 1), String(flow.dropped), String(flow.retransmissions),
+      ]),
+    );
+    const ues = await tableText(page, "UEs");
+    assert.deepEqual(
+      ues.rows,
+      data.ues.map((ue) => [
+        ue.name, ue.channel, written(ue.throughput_mbps, 2), ...spread(ue.queue_ms), written(ue.mcs_mean, 1),
+        written(ue.bler === null ? null : 100 * ue.bler, 1), written(100 * ue.prb_share, 1), String(ue.marked), String(ue.dropped),
+      ]),
+    );
+    const marked = page.getByRole("region", { name: "Flows", exact: true }).getByRole("button", { name: "marked" });
+    const names = [...data.flows].sort((a, b) => b.marked - a.marked).map((flow) => flow.name);
+    await marked.click();
+    const sorted = await tableText(page, "Flows");
+    assert.deepEqual(sorted.sorted, ["marked descending"]);
+    assert.deepEqual(sorted.rows.map((row) => Number(row[22])), [...data.flows].map((flow) => flow.marked).sort((a, b) => b - a));
+    assert.equal(sorted.rows[0]?.[0], names[0]);
+    await marked.press("Enter");
+    assert.deepEqual((await tableText(page, "Flows")).sorted, ["marked ascending"]);
+    assert.deepEqual(complaints, []);
+    await close();
+  });
+
+  test(`${count} UEs: the cursor shows the run's numbers in every plot; keys and mouse move it and zoom`, async () => {
+    const { page, complaints, close } = await open(browser, url);
+    const times = data.series.t_s;
+    const plot = page.locator("#time .plot").first();
+    const place = async () => {
+      const all = await readouts(page);
+      assert.equal(new Set(all.map((one) => one.place)).size, 1, "one cursor for all plots");
+      return Number.parseFloat(all[0]?.place ?? "");
+    };
+
+    await plot.focus();
+    for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
+    assert.equal(await place(), times[2]);
+    await page.keyboard.press("PageDown");
+    assert.equal(await place(), times[12]);
+    await page.keyboard.press("ArrowLeft");
+    assert.equal(await place(), times[11]);
+    if (count === 3) {
+      const values = (await readouts(page)).map((one) => one.values.map((value) => (value === "–" ? null : Number(value))));
+      const { flows, ues } = data.series;
+      const rows = [flows.throughput_mbps, flows.rtt_ms, flows.marks, flows.cwnd_kb, ues.throughput_mbps, ues.queue_ms, ues.mcs];
+      rows.forEach((row, i) => {
+        row.forEach((series, line) => {
+          const [shown, run] = [values[i]?.[line], series[11]];
+          if (run == null) assert.equal(shown, null);
+          else assert.ok(Math.abs((shown ?? Number.NaN) - run) <= 0.006 * Math.abs(run), `${PLOTS[i]}: ${shown} for ${run}`);
+        });
+      });
+    }
+
+    // Zoomed in, one step of the arrow is a larger part of the plot's width.
+    const left = () => page.locator("#time .u-cursor-x").first().evaluate((line) => new DOMMatrix(getComputedStyle(line).transform).e);
+    const step = async () => {
+      const before = await left();
+      await page.keyboard.press("ArrowRight");
+      const after = await left();
+      await page.keyboard.press("ArrowLeft");
+      return after - before;
+    };
+    const wide = await step();
+    await page.keyboard.press("+");
+    const at = await place();
+    assert.equal(at, times[11], "zooming keeps the cursor");
+    const near = await step();
+    assert.ok(near > 1.5 * wide && near < 2.5 * wide, `${near} px a step after ${wide} px`);
+    await page.keyboard.press("-");
+    await settle(page);
+    assert.ok(Math.abs((await step()) - wide) <= 1.5, "back to everything");
+    await page.keyboard.press("Escape");
+    assert.ok(Number.isNaN(await place()), "Escape puts the cursor away");
+
+    // The mouse: where the pointer is tells what the axis shows.
+    const over = page.locator("#time .u-over").first();
+    await over.scrollIntoViewIfNeeded();
+    const box = await over.boundingBox();
+    assert.ok(box);
+    /** @param {number} part */
+    const hover = async (part) => {
+      await page.mouse.move(box.x + part * box.width, box.y + box.height / 3);
+      await settle(page);
+      return place();
+    };
+    assert.ok(Math.abs((await hover(0.5)) - 10) <= 0.11);
+    await hover(0.25);
+    await page.mouse.down();
+    await hover(0.4);
+    await hover(0.5);
+    await page.mouse.up();
+    await settle(page);
+    assert.ok(Math.abs((await hover(0.02)) - 5.1) <= 0.16, "a drag from a quarter to the half shows 5 s to 10 s");
+    assert.ok(Math.abs((await hover(0.98)) - 9.9) <= 0.16);
+    await page.screenshot({ path: shot(`${count}-zoomed`) });
+    await page.mouse.dblclick(box.x + box.width / 2, box.y + box.height / 3);
+    await settle(page);
+    assert.ok((await hover(0.98)) > 19, "a double-click shows everything");
+    assert.deepEqual(complaints, []);
+    await close();
+  });
+
+  test(`${count} UEs: fits narrow windows`, async () => {
+    const { page, complaints, close } = await open(browser, url, { width: 360, height: 740 });
+    for (const width of [320, 360, 600, 1024, 1440]) {
+      await page.setViewportSize({ width, height: 740 });
+      await settle(page);
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.equal(over, 0, `${over} px too wide in a window of ${width}`);
+      const plots = await page.locator(".plot").evaluateAll((all) => all.map((plot) => (plot.querySelector("canvas")?.getBoundingClientRect().width ?? 0) - plot.clientWidth));
+      assert.ok(plots.every((more) => Math.abs(more) <= 1), `plots fill their place: ${plots}`);
+      if (width === 360) await page.screenshot({ path: shot(`${count}-narrow`), fullPage: true });
+    }
+    assert.deepEqual(complaints, []);
+    await close();
+  });
+
+  test(`${count} UEs: prints on white paper, whole, without controls`, async () => {
+    const { page, complaints, close } = await open(browser, url, { colorScheme: "dark" });
+    await page.evaluate(() => {
+      addEventListener("beforeprint", () => {
+        document.body.dataset.printed = document.documentElement.style.getPropertyValue("--ground");
+        document.body.dataset.width = String(document.querySelector("canvas")?.clientWidth);
+      });
+    });
+    const pdf = await page.pdf({ path: new URL(`${count}.pdf`, shots).pathname, format: "Letter" });
+    assert.equal(await page.evaluate(() => document.body.dataset.printed), "#ffffff");
+    assert.equal(await page.evaluate(() => document.body.dataset.width), "460");
+    const pages = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+    assert.ok(count === 3 ? pages >= 2 && pages <= 5 : pages >= 4 && pages <= 10, `${pages} pages`);
+    assert.equal(await page.evaluate(() => document.documentElement.style.getPropertyValue("--ground")), "#14181c", "dark again on the screen");
+
+    await page.setViewportSize({ width: LETTER, height: 700 });
+    await page.emulateMedia({ media: "print", colorScheme: "light" });
+    await settle(page);
+    assert.equal(await page.locator(".choices:visible, input:visible").count(), 0);
+    const cut = await page.locator(".table, .bars").evaluateAll((all) => all.filter((box) => box.scrollHeight > box.clientHeight + 2 || box.scrollWidth > box.clientWidth + 2).map((box) => `${box.className} ${box.scrollWidth} in ${box.clientWidth}`));
+    assert.deepEqual(cut, [], "nothing is cut off");
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), LETTER);
+    assert.ok(await page.locator("pre").evaluate((pre) => pre.clientHeight > 20), "the scenario is printed too");
+    await page.screenshot({ path: shot(`${count}-print`), fullPage: true });
+    assert.deepEqual(complaints, []);
+    await close();
+  });
+}
+
+test("the keyboard reaches everything and stays nowhere", async () => {
+  const { page, close } = await open(browser, new URL("sample-3.html", dist).href);
+  /** @type {string[]} */
+  const reached = [];
+  for (let i = 0; i < 200; i++) {
+    await page.keyboard.press("Tab");
+    const at = await page.evaluate(() => {
+      const element = document.activeElement;
+      if (!element || element === document.body) return null;
+      // A radio button is drawn by the text beside it.
+      const shown = element.matches(".choices input") ? /** @type {Element} */ (element.nextElementSibling) : element;
+      const ring = getComputedStyle(shown).outlineStyle !== "none";
+      return `${ring ? "" : "NO RING "}${element.tagName} ${element.className} ${element.textContent}`;
+    });
+    if (at === null) break;
+    reached.push(at);
+  }
+  assert.deepEqual(reached.filter((at) => at.startsWith("NO RING")), []);
+  const controls = await page.locator("button:visible, input[type=checkbox], .plot, summary, fieldset").count();
+  assert.ok(reached.length >= controls && reached.length < 200, `${reached.length} of ${controls}`);
+  assert.equal(reached.filter((at) => at.includes("plot")).length, PLOTS.length);
+  await close();
+});
+
+test("a few: boxes and legend switch lines, and the colours stay", async () => {
+  const { page, complaints, close } = await open(browser, new URL("sample-3.html", dist).href);
+  const colour = async () => (await ink(page)).map((plot) => plot.lines.map((line) => line.name).join(" "));
+  const box = page.getByRole("checkbox", { name: "cubic-2" });
+  await box.focus();
+  await page.keyboard.press("Space");
+  await settle(page);
+  assert.equal((await colour())[0], "prague-1 prague-3");
+  assert.equal(await page.locator("#time .column").first().getByRole("button", { name: "cubic-2" }).getAttribute("aria-pressed"), "false");
+  await page.locator("#delay").getByRole("button", { name: "cubic-2" }).click();
+  await settle(page);
+  assert.equal((await colour())[0], "prague-1 cubic-2 prague-3");
+  assert.equal(await box.isChecked(), true);
+  await page.locator("label", { hasText: "tail" }).click();
+  await page.locator("label", { hasText: "logarithmic" }).click();
+  await settle(page);
+  for (const { title, lines } of await ink(page)) for (const { name, pixels } of lines) assert.ok(pixels > 20, `${title}, logarithmic: ${name}`);
+  assert.match((await page.locator("#delay .plot").first().getAttribute("aria-label")) ?? "", /share of packets above/);
+  await page.screenshot({ path: shot("3-logarithmic"), fullPage: true });
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test("many: lines are added by name and by pointing, groups change", async () => {
+  const { page, complaints, close } = await open(browser, new URL("sample-64.html", dist).href);
+  const column = page.locator("#time .column").first();
+  const entries = async () => (await column.locator(".entries li").allTextContents()).map((text) => text.trim());
+  const before = await entries();
+  assert.deepEqual(before.slice(0, 3).map((text) => text.replace(/ median.*/, "")), ["bbr (21)", "cubic (21)", "prague (22)"]);
+  await column.getByRole("combobox").fill("flow-33");
+  await settle(page);
+  assert.equal((await entries()).at(-1), "flow-33×");
+  assert.equal(await page.getByRole("checkbox", { name: "flow-33", exact: true }).isChecked(), true);
+  await column.locator("label", { hasText: "none" }).click();
+  await settle(page);
+  assert.match((await entries())[0] ?? "", /^all 64 flows/);
+  for (const { title, lines } of (await ink(page)).slice(0, 4)) for (const { name, pixels } of lines) assert.ok(pixels > 20, `${title}: ${pixels} pixels for ${name}`);
+
+  const over = column.locator(".u-over").nth(1);
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  assert.ok(box);
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height * 0.55);
+  await settle(page);
+  const pointed = await column.locator(".readout strong").first().textContent();
+  const name = /^(flow-\d+) /.exec(pointed ?? "")?.[1] ?? "";
+  assert.notEqual(name, "", `what is pointed at is named: ${pointed}`);
+  await page.screenshot({ path: shot("64-pointed") });
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height * 0.55);
+  await settle(page);
+  assert.ok((await entries()).includes(`${name}×`), `${name} is kept`);
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test("the theme follows the system until it is chosen, and the choice is kept", async () => {
+  const { page, complaints, close } = await open(browser, new URL("sample-3.html", dist).href);
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await settle(page);
+  assert.equal(await ground(), "rgb(20, 24, 28)");
+  assert.ok((await ink(page))[0]?.lines.every((line) => line.pixels > 20), "the plots follow");
+  await page.getByText("light", { exact: true }).click();
+  await settle(page);
+  assert.equal(await ground(), "rgb(255, 255, 255)");
+  await page.reload();
+  assert.equal(await ground(), "rgb(255, 255, 255)");
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test("a scenario's text is text", async () => {
+  const nasty = sample(1);
+  const name = '<img src="https://example.invalid/x.png" onerror="document.title=1">';
+  const flow = { ...nasty.flows[0], name, ue: name };
+  const url = write("nasty.html", { ...nasty, name, flows: [flow], live: { busy: 0.5, packets_in: 1234 }, interrupted_at_s: 7.5 });
+  const { page, complaints, close } = await open(browser, url);
+  assert.equal(await page.locator("h1").textContent(), name);
+  assert.equal(await page.locator("main img, main script, main b").count(), 0);
+  await page.locator("summary").press("Enter");
+  assert.match((await page.locator("pre").textContent()) ?? "", /<\/script><b>not markup<\/b>/);
+  assert.match((await page.locator("header").textContent()) ?? "", /7\.5\u00a0s of 20\u00a0s, interrupted/);
+  assert.match((await page.locator("#live").textContent()) ?? "", /Thread busy50\.0\u00a0%.*Packets in1\u2009234/);
+  await page.screenshot({ path: shot("nasty") });
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test("the page's policy lets nothing out, even if its own script asked", async () => {
+  const { page, close } = await open(browser, new URL("sample-3.html", dist).href);
+  const broken = await page.evaluate(
+    () =>
+      new Promise((done) => {
+        document.addEventListener("securitypolicyviolation", (event) => done(event.effectiveDirective));
+        fetch("https://example.invalid/").catch(() => setTimeout(() => done("no policy stood against it"), 500));
+      }),
+  );
+  assert.equal(broken, "connect-src");
+  await close();
+});
+
+test("a page without a run says what to do", async () => {
+  const { page, complaints, close } = await open(browser, built.href);
+  assert.match((await page.getByRole("alert").textContent()) ?? "", /holds no run.*tidemark run FILE/);
+  assert.deepEqual(complaints, []);
+  await close();
+});
