@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test build web fmt-check lint unit docs same-bytes web-test wire-test c-test schema bench clean
+.PHONY: live-test demo test build web fmt-check lint unit docs same-bytes web-test wire-test c-test schema bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -16,7 +16,7 @@ web: web/dist/report.html
 web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 
-test: fmt-check lint unit docs same-bytes web-test wire-test c-test
+test: fmt-check lint unit docs same-bytes web-test wire-test c-test live-test
 	@echo "every check passed"
 
 fmt-check:
@@ -42,6 +42,10 @@ web-test: web
 
 wire-test:
 	tests/wire/run
+
+# Real programs behind the live cell, in namespaces; skips, loudly, without root or the programs.
+live-test: build
+	tests/live/run
 
 c-test:
 	bindings/c/tests/run

@@ -29,6 +29,8 @@ pub struct Recorder {
     in_point: u32,
     times: Vec<Instant>,
     last: Last,
+    /// What the driver said at the warm-up's end: statistics begin there.
+    warm: Option<Last>,
 }
 
 /// What the driver said last.
@@ -80,6 +82,7 @@ impl Recorder {
             in_point: 0,
             times: Vec::new(),
             last: Last::default(),
+            warm: None,
         }
     }
 
@@ -103,41 +106,49 @@ impl Recorder {
 
     /// Everything that was seen, as the simulator says it.
     pub fn result(&self, device_drops: u64) -> RunResult {
-        let Last { now, stats, resources, busy, counters, fifo, lateness } = &self.last;
-        let span = now.since(Instant::ZERO);
+        let Last { now, stats, busy, counters, fifo, lateness, .. } = &self.last;
+        let warm = self.warm.clone().unwrap_or_default();
+        let resources = self.last.resources - warm.resources;
+        let (whole, span) = (now.since(Instant::ZERO), now.since(warm.now));
+        let nothing = UeStats::default();
+        let before = |ue: usize| warm.stats.get(ue).unwrap_or(&nothing);
         let names = self.scenario.ues();
         let law = |ue: usize| tag(&names[ue].config.marker, "law");
-        let flows = self.flows.iter().map(|flow| flow.result(&names[flow.ue].name, law(flow.ue))).collect::<Vec<_>>();
-        let share = |used: u64| (*resources > 0).then(|| used as f64 / *resources as f64);
-        let ues = self.ues.iter().zip(stats).zip(&names).map(|((ue, stats), named)| {
-            let mean = |sum: u64| (stats.blocks > 0 && stats.mcs.is_some()).then(|| sum as f64 / stats.blocks as f64);
+        let flows = self.flows.iter().map(|flow| flow.result(&names[flow.ue].name, law(flow.ue), warm.now)).collect::<Vec<_>>();
+        let share = |used: u64| (resources > 0).then(|| used as f64 / resources as f64);
+        let used = |ue: usize| stats[ue].resources - before(ue).resources;
+        let dropped = |ue: &UeStats| ue.dropped_by_law + ue.dropped_by_queue + ue.dropped_by_radio;
+        let ues = self.ues.iter().zip(stats).zip(&names).enumerate().map(|(index, ((ue, stats), named))| {
+            let before = before(index);
+            let blocks = stats.blocks - before.blocks;
+            let mean = |sum: u64| (blocks > 0 && stats.mcs.is_some()).then(|| sum as f64 / blocks as f64);
             UeResult {
                 name: named.name.clone(),
                 channel: tag(&named.config.channel, "model"),
                 throughput_mbps: mbps(ue.delivered, span),
                 queue_ms: ue.queue.quantiles(),
-                mcs_mean: mean(stats.mcs_sum),
-                bler: mean(stats.failed_blocks),
-                marked: stats.marked,
-                dropped: stats.dropped_by_law + stats.dropped_by_queue + stats.dropped_by_radio,
-                prb_share: share(stats.resources),
+                mcs_mean: mean(stats.mcs_sum - before.mcs_sum),
+                bler: mean(stats.failed_blocks - before.failed_blocks),
+                marked: stats.marked - before.marked,
+                dropped: dropped(stats) - dropped(before),
+                prb_share: share(used(index)),
             }
         });
         RunResult {
             tidemark: env!("CARGO_PKG_VERSION"),
             name: self.scenario.name.clone(),
             seed: self.scenario.seed,
-            duration_s: span.as_secs_f64(),
-            warmup_s: 0.0,
+            duration_s: whole.as_secs_f64(),
+            warmup_s: warm.now.as_secs_f64(),
             interrupted_at_s: None,
             cell: CellResult {
-                utilisation: share(stats.iter().map(|ue| ue.resources).sum()),
+                utilisation: share((0..stats.len()).map(used).sum()),
                 throughput_mbps: mbps(self.ues.iter().map(|ue| ue.delivered).sum(), span),
                 conservation: "not checked: a live cell's endpoints are not its own".into(),
             },
             live: Some(LiveResult {
                 lateness_us: *lateness,
-                busy: busy.as_secs_f64() / span.as_secs_f64().max(1e-9),
+                busy: busy.as_secs_f64() / whole.as_secs_f64().max(1e-9),
                 real_time_priority: *fifo,
                 packets_in: counters.downlink + counters.uplink,
                 packets_out: counters.forwarded,
@@ -189,7 +200,7 @@ impl Observer for Recorder {
         match *seen {
             Seen::Downlink { ue, flow, tuple, .. } => {
                 let index = self.flow(flow, ue.0 as usize, at, tuple);
-                self.flows[index].sent += 1;
+                self.flows[index].sent += u64::from(self.scenario.counts(at));
             }
             Seen::Delivered { ue, flow, bytes, ecn, sent, delay } => {
                 let size = Bytes(bytes.len() as u64);
@@ -198,6 +209,15 @@ impl Observer for Recorder {
                 let marked = u64::from(ecn == Ecn::Ce);
                 let queue = delay.queuing + delay.scheduling;
                 let total = at.since(sent);
+                flow.point.delivered += size;
+                flow.point.marks += marked;
+                let ue = &mut self.ues[ue.0 as usize];
+                ue.point.delivered += size;
+                ue.point.queue += queue;
+                ue.point.packets += 1;
+                if !self.scenario.counts(at) {
+                    return;
+                }
                 flow.delivered += size;
                 flow.packets += 1;
                 flow.marked += marked;
@@ -207,18 +227,12 @@ impl Observer for Recorder {
                 let parts =
                     [total - queue - delay.retransmission, delay.queuing, delay.scheduling, delay.retransmission];
                 flow.parts.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
-                flow.point.delivered += size;
-                flow.point.marks += marked;
-                let ue = &mut self.ues[ue.0 as usize];
                 ue.delivered += size;
                 ue.queue.record(queue);
-                ue.point.delivered += size;
-                ue.point.queue += queue;
-                ue.point.packets += 1;
             }
             Seen::Dropped { ue, flow, .. } => {
                 let index = self.flow(flow, ue.0 as usize, at, None);
-                self.flows[index].dropped += 1;
+                self.flows[index].dropped += u64::from(self.scenario.counts(at));
             }
             Seen::Uplink { .. } | Seen::Departed { .. } => {}
         }
@@ -241,6 +255,9 @@ impl Observer for Recorder {
                 deadlines: progress.lateness.len(),
             }),
         };
+        if self.warm.is_none() && !self.scenario.warmup.is_zero() && self.scenario.counts(progress.now) {
+            self.warm = Some(self.last.clone());
+        }
         for (ue, stats) in self.ues.iter_mut().zip(progress.ues) {
             ue.point.mcs = stats.mcs;
         }
@@ -282,14 +299,14 @@ impl Flow {
         }
     }
 
-    fn result(&self, ue: &str, law: String) -> FlowResult {
+    fn result(&self, ue: &str, law: String, warm: Instant) -> FlowResult {
         let mean = |index: usize| (self.parts[index] / self.packets.max(1)).as_millis_f64();
         FlowResult {
             name: self.name.clone(),
             ue: ue.into(),
             controller: "not ours".into(),
             law,
-            throughput_mbps: mbps(self.delivered, self.last.since(self.first)),
+            throughput_mbps: mbps(self.delivered, self.last.since(self.first.max(warm))),
             goodput_mbps: None,
             owd_ms: self.owd.quantiles(),
             rtt_ms: None,

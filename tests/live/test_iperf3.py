@@ -1,0 +1,107 @@
+"""The kernel's own TCP behind the cell: with marking its queue must be short, and its rate still good."""
+
+import json
+import subprocess
+import time
+
+import pytest
+
+from conftest import GATEWAY, GATEWAY6, UE, needs
+
+# The first seconds, in which a sender looks for the rate, are left out.
+SECONDS, WARMUP = 11, 4
+LAWS = {
+    "none": [],
+    "l4span": [],
+    # As published the ramp leaves classic flows alone.
+    "ramp": ["--set", "marker.classic=true"],
+}
+
+
+def serve():
+    """An iperf3 server for one client, ready."""
+    server = subprocess.Popen(["iperf3", "--server", "--one-off", "--json"], stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 5
+    while ":5201" not in subprocess.run(["ss", "-Hltn"], capture_output=True, text=True).stdout:
+        assert time.monotonic() < deadline, "iperf3 does not listen"
+        time.sleep(0.05)
+    return server
+
+
+def download(shell, out, law, client, *options, address=GATEWAY):
+    """Downloads through a still cell; gives the cell's summary and the client's report."""
+    needs("iperf3")
+    server = serve()
+    ask_for_ecn = "echo 1 > /proc/sys/net/ipv4/tcp_ecn"
+    inside = f"{ask_for_ecn}; exec iperf3 --client {address} --reverse --time {SECONDS} --json {client}"
+    cell = shell(
+        "--cell", "5g-static", "--round-trip", "20 ms", "--set", f"warmup={WARMUP} s", "--set", f"marker.law={law}",
+        *LAWS[law], *options, command=["sh", "-c", inside], out=out,
+    )  # fmt: skip
+    try:
+        assert cell.finish(timeout=SECONDS + 30) == 0, cell.stdout + cell.stderr
+    finally:
+        # An iperf3 server whose client vanished waits for ever.
+        server.terminate()
+        server.communicate(timeout=10)
+    return cell.summary(), json.loads(cell.stdout)
+
+
+def figures(summary):
+    ue = summary["ues"][0]
+    return ue["queue_ms"]["p95"], ue["throughput_mbps"], ue["marked"]
+
+
+@pytest.fixture(scope="module")
+def unmarked():
+    """What each controller does without marking, measured once."""
+    return {}
+
+
+@pytest.mark.parametrize("short_circuit", [False, True], ids=["ip-field", "short-circuit"])
+@pytest.mark.parametrize("law", ["l4span", "ramp"])
+@pytest.mark.parametrize("controller", ["cubic", "reno", "bbr"])
+def test_marking_keeps_the_queue_short_and_the_rate_up(shell, tmp_path, unmarked, controller, law, short_circuit):
+    client = f"--congestion {controller}"
+    if controller not in unmarked:
+        unmarked[controller] = figures(download(shell, tmp_path / "none", "none", client)[0])
+    options = ["--set", f"marker.short_circuit={str(short_circuit).lower()}"]
+    with_law, without = figures(download(shell, tmp_path / law, law, client, *options)[0]), unmarked[controller]
+    print(f"{controller} {law} {short_circuit}: p95, Mbit/s, marks: {without} -> {with_law}")
+    assert with_law[1] > 0.6 * without[1]
+    assert with_law[2] > 0
+    if controller == "bbr":
+        # Linux's BBR is version 1: it takes no notice of marks, and keeps its own queue short.
+        assert with_law[0] < 1.5 * without[0]
+    else:
+        assert with_law[0] * 5 < without[0]
+
+
+def test_udp_with_ect1_is_marked_and_otherwise_unharmed(shell, tmp_path):
+    needs("iperf3")
+    # 30 Mbit/s fits into the cell: nothing may be lost. A sender that does not react is marked once it queues.
+    server = "iperf3 --server --one-off --json; grep Udp: /proc/net/snmp >&2"
+    for rate, marked in [("30M", False), ("60M", True)]:
+        cell = shell("--cell", "5g-static", command=["sh", "-c", server], out=tmp_path / rate)
+        client = ["iperf3", "--client", UE, "--udp", "--bitrate", rate, "--tos", "1", "--length", "1400", "--time", "4"]
+        deadline = time.monotonic() + 10
+        while subprocess.run(client, capture_output=True).returncode != 0:
+            assert time.monotonic() < deadline, "no iperf3 inside"
+            time.sleep(0.1)
+        assert cell.finish() == 0
+        flow = max(cell.summary()["flows"], key=lambda flow: flow["throughput_mbps"])
+        assert (flow["marked"] > flow["sent_packets"] / 2) == marked
+        if not marked:
+            # What iperf3 itself was too slow to read is the only loss.
+            names, values = (line.split() for line in cell.stderr.splitlines() if line.startswith("Udp:"))
+            too_slow = int(values[names.index("RcvbufErrors")])
+            assert json.loads(cell.stdout)["end"]["sum"]["lost_packets"] == too_slow
+            assert flow["dropped"] == 0
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_both_versions_of_ip_carry_the_cells_rate(shell, tmp_path, version):
+    address = GATEWAY if version == 4 else GATEWAY6
+    summary, report = download(shell, tmp_path, "l4span", "--congestion cubic", address=address)
+    assert 30e6 < report["end"]["sum_received"]["bits_per_second"] < 41e6
+    assert summary["live"]["refused"] == 0 and summary["live"]["device_drops"] == 0
