@@ -1,4 +1,4 @@
-import { renameSync } from "node:fs";
+import { readFileSync, renameSync } from "node:fs";
 import { defineConfig, type Plugin } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
 
@@ -11,6 +11,13 @@ const sealed: Plugin = {
   transformIndexHtml: (html) => html.replace("<head>", `<head>\n    <meta http-equiv="Content-Security-Policy" content="${POLICY}" />`),
 };
 
+/** The page carries a copy of uPlot, whose licence goes where its copies go. */
+const licensed: Plugin = {
+  name: "report-licence",
+  apply: "build",
+  transformIndexHtml: (html) => html.replace("</html>", `<!-- Plots by uPlot:\n${readFileSync("node_modules/uplot/LICENSE", "utf8")}-->\n</html>`),
+};
+
 /** The page is named after what it is, once it is written. */
 const named: Plugin = {
   name: "report-name",
@@ -19,6 +26,6 @@ const named: Plugin = {
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [viteSingleFile({ removeViteModuleLoader: true }), sealed, named],
+  plugins: [viteSingleFile({ removeViteModuleLoader: true }), sealed, licensed, named],
   build: { target: "es2022", modulePreload: { polyfill: false }, emptyOutDir: true },
 });

@@ -356,6 +356,13 @@ test("the page's policy lets nothing out, even if its own script asked", async (
   await close();
 });
 
+test("the page is one file that carries its parts' licence", () => {
+  const html = readFileSync(built, "utf8");
+  assert.doesNotMatch(html, /<(script|link|img)[^>]+(src|href)="(?!data:)/);
+  assert.match(html, /uPlot:\s+The MIT License \(MIT\)\s+Copyright \(c\) \d+ Leon Sorokin/);
+  assert.ok(html.length < 150_000, `${html.length} characters`);
+});
+
 test("a page without a run says what to do", async () => {
   const { page, complaints, close } = await open(browser, built.href);
   assert.match((await page.getByRole("alert").textContent()) ?? "", /holds no run.*tidemark run FILE/);
