@@ -58,7 +58,12 @@ impl Run {
         let result = simulate(&scenario, &scenario.name)?;
         let page = write(&out, &result)?;
         println!("{}", table::flows(&result));
-        println!("{}", table::ues(&result));
+        if !result.ues.is_empty() {
+            println!("{}", table::ues(&result));
+        }
+        if !result.routers.is_empty() {
+            println!("{}", table::routers(&result));
+        }
         println!("{}", table::cell(&result));
         println!("report: {}", page.display());
         match result.interrupted_at_s {

@@ -39,8 +39,9 @@ pub fn flows(result: &RunResult) -> String {
     }
     let splits = result.flows.iter().take(MOST_ROWS).filter_map(|flow| {
         let s = flow.split_ms?;
+        let router = s.router.map_or_else(String::new, |wait| format!("router {wait:.1} + "));
         Some(format!(
-            "  {}: propagation {:.1} + queuing {:.1} + scheduling {:.1} + retransmission {:.1}\n",
+            "  {}: propagation {:.1} + {router}queuing {:.1} + scheduling {:.1} + retransmission {:.1}\n",
             flow.name, s.propagation, s.queuing, s.scheduling, s.retransmission
         ))
     });
@@ -73,6 +74,20 @@ pub fn ues(result: &RunResult) -> String {
         table.add_row(row);
     }
     format!("{table}\n{}", rest(result.ues.len()))
+}
+
+pub fn routers(result: &RunResult) -> String {
+    let mut table =
+        table(&["router", "law", "Mbit/s", "of", "used %", "queue ms: mean", "p50", "p95", "p99", "p99.9", "drops"]);
+    for router in &result.routers {
+        let mut row = vec![text(&router.name), text(&router.law)];
+        row.extend([router.throughput_mbps, router.capacity_mbps].map(|rate| number(Some(rate), 2)));
+        row.push(number(Some(router.utilisation * 100.0), 1));
+        row.extend(quantiles(router.queue_ms));
+        row.push(count(router.dropped));
+        table.add_row(row);
+    }
+    table.to_string()
 }
 
 pub fn cell(result: &RunResult) -> String {

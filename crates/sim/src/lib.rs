@@ -5,17 +5,22 @@
 
 pub mod distribution;
 pub mod event;
+mod fairness;
+mod flow;
 pub mod ledger;
 pub mod output;
 mod recorder;
 mod result;
+pub mod router;
 pub mod scenario;
 mod simulation;
+mod stamped;
 mod summary;
 mod wire;
 
 pub use ledger::NotConserved;
 pub use result::{
-    CellResult, FlowResult, FlowSeries, Lateness, LiveResult, RunResult, Series, Split, UeResult, UeSeries,
+    CellResult, FlowResult, FlowSeries, Lateness, LiveResult, MediaResult, RouterResult, RouterSeries, RunResult,
+    Series, Split, Transfers, UeResult, UeSeries,
 };
 pub use simulation::{SetUpError, Simulation};

@@ -58,7 +58,8 @@ pub fn flows_csv(result: &RunResult) -> String {
     text.push_str(",sent_packets,marked,dropped,retransmissions");
     text.push_str(",propagation_ms,queuing_ms,scheduling_ms,retransmission_ms\n");
     for flow in &result.flows {
-        let names = [&flow.name, &flow.ue, &flow.controller, &flow.law].map(|name| quoted(name));
+        let ue = flow.ue.as_deref().unwrap_or_default();
+        let names = [&flow.name, ue, &flow.controller, &flow.law].map(quoted);
         let _ = write!(text, "{},{:.6},", names.join(","), flow.throughput_mbps);
         if let Some(goodput) = flow.goodput_mbps {
             let _ = write!(text, "{goodput:.6}");
@@ -86,7 +87,7 @@ pub fn flows_csv(result: &RunResult) -> String {
     text
 }
 
-/// One row an interval and flow or UE; columns that do not apply stay empty.
+/// One row an interval and flow, UE or router; columns that do not apply stay empty.
 pub fn series_csv(result: &RunResult) -> String {
     let mut text = String::from("t_s,kind,name,throughput_mbps,rtt_ms,marks,cwnd_kb,queue_ms,mcs\n");
     let series = &result.series;
@@ -105,6 +106,12 @@ pub fn series_csv(result: &RunResult) -> String {
             cell(&mut text, row.queue_ms[index][step]);
             cell(&mut text, row.mcs[index][step]);
             text.push('\n');
+        }
+        for (index, router) in result.routers.iter().enumerate() {
+            let row = &series.routers;
+            let _ = write!(text, "{t},router,{},{:.6},,,", quoted(&router.name), row.throughput_mbps[index][step]);
+            cell(&mut text, row.queue_ms[index][step]);
+            text.push_str(",\n");
         }
     }
     text

@@ -2,6 +2,7 @@
 
 use tidemark_cell::DelaySplit;
 use tidemark_core::{Bytes, Duration, Ecn, Instant};
+use tidemark_senders::FrameArrival;
 
 use crate::distribution::{Distribution, round};
 use crate::result::Split;
@@ -21,6 +22,14 @@ pub struct FlowRecord {
     pub owd: Distribution,
     /// Times in the RLC queue.
     pub queue: Distribution,
+    /// Times in routers' queues.
+    pub router_queue: Distribution,
+    /// Delays of frames, from their capture to their last packet.
+    pub frames: Distribution,
+    /// Times of frames in the sender's own queue.
+    pub sender_queue: Distribution,
+    /// Completion times of transfers of known size.
+    pub completions: Distribution,
     /// Round-trip times.
     pub rtt: Distribution,
     parts: Parts,
@@ -36,6 +45,7 @@ pub struct FlowRecord {
 struct Parts {
     packets: u64,
     propagation: Duration,
+    router: Duration,
     queuing: Duration,
     scheduling: Duration,
     retransmission: Duration,
@@ -86,6 +96,8 @@ pub struct UePoint {
     pub queue: Option<Duration>,
     /// MCS index at the end.
     pub mcs: Option<u8>,
+    /// Packets in the RLC queue at the end.
+    pub queued: u32,
 }
 
 #[derive(Debug, Default)]
@@ -117,6 +129,8 @@ pub struct Arrival {
     pub size: Bytes,
     /// Its ECN field on arrival.
     pub ecn: Ecn,
+    /// Its time in the router's queue, where there is one on its way.
+    pub waited: Option<Duration>,
     /// Its time in the cell.
     pub delay: DelaySplit,
     /// False during the warm-up, when only the series count it.
@@ -148,8 +162,13 @@ impl FlowRecord {
         self.marked += marked;
         self.owd.record(total);
         self.queue.record(queuing + scheduling);
+        let waited = packet.waited.unwrap_or_default();
+        if packet.waited.is_some() {
+            self.router_queue.record(waited);
+        }
         self.parts.packets += 1;
-        self.parts.propagation += total - queuing - scheduling - retransmission;
+        self.parts.propagation += total - waited - queuing - scheduling - retransmission;
+        self.parts.router += waited;
         self.parts.queuing += queuing;
         self.parts.scheduling += scheduling;
         self.parts.retransmission += retransmission;
@@ -161,6 +180,19 @@ impl FlowRecord {
             self.rtt.record(rtt);
         }
     }
+    /// Counts a frame that has arrived whole.
+    pub fn frame(&mut self, frame: &FrameArrival, counts: bool) {
+        if counts {
+            self.frames.record(frame.delay);
+            self.sender_queue.record(frame.sender_queue);
+        }
+    }
+    /// Counts a transfer that has arrived whole.
+    pub fn completed(&mut self, duration: Duration, counts: bool) {
+        if counts {
+            self.completions.record(duration);
+        }
+    }
     /// Ends an interval of the series.
     pub fn sample(&mut self, window: Option<Bytes>) {
         let FlowInterval { delivered, marks, rtt } = &mut self.interval;
@@ -168,12 +200,13 @@ impl FlowRecord {
         self.interval = FlowInterval::default();
         self.intervals.push(point);
     }
-    /// The mean delay taken apart; `None` where nothing arrived.
-    pub fn split(&self) -> Option<Split> {
-        let Parts { packets, propagation, queuing, scheduling, retransmission } = self.parts;
+    /// The mean delay taken apart; `None` where nothing arrived. `router` is said where there is one on the way.
+    pub fn split(&self, has_router: bool) -> Option<Split> {
+        let Parts { packets, propagation, router, queuing, scheduling, retransmission } = self.parts;
         let mean = |sum: Duration| round((sum / packets.max(1)).as_millis_f64(), 1e3);
         (packets > 0).then(|| Split {
             propagation: mean(propagation),
+            router: has_router.then(|| mean(router)),
             queuing: mean(queuing),
             scheduling: mean(scheduling),
             retransmission: mean(retransmission),
@@ -192,9 +225,9 @@ impl UeRecord {
         }
     }
     /// Ends an interval of the series.
-    pub fn sample(&mut self, mcs: Option<u8>) {
+    pub fn sample(&mut self, mcs: Option<u8>, queued: u32) {
         let UeInterval { delivered, queue } = &mut self.interval;
-        let point = UePoint { delivered: *delivered, queue: queue.take(), mcs };
+        let point = UePoint { delivered: *delivered, queue: queue.take(), mcs, queued };
         self.interval = UeInterval::default();
         self.intervals.push(point);
     }

@@ -29,6 +29,13 @@ pub struct RunResult {
     pub flows: Vec<FlowResult>,
     /// One entry a UE.
     pub ues: Vec<UeResult>,
+    /// One entry a router.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub routers: Vec<RouterResult>,
+    /// Jain's index of the flows' rates, the mean over the series' intervals in which two or more were alive; absent where
+    /// that never was so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jain: Option<f64>,
     /// Development over time.
     #[serde(skip)]
     pub series: Series,
@@ -90,11 +97,12 @@ pub struct Lateness {
 pub struct FlowResult {
     /// Its name in the scenario.
     pub name: String,
-    /// The UE that it ends at.
-    pub ue: String,
+    /// The UE that it ends at; absent for a host on the wire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ue: Option<String>,
     /// The sender's congestion controller.
     pub controller: String,
-    /// The marking law of its bearer.
+    /// The marking law of its bearer or, for a host on the wire, of its router.
     pub law: String,
     /// IP bytes delivered to the UE while the flow was active, as a rate.
     pub throughput_mbps: f64,
@@ -106,6 +114,15 @@ pub struct FlowResult {
     pub rtt_ms: Option<Quantiles>,
     /// Time of downlink packets in the RLC queue.
     pub queue_ms: Option<Quantiles>,
+    /// Time of its data in the router's queue; absent where there is no router on its way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub router_queue_ms: Option<Quantiles>,
+    /// Transfers of known size that completed; absent where there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transfers: Option<Transfers>,
+    /// Frames; absent where the flow carries none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media: Option<MediaResult>,
     /// Downlink packets that the sender handed to the network.
     pub sent_packets: u64,
     /// Downlink packets that arrived at the UE with CE.
@@ -125,6 +142,72 @@ pub struct FlowResult {
     /// Distribution of the time in the RLC queue.
     #[serde(skip)]
     pub queue: Distribution,
+    /// Distribution of the time in the router's queue.
+    #[serde(skip)]
+    pub router_queue: Distribution,
+    /// Distribution of the completion times.
+    #[serde(skip)]
+    pub completions: Distribution,
+    /// Distribution of the frame delay.
+    #[serde(skip)]
+    pub frames: Distribution,
+    /// Distribution of the frames' time in the sender's queue.
+    #[serde(skip)]
+    pub sender_queue: Distribution,
+}
+
+/// Transfers of known size, each over a connection of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Transfers {
+    /// How many completed.
+    pub completed: u64,
+    /// From the opening of the connection to the last byte.
+    pub completion_ms: Option<Quantiles>,
+}
+
+/// The frames of a media flow.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct MediaResult {
+    /// Frames that the encoder made.
+    pub frames_sent: u64,
+    /// Of these, frames that the sender threw away before it had sent them.
+    pub frames_discarded: u64,
+    /// Frames that arrived whole.
+    pub frames_received: u64,
+    /// Frames that did not although later ones began; those that the sender threw away included.
+    pub frames_lost: u64,
+    /// Freezes as WebRTC counts them.
+    pub freezes: u64,
+    /// How long the picture stood still in them.
+    pub frozen_s: f64,
+    /// From the capture to the arrival of the last packet.
+    pub delay_ms: Option<Quantiles>,
+    /// Of it, in the sender's own queue.
+    pub sender_queue_ms: Option<Quantiles>,
+}
+
+/// A router, after the warm-up.
+#[derive(Clone, Debug, Serialize)]
+pub struct RouterResult {
+    /// Its name in the scenario.
+    pub name: String,
+    /// What marks or drops in its queue.
+    pub law: String,
+    /// The mean rate of its link.
+    pub capacity_mbps: f64,
+    /// IP bytes that its link carried, as a rate.
+    pub throughput_mbps: f64,
+    /// The one as a share of the other.
+    pub utilisation: f64,
+    /// Time of packets in its queue.
+    pub queue_ms: Option<Quantiles>,
+    /// For each of the scenario's delays in milliseconds, the seconds in which the queue was older.
+    pub tdq_s: Vec<(f64, f64)>,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Distribution of the time in the queue.
+    #[serde(skip)]
+    pub queue: Distribution,
 }
 
 /// The mean one-way delay, taken apart; the parts add up to the mean.
@@ -132,6 +215,9 @@ pub struct FlowResult {
 pub struct Split {
     /// On the wire between server and gNB.
     pub propagation: f64,
+    /// In the queue of a router; absent where there is none on the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub router: Option<f64>,
     /// In the RLC queue behind other packets.
     pub queuing: f64,
     /// At the head of the RLC queue, waiting for the scheduler, and in the air.
@@ -172,6 +258,8 @@ pub struct Series {
     pub flows: FlowSeries,
     /// Per UE.
     pub ues: UeSeries,
+    /// Per router.
+    pub routers: RouterSeries,
 }
 
 /// Series per flow: outer index the flow, inner the interval.
@@ -196,4 +284,17 @@ pub struct UeSeries {
     pub mcs: Vec<Vec<Option<f64>>>,
     /// IP bytes delivered in the interval, as a rate.
     pub throughput_mbps: Vec<Vec<f64>>,
+    /// Packets in the RLC queue at the end of the interval; empty where nobody looked.
+    pub queued: Vec<Vec<u32>>,
+}
+
+/// Series per router: outer index the router, inner the interval.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct RouterSeries {
+    /// IP bytes that its link carried in the interval, as a rate.
+    pub throughput_mbps: Vec<Vec<f64>>,
+    /// Rate of its link at the end of the interval.
+    pub capacity_mbps: Vec<Vec<f64>>,
+    /// Mean time in its queue of the packets whose turn came in the interval.
+    pub queue_ms: Vec<Vec<Option<f64>>>,
 }

@@ -1,15 +1,18 @@
 //! A run in virtual time: servers, wired paths, the cell and its UEs.
 
 use thiserror::Error;
-use tidemark_cell::{Cell, Output, UeId};
-use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet, TcpFeedback, TcpView};
-use tidemark_senders::{Endpoint, Payload, connect};
+use tidemark_cell::{Cell, DelaySplit, Output, UeId};
+use tidemark_core::{Bytes, FlowId, Instant, Packet};
+use tidemark_senders::connect;
 
 use crate::event::EventQueue;
+use crate::flow::{End, Flow};
 use crate::ledger::{Ledger, NotConserved};
 use crate::recorder::{Arrival, FlowRecord, UeRecord};
 use crate::result::RunResult;
+use crate::router::Router;
 use crate::scenario::Scenario;
+use crate::stamped::{Stamped, stamped, unstamped};
 use crate::summary::{self, Baseline};
 use crate::wire::Wire;
 
@@ -25,6 +28,7 @@ pub struct Simulation<'a> {
     /// To the gNB and to the servers, one of each for every delay.
     down: Vec<Wire<Stamped>>,
     up: Vec<Wire<Stamped>>,
+    pub(crate) routers: Vec<Router>,
     pub(crate) cell: Cell<Stamped>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) ues: Vec<UeRecord>,
@@ -34,13 +38,6 @@ pub struct Simulation<'a> {
     pub(crate) baseline: Baseline,
     /// How far the run has come.
     pub(crate) now: Instant,
-}
-
-/// A transport's packet and when it was sent.
-#[derive(Clone, Debug)]
-pub(crate) struct Stamped {
-    sent: Instant,
-    payload: Payload,
 }
 
 /// What can happen outside the cell; most name a flow.
@@ -62,41 +59,15 @@ enum Source {
     Cell,
     Down(usize),
     Up(usize),
+    Router(usize),
     Events,
 }
 
-/// One flow: a server and, at a UE, its client.
-pub(crate) struct Flow {
-    pub(crate) id: FlowId,
-    pub(crate) ue: UeId,
-    /// Which of the wires it takes.
-    wire: usize,
-    server: End,
-    client: End,
-    ledger: Ledger,
-    pub(crate) record: FlowRecord,
-}
-
-/// An endpoint and the earliest event that is scheduled for it.
-struct End {
-    endpoint: Box<dyn Endpoint + Send>,
-    scheduled: Instant,
-}
-
-impl Inspect for Stamped {
-    fn tcp(&self) -> Option<TcpView> {
-        self.payload.tcp()
-    }
-    fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
-        self.payload.set_tcp_feedback(feedback);
-    }
-}
-
 impl<'a> Simulation<'a> {
-    /// Sets up the scenario's cell, UEs and flows.
+    /// Sets up the scenario's cell, UEs, routers and flows.
     ///
     /// # Errors
-    /// A configuration that the cell or a transport refuses.
+    /// A configuration that one of them refuses.
     pub fn new(scenario: &'a Scenario) -> Result<Self, SetUpError> {
         let refused = |error: &dyn std::fmt::Display| SetUpError(error.to_string());
         let mut cell = Cell::new(&scenario.cell, scenario.seed).map_err(|error| refused(&error))?;
@@ -104,6 +75,8 @@ impl<'a> Simulation<'a> {
         for ue in &ues {
             cell.add_ue(&ue.config).map_err(|error| refused(&error))?;
         }
+        let routers = (0..).zip(&scenario.router).map(|(index, router)| Router::new(router, index, scenario.seed));
+        let routers = routers.collect::<Result<_, _>>().map_err(|error| refused(&error))?;
         let (mut flows, mut delays) = (Vec::new(), Vec::new());
         for (index, flow) in scenario.flows(&ues).into_iter().enumerate() {
             let id = FlowId(u32::try_from(index).map_err(|error| refused(&error))?);
@@ -118,6 +91,8 @@ impl<'a> Simulation<'a> {
                 id,
                 ue: flow.ue,
                 wire,
+                router: flow.router,
+                return_router: flow.return_router,
                 server: End::new(server),
                 client: End::new(client),
                 ledger: Ledger::default(),
@@ -130,6 +105,7 @@ impl<'a> Simulation<'a> {
             events: EventQueue::default(),
             down: delays.iter().copied().map(Wire::new).collect(),
             up: delays.into_iter().map(Wire::new).collect(),
+            routers,
             cell,
             flows,
             ues,
@@ -164,8 +140,9 @@ impl<'a> Simulation<'a> {
                     self.cell.handle_timeout(next);
                     self.drain_cell(next);
                 }
-                Source::Down(wire) => self.reach_cell(next, wire),
+                Source::Down(wire) => self.leave_wire(next, wire),
                 Source::Up(wire) => self.reach_server(next, wire),
+                Source::Router(router) => self.leave_router(next, router),
                 Source::Events => {
                     let Some((now, event)) = self.events.pop() else { continue };
                     self.handle(now, event);
@@ -179,7 +156,7 @@ impl<'a> Simulation<'a> {
         Ok(summary::summarise(self.scenario, self))
     }
 
-    /// What happens next. At one time the cell goes first, then the wires: what comes from them may answer an event,
+    /// What happens next. At one time the cell goes first, then the wires and routers: what comes from them may answer an event,
     /// never the reverse.
     fn next(&self) -> (Instant, Source) {
         let mut first = (Instant::FAR, Source::Cell);
@@ -191,16 +168,93 @@ impl<'a> Simulation<'a> {
         consider(self.cell.next_deadline(), Source::Cell);
         self.down.iter().enumerate().for_each(|(index, wire)| consider(wire.next(), Source::Down(index)));
         self.up.iter().enumerate().for_each(|(index, wire)| consider(wire.next(), Source::Up(index)));
+        self.routers.iter().enumerate().for_each(|(index, router)| consider(router.next(), Source::Router(index)));
         consider(self.events.next_deadline(), Source::Events);
         first
     }
 
-    fn reach_cell(&mut self, now: Instant, wire: usize) {
+    /// Data leaves a wire towards its router or the access network.
+    fn leave_wire(&mut self, now: Instant, wire: usize) {
         while let Some(packet) = self.down[wire].receive(now) {
-            let ue = self.flows[packet.flow.0 as usize].ue;
-            self.cell.handle_downlink(now, ue, packet);
+            match self.flows[packet.flow.0 as usize].router {
+                Some(router) => self.enter_router(now, router, packet),
+                None => self.reach_access(now, packet),
+            }
         }
         self.drain_cell(now);
+    }
+
+    fn enter_router(&mut self, now: Instant, router: usize, packet: Packet<Stamped>) {
+        self.routers[router].arrive(now, packet);
+        self.count_router_drops(now, router);
+    }
+
+    fn leave_router(&mut self, now: Instant, router: usize) {
+        while let Some(packet) = self.routers[router].receive(now) {
+            if packet.payload.back {
+                self.up[self.flows[packet.flow.0 as usize].wire].send(now, packet);
+            } else {
+                self.reach_access(now, packet);
+            }
+        }
+        self.count_router_drops(now, router);
+        self.drain_cell(now);
+    }
+
+    fn count_router_drops(&mut self, now: Instant, router: usize) {
+        while let Some(packet) = self.routers[router].take_dropped() {
+            if self.scenario.counts(now) {
+                self.routers[router].record.dropped += 1;
+            }
+            self.count_drop(now, &packet);
+        }
+    }
+
+    fn count_drop(&mut self, at: Instant, packet: &Packet<Stamped>) {
+        let flow = &mut self.flows[packet.flow.0 as usize];
+        flow.ledger.dropped += packet.size;
+        if self.scenario.counts(at) && !packet.payload.back {
+            flow.record.dropped += 1;
+        }
+    }
+
+    /// Data reaches the cell, or the client that is on the wire.
+    fn reach_access(&mut self, now: Instant, packet: Packet<Stamped>) {
+        match self.flows[packet.flow.0 as usize].ue {
+            Some(ue) => self.cell.handle_downlink(now, ue, packet),
+            None => self.reach_client(now, now, packet, DelaySplit::default()),
+        }
+    }
+
+    fn reach_client(&mut self, now: Instant, at: Instant, packet: Packet<Stamped>, delay: DelaySplit) {
+        let index = packet.flow.0 as usize;
+        let Stamped { sent, waited, .. } = packet.payload;
+        let (size, ecn) = (packet.size, packet.ecn);
+        let flow = &mut self.flows[index];
+        let waited = flow.router.map(|_| waited);
+        let arrival = Arrival { sent, at, size, ecn, waited, delay, counts: self.scenario.counts(at) };
+        flow.ledger.delivered += size;
+        flow.record.arrived(&arrival);
+        if let Some(ue) = flow.ue {
+            self.ues[ue.0 as usize].arrived(&arrival);
+        }
+        flow.client.endpoint.handle_packet(now, &unstamped(packet));
+        while let Some(frame) = flow.client.endpoint.take_frame() {
+            flow.record.frame(&frame, arrival.counts);
+        }
+        if let Some(completion) = flow.client.endpoint.take_completion() {
+            flow.record.completed(completion.duration, arrival.counts);
+        }
+        self.serve_client(now, index);
+    }
+
+    /// Feedback has left the access network.
+    fn return_to_wire(&mut self, now: Instant, packet: Packet<Stamped>) {
+        let flow = &self.flows[packet.flow.0 as usize];
+        match flow.return_router {
+            Some(router) => self.enter_router(now, router, packet),
+            None => self.up[flow.wire].send(now, packet),
+        }
     }
 
     fn reach_server(&mut self, now: Instant, wire: usize) {
@@ -238,6 +292,7 @@ impl<'a> Simulation<'a> {
             }
             Event::WarmUpEnds => {
                 self.now = now;
+                self.routers.iter_mut().for_each(|router| router.record.begin());
                 self.baseline = Baseline::take(self);
             }
         }
@@ -249,7 +304,7 @@ impl<'a> Simulation<'a> {
         while let Some(packet) = flow.server.endpoint.poll_transmit(now) {
             flow.ledger.sent += packet.size;
             flow.record.sent(now, self.scenario.counts(now));
-            self.down[flow.wire].send(now, stamped(now, packet));
+            self.down[flow.wire].send(now, stamped(now, false, packet));
         }
         if let Some(at) = flow.server.reschedule(now) {
             self.events.schedule(at, Event::Server(index));
@@ -258,11 +313,16 @@ impl<'a> Simulation<'a> {
 
     /// Lets the client send what it may, then notes its next deadline.
     fn serve_client(&mut self, now: Instant, index: usize) {
-        let flow = &mut self.flows[index];
-        while let Some(packet) = flow.client.endpoint.poll_transmit(now) {
+        while let Some(packet) = self.flows[index].client.endpoint.poll_transmit(now) {
+            let flow = &mut self.flows[index];
             flow.ledger.sent += packet.size;
-            self.cell.handle_uplink(now, flow.ue, stamped(now, packet));
+            let packet = stamped(now, true, packet);
+            match flow.ue {
+                Some(ue) => self.cell.handle_uplink(now, ue, packet),
+                None => self.return_to_wire(now, packet),
+            }
         }
+        let flow = &mut self.flows[index];
         if let Some(at) = flow.client.reschedule(now) {
             self.events.schedule(at, Event::Client(index));
         }
@@ -272,28 +332,9 @@ impl<'a> Simulation<'a> {
     fn drain_cell(&mut self, now: Instant) {
         while let Some(output) = self.cell.poll_output() {
             match output {
-                Output::Downlink { at, ue, packet, delay } => {
-                    let index = packet.flow.0 as usize;
-                    let sent = packet.payload.sent;
-                    let (size, ecn) = (packet.size, packet.ecn);
-                    let arrival = Arrival { sent, at, size, ecn, delay, counts: self.scenario.counts(at) };
-                    let flow = &mut self.flows[index];
-                    flow.ledger.delivered += size;
-                    flow.record.arrived(&arrival);
-                    self.ues[ue.0 as usize].arrived(&arrival);
-                    flow.client.endpoint.handle_packet(now, &unstamped(packet));
-                    self.serve_client(now, index);
-                }
-                Output::Uplink { packet, .. } => {
-                    self.up[self.flows[packet.flow.0 as usize].wire].send(now, packet);
-                }
-                Output::Dropped { at, packet, .. } => {
-                    let flow = &mut self.flows[packet.flow.0 as usize];
-                    flow.ledger.dropped += packet.size;
-                    if self.scenario.counts(at) {
-                        flow.record.dropped += 1;
-                    }
-                }
+                Output::Downlink { at, packet, delay, .. } => self.reach_client(now, at, packet, delay),
+                Output::Uplink { packet, .. } => self.return_to_wire(now, packet),
+                Output::Dropped { at, packet, .. } => self.count_drop(at, &packet),
             }
         }
     }
@@ -304,55 +345,17 @@ impl<'a> Simulation<'a> {
             flow.record.sample(flow.server.endpoint.stats().window);
         }
         for (index, ue) in self.ues.iter_mut().enumerate() {
-            ue.sample(self.cell.ue(now, UeId(index as u32)).and_then(|stats| stats.mcs));
+            let stats = self.cell.ue(now, UeId(index as u32)).unwrap_or_default();
+            ue.sample(stats.mcs, stats.queue.packets);
         }
+        self.routers.iter_mut().for_each(|router| router.sample(now));
     }
 
     fn check_conservation(&self) -> Result<(), NotConserved> {
         self.flows.iter().try_for_each(|flow| {
             let wires: Bytes = self.down.iter().chain(&self.up).map(|wire| wire.held(flow.id)).sum();
-            flow.ledger.check(flow.id, wires + self.cell.held(flow.id))
+            let routers = self.routers.iter().map(|router| router.held(flow.id)).sum();
+            flow.ledger.check(flow.id, wires + routers + self.cell.held(flow.id))
         })
     }
-}
-
-impl Flow {
-    /// The server's counters.
-    pub(crate) fn server_stats(&self) -> tidemark_senders::Stats {
-        self.server.endpoint.stats()
-    }
-    /// The client's counters.
-    pub(crate) fn client_stats(&self) -> tidemark_senders::Stats {
-        self.client.endpoint.stats()
-    }
-}
-
-impl End {
-    fn new(endpoint: Box<dyn Endpoint + Send>) -> Self {
-        Self { endpoint, scheduled: Instant::FAR }
-    }
-    /// True if its deadline has come; forgets the event that has just fired.
-    fn is_due(&mut self, now: Instant) -> bool {
-        if self.scheduled <= now {
-            self.scheduled = Instant::FAR;
-        }
-        self.endpoint.next_deadline().is_some_and(|deadline| deadline <= now)
-    }
-    /// When to schedule an event, if the ones under way all come too late.
-    fn reschedule(&mut self, now: Instant) -> Option<Instant> {
-        let deadline = self.endpoint.next_deadline()?.max(now);
-        let sooner = deadline < self.scheduled;
-        self.scheduled = self.scheduled.min(deadline);
-        sooner.then_some(deadline)
-    }
-}
-
-fn stamped(sent: Instant, packet: Packet<Payload>) -> Packet<Stamped> {
-    let Packet { flow, size, ecn, payload } = packet;
-    Packet { flow, size, ecn, payload: Stamped { sent, payload } }
-}
-
-fn unstamped(packet: Packet<Stamped>) -> Packet<Payload> {
-    let Packet { flow, size, ecn, payload } = packet;
-    Packet { flow, size, ecn, payload: payload.payload }
 }

@@ -2,19 +2,26 @@
 
 use tidemark_cell::{UeId, UeStats};
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_senders::Stats;
 
 use crate::distribution::{Distribution, round};
-use crate::result::{CellResult, FlowResult, FlowSeries, RunResult, Series, UeResult, UeSeries};
+use crate::fairness::mean_jain;
+use crate::flow::Flow;
+use crate::recorder::FlowRecord;
+use crate::result::{
+    CellResult, FlowResult, FlowSeries, MediaResult, RouterResult, RouterSeries, RunResult, Series, Transfers,
+    UeResult, UeSeries,
+};
+use crate::router::Router;
 use crate::scenario::Scenario;
 use crate::simulation::Simulation;
 
 /// Counters at one time: those of the warm-up's end are left out of the results.
 #[derive(Default)]
 pub(crate) struct Baseline {
-    /// Payload delivered in order, per flow.
-    delivered: Vec<Bytes>,
-    /// Retransmissions, per flow.
-    retransmissions: Vec<u64>,
+    /// Counters of the servers and of the clients, per flow.
+    servers: Vec<Stats>,
+    clients: Vec<Stats>,
     /// Counters of the cell, per UE.
     ues: Vec<UeStats>,
 }
@@ -23,8 +30,8 @@ impl Baseline {
     /// Reads the counters as they are now.
     pub(crate) fn take(run: &Simulation<'_>) -> Self {
         Self {
-            delivered: run.flows.iter().map(|flow| flow.client_stats().delivered).collect(),
-            retransmissions: run.flows.iter().map(|flow| flow.server_stats().retransmissions).collect(),
+            servers: run.flows.iter().map(Flow::server_stats).collect(),
+            clients: run.flows.iter().map(Flow::client_stats).collect(),
             ues: (0..run.ues.len()).map(|index| run.cell.ue(run.now, UeId(index as u32)).unwrap_or_default()).collect(),
         }
     }
@@ -43,33 +50,47 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         .map(|(index, (named, flow))| {
             let record = &flow.record;
             let active = record.active(warm);
-            let ue = &named_ues[named.ue.0 as usize];
+            let ue = named.ue.map(|ue| &named_ues[ue.0 as usize]);
+            let router = named.router.map(|router| &scenario.router[router]);
+            let law = ue.map(|ue| tag(&ue.config.marker, "law")).or(router.map(|router| router.queue.law()));
+            let (before, after) = (&run.baseline, &end);
             FlowResult {
                 name: named.name.clone(),
-                ue: ue.name.clone(),
+                ue: ue.map(|ue| ue.name.clone()),
                 controller: tag(named.sender, "controller"),
-                law: tag(&ue.config.marker, "law"),
+                law: law.unwrap_or_else(|| "none".into()),
                 throughput_mbps: mbps(record.delivered, active),
-                goodput_mbps: Some(mbps(end.delivered[index] - run.baseline.delivered[index], active)),
+                goodput_mbps: Some(mbps(after.clients[index].delivered - before.clients[index].delivered, active)),
                 owd_ms: record.owd.quantiles(),
                 rtt_ms: record.rtt.quantiles(),
-                queue_ms: record.queue.quantiles(),
+                queue_ms: ue.and(record.queue.quantiles()),
+                router_queue_ms: router.and(record.router_queue.quantiles()),
+                transfers: transfers(record),
+                media: media(
+                    record,
+                    (&before.servers[index], &after.servers[index]),
+                    (&before.clients[index], &after.clients[index]),
+                ),
                 sent_packets: record.sent_packets,
                 marked: record.marked,
                 dropped: record.dropped,
-                retransmissions: Some(end.retransmissions[index] - run.baseline.retransmissions[index]),
-                split_ms: record.split(),
+                retransmissions: Some(after.servers[index].retransmissions - before.servers[index].retransmissions),
+                split_ms: record.split(router.is_some()),
                 owd: record.owd.clone(),
                 rtt: record.rtt.clone(),
                 queue: record.queue.clone(),
+                router_queue: record.router_queue.clone(),
+                completions: record.completions.clone(),
+                frames: record.frames.clone(),
+                sender_queue: record.sender_queue.clone(),
             }
         })
         .collect();
     let resources = run.cell.resources_between(warm, run.now);
-    let share = |used: u64| (resources > 0).then(|| round(used as f64 / resources as f64, 1e6));
+    let share = |used: u64| (resources > 0 && !run.ues.is_empty()).then(|| round(used as f64 / resources as f64, 1e6));
     let queue = |index: usize| {
         let mut all = Distribution::default();
-        let flows = run.flows.iter().filter(|flow| flow.ue.0 as usize == index);
+        let flows = run.flows.iter().filter(|flow| flow.ue == Some(UeId(index as u32)));
         flows.for_each(|flow| all.merge(&flow.record.queue));
         all
     };
@@ -96,6 +117,13 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
             }
         })
         .collect();
+    let routers = scenario.router.iter().zip(&run.routers).map(|(config, router)| {
+        let law = config.queue.law();
+        router_result(&config.name, law, router, (warm, run.now))
+    });
+    let routers = routers.collect();
+    let series = series(scenario, run);
+    let warm_intervals = run.samples.iter().take_while(|at| **at <= warm).count();
     let finished = run.now >= Instant::ZERO + scenario.duration;
     RunResult {
         tidemark: env!("CARGO_PKG_VERSION"),
@@ -112,8 +140,51 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         live: None,
         flows,
         ues,
-        series: series(scenario, run),
+        routers,
+        jain: mean_jain(&series.flows.throughput_mbps, warm_intervals..run.samples.len())
+            .map(|index| round(index, 1e6)),
+        series,
         scenario: scenario.text.clone(),
+    }
+}
+
+fn transfers(record: &FlowRecord) -> Option<Transfers> {
+    let completed = record.completions.count();
+    (completed > 0).then(|| Transfers { completed, completion_ms: record.completions.quantiles() })
+}
+
+/// Each end's counters at the warm-up's end and now.
+fn media(record: &FlowRecord, server: (&Stats, &Stats), client: (&Stats, &Stats)) -> Option<MediaResult> {
+    (server.1.frames_sent > 0).then(|| MediaResult {
+        frames_sent: server.1.frames_sent - server.0.frames_sent,
+        frames_discarded: server.1.frames_discarded - server.0.frames_discarded,
+        frames_received: client.1.frames_received - client.0.frames_received,
+        frames_lost: client.1.frames_lost.saturating_sub(client.0.frames_lost),
+        freezes: client.1.freezes - client.0.freezes,
+        frozen_s: (client.1.frozen - client.0.frozen).as_secs_f64(),
+        delay_ms: record.frames.quantiles(),
+        sender_queue_ms: record.sender_queue.quantiles(),
+    })
+}
+
+fn router_result(name: &str, law: String, router: &Router, (from, to): (Instant, Instant)) -> RouterResult {
+    let record = &router.record;
+    let capacity = router.capacity(from, to);
+    let seconds = to.since(from).as_secs_f64();
+    RouterResult {
+        name: name.into(),
+        law,
+        capacity_mbps: round(capacity * 8e-6 / seconds, 1e6),
+        throughput_mbps: mbps(record.delivered, to.since(from)),
+        utilisation: round(record.delivered.as_f64() / capacity, 1e6),
+        queue_ms: record.queue.quantiles(),
+        tdq_s: record
+            .over
+            .iter()
+            .map(|(limit, total)| (limit.as_millis_f64(), round(total.as_secs_f64(), 1e6)))
+            .collect(),
+        dropped: record.dropped,
+        queue: record.queue.clone(),
     }
 }
 
@@ -136,16 +207,24 @@ fn series(scenario: &Scenario, run: &Simulation<'_>) -> Series {
         cwnd_kb.push(points.iter().map(|point| kb(point.window)).collect());
     }
     for ue in &run.ues {
-        let UeSeries { queue_ms, mcs, throughput_mbps } = &mut series.ues;
+        let UeSeries { queue_ms, mcs, throughput_mbps, queued } = &mut series.ues;
+        queued.push(ue.intervals.iter().map(|point| point.queued).collect());
         queue_ms.push(ue.intervals.iter().map(|point| ms(point.queue)).collect());
         mcs.push(ue.intervals.iter().map(|point| point.mcs.map(f64::from)).collect());
         throughput_mbps.push(ue.intervals.iter().map(|point| rate(point.delivered)).collect());
+    }
+    for router in &run.routers {
+        let RouterSeries { throughput_mbps, capacity_mbps, queue_ms } = &mut series.routers;
+        let points = &router.record.intervals;
+        throughput_mbps.push(points.iter().map(|point| rate(point.delivered)).collect());
+        capacity_mbps.push(points.iter().map(|point| round(point.rate.as_mbps(), 1e6)).collect());
+        queue_ms.push(points.iter().map(|point| ms(point.queue)).collect());
     }
     series
 }
 
 /// The name under which a tagged configuration is written in a scenario.
-fn tag(config: &impl serde::Serialize, key: &str) -> String {
+pub(crate) fn tag(config: &impl serde::Serialize, key: &str) -> String {
     let value = serde_json::to_value(config).unwrap_or_default();
     value[key].as_str().unwrap_or("?").to_string()
 }

@@ -167,7 +167,7 @@ impl Trace {
         (self.bits_before(to) - self.bits_before(from)) / 8.0
     }
     /// True for a trace of rates.
-    pub(crate) fn is_rate(&self) -> bool {
+    pub fn is_rate(&self) -> bool {
         self.kind == Kind::Rate
     }
     /// Length of the trace.

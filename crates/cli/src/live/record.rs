@@ -9,7 +9,8 @@ use tidemark_emu::{Counters, Observer, Progress, Seen};
 use tidemark_sim::distribution::Distribution;
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{
-    CellResult, FlowResult, FlowSeries, Lateness, LiveResult, RunResult, Series, Split, UeResult, UeSeries,
+    CellResult, FlowResult, FlowSeries, Lateness, LiveResult, RouterSeries, RunResult, Series, Split, UeResult,
+    UeSeries,
 };
 use tidemark_wire::ip::FiveTuple;
 
@@ -159,6 +160,8 @@ impl Recorder {
             }),
             flows,
             ues: ues.collect(),
+            routers: Vec::new(),
+            jain: None,
             series: self.series(),
             scenario: self.scenario.text.clone(),
         }
@@ -190,7 +193,9 @@ impl Recorder {
                     .collect(),
                 mcs: ues().map(|p| p.iter().map(|point| point.mcs.map(f64::from)).collect()).collect(),
                 throughput_mbps: ues().map(|p| rates(&mut p.iter().map(|point| point.delivered))).collect(),
+                queued: Vec::new(),
             },
+            routers: RouterSeries::default(),
         }
     }
 }
@@ -303,7 +308,7 @@ impl Flow {
         let mean = |index: usize| (self.parts[index] / self.packets.max(1)).as_millis_f64();
         FlowResult {
             name: self.name.clone(),
-            ue: ue.into(),
+            ue: Some(ue.into()),
             controller: "not ours".into(),
             law,
             throughput_mbps: mbps(self.delivered, self.last.since(self.first.max(warm))),
@@ -311,12 +316,16 @@ impl Flow {
             owd_ms: self.owd.quantiles(),
             rtt_ms: None,
             queue_ms: self.queue.quantiles(),
+            router_queue_ms: None,
+            transfers: None,
+            media: None,
             sent_packets: self.sent,
             marked: self.marked,
             dropped: self.dropped,
             retransmissions: None,
             split_ms: (self.packets > 0).then(|| Split {
                 propagation: mean(0),
+                router: None,
                 queuing: mean(1),
                 scheduling: mean(2),
                 retransmission: mean(3),
@@ -324,6 +333,10 @@ impl Flow {
             owd: self.owd.clone(),
             rtt: Distribution::default(),
             queue: self.queue.clone(),
+            router_queue: Distribution::default(),
+            completions: Distribution::default(),
+            frames: Distribution::default(),
+            sender_queue: Distribution::default(),
         }
     }
 }

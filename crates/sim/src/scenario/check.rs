@@ -42,8 +42,8 @@ impl Scenario {
         if let Err(error) = self.marker.validate() {
             return wrong(&["marker"], error.field, error.problem.into());
         }
-        if self.ue.is_empty() {
-            return wrong(&[], "ue", "needs at least one [[ue]]".into());
+        if self.ue.is_empty() && self.flow.is_empty() {
+            return wrong(&[], "ue", "needs at least one [[ue]], or a [[flow]] to a host on the wire".into());
         }
         if self.ue.iter().map(|ue| ue.count as usize).sum::<usize>() > MOST_UES {
             return wrong(&[], "ue", format!("at most {MOST_UES} UEs in all"));
@@ -61,15 +61,35 @@ impl Scenario {
                 return wrong(&place, error.field(), error.problem().into());
             }
         }
+        for (index, router) in self.router.iter().enumerate() {
+            let at = index.to_string();
+            let place = ["router", at.as_str()];
+            if self.router[..index].iter().any(|earlier| earlier.name == router.name) {
+                return wrong(&place, "name", format!("`{}` is taken by an earlier [[router]]", router.name));
+            }
+            if let Some((field, problem)) = router.problem() {
+                return wrong(&place, field, problem);
+            }
+        }
         for (index, flow) in self.flow.iter().enumerate() {
             let at = index.to_string();
             let place = ["flow", at.as_str()];
             if self.flow[..index].iter().any(|earlier| earlier.name == flow.name) {
                 return wrong(&place, "name", format!("`{}` is taken by an earlier [[flow]]", flow.name));
             }
-            if !self.ue.iter().any(|ue| ue.name == flow.ue) {
-                let names = self.ue.iter().map(|ue| ue.name.as_str()).collect::<Vec<_>>().join(", ");
-                return wrong(&place, "ue", format!("there is no [[ue]] named `{}`: use one of {names}", flow.ue));
+            let named = |list: &str, key: &str, name: &Option<String>, names: Vec<&str>| match name {
+                Some(name) if !names.contains(&name.as_str()) => {
+                    let right = format!("there is no [[{list}]] named `{name}`: use one of {}", names.join(", "));
+                    wrong(&place, key, right)
+                }
+                _ => Ok(()),
+            };
+            let routers = || self.router.iter().map(|router| router.name.as_str()).collect();
+            named("ue", "ue", &flow.ue, self.ue.iter().map(|ue| ue.name.as_str()).collect())?;
+            named("router", "router", &flow.router, routers())?;
+            named("router", "return_router", &flow.return_router, routers())?;
+            if !(1..=MOST_UES as u32).contains(&flow.count) {
+                return wrong(&place, "count", format!("must be 1 to {MOST_UES}"));
             }
             if flow.round_trip > Duration::from_secs(10) {
                 return wrong(&place, "round_trip", "must be at most 10 s".into());

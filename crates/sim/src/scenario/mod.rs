@@ -15,10 +15,12 @@ use tidemark_core::{Duration, Instant};
 use tidemark_marker::MarkerConfig;
 use tidemark_senders::{AppConfig, SenderConfig};
 
+use crate::router::RouterConfig;
+
 pub use diagnostic::ScenarioError;
 pub use overrides::OverrideError;
 
-/// What is simulated: a cell, its UEs, and the flows that end there.
+/// What is simulated: a cell, its UEs, and the flows that end there or, without any radio, at a host on the wire.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -45,7 +47,11 @@ pub struct Scenario {
     #[serde(default)]
     pub marker: MarkerConfig,
     /// UEs.
+    #[serde(default)]
     pub ue: Vec<Ue>,
+    /// Wired bottlenecks. Default: none, wires of constant delay.
+    #[serde(default)]
+    pub router: Vec<RouterConfig>,
     /// Flows.
     #[serde(default)]
     pub flow: Vec<Flow>,
@@ -79,10 +85,17 @@ pub struct Ue {
 pub struct Flow {
     /// Its name; the copies at the copies of a UE are numbered alike.
     pub name: String,
-    /// The name of the UE where it ends.
-    pub ue: String,
+    /// The name of the UE where it ends. Default: a host on the wire.
+    pub ue: Option<String>,
+    /// How many of this kind, at each copy of the UE. Default 1.
+    #[serde(default = "default_count")]
+    pub count: u32,
     /// Round-trip time of the wired path between server and gNB: half of it each way.
     pub round_trip: Duration,
+    /// The router that its data passes at the end of the wire. Default: none.
+    pub router: Option<String>,
+    /// The router that its feedback passes at the beginning of the wire. Default: none.
+    pub return_router: Option<String>,
     /// The sender.
     #[serde(default)]
     pub sender: SenderConfig,
@@ -105,10 +118,16 @@ pub struct NamedUe {
 pub struct NamedFlow<'a> {
     /// Name, numbered where there are several of a kind.
     pub name: String,
-    /// Where it ends.
-    pub ue: UeId,
+    /// Which entry of the scenario it comes from.
+    pub kind: usize,
+    /// Where it ends; `None` for a host on the wire.
+    pub ue: Option<UeId>,
     /// Wired round-trip time.
     pub round_trip: Duration,
+    /// The index of the router of its data.
+    pub router: Option<usize>,
+    /// The index of the router of its feedback.
+    pub return_router: Option<usize>,
     /// Its sender.
     pub sender: &'a SenderConfig,
     /// Its application.
@@ -206,14 +225,28 @@ impl Scenario {
 
     /// Every flow, copies included, in the order of their ids.
     pub fn flows(&self, ues: &[NamedUe]) -> Vec<NamedFlow<'_>> {
+        let router = |name: &Option<String>| self.router.iter().position(|router| Some(&router.name) == name.as_ref());
         let mut flows = Vec::new();
-        for flow in &self.flow {
-            let ends = ues.iter().enumerate().filter(|(_, ue)| self.ue[ue.kind].name == flow.ue);
-            for (copy, (index, ue)) in (1..).zip(ends) {
+        for (kind, flow) in self.flow.iter().enumerate() {
+            let ends: Vec<_> = match &flow.ue {
+                None => vec![None],
+                Some(name) => {
+                    let all = ues.iter().enumerate();
+                    all.filter(|(_, ue)| self.ue[ue.kind].name == *name)
+                        .map(|(index, _)| Some(UeId(index as u32)))
+                        .collect()
+                }
+            };
+            let copies = ends.len() as u32 * flow.count;
+            let ends = ends.into_iter().flat_map(|end| (0..flow.count).map(move |_| end));
+            for (copy, ue) in (1..).zip(ends) {
                 flows.push(NamedFlow {
-                    name: numbered(&flow.name, copy, self.ue[ue.kind].count),
-                    ue: UeId(index as u32),
+                    name: numbered(&flow.name, copy, copies),
+                    kind,
+                    ue,
                     round_trip: flow.round_trip,
+                    router: router(&flow.router),
+                    return_router: router(&flow.return_router),
                     sender: &flow.sender,
                     app: &flow.app,
                 });
@@ -232,11 +265,16 @@ impl Scenario {
     }
 
     fn read_traces(&mut self, file: &str, folder: &Path) -> Result<(), LoadError> {
-        for (index, ue) in self.ue.iter_mut().enumerate() {
-            let ChannelConfig::Trace(trace) = &mut ue.channel else { continue };
+        let channels = self.ue.iter_mut().enumerate().filter_map(|(index, ue)| match &mut ue.channel {
+            ChannelConfig::Trace(trace) => Some((["ue", "channel"], index, trace)),
+            _ => None,
+        });
+        let routers = self.router.iter_mut().enumerate();
+        let links = routers.filter_map(|(index, router)| Some((["router", "trace"], index, router.trace.as_mut()?)));
+        for ([list, table], index, trace) in channels.chain(links) {
             let path = folder.join(&trace.file);
             let wrong = |message: String| {
-                ScenarioError::in_field(file, &self.text, &["ue", &index.to_string(), "channel", "file"], message)
+                ScenarioError::in_field(file, &self.text, &[list, &index.to_string(), table, "file"], message)
             };
             let text = std::fs::read_to_string(&path).map_err(|error| {
                 wrong(format!("{}: {error}: name a trace relative to the scenario's folder", path.display()))
@@ -244,6 +282,9 @@ impl Scenario {
             trace.read(&text).map_err(|TraceError { line, wrong: problem, .. }| {
                 wrong(format!("{}:{line}: {problem}", path.display()))
             })?;
+            if list == "router" && !trace.content.as_ref().is_some_and(|content| content.is_rate()) {
+                return Err(wrong("a link needs a trace of rates".into()).into());
+            }
         }
         Ok(())
     }

@@ -1,0 +1,103 @@
+//! A wired bottleneck: a link of a rate that may change, and the queue before it.
+
+mod config;
+mod queue;
+mod rate;
+mod record;
+
+use tidemark_core::{Bytes, FlowId, Instant, Packet, Stream};
+use tidemark_marker::Dequeued;
+
+pub use config::{FifoConfig, QueueConfig, RateChange, RouterConfig};
+use queue::Queue;
+use rate::Profile;
+pub(crate) use record::RouterRecord;
+
+use crate::stamped::Stamped;
+
+/// A router at work.
+pub(crate) struct Router {
+    rate: Profile,
+    queue: Queue<Stamped>,
+    /// What the link carries now, and when it will be through.
+    sending: Option<(Instant, Packet<Stamped>)>,
+    /// What the queue dropped and nobody has counted yet.
+    dropped: Vec<Packet<Stamped>>,
+    pub(crate) record: RouterRecord,
+}
+
+impl Router {
+    pub(crate) fn new(config: &RouterConfig, index: u32, seed: u64) -> Result<Self, tidemark_marker::ConfigError> {
+        Ok(Self {
+            rate: Profile::new(config),
+            queue: Queue::new(&config.queue, Stream::new(seed, index, "router"))?,
+            sending: None,
+            dropped: Vec::new(),
+            record: RouterRecord::new(&config.tdq),
+        })
+    }
+
+    /// A packet reaches the queue.
+    pub(crate) fn arrive(&mut self, now: Instant, mut packet: Packet<Stamped>) {
+        packet.payload.at_router = now;
+        if let Err(packet) = self.queue.push(now, packet) {
+            self.dropped.push(packet);
+        }
+        if self.sending.is_none() {
+            self.send_next(now);
+        }
+    }
+
+    /// When the link is through with its packet.
+    pub(crate) fn next(&self) -> Option<Instant> {
+        self.sending.as_ref().map(|(until, _)| *until).filter(|until| *until < Instant::FAR)
+    }
+
+    /// The packet that the link is through with at `now`; the next one follows it.
+    pub(crate) fn receive(&mut self, now: Instant) -> Option<Packet<Stamped>> {
+        let (until, packet) = self.sending.take()?;
+        if until > now {
+            self.sending = Some((until, packet));
+            return None;
+        }
+        self.record.left(packet.size);
+        self.send_next(until);
+        Some(packet)
+    }
+
+    /// The next packet that the queue dropped.
+    pub(crate) fn take_dropped(&mut self) -> Option<Packet<Stamped>> {
+        self.dropped.pop()
+    }
+
+    /// Bytes of a flow in the queue and on the link.
+    pub(crate) fn held(&self, flow: FlowId) -> Bytes {
+        let sending = self.sending.iter().map(|(_, packet)| packet).chain(&self.dropped);
+        sending.filter(|packet| packet.flow == flow).map(|packet| packet.size).sum::<Bytes>() + self.queue.held(flow)
+    }
+
+    /// Bytes that the link could have carried between two instants.
+    pub(crate) fn capacity(&self, from: Instant, to: Instant) -> f64 {
+        self.rate.bytes_between(from, to)
+    }
+
+    /// Ends an interval of the series.
+    pub(crate) fn sample(&mut self, now: Instant) {
+        self.record.sample(self.rate.at(now));
+    }
+
+    fn send_next(&mut self, now: Instant) {
+        while let Some(dequeued) = self.queue.pop(now) {
+            match dequeued {
+                Dequeued::Drop(packet) => self.dropped.push(packet),
+                Dequeued::Send(mut packet) => {
+                    let waited = now.since(packet.payload.at_router);
+                    packet.payload.waited += waited;
+                    self.record.began(now, waited);
+                    self.sending = Some((self.rate.finish(now, packet.size), packet));
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A transport's packet as the simulator carries it.
+
+use tidemark_core::{Duration, Inspect, Instant, Packet, TcpFeedback, TcpView};
+use tidemark_senders::Payload;
+
+/// A payload with what the recorder wants to know of its packet's way.
+#[derive(Clone, Debug)]
+pub(crate) struct Stamped {
+    /// When it was sent.
+    pub(crate) sent: Instant,
+    /// True on the way from a flow's client to its server.
+    pub(crate) back: bool,
+    /// When it reached the last router.
+    pub(crate) at_router: Instant,
+    /// How long it waited in its router's queue.
+    pub(crate) waited: Duration,
+    pub(crate) payload: Payload,
+}
+
+impl Inspect for Stamped {
+    fn tcp(&self) -> Option<TcpView> {
+        self.payload.tcp()
+    }
+    fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
+        self.payload.set_tcp_feedback(feedback);
+    }
+}
+
+/// A packet that is sent now.
+pub(crate) fn stamped(sent: Instant, back: bool, packet: Packet<Payload>) -> Packet<Stamped> {
+    let Packet { flow, size, ecn, payload } = packet;
+    Packet { flow, size, ecn, payload: Stamped { sent, back, at_router: sent, waited: Duration::ZERO, payload } }
+}
+
+/// The packet as its endpoint knows it.
+pub(crate) fn unstamped(packet: Packet<Stamped>) -> Packet<Payload> {
+    let Packet { flow, size, ecn, payload } = packet;
+    Packet { flow, size, ecn, payload: payload.payload }
+}

@@ -1,0 +1,166 @@
+//! Wired bottlenecks: what is known of a queue without running one.
+
+use std::path::Path;
+
+use tidemark_sim::scenario::Scenario;
+use tidemark_sim::{RunResult, Simulation};
+
+fn run(text: &str, overrides: &[&str]) -> RunResult {
+    let overrides: Vec<_> = overrides.iter().map(ToString::to_string).collect();
+    let scenario = Scenario::parse("routers.toml", text, Path::new(""), &overrides).unwrap();
+    Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
+}
+
+const CONSTANT: &str = r#"
+name = "constant"
+duration = "10 s"
+warmup = "1 s"
+
+[[router]]
+name = "link"
+rate = "10 Mbit/s"
+queue = { discipline = "fifo", limit = "125 kB" }
+tdq = ["50 ms", "150 ms"]
+
+[[flow]]
+name = "udp"
+round_trip = "20 ms"
+router = "link"
+sender = { controller = "udp" }
+app = { app = "constant", rate = "8 Mbit/s" }
+"#;
+
+#[test]
+fn below_its_rate_a_link_carries_everything_and_nobody_waits() {
+    let result = run(CONSTANT, &[]);
+    let (router, flow) = (&result.routers[0], &result.flows[0]);
+    // 8 Mbit/s of payload, in packets of 1200 B and 28 B of headers.
+    assert!((router.utilisation - 0.8 * 1228.0 / 1200.0).abs() < 0.001, "{}", router.utilisation);
+    assert!(router.queue_ms.unwrap().p99 < 1.5 && router.dropped == 0);
+    assert!((flow.split_ms.unwrap().propagation - 10.0).abs() < 1.5, "{:?}", flow.split_ms);
+    assert!(flow.ue.is_none() && flow.queue_ms.is_none(), "there is no radio");
+    assert_eq!(result.cell.utilisation, None);
+    assert_eq!(result.jain, None, "one flow shares with nobody");
+}
+
+#[test]
+fn above_its_rate_a_full_drop_tail_queue_holds_its_limit_over_its_rate() {
+    let result = run(CONSTANT, &["flow.0.app.rate=20 Mbit/s"]);
+    let router = &result.routers[0];
+    // 125 kB at 10 Mbit/s are 100 ms; half of what comes is dropped.
+    let queue = router.queue_ms.unwrap();
+    assert!((queue.p50 - 100.0).abs() < 2.0, "{queue:?}");
+    assert!(router.utilisation > 0.999);
+    let lost = result.flows[0].dropped as f64 / result.flows[0].sent_packets as f64;
+    assert!((lost - 0.5).abs() < 0.02, "{lost}");
+    // The queue is older than 50 ms all the time, and never older than 150 ms.
+    assert!((router.tdq_s[0].1 - 9.0).abs() < 0.1 && router.tdq_s[1].1 == 0.0, "{:?}", router.tdq_s);
+}
+
+#[test]
+fn a_rate_that_changes_is_followed() {
+    let change = r#"router.0.changes=[{ at = "4 s", rate = "5 Mbit/s", over = "2 s" }]"#;
+    let result = run(CONSTANT, &["flow.0.app.rate=20 Mbit/s", change, "warmup=0 s"]);
+    // 4 s at 10, 2 s at 7.5 on average, 4 s at 5.
+    assert!((result.routers[0].capacity_mbps - 7.5).abs() < 1e-6);
+    assert!((result.routers[0].throughput_mbps - 7.5).abs() < 0.1);
+}
+
+#[test]
+fn feedback_waits_in_the_router_of_its_way_back() {
+    let text = r#"
+name = "back"
+duration = "20 s"
+warmup = "5 s"
+
+[[router]]
+name = "back"
+rate = "2 Mbit/s"
+
+[[flow]]
+name = "tcp"
+round_trip = "20 ms"
+return_router = "back"
+sender = { controller = "reno" , tcp = { receive_window = "100 kB" } }
+
+[[flow]]
+name = "against it"
+round_trip = "20 ms"
+router = "back"
+sender = { controller = "cubic", tcp = { receive_window = "100 kB" } }
+"#;
+    let result = run(text, &[]);
+    // 100 kB less what is on the wire stand before 2 Mbit/s.
+    assert!(result.flows[0].rtt_ms.unwrap().p50 > 300.0, "{:?}", result.flows[0].rtt_ms);
+    assert!(result.flows[0].owd_ms.unwrap().p99 < 11.0, "its data does not");
+}
+
+#[test]
+fn a_router_before_the_cell_takes_the_queue_out_of_the_cell() {
+    let text = r#"
+name = "before"
+duration = "20 s"
+warmup = "5 s"
+
+[marker]
+law = "l4span"
+
+[[router]]
+name = "link"
+rate = "20 Mbit/s"
+queue = { discipline = "dualpi2" }
+
+[[ue]]
+name = "ue"
+
+[[flow]]
+name = "prague"
+ue = "ue"
+router = "link"
+round_trip = "20 ms"
+sender = { controller = "prague" }
+"#;
+    let result = run(text, &[]);
+    let split = result.flows[0].split_ms.unwrap();
+    assert!(split.router.unwrap() < 2.0 && split.queuing < 3.0, "{split:?}");
+    assert!(result.routers[0].utilisation > 0.9, "{}", result.routers[0].utilisation);
+    let owd = result.flows[0].owd_ms.unwrap().mean;
+    let parts = split.propagation + split.router.unwrap() + split.queuing + split.scheduling + split.retransmission;
+    assert!((parts - owd).abs() < 0.01, "{parts} {owd}");
+}
+
+#[test]
+fn frames_and_transfers_are_counted_where_there_are_some() {
+    let text = r#"
+name = "media"
+duration = "20 s"
+
+[[router]]
+name = "link"
+rate = "20 Mbit/s"
+
+[[flow]]
+name = "video"
+round_trip = "20 ms"
+router = "link"
+sender = { controller = "fixed", rate = "5 Mbit/s" }
+app = { app = "video", size_deviation = 0.0 }
+
+[[flow]]
+name = "clicks"
+round_trip = "20 ms"
+router = "link"
+sender = { controller = "reno" }
+app = { app = "short-flows", size = "14 kB" }
+"#;
+    let result = run(text, &[]);
+    let media = result.flows[0].media.unwrap();
+    assert!(media.frames_sent >= 1_195 && media.frames_received >= media.frames_sent - 2, "{media:?}");
+    assert!(media.freezes == 0 && media.delay_ms.unwrap().p50 < 30.0, "{media:?}");
+    assert!(result.flows[0].transfers.is_none() && result.flows[1].media.is_none());
+    let transfers = result.flows[1].transfers.unwrap();
+    // A handshake and the data: two round trips of 20 ms and the time for 14 kB at 20 Mbit/s.
+    let fastest = 40.0 + 14_000.0 * 8.0 / 20_000.0;
+    assert!(transfers.completed > 10, "{transfers:?}");
+    assert!((fastest..fastest + 15.0).contains(&transfers.completion_ms.unwrap().p50), "{transfers:?}");
+}
