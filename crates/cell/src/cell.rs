@@ -26,12 +26,12 @@ const DECODED_AFTER: u64 = 2;
 /// has no deadline and costs nothing.
 pub struct Cell<P> {
     config: CellConfig,
-    seed: u64,
+    pub(crate) seed: u64,
     pattern: SlotPattern,
     table: LinkTable,
     sizes: BlockSizes,
     scheduler: Scheduler,
-    ues: Vec<Ue<P>>,
+    pub(crate) ues: Vec<Ue<P>>,
     /// UEs for which a slot has something to do, in order.
     active: Vec<u32>,
     /// The next slot to be run.
@@ -128,9 +128,11 @@ impl<P: Inspect> Cell<P> {
 
     /// The IP stack of a UE hands over a packet.
     pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
-        if (id.0 as usize) < self.ues.len() {
-            self.uplink.push_back((self.end_of_uplink(now + self.config.uplink_delay), id.0, packet));
-        }
+        let Some(ue) = self.ues.get(id.0 as usize) else { return };
+        let at = self.end_of_uplink(now.max(ue.silent_until) + self.config.uplink_delay);
+        // Only a UE without coverage sends later than others that asked after it.
+        let place = self.uplink.partition_point(|(other, ..)| *other <= at);
+        self.uplink.insert(place, (at, id.0, packet));
     }
 
     /// When something happens next, if nothing comes in.
@@ -350,7 +352,7 @@ impl<P: Inspect> Cell<P> {
             let (ues, table, sizes, all) = (&mut self.ues, &self.table, &self.sizes, self.config.prbs as usize);
             let candidate = |id: u32| {
                 let ue = &mut ues[id as usize];
-                if ue.tried_in == Some(slot) || !ue.bearer.has_data() {
+                if ue.tried_in == Some(slot) || !ue.bearer.has_data() || ue.silent_until > now {
                     return None;
                 }
                 let offer = ue.offer(table, before, now);
@@ -390,6 +392,9 @@ impl<P: Inspect> Cell<P> {
     /// Retransmissions of a UE that are due and fit; returns the resource blocks they took.
     fn send_again(&mut self, slot: u64, id: u32, symbols: u32, free: u32) -> u32 {
         let mut taken = 0;
+        if self.ues[id as usize].silent_until > self.pattern.start(slot) {
+            return taken;
+        }
         loop {
             let waiting = &mut self.ues[id as usize].again;
             let fits = waiting.front().is_some_and(|again| {

@@ -26,6 +26,7 @@
 mod cell;
 pub mod channel;
 mod config;
+mod control;
 mod harq;
 mod output;
 pub mod radio;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet, Probability, Stream};
-use tidemark_marker::{DeliveryStatus, DrbMarker};
+use tidemark_marker::{DeliveryStatus, DrbMarker, SnLength};
 
 use crate::channel::{Channel, Quality};
 use crate::config::{CellConfig, ConfigError, RlcMode, UeConfig, pdcp_header};
@@ -27,7 +27,9 @@ pub(crate) enum Offer {
 }
 
 pub(crate) struct Ue<P> {
-    channel: Channel,
+    pub(crate) channel: Channel,
+    /// It has no coverage until then.
+    pub(crate) silent_until: Instant,
     outer: OuterLoop,
     errors: Stream,
     cqi_period: Duration,
@@ -45,6 +47,7 @@ pub(crate) struct Ue<P> {
     pub(crate) tried_in: Option<u64>,
     pub(crate) bearer: Bearer<P>,
     pub(crate) marker: DrbMarker,
+    pub(crate) sn_length: SnLength,
     sn_count: u32,
     next_sn: u32,
     pdcp_header: u32,
@@ -89,6 +92,7 @@ impl<P: Inspect> Ue<P> {
             .map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))?;
         Ok(Self {
             channel,
+            silent_until: Instant::ZERO,
             outer: OuterLoop::new(cell.target_bler),
             errors: stream("block-error"),
             cqi_period: cell.cqi_period,
@@ -101,6 +105,7 @@ impl<P: Inspect> Ue<P> {
             tried_in: None,
             bearer: Bearer::new(config.rlc.clone(), overhead),
             marker,
+            sn_length: config.rlc.pdcp_sn,
             sn_count: config.rlc.pdcp_sn.modulus(),
             next_sn: 0,
             pdcp_header,
@@ -117,6 +122,12 @@ impl<P: Inspect> Ue<P> {
         self.next_sn = (sn + 1) % self.sn_count;
         self.marker.handle_pdcp_pdu(now, sn, packet.size + Bytes(u64::from(self.pdcp_header)));
         sn
+    }
+
+    /// Tells a marker that starts anew what stands in the queue.
+    pub(crate) fn announce(&mut self, now: Instant) {
+        let header = Bytes(u64::from(self.pdcp_header));
+        self.bearer.standing().for_each(|(sn, size)| self.marker.handle_pdcp_pdu(now, sn, size + header));
     }
 
     /// What the channel offers in the slot at `now`, when the last downlink slot was at `before`.
@@ -224,7 +235,8 @@ impl<P: Inspect> Ue<P> {
         UeStats {
             cqi: self.cqi,
             queue: self.bearer.queue_state(now),
-            marked: self.marker.counters().marks(),
+            // Marks of markers before this one are in the counter already.
+            marked: self.stats.marked + self.marker.counters().marks(),
             ..self.stats
         }
     }

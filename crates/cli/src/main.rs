@@ -30,6 +30,10 @@ enum Command {
     Run(run::Run),
     /// Run a command as a UE behind a cell, with real packets in real time
     Shell(live::shell::Shell),
+    /// Run several UEs and servers around a cell, with real packets in real time
+    Live(live::lab::Live),
+    /// Ask or tell a live cell that is running
+    Ctl(live::control::Ctl),
     /// Check a scenario without running it
     Check(run::Source),
     /// Print the JSON schema of the scenario language
@@ -59,19 +63,13 @@ fn main() -> ExitCode {
     }
     let command = Arguments::parse().command;
     // A live cell has its own way with signals, and needs a process without other threads.
-    if !matches!(command, Command::Shell(_)) {
+    if !matches!(command, Command::Shell(_) | Command::Live(_) | Command::Ctl(_)) {
         interrupt::listen();
     }
     let outcome = match command {
-        Command::Shell(shell) => {
-            return shell.execute().map_or_else(
-                |error| {
-                    eprintln!("{error:?}");
-                    ExitCode::from(2)
-                },
-                ExitCode::from,
-            );
-        }
+        Command::Shell(shell) => return exit_code(shell.execute()),
+        Command::Live(live) => return exit_code(live.execute()),
+        Command::Ctl(ctl) => ctl.execute(),
         Command::Run(run) => run.execute(),
         Command::Check(source) => source.check(),
         Command::Schema => run::print_schema(),
@@ -86,4 +84,15 @@ fn main() -> ExitCode {
             ExitCode::from(if interrupt::happened() { 130 } else { 2 })
         }
     }
+}
+
+/// The exit code of a command behind a cell is that of the cell.
+fn exit_code(outcome: miette::Result<u8>) -> ExitCode {
+    outcome.map_or_else(
+        |error| {
+            eprintln!("{error:?}");
+            ExitCode::from(2)
+        },
+        ExitCode::from,
+    )
 }

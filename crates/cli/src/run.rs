@@ -110,7 +110,7 @@ pub fn write(out: &Path, result: &RunResult) -> Result<PathBuf> {
 }
 
 /// Makes the folder and proves that a file can be written there.
-fn make(out: &Path) -> Result<()> {
+pub fn make(out: &Path) -> Result<()> {
     let wrong = || format!("{} can't be written: name another folder with --out", out.display());
     fs::create_dir_all(out).into_diagnostic().wrap_err_with(wrong)?;
     let probe = out.join(".writable");

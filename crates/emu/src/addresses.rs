@@ -6,6 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub const CELLS: u32 = 64;
 /// UEs of one live cell at most.
 pub const UES: u32 = 250;
+/// Servers of one live cell at most.
+pub const SERVERS: u32 = 60;
 
 /// Length of the prefix that all UEs of a cell share.
 pub const PREFIX_V4: u8 = 24;
@@ -27,6 +29,23 @@ pub fn ue(cell: u32, ue: u32) -> (Ipv4Addr, Ipv6Addr) {
         Ipv4Addr::new(100, 96, cell as u8, host as u8),
         Ipv6Addr::new(0xFD74, 0x6D61, 0x726B, cell as u16, 0, 0, 0, host as u16),
     )
+}
+
+/// Address of a server behind a core network of the cell's own, counted from 0.
+pub fn server(cell: u32, server: u32) -> (Ipv4Addr, Ipv6Addr) {
+    server_link(cell, server, 2)
+}
+
+/// The server's next hop: the core's end of its link.
+pub fn server_gateway(cell: u32, server: u32) -> (Ipv4Addr, Ipv6Addr) {
+    server_link(cell, server, 1)
+}
+
+/// Each server has a link of four addresses.
+fn server_link(cell: u32, server: u32, end: u32) -> (Ipv4Addr, Ipv6Addr) {
+    let host = server * 4 + end;
+    let v6 = Ipv6Addr::new(0xFD74, 0x6D61, 0x726C, cell as u16, 0, 0, 0, host as u16);
+    (Ipv4Addr::new(100, 97, cell as u8, host as u8), v6)
 }
 
 /// The UE that an address of this cell belongs to.

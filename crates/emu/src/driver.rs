@@ -3,13 +3,16 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 use hdrhistogram::Histogram;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
-use tidemark_cell::{Cell, CellConfig, DelaySplit, DropReason, Output, UeConfig, UeId, UeStats};
+use tidemark_cell::{
+    Cell, CellConfig, ChannelConfig, ConfigError, DelaySplit, DropReason, Output, UeConfig, UeId, UeStats,
+};
 use tidemark_core::{Duration, Ecn, FlowId, Inspect, Instant, Packet, TcpFeedback, TcpView};
+use tidemark_marker::MarkerConfig;
 use tidemark_wire::ip::FiveTuple;
 
 use crate::addresses;
@@ -149,10 +152,25 @@ pub struct Counters {
 }
 
 /// What a running driver can be told.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Command {
     /// End.
     Stop,
+    /// Change something, and say whether the cell took it.
+    Change(Change, SyncSender<Result<(), ConfigError>>),
+}
+
+/// A change of a running cell.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// The radio channel of a UE.
+    Channel(UeId, Box<ChannelConfig>),
+    /// The law of a UE's bearer, or its thresholds.
+    Marker(UeId, Box<MarkerConfig>),
+    /// A UE is without coverage for this long.
+    Outage(UeId, Duration),
+    /// A UE moves to another cell.
+    Handover(UeId),
 }
 
 /// Tells a running driver what to do, from any thread.
@@ -217,6 +235,16 @@ impl Control {
             // A counter that is full wakes the driver as well.
             let _ = rustix::io::write(&*self.wake, &1u64.to_ne_bytes());
         }
+    }
+
+    /// Changes something and waits until that is done.
+    ///
+    /// # Errors
+    /// What the cell refuses; `None` if the driver has ended.
+    pub fn change(&self, change: Change) -> Result<(), Option<ConfigError>> {
+        let (reply, answer) = sync_channel(1);
+        self.tell(Command::Change(change, reply));
+        answer.recv().map_err(|_| None)?.map_err(Some)
     }
 }
 
@@ -300,8 +328,14 @@ impl<O: Observer> State<O> {
             }
             if !fds[devices.len()].revents().is_empty() {
                 let _ = rustix::io::read(&*ports.wake, &mut buffer[..8]);
-                if let Ok(Command::Stop) = self.commands.try_recv() {
-                    return Ok(());
+                while let Ok(command) = self.commands.try_recv() {
+                    match command {
+                        Command::Stop => return Ok(()),
+                        Command::Change(change, reply) => {
+                            // Whoever asked may be gone.
+                            let _ = reply.try_send(self.change(change));
+                        }
+                    }
                 }
             }
         }
@@ -323,6 +357,22 @@ impl<O: Observer> State<O> {
             }
         }
         Ok(())
+    }
+
+    fn change(&mut self, change: Change) -> Result<(), ConfigError> {
+        let now = self.clock.now();
+        match change {
+            Change::Channel(ue, config) => self.cell.set_channel(ue, &config),
+            Change::Marker(ue, config) => self.cell.set_marker(now, ue, &config),
+            Change::Outage(ue, span) => {
+                self.cell.interrupt(now, ue, span);
+                Ok(())
+            }
+            Change::Handover(ue) => {
+                self.cell.hand_over(now, ue);
+                Ok(())
+            }
+        }
     }
 
     fn downlink(&mut self, now: Instant, bytes: &[u8], overloaded: bool, ports: &Ports) {

@@ -62,9 +62,9 @@ impl Lease {
         self.number
     }
 
-    /// Where this cell may keep a socket while it runs.
-    pub fn path(&self, suffix: &str) -> PathBuf {
-        self.folder.join(format!("{}.{suffix}", self.number))
+    /// Where this cell's control socket is to be.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.join(format!("{}.ctl", self.number))
     }
 
     /// Notes a change before it is made.
@@ -82,6 +82,13 @@ impl Drop for Lease {
         let _turn = turn(&self.folder);
         undo(&self.folder, self.number, &mut self.journal);
     }
+}
+
+/// The control sockets of live cells that this user may reach, with the cells' numbers.
+pub fn sockets() -> Vec<(u32, PathBuf)> {
+    let Ok(folder) = folder() else { return Vec::new() };
+    let path = |number: u32| (number, folder.join(format!("{number}.ctl")));
+    (0..CELLS).map(path).filter(|(_, path)| path.exists()).collect()
 }
 
 /// Where numbers are taken: for all users where this process may write there, else for this user.
@@ -141,9 +148,7 @@ fn undo(folder: &Path, number: u32, journal: &mut File) {
         }
     }
     let _ = journal.set_len(0);
-    for suffix in ["ctl", "metrics"] {
-        let _ = fs::remove_file(folder.join(format!("{number}.{suffix}")));
-    }
+    let _ = fs::remove_file(folder.join(format!("{number}.ctl")));
 }
 
 /// Writes the old value of a setting into the journal of another live cell in the same namespace.

@@ -30,6 +30,6 @@ mod tun;
 
 pub use clock::Clock;
 pub use datagram::{Datagram, Reader};
-pub use driver::{Command, Control, Counters, Driver, Link, Observer, Plan, Progress, Seen};
+pub use driver::{Change, Command, Control, Counters, Driver, Link, Observer, Plan, Progress, Seen};
 pub use error::Error;
 pub use tun::Tun;

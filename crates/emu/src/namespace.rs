@@ -1,10 +1,11 @@
-//! The network namespace of a UE, and the command that runs inside.
+//! The network namespace of a UE, a server or a core network, and the command that runs inside.
 //!
 //! It has no name and no process of its own: it lives as long as the command's process namespace does, and that ends with
 //! the thread that started it. So nothing of it outlives a `kill -9`.
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, Command};
@@ -13,20 +14,21 @@ use std::thread;
 
 use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
 use rustix::process::{Pid, Signal, kill_process};
-use rustix::thread::UnshareFlags;
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 
-use crate::addresses::{PREFIX_V4, PREFIX_V6, gateway, ue};
+use crate::addresses::{PREFIX_V4, PREFIX_V6, gateway, server, server_gateway, ue};
 use crate::error::Error;
-use crate::outside::{DEVICE_QUEUE, device_drops, has_ipv6, ip};
+use crate::outside::{DEVICE_QUEUE, core_device, device_drops, has_ipv6, ip};
 use crate::realtime::die_with_parent;
 use crate::tun::Tun;
 
 /// The device that a UE sees its cell through.
 const DEVICE: &str = "cell0";
 
-/// A UE's namespace, ready for its command.
+/// A namespace, ready for its command.
 #[derive(Debug)]
 pub struct Namespace {
+    network: OwnedFd,
     commands: Sender<Vec<OsString>>,
     started: Receiver<Result<Pid, Error>>,
 }
@@ -36,24 +38,61 @@ pub struct Namespace {
 pub struct Inside(Pid);
 
 impl Namespace {
-    /// Makes a namespace whose default route leads to the device that is given back. Once its command has ended,
-    /// `ended` is called with the exit code and the packets that the UE's device lost.
+    /// A UE, whose default route leads to the device that is given back. Once its command has ended, `ended` is called with
+    /// the exit code and the packets that the device lost.
     ///
     /// # Errors
     /// A missing right, or what the system says.
-    pub fn make(
+    pub fn ue(
         cell: u32,
         index: u32,
         mtu: u16,
         ended: impl FnOnce(u8, u64) + Send + 'static,
     ) -> Result<(Self, Tun), Error> {
+        Self::make(format!("ue{index}"), move || ue_device(cell, index, mtu), ended)
+    }
+
+    /// A core network of its own, with the cell's core device, which is given back. It ends when it is dropped.
+    ///
+    /// # Errors
+    /// A missing right, or what the system says.
+    pub fn core(cell: u32, mtu: u16) -> Result<(Self, Tun), Error> {
+        let device = move || {
+            let tun = core_device(cell, mtu)?;
+            forward_everything()?;
+            Ok(tun)
+        };
+        Self::make("core".into(), device, |_, _| {})
+    }
+
+    /// A server behind a core network. Once its command has ended, `ended` is called with the exit code.
+    ///
+    /// # Errors
+    /// A missing right, or what the system says.
+    pub fn server(
+        cell: u32,
+        index: u32,
+        mtu: u16,
+        core: &Self,
+        ended: impl FnOnce(u8, u64) + Send + 'static,
+    ) -> Result<Self, Error> {
+        let core = core.network.try_clone().map_err(Error::system("the core's namespace"))?;
+        Ok(Self::make(format!("server{index}"), move || link_to_core(cell, index, mtu, core), ended)?.0)
+    }
+
+    /// Makes a namespace on a thread of its own, in which `setup` runs.
+    fn make<T: Send + 'static>(
+        name: String,
+        setup: impl FnOnce() -> Result<T, Error> + Send + 'static,
+        ended: impl FnOnce(u8, u64) + Send + 'static,
+    ) -> Result<(Self, T), Error> {
         let (commands, wanted) = channel::<Vec<OsString>>();
         let (ready, made) = channel();
         let (report, started) = channel();
         let body = move || {
-            let tun = enter(cell, index, mtu);
-            let failed = tun.is_err();
-            if ready.send(tun).is_err() || failed {
+            let made = enter().and_then(|network| Ok((network, setup()?)));
+            let failed = made.is_err();
+            if ready.send(made).is_err() || failed {
                 return;
             }
             // The owner went away before it had a command.
@@ -73,10 +112,10 @@ impl Namespace {
             }
         };
         // The thread lives as long as the command: the command dies with it.
-        thread::Builder::new().name(format!("ue{index}")).spawn(body).map_err(Error::system("a thread"))?;
+        thread::Builder::new().name(name).spawn(body).map_err(Error::system("a thread"))?;
         let gone = |_| Error::system("the thread of a namespace")(std::io::ErrorKind::BrokenPipe.into());
-        let tun = made.recv().map_err(gone)??;
-        Ok((Self { commands, started }, tun))
+        let (network, made) = made.recv().map_err(gone)??;
+        Ok((Self { network, commands, started }, made))
     }
 
     /// Starts the command.
@@ -103,14 +142,22 @@ impl Drop for Inside {
     }
 }
 
-/// Moves the calling thread into new namespaces and makes the UE's device there.
-fn enter(cell: u32, index: u32, mtu: u16) -> Result<Tun, Error> {
+/// Moves the calling thread into new namespaces, and gives the network namespace as a file.
+fn enter() -> Result<OwnedFd, Error> {
     // SAFETY: of what threads have in common only the file-system state is unshared, and this thread has no use of it.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET | UnshareFlags::NEWNS) }
         .map_err(Error::errno("a network namespace"))?;
     // What is mounted here is nobody else's.
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
         .map_err(Error::errno("a mount namespace"))?;
+    resolve_outside();
+    ip("link set lo up\n")?;
+    let network = fs::File::open("/proc/thread-self/ns/net").map_err(Error::system("the new namespace"))?;
+    Ok(network.into())
+}
+
+/// Makes the UE's device in the calling thread's namespace.
+fn ue_device(cell: u32, index: u32, mtu: u16) -> Result<Tun, Error> {
     let tun = Tun::open(DEVICE)?;
     let (v4, v6) = ue(cell, index);
     let (next_hop, next_hop_v6) = gateway(cell);
@@ -119,16 +166,53 @@ fn enter(cell: u32, index: u32, mtu: u16) -> Result<Tun, Error> {
          route add default via {next_hop_v6} dev {DEVICE}\n"
     );
     ip(&format!(
-        "link set lo up\n\
-         link set {DEVICE} mtu {mtu} txqueuelen {DEVICE_QUEUE} addrgenmode none\n\
+        "link set {DEVICE} mtu {mtu} txqueuelen {DEVICE_QUEUE} addrgenmode none\n\
          address add {v4}/{PREFIX_V4} dev {DEVICE}\n\
          link set {DEVICE} up\n\
          route add default via {next_hop} dev {DEVICE}\n\
          {}",
         if has_ipv6() { &ipv6 } else { "" }
     ))?;
-    resolve_outside();
     Ok(tun)
+}
+
+/// Links the calling thread's namespace to the core's, with an address of its own.
+fn link_to_core(cell: u32, index: u32, mtu: u16, core: OwnedFd) -> Result<(), Error> {
+    let (v4, v6) = server(cell, index);
+    let (next_hop, next_hop_v6) = server_gateway(cell, index);
+    let peer = format!("server{index}");
+    let path = format!("/proc/{}/fd/{}", std::process::id(), core.as_raw_fd());
+    let with_v6 = |commands: String| if has_ipv6() { commands } else { String::new() };
+    ip(&format!("link add eth0 type veth peer name {peer} netns {path}\n"))?;
+    // The other end is configured where it is, by a thread that goes there.
+    let there = format!(
+        "link set {peer} mtu {mtu} up\naddress add {next_hop}/30 dev {peer}\n{}",
+        with_v6(format!("address add {next_hop_v6}/126 dev {peer} nodad\n"))
+    );
+    let visit = move || {
+        move_into_link_name_space(core.as_fd(), Some(LinkNameSpaceType::Network))
+            .map_err(Error::errno("the core's namespace"))?;
+        ip(&there)
+    };
+    let failed = |_| Error::system("the core's namespace")(std::io::ErrorKind::Other.into());
+    thread::spawn(visit).join().map_err(failed)??;
+    ip(&format!(
+        "link set eth0 mtu {mtu} up\n\
+         address add {v4}/30 dev eth0\n\
+         route add default via {next_hop} dev eth0\n\
+         {}",
+        with_v6(format!("address add {v6}/126 dev eth0 nodad\nroute add default via {next_hop_v6} dev eth0\n"))
+    ))
+}
+
+/// Makes a router of the calling thread's namespace, which is nobody else's.
+fn forward_everything() -> Result<(), Error> {
+    for setting in ["/proc/sys/net/ipv4/ip_forward", "/proc/sys/net/ipv6/conf/all/forwarding"] {
+        if fs::exists(setting).unwrap_or(false) {
+            fs::write(setting, "1").map_err(Error::system(setting))?;
+        }
+    }
+    Ok(())
 }
 
 /// A name server on the host's loopback cannot be reached from here; systemd-resolved says where the real ones are.

@@ -1,6 +1,6 @@
 //! What a run found out. A figure that could not be measured is absent, never zero.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::distribution::{Distribution, Quantiles};
 
@@ -78,7 +78,7 @@ pub struct LiveResult {
 }
 
 /// Lateness of deadlines, in microseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lateness {
     /// Median.
     pub p50: f64,

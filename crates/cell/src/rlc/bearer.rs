@@ -63,6 +63,10 @@ impl<P: Inspect> Bearer<P> {
         self.queued += packet.size;
         self.queue.push_back(Waiting { packet, sn, arrived: now });
     }
+    /// PDCP SN and size of the SDUs of which nothing has been sent, oldest first.
+    pub(crate) fn standing(&self) -> impl Iterator<Item = (u32, Bytes)> + '_ {
+        self.queue.iter().map(|waiting| (waiting.sn, waiting.packet.size))
+    }
     /// True if a transport block would carry something.
     pub(crate) fn has_data(&self) -> bool {
         self.unsent > 0 || !self.queue.is_empty() || !self.retransmissions.is_empty()

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use miette::{IntoDiagnostic, Result, miette};
-use tidemark_cell::ChannelConfig;
-use tidemark_cell::channel::{TraceConfig, TraceFormat};
+use miette::{Result, miette};
 use tidemark_sim::scenario::Scenario;
 
 use crate::run::diagnostic;
@@ -27,11 +25,9 @@ pub const DEFAULT: &str = PRESETS[0].0;
 /// The scenario of a preset, or of `trace:FILE`, with overrides.
 pub fn load(name: &str, overrides: &[String]) -> Result<Scenario> {
     if let Some(file) = name.strip_prefix(TRACE) {
-        let mut scenario = load(TRACED, overrides)?;
-        scenario.name = "trace".into();
-        let trace = read_trace(file)?;
-        scenario.ue.iter_mut().for_each(|ue| ue.channel = ChannelConfig::Trace(trace.clone()));
-        return Ok(scenario);
+        let channel = trace(file)?;
+        let trace = ["name=trace".into(), format!("ue.0.channel={channel}")];
+        return load(TRACED, &[&trace[..], overrides].concat());
     }
     let Some((name, text)) = PRESETS.iter().find(|(known, _)| *known == name) else {
         let known: Vec<_> = PRESETS.iter().map(|(name, _)| *name).collect();
@@ -40,18 +36,20 @@ pub fn load(name: &str, overrides: &[String]) -> Result<Scenario> {
     Scenario::parse(name, text, Path::new("."), overrides).map_err(diagnostic)
 }
 
-/// `FILE`, or `FILE#COLUMN` for a CSV file.
-fn read_trace(file: &str) -> Result<TraceConfig> {
-    let (file, column) = file.split_once('#').map_or((file, None), |(file, column)| (file, Some(column.to_string())));
-    let text = std::fs::read_to_string(file).into_diagnostic().map_err(|error| miette!("{file}: {error}"))?;
-    let format = match (&column, text.starts_with('#')) {
-        (Some(_), _) => TraceFormat::Csv,
-        (None, true) => TraceFormat::RatePattern,
-        (None, false) => TraceFormat::Mahimahi,
+/// The channel of `FILE`, or of `FILE#COLUMN` for a CSV file, as a scenario has it.
+fn trace(file: &str) -> Result<String> {
+    let (file, column) = file.split_once('#').map_or((file, None), |(file, column)| (file, Some(column)));
+    let path = std::fs::canonicalize(file).map_err(|error| miette!("{file}: {error}"))?;
+    let text = std::fs::read_to_string(&path).map_err(|error| miette!("{file}: {error}"))?;
+    let format = match (column, text.starts_with('#')) {
+        (Some(_), _) => "csv",
+        (None, true) => "rate-pattern",
+        (None, false) => "mahimahi",
     };
-    let mut trace = TraceConfig { file: file.into(), format, column, ..TraceConfig::default() };
-    trace.read(&text).map_err(|error| miette!("{error}"))?;
-    Ok(trace)
+    let quoted = |text: &str| toml::Value::from(text).to_string();
+    let column = column.map_or(String::new(), |column| format!(", column = {}", quoted(column)));
+    let path = quoted(&path.to_string_lossy());
+    Ok(format!("{{ model = \"trace\", file = {path}, format = \"{format}\"{column} }}"))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hdrhistogram::Histogram;
 use tidemark_cell::UeStats;
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant};
 use tidemark_emu::realtime::Priority;
@@ -115,7 +116,8 @@ impl Recorder {
         let before = |ue: usize| warm.stats.get(ue).unwrap_or(&nothing);
         let names = self.scenario.ues();
         let law = |ue: usize| tag(&names[ue].config.marker, "law");
-        let flows = self.flows.iter().map(|flow| flow.result(&names[flow.ue].name, law(flow.ue), warm.now)).collect::<Vec<_>>();
+        let flows =
+            self.flows.iter().map(|flow| flow.result(&names[flow.ue].name, law(flow.ue), warm.now)).collect::<Vec<_>>();
         let share = |used: u64| (resources > 0).then(|| used as f64 / resources as f64);
         let used = |ue: usize| stats[ue].resources - before(ue).resources;
         let dropped = |ue: &UeStats| ue.dropped_by_law + ue.dropped_by_queue + ue.dropped_by_radio;
@@ -244,7 +246,6 @@ impl Observer for Recorder {
     }
 
     fn sample(&mut self, progress: &Progress<'_>) {
-        let quantile = |q| progress.lateness.value_at_quantile(q) as f64 / 1e3;
         self.last = Last {
             now: progress.now,
             stats: progress.ues.to_vec(),
@@ -252,13 +253,7 @@ impl Observer for Recorder {
             busy: progress.busy,
             counters: progress.counters,
             fifo: progress.priority == Priority::Fifo,
-            lateness: (!progress.lateness.is_empty()).then(|| Lateness {
-                p50: quantile(0.5),
-                p99: quantile(0.99),
-                p999: quantile(0.999),
-                max: progress.lateness.max() as f64 / 1e3,
-                deadlines: progress.lateness.len(),
-            }),
+            lateness: lateness(progress.lateness),
         };
         if self.warm.is_none() && !self.scenario.warmup.is_zero() && self.scenario.counts(progress.now) {
             self.warm = Some(self.last.clone());
@@ -341,6 +336,18 @@ impl Flow {
     }
 }
 
+/// What a histogram of nanoseconds says.
+pub fn lateness(histogram: &Histogram<u64>) -> Option<Lateness> {
+    let quantile = |q| histogram.value_at_quantile(q) as f64 / 1e3;
+    (!histogram.is_empty()).then(|| Lateness {
+        p50: quantile(0.5),
+        p99: quantile(0.99),
+        p999: quantile(0.999),
+        max: histogram.max() as f64 / 1e3,
+        deadlines: histogram.len(),
+    })
+}
+
 /// `tcp 192.0.2.1:443 to 50612`: the server and the port at the UE.
 fn name(tuple: Option<FiveTuple>) -> String {
     let Some(tuple) = tuple else { return "unreadable".into() };
@@ -357,12 +364,12 @@ fn name(tuple: Option<FiveTuple>) -> String {
 }
 
 /// The name under which a tagged configuration is written in a scenario.
-fn tag(config: &impl serde::Serialize, key: &str) -> String {
+pub fn tag(config: &impl serde::Serialize, key: &str) -> String {
     let value = serde_json::to_value(config).unwrap_or_default();
     value[key].as_str().unwrap_or("?").to_string()
 }
 
-fn mbps(bytes: Bytes, span: Duration) -> f64 {
+pub fn mbps(bytes: Bytes, span: Duration) -> f64 {
     if span.is_zero() {
         return 0.0;
     }

@@ -55,6 +55,9 @@ pub struct Scenario {
     /// Flows.
     #[serde(default)]
     pub flow: Vec<Flow>,
+    /// Servers of `tidemark live`. The simulator takes no notice.
+    #[serde(default)]
+    pub server: Vec<Server>,
     /// The text that it was read from, with overrides applied.
     #[serde(skip)]
     pub text: String,
@@ -77,6 +80,18 @@ pub struct Ue {
     pub rlc: RlcConfig,
     /// Its bearer's marker. Default: the scenario's.
     pub marker: Option<MarkerConfig>,
+    /// What `tidemark live` runs at it, in a shell. Default: nothing. The simulator takes no notice.
+    pub command: Option<String>,
+}
+
+/// A server of the live cell, behind its core network.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// Its name.
+    pub name: String,
+    /// What `tidemark live` runs at it, in a shell.
+    pub command: String,
 }
 
 /// One flow, or one for every copy of its UE.

@@ -1,0 +1,63 @@
+//! What can be changed while a cell runs.
+
+use tidemark_core::{Duration, Inspect, Instant, Stream};
+use tidemark_marker::{DrbMarker, MarkerConfig};
+
+use crate::cell::Cell;
+use crate::channel::{Channel, ChannelConfig};
+use crate::config::ConfigError;
+use crate::output::UeId;
+
+/// How long a UE is silent while it moves to another cell: a little below 3GPP's mean of 49.5 ms for a handover without
+/// random-access failures (TR 36.881 table 5.2.1-1).
+const HANDOVER: Duration = Duration::from_millis(45);
+
+impl<P: Inspect> Cell<P> {
+    /// The UE's radio is another one from now on. A UE that does not exist is left alone.
+    ///
+    /// # Errors
+    /// A field that cannot be used; a channel with a rate cannot become one with a quality, nor the reverse, since RLC's
+    /// headers count in one of them only.
+    pub fn set_channel(&mut self, id: UeId, config: &ChannelConfig) -> Result<(), ConfigError> {
+        let stream = Stream::new(self.seed, id.0, "channel");
+        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return Ok(()) };
+        let channel = Channel::new(config, stream)?;
+        if channel.is_rate() != ue.channel.is_rate() {
+            return Err(ConfigError::new("channel.model", "can't change between a rate and a radio quality"));
+        }
+        ue.channel = channel;
+        Ok(())
+    }
+
+    /// The UE's bearer is marked by another law, or with other thresholds. It starts anew: what stands in the queue
+    /// is announced to it, what it knew of flows is not.
+    ///
+    /// # Errors
+    /// A field that cannot be used.
+    pub fn set_marker(&mut self, now: Instant, id: UeId, config: &MarkerConfig) -> Result<(), ConfigError> {
+        let stream = Stream::new(self.seed, id.0, "mark");
+        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return Ok(()) };
+        let marker = DrbMarker::new(config, ue.sn_length, stream)
+            .map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))?;
+        ue.stats.marked += std::mem::replace(&mut ue.marker, marker).counters().marks();
+        ue.announce(now);
+        Ok(())
+    }
+
+    /// Nothing is sent to or by the UE for this long: it has no coverage. Its packets wait.
+    pub fn interrupt(&mut self, now: Instant, id: UeId, span: Duration) {
+        if let Some(ue) = self.ues.get_mut(id.0 as usize) {
+            ue.silent_until = ue.silent_until.max(now + span);
+        }
+    }
+
+    /// The UE moves to another cell of the same kind: an interruption, after which what stood in the queue goes on by data
+    /// forwarding, and the marker has forgotten the old radio.
+    pub fn hand_over(&mut self, now: Instant, id: UeId) {
+        self.interrupt(now, id, HANDOVER);
+        if let Some(ue) = self.ues.get_mut(id.0 as usize) {
+            ue.marker.handle_handover(now);
+            ue.announce(now);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What changes while a cell runs takes effect, and loses nothing.
+
+use tidemark_cell::channel::{FixedConfig, StaticConfig};
+use tidemark_cell::{Cell, CellConfig, ChannelConfig, Output, UeConfig, UeId};
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};
+use tidemark_marker::{LawConfig, MarkerConfig, StepConfig};
+
+/// A cell that is kept busy: 20 Mbit/s of 1500-byte packets from now on, told what arrived when.
+struct Busy {
+    cell: Cell<()>,
+    now: Instant,
+    sent: u64,
+    arrived: Vec<(Instant, Ecn)>,
+}
+
+impl Busy {
+    fn new() -> Self {
+        let mut cell = Cell::new(&CellConfig::default(), 1).unwrap();
+        cell.add_ue(&UeConfig::default()).unwrap();
+        Self { cell, now: Instant::ZERO, sent: 0, arrived: Vec::new() }
+    }
+
+    fn run(&mut self, millis: u64, packet_every: Option<Duration>) {
+        let end = self.now + Duration::from_millis(millis);
+        let mut next = self.now;
+        loop {
+            let packet = if packet_every.is_some() { next } else { Instant::FAR };
+            let cell = self.cell.next_deadline().unwrap_or(Instant::FAR);
+            if packet.min(cell) > end {
+                break;
+            }
+            if cell <= packet {
+                self.cell.handle_timeout(cell);
+            } else {
+                let packet = Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::Ect1, payload: () };
+                self.cell.handle_downlink(next, UeId(0), packet);
+                self.sent += 1;
+                next += packet_every.unwrap_or_default();
+            }
+            while let Some(output) = self.cell.poll_output() {
+                let Output::Downlink { at, packet, .. } = output else { panic!("{output:?}") };
+                self.arrived.push((at, packet.ecn));
+            }
+        }
+        self.now = end;
+    }
+
+    fn longest_gap(&self) -> Duration {
+        self.arrived.windows(2).map(|pair| pair[1].0.since(pair[0].0)).max().unwrap()
+    }
+}
+
+const EVERY: Option<Duration> = Some(Duration::from_micros(600));
+
+#[test]
+fn an_outage_is_as_long_as_it_was_asked_for_and_its_packets_come_later() {
+    let mut busy = Busy::new();
+    busy.run(200, EVERY);
+    busy.cell.interrupt(busy.now, UeId(0), Duration::from_millis(300));
+    busy.run(1_000, EVERY);
+    busy.run(1_000, None);
+    assert_eq!(busy.arrived.len() as u64, busy.sent);
+    assert!((299..310).contains(&busy.longest_gap().as_millis()), "{}", busy.longest_gap());
+}
+
+#[test]
+fn uplink_packets_wait_for_the_end_of_an_outage_and_overtake_nobody() {
+    let mut cell = Cell::new(&CellConfig::default(), 1).unwrap();
+    let ues = [(); 2].map(|()| cell.add_ue(&UeConfig::default()).unwrap());
+    cell.interrupt(Instant::ZERO, ues[0], Duration::from_millis(100));
+    let packet = |flow| Packet { flow: FlowId(flow), size: Bytes(40), ecn: Ecn::NotEct, payload: () };
+    for (flow, ue) in [(0, ues[0]), (1, ues[1]), (2, ues[0])] {
+        cell.handle_uplink(Instant::from_millis(1), ue, packet(flow));
+    }
+    let mut left = Vec::new();
+    while let Some(now) = cell.next_deadline() {
+        cell.handle_timeout(now);
+        while let Some(Output::Uplink { at, packet, .. }) = cell.poll_output() {
+            left.push((packet.flow.0, at >= Instant::from_millis(100)));
+        }
+    }
+    assert_eq!(left, [(1, false), (0, true), (2, true)]);
+}
+
+#[test]
+fn a_handover_interrupts_for_a_moment_and_loses_nothing() {
+    let mut busy = Busy::new();
+    busy.run(200, EVERY);
+    busy.cell.hand_over(busy.now, UeId(0));
+    busy.run(500, EVERY);
+    busy.run(1_000, None);
+    assert_eq!(busy.arrived.len() as u64, busy.sent);
+    assert!((40..60).contains(&busy.longest_gap().as_millis()), "{}", busy.longest_gap());
+}
+
+#[test]
+fn a_worse_channel_carries_less() {
+    let mut busy = Busy::new();
+    let rate = |busy: &mut Busy| {
+        let before = busy.arrived.len();
+        busy.run(1_000, Some(Duration::from_micros(100)));
+        busy.arrived.len() - before
+    };
+    let good = rate(&mut busy);
+    busy.cell.set_channel(UeId(0), &ChannelConfig::Static(StaticConfig { snr_db: 3.0 })).unwrap();
+    let bad = rate(&mut busy);
+    assert!(bad * 2 < good, "{good} packets, then {bad}");
+    let other_kind = ChannelConfig::Fixed(FixedConfig::default());
+    assert_eq!(busy.cell.set_channel(UeId(0), &other_kind).unwrap_err().field(), "channel.model");
+}
+
+#[test]
+fn a_law_takes_effect_at_once_and_marks_stay_counted() {
+    let mut busy = Busy::new();
+    let fast = Some(Duration::from_micros(250));
+    busy.run(300, fast);
+    assert!(busy.arrived.iter().all(|(_, ecn)| *ecn == Ecn::Ect1));
+    let step = MarkerConfig::with_law(LawConfig::Step(StepConfig::default()));
+    busy.cell.set_marker(busy.now, UeId(0), &step).unwrap();
+    busy.run(300, fast);
+    let marked = busy.cell.ue(busy.now, UeId(0)).unwrap().marked;
+    assert!(marked > 100, "{marked}");
+    busy.cell.set_marker(busy.now, UeId(0), &MarkerConfig::default()).unwrap();
+    busy.run(300, fast);
+    assert_eq!(busy.cell.ue(busy.now, UeId(0)).unwrap().marked, marked);
+}

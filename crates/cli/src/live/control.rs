@@ -1,0 +1,210 @@
+//! `tidemark ctl`: a running cell is asked and told over a socket that only its owner may use.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration as Wait;
+
+use clap::{Args, Subcommand};
+use miette::{IntoDiagnostic, Result, miette};
+use tidemark_cell::UeId;
+use tidemark_core::Duration;
+use tidemark_emu::{Change, Control, lease};
+use tidemark_sim::scenario::Scenario;
+
+use super::view;
+use super::watch::Shared;
+
+/// Longest request.
+const LONGEST: u64 = 64 * 1024;
+
+#[derive(Args)]
+pub struct Ctl {
+    /// Which of several live cells: N of its device tidemarkN
+    #[arg(long, value_name = "N")]
+    cell: Option<u32>,
+    #[command(subcommand)]
+    request: Request,
+}
+
+#[derive(Subcommand)]
+enum Request {
+    /// Show how the cell is, again and again
+    Watch,
+    /// Print how the cell is, as JSON
+    Status,
+    /// Print counters in Prometheus' text format
+    Metrics,
+    /// Change channels or laws: ue.0.channel.snr_db=5 marker.law=ramp marker.high="20 ms"
+    Set {
+        /// Keys of the scenario and their new values
+        #[arg(required = true, value_name = "KEY=VALUE")]
+        assignments: Vec<String>,
+    },
+    /// Take a UE's coverage away for a time, as in: outage ue "500 ms"
+    Outage {
+        /// Name of the UE
+        ue: String,
+        /// How long
+        time: Duration,
+    },
+    /// Move a UE to another cell of the same kind
+    Handover {
+        /// Name of the UE
+        ue: String,
+    },
+}
+
+impl Ctl {
+    pub fn execute(&self) -> Result<()> {
+        let socket = find(self.cell)?;
+        let words = match &self.request {
+            Request::Watch => return view::show(|| ask(&socket, &["status".into()])),
+            Request::Status => vec!["status".into()],
+            Request::Metrics => vec!["metrics".into()],
+            Request::Set { assignments } => [vec!["set".into()], assignments.clone()].concat(),
+            Request::Outage { ue, time } => vec!["outage".into(), ue.clone(), time.to_string()],
+            Request::Handover { ue } => vec!["handover".into(), ue.clone()],
+        };
+        print!("{}", ask(&socket, &words)?);
+        Ok(())
+    }
+}
+
+/// The socket of the cell that is meant.
+fn find(cell: Option<u32>) -> Result<PathBuf> {
+    let sockets = lease::sockets();
+    match (cell, sockets.as_slice()) {
+        (Some(cell), _) => sockets
+            .into_iter()
+            .find(|(number, _)| *number == cell)
+            .map(|(_, path)| path)
+            .ok_or_else(|| miette!("no live cell of yours has the number {cell}")),
+        (None, [(_, path)]) => Ok(path.clone()),
+        (None, []) => Err(miette!("no live cell of yours is running: start one with `tidemark shell`")),
+        (None, several) => {
+            let numbers: Vec<_> = several.iter().map(|(number, _)| number.to_string()).collect();
+            Err(miette!("several live cells are running: name one with --cell {}", numbers.join(" or ")))
+        }
+    }
+}
+
+fn ask(socket: &Path, words: &[String]) -> Result<String> {
+    let mut stream = UnixStream::connect(socket).map_err(|error| miette!("{}: {error}", socket.display()))?;
+    stream.write_all(words.join("\n").as_bytes()).into_diagnostic()?;
+    stream.shutdown(Shutdown::Write).into_diagnostic()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).into_diagnostic()?;
+    match answer.split_once('\n') {
+        Some(("ok", body)) => Ok(body.into()),
+        Some((_, body)) => Err(miette!("{}", body.trim())),
+        None => Err(miette!("the live cell ended")),
+    }
+}
+
+/// What answers requests.
+pub struct Server {
+    scenario: Mutex<Scenario>,
+    control: Control,
+    shared: Shared,
+}
+
+impl Server {
+    /// Answers at this socket until the process ends.
+    pub fn start(path: &Path, scenario: &Scenario, control: Control, shared: Shared) -> Result<()> {
+        let _ = fs::remove_file(path);
+        let listener = UnixListener::bind(path).map_err(|error| miette!("{}: {error}", path.display()))?;
+        // The folder lets nobody else in either; this is for those who change it.
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).into_diagnostic()?;
+        let server = Arc::new(Self { scenario: Mutex::new(scenario.clone()), control, shared });
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                server.answer(stream);
+            }
+        });
+        Ok(())
+    }
+
+    /// One request at a time; a client that says nothing is not waited for.
+    fn answer(&self, mut stream: UnixStream) {
+        let patience = Some(Wait::from_secs(1));
+        let mut request = String::new();
+        let heard = stream.set_read_timeout(patience).and_then(|()| stream.set_write_timeout(patience));
+        if heard.is_err() || (&stream).take(LONGEST).read_to_string(&mut request).is_err() {
+            return;
+        }
+        let words: Vec<&str> = request.split('\n').collect();
+        let answer = match self.obey(&words) {
+            Ok(body) => format!("ok\n{body}"),
+            Err(reason) => format!("error\n{reason}\n"),
+        };
+        // A client that went away needs no answer.
+        let _ = stream.write_all(answer.as_bytes());
+    }
+
+    fn obey(&self, words: &[&str]) -> std::result::Result<String, String> {
+        match words {
+            ["status"] => {
+                serde_json::to_string(&self.shared.latest()).map(|text| text + "\n").map_err(|error| error.to_string())
+            }
+            ["metrics"] => Ok(self.shared.latest().prometheus()),
+            ["set", assignments @ ..] => self.set(assignments),
+            ["outage", ue, time] => {
+                let time = time.parse()?;
+                self.change(Change::Outage(self.ue(ue)?, time)).map(|()| String::new())
+            }
+            ["handover", ue] => self.change(Change::Handover(self.ue(ue)?)).map(|()| String::new()),
+            _ => Err("this request is unknown: the programs' versions differ".into()),
+        }
+    }
+
+    fn ue(&self, name: &str) -> std::result::Result<UeId, String> {
+        let scenario = self.scenario.lock().unwrap_or_else(PoisonError::into_inner);
+        let names: Vec<_> = scenario.ues().into_iter().map(|ue| ue.name).collect();
+        let index = names.iter().position(|known| known == name);
+        index
+            .map(|index| UeId(index as u32))
+            .ok_or_else(|| format!("there is no UE `{name}`: use {}", names.join(", ")))
+    }
+
+    /// Applies assignments to the scenario and hands on what they change.
+    fn set(&self, assignments: &[&str]) -> std::result::Result<String, String> {
+        let mut scenario = self.scenario.lock().unwrap_or_else(PoisonError::into_inner);
+        let assignments: Vec<_> = assignments.iter().map(ToString::to_string).collect();
+        let mut wanted = Scenario::parse("the running scenario", &scenario.text, Path::new("."), &assignments)
+            .map_err(|error| error.to_string())?;
+        super::session::only_ues_of(&scenario, &mut wanted);
+        if wanted.cell != scenario.cell || wanted.ues().len() != scenario.ues().len() {
+            return Err("only `channel` and `marker` can change while the cell runs".into());
+        }
+        let mut said = String::new();
+        for (index, (old, new)) in scenario.ues().into_iter().zip(wanted.ues()).enumerate() {
+            let id = UeId(index as u32);
+            if old.config.rlc != new.config.rlc {
+                return Err("only `channel` and `marker` can change while the cell runs".into());
+            }
+            if old.config.channel != new.config.channel {
+                self.change(Change::Channel(id, Box::new(new.config.channel)))?;
+                said += &format!("{}: another channel\n", new.name);
+            }
+            if old.config.marker != new.config.marker {
+                self.change(Change::Marker(id, Box::new(new.config.marker)))?;
+                said += &format!("{}: another law or threshold\n", new.name);
+            }
+        }
+        self.shared.describe(&wanted);
+        *scenario = wanted;
+        Ok(if said.is_empty() { "nothing changed\n".into() } else { said })
+    }
+
+    fn change(&self, change: Change) -> std::result::Result<(), String> {
+        self.control
+            .change(change)
+            .map_err(|error| error.map_or("the cell has ended".into(), |error| error.to_string()))
+    }
+}

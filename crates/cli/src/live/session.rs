@@ -1,0 +1,269 @@
+//! One live cell from its set-up to its results.
+
+use std::ffi::OsString;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration as Wait, Instant as Clock};
+
+use clap::Args;
+use miette::{Result, miette};
+use tidemark_core::Duration;
+use tidemark_emu::lease::Lease;
+use tidemark_emu::namespace::{Inside, Namespace};
+use tidemark_emu::privilege::{self, Rights};
+use tidemark_emu::signals::Signals;
+use tidemark_emu::{Command, Driver, Link, Plan, addresses, outside};
+use tidemark_sim::RunResult;
+use tidemark_sim::scenario::Scenario;
+
+use super::watch::Watch;
+use super::{control, pcap, web};
+use crate::run::write;
+
+/// What every live cell can be told at its start.
+#[derive(Args)]
+pub struct Options {
+    /// Replace a value of the scenario: marker.law=none, ue.0.channel.snr_db=12 (repeatable)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub overrides: Vec<String>,
+    /// Round-trip time of a wired path behind the gNB, as in "20 ms"
+    #[arg(long, value_name = "TIME", default_value = "0 s")]
+    round_trip: Duration,
+    /// MTU of the cell's devices
+    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=65_521))]
+    mtu: u16,
+    /// Folder for results and report
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Folder for captures of both sides of the cell: core.pcap and one file a UE
+    #[arg(long, value_name = "DIR")]
+    pcap: Option<PathBuf>,
+    /// Serve the live view and Prometheus' counters at this port of loopback; 0 takes a free one
+    #[arg(long, value_name = "PORT")]
+    web: Option<u16>,
+}
+
+/// What runs where.
+pub struct Jobs {
+    /// The command of each UE, if it has one.
+    pub ues: Vec<Option<Vec<OsString>>>,
+    /// Servers on a core network of their own; `None`: the core network is the host.
+    pub servers: Option<Vec<Vec<OsString>>>,
+    /// When it all ends, if nothing else ends it.
+    pub duration: Option<Duration>,
+}
+
+/// What ends a live cell, or a part of it.
+enum Ending {
+    /// A UE's command ended: its exit code, and packets lost at the UE's device.
+    Ue(u8, u64),
+    /// A server's command ended.
+    Server,
+    /// The driver ended.
+    Driver,
+    /// A signal asks for it.
+    Signal,
+}
+
+/// Reduces a scenario that was read anew to what a live cell made of it.
+pub fn only_ues_of(running: &Scenario, read: &mut Scenario) {
+    read.flow.clear();
+    read.ue.truncate(running.ue.len());
+    read.ue.iter_mut().zip(&running.ue).for_each(|(read, running)| read.count = running.count);
+}
+
+impl Options {
+    /// Runs a live cell to its end and writes what is asked for; gives the first exit code that is not 0.
+    pub fn run(&self, scenario: &Scenario, jobs: Jobs) -> Result<u8> {
+        if self.round_trip > Duration::from_secs(10) {
+            return Err(miette!("--round-trip: must be at most 10 s"));
+        }
+        // A folder that can't be written is found out before the run, not after it.
+        if let Some(out) = &self.out {
+            crate::run::make(out)?;
+        }
+        let rights = privilege::acquire().map_err(|error| miette!("{error}"))?;
+        let signals = Signals::take().map_err(|error| miette!("{error}"))?;
+        let (code, result) = self.serve(scenario, jobs, rights, signals)?;
+        eprintln!("{}", outline(&result));
+        if let Some(warning) = overload(&result) {
+            eprintln!("{warning}");
+        }
+        if let Some(out) = &self.out {
+            eprintln!("report: {}", write(out, &result)?.display());
+        }
+        Ok(code)
+    }
+
+    fn serve(&self, scenario: &Scenario, jobs: Jobs, rights: Rights, signals: Signals) -> Result<(u8, RunResult)> {
+        let refused = |error: tidemark_emu::Error| miette!("{error}");
+        let names: Vec<_> = scenario.ues().into_iter().map(|ue| ue.name).collect();
+        let (endings, ending) = channel();
+        let mut lease = Lease::claim().map_err(refused)?;
+        let cell = if jobs.servers.is_some() { ALONE } else { lease.number() };
+        let own_core = match &jobs.servers {
+            Some(_) => Some(Namespace::core(cell, self.mtu).map_err(refused)?),
+            None => None,
+        };
+        let (core_network, core) = match own_core {
+            Some((network, tun)) => (Some(network), tun),
+            None => (None, self.host_core(&mut lease, rights)?),
+        };
+        let core_name = core.name().to_string();
+
+        let mut namespaces = Vec::new();
+        let mut tuns = Vec::new();
+        for (index, command) in (0..).zip(jobs.ues) {
+            let ended = endings.clone();
+            let ended = move |code, drops| drop(ended.send(Ending::Ue(code, drops)));
+            let (namespace, tun) = Namespace::ue(cell, index, self.mtu, ended).map_err(refused)?;
+            tuns.push(tun);
+            namespaces.push((namespace, command));
+        }
+        let mut servers = Vec::new();
+        for (index, command) in (0..).zip(jobs.servers.into_iter().flatten()) {
+            let Some(network) = &core_network else { break };
+            let ended = endings.clone();
+            let ended = move |_, _| drop(ended.send(Ending::Server));
+            servers.push((Namespace::server(cell, index, self.mtu, network, ended).map_err(refused)?, command));
+        }
+
+        let (capture, writer) = match &self.pcap {
+            Some(folder) => pcap::open(folder, &names).map(|(capture, writer)| (Some(capture), Some(writer)))?,
+            None => (None, None),
+        };
+        let (watch, shared) = Watch::new(scenario, capture);
+        let plan = Plan {
+            cell: scenario.cell.clone(),
+            seed: scenario.seed,
+            ues: scenario.ues().into_iter().map(|ue| ue.config).collect(),
+        };
+        let link = Link { cell, core, ues: tuns, wire: self.round_trip / 2 };
+        let (driver, control) = Driver::new(&plan, link, watch, scenario.sample_interval).map_err(refused)?;
+        control::Server::start(&lease.socket(), scenario, control.clone(), shared.clone())?;
+        if let Some(port) = self.web {
+            eprintln!("tidemark: live view at http://{}/", web::start(port, shared)?);
+        }
+        let ended = endings.clone();
+        let driver = thread::spawn(move || {
+            let outcome = driver.run();
+            let _ = ended.send(Ending::Driver);
+            outcome
+        });
+        thread::spawn(move || {
+            loop {
+                signals.wait();
+                if endings.send(Ending::Signal).is_err() {
+                    return;
+                }
+            }
+        });
+
+        let start = |(namespace, command): (Namespace, Vec<OsString>)| namespace.start(command).map_err(refused);
+        let servers = servers.into_iter().map(start).collect::<Result<Vec<Inside>>>()?;
+        // Those without a command are kept: a UE's namespace ends with its thread.
+        let (idle, busy): (Vec<_>, Vec<_>) = namespaces.into_iter().partition(|(_, command)| command.is_none());
+        let busy = busy.into_iter().filter_map(|(namespace, command)| Some((namespace, command?)));
+        let ues = busy.map(start).collect::<Result<Vec<Inside>>>()?;
+
+        let deadline = jobs.duration.map(|span| Clock::now() + Wait::from_nanos(span.as_nanos()));
+        let (mut code, mut drops, mut running) = (0, 0, ues.len());
+        let mut asked_to_end = false;
+        while running > 0 || (ues.is_empty() && !asked_to_end) {
+            let wait = deadline.filter(|_| !asked_to_end).map(|at| at.saturating_duration_since(Clock::now()));
+            let next = match wait {
+                Some(wait) => ending.recv_timeout(wait),
+                None => ending.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            match next {
+                Ok(Ending::Ue(its, lost)) => {
+                    running -= 1;
+                    drops += lost;
+                    if code == 0 && !(asked_to_end && deadline.is_some()) {
+                        code = its;
+                    }
+                }
+                Ok(Ending::Server) => {}
+                // The commands' ends follow.
+                Ok(Ending::Driver | Ending::Signal) | Err(_) => {
+                    asked_to_end = true;
+                    ues.iter().for_each(Inside::end);
+                }
+            }
+        }
+        drop((servers, idle));
+        drops += outside::device_drops(&core_name);
+        control.tell(Command::Stop);
+        let (watch, outcome) = driver.join().map_err(|_| miette!("the cell's thread failed"))?;
+        let Watch { recorder, capture, .. } = watch;
+        let lost = capture.map_or(0, |capture| capture.lost());
+        match writer.map(pcap::Writer::finish) {
+            Some(Err(error)) => eprintln!("tidemark: the capture is not complete, {lost} packets are missing: {error}"),
+            _ if lost > 0 => eprintln!("tidemark: the disk was too slow: {lost} packets are missing in the capture"),
+            _ => {}
+        }
+        outcome.map_err(refused)?;
+        Ok((code, recorder.result(drops)))
+    }
+
+    /// The core device on the host, and the way out from it.
+    fn host_core(&self, lease: &mut Lease, rights: Rights) -> Result<tidemark_emu::Tun> {
+        let core = outside::core_device(lease.number(), self.mtu).map_err(|error| miette!("{error}"))?;
+        match rights {
+            Rights::Own => outside::open(lease).map_err(|error| miette!("{error}"))?,
+            Rights::UserNamespace => eprintln!(
+                "tidemark: without root the shell is alone with its cell: no other machine can be reached from it. Use sudo."
+            ),
+        }
+        Ok(core)
+    }
+}
+
+/// The number that a cell with a core network of its own numbers its addresses from: it meets no other's.
+const ALONE: u32 = 0;
+
+/// For the commands of a cell with its own core network, the address of each UE and server in a variable: `TIDEMARK_` and
+/// the name in capitals.
+pub fn variables(ues: &[String], servers: &[String]) -> String {
+    let variable = |name: &String, address: Ipv4Addr| {
+        let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+        format!("export TIDEMARK_{}={address}; ", name.chars().map(letter).collect::<String>())
+    };
+    let ues = (0..).zip(ues).map(|(index, name)| variable(name, addresses::ue(ALONE, index).0));
+    let servers = (0..).zip(servers).map(|(index, name)| variable(name, addresses::server(ALONE, index).0));
+    ues.chain(servers).collect()
+}
+
+/// One line: how the cell was.
+fn outline(result: &RunResult) -> String {
+    let queues = result.ues.iter().filter_map(|ue| ue.queue_ms);
+    let worst = queues.max_by(|a, b| a.p95.total_cmp(&b.p95));
+    let of = if result.ues.len() > 1 { " of the worst UE" } else { "" };
+    let queue = worst.map_or("no packets".into(), |q| {
+        format!("queue delay{of} p50 {:.1} ms, p95 {:.1} ms, p99 {:.1} ms", q.p50, q.p95, q.p99)
+    });
+    let late = result.live.as_ref().and_then(|live| live.lateness_us);
+    let late =
+        late.map_or(String::new(), |late| format!("; slots late by p50 {:.0} us, p99 {:.0} us", late.p50, late.p99));
+    let marks: u64 = result.ues.iter().map(|ue| ue.marked).sum();
+    let drops: u64 = result.ues.iter().map(|ue| ue.dropped).sum();
+    format!(
+        "tidemark: {}, {:.1} s: {:.2} Mbit/s down, {queue}, {marks} marks, {drops} drops{late}",
+        result.name, result.duration_s, result.cell.throughput_mbps
+    )
+}
+
+/// What to say where the machine could not keep up.
+fn overload(result: &RunResult) -> Option<String> {
+    let live = result.live.as_ref()?;
+    let lost = live.overload + live.device_drops;
+    (lost > 0).then(|| {
+        let rate = result.cell.throughput_mbps / live.busy.max(1e-3);
+        format!(
+            "tidemark: OVERLOAD: {lost} packets were dropped because the cell's thread was too slow for them; \
+             this machine can carry {rate:.0} Mbit/s of this cell"
+        )
+    })
+}

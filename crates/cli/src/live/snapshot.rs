@@ -1,0 +1,135 @@
+//! How a live cell is now: what the view, the page, `tidemark ctl` and Prometheus show.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+use tidemark_sim::Lateness;
+
+/// A live cell at one time.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Name of the scenario.
+    pub name: String,
+    /// Seconds since the start.
+    pub t_s: f64,
+    pub ues: Vec<UeSnapshot>,
+    /// How late the cell's deadlines were served.
+    pub lateness_us: Option<Lateness>,
+    /// Share of one processor that the cell's thread used.
+    pub busy: f64,
+    pub packets_in: u64,
+    pub packets_out: u64,
+    pub refused: u64,
+    pub overload: u64,
+    /// What to say where the machine is too slow.
+    pub warning: Option<String>,
+}
+
+/// A UE at one time; rates and delays are of the last interval.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct UeSnapshot {
+    pub name: String,
+    pub channel: String,
+    pub law: String,
+    pub down_mbps: f64,
+    pub up_mbps: f64,
+    /// Mean time of delivered packets in the RLC queue; absent where none was delivered.
+    pub queue_ms: Option<f64>,
+    pub backlog_bytes: u64,
+    pub mcs: Option<u8>,
+    pub delivered_bytes: u64,
+    pub marked: u64,
+    pub dropped: u64,
+    pub harq_retransmissions: u64,
+}
+
+impl Snapshot {
+    /// Counters and gauges in Prometheus' text format, version 0.0.4.
+    pub fn prometheus(&self) -> String {
+        let mut text = String::new();
+        let mut family = |name: &str, kind: &str, help: &str, values: Vec<(String, f64)>| {
+            if values.is_empty() {
+                return;
+            }
+            let _ = writeln!(text, "# HELP tidemark_{name} {help}\n# TYPE tidemark_{name} {kind}");
+            for (labels, value) in values {
+                let _ = writeln!(text, "tidemark_{name}{labels} {value}");
+            }
+        };
+        let each = |value: fn(&UeSnapshot) -> Option<f64>| -> Vec<(String, f64)> {
+            self.ues.iter().filter_map(|ue| Some((format!("{{ue=\"{}\"}}", escaped(&ue.name)), value(ue)?))).collect()
+        };
+        family(
+            "delivered_bytes_total",
+            "counter",
+            "IP bytes delivered to the UE.",
+            each(|ue| Some(ue.delivered_bytes as f64)),
+        );
+        family("marked_packets_total", "counter", "Downlink packets marked.", each(|ue| Some(ue.marked as f64)));
+        family("dropped_packets_total", "counter", "Downlink packets dropped.", each(|ue| Some(ue.dropped as f64)));
+        family(
+            "harq_retransmissions_total",
+            "counter",
+            "HARQ retransmissions.",
+            each(|ue| Some(ue.harq_retransmissions as f64)),
+        );
+        family("rlc_backlog_bytes", "gauge", "Bytes in the RLC queue.", each(|ue| Some(ue.backlog_bytes as f64)));
+        family(
+            "queue_delay_seconds",
+            "gauge",
+            "Mean time in the RLC queue, last interval.",
+            each(|ue| Some(ue.queue_ms? / 1e3)),
+        );
+        family(
+            "downlink_bits_per_second",
+            "gauge",
+            "Rate to the UE, last interval.",
+            each(|ue| Some(ue.down_mbps * 1e6)),
+        );
+        family(
+            "uplink_bits_per_second",
+            "gauge",
+            "Rate from the UE, last interval.",
+            each(|ue| Some(ue.up_mbps * 1e6)),
+        );
+        family("mcs", "gauge", "MCS index used last.", each(|ue| ue.mcs.map(f64::from)));
+        let one = |value: f64| vec![(String::new(), value)];
+        family("packets_in_total", "counter", "Packets read from the devices.", one(self.packets_in as f64));
+        family("packets_out_total", "counter", "Packets written to the devices.", one(self.packets_out as f64));
+        family("refused_packets_total", "counter", "Packets that the kernel refused.", one(self.refused as f64));
+        family(
+            "overload_drops_total",
+            "counter",
+            "Packets dropped because the machine was too slow.",
+            one(self.overload as f64),
+        );
+        family("busy_ratio", "gauge", "Share of a processor that the cell's thread used.", one(self.busy));
+        if let Some(late) = self.lateness_us {
+            let quantiles = [("0.5", late.p50), ("0.99", late.p99), ("0.999", late.p999), ("1", late.max)];
+            let values = quantiles.map(|(q, us)| (format!("{{quantile=\"{q}\"}}"), us / 1e6)).to_vec();
+            family("slot_lateness_seconds", "summary", "How late deadlines were served.", values);
+        }
+        text
+    }
+}
+
+fn escaped(label: &str) -> String {
+    label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_measured_has_no_sample_and_every_sample_has_a_type() {
+        let ue = UeSnapshot { name: "a\"b".into(), marked: 3, ..UeSnapshot::default() };
+        let text = Snapshot { ues: vec![ue], ..Snapshot::default() }.prometheus();
+        assert!(text.contains("tidemark_marked_packets_total{ue=\"a\\\"b\"} 3\n"));
+        assert!(!text.contains("queue_delay") && !text.contains("lateness") && !text.contains("tidemark_mcs"));
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let name = line.split(['{', ' ']).next().unwrap();
+            assert!(text.contains(&format!("# TYPE {name} ")), "{line}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The live view in the terminal.
+
+use std::time::Duration;
+
+use miette::{IntoDiagnostic, Result};
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyModifiers};
+use ratatui::layout::{Constraint, Layout};
+use ratatui::style::Style;
+use ratatui::widgets::{Block, Paragraph, Row, Sparkline, Table};
+use ratatui::{DefaultTerminal, Frame};
+
+use super::snapshot::Snapshot;
+
+/// Time between two looks at the cell.
+const PERIOD: Duration = Duration::from_millis(250);
+/// Looks that the curves show.
+const PAST: usize = 240;
+
+/// Shows what `status` gives until `q`, Escape or Ctrl-C, or until the cell ends.
+pub fn show(status: impl Fn() -> Result<String>) -> Result<()> {
+    let mut terminal = ratatui::try_init().into_diagnostic()?;
+    let outcome = repeat(&mut terminal, status);
+    ratatui::restore();
+    outcome
+}
+
+fn repeat(terminal: &mut DefaultTerminal, status: impl Fn() -> Result<String>) -> Result<()> {
+    let mut past: Vec<(u64, u64)> = Vec::new();
+    loop {
+        let snapshot: Snapshot = serde_json::from_str(&status()?).into_diagnostic()?;
+        let rate: f64 = snapshot.ues.iter().map(|ue| ue.down_mbps).sum();
+        let queue = snapshot.ues.iter().filter_map(|ue| ue.queue_ms).fold(0.0, f64::max);
+        past.push(((rate * 10.0) as u64, (queue * 10.0) as u64));
+        past.drain(..past.len().saturating_sub(PAST));
+        terminal.draw(|frame| draw(frame, &snapshot, &past)).into_diagnostic()?;
+        if event::poll(PERIOD).into_diagnostic()?
+            && let Event::Key(key) = event::read().into_diagnostic()?
+        {
+            let interrupt = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+            if interrupt || matches!(key.code, KeyCode::Char('q') | KeyCode::Esc) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn draw(frame: &mut Frame<'_>, now: &Snapshot, past: &[(u64, u64)]) {
+    let rows = now.ues.len() as u16 + 3;
+    let [top, table, rate, queue, bottom] = Layout::vertical([
+        Constraint::Length(2),
+        Constraint::Length(rows),
+        Constraint::Min(3),
+        Constraint::Min(3),
+        Constraint::Length(1),
+    ])
+    .areas(frame.area());
+    frame.render_widget(Paragraph::new(head(now)), top);
+    if let Some(warning) = &now.warning {
+        frame.render_widget(Paragraph::new(warning.as_str()).style(Style::new().red().bold()), bottom);
+    } else {
+        frame.render_widget(Paragraph::new("q: quit").style(Style::new().dim()), bottom);
+    }
+    let heading =
+        ["UE", "channel", "law", "down Mbit/s", "up Mbit/s", "queue ms", "backlog kB", "marks", "drops", "MCS"];
+    let lines = now.ues.iter().map(|ue| {
+        Row::new([
+            ue.name.clone(),
+            ue.channel.clone(),
+            ue.law.clone(),
+            format!("{:.2}", ue.down_mbps),
+            format!("{:.2}", ue.up_mbps),
+            ue.queue_ms.map_or("–".into(), |ms| format!("{ms:.1}")),
+            format!("{:.0}", ue.backlog_bytes as f64 / 1e3),
+            ue.marked.to_string(),
+            ue.dropped.to_string(),
+            ue.mcs.map_or("–".into(), |mcs| mcs.to_string()),
+        ])
+    });
+    let widths = [Constraint::Fill(1); 10];
+    let lines = Table::new(lines, widths).header(Row::new(heading).style(Style::new().bold())).block(Block::bordered());
+    frame.render_widget(lines, table);
+    for (area, title, values) in [
+        (rate, "downlink, Mbit/s", past.iter().map(|(rate, _)| *rate).collect::<Vec<_>>()),
+        (queue, "queue delay of the worst UE, ms", past.iter().map(|(_, queue)| *queue).collect()),
+    ] {
+        let highest = values.iter().max().copied().unwrap_or(0) as f64 / 10.0;
+        let block = Block::bordered().title(format!("{title} (up to {highest:.1})"));
+        frame.render_widget(Sparkline::default().data(values).block(block), area);
+    }
+}
+
+fn head(now: &Snapshot) -> String {
+    let late = now.lateness_us.map_or("–".into(), |late| {
+        format!("p50 {:.0} us, p99 {:.0} us, worst {:.0} us", late.p50, late.p99, late.max)
+    });
+    format!(
+        "{}, {:.0} s; {:.0} % of a processor; {} packets in, {} out\nslots late by {late}",
+        now.name,
+        now.t_s,
+        now.busy * 100.0,
+        now.packets_in,
+        now.packets_out
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::snapshot::UeSnapshot;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    #[test]
+    fn the_view_shows_every_ue_and_what_was_not_measured_as_a_dash() {
+        let ue = UeSnapshot { name: "walker".into(), law: "l4span".into(), down_mbps: 12.345, ..UeSnapshot::default() };
+        let now = Snapshot { ues: vec![ue], warning: Some("OVERLOAD".into()), ..Snapshot::default() };
+        let mut terminal = Terminal::new(TestBackend::new(120, 20)).unwrap();
+        terminal.draw(|frame| draw(frame, &now, &[(1, 2), (3, 4)])).unwrap();
+        let text: String = terminal.backend().buffer().content.iter().map(|cell| cell.symbol()).collect();
+        for expected in ["walker", "l4span", "12.35", "–", "OVERLOAD"] {
+            assert!(text.contains(expected), "{expected}");
+        }
+    }
+}

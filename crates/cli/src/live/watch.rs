@@ -1,0 +1,167 @@
+//! What listens to a driver: the recorder, the capture, and the snapshot that others read.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tidemark_core::{Bytes, Duration, Instant};
+use tidemark_emu::{Observer, Progress, Seen};
+use tidemark_sim::scenario::Scenario;
+
+use super::pcap::Capture;
+use super::record::{Recorder, lateness, mbps, tag};
+use super::snapshot::{Snapshot, UeSnapshot};
+
+/// What others read of a live cell, from any thread.
+pub type Shared = Arc<Board>;
+
+/// The latest snapshot, and channel and law of each UE as they were set last.
+#[derive(Default)]
+pub struct Board {
+    now: Mutex<Snapshot>,
+    described: Mutex<Vec<UeSnapshot>>,
+}
+
+impl Board {
+    /// The latest snapshot.
+    pub fn latest(&self) -> Snapshot {
+        let mut snapshot = self.now.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let described = self.described.lock().unwrap_or_else(PoisonError::into_inner);
+        for (ue, described) in snapshot.ues.iter_mut().zip(&*described) {
+            (ue.channel, ue.law) = (described.channel.clone(), described.law.clone());
+        }
+        snapshot
+    }
+
+    /// The scenario is this one from now on.
+    pub fn describe(&self, scenario: &Scenario) {
+        *self.described.lock().unwrap_or_else(PoisonError::into_inner) = describe(scenario);
+    }
+}
+
+/// Listens to a driver.
+pub struct Watch {
+    pub recorder: Recorder,
+    pub capture: Option<Capture>,
+    shared: Shared,
+    name: String,
+    /// The UEs' names.
+    ues: Vec<UeSnapshot>,
+    slot: Duration,
+    last: Instant,
+    interval: Vec<Interval>,
+}
+
+/// What a UE received and sent since the last snapshot.
+#[derive(Clone, Copy, Default)]
+struct Interval {
+    down: Bytes,
+    up: Bytes,
+    queue: Duration,
+    packets: u64,
+    delivered: Bytes,
+}
+
+impl Watch {
+    pub fn new(scenario: &Scenario, capture: Option<Capture>) -> (Self, Shared) {
+        let ues = describe(scenario);
+        // Until the first interval is over nothing is measured, and nothing has happened.
+        let now = Snapshot { name: scenario.name.clone(), ues: ues.clone(), ..Snapshot::default() };
+        let shared = Arc::new(Board { now: now.into(), described: ues.clone().into() });
+        let watch = Self {
+            recorder: Recorder::new(scenario),
+            capture,
+            shared: Arc::clone(&shared),
+            name: scenario.name.clone(),
+            interval: vec![Interval::default(); ues.len()],
+            ues,
+            slot: scenario.cell.slot(),
+            last: Instant::ZERO,
+        };
+        (watch, shared)
+    }
+
+    fn capture(&mut self, file: usize, at: Instant, bytes: &[u8]) {
+        if let Some(capture) = &mut self.capture {
+            capture.packet(file, at, bytes);
+        }
+    }
+}
+
+/// What of a snapshot a scenario says.
+fn describe(scenario: &Scenario) -> Vec<UeSnapshot> {
+    let ues = scenario.ues().into_iter();
+    ues.map(|ue| UeSnapshot {
+        channel: tag(&ue.config.channel, "model"),
+        law: tag(&ue.config.marker, "law"),
+        name: ue.name,
+        ..UeSnapshot::default()
+    })
+    .collect()
+}
+
+impl Observer for Watch {
+    fn seen(&mut self, at: Instant, seen: &Seen<'_>) {
+        self.recorder.seen(at, seen);
+        match *seen {
+            Seen::Downlink { bytes, .. } => self.capture(0, at, bytes),
+            Seen::Delivered { ue, bytes, delay, .. } => {
+                let size = Bytes(bytes.len() as u64);
+                let interval = &mut self.interval[ue.0 as usize];
+                interval.down += size;
+                interval.delivered += size;
+                interval.queue += delay.queuing + delay.scheduling;
+                interval.packets += 1;
+                self.capture(1 + ue.0 as usize, at, bytes);
+            }
+            Seen::Uplink { ue, bytes } => self.capture(1 + ue.0 as usize, at, bytes),
+            Seen::Departed { ue, bytes } => {
+                self.interval[ue.0 as usize].up += Bytes(bytes.len() as u64);
+                self.capture(0, at, bytes);
+            }
+            Seen::Dropped { .. } => {}
+        }
+    }
+
+    fn sample(&mut self, progress: &Progress<'_>) {
+        self.recorder.sample(progress);
+        let span = progress.now.since(self.last);
+        // A reader that holds the lock now gets the next snapshot: this thread waits for nobody.
+        let Ok(mut shared) = self.shared.now.try_lock() else { return };
+        let whole = progress.now.since(Instant::ZERO).as_secs_f64().max(1e-9);
+        let busy = progress.busy.as_secs_f64() / whole;
+        let delivered: Bytes = self.interval.iter().map(|interval| interval.delivered).sum();
+        let late = lateness(progress.lateness);
+        let too_slow =
+            progress.counters.overload > 0 || late.is_some_and(|late| late.p99 > self.slot.as_secs_f64() * 1e6);
+        let rate = delivered.as_f64() * 8e-6 / whole / busy.max(1e-3);
+        let counters = progress.counters;
+        *shared = Snapshot {
+            name: self.name.clone(),
+            t_s: progress.now.as_secs_f64(),
+            ues: Vec::new(),
+            lateness_us: late,
+            busy,
+            packets_in: counters.downlink + counters.uplink,
+            packets_out: counters.forwarded,
+            refused: counters.refused,
+            overload: counters.overload,
+            warning: too_slow.then(|| format!("OVERLOAD: this machine can carry {rate:.0} Mbit/s of this cell")),
+        };
+        for ((ue, stats), interval) in self.ues.iter().zip(progress.ues).zip(&mut self.interval) {
+            let queue = (interval.packets > 0).then(|| (interval.queue / interval.packets.max(1)).as_millis_f64());
+            shared.ues.push(UeSnapshot {
+                down_mbps: mbps(interval.down, span),
+                up_mbps: mbps(interval.up, span),
+                queue_ms: queue,
+                backlog_bytes: stats.queue.backlog.0,
+                mcs: stats.mcs,
+                delivered_bytes: interval.delivered.0,
+                marked: stats.marked,
+                dropped: stats.dropped_by_law + stats.dropped_by_queue + stats.dropped_by_radio,
+                harq_retransmissions: stats.harq_retransmissions,
+                ..ue.clone()
+            });
+            *interval = Interval { delivered: interval.delivered, ..Interval::default() };
+        }
+        self.last = progress.now;
+    }
+}

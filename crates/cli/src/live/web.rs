@@ -1,0 +1,116 @@
+//! `--web`: the live view as a page with server-sent events, and the counters for Prometheus, on loopback only.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use miette::{Result, miette};
+
+use super::watch::Shared;
+
+const PAGE: &str = include_str!("page.html");
+/// Connections at a time: a page has one.
+const CONNECTIONS: usize = 32;
+/// Longest request head.
+const LONGEST: u64 = 16 * 1024;
+const PERIOD: Duration = Duration::from_millis(250);
+
+/// Serves until the process ends; gives the address.
+pub fn start(port: u16, shared: Shared) -> Result<SocketAddr> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| miette!("--web {port}: {error}"))?;
+    let address = listener.local_addr().map_err(|error| miette!("--web {port}: {error}"))?;
+    let open = Arc::new(AtomicUsize::new(0));
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            if open.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS {
+                open.fetch_sub(1, Ordering::Relaxed);
+                continue;
+            }
+            let (shared, open) = (Arc::clone(&shared), Arc::clone(&open));
+            thread::spawn(move || {
+                // A browser that went away is no error.
+                let _ = answer(stream, &shared);
+                open.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+    });
+    Ok(address)
+}
+
+fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+    stream.set_write_timeout(Some(Duration::from_secs(5)))?;
+    let mut lines = BufReader::new(stream.try_clone()?.take(LONGEST)).lines();
+    let request = lines.next().transpose()?.unwrap_or_default();
+    let mut host = String::new();
+    for line in lines {
+        let line = line?;
+        if line.is_empty() {
+            break;
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("host")
+        {
+            host = value.trim().into();
+        }
+    }
+    // A foreign page whose name was made to resolve to this machine must read nothing.
+    let name = host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name);
+    if !matches!(name, "localhost" | "127.0.0.1") {
+        return reply(&mut stream, "403 Forbidden", "text/plain", "this page is for this machine only\n");
+    }
+    match request.strip_prefix("GET ").and_then(|rest| rest.split(' ').next()) {
+        Some("/") => reply(&mut stream, "200 OK", "text/html; charset=utf-8", PAGE),
+        Some("/metrics") => reply(&mut stream, "200 OK", "text/plain; version=0.0.4", &shared.latest().prometheus()),
+        Some("/events") => events(&mut stream, shared),
+        _ => reply(&mut stream, "404 Not Found", "text/plain", "there are /, /events and /metrics\n"),
+    }
+}
+
+fn reply(stream: &mut impl Write, status: &str, kind: &str, body: &str) -> std::io::Result<()> {
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
+         Content-Security-Policy: default-src 'self' 'unsafe-inline'\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+fn events(stream: &mut impl Write, shared: &Shared) -> std::io::Result<()> {
+    let head =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
+    stream.write_all(head.as_bytes())?;
+    loop {
+        let now = serde_json::to_string(&shared.latest())?;
+        write!(stream, "data: {now}\n\n")?;
+        stream.flush()?;
+        thread::sleep(PERIOD);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn get(address: SocketAddr, path: &str, host: &str) -> String {
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+        let head = BufReader::new(stream).lines().map(Result::unwrap).take_while(|line| !line.is_empty());
+        head.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn the_page_the_events_and_the_counters_are_served_to_this_machine_only() {
+        let address = start(0, Shared::default()).unwrap();
+        assert!(address.ip().is_loopback());
+        let here = address.to_string();
+        for (path, kind) in [("/", "text/html"), ("/events", "text/event-stream"), ("/metrics", "text/plain")] {
+            assert!(get(address, path, &here).contains(kind), "{path}");
+        }
+        assert!(get(address, "/etc", &here).starts_with("HTTP/1.1 404"));
+        assert!(get(address, "/events", "evil.example").starts_with("HTTP/1.1 403"));
+    }
+}

@@ -1,0 +1,231 @@
+"""A cell while it runs: it is asked, told, watched, captured, and mistreated."""
+
+import json
+import os
+import pathlib
+import re
+import socket
+import stat
+import struct
+import subprocess
+import time
+import urllib.request
+
+import pytest
+
+from conftest import GATEWAY, ROOT, TIDEMARK, UE, needs
+from test_shell import inside, wait_for
+
+SOCKET = pathlib.Path("/run/tidemark/0.ctl")
+
+
+def ctl(*request, code=0):
+    done = subprocess.run([TIDEMARK, "ctl", "--cell", "0", *request], capture_output=True, text=True, timeout=10)
+    assert done.returncode == code, done
+    return done.stdout if code == 0 else done.stderr
+
+
+@pytest.fixture
+def running(shell, tmp_path):
+    """A cell in which pings run, and the file that they are written to."""
+
+    def start(*options, seconds=30):
+        log = tmp_path / "pings"
+        script = f"exec ping -D -i 0.01 -w {seconds} {GATEWAY} > {log}"
+        cell = shell("--cell", "5g-static", *options, command=["sh", "-c", script], out=tmp_path / "out")
+        wait_for(lambda: log.exists() and log.read_text().count("time=") > 20, "no pings")
+        return cell, log
+
+    return start
+
+
+def latest_pings(log, count):
+    times = re.findall(r"time=([\d.]+)", log.read_text())
+    return sorted(map(float, times[-count:]))
+
+
+def test_a_running_cell_says_how_it_is(running, nothing_left):
+    cell, _ = running()
+    mode = SOCKET.stat().st_mode
+    assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o600
+    assert stat.S_IMODE(SOCKET.parent.stat().st_mode) == 0o700
+    time.sleep(0.5)
+    status = json.loads(ctl("status"))
+    assert status["ues"][0]["law"] == "l4span" and status["packets_in"] > 20
+    metrics = dict(
+        line.rsplit(" ", 1) for line in ctl("metrics").splitlines() if line and not line.startswith("#")
+    )  # fmt: skip
+    assert float(metrics['tidemark_delivered_bytes_total{ue="ue"}']) > 20 * 84
+    cell.process.terminate()
+    cell.finish()
+
+
+def test_another_user_may_not_ask(running):
+    needs("setpriv")
+    cell, _ = running()
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    done = subprocess.run([*user, "ls", SOCKET], capture_output=True, text=True)
+    assert "Permission denied" in done.stderr
+    cell.process.terminate()
+    cell.finish()
+
+
+def test_channel_law_outage_and_handover_are_changed_while_it_runs(running, nothing_left):
+    cell, log = running()
+    assert "another channel" in ctl("set", "ue.0.channel.snr_db=3")
+    assert "another law" in ctl("set", "marker.law=ramp", "marker.high=20 ms")
+    assert "nothing changed" in ctl("set", "marker.law=ramp")
+    time.sleep(0.3)
+    status = json.loads(ctl("status"))["ues"][0]
+    assert status["mcs"] < 10 and status["law"] == "ramp"
+    # The longest ping shows the outage; later ones are as before.
+    ctl("outage", "ue", "600 ms")
+    time.sleep(1.2)
+    assert 550 < latest_pings(log, 120)[-1] < 700
+    ctl("handover", "ue")
+    time.sleep(0.5)
+    longest = latest_pings(log, 70)[-1]
+    assert 40 < longest < 120
+    for wrong, reason in [
+        (["set", "cell.prbs=10"], "only `channel` and `marker`"),
+        (["set", "marker.law=magic"], "magic"),
+        (["outage", "nobody", "1 s"], "there is no UE `nobody`"),
+    ]:
+        assert reason in ctl(*wrong, code=2)
+    cell.process.terminate()
+    cell.finish()
+
+
+def test_the_page_and_the_counters_are_served_on_loopback(shell, nothing_left):
+    cell = shell("--cell", "5g-static", "--web", "0", command=["sleep", "20"])
+    address = re.search(r"http://[\d.:]+/", cell.process.stderr.readline()).group()
+    assert address.startswith("http://127.0.0.1:")
+    assert b"EventSource" in urllib.request.urlopen(address).read()
+    assert b"# TYPE tidemark_delivered_bytes_total counter" in urllib.request.urlopen(address + "metrics").read()
+    events = urllib.request.urlopen(address + "events")
+    seen = [events.readline() for _ in range(4)]
+    assert all(json.loads(line[6:])["name"] in ("5g-static", "") for line in seen if line.startswith(b"data: "))
+    events.close()
+    cell.process.terminate()
+    cell.finish()
+
+
+def test_both_sides_are_captured_and_the_run_leaves_its_folder(shell, tmp_path, nothing_left):
+    needs("ping")
+    inside(shell, f"ping -c 10 -i 0.05 {GATEWAY}", "--pcap", str(tmp_path / "pcap"), out=tmp_path / "out")
+    for name in ("core", "ue"):
+        data = (tmp_path / "pcap" / f"{name}.pcap").read_bytes()
+        assert struct.unpack("=I", data[:4])[0] == 0xA1B23C4D
+        at, icmp = 24, 0
+        while at < len(data):
+            length = struct.unpack("=I", data[at + 8 : at + 12])[0]
+            icmp += data[at + 16] >> 4 == 4 and data[at + 16 + 9] == 1
+            at += 16 + length
+        assert at == len(data) and icmp == 20
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"summary.json", "flows.csv", "series.csv", "scenario.toml", "report.html"}
+    summary = json.loads((tmp_path / "out/summary.json").read_text())
+    flow = next(flow for flow in summary["flows"] if flow["name"] == f"icmp {GATEWAY}")
+    assert flow["sent_packets"] == 10
+    # What a live cell can't know is absent.
+    assert flow["goodput_mbps"] is None and flow["rtt_ms"] is None
+
+
+def test_a_full_disk_ends_the_capture_and_not_the_cell(shell, tmp_path, nothing_left):
+    needs("ping")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], check=True)
+    try:
+        cell = shell("--pcap", str(disk), command=["ping", "-f", "-q", "-s", "1400", "-c", "300", GATEWAY])
+        assert cell.finish() == 0
+        assert " 0% packet loss" in cell.stdout
+        assert "capture is not complete" in cell.stderr
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_lab_has_its_own_core_and_servers(tmp_path, nothing_left):
+    needs("iperf3")
+    needs("ping")
+    command = [TIDEMARK, "live", ROOT / "scenarios/live/lab.toml", "--out", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=40)
+    assert done.returncode == 0, done
+    assert "iperf Done" in done.stdout and " 0% packet loss" in done.stdout
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert [ue["name"] for ue in summary["ues"]] == ["walker", "driver"]
+    assert summary["ues"][0]["throughput_mbps"] > 5
+
+
+def test_a_lab_ends_when_its_time_is_over(tmp_path, nothing_left):
+    lab = tmp_path / "lab.toml"
+    lab.write_text('name = "lab"\nduration = "2 s"\n[[ue]]\nname = "ue"\ncommand = "exec sleep 100"\n')
+    started = time.monotonic()
+    done = subprocess.run([TIDEMARK, "live", lab], capture_output=True, text=True, timeout=20)
+    assert done.returncode == 0, done
+    assert 2 <= time.monotonic() - started < 5
+
+
+def test_a_burst_of_ten_thousand_packets_is_queued_and_delivered(shell, tmp_path, nothing_left):
+    receive = (
+        "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', 9));"
+        f"s.setsockopt(socket.SOL_SOCKET, 33, 64 << 20); open('{tmp_path}/ready', 'w').close(); s.settimeout(3); n = 0\n"
+        "try:\n while s.recv(2000): n += 1\nexcept TimeoutError: print(n)"
+    )
+    cell = shell("--cell", "5g-static", command=["python3", "-c", receive], out=tmp_path / "out")
+    wait_for((tmp_path / "ready").exists, "no receiver")
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sender.setsockopt(socket.SOL_SOCKET, 32, 64 << 20)  # SO_SNDBUFFORCE
+    for _ in range(10_000):
+        sender.sendto(bytes(200), (UE, 9))
+    assert cell.finish() == 0, cell.stderr
+    assert int(cell.stdout) == 10_000
+    assert cell.summary()["live"]["device_drops"] == 0
+
+
+def test_packets_that_it_does_not_understand_pass_unharmed(shell, tmp_path, nothing_left):
+    """Odd headers, sent raw to the UE, which captures what arrives."""
+    pcap = tmp_path / "pcap"
+    script = f"touch {tmp_path}/ready; sleep 2"
+    cell = shell("--cell", "5g-static", "--pcap", str(pcap), command=["sh", "-c", script])
+    wait_for((tmp_path / "ready").exists, "no cell")
+    sender = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    bodies = [
+        (0x45, 6, b"\x00" * 3),  # TCP cut short
+        (0x45, 6, b"\x00\x50\x01\xbb" + b"\xff" * 40),  # TCP with an impossible data offset
+        (0x45, 132, os.urandom(100)),  # SCTP
+        (0x45, 253, os.urandom(1400)),  # an experiment
+        (0x46, 17, b"\x94\x04\x00\x00" + os.urandom(30)),  # IP options
+        (0x45, 50, os.urandom(200)),  # ESP
+    ]
+    sent = []
+    for first, protocol, body in bodies:
+        length = 20 + len(body)
+        header = struct.pack("!BBHHHBBH4s4s", first, 1, length, 7, 0, 9, protocol, 0,
+                             socket.inet_aton(GATEWAY), socket.inet_aton(UE))  # fmt: skip
+        sender.sendto(header + body, (UE, 0))
+        sent.append(body)
+    assert cell.finish() == 0
+    arrived = (pcap / "ue.pcap").read_bytes()
+    assert all(body in arrived for body in sent)
+
+
+def test_memory_stays_flat(shell, tmp_path, nothing_left):
+    needs("iperf3")
+    server = subprocess.Popen(["iperf3", "--server", "--one-off"], stdout=subprocess.DEVNULL)
+    cell = shell("--cell", "5g-static", command=["iperf3", "--client", GATEWAY, "--reverse", "--time", "20"])
+    try:
+
+        def resident():
+            text = pathlib.Path(f"/proc/{cell.process.pid}/status").read_text()
+            return int(re.search(r"VmRSS:\s+(\d+)", text).group(1))
+
+        time.sleep(8)
+        early = resident()
+        time.sleep(10)
+        # kB; the time series and the histograms may fill a page more.
+        assert resident() < early + 1_000
+        assert cell.finish() == 0
+    finally:
+        server.terminate()
+        server.wait()
