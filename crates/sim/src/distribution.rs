@@ -54,6 +54,12 @@ impl Distribution {
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
+    /// The share of the samples that are above so many milliseconds; `None` without samples.
+    pub fn share_above(&self, millis: f64) -> Option<f64> {
+        let count = self.count();
+        let below = self.histogram.count_between(0, (millis * 1_000.0) as u64);
+        (count > 0).then(|| (count - below) as f64 / count as f64)
+    }
     /// The delay below which this fraction of the samples lies, in milliseconds; `None` without samples.
     pub fn quantile(&self, fraction: f64) -> Option<f64> {
         self.values_at([fraction].into_iter()).next()
@@ -129,6 +135,7 @@ mod tests {
             assert!((value / expected - 1.0).abs() < 0.002, "{value} for {expected}");
         }
         assert_eq!(ramp.cdf().last().unwrap().1, 1.0);
+        assert!((ramp.share_above(80.0).unwrap() - 0.2).abs() < 0.002);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How evenly flows share (Jain, Chiu and Hawe, 1984).
 
 /// Jain's index of some rates: 1 where all are the same, 1/n where one has everything; `None` where all are zero.
-pub(crate) fn jain(rates: impl Iterator<Item = f64>) -> Option<f64> {
+pub fn jain(rates: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum, squares) =
         rates.fold((0u32, 0.0, 0.0), |(n, sum, squares), rate| (n + 1, sum + rate, squares + rate * rate));
     (squares > 0.0).then(|| sum * sum / (f64::from(count) * squares))

@@ -5,7 +5,7 @@
 
 pub mod distribution;
 pub mod event;
-mod fairness;
+pub mod fairness;
 mod flow;
 pub mod ledger;
 pub mod output;

@@ -36,7 +36,10 @@ fn one_flow_reaches_the_goodput_that_headers_allow() {
         let result = run(FIXED, &[&controller, &format!("marker.law={law}")]);
         let allowed = 40.0 * PAYLOAD_SHARE;
         let goodput = result.flows[0].goodput_mbps;
-        assert!((0.97 * allowed..=1.001 * allowed).contains(&goodput.unwrap()), "{controller} {law}: {goodput:?} of {allowed}");
+        assert!(
+            (0.97 * allowed..=1.001 * allowed).contains(&goodput.unwrap()),
+            "{controller} {law}: {goodput:?} of {allowed}"
+        );
     }
 }
 

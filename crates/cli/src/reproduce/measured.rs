@@ -1,0 +1,357 @@
+//! What the runs of one case measured, pooled over seeds, and the figures by their names.
+
+use std::collections::BTreeMap;
+
+use tidemark_sim::distribution::Distribution;
+use tidemark_sim::{FlowResult, RunResult, fairness};
+
+use super::expression::Measure;
+
+/// One case: the same scenario with every seed.
+#[derive(Default)]
+pub struct Measured {
+    flows: Vec<Kind>,
+    routers: Vec<Router>,
+    runs: Vec<Run>,
+    /// Figures that no simulation gave.
+    others: BTreeMap<String, f64>,
+}
+
+/// The copies of a flow in all runs.
+#[derive(Default)]
+struct Kind {
+    name: String,
+    owd: Distribution,
+    rtt: Distribution,
+    queue: Distribution,
+    router_queue: Distribution,
+    completion: Distribution,
+    frame: Distribution,
+    sender_queue: Distribution,
+    copies: Vec<FlowCopy>,
+}
+
+/// One flow of one run.
+struct FlowCopy {
+    run: usize,
+    throughput_mbps: f64,
+    /// Propagation, queuing, scheduling, retransmission.
+    split: Option<[f64; 4]>,
+    sent: u64,
+    marked: u64,
+    dropped: u64,
+    /// Frames sent, lost, and seconds frozen.
+    frames: Option<(u64, u64, f64)>,
+    throughput: Vec<f64>,
+    rtt: Vec<Option<f64>>,
+}
+
+#[derive(Default)]
+struct Router {
+    queue: Distribution,
+    utilisation: Vec<f64>,
+    capacity_mbps: Vec<f64>,
+    tdq: BTreeMap<u64, Vec<f64>>,
+    queue_series: Vec<Vec<Option<f64>>>,
+}
+
+struct Run {
+    /// Ends of the intervals in seconds.
+    times: Vec<f64>,
+    warmup: f64,
+    cell_utilisation: Option<f64>,
+    cell_mbps: f64,
+    jain: Option<f64>,
+    /// Per UE: name, and packets in the RLC queue at the end of each interval.
+    queued: Vec<(String, Vec<u32>)>,
+}
+
+impl Measured {
+    /// Figures that another procedure found out.
+    pub fn without_runs(figures: BTreeMap<String, f64>) -> Self {
+        Self { others: figures, ..Self::default() }
+    }
+
+    /// Adds one run.
+    pub fn add(&mut self, result: &RunResult) {
+        let run = self.runs.len();
+        for (index, flow) in result.flows.iter().enumerate() {
+            let name = kind_of(&flow.name);
+            let position = self.flows.iter().position(|kind| kind.name == name).unwrap_or_else(|| {
+                self.flows.push(Kind { name: name.into(), ..Kind::default() });
+                self.flows.len() - 1
+            });
+            self.flows[position].add(run, flow, result, index);
+        }
+        for (index, router) in result.routers.iter().enumerate() {
+            if self.routers.len() <= index {
+                self.routers.push(Router::default());
+            }
+            let pooled = &mut self.routers[index];
+            pooled.queue.merge(&router.queue);
+            pooled.utilisation.push(router.utilisation);
+            pooled.capacity_mbps.push(router.capacity_mbps);
+            for (limit, seconds) in &router.tdq_s {
+                pooled.tdq.entry(*limit as u64).or_default().push(*seconds);
+            }
+            pooled.queue_series.push(result.series.routers.queue_ms[index].clone());
+        }
+        let ues = result.ues.iter().zip(&result.series.ues.queued);
+        self.runs.push(Run {
+            times: result.series.t_s.clone(),
+            warmup: result.warmup_s,
+            cell_utilisation: result.cell.utilisation,
+            cell_mbps: result.cell.throughput_mbps,
+            jain: result.jain,
+            queued: ues.map(|(ue, queued)| (ue.name.clone(), queued.clone())).collect(),
+        });
+    }
+
+    /// The figure of this name; `None` if there is no such figure or it was not measured.
+    pub fn figure(&self, wanted: &Measure) -> Option<f64> {
+        if let Some(value) = self.others.get(&wanted.metric) {
+            return Some(*value);
+        }
+        let (flow, window) =
+            (wanted.flow.as_deref(), wanted.window.map(|(from, to)| (from as f64 / 1e3, to as f64 / 1e3)));
+        let total = |count: fn(&FlowCopy) -> u64| self.copies(flow).map(count).sum::<u64>() as f64;
+        let part = |index: usize| mean(self.copies(flow).filter_map(move |copy| Some(copy.split?[index])));
+        match (wanted.metric.as_str(), window) {
+            ("jain", None) => mean(self.runs.iter().filter_map(|run| run.jain)),
+            ("jain", Some(window)) => mean(self.jain_each_second(window).into_iter()),
+            ("cell_utilisation", _) => Some(100.0 * mean(self.runs.iter().filter_map(|run| run.cell_utilisation))?),
+            ("cell_throughput", _) => mean(self.runs.iter().map(|run| run.cell_mbps)),
+            ("link_utilisation", _) => Some(100.0 * mean(self.routers.first()?.utilisation.iter().copied())?),
+            ("link_share", _) => {
+                let capacity = &self.routers.first()?.capacity_mbps;
+                Some(100.0 * mean(self.copies(flow).map(|copy| copy.throughput_mbps / capacity[copy.run]))?)
+            }
+            ("throughput_total", None) => {
+                Some(self.copies(flow).map(|copy| copy.throughput_mbps).sum::<f64>() / self.runs.len() as f64)
+            }
+            ("throughput_mean", None) => mean(self.copies(flow).map(|copy| copy.throughput_mbps)),
+            ("propagation", _) => part(0),
+            ("queuing", _) => part(1),
+            ("scheduling", _) => part(2),
+            ("retransmission", _) => part(3),
+            ("loss_percent", _) => Some(100.0 * total(|copy| copy.dropped) / total(|copy| copy.sent)),
+            ("marked_percent", _) => Some(100.0 * total(|copy| copy.marked) / total(|copy| copy.sent)),
+            ("frames_lost_percent", _) => {
+                let (sent, lost) = self
+                    .copies(flow)
+                    .filter_map(|copy| copy.frames)
+                    .fold((0, 0), |sum, frames| (sum.0 + frames.0, sum.1 + frames.1));
+                (sent > 0).then(|| 100.0 * lost as f64 / sent as f64)
+            }
+            ("frozen_s", _) => mean(self.copies(flow).filter_map(|copy| Some(copy.frames?.2))),
+            ("queued_empty_percent", _) => {
+                let samples = self.queued(flow, window);
+                let empty = samples.iter().filter(|packets| **packets == 0.0).count();
+                (!samples.is_empty()).then(|| 100.0 * empty as f64 / samples.len() as f64)
+            }
+            (metric, _) => {
+                if let Some(limit) = metric.strip_prefix("tdq_") {
+                    return mean(self.routers.first()?.tdq.get(&limit.parse().ok()?)?.iter().copied());
+                }
+                let (base, statistic) = metric.rsplit_once('_')?;
+                if let Some(limit) = statistic.strip_prefix("over") {
+                    return Some(100.0 * self.distribution(base, flow)?.share_above(limit.parse().ok()?)?);
+                }
+                if window.is_none()
+                    && let Some(pooled) = self.distribution(base, flow)
+                {
+                    return of_distribution(&pooled, statistic);
+                }
+                of_samples(self.samples(base, flow, window)?, statistic)
+            }
+        }
+    }
+
+    fn copies(&self, flow: Option<&str>) -> impl Iterator<Item = &FlowCopy> {
+        self.flows.iter().filter(move |kind| flow.is_none_or(|flow| flow == kind.name)).flat_map(|kind| &kind.copies)
+    }
+
+    fn distribution(&self, base: &str, flow: Option<&str>) -> Option<Distribution> {
+        if base == "link_queue" {
+            return self.routers.first().map(|router| router.queue.clone());
+        }
+        let of: fn(&Kind) -> &Distribution = match base {
+            "owd" => |kind| &kind.owd,
+            "rtt" => |kind| &kind.rtt,
+            "queue" => |kind| &kind.queue,
+            "router_queue" => |kind| &kind.router_queue,
+            "completion" => |kind| &kind.completion,
+            "frame" => |kind| &kind.frame,
+            "sender_queue" => |kind| &kind.sender_queue,
+            _ => return None,
+        };
+        let mut pooled = Distribution::default();
+        let kinds = self.flows.iter().filter(|kind| flow.is_none_or(|flow| flow == kind.name));
+        kinds.for_each(|kind| pooled.merge(of(kind)));
+        (pooled.count() > 0).then_some(pooled)
+    }
+
+    /// Values over time: seconds of throughput, intervals of everything else.
+    fn samples(&self, base: &str, flow: Option<&str>, window: Option<(f64, f64)>) -> Option<Vec<f64>> {
+        Some(match base {
+            "throughput" => {
+                let seconds = self.copies(flow).flat_map(|copy| self.runs[copy.run].seconds(&copy.throughput, window));
+                seconds.collect()
+            }
+            "share" => self.shares(flow, window),
+            "rtt" => {
+                let intervals = self.copies(flow).flat_map(|copy| self.runs[copy.run].within(&copy.rtt, window));
+                intervals.flatten().collect()
+            }
+            "link_queue" => {
+                let rows = self.routers.first()?.queue_series.iter().zip(&self.runs);
+                rows.flat_map(|(row, run)| run.within(row, window)).flatten().collect()
+            }
+            "queued" => self.queued(flow, window),
+            _ => return None,
+        })
+    }
+
+    /// This flow's part of everybody's throughput, second by second.
+    fn shares(&self, flow: Option<&str>, window: Option<(f64, f64)>) -> Vec<f64> {
+        let mut shares = Vec::new();
+        for (index, run) in self.runs.iter().enumerate() {
+            let sum = |flow: Option<&str>| {
+                let rows = self.copies(flow).filter(|copy| copy.run == index);
+                rows.map(|copy| run.seconds(&copy.throughput, window)).reduce(|mut sum, row| {
+                    sum.iter_mut().zip(row).for_each(|(total, value)| *total += value);
+                    sum
+                })
+            };
+            let (Some(own), Some(all)) = (sum(flow), sum(None)) else { continue };
+            shares.extend(own.iter().zip(&all).filter(|(_, all)| **all > 0.0).map(|(own, all)| own / all));
+        }
+        shares
+    }
+
+    fn jain_each_second(&self, window: (f64, f64)) -> Vec<f64> {
+        let of_run = |(index, run): (usize, &Run)| {
+            let rows: Vec<_> = self
+                .copies(None)
+                .filter(|copy| copy.run == index)
+                .map(|copy| run.seconds(&copy.throughput, Some(window)))
+                .collect();
+            let seconds = rows.first().map_or(0, Vec::len);
+            (0..seconds).filter_map(|second| fairness::jain(rows.iter().map(|row| row[second]))).collect::<Vec<_>>()
+        };
+        self.runs.iter().enumerate().flat_map(of_run).collect()
+    }
+
+    fn queued(&self, ue: Option<&str>, window: Option<(f64, f64)>) -> Vec<f64> {
+        let of_run = |run: &Run| {
+            let rows = run.queued.iter().filter(|(name, _)| ue.is_none_or(|ue| ue == kind_of(name)));
+            rows.flat_map(|(_, row)| run.within(row, window)).map(f64::from).collect::<Vec<_>>()
+        };
+        self.runs.iter().flat_map(of_run).collect()
+    }
+}
+
+impl Kind {
+    fn add(&mut self, run: usize, flow: &FlowResult, result: &RunResult, index: usize) {
+        self.owd.merge(&flow.owd);
+        self.rtt.merge(&flow.rtt);
+        self.queue.merge(&flow.queue);
+        self.router_queue.merge(&flow.router_queue);
+        self.completion.merge(&flow.completions);
+        self.frame.merge(&flow.frames);
+        self.sender_queue.merge(&flow.sender_queue);
+        self.copies.push(FlowCopy {
+            run,
+            throughput_mbps: flow.throughput_mbps,
+            split: flow
+                .split_ms
+                .map(|split| [split.propagation, split.queuing, split.scheduling, split.retransmission]),
+            sent: flow.sent_packets,
+            marked: flow.marked,
+            dropped: flow.dropped,
+            frames: flow.media.map(|media| (media.frames_sent, media.frames_lost, media.frozen_s)),
+            throughput: result.series.flows.throughput_mbps[index].clone(),
+            rtt: result.series.flows.rtt_ms[index].clone(),
+        });
+    }
+}
+
+impl Run {
+    /// The values of the intervals that end inside the window, or after the warm-up.
+    fn within<T: Copy>(&self, row: &[T], window: Option<(f64, f64)>) -> Vec<T> {
+        let (from, to) = window.unwrap_or((self.warmup, f64::INFINITY));
+        let inside = |time: f64| time > from + 1e-9 && time <= to + 1e-9;
+        row.iter().zip(&self.times).filter(|(_, time)| inside(**time)).map(|(value, _)| *value).collect()
+    }
+    /// Means over whole seconds, as iperf3 reports a rate.
+    fn seconds(&self, row: &[f64], window: Option<(f64, f64)>) -> Vec<f64> {
+        let a_second = self.times.iter().take_while(|time| **time <= 1.0 + 1e-9).count().max(1);
+        let row = self.within(row, window);
+        row.chunks_exact(a_second).map(|second| second.iter().sum::<f64>() / a_second as f64).collect()
+    }
+}
+
+/// The name of a flow or UE without its number among its copies.
+fn kind_of(name: &str) -> &str {
+    match name.rsplit_once('-') {
+        Some((kind, number)) if !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()) => kind,
+        _ => name,
+    }
+}
+
+fn of_distribution(pooled: &Distribution, statistic: &str) -> Option<f64> {
+    match statistic {
+        "mean" => Some(pooled.quantiles()?.mean),
+        "iqr" => Some(pooled.quantile(0.75)? - pooled.quantile(0.25)?),
+        _ => pooled.quantile(fraction(statistic)?),
+    }
+}
+
+fn of_samples(mut values: Vec<f64>, statistic: &str) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let at = |fraction: f64| {
+        values.get(((values.len() as f64 * fraction) as usize).min(values.len().checked_sub(1)?)).copied()
+    };
+    match statistic {
+        "mean" => mean(values.iter().copied()),
+        "max" => values.last().copied(),
+        "iqr" => Some(at(0.75)? - at(0.25)?),
+        _ => at(fraction(statistic)?),
+    }
+}
+
+/// `p50` is 0.5, `p999` is 0.999.
+fn fraction(statistic: &str) -> Option<f64> {
+    let digits = statistic.strip_prefix('p')?;
+    Some(digits.parse::<f64>().ok()? / 10f64.powi(digits.len() as i32))
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0u32), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_by_their_names() {
+        assert_eq!(fraction("p50"), Some(0.5));
+        assert_eq!(fraction("p999"), Some(0.999));
+        assert_eq!(fraction("p05"), Some(0.05));
+        let values: Vec<f64> = (0..100).map(f64::from).collect();
+        assert_eq!(of_samples(values.clone(), "p50"), Some(50.0));
+        assert_eq!(of_samples(values.clone(), "iqr"), Some(50.0));
+        assert_eq!(of_samples(values, "mean"), Some(49.5));
+        assert_eq!(of_samples(Vec::new(), "p50"), None);
+    }
+
+    #[test]
+    fn copies_go_by_the_name_of_their_kind() {
+        assert_eq!(
+            [kind_of("walking-12"), kind_of("desk"), kind_of("a-b"), kind_of("x-")],
+            ["walking", "desk", "a-b", "x-"]
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! `tidemark reproduce`: published experiments, run again, their figures beside ours.
+
+mod document;
+mod expression;
+mod measured;
+mod outcome;
+mod procedure;
+mod reduction;
+mod runs;
+mod target;
+mod value;
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+use miette::{Context, IntoDiagnostic, Result, miette};
+
+use outcome::Outcome;
+use runs::Runs;
+use target::{Target, Targets};
+
+#[derive(Args)]
+pub struct Reproduce {
+    /// The targets: whole names or their beginnings up to a dot, e.g. l4span.fig9 or al4s
+    #[arg(default_value = "l4span.fig9")]
+    id: Vec<String>,
+    /// Every target
+    #[arg(long)]
+    all: bool,
+    /// Seeds to run; figures are taken over the pooled packets of all seeds
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
+    /// Write a page with every figure
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Keep the results of every run in this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Reproduce {
+    pub fn execute(&self) -> Result<()> {
+        let targets = Targets::load()?;
+        let chosen = self.choose(&targets)?;
+        let mut runs = Runs::new(&targets, self.out.clone());
+        let mut outcomes = Vec::new();
+        for target in chosen {
+            let outcome = Outcome::of(target, &mut runs, self.seeds).wrap_err_with(|| target.id.clone())?;
+            println!("{}", document::on_terminal(target, &outcome));
+            outcomes.push((target, outcome));
+        }
+        if let Some(file) = &self.markdown {
+            fs::write(file, document::page(&outcomes))
+                .into_diagnostic()
+                .wrap_err_with(|| file.display().to_string())?;
+        }
+        let agree = outcomes.iter().filter(|(_, outcome)| outcome.agrees()).count();
+        println!("{agree} of {} targets agree", outcomes.len());
+        Ok(())
+    }
+
+    fn choose<'a>(&self, targets: &'a Targets) -> Result<Vec<&'a Target>> {
+        let known = || targets.target.iter().map(|target| target.id.as_str()).collect::<Vec<_>>().join(", ");
+        let named = |target: &Target, id: &str| {
+            target.id.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        if let Some(id) = self.id.iter().find(|id| !targets.target.iter().any(|target| named(target, id))) {
+            return Err(miette!("there is no target `{id}`: use one of, or the beginning of, {}", known()));
+        }
+        let wanted = |target: &&Target| self.all || self.id.iter().any(|id| named(target, id));
+        Ok(targets.target.iter().filter(wanted).collect())
+    }
+}

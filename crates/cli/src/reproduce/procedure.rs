@@ -1,0 +1,23 @@
+//! Targets that no simulation answers.
+
+use std::collections::BTreeMap;
+
+use miette::{Result, miette};
+
+type Figures = BTreeMap<String, f64>;
+type Procedure = fn(&str) -> Result<Figures>;
+
+/// The procedures by the names that targets use as their scenario.
+const PROCEDURES: [(&str, Procedure); 0] = [];
+
+/// True if targets may name it.
+pub fn is_known(name: &str) -> bool {
+    PROCEDURES.iter().any(|(known, _)| *known == name)
+}
+
+/// The figures that a procedure finds out for a case.
+pub fn run(name: &str, case: &str) -> Result<Figures> {
+    let (_, procedure) =
+        PROCEDURES.iter().find(|(known, _)| *known == name).ok_or_else(|| miette!("there is no procedure {name}"))?;
+    procedure(case)
+}

@@ -1,0 +1,233 @@
+//! Targets as `scenarios/papers/targets.toml` has them, and the scenarios of the papers, which the command carries.
+
+use std::collections::BTreeMap;
+
+use miette::{IntoDiagnostic, Result, miette};
+use serde::Deserialize;
+
+const TARGETS: &str = include_str!("../../../../scenarios/papers/targets.toml");
+
+macro_rules! scenarios {
+    ($($name:literal),* $(,)?) => {
+        /// The scenarios of the papers, by their names.
+        const SCENARIOS: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../../scenarios/papers/", $name, ".toml")))),*];
+    };
+}
+scenarios!(
+    "l4span.fig2",
+    "l4span.fig2-wired",
+    "l4span.fig9",
+    "l4span.fig11",
+    "l4span.fig13",
+    "l4span.fig14",
+    "l4span.one-ue",
+    "l4span.shared-drb",
+);
+
+/// Everything that there is to be reproduced.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Targets {
+    /// Overrides by their names, for each scenario: a case is some of these names joined by dots.
+    parts: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    pub target: Vec<Target>,
+}
+
+/// One target.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    pub id: String,
+    pub source: String,
+    pub kind: Kind,
+    /// What the paper says, in a sentence or two.
+    #[serde(default)]
+    pub text: String,
+    /// The scenario, or the name of another procedure.
+    pub scenario: String,
+    /// Seeds, where the usual number is not enough.
+    pub seeds: Option<u64>,
+    #[serde(default)]
+    pub figure: Vec<Figure>,
+    pub matrix: Option<Matrix>,
+    #[serde(default)]
+    pub claim: Vec<Claim>,
+    /// What explains the difference, found out by experiment.
+    pub note: Option<String>,
+}
+
+/// How figures are held against the published ones.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    Value,
+    Reduction,
+    Relation,
+}
+
+/// A published figure and how ours is worked out.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    pub name: String,
+    pub ours: String,
+    pub published: f64,
+    /// Of a reduction: percentage points.
+    pub slack: Option<f64>,
+    /// Of a value: relative, and absolute in the figure's own unit; the wider counts.
+    pub within: Option<f64>,
+    pub floor: Option<f64>,
+}
+
+/// A published table: a case a row, a figure a column.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Matrix {
+    within: f64,
+    column: Vec<Column>,
+    rows: Vec<(String, Vec<f64>)>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Column {
+    name: String,
+    /// `$row` stands for the row's case.
+    ours: String,
+    floor: f64,
+}
+
+/// Something that must hold between our own runs.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    pub says: String,
+    pub holds: String,
+    /// Every combination of these values, which stand for `$name` in the texts.
+    #[serde(default)]
+    each: BTreeMap<String, Vec<String>>,
+}
+
+impl Targets {
+    pub fn load() -> Result<Self> {
+        toml::from_str(TARGETS).into_diagnostic()
+    }
+
+    /// The text of a scenario.
+    pub fn scenario(&self, name: &str) -> Result<&'static str> {
+        let found = SCENARIOS.iter().find(|(known, _)| *known == name);
+        found.map(|(_, text)| *text).ok_or_else(|| miette!("there is no scenario {name}"))
+    }
+
+    /// The overrides of a case of a scenario.
+    pub fn overrides(&self, scenario: &str, case: &str) -> Result<Vec<String>> {
+        let parts = self.parts.get(scenario);
+        let mut overrides = Vec::new();
+        for part in case.split('.').filter(|part| !part.is_empty()) {
+            let known = parts.and_then(|parts| parts.get(part));
+            overrides.extend(
+                known.ok_or_else(|| miette!("{scenario}: the case {case} has no part {part}"))?.iter().cloned(),
+            );
+        }
+        Ok(overrides)
+    }
+}
+
+impl Target {
+    /// Its figures, those of the table included.
+    pub fn figures(&self) -> Vec<Figure> {
+        let mut figures = self.figure.clone();
+        let Some(matrix) = &self.matrix else { return figures };
+        for (row, published) in &matrix.rows {
+            for (column, published) in matrix.column.iter().zip(published) {
+                figures.push(Figure {
+                    name: format!("{row}: {}", column.name),
+                    ours: column.ours.replace("$row", row),
+                    published: *published,
+                    slack: None,
+                    within: Some(matrix.within),
+                    floor: Some(column.floor),
+                });
+            }
+        }
+        figures
+    }
+
+    /// Its claims, one for each combination of values.
+    pub fn claims(&self) -> Vec<Claim> {
+        self.claim.iter().flat_map(Claim::expand).collect()
+    }
+}
+
+impl Claim {
+    fn expand(&self) -> Vec<Self> {
+        let mut all = vec![Self { each: BTreeMap::new(), ..self.clone() }];
+        for (name, values) in &self.each {
+            let with = |claim: &Self, value: &str| Self {
+                says: claim.says.replace(&format!("${name}"), value),
+                holds: claim.holds.replace(&format!("${name}"), value),
+                each: BTreeMap::new(),
+            };
+            all = all.iter().flat_map(|claim| values.iter().map(move |value| with(claim, value))).collect();
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use tidemark_sim::scenario::Scenario;
+
+    use super::*;
+    use crate::reproduce::expression::{Comparison, Expression};
+    use crate::reproduce::procedure;
+
+    #[test]
+    fn every_target_reads_with_its_formulas_and_each_of_its_cases() {
+        let targets = Targets::load().unwrap();
+        let mut checked = std::collections::BTreeSet::new();
+        for target in &targets.target {
+            let mut formulas: Vec<_> =
+                target.figures().iter().map(|figure| Expression::parse(&figure.ours).unwrap()).collect();
+            for claim in target.claims() {
+                assert!(!claim.holds.contains('$'), "{}: {}", target.id, claim.holds);
+                formulas.extend(Comparison::parse(&claim.holds).unwrap().values);
+            }
+            assert!(!formulas.is_empty(), "{} compares nothing", target.id);
+            if procedure::is_known(&target.scenario) {
+                continue;
+            }
+            let mut measures = Vec::new();
+            formulas.iter().for_each(|formula| formula.measures(&mut measures));
+            let text = targets.scenario(&target.scenario).unwrap();
+            for measure in measures {
+                if checked.insert((target.scenario.clone(), measure.case.clone())) {
+                    let overrides = targets.overrides(&target.scenario, &measure.case).unwrap();
+                    Scenario::parse(&target.scenario, text, Path::new("."), &overrides)
+                        .unwrap_or_else(|error| panic!("{}: {}: {error}", target.id, measure.case));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ids_are_told_apart() {
+        let targets = Targets::load().unwrap();
+        let mut ids: Vec<_> = targets.target.iter().map(|target| &target.id).collect();
+        let all = ids.len();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), all);
+    }
+
+    #[test]
+    fn a_claim_is_made_for_every_combination() {
+        let each =
+            BTreeMap::from([("a".into(), vec!["1".into(), "2".into()]), ("b".into(), vec!["x".into(), "y".into()])]);
+        let claim = Claim { says: "$a $b".into(), holds: "m[$b.$a] < $a".into(), each };
+        let all: Vec<_> = claim.expand().into_iter().map(|claim| claim.holds).collect();
+        assert_eq!(all, ["m[x.1] < 1", "m[y.1] < 1", "m[x.2] < 2", "m[y.2] < 2"]);
+    }
+}

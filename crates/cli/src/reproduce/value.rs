@@ -1,0 +1,30 @@
+//! An absolute figure: ours agrees within a relative or an absolute distance, whichever is wider.
+
+use super::target::Figure;
+
+pub fn judge(figure: &Figure, ours: Option<f64>) -> (bool, String) {
+    let distance = (figure.within.unwrap_or(0.0) * figure.published.abs()).max(figure.floor.unwrap_or(0.0));
+    let (least, most) = (figure.published - distance, figure.published + distance);
+    (ours.is_some_and(|ours| (least..=most).contains(&ours)), format!("{least:.2} to {most:.2}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wider_of_both_distances_counts() {
+        let figure = |published, within, floor| Figure {
+            name: String::new(),
+            ours: String::new(),
+            published,
+            slack: None,
+            within: Some(within),
+            floor: Some(floor),
+        };
+        let agrees = |published, within, floor, ours| judge(&figure(published, within, floor), Some(ours)).0;
+        assert!(agrees(100.0, 0.25, 3.0, 75.0) && !agrees(100.0, 0.25, 3.0, 74.9));
+        assert!(agrees(1.0, 0.25, 3.0, 3.9) && !agrees(1.0, 0.25, 3.0, 4.1));
+        assert!(!judge(&figure(1.0, 9.0, 9.0), None).0, "what was not measured does not agree");
+    }
+}
