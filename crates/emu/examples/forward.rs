@@ -13,7 +13,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if arguments.get(1).is_some_and(|first| first == tidemark_emu::init::ARGUMENT) {
         tidemark_emu::init::run(&arguments[2..]);
     }
-    let seconds: u64 = arguments.get(1).and_then(|text| text.to_str()?.parse().ok()).ok_or("forward SECONDS COMMAND...")?;
+    let seconds: u64 =
+        arguments.get(1).and_then(|text| text.to_str()?.parse().ok()).ok_or("forward SECONDS COMMAND...")?;
     let core = outside::core_device(0, 1500)?;
     let (namespace, ue) = Namespace::ue(0, 0, 1500, |_, _| {})?;
     let _inside = namespace.start(arguments[2..].to_vec())?;

@@ -10,7 +10,9 @@ const BURST: u32 = 8;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
-    let [_, address, rate, seconds] = arguments.as_slice() else { return Err("load ADDRESS MBIT_PER_S SECONDS".into()) };
+    let [_, address, rate, seconds] = arguments.as_slice() else {
+        return Err("load ADDRESS MBIT_PER_S SECONDS".into());
+    };
     let socket = UdpSocket::bind("0.0.0.0:0")?;
     socket.connect((address.as_str(), 9))?;
     let gap = Duration::from_secs_f64(f64::from(BURST) * 1_400.0 * 8.0 / (rate.parse::<f64>()? * 1e6));
