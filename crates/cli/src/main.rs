@@ -32,6 +32,8 @@ enum Command {
     Shell(live::shell::Shell),
     /// Run several UEs and servers around a cell, with real packets in real time
     Live(live::lab::Live),
+    /// Find out whether a path keeps ECT(1) and CE
+    Probe(live::probe::Probe),
     /// Ask or tell a live cell that is running
     Ctl(live::control::Ctl),
     /// Check a scenario without running it
@@ -63,13 +65,14 @@ fn main() -> ExitCode {
     }
     let command = Arguments::parse().command;
     // A live cell has its own way with signals, and needs a process without other threads.
-    if !matches!(command, Command::Shell(_) | Command::Live(_) | Command::Ctl(_)) {
+    if !matches!(command, Command::Shell(_) | Command::Live(_) | Command::Ctl(_) | Command::Probe(_)) {
         interrupt::listen();
     }
     let outcome = match command {
         Command::Shell(shell) => return exit_code(shell.execute()),
         Command::Live(live) => return exit_code(live.execute()),
         Command::Ctl(ctl) => ctl.execute(),
+        Command::Probe(probe) => probe.execute(),
         Command::Run(run) => run.execute(),
         Command::Check(source) => source.check(),
         Command::Schema => run::print_schema(),

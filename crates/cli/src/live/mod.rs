@@ -4,6 +4,7 @@ pub mod control;
 pub mod lab;
 mod pcap;
 mod preset;
+pub mod probe;
 mod record;
 mod series;
 mod session;

@@ -1,0 +1,172 @@
+//! `tidemark probe`: does a path keep ECT(1) and CE? The check that is else made with two captures.
+
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use miette::{Result, miette};
+use serde::Serialize;
+use tidemark_core::Ecn;
+use tidemark_emu::EcnSocket;
+
+/// Begins every probe and answer, so that nothing else is answered.
+const MAGIC: &[u8; 8] = b"tidemark";
+/// Probes for each codepoint.
+const PROBES: u8 = 10;
+/// Between two probes.
+const GAP: Duration = Duration::from_millis(20);
+/// After the last probe.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// What was sent: Not-ECT first, which shows whether the path carries anything.
+const CODEPOINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+
+#[derive(Args)]
+pub struct Probe {
+    /// Where `tidemark probe --listen PORT` answers, as in host:4000
+    #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
+    to: Option<String>,
+    /// Answer probes at this port, until Ctrl-C
+    #[arg(long, value_name = "PORT", conflicts_with = "to")]
+    listen: Option<u16>,
+}
+
+/// What became of one codepoint: a line of the output.
+#[derive(Debug, PartialEq, Serialize)]
+struct Outcome {
+    codepoint: &'static str,
+    sent: u8,
+    /// Probes that came back.
+    answered: u8,
+    /// What most of them were when they arrived there.
+    there: Option<&'static str>,
+    /// What most of the answers, sent with the same codepoint, were when they arrived here.
+    back: Option<&'static str>,
+    verdict: &'static str,
+}
+
+impl Probe {
+    pub fn execute(&self) -> Result<()> {
+        match (&self.to, self.listen) {
+            (_, Some(port)) => answer(port),
+            (Some(to), None) => {
+                let kept = probe(to)?;
+                if kept { Ok(()) } else { Err(miette!("this path does not carry L4S: see the lines above")) }
+            }
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// Answers each probe with the codepoint that it had, and in a datagram with the codepoint that it was sent with.
+fn answer(port: u16) -> Result<()> {
+    let socket = EcnSocket::bind(port).map_err(|error| miette!("{error}"))?;
+    let mut bytes = [0; 64];
+    loop {
+        let Ok((length, from, seen)) = socket.receive(&mut bytes) else { continue };
+        // As long as the probe: nobody can make others be sent more than they sent.
+        if length == MAGIC.len() + 3 && bytes.starts_with(MAGIC) {
+            bytes[MAGIC.len() + 2] = seen.bits();
+            // An answer that can't be sent is a probe that was lost.
+            let _ = socket.send(&bytes[..length], from, Ecn::from_bits(bytes[MAGIC.len()]));
+        }
+    }
+}
+
+/// Sends probes and prints a line for each codepoint; true if ECT(1) and CE arrive as they were sent, both ways.
+fn probe(to: &str) -> Result<bool> {
+    let to =
+        to.to_socket_addrs().map_err(|error| miette!("{to}: {error}"))?.next().ok_or(miette!("{to}: no address"))?;
+    let socket = EcnSocket::bind(0).map_err(|error| miette!("{error}"))?;
+    let mut seen = [[None; PROBES as usize]; CODEPOINTS.len()];
+    for number in 0..PROBES {
+        for ecn in CODEPOINTS {
+            let probe = [&MAGIC[..], &[ecn.bits(), number, 0]].concat();
+            socket.send(&probe, to, ecn).map_err(|error| miette!("{to}: {error}"))?;
+            collect(&socket, to, GAP, &mut seen);
+        }
+    }
+    collect(&socket, to, PATIENCE, &mut seen);
+    let outcomes = judge(&seen);
+    for outcome in &outcomes {
+        println!("{}", serde_json::to_string(outcome).unwrap_or_default());
+    }
+    let kept = |name| outcomes.iter().any(|outcome| outcome.codepoint == name && outcome.verdict == "kept");
+    Ok(kept(name(Ecn::Ect1)) && kept(name(Ecn::Ce)))
+}
+
+type Seen = [[Option<(Ecn, Ecn)>; PROBES as usize]; CODEPOINTS.len()];
+
+/// Takes answers for a time.
+fn collect(socket: &EcnSocket, to: SocketAddr, time: Duration, seen: &mut Seen) {
+    let end = Instant::now() + time;
+    let mut bytes = [0; 64];
+    while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+        if socket.set_patience(Some(left)).is_err() {
+            return;
+        }
+        let Ok((length, from, back)) = socket.receive(&mut bytes) else { continue };
+        let [codepoint, number, there] = [0, 1, 2].map(|at| bytes[MAGIC.len() + at]);
+        if length != MAGIC.len() + 3 || !bytes.starts_with(MAGIC) || from.port() != to.port() {
+            continue;
+        }
+        let index = CODEPOINTS.iter().position(|ecn| ecn.bits() == codepoint & 3);
+        if let Some(place) = index.and_then(|index| seen[index].get_mut(usize::from(number))) {
+            *place = Some((Ecn::from_bits(there), back));
+        }
+    }
+}
+
+fn judge(seen: &Seen) -> Vec<Outcome> {
+    let alive = seen[0].iter().flatten().count() > 0;
+    let outcome = |(ecn, answers): (&Ecn, &[Option<(Ecn, Ecn)>; PROBES as usize])| {
+        let answered = answers.iter().flatten().count();
+        let there = most(answers.iter().flatten().map(|(there, _)| *there));
+        let back = most(answers.iter().flatten().map(|(_, back)| *back));
+        let kept = |seen: Option<Ecn>| seen == Some(*ecn);
+        let verdict = match (answered, there, back) {
+            (0, ..) if !alive => "no answer",
+            (0, ..) => "black-holed",
+            _ if kept(there) && kept(back) => "kept",
+            (_, Some(Ecn::NotEct), _) => "bleached on the way there",
+            _ if kept(there) && back == Some(Ecn::NotEct) => "bleached on the way back",
+            _ => "changed",
+        };
+        let answered = answered as u8;
+        Outcome { codepoint: name(*ecn), sent: PROBES, answered, there: there.map(name), back: back.map(name), verdict }
+    };
+    CODEPOINTS.iter().zip(seen).map(outcome).collect()
+}
+
+/// The most frequent one: a router on the way may mark single packets.
+fn most(seen: impl Iterator<Item = Ecn> + Clone) -> Option<Ecn> {
+    CODEPOINTS
+        .into_iter()
+        .filter(|ecn| seen.clone().any(|other| other == *ecn))
+        .max_by_key(|ecn| seen.clone().filter(|other| other == ecn).count())
+}
+
+fn name(ecn: Ecn) -> &'static str {
+    match ecn {
+        Ecn::NotEct => "Not-ECT",
+        Ecn::Ect1 => "ECT(1)",
+        Ecn::Ect0 => "ECT(0)",
+        Ecn::Ce => "CE",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_way_in_which_a_path_fails_has_its_name() {
+        let all = |there, back| [Some((there, back)); PROBES as usize];
+        let none = [None; PROBES as usize];
+        let verdict = |seen: &Seen| judge(seen).into_iter().map(|outcome| outcome.verdict).collect::<Vec<_>>();
+        let fine = CODEPOINTS.map(|ecn| all(ecn, ecn));
+        assert_eq!(verdict(&fine), ["kept"; 4]);
+        let broken = [fine[0], all(Ecn::NotEct, Ecn::Ect1), none, all(Ecn::Ce, Ecn::NotEct)];
+        assert_eq!(verdict(&broken), ["kept", "bleached on the way there", "black-holed", "bleached on the way back"]);
+        assert_eq!(verdict(&[none; 4]), ["no answer"; 4]);
+    }
+}

@@ -1,0 +1,164 @@
+//! A UDP socket on which the ECN field is set for each datagram and read from each.
+
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
+use std::os::fd::AsRawFd as _;
+use std::time::Duration;
+
+use tidemark_core::Ecn;
+
+use crate::error::Error;
+
+/// Room for the control messages of one datagram, aligned as the kernel wants it.
+#[repr(align(8))]
+struct ControlMessages([u8; 128]);
+
+/// A UDP socket for both versions of IP.
+#[derive(Debug)]
+pub struct EcnSocket(UdpSocket);
+
+impl EcnSocket {
+    /// Listens on every address at this port; 0 takes a free one.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn bind(port: u16) -> Result<Self, Error> {
+        let what = || format!("UDP port {port}");
+        // An IPv6 socket takes IPv4 as well (Linux's default), unless there is no IPv6.
+        let any_v6 = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
+        let socket = UdpSocket::bind(any_v6).or_else(|_| UdpSocket::bind(("0.0.0.0", port)));
+        let socket = socket.map_err(Error::system(what()))?;
+        for (level, option) in [(libc::IPPROTO_IP, libc::IP_RECVTOS), (libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS)] {
+            let on: libc::c_int = 1;
+            // SAFETY: the option's value is an int, whose address and size are given. The IPv6 option is refused by
+            // an IPv4 socket, which has no use of it.
+            unsafe {
+                libc::setsockopt(
+                    socket.as_raw_fd(),
+                    level,
+                    option,
+                    (&raw const on).cast(),
+                    size_of::<libc::c_int>() as libc::socklen_t,
+                );
+            }
+        }
+        Ok(Self(socket))
+    }
+
+    /// The port.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn port(&self) -> io::Result<u16> {
+        Ok(self.0.local_addr()?.port())
+    }
+
+    /// How long [`receive`](Self::receive) waits.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
+        self.0.set_read_timeout(patience)
+    }
+
+    /// Sends a datagram with this ECN field.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn send(&self, bytes: &[u8], to: SocketAddr, ecn: Ecn) -> io::Result<()> {
+        let v6 = self.0.local_addr()?.is_ipv6();
+        let to_v4 = to.ip().to_canonical().is_ipv4();
+        let value = libc::c_int::from(ecn.bits());
+        let (level, option) =
+            if to_v4 { (libc::IPPROTO_IP, libc::IP_TOS) } else { (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) };
+        // SAFETY: the option's value is an int, whose address and size are given.
+        let refused = unsafe {
+            libc::setsockopt(
+                self.0.as_raw_fd(),
+                level,
+                option,
+                (&raw const value).cast(),
+                size_of::<libc::c_int>() as libc::socklen_t,
+            )
+        };
+        if refused != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let to = match to.ip() {
+            IpAddr::V4(v4) if v6 => SocketAddrV6::new(v4.to_ipv6_mapped(), to.port(), 0, 0).into(),
+            _ => to,
+        };
+        self.0.send_to(bytes, to).map(drop)
+    }
+
+    /// Receives a datagram with its length, where it came from and its ECN field.
+    ///
+    /// # Errors
+    /// What the system says; `WouldBlock` when the patience is over.
+    pub fn receive(&self, bytes: &mut [u8]) -> io::Result<(usize, SocketAddr, Ecn)> {
+        // The sender's address is read by the standard library; the datagram itself stays for `recvmsg`.
+        let (_, from) = self.0.peek_from(&mut [0; 1])?;
+        let mut control = ControlMessages([0; 128]);
+        let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+        // SAFETY: a message header of zeros is a valid one without any buffers.
+        let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = control.0.len();
+        // SAFETY: both buffers of the header live through the call, with their lengths.
+        let length = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, 0) };
+        let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
+        Ok((length, SocketAddr::new(from.ip().to_canonical(), from.port()), ecn_of(&message)))
+    }
+}
+
+/// The ECN field among the control messages that the kernel wrote; Not-ECT where there is none.
+fn ecn_of(message: &libc::msghdr) -> Ecn {
+    // SAFETY: `message` was filled by `recvmsg`, and its control buffer still lives.
+    let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
+    while !header.is_null() {
+        // SAFETY: the macros give null or a whole header inside the control buffer.
+        let (level, kind) = unsafe { ((*header).cmsg_level, (*header).cmsg_type) };
+        let is_tos = (level, kind) == (libc::IPPROTO_IP, libc::IP_TOS)
+            || (level, kind) == (libc::IPPROTO_IPV6, libc::IPV6_TCLASS);
+        if is_tos {
+            // SAFETY: both messages hold a byte at least (the IPv4 one a byte, the other an int, little end first or last:
+            // `read_unaligned` of the whole int is right for it).
+            return Ecn::from_bits(unsafe {
+                if level == libc::IPPROTO_IP {
+                    *libc::CMSG_DATA(header)
+                } else {
+                    libc::CMSG_DATA(header).cast::<libc::c_int>().read_unaligned() as u8
+                }
+            });
+        }
+        // SAFETY: as above.
+        header = unsafe { libc::CMSG_NXTHDR(message, header) };
+    }
+    Ecn::NotEct
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_codepoint_arrives_as_it_was_sent_over_both_versions_of_ip() {
+        let (here, there) = (EcnSocket::bind(0).unwrap(), EcnSocket::bind(0).unwrap());
+        there.set_patience(Some(Duration::from_secs(5))).unwrap();
+        for address in ["127.0.0.1", "::1"] {
+            let to = SocketAddr::new(address.parse().unwrap(), there.port().unwrap());
+            for ecn in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce] {
+                if here.send(b"probe", to, ecn).is_err() && address == "::1" {
+                    // A machine without IPv6.
+                    continue;
+                }
+                let mut bytes = [0; 16];
+                let (length, from, seen) = there.receive(&mut bytes).unwrap();
+                assert_eq!((&bytes[..length], from.ip(), seen), (&b"probe"[..], address.parse().unwrap(), ecn));
+            }
+        }
+    }
+}
