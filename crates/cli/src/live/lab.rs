@@ -13,7 +13,7 @@ use crate::run::diagnostic;
 
 #[derive(Args)]
 pub struct Live {
-    /// The scenario, with `command` at UEs and [[server]]
+    /// The scenario, with `command` at UEs and `[[server]]`
     file: PathBuf,
     #[command(flatten)]
     options: Options,
