@@ -96,7 +96,7 @@ impl Recorder {
         let points = self.times.len();
         let index = self.flows.len().min(FLOWS);
         if index == self.flows.len() {
-            let name = if index < FLOWS { name(tuple) } else { "others".into() };
+            let name = if index < FLOWS { self.numbered(&name(tuple)) } else { "others".into() };
             self.flows.push(Flow::new(name, ue, now, points));
         }
         // Flows beyond are not even remembered by id: their record is the last.
@@ -104,6 +104,16 @@ impl Recorder {
             self.index.insert(id, index);
         }
         index
+    }
+
+    /// The name, with a number where flows before have it: the second one is `#2`.
+    fn numbered(&self, name: &str) -> String {
+        let is_twin =
+            |other: &str| other.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(" #"));
+        match self.flows.iter().filter(|flow| is_twin(&flow.name)).count() {
+            0 => name.into(),
+            twins => format!("{name} #{}", twins + 1),
+        }
     }
 
     /// Everything that was seen, as the simulator says it.
@@ -142,7 +152,7 @@ impl Recorder {
             name: self.scenario.name.clone(),
             seed: self.scenario.seed,
             duration_s: whole.as_secs_f64(),
-            warmup_s: warm.now.as_secs_f64(),
+            warmup_s: self.scenario.warmup.as_secs_f64(),
             interrupted_at_s: None,
             cell: CellResult {
                 utilisation: share((0..stats.len()).map(used).sum()),
@@ -348,7 +358,8 @@ pub fn lateness(histogram: &Histogram<u64>) -> Option<Lateness> {
     })
 }
 
-/// `tcp 192.0.2.1:443 to 50612`: the server and the port at the UE.
+/// `tcp 192.0.2.1:443`, or `tcp 192.0.2.1 to port 443` where the UE is the server: what a second run has as well, for the
+/// other port is drawn anew each time. The lower port is taken for the server's.
 fn name(tuple: Option<FiveTuple>) -> String {
     let Some(tuple) = tuple else { return "unreadable".into() };
     let protocol = match tuple.protocol {
@@ -358,7 +369,8 @@ fn name(tuple: Option<FiveTuple>) -> String {
         other => format!("protocol {other}"),
     };
     match tuple.ports {
-        Some((server, port)) => format!("{protocol} {} to {port}", std::net::SocketAddr::from((tuple.source, server))),
+        Some((far, near)) if far <= near => format!("{protocol} {}", std::net::SocketAddr::from((tuple.source, far))),
+        Some((_, near)) => format!("{protocol} {} to port {near}", tuple.source),
         None => format!("{protocol} {}", tuple.source),
     }
 }
@@ -374,4 +386,21 @@ pub fn mbps(bytes: Bytes, span: Duration) -> f64 {
         return 0.0;
     }
     (BitRate::from_bytes_in(bytes, span).as_mbps() * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_is_named_by_the_servers_end() {
+        let tuple = |ports| {
+            let source = std::net::Ipv4Addr::new(192, 0, 2, 1).into();
+            Some(FiveTuple { source, destination: std::net::Ipv4Addr::LOCALHOST.into(), protocol: 6, ports })
+        };
+        assert_eq!(name(tuple(Some((443, 50_612)))), "tcp 192.0.2.1:443");
+        assert_eq!(name(tuple(Some((50_612, 5_201)))), "tcp 192.0.2.1 to port 5201");
+        assert_eq!(name(tuple(None)), "tcp 192.0.2.1");
+        assert_eq!(name(None), "unreadable");
+    }
 }

@@ -238,6 +238,12 @@ pub fn variables(ues: &[String], servers: &[String]) -> String {
 
 /// One line: how the cell was.
 fn outline(result: &RunResult) -> String {
+    if result.duration_s < result.warmup_s {
+        return format!(
+            "tidemark: {}, {:.1} s: ended within the warm-up of {} s, of which nothing is counted (--set warmup=\"0 s\")",
+            result.name, result.duration_s, result.warmup_s
+        );
+    }
     let queues = result.ues.iter().filter_map(|ue| ue.queue_ms);
     let worst = queues.max_by(|a, b| a.p95.total_cmp(&b.p95));
     let of = if result.ues.len() > 1 { " of the worst UE" } else { "" };
