@@ -1,8 +1,9 @@
 //! The outcomes as text: a table on the terminal, and the page `docs/reproduction.md`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::outcome::Outcome;
+use super::outcome::{AGREES, Outcome};
 use super::target::Target;
 use crate::table::{number, table, text};
 
@@ -11,11 +12,12 @@ const MOST_ROWS: usize = 12;
 
 const HEAD: &str = "# What the papers published, and what comes out here
 
-Written by `tidemark reproduce --all --markdown docs/reproduction.md`; the targets, with their tolerances, are in
-`scenarios/papers/targets.toml`. Published figures come from other radios and other testbeds. A *value* agrees within a
-relative or an absolute distance, whichever is wider; a *reduction* is a change between two of our own runs and agrees
-if it goes as far as the published one less its slack, or further; a *relation* must hold between our own runs. No parameter was
-chosen to hit a figure, and no tolerance was widened. What is missed is said, with what explains it.
+Written by `tidemark reproduce --all --markdown docs/reproduction.md`; with some targets named instead of `--all`, it
+replaces their sections and keeps the others. The targets, with their tolerances, are in `scenarios/papers/`. Published
+figures come from other radios and other testbeds. A *value* agrees within a relative or an absolute distance, whichever is
+wider; a *reduction* is a change between two of our own runs and agrees if it goes as far as the published one less its
+slack, or further; a *relation* must hold between our own runs. No parameter was chosen to hit a figure, and no tolerance
+was widened. What is missed is said, with what explains it.
 ";
 
 /// The outcome of one target on the terminal.
@@ -52,24 +54,45 @@ pub fn on_terminal(target: &Target, outcome: &Outcome) -> String {
     out
 }
 
-/// The page, with every target that was run.
-pub fn page(outcomes: &[(&Target, Outcome)]) -> String {
-    let mut out = String::from(HEAD);
-    let agree = outcomes.iter().filter(|(_, outcome)| outcome.agrees()).count();
-    let _ = writeln!(out, "\n{agree} of {} targets agree.\n", outcomes.len());
+/// The page: of every target, in their order, the section just made, else that of the page as it was.
+pub fn page<'a>(all: impl Iterator<Item = &'a str>, outcomes: &[(&Target, Outcome)], before: &str) -> String {
+    let mut sections: BTreeMap<&str, String> = sections_of(before).collect();
+    for (target, outcome) in outcomes {
+        sections.insert(&target.id, section(target, outcome));
+    }
+    let (mut rows, mut bodies, mut missing) = (Vec::new(), String::new(), Vec::new());
+    for id in all {
+        let Some(section) = sections.get(id) else {
+            missing.push(format!("`{id}`"));
+            continue;
+        };
+        // The section's first line says them: `source: **verdict**.`
+        let (source, verdict) = section.split_once(": **").unwrap_or((section, ""));
+        let verdict = verdict.split_once("**").map_or("", |(verdict, _)| verdict);
+        rows.push((id, source.to_owned(), verdict.to_owned()));
+        let _ = write!(bodies, "\n## {id}\n\n{section}");
+    }
+    let agree = rows.iter().filter(|(_, _, verdict)| verdict == AGREES).count();
+    let mut out = format!("{HEAD}\n{agree} of {} targets agree.\n\n", rows.len());
+    if !missing.is_empty() {
+        let _ = writeln!(out, "Not run yet: {}.\n", missing.join(", "));
+    }
     out.push_str("| target | source | verdict |\n| --- | --- | --- |\n");
-    for (target, outcome) in outcomes {
-        let anchor: String = target.id.chars().filter(|c| c.is_alphanumeric() || *c == '-' || *c == '_').collect();
-        let _ = writeln!(out, "| [{}](#{anchor}) | {} | {} |", target.id, target.source, outcome.verdict());
+    for (id, source, verdict) in rows {
+        let anchor: String = id.chars().filter(|c| c.is_alphanumeric() || *c == '-' || *c == '_').collect();
+        let _ = writeln!(out, "| [{id}](#{anchor}) | {source} | {verdict} |");
     }
-    for (target, outcome) in outcomes {
-        section(&mut out, target, outcome);
-    }
-    out
+    out + &bodies
 }
 
-fn section(out: &mut String, target: &Target, outcome: &Outcome) {
-    let _ = writeln!(out, "\n## {}\n\n{}: **{}**.", target.id, target.source, outcome.verdict());
+/// The sections of a page by their targets.
+fn sections_of(page: &str) -> impl Iterator<Item = (&str, String)> {
+    let parts = page.split("\n## ").skip(1);
+    parts.filter_map(|part| part.split_once("\n\n")).map(|(id, body)| (id, format!("{}\n", body.trim_end())))
+}
+
+fn section(target: &Target, outcome: &Outcome) -> String {
+    let mut out = format!("{}: **{}**.\n", target.source, outcome.verdict());
     if !target.text.is_empty() {
         let _ = writeln!(out, "{}", target.text.trim());
     }
@@ -92,6 +115,7 @@ fn section(out: &mut String, target: &Target, outcome: &Outcome) {
     if let Some(note) = &target.note {
         let _ = writeln!(out, "\n{}", note.trim());
     }
+    out
 }
 
 fn values(values: &[Option<f64>]) -> String {
@@ -102,5 +126,20 @@ fn values(values: &[Option<f64>]) -> String {
 fn rest(out: &mut String, rows: usize) {
     if rows > MOST_ROWS {
         let _ = writeln!(out, "  ({} more: see --markdown)", rows - MOST_ROWS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_some_targets_keeps_the_sections_of_the_others() {
+        let before = "# Head\n\n## a.one\n\nPaper, Fig. 1: **agrees**.\n\n| x |\n\n## gone\n\nPaper: **agrees**.\n";
+        let page = page(["a.one", "a.two"].into_iter(), &[], before);
+        assert!(page.contains("1 of 1 targets agree.\n\nNot run yet: `a.two`."), "{page}");
+        assert!(page.contains("| [a.one](#aone) | Paper, Fig. 1 | agrees |"), "{page}");
+        assert!(page.ends_with("\n## a.one\n\nPaper, Fig. 1: **agrees**.\n\n| x |\n"), "{page}");
+        assert!(!page.contains("gone"));
     }
 }

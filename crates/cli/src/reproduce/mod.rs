@@ -31,7 +31,7 @@ pub struct Reproduce {
     /// Seeds to run; figures are taken over the pooled packets of all seeds
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
-    /// Write a page with every figure
+    /// Write a page with every figure; a page that is there keeps its sections about other targets
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
     /// Keep the results of every run in this folder
@@ -51,7 +51,10 @@ impl Reproduce {
             outcomes.push((target, outcome));
         }
         if let Some(file) = &self.markdown {
-            fs::write(file, document::page(&outcomes))
+            let before = if file.exists() { fs::read_to_string(file) } else { Ok(String::new()) };
+            let ids = targets.target.iter().map(|target| target.id.as_str());
+            before
+                .and_then(|before| fs::write(file, document::page(ids, &outcomes, &before)))
                 .into_diagnostic()
                 .wrap_err_with(|| file.display().to_string())?;
         }

@@ -7,6 +7,9 @@ use super::runs::Runs;
 use super::target::{Figure, Kind, Target};
 use super::{reduction, value};
 
+/// The verdict of a target of which nothing was missed.
+pub const AGREES: &str = "agrees";
+
 /// A target's result.
 pub struct Outcome {
     pub figures: Vec<FigureOutcome>,
@@ -75,7 +78,7 @@ impl Outcome {
         let missed = self.figures.iter().filter(|figure| !figure.agrees).count()
             + self.claims.iter().filter(|claim| !claim.holds).count();
         match (missed, self.figures.len() + self.claims.len()) {
-            (0, _) => "agrees".into(),
+            (0, _) => AGREES.into(),
             (missed, all) => format!("missed ({missed} of {all})"),
         }
     }
