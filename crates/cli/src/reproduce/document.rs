@@ -13,7 +13,7 @@ const MOST_ROWS: usize = 12;
 const HEAD: &str = "# What the papers published, and what comes out here
 
 Written by `tidemark reproduce --all --markdown docs/reproduction.md`; with some targets named instead of `--all`, it
-replaces their sections and keeps the others. The targets, with their tolerances, are in `scenarios/papers/`. Published
+replaces their sections and keeps the others. The targets, with their tolerances, are in `scenarios/papers/targets/`. Published
 figures come from other radios and other testbeds. A *value* agrees within a relative or an absolute distance, whichever is
 wider; a *reduction* is a change between two of our own runs and agrees if it goes as far as the published one less its
 slack, or further; a *relation* must hold between our own runs. No parameter was chosen to hit a figure, and no tolerance

@@ -1,11 +1,12 @@
-//! Targets as `scenarios/papers/targets.toml` has them, and the scenarios of the papers, which the command carries.
+//! Targets as the files of `scenarios/papers/targets/` have them, and the scenarios of the papers, which the command carries.
 
 use std::collections::BTreeMap;
 
 use miette::{IntoDiagnostic, Result, miette};
 use serde::Deserialize;
 
-const TARGETS: &str = include_str!("../../../../scenarios/papers/targets.toml");
+/// The targets of each paper.
+const TARGETS: &[&str] = &[include_str!("../../../../scenarios/papers/targets/l4span.toml")];
 
 macro_rules! scenarios {
     ($($name:literal),* $(,)?) => {
@@ -25,10 +26,11 @@ scenarios!(
 );
 
 /// Everything that there is to be reproduced.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Targets {
     /// Overrides by their names, for each scenario: a case is some of these names joined by dots.
+    #[serde(default)]
     parts: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     pub target: Vec<Target>,
 }
@@ -110,7 +112,13 @@ pub struct Claim {
 
 impl Targets {
     pub fn load() -> Result<Self> {
-        toml::from_str(TARGETS).into_diagnostic()
+        let mut all = Self::default();
+        for text in TARGETS {
+            let paper: Self = toml::from_str(text).into_diagnostic()?;
+            all.parts.extend(paper.parts);
+            all.target.extend(paper.target);
+        }
+        Ok(all)
     }
 
     /// The text of a scenario.
