@@ -8,6 +8,7 @@
 extern crate alloc;
 
 pub mod ecn;
+mod normal;
 pub mod packet;
 pub mod random;
 pub mod time;
@@ -17,6 +18,7 @@ pub mod units;
 mod text;
 
 pub use ecn::Ecn;
+pub use normal::normal_cdf;
 pub use packet::{Dscp, FlowId, Inspect, Packet, TcpFeedback, TcpFlags, TcpView};
 pub use random::Stream;
 pub use time::{Duration, Instant};

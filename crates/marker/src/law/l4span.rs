@@ -1,7 +1,7 @@
 //! L4Span's marking (section 4.2): L4S flows by the chance that the sojourn time exceeds a threshold, classic flows by
 //! the probability at which their rate matches the radio's, and flows that share a DRB by a coupled pair.
 
-use tidemark_core::Duration;
+use tidemark_core::{Duration, normal_cdf};
 
 use crate::config::{ConfigError, require};
 use crate::law::{Arrival, Odds};
@@ -160,11 +160,6 @@ impl L4Span {
         let root = arrival.segment * self.k / (rtt * rate);
         (root * root).min(1.0)
     }
-}
-
-/// Phi, the distribution function of the standard normal.
-fn normal_cdf(z: f64) -> f64 {
-    0.5 * libm::erfc(-z * core::f64::consts::FRAC_1_SQRT_2)
 }
 
 #[cfg(test)]
