@@ -58,6 +58,7 @@ impl<P: Inspect> Cell<P> {
     /// The first field that cannot be used.
     pub fn new(config: &CellConfig, seed: u64) -> Result<Self, ConfigError> {
         config.validate()?;
+        let config = &CellConfig { prbs: config.resource_blocks(), ..config.clone() };
         let pattern = config.pattern().ok_or(ConfigError::new("tdd", "cannot be used"))?;
         Ok(Self {
             seed,

@@ -5,6 +5,7 @@ use tidemark_core::{Bytes, Duration};
 use tidemark_marker::{MarkerConfig, SnLength};
 
 use crate::channel::ChannelConfig;
+use crate::radio::carrier::{bandwidths, resource_blocks};
 use crate::radio::mcs::McsTable;
 use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
 use crate::scheduler::SchedulerConfig;
@@ -43,7 +44,12 @@ pub struct CellConfig {
     pub numerology: u8,
     /// Resource blocks of the carrier, 1 to 275. Default 51: 20 MHz at 30 kHz (TS 38.101-1 5.3.2).
     pub prbs: u32,
-    /// Downlink (`D`), special (`S`) and uplink (`U`) slots, repeated. Default `DDDDDDDSUU`.
+    /// Width of the channel in MHz, which says how many resource blocks there are: a row of TS 38.101-1 table 5.3.2-1, at
+    /// numerology 3 of TS 38.101-2. Default: `prbs` says.
+    pub bandwidth_mhz: Option<u32>,
+    /// One carrier for both directions, or two. Default `tdd`.
+    pub duplex: Duplex,
+    /// Downlink (`D`), special (`S`) and uplink (`U`) slots, repeated; FDD takes no notice. Default `DDDDDDDSUU`.
     pub tdd: String,
     /// Downlink symbols of a special slot. Default 6.
     pub special_symbols: u32,
@@ -77,6 +83,18 @@ pub struct CellConfig {
     pub uplink_delay: Duration,
 }
 
+/// How downlink and uplink share the spectrum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Duplex {
+    /// By turns, after the pattern `tdd`.
+    #[default]
+    Tdd,
+    /// Each on a carrier of its own, in every slot.
+    Fdd,
+}
+
 /// The interface between CU and DU (TS 38.425).
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
@@ -94,6 +112,8 @@ impl Default for CellConfig {
         Self {
             numerology: 1,
             prbs: 51,
+            bandwidth_mhz: None,
+            duplex: Duplex::Tdd,
             tdd: "DDDDDDDSUU".into(),
             special_symbols: 6,
             control_symbols: 2,
@@ -126,6 +146,11 @@ impl CellConfig {
         }
         if !(1..=275).contains(&self.prbs) {
             return error("prbs", "a carrier has 1 to 275 resource blocks");
+        }
+        if let Some(mhz) = self.bandwidth_mhz.filter(|mhz| resource_blocks(self.numerology, *mhz).is_none()) {
+            let choice: Vec<_> = bandwidths(self.numerology).iter().map(|(mhz, _)| mhz.to_string()).collect();
+            let problem = format!("no channel has {mhz} MHz at this numerology: use {}", choice.join(", "));
+            return Err(ConfigError::new("bandwidth_mhz", &problem));
         }
         if self.control_symbols > 3 {
             return error("control_symbols", "control takes 0 to 3 symbols");
@@ -181,8 +206,16 @@ impl CellConfig {
         Duration::from_nanos(1_000_000 >> self.numerology)
     }
 
+    /// Resource blocks of the carrier, whichever field says it.
+    pub fn resource_blocks(&self) -> u32 {
+        self.bandwidth_mhz.and_then(|mhz| resource_blocks(self.numerology, mhz)).unwrap_or(self.prbs)
+    }
+
     pub(crate) fn pattern(&self) -> Option<SlotPattern> {
-        SlotPattern::parse(&self.tdd, self.special_symbols, self.slot())
+        match self.duplex {
+            Duplex::Tdd => SlotPattern::parse(&self.tdd, self.special_symbols, self.slot()),
+            Duplex::Fdd => Some(SlotPattern::paired(self.slot())),
+        }
     }
 }
 
@@ -295,9 +328,10 @@ mod tests {
     #[test]
     fn each_wrong_field_is_named() {
         type Spoil = fn(&mut CellConfig);
-        let wrong: [(&str, Spoil); 10] = [
+        let wrong: [(&str, Spoil); 11] = [
             ("numerology", |c| c.numerology = 4),
             ("prbs", |c| c.prbs = 0),
+            ("bandwidth_mhz", |c| c.bandwidth_mhz = Some(21)),
             ("tdd", |c| c.tdd = "DDX".into()),
             ("tdd", |c| c.tdd = "DDD".into()),
             ("special_symbols", |c| c.special_symbols = 14),

@@ -37,6 +37,6 @@ mod ue;
 
 pub use cell::Cell;
 pub use channel::ChannelConfig;
-pub use config::{CellConfig, ConfigError, F1uConfig, RlcConfig, RlcMode, UeConfig};
+pub use config::{CellConfig, ConfigError, Duplex, F1uConfig, RlcConfig, RlcMode, UeConfig};
 pub use output::{DelaySplit, DropReason, Output, UeId, UeStats};
 pub use scheduler::{ProportionalFairConfig, SchedulerConfig};

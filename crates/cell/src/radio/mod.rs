@@ -2,6 +2,7 @@
 
 pub(crate) mod bler;
 pub(crate) mod blocks;
+pub mod carrier;
 pub(crate) mod link;
 pub mod mcs;
 pub(crate) mod slots;

@@ -34,6 +34,11 @@ impl SlotPattern {
         both.then_some(Self { slot, downlink_symbols, uplink })
     }
 
+    /// Paired spectrum: every slot is downlink on one carrier and uplink on the other.
+    pub fn paired(slot: Duration) -> Self {
+        Self { slot, downlink_symbols: vec![SYMBOLS_PER_SLOT], uplink: vec![true] }
+    }
+
     /// Length of the period in slots.
     pub fn period(&self) -> u64 {
         self.downlink_symbols.len() as u64
@@ -90,6 +95,13 @@ mod tests {
         assert_eq!(pattern.previous_downlink(10), 7);
         assert_eq!(pattern.previous_downlink(8), 7);
         assert_eq!(pattern.previous_downlink(0), 0);
+    }
+
+    #[test]
+    fn in_paired_spectrum_every_slot_is_both() {
+        let pattern = SlotPattern::paired(Duration::from_millis(1));
+        assert_eq!((pattern.next_uplink(5), pattern.next_downlink(5), pattern.previous_downlink(5)), (5, 5, 4));
+        assert_eq!(pattern.downlink_symbols(3), 14);
     }
 
     #[test]
