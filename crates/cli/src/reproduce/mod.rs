@@ -5,6 +5,7 @@ mod expression;
 mod measured;
 mod outcome;
 mod procedure;
+mod processing;
 mod reduction;
 mod runs;
 mod target;
