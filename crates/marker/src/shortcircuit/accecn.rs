@@ -8,6 +8,10 @@
 //! - in bytes, for no more than it newly acknowledges and than the option's ECT counter grew by, so that no
 //!   counter ever goes backwards, and never before their packets were counted.
 //!
+//! What a flight could not carry is let go: of a storm of marks at most one flight is told after it. So are the bytes of
+//! marks told while the client's option has no CE counter, since it has seen no CE itself: the sender
+//! takes their packets for full segments, and would take the bytes, all told at once when the counter appears, for new marks.
+//!
 //! An acknowledgement that was overtaken by a later one carries what the later one carried, so that the sender learns
 //! nothing from it, whether it looks or not.
 
@@ -24,8 +28,9 @@ pub(crate) struct AccEcn {
     handshake_ack: Option<u32>,
     /// Highest acknowledgement number passed upwards.
     ack: Option<u32>,
-    /// Largest payload seen downwards.
+    /// Largest payload seen downwards, and the end of what was sent.
     segment: u32,
+    sent: Option<u32>,
     /// Marks that no acknowledgement has carried yet.
     pending_packets: u16,
     pending_bytes: u32,
@@ -76,6 +81,7 @@ impl AccEcn {
             handshake_ack,
             ack: handshake_ack,
             segment: 1,
+            sent: handshake_ack,
             pending_packets: 0,
             pending_bytes: 0,
             due_bytes: 0,
@@ -91,6 +97,10 @@ impl AccEcn {
 
     pub(crate) fn downlink(&mut self, tcp: &TcpView) {
         self.segment = self.segment.max(tcp.payload);
+        let end = tcp.seq.wrapping_add(tcp.payload);
+        if self.sent.is_none_or(|sent| end.wrapping_sub(sent) as i32 > 0) {
+            self.sent = Some(end);
+        }
     }
 
     pub(crate) fn mark(&mut self, tcp: &TcpView) {
@@ -120,7 +130,18 @@ impl AccEcn {
         self.release_packets(advance as u32, counted);
         self.room_bytes = self.room_bytes.saturating_add(advance as u32);
         let counters = tcp.accecn.map_or(AccEcnCounters::default(), |fields| self.add_bytes(fields));
+        self.let_go(tcp.ack);
         self.rewrite(tcp, ace, counters)
+    }
+
+    /// Forgets marks beyond those that the acknowledgements of what is under way can be about.
+    fn let_go(&mut self, ack: u32) {
+        let flight = self.sent.map_or(0, |sent| sent.wrapping_sub(ack).cast_signed().max(0).cast_unsigned());
+        let packets = flight.div_ceil(self.segment).min(u32::from(u16::MAX)) as u16;
+        self.pending_packets = self.pending_packets.min(packets);
+        self.pending_bytes = self.pending_bytes.min(flight);
+        let is_told_in_bytes = seen(self.client.ceb).is_some();
+        self.due_bytes = if is_told_in_bytes { self.due_bytes.min(flight) } else { 0 };
     }
 
     /// An acknowledgement of the same number as the last was sent before it: its counters are behind. The client reports
@@ -302,6 +323,49 @@ mod tests {
         assert_eq!(later, overtaken);
         let repeated = feedback.uplink(&ack(5, 1_000 + 4 * MSS, Some([1, 0, 1 + 4 * MSS])));
         assert_eq!(later, repeated);
+    }
+
+    #[test]
+    fn of_marks_that_no_acknowledgement_could_carry_at_most_a_flight_is_told_later() {
+        let mut feedback = opened(0b111, 0b010);
+        // A thousand marked segments, of which one acknowledgement tells, as after a hole was filled.
+        for k in 0..1_000 {
+            send(&mut feedback, 1_000 + k * MSS, true);
+        }
+        let ace_of = |feedback: &mut Feedback, acked: u32| match feedback.uplink(&ack(5, 1_000 + acked * MSS, None)) {
+            Some(TcpFeedback::AccEcn { ace, .. }) => ace,
+            _ => 5,
+        };
+        assert_eq!(ace_of(&mut feedback, 996), (5 + 7) & 7, "no more than three bits can tell");
+        // Four segments are under way, and four marks are left of 993.
+        assert_eq!(ace_of(&mut feedback, 1_000), (5 + 7 + 4) & 7);
+        for k in 1_000..1_100 {
+            send(&mut feedback, 1_000 + k * MSS, false);
+            assert_eq!(ace_of(&mut feedback, k + 1), (5 + 7 + 4) & 7, "the storm is over");
+        }
+    }
+
+    #[test]
+    fn bytes_of_marks_from_before_the_clients_own_first_are_not_told_late() {
+        let mut feedback = opened(0b111, 0b010);
+        let option = |ceb, e1b| Some(AccEcnCounters { e0b: None, ceb, e1b: Some(e1b) });
+        let view = |ace, acked: u32, ceb| {
+            let accecn = option(ceb, 1 + acked * MSS - ceb.unwrap_or(0));
+            TcpView { accecn, ..segment(ace, false, Some(1_000 + acked * MSS), 101, 0) }
+        };
+        // Marks that only the ACE field tells, since the client's option leaves out what never moved.
+        for k in 0..1_001 {
+            send(&mut feedback, 1_000 + k * MSS, true);
+            feedback.uplink(&view(5, k + 1, None));
+        }
+        // The client itself sees CE, once, and nothing is marked any more.
+        for k in 1_001..1_011 {
+            send(&mut feedback, 1_000 + k * MSS, false);
+            let Some(TcpFeedback::AccEcn { counters, .. }) = feedback.uplink(&view(6, k + 1, Some(MSS))) else {
+                panic!("the ACE field is ahead of the client's");
+            };
+            assert_eq!(counters.ceb, Some(MSS), "after {} segments", k - 1_000);
+        }
     }
 
     /// A sender's view of the counters: RFC 9768 sections 3.2.2 and 3.2.3, for acknowledgements in order.

@@ -172,7 +172,8 @@ impl Sender {
             self.find_spurious(now, segment);
         }
         let marks = self.read_marks(now, segment, is_newest, &news, prior_in_flight);
-        let marked = marks.bytes.0.min(news.bytes);
+        // Bytes without a packet are old ones, told late: they must not hold up the growth of a window.
+        let marked = if marks.packets > 0 { marks.bytes.0.min(news.bytes) } else { 0 };
         self.board.count_marked(&mut news, marked);
         self.leave_phase();
         let lost = self.find_losses(now, prior_in_flight);

@@ -106,6 +106,8 @@ impl Ord for Flight {
 }
 
 type Fates = Box<dyn FnMut(Instant, &Packet<Payload>) -> Fate>;
+/// A node that reads and rewrites what passes; true for data on its way down.
+pub type Node = Box<dyn FnMut(Instant, bool, &mut Packet<Payload>)>;
 
 pub struct Link {
     pub server: Box<dyn Endpoint + Send>,
@@ -114,6 +116,8 @@ pub struct Link {
     pub delay: Duration,
     pub down: Fates,
     pub up: Fates,
+    /// Behind the bottleneck, before the fates.
+    pub node: Option<Node>,
     pub bottleneck: Option<Bottleneck>,
     pub rtts: Vec<(Instant, Duration)>,
     pub frames: Vec<FrameArrival>,
@@ -142,6 +146,7 @@ impl Link {
             delay,
             down: Box::new(|_, _| Fate::Deliver),
             up: Box::new(|_, _| Fate::Deliver),
+            node: None,
             bottleneck: None,
             rtts: Vec::new(),
             frames: Vec::new(),
@@ -162,6 +167,9 @@ impl Link {
     }
 
     fn launch(&mut self, down: bool, mut packet: Packet<Payload>) {
+        if let Some(node) = &mut self.node {
+            node(self.now, down, &mut packet);
+        }
         let fate = if down { (self.down)(self.now, &packet) } else { (self.up)(self.now, &packet) };
         match fate {
             Fate::Deliver => self.fly(down, Duration::ZERO, packet),
