@@ -6,8 +6,10 @@ use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, Verdict};
 
 use crate::config::{CellConfig, ConfigError, RlcMode, UeConfig};
+use crate::drb::Drb;
 use crate::harq::{Again, Block, Feedback, Pool};
 use crate::output::{DropReason, Output, UeId, UeStats};
+use crate::qos::Qos;
 use crate::radio::blocks::BlockSizes;
 use crate::radio::link::LinkTable;
 use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
@@ -31,14 +33,18 @@ pub struct Cell<P> {
     table: LinkTable,
     sizes: BlockSizes,
     scheduler: Scheduler,
-    pub(crate) ues: Vec<Ue<P>>,
-    /// UEs for which a slot has something to do, in order.
+    pub(crate) ues: Vec<Ue>,
+    /// Bearers of all UEs, those of one UE side by side.
+    pub(crate) drbs: Vec<Drb<P>>,
+    /// True if a bearer has a guaranteed rate.
+    has_gbr: bool,
+    /// Bearers for which a slot has something to do, in order.
     active: Vec<u32>,
     /// The next slot to be run.
     next_slot: Option<u64>,
     /// The first slot that has not been run.
     open_slot: u64,
-    /// On the way from CU to DU.
+    /// On the way from CU to DU, by bearer.
     f1_down: VecDeque<(Instant, u32, u32, Packet<P>)>,
     /// On the way from DU to CU.
     f1_up: VecDeque<(Instant, u32, DeliveryStatus)>,
@@ -67,6 +73,8 @@ impl<P: Inspect> Cell<P> {
             scheduler: Scheduler::new(&config.scheduler, config.slot()),
             pattern,
             ues: Vec::new(),
+            drbs: Vec::new(),
+            has_gbr: false,
             active: Vec::new(),
             next_slot: None,
             open_slot: 0,
@@ -88,16 +96,42 @@ impl<P: Inspect> Cell<P> {
     /// The first field that cannot be used.
     pub fn add_ue(&mut self, config: &UeConfig) -> Result<UeId, ConfigError> {
         config.validate()?;
-        let id = self.ues.len() as u32;
-        self.ues.push(Ue::new(&self.config, config, id, self.seed)?);
+        let (id, first) = (self.ues.len() as u32, self.drbs.len() as u32);
+        let ue = Ue::new(&self.config, config, id, first, self.seed)?;
+        let has_headers = !ue.channel.is_rate();
+        let default = (&config.rlc, &config.marker, Qos::of_default_flow(config.five_qi));
+        let dedicated = config.drb.iter().map(|drb| {
+            let (rlc, marker) = (drb.rlc.as_ref(), drb.marker.as_ref());
+            (rlc.unwrap_or(&config.rlc), marker.unwrap_or(&config.marker), Qos::of_flows(&drb.qos_flow))
+        });
+        let drbs = std::iter::once(default).chain(dedicated).enumerate();
+        let drbs = drbs.map(|(index, drb)| Drb::new((id, index), drb, has_headers, self.seed));
+        let drbs = drbs.collect::<Result<Vec<_>, _>>()?;
+        self.has_gbr |= drbs.iter().any(|drb| drb.qos.is_gbr());
+        self.drbs.extend(drbs);
+        self.ues.push(ue);
         Ok(UeId(id))
     }
 
-    /// A downlink packet reaches the CU: the law decides, PDCP numbers it, F1-U carries it to the RLC queue.
+    /// Puts a flow of a UE into the QoS flow with this QFI, whatever the packet filters say: a packet detection rule for its
+    /// addresses and ports.
+    ///
+    /// # Errors
+    /// There is no such QoS flow.
+    pub fn name_qos_flow(&mut self, id: UeId, flow: FlowId, qfi: u8) -> Result<(), ConfigError> {
+        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return Ok(()) };
+        let known = ue.sdap.name(flow, qfi);
+        known.then_some(()).ok_or_else(|| ConfigError::new("qfi", "must be that of a QoS flow of the UE"))
+    }
+
+    /// A downlink packet reaches the CU: SDAP finds its bearer, the law decides, PDCP numbers it, F1-U carries it to the RLC
+    /// queue.
     pub fn handle_downlink(&mut self, now: Instant, id: UeId, mut packet: Packet<P>) {
         let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
-        let queue = ue.bearer.queue_state(now);
-        match ue.marker.handle_downlink(now, &packet, Some(queue)) {
+        let index = ue.sdap.downlink(&packet);
+        let drb = &mut self.drbs[index as usize];
+        let queue = drb.bearer.queue_state(now);
+        match drb.marker.handle_downlink(now, &packet, Some(queue)) {
             Verdict::Pass => {}
             Verdict::Mark => packet.ecn = packet.ecn.marked(),
             Verdict::Drop => {
@@ -106,24 +140,24 @@ impl<P: Inspect> Cell<P> {
                 return;
             }
         }
-        if ue.bearer.is_full(packet.size) {
+        if drb.bearer.is_full(packet.size) {
             // The CU knows the DU's limit and does not number what would not fit.
             ue.stats.dropped_by_queue += 1;
             self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::QueueFull });
             return;
         }
-        let sn = ue.number(now, &packet);
+        let sn = drb.number(now, &packet);
         let f1u = &self.config.f1u;
         // Where each slot reports, asking for a report would tell nothing new.
-        let poll = !f1u.report_period.is_zero() && ue.marker.wants_report(now) && ue.schedule_report();
+        let poll = !f1u.report_period.is_zero() && drb.marker.wants_report(now) && drb.schedule_report();
         if poll {
-            self.timers.set(now + f1u.delay, id.0, Timer::Report);
+            self.timers.set(now + f1u.delay, index, Timer::Report);
         }
         if f1u.delay.is_zero() {
-            ue.bearer.push(now, sn, packet);
-            self.activate(now, id.0);
+            drb.bearer.push(now, sn, packet);
+            self.activate(now, index);
         } else {
-            self.f1_down.push_back((now + f1u.delay, id.0, sn, packet));
+            self.f1_down.push_back((now + f1u.delay, index, sn, packet));
         }
     }
 
@@ -152,30 +186,31 @@ impl<P: Inspect> Cell<P> {
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         while self.f1_down.front().is_some_and(|(at, ..)| *at <= now) {
-            let Some((_, ue, sn, packet)) = self.f1_down.pop_front() else { break };
-            self.ues[ue as usize].bearer.push(now, sn, packet);
-            self.activate(now, ue);
+            let Some((_, drb, sn, packet)) = self.f1_down.pop_front() else { break };
+            self.drbs[drb as usize].bearer.push(now, sn, packet);
+            self.activate(now, drb);
         }
         while self.f1_up.front().is_some_and(|(at, ..)| *at <= now) {
-            let Some((_, ue, status)) = self.f1_up.pop_front() else { break };
-            self.ues[ue as usize].marker.handle_report(now, &status);
+            let Some((_, drb, status)) = self.f1_up.pop_front() else { break };
+            self.drbs[drb as usize].marker.handle_report(now, &status);
         }
         while self.decoded.front().is_some_and(|(at, ..)| *at <= now) {
-            let Some((_, ue, segments)) = self.decoded.pop_front() else { break };
-            segments.iter().for_each(|segment| self.ues[ue as usize].bearer.arrived(*segment));
+            let Some((_, drb, segments)) = self.decoded.pop_front() else { break };
+            segments.iter().for_each(|segment| self.drbs[drb as usize].bearer.arrived(*segment));
             self.pool.give_back(segments);
-            self.release(now, ue);
+            self.release(now, drb);
         }
         while self.feedback.front().is_some_and(|feedback| feedback.at <= now) {
             let Some(feedback) = self.feedback.pop_front() else { break };
             self.handle_feedback(now, feedback);
         }
-        while let Some((ue, timer)) = self.timers.pop(now) {
-            self.handle_timer(now, ue, timer);
+        while let Some((drb, timer)) = self.timers.pop(now) {
+            self.handle_timer(now, drb, timer);
         }
         while self.uplink.front().is_some_and(|(at, ..)| *at <= now) {
             let Some((at, ue, mut packet)) = self.uplink.pop_front() else { break };
-            self.ues[ue as usize].marker.handle_uplink(now, &mut packet);
+            let drb = self.ues[ue as usize].sdap.uplink(packet.flow);
+            self.drbs[drb as usize].marker.handle_uplink(now, &mut packet);
             self.outputs.push_back(Output::Uplink { at, ue: UeId(ue), packet });
         }
         while let Some(slot) = self.next_slot.filter(|slot| self.pattern.start(*slot) <= now) {
@@ -190,7 +225,16 @@ impl<P: Inspect> Cell<P> {
 
     /// State and counters of a UE; `None` if there is no such UE.
     pub fn ue(&self, now: Instant, ue: UeId) -> Option<UeStats> {
-        Some(self.ues.get(ue.0 as usize)?.stats(now))
+        let ue = self.ues.get(ue.0 as usize)?;
+        let mut stats = ue.stats();
+        for drb in &self.drbs[ue.drbs.start as usize..ue.drbs.end as usize] {
+            let queue = drb.bearer.queue_state(now);
+            stats.queue.backlog += queue.backlog;
+            stats.queue.packets += queue.packets;
+            stats.queue.head_of_line = stats.queue.head_of_line.max(queue.head_of_line);
+            stats.marked += drb.marked();
+        }
+        Some(stats)
     }
 
     /// Resource blocks x symbols that the downlink slots between two instants have.
@@ -203,7 +247,7 @@ impl<P: Inspect> Cell<P> {
     /// IP bytes of a flow inside the cell, counted packet by packet.
     pub fn held(&self, flow: FlowId) -> Bytes {
         let size = |packet: &Packet<P>| if packet.flow == flow { packet.size } else { Bytes(0) };
-        self.ues.iter().map(|ue| ue.held(flow)).sum::<Bytes>()
+        self.drbs.iter().map(|drb| drb.bearer.held(flow)).sum::<Bytes>()
             + self.f1_down.iter().map(|(.., packet)| size(packet)).sum()
             + self.uplink.iter().map(|(.., packet)| size(packet)).sum()
             + self
@@ -217,121 +261,123 @@ impl<P: Inspect> Cell<P> {
                 .sum()
     }
 
-    /// Notes that a UE has something to send.
-    fn activate(&mut self, now: Instant, ue: u32) {
-        if let Err(position) = self.active.binary_search(&ue) {
-            self.active.insert(position, ue);
+    /// Notes that a bearer has something to send.
+    fn activate(&mut self, now: Instant, drb: u32) {
+        if let Err(position) = self.active.binary_search(&drb) {
+            self.active.insert(position, drb);
         }
         let earliest = self.pattern.at_or_after(now).max(self.open_slot);
         let slot = self.pattern.next_downlink(earliest);
         self.next_slot = Some(self.next_slot.map_or(slot, |next| next.min(slot)));
     }
 
-    /// Hands on what a UE has in order.
-    fn release(&mut self, now: Instant, id: u32) {
-        let ue = &mut self.ues[id as usize];
+    /// Hands on what a UE has in order of a bearer.
+    fn release(&mut self, now: Instant, index: u32) {
+        let drb = &mut self.drbs[index as usize];
+        let (id, stats) = (UeId(drb.ue), &mut self.ues[drb.ue as usize].stats);
         let mut delivered = None;
-        while let Some(released) = ue.bearer.release(now) {
+        while let Some(released) = drb.bearer.release(now) {
             self.outputs.push_back(match released {
                 Released::Delivered(packet, sn, delay) => {
                     delivered = Some(sn);
-                    ue.stats.delivered += packet.size;
-                    Output::Downlink { at: now, ue: UeId(id), packet, delay }
+                    stats.delivered += packet.size;
+                    Output::Downlink { at: now, ue: id, packet, delay }
                 }
                 Released::Lost(packet) => {
-                    ue.stats.dropped_by_radio += 1;
-                    Output::Dropped { at: now, ue: UeId(id), packet, reason: DropReason::Radio }
+                    stats.dropped_by_radio += 1;
+                    Output::Dropped { at: now, ue: id, packet, reason: DropReason::Radio }
                 }
             });
         }
-        if delivered.is_some() && ue.bearer.mode() == RlcMode::Am {
-            ue.status.delivered = delivered;
-            self.ask_for_status(now, id);
+        if delivered.is_some() && drb.bearer.mode() == RlcMode::Am {
+            drb.status.delivered = delivered;
+            self.ask_for_status(now, index);
         }
     }
 
     /// The receiver sends a status report as soon as t-StatusProhibit lets it.
-    fn ask_for_status(&mut self, now: Instant, id: u32) {
-        let status = &mut self.ues[id as usize].status;
+    fn ask_for_status(&mut self, now: Instant, index: u32) {
+        let status = &mut self.drbs[index as usize].status;
         if !status.pending {
             status.pending = true;
-            self.timers.set(status.allowed.max(now), id, Timer::Status);
+            self.timers.set(status.allowed.max(now), index, Timer::Status);
         }
     }
 
     fn handle_feedback(&mut self, now: Instant, feedback: Feedback) {
-        let id = feedback.ue;
-        let ue = &mut self.ues[id as usize];
+        let ue = &mut self.ues[feedback.ue as usize];
         if feedback.first {
             ue.learn(&self.table, feedback.failed.is_none());
         }
         let Some(block) = feedback.failed else { return };
         if block.transmissions < self.config.harq_transmissions {
             let slot = self.pattern.next_downlink(feedback.slot + self.config.harq_processing);
+            let drb = block.drb;
             ue.again.push_back(Again { slot, block });
-            self.activate(self.pattern.start(slot), id);
+            self.activate(self.pattern.start(slot), drb);
         } else {
             ue.stats.lost_blocks += 1;
             // The receiver waits for the gap to close before it asks for the missing parts, or forgets them.
-            self.timers.set(now + ue.bearer.t_reassembly(), id, Timer::Reassembly(block.segments));
+            let t_reassembly = self.drbs[block.drb as usize].bearer.t_reassembly();
+            self.timers.set(now + t_reassembly, block.drb, Timer::Reassembly(block.segments));
         }
     }
 
-    fn handle_timer(&mut self, now: Instant, id: u32, timer: Timer) {
-        let ue = &mut self.ues[id as usize];
+    fn handle_timer(&mut self, now: Instant, index: u32, timer: Timer) {
+        let drb = &mut self.drbs[index as usize];
         match timer {
-            Timer::Reassembly(segments) => match ue.bearer.mode() {
+            Timer::Reassembly(segments) => match drb.bearer.mode() {
                 RlcMode::Am => {
-                    ue.status.missing.extend(segments);
-                    self.ask_for_status(now, id);
+                    drb.status.missing.extend(segments);
+                    self.ask_for_status(now, index);
                 }
                 RlcMode::Um => {
-                    segments.iter().for_each(|segment| ue.bearer.give_up(segment.sdu));
-                    self.release(now, id);
+                    segments.iter().for_each(|segment| drb.bearer.give_up(segment.sdu));
+                    self.release(now, index);
                 }
             },
             Timer::Status => {
-                ue.status.pending = false;
-                ue.status.allowed = now + ue.bearer.t_status_prohibit();
-                let missing = std::mem::take(&mut ue.status.missing);
-                let delivered = ue.status.delivered;
+                drb.status.pending = false;
+                drb.status.allowed = now + drb.bearer.t_status_prohibit();
+                let missing = std::mem::take(&mut drb.status.missing);
+                let delivered = drb.status.delivered;
                 let arrival = self.end_of_uplink(now + self.config.uplink_delay);
-                self.timers.set(arrival, id, Timer::StatusArrives { delivered, missing });
+                self.timers.set(arrival, index, Timer::StatusArrives { delivered, missing });
             }
             Timer::StatusArrives { delivered, missing } => {
-                ue.acknowledged(delivered);
+                drb.acknowledged(delivered);
                 if !missing.is_empty() {
-                    missing.into_iter().for_each(|segment| ue.bearer.retransmit(segment));
-                    self.release(now, id);
-                    self.activate(now, id);
+                    missing.into_iter().for_each(|segment| drb.bearer.retransmit(segment));
+                    self.release(now, index);
+                    self.activate(now, index);
                 }
-                self.report(now, id);
+                self.report(now, index);
             }
-            Timer::Report => self.send_report(now, id),
+            Timer::Report => self.send_report(now, index),
         }
     }
 
     /// The DU has news for the CU: it tells them now or at the end of its reporting period.
-    fn report(&mut self, now: Instant, id: u32) {
-        let ue = &mut self.ues[id as usize];
+    fn report(&mut self, now: Instant, index: u32) {
+        let drb = &mut self.drbs[index as usize];
         let period = self.config.f1u.report_period;
-        if !ue.has_news() {
+        if !drb.has_news() {
             return;
         }
         if period.is_zero() {
-            self.send_report(now, id);
-        } else if ue.schedule_report() {
+            self.send_report(now, index);
+        } else if drb.schedule_report() {
             let at = Instant::ZERO + period * (now.as_nanos() / period.as_nanos() + 1);
-            self.timers.set(at, id, Timer::Report);
+            self.timers.set(at, index, Timer::Report);
         }
     }
-    fn send_report(&mut self, now: Instant, id: u32) {
-        let ue = &mut self.ues[id as usize];
-        let status = ue.make_report();
+    fn send_report(&mut self, now: Instant, index: u32) {
+        let drb = &mut self.drbs[index as usize];
+        let status = drb.make_report();
         if self.config.f1u.delay.is_zero() {
-            ue.marker.handle_report(now, &status);
+            drb.marker.handle_report(now, &status);
         } else {
-            self.f1_up.push_back((now + self.config.f1u.delay, id, status));
+            self.f1_up.push_back((now + self.config.f1u.delay, index, status));
         }
     }
 
@@ -346,14 +392,21 @@ impl<P: Inspect> Cell<P> {
         let symbols = self.pattern.downlink_symbols(slot);
         let mut free = self.config.prbs;
         for index in 0..self.active.len() {
-            free -= self.send_again(slot, self.active[index], symbols, free);
+            let ue = self.drbs[self.active[index] as usize].ue;
+            free -= self.send_again(slot, ue, symbols, free);
         }
         let before = self.pattern.start(self.pattern.previous_downlink(slot));
+        let mut only_owed = self.has_gbr;
         while free > 0 {
-            let (ues, table, sizes, all) = (&mut self.ues, &self.table, &self.sizes, self.config.prbs as usize);
-            let candidate = |id: u32| {
-                let ue = &mut ues[id as usize];
-                if ue.tried_in == Some(slot) || !ue.bearer.has_data() || ue.silent_until > now {
+            let (ues, drbs, table, sizes, all) =
+                (&mut self.ues, &mut self.drbs, &self.table, &self.sizes, self.config.prbs as usize);
+            let candidate = |index: u32| {
+                let drb = &mut drbs[index as usize];
+                let ue = &mut ues[drb.ue as usize];
+                if drb.tried_in == Some(slot) || !drb.bearer.has_data() || ue.silent_until > now {
+                    return None;
+                }
+                if only_owed && !drb.qos.is_owed(now) || !drb.qos.may_send(now) {
                     return None;
                 }
                 let offer = ue.offer(table, before, now);
@@ -361,31 +414,44 @@ impl<P: Inspect> Cell<P> {
                     Offer::Mcs(mcs) => f64::from(sizes.of(symbols, mcs)[all]),
                     Offer::Bytes(bytes) => bytes,
                 };
-                Some(Candidate { ue: id, capacity, head_of_line: ue.bearer.head_of_line(now), offer })
+                let head_of_line = drb.bearer.head_of_line(now);
+                let (priority, five_qi) = (drb.qos.priority, drb.qos.five_qi);
+                Some(Candidate { drb: index, capacity, head_of_line, priority, five_qi, offer })
             };
             let whole_slot = symbols == SYMBOLS_PER_SLOT;
-            let Some(chosen) = self.scheduler.choose(&self.active, whole_slot, candidate) else { break };
+            let Some(chosen) = self.scheduler.choose(&self.active, whole_slot, candidate) else {
+                if std::mem::take(&mut only_owed) {
+                    continue;
+                }
+                break;
+            };
             let (prbs, bytes) = self.send_new(slot, &chosen, symbols, free);
             free -= prbs;
-            self.scheduler.served(chosen.ue, bytes);
-            self.report(now, chosen.ue);
+            self.scheduler.served(chosen.drb, bytes);
+            self.drbs[chosen.drb as usize].qos.sent(bytes);
+            self.report(now, chosen.drb);
         }
         self.scheduler.end_slot();
         self.open_slot = slot + 1;
         self.plan_next(slot + 1);
     }
 
-    /// Forgets UEs that have nothing to do, and finds the slot in which others have.
+    /// Forgets bearers that have nothing to do, and finds the slot in which others have.
     fn plan_next(&mut self, earliest: u64) {
-        let (ues, pattern) = (&self.ues, &self.pattern);
-        if self.active.iter().any(|ue| !ues[*ue as usize].is_active()) {
-            self.active.retain(|ue| ues[*ue as usize].is_active());
+        let (ues, drbs, pattern) = (&self.ues, &self.drbs, &self.pattern);
+        let again = |drb: &Drb<P>| ues[drb.ue as usize].again.front().map(|again| again.slot);
+        let is_active = |index: &u32| {
+            let drb = &drbs[*index as usize];
+            drb.bearer.has_data() || again(drb).is_some()
+        };
+        if !self.active.iter().all(is_active) {
+            self.active.retain(is_active);
         }
-        let active = self.active.iter().map(|ue| &ues[*ue as usize]);
-        self.next_slot = if active.clone().any(|ue| ue.bearer.has_data()) {
+        let mut active = self.active.iter().map(|index| &drbs[*index as usize]);
+        self.next_slot = if active.clone().any(|drb| drb.bearer.has_data()) {
             Some(pattern.next_downlink(earliest))
         } else {
-            let waiting = active.filter_map(|ue| ue.again.front().map(|again| again.slot)).min();
+            let waiting = active.by_ref().filter_map(again).min();
             waiting.map(|slot| pattern.next_downlink(slot.max(earliest)))
         };
     }
@@ -407,40 +473,42 @@ impl<P: Inspect> Cell<P> {
         }
     }
 
-    /// A new transport block for a UE; returns its resource blocks and bytes.
+    /// A new transport block for a bearer; returns its resource blocks and bytes.
     fn send_new(&mut self, slot: u64, chosen: &Candidate, symbols: u32, free: u32) -> (u32, u32) {
         let now = self.pattern.start(slot);
         let due = self.pattern.start(slot + DECODED_AFTER);
-        let ue = &mut self.ues[chosen.ue as usize];
-        ue.tried_in = Some(slot);
-        let backlog = ue.bearer.backlog();
+        let drb = &mut self.drbs[chosen.drb as usize];
+        let ue = &mut self.ues[drb.ue as usize];
+        drb.tried_in = Some(slot);
+        let backlog = drb.bearer.backlog();
         let (prbs, room, mcs) = match chosen.offer {
             Offer::Mcs(mcs) => {
                 let sizes = &self.sizes.of(symbols, mcs)[..=free as usize];
                 let prbs = sizes.partition_point(|bytes| *bytes < backlog).min(free as usize);
                 (prbs as u32, f64::from(sizes[prbs]), Some(mcs))
             }
-            Offer::Bytes(bytes) => match ue.share_of(bytes, free, self.config.prbs) {
+            Offer::Bytes(bytes) => match ue.share_of(backlog, bytes, free, self.config.prbs) {
                 Some((prbs, room)) => (prbs, room, None),
                 None => return (0, 0),
             },
         };
         let mut segments = self.pool.take();
-        let (outputs, id) = (&mut self.outputs, UeId(chosen.ue));
+        let (outputs, id) = (&mut self.outputs, UeId(drb.ue));
         let mut dropped = 0;
-        let carried = ue.bearer.fill(now, due, room as u32, &mut ue.marker, &mut segments, |packet| {
+        let carried = drb.bearer.fill(now, due, room as u32, &mut drb.marker, &mut segments, |packet| {
             dropped += 1;
             outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Law });
         });
         ue.stats.dropped_by_law += dropped;
         if mcs.is_none() {
-            ue.keep(room, carried);
+            ue.keep(drb.bearer.has_data(), room, carried);
         }
         if segments.is_empty() {
             self.pool.give_back(segments);
             return (0, 0);
         }
-        self.transmit(slot, Block { ue: chosen.ue, mcs, prbs, symbols, energy: 0.0, transmissions: 0, segments });
+        let (ue, drb) = (drb.ue, chosen.drb);
+        self.transmit(slot, Block { ue, drb, mcs, prbs, symbols, energy: 0.0, transmissions: 0, segments });
         (prbs, carried)
     }
 
@@ -451,7 +519,7 @@ impl<P: Inspect> Cell<P> {
         let acknowledged = self.pattern.next_uplink(slot + self.config.harq_k1);
         let (first, radio) = (block.transmissions == 1, block.mcs.is_some());
         let failed = if decoded {
-            self.decoded.push_back((self.pattern.start(slot + DECODED_AFTER), id, block.segments));
+            self.decoded.push_back((self.pattern.start(slot + DECODED_AFTER), block.drb, block.segments));
             None
         } else {
             Some(block)

@@ -5,6 +5,8 @@ use tidemark_core::{Bytes, Duration};
 use tidemark_marker::{MarkerConfig, SnLength};
 
 use crate::channel::ChannelConfig;
+use crate::drb::MOST_DRBS;
+use crate::qos::{Characteristics, DrbConfig, KNOWN_FIVE_QIS};
 use crate::radio::carrier::{bandwidths, resource_blocks};
 use crate::radio::mcs::McsTable;
 use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
@@ -21,6 +23,10 @@ pub struct ConfigError {
 impl ConfigError {
     pub(crate) fn new(field: &str, problem: &str) -> Self {
         Self { field: field.into(), problem: problem.into() }
+    }
+    /// The same for a field of a part of something.
+    pub(crate) fn within(self, place: &str) -> Self {
+        Self { field: format!("{place}.{}", self.field), ..self }
     }
     /// The field, with dots between its levels.
     pub fn field(&self) -> &str {
@@ -219,17 +225,33 @@ impl CellConfig {
     }
 }
 
-/// One UE with its data radio bearer.
-#[derive(Clone, Debug, PartialEq, Default)]
+/// One UE with its data radio bearers.
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UeConfig {
     /// Its radio channel.
     pub channel: ChannelConfig,
-    /// Its bearer's RLC entity.
+    /// Its default bearer's RLC entity.
     pub rlc: RlcConfig,
-    /// The marking law of its bearer.
+    /// The marking law of its default bearer.
     pub marker: MarkerConfig,
+    /// 5QI of its default QoS flow, not of a GBR one. Default 9.
+    pub five_qi: u8,
+    /// Bearers beside the default one.
+    pub drb: Vec<DrbConfig>,
+}
+
+impl Default for UeConfig {
+    fn default() -> Self {
+        Self {
+            channel: ChannelConfig::default(),
+            rlc: RlcConfig::default(),
+            marker: MarkerConfig::default(),
+            five_qi: 9,
+            drb: Vec::new(),
+        }
+    }
 }
 
 impl UeConfig {
@@ -240,7 +262,29 @@ impl UeConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.channel.validate()?;
         self.rlc.validate()?;
-        self.marker.validate().map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))
+        self.marker.validate().map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))?;
+        match Characteristics::of(self.five_qi) {
+            None => return Err(ConfigError::new("five_qi", KNOWN_FIVE_QIS)),
+            Some(row) if row.is_gbr() => {
+                return Err(ConfigError::new("five_qi", "the default QoS flow is none with a guaranteed rate"));
+            }
+            Some(_) => {}
+        }
+        if self.drb.len() >= MOST_DRBS {
+            return Err(ConfigError::new("drb", "a UE has at most 29 bearers, the default one included"));
+        }
+        let mut qfis = Vec::new();
+        for (index, drb) in self.drb.iter().enumerate() {
+            drb.validate().map_err(|error| error.within(&format!("drb.{index}")))?;
+            for (place, flow) in drb.qos_flow.iter().enumerate() {
+                if qfis.contains(&flow.qfi) {
+                    let field = format!("drb.{index}.qos_flow.{place}.qfi");
+                    return Err(ConfigError::new(&field, "is taken by an earlier QoS flow of this UE"));
+                }
+                qfis.push(flow.qfi);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -300,7 +344,7 @@ impl Default for RlcConfig {
 }
 
 impl RlcConfig {
-    fn validate(&self) -> Result<(), ConfigError> {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         let error = |field, problem| Err(ConfigError::new(field, problem));
         if !(1..=1 << 20).contains(&self.queue_sdus) {
             return error("rlc.queue_sdus", "must be 1 to 1048576");
@@ -355,5 +399,10 @@ mod tests {
         assert!(config.validate().is_ok());
         config.rlc.queue_sdus = 0;
         assert_eq!(config.validate().unwrap_err().field(), "rlc.queue_sdus");
+        let drb = DrbConfig { qos_flow: vec![Default::default()], ..DrbConfig::default() };
+        let config = UeConfig { drb: vec![drb.clone(), drb], ..UeConfig::default() };
+        assert_eq!(config.validate().unwrap_err().field(), "drb.1.qos_flow.0.qfi");
+        let config = UeConfig { five_qi: 3, ..UeConfig::default() };
+        assert_eq!(config.validate().unwrap_err().field(), "five_qi");
     }
 }

@@ -1,11 +1,12 @@
 //! What can be changed while a cell runs.
 
 use tidemark_core::{Duration, Inspect, Instant, Stream};
-use tidemark_marker::{DrbMarker, MarkerConfig};
+use tidemark_marker::MarkerConfig;
 
 use crate::cell::Cell;
 use crate::channel::{Channel, ChannelConfig};
 use crate::config::ConfigError;
+use crate::drb::new_marker;
 use crate::output::UeId;
 
 /// How long a UE is silent while it moves to another cell: a little below 3GPP's mean of 49.5 ms for a handover without
@@ -29,18 +30,16 @@ impl<P: Inspect> Cell<P> {
         Ok(())
     }
 
-    /// The UE's bearer is marked by another law, or with other thresholds. It starts anew: what stands in the queue
+    /// The UE's default bearer is marked by another law, or with other thresholds. It starts anew: what stands in the queue
     /// is announced to it, what it knew of flows is not.
     ///
     /// # Errors
     /// A field that cannot be used.
     pub fn set_marker(&mut self, now: Instant, id: UeId, config: &MarkerConfig) -> Result<(), ConfigError> {
-        let stream = Stream::new(self.seed, id.0, "mark");
-        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return Ok(()) };
-        let marker = DrbMarker::new(config, ue.sn_length, stream)
-            .map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))?;
-        ue.stats.marked += std::mem::replace(&mut ue.marker, marker).counters().marks();
-        ue.announce(now);
+        let Some(ue) = self.ues.get(id.0 as usize) else { return Ok(()) };
+        let drb = &mut self.drbs[ue.drbs.start as usize];
+        let marker = new_marker(config, drb.sn_length, (id.0, 0), self.seed)?;
+        drb.set_marker(now, marker);
         Ok(())
     }
 
@@ -55,9 +54,10 @@ impl<P: Inspect> Cell<P> {
     /// forwarding, and the marker has forgotten the old radio.
     pub fn hand_over(&mut self, now: Instant, id: UeId) {
         self.interrupt(now, id, HANDOVER);
-        if let Some(ue) = self.ues.get_mut(id.0 as usize) {
-            ue.marker.handle_handover(now);
-            ue.announce(now);
+        let Some(ue) = self.ues.get(id.0 as usize) else { return };
+        for drb in &mut self.drbs[ue.drbs.start as usize..ue.drbs.end as usize] {
+            drb.marker.handle_handover(now);
+            drb.announce(now);
         }
     }
 }

@@ -8,6 +8,8 @@ use crate::rlc::Segment;
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     pub(crate) ue: u32,
+    /// The bearer that it carries.
+    pub(crate) drb: u32,
     /// MCS of its first transmission; `None` on a rate channel.
     pub(crate) mcs: Option<u8>,
     pub(crate) prbs: u32,

@@ -1,4 +1,4 @@
-//! The 5G cell: channel, scheduler, HARQ, RLC, PDCP numbering and F1-U feedback.
+//! The 5G cell: channel, scheduler, HARQ, QoS flows, RLC, PDCP numbering and F1-U feedback.
 //!
 //! [`Cell`] is sans-IO: `handle_*` takes packets and the time, [`Cell::poll_output`] gives what left the cell,
 //! [`Cell::next_deadline`] says when to call [`Cell::handle_timeout`]. Virtual or real time drives it alike.
@@ -27,8 +27,10 @@ mod cell;
 pub mod channel;
 mod config;
 mod control;
+mod drb;
 mod harq;
 mod output;
+mod qos;
 pub mod radio;
 mod rlc;
 mod scheduler;
@@ -39,4 +41,5 @@ pub use cell::Cell;
 pub use channel::ChannelConfig;
 pub use config::{CellConfig, ConfigError, Duplex, F1uConfig, RlcConfig, RlcMode, UeConfig};
 pub use output::{DelaySplit, DropReason, Output, UeId, UeStats};
-pub use scheduler::{ProportionalFairConfig, SchedulerConfig};
+pub use qos::{Characteristics, DrbConfig, EcnField, PacketFilter, Protocol, QosFlowConfig, Resource};
+pub use scheduler::{DelayBasedConfig, ProportionalFairConfig, SchedulerConfig};

@@ -7,7 +7,7 @@ use tidemark_core::Instant;
 
 use crate::rlc::Segment;
 
-/// A rare event; each belongs to a UE.
+/// A rare event; each belongs to a bearer.
 #[derive(Debug)]
 pub(crate) enum Timer {
     /// The receiver has waited long enough for these parts.
@@ -24,7 +24,7 @@ pub(crate) enum Timer {
 struct Entry {
     at: Instant,
     sequence: u64,
-    ue: u32,
+    drb: u32,
     timer: Timer,
 }
 
@@ -36,9 +36,9 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    pub(crate) fn set(&mut self, at: Instant, ue: u32, timer: Timer) {
+    pub(crate) fn set(&mut self, at: Instant, drb: u32, timer: Timer) {
         self.sequence += 1;
-        self.heap.push(Entry { at, sequence: self.sequence, ue, timer });
+        self.heap.push(Entry { at, sequence: self.sequence, drb, timer });
     }
     pub(crate) fn next(&self) -> Option<Instant> {
         self.heap.peek().map(|entry| entry.at)
@@ -48,7 +48,7 @@ impl Timers {
         if self.next()? > now {
             return None;
         }
-        self.heap.pop().map(|entry| (entry.ue, entry.timer))
+        self.heap.pop().map(|entry| (entry.drb, entry.timer))
     }
 }
 
@@ -77,11 +77,11 @@ mod tests {
     #[test]
     fn timers_come_in_order_and_only_when_due() {
         let mut timers = Timers::default();
-        for (ms, ue) in [(3, 0), (1, 1), (1, 2)] {
-            timers.set(Instant::from_millis(ms), ue, Timer::Status);
+        for (ms, drb) in [(3, 0), (1, 1), (1, 2)] {
+            timers.set(Instant::from_millis(ms), drb, Timer::Status);
         }
         let now = Instant::from_millis(2);
-        let due: Vec<_> = std::iter::from_fn(|| timers.pop(now).map(|(ue, _)| ue)).collect();
+        let due: Vec<_> = std::iter::from_fn(|| timers.pop(now).map(|(drb, _)| drb)).collect();
         assert_eq!(due, [1, 2]);
         assert_eq!(timers.next(), Some(Instant::from_millis(3)));
     }

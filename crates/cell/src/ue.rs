@@ -1,16 +1,16 @@
-//! One UE as the gNB keeps it: channel, link adaptation, bearer and marker.
+//! One UE as the gNB keeps it: channel, link adaptation, HARQ, and which bearers are its own.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
-use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet, Probability, Stream};
-use tidemark_marker::{DeliveryStatus, DrbMarker, SnLength};
+use tidemark_core::{Duration, Instant, Probability, Stream};
 
 use crate::channel::{Channel, Quality};
-use crate::config::{CellConfig, ConfigError, RlcMode, UeConfig, pdcp_header};
+use crate::config::{CellConfig, ConfigError, UeConfig};
 use crate::harq::{Again, Block};
 use crate::output::UeStats;
+use crate::qos::Sdap;
 use crate::radio::link::{LinkTable, OuterLoop};
-use crate::rlc::{Bearer, Overhead, Segment};
 
 /// Of a rate channel that offers less than this in a slot, the bytes are kept for the next.
 const LEAST_BLOCK: f64 = 16.0;
@@ -26,7 +26,7 @@ pub(crate) enum Offer {
     Bytes(f64),
 }
 
-pub(crate) struct Ue<P> {
+pub(crate) struct Ue {
     pub(crate) channel: Channel,
     /// It has no coverage until then.
     pub(crate) silent_until: Instant,
@@ -41,55 +41,30 @@ pub(crate) struct Ue<P> {
     report: Option<u64>,
     cqi: Option<u8>,
     mcs: u8,
-    /// Bytes that a rate channel offered and that were too few to use.
+    /// Bytes that a rate channel offered in an earlier slot and that were too few to use.
     kept: f64,
-    /// The slot in which it was last chosen.
-    pub(crate) tried_in: Option<u64>,
-    pub(crate) bearer: Bearer<P>,
-    pub(crate) marker: DrbMarker,
-    pub(crate) sn_length: SnLength,
-    sn_count: u32,
-    next_sn: u32,
-    pdcp_header: u32,
+    /// Its bearers, the default one first.
+    pub(crate) drbs: Range<u32>,
+    /// Which of them a packet takes.
+    pub(crate) sdap: Sdap,
     /// Blocks to be sent again, by slot.
     pub(crate) again: VecDeque<Again>,
-    pub(crate) status: StatusReports,
-    delivery: Delivery,
     pub(crate) stats: UeStats,
 }
 
-/// AM: what the receiver will say in its next status report (TS 38.322 5.3.4).
-#[derive(Debug, Default)]
-pub(crate) struct StatusReports {
-    pub(crate) pending: bool,
-    pub(crate) allowed: Instant,
-    /// PDCP SN of the last SDU that arrived in order.
-    pub(crate) delivered: Option<u32>,
-    pub(crate) missing: Vec<Segment>,
-}
-
-/// What the DU has told the CU.
-#[derive(Debug, Default)]
-struct Delivery {
-    reported: DeliveryStatus,
-    /// As the gNB knows from status reports.
-    delivered: Option<u32>,
-    scheduled: bool,
-}
-
-impl<P: Inspect> Ue<P> {
-    pub(crate) fn new(cell: &CellConfig, config: &UeConfig, id: u32, seed: u64) -> Result<Self, ConfigError> {
+impl Ue {
+    /// A UE whose bearers are numbered from `first` on.
+    pub(crate) fn new(
+        cell: &CellConfig,
+        config: &UeConfig,
+        id: u32,
+        first: u32,
+        seed: u64,
+    ) -> Result<Self, ConfigError> {
         let stream = |purpose| Stream::new(seed, id, purpose);
         let channel = Channel::new(&config.channel, stream("channel"))?;
-        let pdcp_header = pdcp_header(config.rlc.pdcp_sn);
-        let overhead = match channel.is_rate() {
-            true => Overhead::NONE,
-            false => Overhead::with_pdcp_header(pdcp_header),
-        };
         // UEs report in turn, not all in one slot.
         let cqi_phase = Duration::from_nanos((cell.slot() * u64::from(id)).as_nanos() % cell.cqi_period.as_nanos());
-        let marker = DrbMarker::new(&config.marker, config.rlc.pdcp_sn, stream("mark"))
-            .map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))?;
         Ok(Self {
             channel,
             silent_until: Instant::ZERO,
@@ -102,32 +77,11 @@ impl<P: Inspect> Ue<P> {
             cqi: None,
             mcs: 0,
             kept: 0.0,
-            tried_in: None,
-            bearer: Bearer::new(config.rlc.clone(), overhead),
-            marker,
-            sn_length: config.rlc.pdcp_sn,
-            sn_count: config.rlc.pdcp_sn.modulus(),
-            next_sn: 0,
-            pdcp_header,
+            drbs: first..first + 1 + config.drb.len() as u32,
+            sdap: Sdap::new(first, &config.drb),
             again: VecDeque::new(),
-            status: StatusReports::default(),
-            delivery: Delivery::default(),
             stats: UeStats::default(),
         })
-    }
-
-    /// Gives a packet its PDCP SN and tells the marker.
-    pub(crate) fn number(&mut self, now: Instant, packet: &Packet<P>) -> u32 {
-        let sn = self.next_sn;
-        self.next_sn = (sn + 1) % self.sn_count;
-        self.marker.handle_pdcp_pdu(now, sn, packet.size + Bytes(u64::from(self.pdcp_header)));
-        sn
-    }
-
-    /// Tells a marker that starts anew what stands in the queue.
-    pub(crate) fn announce(&mut self, now: Instant) {
-        let header = Bytes(u64::from(self.pdcp_header));
-        self.bearer.standing().for_each(|(sn, size)| self.marker.handle_pdcp_pdu(now, sn, size + header));
     }
 
     /// What the channel offers in the slot at `now`, when the last downlink slot was at `before`.
@@ -154,8 +108,8 @@ impl<P: Inspect> Ue<P> {
     }
 
     /// Resource blocks out of `free`, of `all`, that take the backlog on a rate channel, and what they carry.
-    pub(crate) fn share_of(&mut self, bytes: f64, free: u32, all: u32) -> Option<(u32, f64)> {
-        let wanted = f64::from(self.bearer.backlog()) * f64::from(all) / bytes;
+    pub(crate) fn share_of(&mut self, backlog: u32, bytes: f64, free: u32, all: u32) -> Option<(u32, f64)> {
+        let wanted = f64::from(backlog) * f64::from(all) / bytes;
         let prbs = if wanted < f64::from(free) { (wanted as u32 + 1).min(free) } else { free };
         let room = bytes * f64::from(prbs) / f64::from(all);
         if room < LEAST_BLOCK {
@@ -165,8 +119,8 @@ impl<P: Inspect> Ue<P> {
         Some((prbs, room))
     }
     /// Keeps for the next slot what a backlogged bearer could not use of a rate channel.
-    pub(crate) fn keep(&mut self, room: f64, carried: u32) {
-        self.kept = if self.bearer.has_data() { (room - f64::from(carried)).clamp(0.0, MOST_KEPT) } else { 0.0 };
+    pub(crate) fn keep(&mut self, has_more: bool, room: f64, carried: u32) {
+        self.kept = if has_more { (room - f64::from(carried)).clamp(0.0, MOST_KEPT) } else { 0.0 };
     }
 
     /// Sends a block in the slot at `now`; true if the UE can decode it.
@@ -200,47 +154,8 @@ impl<P: Inspect> Ue<P> {
         }
     }
 
-    /// The gNB learns from a status report what the UE has in order.
-    pub(crate) fn acknowledged(&mut self, delivered: Option<u32>) {
-        self.delivery.delivered = delivered.or(self.delivery.delivered);
-    }
-    /// True if the CU does not know what the DU knows.
-    pub(crate) fn has_news(&self) -> bool {
-        self.current_status() != self.delivery.reported
-    }
-    /// True once until the report is made.
-    pub(crate) fn schedule_report(&mut self) -> bool {
-        !core::mem::replace(&mut self.delivery.scheduled, true)
-    }
-    /// The delivery status that the DU sends now.
-    pub(crate) fn make_report(&mut self) -> DeliveryStatus {
-        self.delivery.scheduled = false;
-        self.delivery.reported = self.current_status();
-        self.delivery.reported
-    }
-    fn current_status(&self) -> DeliveryStatus {
-        let am = self.bearer.mode() == RlcMode::Am;
-        DeliveryStatus {
-            highest_transmitted: self.bearer.highest_transmitted(),
-            highest_delivered: if am { self.delivery.delivered } else { None },
-            desired_buffer_size: None,
-        }
-    }
-
-    /// True if a slot has something to do for it.
-    pub(crate) fn is_active(&self) -> bool {
-        self.bearer.has_data() || !self.again.is_empty()
-    }
-    pub(crate) fn stats(&self, now: Instant) -> UeStats {
-        UeStats {
-            cqi: self.cqi,
-            queue: self.bearer.queue_state(now),
-            // Marks of markers before this one are in the counter already.
-            marked: self.stats.marked + self.marker.counters().marks(),
-            ..self.stats
-        }
-    }
-    pub(crate) fn held(&self, flow: FlowId) -> Bytes {
-        self.bearer.held(flow)
+    /// State and counters, but for those of its bearers.
+    pub(crate) fn stats(&self) -> UeStats {
+        UeStats { cqi: self.cqi, ..self.stats }
     }
 }

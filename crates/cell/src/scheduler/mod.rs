@@ -1,30 +1,38 @@
 //! Who is sent to in a slot.
 //!
-//! A scheduler chooses among the UEs that have something to send; the cell gives the chosen one the resource blocks that
-//! its queue fills, and asks again while blocks are left.
+//! A scheduler chooses among the bearers that have something to send; the cell gives the chosen one the resource blocks that
+//! its queue fills, and asks again while blocks are left. Whatever the scheduler, bearers that are owed a guaranteed rate
+//! come first.
 
+mod delay_based;
 mod max_rate;
 mod oldest_first;
 mod proportional_fair;
 mod round_robin;
+mod strict_priority;
 
 use tidemark_core::Duration;
 
 use crate::config::ConfigError;
 use crate::ue::Offer;
+pub use delay_based::DelayBasedConfig;
 use proportional_fair::ProportionalFair;
 pub use proportional_fair::ProportionalFairConfig;
 use round_robin::RoundRobin;
 
-/// A UE with data, in a slot.
+/// A bearer with data, in a slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
-    /// Index of the UE.
-    pub(crate) ue: u32,
+    /// Index of the bearer.
+    pub(crate) drb: u32,
     /// Bytes that the whole carrier would take to it in this slot.
     pub(crate) capacity: f64,
     /// Age of the packet at the head of its queue.
     pub(crate) head_of_line: Duration,
+    /// Priority level of its most important QoS flow: the lower, the more important.
+    pub(crate) priority: u8,
+    /// 5QI of its first QoS flow.
+    pub(crate) five_qi: u8,
     /// What its channel offers.
     pub(crate) offer: Offer,
 }
@@ -40,8 +48,12 @@ pub enum SchedulerConfig {
     RoundRobin,
     /// By the rate that the channel offers over the rate that was had.
     ProportionalFair(ProportionalFairConfig),
-    /// The oldest head of line first (the delay-based scheduler of Brunello et al.).
+    /// The oldest head of line first.
     OldestFirst,
+    /// The oldest head of line first, and before it queues that are too old (Brunello et al.).
+    DelayBased(DelayBasedConfig),
+    /// By the priority level of the 5QI; of equals, the oldest head of line first.
+    StrictPriority,
     /// The best channel first.
     MaxRate,
 }
@@ -49,7 +61,8 @@ pub enum SchedulerConfig {
 impl SchedulerConfig {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         match self {
-            Self::RoundRobin | Self::OldestFirst | Self::MaxRate => Ok(()),
+            Self::RoundRobin | Self::OldestFirst | Self::StrictPriority | Self::MaxRate => Ok(()),
+            Self::DelayBased(config) => config.validate(),
             Self::ProportionalFair(config) => config.validate(),
         }
     }
@@ -61,6 +74,8 @@ pub(crate) enum Scheduler {
     RoundRobin(RoundRobin),
     ProportionalFair(ProportionalFair),
     OldestFirst,
+    DelayBased(DelayBasedConfig),
+    StrictPriority,
     MaxRate,
 }
 
@@ -70,30 +85,36 @@ impl Scheduler {
             SchedulerConfig::RoundRobin => Self::RoundRobin(RoundRobin::default()),
             SchedulerConfig::ProportionalFair(config) => Self::ProportionalFair(ProportionalFair::new(config, slot)),
             SchedulerConfig::OldestFirst => Self::OldestFirst,
+            SchedulerConfig::DelayBased(config) => Self::DelayBased(config.clone()),
+            SchedulerConfig::StrictPriority => Self::StrictPriority,
             SchedulerConfig::MaxRate => Self::MaxRate,
         }
     }
-    /// The UE to be sent to, out of `ues`, which are in order; `candidate` says `None` of those that have nothing to
+    /// The bearer to be sent, out of `drbs`, which are in order; `candidate` says `None` of those that have nothing to
     /// send or had their share of this slot.
     pub(crate) fn choose(
         &mut self,
-        ues: &[u32],
+        drbs: &[u32],
         whole_slot: bool,
         candidate: impl FnMut(u32) -> Option<Candidate>,
     ) -> Option<Candidate> {
         match self {
-            Self::RoundRobin(scheduler) => scheduler.choose(ues, whole_slot, candidate),
+            Self::RoundRobin(scheduler) => scheduler.choose(drbs, whole_slot, candidate),
             Self::ProportionalFair(scheduler) => {
-                best(ues.iter().copied().filter_map(candidate), |candidate| scheduler.metric(candidate))
+                best(drbs.iter().copied().filter_map(candidate), |candidate| scheduler.metric(candidate))
             }
-            Self::OldestFirst => best(ues.iter().copied().filter_map(candidate), oldest_first::metric),
-            Self::MaxRate => best(ues.iter().copied().filter_map(candidate), max_rate::metric),
+            Self::OldestFirst => best(drbs.iter().copied().filter_map(candidate), oldest_first::metric),
+            Self::DelayBased(config) => {
+                best(drbs.iter().copied().filter_map(candidate), |candidate| config.metric(candidate))
+            }
+            Self::StrictPriority => best(drbs.iter().copied().filter_map(candidate), strict_priority::metric),
+            Self::MaxRate => best(drbs.iter().copied().filter_map(candidate), max_rate::metric),
         }
     }
-    /// A UE was sent this many bytes in the slot.
-    pub(crate) fn served(&mut self, ue: u32, bytes: u32) {
+    /// A bearer was sent this many bytes in the slot.
+    pub(crate) fn served(&mut self, drb: u32, bytes: u32) {
         if let Self::ProportionalFair(scheduler) = self {
-            scheduler.served(ue, bytes);
+            scheduler.served(drb, bytes);
         }
     }
     /// The slot is over.
@@ -105,7 +126,10 @@ impl Scheduler {
 }
 
 /// The candidate with the highest metric; of equals, the one with the lowest number.
-fn best(candidates: impl Iterator<Item = Candidate>, mut metric: impl FnMut(&Candidate) -> f64) -> Option<Candidate> {
+fn best<M: PartialOrd>(
+    candidates: impl Iterator<Item = Candidate>,
+    mut metric: impl FnMut(&Candidate) -> M,
+) -> Option<Candidate> {
     let rated = candidates.map(|candidate| (metric(&candidate), candidate));
     rated.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, candidate)| candidate)
 }
@@ -114,13 +138,14 @@ fn best(candidates: impl Iterator<Item = Candidate>, mut metric: impl FnMut(&Can
 mod tests {
     use super::*;
 
-    fn candidate(ue: u32, capacity: f64, wait_ms: u64) -> Candidate {
-        Candidate { ue, capacity, head_of_line: Duration::from_millis(wait_ms), offer: Offer::Mcs(0) }
+    fn candidate(drb: u32, capacity: f64, wait_ms: u64) -> Candidate {
+        let head_of_line = Duration::from_millis(wait_ms);
+        Candidate { drb, capacity, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) }
     }
     fn chosen(kind: SchedulerConfig, all: [Candidate; 3]) -> Option<u32> {
         let mut scheduler = Scheduler::new(&kind, Duration::from_micros(500));
-        let pick = |ue: u32| Some(all[ue as usize]);
-        scheduler.choose(&[0, 1, 2], true, pick).map(|candidate| candidate.ue)
+        let pick = |drb: u32| Some(all[drb as usize]);
+        scheduler.choose(&[0, 1, 2], true, pick).map(|candidate| candidate.drb)
     }
 
     #[test]
@@ -129,6 +154,23 @@ mod tests {
         assert_eq!(chosen(SchedulerConfig::RoundRobin, all), Some(0));
         assert_eq!(chosen(SchedulerConfig::MaxRate, all), Some(1));
         assert_eq!(chosen(SchedulerConfig::OldestFirst, all), Some(2));
+        let mut important = all;
+        important[0].priority = 68;
+        assert_eq!(chosen(SchedulerConfig::StrictPriority, important), Some(0));
+        important[1].priority = 68;
+        important[1].head_of_line = Duration::from_millis(6);
+        assert_eq!(chosen(SchedulerConfig::StrictPriority, important), Some(1), "of equals, the older");
+    }
+
+    #[test]
+    fn the_delay_based_scheduler_lifts_old_queues_of_the_chosen_5qis_before_older_ones() {
+        let config = DelayBasedConfig { lifts: vec![80], ..DelayBasedConfig::default() };
+        let mut all = [candidate(0, 1.0, 30), candidate(1, 1.0, 9), candidate(2, 1.0, 1)];
+        all[1].five_qi = 80;
+        assert_eq!(chosen(SchedulerConfig::DelayBased(config.clone()), all), Some(0), "9 ms is below the threshold");
+        all[1].head_of_line = Duration::from_millis(11);
+        assert_eq!(chosen(SchedulerConfig::DelayBased(config), all), Some(1));
+        assert_eq!(chosen(SchedulerConfig::DelayBased(DelayBasedConfig::default()), all), Some(0));
     }
 
     #[test]

@@ -40,15 +40,15 @@ impl ProportionalFair {
         Self { weight: 1.0 / slots.max(1.0), averages: Vec::new() }
     }
     pub(super) fn metric(&mut self, candidate: &Candidate) -> f64 {
-        let ue = candidate.ue as usize;
-        if self.averages.len() <= ue {
-            self.averages.resize(ue + 1, 0.0);
+        let drb = candidate.drb as usize;
+        if self.averages.len() <= drb {
+            self.averages.resize(drb + 1, 0.0);
         }
-        // A UE that has had nothing yet comes first; a byte a slot keeps the quotient finite.
-        candidate.capacity / (self.averages[ue] + 1.0)
+        // A bearer that has had nothing yet comes first; a byte a slot keeps the quotient finite.
+        candidate.capacity / (self.averages[drb] + 1.0)
     }
-    pub(super) fn served(&mut self, ue: u32, bytes: u32) {
-        if let Some(average) = self.averages.get_mut(ue as usize) {
+    pub(super) fn served(&mut self, drb: u32, bytes: u32) {
+        if let Some(average) = self.averages.get_mut(drb as usize) {
             *average += self.weight * f64::from(bytes);
         }
     }
@@ -66,8 +66,9 @@ mod tests {
     use super::*;
     use crate::ue::Offer;
 
-    fn candidate(ue: u32, capacity: f64) -> Candidate {
-        Candidate { ue, capacity, head_of_line: Duration::ZERO, offer: Offer::Mcs(0) }
+    fn candidate(drb: u32, capacity: f64) -> Candidate {
+        let head_of_line = Duration::ZERO;
+        Candidate { drb, capacity, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) }
     }
 
     fn shares(capacities: [f64; 2], slots: u32) -> [u32; 2] {

@@ -1,4 +1,4 @@
-//! Round robin: the next UE after the one that was chosen last.
+//! Round robin: the next bearer after the one that was chosen last.
 //!
 //! A special slot is extra and takes no turn. If it did, whoever it fell to would get it again and again wherever the
 //! number of UEs and that of downlink slots have a common factor, and little else.
@@ -14,14 +14,14 @@ pub(crate) struct RoundRobin {
 impl RoundRobin {
     pub(super) fn choose(
         &mut self,
-        ues: &[u32],
+        drbs: &[u32],
         whole_slot: bool,
         candidate: impl FnMut(u32) -> Option<Candidate>,
     ) -> Option<Candidate> {
-        let (before, after) = ues.split_at(ues.partition_point(|ue| *ue < self.next));
+        let (before, after) = drbs.split_at(drbs.partition_point(|drb| *drb < self.next));
         let chosen = after.iter().chain(before).copied().find_map(candidate)?;
         if whole_slot {
-            self.next = chosen.ue + 1;
+            self.next = chosen.drb + 1;
         }
         Some(chosen)
     }
@@ -34,9 +34,12 @@ mod tests {
     use super::*;
     use crate::ue::Offer;
 
-    fn turn(scheduler: &mut RoundRobin, ues: &[u32], whole_slot: bool) -> Option<u32> {
-        let candidate = |ue| Some(Candidate { ue, capacity: 1.0, head_of_line: Duration::ZERO, offer: Offer::Mcs(0) });
-        scheduler.choose(ues, whole_slot, candidate).map(|chosen| chosen.ue)
+    fn turn(scheduler: &mut RoundRobin, drbs: &[u32], whole_slot: bool) -> Option<u32> {
+        let candidate = |drb| {
+            let head_of_line = Duration::ZERO;
+            Some(Candidate { drb, capacity: 1.0, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) })
+        };
+        scheduler.choose(drbs, whole_slot, candidate).map(|chosen| chosen.drb)
     }
 
     #[test]

@@ -1,0 +1,138 @@
+//! One data radio bearer as the gNB keeps it: its marker, PDCP numbering, RLC, and what the CU is told of it.
+
+use tidemark_core::{Bytes, Instant, Inspect, Packet, Stream};
+use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, SnLength};
+
+use crate::config::{ConfigError, RlcConfig, RlcMode, pdcp_header};
+use crate::qos::Qos;
+use crate::rlc::{Bearer, Overhead, Segment};
+
+/// Bearers of one UE at most (TS 38.331 `maxDRB`).
+pub(crate) const MOST_DRBS: usize = 29;
+
+pub(crate) struct Drb<P> {
+    /// Whose it is.
+    pub(crate) ue: u32,
+    pub(crate) bearer: Bearer<P>,
+    pub(crate) marker: DrbMarker,
+    /// What its QoS flows are due.
+    pub(crate) qos: Qos,
+    pub(crate) status: StatusReports,
+    delivery: Delivery,
+    pub(crate) sn_length: SnLength,
+    sn_count: u32,
+    next_sn: u32,
+    pdcp_header: u32,
+    /// The slot in which it was last chosen.
+    pub(crate) tried_in: Option<u64>,
+    /// Marks of markers before this one.
+    past_marks: u64,
+}
+
+/// AM: what the receiver will say in its next status report (TS 38.322 5.3.4).
+#[derive(Debug, Default)]
+pub(crate) struct StatusReports {
+    pub(crate) pending: bool,
+    pub(crate) allowed: Instant,
+    /// PDCP SN of the last SDU that arrived in order.
+    pub(crate) delivered: Option<u32>,
+    pub(crate) missing: Vec<Segment>,
+}
+
+/// What the DU has told the CU.
+#[derive(Debug, Default)]
+struct Delivery {
+    reported: DeliveryStatus,
+    /// As the gNB knows from status reports.
+    delivered: Option<u32>,
+    scheduled: bool,
+}
+
+impl<P: Inspect> Drb<P> {
+    /// The `index`th bearer of a UE. `has_headers` is false on a rate channel, which says what reaches the IP layer.
+    pub(crate) fn new(
+        (ue, index): (u32, usize),
+        (rlc, marker, qos): (&RlcConfig, &MarkerConfig, Qos),
+        has_headers: bool,
+        seed: u64,
+    ) -> Result<Self, ConfigError> {
+        let pdcp_header = pdcp_header(rlc.pdcp_sn);
+        let overhead = if has_headers { Overhead::with_pdcp_header(pdcp_header) } else { Overhead::NONE };
+        Ok(Self {
+            ue,
+            bearer: Bearer::new(rlc.clone(), overhead),
+            marker: new_marker(marker, rlc.pdcp_sn, (ue, index), seed)?,
+            qos,
+            status: StatusReports::default(),
+            delivery: Delivery::default(),
+            sn_length: rlc.pdcp_sn,
+            sn_count: rlc.pdcp_sn.modulus(),
+            next_sn: 0,
+            pdcp_header,
+            tried_in: None,
+            past_marks: 0,
+        })
+    }
+
+    /// Gives a packet its PDCP SN and tells the marker.
+    pub(crate) fn number(&mut self, now: Instant, packet: &Packet<P>) -> u32 {
+        let sn = self.next_sn;
+        self.next_sn = (sn + 1) % self.sn_count;
+        self.marker.handle_pdcp_pdu(now, sn, packet.size + Bytes(u64::from(self.pdcp_header)));
+        sn
+    }
+
+    /// Another marker takes over; what stands in the queue is announced to it.
+    pub(crate) fn set_marker(&mut self, now: Instant, marker: DrbMarker) {
+        self.past_marks += std::mem::replace(&mut self.marker, marker).counters().marks();
+        self.announce(now);
+    }
+    /// Tells a marker that starts anew what stands in the queue.
+    pub(crate) fn announce(&mut self, now: Instant) {
+        let header = Bytes(u64::from(self.pdcp_header));
+        self.bearer.standing().for_each(|(sn, size)| self.marker.handle_pdcp_pdu(now, sn, size + header));
+    }
+    /// Packets that its markers marked.
+    pub(crate) fn marked(&self) -> u64 {
+        self.past_marks + self.marker.counters().marks()
+    }
+
+    /// The gNB learns from a status report what the UE has in order.
+    pub(crate) fn acknowledged(&mut self, delivered: Option<u32>) {
+        self.delivery.delivered = delivered.or(self.delivery.delivered);
+    }
+    /// True if the CU does not know what the DU knows.
+    pub(crate) fn has_news(&self) -> bool {
+        self.current_status() != self.delivery.reported
+    }
+    /// True once until the report is made.
+    pub(crate) fn schedule_report(&mut self) -> bool {
+        !core::mem::replace(&mut self.delivery.scheduled, true)
+    }
+    /// The delivery status that the DU sends now.
+    pub(crate) fn make_report(&mut self) -> DeliveryStatus {
+        self.delivery.scheduled = false;
+        self.delivery.reported = self.current_status();
+        self.delivery.reported
+    }
+    fn current_status(&self) -> DeliveryStatus {
+        let am = self.bearer.mode() == RlcMode::Am;
+        DeliveryStatus {
+            highest_transmitted: self.bearer.highest_transmitted(),
+            highest_delivered: if am { self.delivery.delivered } else { None },
+            desired_buffer_size: None,
+        }
+    }
+}
+
+/// The marker of the `index`th bearer of a UE, with random draws of its own.
+pub(crate) fn new_marker(
+    config: &MarkerConfig,
+    sn_length: SnLength,
+    (ue, index): (u32, usize),
+    seed: u64,
+) -> Result<DrbMarker, ConfigError> {
+    let stream = Stream::new(seed, ue | (index as u32) << 24, "mark");
+    DrbMarker::new(config, sn_length, stream)
+        .map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))
+}

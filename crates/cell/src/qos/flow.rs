@@ -1,0 +1,247 @@
+//! QoS flows and the bearers that carry them, as they are configured.
+
+use tidemark_core::{BitRate, Ecn, Inspect, Instant, Packet};
+use tidemark_marker::MarkerConfig;
+
+use super::five_qi::{Characteristics, KNOWN};
+use super::meter::Meter;
+use crate::config::{ConfigError, RlcConfig};
+
+/// A dedicated bearer beside a UE's default one, with the QoS flows that SDAP maps to it (TS 37.324).
+#[derive(Clone, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DrbConfig {
+    /// Its RLC entity. Default: as the UE's default bearer.
+    pub rlc: Option<RlcConfig>,
+    /// Its marking law. Default: what the policy says for its first QoS flow, else as the UE's default bearer.
+    pub marker: Option<MarkerConfig>,
+    /// Its QoS flows, at least one.
+    pub qos_flow: Vec<QosFlowConfig>,
+}
+
+/// A QoS flow: which packets belong to it, and what they are due.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct QosFlowConfig {
+    /// QoS flow identifier, 2 to 63: 1 is the default QoS flow, on the default bearer.
+    pub qfi: u8,
+    /// Standardised 5QI: 1 to 9, 80, 82 to 90. Default 9.
+    pub five_qi: u8,
+    /// Priority level in place of the 5QI's own, 1 to 127: the lower goes first.
+    pub priority: Option<u8>,
+    /// Guaranteed flow bit rate; of a GBR 5QI only, and required there.
+    pub gbr: Option<BitRate>,
+    /// Maximum flow bit rate: what exceeds it waits. Default: no maximum.
+    pub mbr: Option<BitRate>,
+    /// Filters of the UPF's packet detection rules, any of which may match. Default: none, for a flow whose packets are
+    /// named one by one (`qfi` of a scenario's flow).
+    pub filter: Vec<PacketFilter>,
+}
+
+impl Default for QosFlowConfig {
+    fn default() -> Self {
+        Self { qfi: 2, five_qi: 9, priority: None, gbr: None, mbr: None, filter: Vec::new() }
+    }
+}
+
+/// Which packets belong to a QoS flow: those for which all that is said here holds.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PacketFilter {
+    /// The ECN field is one of these, as a type-of-service value with mask 3 says (TS 29.244 8.2.5); L4S traffic is
+    /// `ect1` or `ce`. Default: any.
+    pub ecn: Vec<EcnField>,
+    /// The transport protocol. Default: any.
+    pub protocol: Option<Protocol>,
+}
+
+/// An ECN field by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum EcnField {
+    /// 00.
+    NotEct,
+    /// 01, L4S.
+    Ect1,
+    /// 10, classic.
+    Ect0,
+    /// 11, marked before.
+    Ce,
+}
+
+/// A transport protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Protocol {
+    /// With a TCP header that can be read.
+    Tcp,
+    /// Everything else.
+    Udp,
+}
+
+impl PacketFilter {
+    pub(super) fn matches<P: Inspect>(&self, packet: &Packet<P>) -> bool {
+        let wanted = |field: &EcnField| match field {
+            EcnField::NotEct => packet.ecn == Ecn::NotEct,
+            EcnField::Ect1 => packet.ecn == Ecn::Ect1,
+            EcnField::Ect0 => packet.ecn == Ecn::Ect0,
+            EcnField::Ce => packet.ecn == Ecn::Ce,
+        };
+        let protocol = |protocol| packet.payload.tcp().is_some() == (protocol == Protocol::Tcp);
+        (self.ecn.is_empty() || self.ecn.iter().any(wanted)) && self.protocol.is_none_or(protocol)
+    }
+}
+
+impl DrbConfig {
+    /// Names the first field that cannot be used.
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        if let Some(rlc) = &self.rlc {
+            rlc.validate()?;
+        }
+        if let Some(marker) = &self.marker {
+            marker.validate().map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))?;
+        }
+        if self.qos_flow.is_empty() {
+            return Err(ConfigError::new("qos_flow", "a dedicated bearer carries at least one QoS flow"));
+        }
+        for (index, flow) in self.qos_flow.iter().enumerate() {
+            flow.validate().map_err(|error| error.within(&format!("qos_flow.{index}")))?;
+        }
+        Ok(())
+    }
+}
+
+impl QosFlowConfig {
+    fn validate(&self) -> Result<(), ConfigError> {
+        let error = |field, problem| Err(ConfigError::new(field, problem));
+        if !(2..=63).contains(&self.qfi) {
+            return error("qfi", "must be 2 to 63: 1 is the default QoS flow's");
+        }
+        let Some(characteristics) = Characteristics::of(self.five_qi) else { return error("five_qi", KNOWN) };
+        if self.priority.is_some_and(|level| !(1..=127).contains(&level)) {
+            return error("priority", "must be 1 to 127 (TS 23.501 5.7.3.3)");
+        }
+        if characteristics.is_gbr() != self.gbr.is_some() {
+            return error("gbr", "belongs to a GBR 5QI (1 to 4, 82 to 90), and is required there");
+        }
+        if self.gbr.is_some_and(|gbr| gbr == BitRate::ZERO) {
+            return error("gbr", "must be above 0 bit/s");
+        }
+        if self.mbr.is_some_and(|mbr| mbr == BitRate::ZERO || self.gbr.is_some_and(|gbr| gbr > mbr)) {
+            return error("mbr", "must be above 0 bit/s and not below the guaranteed rate");
+        }
+        Ok(())
+    }
+}
+
+/// What a bearer's QoS flows are due from the scheduler.
+#[derive(Clone, Debug)]
+pub(crate) struct Qos {
+    /// 5QI of its first flow.
+    pub(crate) five_qi: u8,
+    /// Priority level of its most important flow.
+    pub(crate) priority: u8,
+    /// Their guaranteed rates together.
+    guaranteed: Option<Meter>,
+    /// Their maximum rates together; `None` if one has no maximum.
+    maximum: Option<Meter>,
+}
+
+impl Qos {
+    /// The default QoS flow's, of a 5QI that has been checked.
+    pub(crate) fn of_default_flow(five_qi: u8) -> Self {
+        let priority = Characteristics::of(five_qi).map_or(u8::MAX, |row| row.priority);
+        Self { five_qi, priority, guaranteed: None, maximum: None }
+    }
+
+    /// That of the QoS flows of a bearer, which have been checked.
+    pub(crate) fn of_flows(flows: &[QosFlowConfig]) -> Self {
+        let of = |flow: &QosFlowConfig| Characteristics::of(flow.five_qi);
+        let priority = |flow: &QosFlowConfig| flow.priority.or(of(flow).map(|row| row.priority));
+        let sum = |rates: Vec<BitRate>| BitRate::from_bps(rates.iter().map(|rate| rate.as_bps()).sum());
+        let span = flows.iter().filter_map(of).map(|row| row.delay_budget).min().unwrap_or_default();
+        let guaranteed: Vec<_> = flows.iter().filter_map(|flow| flow.gbr).collect();
+        let maximum: Option<Vec<_>> = flows.iter().map(|flow| flow.mbr).collect();
+        Self {
+            five_qi: flows.first().map_or(0, |flow| flow.five_qi),
+            priority: flows.iter().filter_map(priority).min().unwrap_or(u8::MAX),
+            guaranteed: (!guaranteed.is_empty()).then(|| Meter::new(sum(guaranteed), span)),
+            maximum: maximum.map(|rates| Meter::new(sum(rates), span)),
+        }
+    }
+
+    /// True if a rate is guaranteed.
+    pub(crate) fn is_gbr(&self) -> bool {
+        self.guaranteed.is_some()
+    }
+    /// True while the guaranteed rate has not been had.
+    pub(crate) fn is_owed(&mut self, now: Instant) -> bool {
+        self.guaranteed.as_mut().is_some_and(|meter| meter.has_credit(now))
+    }
+    /// True unless the maximum rate has been had.
+    pub(crate) fn may_send(&mut self, now: Instant) -> bool {
+        self.maximum.as_mut().is_none_or(|meter| meter.has_credit(now))
+    }
+    /// So many bytes were sent.
+    pub(crate) fn sent(&mut self, bytes: u32) {
+        [&mut self.guaranteed, &mut self.maximum].into_iter().flatten().for_each(|meter| meter.sent(bytes));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidemark_core::{Bytes, FlowId};
+
+    use super::*;
+
+    #[test]
+    fn l4s_packets_are_told_by_their_ecn_field() {
+        let filter = PacketFilter { ecn: vec![EcnField::Ect1, EcnField::Ce], protocol: None };
+        let packet = |ecn| Packet { flow: FlowId(0), size: Bytes(100), ecn, payload: () };
+        assert!(filter.matches(&packet(Ecn::Ect1)) && filter.matches(&packet(Ecn::Ce)));
+        assert!(!filter.matches(&packet(Ecn::Ect0)) && !filter.matches(&packet(Ecn::NotEct)));
+        let tcp = PacketFilter { protocol: Some(Protocol::Tcp), ..filter };
+        assert!(!tcp.matches(&packet(Ecn::Ect1)));
+        assert!(PacketFilter::default().matches(&packet(Ecn::NotEct)));
+    }
+
+    #[test]
+    fn each_wrong_field_of_a_qos_flow_is_named() {
+        let mbps = BitRate::from_mbps;
+        let right = QosFlowConfig { qfi: 3, five_qi: 3, gbr: Some(mbps(5)), ..QosFlowConfig::default() };
+        assert!(right.validate().is_ok());
+        for (wrong, field) in [
+            (QosFlowConfig { qfi: 1, ..right.clone() }, "qfi"),
+            (QosFlowConfig { qfi: 64, ..right.clone() }, "qfi"),
+            (QosFlowConfig { five_qi: 81, ..right.clone() }, "five_qi"),
+            (QosFlowConfig { five_qi: 9, ..right.clone() }, "gbr"),
+            (QosFlowConfig { gbr: None, ..right.clone() }, "gbr"),
+            (QosFlowConfig { mbr: Some(mbps(4)), ..right.clone() }, "mbr"),
+            (QosFlowConfig { priority: Some(0), ..right.clone() }, "priority"),
+        ] {
+            assert_eq!(wrong.validate().unwrap_err().field(), field);
+        }
+        let drb = DrbConfig { qos_flow: vec![right, QosFlowConfig { qfi: 0, ..Default::default() }], ..Default::default() };
+        assert_eq!(drb.validate().unwrap_err().field(), "qos_flow.1.qfi");
+        assert_eq!(DrbConfig::default().validate().unwrap_err().field(), "qos_flow");
+    }
+
+    #[test]
+    fn a_bearer_has_the_priority_of_its_most_important_flow_and_the_sum_of_the_rates() {
+        let flow = |five_qi, gbr, mbr| QosFlowConfig { five_qi, gbr, mbr, ..QosFlowConfig::default() };
+        let mbps = |mbps| Some(BitRate::from_mbps(mbps));
+        let mut qos = Qos::of_flows(&[flow(3, mbps(8), mbps(16)), flow(9, None, None)]);
+        assert_eq!((qos.five_qi, qos.priority), (3, 30));
+        // 8 Mbit/s over 50 ms; the second flow has no maximum, so the bearer has none.
+        assert!(qos.is_owed(Instant::ZERO));
+        qos.sent(50_000);
+        assert!(!qos.is_owed(Instant::ZERO) && qos.may_send(Instant::ZERO));
+        assert!(qos.is_owed(Instant::from_millis(1)));
+        assert_eq!(Qos::of_default_flow(9).priority, 90);
+    }
+}
