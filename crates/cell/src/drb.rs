@@ -1,6 +1,6 @@
 //! One data radio bearer as the gNB keeps it: its marker, PDCP numbering, RLC, and what the CU is told of it.
 
-use tidemark_core::{Bytes, Instant, Inspect, Packet, Stream};
+use tidemark_core::{Bytes, Inspect, Instant, Packet, Stream};
 use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, SnLength};
 
 use crate::config::{ConfigError, RlcConfig, RlcMode, pdcp_header};

@@ -28,22 +28,33 @@ pub struct Policy {
     pub otherwise: MarkerConfig,
 }
 
+impl PolicyRule {
+    /// Checks every field.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        require(self.qfi.is_none_or(|qfi| qfi < 64), "qfi", "must be at most 63")?;
+        require(self.five_qi != Some(0), "five_qi", "must be at least 1")?;
+        self.marker.validate()
+    }
+
+    fn applies(&self, qfi: u8, five_qi: u8) -> bool {
+        self.qfi.is_none_or(|wanted| wanted == qfi) && self.five_qi.is_none_or(|wanted| wanted == five_qi)
+    }
+}
+
 impl Policy {
+    /// The marker that a rule names for the DRB of a QoS flow, if one applies.
+    pub fn ruled(rules: &[PolicyRule], qfi: u8, five_qi: u8) -> Option<&MarkerConfig> {
+        rules.iter().find(|rule| rule.applies(qfi, five_qi)).map(|rule| &rule.marker)
+    }
+
     /// The marker for the DRB of a QoS flow.
     pub fn marker(&self, qfi: u8, five_qi: u8) -> &MarkerConfig {
-        let applies = |rule: &&PolicyRule| {
-            rule.qfi.is_none_or(|wanted| wanted == qfi) && rule.five_qi.is_none_or(|wanted| wanted == five_qi)
-        };
-        self.rules.iter().find(applies).map_or(&self.otherwise, |rule| &rule.marker)
+        Self::ruled(&self.rules, qfi, five_qi).unwrap_or(&self.otherwise)
     }
 
     /// Checks every row.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        for rule in &self.rules {
-            require(rule.qfi.is_none_or(|qfi| qfi < 64), "qfi", "must be at most 63")?;
-            require(rule.five_qi != Some(0), "five_qi", "must be at least 1")?;
-            rule.marker.validate()?;
-        }
+        self.rules.iter().try_for_each(PolicyRule::validate)?;
         self.otherwise.validate()
     }
 }

@@ -82,6 +82,9 @@ impl<'a> Simulation<'a> {
             let id = FlowId(u32::try_from(index).map_err(|error| refused(&error))?);
             let (server, client) =
                 connect(flow.sender, flow.app, id, scenario.seed).map_err(|error| refused(&error))?;
+            if let (Some(ue), Some(qfi)) = (flow.ue, flow.qfi) {
+                cell.name_qos_flow(ue, id, qfi).map_err(|error| refused(&error))?;
+            }
             let delay = flow.round_trip / 2;
             let wire = delays.iter().position(|other| *other == delay).unwrap_or(delays.len());
             if wire == delays.len() {

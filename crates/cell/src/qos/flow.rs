@@ -226,7 +226,8 @@ mod tests {
         ] {
             assert_eq!(wrong.validate().unwrap_err().field(), field);
         }
-        let drb = DrbConfig { qos_flow: vec![right, QosFlowConfig { qfi: 0, ..Default::default() }], ..Default::default() };
+        let drb =
+            DrbConfig { qos_flow: vec![right, QosFlowConfig { qfi: 0, ..Default::default() }], ..Default::default() };
         assert_eq!(drb.validate().unwrap_err().field(), "qos_flow.1.qfi");
         assert_eq!(DrbConfig::default().validate().unwrap_err().field(), "qos_flow");
     }

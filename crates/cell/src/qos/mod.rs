@@ -7,6 +7,6 @@ mod sdap;
 
 pub(crate) use five_qi::KNOWN as KNOWN_FIVE_QIS;
 pub use five_qi::{Characteristics, Resource};
-pub use flow::{DrbConfig, EcnField, PacketFilter, Protocol, QosFlowConfig};
 pub(crate) use flow::Qos;
+pub use flow::{DrbConfig, EcnField, PacketFilter, Protocol, QosFlowConfig};
 pub(crate) use sdap::Sdap;

@@ -26,7 +26,8 @@ pub(crate) struct Sdap {
 impl Sdap {
     /// The default bearer is the first; `drbs` are the ones after it.
     pub(crate) fn new(default: u32, drbs: &[DrbConfig]) -> Self {
-        let flows = || (default + 1..).zip(drbs).flat_map(|(drb, config)| config.qos_flow.iter().map(move |flow| (drb, flow)));
+        let flows =
+            || (default + 1..).zip(drbs).flat_map(|(drb, config)| config.qos_flow.iter().map(move |flow| (drb, flow)));
         let filters = flows().flat_map(|(drb, flow)| flow.filter.iter().map(move |filter| (filter.clone(), drb)));
         Self {
             default,

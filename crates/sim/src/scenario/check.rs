@@ -42,6 +42,11 @@ impl Scenario {
         if let Err(error) = self.marker.validate() {
             return wrong(&["marker"], error.field, error.problem.into());
         }
+        for (index, rule) in self.policy.iter().enumerate() {
+            if let Err(error) = rule.validate() {
+                return wrong(&["policy", &index.to_string()], error.field, error.problem.into());
+            }
+        }
         if self.ue.is_empty() && self.flow.is_empty() {
             return wrong(&[], "ue", "needs at least one [[ue]], or a [[flow]] to a host on the wire".into());
         }
@@ -88,6 +93,21 @@ impl Scenario {
             named("ue", "ue", &flow.ue, self.ue.iter().map(|ue| ue.name.as_str()).collect())?;
             named("router", "router", &flow.router, routers())?;
             named("router", "return_router", &flow.return_router, routers())?;
+            if let Some(qfi) = flow.qfi {
+                let ue = self.ue.iter().find(|ue| Some(&ue.name) == flow.ue.as_ref());
+                let qfis = || {
+                    ue.into_iter().flat_map(|ue| ue.drb.iter().flat_map(|drb| drb.qos_flow.iter().map(|flow| flow.qfi)))
+                };
+                if !qfis().any(|known| known == qfi) {
+                    let known: Vec<_> = qfis().map(|known| known.to_string()).collect();
+                    let right = if known.is_empty() {
+                        "its UE has no [[ue.drb.qos_flow]]: leave it out".into()
+                    } else {
+                        format!("must be that of a QoS flow of its UE: use one of {}", known.join(", "))
+                    };
+                    return wrong(&place, "qfi", right);
+                }
+            }
             if !(1..=MOST_UES as u32).contains(&flow.count) {
                 return wrong(&place, "count", format!("must be 1 to {MOST_UES}"));
             }
@@ -154,6 +174,12 @@ round_trip = "10 ms"
             ("ue.0.count=0", 0, "ue.0.count", "at least 1"),
             ("ue.0.channel={ model = \"static\", snr_db = 99 }", 0, "ue.0.channel.snr_db", "between"),
             ("ue.0.chanel=1", 0, "", "chanel"),
+            ("ue.0.five_qi=81", 0, "ue.0.five_qi", "standardised"),
+            ("ue.0.drb=[{}]", 0, "ue.0.drb.0.qos_flow", "at least one"),
+            ("ue.0.drb=[{ qos_flow = [{ qfi = 2, five_qi = 89 }] }]", 0, "ue.0.drb.0.qos_flow.0.gbr", "GBR 5QI"),
+            ("ue.0.drb=[{ qos_flow = [{ filter = [{ ecn = [\"l4s\"] }] }] }]", 0, "", "ect1"),
+            ("policy=[{ five_qi = 0, marker = { law = \"step\" } }]", 0, "policy.0.five_qi", "at least 1"),
+            ("flow.0.qfi=3", 0, "flow.0.qfi", "leave it out"),
             ("flow.0.ue=b", 10, "flow.0.ue", "use one of a"),
             ("flow.0.round_trip=1 h", 11, "flow.0.round_trip:", "ms"),
             ("flow.0.app={ app = \"bulk\", start = \"2 s\", stop = \"1 s\" }", 0, "flow.0.app", "stop"),

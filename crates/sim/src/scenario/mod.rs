@@ -10,9 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tidemark_cell::channel::TraceError;
-use tidemark_cell::{CellConfig, ChannelConfig, RlcConfig, UeConfig, UeId};
+use tidemark_cell::{CellConfig, ChannelConfig, DrbConfig, RlcConfig, UeConfig, UeId};
 use tidemark_core::{Duration, Instant};
-use tidemark_marker::MarkerConfig;
+use tidemark_marker::{MarkerConfig, Policy, PolicyRule};
 use tidemark_senders::{AppConfig, SenderConfig};
 
 use crate::router::RouterConfig;
@@ -46,6 +46,10 @@ pub struct Scenario {
     /// The marker of every bearer that names none of its own.
     #[serde(default)]
     pub marker: MarkerConfig,
+    /// How dedicated bearers are marked that name no law of their own, by the QFI or 5QI of their first QoS flow: the first
+    /// rule that applies. Default: as their UE's default bearer.
+    #[serde(default)]
+    pub policy: Vec<PolicyRule>,
     /// UEs.
     #[serde(default)]
     pub ue: Vec<Ue>,
@@ -75,11 +79,17 @@ pub struct Ue {
     /// Its radio channel. Default: static at 22 dB.
     #[serde(default)]
     pub channel: ChannelConfig,
-    /// Its bearer's RLC entity.
+    /// Its default bearer's RLC entity.
     #[serde(default)]
     pub rlc: RlcConfig,
-    /// Its bearer's marker. Default: the scenario's.
+    /// Its default bearer's marker. Default: the scenario's.
     pub marker: Option<MarkerConfig>,
+    /// 5QI of its default QoS flow. Default 9.
+    #[serde(default = "default_five_qi")]
+    pub five_qi: u8,
+    /// Bearers beside the default one, with the QoS flows that they carry.
+    #[serde(default)]
+    pub drb: Vec<DrbConfig>,
     /// What `tidemark live` runs at it, in a shell. Default: nothing. The simulator takes no notice.
     pub command: Option<String>,
 }
@@ -102,6 +112,9 @@ pub struct Flow {
     pub name: String,
     /// The name of the UE where it ends. Default: a host on the wire.
     pub ue: Option<String>,
+    /// The QoS flow of its UE that it belongs to, by its QFI, as a packet detection rule for its addresses and ports would
+    /// have it. Default: what the packet filters say.
+    pub qfi: Option<u8>,
     /// How many of this kind, at each copy of the UE. Default 1.
     #[serde(default = "default_count")]
     pub count: u32,
@@ -137,6 +150,8 @@ pub struct NamedFlow<'a> {
     pub kind: usize,
     /// Where it ends; `None` for a host on the wire.
     pub ue: Option<UeId>,
+    /// QFI of the QoS flow that it is named to belong to.
+    pub qfi: Option<u8>,
     /// Wired round-trip time.
     pub round_trip: Duration,
     /// The index of the router of its data.
@@ -176,6 +191,9 @@ fn default_sample_interval() -> Duration {
 }
 fn default_count() -> u32 {
     1
+}
+fn default_five_qi() -> u8 {
+    9
 }
 
 impl Scenario {
@@ -259,6 +277,7 @@ impl Scenario {
                     name: numbered(&flow.name, copy, copies),
                     kind,
                     ue,
+                    qfi: flow.qfi,
                     round_trip: flow.round_trip,
                     router: router(&flow.router),
                     return_router: router(&flow.return_router),
@@ -272,10 +291,18 @@ impl Scenario {
 
     /// What the cell is told of a kind of UE.
     fn config(&self, ue: &Ue) -> UeConfig {
+        let by_policy = |drb: &DrbConfig| {
+            let flow = drb.qos_flow.first()?;
+            Policy::ruled(&self.policy, flow.qfi, flow.five_qi).cloned()
+        };
+        let drb =
+            ue.drb.iter().map(|drb| DrbConfig { marker: drb.marker.clone().or_else(|| by_policy(drb)), ..drb.clone() });
         UeConfig {
             channel: ue.channel.clone(),
             rlc: ue.rlc.clone(),
             marker: ue.marker.clone().unwrap_or_else(|| self.marker.clone()),
+            five_qi: ue.five_qi,
+            drb: drb.collect(),
         }
     }
 
