@@ -20,16 +20,16 @@ use crate::ue::{Offer, Ue};
 
 /// Slots from the start of a transport block until the UE has decoded it: its own and one of processing
 /// (N1 of TS 38.214 5.3).
-const DECODED_AFTER: u64 = 2;
+pub(crate) const DECODED_AFTER: u64 = 2;
 
 /// One NR cell: CU and DU of its gNB, and the radio side of its UEs.
 ///
 /// Packets and the passing of time go in; [`poll_output`](Self::poll_output) says what came of it. With nothing to send it
 /// has no deadline and costs nothing.
 pub struct Cell<P> {
-    config: CellConfig,
+    pub(crate) config: CellConfig,
     pub(crate) seed: u64,
-    pattern: SlotPattern,
+    pub(crate) pattern: SlotPattern,
     table: LinkTable,
     sizes: BlockSizes,
     scheduler: Scheduler,
@@ -52,9 +52,11 @@ pub struct Cell<P> {
     decoded: VecDeque<(Instant, u32, Vec<Segment>)>,
     feedback: VecDeque<Feedback>,
     uplink: VecDeque<(Instant, u32, Packet<P>)>,
-    timers: Timers,
+    pub(crate) timers: Timers,
     pool: Pool,
-    outputs: VecDeque<Output<P>>,
+    pub(crate) outputs: VecDeque<Output<P>>,
+    /// Resource blocks x symbols that were used.
+    pub(crate) resources: u64,
 }
 
 impl<P: Inspect> Cell<P> {
@@ -86,6 +88,7 @@ impl<P: Inspect> Cell<P> {
             timers: Timers::default(),
             pool: Pool::default(),
             outputs: VecDeque::new(),
+            resources: 0,
             config: config.clone(),
         })
     }
@@ -105,7 +108,7 @@ impl<P: Inspect> Cell<P> {
             (rlc.unwrap_or(&config.rlc), marker.unwrap_or(&config.marker), Qos::of_flows(&drb.qos_flow))
         });
         let drbs = std::iter::once(default).chain(dedicated).enumerate();
-        let drbs = drbs.map(|(index, drb)| Drb::new((id, index), drb, has_headers, self.seed));
+        let drbs = drbs.map(|(index, drb)| Drb::new((id, index), drb, config.anbr.as_ref(), has_headers, self.seed));
         let drbs = drbs.collect::<Result<Vec<_>, _>>()?;
         self.has_gbr |= drbs.iter().any(|drb| drb.qos.is_gbr());
         self.drbs.extend(drbs);
@@ -254,6 +257,7 @@ impl<P: Inspect> Cell<P> {
                 .outputs
                 .iter()
                 .map(|output| match output {
+                    Output::Recommendation { .. } => Bytes(0),
                     Output::Downlink { packet, .. }
                     | Output::Uplink { packet, .. }
                     | Output::Dropped { packet, .. } => size(packet),
@@ -263,6 +267,7 @@ impl<P: Inspect> Cell<P> {
 
     /// Notes that a bearer has something to send.
     fn activate(&mut self, now: Instant, drb: u32) {
+        self.begin_window(now, drb);
         if let Err(position) = self.active.binary_search(&drb) {
             self.active.insert(position, drb);
         }
@@ -354,6 +359,9 @@ impl<P: Inspect> Cell<P> {
                 self.report(now, index);
             }
             Timer::Report => self.send_report(now, index),
+            Timer::Window => self.end_window(now, index),
+            Timer::Query => self.recommend(now, index),
+            Timer::Recommendation(octets) => self.deliver_recommendation(now, index, octets),
         }
     }
 
@@ -382,7 +390,7 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// End of the first uplink slot that starts at `earliest` or later.
-    fn end_of_uplink(&self, earliest: Instant) -> Instant {
+    pub(crate) fn end_of_uplink(&self, earliest: Instant) -> Instant {
         self.pattern.start(self.pattern.next_uplink(self.pattern.at_or_after(earliest)) + 1)
     }
 
@@ -516,6 +524,9 @@ impl<P: Inspect> Cell<P> {
         let id = block.ue;
         let ue = &mut self.ues[id as usize];
         let decoded = ue.transmit(self.pattern.start(slot), &self.table, &mut block);
+        let taken = u64::from(block.prbs * block.symbols);
+        self.resources += taken;
+        self.drbs[block.drb as usize].resources += taken;
         let acknowledged = self.pattern.next_uplink(slot + self.config.harq_k1);
         let (first, radio) = (block.transmissions == 1, block.mcs.is_some());
         let failed = if decoded {

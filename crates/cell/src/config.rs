@@ -4,6 +4,7 @@ use thiserror::Error;
 use tidemark_core::{Bytes, Duration};
 use tidemark_marker::{MarkerConfig, SnLength};
 
+use crate::anbr::AnbrConfig;
 use crate::channel::ChannelConfig;
 use crate::drb::MOST_DRBS;
 use crate::qos::{Characteristics, DrbConfig, KNOWN_FIVE_QIS};
@@ -240,6 +241,8 @@ pub struct UeConfig {
     pub five_qi: u8,
     /// Bearers beside the default one.
     pub drb: Vec<DrbConfig>,
+    /// Bit rate recommendations for each of its bearers. Default: none.
+    pub anbr: Option<AnbrConfig>,
 }
 
 impl Default for UeConfig {
@@ -250,6 +253,7 @@ impl Default for UeConfig {
             marker: MarkerConfig::default(),
             five_qi: 9,
             drb: Vec::new(),
+            anbr: None,
         }
     }
 }
@@ -272,6 +276,9 @@ impl UeConfig {
         }
         if self.drb.len() >= MOST_DRBS {
             return Err(ConfigError::new("drb", "a UE has at most 29 bearers, the default one included"));
+        }
+        if let Some(anbr) = &self.anbr {
+            anbr.validate().map_err(|error| error.within("anbr"))?;
         }
         let mut qfis = Vec::new();
         for (index, drb) in self.drb.iter().enumerate() {

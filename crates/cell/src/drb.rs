@@ -3,10 +3,13 @@
 use tidemark_core::{Bytes, Inspect, Instant, Packet, Stream};
 use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, SnLength};
 
+use crate::anbr::{AnbrConfig, Estimator};
 use crate::config::{ConfigError, RlcConfig, RlcMode, pdcp_header};
 use crate::qos::Qos;
 use crate::rlc::{Bearer, Overhead, Segment};
 
+/// Logical channel of a UE's default bearer: those below are for signalling.
+pub(crate) const LEAST_LCID: u8 = 4;
 /// Bearers of one UE at most (TS 38.331 `maxDRB`).
 pub(crate) const MOST_DRBS: usize = 29;
 
@@ -23,6 +26,10 @@ pub(crate) struct Drb<P> {
     sn_count: u32,
     next_sn: u32,
     pdcp_header: u32,
+    /// Its recommendations, if its UE gets any.
+    pub(crate) anbr: Option<Estimator>,
+    /// Resource blocks x symbols that it took.
+    pub(crate) resources: u64,
     /// The slot in which it was last chosen.
     pub(crate) tried_in: Option<u64>,
     /// Marks of markers before this one.
@@ -53,6 +60,7 @@ impl<P: Inspect> Drb<P> {
     pub(crate) fn new(
         (ue, index): (u32, usize),
         (rlc, marker, qos): (&RlcConfig, &MarkerConfig, Qos),
+        anbr: Option<&AnbrConfig>,
         has_headers: bool,
         seed: u64,
     ) -> Result<Self, ConfigError> {
@@ -69,6 +77,8 @@ impl<P: Inspect> Drb<P> {
             sn_count: rlc.pdcp_sn.modulus(),
             next_sn: 0,
             pdcp_header,
+            anbr: anbr.map(Estimator::new),
+            resources: 0,
             tried_in: None,
             past_marks: 0,
         })

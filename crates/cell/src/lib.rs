@@ -23,6 +23,7 @@
 //! # Ok::<(), tidemark_cell::ConfigError>(())
 //! ```
 
+mod anbr;
 mod cell;
 pub mod channel;
 mod config;
@@ -37,6 +38,7 @@ mod scheduler;
 mod timers;
 mod ue;
 
+pub use anbr::{AnbrConfig, AnbrEstimate, AnbrMultiplier};
 pub use cell::Cell;
 pub use channel::ChannelConfig;
 pub use config::{CellConfig, ConfigError, Duplex, F1uConfig, RlcConfig, RlcMode, UeConfig};

@@ -30,6 +30,15 @@ pub enum Output<P> {
         /// The packet.
         packet: Packet<P>,
     },
+    /// A UE's modem gets a recommended bit rate: MAC subheader and control element (TS 38.321 6.1.3.20).
+    Recommendation {
+        /// When.
+        at: Instant,
+        /// Where.
+        ue: UeId,
+        /// The octets.
+        octets: [u8; 3],
+    },
     /// A downlink packet is lost.
     Dropped {
         /// When.

@@ -18,6 +18,12 @@ pub(crate) enum Timer {
     StatusArrives { delivered: Option<u32>, missing: Vec<Segment> },
     /// The DU sends a delivery status to the CU.
     Report,
+    /// A window of the bit rate estimate ends.
+    Window,
+    /// A bit rate query reaches the gNB.
+    Query,
+    /// A bit rate recommendation reaches the UE.
+    Recommendation([u8; 3]),
 }
 
 #[derive(Debug)]

@@ -173,6 +173,7 @@ proptest! {
 
 fn size_of_output<P>(output: &Output<P>) -> Bytes {
     match output {
+        Output::Recommendation { .. } => Bytes(0),
         Output::Downlink { packet, .. } | Output::Uplink { packet, .. } | Output::Dropped { packet, .. } => packet.size,
     }
 }

@@ -478,6 +478,8 @@ impl<O: Observer> State<O> {
                     self.wire_up.push_back((at + self.wire, ue, packet));
                 }
                 Output::Uplink { ue, packet, .. } => self.depart(ue, packet, ports)?,
+                // Real programs have no modem to ask: the cell's configuration gives live UEs none.
+                Output::Recommendation { .. } => {}
                 Output::Dropped { at, ue, packet, reason } => {
                     self.observer.seen(at, &Seen::Dropped { ue, flow: packet.flow, reason: Some(reason) });
                     self.reader.recycle(packet.payload.datagram);

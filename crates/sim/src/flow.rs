@@ -16,6 +16,8 @@ pub(crate) struct Flow {
     /// The router between the wire and the access network, and the one on the way back.
     pub(crate) router: Option<usize>,
     pub(crate) return_router: Option<usize>,
+    /// True if its ends listen to bit rate recommendations.
+    pub(crate) listens: bool,
     pub(crate) server: End,
     pub(crate) client: End,
     pub(crate) ledger: Ledger,

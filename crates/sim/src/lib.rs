@@ -8,7 +8,9 @@ pub mod event;
 pub mod fairness;
 mod flow;
 pub mod ledger;
+mod modem;
 pub mod output;
+mod recommend;
 mod recorder;
 mod result;
 pub mod router;
@@ -20,7 +22,7 @@ mod wire;
 
 pub use ledger::NotConserved;
 pub use result::{
-    CellResult, FlowResult, FlowSeries, Lateness, LiveResult, MediaResult, RouterResult, RouterSeries, RunResult,
+    AnbrResult, CellResult, FlowResult, FlowSeries, Lateness, LiveResult, MediaResult, RouterResult, RouterSeries, RunResult,
     Series, Split, Transfers, UeResult, UeSeries,
 };
 pub use simulation::{SetUpError, Simulation};

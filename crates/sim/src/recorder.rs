@@ -1,7 +1,7 @@
 //! What a run remembers of each flow and each UE.
 
 use tidemark_cell::DelaySplit;
-use tidemark_core::{Bytes, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::FrameArrival;
 
 use crate::distribution::{Distribution, round};
@@ -76,6 +76,10 @@ pub struct FlowPoint {
 pub struct UeRecord {
     /// IP bytes that arrived after the warm-up.
     pub delivered: Bytes,
+    /// Bit rate recommendations that came, and their sum.
+    pub recommendations: (u64, BitRate),
+    /// Queries that were sent, and those that a timer forbade.
+    pub queries: (u64, u64),
     interval: UeInterval,
     /// Finished intervals.
     pub intervals: Vec<UePoint>,
@@ -223,6 +227,18 @@ impl UeRecord {
         if packet.counts {
             self.delivered += packet.size;
         }
+    }
+    /// Counts a bit rate recommendation.
+    pub fn recommended(&mut self, rate: BitRate, counts: bool) {
+        if counts {
+            let (count, sum) = self.recommendations;
+            self.recommendations = (count + 1, BitRate::from_bps(sum.as_bps() + rate.as_bps()));
+        }
+    }
+    /// Counts a query that was sent, or that a timer forbade.
+    pub fn asked(&mut self, sent: bool, counts: bool) {
+        self.queries.0 += u64::from(counts && sent);
+        self.queries.1 += u64::from(counts && !sent);
     }
     /// Ends an interval of the series.
     pub fn sample(&mut self, mcs: Option<u8>, queued: u32) {

@@ -247,6 +247,22 @@ pub struct UeResult {
     pub dropped: u64,
     /// Its share of the cell's downlink resource blocks.
     pub prb_share: Option<f64>,
+    /// Bit rate recommendations that it got; absent where there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anbr: Option<AnbrResult>,
+}
+
+/// Bit rate recommendations to one UE.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AnbrResult {
+    /// How many came.
+    pub recommendations: u64,
+    /// Their mean.
+    pub mean_mbps: f64,
+    /// Queries that the UE sent.
+    pub queries: u64,
+    /// Queries that bitRateQueryProhibitTimer forbade.
+    pub forbidden: u64,
 }
 
 /// Time series, one value an interval; `None` where there was nothing to measure.

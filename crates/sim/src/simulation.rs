@@ -2,16 +2,18 @@
 
 use thiserror::Error;
 use tidemark_cell::{Cell, DelaySplit, Output, UeId};
-use tidemark_core::{Bytes, FlowId, Instant, Packet};
+use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
 use tidemark_senders::connect;
+use tidemark_wire::mac::BitRateMultiplier;
 
 use crate::event::EventQueue;
 use crate::flow::{End, Flow};
 use crate::ledger::{Ledger, NotConserved};
+use crate::recommend;
 use crate::recorder::{Arrival, FlowRecord, UeRecord};
 use crate::result::RunResult;
 use crate::router::Router;
-use crate::scenario::Scenario;
+use crate::scenario::{NamedUe, Scenario};
 use crate::stamped::{Stamped, stamped, unstamped};
 use crate::summary::{self, Baseline};
 use crate::wire::Wire;
@@ -23,8 +25,8 @@ pub struct SetUpError(String);
 
 /// One run, before or after it.
 pub struct Simulation<'a> {
-    scenario: &'a Scenario,
-    events: EventQueue<Event>,
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) events: EventQueue<Event>,
     /// To the gNB and to the servers, one of each for every delay.
     down: Vec<Wire<Stamped>>,
     up: Vec<Wire<Stamped>>,
@@ -32,6 +34,9 @@ pub struct Simulation<'a> {
     pub(crate) cell: Cell<Stamped>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) ues: Vec<UeRecord>,
+    /// Per UE: `bitRateMultiplier`, where it gets recommendations, and how often its applications ask for one.
+    pub(crate) multipliers: Vec<Option<BitRateMultiplier>>,
+    pub(crate) query_every: Vec<Option<Duration>>,
     /// Ends of the series' finished intervals.
     pub(crate) samples: Vec<Instant>,
     /// Counters at the end of the warm-up.
@@ -42,7 +47,7 @@ pub struct Simulation<'a> {
 
 /// What can happen outside the cell; most name a flow.
 #[derive(Clone, Copy, Debug)]
-enum Event {
+pub(crate) enum Event {
     /// A deadline of the server has come.
     Server(usize),
     /// A deadline of the client has come.
@@ -51,6 +56,8 @@ enum Event {
     Sample,
     /// The warm-up ends.
     WarmUpEnds,
+    /// The applications of a UE ask for a bit rate recommendation.
+    Query(UeId),
 }
 
 /// Where the next thing happens.
@@ -96,12 +103,16 @@ impl<'a> Simulation<'a> {
                 wire,
                 router: flow.router,
                 return_router: flow.return_router,
+                listens: recommend::listens(flow.sender),
                 server: End::new(server),
                 client: End::new(client),
                 ledger: Ledger::default(),
                 record: FlowRecord::default(),
             });
         }
+        let multiplier = |ue: &NamedUe| Some(ue.config.anbr.as_ref()?.multiplier.on_wire());
+        let multipliers = ues.iter().map(multiplier).collect();
+        let query_every = ues.iter().map(|ue| ue.config.anbr.as_ref()?.query_every).collect();
         let ues = ues.iter().map(|_| UeRecord::default()).collect();
         let mut run = Self {
             scenario,
@@ -112,6 +123,8 @@ impl<'a> Simulation<'a> {
             cell,
             flows,
             ues,
+            multipliers,
+            query_every,
             samples: Vec::new(),
             baseline: Baseline::default(),
             now: Instant::ZERO,
@@ -133,6 +146,11 @@ impl<'a> Simulation<'a> {
         }
         self.events.schedule(Instant::ZERO + self.scenario.warmup, Event::WarmUpEnds);
         self.events.schedule(Instant::ZERO + self.scenario.sample_interval, Event::Sample);
+        for (ue, interval) in (0..).map(UeId).zip(self.query_every.clone()) {
+            if let Some(interval) = interval {
+                self.events.schedule(Instant::ZERO + interval, Event::Query(ue));
+            }
+        }
         self.now = loop {
             let (next, source) = self.next();
             if next > end {
@@ -293,6 +311,7 @@ impl<'a> Simulation<'a> {
                 self.sample(now);
                 self.events.schedule(now + self.scenario.sample_interval, Event::Sample);
             }
+            Event::Query(ue) => self.query(now, ue),
             Event::WarmUpEnds => {
                 self.now = now;
                 self.routers.iter_mut().for_each(|router| router.record.begin());
@@ -315,7 +334,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Lets the client send what it may, then notes its next deadline.
-    fn serve_client(&mut self, now: Instant, index: usize) {
+    pub(crate) fn serve_client(&mut self, now: Instant, index: usize) {
         while let Some(packet) = self.flows[index].client.endpoint.poll_transmit(now) {
             let flow = &mut self.flows[index];
             flow.ledger.sent += packet.size;
@@ -337,6 +356,7 @@ impl<'a> Simulation<'a> {
             match output {
                 Output::Downlink { at, packet, delay, .. } => self.reach_client(now, at, packet, delay),
                 Output::Uplink { packet, .. } => self.return_to_wire(now, packet),
+                Output::Recommendation { ue, octets, .. } => self.recommend(now, ue, octets),
                 Output::Dropped { at, packet, .. } => self.count_drop(at, &packet),
             }
         }

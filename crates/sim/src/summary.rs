@@ -7,9 +7,9 @@ use tidemark_senders::Stats;
 use crate::distribution::{Distribution, round};
 use crate::fairness::mean_jain;
 use crate::flow::Flow;
-use crate::recorder::FlowRecord;
+use crate::recorder::{FlowRecord, UeRecord};
 use crate::result::{
-    CellResult, FlowResult, FlowSeries, MediaResult, RouterResult, RouterSeries, RunResult, Series, Transfers,
+    AnbrResult, CellResult, FlowResult, FlowSeries, MediaResult, RouterResult, RouterSeries, RunResult, Series, Transfers,
     UeResult, UeSeries,
 };
 use crate::router::Router;
@@ -114,6 +114,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
                 marked: after.marked - before.marked,
                 dropped: dropped(after) - dropped(before),
                 prb_share: share(used(index)),
+                anbr: anbr(record),
             }
         })
         .collect();
@@ -146,6 +147,17 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         series,
         scenario: scenario.text.clone(),
     }
+}
+
+fn anbr(record: &UeRecord) -> Option<AnbrResult> {
+    let (recommendations, sum) = record.recommendations;
+    let (queries, forbidden) = record.queries;
+    (recommendations > 0).then(|| AnbrResult {
+        recommendations,
+        mean_mbps: round(sum.as_mbps() / recommendations as f64, 1e6),
+        queries,
+        forbidden,
+    })
 }
 
 fn transfers(record: &FlowRecord) -> Option<Transfers> {

@@ -37,6 +37,8 @@ pub(crate) struct Bearer<P> {
     retransmissions: VecDeque<Segment>,
     /// PDCP SN of the SDU that was begun last.
     highest_transmitted: Option<u32>,
+    /// IP bytes that were sent for the first time.
+    sent: u64,
 }
 
 impl<P: Inspect> Bearer<P> {
@@ -51,6 +53,7 @@ impl<P: Inspect> Bearer<P> {
             head_since: Instant::ZERO,
             retransmissions: VecDeque::new(),
             highest_transmitted: None,
+            sent: 0,
         }
     }
 
@@ -93,6 +96,10 @@ impl<P: Inspect> Bearer<P> {
     }
     pub(crate) fn highest_transmitted(&self) -> Option<u32> {
         self.highest_transmitted
+    }
+    /// IP bytes that were sent for the first time, of no header.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent
     }
     pub(crate) fn t_reassembly(&self) -> Duration {
         self.config.t_reassembly
@@ -147,6 +154,9 @@ impl<P: Inspect> Bearer<P> {
                 return carried;
             }
             sent.due = due;
+            // The PDCP header goes first.
+            let header = self.unsent.saturating_sub(sent.packet.size.0 as u32);
+            self.sent += u64::from(taken.saturating_sub(header));
             self.unsent -= taken;
             left -= taken + header;
             carried += taken;

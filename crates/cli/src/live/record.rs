@@ -145,6 +145,7 @@ impl Recorder {
                 marked: stats.marked - before.marked,
                 dropped: dropped(stats) - dropped(before),
                 prb_share: share(used(index)),
+                anbr: None,
             }
         });
         RunResult {

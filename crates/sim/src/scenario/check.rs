@@ -179,6 +179,7 @@ round_trip = "10 ms"
             ("ue.0.drb=[{ qos_flow = [{ qfi = 2, five_qi = 89 }] }]", 0, "ue.0.drb.0.qos_flow.0.gbr", "GBR 5QI"),
             ("ue.0.drb=[{ qos_flow = [{ filter = [{ ecn = [\"l4s\"] }] }] }]", 0, "", "ect1"),
             ("policy=[{ five_qi = 0, marker = { law = \"step\" } }]", 0, "policy.0.five_qi", "at least 1"),
+            ("ue.0.anbr={ query_prohibit = \"1 s\" }", 0, "ue.0.anbr.query_prohibit", "0.8"),
             ("flow.0.qfi=3", 0, "flow.0.qfi", "leave it out"),
             ("flow.0.ue=b", 10, "flow.0.ue", "use one of a"),
             ("flow.0.round_trip=1 h", 11, "flow.0.round_trip:", "ms"),

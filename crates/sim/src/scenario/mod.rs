@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tidemark_cell::channel::TraceError;
-use tidemark_cell::{CellConfig, ChannelConfig, DrbConfig, RlcConfig, UeConfig, UeId};
+use tidemark_cell::{AnbrConfig, CellConfig, ChannelConfig, DrbConfig, RlcConfig, UeConfig, UeId};
 use tidemark_core::{Duration, Instant};
 use tidemark_marker::{MarkerConfig, Policy, PolicyRule};
 use tidemark_senders::{AppConfig, SenderConfig};
@@ -90,6 +90,8 @@ pub struct Ue {
     /// Bearers beside the default one, with the QoS flows that they carry.
     #[serde(default)]
     pub drb: Vec<DrbConfig>,
+    /// Bit rate recommendations to it, for each of its bearers. Default: none.
+    pub anbr: Option<AnbrConfig>,
     /// What `tidemark live` runs at it, in a shell. Default: nothing. The simulator takes no notice.
     pub command: Option<String>,
 }
@@ -303,6 +305,7 @@ impl Scenario {
             marker: ue.marker.clone().unwrap_or_else(|| self.marker.clone()),
             five_qi: ue.five_qi,
             drb: drb.collect(),
+            anbr: ue.anbr.clone(),
         }
     }
 

@@ -1,0 +1,128 @@
+//! The rate that a bearer could have, from what it had in a window.
+
+use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_wire::mac::{BitRateIndex, Direction, RecommendedBitRate};
+
+use super::{AnbrConfig, AnbrEstimate};
+
+/// Counters of a bearer and of its cell at one time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts {
+    pub(crate) at: Instant,
+    /// IP bytes of the bearer that were sent for the first time.
+    pub(crate) sent: u64,
+    /// Resource blocks x symbols that the bearer took.
+    pub(crate) taken: u64,
+    /// Resource blocks x symbols that the whole cell took.
+    pub(crate) taken_by_all: u64,
+}
+
+/// The estimate of one bearer.
+#[derive(Clone, Debug)]
+pub(crate) struct Estimator {
+    pub(crate) config: AnbrConfig,
+    /// Beginning of the window; `None` while nothing is sent.
+    pub(crate) begun: Option<Counts>,
+    rate: Option<BitRate>,
+    /// When the UE may ask again.
+    pub(super) query_allowed: Instant,
+}
+
+impl Estimator {
+    pub(crate) fn new(config: &AnbrConfig) -> Self {
+        Self { config: config.clone(), begun: None, rate: None, query_allowed: Instant::ZERO }
+    }
+
+    /// The window ends. `free` are resource blocks x symbols that nobody took and that are its own share of the rest.
+    pub(super) fn end_window(&mut self, begun: Counts, now: Counts, free: f64) {
+        let span = now.at.since(begun.at);
+        let sent = (now.sent - begun.sent) as f64;
+        let taken = (now.taken - begun.taken) as f64;
+        // Without a transmission there is no telling what a resource block carries.
+        let room = if taken > 0.0 { free * sent / taken } else { 0.0 };
+        let bytes = match self.config.estimate {
+            AnbrEstimate::Delivered => sent,
+            AnbrEstimate::Capacity => sent + room,
+        };
+        if span > Duration::ZERO {
+            self.rate = Some(BitRate::from_bytes_per_sec(bytes / span.as_secs_f64()));
+        }
+    }
+
+    /// What is recommended while `queued` stands in the queue; `None` before the first window's end.
+    pub(super) fn recommended(&self, queued: Bytes) -> Option<BitRate> {
+        let rate = self.rate?;
+        let Some(target) = self.config.queue_target else { return Some(rate) };
+        let too_much = queued.as_f64() - rate.as_bytes_per_sec() * target.as_secs_f64();
+        let correction = too_much / self.config.queue_horizon.as_secs_f64();
+        Some(BitRate::from_bytes_per_sec((rate.as_bytes_per_sec() - correction).max(0.0)))
+    }
+
+    /// The control element that recommends at most `rate` for a logical channel.
+    pub(super) fn element(&self, lcid: u8, rate: BitRate) -> RecommendedBitRate {
+        let plain = BitRateIndex::at_most(rate);
+        let factor = self.config.multiplier.on_wire().factor();
+        let multiple = BitRateIndex::at_most(BitRate::from_bps(rate.as_bps() / factor));
+        let value = |index: BitRateIndex, factor| index.rate().map_or(0, |rate| rate.as_bps() * factor);
+        let multiplied = value(multiple, factor) > value(plain, 1);
+        let bit_rate = if multiplied { multiple } else { plain };
+        RecommendedBitRate { lcid, direction: Direction::Downlink, bit_rate, multiplied }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(ms: u64, sent: u64, taken: u64) -> Counts {
+        Counts { at: Instant::from_millis(ms), sent, taken, taken_by_all: taken }
+    }
+    /// 100 kB in 40 ms, 20 Mbit/s, on half of what was free to take.
+    fn estimator(config: AnbrConfig) -> Estimator {
+        let mut estimator = Estimator::new(&config);
+        estimator.end_window(counts(40, 5_000, 100), counts(80, 105_000, 600), 500.0);
+        estimator
+    }
+
+    #[test]
+    fn free_resources_count_at_the_rate_of_those_that_were_used() {
+        let delivered = AnbrConfig { estimate: AnbrEstimate::Delivered, ..AnbrConfig::default() };
+        assert_eq!(estimator(delivered).recommended(Bytes(0)), Some(BitRate::from_mbps(20)));
+        assert_eq!(estimator(AnbrConfig::default()).recommended(Bytes(0)), Some(BitRate::from_mbps(40)));
+        assert_eq!(Estimator::new(&AnbrConfig::default()).recommended(Bytes(0)), None);
+    }
+
+    #[test]
+    fn a_queue_above_its_target_lowers_the_rate_by_what_drains_it_and_an_empty_one_raises_it() {
+        let config = AnbrConfig {
+            estimate: AnbrEstimate::Delivered,
+            queue_target: Some(Duration::from_millis(10)),
+            ..AnbrConfig::default()
+        };
+        let estimator = estimator(config);
+        let mbps = |queued| estimator.recommended(Bytes(queued)).unwrap().as_mbps();
+        // 10 ms of 20 Mbit/s are 25 kB. As much again too many take 100 ms of 2 Mbit/s to drain.
+        assert!((mbps(25_000) - 20.0).abs() < 1e-6);
+        assert!((mbps(50_000) - 18.0).abs() < 1e-6);
+        assert!((mbps(0) - 22.0).abs() < 1e-6);
+        assert_eq!(mbps(10_000_000), 0.0);
+    }
+
+    #[test]
+    fn a_rate_is_rounded_down_to_the_finer_of_table_and_multiple() {
+        let estimator = Estimator::new(&AnbrConfig::default());
+        let multiplier = estimator.config.multiplier.on_wire();
+        for kbps in (10..200_000).step_by(37) {
+            let rate = BitRate::from_kbps(kbps);
+            let element = estimator.element(4, rate);
+            let recommended = element.rate(Some(multiplier)).unwrap();
+            assert!(recommended <= rate, "{kbps}");
+            // Neighbours in the table are at most an eighth apart from 100 kbit/s on, and so are their multiples.
+            if kbps >= 100 {
+                assert!(recommended.as_bps() * 9 >= rate.as_bps() * 8, "{kbps}: {recommended}");
+            }
+        }
+        assert!(estimator.element(4, BitRate::from_mbps(30)).multiplied);
+        assert!(!estimator.element(4, BitRate::from_mbps(2)).multiplied);
+    }
+}

@@ -1,0 +1,139 @@
+//! Access network bit rate recommendations (ANBR, TS 38.321 5.18.10): the gNB tells a UE which rate a logical channel can have.
+//!
+//! How the rate is found is left to the gNB. Here it is an estimate over a window, of IP packets: what PDCP, RLC and MAC add
+//! does not count. It is quantised to the table of TS 38.321 and sent as a MAC control element of two octets.
+
+mod estimator;
+mod signalling;
+
+pub(crate) use estimator::{Counts, Estimator};
+
+use tidemark_core::Duration;
+use tidemark_wire::mac::BitRateMultiplier;
+
+use crate::config::ConfigError;
+
+/// Recommendations to one UE, for each of its bearers.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AnbrConfig {
+    /// Time over which a rate is estimated, and between two recommendations. Default 40 ms, the shortest of the thesis
+    /// "L4S and ANBR" (section 4.1.4), which found shorter ones unstable.
+    pub window: Duration,
+    /// What is estimated. Default `capacity`.
+    pub estimate: AnbrEstimate,
+    /// The queue's delay that a recommendation aims at: it is lower while the queue is longer, and higher while it is
+    /// shorter. Default: the queue is not looked at.
+    pub queue_target: Option<Duration>,
+    /// The time in which a recommendation with `queue_target` would bring the queue to its target. Default 100 ms: a
+    /// few round trips and windows, since a correction faster than the answer to it overshoots.
+    pub queue_horizon: Duration,
+    /// `bitRateMultiplier` (TS 38.331): the table ends at 8 Mbit/s, higher rates are multiples. Default `x40`, the least.
+    pub multiplier: AnbrMultiplier,
+    /// The gNB recommends at the end of each window in which it sent something. Default true; else only when asked.
+    pub unsolicited: bool,
+    /// `bitRateQueryProhibitTimer`: the least time between two queries of the UE, 0, 0.4, 0.8, 1.6, 3, 6, 12 or 30 s
+    /// (TS 38.331). Default 400 ms.
+    pub query_prohibit: Duration,
+    /// The UE's applications ask so often for a recommendation (+CGBRRREQ). Default: never.
+    pub query_every: Option<Duration>,
+}
+
+/// What is estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum AnbrEstimate {
+    /// What was sent to the UE, as the thesis has it. Without a queue that is no more than what was offered: a sender that
+    /// follows it never finds out that there would be room for more.
+    Delivered,
+    /// What was sent, and an equal share of what the cell's free resource blocks would have carried.
+    #[default]
+    Capacity,
+}
+
+/// `bitRateMultiplier` of TS 38.331.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum AnbrMultiplier {
+    /// 40: up to 320 Mbit/s.
+    #[default]
+    X40,
+    /// 70.
+    X70,
+    /// 100.
+    X100,
+    /// 200.
+    X200,
+}
+
+impl AnbrMultiplier {
+    /// As the control element's reader wants it.
+    pub fn on_wire(self) -> BitRateMultiplier {
+        match self {
+            Self::X40 => BitRateMultiplier::X40,
+            Self::X70 => BitRateMultiplier::X70,
+            Self::X100 => BitRateMultiplier::X100,
+            Self::X200 => BitRateMultiplier::X200,
+        }
+    }
+}
+
+impl Default for AnbrConfig {
+    fn default() -> Self {
+        Self {
+            window: Duration::from_millis(40),
+            estimate: AnbrEstimate::default(),
+            queue_target: None,
+            queue_horizon: Duration::from_millis(100),
+            multiplier: AnbrMultiplier::default(),
+            unsolicited: true,
+            query_prohibit: Duration::from_millis(400),
+            query_every: None,
+        }
+    }
+}
+
+impl AnbrConfig {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        let error = |field, problem| Err(ConfigError::new(field, problem));
+        let ms = Duration::from_millis;
+        if !(ms(5)..=ms(10_000)).contains(&self.window) {
+            return error("window", "must lie between 5 ms and 10 s");
+        }
+        if self.queue_target.is_some_and(|target| target > ms(10_000)) {
+            return error("queue_target", "must be at most 10 s");
+        }
+        if !(ms(1)..=ms(10_000)).contains(&self.queue_horizon) {
+            return error("queue_horizon", "must lie between 1 ms and 10 s");
+        }
+        if ![0, 400, 800, 1_600, 3_000, 6_000, 12_000, 30_000].map(ms).contains(&self.query_prohibit) {
+            return error("query_prohibit", "must be 0, 0.4, 0.8, 1.6, 3, 6, 12 or 30 s (TS 38.331)");
+        }
+        if self.query_every.is_some_and(|interval| interval < ms(1)) {
+            return error("query_every", "must be at least 1 ms");
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wrong_field_is_named() {
+        assert!(AnbrConfig::default().validate().is_ok());
+        let right = AnbrConfig::default;
+        for (wrong, field) in [
+            (AnbrConfig { window: Duration::ZERO, ..right() }, "window"),
+            (AnbrConfig { query_prohibit: Duration::from_millis(500), ..right() }, "query_prohibit"),
+            (AnbrConfig { queue_horizon: Duration::ZERO, ..right() }, "queue_horizon"),
+            (AnbrConfig { query_every: Some(Duration::ZERO), ..right() }, "query_every"),
+        ] {
+            assert_eq!(wrong.validate().unwrap_err().field(), field);
+        }
+    }
+}

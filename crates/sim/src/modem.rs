@@ -1,0 +1,71 @@
+//! The modem of a UE: bit rate recommendations between the MAC layer and the applications (TS 38.321 5.18.10), as the AT
+//! commands of TS 27.007 10.1.68 and 10.1.69 carry them.
+
+use tidemark_core::BitRate;
+use tidemark_wire::at::{Cids, Command, Direction, Line};
+use tidemark_wire::mac::{self, BitRateIndex, BitRateMultiplier, RecommendedBitRate, lcid};
+
+/// The one PDU session of a UE.
+const CID: u8 = 1;
+
+/// What a modem says to its applications about the octets of a MAC subheader and control element: the logical channel, and
+/// the line that reports the rate. `None` for what recommends nothing.
+pub(crate) fn report(octets: [u8; 3], multiplier: BitRateMultiplier) -> Option<(u8, String)> {
+    let [subheader, element @ ..] = octets;
+    let element = RecommendedBitRate::parse(&element).ok().filter(|_| subheader & 0x3F == lcid::RECOMMENDED_BIT_RATE)?;
+    let direction = match element.direction {
+        mac::Direction::Downlink => Direction::Downlink,
+        mac::Direction::Uplink => Direction::Uplink,
+    };
+    let line = Line::Recommendation { bit_rate: element.rate(Some(multiplier))?, direction, cids: Cids::new(&[CID])? };
+    Some((element.lcid, line.to_string()))
+}
+
+/// What an application reads in such a line: a downlink rate.
+pub(crate) fn heard(line: &str) -> Option<BitRate> {
+    match line.parse() {
+        Ok(Line::Recommendation { bit_rate, direction: Direction::Downlink, .. }) => Some(bit_rate),
+        _ => None,
+    }
+}
+
+/// The line with which an application asks for a recommendation, without a wish.
+pub(crate) fn question() -> String {
+    Command::Query { cid: CID, bit_rate: BitRate::ZERO, direction: Direction::Downlink }.to_string()
+}
+
+/// The control element that a modem makes of such a line, for a logical channel.
+pub(crate) fn query(line: &str, channel: u8) -> Option<[u8; 2]> {
+    let Ok(Command::Query { direction, .. }) = line.parse() else { return None };
+    let direction = match direction {
+        Direction::Downlink => mac::Direction::Downlink,
+        Direction::Uplink => mac::Direction::Uplink,
+    };
+    RecommendedBitRate { lcid: channel, direction, bit_rate: BitRateIndex::NONE, multiplied: false }.emit().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recommendation_passes_from_octets_through_a_line_of_text_to_a_rate() {
+        // Logical channel 4, downlink, 750 kbit/s (index 33) times 40.
+        let index = BitRateIndex::at_most(BitRate::from_kbps(750));
+        let element = RecommendedBitRate { lcid: 4, direction: mac::Direction::Downlink, bit_rate: index, multiplied: true };
+        let [first, second] = element.emit().unwrap();
+        let (channel, line) = report([47, first, second], BitRateMultiplier::X40).unwrap();
+        let kbps = index.rate().unwrap().as_bps() * 40 / 1_000;
+        assert_eq!((channel, line.as_str()), (4, format!("+CGBRRREP: {kbps},2,1,1").as_str()));
+        assert_eq!(heard(&line), Some(BitRate::from_kbps(kbps)));
+        assert_eq!(report([48, first, second], BitRateMultiplier::X40), None);
+    }
+
+    #[test]
+    fn a_question_becomes_the_octets_of_a_query() {
+        assert_eq!(question(), "AT+CGBRRREQ=1,0,2");
+        assert_eq!(query(&question(), 4), Some([0b0001_0000, 0]));
+        assert_eq!(query("AT+CGBRRREP=1", 4), None);
+        assert_eq!(heard("OK"), None);
+    }
+}

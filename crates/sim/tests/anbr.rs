@@ -1,0 +1,99 @@
+//! Bit rate recommendations end to end: from the cell's resource blocks to the server's encoder.
+
+use std::path::Path;
+
+use tidemark_sim::scenario::Scenario;
+use tidemark_sim::{RunResult, Simulation};
+
+/// One video at a UE whose channel carries 20 Mbit/s, and another UE that takes half of the cell from 6 s to 12 s.
+const TEXT: &str = r#"
+name = "anbr"
+duration = "18 s"
+warmup = "2 s"
+
+[[ue]]
+name = "video"
+channel = { model = "fixed", rate = "20 Mbit/s" }
+anbr = {}
+
+[[ue]]
+name = "other"
+channel = { model = "fixed", rate = "20 Mbit/s" }
+
+[[flow]]
+name = "video"
+ue = "video"
+round_trip = "20 ms"
+sender = { controller = "anbr", rule = "follow", rates = { min = "500 kbit/s", max = "30 Mbit/s" } }
+app = { app = "video" }
+
+[[flow]]
+name = "other"
+ue = "other"
+round_trip = "20 ms"
+sender = { controller = "udp" }
+app = { app = "constant", rate = "30 Mbit/s", start = "6 s", stop = "12 s" }
+"#;
+
+fn run(overrides: &[&str]) -> RunResult {
+    let overrides: Vec<_> = overrides.iter().map(ToString::to_string).collect();
+    let scenario = Scenario::parse("anbr.toml", TEXT, Path::new(""), &overrides).unwrap();
+    Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
+}
+
+/// Mean rate of the video in Mbit/s between two seconds.
+fn rate(result: &RunResult, from: usize, to: usize) -> f64 {
+    let row = &result.series.flows.throughput_mbps[0][from * 10..to * 10];
+    row.iter().sum::<f64>() / row.len() as f64
+}
+
+#[test]
+fn a_follower_has_what_the_cell_can_give_and_yields_when_others_come() {
+    let result = run(&[]);
+    let (alone, shared, after) = (rate(&result, 3, 6), rate(&result, 8, 12), rate(&result, 14, 18));
+    // Down by quantisation to the table, whose steps are 6 to 8 % there, and by an equal share of the free blocks.
+    assert!((16.0..20.0).contains(&alone) && (16.0..20.0).contains(&after), "{alone} {after}");
+    assert!((8.0..10.5).contains(&shared), "{shared}");
+    let anbr = result.ues[0].anbr.unwrap();
+    // One each 40 ms of the 16 s that count.
+    assert!((380..=400).contains(&anbr.recommendations), "{anbr:?}");
+    assert!(result.ues[1].anbr.is_none());
+}
+
+#[test]
+fn what_was_delivered_alone_never_finds_out_that_there_is_more() {
+    let slow = "flow.video.sender.rates.initial=5 Mbit/s";
+    let delivered = run(&["ue.video.anbr={ estimate = \"delivered\" }", slow]);
+    let capacity = run(&[slow]);
+    assert!(rate(&delivered, 3, 6) < 5.5, "{}", rate(&delivered, 3, 6));
+    assert!(rate(&capacity, 3, 6) > 16.0, "{}", rate(&capacity, 3, 6));
+}
+
+#[test]
+fn a_recommendation_that_takes_the_queue_into_account_keeps_it_shorter() {
+    let p95 = |anbr: &str| run(&[anbr]).flows[0].owd_ms.unwrap().p95;
+    let blind = p95("ue.video.anbr={ estimate = \"delivered\" }");
+    let aware = p95("ue.video.anbr={ estimate = \"delivered\", queue_target = \"10 ms\" }");
+    assert!(aware < blind, "{aware} ms against {blind} ms");
+}
+
+#[test]
+fn a_recommendation_may_be_asked_for_but_not_sooner_than_the_prohibit_timer_allows() {
+    let result = run(&["ue.video.anbr={ unsolicited = false, query_every = \"100 ms\", query_prohibit = \"400 ms\" }"]);
+    let anbr = result.ues[0].anbr.unwrap();
+    // Of ten questions a second, every fourth is sent; each that is sent is answered.
+    assert!((39..=41).contains(&anbr.queries) && (118..=122).contains(&anbr.forbidden), "{anbr:?}");
+    assert!(anbr.recommendations.abs_diff(anbr.queries) <= 1, "{anbr:?}");
+    assert!((15.0..20.0).contains(&rate(&result, 14, 18)));
+}
+
+#[test]
+fn both_hybrids_take_a_recommendation_and_answer_marks() {
+    let law = "marker={ law = \"ramp\" }";
+    let alone = run(&[law, "flow.video.sender.rule=max", "ue.video.anbr={ unsolicited = false }"]);
+    for rule in ["max", "gradual"] {
+        let result = run(&[law, &format!("flow.video.sender.rule={rule}")]);
+        assert!(rate(&result, 12, 16) > rate(&alone, 12, 16), "{rule}");
+        assert!(result.flows[0].marked > 0, "{rule}");
+    }
+}
