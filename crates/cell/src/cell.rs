@@ -526,7 +526,9 @@ impl<P: Inspect> Cell<P> {
         let decoded = ue.transmit(self.pattern.start(slot), &self.table, &mut block);
         let taken = u64::from(block.prbs * block.symbols);
         self.resources += taken;
-        self.drbs[block.drb as usize].resources += taken;
+        let drb = &mut self.drbs[block.drb as usize];
+        drb.resources += taken;
+        drb.last_sent = self.pattern.start(slot);
         let acknowledged = self.pattern.next_uplink(slot + self.config.harq_k1);
         let (first, radio) = (block.transmissions == 1, block.mcs.is_some());
         let failed = if decoded {

@@ -30,6 +30,8 @@ pub(crate) struct Drb<P> {
     pub(crate) anbr: Option<Estimator>,
     /// Resource blocks x symbols that it took.
     pub(crate) resources: u64,
+    /// When it took some last.
+    pub(crate) last_sent: Instant,
     /// The slot in which it was last chosen.
     pub(crate) tried_in: Option<u64>,
     /// Marks of markers before this one.
@@ -79,6 +81,7 @@ impl<P: Inspect> Drb<P> {
             pdcp_header,
             anbr: anbr.map(Estimator::new),
             resources: 0,
+            last_sent: Instant::ZERO,
             tried_in: None,
             past_marks: 0,
         })

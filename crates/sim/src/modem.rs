@@ -12,7 +12,8 @@ const CID: u8 = 1;
 /// the line that reports the rate. `None` for what recommends nothing.
 pub(crate) fn report(octets: [u8; 3], multiplier: BitRateMultiplier) -> Option<(u8, String)> {
     let [subheader, element @ ..] = octets;
-    let element = RecommendedBitRate::parse(&element).ok().filter(|_| subheader & 0x3F == lcid::RECOMMENDED_BIT_RATE)?;
+    let element =
+        RecommendedBitRate::parse(&element).ok().filter(|_| subheader & 0x3F == lcid::RECOMMENDED_BIT_RATE)?;
     let direction = match element.direction {
         mac::Direction::Downlink => Direction::Downlink,
         mac::Direction::Uplink => Direction::Uplink,
@@ -52,7 +53,8 @@ mod tests {
     fn a_recommendation_passes_from_octets_through_a_line_of_text_to_a_rate() {
         // Logical channel 4, downlink, 750 kbit/s (index 33) times 40.
         let index = BitRateIndex::at_most(BitRate::from_kbps(750));
-        let element = RecommendedBitRate { lcid: 4, direction: mac::Direction::Downlink, bit_rate: index, multiplied: true };
+        let element =
+            RecommendedBitRate { lcid: 4, direction: mac::Direction::Downlink, bit_rate: index, multiplied: true };
         let [first, second] = element.emit().unwrap();
         let (channel, line) = report([47, first, second], BitRateMultiplier::X40).unwrap();
         let kbps = index.rate().unwrap().as_bps() * 40 / 1_000;

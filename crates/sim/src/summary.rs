@@ -9,8 +9,8 @@ use crate::fairness::mean_jain;
 use crate::flow::Flow;
 use crate::recorder::{FlowRecord, UeRecord};
 use crate::result::{
-    AnbrResult, CellResult, FlowResult, FlowSeries, MediaResult, RouterResult, RouterSeries, RunResult, Series, Transfers,
-    UeResult, UeSeries,
+    AnbrResult, CellResult, FlowResult, FlowSeries, MediaResult, RouterResult, RouterSeries, RunResult, Series,
+    Transfers, UeResult, UeSeries,
 };
 use crate::router::Router;
 use crate::scenario::Scenario;

@@ -19,6 +19,7 @@ anbr = {}
 [[ue]]
 name = "other"
 channel = { model = "fixed", rate = "20 Mbit/s" }
+rlc = { queue_sdus = 100 }
 
 [[flow]]
 name = "video"
@@ -51,8 +52,8 @@ fn rate(result: &RunResult, from: usize, to: usize) -> f64 {
 fn a_follower_has_what_the_cell_can_give_and_yields_when_others_come() {
     let result = run(&[]);
     let (alone, shared, after) = (rate(&result, 3, 6), rate(&result, 8, 12), rate(&result, 14, 18));
-    // Down by quantisation to the table, whose steps are 6 to 8 % there, and by an equal share of the free blocks.
-    assert!((16.0..20.0).contains(&alone) && (16.0..20.0).contains(&after), "{alone} {after}");
+    // Down by quantisation to the table, whose steps are 6 to 8 % there.
+    assert!((16.0..20.1).contains(&alone) && (16.0..20.1).contains(&after), "{alone} {after}");
     assert!((8.0..10.5).contains(&shared), "{shared}");
     let anbr = result.ues[0].anbr.unwrap();
     // One each 40 ms of the 16 s that count.
@@ -70,11 +71,14 @@ fn what_was_delivered_alone_never_finds_out_that_there_is_more() {
 }
 
 #[test]
-fn a_recommendation_that_takes_the_queue_into_account_keeps_it_shorter() {
-    let p95 = |anbr: &str| run(&[anbr]).flows[0].owd_ms.unwrap().p95;
-    let blind = p95("ue.video.anbr={ estimate = \"delivered\" }");
-    let aware = p95("ue.video.anbr={ estimate = \"delivered\", queue_target = \"10 ms\" }");
-    assert!(aware < blind, "{aware} ms against {blind} ms");
+fn a_recommendation_that_takes_the_queue_into_account_finds_the_rate_without_a_long_queue() {
+    let slow = "flow.video.sender.rates.initial=5 Mbit/s";
+    let aware = run(&["ue.video.anbr={ estimate = \"delivered\", queue_target = \"10 ms\" }", slow]);
+    let (alone, shared) = (rate(&aware, 3, 6), rate(&aware, 8, 12));
+    // Of 20 and 10 Mbit/s, rounded down to the table.
+    assert!(alone > 15.0 && shared > 8.5, "{alone} {shared}");
+    let owd = aware.flows[0].owd_ms.unwrap();
+    assert!(owd.p50 < 45.0 && owd.p95 < 80.0, "{owd:?}");
 }
 
 #[test]
@@ -84,7 +88,7 @@ fn a_recommendation_may_be_asked_for_but_not_sooner_than_the_prohibit_timer_allo
     // Of ten questions a second, every fourth is sent; each that is sent is answered.
     assert!((39..=41).contains(&anbr.queries) && (118..=122).contains(&anbr.forbidden), "{anbr:?}");
     assert!(anbr.recommendations.abs_diff(anbr.queries) <= 1, "{anbr:?}");
-    assert!((15.0..20.0).contains(&rate(&result, 14, 18)));
+    assert!((15.0..20.1).contains(&rate(&result, 14, 18)));
 }
 
 #[test]

@@ -33,16 +33,15 @@ impl Estimator {
         Self { config: config.clone(), begun: None, rate: None, query_allowed: Instant::ZERO }
     }
 
-    /// The window ends. `free` are resource blocks x symbols that nobody took and that are its own share of the rest.
-    pub(super) fn end_window(&mut self, begun: Counts, now: Counts, free: f64) {
+    /// The window ends. `fair` are resource blocks x symbols that the bearer could have taken.
+    pub(super) fn end_window(&mut self, begun: Counts, now: Counts, fair: f64) {
         let span = now.at.since(begun.at);
         let sent = (now.sent - begun.sent) as f64;
         let taken = (now.taken - begun.taken) as f64;
-        // Without a transmission there is no telling what a resource block carries.
-        let room = if taken > 0.0 { free * sent / taken } else { 0.0 };
         let bytes = match self.config.estimate {
-            AnbrEstimate::Delivered => sent,
-            AnbrEstimate::Capacity => sent + room,
+            AnbrEstimate::Capacity if taken > 0.0 => sent * fair.max(taken) / taken,
+            // Without a transmission there is no telling what a resource block carries.
+            AnbrEstimate::Capacity | AnbrEstimate::Delivered => sent,
         };
         if span > Duration::ZERO {
             self.rate = Some(BitRate::from_bytes_per_sec(bytes / span.as_secs_f64()));
@@ -77,15 +76,15 @@ mod tests {
     fn counts(ms: u64, sent: u64, taken: u64) -> Counts {
         Counts { at: Instant::from_millis(ms), sent, taken, taken_by_all: taken }
     }
-    /// 100 kB in 40 ms, 20 Mbit/s, on half of what was free to take.
+    /// 100 kB in 40 ms, 20 Mbit/s, on half of what it could have taken.
     fn estimator(config: AnbrConfig) -> Estimator {
         let mut estimator = Estimator::new(&config);
-        estimator.end_window(counts(40, 5_000, 100), counts(80, 105_000, 600), 500.0);
+        estimator.end_window(counts(40, 5_000, 100), counts(80, 105_000, 600), 1_000.0);
         estimator
     }
 
     #[test]
-    fn free_resources_count_at_the_rate_of_those_that_were_used() {
+    fn resources_that_could_be_had_count_at_the_rate_of_those_that_were_used() {
         let delivered = AnbrConfig { estimate: AnbrEstimate::Delivered, ..AnbrConfig::default() };
         assert_eq!(estimator(delivered).recommended(Bytes(0)), Some(BitRate::from_mbps(20)));
         assert_eq!(estimator(AnbrConfig::default()).recommended(Bytes(0)), Some(BitRate::from_mbps(40)));
@@ -117,9 +116,9 @@ mod tests {
             let element = estimator.element(4, rate);
             let recommended = element.rate(Some(multiplier)).unwrap();
             assert!(recommended <= rate, "{kbps}");
-            // Neighbours in the table are at most an eighth apart from 100 kbit/s on, and so are their multiples.
+            // From 100 kbit/s on, a step of the table is at most a fifth of the lower rate, and so is one of a multiple.
             if kbps >= 100 {
-                assert!(recommended.as_bps() * 9 >= rate.as_bps() * 8, "{kbps}: {recommended}");
+                assert!(recommended.as_bps() * 6 >= rate.as_bps() * 5, "{kbps}: {recommended}");
             }
         }
         assert!(estimator.element(4, BitRate::from_mbps(30)).multiplied);

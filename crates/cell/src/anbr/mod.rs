@@ -48,7 +48,8 @@ pub enum AnbrEstimate {
     /// What was sent to the UE, as the thesis has it. Without a queue that is no more than what was offered: a sender that
     /// follows it never finds out that there would be room for more.
     Delivered,
-    /// What was sent, and an equal share of what the cell's free resource blocks would have carried.
+    /// What it would have been on all resource blocks that were its own or free, or on an equal share of the cell among the
+    /// bearers that sent something, whichever is more. Free blocks are shared equally among bearers with recommendations.
     #[default]
     Capacity,
 }

@@ -24,7 +24,9 @@ impl<P: Inspect> Cell<P> {
         let index = ue.drbs.start + u32::from(element.lcid.saturating_sub(LEAST_LCID));
         let silent_until = ue.silent_until;
         let Some(drb) = self.drbs.get_mut(index as usize).filter(|drb| drb.ue == id.0) else { return false };
-        let Some(estimator) = drb.anbr.as_mut().filter(|estimator| now >= estimator.query_allowed) else { return false };
+        let Some(estimator) = drb.anbr.as_mut().filter(|estimator| now >= estimator.query_allowed) else {
+            return false;
+        };
         estimator.query_allowed = now + estimator.config.query_prohibit;
         let arrival = self.end_of_uplink(now.max(silent_until) + self.config.uplink_delay);
         self.timers.set(arrival, index, Timer::Query);
@@ -48,7 +50,9 @@ impl<P: Inspect> Cell<P> {
         let open = self.drbs.iter().filter(|drb| drb.anbr.as_ref().is_some_and(|anbr| anbr.begun.is_some())).count();
         let Some(begun) = self.drbs[index as usize].anbr.as_ref().and_then(|estimator| estimator.begun) else { return };
         let all = self.resources_between(begun.at, now);
+        let sending = self.drbs.iter().filter(|drb| drb.last_sent >= begun.at).count();
         let free = all.saturating_sub(counts.taken_by_all - begun.taken_by_all) as f64 / open.max(1) as f64;
+        let fair = ((counts.taken - begun.taken) as f64 + free).max(all as f64 / sending.max(1) as f64);
         let drb = &mut self.drbs[index as usize];
         let goes_on = counts.sent > begun.sent || drb.bearer.has_data();
         let Some(estimator) = &mut drb.anbr else { return };
@@ -56,7 +60,7 @@ impl<P: Inspect> Cell<P> {
         if !goes_on {
             return;
         }
-        estimator.end_window(begun, counts, free);
+        estimator.end_window(begun, counts, fair);
         self.timers.set(now + estimator.config.window, index, Timer::Window);
         if estimator.config.unsolicited {
             self.recommend(now, index);

@@ -155,8 +155,8 @@ impl<P: Inspect> Bearer<P> {
             }
             sent.due = due;
             // The PDCP header goes first.
-            let header = self.unsent.saturating_sub(sent.packet.size.0 as u32);
-            self.sent += u64::from(taken.saturating_sub(header));
+            let of_header = self.unsent.saturating_sub(sent.packet.size.0 as u32);
+            self.sent += u64::from(taken.saturating_sub(of_header));
             self.unsent -= taken;
             left -= taken + header;
             carried += taken;

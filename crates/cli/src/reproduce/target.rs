@@ -6,7 +6,10 @@ use miette::{IntoDiagnostic, Result, miette};
 use serde::Deserialize;
 
 /// The targets of each paper.
-const TARGETS: &[&str] = &[include_str!("../../../../scenarios/papers/targets/l4span.toml")];
+const TARGETS: &[&str] = &[
+    include_str!("../../../../scenarios/papers/targets/anbr.toml"),
+    include_str!("../../../../scenarios/papers/targets/l4span.toml"),
+];
 
 macro_rules! scenarios {
     ($($name:literal),* $(,)?) => {
@@ -15,6 +18,8 @@ macro_rules! scenarios {
     };
 }
 scenarios!(
+    "anbr.table5",
+    "anbr.testlab",
     "l4span.fig2",
     "l4span.fig2-wired",
     "l4span.fig9",
