@@ -6,6 +6,7 @@ use core::hint::black_box;
 use tidemark_core::{BitRate, Bytes, Duration, FlowId, Inspect, Instant, Packet, Probability, Stream, TcpView};
 
 use crate::backlog::Backlog;
+use crate::busy::BusyTime;
 use crate::config::{ConfigError, MarkerConfig};
 use crate::egress::{Egress, EgressEstimator};
 use crate::flow::{FlowTable, IN_USE};
@@ -16,8 +17,6 @@ use crate::verdict::{Class, Verdict};
 
 /// So many reports in a row that each leave next to nothing standing, at no age, describe arrivals, not transmissions.
 const BLIND_REPORTS: u32 = 64;
-/// Longer than an SDU waits for an idle radio: more than half of a TDD period, usually 5 ms.
-const TELLING_AGE: Duration = Duration::from_millis(3);
 
 /// What the marker believes about a DRB. A field that it cannot know is `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -129,8 +128,7 @@ struct State {
     counters: Counters,
     /// Its first fields are what stands.
     profile: ProfileTable,
-    /// End of the last sample of the egress rate, or when a queue began to stand after it.
-    sampled: Instant,
+    busy: BusyTime,
     last_sojourn: Option<Duration>,
     retransmission: Option<Duration>,
     blind: u32,
@@ -154,7 +152,7 @@ impl DrbMarker {
             short_circuit: config.short_circuit,
             last_l4s: None,
             last_classic: None,
-            sampled: Instant::ZERO,
+            busy: BusyTime::begin(Instant::ZERO),
             last_sojourn: None,
             retransmission: None,
             probability: Probability::ZERO,
@@ -234,7 +232,7 @@ impl DrbMarker {
     pub fn handle_pdcp_pdu(&mut self, now: Instant, sn: u32, size: Bytes) {
         self.state.counters.pdus += 1;
         if self.state.profile.packets() == 0 {
-            self.state.sampled = now;
+            self.state.busy = BusyTime::begin(now);
             self.state.backlog.begin(now);
             self.state.estimator.begin(now);
         }
@@ -305,7 +303,7 @@ impl DrbMarker {
         self.state.estimator.clear();
         self.state.backlog = Backlog::new();
         self.state.backlog.begin(now);
-        self.state.sampled = now;
+        self.state.busy = BusyTime::begin(now);
         (self.state.last_sojourn, self.state.retransmission) = (None, None);
         self.state.blind = 0;
     }
@@ -371,19 +369,12 @@ impl DrbMarker {
     fn transmitted(&mut self, now: Instant, sn: u32) {
         let was_busy = self.state.profile.packets() > 0;
         let progress = self.state.profile.transmit(now, sn);
-        let since = self.state.sampled;
         if was_busy {
-            // The queue was never empty while its present head stood in it. If that is most of the sample, or longer
-            // than an SDU ever waits for an idle radio, the sample shows what the radio gave; else it may show what the
-            // application had.
-            let span = now.since(since);
-            let proven = self
-                .state
-                .profile
-                .head_of_line(now)
-                .is_some_and(|age| age * 2 >= span || (age * 4 >= span && age >= TELLING_AGE));
-            self.state.estimator.observe(since, now, progress.map_or(0, |progress| progress.bytes), proven);
-            self.state.sampled = now;
+            let bytes = progress.map_or(0, |progress| progress.bytes);
+            let head = self.state.profile.head_of_line(now);
+            if let Some(stretch) = self.state.busy.report(now, bytes, head) {
+                self.state.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
+            }
         }
         if let Some(progress) = progress {
             self.state.last_sojourn = progress.sojourn.or(self.state.last_sojourn);

@@ -10,7 +10,8 @@
 //!   it moved SDUs, and lean towards fast times. `sigma` is the standard deviation under the same weights.
 //! - Time counts while a queue stands. Idle gaps are no measurement of capacity, and are left out of the spans and of
 //!   the window. A sample during which the queue may have run dry is a lower bound, as application-limited samples
-//!   are in BBR: it can raise the estimate, never lower it.
+//!   are in BBR: it can raise the estimate, never lower it. It says nothing about how much the radio varies, and is no
+//!   part of `sigma`: a flow that doubles its rate each round trip would be marked for its own growth.
 //! - Beside the estimate there is a slow average over the same time, for laws whose senders answer over round trips
 //!   and not at once.
 //! - There is no estimate until half a window of samples exists.
@@ -54,6 +55,8 @@ struct Sample {
     bytes: u64,
     /// `r_i` of Eq. 3 at its end, in bytes a second.
     rate: u64,
+    /// False if it may show what the application had instead of what the radio gave.
+    conclusive: bool,
 }
 
 #[repr(C)]
@@ -68,11 +71,9 @@ pub(crate) struct EgressEstimator {
     best: Egress,
     /// Busy time observed since the DRB was set up.
     seen: u64,
-    /// Sums over the ring, in integers, so that nothing drifts as samples come and go.
-    weighted: u128,
-    squares: u128,
     bytes: u64,
-    weight: u64,
+    all: Sums,
+    conclusive: Sums,
     // What a packet needs of the estimator, at the end, beside what it needs of the rest.
     window: u64,
     current: Option<Egress>,
@@ -90,9 +91,8 @@ impl EgressEstimator {
             clock: 0,
             taken: Instant::ZERO,
             bytes: 0,
-            weight: 0,
-            weighted: 0,
-            squares: 0,
+            all: Sums::default(),
+            conclusive: Sums::default(),
             current: None,
             best: Egress::default(),
             average: 0.0,
@@ -138,13 +138,14 @@ impl EgressEstimator {
             return;
         }
         self.add_to_average(span, bytes);
-        let mut sample = Sample { end: 0, span, bytes, rate: 0 };
+        let mut sample = Sample { end: 0, span, bytes, rate: 0, conclusive };
         if self.len > 0 && (span == 0 || self.newest().span < self.window / MERGE) {
             let merged = self.newest();
             self.len -= 1;
             self.forget(merged);
             sample.span += merged.span;
             sample.bytes += merged.bytes;
+            sample.conclusive &= merged.conclusive;
         }
         self.clock += span;
         sample.end = self.clock;
@@ -181,7 +182,7 @@ impl EgressEstimator {
 
     fn empty(&mut self) {
         (self.first, self.len, self.clock, self.bytes) = (0, 0, 0, 0);
-        (self.weight, self.weighted, self.squares) = (0, 0, 0);
+        (self.all, self.conclusive) = (Sums::default(), Sums::default());
     }
 
     fn add_to_average(&mut self, span: u64, bytes: u64) {
@@ -193,13 +194,9 @@ impl EgressEstimator {
     }
 
     fn evaluate(&self) -> Egress {
-        let weight = u128::from(self.weight.max(1));
-        let mean = self.weighted / weight;
-        // E[(r - m)^2] about the rounded mean; the last term is what the rounding moved.
-        let variance = (self.squares / weight).saturating_sub(mean * mean);
         Egress {
-            rate: BitRate::from_bps((mean as u64).saturating_mul(8)),
-            deviation: BitRate::from_bytes_per_sec(libm::sqrt(variance as f64)),
+            rate: BitRate::from_bps((self.all.mean() as u64).saturating_mul(8)),
+            deviation: BitRate::from_bytes_per_sec(libm::sqrt(self.conclusive.variance() as f64)),
         }
     }
 
@@ -209,24 +206,52 @@ impl EgressEstimator {
     fn remember(&mut self, sample: Sample) {
         self.ring[(self.first + self.len) % RING] = sample;
         self.len += 1;
-        let (weight, rate) = terms(sample);
         self.bytes += sample.bytes;
-        self.weight += weight;
-        self.weighted += u128::from(weight) * u128::from(rate);
-        self.squares += u128::from(weight) * (u128::from(rate) * u128::from(rate));
+        self.all.add(sample);
+        if sample.conclusive {
+            self.conclusive.add(sample);
+        }
     }
     fn forget(&mut self, sample: Sample) {
-        let (weight, rate) = terms(sample);
         self.bytes -= sample.bytes;
-        self.weight -= weight;
-        self.weighted -= u128::from(weight) * u128::from(rate);
-        self.squares -= u128::from(weight) * (u128::from(rate) * u128::from(rate));
+        self.all.subtract(sample);
+        if sample.conclusive {
+            self.conclusive.subtract(sample);
+        }
     }
 }
 
-/// Weight in nanoseconds and rate in bytes a second.
-fn terms(sample: Sample) -> (u64, u64) {
-    (sample.span, sample.rate)
+/// Sums over samples, each weighted by the nanoseconds that it stands for; in integers, so that nothing drifts as samples
+/// come and go.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    weight: u64,
+    rates: u128,
+    squares: u128,
+}
+
+impl Sums {
+    fn add(&mut self, sample: Sample) {
+        let (weight, rate) = (u128::from(sample.span), u128::from(sample.rate));
+        self.weight += sample.span;
+        self.rates += weight * rate;
+        self.squares += weight * (rate * rate);
+    }
+    fn subtract(&mut self, sample: Sample) {
+        let (weight, rate) = (u128::from(sample.span), u128::from(sample.rate));
+        self.weight -= sample.span;
+        self.rates -= weight * rate;
+        self.squares -= weight * (rate * rate);
+    }
+    /// In bytes a second.
+    fn mean(&self) -> u128 {
+        self.rates / u128::from(self.weight.max(1))
+    }
+    /// `E[(r - m)^2]` about the rounded mean; the last term is what the rounding moved.
+    fn variance(&self) -> u128 {
+        let mean = self.mean();
+        (self.squares / u128::from(self.weight.max(1))).saturating_sub(mean * mean)
+    }
 }
 
 /// The bytes of a sample that left after `start`, were they spread evenly over its span.

@@ -39,6 +39,7 @@ extern crate alloc;
 extern crate std;
 
 mod backlog;
+mod busy;
 mod config;
 mod drb;
 mod dual_queue;
