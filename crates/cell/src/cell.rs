@@ -6,7 +6,7 @@ use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, Verdict};
 
 use crate::config::{CellConfig, ConfigError, RlcMode, UeConfig};
-use crate::drb::Drb;
+use crate::drb::{Drb, UPLINK_MARKER, new_marker};
 use crate::harq::{Again, Block, Feedback, Pool};
 use crate::output::{DropReason, Output, UeId, UeStats};
 use crate::qos::Qos;
@@ -17,6 +17,7 @@ use crate::rlc::{Released, Segment};
 use crate::scheduler::{Candidate, Scheduler};
 use crate::timers::{Timer, Timers};
 use crate::ue::{Offer, Ue};
+use crate::uplink::{Arrived, Control, ReportedQueue};
 
 /// Slots from the start of a transport block until the UE has decoded it: its own and one of processing
 /// (N1 of TS 38.214 5.3).
@@ -30,10 +31,10 @@ pub struct Cell<P> {
     pub(crate) config: CellConfig,
     pub(crate) seed: u64,
     pub(crate) pattern: SlotPattern,
-    table: LinkTable,
-    sizes: BlockSizes,
+    pub(crate) table: LinkTable,
+    pub(crate) sizes: BlockSizes,
     scheduler: Scheduler,
-    pub(crate) ues: Vec<Ue>,
+    pub(crate) ues: Vec<Ue<P>>,
     /// Bearers of all UEs, those of one UE side by side.
     pub(crate) drbs: Vec<Drb<P>>,
     /// True if a bearer has a guaranteed rate.
@@ -51,7 +52,15 @@ pub struct Cell<P> {
     /// Blocks that the UE will have decoded.
     decoded: VecDeque<(Instant, u32, Vec<Segment>)>,
     feedback: VecDeque<Feedback>,
-    uplink: VecDeque<(Instant, u32, Packet<P>)>,
+    /// On the way to the gNB, by UE.
+    pub(crate) uplink: VecDeque<(Instant, u32, Arrived<P>)>,
+    /// UEs for which an uplink slot has something to do, in order.
+    pub(crate) active_uplink: Vec<u32>,
+    /// The next uplink slot to be run, and the first that has not been run.
+    pub(crate) next_uplink: Option<u64>,
+    pub(crate) open_uplink: u64,
+    /// The first UE to be granted something.
+    pub(crate) uplink_turn: u32,
     pub(crate) timers: Timers,
     pool: Pool,
     pub(crate) outputs: VecDeque<Output<P>>,
@@ -85,6 +94,10 @@ impl<P: Inspect> Cell<P> {
             decoded: VecDeque::new(),
             feedback: VecDeque::new(),
             uplink: VecDeque::new(),
+            active_uplink: Vec::new(),
+            next_uplink: None,
+            open_uplink: 0,
+            uplink_turn: 0,
             timers: Timers::default(),
             pool: Pool::default(),
             outputs: VecDeque::new(),
@@ -100,7 +113,11 @@ impl<P: Inspect> Cell<P> {
     pub fn add_ue(&mut self, config: &UeConfig) -> Result<UeId, ConfigError> {
         config.validate()?;
         let (id, first) = (self.ues.len() as u32, self.drbs.len() as u32);
-        let ue = Ue::new(&self.config, config, id, first, self.seed)?;
+        let mut ue = Ue::new(&self.config, config, id, first, self.seed)?;
+        if let Some(marker) = &config.uplink_marker {
+            let marker = new_marker(marker, config.rlc.pdcp_sn, (id, UPLINK_MARKER), self.seed)?;
+            ue.reported = Some(ReportedQueue::new(marker));
+        }
         let has_headers = !ue.channel.is_rate();
         let default = (&config.rlc, &config.marker, Qos::of_default_flow(config.five_qi));
         let dedicated = config.drb.iter().map(|drb| {
@@ -164,15 +181,6 @@ impl<P: Inspect> Cell<P> {
         }
     }
 
-    /// The IP stack of a UE hands over a packet.
-    pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
-        let Some(ue) = self.ues.get(id.0 as usize) else { return };
-        let at = self.end_of_uplink(now.max(ue.silent_until) + self.config.uplink_delay);
-        // Only a UE without coverage sends later than others that asked after it.
-        let place = self.uplink.partition_point(|(other, ..)| *other <= at);
-        self.uplink.insert(place, (at, id.0, packet));
-    }
-
     /// When something happens next, if nothing comes in.
     pub fn next_deadline(&self) -> Option<Instant> {
         let mut first = self.next_slot.map_or(Instant::FAR, |slot| self.pattern.start(slot));
@@ -180,6 +188,7 @@ impl<P: Inspect> Cell<P> {
         consider(self.decoded.front().map(|(at, ..)| *at));
         consider(self.feedback.front().map(|feedback| feedback.at));
         consider(self.uplink.front().map(|(at, ..)| *at));
+        consider(self.next_uplink_slot());
         consider(self.f1_down.front().map(|(at, ..)| *at));
         consider(self.f1_up.front().map(|(at, ..)| *at));
         consider(self.timers.next());
@@ -211,10 +220,11 @@ impl<P: Inspect> Cell<P> {
             self.handle_timer(now, drb, timer);
         }
         while self.uplink.front().is_some_and(|(at, ..)| *at <= now) {
-            let Some((at, ue, mut packet)) = self.uplink.pop_front() else { break };
-            let drb = self.ues[ue as usize].sdap.uplink(packet.flow);
-            self.drbs[drb as usize].marker.handle_uplink(now, &mut packet);
-            self.outputs.push_back(Output::Uplink { at, ue: UeId(ue), packet });
+            let Some((at, ue, arrived)) = self.uplink.pop_front() else { break };
+            self.handle_uplink_arrival(at, ue, arrived);
+        }
+        while let Some(slot) = self.next_uplink.filter(|slot| self.pattern.start(*slot) <= now) {
+            self.run_uplink_slot(slot);
         }
         while let Some(slot) = self.next_slot.filter(|slot| self.pattern.start(*slot) <= now) {
             self.run_slot(slot);
@@ -237,6 +247,7 @@ impl<P: Inspect> Cell<P> {
             stats.queue.head_of_line = stats.queue.head_of_line.max(queue.head_of_line);
             stats.marked += drb.marked();
         }
+        stats.uplink_marked = ue.reported.as_ref().map_or(0, ReportedQueue::marked);
         Some(stats)
     }
 
@@ -252,7 +263,7 @@ impl<P: Inspect> Cell<P> {
         let size = |packet: &Packet<P>| if packet.flow == flow { packet.size } else { Bytes(0) };
         self.drbs.iter().map(|drb| drb.bearer.held(flow)).sum::<Bytes>()
             + self.f1_down.iter().map(|(.., packet)| size(packet)).sum()
-            + self.uplink.iter().map(|(.., packet)| size(packet)).sum()
+            + self.held_up(flow)
             + self
                 .outputs
                 .iter()
@@ -346,23 +357,25 @@ impl<P: Inspect> Cell<P> {
                 drb.status.allowed = now + drb.bearer.t_status_prohibit();
                 let missing = std::mem::take(&mut drb.status.missing);
                 let delivered = drb.status.delivered;
-                let arrival = self.end_of_uplink(now + self.config.uplink_delay);
-                self.timers.set(arrival, index, Timer::StatusArrives { delivered, missing });
-            }
-            Timer::StatusArrives { delivered, missing } => {
-                drb.acknowledged(delivered);
-                if !missing.is_empty() {
-                    missing.into_iter().for_each(|segment| drb.bearer.retransmit(segment));
-                    self.release(now, index);
-                    self.activate(now, index);
-                }
-                self.report(now, index);
+                let ue = drb.ue;
+                self.send_control(now, ue, Control::Status { drb: index, delivered, missing });
             }
             Timer::Report => self.send_report(now, index),
             Timer::Window => self.end_window(now, index),
-            Timer::Query => self.recommend(now, index),
             Timer::Recommendation(octets) => self.deliver_recommendation(now, index, octets),
         }
+    }
+
+    /// A status report of the UE reaches the gNB.
+    pub(crate) fn status_arrives(&mut self, now: Instant, index: u32, delivered: Option<u32>, missing: Vec<Segment>) {
+        let drb = &mut self.drbs[index as usize];
+        drb.acknowledged(delivered);
+        if !missing.is_empty() {
+            missing.into_iter().for_each(|segment| drb.bearer.retransmit(segment));
+            self.release(now, index);
+            self.activate(now, index);
+        }
+        self.report(now, index);
     }
 
     /// The DU has news for the CU: it tells them now or at the end of its reporting period.
@@ -387,11 +400,6 @@ impl<P: Inspect> Cell<P> {
         } else {
             self.f1_up.push_back((now + self.config.f1u.delay, index, status));
         }
-    }
-
-    /// End of the first uplink slot that starts at `earliest` or later.
-    pub(crate) fn end_of_uplink(&self, earliest: Instant) -> Instant {
-        self.pattern.start(self.pattern.next_uplink(self.pattern.at_or_after(earliest)) + 1)
     }
 
     /// One downlink slot: retransmissions first, then whom the scheduler chooses.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use tidemark_core::{Bytes, Duration};
-use tidemark_marker::{MarkerConfig, SnLength};
+use tidemark_marker::{LawConfig, MarkerConfig, SnLength};
 
 use crate::anbr::AnbrConfig;
 use crate::channel::ChannelConfig;
@@ -12,6 +12,7 @@ use crate::radio::carrier::{bandwidths, resource_blocks};
 use crate::radio::mcs::McsTable;
 use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
 use crate::scheduler::SchedulerConfig;
+use crate::uplink::UplinkConfig;
 
 /// A field of a configuration that cannot be used.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -86,8 +87,8 @@ pub struct CellConfig {
     pub scheduler: SchedulerConfig,
     /// The interface between CU and DU.
     pub f1u: F1uConfig,
-    /// Delay of an uplink packet before its slot: scheduling request and grant. Default 4 ms.
-    pub uplink_delay: Duration,
+    /// Requests, reports and grants of the uplink.
+    pub uplink: UplinkConfig,
 }
 
 /// How downlink and uplink share the spectrum.
@@ -136,7 +137,7 @@ impl Default for CellConfig {
             harq_processing: 4,
             scheduler: SchedulerConfig::default(),
             f1u: F1uConfig::default(),
-            uplink_delay: Duration::from_millis(4),
+            uplink: UplinkConfig::default(),
         }
     }
 }
@@ -199,9 +200,7 @@ impl CellConfig {
         if self.f1u.report_period > Duration::from_secs(1) {
             return error("f1u.report_period", "must be at most 1 s");
         }
-        if self.uplink_delay > Duration::from_secs(1) {
-            return error("uplink_delay", "must be at most 1 s");
-        }
+        self.uplink.validate().map_err(|error| error.within("uplink"))?;
         if self.pattern().is_none() {
             return error("tdd", "use the letters D, S and U, with downlink symbols and a U among them");
         }
@@ -243,6 +242,9 @@ pub struct UeConfig {
     pub drb: Vec<DrbConfig>,
     /// Bit rate recommendations for each of its bearers. Default: none.
     pub anbr: Option<AnbrConfig>,
+    /// The law by which the gNB marks what the UE sends, from the buffer status that the UE reports: `ramp`, `step` or
+    /// `dualpi2`. Default: none.
+    pub uplink_marker: Option<MarkerConfig>,
 }
 
 impl Default for UeConfig {
@@ -254,6 +256,7 @@ impl Default for UeConfig {
             five_qi: 9,
             drb: Vec::new(),
             anbr: None,
+            uplink_marker: None,
         }
     }
 }
@@ -279,6 +282,18 @@ impl UeConfig {
         }
         if let Some(anbr) = &self.anbr {
             anbr.validate().map_err(|error| error.within("anbr"))?;
+        }
+        if let Some(marker) = &self.uplink_marker {
+            marker
+                .validate()
+                .map_err(|error| ConfigError::new(&format!("uplink_marker.{}", error.field), error.problem))?;
+            if !matches!(
+                marker.law,
+                LawConfig::None {} | LawConfig::Ramp(_) | LawConfig::Step(_) | LawConfig::Dualpi2(_)
+            ) {
+                let problem = "a reported buffer has an age and no F1-U reports: use ramp, step or dualpi2";
+                return Err(ConfigError::new("uplink_marker.law", problem));
+            }
         }
         let mut qfis = Vec::new();
         for (index, drb) in self.drb.iter().enumerate() {

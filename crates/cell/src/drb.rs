@@ -8,6 +8,8 @@ use crate::config::{ConfigError, RlcConfig, RlcMode, pdcp_header};
 use crate::qos::Qos;
 use crate::rlc::{Bearer, Overhead, Segment};
 
+/// In place of a bearer's number, the marker of what a UE sends.
+pub(crate) const UPLINK_MARKER: usize = 255;
 /// Logical channel of a UE's default bearer: those below are for signalling.
 pub(crate) const LEAST_LCID: u8 = 4;
 /// Bearers of one UE at most (TS 38.331 `maxDRB`).

@@ -37,6 +37,7 @@ mod rlc;
 mod scheduler;
 mod timers;
 mod ue;
+mod uplink;
 
 pub use anbr::{AnbrConfig, AnbrEstimate, AnbrMultiplier};
 pub use cell::Cell;
@@ -45,3 +46,4 @@ pub use config::{CellConfig, ConfigError, Duplex, F1uConfig, RlcConfig, RlcMode,
 pub use output::{DelaySplit, DropReason, Output, UeId, UeStats};
 pub use qos::{Characteristics, DrbConfig, EcnField, PacketFilter, Protocol, QosFlowConfig, Resource};
 pub use scheduler::{DelayBasedConfig, ProportionalFairConfig, SchedulerConfig};
+pub use uplink::{BsrFormat, ConfiguredGrant, UplinkConfig};

@@ -27,8 +27,10 @@ pub enum Output<P> {
         at: Instant,
         /// Where it came from.
         ue: UeId,
-        /// The packet.
+        /// The packet, marked if a law marked it.
         packet: Packet<P>,
+        /// Its time in the UE and in the air.
+        delay: DelaySplit,
     },
     /// A UE's modem gets a recommended bit rate: MAC subheader and control element (TS 38.321 6.1.3.20).
     Recommendation {
@@ -99,6 +101,8 @@ pub struct UeStats {
     pub delivered: Bytes,
     /// Packets that the law marked.
     pub marked: u64,
+    /// Packets of the UE that a law marked at the gNB.
+    pub uplink_marked: u64,
     /// Packets that the law dropped.
     pub dropped_by_law: u64,
     /// Packets that found the queue full.

@@ -14,14 +14,10 @@ pub(crate) enum Timer {
     Reassembly(Vec<Segment>),
     /// The receiver may send a status report.
     Status,
-    /// A status report reaches the gNB: what arrived in order, and what is missing.
-    StatusArrives { delivered: Option<u32>, missing: Vec<Segment> },
     /// The DU sends a delivery status to the CU.
     Report,
     /// A window of the bit rate estimate ends.
     Window,
-    /// A bit rate query reaches the gNB.
-    Query,
     /// A bit rate recommendation reaches the UE.
     Recommendation([u8; 3]),
 }

@@ -474,7 +474,7 @@ impl<O: Observer> State<O> {
                     self.count(written);
                     self.reader.recycle(packet.payload);
                 }
-                Output::Uplink { at, ue, packet } if !self.wire.is_zero() => {
+                Output::Uplink { at, ue, packet, .. } if !self.wire.is_zero() => {
                     self.wire_up.push_back((at + self.wire, ue, packet));
                 }
                 Output::Uplink { ue, packet, .. } => self.depart(ue, packet, ports)?,

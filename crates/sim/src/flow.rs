@@ -1,13 +1,14 @@
 //! A flow at work: its two ends, its way, and its books.
 
 use tidemark_cell::UeId;
-use tidemark_core::{FlowId, Instant};
+use tidemark_core::{FlowId, Instant, Packet};
 use tidemark_senders::{Endpoint, Stats};
 
 use crate::ledger::Ledger;
 use crate::recorder::FlowRecord;
+use crate::stamped::Stamped;
 
-/// One flow: a server and, at a UE or on the wire, its client.
+/// One flow: a server, which sends the data, and a client; one of them on the wire, the other at a UE or on the wire as well.
 pub(crate) struct Flow {
     pub(crate) id: FlowId,
     pub(crate) ue: Option<UeId>,
@@ -16,6 +17,8 @@ pub(crate) struct Flow {
     /// The router between the wire and the access network, and the one on the way back.
     pub(crate) router: Option<usize>,
     pub(crate) return_router: Option<usize>,
+    /// True if its data goes from the UE to the network.
+    pub(crate) uplink: bool,
     /// True if its ends listen to bit rate recommendations.
     pub(crate) listens: bool,
     pub(crate) server: End,
@@ -31,6 +34,14 @@ pub(crate) struct End {
 }
 
 impl Flow {
+    /// True for its packets that go from the UE to the network: the feedback of a download, the data of an upload.
+    pub(crate) fn goes_up(&self, packet: &Packet<Stamped>) -> bool {
+        packet.payload.back != self.uplink
+    }
+    /// The router that a packet passes.
+    pub(crate) fn router_of(&self, packet: &Packet<Stamped>) -> Option<usize> {
+        if packet.payload.back { self.return_router } else { self.router }
+    }
     /// The server's counters.
     pub(crate) fn server_stats(&self) -> Stats {
         self.server.endpoint.stats()

@@ -1,7 +1,7 @@
 //! A run in virtual time: servers, wired paths, the cell and its UEs.
 
 use thiserror::Error;
-use tidemark_cell::{Cell, DelaySplit, Output, UeId};
+use tidemark_cell::{Cell, Output, UeId};
 use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
 use tidemark_senders::connect;
 use tidemark_wire::mac::BitRateMultiplier;
@@ -13,7 +13,7 @@ use crate::recommend;
 use crate::recorder::{Arrival, FlowRecord, UeRecord};
 use crate::result::RunResult;
 use crate::router::Router;
-use crate::scenario::{NamedUe, Scenario};
+use crate::scenario::{Direction, NamedUe, Scenario};
 use crate::stamped::{Stamped, stamped, unstamped};
 use crate::summary::{self, Baseline};
 use crate::wire::Wire;
@@ -103,6 +103,7 @@ impl<'a> Simulation<'a> {
                 wire,
                 router: flow.router,
                 return_router: flow.return_router,
+                uplink: flow.direction == Direction::Uplink,
                 listens: recommend::listens(flow.sender),
                 server: End::new(server),
                 client: End::new(client),
@@ -162,7 +163,7 @@ impl<'a> Simulation<'a> {
                     self.drain_cell(next);
                 }
                 Source::Down(wire) => self.leave_wire(next, wire),
-                Source::Up(wire) => self.reach_server(next, wire),
+                Source::Up(wire) => self.end_wire(next, wire),
                 Source::Router(router) => self.leave_router(next, router),
                 Source::Events => {
                     let Some((now, event)) = self.events.pop() else { continue };
@@ -194,10 +195,10 @@ impl<'a> Simulation<'a> {
         first
     }
 
-    /// Data leaves a wire towards its router or the access network.
+    /// A packet leaves a wire towards its router or the access network.
     fn leave_wire(&mut self, now: Instant, wire: usize) {
         while let Some(packet) = self.down[wire].receive(now) {
-            match self.flows[packet.flow.0 as usize].router {
+            match self.flows[packet.flow.0 as usize].router_of(&packet) {
                 Some(router) => self.enter_router(now, router, packet),
                 None => self.reach_access(now, packet),
             }
@@ -212,8 +213,9 @@ impl<'a> Simulation<'a> {
 
     fn leave_router(&mut self, now: Instant, router: usize) {
         while let Some(packet) = self.routers[router].receive(now) {
-            if packet.payload.back {
-                self.up[self.flows[packet.flow.0 as usize].wire].send(now, packet);
+            let flow = &self.flows[packet.flow.0 as usize];
+            if flow.goes_up(&packet) {
+                self.up[flow.wire].send(now, packet);
             } else {
                 self.reach_access(now, packet);
             }
@@ -239,24 +241,41 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Data reaches the cell, or the client that is on the wire.
+    /// A packet reaches the cell, or the end that is on the wire.
     fn reach_access(&mut self, now: Instant, packet: Packet<Stamped>) {
         match self.flows[packet.flow.0 as usize].ue {
             Some(ue) => self.cell.handle_downlink(now, ue, packet),
-            None => self.reach_client(now, now, packet, DelaySplit::default()),
+            None => self.reach_end(now, now, packet),
         }
     }
 
-    fn reach_client(&mut self, now: Instant, at: Instant, packet: Packet<Stamped>, delay: DelaySplit) {
+    /// A packet leaves the access network upwards.
+    fn leave_access(&mut self, now: Instant, packet: Packet<Stamped>) {
+        let flow = &self.flows[packet.flow.0 as usize];
+        match flow.router_of(&packet) {
+            Some(router) => self.enter_router(now, router, packet),
+            None => self.up[flow.wire].send(now, packet),
+        }
+    }
+
+    fn reach_end(&mut self, now: Instant, at: Instant, packet: Packet<Stamped>) {
+        if packet.payload.back {
+            self.reach_server(now, packet);
+        } else {
+            self.reach_client(now, at, packet);
+        }
+    }
+
+    fn reach_client(&mut self, now: Instant, at: Instant, packet: Packet<Stamped>) {
         let index = packet.flow.0 as usize;
-        let Stamped { sent, waited, .. } = packet.payload;
+        let Stamped { sent, waited, delay, .. } = packet.payload;
         let (size, ecn) = (packet.size, packet.ecn);
         let flow = &mut self.flows[index];
         let waited = flow.router.map(|_| waited);
         let arrival = Arrival { sent, at, size, ecn, waited, delay, counts: self.scenario.counts(at) };
         flow.ledger.delivered += size;
         flow.record.arrived(&arrival);
-        if let Some(ue) = flow.ue {
+        if let Some(ue) = flow.ue.filter(|_| !flow.uplink) {
             self.ues[ue.0 as usize].arrived(&arrival);
         }
         flow.client.endpoint.handle_packet(now, &unstamped(packet));
@@ -269,25 +288,21 @@ impl<'a> Simulation<'a> {
         self.serve_client(now, index);
     }
 
-    /// Feedback has left the access network.
-    fn return_to_wire(&mut self, now: Instant, packet: Packet<Stamped>) {
-        let flow = &self.flows[packet.flow.0 as usize];
-        match flow.return_router {
-            Some(router) => self.enter_router(now, router, packet),
-            None => self.up[flow.wire].send(now, packet),
+    fn reach_server(&mut self, now: Instant, packet: Packet<Stamped>) {
+        let index = packet.flow.0 as usize;
+        let flow = &mut self.flows[index];
+        flow.ledger.delivered += packet.size;
+        flow.server.endpoint.handle_packet(now, &unstamped(packet));
+        if let Some(rtt) = flow.server.endpoint.take_rtt_sample() {
+            flow.record.round_trip(rtt, self.scenario.counts(now));
         }
+        self.serve_server(now, index);
     }
 
-    fn reach_server(&mut self, now: Instant, wire: usize) {
+    /// What comes out of a wire upwards has reached its end.
+    fn end_wire(&mut self, now: Instant, wire: usize) {
         while let Some(packet) = self.up[wire].receive(now) {
-            let index = packet.flow.0 as usize;
-            let flow = &mut self.flows[index];
-            flow.ledger.delivered += packet.size;
-            flow.server.endpoint.handle_packet(now, &unstamped(packet));
-            if let Some(rtt) = flow.server.endpoint.take_rtt_sample() {
-                flow.record.round_trip(rtt, self.scenario.counts(now));
-            }
-            self.serve_server(now, index);
+            self.reach_end(now, now, packet);
         }
     }
 
@@ -322,13 +337,13 @@ impl<'a> Simulation<'a> {
 
     /// Lets the server send what it may, then notes its next deadline.
     fn serve_server(&mut self, now: Instant, index: usize) {
-        let flow = &mut self.flows[index];
-        while let Some(packet) = flow.server.endpoint.poll_transmit(now) {
+        while let Some(packet) = self.flows[index].server.endpoint.poll_transmit(now) {
+            let flow = &mut self.flows[index];
             flow.ledger.sent += packet.size;
             flow.record.sent(now, self.scenario.counts(now));
-            self.down[flow.wire].send(now, stamped(now, false, packet));
+            self.depart(now, stamped(now, false, packet));
         }
-        if let Some(at) = flow.server.reschedule(now) {
+        if let Some(at) = self.flows[index].server.reschedule(now) {
             self.events.schedule(at, Event::Server(index));
         }
     }
@@ -336,26 +351,36 @@ impl<'a> Simulation<'a> {
     /// Lets the client send what it may, then notes its next deadline.
     pub(crate) fn serve_client(&mut self, now: Instant, index: usize) {
         while let Some(packet) = self.flows[index].client.endpoint.poll_transmit(now) {
-            let flow = &mut self.flows[index];
-            flow.ledger.sent += packet.size;
-            let packet = stamped(now, true, packet);
-            match flow.ue {
-                Some(ue) => self.cell.handle_uplink(now, ue, packet),
-                None => self.return_to_wire(now, packet),
-            }
+            self.flows[index].ledger.sent += packet.size;
+            self.depart(now, stamped(now, true, packet));
         }
-        let flow = &mut self.flows[index];
-        if let Some(at) = flow.client.reschedule(now) {
+        if let Some(at) = self.flows[index].client.reschedule(now) {
             self.events.schedule(at, Event::Client(index));
         }
     }
 
-    /// Takes what left the cell to its clients and to the wire.
+    /// A packet sets out, from the UE or from the other end.
+    fn depart(&mut self, now: Instant, packet: Packet<Stamped>) {
+        let flow = &self.flows[packet.flow.0 as usize];
+        match flow.ue {
+            _ if !flow.goes_up(&packet) => self.down[flow.wire].send(now, packet),
+            Some(ue) => self.cell.handle_uplink(now, ue, packet),
+            None => self.leave_access(now, packet),
+        }
+    }
+
+    /// Takes what left the cell to its ends and to the wire.
     fn drain_cell(&mut self, now: Instant) {
         while let Some(output) = self.cell.poll_output() {
             match output {
-                Output::Downlink { at, packet, delay, .. } => self.reach_client(now, at, packet, delay),
-                Output::Uplink { packet, .. } => self.return_to_wire(now, packet),
+                Output::Downlink { at, mut packet, delay, .. } => {
+                    packet.payload.delay = delay;
+                    self.reach_end(now, at, packet);
+                }
+                Output::Uplink { mut packet, delay, .. } => {
+                    packet.payload.delay = delay;
+                    self.leave_access(now, packet);
+                }
                 Output::Recommendation { ue, octets, .. } => self.recommend(now, ue, octets),
                 Output::Dropped { at, packet, .. } => self.count_drop(at, &packet),
             }

@@ -1,5 +1,6 @@
 //! A transport's packet as the simulator carries it.
 
+use tidemark_cell::DelaySplit;
 use tidemark_core::{Duration, Inspect, Instant, Packet, TcpFeedback, TcpView};
 use tidemark_senders::Payload;
 
@@ -8,12 +9,14 @@ use tidemark_senders::Payload;
 pub(crate) struct Stamped {
     /// When it was sent.
     pub(crate) sent: Instant,
-    /// True on the way from a flow's client to its server.
+    /// True on the way from a flow's receiver to its sender.
     pub(crate) back: bool,
     /// When it reached the last router.
     pub(crate) at_router: Instant,
     /// How long it waited in its router's queue.
     pub(crate) waited: Duration,
+    /// What its time in the cell was made of.
+    pub(crate) delay: DelaySplit,
     pub(crate) payload: Payload,
 }
 
@@ -29,7 +32,9 @@ impl Inspect for Stamped {
 /// A packet that is sent now.
 pub(crate) fn stamped(sent: Instant, back: bool, packet: Packet<Payload>) -> Packet<Stamped> {
     let Packet { flow, size, ecn, payload } = packet;
-    Packet { flow, size, ecn, payload: Stamped { sent, back, at_router: sent, waited: Duration::ZERO, payload } }
+    let delay = DelaySplit::default();
+    let payload = Stamped { sent, back, at_router: sent, waited: Duration::ZERO, delay, payload };
+    Packet { flow, size, ecn, payload }
 }
 
 /// The packet as its endpoint knows it.

@@ -13,7 +13,7 @@ use crate::result::{
     Transfers, UeResult, UeSeries,
 };
 use crate::router::Router;
-use crate::scenario::Scenario;
+use crate::scenario::{Direction, NamedUe, Scenario};
 use crate::simulation::Simulation;
 
 /// Counters at one time: those of the warm-up's end are left out of the results.
@@ -52,7 +52,11 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
             let active = record.active(warm);
             let ue = named.ue.map(|ue| &named_ues[ue.0 as usize]);
             let router = named.router.map(|router| &scenario.router[router]);
-            let law = ue.map(|ue| tag(&ue.config.marker, "law")).or(router.map(|router| router.queue.law()));
+            let marker = |ue: &NamedUe| match named.direction {
+                Direction::Downlink => Some(tag(&ue.config.marker, "law")),
+                Direction::Uplink => ue.config.uplink_marker.as_ref().map(|marker| tag(marker, "law")),
+            };
+            let law = ue.and_then(marker).or(router.map(|router| router.queue.law()));
             let (before, after) = (&run.baseline, &end);
             FlowResult {
                 name: named.name.clone(),

@@ -73,7 +73,8 @@ fn what_was_delivered_alone_never_finds_out_that_there_is_more() {
 #[test]
 fn a_recommendation_that_takes_the_queue_into_account_finds_the_rate_without_a_long_queue() {
     let slow = "flow.video.sender.rates.initial=5 Mbit/s";
-    let aware = run(&["ue.video.anbr={ estimate = \"delivered\", queue_target = \"10 ms\" }", slow]);
+    let aware =
+        run(&["ue.video.anbr={ estimate = \"delivered\", queue_target = \"10 ms\", queue_horizon = \"40 ms\" }", slow]);
     let (alone, shared) = (rate(&aware, 3, 6), rate(&aware, 8, 12));
     // Of 20 and 10 Mbit/s, rounded down to the table.
     assert!(alone > 15.0 && shared > 8.5, "{alone} {shared}");

@@ -27,7 +27,9 @@ pub struct AnbrConfig {
     /// shorter. Default: the queue is not looked at.
     pub queue_target: Option<Duration>,
     /// The time in which a recommendation with `queue_target` would bring the queue to its target. Default 100 ms: a
-    /// few round trips and windows, since a correction faster than the answer to it overshoots.
+    /// few round trips and windows, since a correction faster than the answer to it overshoots. With an empty queue a
+    /// recommendation is higher than the estimate by the target's part of it: less than a step of the table, a fifth at
+    /// most, is lost to rounding.
     pub queue_horizon: Duration,
     /// `bitRateMultiplier` (TS 38.331): the table ends at 8 Mbit/s, higher rates are multiples. Default `x40`, the least.
     pub multiplier: AnbrMultiplier,

@@ -8,6 +8,7 @@ use crate::cell::{Cell, DECODED_AFTER};
 use crate::drb::LEAST_LCID;
 use crate::output::{Output, UeId};
 use crate::timers::Timer;
+use crate::uplink::Control;
 
 impl<P: Inspect> Cell<P> {
     /// The logical channel of a UE's flow.
@@ -22,14 +23,12 @@ impl<P: Inspect> Cell<P> {
         let Ok(element) = RecommendedBitRate::parse(&octets) else { return false };
         let Some(ue) = self.ues.get(id.0 as usize) else { return false };
         let index = ue.drbs.start + u32::from(element.lcid.saturating_sub(LEAST_LCID));
-        let silent_until = ue.silent_until;
         let Some(drb) = self.drbs.get_mut(index as usize).filter(|drb| drb.ue == id.0) else { return false };
         let Some(estimator) = drb.anbr.as_mut().filter(|estimator| now >= estimator.query_allowed) else {
             return false;
         };
         estimator.query_allowed = now + estimator.config.query_prohibit;
-        let arrival = self.end_of_uplink(now.max(silent_until) + self.config.uplink_delay);
-        self.timers.set(arrival, index, Timer::Query);
+        self.send_control(now, id.0, Control::Query { drb: index });
         true
     }
 

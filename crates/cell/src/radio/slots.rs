@@ -43,6 +43,10 @@ impl SlotPattern {
     pub fn period(&self) -> u64 {
         self.downlink_symbols.len() as u64
     }
+    /// Length of a slot.
+    pub fn slot(&self) -> Duration {
+        self.slot
+    }
     /// Start of a slot.
     pub fn start(&self, slot: u64) -> Instant {
         Instant::ZERO + self.slot * slot

@@ -59,8 +59,11 @@ impl<P: Inspect> Bearer<P> {
 
     /// True if another packet of this size would exceed a limit.
     pub(crate) fn is_full(&self, size: Bytes) -> bool {
-        self.queue.len() >= self.config.queue_sdus as usize
-            || self.config.queue_bytes.is_some_and(|limit| self.queued + size > limit)
+        self.exceeds(self.queue.len() as u32, self.queued + size)
+    }
+    /// True if a queue of so many SDUs takes no other, or would exceed its limit with so many bytes.
+    pub(crate) fn exceeds(&self, sdus: u32, bytes: Bytes) -> bool {
+        sdus >= self.config.queue_sdus || self.config.queue_bytes.is_some_and(|limit| bytes > limit)
     }
     pub(crate) fn push(&mut self, now: Instant, sn: u32, packet: Packet<P>) {
         self.queued += packet.size;

@@ -3,7 +3,7 @@
 use tidemark_core::{Duration, FlowId};
 use tidemark_senders::connect;
 
-use super::{LoadError, Scenario, ScenarioError};
+use super::{Direction, LoadError, Scenario, ScenarioError};
 
 /// UEs of one scenario at most: more is a typing error, and every one costs memory.
 const MOST_UES: usize = 4096;
@@ -93,6 +93,13 @@ impl Scenario {
             named("ue", "ue", &flow.ue, self.ue.iter().map(|ue| ue.name.as_str()).collect())?;
             named("router", "router", &flow.router, routers())?;
             named("router", "return_router", &flow.return_router, routers())?;
+            if flow.direction == Direction::Uplink && flow.ue.is_none() {
+                return wrong(
+                    &place,
+                    "direction",
+                    "a host on the wire has no uplink: name a `ue`, or leave it out".into(),
+                );
+            }
             if let Some(qfi) = flow.qfi {
                 let ue = self.ue.iter().find(|ue| Some(&ue.name) == flow.ue.as_ref());
                 let qfis = || {
@@ -180,6 +187,8 @@ round_trip = "10 ms"
             ("ue.0.drb=[{ qos_flow = [{ filter = [{ ecn = [\"l4s\"] }] }] }]", 0, "", "ect1"),
             ("policy=[{ five_qi = 0, marker = { law = \"step\" } }]", 0, "policy.0.five_qi", "at least 1"),
             ("ue.0.anbr={ query_prohibit = \"1 s\" }", 0, "ue.0.anbr.query_prohibit", "0.8"),
+            ("ue.0.uplink_marker={ law = \"codel\" }", 0, "ue.0.uplink_marker.law", "ramp"),
+            ("cell.uplink.sr_period=1 s", 0, "cell.uplink.sr_period", "640 ms"),
             ("flow.0.qfi=3", 0, "flow.0.qfi", "leave it out"),
             ("flow.0.ue=b", 10, "flow.0.ue", "use one of a"),
             ("flow.0.round_trip=1 h", 11, "flow.0.round_trip:", "ms"),

@@ -92,6 +92,9 @@ pub struct Ue {
     pub drb: Vec<DrbConfig>,
     /// Bit rate recommendations to it, for each of its bearers. Default: none.
     pub anbr: Option<AnbrConfig>,
+    /// The law by which the gNB marks what it sends, from its buffer status reports: `ramp`, `step` or `dualpi2`. Default:
+    /// none.
+    pub uplink_marker: Option<MarkerConfig>,
     /// What `tidemark live` runs at it, in a shell. Default: nothing. The simulator takes no notice.
     pub command: Option<String>,
 }
@@ -114,6 +117,9 @@ pub struct Flow {
     pub name: String,
     /// The name of the UE where it ends. Default: a host on the wire.
     pub ue: Option<String>,
+    /// Which way its data goes. Default `downlink`.
+    #[serde(default)]
+    pub direction: Direction,
     /// The QoS flow of its UE that it belongs to, by its QFI, as a packet detection rule for its addresses and ports would
     /// have it. Default: what the packet filters say.
     pub qfi: Option<u8>,
@@ -134,6 +140,17 @@ pub struct Flow {
     pub app: AppConfig,
 }
 
+/// Which way a flow's data goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// From the network to the UE.
+    #[default]
+    Downlink,
+    /// From the UE to the network.
+    Uplink,
+}
+
 /// A UE with its name, its copies told apart.
 pub struct NamedUe {
     /// Name, numbered where there are several of a kind.
@@ -152,6 +169,8 @@ pub struct NamedFlow<'a> {
     pub kind: usize,
     /// Where it ends; `None` for a host on the wire.
     pub ue: Option<UeId>,
+    /// Which way its data goes.
+    pub direction: Direction,
     /// QFI of the QoS flow that it is named to belong to.
     pub qfi: Option<u8>,
     /// Wired round-trip time.
@@ -279,6 +298,7 @@ impl Scenario {
                     name: numbered(&flow.name, copy, copies),
                     kind,
                     ue,
+                    direction: flow.direction,
                     qfi: flow.qfi,
                     round_trip: flow.round_trip,
                     router: router(&flow.router),
@@ -306,6 +326,7 @@ impl Scenario {
             five_qi: ue.five_qi,
             drb: drb.collect(),
             anbr: ue.anbr.clone(),
+            uplink_marker: ue.uplink_marker.clone(),
         }
     }
 

@@ -1,0 +1,76 @@
+//! How long a packet waited at its UE, as the gNB can tell from buffer status reports: what was reported over the rate at
+//! which the UE is served (thesis "L4S and ANBR" Fig. 3.6, TR 23.700-60).
+
+use tidemark_core::{Bytes, Duration, Inspect, Instant, Packet};
+use tidemark_marker::{DrbMarker, RlcQueue, Verdict};
+
+/// Memory of the rate: a few reports, and shorter than a round trip.
+const MEMORY: Duration = Duration::from_millis(50);
+
+/// The queue of one UE as its gNB believes it to be, and the law that marks by it.
+pub(crate) struct ReportedQueue {
+    marker: DrbMarker,
+    waiting: Bytes,
+    /// Bytes that came and the time they took, both forgotten exponentially.
+    bytes: f64,
+    seconds: f64,
+    last: Option<Instant>,
+}
+
+impl ReportedQueue {
+    pub(crate) fn new(marker: DrbMarker) -> Self {
+        Self { marker, waiting: Bytes(0), bytes: 0.0, seconds: 0.0, last: None }
+    }
+
+    /// A block with so many bytes of data arrived, and its report says what waits behind them.
+    pub(crate) fn heard(&mut self, now: Instant, carried: u32, waiting: Bytes) {
+        // The time since the last block counts as service only if something waited through it.
+        if let Some(last) = self.last.filter(|_| self.waiting > Bytes(0)) {
+            let span = now.since(last).as_secs_f64();
+            let kept = libm::exp(-span / MEMORY.as_secs_f64());
+            self.bytes = self.bytes * kept + f64::from(carried);
+            self.seconds = self.seconds * kept + span;
+        }
+        self.last = Some(now);
+        self.waiting = waiting;
+    }
+
+    /// What is believed to wait, as delay; none while there is no rate.
+    pub(crate) fn delay(&self) -> Duration {
+        if self.bytes <= 0.0 {
+            return Duration::ZERO;
+        }
+        Duration::from_secs_f64(self.waiting.as_f64() * self.seconds / self.bytes)
+    }
+
+    /// An uplink packet reaches the gNB: the law decides.
+    pub(crate) fn verdict<P: Inspect>(&mut self, now: Instant, packet: &Packet<P>) -> Verdict {
+        let packets = (self.waiting.0 / 1_500) as u32;
+        let queue = RlcQueue { backlog: self.waiting, packets, head_of_line: self.delay() };
+        self.marker.handle_downlink(now, packet, Some(queue))
+    }
+    pub(crate) fn marked(&self) -> u64 {
+        self.marker.counters().marks()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidemark_core::Stream;
+    use tidemark_marker::{MarkerConfig, SnLength};
+
+    use super::*;
+
+    #[test]
+    fn the_delay_is_what_waits_over_the_rate_of_service() {
+        let marker = DrbMarker::new(&MarkerConfig::default(), SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
+        let mut queue = ReportedQueue::new(marker);
+        assert_eq!(queue.delay(), Duration::ZERO);
+        // 5 kB each 5 ms, 1 MB/s, with 20 kB behind them.
+        for step in 0..40 {
+            queue.heard(Instant::from_millis(5 * step), 5_000, Bytes(20_000));
+        }
+        let delay = queue.delay().as_millis_f64();
+        assert!((19.0..21.0).contains(&delay), "{delay} ms");
+    }
+}

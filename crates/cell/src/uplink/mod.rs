@@ -1,0 +1,161 @@
+//! The uplink: what waits at UEs, how the gNB learns of it, and the grants that it gives.
+//!
+//! A UE with data and no grant sends a scheduling request at its next occasion and gets a small grant. With every block it
+//! reports what is left (BSR, TS 38.321 5.4.5), quantised as the standard's tables have it, and the gNB grants what was
+//! reported. A configured grant comes without a request.
+
+mod buffer;
+mod cell;
+mod delay;
+
+pub(crate) use buffer::{Arrived, Control, UplinkBuffer};
+pub(crate) use delay::ReportedQueue;
+
+use tidemark_core::{Bytes, Duration};
+use tidemark_wire::mac::BufferTable;
+
+use crate::config::ConfigError;
+
+/// The uplink of a cell.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UplinkConfig {
+    /// Period of a UE's occasions for scheduling requests; UEs have them by turns. Default 5 ms, the length of the default
+    /// TDD pattern.
+    pub sr_period: Duration,
+    /// Slots from what the gNB hears to the first slot that it can grant because of it: its own processing and k2
+    /// (TS 38.214 6.1.2.1). Default 4.
+    pub grant_delay: u64,
+    /// The grant that answers a scheduling request, since the gNB does not know yet what waits. Default 256 B: a few
+    /// acknowledgements and a buffer status report.
+    pub first_grant: Bytes,
+    /// Which buffer status reports UEs send. Default `short`: one logical channel group has data (TS 38.321 5.4.5).
+    pub bsr: BsrFormat,
+    /// A grant that each UE has without asking. Default: none.
+    pub configured_grant: Option<ConfiguredGrant>,
+    /// How much lower a UE's SNR at the gNB is than its own, in dB: it sends with less power. Default 0 dB.
+    pub snr_loss_db: f64,
+}
+
+/// Which table a buffer status is quantised by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum BsrFormat {
+    /// 5 bits (TS 38.321 table 6.1.3.1-1): steps of 39 %.
+    #[default]
+    Short,
+    /// 8 bits (TS 38.321 table 6.1.3.1-2): steps of 6.5 %.
+    Long,
+}
+
+/// A configured grant (TS 38.321 5.8.2).
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ConfiguredGrant {
+    /// Its period. Default 5 ms.
+    pub period: Duration,
+    /// Its size. Default 256 B.
+    pub size: Bytes,
+}
+
+impl Default for ConfiguredGrant {
+    fn default() -> Self {
+        Self { period: Duration::from_millis(5), size: Bytes(256) }
+    }
+}
+
+impl Default for UplinkConfig {
+    fn default() -> Self {
+        Self {
+            sr_period: Duration::from_millis(5),
+            grant_delay: 4,
+            first_grant: Bytes(256),
+            bsr: BsrFormat::default(),
+            configured_grant: None,
+            snr_loss_db: 0.0,
+        }
+    }
+}
+
+impl UplinkConfig {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        let error = |field, problem| Err(ConfigError::new(field, problem));
+        let periods = Duration::from_micros(125)..=Duration::from_millis(640);
+        if !periods.contains(&self.sr_period) {
+            return error("sr_period", "must lie between 125 us and 640 ms (TS 38.331)");
+        }
+        if self.grant_delay > 64 {
+            return error("grant_delay", "must be at most 64 slots");
+        }
+        let grants = Bytes(16)..=Bytes(100_000);
+        if !grants.contains(&self.first_grant) {
+            return error("first_grant", "must lie between 16 B and 100 kB");
+        }
+        if let Some(grant) = &self.configured_grant {
+            if !periods.contains(&grant.period) {
+                return error("configured_grant.period", "must lie between 125 us and 640 ms (TS 38.331)");
+            }
+            if !grants.contains(&grant.size) {
+                return error("configured_grant.size", "must lie between 16 B and 100 kB");
+            }
+        }
+        if !(-30.0..=60.0).contains(&self.snr_loss_db) {
+            return error("snr_loss_db", "must lie between -30 and 60 dB");
+        }
+        Ok(())
+    }
+}
+
+impl BsrFormat {
+    /// Octets of a report with its subheader (TS 38.321 6.1.3.1).
+    pub(crate) fn octets(self) -> u32 {
+        match self {
+            Self::Short => 2,
+            Self::Long => 4,
+        }
+    }
+    /// What the gNB believes to wait when told of `waiting`: the upper end of the step, or where the table ends its lower.
+    pub(crate) fn reported(self, waiting: Bytes) -> Bytes {
+        let table = match self {
+            Self::Short => BufferTable::A,
+            Self::Long => BufferTable::B,
+        };
+        let step = table.index(waiting).and_then(|index| table.size(index));
+        step.and_then(|step| step.at_most.or(step.above)).unwrap_or(waiting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_rounds_up_to_its_tables_step() {
+        for waiting in [0, 1, 10, 777, 20_000, 140_000].map(Bytes) {
+            let (short, long) = (BsrFormat::Short.reported(waiting), BsrFormat::Long.reported(waiting));
+            assert!(waiting <= long && waiting <= short, "{waiting}: {long}, {short}");
+            assert!(short.as_f64() <= waiting.as_f64() * 1.4 + 10.0 && long.as_f64() <= waiting.as_f64() * 1.07 + 10.0);
+        }
+        assert_eq!(BsrFormat::Short.reported(Bytes(1_000_000)), Bytes(150_000));
+        assert_eq!(BsrFormat::Long.reported(Bytes(0)), Bytes(0));
+    }
+
+    #[test]
+    fn each_wrong_field_is_named() {
+        let right = UplinkConfig::default;
+        assert!(right().validate().is_ok());
+        let grant = ConfiguredGrant { size: Bytes(1), ..ConfiguredGrant::default() };
+        for (wrong, field) in [
+            (UplinkConfig { sr_period: Duration::ZERO, ..right() }, "sr_period"),
+            (UplinkConfig { grant_delay: 65, ..right() }, "grant_delay"),
+            (UplinkConfig { first_grant: Bytes(0), ..right() }, "first_grant"),
+            (UplinkConfig { configured_grant: Some(grant), ..right() }, "configured_grant.size"),
+            (UplinkConfig { snr_loss_db: f64::NAN, ..right() }, "snr_loss_db"),
+        ] {
+            assert_eq!(wrong.validate().unwrap_err().field(), field);
+        }
+    }
+}
