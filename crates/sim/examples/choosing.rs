@@ -49,8 +49,8 @@ fn cases() -> Vec<Case> {
         );
         for (mechanism, more) in [
             ("L4S", texts(&[])),
-            ("hybrid, larger rate", texts(&["ue.glasses.anbr={}"])),
-            ("hybrid, gradual", texts(&["ue.glasses.anbr={}", "flow.video.sender.rule=gradual"])),
+            ("hybrid (larger rate)", texts(&["ue.glasses.anbr={}"])),
+            ("hybrid (gradual)", texts(&["ue.glasses.anbr={}", "flow.video.sender.rule=gradual"])),
         ] {
             let overrides = [vec![marks.clone()], more].concat();
             cases.push(Case { mechanism, parameter: format!("{low}-{high} ms"), overrides });
@@ -64,7 +64,7 @@ fn cases() -> Vec<Case> {
     for target in [2, 5, 10, 20, 50, 100] {
         let anbr = format!(r#"ue.glasses.anbr={{ queue_target = "{target} ms" }}"#);
         let overrides = [follow.clone(), vec![anbr]].concat();
-        cases.push(Case { mechanism: "ANBR, queue-aware", parameter: format!("{target} ms"), overrides });
+        cases.push(Case { mechanism: "ANBR (queue-aware)", parameter: format!("{target} ms"), overrides });
     }
     cases
 }

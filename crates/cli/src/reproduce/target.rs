@@ -8,6 +8,7 @@ use serde::Deserialize;
 /// The targets of each paper.
 const TARGETS: &[&str] = &[
     include_str!("../../../../scenarios/papers/targets/anbr.toml"),
+    include_str!("../../../../scenarios/papers/targets/brunello.toml"),
     include_str!("../../../../scenarios/papers/targets/l4span.toml"),
 ];
 
@@ -20,6 +21,7 @@ macro_rules! scenarios {
 scenarios!(
     "anbr.table5",
     "anbr.testlab",
+    "brunello.cell",
     "l4span.fig2",
     "l4span.fig2-wired",
     "l4span.fig9",
