@@ -1,6 +1,7 @@
 //! The command `tidemark`.
 
 mod compare;
+mod endpoint;
 mod interrupt;
 mod live;
 mod progress;
@@ -32,6 +33,10 @@ enum Command {
     Shell(live::shell::Shell),
     /// Run several UEs and servers around a cell, with real packets in real time
     Live(live::lab::Live),
+    /// Send an L4S flow over a real path
+    Send(endpoint::Send),
+    /// Receive an L4S flow over a real path
+    Receive(endpoint::Receive),
     /// Find out whether a path keeps ECT(1) and CE
     Probe(live::probe::Probe),
     /// Ask or tell a live cell that is running
@@ -73,6 +78,8 @@ fn main() -> ExitCode {
         Command::Live(live) => return exit_code(live.execute()),
         Command::Ctl(ctl) => ctl.execute(),
         Command::Probe(probe) => probe.execute(),
+        Command::Send(send) => send.execute(),
+        Command::Receive(receive) => receive.execute(),
         Command::Run(run) => run.execute(),
         Command::Check(source) => source.check(),
         Command::Schema => run::print_schema(),
