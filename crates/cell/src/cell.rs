@@ -8,7 +8,8 @@ use tidemark_marker::{DeliveryStatus, Verdict};
 use crate::config::{CellConfig, ConfigError, RlcMode, UeConfig};
 use crate::drb::{Drb, UPLINK_MARKER, new_marker};
 use crate::harq::{Again, Block, Feedback, Pool};
-use crate::output::{DropReason, Output, UeId, UeStats};
+use crate::output::{CellStats, DropReason, Output, UeId, UeStats};
+use crate::places::Places;
 use crate::qos::Qos;
 use crate::radio::blocks::BlockSizes;
 use crate::radio::link::LinkTable;
@@ -34,24 +35,24 @@ pub struct Cell<P> {
     pub(crate) table: LinkTable,
     pub(crate) sizes: BlockSizes,
     scheduler: Scheduler,
-    pub(crate) ues: Vec<Ue<P>>,
+    pub(crate) ues: Places<Ue<P>>,
     /// Bearers of all UEs, those of one UE side by side.
-    pub(crate) drbs: Vec<Drb<P>>,
+    pub(crate) drbs: Places<Drb<P>>,
     /// True if a bearer has a guaranteed rate.
-    has_gbr: bool,
+    pub(crate) has_gbr: bool,
     /// Bearers for which a slot has something to do, in order.
-    active: Vec<u32>,
+    pub(crate) active: Vec<u32>,
     /// The next slot to be run.
     next_slot: Option<u64>,
     /// The first slot that has not been run.
     open_slot: u64,
     /// On the way from CU to DU, by bearer.
-    f1_down: VecDeque<(Instant, u32, u32, Packet<P>)>,
+    pub(crate) f1_down: VecDeque<(Instant, u32, u32, Packet<P>)>,
     /// On the way from DU to CU.
-    f1_up: VecDeque<(Instant, u32, DeliveryStatus)>,
+    pub(crate) f1_up: VecDeque<(Instant, u32, DeliveryStatus)>,
     /// Blocks that the UE will have decoded.
-    decoded: VecDeque<(Instant, u32, Vec<Segment>)>,
-    feedback: VecDeque<Feedback>,
+    pub(crate) decoded: VecDeque<(Instant, u32, Vec<Segment>)>,
+    pub(crate) feedback: VecDeque<Feedback>,
     /// On the way to the gNB, by UE.
     pub(crate) uplink: VecDeque<(Instant, u32, Arrived<P>)>,
     /// UEs for which an uplink slot has something to do, in order.
@@ -64,8 +65,7 @@ pub struct Cell<P> {
     pub(crate) timers: Timers,
     pool: Pool,
     pub(crate) outputs: VecDeque<Output<P>>,
-    /// Resource blocks x symbols that were used.
-    pub(crate) resources: u64,
+    pub(crate) stats: CellStats,
 }
 
 impl<P: Inspect> Cell<P> {
@@ -83,8 +83,8 @@ impl<P: Inspect> Cell<P> {
             sizes: BlockSizes::new(config, &pattern),
             scheduler: Scheduler::new(&config.scheduler, config.slot()),
             pattern,
-            ues: Vec::new(),
-            drbs: Vec::new(),
+            ues: Places::new(),
+            drbs: Places::new(),
             has_gbr: false,
             active: Vec::new(),
             next_slot: None,
@@ -101,7 +101,7 @@ impl<P: Inspect> Cell<P> {
             timers: Timers::default(),
             pool: Pool::default(),
             outputs: VecDeque::new(),
-            resources: 0,
+            stats: CellStats::default(),
             config: config.clone(),
         })
     }
@@ -111,11 +111,16 @@ impl<P: Inspect> Cell<P> {
     /// # Errors
     /// The first field that cannot be used.
     pub fn add_ue(&mut self, config: &UeConfig) -> Result<UeId, ConfigError> {
+        let (id, first) = (UeId(self.ues.len() as u32), self.drbs.len() as u32);
+        self.add_ue_as(id, first, config)?;
+        Ok(id)
+    }
+    /// Admits a UE under a number that no other has, from which its random numbers follow, its bearers from `first` on.
+    pub(crate) fn add_ue_as(&mut self, id: UeId, first: u32, config: &UeConfig) -> Result<(), ConfigError> {
         config.validate()?;
-        let (id, first) = (self.ues.len() as u32, self.drbs.len() as u32);
-        let mut ue = Ue::new(&self.config, config, id, first, self.seed)?;
+        let mut ue = Ue::new(&self.config, config, id.0, first, self.seed)?;
         if let Some(marker) = &config.uplink_marker {
-            let marker = new_marker(marker, config.rlc.pdcp_sn, (id, UPLINK_MARKER), self.seed)?;
+            let marker = new_marker(marker, config.rlc.pdcp_sn, (id.0, UPLINK_MARKER), self.seed)?;
             ue.reported = Some(ReportedQueue::new(marker));
         }
         let has_headers = !ue.channel.is_rate();
@@ -125,12 +130,12 @@ impl<P: Inspect> Cell<P> {
             (rlc.unwrap_or(&config.rlc), marker.unwrap_or(&config.marker), Qos::of_flows(&drb.qos_flow))
         });
         let drbs = std::iter::once(default).chain(dedicated).enumerate();
-        let drbs = drbs.map(|(index, drb)| Drb::new((id, index), drb, config.anbr.as_ref(), has_headers, self.seed));
+        let drbs = drbs.map(|(index, drb)| Drb::new((id.0, index), drb, config.anbr.as_ref(), has_headers, self.seed));
         let drbs = drbs.collect::<Result<Vec<_>, _>>()?;
         self.has_gbr |= drbs.iter().any(|drb| drb.qos.is_gbr());
-        self.drbs.extend(drbs);
-        self.ues.push(ue);
-        Ok(UeId(id))
+        (first..).zip(drbs).for_each(|(number, drb)| self.drbs.put(number, Box::new(drb)));
+        self.ues.put(id.0, Box::new(ue));
+        Ok(())
     }
 
     /// Puts a flow of a UE into the QoS flow with this QFI, whatever the packet filters say: a packet detection rule for its
@@ -236,11 +241,15 @@ impl<P: Inspect> Cell<P> {
         self.outputs.pop_front()
     }
 
+    pub(crate) fn has_output(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+
     /// State and counters of a UE; `None` if there is no such UE.
     pub fn ue(&self, now: Instant, ue: UeId) -> Option<UeStats> {
         let ue = self.ues.get(ue.0 as usize)?;
         let mut stats = ue.stats();
-        for drb in &self.drbs[ue.drbs.start as usize..ue.drbs.end as usize] {
+        for drb in ue.drbs.clone().filter_map(|drb| self.drbs.get(drb as usize)) {
             let queue = drb.bearer.queue_state(now);
             stats.queue.backlog += queue.backlog;
             stats.queue.packets += queue.packets;
@@ -249,6 +258,11 @@ impl<P: Inspect> Cell<P> {
         }
         stats.uplink_marked = ue.reported.as_ref().map_or(0, ReportedQueue::marked);
         Some(stats)
+    }
+
+    /// Counters of the cell as a whole.
+    pub fn stats(&self) -> CellStats {
+        self.stats
     }
 
     /// Resource blocks x symbols that the downlink slots between two instants have.
@@ -277,7 +291,7 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// Notes that a bearer has something to send.
-    fn activate(&mut self, now: Instant, drb: u32) {
+    pub(crate) fn activate(&mut self, now: Instant, drb: u32) {
         self.begin_window(now, drb);
         if let Err(position) = self.active.binary_search(&drb) {
             self.active.insert(position, drb);
@@ -297,6 +311,7 @@ impl<P: Inspect> Cell<P> {
                 Released::Delivered(packet, sn, delay) => {
                     delivered = Some(sn);
                     stats.delivered += packet.size;
+                    self.stats.delivered += packet.size;
                     Output::Downlink { at: now, ue: id, packet, delay }
                 }
                 Released::Lost(packet) => {
@@ -533,7 +548,7 @@ impl<P: Inspect> Cell<P> {
         let ue = &mut self.ues[id as usize];
         let decoded = ue.transmit(self.pattern.start(slot), &self.table, &mut block);
         let taken = u64::from(block.prbs * block.symbols);
-        self.resources += taken;
+        self.stats.resources += taken;
         let drb = &mut self.drbs[block.drb as usize];
         drb.resources += taken;
         drb.last_sent = self.pattern.start(slot);

@@ -30,6 +30,13 @@ impl<P: Inspect> Cell<P> {
         Ok(())
     }
 
+    /// The mean SINR of a deployed UE is another from now on, in dB.
+    pub(crate) fn set_mean_sinr(&mut self, id: UeId, sinr_db: f64) {
+        if let Some(ue) = self.ues.get_mut(id.0 as usize) {
+            ue.channel.set_mean(sinr_db);
+        }
+    }
+
     /// The UE's default bearer is marked by another law, or with other thresholds. It starts anew: what stands in the queue
     /// is announced to it, what it knew of flows is not.
     ///
@@ -40,6 +47,7 @@ impl<P: Inspect> Cell<P> {
         let drb = &mut self.drbs[ue.drbs.start as usize];
         let marker = new_marker(config, drb.sn_length, (id.0, 0), self.seed)?;
         drb.set_marker(now, marker);
+        drb.marker_config = config.clone();
         Ok(())
     }
 
@@ -55,7 +63,8 @@ impl<P: Inspect> Cell<P> {
     pub fn hand_over(&mut self, now: Instant, id: UeId) {
         self.interrupt(now, id, HANDOVER);
         let Some(ue) = self.ues.get(id.0 as usize) else { return };
-        for drb in &mut self.drbs[ue.drbs.start as usize..ue.drbs.end as usize] {
+        for index in ue.drbs.clone() {
+            let drb = &mut self.drbs[index as usize];
             drb.marker.handle_handover(now);
             drb.announce(now);
         }

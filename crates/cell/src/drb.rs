@@ -20,6 +20,8 @@ pub(crate) struct Drb<P> {
     pub(crate) ue: u32,
     pub(crate) bearer: Bearer<P>,
     pub(crate) marker: DrbMarker,
+    /// What its marker is like, for another that takes over.
+    pub(crate) marker_config: MarkerConfig,
     /// What its QoS flows are due.
     pub(crate) qos: Qos,
     pub(crate) status: StatusReports,
@@ -74,6 +76,7 @@ impl<P: Inspect> Drb<P> {
             ue,
             bearer: Bearer::new(rlc.clone(), overhead),
             marker: new_marker(marker, rlc.pdcp_sn, (ue, index), seed)?,
+            marker_config: marker.clone(),
             qos,
             status: StatusReports::default(),
             delivery: Delivery::default(),
@@ -87,6 +90,17 @@ impl<P: Inspect> Drb<P> {
             tried_in: None,
             past_marks: 0,
         })
+    }
+
+    /// Forgets the cell at a handover; gives what has not left PDCP in order: SN, time of arrival, packet.
+    pub(crate) fn reset(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
+        self.status = StatusReports::default();
+        self.delivery = Delivery::default();
+        self.tried_in = None;
+        if let Some(anbr) = &mut self.anbr {
+            anbr.begun = None;
+        }
+        self.bearer.re_establish()
     }
 
     /// Gives a packet its PDCP SN and tells the marker.

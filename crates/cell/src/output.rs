@@ -63,6 +63,8 @@ pub enum DropReason {
     QueueFull,
     /// The radio lost it, and RLC gave up.
     Radio,
+    /// Its UE changed cells, and nothing was forwarded.
+    Handover,
 }
 
 /// The time of a packet from its arrival at the RLC queue to the IP stack of its UE, taken apart.
@@ -109,4 +111,15 @@ pub struct UeStats {
     pub dropped_by_queue: u64,
     /// Packets that the radio lost.
     pub dropped_by_radio: u64,
+    /// Packets that were left behind in another cell.
+    pub dropped_by_handover: u64,
+}
+
+/// Counters of a cell, from the beginning.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CellStats {
+    /// Resource blocks x symbols used, retransmissions included.
+    pub resources: u64,
+    /// IP bytes delivered to UEs.
+    pub delivered: Bytes,
 }

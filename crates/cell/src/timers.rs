@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use tidemark_core::Instant;
 
@@ -51,6 +52,10 @@ impl Timers {
             return None;
         }
         self.heap.pop().map(|entry| (entry.drb, entry.timer))
+    }
+    /// Drops the timers of some bearers.
+    pub(crate) fn forget(&mut self, drbs: &Range<u32>) {
+        self.heap.retain(|entry| !drbs.contains(&entry.drb));
     }
 }
 

@@ -64,6 +64,9 @@ impl Run {
         if !result.routers.is_empty() {
             println!("{}", table::routers(&result));
         }
+        if !result.cells.is_empty() {
+            println!("{}", table::cells(&result));
+        }
         println!("{}", table::cell(&result));
         println!("report: {}", page.display());
         match result.interrupted_at_s {

@@ -22,7 +22,7 @@ mod wire;
 
 pub use ledger::NotConserved;
 pub use result::{
-    AnbrResult, CellResult, FlowResult, FlowSeries, Lateness, LiveResult, MediaResult, RouterResult, RouterSeries,
-    RunResult, Series, Split, Transfers, UeResult, UeSeries,
+    AnbrResult, CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, MediaResult, NetworkCellResult,
+    RouterResult, RouterSeries, RunResult, Series, Split, Transfers, UePlace, UeResult, UeSeries,
 };
 pub use simulation::{SetUpError, Simulation};

@@ -1,6 +1,6 @@
 //! What a run remembers of each flow and each UE.
 
-use tidemark_cell::DelaySplit;
+use tidemark_cell::{CellStats, DelaySplit};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::FrameArrival;
 
@@ -102,6 +102,25 @@ pub struct UePoint {
     pub mcs: Option<u8>,
     /// Packets in the RLC queue at the end.
     pub queued: u32,
+}
+
+/// One cell of a network.
+#[derive(Debug, Default)]
+pub struct CellRecord {
+    last: CellStats,
+    /// Finished intervals.
+    pub intervals: Vec<CellPoint>,
+}
+
+/// A cell's values over one interval.
+#[derive(Clone, Copy, Debug)]
+pub struct CellPoint {
+    /// IP bytes delivered to UEs.
+    pub delivered: Bytes,
+    /// Share of the downlink's resources used; `None` where it had none.
+    pub load: Option<f64>,
+    /// UEs at the end.
+    pub ues: u32,
 }
 
 #[derive(Debug, Default)]
@@ -215,6 +234,22 @@ impl FlowRecord {
             scheduling: mean(scheduling),
             retransmission: mean(retransmission),
         })
+    }
+}
+
+impl CellRecord {
+    /// Ends an interval of the series, in which the cell had so many resources.
+    pub fn sample(&mut self, now: CellStats, available: u64) {
+        let used = now.resources - self.last.resources;
+        let load = (available > 0).then(|| used as f64 / available as f64);
+        self.intervals.push(CellPoint { delivered: now.delivered - self.last.delivered, load, ues: 0 });
+        self.last = now;
+    }
+    /// A UE is in the cell as an interval ends.
+    pub fn hosts(&mut self) {
+        if let Some(point) = self.intervals.last_mut() {
+            point.ues += 1;
+        }
     }
 }
 

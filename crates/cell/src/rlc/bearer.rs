@@ -202,6 +202,17 @@ impl<P: Inspect> Bearer<P> {
         false
     }
 
+    /// Re-establishment (TS 38.322 5.1.2) at a handover: takes the SDUs that have not left in order, oldest first, with SN
+    /// and time of arrival. What the receiver has of them it gives up too, so that nothing arrives twice.
+    pub(crate) fn re_establish(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
+        self.unsent = 0;
+        self.queued = Bytes(0);
+        self.retransmissions.clear();
+        self.highest_transmitted = None;
+        let sent = self.window.drain().map(|sent| (sent.sn, sent.arrived, sent.packet));
+        sent.chain(self.queue.drain(..).map(|waiting| (waiting.sn, waiting.arrived, waiting.packet))).collect()
+    }
+
     /// A segment arrived at the UE.
     pub(crate) fn arrived(&mut self, segment: Segment) {
         self.window.arrived(segment);

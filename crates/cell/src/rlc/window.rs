@@ -88,6 +88,11 @@ impl<P> Window<P> {
         };
         Some(Released::Delivered(first.packet, first.sn, split))
     }
+    /// Takes everything: what has not left in order.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Sent<P>> + '_ {
+        self.base += self.entries.len() as u64;
+        self.entries.drain(..)
+    }
     pub(super) fn held(&self, flow: FlowId) -> Bytes {
         self.entries.iter().filter(|sent| sent.packet.flow == flow).map(|sent| sent.packet.size).sum()
     }

@@ -131,6 +131,17 @@ impl<P> UplinkBuffer<P> {
     pub(crate) fn packet_bytes(&self) -> Bytes {
         self.packet_bytes
     }
+    /// Forgets the cell at a handover: gives the packets that wait, with the time when they came. Control elements are gone,
+    /// as RLC's state is of which they tell.
+    pub(crate) fn re_establish(&mut self) -> Vec<(Instant, Packet<P>)> {
+        let last_arrival = self.last_arrival;
+        let old = std::mem::replace(self, Self { last_arrival, ..Self::default() });
+        let packets = old.items.into_iter().filter_map(|item| match item.content {
+            Content::Packet(packet) => Some((item.came, packet)),
+            Content::Control(_) => None,
+        });
+        packets.collect()
+    }
     /// IP bytes of a flow that wait.
     pub(crate) fn held(&self, flow: FlowId) -> Bytes {
         let size = |item: &Item<P>| match &item.content {

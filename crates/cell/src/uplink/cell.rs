@@ -36,7 +36,7 @@ impl<P: Inspect> Cell<P> {
         self.next_uplink.map(|slot| self.pattern.start(slot))
     }
 
-    fn wake_uplink(&mut self, now: Instant, id: u32) {
+    pub(crate) fn wake_uplink(&mut self, now: Instant, id: u32) {
         if let Err(position) = self.active_uplink.binary_search(&id) {
             self.active_uplink.insert(position, id);
         }

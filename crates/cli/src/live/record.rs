@@ -10,8 +10,8 @@ use tidemark_emu::{Counters, Observer, Progress, Seen};
 use tidemark_sim::distribution::Distribution;
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{
-    CellResult, FlowResult, FlowSeries, Lateness, LiveResult, RouterSeries, RunResult, Series, Split, UeResult,
-    UeSeries,
+    CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, RouterSeries, RunResult, Series, Split,
+    UeResult, UeSeries,
 };
 use tidemark_wire::ip::FiveTuple;
 
@@ -146,6 +146,7 @@ impl Recorder {
                 dropped: dropped(stats) - dropped(before),
                 prb_share: share(used(index)),
                 anbr: None,
+                place: None,
             }
         });
         RunResult {
@@ -160,6 +161,7 @@ impl Recorder {
                 throughput_mbps: mbps(self.ues.iter().map(|ue| ue.delivered).sum(), span),
                 conservation: "not checked: a live cell's endpoints are not its own".into(),
             },
+            cells: Vec::new(),
             live: Some(LiveResult {
                 lateness_us: *lateness,
                 busy: busy.as_secs_f64() / whole.as_secs_f64().max(1e-9),
@@ -209,6 +211,7 @@ impl Recorder {
                 queued: Vec::new(),
             },
             routers: RouterSeries::default(),
+            cells: CellSeries::default(),
         }
     }
 }

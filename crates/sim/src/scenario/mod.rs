@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tidemark_cell::channel::TraceError;
-use tidemark_cell::{AnbrConfig, CellConfig, ChannelConfig, DrbConfig, RlcConfig, UeConfig, UeId};
+use tidemark_cell::{AnbrConfig, CellConfig, ChannelConfig, DrbConfig, NetworkConfig, RlcConfig, UeConfig, UeId};
 use tidemark_core::{Duration, Instant};
 use tidemark_marker::{MarkerConfig, Policy, PolicyRule};
 use tidemark_senders::{AppConfig, SenderConfig};
@@ -43,6 +43,8 @@ pub struct Scenario {
     /// The cell.
     #[serde(default)]
     pub cell: CellConfig,
+    /// Many cells like it, and where they stand. Default: one, whose UEs have channels of their own.
+    pub network: Option<NetworkConfig>,
     /// The marker of every bearer that names none of its own.
     #[serde(default)]
     pub marker: MarkerConfig,
