@@ -54,6 +54,8 @@ enum Command {
     },
     /// Repeat a published experiment and put its figures beside ours
     Reproduce(reproduce::Reproduce),
+    /// Run the test cases of RFC 8867 for controllers of real-time media
+    Rfc8867(reproduce::rfc8867::Rfc8867),
 }
 
 fn main() -> ExitCode {
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
         Command::Schema => run::print_schema(),
         Command::Compare { baseline, other } => compare::execute(&baseline, &other),
         Command::Reproduce(reproduce) => reproduce.execute(),
+        Command::Rfc8867(cases) => cases.execute(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

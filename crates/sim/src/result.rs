@@ -133,7 +133,7 @@ pub struct FlowResult {
     /// Time of its data in the router's queue; absent where there is no router on its way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub router_queue_ms: Option<Quantiles>,
-    /// Transfers of known size that completed; absent where there were none.
+    /// Transfers of known size, or pages of the web, that completed; absent where there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfers: Option<Transfers>,
     /// Frames; absent where the flow carries none.
@@ -172,12 +172,12 @@ pub struct FlowResult {
     pub sender_queue: Distribution,
 }
 
-/// Transfers of known size, each over a connection of its own.
+/// Transfers of known size, each over a connection of its own, or pages of the web over one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Transfers {
     /// How many completed.
     pub completed: u64,
-    /// From the opening of the connection to the last byte.
+    /// From the opening of the connection to the last byte; of a page from its request.
     pub completion_ms: Option<Quantiles>,
 }
 

@@ -302,6 +302,9 @@ impl<'a> Simulation<'a> {
         if let Some(rtt) = flow.server.endpoint.take_rtt_sample() {
             flow.record.round_trip(rtt, self.scenario.counts(now));
         }
+        while let Some(page) = flow.server.endpoint.take_completion() {
+            flow.record.completed(page.duration, self.scenario.counts(now));
+        }
         self.serve_server(now, index);
     }
 
