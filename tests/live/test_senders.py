@@ -2,13 +2,14 @@
 
 The kernel's run in real time through a router, a namespace of its own since a host holds back what its own queues are full of
 (TCP small queues), whose way out is an HTB class with a packet FIFO; ours in virtual time over a router of the same rate and
-length. The path itself takes no time (this needs no netem), so that every round trip is the queue's.
+length. Acknowledgements take their way back through a program that holds each of them for a while (this needs no netem).
 """
 
 import json
 import os
 import statistics
 import subprocess
+import sys
 import time
 
 import pytest
@@ -19,6 +20,21 @@ SERVER = "10.9.2.2"
 PACKET, HEADER = 1500, 14
 MBIT, PACKETS = 20, 100
 SECONDS, WARMUP = 25, 5
+DELAY_MS = 20
+
+# Whatever is routed into the device comes back out of it so many milliseconds later.
+HOLD = """
+import collections, fcntl, os, select, struct, sys, time
+device, held = os.open("/dev/net/tun", os.O_RDWR), collections.deque()
+fcntl.ioctl(device, 0x400454CA, struct.pack("16sH", b"hold", 0x1001))  # TUNSETIFF, IFF_TUN | IFF_NO_PI
+print("ready", flush=True)
+while True:
+    wait = max(0, held[0][0] - time.monotonic()) if held else None
+    if select.select([device], [], [], wait)[0]:
+        held.append((time.monotonic() + float(sys.argv[1]) / 1e3, os.read(device, 2000)))
+    while held and held[0][0] <= time.monotonic():
+        os.write(device, held.popleft()[1])
+"""
 
 SCENARIO = f"""
 name = "beside-the-kernel"
@@ -34,7 +50,7 @@ queue = {{ discipline = "fifo", limit = "{PACKETS * PACKET} B" }}
 [[flow]]
 name = "flow"
 router = "htb"
-round_trip = "200 us"
+round_trip = "{DELAY_MS * 1000 + 200} us"
 sender = {{ controller = "cubic", tcp = {{ ecn = "off" }} }}
 """
 
@@ -62,6 +78,7 @@ def link():
     """A sender, a router and a receiver; the router's way to the receiver is slow."""
     needs("iperf3")
     needs("tc")
+    hold = None
     for namespace in NAMESPACES:
         do("ip", "netns", "add", namespace)
     try:
@@ -75,8 +92,17 @@ def link():
         rate = ["rate", f"{MBIT}mbit", "burst", 1600, "quantum", 1600]
         do(*tc, "class", "add", "dev", "net2", "parent", "1:", "classid", "1:1", "htb", *rate)
         do(*tc, "qdisc", "add", "dev", "net2", "parent", "1:1", "pfifo", "limit", PACKETS)
+        command = inside(ROUTER, sys.executable, "-c", HOLD, DELAY_MS)
+        hold = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert hold.stdout.readline() == "ready\n"
+        do(*inside(ROUTER, "ip", "link", "set", "hold", "up"))
+        do(*inside(ROUTER, "ip", "route", "add", "default", "dev", "hold", "table", 100))
+        do(*inside(ROUTER, "ip", "rule", "add", "iif", "net2", "lookup", 100))
         yield
     finally:
+        if hold:
+            hold.kill()
+            hold.wait()
         for namespace in NAMESPACES:
             subprocess.run(["ip", "netns", "delete", namespace], check=False)
 
@@ -115,6 +141,9 @@ def ours(controller, folder):
 
 @pytest.mark.parametrize(("theirs", "name"), [("cubic", "cubic"), ("reno", "reno"), ("bbr", "bbr-v1")])
 def test_the_kernels_sender_and_ours_fill_the_same_queue_alike(link, tmp_path, theirs, name):
+    if theirs == "bbr" and os.getloadavg()[0] > os.cpu_count():
+        # After each stall packets come in a bunch, and BBR takes the bunch's rate for the link's.
+        pytest.skip("this machine is busy, and BBR's model of the path would be one of its stalls")
     (rate, round_trip), (our_rate, our_round_trip) = kernel(theirs), ours(name, tmp_path)
     print(f"{theirs}: kernel {rate:.2f} Mbit/s, {round_trip:.1f} ms; ours {our_rate:.2f} Mbit/s, {our_round_trip:.1f} ms")
     assert our_rate == pytest.approx(rate, rel=0.15)
