@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, Verdict};
 
-use crate::config::{CellConfig, ConfigError, RlcMode, UeConfig};
+use crate::config::{CellConfig, ConfigError, UeConfig};
 use crate::drb::{Drb, UPLINK_MARKER, new_marker};
 use crate::harq::{Again, Block, Feedback, Pool};
 use crate::output::{CellStats, DropReason, Output, UeId, UeStats};
@@ -14,7 +14,7 @@ use crate::qos::Qos;
 use crate::radio::blocks::BlockSizes;
 use crate::radio::link::LinkTable;
 use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
-use crate::rlc::{Released, Segment};
+use crate::rlc::{Released, Segment, Status};
 use crate::scheduler::{Candidate, Scheduler};
 use crate::timers::{Timer, Timers};
 use crate::ue::{Offer, Ue};
@@ -179,7 +179,7 @@ impl<P: Inspect> Cell<P> {
             self.timers.set(now + f1u.delay, index, Timer::Report);
         }
         if f1u.delay.is_zero() {
-            drb.bearer.push(now, sn, packet);
+            drb.bearer.push(now, now, sn, packet);
             self.activate(now, index);
         } else {
             self.f1_down.push_back((now + f1u.delay, index, sn, packet));
@@ -203,8 +203,9 @@ impl<P: Inspect> Cell<P> {
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         while self.f1_down.front().is_some_and(|(at, ..)| *at <= now) {
-            let Some((_, drb, sn, packet)) = self.f1_down.pop_front() else { break };
-            self.drbs[drb as usize].bearer.push(now, sn, packet);
+            let Some((at, drb, sn, packet)) = self.f1_down.pop_front() else { break };
+            let entered = Instant::ZERO + at.since(Instant::ZERO + self.config.f1u.delay);
+            self.drbs[drb as usize].bearer.push(now, entered, sn, packet);
             self.activate(now, drb);
         }
         while self.f1_up.front().is_some_and(|(at, ..)| *at <= now) {
@@ -213,7 +214,7 @@ impl<P: Inspect> Cell<P> {
         }
         while self.decoded.front().is_some_and(|(at, ..)| *at <= now) {
             let Some((_, drb, segments)) = self.decoded.pop_front() else { break };
-            segments.iter().for_each(|segment| self.drbs[drb as usize].bearer.arrived(*segment));
+            segments.iter().for_each(|segment| self.drbs[drb as usize].bearer.arrived(now, *segment));
             self.pool.give_back(segments);
             self.release(now, drb);
         }
@@ -305,11 +306,9 @@ impl<P: Inspect> Cell<P> {
     fn release(&mut self, now: Instant, index: u32) {
         let drb = &mut self.drbs[index as usize];
         let (id, stats) = (UeId(drb.ue), &mut self.ues[drb.ue as usize].stats);
-        let mut delivered = None;
         while let Some(released) = drb.bearer.release(now) {
             self.outputs.push_back(match released {
-                Released::Delivered(packet, sn, delay) => {
-                    delivered = Some(sn);
+                Released::Delivered(packet, delay) => {
                     stats.delivered += packet.size;
                     self.stats.delivered += packet.size;
                     Output::Downlink { at: now, ue: id, packet, delay }
@@ -320,19 +319,32 @@ impl<P: Inspect> Cell<P> {
                 }
             });
         }
-        if delivered.is_some() && drb.bearer.mode() == RlcMode::Am {
-            drb.status.delivered = delivered;
-            self.ask_for_status(now, index);
+        self.arm(now, index);
+    }
+
+    /// Sees to it that the bearer's next timer is heard of.
+    fn arm(&mut self, now: Instant, index: u32) {
+        let drb = &mut self.drbs[index as usize];
+        let Some(at) = drb.bearer.next_timer(now) else { return };
+        if drb.armed.is_none_or(|armed| at < armed) {
+            drb.armed = Some(at);
+            self.timers.set(at, index, Timer::Rlc);
         }
     }
 
-    /// The receiver sends a status report as soon as t-StatusProhibit lets it.
-    fn ask_for_status(&mut self, now: Instant, index: u32) {
-        let status = &mut self.drbs[index as usize].status;
-        if !status.pending {
-            status.pending = true;
-            self.timers.set(status.allowed.max(now), index, Timer::Status);
+    /// A timer of RLC or PDCP may have ended.
+    fn handle_rlc_timer(&mut self, now: Instant, index: u32) {
+        let drb = &mut self.drbs[index as usize];
+        drb.armed = drb.armed.filter(|armed| *armed > now);
+        let status = drb.bearer.handle_timers(now);
+        let (ue, has_data) = (drb.ue, drb.bearer.has_data());
+        if let Some(status) = status {
+            self.send_control(now, ue, Control::Status { drb: index, status });
         }
+        if has_data {
+            self.activate(now, index);
+        }
+        self.release(now, index);
     }
 
     fn handle_feedback(&mut self, now: Instant, feedback: Feedback) {
@@ -348,33 +360,16 @@ impl<P: Inspect> Cell<P> {
             self.activate(self.pattern.start(slot), drb);
         } else {
             ue.stats.lost_blocks += 1;
-            // The receiver waits for the gap to close before it asks for the missing parts, or forgets them.
-            let t_reassembly = self.drbs[block.drb as usize].bearer.t_reassembly();
-            self.timers.set(now + t_reassembly, block.drb, Timer::Reassembly(block.segments));
+            let drb = block.drb;
+            self.drbs[drb as usize].bearer.lost(now, &block.segments);
+            self.pool.give_back(block.segments);
+            self.release(now, drb);
         }
     }
 
     fn handle_timer(&mut self, now: Instant, index: u32, timer: Timer) {
-        let drb = &mut self.drbs[index as usize];
         match timer {
-            Timer::Reassembly(segments) => match drb.bearer.mode() {
-                RlcMode::Am => {
-                    drb.status.missing.extend(segments);
-                    self.ask_for_status(now, index);
-                }
-                RlcMode::Um => {
-                    segments.iter().for_each(|segment| drb.bearer.give_up(segment.sdu));
-                    self.release(now, index);
-                }
-            },
-            Timer::Status => {
-                drb.status.pending = false;
-                drb.status.allowed = now + drb.bearer.t_status_prohibit();
-                let missing = std::mem::take(&mut drb.status.missing);
-                let delivered = drb.status.delivered;
-                let ue = drb.ue;
-                self.send_control(now, ue, Control::Status { drb: index, delivered, missing });
-            }
+            Timer::Rlc => self.handle_rlc_timer(now, index),
             Timer::Report => self.send_report(now, index),
             Timer::Window => self.end_window(now, index),
             Timer::Recommendation(octets) => self.deliver_recommendation(now, index, octets),
@@ -382,14 +377,14 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// A status report of the UE reaches the gNB.
-    pub(crate) fn status_arrives(&mut self, now: Instant, index: u32, delivered: Option<u32>, missing: Vec<Segment>) {
+    pub(crate) fn status_arrives(&mut self, now: Instant, index: u32, status: &Status) {
         let drb = &mut self.drbs[index as usize];
-        drb.acknowledged(delivered);
-        if !missing.is_empty() {
-            missing.into_iter().for_each(|segment| drb.bearer.retransmit(segment));
-            self.release(now, index);
+        drb.acknowledged(status.delivered);
+        drb.bearer.handle_status(status);
+        if drb.bearer.has_data() {
             self.activate(now, index);
         }
+        self.release(now, index);
         self.report(now, index);
     }
 
@@ -461,6 +456,7 @@ impl<P: Inspect> Cell<P> {
             self.scheduler.served(chosen.drb, bytes);
             self.drbs[chosen.drb as usize].qos.sent(bytes);
             self.report(now, chosen.drb);
+            self.arm(now, chosen.drb);
         }
         self.scheduler.end_slot();
         self.open_slot = slot + 1;
@@ -525,6 +521,10 @@ impl<P: Inspect> Cell<P> {
         };
         let mut segments = self.pool.take();
         let (outputs, id) = (&mut self.outputs, UeId(drb.ue));
+        drb.bearer.discard(now, &mut drb.marker, |packet| {
+            ue.stats.dropped_by_timer += 1;
+            outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Discarded });
+        });
         let mut dropped = 0;
         let carried = drb.bearer.fill(now, due, room as u32, &mut drb.marker, &mut segments, |packet| {
             dropped += 1;

@@ -6,7 +6,7 @@ use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, SnLength};
 use crate::anbr::{AnbrConfig, Estimator};
 use crate::config::{ConfigError, RlcConfig, RlcMode, pdcp_header};
 use crate::qos::Qos;
-use crate::rlc::{Bearer, Overhead, Segment};
+use crate::rlc::{Bearer, Overhead};
 
 /// In place of a bearer's number, the marker of what a UE sends.
 pub(crate) const UPLINK_MARKER: usize = 255;
@@ -24,7 +24,8 @@ pub(crate) struct Drb<P> {
     pub(crate) marker_config: MarkerConfig,
     /// What its QoS flows are due.
     pub(crate) qos: Qos,
-    pub(crate) status: StatusReports,
+    /// The earliest of its timers that is set.
+    pub(crate) armed: Option<Instant>,
     delivery: Delivery,
     pub(crate) sn_length: SnLength,
     sn_count: u32,
@@ -40,16 +41,6 @@ pub(crate) struct Drb<P> {
     pub(crate) tried_in: Option<u64>,
     /// Marks of markers before this one.
     past_marks: u64,
-}
-
-/// AM: what the receiver will say in its next status report (TS 38.322 5.3.4).
-#[derive(Debug, Default)]
-pub(crate) struct StatusReports {
-    pub(crate) pending: bool,
-    pub(crate) allowed: Instant,
-    /// PDCP SN of the last SDU that arrived in order.
-    pub(crate) delivered: Option<u32>,
-    pub(crate) missing: Vec<Segment>,
 }
 
 /// What the DU has told the CU.
@@ -78,7 +69,7 @@ impl<P: Inspect> Drb<P> {
             marker: new_marker(marker, rlc.pdcp_sn, (ue, index), seed)?,
             marker_config: marker.clone(),
             qos,
-            status: StatusReports::default(),
+            armed: None,
             delivery: Delivery::default(),
             sn_length: rlc.pdcp_sn,
             sn_count: rlc.pdcp_sn.modulus(),
@@ -94,7 +85,7 @@ impl<P: Inspect> Drb<P> {
 
     /// Forgets the cell at a handover; gives what has not left PDCP in order: SN, time of arrival, packet.
     pub(crate) fn reset(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
-        self.status = StatusReports::default();
+        self.armed = None;
         self.delivery = Delivery::default();
         self.tried_in = None;
         if let Some(anbr) = &mut self.anbr {

@@ -69,7 +69,7 @@ impl<P: Inspect> Cell<P> {
         for (index, LeavingDrb { mut drb, downlink }) in ue.drbs.clone().zip(drbs) {
             for (sn, arrived, packet) in downlink {
                 match config.data {
-                    HandoverData::Forwarded => drb.bearer.push(arrived.min(now), sn, packet),
+                    HandoverData::Forwarded => drb.bearer.push(arrived.min(now), arrived.min(now), sn, packet),
                     HandoverData::Lost => {
                         ue.stats.dropped_by_handover += 1;
                         let reason = DropReason::Handover;

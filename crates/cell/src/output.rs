@@ -65,17 +65,26 @@ pub enum DropReason {
     Radio,
     /// Its UE changed cells, and nothing was forwarded.
     Handover,
+    /// It waited for longer than PDCP's discardTimer.
+    Discarded,
 }
 
-/// The time of a packet from its arrival at the RLC queue to the IP stack of its UE, taken apart.
+/// The time of a packet from its arrival at the CU to the IP stack of its UE, taken apart; of an uplink packet from the UE's
+/// IP stack to the gNB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct DelaySplit {
+    /// In the CU and on its way to the DU.
+    pub cu: Duration,
     /// Behind other packets.
     pub queuing: Duration,
     /// At the head of the queue until its last byte would have arrived without errors.
     pub scheduling: Duration,
-    /// HARQ and RLC retransmission, and waiting for packets before it.
-    pub retransmission: Duration,
+    /// HARQ retransmission.
+    pub harq: Duration,
+    /// RLC retransmission, from HARQ's giving up on.
+    pub rlc: Duration,
+    /// Arrived, waiting for packets before it.
+    pub reordering: Duration,
 }
 
 /// State and counters of one UE. Counters count from the beginning.
@@ -109,6 +118,8 @@ pub struct UeStats {
     pub dropped_by_law: u64,
     /// Packets that found the queue full.
     pub dropped_by_queue: u64,
+    /// Packets that PDCP discarded.
+    pub dropped_by_timer: u64,
     /// Packets that the radio lost.
     pub dropped_by_radio: u64,
     /// Packets that were left behind in another cell.

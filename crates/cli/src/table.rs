@@ -41,8 +41,8 @@ pub fn flows(result: &RunResult) -> String {
         let s = flow.split_ms?;
         let router = s.router.map_or_else(String::new, |wait| format!("router {wait:.1} + "));
         Some(format!(
-            "  {}: propagation {:.1} + {router}queuing {:.1} + scheduling {:.1} + retransmission {:.1}\n",
-            flow.name, s.propagation, s.queuing, s.scheduling, s.retransmission
+            "  {}: propagation {:.1} + {router}CU {:.1} + queuing {:.1} + scheduling {:.1} + HARQ {:.1} + RLC {:.1} + reordering {:.1}\n",
+            flow.name, s.propagation, s.cu, s.queuing, s.scheduling, s.harq, s.rlc, s.reordering
         ))
     });
     format!("{table}\n{}mean one-way delay in ms:\n{}", rest(result.flows.len()), splits.collect::<String>())

@@ -46,9 +46,7 @@ struct Parts {
     packets: u64,
     propagation: Duration,
     router: Duration,
-    queuing: Duration,
-    scheduling: Duration,
-    retransmission: Duration,
+    cell: DelaySplit,
 }
 
 #[derive(Debug, Default)]
@@ -179,7 +177,7 @@ impl FlowRecord {
             return;
         }
         let total = packet.at.since(packet.sent);
-        let DelaySplit { queuing, scheduling, retransmission } = packet.delay;
+        let DelaySplit { cu, queuing, scheduling, harq, rlc, reordering } = packet.delay;
         self.last_arrival = packet.at;
         self.delivered += packet.size;
         self.marked += marked;
@@ -190,11 +188,14 @@ impl FlowRecord {
             self.router_queue.record(waited);
         }
         self.parts.packets += 1;
-        self.parts.propagation += total - waited - queuing - scheduling - retransmission;
+        self.parts.propagation += total - waited - cu - queuing - scheduling - harq - rlc - reordering;
         self.parts.router += waited;
-        self.parts.queuing += queuing;
-        self.parts.scheduling += scheduling;
-        self.parts.retransmission += retransmission;
+        self.parts.cell.cu += cu;
+        self.parts.cell.queuing += queuing;
+        self.parts.cell.scheduling += scheduling;
+        self.parts.cell.harq += harq;
+        self.parts.cell.rlc += rlc;
+        self.parts.cell.reordering += reordering;
     }
     /// Counts a round-trip time.
     pub fn round_trip(&mut self, rtt: Duration, counts: bool) {
@@ -225,14 +226,17 @@ impl FlowRecord {
     }
     /// The mean delay taken apart; `None` where nothing arrived. `router` is said where there is one on the way.
     pub fn split(&self, has_router: bool) -> Option<Split> {
-        let Parts { packets, propagation, router, queuing, scheduling, retransmission } = self.parts;
+        let Parts { packets, propagation, router, cell } = self.parts;
         let mean = |sum: Duration| round((sum / packets.max(1)).as_millis_f64(), 1e3);
         (packets > 0).then(|| Split {
             propagation: mean(propagation),
             router: has_router.then(|| mean(router)),
-            queuing: mean(queuing),
-            scheduling: mean(scheduling),
-            retransmission: mean(retransmission),
+            cu: mean(cell.cu),
+            queuing: mean(cell.queuing),
+            scheduling: mean(cell.scheduling),
+            harq: mean(cell.harq),
+            rlc: mean(cell.rlc),
+            reordering: mean(cell.reordering),
         })
     }
 }

@@ -234,12 +234,18 @@ pub struct Split {
     /// In the queue of a router; absent where there is none on the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub router: Option<f64>,
+    /// In the CU and on its way to the DU.
+    pub cu: f64,
     /// In the RLC queue behind other packets.
     pub queuing: f64,
     /// At the head of the RLC queue, waiting for the scheduler, and in the air.
     pub scheduling: f64,
-    /// HARQ and RLC retransmission, and waiting for packets before it.
-    pub retransmission: f64,
+    /// HARQ retransmission.
+    pub harq: f64,
+    /// RLC retransmission, where HARQ had given up.
+    pub rlc: f64,
+    /// At the UE, waiting for packets before it.
+    pub reordering: f64,
 }
 
 /// One UE, after the warm-up.

@@ -251,7 +251,8 @@ fn router_result(name: &str, law: String, router: &Router, (from, to): (Instant,
 }
 
 fn dropped(ue: &UeStats) -> u64 {
-    ue.dropped_by_law + ue.dropped_by_queue + ue.dropped_by_radio + ue.dropped_by_handover
+    let waiting = ue.dropped_by_queue + ue.dropped_by_timer;
+    ue.dropped_by_law + waiting + ue.dropped_by_radio + ue.dropped_by_handover
 }
 
 fn series(scenario: &Scenario, run: &Simulation<'_>) -> Series {

@@ -125,7 +125,8 @@ sender = { controller = "prague" }
     assert!(split.router.unwrap() < 2.0 && split.queuing < 3.0, "{split:?}");
     assert!(result.routers[0].utilisation > 0.9, "{}", result.routers[0].utilisation);
     let owd = result.flows[0].owd_ms.unwrap().mean;
-    let parts = split.propagation + split.router.unwrap() + split.queuing + split.scheduling + split.retransmission;
+    let cell = split.cu + split.queuing + split.scheduling + split.harq + split.rlc + split.reordering;
+    let parts = split.propagation + split.router.unwrap() + cell;
     assert!((parts - owd).abs() < 0.01, "{parts} {owd}");
 }
 
