@@ -13,12 +13,9 @@ export interface Quantiles {
 /** Mean one-way delay of a flow, taken apart, in milliseconds. */
 export interface Split {
   propagation: Measured;
-  cu: Measured;
   queuing: Measured;
   scheduling: Measured;
-  harq: Measured;
-  rlc: Measured;
-  reordering: Measured;
+  retransmission: Measured;
 }
 
 /** (delay in ms, fraction of packets with at most this delay), both rising. */
@@ -109,12 +106,9 @@ function split(value: unknown): Split {
   const s = object(value);
   return {
     propagation: measured(s.propagation),
-    cu: measured(s.cu),
     queuing: measured(s.queuing),
     scheduling: measured(s.scheduling),
-    harq: measured(s.harq),
-    rlc: measured(s.rlc),
-    reordering: measured(s.reordering),
+    retransmission: measured(s.retransmission),
   };
 }
 

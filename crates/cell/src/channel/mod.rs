@@ -10,7 +10,6 @@ use std::sync::Arc;
 use tidemark_core::{BitRate, Duration, Instant, Stream};
 
 use crate::config::ConfigError;
-use crate::network::DeployedConfig;
 use fading::Fading;
 pub use trace::{Trace, TraceConfig, TraceError, TraceFormat};
 
@@ -30,8 +29,6 @@ pub enum ChannelConfig {
     Trace(TraceConfig),
     /// A constant rate without radio errors.
     Fixed(FixedConfig),
-    /// In a network of cells: the SINR follows from where the UE is and from what other cells send.
-    Deployed(DeployedConfig),
 }
 
 /// A constant SNR.
@@ -131,7 +128,6 @@ impl ChannelConfig {
                 Err(ConfigError::new("channel.rate", "must be at least 10 kbit/s"))
             }
             Self::Fixed(_) => Ok(()),
-            Self::Deployed(config) => config.validate(),
         }
     }
 }
@@ -158,8 +154,6 @@ pub enum Channel {
     Trace(Arc<Trace>),
     /// A constant rate.
     Fixed(BitRate),
-    /// What a network says of its mean, in dB, and fading around it.
-    Deployed(f64, Option<Box<Fading>>),
 }
 
 impl Channel {
@@ -178,12 +172,6 @@ impl Channel {
                 config.content.clone().ok_or(ConfigError::new("channel.file", "the trace has not been read"))?,
             ),
             ChannelConfig::Fixed(config) => Self::Fixed(config.rate),
-            ChannelConfig::Deployed(config) => {
-                let outside = ConfigError::new("channel.model", "`deployed` needs a network of cells around it");
-                let carrier_ghz = config.carrier_ghz.ok_or(outside)?;
-                let fading = |speed| Box::new(Fading::new(0.0, speed, carrier_ghz, stream));
-                Self::Deployed(0.0, config.doppler_kmh().map(fading))
-            }
         })
     }
 
@@ -194,8 +182,6 @@ impl Channel {
             Self::Fading(fading) => Quality::Snr(fading.snr_db(now)),
             Self::Trace(trace) => trace.at(now),
             Self::Fixed(rate) => Quality::Rate(*rate),
-            Self::Deployed(_, Some(fading)) => Quality::Snr(fading.snr_db(now)),
-            Self::Deployed(snr_db, None) => Quality::Snr(*snr_db),
         }
     }
 
@@ -204,17 +190,7 @@ impl Channel {
         match self {
             Self::Trace(trace) => trace.is_rate(),
             Self::Fixed(_) => true,
-            Self::Static(_) | Self::Fading(_) | Self::Deployed(..) => false,
-        }
-    }
-
-    /// The mean SINR of a deployed UE is another from now on.
-    pub(crate) fn set_mean(&mut self, mean_db: f64) {
-        if let Self::Deployed(snr_db, fading) = self {
-            *snr_db = mean_db;
-            if let Some(fading) = fading {
-                fading.set_mean(mean_db);
-            }
+            Self::Static(_) | Self::Fading(_) => false,
         }
     }
 
