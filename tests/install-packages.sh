@@ -3,7 +3,7 @@
 # What is missing makes its tests skip and say so, so this may be left out; without root it does nothing and says so.
 set -eu
 
-packages="tshark iproute2 iputils-ping ethtool nftables iperf3 chromium"
+packages="tshark iproute2 iputils-ping ethtool nftables iperf3 tcpdump chromium"
 
 if [ "$(id -u)" -ne 0 ]; then
     echo "install-packages.sh: SKIPPED: not root. Run as root, or have an administrator install: $packages" >&2

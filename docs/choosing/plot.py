@@ -89,10 +89,11 @@ def draw(load, rows, low, high):
         line = " ".join(f"{x:.1f} {y:.1f}" for x, y in points)
         out.append(f'<path class="{style}" d="M{line}"/>')
         out.extend(shape(kind, x, y, style) for x, y in points)
-        # The ends of L4S below their points, those of ANBR above: the others lie between.
+        # The ends of L4S and ANBR below their points, those of the queue-aware recommendation above: the others lie between.
         if name in ("L4S", "ANBR", "ANBR (queue-aware)"):
+            below = name != "ANBR (queue-aware)"
             for (x, y), row in ((points[0], own[0]), (points[-1], own[-1])):
-                dy = 18 if name == "L4S" else -10
+                dy = 18 if below else -10
                 out.append(f'<text class="{style} small" x="{x:.1f}" y="{y + dy:.1f}" text-anchor="middle">{row["parameter"]}</text>')
     out.append("</svg>\n")
     return "\n".join(out)

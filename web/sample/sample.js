@@ -76,8 +76,11 @@ export function sample(count) {
     const owd = delays.map((delay) => 22 + delay);
     const name = count <= 3 ? `${controller}-${i + 1}` : `flow-${i + 1}`;
     const mean = quantiles(owd).mean ?? 0;
-    const retransmission = round(0.4 + fading * 0.4 * random());
+    const harq = round(0.4 + fading * 0.3 * random());
+    const rlc = round(fading * 0.1 * random());
+    const reordering = round(0.2 + fading * 0.2 * random());
     const scheduling = round(2 + random());
+    const rest = scheduling + harq + rlc + reordering;
     flows.push({
       name,
       ue: `ue-${i + 1}`,
@@ -92,7 +95,7 @@ export function sample(count) {
       marked: marks.reduce((sum, value) => sum + value, 0),
       dropped: controller === "cubic" ? Math.floor(random() * 12) : 0,
       retransmissions: controller === "cubic" ? Math.floor(random() * 14) : 0,
-      split_ms: { propagation: 19, queuing: round(mean - 19 - scheduling - retransmission), scheduling, retransmission },
+      split_ms: { propagation: 19, cu: 0, queuing: round(mean - 19 - rest), scheduling, harq, rlc, reordering },
       owd_cdf: cdf(owd),
       queue_cdf: cdf(delays),
     });

@@ -13,9 +13,12 @@ export interface Quantiles {
 /** Mean one-way delay of a flow, taken apart, in milliseconds. */
 export interface Split {
   propagation: Measured;
+  cu: Measured;
   queuing: Measured;
   scheduling: Measured;
-  retransmission: Measured;
+  harq: Measured;
+  rlc: Measured;
+  reordering: Measured;
 }
 
 /** (delay in ms, fraction of packets with at most this delay), both rising. */
@@ -106,9 +109,12 @@ function split(value: unknown): Split {
   const s = object(value);
   return {
     propagation: measured(s.propagation),
+    cu: measured(s.cu),
     queuing: measured(s.queuing),
     scheduling: measured(s.scheduling),
-    retransmission: measured(s.retransmission),
+    harq: measured(s.harq),
+    rlc: measured(s.rlc),
+    reordering: measured(s.reordering),
   };
 }
 

@@ -6,10 +6,13 @@ import type { Ensemble } from "./ensemble.ts";
 import { ABSENT, figure, fixed, plain } from "./format.ts";
 
 export const PARTS: { key: keyof Split; name: string; colour: string }[] = [
-  { key: "propagation", name: "propagation", colour: "var(--muted)" },
-  { key: "queuing", name: "queuing", colour: "var(--series-1)" },
+  { key: "propagation", name: "core", colour: "var(--muted)" },
+  { key: "cu", name: "CU", colour: "var(--series-4)" },
+  { key: "queuing", name: "RLC queue", colour: "var(--series-1)" },
   { key: "scheduling", name: "scheduling and air", colour: "var(--series-0)" },
-  { key: "retransmission", name: "retransmission", colour: "var(--series-2)" },
+  { key: "harq", name: "HARQ", colour: "var(--series-2)" },
+  { key: "rlc", name: "RLC retransmission", colour: "var(--series-3)" },
+  { key: "reordering", name: "reordering", colour: "var(--series-5)" },
 ];
 
 /** The sum of the parts; absent where a part is. */
@@ -28,7 +31,15 @@ export function mean(splits: Split[]): Split {
   const whole = splits.filter((split) => total(split) !== null);
   const of = (key: keyof Split): Measured =>
     whole.length === 0 ? null : whole.reduce((sum, split) => sum + (split[key] ?? 0), 0) / whole.length;
-  return { propagation: of("propagation"), queuing: of("queuing"), scheduling: of("scheduling"), retransmission: of("retransmission") };
+  return {
+    propagation: of("propagation"),
+    cu: of("cu"),
+    queuing: of("queuing"),
+    scheduling: of("scheduling"),
+    harq: of("harq"),
+    rlc: of("rlc"),
+    reordering: of("reordering"),
+  };
 }
 
 /** Round steps of an axis from 0 to `max`: 1, 2 or 5 times a power of ten, at most seven of them. */

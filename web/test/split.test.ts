@@ -3,15 +3,18 @@ import { describe, expect, test } from "vitest";
 import type { Split } from "../src/data.ts";
 import { mean, PARTS, ticks, total } from "../src/split.ts";
 
-const split = (propagation: number | null, queuing: number | null, scheduling: number | null, retransmission: number | null): Split => ({
+const split = (propagation: number | null, queuing: number | null, scheduling: number | null, harq: number | null): Split => ({
   propagation,
+  cu: 0,
   queuing,
   scheduling,
-  retransmission,
+  harq,
+  rlc: 0,
+  reordering: 0,
 });
 
 test("the parts are all of a packet's way, each once", () => {
-  expect(PARTS.map(({ key }) => key)).toEqual(["propagation", "queuing", "scheduling", "retransmission"]);
+  expect(PARTS.map(({ key }) => key)).toEqual(["propagation", "cu", "queuing", "scheduling", "harq", "rlc", "reordering"]);
 });
 
 test("the total is the sum, and absent where a part is", () => {
@@ -22,7 +25,7 @@ test("the total is the sum, and absent where a part is", () => {
 
 test("the mean is over the whole ones only", () => {
   expect(mean([split(10, 4, 2, 0), split(20, 8, 4, 1), split(900, null, 900, 900)])).toEqual(split(15, 6, 3, 0.5));
-  expect(mean([])).toEqual(split(null, null, null, null));
+  expect(Object.values(mean([]))).toEqual([null, null, null, null, null, null, null]);
   expect(total(mean([split(1, null, 1, 1)]))).toBeNull();
 });
 

@@ -5,16 +5,16 @@ use std::collections::VecDeque;
 use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, Verdict};
 
-use crate::config::{CellConfig, ConfigError, RlcMode, UeConfig};
+use crate::config::{CellConfig, ConfigError, UeConfig};
 use crate::drb::{Drb, UPLINK_MARKER, new_marker};
 use crate::harq::{Again, Block, Feedback, Pool};
-use crate::observe::{Observer, Passage, Sdu};
-use crate::output::{DropReason, Output, UeId, UeStats};
+use crate::output::{CellStats, DropReason, Output, UeId, UeStats};
+use crate::places::Places;
 use crate::qos::Qos;
 use crate::radio::blocks::BlockSizes;
 use crate::radio::link::LinkTable;
 use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
-use crate::rlc::{Released, Segment};
+use crate::rlc::{Released, Segment, Status};
 use crate::scheduler::{Candidate, Scheduler};
 use crate::timers::{Timer, Timers};
 use crate::ue::{Offer, Ue};
@@ -35,24 +35,24 @@ pub struct Cell<P> {
     pub(crate) table: LinkTable,
     pub(crate) sizes: BlockSizes,
     scheduler: Scheduler,
-    pub(crate) ues: Vec<Ue<P>>,
+    pub(crate) ues: Places<Ue<P>>,
     /// Bearers of all UEs, those of one UE side by side.
-    pub(crate) drbs: Vec<Drb<P>>,
+    pub(crate) drbs: Places<Drb<P>>,
     /// True if a bearer has a guaranteed rate.
-    has_gbr: bool,
+    pub(crate) has_gbr: bool,
     /// Bearers for which a slot has something to do, in order.
-    active: Vec<u32>,
+    pub(crate) active: Vec<u32>,
     /// The next slot to be run.
     next_slot: Option<u64>,
     /// The first slot that has not been run.
     open_slot: u64,
     /// On the way from CU to DU, by bearer.
-    f1_down: VecDeque<(Instant, u32, u32, Packet<P>)>,
+    pub(crate) f1_down: VecDeque<(Instant, u32, u32, Packet<P>)>,
     /// On the way from DU to CU.
-    f1_up: VecDeque<(Instant, u32, DeliveryStatus)>,
+    pub(crate) f1_up: VecDeque<(Instant, u32, DeliveryStatus)>,
     /// Blocks that the UE will have decoded.
-    decoded: VecDeque<(Instant, u32, Vec<Segment>)>,
-    feedback: VecDeque<Feedback>,
+    pub(crate) decoded: VecDeque<(Instant, u32, Vec<Segment>)>,
+    pub(crate) feedback: VecDeque<Feedback>,
     /// On the way to the gNB, by UE.
     pub(crate) uplink: VecDeque<(Instant, u32, Arrived<P>)>,
     /// UEs for which an uplink slot has something to do, in order.
@@ -65,9 +65,7 @@ pub struct Cell<P> {
     pub(crate) timers: Timers,
     pool: Pool,
     pub(crate) outputs: VecDeque<Output<P>>,
-    /// Resource blocks x symbols that were used.
-    pub(crate) resources: u64,
-    pub(crate) observer: Option<Observer<P>>,
+    pub(crate) stats: CellStats,
 }
 
 impl<P: Inspect> Cell<P> {
@@ -85,8 +83,8 @@ impl<P: Inspect> Cell<P> {
             sizes: BlockSizes::new(config, &pattern),
             scheduler: Scheduler::new(&config.scheduler, config.slot()),
             pattern,
-            ues: Vec::new(),
-            drbs: Vec::new(),
+            ues: Places::new(),
+            drbs: Places::new(),
             has_gbr: false,
             active: Vec::new(),
             next_slot: None,
@@ -103,8 +101,7 @@ impl<P: Inspect> Cell<P> {
             timers: Timers::default(),
             pool: Pool::default(),
             outputs: VecDeque::new(),
-            resources: 0,
-            observer: None,
+            stats: CellStats::default(),
             config: config.clone(),
         })
     }
@@ -114,11 +111,16 @@ impl<P: Inspect> Cell<P> {
     /// # Errors
     /// The first field that cannot be used.
     pub fn add_ue(&mut self, config: &UeConfig) -> Result<UeId, ConfigError> {
+        let (id, first) = (UeId(self.ues.len() as u32), self.drbs.len() as u32);
+        self.add_ue_as(id, first, config)?;
+        Ok(id)
+    }
+    /// Admits a UE under a number that no other has, from which its random numbers follow, its bearers from `first` on.
+    pub(crate) fn add_ue_as(&mut self, id: UeId, first: u32, config: &UeConfig) -> Result<(), ConfigError> {
         config.validate()?;
-        let (id, first) = (self.ues.len() as u32, self.drbs.len() as u32);
-        let mut ue = Ue::new(&self.config, config, id, first, self.seed)?;
+        let mut ue = Ue::new(&self.config, config, id.0, first, self.seed)?;
         if let Some(marker) = &config.uplink_marker {
-            let marker = new_marker(marker, config.rlc.pdcp_sn, (id, UPLINK_MARKER), self.seed)?;
+            let marker = new_marker(marker, config.rlc.pdcp_sn, (id.0, UPLINK_MARKER), self.seed)?;
             ue.reported = Some(ReportedQueue::new(marker));
         }
         let has_headers = !ue.channel.is_rate();
@@ -128,12 +130,12 @@ impl<P: Inspect> Cell<P> {
             (rlc.unwrap_or(&config.rlc), marker.unwrap_or(&config.marker), Qos::of_flows(&drb.qos_flow))
         });
         let drbs = std::iter::once(default).chain(dedicated).enumerate();
-        let drbs = drbs.map(|(index, drb)| Drb::new((id, index), drb, config.anbr.as_ref(), has_headers, self.seed));
+        let drbs = drbs.map(|(index, drb)| Drb::new((id.0, index), drb, config.anbr.as_ref(), has_headers, self.seed));
         let drbs = drbs.collect::<Result<Vec<_>, _>>()?;
         self.has_gbr |= drbs.iter().any(|drb| drb.qos.is_gbr());
-        self.drbs.extend(drbs);
-        self.ues.push(ue);
-        Ok(UeId(id))
+        (first..).zip(drbs).for_each(|(number, drb)| self.drbs.put(number, Box::new(drb)));
+        self.ues.put(id.0, Box::new(ue));
+        Ok(())
     }
 
     /// Puts a flow of a UE into the QoS flow with this QFI, whatever the packet filters say: a packet detection rule for its
@@ -147,53 +149,37 @@ impl<P: Inspect> Cell<P> {
         known.then_some(()).ok_or_else(|| ConfigError::new("qfi", "must be that of a QoS flow of the UE"))
     }
 
-    /// `observer` hears from now on of everything that passes the CU.
-    pub fn observe(&mut self, observer: Observer<P>) {
-        self.observer = Some(observer);
-    }
-
     /// A downlink packet reaches the CU: SDAP finds its bearer, the law decides, PDCP numbers it, F1-U carries it to the RLC
     /// queue.
     pub fn handle_downlink(&mut self, now: Instant, id: UeId, mut packet: Packet<P>) {
         let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
         let index = ue.sdap.downlink(&packet);
         let drb = &mut self.drbs[index as usize];
-        let f1u = &self.config.f1u;
-        let queue = f1u.rlc_in_sight.then(|| drb.bearer.queue_state(now));
-        let came = packet.ecn;
-        let estimate = self.observer.is_some().then(|| drb.marker.estimate(now)).unwrap_or_default();
-        let verdict = drb.marker.handle_downlink(now, &packet, queue);
-        if verdict == Verdict::Mark {
-            packet.ecn = packet.ecn.marked();
-        }
-        let dropped = match verdict {
-            Verdict::Drop => Some(DropReason::Law),
-            // The CU knows the DU's limit and does not number what would not fit.
-            _ => drb.bearer.is_full(packet.size).then_some(DropReason::QueueFull),
-        };
-        let sdu = dropped.is_none().then(|| {
-            let sn = drb.number(now, &packet);
-            // Where each slot reports, asking for a report would tell nothing new.
-            let poll = !f1u.report_period.is_zero() && drb.marker.wants_report(now) && drb.schedule_report();
-            Sdu { sn, poll }
-        });
-        if let Some(observer) = &mut self.observer {
-            observer(now, drb.id, Passage::Downlink { packet: &packet, came, estimate, verdict, sdu });
-        }
-        let Some(Sdu { sn, poll }) = sdu else {
-            let reason = dropped.unwrap_or(DropReason::Law);
-            match reason {
-                DropReason::Law => ue.stats.dropped_by_law += 1,
-                _ => ue.stats.dropped_by_queue += 1,
+        let queue = drb.bearer.queue_state(now);
+        match drb.marker.handle_downlink(now, &packet, Some(queue)) {
+            Verdict::Pass => {}
+            Verdict::Mark => packet.ecn = packet.ecn.marked(),
+            Verdict::Drop => {
+                ue.stats.dropped_by_law += 1;
+                self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Law });
+                return;
             }
-            self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
+        }
+        if drb.bearer.is_full(packet.size) {
+            // The CU knows the DU's limit and does not number what would not fit.
+            ue.stats.dropped_by_queue += 1;
+            self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::QueueFull });
             return;
-        };
+        }
+        let sn = drb.number(now, &packet);
+        let f1u = &self.config.f1u;
+        // Where each slot reports, asking for a report would tell nothing new.
+        let poll = !f1u.report_period.is_zero() && drb.marker.wants_report(now) && drb.schedule_report();
         if poll {
             self.timers.set(now + f1u.delay, index, Timer::Report);
         }
         if f1u.delay.is_zero() {
-            drb.bearer.push(now, sn, packet);
+            drb.bearer.push(now, now, sn, packet);
             self.activate(now, index);
         } else {
             self.f1_down.push_back((now + f1u.delay, index, sn, packet));
@@ -217,17 +203,18 @@ impl<P: Inspect> Cell<P> {
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         while self.f1_down.front().is_some_and(|(at, ..)| *at <= now) {
-            let Some((_, drb, sn, packet)) = self.f1_down.pop_front() else { break };
-            self.drbs[drb as usize].bearer.push(now, sn, packet);
+            let Some((at, drb, sn, packet)) = self.f1_down.pop_front() else { break };
+            let entered = Instant::ZERO + at.since(Instant::ZERO + self.config.f1u.delay);
+            self.drbs[drb as usize].bearer.push(now, entered, sn, packet);
             self.activate(now, drb);
         }
         while self.f1_up.front().is_some_and(|(at, ..)| *at <= now) {
             let Some((_, drb, status)) = self.f1_up.pop_front() else { break };
-            self.receive_report(now, drb, &status);
+            self.drbs[drb as usize].marker.handle_report(now, &status);
         }
         while self.decoded.front().is_some_and(|(at, ..)| *at <= now) {
             let Some((_, drb, segments)) = self.decoded.pop_front() else { break };
-            segments.iter().for_each(|segment| self.drbs[drb as usize].bearer.arrived(*segment));
+            segments.iter().for_each(|segment| self.drbs[drb as usize].bearer.arrived(now, *segment));
             self.pool.give_back(segments);
             self.release(now, drb);
         }
@@ -255,11 +242,15 @@ impl<P: Inspect> Cell<P> {
         self.outputs.pop_front()
     }
 
+    pub(crate) fn has_output(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+
     /// State and counters of a UE; `None` if there is no such UE.
     pub fn ue(&self, now: Instant, ue: UeId) -> Option<UeStats> {
         let ue = self.ues.get(ue.0 as usize)?;
         let mut stats = ue.stats();
-        for drb in &self.drbs[ue.drbs.start as usize..ue.drbs.end as usize] {
+        for drb in ue.drbs.clone().filter_map(|drb| self.drbs.get(drb as usize)) {
             let queue = drb.bearer.queue_state(now);
             stats.queue.backlog += queue.backlog;
             stats.queue.packets += queue.packets;
@@ -268,6 +259,11 @@ impl<P: Inspect> Cell<P> {
         }
         stats.uplink_marked = ue.reported.as_ref().map_or(0, ReportedQueue::marked);
         Some(stats)
+    }
+
+    /// Counters of the cell as a whole.
+    pub fn stats(&self) -> CellStats {
+        self.stats
     }
 
     /// Resource blocks x symbols that the downlink slots between two instants have.
@@ -296,7 +292,7 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// Notes that a bearer has something to send.
-    fn activate(&mut self, now: Instant, drb: u32) {
+    pub(crate) fn activate(&mut self, now: Instant, drb: u32) {
         self.begin_window(now, drb);
         if let Err(position) = self.active.binary_search(&drb) {
             self.active.insert(position, drb);
@@ -310,15 +306,11 @@ impl<P: Inspect> Cell<P> {
     fn release(&mut self, now: Instant, index: u32) {
         let drb = &mut self.drbs[index as usize];
         let (id, stats) = (UeId(drb.ue), &mut self.ues[drb.ue as usize].stats);
-        let mut delivered = None;
         while let Some(released) = drb.bearer.release(now) {
             self.outputs.push_back(match released {
-                Released::Delivered(packet, sn, delay) => {
-                    delivered = Some(sn);
-                    if let Some(observer) = &mut self.observer {
-                        observer(now, drb.id, Passage::Delivered { sn, delay });
-                    }
+                Released::Delivered(packet, delay) => {
                     stats.delivered += packet.size;
+                    self.stats.delivered += packet.size;
                     Output::Downlink { at: now, ue: id, packet, delay }
                 }
                 Released::Lost(packet) => {
@@ -327,19 +319,32 @@ impl<P: Inspect> Cell<P> {
                 }
             });
         }
-        if delivered.is_some() && drb.bearer.mode() == RlcMode::Am {
-            drb.status.delivered = delivered;
-            self.ask_for_status(now, index);
+        self.arm(now, index);
+    }
+
+    /// Sees to it that the bearer's next timer is heard of.
+    fn arm(&mut self, now: Instant, index: u32) {
+        let drb = &mut self.drbs[index as usize];
+        let Some(at) = drb.bearer.next_timer(now) else { return };
+        if drb.armed.is_none_or(|armed| at < armed) {
+            drb.armed = Some(at);
+            self.timers.set(at, index, Timer::Rlc);
         }
     }
 
-    /// The receiver sends a status report as soon as t-StatusProhibit lets it.
-    fn ask_for_status(&mut self, now: Instant, index: u32) {
-        let status = &mut self.drbs[index as usize].status;
-        if !status.pending {
-            status.pending = true;
-            self.timers.set(status.allowed.max(now), index, Timer::Status);
+    /// A timer of RLC or PDCP may have ended.
+    fn handle_rlc_timer(&mut self, now: Instant, index: u32) {
+        let drb = &mut self.drbs[index as usize];
+        drb.armed = drb.armed.filter(|armed| *armed > now);
+        let status = drb.bearer.handle_timers(now);
+        let (ue, has_data) = (drb.ue, drb.bearer.has_data());
+        if let Some(status) = status {
+            self.send_control(now, ue, Control::Status { drb: index, status });
         }
+        if has_data {
+            self.activate(now, index);
+        }
+        self.release(now, index);
     }
 
     fn handle_feedback(&mut self, now: Instant, feedback: Feedback) {
@@ -355,33 +360,16 @@ impl<P: Inspect> Cell<P> {
             self.activate(self.pattern.start(slot), drb);
         } else {
             ue.stats.lost_blocks += 1;
-            // The receiver waits for the gap to close before it asks for the missing parts, or forgets them.
-            let t_reassembly = self.drbs[block.drb as usize].bearer.t_reassembly();
-            self.timers.set(now + t_reassembly, block.drb, Timer::Reassembly(block.segments));
+            let drb = block.drb;
+            self.drbs[drb as usize].bearer.lost(now, &block.segments);
+            self.pool.give_back(block.segments);
+            self.release(now, drb);
         }
     }
 
     fn handle_timer(&mut self, now: Instant, index: u32, timer: Timer) {
-        let drb = &mut self.drbs[index as usize];
         match timer {
-            Timer::Reassembly(segments) => match drb.bearer.mode() {
-                RlcMode::Am => {
-                    drb.status.missing.extend(segments);
-                    self.ask_for_status(now, index);
-                }
-                RlcMode::Um => {
-                    segments.iter().for_each(|segment| drb.bearer.give_up(segment.sdu));
-                    self.release(now, index);
-                }
-            },
-            Timer::Status => {
-                drb.status.pending = false;
-                drb.status.allowed = now + drb.bearer.t_status_prohibit();
-                let missing = std::mem::take(&mut drb.status.missing);
-                let delivered = drb.status.delivered;
-                let ue = drb.ue;
-                self.send_control(now, ue, Control::Status { drb: index, delivered, missing });
-            }
+            Timer::Rlc => self.handle_rlc_timer(now, index),
             Timer::Report => self.send_report(now, index),
             Timer::Window => self.end_window(now, index),
             Timer::Recommendation(octets) => self.deliver_recommendation(now, index, octets),
@@ -389,14 +377,14 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// A status report of the UE reaches the gNB.
-    pub(crate) fn status_arrives(&mut self, now: Instant, index: u32, delivered: Option<u32>, missing: Vec<Segment>) {
+    pub(crate) fn status_arrives(&mut self, now: Instant, index: u32, status: &Status) {
         let drb = &mut self.drbs[index as usize];
-        drb.acknowledged(delivered);
-        if !missing.is_empty() {
-            missing.into_iter().for_each(|segment| drb.bearer.retransmit(segment));
-            self.release(now, index);
+        drb.acknowledged(status.delivered);
+        drb.bearer.handle_status(status);
+        if drb.bearer.has_data() {
             self.activate(now, index);
         }
+        self.release(now, index);
         self.report(now, index);
     }
 
@@ -418,18 +406,9 @@ impl<P: Inspect> Cell<P> {
         let drb = &mut self.drbs[index as usize];
         let status = drb.make_report();
         if self.config.f1u.delay.is_zero() {
-            self.receive_report(now, index, &status);
+            drb.marker.handle_report(now, &status);
         } else {
             self.f1_up.push_back((now + self.config.f1u.delay, index, status));
-        }
-    }
-
-    /// A report reaches the CU.
-    fn receive_report(&mut self, now: Instant, index: u32, status: &DeliveryStatus) {
-        let drb = &mut self.drbs[index as usize];
-        drb.marker.handle_report(now, status);
-        if let Some(observer) = &mut self.observer {
-            observer(now, drb.id, Passage::Report(*status));
         }
     }
 
@@ -477,6 +456,7 @@ impl<P: Inspect> Cell<P> {
             self.scheduler.served(chosen.drb, bytes);
             self.drbs[chosen.drb as usize].qos.sent(bytes);
             self.report(now, chosen.drb);
+            self.arm(now, chosen.drb);
         }
         self.scheduler.end_slot();
         self.open_slot = slot + 1;
@@ -541,6 +521,10 @@ impl<P: Inspect> Cell<P> {
         };
         let mut segments = self.pool.take();
         let (outputs, id) = (&mut self.outputs, UeId(drb.ue));
+        drb.bearer.discard(now, &mut drb.marker, |packet| {
+            ue.stats.dropped_by_timer += 1;
+            outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Discarded });
+        });
         let mut dropped = 0;
         let carried = drb.bearer.fill(now, due, room as u32, &mut drb.marker, &mut segments, |packet| {
             dropped += 1;
@@ -564,7 +548,7 @@ impl<P: Inspect> Cell<P> {
         let ue = &mut self.ues[id as usize];
         let decoded = ue.transmit(self.pattern.start(slot), &self.table, &mut block);
         let taken = u64::from(block.prbs * block.symbols);
-        self.resources += taken;
+        self.stats.resources += taken;
         let drb = &mut self.drbs[block.drb as usize];
         drb.resources += taken;
         drb.last_sent = self.pattern.start(slot);

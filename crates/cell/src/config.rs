@@ -104,7 +104,7 @@ pub enum Duplex {
 }
 
 /// The interface between CU and DU (TS 38.425).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct F1uConfig {
@@ -113,15 +113,6 @@ pub struct F1uConfig {
     /// Period of DL DATA DELIVERY STATUS. Default 0 s: a report with each slot that sent something. Shipped gNBs
     /// report every 5 or 10 ms.
     pub report_period: Duration,
-    /// The marker sees the true state of the RLC queue, as in a gNB whose CU and DU are one: laws that act on the head-of-line
-    /// delay then do without an estimate. Default: yes.
-    pub rlc_in_sight: bool,
-}
-
-impl Default for F1uConfig {
-    fn default() -> Self {
-        Self { delay: Duration::ZERO, report_period: Duration::ZERO, rlc_in_sight: true }
-    }
 }
 
 impl Default for CellConfig {
@@ -338,6 +329,18 @@ pub struct RlcConfig {
     pub t_status_prohibit: Duration,
     /// AM: retransmissions of one SDU at most, maxRetxThreshold. Default 32.
     pub max_retransmissions: u8,
+    /// AM: PDUs after which the sender polls, pollPDU. Default 16, srsRAN's for 5QI 9; without it only bytes and the end
+    /// of data do.
+    pub poll_pdus: Option<u32>,
+    /// AM: bytes after which the sender polls, pollByte. Default: no limit.
+    pub poll_bytes: Option<Bytes>,
+    /// AM: after this time without an answer the sender polls again, t-PollRetransmit. Default 100 ms.
+    pub t_poll_retransmit: Duration,
+    /// How long PDCP's receiver waits for a missing SDU before it hands on those behind it, t-Reordering. Default: for ever
+    /// in AM (TS 38.331), where RLC repairs or gives up; 50 ms in UM, longer than HARQ needs.
+    pub t_reordering: Option<Duration>,
+    /// What waits for longer at the sender is thrown away, PDCP's discardTimer. Default: nothing is.
+    pub discard_timer: Option<Duration>,
 }
 
 /// RLC's modes.
@@ -370,6 +373,11 @@ impl Default for RlcConfig {
             t_reassembly: Duration::from_millis(20),
             t_status_prohibit: Duration::from_millis(10),
             max_retransmissions: 32,
+            poll_pdus: Some(16),
+            poll_bytes: None,
+            t_poll_retransmit: Duration::from_millis(100),
+            t_reordering: None,
+            discard_timer: None,
         }
     }
 }
@@ -392,7 +400,41 @@ impl RlcConfig {
         if self.max_retransmissions == 0 {
             return error("rlc.max_retransmissions", "must be at least 1");
         }
+        if self.poll_pdus == Some(0) {
+            return error("rlc.poll_pdus", "must be at least 1");
+        }
+        if self.poll_bytes == Some(Bytes(0)) {
+            return error("rlc.poll_bytes", "must be at least 1 B");
+        }
+        let ms = Duration::from_millis;
+        if !(ms(5)..=ms(4_000)).contains(&self.t_poll_retransmit) {
+            return error("rlc.t_poll_retransmit", "must lie between 5 ms and 4000 ms (TS 38.331)");
+        }
+        if self.t_reordering.is_some_and(|span| span > ms(3_000)) {
+            return error("rlc.t_reordering", "must be at most 3000 ms (TS 38.331)");
+        }
+        if self.discard_timer.is_some() && self.t_reordering().is_none() {
+            return error(
+                "rlc.t_reordering",
+                "must be set with `discard_timer`: who waits for a discarded SDU waits for ever",
+            );
+        }
+        if self.discard_timer.is_some_and(|span| !(ms(1)..=ms(1_500)).contains(&span)) {
+            return error(
+                "rlc.discard_timer",
+                "must lie between 1 ms and 1500 ms (TS 38.331); leave it out for infinity",
+            );
+        }
         Ok(())
+    }
+
+    /// t-Reordering, as configured or as the mode has it.
+    pub(crate) fn t_reordering(&self) -> Option<Duration> {
+        let usual = match self.mode {
+            RlcMode::Am => None,
+            RlcMode::Um => Some(Duration::from_millis(50)),
+        };
+        self.t_reordering.or(usual)
     }
 }
 

@@ -7,7 +7,6 @@ use crate::cell::Cell;
 use crate::channel::{Channel, ChannelConfig};
 use crate::config::ConfigError;
 use crate::drb::new_marker;
-use crate::observe::Passage;
 use crate::output::UeId;
 
 /// How long a UE is silent while it moves to another cell: a little below 3GPP's mean of 49.5 ms for a handover without
@@ -31,6 +30,13 @@ impl<P: Inspect> Cell<P> {
         Ok(())
     }
 
+    /// The mean SINR of a deployed UE is another from now on, in dB.
+    pub(crate) fn set_mean_sinr(&mut self, id: UeId, sinr_db: f64) {
+        if let Some(ue) = self.ues.get_mut(id.0 as usize) {
+            ue.channel.set_mean(sinr_db);
+        }
+    }
+
     /// The UE's default bearer is marked by another law, or with other thresholds. It starts anew: what stands in the queue
     /// is announced to it, what it knew of flows is not.
     ///
@@ -41,6 +47,7 @@ impl<P: Inspect> Cell<P> {
         let drb = &mut self.drbs[ue.drbs.start as usize];
         let marker = new_marker(config, drb.sn_length, (id.0, 0), self.seed)?;
         drb.set_marker(now, marker);
+        drb.marker_config = config.clone();
         Ok(())
     }
 
@@ -56,15 +63,10 @@ impl<P: Inspect> Cell<P> {
     pub fn hand_over(&mut self, now: Instant, id: UeId) {
         self.interrupt(now, id, HANDOVER);
         let Some(ue) = self.ues.get(id.0 as usize) else { return };
-        for drb in &mut self.drbs[ue.drbs.start as usize..ue.drbs.end as usize] {
+        for index in ue.drbs.clone() {
+            let drb = &mut self.drbs[index as usize];
             drb.marker.handle_handover(now);
             drb.announce(now);
-            if let Some(observer) = &mut self.observer {
-                observer(now, drb.id, Passage::HandedOver);
-                for (sn, packet) in drb.bearer.standing() {
-                    observer(now, drb.id, Passage::Forwarded { packet, sn });
-                }
-            }
         }
     }
 }

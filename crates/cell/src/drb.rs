@@ -5,10 +5,8 @@ use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, SnLength};
 
 use crate::anbr::{AnbrConfig, Estimator};
 use crate::config::{ConfigError, RlcConfig, RlcMode, pdcp_header};
-use crate::observe::BearerId;
-use crate::output::UeId;
 use crate::qos::Qos;
-use crate::rlc::{Bearer, Overhead, Segment};
+use crate::rlc::{Bearer, Overhead};
 
 /// In place of a bearer's number, the marker of what a UE sends.
 pub(crate) const UPLINK_MARKER: usize = 255;
@@ -20,12 +18,14 @@ pub(crate) const MOST_DRBS: usize = 29;
 pub(crate) struct Drb<P> {
     /// Whose it is.
     pub(crate) ue: u32,
-    pub(crate) id: BearerId,
     pub(crate) bearer: Bearer<P>,
     pub(crate) marker: DrbMarker,
+    /// What its marker is like, for another that takes over.
+    pub(crate) marker_config: MarkerConfig,
     /// What its QoS flows are due.
     pub(crate) qos: Qos,
-    pub(crate) status: StatusReports,
+    /// The earliest of its timers that is set.
+    pub(crate) armed: Option<Instant>,
     delivery: Delivery,
     pub(crate) sn_length: SnLength,
     sn_count: u32,
@@ -41,16 +41,6 @@ pub(crate) struct Drb<P> {
     pub(crate) tried_in: Option<u64>,
     /// Marks of markers before this one.
     past_marks: u64,
-}
-
-/// AM: what the receiver will say in its next status report (TS 38.322 5.3.4).
-#[derive(Debug, Default)]
-pub(crate) struct StatusReports {
-    pub(crate) pending: bool,
-    pub(crate) allowed: Instant,
-    /// PDCP SN of the last SDU that arrived in order.
-    pub(crate) delivered: Option<u32>,
-    pub(crate) missing: Vec<Segment>,
 }
 
 /// What the DU has told the CU.
@@ -75,11 +65,11 @@ impl<P: Inspect> Drb<P> {
         let overhead = if has_headers { Overhead::with_pdcp_header(pdcp_header) } else { Overhead::NONE };
         Ok(Self {
             ue,
-            id: BearerId { ue: UeId(ue), drb: index as u8 + 1, sn_length: rlc.pdcp_sn },
             bearer: Bearer::new(rlc.clone(), overhead),
             marker: new_marker(marker, rlc.pdcp_sn, (ue, index), seed)?,
+            marker_config: marker.clone(),
             qos,
-            status: StatusReports::default(),
+            armed: None,
             delivery: Delivery::default(),
             sn_length: rlc.pdcp_sn,
             sn_count: rlc.pdcp_sn.modulus(),
@@ -91,6 +81,17 @@ impl<P: Inspect> Drb<P> {
             tried_in: None,
             past_marks: 0,
         })
+    }
+
+    /// Forgets the cell at a handover; gives what has not left PDCP in order: SN, time of arrival, packet.
+    pub(crate) fn reset(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
+        self.armed = None;
+        self.delivery = Delivery::default();
+        self.tried_in = None;
+        if let Some(anbr) = &mut self.anbr {
+            anbr.begun = None;
+        }
+        self.bearer.re_establish()
     }
 
     /// Gives a packet its PDCP SN and tells the marker.
@@ -109,8 +110,7 @@ impl<P: Inspect> Drb<P> {
     /// Tells a marker that starts anew what stands in the queue.
     pub(crate) fn announce(&mut self, now: Instant) {
         let header = Bytes(u64::from(self.pdcp_header));
-        let standing = self.bearer.standing();
-        standing.for_each(|(sn, packet)| self.marker.handle_pdcp_pdu(now, sn, packet.size + header));
+        self.bearer.standing().for_each(|(sn, size)| self.marker.handle_pdcp_pdu(now, sn, size + header));
     }
     /// Packets that its markers marked.
     pub(crate) fn marked(&self) -> u64 {

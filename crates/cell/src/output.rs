@@ -63,17 +63,28 @@ pub enum DropReason {
     QueueFull,
     /// The radio lost it, and RLC gave up.
     Radio,
+    /// Its UE changed cells, and nothing was forwarded.
+    Handover,
+    /// It waited for longer than PDCP's discardTimer.
+    Discarded,
 }
 
-/// The time of a packet from its arrival at the RLC queue to the IP stack of its UE, taken apart.
+/// The time of a packet from its arrival at the CU to the IP stack of its UE, taken apart; of an uplink packet from the UE's
+/// IP stack to the gNB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct DelaySplit {
+    /// In the CU and on its way to the DU.
+    pub cu: Duration,
     /// Behind other packets.
     pub queuing: Duration,
     /// At the head of the queue until its last byte would have arrived without errors.
     pub scheduling: Duration,
-    /// HARQ and RLC retransmission, and waiting for packets before it.
-    pub retransmission: Duration,
+    /// HARQ retransmission.
+    pub harq: Duration,
+    /// RLC retransmission, from HARQ's giving up on.
+    pub rlc: Duration,
+    /// Arrived, waiting for packets before it.
+    pub reordering: Duration,
 }
 
 /// State and counters of one UE. Counters count from the beginning.
@@ -107,6 +118,19 @@ pub struct UeStats {
     pub dropped_by_law: u64,
     /// Packets that found the queue full.
     pub dropped_by_queue: u64,
+    /// Packets that PDCP discarded.
+    pub dropped_by_timer: u64,
     /// Packets that the radio lost.
     pub dropped_by_radio: u64,
+    /// Packets that were left behind in another cell.
+    pub dropped_by_handover: u64,
+}
+
+/// Counters of a cell, from the beginning.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CellStats {
+    /// Resource blocks x symbols used, retransmissions included.
+    pub resources: u64,
+    /// IP bytes delivered to UEs.
+    pub delivered: Bytes,
 }

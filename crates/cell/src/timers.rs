@@ -2,18 +2,15 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use tidemark_core::Instant;
-
-use crate::rlc::Segment;
 
 /// A rare event; each belongs to a bearer.
 #[derive(Debug)]
 pub(crate) enum Timer {
-    /// The receiver has waited long enough for these parts.
-    Reassembly(Vec<Segment>),
-    /// The receiver may send a status report.
-    Status,
+    /// One of RLC's or PDCP's timers may have ended.
+    Rlc,
     /// The DU sends a delivery status to the CU.
     Report,
     /// A window of the bit rate estimate ends.
@@ -52,6 +49,10 @@ impl Timers {
         }
         self.heap.pop().map(|entry| (entry.drb, entry.timer))
     }
+    /// Drops the timers of some bearers.
+    pub(crate) fn forget(&mut self, drbs: &Range<u32>) {
+        self.heap.retain(|entry| !drbs.contains(&entry.drb));
+    }
 }
 
 impl Ord for Entry {
@@ -80,7 +81,7 @@ mod tests {
     fn timers_come_in_order_and_only_when_due() {
         let mut timers = Timers::default();
         for (ms, drb) in [(3, 0), (1, 1), (1, 2)] {
-            timers.set(Instant::from_millis(ms), drb, Timer::Status);
+            timers.set(Instant::from_millis(ms), drb, Timer::Report);
         }
         let now = Instant::from_millis(2);
         let due: Vec<_> = std::iter::from_fn(|| timers.pop(now).map(|(drb, _)| drb)).collect();

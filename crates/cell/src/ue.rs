@@ -102,6 +102,16 @@ impl<P> Ue<P> {
         })
     }
 
+    /// Forgets the radio and the cell at a handover.
+    pub(crate) fn reset(&mut self, cell: &CellConfig) {
+        self.outer = OuterLoop::new(cell.target_bler);
+        (self.report, self.cqi) = (None, None);
+        self.kept = 0.0;
+        self.again.clear();
+        self.uplink_outer = OuterLoop::new(cell.target_bler);
+        (self.request_in, self.configured_in) = (None, None);
+    }
+
     /// What the channel offers in the slot at `now`, when the last downlink slot was at `before`.
     pub(crate) fn offer(&mut self, table: &LinkTable, before: Instant, now: Instant) -> Offer {
         if let Some(bytes) = self.channel.bytes_between(before, now) {

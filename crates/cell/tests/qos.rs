@@ -46,7 +46,7 @@ fn run(scheduler: SchedulerConfig, ues: &[UeConfig], loads: &[Load]) -> Vec<(f64
             let place = loads.iter().position(|load| load.flow == packet.flow.0).unwrap();
             let (rate, longest, marked) = &mut outcome[place];
             *rate += packet.size.as_f64() * 8e-6 / seconds as f64;
-            *longest = (*longest).max(delay.queuing + delay.scheduling + delay.retransmission);
+            *longest = (*longest).max(delay.queuing + delay.scheduling + delay.harq + delay.rlc + delay.reordering);
             *marked += u32::from(packet.ecn == Ecn::Ce);
         }
     }

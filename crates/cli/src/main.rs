@@ -1,6 +1,7 @@
 //! The command `tidemark`.
 
 mod compare;
+mod endpoint;
 mod interrupt;
 mod live;
 mod progress;
@@ -32,6 +33,10 @@ enum Command {
     Shell(live::shell::Shell),
     /// Run several UEs and servers around a cell, with real packets in real time
     Live(live::lab::Live),
+    /// Send an L4S flow over a real path
+    Send(endpoint::Send),
+    /// Receive an L4S flow over a real path
+    Receive(endpoint::Receive),
     /// Find out whether a path keeps ECT(1) and CE
     Probe(live::probe::Probe),
     /// Ask or tell a live cell that is running
@@ -49,6 +54,8 @@ enum Command {
     },
     /// Repeat a published experiment and put its figures beside ours
     Reproduce(reproduce::Reproduce),
+    /// Run the test cases of RFC 8867 for controllers of real-time media
+    Rfc8867(reproduce::rfc8867::Rfc8867),
 }
 
 fn main() -> ExitCode {
@@ -73,11 +80,14 @@ fn main() -> ExitCode {
         Command::Live(live) => return exit_code(live.execute()),
         Command::Ctl(ctl) => ctl.execute(),
         Command::Probe(probe) => probe.execute(),
+        Command::Send(send) => send.execute(),
+        Command::Receive(receive) => receive.execute(),
         Command::Run(run) => run.execute(),
         Command::Check(source) => source.check(),
         Command::Schema => run::print_schema(),
         Command::Compare { baseline, other } => compare::execute(&baseline, &other),
         Command::Reproduce(reproduce) => reproduce.execute(),
+        Command::Rfc8867(cases) => cases.execute(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -41,8 +41,8 @@ pub fn flows(result: &RunResult) -> String {
         let s = flow.split_ms?;
         let router = s.router.map_or_else(String::new, |wait| format!("router {wait:.1} + "));
         Some(format!(
-            "  {}: propagation {:.1} + {router}queuing {:.1} + scheduling {:.1} + retransmission {:.1}\n",
-            flow.name, s.propagation, s.queuing, s.scheduling, s.retransmission
+            "  {}: propagation {:.1} + {router}CU {:.1} + queuing {:.1} + scheduling {:.1} + HARQ {:.1} + RLC {:.1} + reordering {:.1}\n",
+            flow.name, s.propagation, s.cu, s.queuing, s.scheduling, s.harq, s.rlc, s.reordering
         ))
     });
     format!("{table}\n{}mean one-way delay in ms:\n{}", rest(result.flows.len()), splits.collect::<String>())
@@ -90,10 +90,20 @@ pub fn routers(result: &RunResult) -> String {
     table.to_string()
 }
 
+pub fn cells(result: &RunResult) -> String {
+    let mut table = table(&["cell", "Mbit/s", "used %", "UEs"]);
+    for cell in result.cells.iter().take(MOST_ROWS) {
+        let used = number(cell.utilisation.map(|share| share * 100.0), 1);
+        table.add_row(vec![text(&cell.name), number(Some(cell.throughput_mbps), 2), used, number(cell.ues, 1)]);
+    }
+    format!("{table}\n{}", rest(result.cells.len()))
+}
+
 pub fn cell(result: &RunResult) -> String {
     let used = result.cell.utilisation.map_or("–".into(), |share| format!("{:.1} %", share * 100.0));
+    let what = if result.cells.is_empty() { "cell" } else { "all cells" };
     format!(
-        "cell: {:.2} Mbit/s, {used} of the downlink resource blocks used; {}",
+        "{what}: {:.2} Mbit/s, {used} of the downlink resource blocks used; {}",
         result.cell.throughput_mbps, result.cell.conservation
     )
 }

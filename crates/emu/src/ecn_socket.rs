@@ -3,12 +3,16 @@
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tidemark_core::Ecn;
 
 use crate::error::Error;
+
+/// Room for what comes while the owner does something else, in bytes.
+const RECEIVE_BUFFER: libc::c_int = 4 << 20;
 
 /// Room for the control messages of one datagram, aligned as the kernel wants it.
 #[repr(align(8))]
@@ -24,26 +28,38 @@ impl EcnSocket {
     /// # Errors
     /// What the system says.
     pub fn bind(port: u16) -> Result<Self, Error> {
-        let what = || format!("UDP port {port}");
         // An IPv6 socket takes IPv4 as well (Linux's default), unless there is no IPv6.
         let any_v6 = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
         let socket = UdpSocket::bind(any_v6).or_else(|_| UdpSocket::bind(("0.0.0.0", port)));
-        let socket = socket.map_err(Error::system(what()))?;
-        for (level, option) in [(libc::IPPROTO_IP, libc::IP_RECVTOS), (libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS)] {
-            let on: libc::c_int = 1;
-            // SAFETY: the option's value is an int, whose address and size are given. The IPv6 option is refused by
-            // an IPv4 socket, which has no use of it.
-            unsafe {
-                libc::setsockopt(
-                    socket.as_raw_fd(),
-                    level,
-                    option,
-                    (&raw const on).cast(),
-                    size_of::<libc::c_int>() as libc::socklen_t,
-                );
-            }
-        }
-        Ok(Self(socket))
+        socket.map_err(Error::system(format!("UDP port {port}"))).map(Self::prepared)
+    }
+
+    /// Listens at one address.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn bind_to(address: SocketAddr) -> Result<Self, Error> {
+        UdpSocket::bind(address).map_err(Error::system(format!("UDP {address}"))).map(Self::prepared)
+    }
+
+    fn prepared(socket: UdpSocket) -> Self {
+        let socket = Self(socket);
+        // Each is refused where it has no meaning: the IPv6 option by an IPv4 socket, a large buffer without privilege, where the
+        // usual one must do.
+        let _ = socket.set(libc::IPPROTO_IP, libc::IP_RECVTOS, 1);
+        let _ = socket.set(libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1);
+        let _ = socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE_BUFFER);
+        socket
+    }
+
+    /// Sets an option whose value is an int.
+    fn set(&self, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
+        // SAFETY: the option's value is an int, whose address and size are given.
+        let refused = unsafe {
+            let length = size_of::<libc::c_int>() as libc::socklen_t;
+            libc::setsockopt(self.0.as_raw_fd(), level, option, (&raw const value).cast(), length)
+        };
+        if refused == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
     /// The port.
@@ -72,19 +88,7 @@ impl EcnSocket {
         let value = libc::c_int::from(ecn.bits());
         let (level, option) =
             if to_v4 { (libc::IPPROTO_IP, libc::IP_TOS) } else { (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) };
-        // SAFETY: the option's value is an int, whose address and size are given.
-        let refused = unsafe {
-            libc::setsockopt(
-                self.0.as_raw_fd(),
-                level,
-                option,
-                (&raw const value).cast(),
-                size_of::<libc::c_int>() as libc::socklen_t,
-            )
-        };
-        if refused != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        self.set(level, option, value)?;
         let to = match to.ip() {
             IpAddr::V4(v4) if v6 => SocketAddrV6::new(v4.to_ipv6_mapped(), to.port(), 0, 0).into(),
             _ => to,
@@ -97,20 +101,68 @@ impl EcnSocket {
     /// # Errors
     /// What the system says; `WouldBlock` when the patience is over.
     pub fn receive(&self, bytes: &mut [u8]) -> io::Result<(usize, SocketAddr, Ecn)> {
-        // The sender's address is read by the standard library; the datagram itself stays for `recvmsg`.
-        let (_, from) = self.0.peek_from(&mut [0; 1])?;
+        self.receive_with(bytes, 0)
+    }
+
+    /// The same, where one waits already.
+    ///
+    /// # Errors
+    /// What the system says; `WouldBlock` where none waits.
+    pub fn try_receive(&self, bytes: &mut [u8]) -> io::Result<(usize, SocketAddr, Ecn)> {
+        self.receive_with(bytes, libc::MSG_DONTWAIT)
+    }
+
+    /// Waits until a datagram is there, or for so long, to the nanosecond.
+    ///
+    /// # Errors
+    /// What the system says; `Interrupted` for a signal.
+    pub fn wait(&self, patience: Duration) -> io::Result<()> {
+        let timeout = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: i64::from(patience.subsec_nanos()) };
+        poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&timeout))?;
+        Ok(())
+    }
+
+    fn receive_with(&self, bytes: &mut [u8], flags: libc::c_int) -> io::Result<(usize, SocketAddr, Ecn)> {
         let mut control = ControlMessages([0; 128]);
         let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-        // SAFETY: a message header of zeros is a valid one without any buffers.
-        let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
+        // SAFETY: zeros are a valid address of no family, and a valid message header without any buffers.
+        let (mut name, mut message): (libc::sockaddr_storage, libc::msghdr) =
+            unsafe { (MaybeUninit::zeroed().assume_init(), MaybeUninit::zeroed().assume_init()) };
+        message.msg_name = (&raw mut name).cast();
+        message.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
         message.msg_iov = &raw mut part;
         message.msg_iovlen = 1;
         message.msg_control = control.0.as_mut_ptr().cast();
         message.msg_controllen = control.0.len();
-        // SAFETY: both buffers of the header live through the call, with their lengths.
-        let length = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, 0) };
+        // SAFETY: all three buffers of the header live through the call, with their lengths.
+        let length = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, flags) };
         let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
-        Ok((length, SocketAddr::new(from.ip().to_canonical(), from.port()), ecn_of(&message)))
+        Ok((length, address_of(&name), ecn_of(&message)))
+    }
+}
+
+impl AsFd for EcnSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// An address as the kernel wrote it; an IPv4 one in IPv6's clothes is an IPv4 one.
+fn address_of(name: &libc::sockaddr_storage) -> SocketAddr {
+    let family = name.ss_family;
+    let name = &raw const *name;
+    match libc::c_int::from(family) {
+        libc::AF_INET => {
+            // SAFETY: the family says that it is one of these, and the storage has room and alignment for any.
+            let v4 = unsafe { &*name.cast::<libc::sockaddr_in>() };
+            SocketAddr::from((v4.sin_addr.s_addr.to_ne_bytes(), u16::from_be(v4.sin_port)))
+        }
+        _ => {
+            // SAFETY: as above; a UDP socket has no third family.
+            let v6 = unsafe { &*name.cast::<libc::sockaddr_in6>() };
+            let address = IpAddr::from(v6.sin6_addr.s6_addr).to_canonical();
+            SocketAddr::new(address, u16::from_be(v6.sin6_port))
+        }
     }
 }
 

@@ -302,15 +302,19 @@ fn short_flows(sender: &SenderConfig, flows: &ShortFlowsConfig, flow: FlowId, se
     let Some(tcp) = sender.tcp().cloned() else {
         return Err(ConfigError::new("app", "short flows need a controller of TCP, such as cubic or prague"));
     };
-    let (size, client_tcp, ecn, client_ecn) = (flows.size, tcp.clone(), sender.ecn(), sender.client_ecn());
-    let sender = sender.clone();
+    let (client_tcp, ecn, client_ecn) = (tcp.clone(), sender.ecn(), sender.client_ecn());
+    let (sender, sizes) = (sender.clone(), flows.clone());
+    // Each connection draws its own numbers, and both ends the same size.
+    let seed_of = move |number: u32| seed.wrapping_add(u64::from(number) << 32);
+    let size_of = move |number| sizes.draw_size(&mut Stream::new(seed_of(number), flow.0, "size"));
+    let size_at_client = size_of.clone();
     let server = tcp::RepeatedSender::new(Box::new(move |number| {
-        // Each connection draws its own numbers.
-        let seed = seed.wrapping_add(u64::from(number) << 32);
-        let controller = controller(&sender, flow, seed).expect("TCP has a controller");
-        tcp::Sender::new(&tcp, ecn, flow, controller, Box::new(OneTransfer(size)))
+        let controller = controller(&sender, flow, seed_of(number)).expect("TCP has a controller");
+        tcp::Sender::new(&tcp, ecn, flow, controller, Box::new(OneTransfer(size_of(number))))
     }));
-    let client = Box::new(move |start| tcp::Receiver::new(&client_tcp, client_ecn, flow, start).expecting(Some(size)));
+    let client = Box::new(move |number, start| {
+        tcp::Receiver::new(&client_tcp, client_ecn, flow, start).expecting(Some(size_at_client(number)))
+    });
     let client = tcp::RepeatedReceiver::new(flows, client, Stream::new(seed, flow.0, "application"));
     Ok((Box::new(server), Box::new(client)))
 }

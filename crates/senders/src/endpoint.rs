@@ -30,22 +30,23 @@ pub trait Endpoint {
     fn take_frame(&mut self) -> Option<FrameArrival> {
         None
     }
-    /// At the receiver, the transfer of known size that the packet handled last has completed. Ask after each packet to see all of them.
+    /// At the receiver, the transfer of known size that the packet handled last has completed; at the sender of a web application a
+    /// page. Ask after each packet to see all of them.
     fn take_completion(&mut self) -> Option<Completion> {
         None
     }
 }
 
-/// A transfer of known size that has arrived whole.
+/// A transfer of known size, or a page of the web, that has arrived whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Completion {
     /// Its number, from 1.
     pub number: u64,
     /// Its size.
     pub size: Bytes,
-    /// When the client began to open the connection.
+    /// When the client began to open the connection, or the server to write the page.
     pub started: Instant,
-    /// From there to the arrival of the last byte: the flow completion time.
+    /// From there to the arrival of the last byte, or its acknowledgement: the flow completion time, the page load time.
     pub duration: Duration,
 }
 

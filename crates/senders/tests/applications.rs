@@ -95,6 +95,21 @@ fn a_short_flow_takes_its_round_trips_each_time() {
 }
 
 #[test]
+fn sizes_are_drawn_evenly_and_both_ends_agree_on_them() {
+    let AppConfig::ShortFlows(flows) = short_flows(10_000, 400) else { unreachable!() };
+    let app = AppConfig::ShortFlows(ShortFlowsConfig { largest: Some(Bytes(50_000)), pause_first: true, ..flows });
+    let mut link = Link::new(&SenderConfig::default(), &app, Duration::from_millis(5));
+    assert!(link.run_until(Instant::from_millis(600_000)));
+    let sizes: Vec<_> = link.completions.iter().map(|completion| completion.size.as_f64()).collect();
+    assert_eq!((sizes.len(), link.completions[0].started), (400, Instant::from_millis(500)));
+    assert!(sizes.iter().all(|size| (10_000.0..=50_000.0).contains(size)));
+    // 40 kB wide: a mean of 30 kB, whose deviation over 400 draws is 11.5 kB / 20.
+    let mean = sizes.iter().sum::<f64>() / 400.0;
+    assert!((mean - 30_000.0).abs() < 3.0 * 580.0, "{mean}");
+    assert_eq!(link.stats().1.delivered.as_f64(), sizes.iter().sum::<f64>());
+}
+
+#[test]
 fn short_flows_survive_losses_and_what_is_left_of_the_connection_before() {
     for sender in [SenderConfig::Cubic(CubicConfig::default()), SenderConfig::default()] {
         let mut link = Link::new(&sender, &short_flows(60_000, 40), Duration::from_millis(20));
@@ -159,4 +174,28 @@ fn a_stalled_video_freezes_and_its_delay_is_in_the_network() {
     }
     let most = link.frames.iter().map(|frame| frame.network_queue).max();
     assert!(most > Some(Duration::from_millis(480)), "{most:?}");
+}
+
+/// What the page asks for crosses the path, then its main object, then its embedded ones after they were found.
+#[test]
+fn every_page_of_the_web_tells_how_long_it_took() {
+    let app = AppConfig::Web(WebConfig {
+        reading: Duration::from_secs(2),
+        stop: Some(Duration::from_secs(100)),
+        ..WebConfig::default()
+    });
+    let mut link = Link::new(&SenderConfig::Cubic(CubicConfig::default()), &app, Duration::from_millis(20));
+    let mut pages = Vec::new();
+    while link.now < Instant::from_millis(110_000) {
+        link.run_for(Duration::from_secs(1));
+        pages.extend(std::iter::from_fn(|| link.server.take_completion()));
+    }
+    assert!(pages.len() > 20, "{} pages", pages.len());
+    assert!(pages.iter().zip(1..).all(|(page, number)| page.number == number));
+    assert!(pages.iter().all(|page| page.duration >= Duration::from_millis(40)), "a round trip at the least");
+    let bytes: u64 = pages.iter().map(|page| page.size.0).sum();
+    assert_eq!(Bytes(bytes), link.stats().1.delivered, "every byte belongs to a page");
+    // A page that fits into the initial window without parts to be found: nothing but the round trip and a delayed acknowledgement.
+    let quickest = pages.iter().map(|page| page.duration).min();
+    assert!(quickest.is_some_and(|quickest| quickest < Duration::from_millis(300)), "{quickest:?}");
 }

@@ -56,7 +56,7 @@ pub fn flows_csv(result: &RunResult) -> String {
         }
     }
     text.push_str(",sent_packets,marked,dropped,retransmissions");
-    text.push_str(",propagation_ms,queuing_ms,scheduling_ms,retransmission_ms\n");
+    text.push_str(",propagation_ms,cu_ms,queuing_ms,scheduling_ms,harq_ms,rlc_ms,reordering_ms\n");
     for flow in &result.flows {
         let ue = flow.ue.as_deref().unwrap_or_default();
         let names = [&flow.name, ue, &flow.controller, &flow.law].map(quoted);
@@ -76,9 +76,12 @@ pub fn flows_csv(result: &RunResult) -> String {
         let split = flow.split_ms;
         for value in [
             split.map(|s| s.propagation),
+            split.map(|s| s.cu),
             split.map(|s| s.queuing),
             split.map(|s| s.scheduling),
-            split.map(|s| s.retransmission),
+            split.map(|s| s.harq),
+            split.map(|s| s.rlc),
+            split.map(|s| s.reordering),
         ] {
             cell(&mut text, value);
         }

@@ -18,7 +18,7 @@ impl Simulation<'_> {
         self.ues[index].recommended(rate, self.scenario.counts(now));
         let listens = |flow: &&usize| {
             let flow = &self.flows[**flow];
-            flow.ue == Some(ue) && flow.listens && self.cell.logical_channel(ue, flow.id) == Some(channel)
+            flow.ue == Some(ue) && flow.listens && self.network.logical_channel(ue, flow.id) == Some(channel)
         };
         let all: Vec<_> = (0..self.flows.len()).collect();
         let listening: Vec<_> = all.iter().filter(listens).copied().collect();
@@ -32,12 +32,12 @@ impl Simulation<'_> {
     /// The applications of a UE ask for a recommendation; the modem sends a query unless a timer forbids it.
     pub(crate) fn query(&mut self, now: Instant, ue: UeId) {
         let channels = self.flows.iter().filter(|flow| flow.ue == Some(ue) && flow.listens);
-        let mut channels: Vec<_> = channels.filter_map(|flow| self.cell.logical_channel(ue, flow.id)).collect();
+        let mut channels: Vec<_> = channels.filter_map(|flow| self.network.logical_channel(ue, flow.id)).collect();
         channels.sort_unstable();
         channels.dedup();
         for channel in channels {
             let Some(octets) = modem::query(&modem::question(), channel) else { continue };
-            let sent = self.cell.query_bit_rate(now, ue, octets);
+            let sent = self.network.query_bit_rate(now, ue, octets);
             self.ues[ue.0 as usize].asked(sent, self.scenario.counts(now));
         }
         if let Some(interval) = self.query_every[ue.0 as usize] {

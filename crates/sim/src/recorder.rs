@@ -1,6 +1,6 @@
 //! What a run remembers of each flow and each UE.
 
-use tidemark_cell::DelaySplit;
+use tidemark_cell::{CellStats, DelaySplit};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::FrameArrival;
 
@@ -46,9 +46,7 @@ struct Parts {
     packets: u64,
     propagation: Duration,
     router: Duration,
-    queuing: Duration,
-    scheduling: Duration,
-    retransmission: Duration,
+    cell: DelaySplit,
 }
 
 #[derive(Debug, Default)]
@@ -102,6 +100,25 @@ pub struct UePoint {
     pub mcs: Option<u8>,
     /// Packets in the RLC queue at the end.
     pub queued: u32,
+}
+
+/// One cell of a network.
+#[derive(Debug, Default)]
+pub struct CellRecord {
+    last: CellStats,
+    /// Finished intervals.
+    pub intervals: Vec<CellPoint>,
+}
+
+/// A cell's values over one interval.
+#[derive(Clone, Copy, Debug)]
+pub struct CellPoint {
+    /// IP bytes delivered to UEs.
+    pub delivered: Bytes,
+    /// Share of the downlink's resources used; `None` where it had none.
+    pub load: Option<f64>,
+    /// UEs at the end.
+    pub ues: u32,
 }
 
 #[derive(Debug, Default)]
@@ -160,7 +177,7 @@ impl FlowRecord {
             return;
         }
         let total = packet.at.since(packet.sent);
-        let DelaySplit { queuing, scheduling, retransmission } = packet.delay;
+        let DelaySplit { cu, queuing, scheduling, harq, rlc, reordering } = packet.delay;
         self.last_arrival = packet.at;
         self.delivered += packet.size;
         self.marked += marked;
@@ -171,11 +188,14 @@ impl FlowRecord {
             self.router_queue.record(waited);
         }
         self.parts.packets += 1;
-        self.parts.propagation += total - waited - queuing - scheduling - retransmission;
+        self.parts.propagation += total - waited - cu - queuing - scheduling - harq - rlc - reordering;
         self.parts.router += waited;
-        self.parts.queuing += queuing;
-        self.parts.scheduling += scheduling;
-        self.parts.retransmission += retransmission;
+        self.parts.cell.cu += cu;
+        self.parts.cell.queuing += queuing;
+        self.parts.cell.scheduling += scheduling;
+        self.parts.cell.harq += harq;
+        self.parts.cell.rlc += rlc;
+        self.parts.cell.reordering += reordering;
     }
     /// Counts a round-trip time.
     pub fn round_trip(&mut self, rtt: Duration, counts: bool) {
@@ -206,15 +226,34 @@ impl FlowRecord {
     }
     /// The mean delay taken apart; `None` where nothing arrived. `router` is said where there is one on the way.
     pub fn split(&self, has_router: bool) -> Option<Split> {
-        let Parts { packets, propagation, router, queuing, scheduling, retransmission } = self.parts;
+        let Parts { packets, propagation, router, cell } = self.parts;
         let mean = |sum: Duration| round((sum / packets.max(1)).as_millis_f64(), 1e3);
         (packets > 0).then(|| Split {
             propagation: mean(propagation),
             router: has_router.then(|| mean(router)),
-            queuing: mean(queuing),
-            scheduling: mean(scheduling),
-            retransmission: mean(retransmission),
+            cu: mean(cell.cu),
+            queuing: mean(cell.queuing),
+            scheduling: mean(cell.scheduling),
+            harq: mean(cell.harq),
+            rlc: mean(cell.rlc),
+            reordering: mean(cell.reordering),
         })
+    }
+}
+
+impl CellRecord {
+    /// Ends an interval of the series, in which the cell had so many resources.
+    pub fn sample(&mut self, now: CellStats, available: u64) {
+        let used = now.resources - self.last.resources;
+        let load = (available > 0).then(|| used as f64 / available as f64);
+        self.intervals.push(CellPoint { delivered: now.delivered - self.last.delivered, load, ues: 0 });
+        self.last = now;
+    }
+    /// A UE is in the cell as an interval ends.
+    pub fn hosts(&mut self) {
+        if let Some(point) = self.intervals.last_mut() {
+            point.ues += 1;
+        }
     }
 }
 

@@ -22,6 +22,9 @@ pub struct RunResult {
     pub interrupted_at_s: Option<f64>,
     /// The cell as a whole.
     pub cell: CellResult,
+    /// One entry a cell of a network; absent where there is one cell without a place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cells: Vec<NetworkCellResult>,
     /// How the machine fared that ran the cell in real time; absent for a run in virtual time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub live: Option<LiveResult>,
@@ -52,6 +55,19 @@ pub struct CellResult {
     pub throughput_mbps: f64,
     /// The statement that the conservation check of this run made; a run that fails it has no result.
     pub conservation: String,
+}
+
+/// One cell of a network, after the warm-up.
+#[derive(Clone, Debug, Serialize)]
+pub struct NetworkCellResult {
+    /// Its site, from 1, and the letter of its sector.
+    pub name: String,
+    /// Share of its downlink resource blocks that carried data.
+    pub utilisation: Option<f64>,
+    /// IP bytes delivered to its UEs, as a rate.
+    pub throughput_mbps: f64,
+    /// UEs that it served, the mean over the series' intervals.
+    pub ues: Option<f64>,
 }
 
 /// How the machine fared that ran the cell in real time.
@@ -117,7 +133,7 @@ pub struct FlowResult {
     /// Time of its data in the router's queue; absent where there is no router on its way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub router_queue_ms: Option<Quantiles>,
-    /// Transfers of known size that completed; absent where there were none.
+    /// Transfers of known size, or pages of the web, that completed; absent where there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfers: Option<Transfers>,
     /// Frames; absent where the flow carries none.
@@ -156,12 +172,12 @@ pub struct FlowResult {
     pub sender_queue: Distribution,
 }
 
-/// Transfers of known size, each over a connection of its own.
+/// Transfers of known size, each over a connection of its own, or pages of the web over one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Transfers {
     /// How many completed.
     pub completed: u64,
-    /// From the opening of the connection to the last byte.
+    /// From the opening of the connection to the last byte; of a page from its request.
     pub completion_ms: Option<Quantiles>,
 }
 
@@ -218,12 +234,18 @@ pub struct Split {
     /// In the queue of a router; absent where there is none on the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub router: Option<f64>,
+    /// In the CU and on its way to the DU.
+    pub cu: f64,
     /// In the RLC queue behind other packets.
     pub queuing: f64,
     /// At the head of the RLC queue, waiting for the scheduler, and in the air.
     pub scheduling: f64,
-    /// HARQ and RLC retransmission, and waiting for packets before it.
-    pub retransmission: f64,
+    /// HARQ retransmission.
+    pub harq: f64,
+    /// RLC retransmission, where HARQ had given up.
+    pub rlc: f64,
+    /// At the UE, waiting for packets before it.
+    pub reordering: f64,
 }
 
 /// One UE, after the warm-up.
@@ -245,11 +267,14 @@ pub struct UeResult {
     pub marked: u64,
     /// Downlink packets dropped: by the law, by a full queue, by the radio.
     pub dropped: u64,
-    /// Its share of the cell's downlink resource blocks.
+    /// Its share of the cell's downlink resource blocks; in a network, of one cell's.
     pub prb_share: Option<f64>,
     /// Bit rate recommendations that it got; absent where there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anbr: Option<AnbrResult>,
+    /// What only a UE of a network has.
+    #[serde(flatten)]
+    pub place: Option<UePlace>,
 }
 
 /// Bit rate recommendations to one UE.
@@ -265,6 +290,19 @@ pub struct AnbrResult {
     pub forbidden: u64,
 }
 
+/// A UE of a network, after the warm-up.
+#[derive(Clone, Debug, Serialize)]
+pub struct UePlace {
+    /// The cell that served it at the end.
+    pub cell: String,
+    /// Where it was at the end: metres east and north of the centre site.
+    pub position_m: [f64; 2],
+    /// Times that it changed cells.
+    pub handovers: u64,
+    /// Mean over time of its SINR in dB, fading left out.
+    pub sinr_db: Option<f64>,
+}
+
 /// Time series, one value an interval; `None` where there was nothing to measure.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Series {
@@ -276,6 +314,8 @@ pub struct Series {
     pub ues: UeSeries,
     /// Per router.
     pub routers: RouterSeries,
+    /// Per cell of a network.
+    pub cells: CellSeries,
 }
 
 /// Series per flow: outer index the flow, inner the interval.
@@ -302,6 +342,17 @@ pub struct UeSeries {
     pub throughput_mbps: Vec<Vec<f64>>,
     /// Packets in the RLC queue at the end of the interval; empty where nobody looked.
     pub queued: Vec<Vec<u32>>,
+}
+
+/// Series per cell of a network: outer index the cell, inner the interval.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CellSeries {
+    /// IP bytes delivered in the interval, as a rate.
+    pub throughput_mbps: Vec<Vec<f64>>,
+    /// Share of its downlink resource blocks that carried data.
+    pub utilisation: Vec<Vec<Option<f64>>>,
+    /// UEs at the end of the interval.
+    pub ues: Vec<Vec<u32>>,
 }
 
 /// Series per router: outer index the router, inner the interval.

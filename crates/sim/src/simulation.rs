@@ -1,17 +1,16 @@
-//! A run in virtual time: servers, wired paths, the cell and its UEs.
+//! A run in virtual time: servers, wired paths, cells and their UEs.
 
 use thiserror::Error;
-use tidemark_cell::{Cell, Observer, Output, UeId};
+use tidemark_cell::{Network, NetworkConfig, Output, UeId};
 use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
 use tidemark_senders::connect;
 use tidemark_wire::mac::BitRateMultiplier;
 
-use crate::capture::Capture;
 use crate::event::EventQueue;
 use crate::flow::{End, Flow};
 use crate::ledger::{Ledger, NotConserved};
 use crate::recommend;
-use crate::recorder::{Arrival, FlowRecord, UeRecord};
+use crate::recorder::{Arrival, CellRecord, FlowRecord, UeRecord};
 use crate::result::RunResult;
 use crate::router::Router;
 use crate::scenario::{Direction, NamedUe, Scenario};
@@ -19,7 +18,7 @@ use crate::stamped::{Stamped, stamped, unstamped};
 use crate::summary::{self, Baseline};
 use crate::wire::Wire;
 
-/// The cell or a flow refuses its configuration; a scenario that was checked never does.
+/// A cell or a flow refuses its configuration; a scenario that was checked never does.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{0}")]
 pub struct SetUpError(String);
@@ -32,12 +31,14 @@ pub struct Simulation<'a> {
     down: Vec<Wire<Stamped>>,
     up: Vec<Wire<Stamped>>,
     pub(crate) routers: Vec<Router>,
-    pub(crate) cell: Cell<Stamped>,
+    pub(crate) network: Network<Stamped>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) ues: Vec<UeRecord>,
     /// Per UE: `bitRateMultiplier`, where it gets recommendations, and how often its applications ask for one.
     pub(crate) multipliers: Vec<Option<BitRateMultiplier>>,
     pub(crate) query_every: Vec<Option<Duration>>,
+    /// Of each cell of a network; empty where there is one cell without a place.
+    pub(crate) cells: Vec<CellRecord>,
     /// Ends of the series' finished intervals.
     pub(crate) samples: Vec<Instant>,
     /// Counters at the end of the warm-up.
@@ -46,7 +47,7 @@ pub struct Simulation<'a> {
     pub(crate) now: Instant,
 }
 
-/// What can happen outside the cell; most name a flow.
+/// What can happen outside of cells; most name a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     /// A deadline of the server has come.
@@ -59,14 +60,12 @@ pub(crate) enum Event {
     WarmUpEnds,
     /// The applications of a UE ask for a bit rate recommendation.
     Query(UeId),
-    /// A UE moves to another cell of the same kind.
-    Handover(UeId),
 }
 
 /// Where the next thing happens.
 #[derive(Clone, Copy)]
 enum Source {
-    Cell,
+    Network,
     Down(usize),
     Up(usize),
     Router(usize),
@@ -74,16 +73,17 @@ enum Source {
 }
 
 impl<'a> Simulation<'a> {
-    /// Sets up the scenario's cell, UEs, routers and flows.
+    /// Sets up the scenario's cells, UEs, routers and flows.
     ///
     /// # Errors
     /// A configuration that one of them refuses.
     pub fn new(scenario: &'a Scenario) -> Result<Self, SetUpError> {
         let refused = |error: &dyn std::fmt::Display| SetUpError(error.to_string());
-        let mut cell = Cell::new(&scenario.cell, scenario.seed).map_err(|error| refused(&error))?;
+        let mut network =
+            Network::new(&scenario.cell, scenario.network.as_ref(), scenario.seed).map_err(|error| refused(&error))?;
         let ues = scenario.ues();
         for ue in &ues {
-            cell.add_ue(&ue.config).map_err(|error| refused(&error))?;
+            network.add_ue(&ue.config).map_err(|error| refused(&error))?;
         }
         let routers = (0..).zip(&scenario.router).map(|(index, router)| Router::new(router, index, scenario.seed));
         let routers = routers.collect::<Result<_, _>>().map_err(|error| refused(&error))?;
@@ -93,7 +93,7 @@ impl<'a> Simulation<'a> {
             let (server, client) =
                 connect(flow.sender, flow.app, id, scenario.seed).map_err(|error| refused(&error))?;
             if let (Some(ue), Some(qfi)) = (flow.ue, flow.qfi) {
-                cell.name_qos_flow(ue, id, qfi).map_err(|error| refused(&error))?;
+                network.name_qos_flow(ue, id, qfi).map_err(|error| refused(&error))?;
             }
             let delay = flow.round_trip / 2;
             let wire = delays.iter().position(|other| *other == delay).unwrap_or(delays.len());
@@ -118,33 +118,26 @@ impl<'a> Simulation<'a> {
         let multipliers = ues.iter().map(multiplier).collect();
         let query_every = ues.iter().map(|ue| ue.config.anbr.as_ref()?.query_every).collect();
         let ues = ues.iter().map(|_| UeRecord::default()).collect();
+        let cells = scenario.network.as_ref().map_or(0, NetworkConfig::cells);
+        let cells = (0..cells).map(|_| CellRecord::default()).collect();
         let mut run = Self {
             scenario,
             events: EventQueue::default(),
             down: delays.iter().copied().map(Wire::new).collect(),
             up: delays.into_iter().map(Wire::new).collect(),
             routers,
-            cell,
+            network,
             flows,
             ues,
             multipliers,
             query_every,
+            cells,
             samples: Vec::new(),
             baseline: Baseline::default(),
             now: Instant::ZERO,
         };
         run.baseline = Baseline::take(&run);
         Ok(run)
-    }
-
-    /// `observer` hears of everything that passes the CU; it takes the place of the one before it.
-    pub fn observe(&mut self, observer: Observer<Stamped>) {
-        self.cell.observe(observer);
-    }
-
-    /// Everything that passes the CU goes to this capture.
-    pub fn capture(&mut self, capture: &Capture) {
-        self.observe(capture.observer());
     }
 
     /// Runs to the scenario's end, or until `proceed`, which hears the virtual time once an interval of the
@@ -159,9 +152,6 @@ impl<'a> Simulation<'a> {
             self.serve_server(Instant::ZERO, flow);
         }
         self.events.schedule(Instant::ZERO + self.scenario.warmup, Event::WarmUpEnds);
-        for (ue, at) in self.scenario.handovers() {
-            self.events.schedule(Instant::ZERO + at, Event::Handover(ue));
-        }
         self.events.schedule(Instant::ZERO + self.scenario.sample_interval, Event::Sample);
         for (ue, interval) in (0..).map(UeId).zip(self.query_every.clone()) {
             if let Some(interval) = interval {
@@ -174,9 +164,9 @@ impl<'a> Simulation<'a> {
                 break end;
             }
             match source {
-                Source::Cell => {
-                    self.cell.handle_timeout(next);
-                    self.drain_cell(next);
+                Source::Network => {
+                    self.network.handle_timeout(next);
+                    self.drain_network(next);
                 }
                 Source::Down(wire) => self.leave_wire(next, wire),
                 Source::Up(wire) => self.end_wire(next, wire),
@@ -194,16 +184,16 @@ impl<'a> Simulation<'a> {
         Ok(summary::summarise(self.scenario, self))
     }
 
-    /// What happens next. At one time the cell goes first, then the wires and routers: what comes from them may answer an event,
+    /// What happens next. At one time cells go first, then the wires and routers: what comes from them may answer an event,
     /// never the reverse.
     fn next(&self) -> (Instant, Source) {
-        let mut first = (Instant::FAR, Source::Cell);
+        let mut first = (Instant::FAR, Source::Network);
         let mut consider = |at: Option<Instant>, source| {
             if let Some(at) = at.filter(|at| *at < first.0) {
                 first = (at, source);
             }
         };
-        consider(self.cell.next_deadline(), Source::Cell);
+        consider(self.network.next_deadline(), Source::Network);
         self.down.iter().enumerate().for_each(|(index, wire)| consider(wire.next(), Source::Down(index)));
         self.up.iter().enumerate().for_each(|(index, wire)| consider(wire.next(), Source::Up(index)));
         self.routers.iter().enumerate().for_each(|(index, router)| consider(router.next(), Source::Router(index)));
@@ -219,7 +209,7 @@ impl<'a> Simulation<'a> {
                 None => self.reach_access(now, packet),
             }
         }
-        self.drain_cell(now);
+        self.drain_network(now);
     }
 
     fn enter_router(&mut self, now: Instant, router: usize, packet: Packet<Stamped>) {
@@ -237,7 +227,7 @@ impl<'a> Simulation<'a> {
             }
         }
         self.count_router_drops(now, router);
-        self.drain_cell(now);
+        self.drain_network(now);
     }
 
     fn count_router_drops(&mut self, now: Instant, router: usize) {
@@ -257,10 +247,10 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A packet reaches the cell, or the end that is on the wire.
+    /// A packet reaches its cell, or the end that is on the wire.
     fn reach_access(&mut self, now: Instant, packet: Packet<Stamped>) {
         match self.flows[packet.flow.0 as usize].ue {
-            Some(ue) => self.cell.handle_downlink(now, ue, packet),
+            Some(ue) => self.network.handle_downlink(now, ue, packet),
             None => self.reach_end(now, now, packet),
         }
     }
@@ -312,6 +302,9 @@ impl<'a> Simulation<'a> {
         if let Some(rtt) = flow.server.endpoint.take_rtt_sample() {
             flow.record.round_trip(rtt, self.scenario.counts(now));
         }
+        while let Some(page) = flow.server.endpoint.take_completion() {
+            flow.record.completed(page.duration, self.scenario.counts(now));
+        }
         self.serve_server(now, index);
     }
 
@@ -343,7 +336,6 @@ impl<'a> Simulation<'a> {
                 self.events.schedule(now + self.scenario.sample_interval, Event::Sample);
             }
             Event::Query(ue) => self.query(now, ue),
-            Event::Handover(ue) => self.cell.hand_over(now, ue),
             Event::WarmUpEnds => {
                 self.now = now;
                 self.routers.iter_mut().for_each(|router| router.record.begin());
@@ -381,14 +373,14 @@ impl<'a> Simulation<'a> {
         let flow = &self.flows[packet.flow.0 as usize];
         match flow.ue {
             _ if !flow.goes_up(&packet) => self.down[flow.wire].send(now, packet),
-            Some(ue) => self.cell.handle_uplink(now, ue, packet),
+            Some(ue) => self.network.handle_uplink(now, ue, packet),
             None => self.leave_access(now, packet),
         }
     }
 
-    /// Takes what left the cell to its ends and to the wire.
-    fn drain_cell(&mut self, now: Instant) {
-        while let Some(output) = self.cell.poll_output() {
+    /// Takes what left the cells to its ends and to the wire.
+    fn drain_network(&mut self, now: Instant) {
+        while let Some(output) = self.network.poll_output() {
             match output {
                 Output::Downlink { at, mut packet, delay, .. } => {
                     packet.payload.delay = delay;
@@ -405,13 +397,24 @@ impl<'a> Simulation<'a> {
     }
 
     fn sample(&mut self, now: Instant) {
+        let before = self.samples.last().copied().unwrap_or(Instant::ZERO);
         self.samples.push(now);
         for flow in &mut self.flows {
             flow.record.sample(flow.server.endpoint.stats().window);
         }
         for (index, ue) in self.ues.iter_mut().enumerate() {
-            let stats = self.cell.ue(now, UeId(index as u32)).unwrap_or_default();
+            let stats = self.network.ue(now, UeId(index as u32)).unwrap_or_default();
             ue.sample(stats.mcs, stats.queue.packets);
+        }
+        let available = self.network.resources_between(before, now);
+        for (record, stats) in self.cells.iter_mut().zip(self.network.cells()) {
+            record.sample(stats, available);
+        }
+        for ue in 0..self.ues.len() as u32 {
+            let cell = self.network.cell_of(UeId(ue));
+            if let Some(record) = cell.and_then(|cell| self.cells.get_mut(cell)) {
+                record.hosts();
+            }
         }
         self.routers.iter_mut().for_each(|router| router.sample(now));
     }
@@ -420,7 +423,7 @@ impl<'a> Simulation<'a> {
         self.flows.iter().try_for_each(|flow| {
             let wires: Bytes = self.down.iter().chain(&self.up).map(|wire| wire.held(flow.id)).sum();
             let routers = self.routers.iter().map(|router| router.held(flow.id)).sum();
-            flow.ledger.check(flow.id, wires + routers + self.cell.held(flow.id))
+            flow.ledger.check(flow.id, wires + routers + self.network.held(flow.id))
         })
     }
 }

@@ -1,6 +1,7 @@
 //! From what a run recorded to its result.
 
-use tidemark_cell::{UeId, UeStats};
+use tidemark_cell::network::UeRadio;
+use tidemark_cell::{CellStats, NetworkConfig, UeId, UeStats};
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 use tidemark_senders::Stats;
 
@@ -9,8 +10,8 @@ use crate::fairness::mean_jain;
 use crate::flow::Flow;
 use crate::recorder::{FlowRecord, UeRecord};
 use crate::result::{
-    AnbrResult, CellResult, FlowResult, FlowSeries, MediaResult, RouterResult, RouterSeries, RunResult, Series,
-    Transfers, UeResult, UeSeries,
+    AnbrResult, CellResult, CellSeries, FlowResult, FlowSeries, MediaResult, NetworkCellResult, RouterResult,
+    RouterSeries, RunResult, Series, Transfers, UePlace, UeResult, UeSeries,
 };
 use crate::router::Router;
 use crate::scenario::{Direction, NamedUe, Scenario};
@@ -22,8 +23,12 @@ pub(crate) struct Baseline {
     /// Counters of the servers and of the clients, per flow.
     servers: Vec<Stats>,
     clients: Vec<Stats>,
-    /// Counters of the cell, per UE.
+    /// Counters of its cells, per UE.
     ues: Vec<UeStats>,
+    /// Counters per cell.
+    cells: Vec<CellStats>,
+    /// What only a UE of a network has.
+    radio: Vec<Option<UeRadio>>,
 }
 
 impl Baseline {
@@ -32,7 +37,11 @@ impl Baseline {
         Self {
             servers: run.flows.iter().map(Flow::server_stats).collect(),
             clients: run.flows.iter().map(Flow::client_stats).collect(),
-            ues: (0..run.ues.len()).map(|index| run.cell.ue(run.now, UeId(index as u32)).unwrap_or_default()).collect(),
+            ues: (0..run.ues.len())
+                .map(|index| run.network.ue(run.now, UeId(index as u32)).unwrap_or_default())
+                .collect(),
+            cells: run.network.cells().collect(),
+            radio: (0..run.ues.len()).map(|index| run.network.radio(UeId(index as u32))).collect(),
         }
     }
 }
@@ -90,8 +99,9 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
             }
         })
         .collect();
-    let resources = run.cell.resources_between(warm, run.now);
+    let resources = run.network.resources_between(warm, run.now);
     let share = |used: u64| (resources > 0 && !run.ues.is_empty()).then(|| round(used as f64 / resources as f64, 1e6));
+    let warm_intervals = run.samples.iter().take_while(|at| **at <= warm).count();
     let queue = |index: usize| {
         let mut all = Distribution::default();
         let flows = run.flows.iter().filter(|flow| flow.ue == Some(UeId(index as u32)));
@@ -119,6 +129,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
                 dropped: dropped(after) - dropped(before),
                 prb_share: share(used(index)),
                 anbr: anbr(record),
+                place: ue_place(scenario, run, &end, index),
             }
         })
         .collect();
@@ -128,7 +139,6 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
     });
     let routers = routers.collect();
     let series = series(scenario, run);
-    let warm_intervals = run.samples.iter().take_while(|at| **at <= warm).count();
     let finished = run.now >= Instant::ZERO + scenario.duration;
     RunResult {
         tidemark: env!("CARGO_PKG_VERSION"),
@@ -138,10 +148,11 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         warmup_s: scenario.warmup.as_secs_f64(),
         interrupted_at_s: (!finished).then(|| run.now.as_secs_f64()),
         cell: CellResult {
-            utilisation: share((0..ues.len()).map(used).sum()),
+            utilisation: share((0..ues.len()).map(used).sum::<u64>() / end.cells.len().max(1) as u64),
             throughput_mbps: mbps(run.ues.iter().map(|ue| ue.delivered).sum(), measured),
             conservation: format!("bytes sent = delivered + dropped + queued holds for all {} flows", flows.len()),
         },
+        cells: scenario.network.iter().flat_map(|network| cells(network, run, &end, (warm, warm_intervals))).collect(),
         live: None,
         flows,
         ues,
@@ -161,6 +172,41 @@ fn anbr(record: &UeRecord) -> Option<AnbrResult> {
         mean_mbps: round(sum.as_mbps() / recommendations as f64, 1e6),
         queries,
         forbidden,
+    })
+}
+
+fn cells(
+    network: &NetworkConfig,
+    run: &Simulation<'_>,
+    end: &Baseline,
+    (warm, warm_intervals): (Instant, usize),
+) -> Vec<NetworkCellResult> {
+    let resources = run.network.resources_between(warm, run.now);
+    let counters = run.baseline.cells.iter().zip(&end.cells).zip(&run.cells).enumerate();
+    let result = counters.map(|(index, ((before, after), record))| {
+        let points = &record.intervals[warm_intervals..];
+        let ues: u32 = points.iter().map(|point| point.ues).sum();
+        let used = after.resources - before.resources;
+        NetworkCellResult {
+            name: network.cell_name(index),
+            utilisation: (resources > 0).then(|| round(used as f64 / resources as f64, 1e6)),
+            throughput_mbps: mbps(after.delivered - before.delivered, run.now.since(warm)),
+            ues: (!points.is_empty()).then(|| round(f64::from(ues) / points.len() as f64, 1e3)),
+        }
+    });
+    result.collect()
+}
+
+fn ue_place(scenario: &Scenario, run: &Simulation<'_>, end: &Baseline, ue: usize) -> Option<UePlace> {
+    let (before, after) = (run.baseline.radio[ue]?, end.radio[ue]?);
+    let cell = run.network.cell_of(UeId(ue as u32))?;
+    let measurements = after.measurements - before.measurements;
+    let sum = after.sinr_sum_db - before.sinr_sum_db;
+    Some(UePlace {
+        cell: scenario.network.as_ref()?.cell_name(cell),
+        position_m: after.place.map(|metres| round(metres, 1e1)),
+        handovers: after.handovers - before.handovers,
+        sinr_db: (measurements > 0).then(|| round(sum / measurements as f64, 1e3)),
     })
 }
 
@@ -205,7 +251,8 @@ fn router_result(name: &str, law: String, router: &Router, (from, to): (Instant,
 }
 
 fn dropped(ue: &UeStats) -> u64 {
-    ue.dropped_by_law + ue.dropped_by_queue + ue.dropped_by_radio
+    let waiting = ue.dropped_by_queue + ue.dropped_by_timer;
+    ue.dropped_by_law + waiting + ue.dropped_by_radio + ue.dropped_by_handover
 }
 
 fn series(scenario: &Scenario, run: &Simulation<'_>) -> Series {
@@ -235,6 +282,13 @@ fn series(scenario: &Scenario, run: &Simulation<'_>) -> Series {
         throughput_mbps.push(points.iter().map(|point| rate(point.delivered)).collect());
         capacity_mbps.push(points.iter().map(|point| round(point.rate.as_mbps(), 1e6)).collect());
         queue_ms.push(points.iter().map(|point| ms(point.queue)).collect());
+    }
+    for cell in &run.cells {
+        let CellSeries { throughput_mbps, utilisation, ues } = &mut series.cells;
+        let points = &cell.intervals;
+        throughput_mbps.push(points.iter().map(|point| rate(point.delivered)).collect());
+        utilisation.push(points.iter().map(|point| point.load.map(|load| round(load, 1e6))).collect());
+        ues.push(points.iter().map(|point| point.ues).collect());
     }
     series
 }

@@ -125,7 +125,8 @@ sender = { controller = "prague" }
     assert!(split.router.unwrap() < 2.0 && split.queuing < 3.0, "{split:?}");
     assert!(result.routers[0].utilisation > 0.9, "{}", result.routers[0].utilisation);
     let owd = result.flows[0].owd_ms.unwrap().mean;
-    let parts = split.propagation + split.router.unwrap() + split.queuing + split.scheduling + split.retransmission;
+    let cell = split.cu + split.queuing + split.scheduling + split.harq + split.rlc + split.reordering;
+    let parts = split.propagation + split.router.unwrap() + cell;
     assert!((parts - owd).abs() < 0.01, "{parts} {owd}");
 }
 
@@ -163,4 +164,17 @@ app = { app = "short-flows", size = "14 kB" }
     let fastest = 40.0 + 14_000.0 * 8.0 / 20_000.0;
     assert!(transfers.completed > 10, "{transfers:?}");
     assert!((fastest..fastest + 15.0).contains(&transfers.completion_ms.unwrap().p50), "{transfers:?}");
+}
+
+#[test]
+fn a_ramp_marks_by_the_time_that_a_packet_has_waited() {
+    // 125 kB at 10 Mbit/s are 100 ms for every packet: a ramp from 50 to 150 ms marks half of them, and none without ECT(1).
+    let ramp = r#"router.0.queue={ discipline = "fifo", limit = "125 kB", ramp = { low = "50 ms", high = "150 ms" } }"#;
+    let sender = |ect| format!(r#"flow.0.sender={{ controller = "udp", codepoint = "{ect}" }}"#);
+    let result = run(CONSTANT, &["flow.0.app.rate=20 Mbit/s", ramp, &sender("ect1")]);
+    let flow = &result.flows[0];
+    let share = flow.marked as f64 / (flow.sent_packets - flow.dropped) as f64;
+    assert!((share - 0.5).abs() < 0.03, "{share}");
+    assert_eq!(result.routers[0].law, "ramp");
+    assert_eq!(run(CONSTANT, &["flow.0.app.rate=20 Mbit/s", ramp, &sender("ect0")]).flows[0].marked, 0);
 }

@@ -9,7 +9,7 @@
 //! | IP and transport | [`ip`] (either version), [`ipv4`], [`ipv6`], [`tcp`], [`udp`], [`checksum`]; [`View`] is what a marker sees |
 //! | tunnels | [`gtpu`] with [`pdu_session`] and [`nru`] in its extension headers, [`tunnel`] for ECN at both ends |
 //! | radio | [`sdap`], [`pdcp`], [`mac`] |
-//! | feedback | [`rfc8888`], [`twcc`], [`at`] |
+//! | media and feedback | [`rtp`], [`rtcp`], [`rfc8888`], [`twcc`], [`at`]; [`udp_prague`] |
 //!
 //! ```
 //! use tidemark_core::Ecn;
@@ -42,14 +42,16 @@ pub mod nru;
 pub mod pdcp;
 pub mod pdu_session;
 pub mod rfc8888;
+pub mod rtcp;
+pub mod rtp;
 pub mod sdap;
 pub mod tcp;
 pub mod tunnel;
 pub mod twcc;
 pub mod udp;
+pub mod udp_prague;
 
 mod cursor;
-mod rtcp;
 mod view;
 
 pub use view::View;

@@ -1,4 +1,4 @@
-//! What the RTCP transport feedback packets have in common (RFC 4585 6.1).
+//! RTCP: what the transport feedback packets have in common (RFC 4585 6.1), and the two smallest packets of a session.
 
 use crate::cursor::Writer;
 use crate::{Error, Result};
@@ -6,8 +6,45 @@ use crate::{Error, Result};
 /// Payload type RTPFB.
 const TRANSPORT_FEEDBACK: u8 = 205;
 
+/// Payload types RR and BYE (RFC 3550 12.1).
+const RECEIVER_REPORT: u8 = 201;
+const BYE: u8 = 203;
+
 const VERSION: u8 = 2 << 6;
 const PADDING: u8 = 1 << 5;
+
+/// A packet that says nothing but who sends it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Presence {
+    /// A receiver report without blocks (RFC 3550 6.4.2): I am here. Opens a path and keeps it open.
+    Here,
+    /// BYE (RFC 3550 6.6): I leave.
+    Bye,
+}
+
+impl Presence {
+    /// Reads the packet at the front of `packet`.
+    ///
+    /// # Errors
+    /// `Type` for other RTCP, or a report that has blocks; `Truncated` for a packet cut short.
+    pub fn parse(packet: &[u8]) -> Result<Self> {
+        let &[first, kind, _, words, ..] = packet.first_chunk::<8>().ok_or(Error::Truncated)?;
+        match (first, kind, words) {
+            (VERSION, RECEIVER_REPORT, 1) => Ok(Self::Here),
+            (first, BYE, 1..) if first == VERSION | 1 => Ok(Self::Bye),
+            _ => Err(Error::Type),
+        }
+    }
+    /// The packet, from this source.
+    pub fn emit(self, ssrc: u32) -> [u8; 8] {
+        let (first, kind) = match self {
+            Self::Here => (VERSION, RECEIVER_REPORT),
+            Self::Bye => (VERSION | 1, BYE),
+        };
+        let [a, b, c, d] = ssrc.to_be_bytes();
+        [first, kind, 0, 1, a, b, c, d]
+    }
+}
 
 /// The content of a feedback packet of this format at the front of `packet`: what follows the common header, without
 /// the padding.
@@ -48,4 +85,22 @@ pub(crate) fn finish(mut writer: Writer<'_>, format: u8) -> Result<usize> {
     let words = u16::try_from(writer.len() / 4 - 1).map_err(|_| Error::Value)?;
     writer.overwrite(2, &words.to_be_bytes())?;
     Ok(writer.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presence_comes_back_and_is_nothing_else() {
+        for presence in [Presence::Here, Presence::Bye] {
+            assert_eq!(Presence::parse(&presence.emit(9)), Ok(presence));
+            assert_eq!(Presence::parse(&presence.emit(9)[..7]), Err(Error::Truncated));
+        }
+        assert_eq!(Presence::Here.emit(0x0102_0304), [0x80, 201, 0, 1, 1, 2, 3, 4]);
+        // A report with one block, feedback, and an RTP packet.
+        for [first, kind] in [[0x81, 201], [0x8B, 205], [0x80, 96]] {
+            assert_eq!(Presence::parse(&[first, kind, 0, 1, 0, 0, 0, 0]), Err(Error::Type));
+        }
+    }
 }

@@ -88,6 +88,6 @@ impl<P: Inspect> Cell<P> {
 
     fn counts(&self, at: Instant, index: u32) -> Counts {
         let drb = &self.drbs[index as usize];
-        Counts { at, sent: drb.bearer.sent(), taken: drb.resources, taken_by_all: self.resources }
+        Counts { at, sent: drb.bearer.sent(), taken: drb.resources, taken_by_all: self.stats.resources }
     }
 }

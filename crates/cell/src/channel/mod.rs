@@ -10,6 +10,7 @@ use std::sync::Arc;
 use tidemark_core::{BitRate, Duration, Instant, Stream};
 
 use crate::config::ConfigError;
+use crate::network::DeployedConfig;
 use fading::Fading;
 pub use trace::{Trace, TraceConfig, TraceError, TraceFormat};
 
@@ -29,6 +30,8 @@ pub enum ChannelConfig {
     Trace(TraceConfig),
     /// A constant rate without radio errors.
     Fixed(FixedConfig),
+    /// In a network of cells: the SINR follows from where the UE is and from what other cells send.
+    Deployed(DeployedConfig),
 }
 
 /// A constant SNR.
@@ -128,6 +131,7 @@ impl ChannelConfig {
                 Err(ConfigError::new("channel.rate", "must be at least 10 kbit/s"))
             }
             Self::Fixed(_) => Ok(()),
+            Self::Deployed(config) => config.validate(),
         }
     }
 }
@@ -154,6 +158,8 @@ pub enum Channel {
     Trace(Arc<Trace>),
     /// A constant rate.
     Fixed(BitRate),
+    /// What a network says of its mean, in dB, and fading around it.
+    Deployed(f64, Option<Box<Fading>>),
 }
 
 impl Channel {
@@ -172,6 +178,12 @@ impl Channel {
                 config.content.clone().ok_or(ConfigError::new("channel.file", "the trace has not been read"))?,
             ),
             ChannelConfig::Fixed(config) => Self::Fixed(config.rate),
+            ChannelConfig::Deployed(config) => {
+                let outside = ConfigError::new("channel.model", "`deployed` needs a network of cells around it");
+                let carrier_ghz = config.carrier_ghz.ok_or(outside)?;
+                let fading = |speed| Box::new(Fading::new(0.0, speed, carrier_ghz, stream));
+                Self::Deployed(0.0, config.doppler_kmh().map(fading))
+            }
         })
     }
 
@@ -182,6 +194,8 @@ impl Channel {
             Self::Fading(fading) => Quality::Snr(fading.snr_db(now)),
             Self::Trace(trace) => trace.at(now),
             Self::Fixed(rate) => Quality::Rate(*rate),
+            Self::Deployed(_, Some(fading)) => Quality::Snr(fading.snr_db(now)),
+            Self::Deployed(snr_db, None) => Quality::Snr(*snr_db),
         }
     }
 
@@ -190,7 +204,17 @@ impl Channel {
         match self {
             Self::Trace(trace) => trace.is_rate(),
             Self::Fixed(_) => true,
-            Self::Static(_) | Self::Fading(_) => false,
+            Self::Static(_) | Self::Fading(_) | Self::Deployed(..) => false,
+        }
+    }
+
+    /// The mean SINR of a deployed UE is another from now on.
+    pub(crate) fn set_mean(&mut self, mean_db: f64) {
+        if let Self::Deployed(snr_db, fading) = self {
+            *snr_db = mean_db;
+            if let Some(fading) = fading {
+                fading.set_mean(mean_db);
+            }
         }
     }
 

@@ -1,10 +1,12 @@
-//! A bearer's queue and its segmentation.
+//! A bearer's queue, its segmentation, and both ends of its RLC and PDCP.
 
 use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet};
 use tidemark_marker::{DrbMarker, RlcQueue, Verdict};
 
+use super::poll::Poll;
+use super::status::{Receiver, Status};
 use super::window::{Released, Sent, Window};
 use super::{Overhead, Segment};
 use crate::config::{RlcConfig, RlcMode};
@@ -17,10 +19,11 @@ const LEAST_SEGMENT: u32 = 8;
 struct Waiting<P> {
     packet: Packet<P>,
     sn: u32,
+    entered: Instant,
     arrived: Instant,
 }
 
-/// The RLC entities of one bearer.
+/// The RLC and PDCP entities of one bearer, downlink.
 #[derive(Debug)]
 pub(crate) struct Bearer<P> {
     config: RlcConfig,
@@ -29,12 +32,17 @@ pub(crate) struct Bearer<P> {
     /// IP bytes in the queue.
     queued: Bytes,
     window: Window<P>,
-    /// Bytes of the window's last SDU that wait to be sent.
+    /// The SDU that was begun last, and its bytes that wait to be sent.
+    begun: u64,
     unsent: u32,
     /// When the SDU at the head came there, unless it arrived later.
     head_since: Instant,
-    /// Segments that a status report asked for.
+    /// Segments that a status report asked for, in order.
     retransmissions: VecDeque<Segment>,
+    poll: Poll,
+    receiver: Receiver,
+    /// TX_Next_Ack: everything below is acknowledged or given up.
+    tx_next_ack: u64,
     /// PDCP SN of the SDU that was begun last.
     highest_transmitted: Option<u32>,
     /// IP bytes that were sent for the first time.
@@ -44,14 +52,18 @@ pub(crate) struct Bearer<P> {
 impl<P: Inspect> Bearer<P> {
     pub(crate) fn new(config: RlcConfig, overhead: Overhead) -> Self {
         Self {
+            window: Window::new(config.mode == RlcMode::Am),
             config,
             overhead,
             queue: VecDeque::new(),
             queued: Bytes(0),
-            window: Window::default(),
+            begun: 0,
             unsent: 0,
             head_since: Instant::ZERO,
             retransmissions: VecDeque::new(),
+            poll: Poll::default(),
+            receiver: Receiver::default(),
+            tx_next_ack: 0,
             highest_transmitted: None,
             sent: 0,
         }
@@ -65,13 +77,26 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn exceeds(&self, sdus: u32, bytes: Bytes) -> bool {
         sdus >= self.config.queue_sdus || self.config.queue_bytes.is_some_and(|limit| bytes > limit)
     }
-    pub(crate) fn push(&mut self, now: Instant, sn: u32, packet: Packet<P>) {
+    /// An SDU that came to the CU when it `entered` comes to the queue.
+    pub(crate) fn push(&mut self, now: Instant, entered: Instant, sn: u32, packet: Packet<P>) {
         self.queued += packet.size;
-        self.queue.push_back(Waiting { packet, sn, arrived: now });
+        self.queue.push_back(Waiting { packet, sn, entered, arrived: now });
     }
-    /// The SDUs of which nothing has been sent with their PDCP SNs, oldest first.
-    pub(crate) fn standing(&self) -> impl Iterator<Item = (u32, &Packet<P>)> + '_ {
-        self.queue.iter().map(|waiting| (waiting.sn, &waiting.packet))
+    /// Discards what waits for longer than PDCP's discardTimer (TS 38.323 5.3). The SN stays a hole, for which the receiver
+    /// waits.
+    pub(crate) fn discard(&mut self, now: Instant, marker: &mut DrbMarker, mut discarded: impl FnMut(Packet<P>)) {
+        let Some(limit) = self.config.discard_timer else { return };
+        while self.queue.front().is_some_and(|first| now.since(first.entered) >= limit) {
+            let Some(Waiting { packet, sn, entered, arrived }) = self.queue.pop_front() else { return };
+            self.queued -= packet.size;
+            marker.handle_discard(now, sn);
+            discarded(packet);
+            self.window.push(Sent { settled: true, ..Sent::hole(sn, entered, arrived) });
+        }
+    }
+    /// PDCP SN and size of the SDUs of which nothing has been sent, oldest first.
+    pub(crate) fn standing(&self) -> impl Iterator<Item = (u32, Bytes)> + '_ {
+        self.queue.iter().map(|waiting| (waiting.sn, waiting.packet.size))
     }
     /// True if a transport block would carry something.
     pub(crate) fn has_data(&self) -> bool {
@@ -107,9 +132,6 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn t_reassembly(&self) -> Duration {
         self.config.t_reassembly
     }
-    pub(crate) fn t_status_prohibit(&self) -> Duration {
-        self.config.t_status_prohibit
-    }
     pub(crate) fn mode(&self) -> RlcMode {
         self.config.mode
     }
@@ -117,7 +139,7 @@ impl<P: Inspect> Bearer<P> {
     /// Fills a transport block with at most `room` bytes, which arrives at `due` if it does not fail: first what a
     /// status report asked for, then the SDU that was begun, then new ones, which the law may mark or drop.
     ///
-    /// Returns the IP bytes of it, headers excluded.
+    /// Returns the bytes of SDUs in it.
     pub(crate) fn fill(
         &mut self,
         now: Instant,
@@ -127,52 +149,95 @@ impl<P: Inspect> Bearer<P> {
         block: &mut Vec<Segment>,
         mut dropped: impl FnMut(Packet<P>),
     ) -> u32 {
-        let mut left = room;
-        let mut carried = 0;
-        let overhead = self.overhead;
+        let before = block.len();
+        let carried = self.fill_again(room, block);
+        let used = carried + block[before..].len() as u32 * (self.overhead.segment + self.overhead.offset);
+        let carried = match self.retransmissions.is_empty() {
+            true => carried + self.fill_new((now, due), room - used, marker, block, &mut dropped),
+            false => carried,
+        };
+        if self.config.mode == RlcMode::Am {
+            self.poll_in(now, &mut block[before..]);
+        }
+        carried
+    }
+
+    fn fill_again(&mut self, room: u32, block: &mut Vec<Segment>) -> u32 {
+        let (mut left, mut carried) = (room, 0);
+        let header = self.overhead.segment + self.overhead.offset;
         while let Some(lost) = self.retransmissions.front_mut() {
-            let taken = lost.bytes.min(left.saturating_sub(overhead.segment + overhead.offset));
+            if self.window.is_settled(lost.sdu) {
+                self.retransmissions.pop_front();
+                continue;
+            }
+            let taken = lost.bytes.min(left.saturating_sub(header));
             if taken < LEAST_SEGMENT.min(lost.bytes) {
-                return carried;
+                break;
             }
             block.push(Segment { bytes: taken, ..*lost });
-            left -= taken + overhead.segment + overhead.offset;
+            left -= taken + header;
             carried += taken;
+            lost.offset += taken;
             lost.bytes -= taken;
             if lost.bytes == 0 {
                 self.retransmissions.pop_front();
             }
         }
+        carried
+    }
+
+    fn fill_new(
+        &mut self,
+        (now, due): (Instant, Instant),
+        room: u32,
+        marker: &mut DrbMarker,
+        block: &mut Vec<Segment>,
+        dropped: &mut impl FnMut(Packet<P>),
+    ) -> u32 {
+        let (mut left, mut carried) = (room, 0);
+        let overhead = self.overhead;
         loop {
             let mut header = overhead.segment + overhead.offset;
             if self.unsent == 0 {
                 header = overhead.segment;
-                if left < header + LEAST_SEGMENT || !self.begin_next(now, marker, &mut dropped) {
+                if left < header + LEAST_SEGMENT || !self.begin_next(now, marker, dropped) {
                     return carried;
                 }
             }
             let taken = self.unsent.min(left.saturating_sub(header));
-            let Some(sent) = self.window.last_mut() else { return carried };
+            let Some(sent) = self.window.get_mut(self.begun) else { return carried };
             if taken < LEAST_SEGMENT.min(self.unsent) {
                 return carried;
             }
             sent.due = due;
             // The PDCP header goes first.
-            let of_header = self.unsent.saturating_sub(sent.packet.size.0 as u32);
+            let of_header = overhead.sdu.saturating_sub(sent.size - self.unsent);
             self.sent += u64::from(taken.saturating_sub(of_header));
+            block.push(Segment { sdu: self.begun, offset: sent.size - self.unsent, bytes: taken, poll: false });
             self.unsent -= taken;
             left -= taken + header;
             carried += taken;
             if self.unsent == 0 {
                 self.head_since = now;
             }
-            block.push(Segment { sdu: self.window.next() - 1, bytes: taken });
+        }
+    }
+
+    /// Puts a poll into the block if one is due.
+    fn poll_in(&mut self, now: Instant, block: &mut [Segment]) {
+        let is_empty = !self.has_data();
+        let Some(last) = block.len().checked_sub(1) else { return };
+        for (index, segment) in block.iter_mut().enumerate() {
+            segment.poll = self.poll.sent(&self.config, segment.bytes, is_empty && index == last);
+            if segment.poll {
+                self.poll.polled(now, self.begun, self.config.t_poll_retransmit);
+            }
         }
     }
 
     /// Takes the next SDU that the law lets pass from the queue into the window.
     fn begin_next(&mut self, now: Instant, marker: &mut DrbMarker, dropped: &mut impl FnMut(Packet<P>)) -> bool {
-        while let Some(Waiting { mut packet, sn, arrived }) = self.queue.pop_front() {
+        while let Some(Waiting { mut packet, sn, entered, arrived }) = self.queue.pop_front() {
             self.queued -= packet.size;
             match marker.handle_dequeue(now, &packet, now.since(arrived), self.queue_state(now)) {
                 Verdict::Pass => {}
@@ -185,52 +250,118 @@ impl<P: Inspect> Bearer<P> {
             }
             self.highest_transmitted = Some(sn);
             self.unsent = packet.size.0 as u32 + self.overhead.sdu;
+            self.begun = self.window.next();
             let head = self.head_since.max(arrived);
-            let missing = self.unsent;
-            self.window.push(Sent {
-                packet,
-                sn,
-                arrived,
-                head,
-                due: now,
-                missing,
-                retransmissions: 0,
-                given_up: false,
-            });
+            let hole = Sent::hole(sn, entered, arrived);
+            self.window.push(Sent { packet: Some(packet), size: self.unsent, head, due: now, is_hole: false, ..hole });
             return true;
         }
         false
     }
 
+    /// Re-establishment (TS 38.322 5.1.2) at a handover: takes the SDUs that have not left in order, oldest first, with SN
+    /// and time of arrival. What the receiver has of them it gives up too, so that nothing arrives twice.
+    pub(crate) fn re_establish(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
+        self.unsent = 0;
+        self.queued = Bytes(0);
+        self.retransmissions.clear();
+        self.highest_transmitted = None;
+        self.poll = Poll::default();
+        self.tx_next_ack = self.window.next();
+        self.receiver = Receiver::beginning(self.tx_next_ack);
+        let sent = self.window.drain().filter_map(|sent| Some((sent.sn, sent.arrived, sent.packet?)));
+        sent.chain(self.queue.drain(..).map(|waiting| (waiting.sn, waiting.arrived, waiting.packet))).collect()
+    }
+
     /// A segment arrived at the UE.
-    pub(crate) fn arrived(&mut self, segment: Segment) {
-        self.window.arrived(segment);
-    }
-    /// The next SDU that leaves in order.
-    pub(crate) fn release(&mut self, now: Instant) -> Option<Released<P>> {
-        self.window.release(now)
-    }
-    /// The receiver asks for a segment again (AM). An SDU that was asked for too often is given up, as its bearer
-    /// would be by a radio link failure.
-    pub(crate) fn retransmit(&mut self, segment: Segment) {
-        let limit = self.config.max_retransmissions;
-        let Some(sent) = self.window.get_mut(segment.sdu) else { return };
-        sent.retransmissions = sent.retransmissions.saturating_add(1);
-        if sent.retransmissions > limit {
-            self.give_up(segment.sdu);
-        } else {
-            self.retransmissions.push_back(segment);
+    pub(crate) fn arrived(&mut self, now: Instant, segment: Segment) {
+        self.window.arrived(now, segment);
+        if self.config.mode == RlcMode::Am {
+            self.receiver.arrived(now, &self.window, segment, self.config.t_reassembly);
         }
     }
-    /// The receiver no longer waits for an SDU.
-    pub(crate) fn give_up(&mut self, sdu: u64) {
+    /// HARQ has given up these segments. Without acknowledgements that is the end of their SDUs.
+    pub(crate) fn lost(&mut self, now: Instant, segments: &[Segment]) {
+        let am = self.config.mode == RlcMode::Am;
+        for segment in segments {
+            let Some(sent) = self.window.get_mut(segment.sdu) else { continue };
+            sent.lost.get_or_insert(now);
+            if !am {
+                self.settle(segment.sdu);
+            }
+        }
+    }
+    /// The next SDU that leaves.
+    pub(crate) fn release(&mut self, now: Instant) -> Option<Released<P>> {
+        self.window.release(now, self.config.t_reordering())
+    }
+
+    /// The sender learns what has arrived and what is missing (TS 38.322 5.3.2). An SDU that was asked for too often is
+    /// given up, where a gNB would declare a radio link failure.
+    pub(crate) fn handle_status(&mut self, status: &Status) {
+        self.poll.answered(status.ack_sn);
+        let mut missing = status.missing.iter().map(|segment| segment.sdu).peekable();
+        for sdu in self.tx_next_ack..status.ack_sn.min(self.window.next()) {
+            while missing.next_if(|next| *next < sdu).is_some() {}
+            if missing.peek() != Some(&sdu) {
+                self.settle(sdu);
+            }
+        }
+        self.tx_next_ack = status.missing.first().map_or(status.ack_sn, |first| first.sdu).max(self.tx_next_ack);
+        // The report speaks of everything that an earlier one asked for.
+        let pending = std::mem::take(&mut self.retransmissions);
+        let mut counted = None;
+        for segment in &status.missing {
+            let Some(sent) = self.window.get_mut(segment.sdu).filter(|sent| !sent.settled) else { continue };
+            // Of an SDU that is being sent, what was not sent is not missing.
+            let sent_so_far = if segment.sdu == self.begun { sent.size - self.unsent } else { sent.size };
+            let bytes = segment.bytes.min(sent_so_far.saturating_sub(segment.offset));
+            let is_pending = pending.binary_search_by_key(&segment.sdu, |segment| segment.sdu).is_ok();
+            if counted != Some(segment.sdu) && !is_pending {
+                sent.retransmissions = sent.retransmissions.saturating_add(1);
+            }
+            counted = Some(segment.sdu);
+            if sent.retransmissions > self.config.max_retransmissions {
+                self.settle(segment.sdu);
+            } else if bytes > 0 {
+                self.retransmissions.push_back(Segment { bytes, ..*segment });
+            }
+        }
+    }
+    /// The sender is done with an SDU.
+    fn settle(&mut self, sdu: u64) {
         let Some(sent) = self.window.get_mut(sdu) else { return };
-        sent.given_up = true;
-        if sdu + 1 == self.window.next() {
+        sent.settled = true;
+        if sdu == self.begun {
             self.unsent = 0;
         }
-        self.retransmissions.retain(|segment| segment.sdu != sdu);
+        self.window.forget();
     }
+
+    /// The earliest end of a timer: t-PollRetransmit, t-Reassembly, t-StatusProhibit with a report behind it, t-Reordering.
+    pub(crate) fn next_timer(&self, now: Instant) -> Option<Instant> {
+        let timers = [
+            self.poll.ends(),
+            self.receiver.reassembly_ends(),
+            self.receiver.report_due(now),
+            self.window.reordering_ends(),
+        ];
+        timers.into_iter().flatten().min()
+    }
+    /// Does what ended timers ask for; returns the status report that is to be sent.
+    pub(crate) fn handle_timers(&mut self, now: Instant) -> Option<Status> {
+        if self.poll.expire(now) && !self.has_data() {
+            // Nothing would carry the poll: the last SDU that is not acknowledged is sent again.
+            let last = (self.window.base()..self.window.next()).rev().find(|sdu| !self.window.is_settled(*sdu));
+            let sent = last.and_then(|sdu| Some((sdu, self.window.get(sdu)?.size)));
+            let segment = sent.map(|(sdu, bytes)| Segment { sdu, offset: 0, bytes, poll: false });
+            self.retransmissions.extend(segment);
+        }
+        self.receiver.expire(now, &self.window, self.config.t_reassembly);
+        let due = self.receiver.report_due(now).is_some_and(|at| at <= now);
+        due.then(|| self.receiver.report(now, &self.window, self.config.t_status_prohibit))
+    }
+
     /// IP bytes of a flow that are here.
     pub(crate) fn held(&self, flow: FlowId) -> Bytes {
         let waiting: Bytes =
@@ -255,7 +386,7 @@ mod tests {
     }
     fn push(bearer: &mut Bearer<()>, sn: u32, size: u64) {
         let packet = Packet { flow: FlowId(0), size: Bytes(size), ecn: Ecn::NotEct, payload: () };
-        bearer.push(Instant::ZERO, sn, packet);
+        bearer.push(Instant::ZERO, Instant::ZERO, sn, packet);
     }
     fn fill(bearer: &mut Bearer<()>, marker: &mut DrbMarker, ms: u64, room: u32) -> Vec<Segment> {
         let mut block = Vec::new();
@@ -263,15 +394,16 @@ mod tests {
         bearer.fill(now, now + Duration::from_millis(1), room, marker, &mut block, |_| {});
         block
     }
-    fn delivered(bearer: &mut Bearer<()>, ms: u64) -> Vec<(u32, DelayMs)> {
+    fn delivered(bearer: &mut Bearer<()>, ms: u64) -> Vec<DelayMs> {
         let mut list = Vec::new();
-        while let Some(Released::Delivered(_, sn, split)) = bearer.release(Instant::from_millis(ms)) {
+        while let Some(Released::Delivered(_, split)) = bearer.release(Instant::from_millis(ms)) {
             let ms = |span: Duration| span.as_millis();
-            list.push((sn, (ms(split.queuing), ms(split.scheduling), ms(split.retransmission))));
+            let again = split.harq + split.rlc;
+            list.push((ms(split.queuing), ms(split.scheduling), ms(again), ms(split.reordering)));
         }
         list
     }
-    type DelayMs = (u64, u64, u64);
+    type DelayMs = (u64, u64, u64, u64);
 
     #[test]
     fn a_block_takes_whole_packets_and_a_part_and_never_more_than_its_room() {
@@ -279,7 +411,8 @@ mod tests {
         (0..3).for_each(|sn| push(&mut bearer, sn, 1_000));
         // A packet takes 1000 + 3 and 6 bytes of headers.
         let block = fill(&mut bearer, &mut marker, 1, 1_500);
-        assert_eq!(block, [Segment { sdu: 0, bytes: 1_003 }, Segment { sdu: 1, bytes: 1_500 - 1_009 - 6 }]);
+        let segment = |sdu, bytes| Segment { sdu, offset: 0, bytes, poll: false };
+        assert_eq!(block, [segment(0, 1_003), segment(1, 1_500 - 1_009 - 6)]);
         assert_eq!(bearer.highest_transmitted(), Some(1));
         assert_eq!(bearer.backlog(), (1_003 - 485) + 8 + 1_009);
         let room = bearer.backlog();
@@ -295,34 +428,94 @@ mod tests {
         let first = fill(&mut bearer, &mut marker, 4, 1_009);
         let second = fill(&mut bearer, &mut marker, 7, 1_009);
         // The second arrives first and waits for the first, which comes at 30 ms.
-        second.into_iter().for_each(|segment| bearer.arrived(segment));
-        assert!(bearer.release(Instant::from_millis(8)).is_none());
-        first.into_iter().for_each(|segment| bearer.arrived(segment));
-        assert_eq!(delivered(&mut bearer, 30), [(0, (0, 5, 25)), (1, (4, 4, 22))]);
+        let ms = Instant::from_millis;
+        second.into_iter().for_each(|segment| bearer.arrived(ms(8), segment));
+        assert!(bearer.release(ms(8)).is_none());
+        first.into_iter().for_each(|segment| bearer.arrived(ms(30), segment));
+        assert_eq!(delivered(&mut bearer, 30), [(0, 5, 25, 0), (4, 4, 0, 22)]);
     }
 
     #[test]
-    fn a_lost_segment_is_sent_again_in_parts_that_fit() {
+    fn harq_is_told_from_rlc() {
         let (mut bearer, mut marker) = bearer(RlcMode::Am);
         push(&mut bearer, 0, 1_000);
-        let lost = fill(&mut bearer, &mut marker, 1, 2_000)[0];
-        bearer.retransmit(lost);
-        let parts = [fill(&mut bearer, &mut marker, 2, 600), fill(&mut bearer, &mut marker, 3, 600)].concat();
-        assert_eq!(parts.iter().map(|part| part.bytes).collect::<Vec<_>>(), [592, 411]);
-        parts.into_iter().for_each(|part| bearer.arrived(part));
-        assert_eq!(delivered(&mut bearer, 9).len(), 1);
+        let block = fill(&mut bearer, &mut marker, 1, 2_000);
+        bearer.lost(Instant::from_millis(10), &block);
+        bearer.arrived(Instant::from_millis(25), block[0]);
+        let Some(Released::Delivered(_, split)) = bearer.release(Instant::from_millis(25)) else { panic!() };
+        // Due at 2 ms.
+        assert_eq!([split.harq, split.rlc].map(|part| part.as_millis()), [8, 15]);
     }
 
     #[test]
-    fn what_is_given_up_no_longer_blocks() {
+    fn the_last_pdu_polls_and_its_report_asks_for_what_is_missing_in_parts_that_fit() {
+        let (mut bearer, mut marker) = bearer(RlcMode::Am);
+        (0..2).for_each(|sn| push(&mut bearer, sn, 1_000));
+        let block = fill(&mut bearer, &mut marker, 1, 5_000);
+        assert_eq!(block.iter().map(|segment| segment.poll).collect::<Vec<_>>(), [false, true]);
+        // The first is lost. The poll is answered when t-Reassembly, 20 ms, lets the gap be reported.
+        let now = Instant::from_millis(3);
+        bearer.arrived(now, block[1]);
+        assert!(bearer.handle_timers(now).is_none());
+        assert_eq!(bearer.next_timer(now), Some(Instant::from_millis(23)));
+        let status = bearer.handle_timers(Instant::from_millis(23)).unwrap();
+        assert_eq!((status.ack_sn, status.missing.len(), status.missing[0].bytes), (2, 1, 1_003));
+        bearer.handle_status(&status);
+        let parts = [fill(&mut bearer, &mut marker, 30, 600), fill(&mut bearer, &mut marker, 31, 600)].concat();
+        assert_eq!(parts.iter().map(|part| (part.offset, part.bytes)).collect::<Vec<_>>(), [(0, 592), (592, 411)]);
+        // One part comes twice, which changes nothing.
+        [parts[1], parts[1], parts[0]].into_iter().for_each(|part| bearer.arrived(Instant::from_millis(33), part));
+        assert_eq!(delivered(&mut bearer, 33).len(), 2);
+        assert!(delivered(&mut bearer, 34).is_empty());
+    }
+
+    #[test]
+    fn a_lost_tail_is_found_by_polling_again() {
+        let (mut bearer, mut marker) = bearer(RlcMode::Am);
+        push(&mut bearer, 0, 1_000);
+        fill(&mut bearer, &mut marker, 1, 5_000);
+        // Nothing came, so nobody reports: t-PollRetransmit, 100 ms.
+        assert_eq!(bearer.next_timer(Instant::from_millis(2)), Some(Instant::from_millis(101)));
+        assert!(!bearer.has_data());
+        assert!(bearer.handle_timers(Instant::from_millis(101)).is_none());
+        let again = fill(&mut bearer, &mut marker, 101, 5_000);
+        assert!(again[0].poll && again[0].bytes == 1_003);
+    }
+
+    #[test]
+    fn without_acknowledgements_reordering_waits_and_then_goes_on() {
         let (mut bearer, mut marker) = bearer(RlcMode::Um);
         (0..2).for_each(|sn| push(&mut bearer, sn, 1_000));
         let block = fill(&mut bearer, &mut marker, 1, 5_000);
-        bearer.arrived(block[1]);
-        bearer.give_up(0);
-        assert!(matches!(bearer.release(Instant::from_millis(3)), Some(Released::Lost(_))));
-        assert_eq!(delivered(&mut bearer, 3).len(), 1);
+        bearer.arrived(Instant::from_millis(3), block[1]);
+        bearer.lost(Instant::from_millis(9), &block[..1]);
+        assert!(bearer.release(Instant::from_millis(9)).is_none());
+        assert_eq!(bearer.next_timer(Instant::from_millis(9)), Some(Instant::from_millis(59)));
+        assert!(matches!(bearer.release(Instant::from_millis(59)), Some(Released::Lost(_))));
+        assert_eq!(delivered(&mut bearer, 59).len(), 1);
         assert_eq!(bearer.held(FlowId(0)), Bytes(0));
+        assert_eq!(bearer.window.base(), bearer.window.next(), "nothing is remembered");
+    }
+
+    #[test]
+    fn what_waits_too_long_is_discarded_and_leaves_a_hole_that_reordering_waits_for() {
+        let (mut bearer, mut marker) = bearer(RlcMode::Am);
+        bearer.config.discard_timer = Some(Duration::from_millis(10));
+        bearer.config.t_reordering = Some(Duration::from_millis(20));
+        push(&mut bearer, 0, 1_000);
+        let first = fill(&mut bearer, &mut marker, 0, 1_009);
+        push(&mut bearer, 1, 1_000);
+        let mut discarded = 0;
+        bearer.discard(Instant::from_millis(9), &mut marker, |_| discarded += 1);
+        assert_eq!(discarded, 0);
+        bearer.discard(Instant::from_millis(10), &mut marker, |_| discarded += 1);
+        assert_eq!(discarded, 1);
+        push(&mut bearer, 2, 1_000);
+        let third = fill(&mut bearer, &mut marker, 11, 1_009);
+        first.into_iter().chain(third).for_each(|segment| bearer.arrived(Instant::from_millis(12), segment));
+        assert_eq!(delivered(&mut bearer, 12).len(), 1);
+        assert_eq!(delivered(&mut bearer, 31).len(), 0);
+        assert_eq!(delivered(&mut bearer, 32).len(), 1);
     }
 
     #[test]

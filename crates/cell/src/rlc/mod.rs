@@ -4,9 +4,13 @@
 //! it has arrived in order or is given up.
 
 mod bearer;
+mod poll;
+mod ranges;
+mod status;
 mod window;
 
 pub(crate) use bearer::Bearer;
+pub(crate) use status::Status;
 pub(crate) use window::Released;
 
 /// Bytes of headers below IP.
@@ -36,6 +40,10 @@ impl Overhead {
 pub(crate) struct Segment {
     /// Number of the SDU, counted from the bearer's beginning.
     pub(crate) sdu: u64,
+    /// Where in the SDU it begins.
+    pub(crate) offset: u32,
     /// Bytes of it.
     pub(crate) bytes: u32,
+    /// AM: the sender asks for a status report.
+    pub(crate) poll: bool,
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tidemark_core::{Bytes, FlowId, Instant, Packet};
 
 use crate::output::DelaySplit;
-use crate::rlc::Segment;
+use crate::rlc::Status;
 
 /// PDCP, RLC and MAC headers of a packet, and of each further part of it.
 const HEADERS: u32 = 3 + 3 + 3;
@@ -16,8 +16,8 @@ const LEAST_PART: u32 = 8;
 /// What RLC and MAC of a UE have to say to the gNB themselves.
 #[derive(Debug)]
 pub(crate) enum Control {
-    /// A status report of a bearer: what arrived in order, and what is missing.
-    Status { drb: u32, delivered: Option<u32>, missing: Vec<Segment> },
+    /// A status report of a bearer.
+    Status { drb: u32, status: Status },
     /// A bit rate query for a bearer.
     Query { drb: u32 },
 }
@@ -104,7 +104,7 @@ impl<P> UplinkBuffer<P> {
     pub(crate) fn push_control(&mut self, now: Instant, control: Control) {
         // A status report has 12 B of headers and fields, and up to 8 B for each gap (TS 38.322 6.2.2.5); a query has 3 B.
         let left = match &control {
-            Control::Status { missing, .. } => 12 + 8 * missing.len().min(1_000) as u32,
+            Control::Status { status, .. } => 12 + 8 * status.missing.len() as u32,
             Control::Query { .. } => 3,
         };
         let item = Item { content: Content::Control(control), left, came: now, head: now };
@@ -130,6 +130,17 @@ impl<P> UplinkBuffer<P> {
     }
     pub(crate) fn packet_bytes(&self) -> Bytes {
         self.packet_bytes
+    }
+    /// Forgets the cell at a handover: gives the packets that wait, with the time when they came. Control elements are gone,
+    /// as RLC's state is of which they tell.
+    pub(crate) fn re_establish(&mut self) -> Vec<(Instant, Packet<P>)> {
+        let last_arrival = self.last_arrival;
+        let old = std::mem::replace(self, Self { last_arrival, ..Self::default() });
+        let packets = old.items.into_iter().filter_map(|item| match item.content {
+            Content::Packet(packet) => Some((item.came, packet)),
+            Content::Control(_) => None,
+        });
+        packets.collect()
     }
     /// IP bytes of a flow that wait.
     pub(crate) fn held(&self, flow: FlowId) -> Bytes {

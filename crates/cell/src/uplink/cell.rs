@@ -6,7 +6,6 @@ use tidemark_marker::Verdict;
 use super::{Arrived, Control};
 use crate::cell::Cell;
 use crate::config::RlcMode;
-use crate::observe::Passage;
 use crate::output::{DelaySplit, DropReason, Output, UeId};
 use crate::radio::slots::SYMBOLS_PER_SLOT;
 
@@ -37,7 +36,7 @@ impl<P: Inspect> Cell<P> {
         self.next_uplink.map(|slot| self.pattern.start(slot))
     }
 
-    fn wake_uplink(&mut self, now: Instant, id: u32) {
+    pub(crate) fn wake_uplink(&mut self, now: Instant, id: u32) {
         if let Err(position) = self.active_uplink.binary_search(&id) {
             self.active_uplink.insert(position, id);
         }
@@ -120,7 +119,7 @@ impl<P: Inspect> Cell<P> {
         // Its transmissions are drawn at once: nothing that happens meanwhile changes them.
         let bearer = &self.drbs[ue.drbs.start as usize].bearer;
         let (mode, t_reassembly) = (bearer.mode(), bearer.t_reassembly());
-        let (mut sent_in, mut at, mut arrived, mut round) = (slot, due, false, 0);
+        let (mut sent_in, mut at, mut arrived, mut round, mut given_up) = (slot, due, false, 0, None);
         while !arrived && (round == 0 || mode == RlcMode::Am && round < MOST_ROUNDS) {
             let mut energy = 0.0;
             for transmission in 0..self.config.harq_transmissions {
@@ -134,12 +133,15 @@ impl<P: Inspect> Cell<P> {
                 }
             }
             if !arrived {
+                given_up.get_or_insert(at);
                 // The gNB's RLC waits for the gap to close, then asks.
                 at += t_reassembly;
                 sent_in = self.pattern.at_or_after(at);
                 round += 1;
             }
         }
+        let received = at;
+        let first_round = given_up.unwrap_or(received);
         let at = ue.uplink.in_order(at);
         let format = self.config.uplink.bsr;
         let place = self.uplink.partition_point(|(other, ..)| *other <= at);
@@ -149,7 +151,9 @@ impl<P: Inspect> Cell<P> {
         let carried = ue.uplink.fill(now, sizes[prbs], heard, report, |mut item| {
             if let Arrived::Packet(_, delay) = &mut item {
                 delay.scheduling += due.since(now);
-                delay.retransmission = at.since(due);
+                delay.harq = first_round.min(at).since(due);
+                delay.rlc = received.since(first_round.max(due));
+                delay.reordering = at.since(received);
             }
             match item {
                 Arrived::Packet(packet, _) if !arrived => {
@@ -178,9 +182,7 @@ impl<P: Inspect> Cell<P> {
                 }
             }
             Arrived::Control(Control::Query { drb }) => self.recommend(now, drb),
-            Arrived::Control(Control::Status { drb, delivered, missing }) => {
-                self.status_arrives(now, drb, delivered, missing);
-            }
+            Arrived::Control(Control::Status { drb, status }) => self.status_arrives(now, drb, &status),
             Arrived::Packet(packet, delay) => self.pass_up(now, id, packet, delay),
         }
     }
@@ -197,14 +199,8 @@ impl<P: Inspect> Cell<P> {
                 return;
             }
         }
-        let drb = &mut self.drbs[ue.sdap.uplink(packet.flow) as usize];
-        if let Some(observer) = &mut self.observer {
-            observer(now, drb.id, Passage::UplinkFromUe(&packet));
-        }
-        drb.marker.handle_uplink(now, &mut packet);
-        if let Some(observer) = &mut self.observer {
-            observer(now, drb.id, Passage::UplinkToCore(&packet));
-        }
+        let drb = ue.sdap.uplink(packet.flow);
+        self.drbs[drb as usize].marker.handle_uplink(now, &mut packet);
         self.outputs.push_back(Output::Uplink { at: now, ue: UeId(id), packet, delay });
     }
 

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use tidemark_cell::UeStats;
+use tidemark_cell::{DelaySplit, UeStats};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant};
 use tidemark_emu::realtime::Priority;
 use tidemark_emu::{Counters, Observer, Progress, Seen};
 use tidemark_sim::distribution::Distribution;
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{
-    CellResult, FlowResult, FlowSeries, Lateness, LiveResult, RouterSeries, RunResult, Series, Split, UeResult,
-    UeSeries,
+    CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, RouterSeries, RunResult, Series, Split,
+    UeResult, UeSeries,
 };
 use tidemark_wire::ip::FiveTuple;
 
@@ -57,7 +57,7 @@ struct Flow {
     packets: u64,
     owd: Distribution,
     queue: Distribution,
-    parts: [Duration; 4],
+    parts: [Duration; 7],
     first: Instant,
     last: Instant,
     point: FlowPoint,
@@ -130,7 +130,8 @@ impl Recorder {
             self.flows.iter().map(|flow| flow.result(&names[flow.ue].name, law(flow.ue), warm.now)).collect::<Vec<_>>();
         let share = |used: u64| (resources > 0).then(|| used as f64 / resources as f64);
         let used = |ue: usize| stats[ue].resources - before(ue).resources;
-        let dropped = |ue: &UeStats| ue.dropped_by_law + ue.dropped_by_queue + ue.dropped_by_radio;
+        let dropped =
+            |ue: &UeStats| ue.dropped_by_law + ue.dropped_by_queue + ue.dropped_by_timer + ue.dropped_by_radio;
         let ues = self.ues.iter().zip(stats).zip(&names).enumerate().map(|(index, ((ue, stats), named))| {
             let before = before(index);
             let blocks = stats.blocks - before.blocks;
@@ -146,6 +147,7 @@ impl Recorder {
                 dropped: dropped(stats) - dropped(before),
                 prb_share: share(used(index)),
                 anbr: None,
+                place: None,
             }
         });
         RunResult {
@@ -160,6 +162,7 @@ impl Recorder {
                 throughput_mbps: mbps(self.ues.iter().map(|ue| ue.delivered).sum(), span),
                 conservation: "not checked: a live cell's endpoints are not its own".into(),
             },
+            cells: Vec::new(),
             live: Some(LiveResult {
                 lateness_us: *lateness,
                 busy: busy.as_secs_f64() / whole.as_secs_f64().max(1e-9),
@@ -209,6 +212,7 @@ impl Recorder {
                 queued: Vec::new(),
             },
             routers: RouterSeries::default(),
+            cells: CellSeries::default(),
         }
     }
 }
@@ -242,8 +246,9 @@ impl Observer for Recorder {
                 flow.last = at;
                 flow.owd.record(total);
                 flow.queue.record(queue);
-                let parts =
-                    [total - queue - delay.retransmission, delay.queuing, delay.scheduling, delay.retransmission];
+                let DelaySplit { cu, queuing, scheduling, harq, rlc, reordering } = delay;
+                let propagation = total - cu - queuing - scheduling - harq - rlc - reordering;
+                let parts = [propagation, cu, queuing, scheduling, harq, rlc, reordering];
                 flow.parts.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
                 ue.delivered += size;
                 ue.queue.record(queue);
@@ -301,7 +306,7 @@ impl Flow {
             packets: 0,
             owd: Distribution::default(),
             queue: Distribution::default(),
-            parts: [Duration::ZERO; 4],
+            parts: [Duration::ZERO; 7],
             first,
             last: first,
             point: FlowPoint::default(),
@@ -332,9 +337,12 @@ impl Flow {
             split_ms: (self.packets > 0).then(|| Split {
                 propagation: mean(0),
                 router: None,
-                queuing: mean(1),
-                scheduling: mean(2),
-                retransmission: mean(3),
+                cu: mean(1),
+                queuing: mean(2),
+                scheduling: mean(3),
+                harq: mean(4),
+                rlc: mean(5),
+                reordering: mean(6),
             }),
             owd: self.owd.clone(),
             rtt: Distribution::default(),

@@ -80,6 +80,9 @@ impl Options {
         if self.round_trip > Duration::from_secs(10) {
             return Err(miette!("--round-trip: must be at most 10 s"));
         }
+        if scenario.network.is_some() {
+            return Err(miette!("network: a live cell is one cell: `tidemark run` runs a [network]"));
+        }
         // A folder that can't be written is found out before the run, not after it.
         if let Some(out) = &self.out {
             crate::run::make(out)?;

@@ -156,7 +156,10 @@ impl Observer for Watch {
                 mcs: stats.mcs,
                 delivered_bytes: interval.delivered.0,
                 marked: stats.marked,
-                dropped: stats.dropped_by_law + stats.dropped_by_queue + stats.dropped_by_radio,
+                dropped: stats.dropped_by_law
+                    + stats.dropped_by_queue
+                    + stats.dropped_by_timer
+                    + stats.dropped_by_radio,
                 harq_retransmissions: stats.harq_retransmissions,
                 ..ue.clone()
             });

@@ -263,9 +263,9 @@ impl Kind {
         self.copies.push(FlowCopy {
             run,
             throughput_mbps: flow.throughput_mbps,
-            split: flow
-                .split_ms
-                .map(|split| [split.propagation, split.queuing, split.scheduling, split.retransmission]),
+            split: flow.split_ms.map(|split| {
+                [split.propagation, split.queuing, split.scheduling, split.harq + split.rlc + split.reordering]
+            }),
             sent: flow.sent_packets,
             marked: flow.marked,
             dropped: flow.dropped,

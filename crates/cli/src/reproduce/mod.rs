@@ -7,8 +7,10 @@ mod outcome;
 mod procedure;
 mod processing;
 mod reduction;
+pub mod rfc8867;
 mod runs;
 mod target;
+mod tunnels;
 mod value;
 
 use std::fs;

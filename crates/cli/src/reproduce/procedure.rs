@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use miette::{Result, miette};
 
-use super::processing;
+use super::{processing, tunnels};
 
 type Figures = BTreeMap<String, f64>;
 type Procedure = fn(&str) -> Result<Figures>;
 
 /// The procedures by the names that targets use as their scenario.
-const PROCEDURES: [(&str, Procedure); 1] = [("processing", processing::run)];
+const PROCEDURES: [(&str, Procedure); 2] = [("processing", processing::run), ("tunnels", tunnels::run)];
 
 /// True if targets may name it.
 pub fn is_known(name: &str) -> bool {

@@ -10,6 +10,8 @@ const TARGETS: &[&str] = &[
     include_str!("../../../../scenarios/papers/targets/anbr.toml"),
     include_str!("../../../../scenarios/papers/targets/brunello.toml"),
     include_str!("../../../../scenarios/papers/targets/l4span.toml"),
+    include_str!("../../../../scenarios/papers/targets/al4s.toml"),
+    include_str!("../../../../scenarios/papers/targets/brunello-wired.toml"),
 ];
 
 macro_rules! scenarios {
@@ -22,6 +24,9 @@ scenarios!(
     "anbr.table5",
     "anbr.testlab",
     "brunello.cell",
+    "al4s",
+    "al4s.fig4",
+    "brunello.fig6",
     "l4span.fig2",
     "l4span.fig2-wired",
     "l4span.fig9",
@@ -38,9 +43,14 @@ scenarios!(
 pub struct Targets {
     /// Overrides by their names, for each scenario: a case is some of these names joined by dots.
     #[serde(default)]
-    parts: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    pub(super) parts: Parts,
     pub target: Vec<Target>,
+    #[serde(skip)]
+    pub(super) scenarios: &'static [(&'static str, &'static str)],
 }
+
+/// By scenario and by name.
+pub(super) type Parts = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 
 /// One target.
 #[derive(Deserialize)]
@@ -119,7 +129,7 @@ pub struct Claim {
 
 impl Targets {
     pub fn load() -> Result<Self> {
-        let mut all = Self::default();
+        let mut all = Self { scenarios: SCENARIOS, ..Self::default() };
         for text in TARGETS {
             let paper: Self = toml::from_str(text).into_diagnostic()?;
             all.parts.extend(paper.parts);
@@ -130,7 +140,7 @@ impl Targets {
 
     /// The text of a scenario.
     pub fn scenario(&self, name: &str) -> Result<&'static str> {
-        let found = SCENARIOS.iter().find(|(known, _)| *known == name);
+        let found = self.scenarios.iter().find(|(known, _)| *known == name);
         found.map(|(_, text)| *text).ok_or_else(|| miette!("there is no scenario {name}"))
     }
 
@@ -175,7 +185,7 @@ impl Target {
 }
 
 impl Claim {
-    fn expand(&self) -> Vec<Self> {
+    pub(super) fn expand(&self) -> Vec<Self> {
         let mut all = vec![Self { each: BTreeMap::new(), ..self.clone() }];
         for (name, values) in &self.each {
             let with = |claim: &Self, value: &str| Self {

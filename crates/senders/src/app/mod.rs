@@ -15,6 +15,7 @@ pub use short_flows::{OneTransfer, ShortFlowsConfig};
 pub use web::{Web, WebConfig};
 
 use crate::config::ConfigError;
+use crate::endpoint::Completion;
 use crate::media::{VideoConfig, XrConfig};
 
 /// An application that writes a byte stream into a transport.
@@ -25,6 +26,12 @@ pub trait Source {
     fn available(&mut self, now: Instant, taken: Bytes) -> Bytes;
     /// When more becomes available although nothing was acknowledged; `None` if nothing will.
     fn next_deadline(&self, now: Instant) -> Option<Instant>;
+    /// So much of what the transport has taken has arrived.
+    fn on_acknowledged(&mut self, _now: Instant, _bytes: Bytes) {}
+    /// What has arrived whole since this was last asked, of an application that asks its user to wait for it.
+    fn take_completion(&mut self) -> Option<Completion> {
+        None
+    }
 }
 
 /// Which application feeds a flow.

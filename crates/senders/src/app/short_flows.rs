@@ -1,6 +1,6 @@
 //! Short transfers one after the other, each over a connection of its own: what a click or a message costs.
 
-use tidemark_core::{Bytes, Duration, Instant};
+use tidemark_core::{Bytes, Duration, Instant, Stream};
 
 use super::{Source, Times};
 use crate::config::ConfigError;
@@ -17,9 +17,13 @@ pub struct ShortFlowsConfig {
     pub stop: Option<Duration>,
     /// What the server sends over each. Default 14 kB, what fits into an initial window of ten segments.
     pub size: Bytes,
+    /// Sizes are drawn evenly between `size` and this. Default: all of one size.
+    pub largest: Option<Bytes>,
     /// From the arrival of the last byte until the client opens the next connection. Default: exponential with
     /// a mean of 1 s.
     pub think: Times,
+    /// The first connection, too, comes after such a time. Default: it opens at the start.
+    pub pause_first: bool,
     /// How many there are. Default: no end.
     pub count: Option<u32>,
 }
@@ -30,7 +34,9 @@ impl Default for ShortFlowsConfig {
             start: Duration::ZERO,
             stop: None,
             size: Bytes(14_000),
+            largest: None,
             think: Times::Exponential { mean: Duration::from_secs(1) },
+            pause_first: false,
             count: None,
         }
     }
@@ -44,10 +50,19 @@ impl ShortFlowsConfig {
         if self.size == Bytes::ZERO {
             return Err(ConfigError::new("size", "it must be at least 1 B"));
         }
+        if self.largest.is_some_and(|largest| largest < self.size) {
+            return Err(ConfigError::new("largest", "it must be at least size"));
+        }
         if self.count == Some(0) {
             return Err(ConfigError::new("count", "it must be at least 1, or left out for flows without end"));
         }
         self.think.validate()
+    }
+
+    /// What the server sends over a connection.
+    pub(crate) fn draw_size(&self, stream: &mut Stream) -> Bytes {
+        let spread = self.largest.map_or(0, |largest| largest.0 - self.size.0);
+        Bytes(self.size.0 + (stream.uniform() * (spread as f64 + 1.0)) as u64)
     }
 }
 

@@ -2,12 +2,18 @@
 //!
 //! Object sizes are log-normal and cut, as in 3GPP's evaluation of HTTP traffic (and not normal, as they
 //! are sometimes quoted: with these deviations most of a normal distribution would be negative).
+//!
+//! A page's load time is what passes from the writing of its main object to the acknowledgement of its last byte. Who asked for the
+//! page waits as long: what the request takes on its way up the acknowledgement takes as well.
+
+use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, Duration, Instant, Stream};
 
 use super::Source;
 use super::on_off::log_normal;
 use crate::config::ConfigError;
+use crate::endpoint::Completion;
 
 /// Mean, standard deviation, least and largest size of the main object in bytes.
 const MAIN: (f64, f64, f64, f64) = (10_710.0, 25_032.0, 100.0, 2e6);
@@ -17,6 +23,9 @@ const EMBEDDED: (f64, f64, f64, f64) = (7_758.0, 126_168.0, 50.0, 2e6);
 const OBJECTS: (f64, f64, f64) = (1.1, 2.0, 55.0);
 /// Mean time in which a page's main object is parsed.
 const PARSING: f64 = 0.13;
+
+/// Pages under way at most; the oldest is forgotten.
+const MAX_PAGES: usize = 64;
 
 /// Web browsing.
 #[derive(Clone, PartialEq, Debug)]
@@ -47,6 +56,16 @@ impl WebConfig {
     }
 }
 
+/// A page under way.
+#[derive(Clone, Copy, Debug)]
+struct Page {
+    number: u64,
+    written: Instant,
+    /// Its first byte, and the one after its last where that is known already.
+    first: u64,
+    end: Option<u64>,
+}
+
 /// Writes pages.
 #[derive(Clone, Debug)]
 pub struct Web {
@@ -57,6 +76,10 @@ pub struct Web {
     next: (u64, Option<Instant>),
     /// The next part is embedded objects.
     embedded_next: bool,
+    /// Pages written so far, those under way, and those that have arrived.
+    pages: u64,
+    under_way: VecDeque<Page>,
+    arrived: VecDeque<Completion>,
 }
 
 impl Web {
@@ -64,7 +87,16 @@ impl Web {
     pub fn new(config: &WebConfig, mut stream: Stream) -> Self {
         let main = size(&mut stream, MAIN);
         let start = Instant::ZERO + config.start;
-        Self { config: config.clone(), stream, written: 0, next: (main, Some(start)), embedded_next: true }
+        Self {
+            config: config.clone(),
+            stream,
+            written: 0,
+            next: (main, Some(start)),
+            embedded_next: true,
+            pages: 0,
+            under_way: VecDeque::new(),
+            arrived: VecDeque::new(),
+        }
     }
 
     /// The part after the one that was just written, and how long after that is taken it comes.
@@ -75,6 +107,9 @@ impl Web {
             return (size(&mut self.stream, MAIN), reading);
         }
         let bytes = (0..objects(&mut self.stream)).map(|_| size(&mut self.stream, EMBEDDED)).sum();
+        if let Some(page) = self.under_way.back_mut() {
+            page.end = Some(self.written + bytes);
+        }
         (bytes, PARSING * self.stream.exponential())
     }
 }
@@ -105,6 +140,13 @@ impl Source for Web {
             if at >= stop {
                 break;
             }
+            if self.embedded_next {
+                self.pages += 1;
+                self.under_way.push_back(Page { number: self.pages, written: at, first: self.written, end: None });
+                if self.under_way.len() > MAX_PAGES {
+                    self.under_way.pop_front();
+                }
+            }
             self.written += self.next.0;
             self.next = (0, None);
         }
@@ -117,6 +159,20 @@ impl Source for Web {
     fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let stop = self.config.stop.map_or(Instant::FAR, |stop| Instant::ZERO + stop);
         self.next.1.filter(|at| *at < stop).map(|at| at.max(now))
+    }
+    fn on_acknowledged(&mut self, now: Instant, bytes: Bytes) {
+        while let Some((page, end)) = self.under_way.front().and_then(|page| Some((*page, page.end?)))
+            && end <= bytes.0
+        {
+            self.under_way.pop_front();
+            let (size, started) = (Bytes(end - page.first), page.written);
+            let duration = now.since(started);
+            self.arrived.push_back(Completion { number: page.number, size, started, duration });
+        }
+        self.arrived.truncate(MAX_PAGES);
+    }
+    fn take_completion(&mut self) -> Option<Completion> {
+        self.arrived.pop_front()
     }
 }
 

@@ -10,8 +10,8 @@ use crate::payload::Payload;
 
 /// Makes the server's end of a connection by its number.
 pub type MakeSender = Box<dyn Fn(u32) -> Sender + Send>;
-/// Makes the client's end of a connection that opens at a time.
-pub type MakeReceiver = Box<dyn Fn(Instant) -> Receiver + Send>;
+/// Makes the client's end of a connection by its number and the time at which it opens.
+pub type MakeReceiver = Box<dyn Fn(u32, Instant) -> Receiver + Send>;
 
 fn connection_of(packet: &Packet<Payload>) -> Option<(u32, bool)> {
     match &packet.payload {
@@ -97,10 +97,11 @@ pub struct RepeatedReceiver {
 }
 
 impl RepeatedReceiver {
-    /// A client that opens its first connection at the start that `config` names.
-    pub fn new(config: &ShortFlowsConfig, make: MakeReceiver, stream: Stream) -> Self {
+    /// A client that opens its first connection at the start that `config` names, or a pause later.
+    pub fn new(config: &ShortFlowsConfig, make: MakeReceiver, mut stream: Stream) -> Self {
+        let pause = if config.pause_first { config.think.draw(&mut stream) } else { Duration::ZERO };
         Self {
-            current: make(Instant::ZERO + config.start),
+            current: make(0, Instant::ZERO + config.start + pause),
             make,
             config: config.clone(),
             stream,
@@ -134,8 +135,8 @@ impl Endpoint for RepeatedReceiver {
     fn handle_timeout(&mut self, now: Instant) {
         if now >= self.next {
             self.earlier = self.stats();
-            self.current = (self.make)(self.next);
             self.number += 1;
+            self.current = (self.make)(self.number, self.next);
             self.next = Instant::FAR;
         }
         let had_given_up = self.current.gave_up();

@@ -10,7 +10,7 @@ use super::scoreboard::{FIRST_SEQ, News, Scoreboard};
 use crate::app::Source;
 use crate::config::{EcnMode, TcpConfig};
 use crate::controller::{Ack, Congestion, Controller, EcnResponse, Signal};
-use crate::endpoint::{Endpoint, Stats};
+use crate::endpoint::{Completion, Endpoint, Stats};
 use crate::pacer::Pacer;
 use crate::payload::{Payload, TcpSegment};
 
@@ -170,6 +170,7 @@ impl Sender {
         if news.advanced {
             self.rtt.reset_backoff();
             self.find_spurious(now, segment);
+            self.source.on_acknowledged(now, Bytes(self.board.una() - FIRST_SEQ));
         }
         let marks = self.read_marks(now, segment, is_newest, &news, prior_in_flight);
         // Bytes without a packet are old ones, told late: they must not hold up the growth of a window.
@@ -562,5 +563,9 @@ impl Endpoint for Sender {
 
     fn take_rtt_sample(&mut self) -> Option<Duration> {
         self.rtt_sample.take()
+    }
+
+    fn take_completion(&mut self) -> Option<Completion> {
+        self.source.take_completion()
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidemark_cell::channel::TraceConfig;
-use tidemark_core::{BitRate, Bytes, Duration};
+use tidemark_core::{BitRate, Bytes, Duration, Probability};
 use tidemark_marker::{DualQueueConfig, MarkerConfig};
 
 /// A router on the wired path, just before the access network: one link with one queue discipline.
@@ -58,11 +58,32 @@ pub struct FifoConfig {
     pub limit: Bytes,
     /// The law that marks or drops. Default: none, a drop-tail queue.
     pub marker: MarkerConfig,
+    /// Marks packets with ECT(1) as they leave, by their own time in the queue; a law sees the age of the oldest as they
+    /// arrive. Default: none.
+    pub ramp: Option<LeavingRamp>,
+}
+
+/// A probability of marks that rises in a straight line with the time that a packet has waited.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeavingRamp {
+    /// Up to this nothing is marked.
+    pub low: Duration,
+    /// From this on everything is.
+    pub high: Duration,
+}
+
+impl LeavingRamp {
+    /// The probability for a packet that has waited so long.
+    pub(crate) fn probability(&self, waited: Duration) -> Probability {
+        let span = (self.high - self.low).as_secs_f64();
+        Probability::new((waited.as_secs_f64() - self.low.as_secs_f64()) / span)
+    }
 }
 
 impl Default for FifoConfig {
     fn default() -> Self {
-        Self { limit: Bytes(1_000_000), marker: MarkerConfig::default() }
+        Self { limit: Bytes(1_000_000), marker: MarkerConfig::default(), ramp: None }
     }
 }
 
@@ -76,6 +97,7 @@ impl QueueConfig {
     /// The name of what marks in it.
     pub(crate) fn law(&self) -> String {
         match self {
+            Self::Fifo(FifoConfig { ramp: Some(_), .. }) => "ramp".into(),
             Self::Fifo(fifo) => crate::summary::tag(&fifo.marker, "law"),
             Self::Dualpi2(_) => "dualpi2".into(),
         }
@@ -105,6 +127,9 @@ impl RouterConfig {
         match &self.queue {
             QueueConfig::Fifo(fifo) if fifo.limit < Bytes(3_000) => {
                 Some(("queue.limit", "must be at least 3000 B, two packets".into()))
+            }
+            QueueConfig::Fifo(FifoConfig { ramp: Some(ramp), .. }) if ramp.low >= ramp.high => {
+                Some(("queue.ramp.high", "must be above low".into()))
             }
             QueueConfig::Fifo(fifo) => fifo.marker.validate().err().map(|error| ("queue.marker", error.to_string())),
             QueueConfig::Dualpi2(dual) => dual.validate().err().map(|error| ("queue", error.to_string())),

@@ -8,7 +8,7 @@ mod record;
 use tidemark_core::{Bytes, FlowId, Instant, Packet, Stream};
 use tidemark_marker::Dequeued;
 
-pub use config::{FifoConfig, QueueConfig, RateChange, RouterConfig};
+pub use config::{FifoConfig, LeavingRamp, QueueConfig, RateChange, RouterConfig};
 use queue::Queue;
 use rate::Profile;
 pub(crate) use record::RouterRecord;
@@ -30,7 +30,11 @@ impl Router {
     pub(crate) fn new(config: &RouterConfig, index: u32, seed: u64) -> Result<Self, tidemark_marker::ConfigError> {
         Ok(Self {
             rate: Profile::new(config),
-            queue: Queue::new(&config.queue, Stream::new(seed, index, "router"))?,
+            queue: Queue::new(
+                &config.queue,
+                Stream::new(seed, index, "router"),
+                Stream::new(seed, index, "router's ramp"),
+            )?,
             sending: None,
             dropped: Vec::new(),
             record: RouterRecord::new(&config.tdq),

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet, Stream};
+use tidemark_core::{Bytes, Ecn, FlowId, Inspect, Instant, Packet, Stream};
 use tidemark_marker::{DeliveryStatus, Dequeued, DrbMarker, DualQueue, RlcQueue, SnLength, Verdict};
 
-use super::config::QueueConfig;
+use super::config::{LeavingRamp, QueueConfig};
 
 /// A queue discipline at work.
 pub(crate) enum Queue<P> {
@@ -21,13 +21,20 @@ pub(crate) struct Fifo<P> {
     /// The law sees the link as it sees a bearer: each departure is a report of transmission.
     marker: DrbMarker,
     next_sn: u32,
+    ramp: Option<LeavingRamp>,
+    /// The ramp's draws.
+    marks: Stream,
 }
 
 /// Every queue numbers its packets as a bearer with long SNs does.
 const SN_LENGTH: SnLength = SnLength::Bits18;
 
 impl<P: Inspect> Queue<P> {
-    pub(crate) fn new(config: &QueueConfig, stream: Stream) -> Result<Self, tidemark_marker::ConfigError> {
+    pub(crate) fn new(
+        config: &QueueConfig,
+        stream: Stream,
+        marks: Stream,
+    ) -> Result<Self, tidemark_marker::ConfigError> {
         Ok(match config {
             QueueConfig::Fifo(fifo) => Self::Fifo(Box::new(Fifo {
                 packets: VecDeque::new(),
@@ -35,6 +42,8 @@ impl<P: Inspect> Queue<P> {
                 limit: fifo.limit,
                 marker: DrbMarker::new(&fifo.marker, SN_LENGTH, stream)?,
                 next_sn: 0,
+                ramp: fifo.ramp,
+                marks,
             })),
             QueueConfig::Dualpi2(dual) => Self::Dual(Box::new(DualQueue::new(dual, stream)?)),
         })
@@ -97,6 +106,12 @@ impl<P: Inspect> Fifo<P> {
         let sn = (self.next_sn + modulus - 1 - self.packets.len() as u32 % modulus) % modulus;
         let verdict = self.marker.handle_dequeue(now, &packet, now.since(since), self.state(now));
         self.marker.handle_report(now, &DeliveryStatus { highest_transmitted: Some(sn), ..DeliveryStatus::default() });
+        if packet.ecn == Ecn::Ect1
+            && let Some(ramp) = &self.ramp
+            && self.marks.chance(ramp.probability(now.since(since)))
+        {
+            packet.ecn = Ecn::Ce;
+        }
         Some(match verdict {
             Verdict::Pass => Dequeued::Send(packet),
             Verdict::Mark => {

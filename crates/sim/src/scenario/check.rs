@@ -1,5 +1,6 @@
 //! What a scenario must be like beyond its form.
 
+use tidemark_cell::{ChannelConfig, NetworkConfig};
 use tidemark_core::{Duration, FlowId};
 use tidemark_senders::connect;
 
@@ -39,6 +40,9 @@ impl Scenario {
         if let Err(error) = self.cell.validate() {
             return wrong(&["cell"], error.field(), error.problem().into());
         }
+        if let Some(Err(error)) = self.network.as_ref().map(NetworkConfig::validate) {
+            return wrong(&["network"], error.field(), error.problem().into());
+        }
         if let Err(error) = self.marker.validate() {
             return wrong(&["marker"], error.field, error.problem.into());
         }
@@ -64,6 +68,18 @@ impl Scenario {
             }
             if let Err(error) = self.config(ue).validate() {
                 return wrong(&place, error.field(), error.problem().into());
+            }
+            match (&self.network, &ue.channel) {
+                (Some(_), ChannelConfig::Deployed(_)) => {}
+                (Some(_), _) => {
+                    let right = "in a [network] the radio follows from the UE's place: use { model = \"deployed\" }";
+                    return wrong(&place, "channel", right.into());
+                }
+                (None, ChannelConfig::Deployed(_)) => {
+                    let right = "`deployed` needs a [network] around it; elsewhere use static, pedestrian or vehicular";
+                    return wrong(&place, "channel.model", right.into());
+                }
+                (None, _) => {}
             }
         }
         for (index, router) in self.router.iter().enumerate() {
@@ -177,6 +193,10 @@ round_trip = "10 ms"
             ("sample_interval=2 s", 4, "sample_interval", "duration"),
             ("cell.prbs=0", 0, "cell.prbs", "1 to 275"),
             ("cell.f1u.delay=5 s", 0, "cell.f1u.delay", "at most 1 s"),
+            ("network.sites=3", 0, "network.sites", "1, 7 or 19"),
+            ("network.sites=7", 0, "ue.0.channel", "deployed"),
+            ("network.handover={ hysteresis_db = -1 }", 0, "network.handover.hysteresis_db", "between 0 and 30"),
+            ("ue.0.channel={ model = \"deployed\" }", 0, "ue.0.channel.model", "[network]"),
             ("marker.law=magic", 0, "", "l4span"),
             ("ue.0.count=0", 0, "ue.0.count", "at least 1"),
             ("ue.0.channel={ model = \"static\", snr_db = 99 }", 0, "ue.0.channel.snr_db", "between"),

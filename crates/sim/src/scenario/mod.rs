@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tidemark_cell::channel::TraceError;
-use tidemark_cell::{AnbrConfig, CellConfig, ChannelConfig, DrbConfig, RlcConfig, UeConfig, UeId};
+use tidemark_cell::{AnbrConfig, CellConfig, ChannelConfig, DrbConfig, NetworkConfig, RlcConfig, UeConfig, UeId};
 use tidemark_core::{Duration, Instant};
 use tidemark_marker::{MarkerConfig, Policy, PolicyRule};
 use tidemark_senders::{AppConfig, SenderConfig};
@@ -43,6 +43,8 @@ pub struct Scenario {
     /// The cell.
     #[serde(default)]
     pub cell: CellConfig,
+    /// Many cells like it, and where they stand. Default: one, whose UEs have channels of their own.
+    pub network: Option<NetworkConfig>,
     /// The marker of every bearer that names none of its own.
     #[serde(default)]
     pub marker: MarkerConfig,
@@ -95,10 +97,6 @@ pub struct Ue {
     /// The law by which the gNB marks what it sends, from its buffer status reports: `ramp`, `step` or `dualpi2`. Default:
     /// none.
     pub uplink_marker: Option<MarkerConfig>,
-    /// Times at which it moves to another cell of the same kind: it is silent for 45 ms, its queue goes along, and its marker
-    /// forgets the radio. Default: never.
-    #[serde(default)]
-    pub handovers: Vec<Duration>,
     /// What `tidemark live` runs at it, in a shell. Default: nothing. The simulator takes no notice.
     pub command: Option<String>,
 }
@@ -279,12 +277,6 @@ impl Scenario {
             }
         }
         ues
-    }
-
-    /// Which UE moves to another cell, and when.
-    pub fn handovers(&self) -> impl Iterator<Item = (UeId, Duration)> + '_ {
-        let copies = self.ue.iter().flat_map(|ue| (0..ue.count).map(move |_| ue));
-        copies.zip(0..).flat_map(|(ue, id)| ue.handovers.iter().map(move |at| (UeId(id), *at)))
     }
 
     /// Every flow, copies included, in the order of their ids.

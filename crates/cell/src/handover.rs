@@ -1,0 +1,103 @@
+//! A UE leaves a cell and comes to another.
+
+use tidemark_core::{Inspect, Instant, Packet};
+
+use crate::cell::Cell;
+use crate::drb::{Drb, new_marker};
+use crate::network::{HandoverConfig, HandoverData, HandoverMarker};
+use crate::output::{DropReason, Output, UeId};
+use crate::ue::Ue;
+use crate::uplink::Arrived;
+
+/// A UE between two cells, with what its old cell held of it.
+pub(crate) struct Leaving<P> {
+    ue: Box<Ue<P>>,
+    drbs: Vec<LeavingDrb<P>>,
+    /// What has not reached the gNB: when it came to the UE, and packet.
+    uplink: Vec<(Instant, Packet<P>)>,
+}
+
+struct LeavingDrb<P> {
+    drb: Box<Drb<P>>,
+    /// What has not left its PDCP in order: SN, time of arrival, packet.
+    downlink: Vec<(u32, Instant, Packet<P>)>,
+}
+
+impl<P: Inspect> Cell<P> {
+    /// The UE leaves: MAC and RLC are reset (TS 38.331 5.3.5.5), so that what is in the air of it is gone.
+    pub(crate) fn take_ue(&mut self, now: Instant, id: UeId) -> Option<Leaving<P>> {
+        let mut ue = self.ues.take(id.0)?;
+        ue.reset(&self.config);
+        let own = ue.drbs.clone();
+        self.active.retain(|drb| !own.contains(drb));
+        self.decoded.retain(|(_, drb, _)| !own.contains(drb));
+        self.feedback.retain(|feedback| feedback.ue != id.0);
+        self.f1_up.retain(|(_, drb, _)| !own.contains(drb));
+        self.timers.forget(&own);
+        let mut drbs: Vec<_> = own
+            .clone()
+            .filter_map(|index| {
+                let mut drb = self.drbs.take(index)?;
+                let downlink = drb.reset();
+                Some(LeavingDrb { drb, downlink })
+            })
+            .collect();
+        for (at, drb, sn, packet) in std::mem::take(&mut self.f1_down) {
+            if own.contains(&drb) {
+                drbs[(drb - own.start) as usize].downlink.push((sn, at, packet));
+            } else {
+                self.f1_down.push_back((at, drb, sn, packet));
+            }
+        }
+        self.active_uplink.retain(|other| *other != id.0);
+        let mut uplink = Vec::new();
+        for (at, other, arrived) in std::mem::take(&mut self.uplink) {
+            match arrived {
+                _ if other != id.0 => self.uplink.push_back((at, other, arrived)),
+                Arrived::Packet(packet, _) => uplink.push((now, packet)),
+                Arrived::Control(_) | Arrived::Report { .. } => {}
+            }
+        }
+        uplink.append(&mut ue.uplink.re_establish());
+        Some(Leaving { ue, drbs, uplink })
+    }
+
+    /// The UE comes: after the interruption it is sent what is forwarded.
+    pub(crate) fn place_ue(&mut self, now: Instant, id: UeId, leaving: Leaving<P>, config: &HandoverConfig) {
+        let Leaving { mut ue, drbs, uplink } = leaving;
+        ue.silent_until = ue.silent_until.max(now + config.interruption);
+        for (index, LeavingDrb { mut drb, downlink }) in ue.drbs.clone().zip(drbs) {
+            for (sn, arrived, packet) in downlink {
+                match config.data {
+                    HandoverData::Forwarded => drb.bearer.push(arrived.min(now), arrived.min(now), sn, packet),
+                    HandoverData::Lost => {
+                        ue.stats.dropped_by_handover += 1;
+                        let reason = DropReason::Handover;
+                        self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
+                    }
+                }
+            }
+            let number = (id.0, (index - ue.drbs.start) as usize);
+            let anew = || new_marker(&drb.marker_config, drb.sn_length, number, self.seed);
+            match (config.marker == HandoverMarker::StartsAnew).then(anew) {
+                Some(Ok(marker)) => drb.set_marker(now, marker),
+                _ => {
+                    drb.marker.handle_handover(now);
+                    drb.announce(now);
+                }
+            }
+            self.has_gbr |= drb.qos.is_gbr();
+            let waiting = drb.bearer.has_data();
+            self.drbs.put(index, drb);
+            if waiting {
+                self.activate(now, index);
+            }
+        }
+        let waiting = !uplink.is_empty();
+        uplink.into_iter().for_each(|(came, packet)| ue.uplink.push(came, packet));
+        self.ues.put(id.0, ue);
+        if waiting {
+            self.wake_uplink(now, id.0);
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! What a network is configured with.
+
+use tidemark_core::Duration;
+
+use super::layout::{Point, is_grid};
+use super::mobility::{Mobility, is_place};
+use super::propagation::Environment;
+use crate::config::ConfigError;
+
+/// Sites on a hexagonal grid, each with cells of one kind.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NetworkConfig {
+    /// What lies around the antennas: path loss, line of sight and shadowing of TR 38.901. Default `uma`.
+    pub environment: Environment,
+    /// Sites: 1, 7 or 19, one with none, one or two rings around it. Default 7.
+    pub sites: u32,
+    /// Sectors of a site, each a cell: 1 to 6, the first looking 30 degrees north of east. Default 3.
+    pub sectors: u32,
+    /// Distance of neighbouring sites in metres. Default: 500 in UMa, 200 in UMi, 1732 in RMa (TR 38.901 7.2 and 7.8).
+    pub distance_m: Option<f64>,
+    /// True if the plane goes on with copies of the grid, so that no cell lies at an edge. Default true.
+    pub wrap_around: bool,
+    /// Carrier in GHz. Default 3.75, as that of fading channels.
+    pub carrier_ghz: f64,
+    /// What a cell sends in all, in dBm. Default: 49 in UMa and RMa, 44 in UMi (TR 38.901 7.8).
+    pub power_dbm: Option<f64>,
+    /// What a UE's receiver adds to thermal noise, in dB. Default 9.
+    pub noise_figure_db: f64,
+    /// Elements in a sector's column. Default 10 (TR 38.901 7.8.1).
+    pub rows: u32,
+    /// How far the beam points below the horizon, in degrees. Default 12 (TR 38.901 7.8.1).
+    pub downtilt_deg: f64,
+    /// How often RSRP and interference are looked at. Default 40 ms.
+    pub measurement_period: Duration,
+    /// When UEs change cells, and what goes with them.
+    pub handover: HandoverConfig,
+}
+
+/// When UEs change cells, and what goes with them.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HandoverConfig {
+    /// How much higher another cell's RSRP must be, in dB (event A3 of TS 38.331). Default 3.
+    pub hysteresis_db: f64,
+    /// For how long it must be so. Default 160 ms.
+    pub time_to_trigger: Duration,
+    /// How long nothing is sent to or by the UE. Default 45 ms: a little below the mean of 49.5 ms for a handover without
+    /// random-access failures (TR 36.881 table 5.2.1-1).
+    pub interruption: Duration,
+    /// What becomes of what RLC holds. Default `forwarded`.
+    pub data: HandoverData,
+    /// What becomes of what the marker knows. Default `moves`.
+    pub marker: HandoverMarker,
+}
+
+/// What becomes of what RLC holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum HandoverData {
+    /// What has not left the UE's PDCP in order is sent again by the new cell (TS 38.300 9.2.3.2.3).
+    #[default]
+    Forwarded,
+    /// It is dropped.
+    Lost,
+}
+
+/// What becomes of what the marker knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum HandoverMarker {
+    /// Flows, their feedback and the law's state move with the UE; what was estimated of the old radio is forgotten.
+    #[default]
+    Moves,
+    /// The new cell's marker knows nothing.
+    StartsAnew,
+}
+
+/// A UE in a network, whose SINR follows from where it is.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DeployedConfig {
+    /// Where it is at first: metres east and north of the centre site. Default: anywhere in the network, by the seed.
+    pub position: Option<Point>,
+    /// How it moves. Default: it stays.
+    pub mobility: Mobility,
+    /// Speed of the fading in km/h. Default: that of its movement, 3 if it stays.
+    pub fading_kmh: Option<f64>,
+    /// False for a channel without fast fading. Default true.
+    pub fading: bool,
+    /// Loss between the street and the UE in dB: a car's body is 9 (TR 38.901 7.4.3.2), a house some 10 to 30. Default 0.
+    pub penetration_db: f64,
+    /// The network's carrier, once it is known.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub carrier_ghz: Option<f64>,
+}
+
+impl Default for NetworkConfig {
+    fn default() -> Self {
+        Self {
+            environment: Environment::Uma,
+            sites: 7,
+            sectors: 3,
+            distance_m: None,
+            wrap_around: true,
+            carrier_ghz: 3.75,
+            power_dbm: None,
+            noise_figure_db: 9.0,
+            rows: 10,
+            downtilt_deg: 12.0,
+            measurement_period: Duration::from_millis(40),
+            handover: HandoverConfig::default(),
+        }
+    }
+}
+
+impl Default for HandoverConfig {
+    fn default() -> Self {
+        Self {
+            hysteresis_db: 3.0,
+            time_to_trigger: Duration::from_millis(160),
+            interruption: Duration::from_millis(45),
+            data: HandoverData::default(),
+            marker: HandoverMarker::default(),
+        }
+    }
+}
+
+impl Default for DeployedConfig {
+    fn default() -> Self {
+        Self {
+            position: None,
+            mobility: Mobility::Still,
+            fading_kmh: None,
+            fading: true,
+            penetration_db: 0.0,
+            carrier_ghz: None,
+        }
+    }
+}
+
+impl NetworkConfig {
+    /// Names the first field that cannot be used.
+    ///
+    /// # Errors
+    /// The field and what would be right.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let error = |field, problem| Err(ConfigError::new(field, problem));
+        if !is_grid(self.sites) {
+            return error("sites", "must be 1, 7 or 19: one site with none, one or two rings around it");
+        }
+        if !(1..=6).contains(&self.sectors) {
+            return error("sectors", "must be 1 to 6");
+        }
+        if !(20.0..=20_000.0).contains(&self.distance_m()) {
+            return error("distance_m", "must lie between 20 m and 20 km");
+        }
+        let carriers = match self.environment {
+            Environment::Rma => 0.5..=30.0,
+            Environment::Uma | Environment::Umi => 0.5..=100.0,
+        };
+        if !carriers.contains(&self.carrier_ghz) {
+            return error("carrier_ghz", "must lie between 0.5 and 100 GHz, in `rma` 30 GHz (TR 38.901 7.4.1)");
+        }
+        if !(-10.0..=80.0).contains(&self.power_dbm()) {
+            return error("power_dbm", "must lie between -10 and 80 dBm");
+        }
+        if !(0.0..=30.0).contains(&self.noise_figure_db) {
+            return error("noise_figure_db", "must lie between 0 and 30 dB");
+        }
+        if !(1..=64).contains(&self.rows) {
+            return error("rows", "must be 1 to 64");
+        }
+        if !(-30.0..=90.0).contains(&self.downtilt_deg) {
+            return error("downtilt_deg", "must lie between -30 and 90 degrees");
+        }
+        let periods = Duration::from_millis(5)..=Duration::from_secs(10);
+        if !periods.contains(&self.measurement_period) {
+            return error("measurement_period", "must lie between 5 ms and 10 s");
+        }
+        self.handover.validate()
+    }
+
+    /// Distance of neighbouring sites in metres.
+    pub fn distance_m(&self) -> f64 {
+        self.distance_m.unwrap_or(match self.environment {
+            Environment::Uma => 500.0,
+            Environment::Umi => 200.0,
+            Environment::Rma => 1732.0,
+        })
+    }
+    /// What a cell sends in all, in dBm.
+    pub fn power_dbm(&self) -> f64 {
+        self.power_dbm.unwrap_or(match self.environment {
+            Environment::Uma | Environment::Rma => 49.0,
+            Environment::Umi => 44.0,
+        })
+    }
+    /// Cells of the network.
+    pub fn cells(&self) -> usize {
+        (self.sites * self.sectors) as usize
+    }
+    /// The name of a cell: its site, from 1, and the letter of its sector.
+    pub fn cell_name(&self, cell: usize) -> String {
+        let (site, sector) = (cell as u32 / self.sectors, cell as u32 % self.sectors);
+        format!("{}{}", site + 1, char::from(b'a' + sector as u8))
+    }
+}
+
+impl HandoverConfig {
+    fn validate(&self) -> Result<(), ConfigError> {
+        let error = |field, problem| Err(ConfigError::new(field, problem));
+        if !(0.0..=30.0).contains(&self.hysteresis_db) {
+            return error("handover.hysteresis_db", "must lie between 0 and 30 dB");
+        }
+        if self.time_to_trigger > Duration::from_millis(5_120) {
+            return error("handover.time_to_trigger", "must be at most 5120 ms (TS 38.331)");
+        }
+        if self.interruption > Duration::from_secs(10) {
+            return error("handover.interruption", "must be at most 10 s");
+        }
+        Ok(())
+    }
+}
+
+impl DeployedConfig {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        let error = |field, problem| Err(ConfigError::new(field, problem));
+        if self.position.is_some_and(|place| !is_place(place)) {
+            return error("channel.position", "must lie within 100 km of the centre site");
+        }
+        if self.fading_kmh.is_some_and(|speed| !(0.1..=500.0).contains(&speed)) {
+            return error("channel.fading_kmh", "must lie between 0.1 and 500 km/h");
+        }
+        if !(0.0..=60.0).contains(&self.penetration_db) {
+            return error("channel.penetration_db", "must lie between 0 and 60 dB");
+        }
+        if matches!(self.mobility, Mobility::Line { .. }) && self.position.is_none() {
+            return error("channel.position", "a line needs the place where it begins");
+        }
+        self.mobility.validate()
+    }
+
+    /// Speed of the fading in km/h; `None` without fading.
+    pub(crate) fn doppler_kmh(&self) -> Option<f64> {
+        let moving = Some(self.mobility.speed_kmh()).filter(|speed| *speed > 0.0);
+        self.fading.then(|| self.fading_kmh.or(moving).unwrap_or(STILL_KMH))
+    }
+}
+
+/// Who stands still fades nonetheless: people and cars pass. 3GPP's evaluations give everybody this speed.
+const STILL_KMH: f64 = 3.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wrong_field_is_named() {
+        type Spoil = fn(&mut NetworkConfig);
+        let wrong: [(&str, Spoil); 11] = [
+            ("sites", |c| c.sites = 3),
+            ("sectors", |c| c.sectors = 0),
+            ("distance_m", |c| c.distance_m = Some(f64::NAN)),
+            ("carrier_ghz", |c| (c.environment, c.carrier_ghz) = (Environment::Rma, 31.0)),
+            ("power_dbm", |c| c.power_dbm = Some(81.0)),
+            ("noise_figure_db", |c| c.noise_figure_db = -1.0),
+            ("rows", |c| c.rows = 0),
+            ("downtilt_deg", |c| c.downtilt_deg = 91.0),
+            ("measurement_period", |c| c.measurement_period = Duration::ZERO),
+            ("handover.hysteresis_db", |c| c.handover.hysteresis_db = -1.0),
+            ("handover.time_to_trigger", |c| c.handover.time_to_trigger = Duration::from_secs(6)),
+        ];
+        for (field, spoil) in wrong {
+            let mut config = NetworkConfig::default();
+            assert!(config.validate().is_ok());
+            spoil(&mut config);
+            assert_eq!(config.validate().unwrap_err().field(), field);
+        }
+    }
+
+    #[test]
+    fn a_wrong_ue_is_named() {
+        let line = |speed_kmh| Mobility::Line { to: [1.0, 0.0], speed_kmh };
+        let ue = |position, mobility| DeployedConfig { position, mobility, ..DeployedConfig::default() };
+        for (field, config) in [
+            ("channel.position", ue(None, line(3.0))),
+            ("channel.mobility.speed_kmh", ue(Some([0.0, 0.0]), line(0.0))),
+            ("channel.position", ue(Some([0.0, f64::INFINITY]), Mobility::Still)),
+        ] {
+            assert_eq!(config.validate().unwrap_err().field(), field);
+        }
+        assert!(ue(Some([0.0, 0.0]), line(3.0)).validate().is_ok());
+    }
+
+    #[test]
+    fn cells_are_named_by_site_and_sector() {
+        let config = NetworkConfig::default();
+        assert_eq!(config.cells(), 21);
+        assert_eq!([0, 2, 3, 20].map(|cell| config.cell_name(cell)), ["1a", "1c", "2a", "7c"]);
+    }
+}

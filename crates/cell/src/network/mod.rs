@@ -1,0 +1,223 @@
+//! Many cells: sites on a grid, UEs that attach to the cell they receive best, and change it when they move.
+//!
+//! A [`Network`] is driven as a [`Cell`] is, and is one for many. Each cell sends to its own UEs as if it were alone; what it
+//! sends is interference to the UEs of all others. Once in a measurement period the network looks where UEs are, what they
+//! receive of each cell, and how much of its resources each cell used since it last looked: a UE's SINR is the
+//! power of its own cell over noise and the others' power times their use. Interference has no fading of its own, and an idle cell
+//! sends nothing (NR has no common reference signals).
+//!
+//! Where cells are one only, without a place, the network adds nothing.
+
+mod antenna;
+mod config;
+mod layout;
+mod mobility;
+mod propagation;
+mod radio;
+mod reception;
+
+use std::collections::VecDeque;
+
+use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
+
+use crate::cell::Cell;
+use crate::channel::ChannelConfig;
+use crate::config::{CellConfig, ConfigError, UeConfig};
+use crate::output::{CellStats, Output, UeId, UeStats};
+pub use config::{DeployedConfig, HandoverConfig, HandoverData, HandoverMarker, NetworkConfig};
+pub use layout::Point;
+pub use mobility::Mobility;
+pub use propagation::Environment;
+use radio::Radio;
+pub use radio::UeRadio;
+
+/// Cells and their UEs.
+pub struct Network<P> {
+    cells: Vec<Cell<P>>,
+    /// When something happens next in each cell.
+    deadlines: Vec<Instant>,
+    /// Cells that may have something to say.
+    ready: VecDeque<u32>,
+    /// The cell of each UE.
+    serving: Vec<u32>,
+    /// Bearers of all UEs.
+    drbs: u32,
+    /// What lies between cells and UEs; none where there is one cell without a place.
+    radio: Option<Radio>,
+    seed: u64,
+}
+
+impl<P: Inspect> Network<P> {
+    /// One cell, whose UEs have channels of their own; or a grid of cells of one kind.
+    ///
+    /// # Errors
+    /// The first field that cannot be used.
+    pub fn new(cell: &CellConfig, network: Option<&NetworkConfig>, seed: u64) -> Result<Self, ConfigError> {
+        let radio = network.map(|config| Radio::new(config, cell)).transpose()?;
+        let count = network.map_or(1, NetworkConfig::cells);
+        let cells: Vec<_> = (0..count).map(|_| Cell::new(cell, seed)).collect::<Result<_, _>>()?;
+        Ok(Self {
+            deadlines: vec![Instant::FAR; count],
+            ready: VecDeque::new(),
+            cells,
+            serving: Vec::new(),
+            drbs: 0,
+            radio,
+            seed,
+        })
+    }
+
+    /// Admits a UE: to the cell that it receives best.
+    ///
+    /// # Errors
+    /// The first field that cannot be used; `channel.model` where a UE has a place without a network, or the reverse.
+    pub fn add_ue(&mut self, config: &UeConfig) -> Result<UeId, ConfigError> {
+        config.validate()?;
+        let id = UeId(self.serving.len() as u32);
+        let mut config = config.clone();
+        let mut cell = 0;
+        if let Some(radio) = &mut self.radio {
+            let ChannelConfig::Deployed(deployed) = &mut config.channel else {
+                return Err(ConfigError::new("channel.model", "in a network of cells it is `deployed`"));
+            };
+            deployed.carrier_ghz = Some(radio.carrier_ghz());
+            cell = radio.add_ue(deployed, self.seed);
+        }
+        self.cells[cell].add_ue_as(id, self.drbs, &config)?;
+        self.drbs += 1 + config.drb.len() as u32;
+        self.serving.push(cell as u32);
+        if let Some(radio) = &self.radio {
+            self.cells[cell].set_mean_sinr(id, radio.sinr_db(id));
+        }
+        Ok(id)
+    }
+
+    /// Puts a flow of a UE into the QoS flow with this QFI, whatever the packet filters say.
+    ///
+    /// # Errors
+    /// There is no such QoS flow.
+    pub fn name_qos_flow(&mut self, id: UeId, flow: FlowId, qfi: u8) -> Result<(), ConfigError> {
+        let Some(cell) = self.cell_of(id) else { return Ok(()) };
+        self.cells[cell].name_qos_flow(id, flow, qfi)
+    }
+
+    /// The logical channel that carries a flow's uplink packets; `None` if there is no such UE.
+    pub fn logical_channel(&self, id: UeId, flow: FlowId) -> Option<u8> {
+        self.cells[self.cell_of(id)?].logical_channel(id, flow)
+    }
+
+    /// The UE asks for a bit rate recommendation with a MAC control element; false if it may not.
+    pub fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2]) -> bool {
+        let Some(cell) = self.cell_of(id) else { return false };
+        let sent = self.cells[cell].query_bit_rate(now, id, octets);
+        self.touched(cell);
+        sent
+    }
+
+    /// A downlink packet reaches the CU of the UE's cell.
+    pub fn handle_downlink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
+        let Some(cell) = self.cell_of(id) else { return };
+        self.cells[cell].handle_downlink(now, id, packet);
+        self.touched(cell);
+    }
+
+    /// The IP stack of a UE hands over a packet.
+    pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
+        let Some(cell) = self.cell_of(id) else { return };
+        self.cells[cell].handle_uplink(now, id, packet);
+        self.touched(cell);
+    }
+
+    /// When something happens next, if nothing comes in.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let measurement = self.radio.as_ref().map_or(Instant::FAR, Radio::next_measurement);
+        let first = self.deadlines.iter().fold(measurement, |first, at| first.min(*at));
+        (first != Instant::FAR).then_some(first)
+    }
+
+    /// Does what is due at `now`.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        for cell in 0..self.cells.len() {
+            if self.deadlines[cell] <= now {
+                self.cells[cell].handle_timeout(now);
+                self.touched(cell);
+            }
+        }
+        if self.radio.as_ref().is_some_and(|radio| radio.next_measurement() <= now) {
+            self.measure(now);
+        }
+    }
+
+    /// The next thing that left a cell.
+    pub fn poll_output(&mut self) -> Option<Output<P>> {
+        while let Some(cell) = self.ready.front() {
+            if let Some(output) = self.cells[*cell as usize].poll_output() {
+                return Some(output);
+            }
+            self.ready.pop_front();
+        }
+        None
+    }
+
+    /// State and counters of a UE, over all cells that it was in; `None` if there is no such UE.
+    pub fn ue(&self, now: Instant, id: UeId) -> Option<UeStats> {
+        self.cells[self.cell_of(id)?].ue(now, id)
+    }
+
+    /// The cell of a UE, from 0.
+    pub fn cell_of(&self, id: UeId) -> Option<usize> {
+        self.serving.get(id.0 as usize).map(|cell| *cell as usize)
+    }
+
+    /// Counters of each cell.
+    pub fn cells(&self) -> impl Iterator<Item = CellStats> + '_ {
+        self.cells.iter().map(Cell::stats)
+    }
+
+    /// Where a UE is and what it receives; `None` where cells have no place.
+    pub fn radio(&self, id: UeId) -> Option<UeRadio> {
+        self.radio.as_ref()?.ue(id, self.cell_of(id)?)
+    }
+
+    /// Resource blocks x symbols that the downlink slots of one cell have between two instants.
+    pub fn resources_between(&self, from: Instant, to: Instant) -> u64 {
+        self.cells.first().map_or(0, |cell| cell.resources_between(from, to))
+    }
+
+    /// IP bytes of a flow inside the cells, counted packet by packet.
+    pub fn held(&self, flow: FlowId) -> Bytes {
+        self.cells.iter().map(|cell| cell.held(flow)).sum()
+    }
+
+    fn touched(&mut self, cell: usize) {
+        self.deadlines[cell] = self.cells[cell].next_deadline().unwrap_or(Instant::FAR);
+        if self.cells[cell].has_output() && self.ready.back() != Some(&(cell as u32)) {
+            self.ready.push_back(cell as u32);
+        }
+    }
+
+    /// Looks at places, powers and loads; moves the UEs whose time has come.
+    fn measure(&mut self, now: Instant) {
+        let Some(radio) = &mut self.radio else { return };
+        radio.measure(now, self.cells.iter().map(Cell::stats), |from| self.cells[0].resources_between(from, now));
+        for (index, serving) in self.serving.iter_mut().enumerate() {
+            let id = UeId(index as u32);
+            let source = *serving as usize;
+            let Some(target) = radio.update_ue(now, id, source) else {
+                self.cells[source].set_mean_sinr(id, radio.sinr_db(id));
+                continue;
+            };
+            let Some(leaving) = self.cells[source].take_ue(now, id) else { continue };
+            let handover = radio.handover();
+            self.cells[target].place_ue(now, id, leaving, handover);
+            *serving = target as u32;
+            self.cells[target].set_mean_sinr(id, radio.sinr_db(id));
+            for cell in [source, target] {
+                self.deadlines[cell] = self.cells[cell].next_deadline().unwrap_or(Instant::FAR);
+                if self.cells[cell].has_output() {
+                    self.ready.push_back(cell as u32);
+                }
+            }
+        }
+    }
+}

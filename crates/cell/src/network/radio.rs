@@ -1,0 +1,212 @@
+//! What lies between cells and UEs: powers, loads, and who should change cells.
+
+use tidemark_core::Instant;
+
+use super::antenna::Antenna;
+use super::config::{DeployedConfig, HandoverConfig, NetworkConfig};
+use super::layout::{Layout, Point};
+use super::propagation::Environment;
+use super::reception::Reception;
+use crate::config::{CellConfig, ConfigError};
+use crate::output::{CellStats, UeId};
+
+/// Thermal noise in dBm/Hz.
+const NOISE_DBM_HZ: f64 = -174.0;
+
+/// What does not change: sites, antennas, and the world around them.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) environment: Environment,
+    pub(super) carrier_ghz: f64,
+    pub(super) power_dbm: f64,
+    pub(super) layout: Layout,
+    /// Those of one site; all sites are alike.
+    pub(super) antennas: Vec<Antenna>,
+}
+
+impl Plan {
+    pub(super) fn new(config: &NetworkConfig) -> Self {
+        let azimuth = |sector: u32| {
+            let turn = f64::from(sector) / f64::from(config.sectors);
+            core::f64::consts::FRAC_PI_6 + core::f64::consts::TAU * turn
+        };
+        Self {
+            environment: config.environment,
+            carrier_ghz: config.carrier_ghz,
+            power_dbm: config.power_dbm(),
+            layout: Layout::new(config.sites, config.distance_m(), config.wrap_around),
+            antennas: (0..config.sectors)
+                .map(|sector| Antenna::new(azimuth(sector), config.rows, config.downtilt_deg))
+                .collect(),
+        }
+    }
+}
+
+/// The radio of a network.
+#[derive(Clone, Debug)]
+pub(super) struct Radio {
+    config: NetworkConfig,
+    plan: Plan,
+    /// Noise of the whole carrier in mW.
+    noise_mw: f64,
+    /// Power of a layer over that of the whole, as a factor.
+    layer: f64,
+    ues: Vec<Place>,
+    /// Share of its resources that each cell used of late.
+    load: Vec<f64>,
+    used: Vec<u64>,
+    measured: Instant,
+    next: Instant,
+}
+
+/// One UE.
+#[derive(Clone, Debug)]
+struct Place {
+    reception: Reception,
+    sinr_db: f64,
+    /// The cell that is better by the hysteresis, and since when.
+    better: Option<(usize, Instant)>,
+    handovers: u64,
+    sinr_sum_db: f64,
+    measurements: u64,
+}
+
+/// Where a UE is and what it receives. Counters count from the beginning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UeRadio {
+    /// Metres east and north of the centre site.
+    pub place: Point,
+    /// What it receives of its cell at full power, in dBm: the whole carrier, not one resource element.
+    pub power_dbm: f64,
+    /// Mean SINR of a layer now, without fading, in dB.
+    pub sinr_db: f64,
+    /// Sum of the SINRs in dB over all measurements.
+    pub sinr_sum_db: f64,
+    /// Measurements.
+    pub measurements: u64,
+    /// Times that it changed cells.
+    pub handovers: u64,
+}
+
+impl Radio {
+    pub(super) fn new(config: &NetworkConfig, cell: &CellConfig) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let hertz = f64::from(cell.resource_blocks() * 12 * 15_000 * (1 << cell.numerology));
+        let noise_dbm = NOISE_DBM_HZ + 10.0 * libm::log10(hertz) + config.noise_figure_db;
+        let cells = config.cells();
+        Ok(Self {
+            plan: Plan::new(config),
+            noise_mw: libm::exp10(noise_dbm / 10.0),
+            layer: 1.0 / f64::from(cell.layers),
+            ues: Vec::new(),
+            load: vec![0.0; cells],
+            used: vec![0; cells],
+            measured: Instant::ZERO,
+            next: Instant::ZERO + config.measurement_period,
+            config: config.clone(),
+        })
+    }
+
+    pub(super) fn carrier_ghz(&self) -> f64 {
+        self.plan.carrier_ghz
+    }
+    pub(super) fn handover(&self) -> &HandoverConfig {
+        &self.config.handover
+    }
+    pub(super) fn next_measurement(&self) -> Instant {
+        self.next
+    }
+
+    /// Places a UE; the cell that it receives best is its own.
+    pub(super) fn add_ue(&mut self, config: &DeployedConfig, seed: u64) -> usize {
+        let reception = Reception::new(&self.plan, config, self.ues.len() as u32, seed);
+        let cell = reception.best();
+        let sinr_db = self.sinr(&reception, cell);
+        let zero = 0;
+        self.ues.push(Place {
+            reception,
+            sinr_db,
+            better: None,
+            handovers: zero,
+            sinr_sum_db: 0.0,
+            measurements: zero,
+        });
+        cell
+    }
+
+    /// The mean SINR of a UE when it was last looked at, in dB.
+    pub(super) fn sinr_db(&self, id: UeId) -> f64 {
+        self.ues[id.0 as usize].sinr_db
+    }
+
+    /// Learns what each cell used since the last time; `available` says what it had from then on.
+    pub(super) fn measure(
+        &mut self,
+        now: Instant,
+        cells: impl Iterator<Item = CellStats>,
+        available: impl FnOnce(Instant) -> u64,
+    ) {
+        let available = available(self.measured).max(1) as f64;
+        for ((load, used), stats) in self.load.iter_mut().zip(&mut self.used).zip(cells) {
+            *load = ((stats.resources - *used) as f64 / available).min(1.0);
+            *used = stats.resources;
+        }
+        self.measured = now;
+        self.next = now + self.config.measurement_period;
+    }
+
+    /// Looks at a UE; the cell that it should change to, if it should.
+    pub(super) fn update_ue(&mut self, now: Instant, id: UeId, serving: usize) -> Option<usize> {
+        let place = &mut self.ues[id.0 as usize];
+        place.reception.update(&self.plan, now);
+        let target = place.should_change(now, serving, &self.config.handover);
+        place.handovers += u64::from(target.is_some());
+        let sinr_db = self.sinr(&self.ues[id.0 as usize].reception, target.unwrap_or(serving));
+        let place = &mut self.ues[id.0 as usize];
+        place.sinr_db = sinr_db;
+        place.sinr_sum_db += sinr_db;
+        place.measurements += 1;
+        target
+    }
+
+    pub(super) fn ue(&self, id: UeId, serving: usize) -> Option<UeRadio> {
+        let place = self.ues.get(id.0 as usize)?;
+        Some(UeRadio {
+            place: place.reception.place,
+            power_dbm: 10.0 * libm::log10(place.reception.power_mw[serving]),
+            sinr_db: place.sinr_db,
+            sinr_sum_db: place.sinr_sum_db,
+            measurements: place.measurements,
+            handovers: place.handovers,
+        })
+    }
+
+    /// Of a layer, in dB: its share of the power, over noise and what other cells send now.
+    fn sinr(&self, reception: &Reception, serving: usize) -> f64 {
+        let mut interference = self.noise_mw;
+        for (cell, (power, load)) in reception.power_mw.iter().zip(&self.load).enumerate() {
+            interference += if cell == serving { 0.0 } else { power * load };
+        }
+        10.0 * libm::log10(reception.power_mw[serving] * self.layer / interference)
+    }
+}
+
+impl Place {
+    /// Event A3 (TS 38.331 5.5.4.4) with its time to trigger: the best other cell has been better by the hysteresis.
+    fn should_change(&mut self, now: Instant, serving: usize, config: &HandoverConfig) -> Option<usize> {
+        let powers = &self.reception.power_mw;
+        let best = self.reception.best();
+        let enough = powers[serving] * libm::exp10(config.hysteresis_db / 10.0);
+        if best == serving || powers[best] <= enough {
+            self.better = None;
+            return None;
+        }
+        let since = self.better.filter(|(cell, _)| *cell == best).map_or(now, |(_, since)| since);
+        self.better = Some((best, since));
+        if now.since(since) < config.time_to_trigger {
+            return None;
+        }
+        self.better = None;
+        Some(best)
+    }
+}

@@ -1,0 +1,190 @@
+//! What one UE receives of every cell: path loss, line of sight, shadowing and antennas, from where it is.
+
+use tidemark_core::{Instant, Stream, normal_cdf};
+
+use super::config::DeployedConfig;
+use super::layout::{Point, length, way};
+use super::mobility::Walk;
+use super::radio::Plan;
+
+/// Nothing changes while a UE moves by less than this.
+const STEP_M: f64 = 1.0;
+
+/// A UE's place, and what it receives there.
+#[derive(Clone, Debug)]
+pub(super) struct Reception {
+    walk: Walk,
+    pub(super) place: Point,
+    penetration_db: f64,
+    sites: Vec<SiteLink>,
+    /// What it receives of each cell in mW, the whole carrier at full power.
+    pub(super) power_mw: Vec<f64>,
+}
+
+/// What stands between a UE and a site: correlated along the UE's way, independent between sites and UEs.
+#[derive(Clone, Debug)]
+struct SiteLink {
+    stream: Stream,
+    /// Standard normal; times its deviation it is the shadowing.
+    shadowing: f64,
+    /// Standard normal; line of sight where its quantile is below the line of sight's probability.
+    sight: f64,
+}
+
+impl Reception {
+    pub(super) fn new(plan: &Plan, config: &DeployedConfig, ue: u32, seed: u64) -> Self {
+        let stream = |purpose: &str| Stream::new(seed, ue, purpose);
+        let least = plan.environment.least_distance_m();
+        let place = config.position.unwrap_or_else(|| plan.layout.random(&mut stream("place"), least));
+        let sites = (0..plan.layout.sites.len()).map(|site| {
+            let mut stream = stream(&format!("shadowing of site {site}"));
+            SiteLink { shadowing: stream.normal(), sight: stream.normal(), stream }
+        });
+        let mut reception = Self {
+            walk: Walk::new(config.mobility.clone(), place, stream("waypoint"), least),
+            place,
+            penetration_db: config.penetration_db,
+            sites: sites.collect(),
+            power_mw: vec![0.0; plan.antennas.len() * plan.layout.sites.len()],
+        };
+        reception.evaluate(plan);
+        reception
+    }
+
+    /// Moves the UE to where it is at `now`.
+    pub(super) fn update(&mut self, plan: &Plan, now: Instant) {
+        let place = self.walk.at(now, &plan.layout);
+        // Seen from the nearest copy of its old place, lest it seems to jump from one side of the plane to the other.
+        let moved = length(plan.layout.home(way(self.place, place)));
+        if moved < STEP_M {
+            return;
+        }
+        self.place = place;
+        for (site, link) in self.sites.iter_mut().enumerate() {
+            let distance = length(plan.layout.seen_from(site, place));
+            let clear = link.clear(plan, distance);
+            link.shadowing =
+                correlated(link.shadowing, moved, plan.environment.shadowing_reach_m(clear), &mut link.stream);
+            link.sight = correlated(link.sight, moved, plan.environment.sight_reach_m(), &mut link.stream);
+        }
+        self.evaluate(plan);
+    }
+
+    fn evaluate(&mut self, plan: &Plan) {
+        let environment = plan.environment;
+        for (site, link) in self.sites.iter().enumerate() {
+            let way = plan.layout.seen_from(site, self.place);
+            let distance = length(way);
+            let clear = link.clear(plan, distance);
+            let shadowing = link.shadowing * environment.shadowing_db(distance, plan.carrier_ghz, clear);
+            let loss = environment.path_loss_db(distance, plan.carrier_ghz, clear) + shadowing + self.penetration_db;
+            let azimuth = libm::atan2(way[1], way[0]);
+            let below = libm::atan2(environment.height_m() - super::propagation::UE_HEIGHT_M, distance);
+            for (sector, antenna) in plan.antennas.iter().enumerate() {
+                let dbm = plan.power_dbm + antenna.gain_dbi(azimuth, below) - loss;
+                self.power_mw[site * plan.antennas.len() + sector] = libm::exp10(dbm / 10.0);
+            }
+        }
+    }
+
+    /// The cell that is received best.
+    pub(super) fn best(&self) -> usize {
+        let cells = self.power_mw.iter().enumerate();
+        cells.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(cell, _)| cell)
+    }
+}
+
+impl SiteLink {
+    fn clear(&self, plan: &Plan, distance: f64) -> bool {
+        normal_cdf(self.sight) < plan.environment.line_of_sight(distance)
+    }
+}
+
+/// A standard normal after a way, whose autocorrelation falls to 1/e over `reach` (TR 38.901 7.4.4).
+fn correlated(value: f64, way: f64, reach: f64, stream: &mut Stream) -> f64 {
+    let kept = libm::exp(-way / reach);
+    kept * value + libm::sqrt(1.0 - kept * kept) * stream.normal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::NetworkConfig;
+    use super::super::mobility::Mobility;
+    use super::*;
+
+    fn plan(config: &NetworkConfig) -> Plan {
+        Plan::new(config)
+    }
+
+    #[test]
+    fn shadowing_has_its_deviation_and_its_autocorrelation() {
+        let mut stream = Stream::new(1, 0, "way");
+        let mut values = vec![stream.normal()];
+        for _ in 0..200_000 {
+            values.push(correlated(values[values.len() - 1], 5.0, 37.0, &mut stream));
+        }
+        let mean_of = |lag: usize| {
+            let products = values.windows(lag + 1).map(|window| window[0] * window[lag]);
+            products.sum::<f64>() / (values.len() - lag) as f64
+        };
+        for lag in [0, 1, 4, 8, 20] {
+            let expected = libm::exp(-5.0 * lag as f64 / 37.0);
+            assert!((mean_of(lag) - expected).abs() < 0.03, "{} at {lag}", mean_of(lag));
+        }
+    }
+
+    #[test]
+    fn the_share_of_ues_in_sight_is_the_models() {
+        let plan = plan(&NetworkConfig { sites: 1, ..NetworkConfig::default() });
+        for distance in [50.0, 100.0, 200.0] {
+            let config = DeployedConfig { position: Some([distance, 0.0]), ..DeployedConfig::default() };
+            let clear = (0..4_000).filter(|ue| Reception::new(&plan, &config, *ue, 1).sites[0].clear(&plan, distance));
+            let share = clear.count() as f64 / 4_000.0;
+            let expected = plan.environment.line_of_sight(distance);
+            assert!((share - expected).abs() < 0.025, "{share} for {expected} at {distance} m");
+        }
+    }
+
+    #[test]
+    fn received_power_is_power_and_gain_less_path_loss_and_shadowing() {
+        let config = NetworkConfig { sites: 1, sectors: 1, ..NetworkConfig::default() };
+        let plan = plan(&config);
+        let ue = DeployedConfig { position: Some([100.0, 0.0]), penetration_db: 9.0, ..DeployedConfig::default() };
+        let count = 4_000;
+        let mut sums = [(0.0, 0.0, 0.0); 2];
+        for id in 0..count {
+            let reception = Reception::new(&plan, &ue, id, 1);
+            let sum = &mut sums[usize::from(reception.sites[0].clear(&plan, 100.0))];
+            let dbm = 10.0 * libm::log10(reception.power_mw[0]);
+            *sum = (sum.0 + 1.0, sum.1 + dbm, sum.2 + dbm * dbm);
+        }
+        // The sector looks 30 degrees aside; the UE is atan(23.5 / 100) = 13.22 degrees below the horizon.
+        let gain = plan.antennas[0].gain_dbi(0.0, libm::atan2(23.5, 100.0));
+        for (clear, deviation) in [(true, 4.0), (false, 6.0)] {
+            let (n, sum, squares) = sums[usize::from(clear)];
+            let mean = sum / n;
+            let expected = 49.0 + gain - plan.environment.path_loss_db(100.0, 3.75, clear) - 9.0;
+            assert!((mean - expected).abs() < 0.3, "{mean} for {expected}");
+            let measured = libm::sqrt(squares / n - mean * mean);
+            assert!((measured - deviation).abs() < 0.2, "{measured} for {deviation}");
+        }
+    }
+
+    #[test]
+    fn a_ue_that_goes_round_the_plane_receives_the_same_sites_again() {
+        let plan = plan(&NetworkConfig::default());
+        let config = DeployedConfig {
+            position: Some([100.0, 0.0]),
+            mobility: Mobility::Line { to: [100_000.0, 0.0], speed_kmh: 360.0 },
+            ..DeployedConfig::default()
+        };
+        let mut reception = Reception::new(&plan, &config, 0, 1);
+        for second in 1..600 {
+            reception.update(&plan, Instant::from_millis(1_000 * second));
+            // Never in a hole: the nearest of 21 cells is at most a site's distance away.
+            let best = 10.0 * libm::log10(reception.power_mw[reception.best()]);
+            assert!((-110.0..0.0).contains(&best), "{best} dBm after {second} s");
+            assert!(length(reception.place) < 800.0);
+        }
+    }
+}

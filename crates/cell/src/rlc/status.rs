@@ -1,0 +1,121 @@
+//! The receiving side of an RLC AM entity: when it reports, and what (TS 38.322 5.2.3.2, 5.3.4).
+
+use tidemark_core::{Duration, Instant};
+
+use super::Segment;
+use super::window::Window;
+
+/// Gaps that one report names at most: more would not fit a transport block.
+const MOST_GAPS: usize = 1_000;
+
+/// Its state variables; SDUs are numbered from the bearer's beginning.
+#[derive(Debug, Default)]
+pub(super) struct Receiver {
+    /// The first SDU that is not complete.
+    rx_next: u64,
+    /// Behind the last SDU of which something came.
+    rx_next_highest: u64,
+    /// The ACK_SN of a report made now.
+    rx_highest_status: u64,
+    /// t-Reassembly: the SDU it was started for, and its end.
+    reassembly: Option<(u64, Instant)>,
+    /// A poll that waits until its SDU can be reported.
+    polled: Option<u64>,
+    triggered: bool,
+    /// The end of t-StatusProhibit.
+    allowed: Instant,
+}
+
+impl Receiver {
+    /// Of an entity whose first SDU is this.
+    pub(super) fn beginning(sdu: u64) -> Self {
+        Self { rx_next: sdu, rx_next_highest: sdu, rx_highest_status: sdu, ..Self::default() }
+    }
+
+    /// A segment came; the window knows it already.
+    pub(super) fn arrived<P>(&mut self, now: Instant, window: &Window<P>, segment: Segment, t_reassembly: Duration) {
+        self.rx_next_highest = self.rx_next_highest.max(segment.sdu + 1);
+        let skip = |from: u64| (from..).find(|sdu| !window.is_complete(*sdu)).unwrap_or(from);
+        if segment.sdu == self.rx_highest_status {
+            self.rx_highest_status = skip(self.rx_highest_status);
+        }
+        if segment.sdu == self.rx_next {
+            self.rx_next = skip(self.rx_next);
+        }
+        self.rx_highest_status = self.rx_highest_status.max(self.rx_next);
+        let gap_in = |sdu: u64| window.get(sdu).is_some_and(|sent| sent.received.has_gap());
+        if let Some((trigger, _)) = self.reassembly
+            && (trigger <= self.rx_next || trigger == self.rx_next + 1 && !gap_in(self.rx_next))
+        {
+            self.reassembly = None;
+        }
+        self.watch(now, window, self.rx_next, t_reassembly);
+        if segment.poll {
+            self.polled = Some(segment.sdu);
+        }
+        self.answer_poll();
+    }
+
+    /// Starts t-Reassembly if an SDU from `from` on has a gap.
+    fn watch<P>(&mut self, now: Instant, window: &Window<P>, from: u64, t_reassembly: Duration) {
+        let gap_in_first = window.get(from).is_some_and(|sent| sent.received.has_gap());
+        let has_gap = self.rx_next_highest > from + 1 || self.rx_next_highest == from + 1 && gap_in_first;
+        if self.reassembly.is_none() && has_gap {
+            self.reassembly = Some((self.rx_next_highest, now + t_reassembly));
+        }
+    }
+    fn answer_poll(&mut self) {
+        if self.polled.is_some_and(|sdu| sdu < self.rx_highest_status) {
+            self.polled = None;
+            self.triggered = true;
+        }
+    }
+
+    /// When t-Reassembly ends.
+    pub(super) fn reassembly_ends(&self) -> Option<Instant> {
+        self.reassembly.map(|(_, end)| end)
+    }
+    /// t-Reassembly has ended, if it has.
+    pub(super) fn expire<P>(&mut self, now: Instant, window: &Window<P>, t_reassembly: Duration) {
+        let Some((trigger, _)) = self.reassembly.filter(|(_, end)| *end <= now) else { return };
+        self.reassembly = None;
+        self.rx_highest_status = (trigger..).find(|sdu| !window.is_complete(*sdu)).unwrap_or(trigger);
+        self.triggered = true;
+        self.watch(now, window, self.rx_highest_status, t_reassembly);
+        self.answer_poll();
+    }
+
+    /// When a report that is due may be made; `None` if none is due.
+    pub(super) fn report_due(&self, now: Instant) -> Option<Instant> {
+        self.triggered.then(|| self.allowed.max(now))
+    }
+    /// Makes the report: its ACK_SN, and the segments that it names as missing.
+    pub(super) fn report<P>(&mut self, now: Instant, window: &Window<P>, t_status_prohibit: Duration) -> Status {
+        self.triggered = false;
+        self.allowed = now + t_status_prohibit;
+        let gaps = |sdu: u64| {
+            let sent = window.get(sdu).filter(|sent| sent.complete.is_none());
+            let missing = sent.into_iter().flat_map(|sent| sent.received.missing(sent.size));
+            missing.map(move |(from, to)| Segment { sdu, offset: from, bytes: to - from, poll: false })
+        };
+        let mut missing: Vec<_> = (self.rx_next..self.rx_highest_status).flat_map(gaps).take(MOST_GAPS + 1).collect();
+        let mut ack_sn = self.rx_highest_status;
+        if missing.len() > MOST_GAPS {
+            // What does not fit is left out whole, and not acknowledged.
+            ack_sn = missing[MOST_GAPS].sdu;
+            missing.retain(|segment| segment.sdu < ack_sn);
+        }
+        let delivered = self.rx_next.checked_sub(1).and_then(|sdu| window.get(sdu)).map(|sent| sent.sn);
+        Status { ack_sn, missing, delivered }
+    }
+}
+
+/// A status report.
+#[derive(Debug)]
+pub(crate) struct Status {
+    /// Everything below has arrived, unless it is named as missing.
+    pub(crate) ack_sn: u64,
+    pub(crate) missing: Vec<Segment>,
+    /// PDCP SN of the last SDU before the first gap.
+    pub(crate) delivered: Option<u32>,
+}

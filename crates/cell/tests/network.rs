@@ -1,0 +1,218 @@
+//! Many cells: UEs attach, interfere, move and change cells, and lose nothing that they need not lose.
+
+use tidemark_cell::network::{
+    DeployedConfig, Environment, HandoverConfig, HandoverData, HandoverMarker, Mobility, NetworkConfig,
+};
+use tidemark_cell::{CellConfig, ChannelConfig, DropReason, Network, Output, RlcConfig, RlcMode, UeConfig, UeId};
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet};
+use tidemark_marker::{LawConfig, MarkerConfig, StepConfig};
+
+fn ue(deployed: DeployedConfig) -> UeConfig {
+    UeConfig { channel: ChannelConfig::Deployed(deployed), ..UeConfig::default() }
+}
+fn at(position: [f64; 2]) -> DeployedConfig {
+    DeployedConfig { position: Some(position), fading: false, ..DeployedConfig::default() }
+}
+
+#[derive(Clone, Debug)]
+struct Numbered(u64);
+
+impl Inspect for Numbered {}
+
+/// A network whose UEs are sent packets at a steady rate, numbered by their order.
+struct Steady {
+    network: Network<Numbered>,
+    now: Instant,
+    /// Packets sent to each UE.
+    sent: Vec<u64>,
+    arrived: Vec<Vec<(Instant, u64, Ecn)>>,
+    dropped: Vec<(UeId, DropReason)>,
+}
+
+impl Steady {
+    fn new(config: &NetworkConfig, ues: &[UeConfig]) -> Self {
+        let mut network = Network::new(&CellConfig::default(), Some(config), 3).unwrap();
+        for ue in ues {
+            network.add_ue(ue).unwrap();
+        }
+        let arrived = vec![Vec::new(); ues.len()];
+        Self { network, now: Instant::ZERO, sent: vec![0; ues.len()], arrived, dropped: Vec::new() }
+    }
+
+    /// Runs for a time in which each of `ues` is sent 1500 bytes every `period`.
+    fn run(&mut self, span: Duration, ues: &[u32], period: Duration) {
+        let end = self.now + span;
+        let mut next = self.now;
+        loop {
+            let deadline = self.network.next_deadline().unwrap_or(Instant::FAR);
+            if deadline.min(next) > end {
+                break;
+            }
+            if deadline <= next {
+                self.network.handle_timeout(deadline);
+            } else {
+                for ue in ues {
+                    let number = self.sent[*ue as usize];
+                    let packet =
+                        Packet { flow: FlowId(*ue), size: Bytes(1_500), ecn: Ecn::Ect1, payload: Numbered(number) };
+                    self.network.handle_downlink(next, UeId(*ue), packet);
+                    self.sent[*ue as usize] += 1;
+                }
+                next += period;
+            }
+            while let Some(output) = self.network.poll_output() {
+                match output {
+                    Output::Downlink { at, ue, packet, .. } => {
+                        self.arrived[ue.0 as usize].push((at, packet.payload.0, packet.ecn));
+                    }
+                    Output::Dropped { ue, reason, .. } => self.dropped.push((ue, reason)),
+                    Output::Uplink { .. } | Output::Recommendation { .. } => {}
+                }
+            }
+        }
+        self.now = end;
+    }
+
+    fn handovers(&self, ue: u32) -> u64 {
+        self.network.radio(UeId(ue)).unwrap().handovers
+    }
+}
+
+/// From one site to the next and back, 500 m at 90 km/h in 20 s: once through the border each way.
+fn commuter() -> DeployedConfig {
+    DeployedConfig { mobility: Mobility::Line { to: [465.0, 0.0], speed_kmh: 90.0 }, ..at([35.0, 0.0]) }
+}
+const MS: Duration = Duration::from_millis(1);
+
+#[test]
+fn a_handover_forwards_everything_in_order_and_once() {
+    for mode in [RlcMode::Am, RlcMode::Um] {
+        let rlc = RlcConfig { mode, ..RlcConfig::default() };
+        let mut steady = Steady::new(&NetworkConfig::default(), &[UeConfig { rlc, ..ue(commuter()) }]);
+        let first = steady.network.cell_of(UeId(0));
+        steady.run(Duration::from_secs(17), &[0], MS);
+        assert!(steady.handovers(0) >= 1 && steady.network.cell_of(UeId(0)) != first);
+        steady.run(Duration::from_secs(1), &[], MS);
+        let numbers: Vec<_> = steady.arrived[0].iter().map(|(_, number, _)| *number).collect();
+        if mode == RlcMode::Am {
+            assert_eq!(numbers, (0..steady.sent[0]).collect::<Vec<_>>());
+        } else {
+            // What the radio loses stays lost, but nothing comes twice or out of order.
+            assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
+            assert_eq!(numbers.len() + steady.dropped.len(), steady.sent[0] as usize);
+        }
+        assert!(steady.dropped.iter().all(|(_, reason)| *reason == DropReason::Radio));
+    }
+}
+
+#[test]
+fn a_handover_interrupts_for_as_long_as_it_says() {
+    let interruption = Duration::from_millis(200);
+    let handover = HandoverConfig { interruption, ..HandoverConfig::default() };
+    let mut steady = Steady::new(&NetworkConfig { handover, ..NetworkConfig::default() }, &[ue(commuter())]);
+    steady.run(Duration::from_secs(17), &[0], MS);
+    let gaps = steady.arrived[0].windows(2).map(|pair| pair[1].0.since(pair[0].0));
+    let long = gaps.filter(|gap| *gap >= interruption).collect::<Vec<_>>();
+    assert_eq!(long.len() as u64, steady.handovers(0));
+    assert!(long.iter().all(|gap| *gap < interruption + Duration::from_millis(15)), "{long:?}");
+}
+
+#[test]
+fn without_forwarding_what_the_old_cell_holds_is_lost_and_counted() {
+    let handover = HandoverConfig { data: HandoverData::Lost, ..HandoverConfig::default() };
+    let mut steady = Steady::new(&NetworkConfig { handover, ..NetworkConfig::default() }, &[ue(commuter())]);
+    // More than the cell carries, so that a queue stands.
+    steady.run(Duration::from_secs(17), &[0], Duration::from_micros(250));
+    let left_behind = steady.dropped.iter().filter(|(_, reason)| *reason == DropReason::Handover).count() as u64;
+    assert!(left_behind > 100, "{left_behind}");
+    assert_eq!(steady.network.ue(steady.now, UeId(0)).unwrap().dropped_by_handover, left_behind);
+}
+
+#[test]
+fn marks_go_on_in_the_new_cell_whether_the_marker_moves_or_starts_anew() {
+    for marker in [HandoverMarker::Moves, HandoverMarker::StartsAnew] {
+        let handover = HandoverConfig { marker, ..HandoverConfig::default() };
+        let law = MarkerConfig::with_law(LawConfig::Step(StepConfig::default()));
+        let busy = UeConfig { marker: law, ..ue(commuter()) };
+        let mut steady = Steady::new(&NetworkConfig { handover, ..NetworkConfig::default() }, &[busy]);
+        steady.run(Duration::from_secs(17), &[0], Duration::from_micros(250));
+        let marked = steady.network.ue(steady.now, UeId(0)).unwrap().marked;
+        let late =
+            steady.arrived[0].iter().filter(|(at, _, ecn)| *at > Instant::from_millis(16_000) && *ecn == Ecn::Ce);
+        assert!(late.count() > 1_000);
+        // Marks of every marker are in the counter; some of their packets still wait.
+        let arrived = steady.arrived[0].iter().filter(|(.., ecn)| *ecn == Ecn::Ce).count() as u64;
+        assert!(marked >= arrived, "{marked} and {arrived}");
+    }
+}
+
+#[test]
+fn hysteresis_keeps_a_ue_from_changing_to_and_fro() {
+    let handovers = |hysteresis_db| {
+        let handover = HandoverConfig { hysteresis_db, time_to_trigger: Duration::ZERO, ..HandoverConfig::default() };
+        let config = NetworkConfig { handover, ..NetworkConfig::default() };
+        let mobility = Mobility::RandomWaypoint { speed_kmh: 120.0, pause: Duration::ZERO };
+        let ues: Vec<_> =
+            (0..20).map(|_| ue(DeployedConfig { mobility: mobility.clone(), ..at([0.0, 100.0]) })).collect();
+        let mut steady = Steady::new(&config, &ues);
+        steady.run(Duration::from_secs(60), &[], MS);
+        (0..20).map(|ue| steady.handovers(ue)).sum::<u64>()
+    };
+    let (none, some, much) = (handovers(0.0), handovers(3.0), handovers(6.0));
+    assert!(none > some + some / 2 && some > much + much / 4 && much > 20, "{none} {some} {much}");
+}
+
+#[test]
+fn a_ue_is_admitted_to_the_sector_that_looks_at_it() {
+    let config = NetworkConfig { sites: 1, environment: Environment::Umi, ..NetworkConfig::default() };
+    let places: Vec<_> = [30.0f64, 150.0, 270.0]
+        .into_iter()
+        .map(|degrees| {
+            let (sin, cos) = libm::sincos(degrees.to_radians());
+            ue(at([60.0 * cos, 60.0 * sin]))
+        })
+        .collect();
+    let steady = Steady::new(&config, &places);
+    assert_eq!([0, 1, 2].map(|ue| steady.network.cell_of(UeId(ue))), [Some(0), Some(1), Some(2)]);
+}
+
+#[test]
+fn a_busy_neighbour_interferes_and_an_idle_one_does_not() {
+    // One on its way to the border of two sites, one near the next site.
+    let mut steady = Steady::new(&NetworkConfig::default(), &[ue(at([180.0, 60.0])), ue(at([420.0, 20.0]))]);
+    assert_ne!(steady.network.cell_of(UeId(0)), steady.network.cell_of(UeId(1)));
+    let sinr = |steady: &Steady| steady.network.radio(UeId(0)).unwrap().sinr_db;
+    let alone = sinr(&steady);
+    steady.run(Duration::from_secs(1), &[0], MS);
+    assert!((sinr(&steady) - alone).abs() < 1e-9, "its own cell does not interfere");
+    steady.run(Duration::from_secs(1), &[1], Duration::from_micros(250));
+    let beside = sinr(&steady);
+    assert!(beside < alone - 6.0, "{beside} after {alone} dB");
+    steady.run(Duration::from_secs(3), &[], MS);
+    assert!((sinr(&steady) - alone).abs() < 1e-9, "the neighbour is silent again");
+}
+
+#[test]
+fn another_ue_changes_nobodys_place_way_or_power() {
+    let mobility = Mobility::RandomWaypoint { speed_kmh: 50.0, pause: Duration::ZERO };
+    let rover = ue(DeployedConfig { mobility, ..DeployedConfig::default() });
+    let after = |ues: &[UeConfig]| {
+        let mut steady = Steady::new(&NetworkConfig::default(), ues);
+        steady.run(Duration::from_secs(30), &[0], Duration::from_millis(10));
+        let radio = steady.network.radio(UeId(0)).unwrap();
+        (radio, steady.arrived[0].len(), steady.arrived[0].last().copied())
+    };
+    let alone = after(std::slice::from_ref(&rover));
+    assert!(alone.0.handovers > 0);
+    assert_eq!(after(&[rover.clone(), rover]), alone);
+}
+
+#[test]
+fn places_and_networks_go_together() {
+    let mut network = Network::<()>::new(&CellConfig::default(), None, 1).unwrap();
+    let refused = network.add_ue(&ue(at([0.0, 100.0]))).unwrap_err();
+    assert_eq!(refused.field(), "channel.model");
+    let mut network = Network::<()>::new(&CellConfig::default(), Some(&NetworkConfig::default()), 1).unwrap();
+    assert_eq!(network.add_ue(&UeConfig::default()).unwrap_err().field(), "channel.model");
+    assert!(network.add_ue(&ue(at([0.0, 100.0]))).is_ok());
+}

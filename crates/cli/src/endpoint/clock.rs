@@ -1,0 +1,92 @@
+//! Numbers and times of fewer bits than they count, and the clock of a peer.
+
+use tidemark_core::{Duration, Instant};
+
+/// Tells a number from its low bits: the nearest to the highest one so far.
+#[derive(Clone, Debug)]
+pub struct Unwrap {
+    bits: u32,
+    highest: Option<u64>,
+}
+
+impl Unwrap {
+    /// Of numbers of which so many low bits are sent, 32 at most.
+    pub fn new(bits: u32) -> Self {
+        Self { bits, highest: None }
+    }
+
+    /// The whole number.
+    pub fn whole(&mut self, low: u32) -> u64 {
+        let whole = self.highest.map_or(u64::from(low), |highest| nearest(highest, low, self.bits));
+        self.highest = self.highest.max(Some(whole));
+        whole
+    }
+}
+
+/// The number with these low bits that is nearest to `reference`.
+pub fn nearest(reference: u64, low: u32, bits: u32) -> u64 {
+    let modulus = 1u64 << bits;
+    let ahead = u64::from(low).wrapping_sub(reference) & (modulus - 1);
+    let whole = reference.saturating_add(ahead);
+    if ahead >= modulus / 2 && whole >= modulus { whole - modulus } else { whole }
+}
+
+/// A peer's clock told by one's own. Nobody knows how long the first packet was under way, so that it is taken to have been
+/// sent `lead` before it came: what is compared afterwards are differences.
+#[derive(Clone, Debug)]
+pub struct PeerClock {
+    lead: Duration,
+    /// A time of the peer's in nanoseconds, and the same time here.
+    anchor: Option<(u64, Instant)>,
+}
+
+impl PeerClock {
+    /// A peer that has not been heard yet.
+    pub fn new(lead: Duration) -> Self {
+        Self { lead, anchor: None }
+    }
+
+    /// The time here when the peer's clock showed so many nanoseconds; the first one asked for has just come.
+    pub fn here(&mut self, now: Instant, theirs: u64) -> Instant {
+        let (first, here) = *self.anchor.get_or_insert((theirs, now.before(self.lead)));
+        if theirs >= first {
+            here + Duration::from_nanos(theirs - first)
+        } else {
+            here.before(Duration::from_nanos(first - theirs))
+        }
+    }
+
+    /// What the peer's clock shows at a time here; `None` while it is not known.
+    pub fn there(&self, at: Instant) -> Option<u64> {
+        let (first, here) = self.anchor?;
+        Some((first + at.since(here).as_nanos()).saturating_sub(here.since(at).as_nanos()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_go_on_where_their_low_bits_begin_again() {
+        let mut number = Unwrap::new(16);
+        let lows = [65_530, 65_535, 2, 65_534, 24_464, 50_000, 1];
+        assert_eq!(lows.map(|low| number.whole(low)), [65_530, 65_535, 65_538, 65_534, 90_000, 115_536, 131_073]);
+        assert_eq!(nearest(3, 65_535, 16), 65_535, "there is no number below zero");
+        assert_eq!(nearest(u64::from(u32::MAX), 5, 32), (1 << 32) + 5);
+    }
+
+    #[test]
+    fn the_peers_times_keep_their_distances_and_come_back() {
+        let mut peer = PeerClock::new(Duration::from_secs(1));
+        assert_eq!(peer.there(Instant::ZERO), None);
+        let now = Instant::from_millis(5_000);
+        assert_eq!(peer.here(now, 70), Instant::from_millis(4_000));
+        assert_eq!(peer.here(now, 1_000_070), Instant::from_millis(4_001));
+        assert_eq!(peer.here(now, 20), Instant::from_nanos(4_000_000_000 - 50));
+        for at in [3_999_999_990, 4_000_000_000, 9_000_000_000].map(Instant::from_nanos) {
+            let theirs = peer.there(at).unwrap();
+            assert_eq!(peer.here(now, theirs), at);
+        }
+    }
+}

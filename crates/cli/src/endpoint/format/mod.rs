@@ -1,0 +1,25 @@
+//! What the endpoints exchange as bytes: the payload of a UDP datagram.
+
+mod prague;
+mod rtp;
+
+use tidemark_core::{Duration, Instant};
+use tidemark_senders::Payload;
+
+pub use prague::Prague;
+pub use rtp::Rtp;
+
+/// How the packets of one flow are written and read.
+pub trait Format {
+    /// Writes a packet to the front of `buffer` and gives its length; `None` for one that the format can't say.
+    fn write(&mut self, payload: &Payload, buffer: &mut [u8]) -> Option<usize>;
+    /// Reads what came from the peer; `None` for what is none of this format.
+    fn read(&mut self, now: Instant, bytes: &[u8]) -> Option<Payload>;
+}
+
+/// By how much the receiver's clock is ahead of the sender's as the receiver sees it: a packet that was faster than the first
+/// one was still not sent before the beginning of time.
+const LEAD: Duration = Duration::from_secs(5);
+
+/// A receiver's clock begins here, so that the times of its sender are later than the beginning of time.
+pub const RECEIVER_STARTS: Instant = Instant::from_millis(10_000);

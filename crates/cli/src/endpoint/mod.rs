@@ -1,0 +1,190 @@
+//! `tidemark send` and `tidemark receive`: an L4S pair on real sockets, of the same endpoints that are simulated.
+
+mod clock;
+mod format;
+mod record;
+mod session;
+
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use miette::{Result, miette};
+use serde::Serialize;
+use tidemark_core::{Duration, Ecn, FlowId};
+use tidemark_emu::{EcnSocket, realtime};
+use tidemark_senders::{SenderConfig, connect};
+use tidemark_sim::scenario::Scenario;
+
+use crate::run::diagnostic;
+use format::{Format, Prague, Rtp};
+use record::Verdict;
+use session::{Session, Times};
+
+/// Which end of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    Sender,
+    Receiver,
+}
+
+/// Congestion controllers that have a form on the wire.
+#[derive(Clone, Copy, ValueEnum)]
+enum Controller {
+    /// UDP Prague, bulk
+    UdpPrague,
+    /// SCReAM version 2: video over RTP with RFC 8888
+    Scream,
+    /// SCReAM version 1, which has classic ECN only: ECT(0)
+    ScreamV1,
+    /// sL4S: aL4S-CC that does not know the network's thresholds
+    #[value(name = "sl4s")]
+    Sl4s,
+    /// cL4S: aL4S-CC that knows them (5 and 10 ms unless they are set)
+    #[value(name = "cl4s")]
+    Cl4s,
+}
+
+#[derive(Args)]
+pub struct End {
+    /// Where the other end listens, as in host:4000
+    #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
+    to: Option<String>,
+    /// Wait for the other end at this port
+    #[arg(long, value_name = "PORT", conflicts_with = "to")]
+    listen: Option<u16>,
+    /// The sender's congestion controller; both ends need to know it
+    #[arg(long, value_enum, default_value = "udp-prague", conflicts_with = "scenario")]
+    controller: Controller,
+    /// Take sender and application from a flow of this scenario
+    #[arg(long, value_name = "FILE")]
+    scenario: Option<PathBuf>,
+    /// Name of that flow [default: the first]
+    #[arg(long, value_name = "NAME", requires = "scenario")]
+    flow: Option<String>,
+    /// Replace a value: sender.rates.max="9 Mbit/s", app.frame_rate=30, with --scenario as for `tidemark run` (repeatable)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+    /// How long, from the moment when both ends have met
+    #[arg(long, value_name = "TIME", default_value = "10 s")]
+    time: Duration,
+    /// Between two lines of output
+    #[arg(long, value_name = "TIME", default_value = "1 s")]
+    interval: Duration,
+    /// How long to wait for the other end
+    #[arg(long, value_name = "TIME", default_value = "10 s")]
+    patience: Duration,
+}
+
+#[derive(Args)]
+pub struct Send {
+    #[command(flatten)]
+    end: End,
+}
+
+#[derive(Args)]
+pub struct Receive {
+    #[command(flatten)]
+    end: End,
+}
+
+impl Send {
+    pub fn execute(&self) -> Result<()> {
+        self.end.run(Role::Sender)
+    }
+}
+
+impl Receive {
+    pub fn execute(&self) -> Result<()> {
+        self.end.run(Role::Receiver)
+    }
+}
+
+impl Controller {
+    /// A flow with it.
+    fn flow(self) -> &'static str {
+        match self {
+            Self::UdpPrague => "sender = { controller = \"udp-prague\" }\napp = { app = \"bulk\" }",
+            Self::Scream => "sender = { controller = \"scream\" }\napp = { app = \"video\" }",
+            Self::ScreamV1 => "sender = { controller = \"scream-v1\" }\napp = { app = \"video\" }",
+            Self::Sl4s => "sender = { controller = \"al4s\" }\napp = { app = \"video\" }",
+            Self::Cl4s => {
+                "sender = { controller = \"al4s\", marking = { low = \"5 ms\", high = \"10 ms\" } }\napp = { app = \"video\" }"
+            }
+        }
+    }
+}
+
+impl End {
+    fn run(&self, role: Role) -> Result<()> {
+        if self.interval < Duration::from_millis(10) || self.time.is_zero() || self.patience.is_zero() {
+            return Err(miette!("--interval: must be at least 10 ms; --time and --patience: above zero"));
+        }
+        let scenario = self.flow_as_scenario()?;
+        let ues = scenario.ues();
+        let flows = scenario.flows(&ues);
+        let wanted = self.flow.as_deref();
+        let named = flows.iter().enumerate().find(|(_, flow)| wanted.is_none_or(|name| name == flow.name));
+        let (index, flow) = named.ok_or_else(|| {
+            let names: Vec<_> = flows.iter().map(|flow| flow.name.as_str()).collect();
+            miette!("--flow: there is none of this name: use {}", names.join(", "))
+        })?;
+        let ssrc = std::process::id();
+        let (codepoint, rtp) = match flow.sender {
+            SenderConfig::UdpPrague(_) => (Ecn::Ect1, false),
+            SenderConfig::Scream(scream) => (if scream.l4s { Ecn::Ect1 } else { Ecn::Ect0 }, true),
+            SenderConfig::ScreamV1(_) => (Ecn::Ect0, true),
+            SenderConfig::Al4s(_) => (Ecn::Ect1, true),
+            _ => {
+                let which = "only udp-prague, scream, scream-v1 and al4s have a form on the wire";
+                return Err(miette!("flow `{}`: {which}", flow.name));
+            }
+        };
+        let format: Box<dyn Format> = match (rtp, role) {
+            (false, Role::Sender) => Box::new(Prague::sender()),
+            (false, Role::Receiver) => Box::new(Prague::receiver()),
+            (true, Role::Sender) => Box::new(Rtp::sender(ssrc)),
+            (true, Role::Receiver) => Box::new(Rtp::receiver(ssrc)),
+        };
+        let id = FlowId(u32::try_from(index).unwrap_or(u32::MAX));
+        let (server, client) = connect(flow.sender, flow.app, id, scenario.seed).map_err(|error| miette!("{error}"))?;
+        let socket = EcnSocket::bind(self.listen.unwrap_or(0)).map_err(|error| miette!("{error}"))?;
+        let peer = self.to.as_deref().map(address).transpose()?;
+        // A thread that wakes when it should: where that is refused, deadlines are met a little later.
+        realtime::prefer();
+        let endpoint = if role == Role::Sender { server } else { client };
+        let (start, _) = flow.app.times();
+        let times = Times { time: self.time, interval: self.interval, patience: self.patience, start };
+        let verdict = Session { socket, role, peer, endpoint, codepoint, format, times, ssrc }.run()?;
+        match verdict {
+            Verdict::Kept | Verdict::Unknown => Ok(()),
+            Verdict::Bleached => Err(miette!("this path bleaches ECN: packets sent with ECT arrive as Not-ECT")),
+            Verdict::BlackHoled => Err(miette!(
+                "this path is a black hole for ECT: the other end is there, and nothing of the flow arrives"
+            )),
+        }
+    }
+
+    /// The scenario that has the flow: the named one, or one made of the controller's name.
+    fn flow_as_scenario(&self) -> Result<Scenario> {
+        match &self.scenario {
+            Some(file) => Scenario::load(file, &self.overrides).map_err(diagnostic),
+            None => {
+                let flow = self.controller.flow();
+                let text = format!(
+                    "name = \"pair\"\nduration = \"1 s\"\n[[flow]]\nname = \"flow\"\nround_trip = \"0 s\"\n{flow}\n"
+                );
+                let overrides: Vec<_> =
+                    self.overrides.iter().map(|assignment| format!("flow.0.{assignment}")).collect();
+                Scenario::parse("--set", &text, Path::new(""), &overrides).map_err(diagnostic)
+            }
+        }
+    }
+}
+
+/// The first address of a name.
+fn address(to: &str) -> Result<SocketAddr> {
+    let mut addresses = to.to_socket_addrs().map_err(|error| miette!("{to}: {error}: write HOST:PORT"))?;
+    addresses.next().ok_or_else(|| miette!("{to}: no address"))
+}

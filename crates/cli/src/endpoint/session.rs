@@ -1,0 +1,319 @@
+//! One flow's end on a real socket: the loop that gives the endpoint packets and the time.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+
+use miette::{Result, miette};
+use tidemark_core::{Bytes, Duration, Ecn, Instant, Packet};
+use tidemark_emu::{Clock, EcnSocket};
+use tidemark_senders::{Endpoint, Payload};
+use tidemark_wire::rtcp::Presence;
+
+use super::Role;
+use super::format::{Format, RECEIVER_STARTS};
+use super::record::{Record, Verdict};
+use crate::interrupt;
+
+/// Until something of the flow has come, each end says so often that it is there.
+const INTRODUCTION: Duration = Duration::from_millis(500);
+/// A peer that is there and of whose flow nothing comes for so long is behind a path that swallows ECT.
+const BLACK_HOLE: Duration = Duration::from_secs(3);
+/// What is due is done at its own time, as long as the process is not later than this: a late wake-up costs no rate.
+const MOST_BEHIND: Duration = Duration::from_millis(10);
+/// Longest sleep: an interrupt is noticed then at the latest.
+const LONGEST_SLEEP: Duration = Duration::from_millis(500);
+/// Deadlines served before the socket has its turn.
+const BATCH: usize = 1_000;
+/// IPv4 and UDP headers, which endpoints count with.
+const HEADERS: u64 = 28;
+/// How often the end is said: a datagram may be lost.
+const FAREWELLS: u32 = 3;
+
+/// When things happen.
+pub struct Times {
+    /// From the peer's first word to the end.
+    pub time: Duration,
+    /// Between two lines.
+    pub interval: Duration,
+    /// For the peer's first word.
+    pub patience: Duration,
+    /// From the peer's first word to the first packet, at the most.
+    pub start: Duration,
+}
+
+/// One end.
+pub struct Session {
+    pub socket: EcnSocket,
+    pub role: Role,
+    /// Where the peer is; a listener learns it from the first datagram.
+    pub peer: Option<SocketAddr>,
+    pub endpoint: Box<dyn Endpoint + Send>,
+    /// That of the flow's data.
+    pub codepoint: Ecn,
+    pub format: Box<dyn Format>,
+    pub times: Times,
+    /// Names this end in RTCP.
+    pub ssrc: u32,
+}
+
+/// A session under way.
+struct Running {
+    session: Session,
+    listens: bool,
+    clock: Clock,
+    record: Record,
+    /// When the peer said its first word.
+    met: Option<Instant>,
+    /// When the endpoint was served last: its time never goes back.
+    served: Instant,
+    next_introduction: Instant,
+    next_line: Instant,
+    /// Data or feedback on it, and words of presence, since the beginning.
+    heard: u64,
+    presences: u64,
+    peer_left: bool,
+    /// A datagram that the kernel did not take, said once.
+    refused: Option<std::io::Error>,
+}
+
+impl Session {
+    /// Runs to its end and says what the path does to ECN.
+    pub fn run(self) -> Result<Verdict> {
+        let clock = Clock::start();
+        let start = if self.role == Role::Receiver { RECEIVER_STARTS } else { Instant::ZERO };
+        Running {
+            listens: self.peer.is_none(),
+            clock,
+            record: Record::new(self.role, start),
+            met: None,
+            served: start,
+            next_introduction: start,
+            next_line: Instant::FAR,
+            heard: 0,
+            presences: 0,
+            peer_left: false,
+            refused: None,
+            session: self,
+        }
+        .run()
+    }
+}
+
+impl Running {
+    fn run(mut self) -> Result<Verdict> {
+        let mut buffer = vec![0; 65_536];
+        let start = self.now();
+        loop {
+            let now = self.now();
+            if self.met.is_none() && now >= start + self.session.times.patience {
+                return Err(self.nobody());
+            }
+            if self.is_over(now) || interrupt::happened() {
+                break;
+            }
+            self.introduce(now);
+            if self.is_open() {
+                self.serve(now, &mut buffer);
+            }
+            if now >= self.next_line {
+                self.record.print_interval(now, &self.session.endpoint.stats());
+                self.next_line += self.session.times.interval;
+            }
+            let sleep = self.wake(start).since(self.now());
+            match self.session.socket.wait(std::time::Duration::from_nanos(sleep.as_nanos())) {
+                Err(error) if error.kind() != ErrorKind::Interrupted => {
+                    return Err(miette!("waiting for packets: {error}"));
+                }
+                _ => self.receive(&mut buffer)?,
+            }
+        }
+        Ok(self.finish())
+    }
+
+    fn now(&self) -> Instant {
+        let start = if self.session.role == Role::Receiver { RECEIVER_STARTS } else { Instant::ZERO };
+        start + self.clock.now().since(Instant::ZERO)
+    }
+
+    fn nobody(&self) -> miette::Report {
+        let other = if self.session.role == Role::Sender { "receive" } else { "send" };
+        let (patience, why) = (self.session.times.patience, self.refused.as_ref());
+        match (self.session.peer, why) {
+            (Some(peer), Some(error)) => miette!("{peer}: {error}"),
+            (Some(peer), None) => miette!(
+                "{peer} said nothing for {patience}: start `tidemark {other} --listen {}` there, and let UDP pass both ways",
+                peer.port()
+            ),
+            (None, _) => miette!("nobody came for {patience}: start `tidemark {other} HOST:PORT` at the other end"),
+        }
+    }
+
+    /// True once the endpoint may speak. A receiver that knows its sender opens the path itself.
+    fn is_open(&self) -> bool {
+        self.met.is_some() || !self.listens && self.session.role == Role::Receiver
+    }
+
+    fn is_over(&self, now: Instant) -> bool {
+        let Some(met) = self.met else { return false };
+        self.peer_left || now >= met + self.session.times.time || self.verdict(now) == Verdict::BlackHoled
+    }
+
+    /// When something is to be done, if nothing comes.
+    fn wake(&self, start: Instant) -> Instant {
+        let endpoint = self.session.endpoint.next_deadline().filter(|_| self.is_open()).unwrap_or(Instant::FAR);
+        let end = self.met.map_or(start + self.session.times.patience, |met| met + self.session.times.time);
+        let introduction = if self.introduces() { self.next_introduction } else { Instant::FAR };
+        let wake = endpoint.min(end).min(introduction).min(self.next_line);
+        wake.min(self.served + LONGEST_SLEEP).max(self.served)
+    }
+
+    /// Says that this end is there, with Not-ECT: that passes where ECT does not.
+    fn introduce(&mut self, now: Instant) {
+        if self.introduces() && now >= self.next_introduction {
+            self.next_introduction = now + INTRODUCTION;
+            self.say(Presence::Here);
+        }
+        self.served = self.served.max(now.before(LONGEST_SLEEP));
+    }
+
+    fn introduces(&self) -> bool {
+        self.session.peer.is_some() && self.heard == 0
+    }
+
+    fn say(&mut self, presence: Presence) {
+        let bytes = presence.emit(self.session.ssrc);
+        self.send(&bytes, Ecn::NotEct);
+    }
+
+    fn send(&mut self, bytes: &[u8], ecn: Ecn) {
+        let Some(peer) = self.session.peer else { return };
+        // What the kernel does not take is lost, as it could be anywhere on its way.
+        if let Err(error) = self.session.socket.send(bytes, peer, ecn)
+            && self.refused.is_none()
+        {
+            eprintln!("tidemark: {peer}: {error}");
+            self.refused = Some(error);
+        }
+    }
+
+    /// Serves what is due at `now`, each deadline at its own time.
+    fn serve(&mut self, now: Instant, buffer: &mut [u8]) {
+        for _ in 0..BATCH {
+            let Some(due) = self.session.endpoint.next_deadline().filter(|due| *due <= now) else { break };
+            let at = due.max(now.before(MOST_BEHIND)).max(self.served);
+            self.served = at;
+            self.session.endpoint.handle_timeout(at);
+            self.transmit(at, buffer);
+        }
+        self.served = now.max(self.served);
+        self.transmit(now, buffer);
+    }
+
+    fn transmit(&mut self, at: Instant, buffer: &mut [u8]) {
+        while let Some(packet) = self.session.endpoint.poll_transmit(at) {
+            if let Some(length) = self.session.format.write(&packet.payload, buffer) {
+                self.send(&buffer[..length], packet.ecn);
+            }
+        }
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<()> {
+        loop {
+            let (length, from, ecn) = match self.session.socket.try_receive(buffer) {
+                Ok(received) => received,
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return Ok(()),
+                // An ICMP error about something sent before; whether anybody is there shows otherwise.
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => continue,
+                Err(error) => return Err(miette!("receiving: {error}")),
+            };
+            // A second peer is none of this flow's.
+            if self.session.peer.is_some_and(|peer| peer.port() != from.port() || peer.ip().to_canonical() != from.ip())
+            {
+                continue;
+            }
+            match Presence::parse(&buffer[..length]) {
+                Ok(Presence::Here) => self.meet(from, true),
+                Ok(Presence::Bye) => self.peer_left = self.met.is_some(),
+                Err(_) => self.read(from, ecn, length, buffer),
+            }
+        }
+    }
+
+    /// The peer is there. A sender's time begins with it: nothing is encoded for nobody.
+    fn meet(&mut self, from: SocketAddr, says_so: bool) {
+        self.session.peer = Some(from);
+        if self.met.is_none() {
+            if self.session.role == Role::Sender {
+                self.clock = Clock::start();
+                self.served = Instant::ZERO;
+                self.next_introduction = Instant::ZERO;
+            }
+            let now = self.now();
+            self.met = Some(now);
+            self.record = Record::new(self.session.role, now);
+            self.next_line = now + self.session.times.interval;
+        }
+        if says_so {
+            self.presences += 1;
+            if self.listens {
+                self.say(Presence::Here);
+            }
+        }
+    }
+
+    fn read(&mut self, from: SocketAddr, ecn: Ecn, length: usize, buffer: &mut [u8]) {
+        let now = self.now();
+        let Some(payload) = self.session.format.read(now, &buffer[..length]) else { return };
+        self.meet(from, false);
+        let now = if self.heard == 0 { self.now() } else { now };
+        // What opens the path says nothing about what was sent.
+        self.heard += u64::from(!matches!(&payload, Payload::PragueAck(ack) if ack.ack_seq == 0));
+        // What was due before it came happens before it.
+        self.serve(now, buffer);
+        let sent_at = match &payload {
+            Payload::PragueData(data) => Some(data.timestamp),
+            Payload::Rtp(packet) => Some(packet.sent_at),
+            _ => None,
+        };
+        self.record.arrived(ecn);
+        if let Some(sent_at) = sent_at {
+            self.record.under_way(now.since(sent_at));
+        }
+        let packet = Packet { flow: tidemark_core::FlowId(0), size: Bytes(length as u64 + HEADERS), ecn, payload };
+        let endpoint = &mut self.session.endpoint;
+        endpoint.handle_packet(now, &packet);
+        if let Some(rtt) = endpoint.take_rtt_sample() {
+            self.record.round_trip(rtt);
+        }
+        while let Some(frame) = endpoint.take_frame() {
+            self.record.frame(&frame);
+        }
+        self.transmit(now, buffer);
+    }
+
+    fn verdict(&self, now: Instant) -> Verdict {
+        let (stats, seen) = (self.session.endpoint.stats(), self.record.codepoints());
+        // The other end may have come to the same conclusion a moment before.
+        let enough = if self.peer_left { BLACK_HOLE * 2 / 3 } else { BLACK_HOLE };
+        let waited = self.met.is_some_and(|met| now >= met + self.session.times.start + enough);
+        match self.session.role {
+            _ if self.heard == 0 && self.presences > 1 && waited => Verdict::BlackHoled,
+            _ if self.heard == 0 => Verdict::Unknown,
+            Role::Sender if stats.bleached => Verdict::Bleached,
+            Role::Receiver if !seen.keep(self.session.codepoint) => Verdict::Bleached,
+            _ => Verdict::Kept,
+        }
+    }
+
+    fn finish(mut self) -> Verdict {
+        let now = self.now();
+        if !self.peer_left {
+            for _ in 0..FAREWELLS {
+                self.say(Presence::Bye);
+            }
+        }
+        let verdict = self.verdict(now);
+        self.record.print_summary(now, &self.session.endpoint.stats(), verdict);
+        verdict
+    }
+}

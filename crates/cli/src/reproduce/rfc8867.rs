@@ -1,0 +1,270 @@
+//! `tidemark rfc8867`: the test cases 5.1 to 5.7 of RFC 8867, for every controller of media over every queue, as a table.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use miette::{Context, IntoDiagnostic, Result};
+use serde::Deserialize;
+
+use super::expression::{Comparison, Measure};
+use super::runs::Runs;
+use super::target::{Claim, Targets};
+use crate::table::{table, text};
+
+const CASES: &str = include_str!("../../../../scenarios/rfc8867/cases.toml");
+
+macro_rules! scenarios {
+    ($($name:literal),* $(,)?) => {
+        const SCENARIOS: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../../scenarios/rfc8867/", $name, ".toml")))),*];
+    };
+}
+scenarios!("5.1", "5.2", "5.3", "5.4", "5.5", "5.6", "5.7");
+
+/// The columns that are measured: their head, and the figure's name.
+const COLUMNS: [(&str, &str); 6] = [
+    ("rate, Mbit/s", "throughput_total"),
+    ("one-way delay p50, ms", "owd_p50"),
+    ("p95, ms", "owd_p95"),
+    ("packets lost, %", "loss_percent"),
+    ("frames lost, %", "frames_lost_percent"),
+    ("frozen, s", "frozen_s"),
+];
+
+const HEAD: &str = "# The test cases of RFC 8867
+
+Written by `tidemark rfc8867 --markdown docs/rfc8867.md`; the scenarios are in `scenarios/rfc8867/`, the claims in its `cases.toml`.
+
+Every test case runs over the RFC's drop-tail queue, which holds 300 ms at the case's reference capacity, and over DualPI2 (RFC 9332), which
+the RFC does not have: sL4S and cL4S answer nothing but marks, and a drop-tail queue sets none. Videos have 30 frames a second and
+rates from 150 kbit/s (UDP Prague: 100 kbit/s) to 5 Mbit/s, more than any of the links; TCP is CUBIC without ECN. Rates are of IP
+packets, and sums where there are several flows of a kind; delays are of packets from one end to the other, propagation included. The RFC's
+jitter of up to 30 ms on the path is left out: wires here have a constant delay. What the RFC expects it says in words; the
+figures of the claims are ours.
+";
+
+#[derive(Args)]
+pub struct Rfc8867 {
+    /// Seeds to run; figures are taken over the pooled packets of all seeds
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
+    /// Write the page
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Keep the results of every run in this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cases {
+    controller: Vec<Part>,
+    queue: Vec<Part>,
+    case: Vec<Case>,
+}
+
+/// A controller or a queue, and the overrides that put it in place.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    name: String,
+    key: String,
+    set: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    section: String,
+    title: String,
+    expects: String,
+    /// The flows that a controller of media sends, by their names in the scenario.
+    media: Vec<String>,
+    /// The kinds of flows that are reported.
+    flows: Vec<String>,
+    claim: Vec<Claim>,
+    /// What explains the misses.
+    note: String,
+}
+
+/// What one controller did over one queue.
+struct Row {
+    controller: String,
+    queue: String,
+    /// Per kind of flow, the columns.
+    flows: Vec<(String, Vec<Option<f64>>)>,
+    claims: usize,
+    /// Claims that do not hold, by their numbers from 1.
+    missed: Vec<usize>,
+}
+
+impl Cases {
+    fn load() -> Result<Self> {
+        toml::from_str(CASES).into_diagnostic()
+    }
+
+    /// The same as targets have it: for each scenario its overrides by name.
+    fn targets(&self) -> Targets {
+        let parts = |case: &Case| -> BTreeMap<String, Vec<String>> {
+            let for_flows = |set: &String| case.media.iter().map(|flow| set.replace("$flow", flow)).collect::<Vec<_>>();
+            let controllers = self.controller.iter().map(|part| (part, part.set.iter().flat_map(for_flows).collect()));
+            let queues = self.queue.iter().map(|part| (part, part.set.clone()));
+            controllers.chain(queues).map(|(part, set)| (part.key.clone(), set)).collect()
+        };
+        Targets {
+            parts: self.case.iter().map(|case| (case.section.clone(), parts(case))).collect(),
+            target: Vec::new(),
+            scenarios: SCENARIOS,
+        }
+    }
+
+    /// Every controller over every queue.
+    fn pairs(&self) -> impl Iterator<Item = (&Part, &Part)> {
+        self.controller.iter().flat_map(|controller| self.queue.iter().map(move |queue| (controller, queue)))
+    }
+}
+
+impl Rfc8867 {
+    pub fn execute(&self) -> Result<()> {
+        let cases = Cases::load()?;
+        let targets = cases.targets();
+        let mut runs = Runs::new(&targets, self.out.clone());
+        let mut page = String::from(HEAD);
+        for case in &cases.case {
+            let ids: Vec<_> = cases.pairs().map(|(controller, queue)| id(controller, queue)).collect();
+            runs.prepare(&case.section, &ids.iter().map(String::as_str).collect::<Vec<_>>(), self.seeds)?;
+            let figure = |measure: &Measure| runs.figure(&case.section, self.seeds, measure);
+            let rows = cases.pairs().map(|(controller, queue)| case.row(controller, queue, &figure));
+            let rows = rows.collect::<Result<Vec<_>>>()?;
+            println!("{} {}\n{}", case.section, case.title, on_terminal(&rows));
+            section(&mut page, case, &rows);
+        }
+        if let Some(file) = &self.markdown {
+            std::fs::write(file, page).into_diagnostic().wrap_err_with(|| file.display().to_string())?;
+        }
+        Ok(())
+    }
+}
+
+impl Case {
+    fn row(&self, controller: &Part, queue: &Part, figure: &dyn Fn(&Measure) -> Option<f64>) -> Result<Row> {
+        let id = id(controller, queue);
+        let measure = |metric: &str, flow: &String| {
+            figure(&Measure { metric: metric.into(), case: id.clone(), flow: Some(flow.clone()), window: None })
+        };
+        let flows = self.flows.iter().map(|flow| {
+            let columns = COLUMNS.iter().map(|(_, metric)| measure(metric, flow)).collect();
+            (flow.clone(), columns)
+        });
+        let claims: Vec<_> = self.claim.iter().flat_map(Claim::expand).collect();
+        let mut missed = Vec::new();
+        for (number, claim) in (1..).zip(&claims) {
+            let comparison = Comparison::parse(&claim.holds.replace("$case", &id))?;
+            let values: Option<Vec<_>> = comparison.values.iter().map(|value| value.evaluate(figure)).collect();
+            if !values.is_some_and(|values| comparison.holds(&values)) {
+                missed.push(number);
+            }
+        }
+        Ok(Row {
+            controller: controller.name.clone(),
+            queue: queue.name.clone(),
+            flows: flows.collect(),
+            claims: claims.len(),
+            missed,
+        })
+    }
+}
+
+fn id(controller: &Part, queue: &Part) -> String {
+    format!("{}.{}", controller.key, queue.key)
+}
+
+fn on_terminal(rows: &[Row]) -> String {
+    let heads: Vec<_> = ["controller", "queue", "flows"]
+        .into_iter()
+        .chain(COLUMNS.iter().map(|(head, _)| *head))
+        .chain(["as expected"])
+        .collect();
+    let mut out = table(&heads);
+    for row in rows {
+        for (index, (flow, values)) in row.flows.iter().enumerate() {
+            let verdict = if index == 0 { row.verdict() } else { String::new() };
+            let values = values.iter().map(|value| text(&shown(*value)));
+            let names = [text(&row.controller), text(&row.queue), text(flow)];
+            out.add_row(names.into_iter().chain(values).chain([text(&verdict)]));
+        }
+    }
+    out.to_string()
+}
+
+fn section(page: &mut String, case: &Case, rows: &[Row]) {
+    let _ = writeln!(page, "\n## {} {}\n\nExpected: {}\n", case.section, case.title, case.expects);
+    let _ = write!(page, "| controller | queue | flows |");
+    COLUMNS.iter().for_each(|(head, _)| {
+        let _ = write!(page, " {head} |");
+    });
+    let _ = writeln!(page, " as expected |\n| --- | --- | --- |{} --- |", " ---: |".repeat(COLUMNS.len()));
+    for row in rows {
+        for (index, (flow, values)) in row.flows.iter().enumerate() {
+            let _ = write!(page, "| {} | {} | {flow} |", row.controller, row.queue);
+            values.iter().for_each(|value| {
+                let _ = write!(page, " {} |", shown(*value));
+            });
+            let verdict = if index == 0 { row.verdict() } else { String::new() };
+            let _ = writeln!(page, " {verdict} |");
+        }
+    }
+    let _ = writeln!(page, "\nClaims: {}.\n\n{}", case.says().join("; "), case.note.trim());
+}
+
+impl Case {
+    fn says(&self) -> Vec<String> {
+        let numbered = (1..).zip(self.claim.iter().flat_map(Claim::expand));
+        numbered.map(|(number, claim)| format!("({number}) {}", claim.says)).collect()
+    }
+}
+
+impl Row {
+    /// Whether every claim holds, or which of them do not.
+    fn verdict(&self) -> String {
+        if self.missed.is_empty() {
+            return "yes".into();
+        }
+        let missed: Vec<_> = self.missed.iter().map(ToString::to_string).collect();
+        format!("{} of {}, not {}", self.claims - missed.len(), self.claims, missed.join(", "))
+    }
+}
+
+fn shown(value: Option<f64>) -> String {
+    value.map_or("–".into(), |value| format!("{value:.2}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use tidemark_sim::scenario::Scenario;
+
+    use super::*;
+
+    #[test]
+    fn every_case_reads_with_each_controller_and_queue_and_every_claim() {
+        let cases = Cases::load().unwrap();
+        let targets = cases.targets();
+        assert_eq!(cases.case.len(), SCENARIOS.len());
+        for case in &cases.case {
+            let text = targets.scenario(&case.section).unwrap();
+            for (controller, queue) in cases.pairs() {
+                let overrides = targets.overrides(&case.section, &id(controller, queue)).unwrap();
+                let scenario = Scenario::parse(&case.section, text, Path::new("."), &overrides).unwrap();
+                let ues = scenario.ues();
+                let of_media = scenario.flow.iter().filter(|flow| case.media.contains(&flow.name)).count();
+                assert_eq!(of_media, case.media.len(), "{}", case.section);
+                assert!(scenario.flows(&ues).len() >= of_media);
+                case.row(controller, queue, &|_| Some(1.0)).unwrap();
+            }
+        }
+    }
+}
