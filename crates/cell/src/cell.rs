@@ -151,9 +151,22 @@ impl<P: Inspect> Cell<P> {
 
     /// A downlink packet reaches the CU: SDAP finds its bearer, the law decides, PDCP numbers it, F1-U carries it to the RLC
     /// queue.
-    pub fn handle_downlink(&mut self, now: Instant, id: UeId, mut packet: Packet<P>) {
+    pub fn handle_downlink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
         let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
         let index = ue.sdap.downlink(&packet);
+        self.admit(now, id, index, packet);
+    }
+
+    /// The same for a packet whose QoS flow the UPF has named (N3's PDU session container). A QoS flow that no bearer was set up
+    /// for goes to the default one.
+    pub fn handle_qos_flow(&mut self, now: Instant, id: UeId, qfi: u8, packet: Packet<P>) {
+        let Some(ue) = self.ues.get(id.0 as usize) else { return };
+        let index = ue.sdap.carrier(qfi);
+        self.admit(now, id, index, packet);
+    }
+
+    fn admit(&mut self, now: Instant, id: UeId, index: u32, mut packet: Packet<P>) {
+        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
         let drb = &mut self.drbs[index as usize];
         let queue = drb.bearer.queue_state(now);
         match drb.marker.handle_downlink(now, &packet, Some(queue)) {
@@ -244,6 +257,13 @@ impl<P: Inspect> Cell<P> {
 
     pub(crate) fn has_output(&self) -> bool {
         !self.outputs.is_empty()
+    }
+
+    /// What the DU would report of a UE's default bearer now; `None` if there is no such UE. For a CU that is somewhere else: SNs are
+    /// those of this cell, which numbers what it accepts.
+    pub fn delivery_status(&self, ue: UeId) -> Option<DeliveryStatus> {
+        let drb = self.ues.get(ue.0 as usize)?.drbs.start;
+        Some(self.drbs[drb as usize].current_status())
     }
 
     /// State and counters of a UE; `None` if there is no such UE.

@@ -135,7 +135,8 @@ impl<P: Inspect> Drb<P> {
         self.delivery.reported = self.current_status();
         self.delivery.reported
     }
-    fn current_status(&self) -> DeliveryStatus {
+    /// What the DU knows of the bearer.
+    pub(crate) fn current_status(&self) -> DeliveryStatus {
         let am = self.bearer.mode() == RlcMode::Am;
         DeliveryStatus {
             highest_transmitted: self.bearer.highest_transmitted(),

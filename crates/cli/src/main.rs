@@ -33,6 +33,12 @@ enum Command {
     Shell(live::shell::Shell),
     /// Run several UEs and servers around a cell, with real packets in real time
     Live(live::lab::Live),
+    /// Be the user plane of a gNB: a cell between a UPF's GTP-U tunnels and UEs
+    N3(live::tunnels::N3),
+    /// Be the CU of a gNB: PDCP and the marker, between the host and a DU's F1-U tunnels
+    Cu(live::tunnels::Cu),
+    /// Be the DU of a gNB: a cell between a CU's F1-U tunnels and UEs
+    Du(live::tunnels::Du),
     /// Send an L4S flow over a real path
     Send(endpoint::Send),
     /// Receive an L4S flow over a real path
@@ -72,12 +78,24 @@ fn main() -> ExitCode {
     }
     let command = Arguments::parse().command;
     // A live cell has its own way with signals, and needs a process without other threads.
-    if !matches!(command, Command::Shell(_) | Command::Live(_) | Command::Ctl(_) | Command::Probe(_)) {
+    if !matches!(
+        command,
+        Command::Shell(_)
+            | Command::Live(_)
+            | Command::N3(_)
+            | Command::Cu(_)
+            | Command::Du(_)
+            | Command::Ctl(_)
+            | Command::Probe(_)
+    ) {
         interrupt::listen();
     }
     let outcome = match command {
         Command::Shell(shell) => return exit_code(shell.execute()),
         Command::Live(live) => return exit_code(live.execute()),
+        Command::N3(n3) => return exit_code(n3.execute()),
+        Command::Cu(cu) => return exit_code(cu.execute()),
+        Command::Du(du) => return exit_code(du.execute()),
         Command::Ctl(ctl) => ctl.execute(),
         Command::Probe(probe) => probe.execute(),
         Command::Send(send) => send.execute(),

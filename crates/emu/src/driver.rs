@@ -17,6 +17,7 @@ use tidemark_wire::ip::FiveTuple;
 
 use crate::addresses;
 use crate::clock::Clock;
+use crate::core::{Core, Incoming, Label};
 use crate::datagram::{Datagram, Direction, Reader};
 use crate::error::Error;
 use crate::realtime::{self, Priority};
@@ -34,8 +35,8 @@ const BUFFER: usize = 65_536;
 pub struct Link {
     /// Number of the live cell, which its addresses follow from.
     pub cell: u32,
-    /// Where the core network is.
-    pub core: Tun,
+    /// What is on the other side.
+    pub core: Core,
     /// The UEs' devices, in the order of their ids.
     pub ues: Vec<Tun>,
     /// One-way delay between the core's device and the gNB.
@@ -184,6 +185,7 @@ pub struct Control {
 #[derive(Debug)]
 struct Stamped {
     arrived: Instant,
+    label: Label,
     datagram: Datagram,
 }
 
@@ -195,7 +197,7 @@ pub struct Driver<O> {
 
 struct Ports {
     cell: u32,
-    core: Tun,
+    core: Core,
     ues: Vec<Tun>,
     wake: Arc<OwnedFd>,
 }
@@ -208,6 +210,8 @@ struct State<O> {
     commands: Receiver<Command>,
     /// One-way delay between core and gNB.
     wire: Duration,
+    /// Bytes that each UE's RLC queue takes.
+    limits: Vec<u64>,
     wire_down: VecDeque<(Instant, UeId, Packet<Stamped>)>,
     wire_up: VecDeque<(Instant, UeId, Packet<Stamped>)>,
     sample_interval: Duration,
@@ -272,6 +276,7 @@ impl<O: Observer> Driver<O> {
             observer,
             commands,
             wire: link.wire,
+            limits: plan.ues.iter().map(queue_limit).collect(),
             wire_down: VecDeque::new(),
             wire_up: VecDeque::new(),
             sample_interval,
@@ -302,8 +307,9 @@ impl<O: Observer> Driver<O> {
 impl<O: Observer> State<O> {
     fn run(&mut self, ports: &Ports) -> Result<(), Error> {
         let mut buffer = vec![0; BUFFER];
-        let devices: Vec<_> = ports.ues.iter().chain([&ports.core]).collect();
-        let mut fds: Vec<_> = devices.iter().map(|tun| PollFd::new(*tun, PollFlags::IN)).collect();
+        let (cores, wake) = (ports.ues.len(), ports.ues.len() + 1);
+        let mut fds: Vec<_> = ports.ues.iter().map(|tun| PollFd::new(tun, PollFlags::IN)).collect();
+        fds.push(PollFd::new(&ports.core, PollFlags::IN));
         fds.push(PollFd::from_borrowed_fd(ports.wake.as_fd(), PollFlags::IN));
         loop {
             self.catch_up(self.clock.now(), ports)?;
@@ -318,15 +324,20 @@ impl<O: Observer> State<O> {
                 Ok(_) => {}
                 Err(errno) => return Err(Error::errno("waiting for packets")(errno)),
             }
-            for (index, device) in devices.iter().enumerate() {
+            for index in 0..=cores {
                 let events = fds[index].revents();
                 if events.contains(PollFlags::IN) {
-                    self.read(device, index, &mut buffer, ports)?;
+                    if index == cores {
+                        self.read_core(&mut buffer, ports)?;
+                    } else {
+                        self.read_ue(index, &mut buffer, ports)?;
+                    }
                 } else if events.intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL) {
-                    return Err(Error::DeviceGone { device: device.name().into() });
+                    let device = ports.ues.get(index).map_or_else(|| ports.core.name(), |tun| tun.name().into());
+                    return Err(Error::DeviceGone { device });
                 }
             }
-            if !fds[devices.len()].revents().is_empty() {
+            if !fds[wake].revents().is_empty() {
                 let _ = rustix::io::read(&*ports.wake, &mut buffer[..8]);
                 while let Ok(command) = self.commands.try_recv() {
                     match command {
@@ -341,19 +352,34 @@ impl<O: Observer> State<O> {
         }
     }
 
-    /// Reads what waits at a device; the core's is the one after the UEs'.
-    fn read(&mut self, device: &Tun, index: usize, buffer: &mut [u8], ports: &Ports) -> Result<(), Error> {
+    /// Reads what waits at a UE's device.
+    fn read_ue(&mut self, index: usize, buffer: &mut [u8], ports: &Ports) -> Result<(), Error> {
         for _ in 0..BATCH {
-            let Some(length) = device.read(buffer)? else { break };
+            let Some(length) = ports.ues[index].read(buffer)? else { break };
             let now = self.clock.now();
             // What was due before the packet came happens before it.
             let behind = self.catch_up(now, ports)?;
-            let bytes = &buffer[..length];
-            let overloaded = behind > MOST_BEHIND;
-            if index < ports.ues.len() {
-                self.uplink(now, UeId(index as u32), bytes, overloaded);
-            } else {
-                self.downlink(now, bytes, overloaded, ports);
+            self.uplink(now, UeId(index as u32), &buffer[..length], behind > MOST_BEHIND);
+        }
+        Ok(())
+    }
+
+    /// Reads what waits on the other side.
+    fn read_core(&mut self, buffer: &mut [u8], ports: &Ports) -> Result<(), Error> {
+        for _ in 0..BATCH {
+            let incoming = ports.core.receive(buffer)?;
+            let now = self.clock.now();
+            let behind = self.catch_up(now, ports)?;
+            match incoming {
+                Incoming::Nothing => break,
+                Incoming::Other => {}
+                Incoming::Unroutable => {
+                    self.counters.downlink += 1;
+                    self.counters.unroutable += 1;
+                }
+                Incoming::Packet { ue, range, label } => {
+                    self.downlink(now, ue, label, &buffer[range], behind > MOST_BEHIND, ports)?;
+                }
             }
         }
         Ok(())
@@ -375,30 +401,53 @@ impl<O: Observer> State<O> {
         }
     }
 
-    fn downlink(&mut self, now: Instant, bytes: &[u8], overloaded: bool, ports: &Ports) {
+    fn downlink(
+        &mut self,
+        now: Instant,
+        known: Option<u32>,
+        label: Label,
+        bytes: &[u8],
+        overloaded: bool,
+        ports: &Ports,
+    ) -> Result<(), Error> {
         self.counters.downlink += 1;
         let (packet, tuple) = self.reader.packet(bytes, Direction::Down);
-        let ue = match ports.ues.len() {
-            1 => Some(0),
-            _ => tuple.and_then(|tuple| addresses::ue_of(ports.cell, tuple.destination)),
+        let ue = match (known, ports.ues.len()) {
+            (Some(ue), _) => Some(ue),
+            (None, 1) => Some(0),
+            (None, _) => tuple.and_then(|tuple| addresses::ue_of(ports.cell, tuple.destination)),
         };
         let Some(ue) = ue.filter(|ue| (*ue as usize) < ports.ues.len()).map(UeId) else {
             self.counters.unroutable += 1;
             self.reader.recycle(packet.payload);
-            return;
+            return Ok(());
         };
         let flow = packet.flow;
         self.observer.seen(now, &Seen::Downlink { ue, flow, tuple, bytes });
         if overloaded {
             self.overload(now, ue, packet);
-            return;
+            return Ok(());
         }
-        let packet = stamped(now, packet);
+        let packet = stamped(now, label, packet);
         if self.wire.is_zero() {
-            self.cell.handle_downlink(now, ue, packet);
+            self.enter(now, ue, packet, ports)
         } else {
             self.wire_down.push_back((now + self.wire, ue, packet));
+            Ok(())
         }
+    }
+
+    /// A packet comes to the gNB.
+    fn enter(&mut self, now: Instant, ue: UeId, packet: Packet<Stamped>, ports: &Ports) -> Result<(), Error> {
+        if let (Core::F1u(f1u), Label::Sn(sn)) = (&ports.core, packet.payload.label) {
+            f1u.accepted(ue.0, sn);
+        }
+        match packet.payload.label {
+            Label::Qfi(qfi) => self.cell.handle_qos_flow(now, ue, qfi, packet),
+            Label::None | Label::Sn(_) => self.cell.handle_downlink(now, ue, packet),
+        }
+        // A packet that is refused is so at once.
+        self.drain(ports)
     }
 
     fn uplink(&mut self, now: Instant, ue: UeId, bytes: &[u8], overloaded: bool) {
@@ -408,7 +457,7 @@ impl<O: Observer> State<O> {
         if overloaded {
             self.overload(now, ue, packet);
         } else {
-            self.cell.handle_uplink(now, ue, stamped(now, packet));
+            self.cell.handle_uplink(now, ue, stamped(now, Label::None, packet));
         }
     }
 
@@ -436,10 +485,10 @@ impl<O: Observer> State<O> {
                 let _ = self.lateness.record(late.as_nanos());
                 self.cell.handle_timeout(due);
                 self.drain(ports)?;
+                self.report(due, ports);
             } else if self.wire_down.front().is_some_and(|(at, ..)| *at == due) {
                 if let Some((at, ue, packet)) = self.wire_down.pop_front() {
-                    self.cell.handle_downlink(at, ue, packet);
-                    self.drain(ports)?;
+                    self.enter(at, ue, packet, ports)?;
                 }
             } else if self.wire_up.front().is_some_and(|(at, ..)| *at == due) {
                 if let Some((_, ue, packet)) = self.wire_up.pop_front() {
@@ -481,6 +530,9 @@ impl<O: Observer> State<O> {
                 // Real programs have no modem to ask: the cell's configuration gives live UEs none.
                 Output::Recommendation { .. } => {}
                 Output::Dropped { at, ue, packet, reason } => {
+                    if let (Core::F1u(f1u), DropReason::QueueFull) = (&ports.core, reason) {
+                        f1u.refused(ue.0);
+                    }
                     self.observer.seen(at, &Seen::Dropped { ue, flow: packet.flow, reason: Some(reason) });
                     self.reader.recycle(packet.payload.datagram);
                 }
@@ -493,10 +545,23 @@ impl<O: Observer> State<O> {
         let (_, mut packet) = unstamped(packet);
         let bytes = Reader::finish(&mut packet);
         self.observer.seen(self.clock.now(), &Seen::Departed { ue, bytes });
-        let written = ports.core.write(bytes)?;
+        let written = ports.core.send(ue.0, bytes)?;
         self.count(written);
         self.reader.recycle(packet.payload);
         Ok(())
+    }
+
+    /// A DU tells its CU what became of its packets.
+    fn report(&mut self, now: Instant, ports: &Ports) {
+        let Core::F1u(f1u) = &ports.core else { return };
+        for (index, limit) in (0..).zip(&self.limits) {
+            let (Some(status), Some(stats)) = (self.cell.delivery_status(UeId(index)), self.cell.ue(now, UeId(index)))
+            else {
+                return;
+            };
+            let free = limit.saturating_sub(stats.queue.backlog.0).min(u64::from(u32::MAX)) as u32;
+            f1u.report(index, &status, free);
+        }
     }
 
     fn count(&mut self, written: Written) {
@@ -523,9 +588,14 @@ impl<O: Observer> State<O> {
     }
 }
 
-fn stamped(arrived: Instant, packet: Packet<Datagram>) -> Packet<Stamped> {
+/// Bytes that an RLC queue takes; one that is limited in SDUs is taken to hold full packets.
+fn queue_limit(ue: &UeConfig) -> u64 {
+    ue.rlc.queue_bytes.map_or(u64::from(ue.rlc.queue_sdus) * 1_500, |bytes| bytes.0)
+}
+
+fn stamped(arrived: Instant, label: Label, packet: Packet<Datagram>) -> Packet<Stamped> {
     let Packet { flow, size, ecn, payload } = packet;
-    Packet { flow, size, ecn, payload: Stamped { arrived, datagram: payload } }
+    Packet { flow, size, ecn, payload: Stamped { arrived, label, datagram: payload } }
 }
 
 fn unstamped(packet: Packet<Stamped>) -> (Instant, Packet<Datagram>) {

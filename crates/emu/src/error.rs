@@ -42,6 +42,9 @@ pub enum Error {
     /// The cell refuses its configuration.
     #[error(transparent)]
     Config(#[from] tidemark_cell::ConfigError),
+    /// The marker refuses its configuration.
+    #[error("marker: {0}")]
+    Marker(String),
     /// Every number for a live cell is taken.
     #[error("{0} live cells run on this machine already: end one")]
     TooMany(u32),

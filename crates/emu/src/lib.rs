@@ -10,18 +10,25 @@
 //! | [`outside`] | forwarding and address translation, so that UEs reach what the host reaches |
 //! | [`namespace`] | the network namespace of a UE and the command inside |
 //! | [`init`] | process 1 inside, whose end ends everything there |
+//! | [`Core`] | what is on the other side: a TUN device, a UPF's tunnels ([`N3`]), a CU's ([`F1u`]) |
+//! | [`Cu`] | the other half of a gNB that is split: PDCP and the marker |
 //! | [`realtime`] | a thread that wakes when it should |
 //!
 //! All unsafe code and all system calls of Tidemark are in this crate.
 
 pub mod addresses;
 mod clock;
+mod core;
+mod cu;
 mod datagram;
 mod driver;
 mod ecn_socket;
 mod error;
+mod f1u;
+mod gtp;
 pub mod init;
 pub mod lease;
+mod n3;
 pub mod namespace;
 pub mod outside;
 pub mod privilege;
@@ -30,8 +37,13 @@ pub mod signals;
 mod tun;
 
 pub use clock::Clock;
+pub use core::Core;
+pub use cu::{Cu, CuCounters, ring};
 pub use datagram::{Datagram, Reader};
 pub use driver::{Change, Command, Control, Counters, Driver, Link, Observer, Plan, Progress, Seen};
 pub use ecn_socket::EcnSocket;
 pub use error::Error;
+pub use f1u::F1u;
+pub use gtp::{PORT as GTPU_PORT, Tunnel};
+pub use n3::{N3, Session};
 pub use tun::Tun;

@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::net::IpAddr;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
@@ -18,7 +19,7 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space}
 
 use crate::addresses::{PREFIX_V4, PREFIX_V6, gateway, server, server_gateway, ue};
 use crate::error::Error;
-use crate::outside::{DEVICE_QUEUE, core_device, device_drops, has_ipv6, ip};
+use crate::outside::{DEVICE_QUEUE, core_device, device_drops, has_ipv6, ip, run};
 use crate::realtime::die_with_parent;
 use crate::tun::Tun;
 
@@ -38,7 +39,8 @@ pub struct Namespace {
 pub struct Inside(Pid);
 
 impl Namespace {
-    /// A UE, whose default route leads to the device that is given back. Once its command has ended, `ended` is called with
+    /// A UE, whose default route leads to the device that is given back. It has its addresses in the cell, or the one that a
+    /// core network gave it. Once its command has ended, `ended` is called with
     /// the exit code and the packets that the device lost.
     ///
     /// # Errors
@@ -47,9 +49,14 @@ impl Namespace {
         cell: u32,
         index: u32,
         mtu: u16,
+        address: Option<IpAddr>,
         ended: impl FnOnce(u8, u64) + Send + 'static,
     ) -> Result<(Self, Tun), Error> {
-        Self::make(format!("ue{index}"), move || ue_device(cell, index, mtu), ended)
+        let device = move || match address {
+            None => ue_device(cell, index, mtu),
+            Some(address) => ue_device_at(address, mtu),
+        };
+        Self::make(format!("ue{index}"), device, ended)
     }
 
     /// A core network of its own, with the cell's core device, which is given back. It ends when it is dropped.
@@ -173,6 +180,19 @@ fn ue_device(cell: u32, index: u32, mtu: u16) -> Result<Tun, Error> {
          {}",
         if has_ipv6() { &ipv6 } else { "" }
     ))?;
+    Ok(tun)
+}
+
+/// The same with an address that a core network gave the UE: alone on its link, as a PDU session is.
+fn ue_device_at(address: IpAddr, mtu: u16) -> Result<Tun, Error> {
+    let tun = Tun::open(DEVICE)?;
+    let (prefix, options, version) = if address.is_ipv4() { (32, "", "-4") } else { (128, " nodad", "-6") };
+    ip(&format!(
+        "link set {DEVICE} mtu {mtu} txqueuelen {DEVICE_QUEUE} addrgenmode none\n\
+         address add {address}/{prefix} dev {DEVICE}{options}\n\
+         link set {DEVICE} up\n"
+    ))?;
+    run("ip", &[version, "route", "add", "default", "dev", DEVICE], "")?;
     Ok(tun)
 }
 

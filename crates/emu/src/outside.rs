@@ -110,7 +110,7 @@ pub(crate) fn ip(commands: &str) -> Result<(), Error> {
 }
 
 /// Runs a program to its end with this input.
-fn run(program: &str, arguments: &[&str], input: &str) -> Result<(), Error> {
+pub(crate) fn run(program: &str, arguments: &[&str], input: &str) -> Result<(), Error> {
     let missing = |error: std::io::Error| Error::System {
         what: format!("`{program}` (Debian: package {})", if program == "ip" { "iproute2" } else { "nftables" }),
         source: error,

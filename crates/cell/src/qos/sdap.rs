@@ -67,6 +67,11 @@ impl Sdap {
         drb
     }
 
+    /// The bearer of a QoS flow.
+    pub(crate) fn carrier(&self, qfi: u8) -> u32 {
+        self.flows.iter().find(|(known, _)| *known == qfi).map_or(self.default, |(_, drb)| *drb)
+    }
+
     /// The bearer of an uplink packet.
     pub(crate) fn uplink(&self, flow: FlowId) -> u32 {
         let known = self.named.iter().chain(&self.reflected).find(|(known, _)| *known == flow);
@@ -90,6 +95,11 @@ mod tests {
     }
     fn packet(flow: u32, ecn: Ecn) -> Packet<()> {
         Packet { flow: FlowId(flow), size: Bytes(1), ecn, payload: () }
+    }
+
+    #[test]
+    fn a_qos_flow_without_a_bearer_goes_to_the_default_one() {
+        assert_eq!([1, 2, 5, 63].map(|qfi| sdap().carrier(qfi)), [10, 11, 12, 10]);
     }
 
     #[test]

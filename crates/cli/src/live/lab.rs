@@ -8,7 +8,7 @@ use miette::{Result, miette};
 use tidemark_emu::addresses::{SERVERS, UES};
 use tidemark_sim::scenario::Scenario;
 
-use super::session::{Jobs, Options, variables};
+use super::session::{Jobs, Options, OtherSide, variables};
 use crate::run::diagnostic;
 
 #[derive(Args)]
@@ -35,7 +35,8 @@ impl Live {
             |command: &str| -> Vec<OsString> { vec!["sh".into(), "-c".into(), format!("{exports}{command}").into()] };
         let jobs = Jobs {
             ues: ues.iter().map(|ue| scenario.ue[ue.kind].command.as_deref().map(shell)).collect(),
-            servers: Some(scenario.server.iter().map(|server| shell(&server.command)).collect()),
+            addresses: Vec::new(),
+            side: OtherSide::Servers(scenario.server.iter().map(|server| shell(&server.command)).collect()),
             duration: Some(scenario.duration),
         };
         self.options.run(&scenario, jobs)

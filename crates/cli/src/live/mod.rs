@@ -1,4 +1,4 @@
-//! The cell in real time: `tidemark shell`, `tidemark live` and `tidemark ctl`.
+//! The cell in real time: `tidemark shell`, `tidemark live`, `n3`, `cu`, `du` and `ctl`.
 
 pub mod control;
 pub mod lab;
@@ -10,6 +10,7 @@ mod series;
 mod session;
 pub mod shell;
 mod snapshot;
+pub mod tunnels;
 mod view;
 mod watch;
 mod web;

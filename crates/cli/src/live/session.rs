@@ -1,7 +1,7 @@
 //! One live cell from its set-up to its results.
 
 use std::ffi::OsString;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -14,7 +14,7 @@ use tidemark_emu::lease::Lease;
 use tidemark_emu::namespace::{Inside, Namespace};
 use tidemark_emu::privilege::{self, Rights};
 use tidemark_emu::signals::Signals;
-use tidemark_emu::{Command, Driver, Link, Plan, addresses, outside};
+use tidemark_emu::{Command, Core, Driver, Link, Plan, addresses, outside};
 use tidemark_sim::RunResult;
 use tidemark_sim::scenario::Scenario;
 
@@ -49,10 +49,22 @@ pub struct Options {
 pub struct Jobs {
     /// The command of each UE, if it has one.
     pub ues: Vec<Option<Vec<OsString>>>,
-    /// Servers on a core network of their own; `None`: the core network is the host.
-    pub servers: Option<Vec<Vec<OsString>>>,
+    /// Addresses that a core network gave the UEs, in their order. Default: those of the cell.
+    pub addresses: Vec<Option<IpAddr>>,
+    /// What is on the other side of the cell.
+    pub side: OtherSide,
     /// When it all ends, if nothing else ends it.
     pub duration: Option<Duration>,
+}
+
+/// What is on the side of the cell that is not the UEs'.
+pub enum OtherSide {
+    /// The host.
+    Host,
+    /// A core network of its own with these servers' commands.
+    Servers(Vec<Vec<OsString>>),
+    /// Tunnels to another program; the UEs' addresses are those of the cell of this number.
+    Tunnels(Core, u32),
 }
 
 /// What ends a live cell, or a part of it.
@@ -105,28 +117,29 @@ impl Options {
         let names: Vec<_> = scenario.ues().into_iter().map(|ue| ue.name).collect();
         let (endings, ending) = channel();
         let mut lease = Lease::claim().map_err(refused)?;
-        let cell = if jobs.servers.is_some() { ALONE } else { lease.number() };
-        let own_core = match &jobs.servers {
-            Some(_) => Some(Namespace::core(cell, self.mtu).map_err(refused)?),
-            None => None,
+        let (cell, core_network, core, servers) = match jobs.side {
+            OtherSide::Host => (lease.number(), None, Core::Tun(self.host_core(&mut lease, rights)?), Vec::new()),
+            OtherSide::Servers(servers) => {
+                let (network, tun) = Namespace::core(ALONE, self.mtu).map_err(refused)?;
+                (ALONE, Some(network), Core::Tun(tun), servers)
+            }
+            OtherSide::Tunnels(core, number) => (number, None, core, Vec::new()),
         };
-        let (core_network, core) = match own_core {
-            Some((network, tun)) => (Some(network), tun),
-            None => (None, self.host_core(&mut lease, rights)?),
-        };
-        let core_name = core.name().to_string();
+        let core_device = core.device().map(str::to_string);
 
         let mut namespaces = Vec::new();
         let mut tuns = Vec::new();
-        for (index, command) in (0..).zip(jobs.ues) {
+        let addresses = jobs.addresses.into_iter().chain(std::iter::repeat(None));
+        for ((index, command), address) in (0..).zip(jobs.ues).zip(addresses) {
             let ended = endings.clone();
             let ended = move |code, drops| drop(ended.send(Ending::Ue(code, drops)));
-            let (namespace, tun) = Namespace::ue(cell, index, self.mtu, ended).map_err(refused)?;
+            let (namespace, tun) = Namespace::ue(cell, index, self.mtu, address, ended).map_err(refused)?;
             tuns.push(tun);
             namespaces.push((namespace, command));
         }
+        let commands = servers;
         let mut servers = Vec::new();
-        for (index, command) in (0..).zip(jobs.servers.into_iter().flatten()) {
+        for (index, command) in (0..).zip(commands) {
             let Some(network) = &core_network else { break };
             let ended = endings.clone();
             let ended = move |_, _| drop(ended.send(Ending::Server));
@@ -197,7 +210,7 @@ impl Options {
             }
         }
         drop((servers, idle));
-        drops += outside::device_drops(&core_name);
+        drops += core_device.map_or(0, |device| outside::device_drops(&device));
         control.tell(Command::Stop);
         let (watch, outcome) = driver.join().map_err(|_| miette!("the cell's thread failed"))?;
         let Watch { recorder, capture, .. } = watch;

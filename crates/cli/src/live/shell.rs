@@ -8,7 +8,7 @@ use miette::Result;
 use tidemark_sim::scenario::Scenario;
 
 use super::preset;
-use super::session::{Jobs, Options};
+use super::session::{Jobs, Options, OtherSide};
 use crate::run::diagnostic;
 
 #[derive(Args)]
@@ -41,6 +41,9 @@ impl Shell {
         } else {
             self.command.clone()
         };
-        self.options.run(&scenario, Jobs { ues: vec![Some(command)], servers: None, duration: None })
+        self.options.run(
+            &scenario,
+            Jobs { ues: vec![Some(command)], addresses: Vec::new(), side: OtherSide::Host, duration: None },
+        )
     }
 }

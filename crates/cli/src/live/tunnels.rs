@@ -1,0 +1,276 @@
+//! The halves of a gNB, and its user plane, as programs: `tidemark n3`, `tidemark cu` and `tidemark du`.
+
+use std::ffi::OsString;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::atomic::Ordering;
+use std::time::Duration as Wait;
+
+use clap::Args;
+use miette::{Result, miette};
+use serde::Serialize;
+use tidemark_core::Duration;
+use tidemark_emu::lease::Lease;
+use tidemark_emu::signals::Signals;
+use tidemark_emu::{Core, Cu as Half, F1u, GTPU_PORT, N3 as Sessions, Session, Tunnel, outside, privilege};
+use tidemark_marker::{LawConfig, MarkerConfig};
+use tidemark_sim::scenario::Scenario;
+
+use super::preset;
+use super::session::{Jobs, Options, OtherSide};
+use crate::run::diagnostic;
+
+/// The cell and what runs at its UEs.
+#[derive(Args)]
+struct Cell {
+    /// A scenario, whose cell and UEs are taken [default: the preset of --cell]
+    file: Option<PathBuf>,
+    /// A cell with a name, as for `tidemark shell`
+    #[arg(long, value_name = "PRESET", default_value = preset::DEFAULT, conflicts_with = "file")]
+    cell: String,
+    #[command(flatten)]
+    options: Options,
+    /// The command of the first UE [default: what the scenario says]
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+#[derive(Args)]
+pub struct N3 {
+    #[command(flatten)]
+    cell: Cell,
+    /// Own address, of GTP-U's port unless another is named
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
+    bind: SocketAddr,
+    /// The UPF's address
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
+    upf: SocketAddr,
+    /// PDU session of the next UE: teid=0x1001,peer-teid=0x2001[,qfi=1][,address=10.45.0.2]; qfi is that of its default QoS flow
+    #[arg(long = "session", value_name = "KEYS", required = true)]
+    sessions: Vec<Keys>,
+}
+
+#[derive(Args)]
+pub struct Du {
+    #[command(flatten)]
+    cell: Cell,
+    /// Own address, of GTP-U's port unless another is named
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
+    bind: SocketAddr,
+    /// The CU's address
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
+    cu: SocketAddr,
+    /// F1-U tunnel of the next UE: teid=0x4001,peer-teid=0x3001
+    #[arg(long = "tunnel", value_name = "KEYS", required = true)]
+    tunnels: Vec<Keys>,
+    /// The number that the CU says its UEs' addresses have
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..64))]
+    number: u32,
+}
+
+#[derive(Args)]
+pub struct Cu {
+    /// A scenario, whose marker is taken [default: the law l4span]
+    file: Option<PathBuf>,
+    /// Replace a value of the scenario: marker.law=ramp (repeatable)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+    /// Own address, of GTP-U's port unless another is named
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
+    bind: SocketAddr,
+    /// The DU's address
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
+    du: SocketAddr,
+    /// F1-U tunnel of the next UE: teid=0x3001,peer-teid=0x4001
+    #[arg(long = "tunnel", value_name = "KEYS", required = true)]
+    tunnels: Vec<Keys>,
+    /// MTU of the core device
+    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=65_000))]
+    mtu: u16,
+    /// How long it runs [default: until Ctrl-C]
+    #[arg(long, value_name = "TIME")]
+    time: Option<Duration>,
+}
+
+/// A tunnel's numbers, and what else a PDU session has.
+#[derive(Clone, Debug, PartialEq)]
+struct Keys {
+    teid: u32,
+    peer_teid: u32,
+    qfi: u8,
+    address: Option<IpAddr>,
+}
+
+impl FromStr for Keys {
+    type Err = String;
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (mut teid, mut peer_teid, mut qfi, mut address) = (None, None, 1, None);
+        for pair in text.split(',') {
+            let (key, value) = pair.split_once('=').ok_or_else(|| format!("`{pair}` is not key=value"))?;
+            match key {
+                "teid" => teid = Some(number(value)?),
+                "peer-teid" => peer_teid = Some(number(value)?),
+                "qfi" => {
+                    let whole = number(value)?;
+                    qfi = u8::try_from(whole).ok().filter(|qfi| *qfi < 64).ok_or("qfi: must be 0 to 63")?;
+                }
+                "address" => address = Some(value.parse().map_err(|_| format!("address: `{value}` is no IP address"))?),
+                _ => return Err(format!("`{key}` is unknown: use teid, peer-teid, qfi and address")),
+            }
+        }
+        let missing = |key| format!("{key} is missing, as in teid=0x1001,peer-teid=0x2001");
+        let (teid, peer_teid) = (teid.ok_or_else(|| missing("teid"))?, peer_teid.ok_or_else(|| missing("peer-teid"))?);
+        Ok(Self { teid, peer_teid, qfi, address })
+    }
+}
+
+fn number(text: &str) -> std::result::Result<u32, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| format!("`{text}` is no number of 32 bits"))
+}
+
+/// An address with GTP-U's port where none is named.
+fn endpoint(text: &str) -> std::result::Result<SocketAddr, String> {
+    let alone = text.parse::<IpAddr>().map(|address| SocketAddr::new(address, GTPU_PORT));
+    alone.or_else(|_| text.parse()).map_err(|_| format!("`{text}` is no address, as in 192.0.2.1 or 192.0.2.1:2152"))
+}
+
+/// The tunnels to a peer; two with one identifier could not be told apart.
+fn tunnels(keys: &[Keys], peer: SocketAddr) -> Result<Vec<Tunnel>> {
+    for (index, key) in keys.iter().enumerate() {
+        if keys[..index].iter().any(|earlier| earlier.teid == key.teid) {
+            return Err(miette!("teid {:#x} is named twice", key.teid));
+        }
+    }
+    Ok(keys.iter().map(|key| Tunnel { teid: key.teid, peer_teid: key.peer_teid, peer }).collect())
+}
+
+impl Cell {
+    /// Runs the cell with as many UEs as there are tunnels.
+    fn run(&self, ues: usize, addresses: Vec<Option<IpAddr>>, side: OtherSide, marks: bool) -> Result<u8> {
+        let mut scenario = match &self.file {
+            Some(file) => Scenario::load(file, &self.options.overrides).map_err(diagnostic)?,
+            None => preset::load(&self.cell, &self.options.overrides)?,
+        };
+        scenario.flow.clear();
+        if !marks {
+            let none = MarkerConfig::with_law(LawConfig::None);
+            scenario.ue.iter_mut().for_each(|ue| ue.marker = Some(none.clone()));
+        }
+        let named = scenario.ues();
+        if named.len() != ues {
+            return Err(miette!("the scenario has {} UEs, and {ues} tunnels are named: one for each", named.len()));
+        }
+        let shell = |command: &str| -> Vec<OsString> { vec!["sh".into(), "-c".into(), command.into()] };
+        let mut commands: Vec<_> = named.iter().map(|ue| scenario.ue[ue.kind].command.as_deref().map(shell)).collect();
+        if !self.command.is_empty() {
+            commands[0] = Some(self.command.clone());
+        }
+        self.options.run(&scenario, Jobs { ues: commands, addresses, side, duration: None })
+    }
+}
+
+impl N3 {
+    /// Runs until the UEs' commands have ended; gives the first exit code that is not 0.
+    pub fn execute(&self) -> Result<u8> {
+        let tunnels = tunnels(&self.sessions, self.upf)?;
+        let sessions = tunnels.into_iter().zip(&self.sessions);
+        let sessions = sessions.map(|(tunnel, keys)| Session { tunnel, qfi: keys.qfi }).collect();
+        let n3 = Sessions::bind(self.bind, sessions).map_err(|error| miette!("{error}"))?;
+        let addresses = self.sessions.iter().map(|keys| keys.address).collect();
+        self.cell.run(self.sessions.len(), addresses, OtherSide::Tunnels(Core::N3(n3), 0), true)
+    }
+}
+
+impl Du {
+    /// Runs until the UEs' commands have ended; gives the first exit code that is not 0.
+    pub fn execute(&self) -> Result<u8> {
+        let f1u = F1u::bind(self.bind, tunnels(&self.tunnels, self.cu)?).map_err(|error| miette!("{error}"))?;
+        // The law decides in the CU.
+        self.cell.run(self.tunnels.len(), Vec::new(), OtherSide::Tunnels(Core::F1u(f1u), self.number), false)
+    }
+}
+
+/// What a CU counted: its line of output.
+#[derive(Serialize)]
+struct Counted {
+    downlink: u64,
+    uplink: u64,
+    marked: u64,
+    dropped: u64,
+    reports: u64,
+    unroutable: u64,
+}
+
+impl Cu {
+    /// Runs for its time, or until a signal.
+    pub fn execute(&self) -> Result<u8> {
+        let refused = |error: tidemark_emu::Error| miette!("{error}");
+        let scenario = match &self.file {
+            Some(file) => Scenario::load(file, &self.overrides).map_err(diagnostic)?,
+            None => preset::load("5g-static", &self.overrides)?,
+        };
+        privilege::acquire().map_err(refused)?;
+        let signals = Signals::take().map_err(refused)?;
+        let mut lease = Lease::claim().map_err(refused)?;
+        let core = outside::core_device(lease.number(), self.mtu).map_err(refused)?;
+        outside::open(&mut lease).map_err(refused)?;
+        let tunnels = tunnels(&self.tunnels, self.du)?;
+        let (cu, stop) =
+            Half::new(lease.number(), core, self.bind, tunnels, &scenario.marker, scenario.seed).map_err(refused)?;
+        let counters = cu.counters();
+        eprintln!("tidemark: CU at {}: start its DU with --number {}", self.bind, lease.number());
+        let ending = std::sync::Arc::clone(&stop);
+        std::thread::spawn(move || {
+            signals.wait();
+            tidemark_emu::ring(&ending);
+        });
+        if let Some(time) = self.time {
+            std::thread::spawn(move || {
+                std::thread::sleep(Wait::from_nanos(time.as_nanos()));
+                tidemark_emu::ring(&stop);
+            });
+        }
+        let outcome = cu.run();
+        let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        let counted = Counted {
+            downlink: read(&counters.downlink),
+            uplink: read(&counters.uplink),
+            marked: read(&counters.marked),
+            dropped: read(&counters.dropped),
+            reports: read(&counters.reports),
+            unroutable: read(&counters.unroutable),
+        };
+        println!("{}", serde_json::to_string(&counted).unwrap_or_default());
+        outcome.map(|()| 0).map_err(refused)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_read_from_its_keys_and_what_is_wrong_is_named() {
+        let keys: Keys = "teid=0x1001,peer-teid=8193,qfi=9,address=10.45.0.2".parse().unwrap();
+        let address = Some("10.45.0.2".parse().unwrap());
+        assert_eq!(keys, Keys { teid: 0x1001, peer_teid: 8193, qfi: 9, address });
+        for (text, problem) in [
+            ("teid=1", "peer-teid is missing"),
+            ("teid=1,peer-teid=2,qfi=64", "0 to 63"),
+            ("teid=0x1ffffffff,peer-teid=2", "no number of 32 bits"),
+            ("tide=1", "`tide` is unknown"),
+            ("teid", "not key=value"),
+        ] {
+            let said = text.parse::<Keys>().unwrap_err();
+            assert!(said.contains(problem), "{said}");
+        }
+        assert!(tunnels(&[keys.clone(), keys], endpoint("192.0.2.1").unwrap()).is_err());
+        assert_eq!(endpoint("192.0.2.1").unwrap().port(), 2152);
+        assert!(endpoint("upf").is_err());
+    }
+}

@@ -1,0 +1,98 @@
+//! What a cell has on its other side: the core network itself, a UPF's tunnels, or a CU's.
+
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use crate::error::Error;
+use crate::f1u::F1u;
+use crate::n3::N3;
+use crate::tun::{Tun, Written};
+
+/// The side of the cell that is not the UEs'.
+#[derive(Debug)]
+pub enum Core {
+    /// The whole gNB, and IP behind it.
+    Tun(Tun),
+    /// The gNB, and a UPF behind it.
+    N3(N3),
+    /// The DU, and a CU behind it.
+    F1u(F1u),
+}
+
+/// What the tunnel that a packet came through says of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Label {
+    None,
+    /// Its QoS flow, by a UPF.
+    Qfi(u8),
+    /// Its PDCP SN, by a CU.
+    Sn(u32),
+}
+
+/// What came from there.
+pub(crate) enum Incoming {
+    /// Nothing waits.
+    Nothing,
+    /// What needs no more than it got.
+    Other,
+    /// A packet for no UE of the cell, or one that may not pass.
+    Unroutable,
+    /// A packet.
+    Packet {
+        /// For whom, where that is known already.
+        ue: Option<u32>,
+        /// Where in the buffer it lies.
+        range: Range<usize>,
+        /// What the other half said of it.
+        label: Label,
+    },
+}
+
+impl Core {
+    /// Its name for messages.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Tun(tun) => tun.name().into(),
+            Self::N3(n3) => format!("the socket at {}", n3.address()),
+            Self::F1u(f1u) => format!("the socket at {}", f1u.address()),
+        }
+    }
+
+    /// The device, where it is one.
+    pub fn device(&self) -> Option<&str> {
+        match self {
+            Self::Tun(tun) => Some(tun.name()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn receive(&self, buffer: &mut [u8]) -> Result<Incoming, Error> {
+        match self {
+            Self::Tun(tun) => Ok(match tun.read(buffer)? {
+                None => Incoming::Nothing,
+                Some(length) => Incoming::Packet { ue: None, range: 0..length, label: Label::None },
+            }),
+            Self::N3(n3) => n3.receive(buffer),
+            Self::F1u(f1u) => f1u.receive(buffer),
+        }
+    }
+
+    pub(crate) fn send(&self, ue: u32, packet: &[u8]) -> Result<Written, Error> {
+        let taken = match self {
+            Self::Tun(tun) => return tun.write(packet),
+            Self::N3(n3) => n3.send(ue, packet),
+            Self::F1u(f1u) => f1u.send(ue, packet),
+        };
+        Ok(if taken { Written::Done } else { Written::Refused })
+    }
+}
+
+impl AsFd for Core {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tun(tun) => tun.as_fd(),
+            Self::N3(n3) => n3.as_fd(),
+            Self::F1u(f1u) => f1u.as_fd(),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! F1-U at the DU: PDCP PDUs of a CU come in, delivery statuses and uplink PDUs go out (TS 38.425).
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use tidemark_core::Ecn;
+use tidemark_marker::DeliveryStatus;
+use tidemark_wire::gtpu::{ExtensionType, Packet};
+use tidemark_wire::nru::{self, DlDataDeliveryStatus};
+use tidemark_wire::pdcp::{self, SnLength, emit_data_header};
+
+use crate::core::{Incoming, Label};
+use crate::error::Error;
+use crate::gtp::{Gtp, Received, Tunnel};
+
+const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
+/// PDCP SNs of F1-U bearers.
+pub(crate) const SN_LENGTH: SnLength = SnLength::Bits18;
+/// SNs that are remembered: half of them, more can't be under way (TS 38.323 7.2).
+const WINDOW: usize = 1 << 17;
+
+/// The bearers of a DU, one for each UE.
+#[derive(Debug)]
+pub struct F1u {
+    gtp: Gtp,
+    bearers: RefCell<Vec<Bearer>>,
+}
+
+/// What a DU keeps of a bearer.
+#[derive(Debug, Default)]
+struct Bearer {
+    /// PDCP SNs of the CU, from the cell's packet number `first` on: the cell counts what it accepts, and F1-U loses packets.
+    sns: VecDeque<u32>,
+    first: u64,
+    /// What the CU was told last.
+    reported: (Option<u32>, Option<u32>),
+    /// The CU asked for a report.
+    polled: bool,
+    next_uplink_sn: u32,
+}
+
+impl Bearer {
+    /// The CU's SN of the packet that the cell gave this one of its own.
+    fn sn(&self, cell: u32) -> Option<u32> {
+        // The cell's numbers are as long as PDCP's; the packets here are fewer than there are numbers.
+        let ahead = u64::from(cell).wrapping_sub(self.first) & (u64::from(SN_LENGTH.modulus()) - 1);
+        self.sns.get(ahead as usize).copied()
+    }
+}
+
+impl F1u {
+    /// Listens for the CU at this address. The tunnels are in the order of the UEs' ids.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn bind(address: SocketAddr, tunnels: Vec<Tunnel>) -> Result<Self, Error> {
+        let bearers = tunnels.iter().map(|_| Bearer::default()).collect();
+        Ok(Self { gtp: Gtp::bind(address, tunnels, CONTAINER)?, bearers: RefCell::new(bearers) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.gtp.address()
+    }
+
+    pub(crate) fn receive(&self, buffer: &mut [u8]) -> Result<Incoming, Error> {
+        let arrived = match self.gtp.receive(buffer)? {
+            Received::Nothing => return Ok(Incoming::Nothing),
+            Received::Other => return Ok(Incoming::Other),
+            Received::Packet(arrived) => arrived,
+        };
+        let frame = Packet::new_checked(&buffer[arrived.message]).ok().and_then(|message| {
+            nru::DlUserData::parse(message.extension(CONTAINER)?).ok().map(|data| data.report_polling)
+        });
+        if frame == Some(true) {
+            self.bearers.borrow_mut()[arrived.tunnel].polled = true;
+        }
+        let header = SN_LENGTH.header_len();
+        match pdcp::Pdu::parse(&buffer[arrived.payload.clone()], SN_LENGTH) {
+            Ok(pdcp::Pdu::Data { sn, .. }) => Ok(Incoming::Packet {
+                ue: Some(arrived.tunnel as u32),
+                range: arrived.payload.start + header..arrived.payload.end,
+                label: Label::Sn(sn),
+            }),
+            _ => Ok(Incoming::Other),
+        }
+    }
+
+    /// The cell was given the packet that has this SN.
+    pub(crate) fn accepted(&self, ue: u32, sn: u32) {
+        let bearer = &mut self.bearers.borrow_mut()[ue as usize];
+        bearer.sns.push_back(sn);
+        if bearer.sns.len() > WINDOW {
+            bearer.sns.pop_front();
+            bearer.first += 1;
+        }
+    }
+
+    /// The cell did not number the packet that it was given last.
+    pub(crate) fn refused(&self, ue: u32) {
+        self.bearers.borrow_mut()[ue as usize].sns.pop_back();
+    }
+
+    /// Tells the CU what the cell has transmitted and delivered, if it does not know that or asks.
+    pub(crate) fn report(&self, ue: u32, status: &DeliveryStatus, free: u32) {
+        let bearer = &mut self.bearers.borrow_mut()[ue as usize];
+        let sn = |cell: Option<u32>| cell.and_then(|cell| bearer.sn(cell));
+        let now = (sn(status.highest_transmitted), sn(status.highest_delivered));
+        if now == bearer.reported && !bearer.polled {
+            return;
+        }
+        bearer.reported = now;
+        bearer.polled = false;
+        let status = DlDataDeliveryStatus {
+            desired_buffer_size: free,
+            highest_transmitted: now.0,
+            highest_delivered: now.1,
+            ..DlDataDeliveryStatus::default()
+        };
+        let mut frame = [0; 64];
+        if let Ok(length) = nru::Pdu::DlDataDeliveryStatus(status).emit(&mut frame) {
+            // A report that the kernel does not take is one that F1-U lost: the next one says more.
+            self.gtp.send(ue as usize, Some(&frame[..length]), &[], Ecn::NotEct);
+        }
+    }
+
+    /// Sends a UE's packet to the CU as the UE's PDCP makes it; false where the kernel does not take it.
+    pub(crate) fn send(&self, ue: u32, packet: &[u8]) -> bool {
+        let sn = {
+            let bearer = &mut self.bearers.borrow_mut()[ue as usize];
+            let sn = bearer.next_uplink_sn;
+            bearer.next_uplink_sn = (sn + 1) % SN_LENGTH.modulus();
+            sn
+        };
+        let mut header = [0; 3];
+        emit_data_header(sn, SN_LENGTH, &mut header).is_ok()
+            && self.gtp.send(ue as usize, None, &[&header, packet], Ecn::NotEct)
+    }
+}
+
+impl AsFd for F1u {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.gtp.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cells_numbers_are_told_as_the_cus() {
+        let mut bearer = Bearer::default();
+        // F1-U lost the CU's 2, and the cell had no room for its 4.
+        bearer.sns.extend([0, 1, 3, 5]);
+        assert_eq!([0, 1, 2, 3, 4].map(|cell| bearer.sn(cell)), [Some(0), Some(1), Some(3), Some(5), None]);
+        // After as many packets as there are numbers the cell counts anew.
+        bearer.first = u64::from(SN_LENGTH.modulus()) - 2;
+        assert_eq!(bearer.sn(SN_LENGTH.modulus() - 1), Some(1));
+        assert_eq!(bearer.sn(1), Some(5));
+    }
+}

@@ -1,0 +1,88 @@
+//! N3: the cell as the user plane of a gNB, between a UPF's tunnels and its UEs (TS 29.281, TS 38.415).
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use tidemark_core::Ecn;
+use tidemark_wire::gtpu::{ExtensionType, Packet};
+use tidemark_wire::ip;
+use tidemark_wire::pdu_session::{DlInformation, UlInformation};
+use tidemark_wire::tunnel::{Carried, Mode, Outer, encapsulate};
+
+use crate::core::{Incoming, Label};
+use crate::error::Error;
+use crate::gtp::{Gtp, Received, Tunnel};
+
+const CONTAINER: ExtensionType = ExtensionType::PDU_SESSION_CONTAINER;
+
+/// A PDU session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Session {
+    /// Its tunnel.
+    pub tunnel: Tunnel,
+    /// QFI of its default QoS flow: what the UE sends belongs to that one.
+    pub qfi: u8,
+}
+
+/// The sessions of a gNB, one for each UE.
+#[derive(Debug)]
+pub struct N3 {
+    gtp: Gtp,
+    /// Of their default QoS flows.
+    qfis: Vec<u8>,
+}
+
+impl N3 {
+    /// Listens for the UPF at this address. The sessions are in the order of the UEs' ids.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn bind(address: SocketAddr, sessions: Vec<Session>) -> Result<Self, Error> {
+        let (tunnels, qfis) = sessions.into_iter().map(|session| (session.tunnel, session.qfis)).unzip();
+        Ok(Self { gtp: Gtp::bind(address, tunnels, CONTAINER)?, qfis })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.gtp.address()
+    }
+
+    /// Takes what waits first out of its tunnel; its ECN field is combined with that of the packet outside (RFC 6040).
+    pub(crate) fn receive(&self, buffer: &mut [u8]) -> Result<Incoming, Error> {
+        let arrived = match self.gtp.receive(buffer)? {
+            Received::Nothing => return Ok(Incoming::Nothing),
+            Received::Other => return Ok(Incoming::Other),
+            Received::Packet(arrived) => arrived,
+        };
+        let qfi = Packet::new_checked(&buffer[arrived.message.clone()])
+            .ok()
+            .and_then(|message| DlInformation::parse(message.extension(CONTAINER)?).ok())
+            .map(|information| information.qfi);
+        // Without a container it is of the default QoS flow: older cores leave it out.
+        let label = Label::Qfi(qfi.unwrap_or(self.qfis[arrived.tunnel]));
+        let inner = &mut buffer[arrived.payload.clone()];
+        let outer = Outer { ecn: arrived.outer, carried: Carried::GPdu { teid: 0, inner: arrived.payload.clone() } };
+        match outer.decapsulate_into(inner) {
+            // Marked on the way, and its transport would not know.
+            Ok(combined) if combined.ecn.is_none() => Ok(Incoming::Unroutable),
+            // What is no IP packet has no ECN field, and passes.
+            _ => Ok(Incoming::Packet { ue: Some(arrived.tunnel as u32), range: arrived.payload, label }),
+        }
+    }
+
+    /// Sends a UE's packet to the UPF; false where the kernel does not take it.
+    pub(crate) fn send(&self, ue: u32, packet: &[u8]) -> bool {
+        let Some(qfi) = self.qfis.get(ue as usize) else { return false };
+        let mut container = [0; 16];
+        let information = UlInformation { qfi: *qfi, ..UlInformation::default() };
+        let Ok(length) = information.emit(&mut container) else { return false };
+        let outer = encapsulate(Mode::Normal, ip::ecn(packet).unwrap_or(Ecn::NotEct));
+        self.gtp.send(ue as usize, Some(&container[..length]), &[packet], outer)
+    }
+}
+
+impl AsFd for N3 {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.gtp.as_fd()
+    }
+}

@@ -1,0 +1,200 @@
+"""`tidemark n3`, `cu` and `du`: the cell behind GTP-U sockets, with a UPF of ours made of bytes, and the kernel's TCP."""
+
+import json
+import pathlib
+import socket
+import struct
+import subprocess
+import time
+
+import pytest
+
+from conftest import GATEWAY, TIDEMARK, needs
+from test_shell import wait_for
+
+UPF, GNB, ADDRESS, SERVER = "127.0.0.2", "127.0.0.1", "10.45.0.2", "198.51.100.7"
+TEID, UPF_TEID = 0x1001, 0x2001
+SESSION = f"teid={TEID:#x},peer-teid={UPF_TEID:#x},address={ADDRESS}"
+NOT_ECT, ECT1, CE = 0, 1, 3
+
+# At the UE: says of each datagram its number and ECN field, and sends it back with ECT(1). A number of 0 ends it.
+ECHO = """
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("", 9)); s.setsockopt(0, 13, 1); s.setsockopt(0, 1, 1)  # IP_RECVTOS, IP_TOS
+s.setsockopt(socket.SOL_SOCKET, 33, 8 << 20)  # SO_RCVBUFFORCE
+open(sys.argv[1], "w").close()
+while True:
+    data, control, _, peer = s.recvmsg(2000, 64)
+    print(data[0], control[0][2][0] & 3, flush=True)
+    if data[0] == 0:
+        break
+    s.sendto(data, peer)
+"""
+
+
+def checksum(header):
+    total = sum(struct.unpack(f"!{len(header) // 2}H", header))
+    total = (total & 0xFFFF) + (total >> 16)
+    return ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+
+
+def datagram(number, ecn, size=1):
+    """A UDP datagram from the server to the UE, as an IP packet."""
+    body = struct.pack("!HHHH", 5000, 9, 8 + size, 0) + bytes([number]) + bytes(size - 1)
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, ecn, 20 + len(body), 1, 0, 64, 17, 0, socket.inet_aton(SERVER), socket.inet_aton(ADDRESS))
+    return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + body
+
+
+class Upf:
+    """One end of N3."""
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind((UPF, 2152))
+        self.socket.settimeout(5)
+        self.socket.setsockopt(0, 13, 1)
+
+    def send(self, packet, outer, qfi, teid=TEID):
+        # G-PDU with a PDU session container of type 0 (TS 29.281 5.1, TS 38.415 5.5.2.1).
+        extension = struct.pack("!HBBBBBB", 0, 0, 0x85, 1, 0, qfi, 0)
+        self.socket.setsockopt(0, 1, outer)
+        self.socket.sendto(struct.pack("!BBHI", 0x34, 255, len(extension) + len(packet), teid) + extension + packet, (GNB, 2152))
+
+    def receive(self):
+        message, control, _, _ = self.socket.recvmsg(2000, 64)
+        return message, control[0][2][0] & 3
+
+
+@pytest.fixture
+def upf():
+    upf = Upf()
+    yield upf
+    upf.socket.close()
+
+
+def gnb(tmp_path, *options, session=SESSION):
+    ready = tmp_path / "ready"
+    process = subprocess.Popen(
+        [TIDEMARK, "n3", *options, "--bind", GNB, "--upf", UPF, "--session", session, "--", "python3", "-c", ECHO, ready],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_for(ready.exists, "no UE")
+    return process
+
+
+def seen(process):
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 0, err
+    return [tuple(map(int, line.split())) for line in out.splitlines()]
+
+
+def test_a_upf_reaches_a_ue_and_ecn_survives_the_tunnel(tmp_path, upf, nothing_left):
+    needs("tshark")
+    needs("tcpdump")
+    capture = tmp_path / "n3.pcap"
+    sniffer = subprocess.Popen(["tcpdump", "-q", "-U", "-i", "lo", "-w", capture, "udp port 2152"], stderr=subprocess.PIPE, text=True)
+    while "listening" not in sniffer.stderr.readline():
+        assert sniffer.poll() is None
+    process = gnb(tmp_path, "--cell", "5g-static")
+    # The path's echo, with sequence number 7.
+    upf.socket.sendto(bytes([0x32, 1, 0, 4, 0, 0, 0, 0, 0, 7, 0, 0]), (GNB, 2152))
+    answer, _ = upf.receive()
+    assert answer[1] == 2 and answer[8:10] == b"\0\x07"
+    # A tunnel that is not there: an error indication names it.
+    upf.send(datagram(1, ECT1), NOT_ECT, 9, teid=0x7777)
+    answer, _ = upf.receive()
+    assert answer[1] == 26 and b"\0\0\x77\x77" in answer[8:]
+    # Inner and outer field, and what RFC 6040 makes of them; a packet that is marked and can't say so is dropped.
+    combinations = [(ECT1, ECT1, ECT1), (ECT1, CE, CE), (NOT_ECT, NOT_ECT, NOT_ECT), (NOT_ECT, CE, None), (CE, ECT1, CE)]
+    for number, (inner, outer, _) in enumerate(combinations, 1):
+        upf.send(datagram(number, inner), outer, 9)
+    back = [upf.receive() for _, _, after in combinations if after is not None]
+    upf.send(datagram(0, NOT_ECT), NOT_ECT, 9)
+    assert seen(process) == [(n, after) for n, (_, _, after) in enumerate(combinations, 1) if after is not None] + [(0, NOT_ECT)]
+    for message, outer in back:
+        # Uplink: the UPF's tunnel, PDU type 1 with the default QoS flow, and a copy of the packet's ECT(1) outside.
+        assert struct.unpack("!I", message[4:8])[0] == UPF_TEID and outer == ECT1
+    sniffer.terminate()
+    sniffer.wait()
+    fields = ["gtp.teid", "gtp.ext_hdr.pdu_ses_con.pdu_type", "gtp.ext_hdr.pdu_ses_con.qos_flow_id", "ip.src"]
+    command = ["tshark", "-r", capture, "-Y", f"gtp.teid == {UPF_TEID}", "-T", "fields", *sum((["-e", name] for name in fields), [])]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(lines) == len(back)
+    for line in lines:
+        teid, kind, qfi, sources = line.split("\t")
+        assert (int(teid, 0), int(kind, 0), int(qfi, 0), sources) == (UPF_TEID, 1, 1, f"{GNB},{ADDRESS}")
+    malformed = subprocess.run(["tshark", "-r", capture, "-Y", "_ws.malformed"], capture_output=True, text=True, check=True)
+    assert malformed.stdout == ""
+
+
+def test_qos_flows_take_their_own_bearers(tmp_path, upf, nothing_left):
+    scenario = tmp_path / "gnb.toml"
+    scenario.write_text("""
+name = "gnb"
+duration = "30 s"
+marker = { law = "none" }
+[[ue]]
+name = "ue"
+[[ue.drb]]
+qos_flow = [{ qfi = 5, five_qi = 80 }]
+""")
+    process = gnb(tmp_path, scenario)
+    # A second's worth of the cell's rate in one QoS flow, then a packet of another and one of the first.
+    for _ in range(3_000):
+        upf.send(datagram(1, NOT_ECT, size=1_300), NOT_ECT, 9)
+    upf.send(datagram(2, NOT_ECT), NOT_ECT, 5)
+    time.sleep(3)
+    upf.send(datagram(0, NOT_ECT), NOT_ECT, 9)
+    order = [number for number, _ in seen(process)]
+    assert order[-1] == 0 and order.count(2) == 1
+    assert order.index(2) < len(order) / 2
+
+
+def test_wrong_tunnels_are_named():
+    def said(*options):
+        done = subprocess.run([TIDEMARK, *options], capture_output=True, text=True)
+        assert done.returncode == 2
+        return done.stderr
+
+    n3 = ["n3", "--bind", GNB, "--upf", UPF]
+    assert "peer-teid is missing" in said(*n3, "--session", "teid=1")
+    assert "named twice" in said(*n3, "--session", SESSION, "--session", SESSION)
+    assert "1 UEs, and 2 tunnels" in said(*n3, "--session", SESSION, "--session", "teid=5,peer-teid=6", "--", "true")
+    assert "is no address" in said("du", "--bind", GNB, "--cu", "elsewhere", "--tunnel", SESSION)
+
+
+@pytest.mark.parametrize("law", ["l4span", "none"])
+def test_a_cu_marks_by_delivery_statuses_alone(tmp_path, law, nothing_left):
+    needs("iperf3")
+    seconds, warmup = 8, 3
+    cu = subprocess.Popen(
+        [TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--set", f"marker.law={law}"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert "--number 0" in cu.stderr.readline()
+    server = subprocess.Popen(["iperf3", "--server", "--one-off"], stdout=subprocess.DEVNULL)
+    wait_for(lambda: ":5201" in subprocess.getoutput("ss -Hltn"), "iperf3 does not listen")
+    client = f"echo 1 > /proc/sys/net/ipv4/tcp_ecn; exec iperf3 --client {GATEWAY} --reverse --time {seconds} --congestion cubic"
+    try:
+        du = subprocess.run(
+            [TIDEMARK, "du", "--cell", "5g-static", "--bind", UPF, "--cu", GNB, "--tunnel", "teid=0x4001,peer-teid=0x3001",
+             "--set", f"warmup={warmup} s", "--out", tmp_path, "--", "sh", "-c", client],
+            capture_output=True, text=True, timeout=40,
+        )  # fmt: skip
+        assert du.returncode == 0, du
+    finally:
+        server.terminate()
+        server.wait()
+        cu.terminate()
+        out, _ = cu.communicate(timeout=10)
+    counted = json.loads(out)
+    ue = json.loads((tmp_path / "summary.json").read_text())["ues"][0]
+    print(law, ue["throughput_mbps"], ue["queue_ms"], counted)
+    # The DU has no law of its own: what was marked, the CU marked.
+    assert ue["marked"] == 0 and counted["reports"] > 1_000
+    assert ue["throughput_mbps"] > 25
+    if law == "l4span":
+        assert counted["marked"] > 5 and ue["queue_ms"]["p95"] < 60
+    else:
+        assert counted["marked"] == 0 and ue["queue_ms"]["p95"] > 150
