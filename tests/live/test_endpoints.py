@@ -105,7 +105,7 @@ def test_a_dissector_that_we_did_not_write_reads_the_media_and_its_reports(tmp_p
     needs("tshark")
     needs("tcpdump")
     capture = tmp_path / "pair.pcap"
-    sniffer = subprocess.Popen(["tcpdump", "-q", "-U", "-i", "lo", "-w", capture, "udp port 4100"], stderr=subprocess.PIPE, text=True)
+    sniffer = subprocess.Popen(["tcpdump", "-q", "-U", "--immediate-mode", "-i", "lo", "-w", capture, "udp port 4100"], stderr=subprocess.PIPE, text=True)
     while "listening" not in sniffer.stderr.readline():
         assert sniffer.poll() is None
     options = ["--controller", "scream", "--time", "1 s", "--set", "sender.rates.max=4 Mbit/s"]

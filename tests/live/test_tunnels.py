@@ -93,7 +93,7 @@ def test_a_upf_reaches_a_ue_and_ecn_survives_the_tunnel(tmp_path, upf, nothing_l
     needs("tshark")
     needs("tcpdump")
     capture = tmp_path / "n3.pcap"
-    sniffer = subprocess.Popen(["tcpdump", "-q", "-U", "-i", "lo", "-w", capture, "udp port 2152"], stderr=subprocess.PIPE, text=True)
+    sniffer = subprocess.Popen(["tcpdump", "-q", "-U", "--immediate-mode", "-i", "lo", "-w", capture, "udp port 2152"], stderr=subprocess.PIPE, text=True)
     while "listening" not in sniffer.stderr.readline():
         assert sniffer.poll() is None
     process = gnb(tmp_path, "--cell", "5g-static")
@@ -164,9 +164,8 @@ def test_wrong_tunnels_are_named():
     assert "is no address" in said("du", "--bind", GNB, "--cu", "elsewhere", "--tunnel", SESSION)
 
 
-@pytest.mark.parametrize("law", ["l4span", "none"])
-def test_a_cu_marks_by_delivery_statuses_alone(tmp_path, law, nothing_left):
-    needs("iperf3")
+def download_through_two_halves(folder, law):
+    """What the CU counted, and the DU's cell, of a download by the kernel's CUBIC with classic ECN."""
     seconds, warmup = 8, 3
     cu = subprocess.Popen(
         [TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--set", f"marker.law={law}"],
@@ -179,7 +178,7 @@ def test_a_cu_marks_by_delivery_statuses_alone(tmp_path, law, nothing_left):
     try:
         du = subprocess.run(
             [TIDEMARK, "du", "--cell", "5g-static", "--bind", UPF, "--cu", GNB, "--tunnel", "teid=0x4001,peer-teid=0x3001",
-             "--set", f"warmup={warmup} s", "--out", tmp_path, "--", "sh", "-c", client],
+             "--set", f"warmup={warmup} s", "--out", folder, "--", "sh", "-c", client],
             capture_output=True, text=True, timeout=40,
         )  # fmt: skip
         assert du.returncode == 0, du
@@ -188,13 +187,15 @@ def test_a_cu_marks_by_delivery_statuses_alone(tmp_path, law, nothing_left):
         server.wait()
         cu.terminate()
         out, _ = cu.communicate(timeout=10)
-    counted = json.loads(out)
-    ue = json.loads((tmp_path / "summary.json").read_text())["ues"][0]
-    print(law, ue["throughput_mbps"], ue["queue_ms"], counted)
+    return json.loads(out), json.loads((folder / "summary.json").read_text())["ues"][0]
+
+
+def test_a_cu_marks_by_delivery_statuses_alone(tmp_path, nothing_left):
+    needs("iperf3")
+    (marking, marked), (counting, unmarked) = (download_through_two_halves(tmp_path / law, law) for law in ("l4span", "none"))
+    print(marked["throughput_mbps"], marked["queue_ms"], marking, unmarked["throughput_mbps"], unmarked["queue_ms"], counting)
     # The DU has no law of its own: what was marked, the CU marked.
-    assert ue["marked"] == 0 and counted["reports"] > 1_000
-    assert ue["throughput_mbps"] > 25
-    if law == "l4span":
-        assert counted["marked"] > 5 and ue["queue_ms"]["p95"] < 60
-    else:
-        assert counted["marked"] == 0 and ue["queue_ms"]["p95"] > 150
+    assert marked["marked"] == unmarked["marked"] == counting["marked"] == 0 < marking["marked"]
+    assert marking["reports"] > 1_000 and counting["reports"] > 1_000
+    assert marked["queue_ms"]["p95"] < min(60, unmarked["queue_ms"]["p95"])
+    assert marked["throughput_mbps"] > 0.6 * unmarked["throughput_mbps"]

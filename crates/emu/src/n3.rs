@@ -38,7 +38,7 @@ impl N3 {
     /// # Errors
     /// What the system says.
     pub fn bind(address: SocketAddr, sessions: Vec<Session>) -> Result<Self, Error> {
-        let (tunnels, qfis) = sessions.into_iter().map(|session| (session.tunnel, session.qfis)).unzip();
+        let (tunnels, qfis) = sessions.into_iter().map(|session| (session.tunnel, session.qfi)).unzip();
         Ok(Self { gtp: Gtp::bind(address, tunnels, CONTAINER)?, qfis })
     }
 

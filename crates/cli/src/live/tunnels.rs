@@ -158,7 +158,7 @@ impl Cell {
         };
         scenario.flow.clear();
         if !marks {
-            let none = MarkerConfig::with_law(LawConfig::None);
+            let none = MarkerConfig::with_law(LawConfig::None {});
             scenario.ue.iter_mut().for_each(|ue| ue.marker = Some(none.clone()));
         }
         let named = scenario.ues();
