@@ -111,7 +111,7 @@ def checked(shell, folder, *options):
     return ue["queue_ms"]["p95"], ue["throughput_mbps"], ue["marked"]
 
 
-@pytest.mark.parametrize("law", ["l4span", "ramp"])
+@pytest.mark.parametrize("law", ["l4span", pytest.param("ramp", marks=pytest.mark.full)])
 def test_marking_shortens_the_queue_of_a_call(shell, tmp_path, unmarked, law):
     if not unmarked:
         unmarked["figures"] = checked(shell, tmp_path / "none", "--set", "marker.law=none")

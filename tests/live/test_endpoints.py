@@ -11,7 +11,8 @@ from test_shell import wait_for
 
 # The first seconds' rate on an empty cell of 40 Mbit/s, in Mbit/s at the least: SCReAM's first version climbs by 200 kbit/s a second.
 LEAST = {"udp-prague": 30, "scream": 15, "scream-v1": 2, "sl4s": 5, "cl4s": 5}
-CONTROLLERS = list(LEAST)
+BRIEFLY = ["udp-prague", "scream"]
+CONTROLLERS = [name if name in BRIEFLY else pytest.param(name, marks=pytest.mark.full) for name in LEAST]
 
 
 def start(command, *arguments):
@@ -73,7 +74,7 @@ def test_a_flow_is_marked_by_the_cell_and_keeps_its_queue_short(shell, tmp_path,
 
 
 @pytest.mark.parametrize("path", ["bleached", "black-holed"])
-@pytest.mark.parametrize("controller", ["udp-prague", "scream"])
+@pytest.mark.parametrize("controller", BRIEFLY)
 def test_a_path_that_breaks_ecn_is_reported_by_both_ends(shell, controller, path):
     options = ["--controller", controller, "--time", "5 s"]
     with filtered(ECT1_RULES[path]):

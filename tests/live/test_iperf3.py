@@ -60,7 +60,7 @@ def unmarked():
 
 @pytest.mark.parametrize("short_circuit", [False, True], ids=["ip-field", "short-circuit"])
 @pytest.mark.parametrize("law", ["l4span", "ramp"])
-@pytest.mark.parametrize("controller", ["cubic", "reno", "bbr"])
+@pytest.mark.parametrize("controller", ["cubic", *(pytest.param(name, marks=pytest.mark.full) for name in ("reno", "bbr"))])
 def test_marking_keeps_the_queue_short_and_the_rate_up(shell, tmp_path, unmarked, controller, law, short_circuit):
     client = f"--congestion {controller}"
     if controller not in unmarked:

@@ -210,6 +210,7 @@ def test_packets_that_it_does_not_understand_pass_unharmed(shell, tmp_path, noth
     assert all(body in arrived for body in sent)
 
 
+@pytest.mark.full
 def test_memory_stays_flat(shell, tmp_path, nothing_left):
     needs("iperf3")
     server = subprocess.Popen(["iperf3", "--server", "--one-off"], stdout=subprocess.DEVNULL)
