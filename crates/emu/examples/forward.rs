@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds: u64 =
         arguments.get(1).and_then(|text| text.to_str()?.parse().ok()).ok_or("forward SECONDS COMMAND...")?;
     let core = outside::core_device(0, 1500)?;
-    let (namespace, ue) = Namespace::ue(0, 0, 1500, |_, _| {})?;
+    let (namespace, ue) = Namespace::ue(0, 0, 1500, None, |_, _| {})?;
     let _inside = namespace.start(arguments[2..].to_vec())?;
     realtime::prefer();
     let end = Instant::now() + Duration::from_secs(seconds);

@@ -143,7 +143,7 @@ impl Cu {
                 self.downlink(&mut buffer[..length]);
             }
             for _ in 0..BATCH {
-                if f1u.is_empty() || !self.from_du(&mut buffer)? {
+                if f1u.is_empty() || !self.uplink(&mut buffer)? {
                     break;
                 }
             }
@@ -190,7 +190,7 @@ impl Cu {
     }
 
     /// What waits first at F1-U; false where nothing does.
-    fn from_du(&mut self, buffer: &mut [u8]) -> Result<bool, Error> {
+    fn uplink(&mut self, buffer: &mut [u8]) -> Result<bool, Error> {
         let arrived = match self.f1u.receive(buffer)? {
             Received::Nothing => return Ok(false),
             Received::Other => return Ok(true),

@@ -324,8 +324,8 @@ impl<O: Observer> State<O> {
                 Ok(_) => {}
                 Err(errno) => return Err(Error::errno("waiting for packets")(errno)),
             }
-            for index in 0..=cores {
-                let events = fds[index].revents();
+            for (index, fd) in fds[..=cores].iter().enumerate() {
+                let events = fd.revents();
                 if events.contains(PollFlags::IN) {
                     if index == cores {
                         self.read_core(&mut buffer, ports)?;
