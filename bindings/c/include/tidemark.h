@@ -609,6 +609,43 @@ enum tidemark_status tidemark_downlink(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
+ * A packet leaves the caller's own queue after `sojourn_ns`, with `behind` bytes staying in it: `len` bytes from its IP header on, in
+ * clear and in one piece. The laws `codel`, `ecn-codel` and `drop-head` decide here; they pass everything in
+ * `tidemark_downlink`, and mark and drop nothing where this call is not made. Every other law passes everything here. After a
+ * DROP the next packet of the queue is asked about, at the same time. `verdict` is PASS after any error.
+ *
+ * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives, `packet` is null or valid for `len` bytes that nobody else uses meanwhile, `verdict` is
+ * null or valid for a write.
+ */
+enum tidemark_status tidemark_dequeue(const struct tidemark_instance *instance,
+                                      struct tidemark_ue ue,
+                                      uint64_t now_ns,
+                                      uint8_t drb,
+                                      uint8_t *packet,
+                                      size_t len,
+                                      uint64_t sojourn_ns,
+                                      uint64_t behind,
+                                      enum tidemark_verdict *verdict)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * Announces a call about this UE: what it will need begins to come from memory. A caller with several packets or frames at
+ * hand announces each before the first call, so that the waits, which are most of what a call costs with thousands of
+ * UEs, pass at the same time. Nothing changes, and nobody has to be alone with the UE for it.
+ *
+ * Fails with NULL_POINTER; NO_UE for a handle that no UE can have.
+ *
+ * # Safety
+ * `instance` is null or lives.
+ */
+enum tidemark_status tidemark_warm(const struct tidemark_instance *instance,
+                                   struct tidemark_ue ue)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
  * PDCP gave a packet this SN and sends it to the DU; `size` is the PDU's in bytes.
  *
  * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.

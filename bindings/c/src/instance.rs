@@ -115,6 +115,17 @@ impl Instance {
         place.enter((id.bits >> 32) as u32)
     }
 
+    /// Asks for the memory of a UE's place, without entering it.
+    #[inline]
+    pub(crate) fn warm(&self, id: UeId) -> Result<(), Status> {
+        let place = self.places.get(id.index() as usize).ok_or(Status::NoUe)?;
+        let begin = std::ptr::from_ref(place).cast::<u8>();
+        for line in (0..size_of::<Place>()).step_by(size_of::<[u64; 8]>()) {
+            prefetch(begin.wrapping_add(line));
+        }
+        Ok(())
+    }
+
     /// Bytes that an instance of this capacity takes before any DRB is set up.
     #[cfg(test)]
     const fn bytes(capacity: usize) -> usize {
@@ -124,6 +135,24 @@ impl Instance {
     fn free(&self) -> MutexGuard<'_, Vec<u32>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Begins to fetch a cache line. This reads nothing, as far as the program can tell.
+#[inline]
+fn prefetch(line: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect but on the cache, at any address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch(line.cast(), _MM_HINT_T0);
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        std::arch::asm!("prfm pldl1keep, [{line}]", line = in(reg) line, options(nostack, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = line;
 }
 
 impl UeId {
@@ -175,8 +204,9 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_ue_takes_about_a_kib() {
+    fn an_idle_ue_takes_less_than_a_kib() {
         let bytes = Instance::bytes(4_096) / 4_096;
-        assert!(bytes <= 1_100, "{bytes}");
+        println!("an idle UE through C: {bytes} bytes");
+        assert!(bytes <= 1_024, "{bytes}");
     }
 }

@@ -1,7 +1,7 @@
 //! The packet path: what is called for every packet, report and acknowledgement. Nothing here allocates, waits or makes a
 //! system call.
 
-use tidemark_core::{Bytes, Instant};
+use tidemark_core::{Bytes, Duration, Instant};
 use tidemark_marker::DeliveryStatus;
 use tidemark_marker::path::{DrbId, Ue};
 use tidemark_wire::nru::DlDataDeliveryStatus;
@@ -86,6 +86,63 @@ pub unsafe extern "C" fn tidemark_downlink(
     // SAFETY: not null, so valid by contract.
     unsafe { verdict.write(found) };
     status
+}
+
+/// A packet leaves the caller's own queue after `sojourn_ns`, with `behind` bytes staying in it: `len` bytes from its IP header on, in
+/// clear and in one piece. The laws `codel`, `ecn-codel` and `drop-head` decide here; they pass everything in
+/// `tidemark_downlink`, and mark and drop nothing where this call is not made. Every other law passes everything here. After a
+/// DROP the next packet of the queue is asked about, at the same time. `verdict` is PASS after any error.
+///
+/// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `instance` is null or lives, `packet` is null or valid for `len` bytes that nobody else uses meanwhile, `verdict` is
+/// null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_dequeue(
+    instance: *const Instance,
+    ue: UeId,
+    now_ns: u64,
+    drb: u8,
+    packet: *mut u8,
+    len: usize,
+    sojourn_ns: u64,
+    behind: u64,
+    verdict: *mut Verdict,
+) -> Status {
+    if verdict.is_null() {
+        return Status::NullPointer;
+    }
+    let mut found = Verdict::Pass;
+    let (now, sojourn) = (Instant::from_nanos(now_ns), Duration::from_nanos(sojourn_ns));
+    // SAFETY: the caller's promises are handed on.
+    let status = unsafe {
+        with_ue(instance, ue, |ue| {
+            let packet = bytes(packet, len)?;
+            about_drb(ue, |ue| found = ue.dequeue(now, DrbId(drb), packet, sojourn, Bytes(behind)).into())
+        })
+    };
+    // SAFETY: not null, so valid by contract.
+    unsafe { verdict.write(found) };
+    status
+}
+
+/// Announces a call about this UE: what it will need begins to come from memory. A caller with several packets or frames at
+/// hand announces each before the first call, so that the waits, which are most of what a call costs with thousands of
+/// UEs, pass at the same time. Nothing changes, and nobody has to be alone with the UE for it.
+///
+/// Fails with NULL_POINTER; NO_UE for a handle that no UE can have.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `instance` is null or lives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_warm(instance: *const Instance, ue: UeId) -> Status {
+    guard(|| {
+        // SAFETY: null or alive by contract.
+        unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?.warm(ue)
+    })
 }
 
 /// PDCP gave a packet this SN and sends it to the DU; `size` is the PDU's in bytes.

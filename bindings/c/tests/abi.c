@@ -236,6 +236,49 @@ static void a_growing_queue_is_marked(void)
   tidemark_instance_free(instance);
 }
 
+static void laws_that_decide_at_a_queue_do_so_where_packets_leave_it(void)
+{
+  tidemark_instance *instance = instance_of(1);
+  tidemark_policy *policy = NULL;
+  const char *text = "[otherwise]\nlaw = 'drop-head'\n[[rules]]\nfive_qi = 80\nmarker = { law = 'ecn-codel' }\n";
+  IS(OK, tidemark_policy_new(text, &policy, NULL, 0));
+  tidemark_ue ue;
+  IS(OK, tidemark_ue_add(instance, &ue));
+  const tidemark_qos_flow flows[] = {{9, 80}, {5, 9}};
+  IS(OK, tidemark_drb_add(instance, ue, 1, 18, &flows[0], 1, policy));
+  IS(OK, tidemark_drb_add(instance, ue, 2, 18, &flows[1], 1, policy));
+  tidemark_policy_free(policy);
+
+  const uint64_t ms = 1000000;
+  uint8_t packet[1400];
+  datagram(packet, 1);
+  tidemark_verdict verdict;
+  IS(OK, tidemark_downlink(instance, ue, 0, 5, packet, sizeof packet, &verdict));
+  CHECK(verdict == TIDEMARK_VERDICT_PASS);
+  IS(OK, tidemark_dequeue(instance, ue, 1, 2, packet, sizeof packet, 99 * ms, 50000, &verdict));
+  CHECK(verdict == TIDEMARK_VERDICT_PASS);
+  IS(OK, tidemark_dequeue(instance, ue, 2, 2, packet, sizeof packet, 101 * ms, 50000, &verdict));
+  CHECK(verdict == TIDEMARK_VERDICT_DROP);
+
+  /* CoDel waits for an interval above its target; then the packet is marked, in place and with its checksum. */
+  unsigned marks = 0;
+  for (uint64_t now = 0; now < 400; now += 10) {
+    datagram(packet, 1);
+    IS(OK, tidemark_dequeue(instance, ue, now * ms, 1, packet, sizeof packet, 20 * ms, 50000, &verdict));
+    CHECK(verdict != TIDEMARK_VERDICT_DROP);
+    CHECK((packet[1] == 3) == (verdict == TIDEMARK_VERDICT_MARK));
+    CHECK(ones_complement(packet, 20) == 0xFFFF);
+    CHECK(now >= 100 || verdict == TIDEMARK_VERDICT_PASS);
+    marks += verdict == TIDEMARK_VERDICT_MARK;
+  }
+  CHECK(marks >= 2);
+  IS(NO_DRB, tidemark_dequeue(instance, ue, 0, 3, packet, sizeof packet, 0, 0, &verdict));
+  IS(BAD_LENGTH, tidemark_dequeue(instance, ue, 0, 1, packet, 0, 0, 0, &verdict));
+  IS(NULL_POINTER, tidemark_dequeue(instance, ue, 0, 1, NULL, 1, 0, 0, &verdict));
+  IS(NULL_POINTER, tidemark_dequeue(instance, ue, 0, 1, packet, 1, 0, 0, NULL));
+  tidemark_instance_free(instance);
+}
+
 static void wrong_arguments_do_no_harm(void)
 {
   tidemark_instance *instance = instance_of(1);
@@ -295,6 +338,10 @@ static void wrong_arguments_do_no_harm(void)
   IS(NULL_POINTER, tidemark_feedback_frame(NULL, ue, 0, 1, frame, sizeof frame));
 
   bool wanted = true;
+  const tidemark_ue nobody = {0x100000005};
+  IS(NO_UE, tidemark_warm(instance, nobody));
+  IS(OK, tidemark_warm(instance, ue));
+  IS(NULL_POINTER, tidemark_warm(NULL, ue));
   IS(NO_UE, tidemark_wants_report(instance, gone, 0, 1, &wanted));
   CHECK(!wanted);
   IS(OK, tidemark_wants_report(instance, ue, 0, 77, &wanted));
@@ -332,6 +379,7 @@ int main(void)
   instances_refuse_what_cannot_work();
   set_up_and_release();
   a_growing_queue_is_marked();
+  laws_that_decide_at_a_queue_do_so_where_packets_leave_it();
   wrong_arguments_do_no_harm();
   puts("ok");
   return 0;

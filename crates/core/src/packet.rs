@@ -101,6 +101,11 @@ pub enum TcpFeedback {
 ///
 /// Payloads without a readable TCP header (UDP, QUIC, ciphered) keep the defaults.
 pub trait Inspect {
+    /// The flow as a node tells it by the packet's five-tuple: connections that follow one another in one flow of the endpoints are
+    /// several.
+    fn five_tuple(&self, flow: FlowId) -> FlowId {
+        flow
+    }
     /// The TCP header, if there is one.
     fn tcp(&self) -> Option<TcpView> {
         None

@@ -1,6 +1,5 @@
 //! The marker of one DRB: what it is told, and what it answers.
 
-use alloc::boxed::Box;
 use core::hint::black_box;
 
 use tidemark_core::{BitRate, Bytes, Duration, FlowId, Inspect, Instant, Packet, Probability, Stream, TcpView};
@@ -106,33 +105,48 @@ impl Counters {
 /// The caller says what happens, in this order for one packet: [`handle_downlink`](Self::handle_downlink) when
 /// it arrives, then [`handle_pdcp_pdu`](Self::handle_pdcp_pdu) once PDCP has numbered it, unless PDCP drops it;
 /// [`handle_report`](Self::handle_report) whenever the DU says something. Nothing here allocates or fails after `new`.
-// Two pointers side by side, so that a caller who holds them waits for the state and for the flow at once.
+// What a packet reads lies together in the middle; what only a report or nobody reads lies at both ends. Nothing of it is behind
+// a pointer but tables, so that whoever holds a marker has all of it after one wait for memory.
+#[repr(C)]
 pub struct DrbMarker {
-    state: Box<State>,
-    flows: FlowTable,
-}
-
-/// What a packet reads lies together in the middle; what only a report or nobody reads lies at both ends.
-#[repr(C, align(64))]
-struct State {
     /// Its last fields are the estimate.
     estimator: EgressEstimator,
     backlog: Backlog,
     last_l4s: Option<Instant>,
     last_classic: Option<Instant>,
+    flows: FlowTable,
     probability: Probability,
     short_circuit: bool,
     law: Law,
     stream: Stream,
     /// Its first fields are what packets are counted with.
-    counters: Counters,
+    tally: Tally,
     /// Its first fields are what stands.
     profile: ProfileTable,
     busy: BusyTime,
     last_sojourn: Option<Duration>,
     retransmission: Option<Duration>,
-    blind: u32,
     poll_after: Duration,
+    blind: u32,
+}
+
+/// What is counted here; [`Counters`] has the tables' own besides.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+struct Tally {
+    packets: u64,
+    l4s_packets: u64,
+    classic_packets: u64,
+    ce_packets: u64,
+    l4s_marks: u64,
+    classic_marks: u64,
+    short_circuited: u64,
+    drops: u64,
+    rewritten_acks: u64,
+    pdus: u64,
+    discards: u64,
+    reports: u64,
+    empty_reports: u64,
 }
 
 impl DrbMarker {
@@ -142,7 +156,7 @@ impl DrbMarker {
     /// Names the first field of the configuration that cannot work.
     pub fn new(config: &MarkerConfig, sn_length: SnLength, stream: Stream) -> Result<Self, ConfigError> {
         config.validate()?;
-        let state = State {
+        Ok(Self {
             law: Law::new(&config.law),
             stream,
             profile: ProfileTable::new(config.profile_capacity, sn_length),
@@ -157,9 +171,9 @@ impl DrbMarker {
             retransmission: None,
             probability: Probability::ZERO,
             blind: 0,
-            counters: Counters::default(),
-        };
-        Ok(Self { state: Box::new(state), flows: FlowTable::new(config.flow_capacity) })
+            tally: Tally::default(),
+            flows: FlowTable::new(config.flow_capacity),
+        })
     }
 
     /// A downlink packet arrives, before PDCP. The caller applies the verdict: sets CE or drops.
@@ -167,18 +181,19 @@ impl DrbMarker {
     /// `rlc` is the true state of the RLC queue where the caller can see it; laws that work from F1-U ignore it.
     pub fn handle_downlink<P: Inspect>(&mut self, now: Instant, packet: &Packet<P>, rlc: Option<RlcQueue>) -> Verdict {
         let shown = Class::of(packet.ecn);
-        self.state.counters.packets += 1;
-        self.state.counters.ce_packets += u64::from(shown.is_none());
+        self.tally.packets += 1;
+        self.tally.ce_packets += u64::from(shown.is_none());
         let mut segment = packet.size.0;
         let mut rtt = None;
         let mut known = None;
         let mut tcp = None;
-        if let Some(flow) = self.flows.admit(now, packet.flow) {
+        let id = packet.payload.five_tuple(packet.flow);
+        if let Some(flow) = self.flows.admit(now, id) {
             flow.downlink(now, shown, packet.size.0);
             tcp = packet.payload.tcp();
             if let Some(tcp) = &tcp {
                 flow.handshake(now, tcp, true);
-                if self.state.short_circuit {
+                if self.short_circuit {
                     flow.feedback.downlink(tcp);
                 }
             }
@@ -188,19 +203,19 @@ impl DrbMarker {
         let class = known.or(shown).unwrap_or(Class::L4s);
         match class {
             Class::L4s => {
-                self.state.counters.l4s_packets += 1;
-                self.state.last_l4s = Some(now);
+                self.tally.l4s_packets += 1;
+                self.last_l4s = Some(now);
             }
             Class::Classic => {
-                self.state.counters.classic_packets += 1;
-                self.state.last_classic = Some(now);
+                self.tally.classic_packets += 1;
+                self.last_classic = Some(now);
             }
             Class::NotEct => {}
         }
         let egress = self.egress(now);
         let head_of_line = match rlc {
             Some(rlc) => rlc.head_of_line,
-            None if self.state.law.looks_at_head() => self.state.profile.head_of_line(now).unwrap_or(Duration::ZERO),
+            None if self.law.looks_at_head() => self.profile.head_of_line(now).unwrap_or(Duration::ZERO),
             None => Duration::ZERO,
         };
         let arrival = Arrival {
@@ -209,19 +224,19 @@ impl DrbMarker {
             size: packet.size.as_f64(),
             backlog: self.level(now),
             egress,
-            average: self.state.estimator.average(),
+            average: self.estimator.average(),
             class,
             segment: segment as f64,
             rtt,
-            shared: self.is_alive(self.state.last_l4s, now) && self.is_alive(self.state.last_classic, now),
+            shared: self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
         };
-        let odds = self.state.law.arrive(&arrival);
-        if self.state.law.decides_on_leaving() {
+        let odds = self.law.arrive(&arrival);
+        if self.law.decides_on_leaving() {
             return Verdict::Pass;
         }
         match self.decide(packet, class, odds) {
-            Verdict::Mark if self.state.short_circuit && self.book(packet.flow, tcp.as_ref()) => {
-                self.state.counters.short_circuited += 1;
+            Verdict::Mark if self.short_circuit && self.book(id, tcp.as_ref()) => {
+                self.tally.short_circuited += 1;
                 Verdict::Pass
             }
             verdict => verdict,
@@ -230,33 +245,33 @@ impl DrbMarker {
 
     /// PDCP gave the SDU this SN and sends it to the DU; `size` is the PDU's.
     pub fn handle_pdcp_pdu(&mut self, now: Instant, sn: u32, size: Bytes) {
-        self.state.counters.pdus += 1;
-        if self.state.profile.packets() == 0 {
-            self.state.busy = BusyTime::begin(now);
-            self.state.backlog.begin(now);
-            self.state.estimator.begin(now);
+        self.tally.pdus += 1;
+        if self.profile.packets() == 0 {
+            self.busy = BusyTime::begin(now);
+            self.backlog.begin(now);
+            self.estimator.begin(now);
         }
-        let before = self.state.profile.standing();
-        self.state.profile.record(now, sn, size);
-        let added = self.state.profile.standing() - before;
-        self.state.backlog.arrive(now, added.0, self.state.estimator.current());
+        let before = self.profile.standing();
+        self.profile.record(now, sn, size);
+        let added = self.profile.standing() - before;
+        self.backlog.arrive(now, added.0, self.estimator.current());
     }
 
     /// PDCP discarded an SDU that it had numbered.
     pub fn handle_discard(&mut self, _now: Instant, sn: u32) {
-        self.state.counters.discards += 1;
-        self.state.profile.discard(sn);
+        self.tally.discards += 1;
+        self.profile.discard(sn);
     }
 
     /// The DU reports.
     pub fn handle_report(&mut self, now: Instant, report: &DeliveryStatus) {
-        self.state.counters.reports += 1;
+        self.tally.reports += 1;
         match report.highest_transmitted {
             Some(sn) => self.transmitted(now, sn),
-            None => self.state.counters.empty_reports += 1,
+            None => self.tally.empty_reports += 1,
         }
         if let Some(sn) = report.highest_delivered {
-            self.state.retransmission = self.state.profile.deliver(now, sn).or(self.state.retransmission);
+            self.retransmission = self.profile.deliver(now, sn).or(self.retransmission);
         }
     }
 
@@ -269,11 +284,11 @@ impl DrbMarker {
         sojourn: Duration,
         rlc: RlcQueue,
     ) -> Verdict {
-        if !self.state.law.decides_on_leaving() {
+        if !self.law.decides_on_leaving() {
             return Verdict::Pass;
         }
         let class = Class::of(packet.ecn).unwrap_or(Class::L4s);
-        let odds = self.state.law.leave(&Departure { now, sojourn, behind: rlc.backlog, class });
+        let odds = self.law.leave(&Departure { now, sojourn, behind: rlc.backlog, class });
         self.decide(packet, class, odds)
     }
 
@@ -282,16 +297,17 @@ impl DrbMarker {
     pub fn handle_uplink<P: Inspect>(&mut self, now: Instant, packet: &mut Packet<P>) {
         let Some(tcp) = packet.payload.tcp() else { return };
         let opens = tcp.flags.syn && !tcp.flags.ack;
-        let flow = if opens { self.flows.admit(now, packet.flow) } else { self.flows.get(packet.flow) };
+        let id = packet.payload.five_tuple(packet.flow);
+        let flow = if opens { self.flows.admit(now, id) } else { self.flows.get(id) };
         if let Some(flow) = flow {
             flow.uplink(now);
             flow.handshake(now, &tcp, false);
-            if !self.state.short_circuit {
+            if !self.short_circuit {
                 return;
             }
             if let Some(feedback) = flow.feedback.uplink(&tcp) {
                 packet.payload.set_tcp_feedback(feedback);
-                self.state.counters.rewritten_acks += 1;
+                self.tally.rewritten_acks += 1;
             }
         }
     }
@@ -299,24 +315,39 @@ impl DrbMarker {
     /// The DRB was re-established or moved to another DU: what stood in the old queue and what was measured of
     /// the old radio is forgotten, flows and their books are kept. What PDCP sends again is announced again.
     pub fn handle_handover(&mut self, now: Instant) {
-        self.state.profile.clear();
-        self.state.estimator.clear();
-        self.state.backlog = Backlog::new();
-        self.state.backlog.begin(now);
-        self.state.busy = BusyTime::begin(now);
-        (self.state.last_sojourn, self.state.retransmission) = (None, None);
-        self.state.blind = 0;
+        self.profile.clear();
+        self.estimator.clear();
+        self.backlog = Backlog::new();
+        self.backlog.begin(now);
+        self.busy = BusyTime::begin(now);
+        (self.last_sojourn, self.retransmission) = (None, None);
+        self.blind = 0;
     }
 
-    /// Reads a word of every cache line of the state that a packet reads.
+    /// Reads a word of every cache line that a downlink packet reads, so that the waits for them pass at the same time.
     #[inline]
     pub(crate) fn warm(&self) {
-        let state = &*self.state;
-        black_box(state.estimator.average());
-        black_box((state.last_classic, state.law.looks_at_head()));
-        black_box(state.counters.packets);
-        black_box(state.counters.short_circuited);
-        black_box(state.profile.standing());
+        black_box(self.estimator.average());
+        black_box((self.last_classic, self.law.looks_at_head()));
+        black_box(self.tally.packets);
+        black_box(self.tally.rewritten_acks);
+        black_box(self.profile.standing());
+    }
+
+    /// The same for a report.
+    #[inline]
+    pub(crate) fn warm_report(&self) {
+        self.profile.warm();
+        self.estimator.warm();
+        black_box((self.backlog.report_age(Instant::ZERO), self.blind));
+        black_box(self.tally.reports);
+    }
+
+    /// The same for an acknowledgement.
+    #[inline]
+    pub(crate) fn warm_uplink(&self) {
+        self.flows.warm();
+        black_box((self.short_circuit, self.tally.rewritten_acks));
     }
 
     /// True if the flow is remembered.
@@ -327,7 +358,7 @@ impl DrbMarker {
     /// True while a queue stands and the last report is too old to say how long: the caller may set the polling
     /// flag of the next DL USER DATA frame (TS 38.425 5.5.3.7).
     pub fn wants_report(&self, now: Instant) -> bool {
-        self.state.profile.packets() > 0 && self.state.backlog.report_age(now) > self.state.poll_after
+        self.profile.packets() > 0 && self.backlog.report_age(now) > self.poll_after
     }
 
     /// What the marker believes at `now`.
@@ -337,22 +368,35 @@ impl DrbMarker {
         let rate = egress.map_or(0.0, |egress| egress.rate.as_bytes_per_sec());
         Estimate {
             backlog: Bytes(level as u64),
-            standing: self.state.profile.standing(),
-            packets: self.state.profile.packets(),
+            standing: self.profile.standing(),
+            packets: self.profile.packets(),
             egress,
             sojourn: (rate > 0.0).then(|| Duration::from_secs_f64(level / rate)),
-            last_sojourn: self.state.last_sojourn,
-            head_of_line: self.state.profile.head_of_line(now),
-            retransmission: self.state.retransmission,
-            probability: self.state.probability,
-            report_age: self.state.backlog.report_age(now),
+            last_sojourn: self.last_sojourn,
+            head_of_line: self.profile.head_of_line(now),
+            retransmission: self.retransmission,
+            probability: self.probability,
+            report_age: self.backlog.report_age(now),
         }
     }
 
     /// What happened so far.
     pub fn counters(&self) -> Counters {
-        let anomalies = self.state.profile.anomalies;
+        let (tally, anomalies) = (self.tally, self.profile.anomalies);
         Counters {
+            packets: tally.packets,
+            l4s_packets: tally.l4s_packets,
+            classic_packets: tally.classic_packets,
+            ce_packets: tally.ce_packets,
+            l4s_marks: tally.l4s_marks,
+            classic_marks: tally.classic_marks,
+            short_circuited: tally.short_circuited,
+            drops: tally.drops,
+            rewritten_acks: tally.rewritten_acks,
+            pdus: tally.pdus,
+            discards: tally.discards,
+            reports: tally.reports,
+            empty_reports: tally.empty_reports,
             unknown_sns: anomalies.unknown,
             repeated_sns: anomalies.repeated,
             skipped_sns: anomalies.skipped,
@@ -361,28 +405,27 @@ impl DrbMarker {
             untimed_deliveries: anomalies.untimed,
             flows_evicted: self.flows.evicted(),
             flows_refused: self.flows.refused(),
-            reports_are_blind: self.state.blind >= BLIND_REPORTS,
-            ..self.state.counters
+            reports_are_blind: self.blind >= BLIND_REPORTS,
         }
     }
 
     fn transmitted(&mut self, now: Instant, sn: u32) {
-        let was_busy = self.state.profile.packets() > 0;
-        let progress = self.state.profile.transmit(now, sn);
+        let was_busy = self.profile.packets() > 0;
+        let progress = self.profile.transmit(now, sn);
         if was_busy {
             let bytes = progress.map_or(0, |progress| progress.bytes);
-            let head = self.state.profile.head_of_line(now);
-            if let Some(stretch) = self.state.busy.report(now, bytes, head) {
-                self.state.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
+            let head = self.profile.head_of_line(now);
+            if let Some(stretch) = self.busy.report(now, bytes, head) {
+                self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
             }
         }
         if let Some(progress) = progress {
-            self.state.last_sojourn = progress.sojourn.or(self.state.last_sojourn);
-            let follows_arrival = self.state.profile.packets() < 5
+            self.last_sojourn = progress.sojourn.or(self.last_sojourn);
+            let follows_arrival = self.profile.packets() < 5
                 && progress.sojourn.is_some_and(|sojourn| sojourn < Duration::from_micros(200));
-            self.state.blind = if follows_arrival { self.state.blind.saturating_add(1) } else { 0 };
+            self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };
         }
-        self.state.backlog.report(now, self.state.profile.standing().0, was_busy);
+        self.backlog.report(now, self.profile.standing().0, was_busy);
     }
 
     /// Puts a mark into the flow's books instead of the packet; false for flows that can't have it so.
@@ -392,16 +435,16 @@ impl DrbMarker {
 
     /// Applies what the law said to what the packet allows.
     fn decide<P>(&mut self, packet: &Packet<P>, class: Class, odds: Odds) -> Verdict {
-        self.state.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
-        if self.state.stream.chance(odds.drop) {
-            self.state.counters.drops += 1;
+        self.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
+        if self.stream.chance(odds.drop) {
+            self.tally.drops += 1;
             return Verdict::Drop;
         }
         let markable = Class::of(packet.ecn).is_some_and(|shown| shown != Class::NotEct);
-        if markable && self.state.stream.chance(odds.mark) {
+        if markable && self.stream.chance(odds.mark) {
             match class {
-                Class::L4s => self.state.counters.l4s_marks += 1,
-                Class::Classic | Class::NotEct => self.state.counters.classic_marks += 1,
+                Class::L4s => self.tally.l4s_marks += 1,
+                Class::Classic | Class::NotEct => self.tally.classic_marks += 1,
             }
             return Verdict::Mark;
         }
@@ -409,20 +452,20 @@ impl DrbMarker {
     }
 
     fn level(&self, now: Instant) -> f64 {
-        self.state.backlog.level(now, self.state.profile.standing().0, self.state.estimator.current())
+        self.backlog.level(now, self.profile.standing().0, self.estimator.current())
     }
 
     /// The estimate, lowered by a silence that can only mean that nothing is transmitted.
     fn egress(&self, now: Instant) -> Option<Egress> {
-        let egress = self.state.estimator.current()?;
-        if self.state.profile.packets() == 0 {
+        let egress = self.estimator.current()?;
+        if self.profile.packets() == 0 {
             return Some(egress);
         }
-        let silence = self.state.backlog.silence(now);
+        let silence = self.backlog.silence(now);
         if silence.is_zero() {
             return Some(egress);
         }
-        let left = 1.0 - silence.as_secs_f64() / self.state.estimator.window().as_secs_f64();
+        let left = 1.0 - silence.as_secs_f64() / self.estimator.window().as_secs_f64();
         Some(Egress { rate: BitRate::from_bps_f64(egress.rate.as_bps() as f64 * left.max(0.0)), ..egress })
     }
 

@@ -21,6 +21,7 @@
 //!   sends too little to correct it.
 
 use alloc::boxed::Box;
+use core::hint::black_box;
 
 use tidemark_core::{BitRate, Duration, Instant};
 
@@ -72,12 +73,19 @@ pub(crate) struct EgressEstimator {
     /// Busy time observed since the DRB was set up.
     seen: u64,
     bytes: u64,
-    all: Sums,
-    conclusive: Sums,
+    /// Behind a pointer, since only reports need them and markers lie where UEs lie.
+    sums: Box<BothSums>,
     // What a packet needs of the estimator, at the end, beside what it needs of the rest.
     window: u64,
     current: Option<Egress>,
     average: f64,
+}
+
+/// Sums over all samples of the window, and over those that show what the radio gave.
+#[derive(Default)]
+struct BothSums {
+    all: Sums,
+    conclusive: Sums,
 }
 
 impl EgressEstimator {
@@ -91,13 +99,20 @@ impl EgressEstimator {
             clock: 0,
             taken: Instant::ZERO,
             bytes: 0,
-            all: Sums::default(),
-            conclusive: Sums::default(),
+            sums: Box::default(),
             current: None,
             best: Egress::default(),
             average: 0.0,
             seen: 0,
         }
+    }
+
+    /// Reads what a sample will need.
+    #[inline]
+    pub(crate) fn warm(&self) {
+        black_box(self.ring[self.first].end);
+        black_box(self.ring[(self.first + self.len) % RING].end);
+        black_box(self.sums.all.squares);
     }
 
     /// The estimate as of the last sample.
@@ -182,7 +197,7 @@ impl EgressEstimator {
 
     fn empty(&mut self) {
         (self.first, self.len, self.clock, self.bytes) = (0, 0, 0, 0);
-        (self.all, self.conclusive) = (Sums::default(), Sums::default());
+        (self.sums.all, self.sums.conclusive) = (Sums::default(), Sums::default());
     }
 
     fn add_to_average(&mut self, span: u64, bytes: u64) {
@@ -195,8 +210,8 @@ impl EgressEstimator {
 
     fn evaluate(&self) -> Egress {
         Egress {
-            rate: BitRate::from_bps((self.all.mean() as u64).saturating_mul(8)),
-            deviation: BitRate::from_bytes_per_sec(libm::sqrt(self.conclusive.variance() as f64)),
+            rate: BitRate::from_bps((self.sums.all.mean() as u64).saturating_mul(8)),
+            deviation: BitRate::from_bytes_per_sec(libm::sqrt(self.sums.conclusive.variance() as f64)),
         }
     }
 
@@ -207,16 +222,16 @@ impl EgressEstimator {
         self.ring[(self.first + self.len) % RING] = sample;
         self.len += 1;
         self.bytes += sample.bytes;
-        self.all.add(sample);
+        self.sums.all.add(sample);
         if sample.conclusive {
-            self.conclusive.add(sample);
+            self.sums.conclusive.add(sample);
         }
     }
     fn forget(&mut self, sample: Sample) {
         self.bytes -= sample.bytes;
-        self.all.subtract(sample);
+        self.sums.all.subtract(sample);
         if sample.conclusive {
-            self.conclusive.subtract(sample);
+            self.sums.conclusive.subtract(sample);
         }
     }
 }

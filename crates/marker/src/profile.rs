@@ -9,6 +9,7 @@
 //! backlog in bytes is exact whenever SDUs are of one size, and right in total always.
 
 use alloc::boxed::Box;
+use core::hint::black_box;
 
 use tidemark_core::{Bytes, Duration, Instant};
 
@@ -96,6 +97,15 @@ impl ProfileTable {
             started: false,
             anomalies: Anomalies::default(),
         }
+    }
+
+    /// Reads what a report will need.
+    #[inline]
+    pub(crate) fn warm(&self) {
+        black_box(self.sizes[self.slot(self.head)]);
+        self.ingress.warm();
+        self.transmitted.warm();
+        black_box(self.anomalies.untimed);
     }
 
     /// Nothing stands any more, and the next SDU may have any SN.

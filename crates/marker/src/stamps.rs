@@ -1,6 +1,7 @@
 //! Times of a run of SDUs, run-length coded: one stamp for all the SDUs that share it.
 
 use alloc::boxed::Box;
+use core::hint::black_box;
 
 use tidemark_core::{Duration, Instant};
 
@@ -16,8 +17,8 @@ struct Stamp {
 /// A fixed ring of stamps in the order of their counts.
 pub(crate) struct Stamps {
     ring: Box<[Stamp]>,
-    first: usize,
-    len: usize,
+    first: u32,
+    len: u32,
     /// Copies of the ends, so that a packet need not wait for the ring to come into the cache.
     oldest: Stamp,
     newest: Stamp,
@@ -31,23 +32,29 @@ impl Stamps {
         Self { ring, first: 0, len: 0, oldest: Stamp::default(), newest: Stamp::default() }
     }
 
+    /// Reads what letting the oldest stamp go will need.
+    #[inline]
+    pub(crate) fn warm(&self) {
+        black_box(self.at(1).count);
+    }
+
     /// Empties the ring; a queue that is mostly short then lives in its first cache lines.
     pub(crate) fn clear(&mut self) {
         (self.first, self.len) = (0, 0);
     }
 
     fn at(&self, index: usize) -> Stamp {
-        self.ring[(self.first + index) & (self.ring.len() - 1)]
+        self.ring[(self.first as usize + index) & (self.ring.len() - 1)]
     }
 
     fn pop(&mut self) {
-        self.first = (self.first + 1) & (self.ring.len() - 1);
+        self.first = (self.first + 1) & (self.ring.len() as u32 - 1);
         self.len -= 1;
         self.oldest = self.at(0);
     }
 
     fn push(&mut self, count: u64, now: Instant) {
-        let slot = (self.first + self.len) & (self.ring.len() - 1);
+        let slot = (self.first + self.len) as usize & (self.ring.len() - 1);
         self.newest = Stamp { count: count as u32, micros: (now.as_nanos() / 1_000) as u32 };
         self.ring[slot] = self.newest;
         if self.len == 0 {
@@ -62,7 +69,7 @@ impl Stamps {
     pub(crate) fn open(&mut self, count: u64, now: Instant) {
         if self.len > 0 {
             let step = age_step(age(self.oldest, now));
-            if age_of(self.newest, now) < step || self.len == self.ring.len() {
+            if age_of(self.newest, now) < step || self.len as usize == self.ring.len() {
                 return;
             }
         }
@@ -84,7 +91,7 @@ impl Stamps {
 
     /// Stamps everything up to `count` with `now`; true where the oldest stamp had to give way.
     pub(crate) fn close(&mut self, count: u64, now: Instant) -> bool {
-        let full = self.len == self.ring.len();
+        let full = self.len as usize == self.ring.len();
         if full {
             self.pop();
         }

@@ -36,6 +36,15 @@ impl Sum {
         let sum = address(address(self, source), destination);
         sum.word(u16::from(protocol)).bytes(&len.to_be_bytes())
     }
+    /// The sum behind a checksum field, to be changed and written back (RFC 1624).
+    pub(crate) const fn behind(checksum: u16) -> Self {
+        Self(!checksum as u64)
+    }
+    /// Four bytes at an even offset changed from `old` to `new`.
+    pub(crate) const fn replace(mut self, old: u32, new: u32) -> Self {
+        self.0 += !old as u64 + new as u64;
+        self
+    }
     /// The sum folded into 16 bits.
     const fn folded(self) -> u16 {
         let mut sum = self.0;

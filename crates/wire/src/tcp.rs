@@ -114,11 +114,19 @@ impl<T: AsRef<[u8]>> Packet<T> {
             seq: self.seq(),
             ack: self.ack(),
             payload: self.payload().len() as u32,
-            accecn: self.options().flatten().find_map(|option| match option {
-                TcpOption::AccEcn(option) => Some(option.counters),
-                _ => None,
-            }),
+            accecn: self.accecn(),
         }
+    }
+    /// The counters of the first AccECN option.
+    fn accecn(&self) -> Option<AccEcnCounters> {
+        let header = &self.0.as_ref()[..self.header_len()];
+        let mut at = HEADER_LEN;
+        while let Some(Ok((kind, data))) = option::next_option(header, &mut at) {
+            if let Some(order) = AccEcnOrder::from_kind(kind) {
+                return Some(AccEcnOption::parse(order, &header[data]).counters);
+            }
+        }
+        None
     }
 }
 
@@ -150,40 +158,52 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
     /// Rewrites the ACE field, AE, CWR and ECE, with the low three bits of `ace` and updates the checksum.
     pub fn set_ace(&mut self, ace: u8) {
-        self.set_flag_bits(0b111 << 6, u16::from(ace) << 6);
+        let sum = Sum::behind(self.checksum());
+        let sum = self.replace_ace(ace, sum);
+        self.set_checksum(sum.checksum());
     }
     /// Rewrites those counters that the AccECN options carry and `counters` has, and updates the checksum. Counters
     /// are cut to 24 bits (RFC 9768 3.2.3). No option is added.
     pub fn set_accecn_counters(&mut self, counters: &AccEcnCounters) {
+        let sum = Sum::behind(self.checksum());
+        let sum = self.replace_counters(counters, sum);
+        self.set_checksum(sum.checksum());
+    }
+    fn replace_ace(&mut self, ace: u8, sum: Sum) -> Sum {
+        const ACE: u16 = 0b111 << 6;
+        let old = self.word(12);
+        let new = old & !ACE | u16::from(ace) << 6 & ACE;
+        self.0.as_mut()[12..14].copy_from_slice(&new.to_be_bytes());
+        sum.replace(old.into(), new.into())
+    }
+    fn replace_counters(&mut self, counters: &AccEcnCounters, mut sum: Sum) -> Sum {
         let header_len = self.header_len();
+        let header = &mut self.0.as_mut()[..header_len];
         let mut at = HEADER_LEN;
-        while let Some(Ok((kind, data))) = option::next_option(&self.0.as_ref()[..header_len], &mut at) {
+        while let Some(Ok((kind, data))) = option::next_option(header, &mut at) {
             let Some(order) = AccEcnOrder::from_kind(kind) else { continue };
-            for (field, new) in order.fields(counters).into_iter().enumerate() {
-                let start = data.start + 3 * field;
-                if start + 3 > data.end {
-                    break;
-                }
-                if let Some(new) = new {
-                    self.replace(start, &new.to_be_bytes()[1..]);
-                }
+            // Two words hold a counter, at whose beginning or end it lies.
+            let shift = if data.start.is_multiple_of(2) { [8, 0, 8] } else { [0, 8, 0] };
+            let (fields, _) = header[data].as_chunks_mut::<3>();
+            for ((field, new), shift) in fields.iter_mut().zip(order.fields(counters)).zip(shift) {
+                let Some(new) = new else { continue };
+                let old = u32::from_be_bytes([0, field[0], field[1], field[2]]);
+                let [_, new_bytes @ ..] = new.to_be_bytes();
+                *field = new_bytes;
+                sum = sum.replace(old << shift, (new & 0xFF_FFFF) << shift);
             }
         }
-    }
-    /// Replaces header bytes and updates the checksum.
-    fn replace(&mut self, at: usize, new: &[u8]) {
-        let old = &self.0.as_ref()[at..at + new.len()];
-        let checksum = checksum::update_bytes(self.checksum(), at, old, new);
-        self.0.as_mut()[at..at + new.len()].copy_from_slice(new);
-        self.set_checksum(checksum);
+        sum
     }
     /// Rewrites the congestion feedback and updates the checksum.
     pub fn set_feedback(&mut self, feedback: TcpFeedback) {
         match feedback {
             TcpFeedback::Classic { ece } => self.set_ece(ece),
             TcpFeedback::AccEcn { ace, counters } => {
-                self.set_ace(ace);
-                self.set_accecn_counters(&counters);
+                let sum = Sum::behind(self.checksum());
+                let sum = self.replace_ace(ace, sum);
+                let sum = self.replace_counters(&counters, sum);
+                self.set_checksum(sum.checksum());
             }
         }
     }

@@ -49,7 +49,7 @@ pub enum LawConfig {
     Dualpi2(DualPi2Config),
     /// CoDel that drops where packets leave the queue (RFC 8289).
     Codel(CodelConfig),
-    /// CoDel that marks what is ECT, and drops the rest.
+    /// CoDel that marks what is ECT where packets leave the queue, and drops the rest.
     EcnCodel(CodelConfig),
     /// Drops the oldest packet above a delay (Brunello et al. section IV-B).
     DropHead(DropHeadConfig),
@@ -147,7 +147,8 @@ pub(crate) enum Law {
     L4Span(L4Span),
     Ramp(Ramp),
     Step(StepConfig),
-    DualPi2(DualPi2),
+    /// Boxed for its size: markers lie where UEs lie, and the other laws are small.
+    DualPi2(Box<DualPi2>),
     Codel(Codel),
     DropHead(DropHead),
     /// Boxed for its pipeline of reports, which no other law has.
@@ -161,7 +162,7 @@ impl Law {
             LawConfig::L4span(config) => Self::L4Span(L4Span::new(config)),
             LawConfig::Ramp(config) => Self::Ramp(Ramp::new(config)),
             LawConfig::Step(config) => Self::Step(*config),
-            LawConfig::Dualpi2(config) => Self::DualPi2(DualPi2::new(config)),
+            LawConfig::Dualpi2(config) => Self::DualPi2(Box::new(DualPi2::new(config))),
             LawConfig::Codel(config) => Self::Codel(Codel::new(config, false)),
             LawConfig::EcnCodel(config) => Self::Codel(Codel::new(config, true)),
             LawConfig::DropHead(config) => Self::DropHead(DropHead::new(config)),

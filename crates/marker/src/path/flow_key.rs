@@ -1,5 +1,6 @@
 //! From a five-tuple to a flow's id, under a secret key.
 
+use core::hash::Hasher;
 use core::net::IpAddr;
 
 use siphasher::sip::SipHasher13;
@@ -20,22 +21,26 @@ impl FlowKey {
     }
 
     /// The id of the flow that downlink packets with this five-tuple belong to.
+    #[inline]
     pub fn flow(&self, tuple: &FiveTuple) -> FlowId {
-        let mut bytes = [0; 38];
-        let (source, destination) = match (tuple.source, tuple.destination) {
+        let mut hasher = SipHasher13::new_with_keys(self.0[0], self.0[1]);
+        // Addresses of one version are of one length, so that no two tuples are hashed as the same words.
+        match (tuple.source, tuple.destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => {
-                (u128::from(source.to_bits()), u128::from(destination.to_bits()))
+                hasher.write_u64(u64::from(source.to_bits()) << 32 | u64::from(destination.to_bits()));
             }
-            (source, destination) => (wide(source), wide(destination)),
-        };
-        bytes[..16].copy_from_slice(&source.to_be_bytes());
-        bytes[16..32].copy_from_slice(&destination.to_be_bytes());
+            (source, destination) => {
+                for address in [wide(source), wide(destination)] {
+                    hasher.write_u64((address >> 64) as u64);
+                    hasher.write_u64(address as u64);
+                }
+            }
+        }
         let (source_port, destination_port) = tuple.ports.unwrap_or_default();
-        bytes[32..34].copy_from_slice(&source_port.to_be_bytes());
-        bytes[34..36].copy_from_slice(&destination_port.to_be_bytes());
-        bytes[36] = tuple.protocol;
-        bytes[37] = u8::from(tuple.source.is_ipv6()) << 1 | u8::from(tuple.ports.is_some());
-        let hash = SipHasher13::new_with_keys(self.0[0], self.0[1]).hash(&bytes);
+        let ports = u64::from(source_port) << 48 | u64::from(destination_port) << 32;
+        let kind = u64::from(tuple.source.is_ipv6()) << 1 | u64::from(tuple.ports.is_some());
+        hasher.write_u64(ports | u64::from(tuple.protocol) << 8 | kind);
+        let hash = hasher.finish();
         FlowId((hash ^ hash >> 32) as u32)
     }
 }

@@ -8,6 +8,7 @@
 //! | a packet from the UPF, its QFI known, in clear | [`Ue::downlink`] |
 //! | PDCP numbered it and sends it to the DU | [`Ue::pdcp_pdu`] |
 //! | PDCP discarded it | [`Ue::discard`] |
+//! | a packet leaves the caller's own queue | [`Ue::dequeue`], for laws that decide there |
 //! | DL DATA DELIVERY STATUS on F1-U | [`Ue::feedback`] |
 //! | a packet towards the UPF, in clear | [`Ue::uplink`] |
 //! | DRB set-up, release; handover | [`Ue::add_drb`], [`Ue::remove_drb`], [`Ue::handover`] |

@@ -3,13 +3,13 @@
 use alloc::boxed::Box;
 use core::hint::black_box;
 
-use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet, Stream, TcpFeedback, TcpView};
+use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet, Stream, TcpFeedback, TcpView};
 use tidemark_wire::{View, tcp};
 
 use crate::config::{ConfigError, MarkerConfig};
 use crate::drb::{Counters, DrbMarker, Estimate};
 use crate::path::flow_key::FlowKey;
-use crate::report::{DeliveryStatus, SnLength};
+use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::Verdict;
 
 /// DRB identity (TS 38.331 `DRB-Identity`), 1 to 32.
@@ -41,6 +41,7 @@ pub enum SetupError {
 /// What happened to a UE's packets outside of its DRBs' markers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[repr(C)]
 pub struct UeCounters {
     /// Downlink packets.
     pub downlink: u64,
@@ -56,20 +57,36 @@ pub struct UeCounters {
 
 /// One UE of the packet path.
 ///
-/// With thousands of UEs every cache line counts: a packet reads the first two, where its DRB's pointers are among
-/// the first.
+/// With thousands of UEs every wait for memory counts: the DRB that was set up first, for most UEs their only one, lies here and
+/// not behind a pointer.
 #[repr(C, align(64))]
 pub struct Ue {
-    /// DRB index by QFI; `NONE` where there is none.
-    qfi_to_drb: [u8; QFIS],
+    first: Option<DrbMarker>,
     key: FlowKey,
     counters: UeCounters,
+    /// The QoS flows of the first DRB, by QFI.
+    first_qfis: u64,
+    /// The first DRB's index.
+    first_index: u8,
     /// Set up with the second DRB.
-    syns: Option<Box<Syns>>,
-    drbs: [Option<DrbMarker>; DRBS],
+    others: Option<Box<Others>>,
 }
 
 const NONE: u8 = u8::MAX;
+
+/// What a UE with several DRBs needs.
+struct Others {
+    /// DRB index by QFI; `NONE` where there is none, and for those of the first DRB.
+    carriers: [u8; QFIS],
+    drbs: [Option<Box<DrbMarker>>; DRBS],
+    syns: Syns,
+}
+
+impl Default for Others {
+    fn default() -> Self {
+        Self { carriers: [NONE; QFIS], drbs: [const { None }; DRBS], syns: Syns::default() }
+    }
+}
 
 /// The last uplink SYNs of a UE with several DRBs.
 #[derive(Default)]
@@ -89,13 +106,7 @@ struct Syn {
 impl Ue {
     /// A UE without DRBs. The key tells its flows apart, and is best drawn at random once for the whole instance.
     pub fn new(key: FlowKey) -> Self {
-        Self {
-            key,
-            counters: UeCounters::default(),
-            qfi_to_drb: [NONE; QFIS],
-            syns: None,
-            drbs: [const { None }; DRBS],
-        }
+        Self { first: None, key, counters: UeCounters::default(), first_qfis: 0, first_index: NONE, others: None }
     }
 
     /// Sets up a DRB that carries these QoS flows; all memory that it will ever use is allocated here. A QoS flow
@@ -115,15 +126,17 @@ impl Ue {
         if qfis.iter().any(|qfi| usize::from(*qfi) >= QFIS) {
             return Err(SetupError::Qfi);
         }
-        if self.drbs[index].is_some() {
+        if self.drb(drb).is_some() {
             return Err(SetupError::Exists);
         }
-        self.drbs[index] = Some(DrbMarker::new(config, sn_length, stream)?);
-        if self.syns.is_none() && self.drbs.iter().flatten().count() > 1 {
-            self.syns = Some(Box::default());
+        let marker = DrbMarker::new(config, sn_length, stream)?;
+        if self.first.is_none() {
+            (self.first, self.first_index) = (Some(marker), index as u8);
+        } else {
+            self.others.get_or_insert_default().drbs[index] = Some(Box::new(marker));
         }
         for qfi in qfis {
-            self.qfi_to_drb[usize::from(*qfi)] = index as u8;
+            self.map_qfi(*qfi, drb);
         }
         Ok(())
     }
@@ -131,8 +144,13 @@ impl Ue {
     /// Releases a DRB, and gives its counters as they were last. `None` for one that is not set up.
     pub fn remove_drb(&mut self, drb: DrbId) -> Option<Counters> {
         let index = index(drb)?;
-        let marker = self.drbs[index].take()?;
-        for carrier in &mut self.qfi_to_drb {
+        if index == usize::from(self.first_index) {
+            (self.first_index, self.first_qfis) = (NONE, 0);
+            return self.first.take().map(|marker| marker.counters());
+        }
+        let others = self.others.as_mut()?;
+        let marker = others.drbs[index].take()?;
+        for carrier in &mut others.carriers {
             if *carrier == index as u8 {
                 *carrier = NONE;
             }
@@ -142,9 +160,15 @@ impl Ue {
 
     /// A QoS flow is mapped to this DRB from now on. False for a QFI or a DRB that does not exist.
     pub fn map_qfi(&mut self, qfi: u8, drb: DrbId) -> bool {
-        let Some(index) = index(drb).filter(|index| self.drbs[*index].is_some()) else { return false };
-        let Some(carrier) = self.qfi_to_drb.get_mut(usize::from(qfi)) else { return false };
-        *carrier = index as u8;
+        if usize::from(qfi) >= QFIS || self.drb(drb).is_none() {
+            return false;
+        }
+        let index = drb.0 - 1;
+        let (bit, is_first) = (1 << qfi, index == self.first_index);
+        self.first_qfis = if is_first { self.first_qfis | bit } else { self.first_qfis & !bit };
+        if let Some(others) = &mut self.others {
+            others.carriers[usize::from(qfi)] = if is_first { NONE } else { index };
+        }
         true
     }
 
@@ -152,7 +176,7 @@ impl Ue {
     /// forgotten, and so is what stood in its queues; what PDCP sends again is to be announced again. Flows and their
     /// books move with the UE.
     pub fn handover(&mut self, now: Instant) {
-        for marker in self.drbs.iter_mut().flatten() {
+        for marker in self.markers() {
             marker.handle_handover(now);
         }
     }
@@ -160,9 +184,8 @@ impl Ue {
     /// Reads what a packet of this QoS flow will need.
     #[inline]
     pub(crate) fn warm(&self, qfi: u8) {
-        let carrier = self.qfi_to_drb.get(usize::from(qfi)).copied().unwrap_or(NONE);
         black_box(self.counters.downlink);
-        if let Some(marker) = self.drbs.get(usize::from(carrier)).and_then(Option::as_ref) {
+        if let Some(marker) = self.first.as_ref().filter(|_| qfi < 64 && self.first_qfis >> qfi & 1 == 1) {
             marker.warm();
         }
     }
@@ -172,14 +195,21 @@ impl Ue {
     #[inline]
     pub fn downlink(&mut self, now: Instant, qfi: u8, packet: &mut [u8]) -> Verdict {
         self.counters.downlink += 1;
-        let carrier = self.qfi_to_drb.get(usize::from(qfi)).copied().unwrap_or(NONE);
-        // A branch and not an index for what is most frequent: the first DRB is then read without waiting for the QFI.
-        let [first, others @ ..] = &mut self.drbs;
-        let marker = if carrier == 0 { first.as_mut() } else { other(others, carrier) };
+        let is_first = qfi < 64 && self.first_qfis >> qfi & 1 == 1;
+        let (marker, syns) = match &mut self.others {
+            None => (self.first.as_mut().filter(|_| is_first), None),
+            Some(others) if is_first => (self.first.as_mut(), Some(&mut others.syns)),
+            Some(others) => {
+                let Others { carriers, drbs, syns } = &mut **others;
+                (carried(carriers, drbs, qfi), Some(syns))
+            }
+        };
         let Some(marker) = marker else {
             self.counters.unknown_qfi += 1;
             return Verdict::Pass;
         };
+        // What is read here comes while the headers are looked at.
+        marker.warm();
         let Ok(view) = View::parse(packet) else {
             self.counters.unparsed += 1;
             return Verdict::Pass;
@@ -187,7 +217,7 @@ impl Ue {
         let headers = view.headers();
         let flow = self.key.flow(&headers.five_tuple);
         let mut packet = Packet { flow, size: Bytes(headers.len as u64), ecn: headers.ecn, payload: view };
-        if let Some(syns) = self.syns.as_deref_mut()
+        if let Some(syns) = syns
             && let Some(syn) = syns.take(flow)
         {
             let mut seen = Packet { flow, size: Bytes::ZERO, ecn: packet.ecn, payload: Seen(syn.tcp) };
@@ -215,10 +245,38 @@ impl Ue {
         }
     }
 
+    /// A packet leaves the queue in front of the radio after `sojourn`, with `behind` bytes staying: where laws that decide there do
+    /// so (`codel`, `ecn-codel`, `drop-head`), which pass everything in [`downlink`](Self::downlink). For a caller whose own queue it
+    /// is, with packets in clear; other laws pass everything here. After a drop the next packet is asked about, at the same time.
+    pub fn dequeue(
+        &mut self,
+        now: Instant,
+        drb: DrbId,
+        packet: &mut [u8],
+        sojourn: Duration,
+        behind: Bytes,
+    ) -> Verdict {
+        let Some(marker) = self.marker(drb) else { return Verdict::Pass };
+        let Ok(view) = View::parse(packet) else {
+            self.counters.unparsed += 1;
+            return Verdict::Pass;
+        };
+        let headers = view.headers();
+        // No law looks at flows here.
+        let mut packet = Packet { flow: FlowId(0), size: Bytes(headers.len as u64), ecn: headers.ecn, payload: view };
+        let queue = RlcQueue { backlog: behind, ..RlcQueue::default() };
+        let verdict = marker.handle_dequeue(now, &packet, sojourn, queue);
+        if verdict == Verdict::Mark {
+            packet.payload.set_ecn(packet.ecn.marked());
+        }
+        verdict
+    }
+
     /// The DU reports on a DRB.
     #[inline]
     pub fn feedback(&mut self, now: Instant, drb: DrbId, report: &DeliveryStatus) {
         if let Some(marker) = self.marker(drb) {
+            marker.warm_report();
             marker.handle_report(now, report);
         }
     }
@@ -227,6 +285,9 @@ impl Ue {
     #[inline]
     pub fn uplink(&mut self, now: Instant, packet: &mut [u8]) {
         self.counters.uplink += 1;
+        if let Some(first) = &self.first {
+            first.warm_uplink();
+        }
         let Ok(view) = View::parse(packet) else {
             self.counters.unparsed += 1;
             return;
@@ -238,18 +299,19 @@ impl Ue {
         }
         let flow = self.key.flow(&headers.five_tuple.reversed());
         let mut packet = Packet { flow, size: Bytes(headers.len as u64), ecn: headers.ecn, payload: view };
-        let mut markers = self.drbs.iter_mut().flatten();
-        let (Some(first), second) = (markers.next(), markers.next()) else { return };
-        let Some(second) = second else {
-            first.handle_uplink(now, &mut packet);
+        let Some(others) = self.others.as_deref_mut() else {
+            if let Some(marker) = &mut self.first {
+                marker.handle_uplink(now, &mut packet);
+            }
             return;
         };
         let Some(tcp) = packet.payload.tcp() else { return };
         // Which DRB carries the flow downwards shows when its first downlink packet comes.
-        if let Some(marker) = [first, second].into_iter().chain(markers).find(|marker| marker.knows(flow)) {
+        let mut markers = self.first.iter_mut().chain(others.drbs.iter_mut().flatten().map(Box::as_mut));
+        if let Some(marker) = markers.find(|marker| marker.knows(flow)) {
             marker.handle_uplink(now, &mut packet);
-        } else if let Some(syns) = self.syns.as_deref_mut().filter(|_| tcp.flags.syn && !tcp.flags.ack) {
-            syns.keep(Syn { at: now, flow, tcp });
+        } else if tcp.flags.syn && !tcp.flags.ack {
+            others.syns.keep(Syn { at: now, flow, tcp });
         }
     }
 
@@ -274,20 +336,41 @@ impl Ue {
     }
 
     fn drb(&self, drb: DrbId) -> Option<&DrbMarker> {
-        self.drbs[index(drb)?].as_ref()
+        let index = index(drb)?;
+        if index == usize::from(self.first_index) {
+            return self.first.as_ref();
+        }
+        self.others.as_ref()?.drbs[index].as_deref()
     }
 
     /// The marker of a DRB; a DRB that is not set up is counted.
+    #[inline]
     fn marker(&mut self, drb: DrbId) -> Option<&mut DrbMarker> {
-        let marker = index(drb).and_then(|index| self.drbs[index].as_mut());
+        let index = index(drb);
+        let marker = match index {
+            Some(index) if index == usize::from(self.first_index) => self.first.as_mut(),
+            Some(index) => self.others.as_mut().and_then(|others| others.drbs[index].as_deref_mut()),
+            None => None,
+        };
         self.counters.unknown_drb += u64::from(marker.is_none());
         marker
     }
+
+    fn markers(&mut self) -> impl Iterator<Item = &mut DrbMarker> {
+        let others = self.others.iter_mut().flat_map(|others| others.drbs.iter_mut().flatten());
+        self.first.iter_mut().chain(others.map(Box::as_mut))
+    }
 }
 
+/// The marker of the DRB that carries a QoS flow, and is not the UE's first.
 #[cold]
-fn other(others: &mut [Option<DrbMarker>], carrier: u8) -> Option<&mut DrbMarker> {
-    others.get_mut(usize::from(carrier).wrapping_sub(1)).and_then(Option::as_mut)
+fn carried<'a>(
+    carriers: &[u8; QFIS],
+    drbs: &'a mut [Option<Box<DrbMarker>>; DRBS],
+    qfi: u8,
+) -> Option<&'a mut DrbMarker> {
+    let carrier = *carriers.get(usize::from(qfi))?;
+    drbs.get_mut(usize::from(carrier))?.as_deref_mut()
 }
 
 fn index(drb: DrbId) -> Option<usize> {

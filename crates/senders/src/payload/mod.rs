@@ -5,7 +5,7 @@ mod rtp;
 mod tcp;
 mod udp_prague;
 
-use tidemark_core::{Bytes, Inspect, TcpFeedback, TcpView};
+use tidemark_core::{Bytes, FlowId, Inspect, TcpFeedback, TcpView};
 
 pub use datagram::Datagram;
 pub use rtp::{Metric, Metrics, Report, RtpPacket};
@@ -52,6 +52,13 @@ impl Payload {
 }
 
 impl Inspect for Payload {
+    fn five_tuple(&self, flow: FlowId) -> FlowId {
+        match self {
+            // Flows are few: their ids leave half of the bits to their connections.
+            Self::Tcp(segment) => FlowId(flow.0.wrapping_add(segment.connection << 16)),
+            _ => flow,
+        }
+    }
     fn tcp(&self) -> Option<TcpView> {
         match self {
             Self::Tcp(segment) => Some(segment.view()),

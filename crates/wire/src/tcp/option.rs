@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use tidemark_core::packet::AccEcnCounters;
 
-use crate::cursor::{Reader, Writer};
+use crate::cursor::Writer;
 use crate::{Error, Result};
 
 const END: u8 = 0;
@@ -108,9 +108,10 @@ pub struct AccEcnOption {
 
 impl AccEcnOption {
     /// As many whole counters as fit; RFC 9768 3.2.3.2 asks to read options of unforeseen length like that.
-    fn parse(order: AccEcnOrder, data: &[u8]) -> Self {
-        let mut reader = Reader::new(data);
-        let [first, second, third] = [(); 3].map(|()| reader.u24().ok());
+    pub(super) fn parse(order: AccEcnOrder, data: &[u8]) -> Self {
+        let (fields, _) = data.as_chunks::<3>();
+        let field = |index: usize| fields.get(index).map(|[a, b, c]| u32::from_be_bytes([0, *a, *b, *c]));
+        let (first, second, third) = (field(0), field(1), field(2));
         let (e0b, e1b) = match order {
             AccEcnOrder::Ect0First => (first, third),
             AccEcnOrder::Ect1First => (third, first),
