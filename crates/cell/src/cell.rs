@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
-use tidemark_marker::{DeliveryStatus, Verdict};
+use tidemark_marker::{DeliveryStatus, Estimate, Verdict};
 
 use crate::config::{CellConfig, ConfigError, UeConfig};
 use crate::drb::{Drb, UPLINK_MARKER, new_marker};
 use crate::harq::{Again, Block, Feedback, Pool};
+use crate::observe::{Observer, Passage, Sdu};
 use crate::output::{CellStats, DropReason, Output, UeId, UeStats};
 use crate::places::Places;
 use crate::qos::Qos;
@@ -66,6 +67,7 @@ pub struct Cell<P> {
     pool: Pool,
     pub(crate) outputs: VecDeque<Output<P>>,
     pub(crate) stats: CellStats,
+    pub(crate) observer: Option<Observer<P>>,
 }
 
 impl<P: Inspect> Cell<P> {
@@ -102,6 +104,7 @@ impl<P: Inspect> Cell<P> {
             pool: Pool::default(),
             outputs: VecDeque::new(),
             stats: CellStats::default(),
+            observer: None,
             config: config.clone(),
         })
     }
@@ -149,6 +152,11 @@ impl<P: Inspect> Cell<P> {
         known.then_some(()).ok_or_else(|| ConfigError::new("qfi", "must be that of a QoS flow of the UE"))
     }
 
+    /// `observer` hears from now on of everything that passes the CU.
+    pub fn observe(&mut self, observer: Observer<P>) {
+        self.observer = Some(observer);
+    }
+
     /// A downlink packet reaches the CU: SDAP finds its bearer, the law decides, PDCP numbers it, F1-U carries it to the RLC
     /// queue.
     pub fn handle_downlink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
@@ -168,26 +176,37 @@ impl<P: Inspect> Cell<P> {
     fn admit(&mut self, now: Instant, id: UeId, index: u32, mut packet: Packet<P>) {
         let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
         let drb = &mut self.drbs[index as usize];
-        let queue = drb.bearer.queue_state(now);
-        match drb.marker.handle_downlink(now, &packet, Some(queue)) {
-            Verdict::Pass => {}
-            Verdict::Mark => packet.ecn = packet.ecn.marked(),
-            Verdict::Drop => {
-                ue.stats.dropped_by_law += 1;
-                self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Law });
-                return;
-            }
-        }
-        if drb.bearer.is_full(packet.size) {
-            // The CU knows the DU's limit and does not number what would not fit.
-            ue.stats.dropped_by_queue += 1;
-            self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::QueueFull });
-            return;
-        }
-        let sn = drb.number(now, &packet);
         let f1u = &self.config.f1u;
-        // Where each slot reports, asking for a report would tell nothing new.
-        let poll = !f1u.report_period.is_zero() && drb.marker.wants_report(now) && drb.schedule_report();
+        let queue = f1u.rlc_in_sight.then(|| drb.bearer.queue_state(now));
+        let came = packet.ecn;
+        let estimate = if self.observer.is_some() { drb.marker.estimate(now) } else { Estimate::default() };
+        let verdict = drb.marker.handle_downlink(now, &packet, queue);
+        if verdict == Verdict::Mark {
+            packet.ecn = packet.ecn.marked();
+        }
+        let dropped = match verdict {
+            Verdict::Drop => Some(DropReason::Law),
+            // The CU knows the DU's limit and does not number what would not fit.
+            _ => drb.bearer.is_full(packet.size).then_some(DropReason::QueueFull),
+        };
+        let sdu = dropped.is_none().then(|| {
+            let sn = drb.number(now, &packet);
+            // Where each slot reports, asking for a report would tell nothing new.
+            let poll = !f1u.report_period.is_zero() && drb.marker.wants_report(now) && drb.schedule_report();
+            Sdu { sn, poll }
+        });
+        if let Some(observer) = &mut self.observer {
+            observer(now, drb.id, Passage::Downlink { packet: &packet, came, estimate, verdict, sdu });
+        }
+        let Some(Sdu { sn, poll }) = sdu else {
+            let reason = dropped.unwrap_or(DropReason::Law);
+            match reason {
+                DropReason::Law => ue.stats.dropped_by_law += 1,
+                _ => ue.stats.dropped_by_queue += 1,
+            }
+            self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
+            return;
+        };
         if poll {
             self.timers.set(now + f1u.delay, index, Timer::Report);
         }
@@ -223,7 +242,7 @@ impl<P: Inspect> Cell<P> {
         }
         while self.f1_up.front().is_some_and(|(at, ..)| *at <= now) {
             let Some((_, drb, status)) = self.f1_up.pop_front() else { break };
-            self.drbs[drb as usize].marker.handle_report(now, &status);
+            self.receive_report(now, drb, &status);
         }
         while self.decoded.front().is_some_and(|(at, ..)| *at <= now) {
             let Some((_, drb, segments)) = self.decoded.pop_front() else { break };
@@ -328,7 +347,10 @@ impl<P: Inspect> Cell<P> {
         let (id, stats) = (UeId(drb.ue), &mut self.ues[drb.ue as usize].stats);
         while let Some(released) = drb.bearer.release(now) {
             self.outputs.push_back(match released {
-                Released::Delivered(packet, delay) => {
+                Released::Delivered(packet, sn, delay) => {
+                    if let Some(observer) = &mut self.observer {
+                        observer(now, drb.id, Passage::Delivered { sn, delay });
+                    }
                     stats.delivered += packet.size;
                     self.stats.delivered += packet.size;
                     Output::Downlink { at: now, ue: id, packet, delay }
@@ -426,9 +448,18 @@ impl<P: Inspect> Cell<P> {
         let drb = &mut self.drbs[index as usize];
         let status = drb.make_report();
         if self.config.f1u.delay.is_zero() {
-            drb.marker.handle_report(now, &status);
+            self.receive_report(now, index, &status);
         } else {
             self.f1_up.push_back((now + self.config.f1u.delay, index, status));
+        }
+    }
+
+    /// A report reaches the CU.
+    fn receive_report(&mut self, now: Instant, index: u32, status: &DeliveryStatus) {
+        let drb = &mut self.drbs[index as usize];
+        drb.marker.handle_report(now, status);
+        if let Some(observer) = &mut self.observer {
+            observer(now, drb.id, Passage::Report(*status));
         }
     }
 

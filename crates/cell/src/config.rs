@@ -104,7 +104,7 @@ pub enum Duplex {
 }
 
 /// The interface between CU and DU (TS 38.425).
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct F1uConfig {
@@ -113,6 +113,15 @@ pub struct F1uConfig {
     /// Period of DL DATA DELIVERY STATUS. Default 0 s: a report with each slot that sent something. Shipped gNBs
     /// report every 5 or 10 ms.
     pub report_period: Duration,
+    /// The marker sees the true state of the RLC queue, as in a gNB whose CU and DU are one: laws that act on the head-of-line
+    /// delay then do without an estimate. Default: yes.
+    pub rlc_in_sight: bool,
+}
+
+impl Default for F1uConfig {
+    fn default() -> Self {
+        Self { delay: Duration::ZERO, report_period: Duration::ZERO, rlc_in_sight: true }
+    }
 }
 
 impl Default for CellConfig {

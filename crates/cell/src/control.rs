@@ -7,6 +7,7 @@ use crate::cell::Cell;
 use crate::channel::{Channel, ChannelConfig};
 use crate::config::ConfigError;
 use crate::drb::new_marker;
+use crate::observe::Passage;
 use crate::output::UeId;
 
 /// How long a UE is silent while it moves to another cell: a little below 3GPP's mean of 49.5 ms for a handover without
@@ -67,6 +68,12 @@ impl<P: Inspect> Cell<P> {
             let drb = &mut self.drbs[index as usize];
             drb.marker.handle_handover(now);
             drb.announce(now);
+            if let Some(observer) = &mut self.observer {
+                observer(now, drb.id, Passage::HandedOver);
+                for (sn, packet) in drb.bearer.standing() {
+                    observer(now, drb.id, Passage::Forwarded { packet, sn });
+                }
+            }
         }
     }
 }

@@ -5,6 +5,8 @@ use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, SnLength};
 
 use crate::anbr::{AnbrConfig, Estimator};
 use crate::config::{ConfigError, RlcConfig, RlcMode, pdcp_header};
+use crate::observe::BearerId;
+use crate::output::UeId;
 use crate::qos::Qos;
 use crate::rlc::{Bearer, Overhead};
 
@@ -18,6 +20,7 @@ pub(crate) const MOST_DRBS: usize = 29;
 pub(crate) struct Drb<P> {
     /// Whose it is.
     pub(crate) ue: u32,
+    pub(crate) id: BearerId,
     pub(crate) bearer: Bearer<P>,
     pub(crate) marker: DrbMarker,
     /// What its marker is like, for another that takes over.
@@ -65,6 +68,7 @@ impl<P: Inspect> Drb<P> {
         let overhead = if has_headers { Overhead::with_pdcp_header(pdcp_header) } else { Overhead::NONE };
         Ok(Self {
             ue,
+            id: BearerId { ue: UeId(ue), drb: index as u8 + 1, sn_length: rlc.pdcp_sn },
             bearer: Bearer::new(rlc.clone(), overhead),
             marker: new_marker(marker, rlc.pdcp_sn, (ue, index), seed)?,
             marker_config: marker.clone(),
@@ -110,7 +114,8 @@ impl<P: Inspect> Drb<P> {
     /// Tells a marker that starts anew what stands in the queue.
     pub(crate) fn announce(&mut self, now: Instant) {
         let header = Bytes(u64::from(self.pdcp_header));
-        self.bearer.standing().for_each(|(sn, size)| self.marker.handle_pdcp_pdu(now, sn, size + header));
+        let standing = self.bearer.standing();
+        standing.for_each(|(sn, packet)| self.marker.handle_pdcp_pdu(now, sn, packet.size + header));
     }
     /// Packets that its markers marked.
     pub(crate) fn marked(&self) -> u64 {

@@ -5,6 +5,7 @@ use tidemark_core::{Inspect, Instant, Packet};
 use crate::cell::Cell;
 use crate::drb::{Drb, new_marker};
 use crate::network::{HandoverConfig, HandoverData, HandoverMarker};
+use crate::observe::Passage;
 use crate::output::{DropReason, Output, UeId};
 use crate::ue::Ue;
 use crate::uplink::Arrived;
@@ -84,6 +85,12 @@ impl<P: Inspect> Cell<P> {
                 _ => {
                     drb.marker.handle_handover(now);
                     drb.announce(now);
+                    if let Some(observer) = &mut self.observer {
+                        observer(now, drb.id, Passage::HandedOver);
+                        for (sn, packet) in drb.bearer.standing() {
+                            observer(now, drb.id, Passage::Forwarded { packet, sn });
+                        }
+                    }
                 }
             }
             self.has_gbr |= drb.qos.is_gbr();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use miette::{Context, IntoDiagnostic, LabeledSpan, NamedSource, Report, Result, miette};
 use tidemark_sim::scenario::{LoadError, Scenario};
-use tidemark_sim::{RunResult, Simulation};
+use tidemark_sim::{Capture, RunResult, Simulation};
 
 use crate::progress::Progress;
 use crate::{interrupt, report, table};
@@ -31,6 +31,9 @@ pub struct Run {
     /// Folder for the results [default: the scenario's name, inside out]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Folder for captures with real headers, of both sides of the CU: core.pcapng and f1u.pcapng
+    #[arg(long, value_name = "DIR")]
+    pcap: Option<PathBuf>,
 }
 
 impl Source {
@@ -55,7 +58,15 @@ impl Run {
         let out = self.out.clone().unwrap_or_else(|| Path::new("out").join(&scenario.name));
         // A folder that can't be written is found out before the run, not after it.
         make(&out)?;
-        let result = simulate(&scenario, &scenario.name)?;
+        let capture = self.pcap.as_deref().map(|folder| {
+            let wrong = || format!("{} can't be written: name another folder with --pcap", folder.display());
+            Capture::create(folder).into_diagnostic().wrap_err_with(wrong)
+        });
+        let capture = capture.transpose()?;
+        let result = simulate(&scenario, &scenario.name, capture.as_ref())?;
+        if let Some(capture) = capture {
+            capture.finish().into_diagnostic().wrap_err("the capture is not complete")?;
+        }
         let page = write(&out, &result)?;
         println!("{}", table::flows(&result));
         if !result.ues.is_empty() {
@@ -91,8 +102,11 @@ pub fn diagnostic(error: LoadError) -> Report {
 }
 
 /// Runs a scenario with a progress bar on a terminal.
-pub fn simulate(scenario: &Scenario, label: &str) -> Result<RunResult> {
+pub fn simulate(scenario: &Scenario, label: &str, capture: Option<&Capture>) -> Result<RunResult> {
     let mut simulation = Simulation::new(scenario).map_err(|error| miette!("{error}"))?;
+    if let Some(capture) = capture {
+        simulation.capture(capture);
+    }
     let progress = Progress::new(label, scenario.duration);
     let proceed = |now| {
         progress.at(now);

@@ -3,6 +3,7 @@
 //! [`scenario::Scenario`] reads and checks a scenario file, [`Simulation`] runs it, [`output`] writes what a
 //! [`RunResult`] says.
 
+mod capture;
 pub mod distribution;
 pub mod event;
 pub mod fairness;
@@ -20,9 +21,11 @@ mod stamped;
 mod summary;
 mod wire;
 
+pub use capture::Capture;
 pub use ledger::NotConserved;
 pub use result::{
     AnbrResult, CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, MediaResult, NetworkCellResult,
     RouterResult, RouterSeries, RunResult, Series, Split, Transfers, UePlace, UeResult, UeSeries,
 };
 pub use simulation::{SetUpError, Simulation};
+pub use stamped::Stamped;

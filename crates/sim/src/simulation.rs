@@ -1,11 +1,12 @@
 //! A run in virtual time: servers, wired paths, cells and their UEs.
 
 use thiserror::Error;
-use tidemark_cell::{Network, NetworkConfig, Output, UeId};
+use tidemark_cell::{Network, NetworkConfig, Observer, Output, UeId};
 use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
 use tidemark_senders::connect;
 use tidemark_wire::mac::BitRateMultiplier;
 
+use crate::capture::Capture;
 use crate::event::EventQueue;
 use crate::flow::{End, Flow};
 use crate::ledger::{Ledger, NotConserved};
@@ -60,6 +61,8 @@ pub(crate) enum Event {
     WarmUpEnds,
     /// The applications of a UE ask for a bit rate recommendation.
     Query(UeId),
+    /// A UE moves to another cell of the same kind.
+    Handover(UeId),
 }
 
 /// Where the next thing happens.
@@ -140,6 +143,16 @@ impl<'a> Simulation<'a> {
         Ok(run)
     }
 
+    /// `observer` hears of everything that passes the CU; it takes the place of the one before it.
+    pub fn observe(&mut self, observer: Observer<Stamped>) {
+        self.network.observe(observer);
+    }
+
+    /// Everything that passes the CU goes to this capture.
+    pub fn capture(&mut self, capture: &Capture) {
+        self.observe(capture.observer());
+    }
+
     /// Runs to the scenario's end, or until `proceed`, which hears the virtual time once an interval of the
     /// series, answers false: then the result says how far it came.
     ///
@@ -152,6 +165,9 @@ impl<'a> Simulation<'a> {
             self.serve_server(Instant::ZERO, flow);
         }
         self.events.schedule(Instant::ZERO + self.scenario.warmup, Event::WarmUpEnds);
+        for (ue, at) in self.scenario.handovers() {
+            self.events.schedule(Instant::ZERO + at, Event::Handover(ue));
+        }
         self.events.schedule(Instant::ZERO + self.scenario.sample_interval, Event::Sample);
         for (ue, interval) in (0..).map(UeId).zip(self.query_every.clone()) {
             if let Some(interval) = interval {
@@ -336,6 +352,7 @@ impl<'a> Simulation<'a> {
                 self.events.schedule(now + self.scenario.sample_interval, Event::Sample);
             }
             Event::Query(ue) => self.query(now, ue),
+            Event::Handover(ue) => self.network.hand_over(now, ue),
             Event::WarmUpEnds => {
                 self.now = now;
                 self.routers.iter_mut().for_each(|router| router.record.begin());

@@ -1,12 +1,12 @@
 //! A transport's packet as the simulator carries it.
 
 use tidemark_cell::DelaySplit;
-use tidemark_core::{Duration, Inspect, Instant, Packet, TcpFeedback, TcpView};
+use tidemark_core::{Duration, FlowId, Inspect, Instant, Packet, TcpFeedback, TcpView};
 use tidemark_senders::Payload;
 
 /// A payload with what the recorder wants to know of its packet's way.
 #[derive(Clone, Debug)]
-pub(crate) struct Stamped {
+pub struct Stamped {
     /// When it was sent.
     pub(crate) sent: Instant,
     /// True on the way from a flow's receiver to its sender.
@@ -17,10 +17,14 @@ pub(crate) struct Stamped {
     pub(crate) waited: Duration,
     /// What its time in the cell was made of.
     pub(crate) delay: DelaySplit,
-    pub(crate) payload: Payload,
+    /// What the endpoints exchange.
+    pub payload: Payload,
 }
 
 impl Inspect for Stamped {
+    fn five_tuple(&self, flow: FlowId) -> FlowId {
+        self.payload.five_tuple(flow)
+    }
     fn tcp(&self) -> Option<TcpView> {
         self.payload.tcp()
     }

@@ -17,12 +17,14 @@ mod radio;
 mod reception;
 
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 
 use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
 
 use crate::cell::Cell;
 use crate::channel::ChannelConfig;
 use crate::config::{CellConfig, ConfigError, UeConfig};
+use crate::observe::Observer;
 use crate::output::{CellStats, Output, UeId, UeStats};
 pub use config::{DeployedConfig, HandoverConfig, HandoverData, HandoverMarker, NetworkConfig};
 pub use layout::Point;
@@ -157,6 +159,29 @@ impl<P: Inspect> Network<P> {
             self.ready.pop_front();
         }
         None
+    }
+
+    /// `observer` hears from now on of everything that passes the CU, in every cell.
+    pub fn observe(&mut self, observer: Observer<P>)
+    where
+        P: 'static,
+    {
+        let shared = Arc::new(Mutex::new(observer));
+        for cell in &mut self.cells {
+            let shared = Arc::clone(&shared);
+            cell.observe(Box::new(move |now, bearer, passage| {
+                if let Ok(mut observer) = shared.lock() {
+                    observer(now, bearer, passage);
+                }
+            }));
+        }
+    }
+
+    /// The UE moves to another cell of the same kind, which need not be one of the network's.
+    pub fn hand_over(&mut self, now: Instant, id: UeId) {
+        let Some(cell) = self.cell_of(id) else { return };
+        self.cells[cell].hand_over(now, id);
+        self.deadlines[cell] = self.cells[cell].next_deadline().unwrap_or(Instant::FAR);
     }
 
     /// State and counters of a UE, over all cells that it was in; `None` if there is no such UE.

@@ -94,9 +94,9 @@ impl<P: Inspect> Bearer<P> {
             self.window.push(Sent { settled: true, ..Sent::hole(sn, entered, arrived) });
         }
     }
-    /// PDCP SN and size of the SDUs of which nothing has been sent, oldest first.
-    pub(crate) fn standing(&self) -> impl Iterator<Item = (u32, Bytes)> + '_ {
-        self.queue.iter().map(|waiting| (waiting.sn, waiting.packet.size))
+    /// The SDUs of which nothing has been sent with their PDCP SNs, oldest first.
+    pub(crate) fn standing(&self) -> impl Iterator<Item = (u32, &Packet<P>)> + '_ {
+        self.queue.iter().map(|waiting| (waiting.sn, &waiting.packet))
     }
     /// True if a transport block would carry something.
     pub(crate) fn has_data(&self) -> bool {
@@ -396,7 +396,7 @@ mod tests {
     }
     fn delivered(bearer: &mut Bearer<()>, ms: u64) -> Vec<DelayMs> {
         let mut list = Vec::new();
-        while let Some(Released::Delivered(_, split)) = bearer.release(Instant::from_millis(ms)) {
+        while let Some(Released::Delivered(_, _, split)) = bearer.release(Instant::from_millis(ms)) {
             let ms = |span: Duration| span.as_millis();
             let again = split.harq + split.rlc;
             list.push((ms(split.queuing), ms(split.scheduling), ms(again), ms(split.reordering)));
@@ -442,7 +442,7 @@ mod tests {
         let block = fill(&mut bearer, &mut marker, 1, 2_000);
         bearer.lost(Instant::from_millis(10), &block);
         bearer.arrived(Instant::from_millis(25), block[0]);
-        let Some(Released::Delivered(_, split)) = bearer.release(Instant::from_millis(25)) else { panic!() };
+        let Some(Released::Delivered(_, _, split)) = bearer.release(Instant::from_millis(25)) else { panic!() };
         // Due at 2 ms.
         assert_eq!([split.harq, split.rlc].map(|part| part.as_millis()), [8, 15]);
     }

@@ -76,8 +76,8 @@ impl<P> Sent<P> {
 
 /// What leaves the window upwards.
 pub(crate) enum Released<P> {
-    /// In order; or as far as reordering waits.
-    Delivered(Packet<P>, DelaySplit),
+    /// In order, or as far as reordering waits; with its PDCP SN.
+    Delivered(Packet<P>, u32, DelaySplit),
     /// Given up.
     Lost(Packet<P>),
 }
@@ -148,9 +148,9 @@ impl<P> Window<P> {
             let (rx_deliv, has_more, am) = (self.rx_deliv, self.rx_next > self.rx_deliv, self.am);
             let first = self.get_mut(rx_deliv)?;
             if let Some(complete) = first.complete {
-                let (packet, split) = (first.packet.take()?, first.split(complete, now));
+                let (packet, sn, split) = (first.packet.take()?, first.sn, first.split(complete, now));
                 self.advance();
-                return Some(Released::Delivered(packet, split));
+                return Some(Released::Delivered(packet, sn, split));
             }
             // What AM gave up takes the bearer's re-establishment with it, and nobody waits for what nothing came after.
             let is_over = first.settled && (am && !first.is_hole || !has_more);

@@ -6,6 +6,7 @@ use tidemark_marker::Verdict;
 use super::{Arrived, Control};
 use crate::cell::Cell;
 use crate::config::RlcMode;
+use crate::observe::Passage;
 use crate::output::{DelaySplit, DropReason, Output, UeId};
 use crate::radio::slots::SYMBOLS_PER_SLOT;
 
@@ -199,8 +200,14 @@ impl<P: Inspect> Cell<P> {
                 return;
             }
         }
-        let drb = ue.sdap.uplink(packet.flow);
-        self.drbs[drb as usize].marker.handle_uplink(now, &mut packet);
+        let drb = &mut self.drbs[ue.sdap.uplink(packet.flow) as usize];
+        if let Some(observer) = &mut self.observer {
+            observer(now, drb.id, Passage::UplinkFromUe(&packet));
+        }
+        drb.marker.handle_uplink(now, &mut packet);
+        if let Some(observer) = &mut self.observer {
+            observer(now, drb.id, Passage::UplinkToCore(&packet));
+        }
         self.outputs.push_back(Output::Uplink { at: now, ue: UeId(id), packet, delay });
     }
 

@@ -116,8 +116,15 @@ impl Feedback {
         }
         let field = |value: u64, initial: u64| (value != initial).then_some((value & 0xFF_FFFF) as u32);
         let Counters { e0b, ceb, e1b, .. } = self.counters;
-        let option =
+        let mut option =
             AccEcnCounters { e0b: field(e0b, INITIAL.e0b), ceb: field(ceb, INITIAL.ceb), e1b: field(e1b, INITIAL.e1b) };
+        // Only the last fields of an order can be left out (RFC 9768 3.2.3): what lies before one that moved is said.
+        let all = |value: u64| Some((value & 0xFF_FFFF) as u32);
+        match (option.e0b, option.ceb, option.e1b) {
+            (None, Some(_), None) => option.e1b = all(e1b),
+            (Some(_), None, Some(_)) => option.ceb = all(ceb),
+            _ => {}
+        }
         let needed = [option.e0b, option.ceb, option.e1b].iter().flatten().count();
         if needed == 0 || needed > fields {
             return None;
@@ -295,5 +302,16 @@ mod tests {
         feedback.on_packet(Ecn::Ce, 100, PLAIN);
         assert_eq!(feedback.option(1), None, "no room for two fields");
         assert_eq!(feedback.option(2), Some(AccEcnCounters { e0b: None, ceb: Some(100), e1b: Some(101) }));
+    }
+
+    #[test]
+    fn what_lies_before_a_counter_that_moved_is_not_left_out() {
+        let mut marked = Feedback::new(EcnMode::Accecn);
+        marked.on_packet(Ecn::Ce, 100, PLAIN);
+        assert_eq!(marked.option(3), Some(AccEcnCounters { e0b: None, ceb: Some(100), e1b: Some(1) }));
+        let mut mixed = Feedback::new(EcnMode::Accecn);
+        mixed.on_packet(Ecn::Ect0, 100, PLAIN);
+        mixed.on_packet(Ecn::Ect1, 100, PLAIN);
+        assert_eq!(mixed.option(3), Some(AccEcnCounters { e0b: Some(101), ceb: Some(0), e1b: Some(101) }));
     }
 }

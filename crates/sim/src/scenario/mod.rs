@@ -97,6 +97,10 @@ pub struct Ue {
     /// The law by which the gNB marks what it sends, from its buffer status reports: `ramp`, `step` or `dualpi2`. Default:
     /// none.
     pub uplink_marker: Option<MarkerConfig>,
+    /// Times at which it moves to another cell of the same kind: it is silent for 45 ms, its queue goes along, and its marker
+    /// forgets the radio. Default: never.
+    #[serde(default)]
+    pub handovers: Vec<Duration>,
     /// What `tidemark live` runs at it, in a shell. Default: nothing. The simulator takes no notice.
     pub command: Option<String>,
 }
@@ -277,6 +281,12 @@ impl Scenario {
             }
         }
         ues
+    }
+
+    /// Which UE moves to another cell, and when.
+    pub fn handovers(&self) -> impl Iterator<Item = (UeId, Duration)> + '_ {
+        let copies = self.ue.iter().flat_map(|ue| (0..ue.count).map(move |_| ue));
+        copies.zip(0..).flat_map(|(ue, id)| ue.handovers.iter().map(move |at| (UeId(id), *at)))
     }
 
     /// Every flow, copies included, in the order of their ids.

@@ -1,0 +1,117 @@
+//! Both faces of the marker agree: a run of the simulator, whose cell calls the marker with values, is captured as packets with
+//! real headers and replayed through the packet path, which reads bytes. Every packet gets the same verdict and leaves with
+//! the same bytes, and every acknowledgement is rewritten alike.
+
+mod replay;
+
+use std::path::Path;
+
+use replay::{Replay, Tally};
+use tidemark_sim::scenario::Scenario;
+use tidemark_sim::{Capture, Simulation};
+
+/// A fading channel with block errors, reports every 5 ms, one UE of every kind of flow and one that moves.
+const SCENARIO: &str = r#"
+name = "faces"
+duration = "6 s"
+seed = 7
+
+[cell.f1u]
+report_period = "5 ms"
+delay = "1 ms"
+rlc_in_sight = false
+
+[marker]
+short_circuit = true
+law = "l4span"
+
+[[ue]]
+name = "walker"
+channel = { model = "pedestrian", snr_db = 14 }
+handovers = ["2 s", "4500 ms"]
+rlc = { pdcp_sn = "12", queue_sdus = 300 }
+
+[[ue]]
+name = "driver"
+channel = { model = "vehicular", snr_db = 10 }
+rlc = { mode = "um" }
+
+[[flow]]
+name = "prague"
+ue = "walker"
+round_trip = "30 ms"
+sender = { controller = "prague" }
+
+[[flow]]
+name = "cubic"
+ue = "walker"
+round_trip = "40 ms"
+sender = { controller = "cubic", tcp = { ecn = "classic" } }
+
+[[flow]]
+name = "plain"
+ue = "driver"
+round_trip = "20 ms"
+sender = { controller = "cubic", tcp = { ecn = "off" } }
+
+[[flow]]
+name = "prague-udp"
+ue = "driver"
+round_trip = "25 ms"
+sender = { controller = "udp-prague" }
+
+[[flow]]
+name = "video"
+ue = "driver"
+round_trip = "20 ms"
+sender = { controller = "scream" }
+app = { app = "video" }
+
+[[flow]]
+name = "web"
+ue = "walker"
+round_trip = "20 ms"
+sender = { controller = "prague" }
+app = { app = "short-flows", size = "40 kB" }
+"#;
+
+/// Runs the scenario with these values replaced, and replays what was captured.
+fn replayed(overrides: &[&str]) -> Tally {
+    let overrides: Vec<_> = overrides.iter().map(|text| (*text).to_string()).collect();
+    let scenario = Scenario::parse("faces.toml", SCENARIO, Path::new(""), &overrides).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let capture = Capture::create(folder.path()).unwrap();
+    let mut simulation = Simulation::new(&scenario).unwrap();
+    simulation.capture(&capture);
+    simulation.run(|_| true).unwrap();
+    drop(simulation);
+    capture.finish().unwrap();
+    Replay::new(&scenario).run(folder.path())
+}
+
+#[test]
+fn l4span_with_the_short_circuit() {
+    let tally = replayed(&[]);
+    assert!(tally.marked > 200 && tally.rewritten > 500 && tally.handovers == 2, "{tally:?}");
+}
+
+#[test]
+fn l4span_that_marks_packets_and_drops_flows_without_ecn() {
+    let tally = replayed(&["marker.short_circuit=false", "marker.not_ect=drop"]);
+    assert!(tally.marked > 500 && tally.dropped > 5 && tally.rewritten == 0, "{tally:?}");
+}
+
+#[test]
+fn laws_on_the_head_of_line_delay_of_the_reports() {
+    for law in ["ramp", "step", "dualpi2", "upf"] {
+        let tally = replayed(&[&format!("marker.law={law}"), "duration=3 s"]);
+        assert!(tally.marked > 100, "{law}: {tally:?}");
+    }
+}
+
+#[test]
+fn reports_with_every_slot_and_full_queues() {
+    let tally =
+        replayed(&["cell.f1u.report_period=0 s", "cell.f1u.delay=0 s", "ue.0.rlc.queue_sdus=40", "duration=3 s"]);
+    assert!(tally.marked > 100 && tally.full > 20, "{tally:?}");
+}

@@ -1,0 +1,219 @@
+//! Reads a capture back and feeds it to the packet path.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
+use pcap_file::pcapng::{Block, PcapNgReader};
+use tidemark_core::{Bytes, Ecn, Instant, Stream};
+use tidemark_marker::path::{DrbId, FlowKey, Ue};
+use tidemark_marker::{DeliveryStatus, SnLength, Verdict};
+use tidemark_sim::scenario::Scenario;
+use tidemark_wire::gtpu::{self, ExtensionType, MessageType};
+use tidemark_wire::nru::{DlDataDeliveryStatus, DlUserData, Pdu};
+use tidemark_wire::{ipv4, pdcp, tcp};
+
+const QFI: u8 = 9;
+const DRB: DrbId = DrbId(1);
+
+/// What a replay came to.
+#[derive(Debug, Default)]
+pub struct Tally {
+    pub packets: u64,
+    pub marked: u64,
+    pub dropped: u64,
+    /// Packets that found the queue full.
+    pub full: u64,
+    pub rewritten: u64,
+    pub reports: u64,
+    pub handovers: u64,
+}
+
+/// A packet of a capture, filled up with zeros to its length.
+struct Captured {
+    at: Instant,
+    bytes: Vec<u8>,
+    comment: String,
+}
+
+/// The same thing on both sides of the CU.
+#[derive(Default)]
+struct Event {
+    core: Option<Captured>,
+    f1u: Option<Captured>,
+}
+
+pub struct Replay {
+    ues: Vec<(Ue, SnLength)>,
+    tally: Tally,
+}
+
+impl Replay {
+    /// The UEs of a scenario, as a gNB would set them up.
+    pub fn new(scenario: &Scenario) -> Self {
+        let key = FlowKey::new(b"sixteen secrets!");
+        let ues = (0..).zip(scenario.ues()).map(|(id, ue)| {
+            let mut path = Ue::new(key);
+            let (marker, sn) = (&ue.config.marker, ue.config.rlc.pdcp_sn);
+            path.add_drb(DRB, &[QFI], marker, sn, Stream::new(scenario.seed, id, "mark")).unwrap();
+            (path, sn)
+        });
+        Self { ues: ues.collect(), tally: Tally::default() }
+    }
+
+    /// Replays the captures in a folder; fails where the packet path does anything else than the simulator did.
+    pub fn run(mut self, folder: &Path) -> Tally {
+        let mut events: BTreeMap<u64, Event> = BTreeMap::new();
+        for (number, packet) in read(&folder.join("core.pcapng")) {
+            events.entry(number).or_default().core = Some(packet);
+        }
+        for (number, packet) in read(&folder.join("f1u.pcapng")) {
+            events.entry(number).or_default().f1u = Some(packet);
+        }
+        for (number, event) in events {
+            self.replay(number, event);
+        }
+        self.tally
+    }
+
+    fn replay(&mut self, number: u64, Event { core, f1u }: Event) {
+        match (core, f1u) {
+            (Some(core), f1u) if core.bytes[12..14] == [198, 18] => self.downlink(number, core, f1u),
+            (Some(core), Some(f1u)) => self.uplink(number, &core, &f1u),
+            (None, Some(f1u)) => self.f1u_alone(&f1u),
+            _ => panic!("event {number}: an uplink packet without its PDU"),
+        }
+    }
+
+    fn downlink(&mut self, number: u64, mut core: Captured, f1u: Option<Captured>) {
+        let id = usize::from(core.bytes[19]) - 2;
+        let (ue, sn_length) = &mut self.ues[id];
+        let verdict = ue.downlink(core.at, QFI, &mut core.bytes);
+        let expected = match core.comment.split(',').next() {
+            Some("passed") => Verdict::Pass,
+            Some("marked") => Verdict::Mark,
+            Some("dropped by the law") => Verdict::Drop,
+            other => panic!("event {number}: {other:?}"),
+        };
+        assert_eq!(verdict, expected, "event {number} at {:?}", core.at);
+        self.tally.packets += 1;
+        self.tally.marked += u64::from(verdict == Verdict::Mark);
+        self.tally.dropped += u64::from(verdict == Verdict::Drop);
+        let Some(f1u) = f1u else {
+            self.tally.full += u64::from(verdict != Verdict::Drop);
+            return;
+        };
+        let frame = Frame::read(&f1u.bytes, *sn_length);
+        assert_eq!((frame.ue, f1u.at), (id, core.at));
+        assert_eq!(frame.outer_ecn == Ecn::Ce, core.bytes[1] & 3 == 3, "event {number}: ECN of the tunnel");
+        let (sn, packet) = frame.pdu.expect("a packet on its way down has a PDU");
+        assert_eq!(packet, core.bytes, "event {number}");
+        ue.pdcp_pdu(core.at, DRB, sn, Bytes(frame.pdu_len));
+        if let Some(Pdu::DlUserData(DlUserData { report_polling, .. })) = frame.header {
+            assert!(!report_polling || ue.wants_report(core.at, DRB), "event {number}");
+        }
+    }
+
+    fn uplink(&mut self, number: u64, core: &Captured, f1u: &Captured) {
+        let id = usize::from(core.bytes[15]) - 2;
+        let (ue, sn_length) = &mut self.ues[id];
+        let (_, before) = Frame::read(&f1u.bytes, *sn_length).pdu.expect("an uplink packet has a PDU");
+        let mut packet = before.clone();
+        ue.uplink(core.at, &mut packet);
+        assert_eq!(packet, core.bytes, "event {number}: an acknowledgement is rewritten otherwise");
+        self.tally.rewritten += u64::from(packet != before);
+        if packet[9] == tcp::PROTOCOL {
+            let ip = ipv4::Packet::new_checked(&packet).unwrap();
+            let segment = tcp::Packet::new_checked(ip.payload()).unwrap();
+            assert!(segment.has_valid_checksum(ip.source().into(), ip.destination().into()), "event {number}");
+        }
+    }
+
+    /// A report, the end of a tunnel, or a PDU that is sent again.
+    fn f1u_alone(&mut self, f1u: &Captured) {
+        let message = gtpu::Packet::new_checked(&f1u.bytes[28..]).unwrap();
+        let (ue, sn_length) = &mut self.ues[ue_of(message.teid())];
+        if message.message_type() == MessageType::EndMarker {
+            self.tally.handovers += 1;
+            return ue.handover(f1u.at);
+        }
+        let frame = Frame::read(&f1u.bytes, *sn_length);
+        match frame.header {
+            Some(Pdu::DlDataDeliveryStatus(status)) => {
+                let DlDataDeliveryStatus { highest_transmitted, highest_delivered, desired_buffer_size, .. } = status;
+                let desired_buffer_size = Some(Bytes(desired_buffer_size.into()));
+                self.tally.reports += 1;
+                ue.feedback(
+                    f1u.at,
+                    DRB,
+                    &DeliveryStatus { highest_transmitted, highest_delivered, desired_buffer_size },
+                );
+            }
+            Some(Pdu::DlUserData(DlUserData { retransmission: true, .. })) => {
+                let (sn, _) = frame.pdu.expect("what is sent again is a PDU");
+                ue.pdcp_pdu(f1u.at, DRB, sn, Bytes(frame.pdu_len));
+            }
+            other => panic!("{other:?} alone"),
+        }
+    }
+}
+
+/// A frame of F1-U.
+struct Frame<'a> {
+    ue: usize,
+    outer_ecn: Ecn,
+    header: Option<Pdu<'a>>,
+    /// SN and IP packet.
+    pdu: Option<(u32, Vec<u8>)>,
+    pdu_len: u64,
+}
+
+impl<'a> Frame<'a> {
+    fn read(bytes: &'a [u8], sn_length: SnLength) -> Self {
+        let message = gtpu::Packet::new_checked(&bytes[28..]).unwrap();
+        assert_eq!(message.message_type(), MessageType::GPdu);
+        let container = message.extension(ExtensionType::NR_RAN_CONTAINER).map(<[u8]>::len);
+        // The container lies at a fixed place, behind the header and its optional fields.
+        let header = container.map(|len| Pdu::parse(&bytes[28 + 13..28 + 13 + len]).unwrap());
+        let payload = message.payload();
+        let length = match sn_length {
+            SnLength::Bits12 => pdcp::SnLength::Bits12,
+            SnLength::Bits18 => pdcp::SnLength::Bits18,
+        };
+        let pdu = (!payload.is_empty()).then(|| match pdcp::Pdu::parse(payload, length).unwrap() {
+            pdcp::Pdu::Data { sn, data } => (sn, data.to_vec()),
+            other => panic!("{other:?}"),
+        });
+        let outer = ipv4::Packet::new_checked(bytes).unwrap();
+        assert!(outer.has_valid_checksum());
+        Self { ue: ue_of(message.teid()), outer_ecn: outer.ecn(), header, pdu, pdu_len: payload.len() as u64 }
+    }
+}
+
+fn ue_of(teid: u32) -> usize {
+    (teid >> 5 & 0x1FFF) as usize
+}
+
+/// Every packet with its number.
+fn read(file: &Path) -> Vec<(u64, Captured)> {
+    let mut reader = PcapNgReader::new(std::fs::File::open(file).unwrap()).unwrap();
+    let mut packets = Vec::new();
+    while let Some(block) = reader.next_block() {
+        let Block::EnhancedPacket(packet) = block.unwrap() else { continue };
+        let mut bytes = packet.data.to_vec();
+        bytes.resize(packet.original_len as usize, 0);
+        let (mut number, mut comment) = (None, String::new());
+        for option in &packet.options {
+            match option {
+                EnhancedPacketOption::Comment(text) => comment = text.to_string(),
+                EnhancedPacketOption::Unknown(id) if id.code == 5 => {
+                    number = Some(u64::from_le_bytes(id.value[..8].try_into().unwrap()));
+                }
+                _ => {}
+            }
+        }
+        let at = Instant::from_nanos(packet.timestamp.as_nanos() as u64);
+        packets.push((number.expect("every packet has its number"), Captured { at, bytes, comment }));
+    }
+    packets
+}
