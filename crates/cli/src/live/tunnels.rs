@@ -21,6 +21,8 @@ use super::preset;
 use super::session::{Jobs, Options, OtherSide};
 use crate::run::diagnostic;
 
+const SESSION: &str = "PDU session of the next UE: teid=0x1001,peer-teid=0x2001[,qfi=1][,address=10.45.0.2]; qfi is that of its default QoS flow";
+
 /// The cell and what runs at its UEs.
 #[derive(Args)]
 struct Cell {
@@ -46,8 +48,8 @@ pub struct N3 {
     /// The UPF's address
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
     upf: SocketAddr,
-    /// PDU session of the next UE: teid=0x1001,peer-teid=0x2001[,qfi=1][,address=10.45.0.2]; qfi is that of its default QoS flow
-    #[arg(long = "session", value_name = "KEYS", required = true)]
+    /// PDU session of the next UE, as the help text says
+    #[arg(long = "session", value_name = "KEYS", required = true, help = SESSION)]
     sessions: Vec<Keys>,
 }
 
