@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: live-test live-brief demo test build web fmt-check lint unit docs same-bytes web-test wire-test c-test schema bench clean
+.PHONY: demo test packages build web fmt-check lint unit docs same-bytes web-test wire-test live-test live-brief c-test schema bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -16,8 +16,12 @@ web: web/dist/report.html
 web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 
-test: fmt-check lint unit docs same-bytes web-test wire-test c-test live-brief
+test: packages fmt-check lint unit docs same-bytes web-test wire-test c-test live-brief
 	@echo "every check passed"
+
+# Decoders, iperf3 and Chromium, on Debian and Ubuntu as root. What can't be installed makes its tests skip.
+packages:
+	tests/install-packages.sh || echo "SKIPPED: the packages of tests/install-packages.sh could not all be installed" >&2
 
 fmt-check:
 	$(CARGO) fmt --all --check

@@ -19,7 +19,8 @@ import pytest
 from conftest import ROOT
 
 TUNSETIFF, IFF_TUN_WITHOUT_INFO = 0x400454CA, 0x1001
-NAMES = ("tidemark-a", "tidemark-b")
+# Of this run alone: a run that was killed leaves its namespaces. An interface's name has 15 characters at the most.
+NAMES = tuple(f"tidemark{os.getpid() % 100_000}{end}" for end in "ab")
 SIZE = 2_000_000
 
 if os.geteuid() != 0 or not os.access("/dev/net/tun", os.R_OK | os.W_OK) or not shutil.which("ip"):
