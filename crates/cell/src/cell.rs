@@ -3,27 +3,23 @@
 use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
-use tidemark_marker::{DeliveryStatus, Estimate, Verdict};
+use tidemark_marker::DeliveryStatus;
 
 use crate::config::{CellConfig, ConfigError, UeConfig};
 use crate::drb::{Drb, UPLINK_MARKER, new_marker};
-use crate::harq::{Again, Block, Feedback, Pool};
-use crate::observe::{Observer, Passage, Sdu};
-use crate::output::{CellStats, DropReason, Output, UeId, UeStats};
+use crate::harq::{Feedback, Pool};
+use crate::observe::Observer;
+use crate::output::{CellStats, Output, UeId, UeStats};
 use crate::places::Places;
 use crate::qos::Qos;
 use crate::radio::blocks::BlockSizes;
 use crate::radio::link::LinkTable;
-use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
-use crate::rlc::{Released, Segment, Status};
-use crate::scheduler::{Candidate, Scheduler};
+use crate::radio::slots::SlotPattern;
+use crate::rlc::Segment;
+use crate::scheduler::Scheduler;
 use crate::timers::{Timer, Timers};
-use crate::ue::{Offer, Ue};
-use crate::uplink::{Arrived, Control, ReportedQueue};
-
-/// Slots from the start of a transport block until the UE has decoded it: its own and one of processing
-/// (N1 of TS 38.214 5.3).
-pub(crate) const DECODED_AFTER: u64 = 2;
+use crate::ue::Ue;
+use crate::uplink::{Arrived, ReportedQueue};
 
 /// One NR cell: CU and DU of its gNB, and the radio side of its UEs.
 ///
@@ -35,7 +31,7 @@ pub struct Cell<P> {
     pub(crate) pattern: SlotPattern,
     pub(crate) table: LinkTable,
     pub(crate) sizes: BlockSizes,
-    scheduler: Scheduler,
+    pub(crate) scheduler: Scheduler,
     pub(crate) ues: Places<Ue<P>>,
     /// Bearers of all UEs, those of one UE side by side.
     pub(crate) drbs: Places<Drb<P>>,
@@ -44,9 +40,9 @@ pub struct Cell<P> {
     /// Bearers for which a slot has something to do, in order.
     pub(crate) active: Vec<u32>,
     /// The next slot to be run.
-    next_slot: Option<u64>,
+    pub(crate) next_slot: Option<u64>,
     /// The first slot that has not been run.
-    open_slot: u64,
+    pub(crate) open_slot: u64,
     /// On the way from CU to DU, by bearer.
     pub(crate) f1_down: VecDeque<(Instant, u32, u32, Packet<P>)>,
     /// On the way from DU to CU.
@@ -64,7 +60,7 @@ pub struct Cell<P> {
     /// The first UE to be granted something.
     pub(crate) uplink_turn: u32,
     pub(crate) timers: Timers,
-    pool: Pool,
+    pub(crate) pool: Pool,
     pub(crate) outputs: VecDeque<Output<P>>,
     pub(crate) stats: CellStats,
     pub(crate) observer: Option<Observer<P>>,
@@ -155,67 +151,6 @@ impl<P: Inspect> Cell<P> {
     /// `observer` hears from now on of everything that passes the CU.
     pub fn observe(&mut self, observer: Observer<P>) {
         self.observer = Some(observer);
-    }
-
-    /// A downlink packet reaches the CU: SDAP finds its bearer, the law decides, PDCP numbers it, F1-U carries it to the RLC
-    /// queue.
-    pub fn handle_downlink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
-        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
-        let index = ue.sdap.downlink(&packet);
-        self.admit(now, id, index, packet);
-    }
-
-    /// The same for a packet whose QoS flow the UPF has named (N3's PDU session container). A QoS flow that no bearer was set up
-    /// for goes to the default one.
-    pub fn handle_qos_flow(&mut self, now: Instant, id: UeId, qfi: u8, packet: Packet<P>) {
-        let Some(ue) = self.ues.get(id.0 as usize) else { return };
-        let index = ue.sdap.carrier(qfi);
-        self.admit(now, id, index, packet);
-    }
-
-    fn admit(&mut self, now: Instant, id: UeId, index: u32, mut packet: Packet<P>) {
-        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
-        let drb = &mut self.drbs[index as usize];
-        let f1u = &self.config.f1u;
-        let queue = f1u.rlc_in_sight.then(|| drb.bearer.queue_state(now));
-        let came = packet.ecn;
-        let estimate = if self.observer.is_some() { drb.marker.estimate(now) } else { Estimate::default() };
-        let verdict = drb.marker.handle_downlink(now, &packet, queue);
-        if verdict == Verdict::Mark {
-            packet.ecn = packet.ecn.marked();
-        }
-        let dropped = match verdict {
-            Verdict::Drop => Some(DropReason::Law),
-            // The CU knows the DU's limit and does not number what would not fit.
-            _ => drb.bearer.is_full(packet.size).then_some(DropReason::QueueFull),
-        };
-        let sdu = dropped.is_none().then(|| {
-            let sn = drb.number(now, &packet);
-            // Where each slot reports, asking for a report would tell nothing new.
-            let poll = !f1u.report_period.is_zero() && drb.marker.wants_report(now) && drb.schedule_report();
-            Sdu { sn, poll }
-        });
-        if let Some(observer) = &mut self.observer {
-            observer(now, drb.id, Passage::Downlink { packet: &packet, came, estimate, verdict, sdu });
-        }
-        let Some(Sdu { sn, poll }) = sdu else {
-            let reason = dropped.unwrap_or(DropReason::Law);
-            match reason {
-                DropReason::Law => ue.stats.dropped_by_law += 1,
-                _ => ue.stats.dropped_by_queue += 1,
-            }
-            self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
-            return;
-        };
-        if poll {
-            self.timers.set(now + f1u.delay, index, Timer::Report);
-        }
-        if f1u.delay.is_zero() {
-            drb.bearer.push(now, now, sn, packet);
-            self.activate(now, index);
-        } else {
-            self.f1_down.push_back((now + f1u.delay, index, sn, packet));
-        }
     }
 
     /// When something happens next, if nothing comes in.
@@ -341,279 +276,12 @@ impl<P: Inspect> Cell<P> {
         self.next_slot = Some(self.next_slot.map_or(slot, |next| next.min(slot)));
     }
 
-    /// Hands on what a UE has in order of a bearer.
-    fn release(&mut self, now: Instant, index: u32) {
-        let drb = &mut self.drbs[index as usize];
-        let (id, stats) = (UeId(drb.ue), &mut self.ues[drb.ue as usize].stats);
-        while let Some(released) = drb.bearer.release(now) {
-            self.outputs.push_back(match released {
-                Released::Delivered(packet, sn, delay) => {
-                    if let Some(observer) = &mut self.observer {
-                        observer(now, drb.id, Passage::Delivered { sn, delay });
-                    }
-                    stats.delivered += packet.size;
-                    self.stats.delivered += packet.size;
-                    Output::Downlink { at: now, ue: id, packet, delay }
-                }
-                Released::Lost(packet) => {
-                    stats.dropped_by_radio += 1;
-                    Output::Dropped { at: now, ue: id, packet, reason: DropReason::Radio }
-                }
-            });
-        }
-        self.arm(now, index);
-    }
-
-    /// Sees to it that the bearer's next timer is heard of.
-    fn arm(&mut self, now: Instant, index: u32) {
-        let drb = &mut self.drbs[index as usize];
-        let Some(at) = drb.bearer.next_timer(now) else { return };
-        if drb.armed.is_none_or(|armed| at < armed) {
-            drb.armed = Some(at);
-            self.timers.set(at, index, Timer::Rlc);
-        }
-    }
-
-    /// A timer of RLC or PDCP may have ended.
-    fn handle_rlc_timer(&mut self, now: Instant, index: u32) {
-        let drb = &mut self.drbs[index as usize];
-        drb.armed = drb.armed.filter(|armed| *armed > now);
-        let status = drb.bearer.handle_timers(now);
-        let (ue, has_data) = (drb.ue, drb.bearer.has_data());
-        if let Some(status) = status {
-            self.send_control(now, ue, Control::Status { drb: index, status });
-        }
-        if has_data {
-            self.activate(now, index);
-        }
-        self.release(now, index);
-    }
-
-    fn handle_feedback(&mut self, now: Instant, feedback: Feedback) {
-        let ue = &mut self.ues[feedback.ue as usize];
-        if feedback.first {
-            ue.learn(&self.table, feedback.failed.is_none());
-        }
-        let Some(block) = feedback.failed else { return };
-        if block.transmissions < self.config.harq_transmissions {
-            let slot = self.pattern.next_downlink(feedback.slot + self.config.harq_processing);
-            let drb = block.drb;
-            ue.again.push_back(Again { slot, block });
-            self.activate(self.pattern.start(slot), drb);
-        } else {
-            ue.stats.lost_blocks += 1;
-            let drb = block.drb;
-            self.drbs[drb as usize].bearer.lost(now, &block.segments);
-            self.pool.give_back(block.segments);
-            self.release(now, drb);
-        }
-    }
-
     fn handle_timer(&mut self, now: Instant, index: u32, timer: Timer) {
         match timer {
             Timer::Rlc => self.handle_rlc_timer(now, index),
             Timer::Report => self.send_report(now, index),
             Timer::Window => self.end_window(now, index),
             Timer::Recommendation(octets) => self.deliver_recommendation(now, index, octets),
-        }
-    }
-
-    /// A status report of the UE reaches the gNB.
-    pub(crate) fn status_arrives(&mut self, now: Instant, index: u32, status: &Status) {
-        let drb = &mut self.drbs[index as usize];
-        drb.acknowledged(status.delivered);
-        drb.bearer.handle_status(status);
-        if drb.bearer.has_data() {
-            self.activate(now, index);
-        }
-        self.release(now, index);
-        self.report(now, index);
-    }
-
-    /// The DU has news for the CU: it tells them now or at the end of its reporting period.
-    fn report(&mut self, now: Instant, index: u32) {
-        let drb = &mut self.drbs[index as usize];
-        let period = self.config.f1u.report_period;
-        if !drb.has_news() {
-            return;
-        }
-        if period.is_zero() {
-            self.send_report(now, index);
-        } else if drb.schedule_report() {
-            let at = Instant::ZERO + period * (now.as_nanos() / period.as_nanos() + 1);
-            self.timers.set(at, index, Timer::Report);
-        }
-    }
-    fn send_report(&mut self, now: Instant, index: u32) {
-        let drb = &mut self.drbs[index as usize];
-        let status = drb.make_report();
-        if self.config.f1u.delay.is_zero() {
-            self.receive_report(now, index, &status);
-        } else {
-            self.f1_up.push_back((now + self.config.f1u.delay, index, status));
-        }
-    }
-
-    /// A report reaches the CU.
-    fn receive_report(&mut self, now: Instant, index: u32, status: &DeliveryStatus) {
-        let drb = &mut self.drbs[index as usize];
-        drb.marker.handle_report(now, status);
-        if let Some(observer) = &mut self.observer {
-            observer(now, drb.id, Passage::Report(*status));
-        }
-    }
-
-    /// One downlink slot: retransmissions first, then whom the scheduler chooses.
-    fn run_slot(&mut self, slot: u64) {
-        let now = self.pattern.start(slot);
-        let symbols = self.pattern.downlink_symbols(slot);
-        let mut free = self.config.prbs;
-        for index in 0..self.active.len() {
-            let ue = self.drbs[self.active[index] as usize].ue;
-            free -= self.send_again(slot, ue, symbols, free);
-        }
-        let before = self.pattern.start(self.pattern.previous_downlink(slot));
-        let mut only_owed = self.has_gbr;
-        while free > 0 {
-            let (ues, drbs, table, sizes, all) =
-                (&mut self.ues, &mut self.drbs, &self.table, &self.sizes, self.config.prbs as usize);
-            let candidate = |index: u32| {
-                let drb = &mut drbs[index as usize];
-                let ue = &mut ues[drb.ue as usize];
-                if drb.tried_in == Some(slot) || !drb.bearer.has_data() || ue.silent_until > now {
-                    return None;
-                }
-                if only_owed && !drb.qos.is_owed(now) || !drb.qos.may_send(now) {
-                    return None;
-                }
-                let offer = ue.offer(table, before, now);
-                let capacity = match offer {
-                    Offer::Mcs(mcs) => f64::from(sizes.of(symbols, mcs)[all]),
-                    Offer::Bytes(bytes) => bytes,
-                };
-                let head_of_line = drb.bearer.head_of_line(now);
-                let (priority, five_qi) = (drb.qos.priority, drb.qos.five_qi);
-                Some(Candidate { drb: index, capacity, head_of_line, priority, five_qi, offer })
-            };
-            let whole_slot = symbols == SYMBOLS_PER_SLOT;
-            let Some(chosen) = self.scheduler.choose(&self.active, whole_slot, candidate) else {
-                if std::mem::take(&mut only_owed) {
-                    continue;
-                }
-                break;
-            };
-            let (prbs, bytes) = self.send_new(slot, &chosen, symbols, free);
-            free -= prbs;
-            self.scheduler.served(chosen.drb, bytes);
-            self.drbs[chosen.drb as usize].qos.sent(bytes);
-            self.report(now, chosen.drb);
-            self.arm(now, chosen.drb);
-        }
-        self.scheduler.end_slot();
-        self.open_slot = slot + 1;
-        self.plan_next(slot + 1);
-    }
-
-    /// Forgets bearers that have nothing to do, and finds the slot in which others have.
-    fn plan_next(&mut self, earliest: u64) {
-        let (ues, drbs, pattern) = (&self.ues, &self.drbs, &self.pattern);
-        let again = |drb: &Drb<P>| ues[drb.ue as usize].again.front().map(|again| again.slot);
-        let is_active = |index: &u32| {
-            let drb = &drbs[*index as usize];
-            drb.bearer.has_data() || again(drb).is_some()
-        };
-        if !self.active.iter().all(is_active) {
-            self.active.retain(is_active);
-        }
-        let mut active = self.active.iter().map(|index| &drbs[*index as usize]);
-        self.next_slot = if active.clone().any(|drb| drb.bearer.has_data()) {
-            Some(pattern.next_downlink(earliest))
-        } else {
-            let waiting = active.by_ref().filter_map(again).min();
-            waiting.map(|slot| pattern.next_downlink(slot.max(earliest)))
-        };
-    }
-
-    /// Retransmissions of a UE that are due and fit; returns the resource blocks they took.
-    fn send_again(&mut self, slot: u64, id: u32, symbols: u32, free: u32) -> u32 {
-        let mut taken = 0;
-        if self.ues[id as usize].silent_until > self.pattern.start(slot) {
-            return taken;
-        }
-        loop {
-            let waiting = &mut self.ues[id as usize].again;
-            let fits = waiting.front().is_some_and(|again| {
-                again.slot <= slot && again.block.symbols <= symbols && again.block.prbs <= free - taken
-            });
-            let Some(again) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
-            taken += again.block.prbs;
-            self.transmit(slot, again.block);
-        }
-    }
-
-    /// A new transport block for a bearer; returns its resource blocks and bytes.
-    fn send_new(&mut self, slot: u64, chosen: &Candidate, symbols: u32, free: u32) -> (u32, u32) {
-        let now = self.pattern.start(slot);
-        let due = self.pattern.start(slot + DECODED_AFTER);
-        let drb = &mut self.drbs[chosen.drb as usize];
-        let ue = &mut self.ues[drb.ue as usize];
-        drb.tried_in = Some(slot);
-        let backlog = drb.bearer.backlog();
-        let (prbs, room, mcs) = match chosen.offer {
-            Offer::Mcs(mcs) => {
-                let sizes = &self.sizes.of(symbols, mcs)[..=free as usize];
-                let prbs = sizes.partition_point(|bytes| *bytes < backlog).min(free as usize);
-                (prbs as u32, f64::from(sizes[prbs]), Some(mcs))
-            }
-            Offer::Bytes(bytes) => match ue.share_of(backlog, bytes, free, self.config.prbs) {
-                Some((prbs, room)) => (prbs, room, None),
-                None => return (0, 0),
-            },
-        };
-        let mut segments = self.pool.take();
-        let (outputs, id) = (&mut self.outputs, UeId(drb.ue));
-        drb.bearer.discard(now, &mut drb.marker, |packet| {
-            ue.stats.dropped_by_timer += 1;
-            outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Discarded });
-        });
-        let mut dropped = 0;
-        let carried = drb.bearer.fill(now, due, room as u32, &mut drb.marker, &mut segments, |packet| {
-            dropped += 1;
-            outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Law });
-        });
-        ue.stats.dropped_by_law += dropped;
-        if mcs.is_none() {
-            ue.keep(drb.bearer.has_data(), room, carried);
-        }
-        if segments.is_empty() {
-            self.pool.give_back(segments);
-            return (0, 0);
-        }
-        let (ue, drb) = (drb.ue, chosen.drb);
-        self.transmit(slot, Block { ue, drb, mcs, prbs, symbols, energy: 0.0, transmissions: 0, segments });
-        (prbs, carried)
-    }
-
-    fn transmit(&mut self, slot: u64, mut block: Block) {
-        let id = block.ue;
-        let ue = &mut self.ues[id as usize];
-        let decoded = ue.transmit(self.pattern.start(slot), &self.table, &mut block);
-        let taken = u64::from(block.prbs * block.symbols);
-        self.stats.resources += taken;
-        let drb = &mut self.drbs[block.drb as usize];
-        drb.resources += taken;
-        drb.last_sent = self.pattern.start(slot);
-        let acknowledged = self.pattern.next_uplink(slot + self.config.harq_k1);
-        let (first, radio) = (block.transmissions == 1, block.mcs.is_some());
-        let failed = if decoded {
-            self.decoded.push_back((self.pattern.start(slot + DECODED_AFTER), block.drb, block.segments));
-            None
-        } else {
-            Some(block)
-        };
-        if radio {
-            let at = self.pattern.start(acknowledged + 1);
-            self.feedback.push_back(Feedback { at, slot: acknowledged, ue: id, first, failed });
         }
     }
 }

@@ -7,7 +7,6 @@ use crate::cell::Cell;
 use crate::channel::{Channel, ChannelConfig};
 use crate::config::ConfigError;
 use crate::drb::new_marker;
-use crate::observe::Passage;
 use crate::output::UeId;
 
 /// How long a UE is silent while it moves to another cell: a little below 3GPP's mean of 49.5 ms for a handover without
@@ -65,15 +64,7 @@ impl<P: Inspect> Cell<P> {
         self.interrupt(now, id, HANDOVER);
         let Some(ue) = self.ues.get(id.0 as usize) else { return };
         for index in ue.drbs.clone() {
-            let drb = &mut self.drbs[index as usize];
-            drb.marker.handle_handover(now);
-            drb.announce(now);
-            if let Some(observer) = &mut self.observer {
-                observer(now, drb.id, Passage::HandedOver);
-                for (sn, packet) in drb.bearer.standing() {
-                    observer(now, drb.id, Passage::Forwarded { packet, sn });
-                }
-            }
+            self.drbs[index as usize].hand_over(now, self.observer.as_mut());
         }
     }
 }

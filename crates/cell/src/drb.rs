@@ -5,7 +5,7 @@ use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, SnLength};
 
 use crate::anbr::{AnbrConfig, Estimator};
 use crate::config::{ConfigError, RlcConfig, RlcMode, pdcp_header};
-use crate::observe::BearerId;
+use crate::observe::{BearerId, Observer, Passage};
 use crate::output::UeId;
 use crate::qos::Qos;
 use crate::rlc::{Bearer, Overhead};
@@ -116,6 +116,16 @@ impl<P: Inspect> Drb<P> {
         let header = Bytes(u64::from(self.pdcp_header));
         let standing = self.bearer.standing();
         standing.for_each(|(sn, packet)| self.marker.handle_pdcp_pdu(now, sn, packet.size + header));
+    }
+    /// It goes on at another DU: its marker forgets the old radio, and what stands in the queue is sent there.
+    pub(crate) fn hand_over(&mut self, now: Instant, observer: Option<&mut Observer<P>>) {
+        self.marker.handle_handover(now);
+        self.announce(now);
+        let Some(observer) = observer else { return };
+        observer(now, self.id, Passage::HandedOver);
+        for (sn, packet) in self.bearer.standing() {
+            observer(now, self.id, Passage::Forwarded { packet, sn });
+        }
     }
     /// Packets that its markers marked.
     pub(crate) fn marked(&self) -> u64 {

@@ -5,7 +5,6 @@ use tidemark_core::{Inspect, Instant, Packet};
 use crate::cell::Cell;
 use crate::drb::{Drb, new_marker};
 use crate::network::{HandoverConfig, HandoverData, HandoverMarker};
-use crate::observe::Passage;
 use crate::output::{DropReason, Output, UeId};
 use crate::ue::Ue;
 use crate::uplink::Arrived;
@@ -82,16 +81,7 @@ impl<P: Inspect> Cell<P> {
             let anew = || new_marker(&drb.marker_config, drb.sn_length, number, self.seed);
             match (config.marker == HandoverMarker::StartsAnew).then(anew) {
                 Some(Ok(marker)) => drb.set_marker(now, marker),
-                _ => {
-                    drb.marker.handle_handover(now);
-                    drb.announce(now);
-                    if let Some(observer) = &mut self.observer {
-                        observer(now, drb.id, Passage::HandedOver);
-                        for (sn, packet) in drb.bearer.standing() {
-                            observer(now, drb.id, Passage::Forwarded { packet, sn });
-                        }
-                    }
-                }
+                _ => drb.hand_over(now, self.observer.as_mut()),
             }
             self.has_gbr |= drb.qos.is_gbr();
             let waiting = drb.bearer.has_data();

@@ -3,23 +3,21 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, channel};
 
 use hdrhistogram::Histogram;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
-use tidemark_cell::{
-    Cell, CellConfig, ChannelConfig, ConfigError, DelaySplit, DropReason, Output, UeConfig, UeId, UeStats,
-};
-use tidemark_core::{Duration, Ecn, FlowId, Inspect, Instant, Packet, TcpFeedback, TcpView};
-use tidemark_marker::MarkerConfig;
-use tidemark_wire::ip::FiveTuple;
+use tidemark_cell::{Cell, CellConfig, ConfigError, DropReason, Output, UeConfig, UeId};
+use tidemark_core::{Duration, Inspect, Instant, Packet, TcpFeedback, TcpView};
 
 use crate::addresses;
 use crate::clock::Clock;
+use crate::control::{Change, Command, Control};
 use crate::core::{Core, Incoming, Label};
 use crate::datagram::{Datagram, Direction, Reader};
 use crate::error::Error;
+use crate::observer::{Counters, Observer, Progress, Seen};
 use crate::realtime::{self, Priority};
 use crate::tun::{Tun, Written};
 
@@ -52,133 +50,6 @@ pub struct Plan {
     pub seed: u64,
     /// The UEs, in the order of their ids.
     pub ues: Vec<UeConfig>,
-}
-
-/// What happens to packets, told while it happens; an observer must not wait for anything.
-pub trait Observer {
-    /// A packet was seen.
-    fn seen(&mut self, at: Instant, seen: &Seen<'_>);
-    /// An interval is over.
-    fn sample(&mut self, progress: &Progress<'_>);
-}
-
-/// What happened to a packet.
-#[derive(Clone, Copy, Debug)]
-pub enum Seen<'a> {
-    /// It came from the core.
-    Downlink {
-        /// For whom.
-        ue: UeId,
-        /// Its flow.
-        flow: FlowId,
-        /// Its five-tuple, where it has a readable header.
-        tuple: Option<FiveTuple>,
-        /// All of it.
-        bytes: &'a [u8],
-    },
-    /// It reached its UE.
-    Delivered {
-        /// Whose it is.
-        ue: UeId,
-        /// Its flow.
-        flow: FlowId,
-        /// All of it, with its mark.
-        bytes: &'a [u8],
-        /// Its ECN field.
-        ecn: Ecn,
-        /// When it came from the core.
-        sent: Instant,
-        /// Its time in the cell, taken apart.
-        delay: DelaySplit,
-    },
-    /// A UE sent it.
-    Uplink {
-        /// Who.
-        ue: UeId,
-        /// All of it.
-        bytes: &'a [u8],
-    },
-    /// It left towards the core.
-    Departed {
-        /// Whose it is.
-        ue: UeId,
-        /// All of it, with what the short-circuit wrote.
-        bytes: &'a [u8],
-    },
-    /// It is lost.
-    Dropped {
-        /// Whose it was.
-        ue: UeId,
-        /// Its flow.
-        flow: FlowId,
-        /// Why the cell dropped it; `None` where the machine was too slow for the cell.
-        reason: Option<DropReason>,
-    },
-}
-
-/// How the driver itself fares.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
-    /// The time.
-    pub now: Instant,
-    /// State and counters of each UE.
-    pub ues: &'a [UeStats],
-    /// Resource blocks x symbols that the cell's downlink slots have had.
-    pub resources: u64,
-    /// How late deadlines were served, in nanoseconds.
-    pub lateness: &'a Histogram<u64>,
-    /// Processor time of the driver's thread.
-    pub busy: Duration,
-    /// Counters.
-    pub counters: Counters,
-    /// How the driver's thread is scheduled.
-    pub priority: Priority,
-}
-
-/// What the driver counted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counters {
-    /// Packets that came from the core.
-    pub downlink: u64,
-    /// Packets that came from UEs.
-    pub uplink: u64,
-    /// Packets handed to UEs and to the core.
-    pub forwarded: u64,
-    /// Packets for no UE of the cell.
-    pub unroutable: u64,
-    /// Packets that the kernel refused.
-    pub refused: u64,
-    /// Packets dropped because the machine was too slow for the cell.
-    pub overload: u64,
-}
-
-/// What a running driver can be told.
-#[derive(Debug)]
-pub enum Command {
-    /// End.
-    Stop,
-    /// Change something, and say whether the cell took it.
-    Change(Change, SyncSender<Result<(), ConfigError>>),
-}
-
-/// A change of a running cell.
-#[derive(Clone, Debug)]
-pub enum Change {
-    /// The radio channel of a UE.
-    Channel(UeId, Box<ChannelConfig>),
-    /// The law of a UE's bearer, or its thresholds.
-    Marker(UeId, Box<MarkerConfig>),
-    /// A UE is without coverage for this long.
-    Outage(UeId, Duration),
-    /// A UE moves to another cell.
-    Handover(UeId),
-}
-
-/// Tells a running driver what to do, from any thread.
-#[derive(Clone, Debug)]
-pub struct Control {
-    commands: Sender<Command>,
-    wake: Arc<OwnedFd>,
 }
 
 /// A packet and when it came from the core.
@@ -229,26 +100,6 @@ impl Inspect for Stamped {
     }
     fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
         self.datagram.set_tcp_feedback(feedback);
-    }
-}
-
-impl Control {
-    /// Hands over a command; a driver that has ended hears nothing.
-    pub fn tell(&self, command: Command) {
-        if self.commands.send(command).is_ok() {
-            // A counter that is full wakes the driver as well.
-            let _ = rustix::io::write(&*self.wake, &1u64.to_ne_bytes());
-        }
-    }
-
-    /// Changes something and waits until that is done.
-    ///
-    /// # Errors
-    /// What the cell refuses; `None` if the driver has ended.
-    pub fn change(&self, change: Change) -> Result<(), Option<ConfigError>> {
-        let (reply, answer) = sync_channel(1);
-        self.tell(Command::Change(change, reply));
-        answer.recv().map_err(|_| None)?.map_err(Some)
     }
 }
 

@@ -13,7 +13,7 @@ use tidemark_wire::pdcp::{self, SnLength, emit_data_header};
 
 use crate::core::{Incoming, Label};
 use crate::error::Error;
-use crate::gtp::{Gtp, Received, Tunnel};
+use crate::gtp::{Arrived, Gtp, Tunnel};
 
 const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
 /// PDCP SNs of F1-U bearers.
@@ -66,11 +66,11 @@ impl F1u {
     }
 
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> Result<Incoming, Error> {
-        let arrived = match self.gtp.receive(buffer)? {
-            Received::Nothing => return Ok(Incoming::Nothing),
-            Received::Other => return Ok(Incoming::Other),
-            Received::Packet(arrived) => arrived,
-        };
+        Ok(self.gtp.receive(buffer)?.incoming(|arrived| self.pdu(arrived, buffer)))
+    }
+
+    /// A PDCP PDU of the CU, whose frame may ask for a report.
+    fn pdu(&self, arrived: Arrived, buffer: &[u8]) -> Incoming {
         let frame = Packet::new_checked(&buffer[arrived.message]).ok().and_then(|message| {
             nru::DlUserData::parse(message.extension(CONTAINER)?).ok().map(|data| data.report_polling)
         });
@@ -79,12 +79,12 @@ impl F1u {
         }
         let header = SN_LENGTH.header_len();
         match pdcp::Pdu::parse(&buffer[arrived.payload.clone()], SN_LENGTH) {
-            Ok(pdcp::Pdu::Data { sn, .. }) => Ok(Incoming::Packet {
+            Ok(pdcp::Pdu::Data { sn, .. }) => Incoming::Packet {
                 ue: Some(arrived.tunnel as u32),
                 range: arrived.payload.start + header..arrived.payload.end,
                 label: Label::Sn(sn),
-            }),
-            _ => Ok(Incoming::Other),
+            },
+            _ => Incoming::Other,
         }
     }
 

@@ -12,6 +12,7 @@ use tidemark_wire::gtpu::{
     emit_supported_extension_headers,
 };
 
+use crate::core::Incoming;
 use crate::ecn_socket::EcnSocket;
 use crate::error::Error;
 
@@ -63,6 +64,17 @@ pub(crate) struct Arrived {
     pub(crate) payload: Range<usize>,
     /// The ECN field of the packet outside.
     pub(crate) outer: Ecn,
+}
+
+impl Received {
+    /// The same for whoever reads several kinds of cores: only a user's packet has more to tell.
+    pub(crate) fn incoming(self, packet: impl FnOnce(Arrived) -> Incoming) -> Incoming {
+        match self {
+            Self::Nothing => Incoming::Nothing,
+            Self::Other => Incoming::Other,
+            Self::Packet(arrived) => packet(arrived),
+        }
+    }
 }
 
 impl Gtp {

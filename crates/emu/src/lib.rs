@@ -18,6 +18,7 @@
 
 pub mod addresses;
 mod clock;
+mod control;
 mod core;
 mod cu;
 mod datagram;
@@ -30,6 +31,7 @@ pub mod init;
 pub mod lease;
 mod n3;
 pub mod namespace;
+mod observer;
 pub mod outside;
 pub mod privilege;
 pub mod realtime;
@@ -37,13 +39,15 @@ pub mod signals;
 mod tun;
 
 pub use clock::Clock;
+pub use control::{Change, Command, Control};
 pub use core::Core;
 pub use cu::{Cu, CuCounters, ring};
 pub use datagram::{Datagram, Reader};
-pub use driver::{Change, Command, Control, Counters, Driver, Link, Observer, Plan, Progress, Seen};
+pub use driver::{Driver, Link, Plan};
 pub use ecn_socket::EcnSocket;
 pub use error::Error;
 pub use f1u::F1u;
 pub use gtp::{PORT as GTPU_PORT, Tunnel};
 pub use n3::{N3, Session};
+pub use observer::{Counters, Observer, Progress, Seen};
 pub use tun::Tun;

@@ -11,7 +11,7 @@ use tidemark_wire::tunnel::{Carried, Mode, Outer, encapsulate};
 
 use crate::core::{Incoming, Label};
 use crate::error::Error;
-use crate::gtp::{Gtp, Received, Tunnel};
+use crate::gtp::{Arrived, Gtp, Tunnel};
 
 const CONTAINER: ExtensionType = ExtensionType::PDU_SESSION_CONTAINER;
 
@@ -49,12 +49,11 @@ impl N3 {
 
     /// Takes what waits first out of its tunnel; its ECN field is combined with that of the packet outside (RFC 6040).
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> Result<Incoming, Error> {
-        let arrived = match self.gtp.receive(buffer)? {
-            Received::Nothing => return Ok(Incoming::Nothing),
-            Received::Other => return Ok(Incoming::Other),
-            Received::Packet(arrived) => arrived,
-        };
-        let qfi = Packet::new_checked(&buffer[arrived.message.clone()])
+        Ok(self.gtp.receive(buffer)?.incoming(|arrived| self.decapsulate(arrived, buffer)))
+    }
+
+    fn decapsulate(&self, arrived: Arrived, buffer: &mut [u8]) -> Incoming {
+        let qfi = Packet::new_checked(&buffer[arrived.message])
             .ok()
             .and_then(|message| DlInformation::parse(message.extension(CONTAINER)?).ok())
             .map(|information| information.qfi);
@@ -64,9 +63,9 @@ impl N3 {
         let outer = Outer { ecn: arrived.outer, carried: Carried::GPdu { teid: 0, inner: arrived.payload.clone() } };
         match outer.decapsulate_into(inner) {
             // Marked on the way, and its transport would not know.
-            Ok(combined) if combined.ecn.is_none() => Ok(Incoming::Unroutable),
+            Ok(combined) if combined.ecn.is_none() => Incoming::Unroutable,
             // What is no IP packet has no ECN field, and passes.
-            _ => Ok(Incoming::Packet { ue: Some(arrived.tunnel as u32), range: arrived.payload, label }),
+            _ => Incoming::Packet { ue: Some(arrived.tunnel as u32), range: arrived.payload, label },
         }
     }
 

@@ -4,7 +4,8 @@ use tidemark_core::{FlowId, Inspect, Instant};
 use tidemark_wire::mac::{RecommendedBitRate, lcid};
 
 use super::Counts;
-use crate::cell::{Cell, DECODED_AFTER};
+use crate::cell::Cell;
+use crate::downlink::DECODED_AFTER;
 use crate::drb::LEAST_LCID;
 use crate::output::{Output, UeId};
 use crate::timers::Timer;

@@ -1,10 +1,12 @@
 //! Cells with a name, for those who have no scenario at hand.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use miette::{Result, miette};
 use tidemark_sim::scenario::Scenario;
 
+use super::session::Options;
 use crate::run::diagnostic;
 
 /// Name and scenario, the default first.
@@ -20,7 +22,29 @@ const TRACED: &str = "5g-static";
 const TRACE: &str = "trace:";
 
 /// The name that is meant where none is given.
-pub const DEFAULT: &str = PRESETS[0].0;
+const DEFAULT: &str = PRESETS[0].0;
+
+/// Which cell it is, and how it runs.
+#[derive(Args)]
+pub struct Choice {
+    /// A scenario, whose cell and UEs are taken [default: the preset of --cell]
+    file: Option<PathBuf>,
+    /// A cell with a name: 5g-walking, 5g-static, 5g-driving, lte-edge, 5g-wide, trace:FILE or trace:FILE.csv#COLUMN
+    #[arg(long, value_name = "PRESET", default_value = DEFAULT, conflicts_with = "file")]
+    cell: String,
+    #[command(flatten)]
+    pub options: Options,
+}
+
+impl Choice {
+    /// Its scenario, with overrides.
+    pub fn load(&self) -> Result<Scenario> {
+        match &self.file {
+            Some(file) => Scenario::load(file, &self.options.overrides).map_err(diagnostic),
+            None => load(&self.cell, &self.options.overrides),
+        }
+    }
+}
 
 /// The scenario of a preset, or of `trace:FILE`, with overrides.
 pub fn load(name: &str, overrides: &[String]) -> Result<Scenario> {

@@ -1,25 +1,17 @@
 //! `tidemark shell`: a command that runs as a UE of the cell.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::Args;
 use miette::Result;
-use tidemark_sim::scenario::Scenario;
 
-use super::preset;
-use super::session::{Jobs, Options, OtherSide};
-use crate::run::diagnostic;
+use super::preset::Choice;
+use super::session::{Jobs, OtherSide};
 
 #[derive(Args)]
 pub struct Shell {
-    /// A scenario, whose cell and first UE are taken [default: the preset of --cell]
-    file: Option<PathBuf>,
-    /// A cell with a name: 5g-walking, 5g-static, 5g-driving, lte-edge, 5g-wide, trace:FILE or trace:FILE.csv#COLUMN
-    #[arg(long, value_name = "PRESET", default_value = preset::DEFAULT, conflicts_with = "file")]
-    cell: String,
     #[command(flatten)]
-    options: Options,
+    choice: Choice,
     /// The command to run inside [default: your shell]
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -28,10 +20,7 @@ pub struct Shell {
 impl Shell {
     /// Runs the command and gives its exit code.
     pub fn execute(&self) -> Result<u8> {
-        let mut scenario = match &self.file {
-            Some(file) => Scenario::load(file, &self.options.overrides).map_err(diagnostic)?,
-            None => preset::load(&self.cell, &self.options.overrides)?,
-        };
+        let mut scenario = self.choice.load()?;
         // One command is one UE.
         scenario.ue.truncate(1);
         scenario.ue.iter_mut().for_each(|ue| ue.count = 1);
@@ -41,7 +30,7 @@ impl Shell {
         } else {
             self.command.clone()
         };
-        self.options.run(
+        self.choice.options.run(
             &scenario,
             Jobs { ues: vec![Some(command)], addresses: Vec::new(), side: OtherSide::Host, duration: None },
         )

@@ -17,8 +17,8 @@ use tidemark_emu::{Core, Cu as Half, F1u, GTPU_PORT, N3 as Sessions, Session, Tu
 use tidemark_marker::{LawConfig, MarkerConfig};
 use tidemark_sim::scenario::Scenario;
 
-use super::preset;
-use super::session::{Jobs, Options, OtherSide};
+use super::preset::{self, Choice};
+use super::session::{Jobs, OtherSide};
 use crate::run::diagnostic;
 
 const SESSION: &str = "PDU session of the next UE: teid=0x1001,peer-teid=0x2001[,qfi=1][,address=10.45.0.2]; qfi is that of its default QoS flow";
@@ -26,13 +26,8 @@ const SESSION: &str = "PDU session of the next UE: teid=0x1001,peer-teid=0x2001[
 /// The cell and what runs at its UEs.
 #[derive(Args)]
 struct Cell {
-    /// A scenario, whose cell and UEs are taken [default: the preset of --cell]
-    file: Option<PathBuf>,
-    /// A cell with a name, as for `tidemark shell`
-    #[arg(long, value_name = "PRESET", default_value = preset::DEFAULT, conflicts_with = "file")]
-    cell: String,
     #[command(flatten)]
-    options: Options,
+    choice: Choice,
     /// The command of the first UE [default: what the scenario says]
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -154,10 +149,7 @@ fn tunnels(keys: &[Keys], peer: SocketAddr) -> Result<Vec<Tunnel>> {
 impl Cell {
     /// Runs the cell with as many UEs as there are tunnels.
     fn run(&self, ues: usize, addresses: Vec<Option<IpAddr>>, side: OtherSide, marks: bool) -> Result<u8> {
-        let mut scenario = match &self.file {
-            Some(file) => Scenario::load(file, &self.options.overrides).map_err(diagnostic)?,
-            None => preset::load(&self.cell, &self.options.overrides)?,
-        };
+        let mut scenario = self.choice.load()?;
         scenario.flow.clear();
         if !marks {
             let none = MarkerConfig::with_law(LawConfig::None {});
@@ -172,7 +164,7 @@ impl Cell {
         if !self.command.is_empty() {
             commands[0] = Some(self.command.clone());
         }
-        self.options.run(&scenario, Jobs { ues: commands, addresses, side, duration: None })
+        self.choice.options.run(&scenario, Jobs { ues: commands, addresses, side, duration: None })
     }
 }
 

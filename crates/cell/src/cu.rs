@@ -1,0 +1,81 @@
+//! What the CU does: SDAP finds a packet's bearer, the law decides, PDCP numbers it; and reports of the DU reach the marker.
+
+use tidemark_core::{Inspect, Instant, Packet};
+use tidemark_marker::{DeliveryStatus, Estimate, Verdict};
+
+use crate::cell::Cell;
+use crate::observe::{Passage, Sdu};
+use crate::output::{DropReason, Output, UeId};
+use crate::timers::Timer;
+
+impl<P: Inspect> Cell<P> {
+    /// A downlink packet reaches the CU: SDAP finds its bearer, the law decides, PDCP numbers it, F1-U carries it to the RLC
+    /// queue.
+    pub fn handle_downlink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
+        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
+        let index = ue.sdap.downlink(&packet);
+        self.admit(now, id, index, packet);
+    }
+
+    /// The same for a packet whose QoS flow the UPF has named (N3's PDU session container). A QoS flow that no bearer was set up
+    /// for goes to the default one.
+    pub fn handle_qos_flow(&mut self, now: Instant, id: UeId, qfi: u8, packet: Packet<P>) {
+        let Some(ue) = self.ues.get(id.0 as usize) else { return };
+        let index = ue.sdap.carrier(qfi);
+        self.admit(now, id, index, packet);
+    }
+
+    fn admit(&mut self, now: Instant, id: UeId, index: u32, mut packet: Packet<P>) {
+        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
+        let drb = &mut self.drbs[index as usize];
+        let f1u = &self.config.f1u;
+        let queue = f1u.rlc_in_sight.then(|| drb.bearer.queue_state(now));
+        let came = packet.ecn;
+        let estimate = if self.observer.is_some() { drb.marker.estimate(now) } else { Estimate::default() };
+        let verdict = drb.marker.handle_downlink(now, &packet, queue);
+        if verdict == Verdict::Mark {
+            packet.ecn = packet.ecn.marked();
+        }
+        let dropped = match verdict {
+            Verdict::Drop => Some(DropReason::Law),
+            // The CU knows the DU's limit and does not number what would not fit.
+            _ => drb.bearer.is_full(packet.size).then_some(DropReason::QueueFull),
+        };
+        let sdu = dropped.is_none().then(|| {
+            let sn = drb.number(now, &packet);
+            // Where each slot reports, asking for a report would tell nothing new.
+            let poll = !f1u.report_period.is_zero() && drb.marker.wants_report(now) && drb.schedule_report();
+            Sdu { sn, poll }
+        });
+        if let Some(observer) = &mut self.observer {
+            observer(now, drb.id, Passage::Downlink { packet: &packet, came, estimate, verdict, sdu });
+        }
+        let Some(Sdu { sn, poll }) = sdu else {
+            let reason = dropped.unwrap_or(DropReason::Law);
+            match reason {
+                DropReason::Law => ue.stats.dropped_by_law += 1,
+                _ => ue.stats.dropped_by_queue += 1,
+            }
+            self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
+            return;
+        };
+        if poll {
+            self.timers.set(now + f1u.delay, index, Timer::Report);
+        }
+        if f1u.delay.is_zero() {
+            drb.bearer.push(now, now, sn, packet);
+            self.activate(now, index);
+        } else {
+            self.f1_down.push_back((now + f1u.delay, index, sn, packet));
+        }
+    }
+
+    /// A report reaches the CU.
+    pub(crate) fn receive_report(&mut self, now: Instant, index: u32, status: &DeliveryStatus) {
+        let drb = &mut self.drbs[index as usize];
+        drb.marker.handle_report(now, status);
+        if let Some(observer) = &mut self.observer {
+            observer(now, drb.id, Passage::Report(*status));
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The downlink slots of a cell: retransmissions, whom the scheduler chooses, and what becomes of a transport block.
+
+use tidemark_core::{Inspect, Instant};
+
+use crate::cell::Cell;
+use crate::drb::Drb;
+use crate::harq::{Again, Block, Feedback};
+use crate::output::{DropReason, Output, UeId};
+use crate::radio::slots::SYMBOLS_PER_SLOT;
+use crate::scheduler::Candidate;
+use crate::ue::Offer;
+
+/// Slots from the start of a transport block until the UE has decoded it: its own and one of processing
+/// (N1 of TS 38.214 5.3).
+pub(crate) const DECODED_AFTER: u64 = 2;
+
+impl<P: Inspect> Cell<P> {
+    /// One downlink slot: retransmissions first, then whom the scheduler chooses.
+    pub(crate) fn run_slot(&mut self, slot: u64) {
+        let now = self.pattern.start(slot);
+        let symbols = self.pattern.downlink_symbols(slot);
+        let mut free = self.config.prbs;
+        for index in 0..self.active.len() {
+            let ue = self.drbs[self.active[index] as usize].ue;
+            free -= self.send_again(slot, ue, symbols, free);
+        }
+        let before = self.pattern.start(self.pattern.previous_downlink(slot));
+        let mut only_owed = self.has_gbr;
+        while free > 0 {
+            let (ues, drbs, table, sizes, all) =
+                (&mut self.ues, &mut self.drbs, &self.table, &self.sizes, self.config.prbs as usize);
+            let candidate = |index: u32| {
+                let drb = &mut drbs[index as usize];
+                let ue = &mut ues[drb.ue as usize];
+                if drb.tried_in == Some(slot) || !drb.bearer.has_data() || ue.silent_until > now {
+                    return None;
+                }
+                if only_owed && !drb.qos.is_owed(now) || !drb.qos.may_send(now) {
+                    return None;
+                }
+                let offer = ue.offer(table, before, now);
+                let capacity = match offer {
+                    Offer::Mcs(mcs) => f64::from(sizes.of(symbols, mcs)[all]),
+                    Offer::Bytes(bytes) => bytes,
+                };
+                let head_of_line = drb.bearer.head_of_line(now);
+                let (priority, five_qi) = (drb.qos.priority, drb.qos.five_qi);
+                Some(Candidate { drb: index, capacity, head_of_line, priority, five_qi, offer })
+            };
+            let whole_slot = symbols == SYMBOLS_PER_SLOT;
+            let Some(chosen) = self.scheduler.choose(&self.active, whole_slot, candidate) else {
+                if std::mem::take(&mut only_owed) {
+                    continue;
+                }
+                break;
+            };
+            let (prbs, bytes) = self.send_new(slot, &chosen, symbols, free);
+            free -= prbs;
+            self.scheduler.served(chosen.drb, bytes);
+            self.drbs[chosen.drb as usize].qos.sent(bytes);
+            self.report(now, chosen.drb);
+            self.arm(now, chosen.drb);
+        }
+        self.scheduler.end_slot();
+        self.open_slot = slot + 1;
+        self.plan_next(slot + 1);
+    }
+
+    /// Forgets bearers that have nothing to do, and finds the slot in which others have.
+    fn plan_next(&mut self, earliest: u64) {
+        let (ues, drbs, pattern) = (&self.ues, &self.drbs, &self.pattern);
+        let again = |drb: &Drb<P>| ues[drb.ue as usize].again.front().map(|again| again.slot);
+        let is_active = |index: &u32| {
+            let drb = &drbs[*index as usize];
+            drb.bearer.has_data() || again(drb).is_some()
+        };
+        if !self.active.iter().all(is_active) {
+            self.active.retain(is_active);
+        }
+        let mut active = self.active.iter().map(|index| &drbs[*index as usize]);
+        self.next_slot = if active.clone().any(|drb| drb.bearer.has_data()) {
+            Some(pattern.next_downlink(earliest))
+        } else {
+            let waiting = active.by_ref().filter_map(again).min();
+            waiting.map(|slot| pattern.next_downlink(slot.max(earliest)))
+        };
+    }
+
+    /// Retransmissions of a UE that are due and fit; returns the resource blocks they took.
+    fn send_again(&mut self, slot: u64, id: u32, symbols: u32, free: u32) -> u32 {
+        let mut taken = 0;
+        if self.ues[id as usize].silent_until > self.pattern.start(slot) {
+            return taken;
+        }
+        loop {
+            let waiting = &mut self.ues[id as usize].again;
+            let fits = waiting.front().is_some_and(|again| {
+                again.slot <= slot && again.block.symbols <= symbols && again.block.prbs <= free - taken
+            });
+            let Some(again) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
+            taken += again.block.prbs;
+            self.transmit(slot, again.block);
+        }
+    }
+
+    /// A new transport block for a bearer; returns its resource blocks and bytes.
+    fn send_new(&mut self, slot: u64, chosen: &Candidate, symbols: u32, free: u32) -> (u32, u32) {
+        let now = self.pattern.start(slot);
+        let due = self.pattern.start(slot + DECODED_AFTER);
+        let drb = &mut self.drbs[chosen.drb as usize];
+        let ue = &mut self.ues[drb.ue as usize];
+        drb.tried_in = Some(slot);
+        let backlog = drb.bearer.backlog();
+        let (prbs, room, mcs) = match chosen.offer {
+            Offer::Mcs(mcs) => {
+                let sizes = &self.sizes.of(symbols, mcs)[..=free as usize];
+                let prbs = sizes.partition_point(|bytes| *bytes < backlog).min(free as usize);
+                (prbs as u32, f64::from(sizes[prbs]), Some(mcs))
+            }
+            Offer::Bytes(bytes) => match ue.share_of(backlog, bytes, free, self.config.prbs) {
+                Some((prbs, room)) => (prbs, room, None),
+                None => return (0, 0),
+            },
+        };
+        let mut segments = self.pool.take();
+        let (outputs, id) = (&mut self.outputs, UeId(drb.ue));
+        drb.bearer.discard(now, &mut drb.marker, |packet| {
+            ue.stats.dropped_by_timer += 1;
+            outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Discarded });
+        });
+        let mut dropped = 0;
+        let carried = drb.bearer.fill(now, due, room as u32, &mut drb.marker, &mut segments, |packet| {
+            dropped += 1;
+            outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Law });
+        });
+        ue.stats.dropped_by_law += dropped;
+        if mcs.is_none() {
+            ue.keep(drb.bearer.has_data(), room, carried);
+        }
+        if segments.is_empty() {
+            self.pool.give_back(segments);
+            return (0, 0);
+        }
+        let (ue, drb) = (drb.ue, chosen.drb);
+        self.transmit(slot, Block { ue, drb, mcs, prbs, symbols, energy: 0.0, transmissions: 0, segments });
+        (prbs, carried)
+    }
+
+    fn transmit(&mut self, slot: u64, mut block: Block) {
+        let id = block.ue;
+        let ue = &mut self.ues[id as usize];
+        let decoded = ue.transmit(self.pattern.start(slot), &self.table, &mut block);
+        let taken = u64::from(block.prbs * block.symbols);
+        self.stats.resources += taken;
+        let drb = &mut self.drbs[block.drb as usize];
+        drb.resources += taken;
+        drb.last_sent = self.pattern.start(slot);
+        let acknowledged = self.pattern.next_uplink(slot + self.config.harq_k1);
+        let (first, radio) = (block.transmissions == 1, block.mcs.is_some());
+        let failed = if decoded {
+            self.decoded.push_back((self.pattern.start(slot + DECODED_AFTER), block.drb, block.segments));
+            None
+        } else {
+            Some(block)
+        };
+        if radio {
+            let at = self.pattern.start(acknowledged + 1);
+            self.feedback.push_back(Feedback { at, slot: acknowledged, ue: id, first, failed });
+        }
+    }
+
+    pub(crate) fn handle_feedback(&mut self, now: Instant, feedback: Feedback) {
+        let ue = &mut self.ues[feedback.ue as usize];
+        if feedback.first {
+            ue.learn(&self.table, feedback.failed.is_none());
+        }
+        let Some(block) = feedback.failed else { return };
+        if block.transmissions < self.config.harq_transmissions {
+            let slot = self.pattern.next_downlink(feedback.slot + self.config.harq_processing);
+            let drb = block.drb;
+            ue.again.push_back(Again { slot, block });
+            self.activate(self.pattern.start(slot), drb);
+        } else {
+            ue.stats.lost_blocks += 1;
+            let drb = block.drb;
+            self.drbs[drb as usize].bearer.lost(now, &block.segments);
+            self.pool.give_back(block.segments);
+            self.release(now, drb);
+        }
+    }
+}
