@@ -126,6 +126,39 @@ export function sample(count) {
 }
 
 /**
+ * A run of a network: the small one with cells around it, and with a second bearer at its first UE.
+ * @param {number} count
+ */
+export function network(count) {
+  const run = sample(3);
+  const random = uniform(count + 1);
+  const { t_s } = run.series;
+  const series = { throughput_mbps: rows(), utilisation: rows(), ues: rows(), handovers: rows() };
+  const cells = Array.from({ length: count }, (_, i) => {
+    const busy = 0.2 + 0.7 * random();
+    const phase = random() * 6;
+    // Before the first slot there is nothing to be used.
+    const load = t_s.map((t, k) => (k === 0 ? null : round(Math.min(1, Math.max(0, busy + 0.1 * Math.sin(t + phase) + 0.1 * random())))));
+    series.utilisation.push(load);
+    series.throughput_mbps.push(load.map((share) => round((share ?? 0) * 40)));
+    series.ues.push(t_s.map((t) => Math.round(10 + 5 * Math.sin(t / 3 + phase))));
+    const handovers = t_s.map(() => (random() < 0.05 ? 1 : 0));
+    series.handovers.push(handovers);
+    const name = `${Math.floor(i / 3) + 1}${"ABC"[i % 3]}`;
+    return { name, utilisation: round(busy), throughput_mbps: round(busy * 40), ues: 10.2, handovers: handovers.filter((came) => came > 0).length };
+  });
+  const queue = quantiles([1, 2, 3, 5, 8]);
+  const bearer = { ue: "ue-1", drb: 1, qfi: [1], five_qi: [9], law: "l4span", throughput_mbps: 4.5, queue_ms: queue, marked: 12, dropped: 3, delay_budget_ms: 300, in_budget: 0.98765 };
+  const bearers = [
+    bearer,
+    { ...bearer, drb: 2, qfi: [2, 3], five_qi: [80, 7], law: "ramp", delay_budget_ms: 10, in_budget: 1, dropped: 0 },
+    // Without traffic nothing was met or missed.
+    { ...bearer, ue: "ue-2", throughput_mbps: 0, queue_ms: null, marked: 0, dropped: 0, in_budget: null },
+  ];
+  return { ...run, name: "network", cells, bearers, series: { ...run.series, cells: series } };
+}
+
+/**
  * The built page with data inside, made as the command makes it.
  * @param {string} page
  * @param {unknown} data

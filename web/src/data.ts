@@ -55,6 +55,32 @@ export interface Ue {
   prb_share: Measured;
 }
 
+/** A data radio bearer of a UE: its downlink. */
+export interface Bearer {
+  ue: string;
+  drb: Measured;
+  /** QFIs and 5QIs of its QoS flows. */
+  qfi: string;
+  five_qi: string;
+  law: string;
+  throughput_mbps: Measured;
+  queue_ms: Quantiles;
+  marked: Measured;
+  dropped: Measured;
+  delay_budget_ms: Measured;
+  /** Share of its packets that were in time. */
+  in_budget: Measured;
+}
+
+/** One cell of a network. */
+export interface Cell {
+  name: string;
+  utilisation: Measured;
+  throughput_mbps: Measured;
+  ues: Measured;
+  handovers: Measured;
+}
+
 /** How the machine fared that ran a cell in real time. */
 export interface Live {
   lateness_us: { p50: Measured; p99: Measured; p999: Measured; max: Measured };
@@ -85,9 +111,13 @@ export interface Report {
   live: Live | null;
   flows: Flow[];
   ues: Ue[];
+  bearers: Bearer[];
+  /** Of a network; none where there is one cell without a place. */
+  cells: Cell[];
   t_s: number[];
   flowSeries: { throughput_mbps: Rows; rtt_ms: Rows; marks: Rows; cwnd_kb: Rows };
   ueSeries: { queue_ms: Rows; mcs: Rows; throughput_mbps: Rows };
+  cellSeries: { throughput_mbps: Rows; utilisation: Rows; ues: Rows; handovers: Rows };
 }
 
 /** The page can't be drawn; the message tells the reader what to do. */
@@ -175,6 +205,35 @@ function ue(value: unknown): Ue {
   };
 }
 
+function bearer(value: unknown): Bearer {
+  const b = object(value);
+  const several = (numbers: unknown): string => list(numbers).map(text).join(" ");
+  return {
+    ue: text(b.ue),
+    drb: measured(b.drb),
+    qfi: several(b.qfi),
+    five_qi: several(b.five_qi),
+    law: text(b.law),
+    throughput_mbps: measured(b.throughput_mbps),
+    queue_ms: quantiles(b.queue_ms),
+    marked: measured(b.marked),
+    dropped: measured(b.dropped),
+    delay_budget_ms: measured(b.delay_budget_ms),
+    in_budget: measured(b.in_budget),
+  };
+}
+
+function networkCell(value: unknown): Cell {
+  const c = object(value);
+  return {
+    name: text(c.name),
+    utilisation: measured(c.utilisation),
+    throughput_mbps: measured(c.throughput_mbps),
+    ues: measured(c.ues),
+    handovers: measured(c.handovers),
+  };
+}
+
 function live(value: unknown): Live | null {
   if (value == null) return null;
   const l = object(value);
@@ -231,13 +290,16 @@ export function parse(source: string): Report {
   }
   const flows = data.flows.map(flow);
   const ues = data.ues.map(ue);
+  const cells = list(data.cells).map(networkCell);
   const cell = object(data.cell);
   const series = object(data.series);
   const ofFlows = object(series.flows);
   const ofUes = object(series.ues);
+  const ofCells = object(series.cells);
   const t_s = times(series.t_s);
   const perFlow = (value: unknown): Rows => rows(value, flows.length, t_s.length);
   const perUe = (value: unknown): Rows => rows(value, ues.length, t_s.length);
+  const perCell = (value: unknown): Rows => rows(value, cells.length, t_s.length);
   return {
     tidemark: text(data.tidemark),
     name: text(data.name),
@@ -254,12 +316,20 @@ export function parse(source: string): Report {
     live: live(data.live),
     flows,
     ues,
+    bearers: list(data.bearers).map(bearer),
+    cells,
     t_s,
     flowSeries: {
       throughput_mbps: perFlow(ofFlows.throughput_mbps),
       rtt_ms: perFlow(ofFlows.rtt_ms),
       marks: perFlow(ofFlows.marks),
       cwnd_kb: perFlow(ofFlows.cwnd_kb),
+    },
+    cellSeries: {
+      throughput_mbps: perCell(ofCells.throughput_mbps),
+      utilisation: perCell(ofCells.utilisation),
+      ues: perCell(ofCells.ues),
+      handovers: perCell(ofCells.handovers),
     },
     ueSeries: { queue_ms: perUe(ofUes.queue_ms), mcs: perUe(ofUes.mcs), throughput_mbps: perUe(ofUes.throughput_mbps) },
   };

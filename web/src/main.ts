@@ -3,16 +3,17 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { cdfRows, grid, tailRows } from "./cdf.ts";
+import { cellSection, cellsOf } from "./cells.ts";
 import { type Cdf, DataError, parse, type Report } from "./data.ts";
 import { choices, el } from "./dom.ts";
 import { Ensemble, type Grouping, worst } from "./ensemble.ts";
 import { ABSENT, figure, plain, withUnit } from "./format.ts";
 import { legend } from "./legend.ts";
 import { Panel } from "./panel.ts";
-import { timeSeries } from "./series.ts";
+import { overTime, timeSeries } from "./series.ts";
 import { splitChart } from "./split.ts";
 import { Stack } from "./stack.ts";
-import { cellFacts, FLOW_COLUMNS, liveFacts, UE_COLUMNS } from "./summary.ts";
+import { BEARER_COLUMNS, cellFacts, FLOW_COLUMNS, liveFacts, severalBearers, UE_COLUMNS } from "./summary.ts";
 import { table } from "./table.ts";
 import { choose, currentChoice, onThemeChange, startTheme } from "./theme.ts";
 
@@ -116,6 +117,7 @@ function scenario(report: Report): HTMLElement {
 function draw(report: Report, main: HTMLElement): void {
   document.title = `${report.name || "run"} – Tidemark`;
   const { flows, ues } = ensembles(report);
+  const bearers = severalBearers(report.bearers);
   const time = new Stack();
   const delay = distributions(report, flows);
   const hint = "Drag to zoom; double-click or Escape shows everything. In a focused plot the arrow keys move the cursor, + and − zoom.";
@@ -130,9 +132,11 @@ function draw(report: Report, main: HTMLElement): void {
       "Summary",
       report.flows.length > 0 ? table("Flows", report.flows, FLOW_COLUMNS, flows) : none("flows"),
       report.ues.length > 0 ? table("UEs", report.ues, UE_COLUMNS, ues) : none("UEs"),
+      ...(bearers.length > 0 ? [table("Bearers", bearers, BEARER_COLUMNS)] : []),
     ),
     ...(report.live ? [section("live", "In real time", factList(liveFacts(report.live)))] : []),
     section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), axes, timeSeries(report, flows, ues, time)),
+    ...(report.cells.length > 0 ? [section("network", "Network", ...cellSection(report, cellsOf(report), overTime(report), time))] : []),
     section("delay", "Delay", legend("Flows", flows), delay.root, el("h3", {}, "What the mean one-way delay is made of (ms)"), splitChart(report.flows, flows)),
     scenario(report),
   );

@@ -14,15 +14,27 @@ export function interval(times: number[]): number | null {
   return steps[Math.floor(steps.length / 2)] ?? null;
 }
 
-export function timeSeries(report: Report, flows: Ensemble, ues: Ensemble, stack: Stack): HTMLElement {
-  const step = interval(report.t_s);
-  const per = step === null ? "interval" : `${plain(step * 1000)} ms`;
-  const common = {
+/** The length of an interval in words, for counts. */
+export function perInterval(times: number[]): string {
+  const step = interval(times);
+  return step === null ? "interval" : `${plain(step * 1000)} ms`;
+}
+
+/** What all plots over time have in common. */
+export type Common = Pick<PanelOptions, "x" | "xLabel" | "place" | "warmup">;
+
+export function overTime(report: Report): Common {
+  return {
     x: report.t_s,
     xLabel: "time (s)",
     place: (t: number) => `${t.toFixed(2)} s`,
     warmup: report.warmup_s ?? undefined,
   };
+}
+
+export function timeSeries(report: Report, flows: Ensemble, ues: Ensemble, stack: Stack): HTMLElement {
+  const common = overTime(report);
+  const per = perInterval(report.t_s);
   const column = (title: string, ensemble: Ensemble, panels: Pick<PanelOptions, "title" | "yLabel" | "rows" | "delay" | "show">[]): HTMLElement =>
     el("div", { class: "column" }, legend(title, ensemble), ...panels.map((panel) => new Panel({ ...common, ...panel }, ensemble, stack).root));
   const { flowSeries, ueSeries } = report;

@@ -1,7 +1,7 @@
-/** The columns of the two tables, with the units in their heads. */
+/** The columns of the tables, with the units in their heads. */
 
-import type { Flow, Live, Measured, Quantiles, Ue } from "./data.ts";
-import { count, figure, fixed, percent, withUnit } from "./format.ts";
+import type { Bearer, Cell, Flow, Live, Measured, Quantiles, Ue } from "./data.ts";
+import { count, figure, fixed, percent, plain, withUnit } from "./format.ts";
 import type { Column } from "./table.ts";
 
 const QUANTILES = [
@@ -48,6 +48,34 @@ export const UE_COLUMNS: Column<Ue>[] = [
   { group: "Packets", head: "marked", value: (u) => u.marked, show: count },
   { group: "Packets", head: "dropped", value: (u) => u.dropped, show: count },
 ];
+
+export const BEARER_COLUMNS: Column<Bearer>[] = [
+  { group: "", head: "UE", value: (b) => b.ue },
+  { group: "", head: "DRB", value: (b) => b.drb, show: plain },
+  { group: "QoS flows", head: "QFI", value: (b) => b.qfi },
+  { group: "QoS flows", head: "5QI", value: (b) => b.five_qi },
+  { group: "", head: "Law", value: (b) => b.law },
+  { group: "", head: "Rate (Mbit/s)", value: (b) => b.throughput_mbps, show: fixed(2) },
+  ...quantiles<Bearer>("RLC queue delay (ms)", (b) => b.queue_ms),
+  { group: "Packets", head: "marked", value: (b) => b.marked, show: count },
+  { group: "Packets", head: "dropped", value: (b) => b.dropped, show: count },
+  { group: "Delay budget", head: "ms", value: (b) => b.delay_budget_ms, show: plain },
+  { group: "Delay budget", head: "met (%)", value: (b) => b.in_budget, show: percent(2) },
+];
+
+export const CELL_COLUMNS: Column<Cell>[] = [
+  { group: "", head: "Cell", value: (c) => c.name },
+  { group: "", head: "Rate (Mbit/s)", value: (c) => c.throughput_mbps, show: fixed(2) },
+  { group: "", head: "PRB used (%)", value: (c) => c.utilisation, show: percent(1) },
+  { group: "UEs", head: "mean", value: (c) => c.ues, show: fixed(1) },
+  { group: "UEs", head: "handed in", value: (c) => c.handovers, show: count },
+];
+
+/** The bearers of UEs that have several: elsewhere a bearer's row would repeat its UE's. */
+export function severalBearers(bearers: Bearer[]): Bearer[] {
+  const several = new Set(bearers.filter(({ drb }) => drb !== null && drb > 1).map(({ ue }) => ue));
+  return bearers.filter(({ ue }) => several.has(ue));
+}
 
 /** The line under the title: what the whole cell did. */
 export function cellFacts(utilisation: Measured, throughput: Measured): [string, string][] {

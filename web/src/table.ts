@@ -43,8 +43,8 @@ export function spans<T>(columns: Column<T>[]): { group: string; columns: number
   return result;
 }
 
-/** The first column names the row; its box picks the row for the plots. */
-export function table<T>(caption: string, rows: T[], columns: Column<T>[], ensemble: Ensemble): HTMLElement {
+/** The first column names the row; its box picks the row for the plots, where there are any. */
+export function table<T>(caption: string, rows: T[], columns: Column<T>[], ensemble?: Ensemble): HTMLElement {
   let sortedBy: { column: Column<T>; direction: Direction } | null = null;
   const body = el("tbody");
   const heads = columns.map((column) => {
@@ -61,17 +61,18 @@ export function table<T>(caption: string, rows: T[], columns: Column<T>[], ensem
     return el("th", { scope: "col", class: text ? "text" : "number" }, el("button", { type: "button", onclick: sort }, column.head));
   });
   const lines = rows.map((row, entity) => {
-    const mark = el("span", { class: "mark" }, swatch(ensemble.colourOf(entity)));
-    const box = el("input", { type: "checkbox", onchange: () => ensemble.toggle(entity) });
-    const line = el("tr", { onmouseenter: () => ensemble.setHovered(entity), onmouseleave: () => ensemble.setHovered(null) });
+    const mark = el("span", { class: "mark" });
+    const box = el("input", { type: "checkbox", onchange: () => ensemble?.toggle(entity) });
+    const line = el("tr", { onmouseenter: () => ensemble?.setHovered(entity), onmouseleave: () => ensemble?.setHovered(null) });
     columns.forEach((column, index) => {
       const value = column.value(row);
-      if (index === 0) line.append(el("th", { scope: "row" }, el("label", { title: "Show in the plots" }, box, mark, String(value))));
+      if (index === 0 && ensemble) line.append(el("th", { scope: "row" }, el("label", { title: "Show in the plots" }, box, mark, String(value))));
+      else if (index === 0) line.append(el("th", { scope: "row" }, String(value)));
       else if (typeof value === "string") line.append(el("td", { class: "text" }, value));
       else line.append(el("td", { class: "number" }, (column.show ?? String)(value)));
     });
     const update = (): void => {
-      const colour = ensemble.colourOf(entity);
+      const colour = ensemble?.colourOf(entity) ?? null;
       box.checked = colour !== null;
       mark.replaceChildren(swatch(colour));
     };
@@ -82,7 +83,7 @@ export function table<T>(caption: string, rows: T[], columns: Column<T>[], ensem
     const indices = sortedBy ? order(rows, sortedBy.column, sortedBy.direction) : rows.map((_, index) => index);
     body.replaceChildren(...indices.flatMap((index) => lines[index]?.line ?? []));
   };
-  ensemble.subscribe((picked) => {
+  ensemble?.subscribe((picked) => {
     if (picked) for (const { update } of lines) update();
   });
   write();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { embed, sample } from "../sample/sample.js";
+import { embed, network, sample } from "../sample/sample.js";
 import { findChromium, ink, launch, legibility, open, readouts, settle, tableText } from "./page.mjs";
 
 const dist = new URL("../dist/", import.meta.url);
@@ -40,6 +40,36 @@ const written = (value, decimals) => (value == null ? "–" : value.toFixed(deci
 /** Width of Letter paper across, less its margins, in CSS pixels. */
 const LETTER = 965;
 const PLOTS = ["Throughput", "Round-trip time", "CE marks", "Congestion window", "Throughput", "RLC queue delay", "MCS", "One-way delay", "RLC queue delay"];
+
+for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+  test(`a network, ${colorScheme}: its cells are drawn and in a table, and so are the bearers of a UE that has several`, async () => {
+    const data = network(21);
+    const { page, complaints, close } = await open(browser, write("sample-network.html", data), { colorScheme });
+    const plots = (await ink(page)).filter((_, index) => index >= 7 && index < 11);
+    assert.deepEqual(plots.map((plot) => plot.title), ["Load", "Throughput", "UEs", "Handovers"]);
+    for (const { title, drawn, lines } of plots) {
+      assert.ok(drawn > 2000, `${title} has ink`);
+      assert.ok(lines.length >= 2, `${title}: all cells, and the busiest`);
+      for (const { name, pixels } of lines) assert.ok(pixels > 20, `${title}: ${pixels} pixels for ${name}`);
+    }
+    const cells = await tableText(page, "Cells");
+    assert.deepEqual(
+      cells.rows,
+      data.cells.map((cell) => [cell.name, written(cell.throughput_mbps, 2), written(100 * cell.utilisation, 1), written(cell.ues, 1), String(cell.handovers)]),
+    );
+    const bearers = await tableText(page, "Bearers");
+    const spread = ["3.8", "3.0", "8.0", "8.0", "8.0"];
+    assert.deepEqual(bearers.rows, [
+      ["ue-1", "1", "1", "9", "l4span", "4.50", ...spread, "12", "3", "300", "98.77"],
+      ["ue-1", "2", "2 3", "80 7", "ramp", "4.50", ...spread, "12", "0", "10", "100.00"],
+    ]);
+    const faint = (await legibility(page)).filter(({ contrast }) => contrast < 4.5);
+    assert.deepEqual(faint, [], "WCAG 1.4.3");
+    await page.screenshot({ path: shot(`network-${colorScheme}`), fullPage: true });
+    assert.deepEqual(complaints, []);
+    await close();
+  });
+}
 
 for (const count of [3, 64]) {
   const data = sample(count);

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { embed, sample } from "../sample/sample.js";
+import { embed, network, sample } from "../sample/sample.js";
 import { DataError, parse } from "../src/data.ts";
+import { severalBearers } from "../src/summary.ts";
 
 const page = (data: unknown): ReturnType<typeof parse> => parse(JSON.stringify(data));
 
@@ -32,6 +33,20 @@ describe("what a run wrote", () => {
     expect(report.t_s).toEqual(given.series.t_s);
     expect(report.flowSeries).toEqual(given.series.flows);
     expect(report.ueSeries).toEqual(given.series.ues);
+  });
+
+  test("of a network has its cells and every bearer", () => {
+    const run = network(21);
+    const { cells, bearers, cellSeries } = page(run);
+    expect(cells).toEqual(run.cells);
+    expect(cellSeries).toEqual(run.series.cells);
+    expect(bearers[1]).toEqual({ ...run.bearers[1], qfi: "2 3", five_qi: "80 7" });
+    expect(bearers[2]?.in_budget).toBeNull();
+    for (const [struct, value] of [["NetworkCellResult", run.cells[0]], ["CellSeries", run.series.cells], ["BearerResult", run.bearers[0]]] as const) {
+      expect(written(struct), struct).toEqual(Object.keys(value as object));
+    }
+    expect(severalBearers(bearers).map(({ ue, drb }) => [ue, drb])).toEqual([["ue-1", 1], ["ue-1", 2]]);
+    expect(page(sample(3)).cells).toEqual([]);
   });
 
   test("of a live cell has how the machine fared", () => {

@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
 use tidemark_marker::DeliveryStatus;
+use tidemark_wire::mac::Direction;
 
 use crate::config::{CellConfig, ConfigError, UeConfig};
 use crate::drb::{Drb, UPLINK_MARKER, new_marker};
 use crate::harq::{Feedback, Pool};
 use crate::observe::Observer;
-use crate::output::{CellStats, Output, UeId, UeStats};
+use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 use crate::places::Places;
 use crate::qos::Qos;
 use crate::radio::blocks::BlockSizes;
@@ -57,6 +58,8 @@ pub struct Cell<P> {
     /// The next uplink slot to be run, and the first that has not been run.
     pub(crate) next_uplink: Option<u64>,
     pub(crate) open_uplink: u64,
+    /// Resource blocks x symbols of all uplink blocks.
+    pub(crate) uplink_resources: u64,
     /// The first UE to be granted something.
     pub(crate) uplink_turn: u32,
     pub(crate) timers: Timers,
@@ -95,6 +98,7 @@ impl<P: Inspect> Cell<P> {
             active_uplink: Vec::new(),
             next_uplink: None,
             open_uplink: 0,
+            uplink_resources: 0,
             uplink_turn: 0,
             timers: Timers::default(),
             pool: Pool::default(),
@@ -235,6 +239,12 @@ impl<P: Inspect> Cell<P> {
         Some(stats)
     }
 
+    /// Counters of a UE's bearers, the default one first; none if there is no such UE.
+    pub fn bearers(&self, ue: UeId) -> impl Iterator<Item = DrbStats> + '_ {
+        let drbs = self.ues.get(ue.0 as usize).map_or(0..0, |ue| ue.drbs.clone());
+        drbs.filter_map(|drb| self.drbs.get(drb as usize)).map(|drb| drb.stats())
+    }
+
     /// Counters of the cell as a whole.
     pub fn stats(&self) -> CellStats {
         self.stats
@@ -267,7 +277,7 @@ impl<P: Inspect> Cell<P> {
 
     /// Notes that a bearer has something to send.
     pub(crate) fn activate(&mut self, now: Instant, drb: u32) {
-        self.begin_window(now, drb);
+        self.begin_window(now, drb, Direction::Downlink);
         if let Err(position) = self.active.binary_search(&drb) {
             self.active.insert(position, drb);
         }
@@ -280,7 +290,7 @@ impl<P: Inspect> Cell<P> {
         match timer {
             Timer::Rlc => self.handle_rlc_timer(now, index),
             Timer::Report => self.send_report(now, index),
-            Timer::Window => self.end_window(now, index),
+            Timer::Window(direction) => self.end_window(now, index, direction),
             Timer::Recommendation(octets) => self.deliver_recommendation(now, index, octets),
         }
     }

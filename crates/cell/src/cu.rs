@@ -13,15 +13,15 @@ impl<P: Inspect> Cell<P> {
     /// queue.
     pub fn handle_downlink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
         let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
-        let index = ue.sdap.downlink(&packet);
+        let index = ue.sdap.downlink(&packet).drb;
         self.admit(now, id, index, packet);
     }
 
     /// The same for a packet whose QoS flow the UPF has named (N3's PDU session container). A QoS flow that no bearer was set up
-    /// for goes to the default one.
-    pub fn handle_qos_flow(&mut self, now: Instant, id: UeId, qfi: u8, packet: Packet<P>) {
-        let Some(ue) = self.ues.get(id.0 as usize) else { return };
-        let index = ue.sdap.carrier(qfi);
+    /// for goes to the default one. With `reflective` (RQI, TS 38.415 5.5.3.4) what answers it comes up in the same QoS flow.
+    pub fn handle_qos_flow(&mut self, now: Instant, id: UeId, (qfi, reflective): (u8, bool), packet: Packet<P>) {
+        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
+        let index = ue.sdap.carrier(packet.flow, qfi, reflective).drb;
         self.admit(now, id, index, packet);
     }
 
@@ -52,6 +52,7 @@ impl<P: Inspect> Cell<P> {
         }
         let Some(Sdu { sn, poll }) = sdu else {
             let reason = dropped.unwrap_or(DropReason::Law);
+            drb.stats.dropped += 1;
             match reason {
                 DropReason::Law => ue.stats.dropped_by_law += 1,
                 _ => ue.stats.dropped_by_queue += 1,

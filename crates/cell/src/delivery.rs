@@ -22,10 +22,12 @@ impl<P: Inspect> Cell<P> {
                     }
                     stats.delivered += packet.size;
                     self.stats.delivered += packet.size;
-                    Output::Downlink { at: now, ue: id, packet, delay }
+                    drb.delivered(packet.size, &delay);
+                    Output::Downlink { at: now, ue: id, drb: drb.id.drb, packet, delay }
                 }
                 Released::Lost(packet) => {
                     stats.dropped_by_radio += 1;
+                    drb.stats.dropped += 1;
                     Output::Dropped { at: now, ue: id, packet, reason: DropReason::Radio }
                 }
             });

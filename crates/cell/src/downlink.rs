@@ -123,9 +123,10 @@ impl<P: Inspect> Cell<P> {
             },
         };
         let mut segments = self.pool.take();
-        let (outputs, id) = (&mut self.outputs, UeId(drb.ue));
+        let (outputs, id, lost) = (&mut self.outputs, UeId(drb.ue), &mut drb.stats.dropped);
         drb.bearer.discard(now, &mut drb.marker, |packet| {
             ue.stats.dropped_by_timer += 1;
+            *lost += 1;
             outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Discarded });
         });
         let mut dropped = 0;
@@ -134,6 +135,7 @@ impl<P: Inspect> Cell<P> {
             outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Law });
         });
         ue.stats.dropped_by_law += dropped;
+        drb.stats.dropped += dropped;
         if mcs.is_none() {
             ue.keep(drb.bearer.has_data(), room, carried);
         }

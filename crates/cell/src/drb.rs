@@ -2,11 +2,12 @@
 
 use tidemark_core::{Bytes, Inspect, Instant, Packet, Stream};
 use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, SnLength};
+use tidemark_wire::mac::Direction;
 
 use crate::anbr::{AnbrConfig, Estimator};
 use crate::config::{ConfigError, RlcConfig, RlcMode, pdcp_header};
 use crate::observe::{BearerId, Observer, Passage};
-use crate::output::UeId;
+use crate::output::{DelaySplit, DrbStats, UeId};
 use crate::qos::Qos;
 use crate::rlc::{Bearer, Overhead};
 
@@ -34,8 +35,13 @@ pub(crate) struct Drb<P> {
     sn_count: u32,
     next_sn: u32,
     pdcp_header: u32,
-    /// Its recommendations, if its UE gets any.
+    /// Its recommendations, if its UE gets any: of its downlink, and of its uplink.
     pub(crate) anbr: Option<Estimator>,
+    pub(crate) uplink_anbr: Option<Estimator>,
+    /// IP bytes that came up, counted where there are recommendations.
+    pub(crate) came_up: u64,
+    /// What became of its packets, but for marks.
+    pub(crate) stats: DrbStats,
     /// Resource blocks x symbols that it took.
     pub(crate) resources: u64,
     /// When it took some last.
@@ -79,7 +85,10 @@ impl<P: Inspect> Drb<P> {
             sn_count: rlc.pdcp_sn.modulus(),
             next_sn: 0,
             pdcp_header,
-            anbr: anbr.map(Estimator::new),
+            anbr: anbr.and_then(|anbr| Estimator::new(anbr, Direction::Downlink)),
+            uplink_anbr: anbr.and_then(|anbr| Estimator::new(anbr, Direction::Uplink)),
+            came_up: 0,
+            stats: DrbStats::default(),
             resources: 0,
             last_sent: Instant::ZERO,
             tried_in: None,
@@ -92,10 +101,18 @@ impl<P: Inspect> Drb<P> {
         self.armed = None;
         self.delivery = Delivery::default();
         self.tried_in = None;
-        if let Some(anbr) = &mut self.anbr {
+        for anbr in [&mut self.anbr, &mut self.uplink_anbr].into_iter().flatten() {
             anbr.begun = None;
         }
         self.bearer.re_establish()
+    }
+
+    /// Its recommendations of a direction.
+    pub(crate) fn estimator(&mut self, direction: Direction) -> &mut Option<Estimator> {
+        match direction {
+            Direction::Downlink => &mut self.anbr,
+            Direction::Uplink => &mut self.uplink_anbr,
+        }
     }
 
     /// Gives a packet its PDCP SN and tells the marker.
@@ -130,6 +147,17 @@ impl<P: Inspect> Drb<P> {
     /// Packets that its markers marked.
     pub(crate) fn marked(&self) -> u64 {
         self.past_marks + self.marker.counters().marks()
+    }
+
+    /// A packet of so many bytes reached the UE.
+    pub(crate) fn delivered(&mut self, size: Bytes, delay: &DelaySplit) {
+        self.stats.packets += 1;
+        self.stats.delivered += size;
+        self.stats.late += u64::from(delay.total() > self.qos.delay_budget);
+    }
+    /// What became of its packets.
+    pub(crate) fn stats(&self) -> DrbStats {
+        DrbStats { marked: self.marked(), ..self.stats }
     }
 
     /// The gNB learns from a status report what the UE has in order.

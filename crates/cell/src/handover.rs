@@ -72,6 +72,7 @@ impl<P: Inspect> Cell<P> {
                     HandoverData::Forwarded => drb.bearer.push(arrived.min(now), arrived.min(now), sn, packet),
                     HandoverData::Lost => {
                         ue.stats.dropped_by_handover += 1;
+                        drb.stats.dropped += 1;
                         let reason = DropReason::Handover;
                         self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
                     }
@@ -90,6 +91,7 @@ impl<P: Inspect> Cell<P> {
                 self.activate(now, index);
             }
         }
+        self.stats.handovers += 1;
         let waiting = !uplink.is_empty();
         uplink.into_iter().for_each(|(came, packet)| ue.uplink.push(came, packet));
         self.ues.put(id.0, ue);

@@ -46,13 +46,16 @@ mod timers;
 mod ue;
 mod uplink;
 
-pub use anbr::{AnbrConfig, AnbrEstimate, AnbrMultiplier};
+pub use anbr::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier};
 pub use cell::Cell;
 pub use channel::ChannelConfig;
 pub use config::{CellConfig, ConfigError, Duplex, F1uConfig, RlcConfig, RlcMode, UeConfig};
 pub use network::{DeployedConfig, Network, NetworkConfig};
 pub use observe::{BearerId, Observer, Passage, Sdu};
-pub use output::{CellStats, DelaySplit, DropReason, Output, UeId, UeStats};
-pub use qos::{Characteristics, DrbConfig, EcnField, PacketFilter, Protocol, QosFlowConfig, Resource};
+pub use output::{CellStats, DelaySplit, DrbStats, DropReason, Output, UeId, UeStats};
+pub use qos::{
+    Characteristics, DEFAULT_QFI, DrbConfig, EcnField, FilterDirection, PacketFilter, PortRange, Prefix, Protocol,
+    QosFlowConfig, Resource, TrafficClass,
+};
 pub use scheduler::{DelayBasedConfig, ProportionalFairConfig, SchedulerConfig};
 pub use uplink::{BsrFormat, ConfiguredGrant, UplinkConfig};

@@ -16,6 +16,8 @@ pub enum Output<P> {
         at: Instant,
         /// Where.
         ue: UeId,
+        /// By which of its bearers: the DRB identity, from 1.
+        drb: u8,
         /// The packet, marked if a law marked it.
         packet: Packet<P>,
         /// Its time in the DU and in the air.
@@ -27,6 +29,8 @@ pub enum Output<P> {
         at: Instant,
         /// Where it came from.
         ue: UeId,
+        /// The QoS flow that the UE's rules put it into.
+        qfi: u8,
         /// The packet, marked if a law marked it.
         packet: Packet<P>,
         /// Its time in the UE and in the air.
@@ -52,6 +56,14 @@ pub enum Output<P> {
         /// Why.
         reason: DropReason,
     },
+}
+
+impl DelaySplit {
+    /// All of it.
+    pub fn total(&self) -> Duration {
+        let Self { cu, queuing, scheduling, harq, rlc, reordering } = *self;
+        cu + queuing + scheduling + harq + rlc + reordering
+    }
 }
 
 /// Why a packet is lost.
@@ -126,6 +138,22 @@ pub struct UeStats {
     pub dropped_by_handover: u64,
 }
 
+/// One bearer of a UE. Counters count downlink packets, from the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct DrbStats {
+    /// Packets delivered.
+    pub packets: u64,
+    /// IP bytes delivered.
+    pub delivered: Bytes,
+    /// Delivered packets that took longer, from the gNB to the UE's IP stack, than the least delay budget of the bearer's
+    /// QoS flows.
+    pub late: u64,
+    /// Packets that the law marked.
+    pub marked: u64,
+    /// Packets that were lost, for whatever reason.
+    pub dropped: u64,
+}
+
 /// Counters of a cell, from the beginning.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CellStats {
@@ -133,4 +161,6 @@ pub struct CellStats {
     pub resources: u64,
     /// IP bytes delivered to UEs.
     pub delivered: Bytes,
+    /// UEs that came from another cell of the network.
+    pub handovers: u64,
 }

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use tidemark_core::Instant;
+use tidemark_wire::mac::Direction;
 
 /// A rare event; each belongs to a bearer.
 #[derive(Debug)]
@@ -14,7 +15,7 @@ pub(crate) enum Timer {
     /// The DU sends a delivery status to the CU.
     Report,
     /// A window of the bit rate estimate ends.
-    Window,
+    Window(Direction),
     /// A bit rate recommendation reaches the UE.
     Recommendation([u8; 3]),
 }

@@ -57,6 +57,9 @@ pub(crate) struct Ue<P> {
     pub(crate) configured_in: Option<u64>,
     /// What waits at it, as it reported, where a law marks by that.
     pub(crate) reported: Option<ReportedQueue>,
+    /// Resource blocks x symbols that it sent on, and when last.
+    pub(crate) uplink_resources: u64,
+    pub(crate) uplink_last: Instant,
     uplink_outer: OuterLoop,
     uplink_errors: Stream,
     /// Blocks to be sent again, by slot.
@@ -95,6 +98,8 @@ impl<P> Ue<P> {
             request_in: None,
             configured_in: None,
             reported: None,
+            uplink_resources: 0,
+            uplink_last: Instant::ZERO,
             uplink_outer: OuterLoop::new(cell.target_bler),
             uplink_errors: stream("uplink-error"),
             again: VecDeque::new(),

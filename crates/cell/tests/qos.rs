@@ -55,7 +55,7 @@ fn run(scheduler: SchedulerConfig, ues: &[UeConfig], loads: &[Load]) -> Vec<(f64
 
 /// A UE on a channel of 40 Mbit/s, with a dedicated bearer for L4S traffic.
 fn ue(flow: QosFlowConfig) -> UeConfig {
-    let l4s = PacketFilter { ecn: vec![EcnField::Ect1, EcnField::Ce], protocol: None };
+    let l4s = PacketFilter { ecn: vec![EcnField::Ect1, EcnField::Ce], ..PacketFilter::default() };
     let flow = QosFlowConfig { filter: vec![l4s], ..flow };
     let marker = Some(MarkerConfig::with_law(LawConfig::Step(StepConfig::default())));
     let channel = ChannelConfig::Fixed(FixedConfig { rate: BitRate::from_mbps(40) });

@@ -72,6 +72,9 @@ impl Run {
         if !result.ues.is_empty() {
             println!("{}", table::ues(&result));
         }
+        if let Some(bearers) = table::bearers(&result) {
+            println!("{bearers}");
+        }
         if !result.routers.is_empty() {
             println!("{}", table::routers(&result));
         }

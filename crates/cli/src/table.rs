@@ -76,6 +76,40 @@ pub fn ues(result: &RunResult) -> String {
     format!("{table}\n{}", rest(result.ues.len()))
 }
 
+/// The bearers of UEs that have several; `None` where all have one.
+pub fn bearers(result: &RunResult) -> Option<String> {
+    let mut table = table(&[
+        "UE",
+        "DRB",
+        "QFI",
+        "5QI",
+        "law",
+        "Mbit/s",
+        "RLC queue ms: mean",
+        "p50",
+        "p95",
+        "p99",
+        "p99.9",
+        "marks",
+        "drops",
+        "budget ms",
+        "met %",
+    ]);
+    let several = |name: &str| result.bearers.iter().any(|bearer| bearer.ue == name && bearer.drb > 1);
+    let rows: Vec<_> = result.bearers.iter().filter(|bearer| several(&bearer.ue)).collect();
+    for bearer in rows.iter().take(MOST_ROWS) {
+        let numbers = |numbers: &[u8]| text(&numbers.iter().map(u8::to_string).collect::<Vec<_>>().join(" "));
+        let mut row = vec![text(&bearer.ue), count(bearer.drb.into()), numbers(&bearer.qfi), numbers(&bearer.five_qi)];
+        row.extend([text(&bearer.law), number(Some(bearer.throughput_mbps), 2)]);
+        row.extend(quantiles(bearer.queue_ms));
+        row.extend([bearer.marked, bearer.dropped].map(count));
+        row.push(number(Some(bearer.delay_budget_ms), 0));
+        row.push(number(bearer.in_budget.map(|share| share * 100.0), 2));
+        table.add_row(row);
+    }
+    (!rows.is_empty()).then(|| format!("{table}\n{}", rest(rows.len())))
+}
+
 pub fn routers(result: &RunResult) -> String {
     let mut table =
         table(&["router", "law", "Mbit/s", "of", "used %", "queue ms: mean", "p50", "p95", "p99", "p99.9", "drops"]);
@@ -91,10 +125,11 @@ pub fn routers(result: &RunResult) -> String {
 }
 
 pub fn cells(result: &RunResult) -> String {
-    let mut table = table(&["cell", "Mbit/s", "used %", "UEs"]);
+    let mut table = table(&["cell", "Mbit/s", "used %", "UEs", "handovers"]);
     for cell in result.cells.iter().take(MOST_ROWS) {
         let used = number(cell.utilisation.map(|share| share * 100.0), 1);
-        table.add_row(vec![text(&cell.name), number(Some(cell.throughput_mbps), 2), used, number(cell.ues, 1)]);
+        let row = [text(&cell.name), number(Some(cell.throughput_mbps), 2), used, number(cell.ues, 1)];
+        table.add_row(row.into_iter().chain([count(cell.handovers)]));
     }
     format!("{table}\n{}", rest(result.cells.len()))
 }

@@ -19,7 +19,7 @@ mod text;
 
 pub use ecn::Ecn;
 pub use normal::normal_cdf;
-pub use packet::{Dscp, FlowId, Inspect, Packet, TcpFeedback, TcpFlags, TcpView};
+pub use packet::{Dscp, FlowId, Inspect, Packet, Selectors, TcpFeedback, TcpFlags, TcpView};
 pub use random::Stream;
 pub use time::{Duration, Instant};
 pub use units::{BitRate, Bytes, Probability};

@@ -1,5 +1,7 @@
 //! A packet as value: what the network may see of it, around a payload that only the endpoints read.
 
+use core::net::IpAddr;
+
 use crate::ecn::Ecn;
 use crate::units::Bytes;
 
@@ -97,6 +99,21 @@ pub enum TcpFeedback {
     },
 }
 
+/// What a packet filter reads of an IP packet beside its ECN field (TS 23.501 5.7.6.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Selectors {
+    /// Source address.
+    pub source: IpAddr,
+    /// Destination address.
+    pub destination: IpAddr,
+    /// Protocol above IP and its extension headers.
+    pub protocol: u8,
+    /// Source and destination port, of protocols that have them. A fragment that is not the first has none.
+    pub ports: Option<(u16, u16)>,
+    /// The upper six bits of the type of service or traffic class.
+    pub dscp: Dscp,
+}
+
 /// What a marker needs of a packet's payload: to see a TCP header and to rewrite its congestion feedback.
 ///
 /// Payloads without a readable TCP header (UDP, QUIC, ciphered) keep the defaults.
@@ -105,6 +122,10 @@ pub trait Inspect {
     /// several.
     fn five_tuple(&self, flow: FlowId) -> FlowId {
         flow
+    }
+    /// What packet filters read; `None` where there is no readable IP header.
+    fn selectors(&self) -> Option<Selectors> {
+        None
     }
     /// The TCP header, if there is one.
     fn tcp(&self) -> Option<TcpView> {

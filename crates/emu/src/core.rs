@@ -23,8 +23,11 @@ pub enum Core {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Label {
     None,
-    /// Its QoS flow, by a UPF.
-    Qfi(u8),
+    /// Its QoS flow, by a UPF, and whether the UE reflects it.
+    QosFlow {
+        qfi: u8,
+        reflective: bool,
+    },
     /// Its PDCP SN, by a CU.
     Sn(u32),
 }
@@ -77,10 +80,11 @@ impl Core {
         }
     }
 
-    pub(crate) fn send(&self, ue: u32, packet: &[u8]) -> Result<Written, Error> {
+    /// Sends a UE's packet of the QoS flow with this QFI.
+    pub(crate) fn send(&self, ue: u32, qfi: u8, packet: &[u8]) -> Result<Written, Error> {
         let taken = match self {
             Self::Tun(tun) => return tun.write(packet),
-            Self::N3(n3) => n3.send(ue, packet),
+            Self::N3(n3) => n3.send(ue, qfi, packet),
             Self::F1u(f1u) => f1u.send(ue, packet),
         };
         Ok(if taken { Written::Done } else { Written::Refused })

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tidemark_core::{Bytes, Ecn, FlowId, Inspect, Packet, TcpFeedback, TcpView};
+use tidemark_core::{Bytes, Ecn, FlowId, Inspect, Packet, Selectors, TcpFeedback, TcpView};
 use tidemark_marker::path::FlowKey;
 use tidemark_wire::ip::{self, FiveTuple, Headers};
 use tidemark_wire::tcp;
@@ -74,6 +74,11 @@ impl Reader {
 }
 
 impl Inspect for Datagram {
+    fn selectors(&self) -> Option<Selectors> {
+        let Headers { five_tuple, dscp, .. } = Headers::parse(&self.bytes).ok()?;
+        let FiveTuple { source, destination, protocol, ports } = five_tuple;
+        Some(Selectors { source, destination, protocol, ports, dscp })
+    }
     fn tcp(&self) -> Option<TcpView> {
         let segment = self.bytes.get(self.tcp.clone()?)?;
         tcp::Packet::new_checked(segment).ok().map(|segment| segment.view())
@@ -118,6 +123,22 @@ mod tests {
         let down = reader.packet(&PACKET, Direction::Down).0.flow;
         assert_eq!(reader.packet(&answer, Direction::Up).0.flow, down);
         assert_ne!(reader.packet(&answer, Direction::Down).0.flow, down);
+    }
+
+    #[test]
+    fn packet_filters_read_both_ip_versions() {
+        let mut reader = Reader::new(&[1; 16]);
+        let v4 = reader.packet(&PACKET, Direction::Down).0.payload.selectors().unwrap();
+        assert_eq!((v4.source, v4.protocol, v4.ports, v4.dscp.0), ([192, 168, 0, 1].into(), 0xFD, None, 0xB9 >> 2));
+        // UDP from 2001:db8::1 port 443 to ::2 port 50000, behind a hop-by-hop header; EF with ECT(1).
+        let mut bytes = vec![0x6B, 0x90, 0, 0, 0, 16, 0, 64];
+        bytes.extend("2001:db8::1".parse::<std::net::Ipv6Addr>().unwrap().octets());
+        bytes.extend("::2".parse::<std::net::Ipv6Addr>().unwrap().octets());
+        bytes.extend([17, 0, 1, 4, 0, 0, 0, 0, 1, 187, 195, 80, 0, 8, 0, 0]);
+        let (packet, _) = reader.packet(&bytes, Direction::Down);
+        let v6 = packet.payload.selectors().unwrap();
+        assert_eq!((v6.source, v6.destination), ("2001:db8::1".parse().unwrap(), "::2".parse().unwrap()));
+        assert_eq!((v6.protocol, v6.ports, v6.dscp.0, packet.ecn), (17, Some((443, 50_000)), 46, Ecn::Ect1));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use tidemark_cell::{Cell, CellConfig, ConfigError, DropReason, Output, UeConfig, UeId};
-use tidemark_core::{Duration, Inspect, Instant, Packet, TcpFeedback, TcpView};
+use tidemark_core::{Duration, Inspect, Instant, Packet, Selectors, TcpFeedback, TcpView};
 
 use crate::addresses;
 use crate::clock::Clock;
@@ -84,7 +84,7 @@ struct State<O> {
     /// Bytes that each UE's RLC queue takes.
     limits: Vec<u64>,
     wire_down: VecDeque<(Instant, UeId, Packet<Stamped>)>,
-    wire_up: VecDeque<(Instant, UeId, Packet<Stamped>)>,
+    wire_up: VecDeque<(Instant, (UeId, u8), Packet<Stamped>)>,
     sample_interval: Duration,
     next_sample: Instant,
     sampled: Instant,
@@ -95,6 +95,9 @@ struct State<O> {
 }
 
 impl Inspect for Stamped {
+    fn selectors(&self) -> Option<Selectors> {
+        self.datagram.selectors()
+    }
     fn tcp(&self) -> Option<TcpView> {
         self.datagram.tcp()
     }
@@ -294,7 +297,7 @@ impl<O: Observer> State<O> {
             f1u.accepted(ue.0, sn);
         }
         match packet.payload.label {
-            Label::Qfi(qfi) => self.cell.handle_qos_flow(now, ue, qfi, packet),
+            Label::QosFlow { qfi, reflective } => self.cell.handle_qos_flow(now, ue, (qfi, reflective), packet),
             Label::None | Label::Sn(_) => self.cell.handle_downlink(now, ue, packet),
         }
         // A packet that is refused is so at once.
@@ -342,8 +345,8 @@ impl<O: Observer> State<O> {
                     self.enter(at, ue, packet, ports)?;
                 }
             } else if self.wire_up.front().is_some_and(|(at, ..)| *at == due) {
-                if let Some((_, ue, packet)) = self.wire_up.pop_front() {
-                    self.depart(ue, packet, ports)?;
+                if let Some((_, of, packet)) = self.wire_up.pop_front() {
+                    self.depart(of, packet, ports)?;
                 }
             } else {
                 self.sample(due);
@@ -357,27 +360,28 @@ impl<O: Observer> State<O> {
 
     fn next_deadline(&self) -> Instant {
         let cell = self.cell.next_deadline().unwrap_or(Instant::FAR);
-        let wires = [&self.wire_down, &self.wire_up].map(|wire| wire.front().map_or(Instant::FAR, |(at, ..)| *at));
-        cell.min(wires[0]).min(wires[1]).min(self.next_sample)
+        let down = self.wire_down.front().map_or(Instant::FAR, |(at, ..)| *at);
+        let up = self.wire_up.front().map_or(Instant::FAR, |(at, ..)| *at);
+        cell.min(down).min(up).min(self.next_sample)
     }
 
     /// Hands on what left the cell.
     fn drain(&mut self, ports: &Ports) -> Result<(), Error> {
         while let Some(output) = self.cell.poll_output() {
             match output {
-                Output::Downlink { at, ue, packet, delay } => {
+                Output::Downlink { at, ue, drb, packet, delay } => {
                     let (sent, mut packet) = unstamped(packet);
                     let (flow, ecn) = (packet.flow, packet.ecn);
                     let bytes = Reader::finish(&mut packet);
-                    self.observer.seen(at, &Seen::Delivered { ue, flow, bytes, ecn, sent, delay });
+                    self.observer.seen(at, &Seen::Delivered { ue, drb, flow, bytes, ecn, sent, delay });
                     let written = ports.ues[ue.0 as usize].write(bytes)?;
                     self.count(written);
                     self.reader.recycle(packet.payload);
                 }
-                Output::Uplink { at, ue, packet, .. } if !self.wire.is_zero() => {
-                    self.wire_up.push_back((at + self.wire, ue, packet));
+                Output::Uplink { at, ue, qfi, packet, .. } if !self.wire.is_zero() => {
+                    self.wire_up.push_back((at + self.wire, (ue, qfi), packet));
                 }
-                Output::Uplink { ue, packet, .. } => self.depart(ue, packet, ports)?,
+                Output::Uplink { ue, qfi, packet, .. } => self.depart((ue, qfi), packet, ports)?,
                 // Real programs have no modem to ask: the cell's configuration gives live UEs none.
                 Output::Recommendation { .. } => {}
                 Output::Dropped { at, ue, packet, reason } => {
@@ -392,11 +396,12 @@ impl<O: Observer> State<O> {
         Ok(())
     }
 
-    fn depart(&mut self, ue: UeId, packet: Packet<Stamped>, ports: &Ports) -> Result<(), Error> {
+    /// A packet of a UE, in the QoS flow with this QFI, leaves towards the core.
+    fn depart(&mut self, (ue, qfi): (UeId, u8), packet: Packet<Stamped>, ports: &Ports) -> Result<(), Error> {
         let (_, mut packet) = unstamped(packet);
         let bytes = Reader::finish(&mut packet);
         self.observer.seen(self.clock.now(), &Seen::Departed { ue, bytes });
-        let written = ports.core.send(ue.0, bytes)?;
+        let written = ports.core.send(ue.0, qfi, bytes)?;
         self.count(written);
         self.reader.recycle(packet.payload);
         Ok(())
@@ -426,9 +431,11 @@ impl<O: Observer> State<O> {
         self.resources += self.cell.resources_between(self.sampled, now);
         self.sampled = now;
         let ues = (0..).map_while(|ue| self.cell.ue(now, UeId(ue))).collect::<Vec<_>>();
+        let bearers = (0..ues.len()).map(|ue| self.cell.bearers(UeId(ue as u32)).collect()).collect::<Vec<_>>();
         let progress = Progress {
             now,
             ues: &ues,
+            bearers: &bearers,
             resources: self.resources,
             lateness: &self.lateness,
             busy: Clock::busy(),

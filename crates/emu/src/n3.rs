@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use tidemark_cell::DEFAULT_QFI;
 use tidemark_core::Ecn;
 use tidemark_wire::gtpu::{ExtensionType, Packet};
 use tidemark_wire::ip;
@@ -20,7 +21,7 @@ const CONTAINER: ExtensionType = ExtensionType::PDU_SESSION_CONTAINER;
 pub struct Session {
     /// Its tunnel.
     pub tunnel: Tunnel,
-    /// QFI of its default QoS flow: what the UE sends belongs to that one.
+    /// QFI of its default QoS flow, to which belongs what no rule puts into another one.
     pub qfi: u8,
 }
 
@@ -53,12 +54,13 @@ impl N3 {
     }
 
     fn decapsulate(&self, arrived: Arrived, buffer: &mut [u8]) -> Incoming {
-        let qfi = Packet::new_checked(&buffer[arrived.message])
+        let of = Packet::new_checked(&buffer[arrived.message])
             .ok()
             .and_then(|message| DlInformation::parse(message.extension(CONTAINER)?).ok())
-            .map(|information| information.qfi);
+            .map(|information| (information.qfi, information.rqi));
         // Without a container it is of the default QoS flow: older cores leave it out.
-        let label = Label::Qfi(qfi.unwrap_or(self.qfis[arrived.tunnel]));
+        let (qfi, reflective) = of.unwrap_or((self.qfis[arrived.tunnel], false));
+        let label = Label::QosFlow { qfi: self.within_cell(arrived.tunnel, qfi), reflective };
         let inner = &mut buffer[arrived.payload.clone()];
         let outer = Outer { ecn: arrived.outer, carried: Carried::GPdu { teid: 0, inner: arrived.payload.clone() } };
         match outer.decapsulate_into(inner) {
@@ -69,11 +71,17 @@ impl N3 {
         }
     }
 
+    /// The number that the cell knows a QoS flow of a session by: its default one has the first.
+    fn within_cell(&self, session: usize, qfi: u8) -> u8 {
+        if qfi == self.qfis[session] { DEFAULT_QFI } else { qfi }
+    }
+
     /// Sends a UE's packet to the UPF; false where the kernel does not take it.
-    pub(crate) fn send(&self, ue: u32, packet: &[u8]) -> bool {
-        let Some(qfi) = self.qfis.get(ue as usize) else { return false };
+    pub(crate) fn send(&self, ue: u32, qfi: u8, packet: &[u8]) -> bool {
+        let Some(default) = self.qfis.get(ue as usize) else { return false };
         let mut container = [0; 16];
-        let information = UlInformation { qfi: *qfi, ..UlInformation::default() };
+        let qfi = if qfi == DEFAULT_QFI { *default } else { qfi };
+        let information = UlInformation { qfi, ..UlInformation::default() };
         let Ok(length) = information.emit(&mut container) else { return false };
         let outer = encapsulate(Mode::Normal, ip::ecn(packet).unwrap_or(Ecn::NotEct));
         self.gtp.send(ue as usize, Some(&container[..length]), &[packet], outer)

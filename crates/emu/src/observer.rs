@@ -1,7 +1,7 @@
 //! What the driver tells of packets and of itself while it runs.
 
 use hdrhistogram::Histogram;
-use tidemark_cell::{DelaySplit, DropReason, UeId, UeStats};
+use tidemark_cell::{DelaySplit, DrbStats, DropReason, UeId, UeStats};
 use tidemark_core::{Duration, Ecn, FlowId, Instant};
 use tidemark_wire::ip::FiveTuple;
 
@@ -33,6 +33,8 @@ pub enum Seen<'a> {
     Delivered {
         /// Whose it is.
         ue: UeId,
+        /// By which of its bearers: the DRB identity, from 1.
+        drb: u8,
         /// Its flow.
         flow: FlowId,
         /// All of it, with its mark.
@@ -76,6 +78,8 @@ pub struct Progress<'a> {
     pub now: Instant,
     /// State and counters of each UE.
     pub ues: &'a [UeStats],
+    /// Counters of the bearers of each UE.
+    pub bearers: &'a [Vec<DrbStats>],
     /// Resource blocks x symbols that the cell's downlink slots have had.
     pub resources: u64,
     /// How late deadlines were served, in nanoseconds.

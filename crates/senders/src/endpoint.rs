@@ -17,8 +17,9 @@ pub trait Endpoint {
     fn next_deadline(&self) -> Option<Instant>;
     /// The next packet to send now; `None` while nothing may be sent.
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>>;
-    /// The access network recommends a rate of IP packets to the end at the UE (TS 38.321 5.18.10), which
-    /// hands it on to its peer if the flow's controller listens to recommendations.
+    /// The access network recommends a rate of IP packets to the end at the UE (TS 38.321 5.18.10): to a receiver its
+    /// downlink's, which it hands on to its peer; to a sender its uplink's. Only controllers that listen to
+    /// recommendations take notice.
     fn handle_recommendation(&mut self, _now: Instant, _rate: BitRate) {}
     /// Counters and present state.
     fn stats(&self) -> Stats;

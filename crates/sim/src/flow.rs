@@ -4,6 +4,7 @@ use tidemark_cell::UeId;
 use tidemark_core::{FlowId, Instant, Packet};
 use tidemark_senders::{Endpoint, Stats};
 
+use crate::addresses::Addresses;
 use crate::ledger::Ledger;
 use crate::recorder::FlowRecord;
 use crate::stamped::Stamped;
@@ -19,6 +20,8 @@ pub(crate) struct Flow {
     pub(crate) return_router: Option<usize>,
     /// True if its data goes from the UE to the network.
     pub(crate) uplink: bool,
+    /// What the headers of its packets show.
+    pub(crate) addresses: Addresses,
     /// True if its ends listen to bit rate recommendations.
     pub(crate) listens: bool,
     pub(crate) server: End,
@@ -36,7 +39,7 @@ pub(crate) struct End {
 impl Flow {
     /// True for its packets that go from the UE to the network: the feedback of a download, the data of an upload.
     pub(crate) fn goes_up(&self, packet: &Packet<Stamped>) -> bool {
-        packet.payload.back != self.uplink
+        packet.payload.up
     }
     /// The router that a packet passes.
     pub(crate) fn router_of(&self, packet: &Packet<Stamped>) -> Option<usize> {

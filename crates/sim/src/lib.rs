@@ -3,6 +3,8 @@
 //! [`scenario::Scenario`] reads and checks a scenario file, [`Simulation`] runs it, [`output`] writes what a
 //! [`RunResult`] says.
 
+mod addresses;
+pub mod bearers;
 mod capture;
 pub mod distribution;
 pub mod event;
@@ -24,8 +26,8 @@ mod wire;
 pub use capture::Capture;
 pub use ledger::NotConserved;
 pub use result::{
-    AnbrResult, CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, MediaResult, NetworkCellResult,
-    RouterResult, RouterSeries, RunResult, Series, Split, Transfers, UePlace, UeResult, UeSeries,
+    AnbrResult, BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, MediaResult,
+    NetworkCellResult, RouterResult, RouterSeries, RunResult, Series, Split, Transfers, UePlace, UeResult, UeSeries,
 };
 pub use simulation::{SetUpError, Simulation};
 pub use stamped::Stamped;

@@ -22,17 +22,26 @@ pub(crate) fn report(octets: [u8; 3], multiplier: BitRateMultiplier) -> Option<(
     Some((element.lcid, line.to_string()))
 }
 
-/// What an application reads in such a line: a downlink rate.
-pub(crate) fn heard(line: &str) -> Option<BitRate> {
+/// What an application reads in such a line.
+pub(crate) fn heard(line: &str) -> Option<(BitRate, mac::Direction)> {
     match line.parse() {
-        Ok(Line::Recommendation { bit_rate, direction: Direction::Downlink, .. }) => Some(bit_rate),
+        Ok(Line::Recommendation { bit_rate, direction: Direction::Downlink, .. }) => {
+            Some((bit_rate, mac::Direction::Downlink))
+        }
+        Ok(Line::Recommendation { bit_rate, direction: Direction::Uplink, .. }) => {
+            Some((bit_rate, mac::Direction::Uplink))
+        }
         _ => None,
     }
 }
 
 /// The line with which an application asks for a recommendation, without a wish.
-pub(crate) fn question() -> String {
-    Command::Query { cid: CID, bit_rate: BitRate::ZERO, direction: Direction::Downlink }.to_string()
+pub(crate) fn question(direction: mac::Direction) -> String {
+    let direction = match direction {
+        mac::Direction::Downlink => Direction::Downlink,
+        mac::Direction::Uplink => Direction::Uplink,
+    };
+    Command::Query { cid: CID, bit_rate: BitRate::ZERO, direction }.to_string()
 }
 
 /// The control element that a modem makes of such a line, for a logical channel.
@@ -51,22 +60,24 @@ mod tests {
 
     #[test]
     fn a_recommendation_passes_from_octets_through_a_line_of_text_to_a_rate() {
-        // Logical channel 4, downlink, 750 kbit/s (index 33) times 40.
+        // Logical channel 4, 750 kbit/s (index 33) times 40.
         let index = BitRateIndex::at_most(BitRate::from_kbps(750));
-        let element =
-            RecommendedBitRate { lcid: 4, direction: mac::Direction::Downlink, bit_rate: index, multiplied: true };
-        let [first, second] = element.emit().unwrap();
-        let (channel, line) = report([47, first, second], BitRateMultiplier::X40).unwrap();
         let kbps = index.rate().unwrap().as_bps() * 40 / 1_000;
-        assert_eq!((channel, line.as_str()), (4, format!("+CGBRRREP: {kbps},2,1,1").as_str()));
-        assert_eq!(heard(&line), Some(BitRate::from_kbps(kbps)));
-        assert_eq!(report([48, first, second], BitRateMultiplier::X40), None);
+        for (direction, number) in [(mac::Direction::Downlink, 2), (mac::Direction::Uplink, 1)] {
+            let element = RecommendedBitRate { lcid: 4, direction, bit_rate: index, multiplied: true };
+            let [first, second] = element.emit().unwrap();
+            let (channel, line) = report([47, first, second], BitRateMultiplier::X40).unwrap();
+            assert_eq!((channel, line.as_str()), (4, format!("+CGBRRREP: {kbps},{number},1,1").as_str()));
+            assert_eq!(heard(&line), Some((BitRate::from_kbps(kbps), direction)));
+            assert_eq!(report([48, first, second], BitRateMultiplier::X40), None);
+        }
     }
 
     #[test]
     fn a_question_becomes_the_octets_of_a_query() {
-        assert_eq!(question(), "AT+CGBRRREQ=1,0,2");
-        assert_eq!(query(&question(), 4), Some([0b0001_0000, 0]));
+        let (down, up) = (question(mac::Direction::Downlink), question(mac::Direction::Uplink));
+        assert_eq!((down.as_str(), up.as_str()), ("AT+CGBRRREQ=1,0,2", "AT+CGBRRREQ=1,0,1"));
+        assert_eq!((query(&down, 4), query(&up, 4)), (Some([0b0001_0000, 0]), Some([0b0001_0010, 0])));
         assert_eq!(query("AT+CGBRRREP=1", 4), None);
         assert_eq!(heard("OK"), None);
     }

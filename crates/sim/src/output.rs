@@ -1,4 +1,4 @@
-//! The folder that a run leaves: `summary.json`, `flows.csv`, `series.csv`, `scenario.toml`.
+//! The folder that a run leaves: `summary.json`, `flows.csv`, `bearers.csv`, `series.csv`, `scenario.toml`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,6 +20,7 @@ pub fn write_folder(folder: &Path, result: &RunResult) -> io::Result<()> {
     for (name, text) in [
         ("summary.json", summary),
         ("flows.csv", flows_csv(result)),
+        ("bearers.csv", bearers_csv(result)),
         ("series.csv", series_csv(result)),
         ("scenario.toml", result.scenario.clone()),
     ] {
@@ -86,6 +87,28 @@ pub fn flows_csv(result: &RunResult) -> String {
             cell(&mut text, value);
         }
         text.push('\n');
+    }
+    text
+}
+
+/// One row a bearer.
+pub fn bearers_csv(result: &RunResult) -> String {
+    let mut text = String::from("ue,drb,qfi,five_qi,law,throughput_mbps");
+    text.push_str(",queue_mean_ms,queue_p50_ms,queue_p95_ms,queue_p99_ms,queue_p999_ms");
+    text.push_str(",marked,dropped,delay_budget_ms,in_budget\n");
+    for bearer in &result.bearers {
+        let several = |numbers: &[u8]| numbers.iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
+        let _ = write!(text, "{},{},{}", quoted(&bearer.ue), bearer.drb, several(&bearer.qfi));
+        let _ = write!(text, ",{},{},{:.6}", several(&bearer.five_qi), bearer.law, bearer.throughput_mbps);
+        for value in columns(bearer.queue_ms) {
+            cell(&mut text, value);
+        }
+        let _ = write!(text, ",{},{}", bearer.marked, bearer.dropped);
+        cell(&mut text, Some(bearer.delay_budget_ms));
+        match bearer.in_budget {
+            Some(share) => _ = writeln!(text, ",{share:.6}"),
+            None => text.push_str(",\n"),
+        }
     }
     text
 }

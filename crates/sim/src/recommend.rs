@@ -3,46 +3,68 @@
 use tidemark_cell::UeId;
 use tidemark_core::{BitRate, Instant};
 use tidemark_senders::SenderConfig;
+use tidemark_wire::mac::Direction;
 
+use crate::flow::Flow;
 use crate::modem;
 use crate::simulation::{Event, Simulation};
 
 impl Simulation<'_> {
     /// A recommendation reaches the modem of a UE, which reports it to the applications that share the logical channel. They
-    /// share the rate equally and hand it on to their servers.
+    /// share the rate equally. One that downloads hands it on to its server; one that uploads sends by it.
     pub(crate) fn recommend(&mut self, now: Instant, ue: UeId, octets: [u8; 3]) {
         let index = ue.0 as usize;
         let Some(multiplier) = self.multipliers[index] else { return };
         let Some((channel, line)) = modem::report(octets, multiplier) else { return };
-        let Some(rate) = modem::heard(&line) else { return };
-        self.ues[index].recommended(rate, self.scenario.counts(now));
-        let listens = |flow: &&usize| {
-            let flow = &self.flows[**flow];
-            flow.ue == Some(ue) && flow.listens && self.network.logical_channel(ue, flow.id) == Some(channel)
-        };
-        let all: Vec<_> = (0..self.flows.len()).collect();
-        let listening: Vec<_> = all.iter().filter(listens).copied().collect();
+        let Some((rate, direction)) = modem::heard(&line) else { return };
+        self.ues[index].recommended(direction, rate, self.scenario.counts(now));
+        let listening: Vec<_> = (0..self.flows.len())
+            .filter(|flow| {
+                let flow = &self.flows[*flow];
+                flow.ue == Some(ue)
+                    && flow.listens_to(direction)
+                    && self.network.logical_channel(ue, flow.id, direction) == Some(channel)
+            })
+            .collect();
         let share = BitRate::from_bps(rate.as_bps() / listening.len().max(1) as u64);
         for flow in listening {
-            self.flows[flow].client.endpoint.handle_recommendation(now, share);
-            self.serve_client(now, flow);
+            match direction {
+                Direction::Downlink => {
+                    self.flows[flow].client.endpoint.handle_recommendation(now, share);
+                    self.serve_client(now, flow);
+                }
+                Direction::Uplink => {
+                    self.flows[flow].server.endpoint.handle_recommendation(now, share);
+                    self.serve_server(now, flow);
+                }
+            }
         }
     }
 
     /// The applications of a UE ask for a recommendation; the modem sends a query unless a timer forbids it.
     pub(crate) fn query(&mut self, now: Instant, ue: UeId) {
-        let channels = self.flows.iter().filter(|flow| flow.ue == Some(ue) && flow.listens);
-        let mut channels: Vec<_> = channels.filter_map(|flow| self.network.logical_channel(ue, flow.id)).collect();
-        channels.sort_unstable();
-        channels.dedup();
-        for channel in channels {
-            let Some(octets) = modem::query(&modem::question(), channel) else { continue };
-            let sent = self.network.query_bit_rate(now, ue, octets);
-            self.ues[ue.0 as usize].asked(sent, self.scenario.counts(now));
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            let flows = self.flows.iter().filter(|flow| flow.ue == Some(ue) && flow.listens_to(direction));
+            let channels = flows.filter_map(|flow| self.network.logical_channel(ue, flow.id, direction));
+            let mut channels: Vec<_> = channels.collect();
+            channels.sort_unstable();
+            channels.dedup();
+            for channel in channels {
+                let Some(octets) = modem::query(&modem::question(direction), channel) else { continue };
+                let sent = self.network.query_bit_rate(now, ue, octets);
+                self.ues[ue.0 as usize].asked(direction, sent, self.scenario.counts(now));
+            }
         }
         if let Some(interval) = self.query_every[ue.0 as usize] {
             self.events.schedule(now + interval, Event::Query(ue));
         }
+    }
+}
+
+impl Flow {
+    /// True if its end at the UE listens to recommendations of this direction.
+    fn listens_to(&self, direction: Direction) -> bool {
+        self.listens && self.uplink == (direction == Direction::Uplink)
     }
 }
 

@@ -3,6 +3,7 @@
 use tidemark_cell::{CellStats, DelaySplit};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::FrameArrival;
+use tidemark_wire::mac::Direction;
 
 use crate::distribution::{Distribution, round};
 use crate::result::Split;
@@ -14,6 +15,8 @@ pub struct FlowRecord {
     pub sent_packets: u64,
     /// Packets that arrived with CE.
     pub marked: u64,
+    /// The bearer that brought its last packet, as in [`Arrival`].
+    pub drb: u8,
     /// Packets that the network dropped.
     pub dropped: u64,
     /// IP bytes that arrived.
@@ -69,15 +72,25 @@ pub struct FlowPoint {
     pub window: Option<Bytes>,
 }
 
+/// Bit rate recommendations of one direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AnbrRecord {
+    /// How many came, and their sum.
+    pub recommendations: (u64, BitRate),
+    /// Queries that were sent, and those that a timer forbade.
+    pub queries: (u64, u64),
+}
+
 /// One UE's packets.
 #[derive(Debug, Default)]
 pub struct UeRecord {
     /// IP bytes that arrived after the warm-up.
     pub delivered: Bytes,
-    /// Bit rate recommendations that came, and their sum.
-    pub recommendations: (u64, BitRate),
-    /// Queries that were sent, and those that a timer forbade.
-    pub queries: (u64, u64),
+    /// Bit rate recommendations for its downlink, and for its uplink.
+    pub downlink_anbr: AnbrRecord,
+    pub uplink_anbr: AnbrRecord,
+    /// Times in the RLC queue, for each of several bearers; empty where there is one.
+    pub bearers: Vec<Distribution>,
     interval: UeInterval,
     /// Finished intervals.
     pub intervals: Vec<UePoint>,
@@ -119,6 +132,8 @@ pub struct CellPoint {
     pub load: Option<f64>,
     /// UEs at the end.
     pub ues: u32,
+    /// UEs that came from other cells.
+    pub handovers: u64,
 }
 
 #[derive(Debug, Default)]
@@ -152,6 +167,8 @@ pub struct Arrival {
     pub ecn: Ecn,
     /// Its time in the router's queue, where there is one on its way.
     pub waited: Option<Duration>,
+    /// The bearer that brought it: the DRB identity, from 1; 0 for none.
+    pub drb: u8,
     /// Its time in the cell.
     pub delay: DelaySplit,
     /// False during the warm-up, when only the series count it.
@@ -179,6 +196,7 @@ impl FlowRecord {
         let total = packet.at.since(packet.sent);
         let DelaySplit { cu, queuing, scheduling, harq, rlc, reordering } = packet.delay;
         self.last_arrival = packet.at;
+        self.drb = packet.drb;
         self.delivered += packet.size;
         self.marked += marked;
         self.owd.record(total);
@@ -246,7 +264,12 @@ impl CellRecord {
     pub fn sample(&mut self, now: CellStats, available: u64) {
         let used = now.resources - self.last.resources;
         let load = (available > 0).then(|| used as f64 / available as f64);
-        self.intervals.push(CellPoint { delivered: now.delivered - self.last.delivered, load, ues: 0 });
+        self.intervals.push(CellPoint {
+            delivered: now.delivered - self.last.delivered,
+            load,
+            ues: 0,
+            handovers: now.handovers - self.last.handovers,
+        });
         self.last = now;
     }
     /// A UE is in the cell as an interval ends.
@@ -258,6 +281,11 @@ impl CellRecord {
 }
 
 impl UeRecord {
+    /// Of a UE with so many bearers.
+    pub fn new(bearers: usize) -> Self {
+        let bearers = if bearers > 1 { vec![Distribution::default(); bearers] } else { Vec::new() };
+        Self { bearers, ..Self::default() }
+    }
     /// Counts an arrival.
     pub fn arrived(&mut self, packet: &Arrival) {
         let queue = packet.delay.queuing + packet.delay.scheduling;
@@ -265,19 +293,29 @@ impl UeRecord {
         self.interval.queue.add(queue);
         if packet.counts {
             self.delivered += packet.size;
+            if let Some(bearer) = self.bearers.get_mut(usize::from(packet.drb.wrapping_sub(1))) {
+                bearer.record(queue);
+            }
         }
     }
     /// Counts a bit rate recommendation.
-    pub fn recommended(&mut self, rate: BitRate, counts: bool) {
+    pub fn recommended(&mut self, direction: Direction, rate: BitRate, counts: bool) {
         if counts {
-            let (count, sum) = self.recommendations;
-            self.recommendations = (count + 1, BitRate::from_bps(sum.as_bps() + rate.as_bps()));
+            let (count, sum) = &mut self.anbr(direction).recommendations;
+            (*count, *sum) = (*count + 1, BitRate::from_bps(sum.as_bps() + rate.as_bps()));
         }
     }
     /// Counts a query that was sent, or that a timer forbade.
-    pub fn asked(&mut self, sent: bool, counts: bool) {
-        self.queries.0 += u64::from(counts && sent);
-        self.queries.1 += u64::from(counts && !sent);
+    pub fn asked(&mut self, direction: Direction, sent: bool, counts: bool) {
+        let (asked, forbidden) = &mut self.anbr(direction).queries;
+        *asked += u64::from(counts && sent);
+        *forbidden += u64::from(counts && !sent);
+    }
+    fn anbr(&mut self, direction: Direction) -> &mut AnbrRecord {
+        match direction {
+            Direction::Downlink => &mut self.downlink_anbr,
+            Direction::Uplink => &mut self.uplink_anbr,
+        }
     }
     /// Ends an interval of the series.
     pub fn sample(&mut self, mcs: Option<u8>, queued: u32) {

@@ -32,6 +32,8 @@ pub struct RunResult {
     pub flows: Vec<FlowResult>,
     /// One entry a UE.
     pub ues: Vec<UeResult>,
+    /// One entry a bearer.
+    pub bearers: Vec<BearerResult>,
     /// One entry a router.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub routers: Vec<RouterResult>,
@@ -68,6 +70,8 @@ pub struct NetworkCellResult {
     pub throughput_mbps: f64,
     /// UEs that it served, the mean over the series' intervals.
     pub ues: Option<f64>,
+    /// UEs that came to it from other cells.
+    pub handovers: u64,
 }
 
 /// How the machine fared that ran the cell in real time.
@@ -269,15 +273,46 @@ pub struct UeResult {
     pub dropped: u64,
     /// Its share of the cell's downlink resource blocks; in a network, of one cell's.
     pub prb_share: Option<f64>,
-    /// Bit rate recommendations that it got; absent where there were none.
+    /// Bit rate recommendations that it got for its downlink; absent where there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anbr: Option<AnbrResult>,
+    /// The same for its uplink.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uplink_anbr: Option<AnbrResult>,
     /// What only a UE of a network has.
     #[serde(flatten)]
     pub place: Option<UePlace>,
 }
 
-/// Bit rate recommendations to one UE.
+/// One data radio bearer, after the warm-up: its downlink.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BearerResult {
+    /// The UE that it belongs to.
+    pub ue: String,
+    /// DRB identity: 1 is the default bearer.
+    pub drb: u8,
+    /// QFIs of its QoS flows.
+    pub qfi: Vec<u8>,
+    /// Their 5QIs, in the same order.
+    pub five_qi: Vec<u8>,
+    /// Its marking law.
+    pub law: String,
+    /// IP bytes delivered, as a rate.
+    pub throughput_mbps: f64,
+    /// Time of its packets in the RLC queue.
+    pub queue_ms: Option<Quantiles>,
+    /// Packets that its law marked.
+    pub marked: u64,
+    /// Packets that were lost: to the law, a full queue, a timer, the radio or a handover.
+    pub dropped: u64,
+    /// The least packet delay budget of its QoS flows (TS 23.501 5.7.3.4).
+    pub delay_budget_ms: f64,
+    /// Share of its packets that reached the UE's IP stack within that budget from their arrival at the gNB; lost ones did
+    /// not. Absent where there were none.
+    pub in_budget: Option<f64>,
+}
+
+/// Bit rate recommendations to one UE, of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AnbrResult {
     /// How many came.
@@ -353,6 +388,8 @@ pub struct CellSeries {
     pub utilisation: Vec<Vec<Option<f64>>>,
     /// UEs at the end of the interval.
     pub ues: Vec<Vec<u32>>,
+    /// UEs that came from other cells in the interval.
+    pub handovers: Vec<Vec<u64>>,
 }
 
 /// Series per router: outer index the router, inner the interval.

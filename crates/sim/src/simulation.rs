@@ -6,6 +6,7 @@ use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
 use tidemark_senders::connect;
 use tidemark_wire::mac::BitRateMultiplier;
 
+use crate::addresses::Addresses;
 use crate::capture::Capture;
 use crate::event::EventQueue;
 use crate::flow::{End, Flow};
@@ -110,6 +111,7 @@ impl<'a> Simulation<'a> {
                 router: flow.router,
                 return_router: flow.return_router,
                 uplink: flow.direction == Direction::Uplink,
+                addresses: Addresses::of(id, &flow),
                 listens: recommend::listens(flow.sender),
                 server: End::new(server),
                 client: End::new(client),
@@ -120,7 +122,7 @@ impl<'a> Simulation<'a> {
         let multiplier = |ue: &NamedUe| Some(ue.config.anbr.as_ref()?.multiplier.on_wire());
         let multipliers = ues.iter().map(multiplier).collect();
         let query_every = ues.iter().map(|ue| ue.config.anbr.as_ref()?.query_every).collect();
-        let ues = ues.iter().map(|_| UeRecord::default()).collect();
+        let ues = ues.iter().map(|ue| UeRecord::new(1 + ue.config.drb.len())).collect();
         let cells = scenario.network.as_ref().map_or(0, NetworkConfig::cells);
         let cells = (0..cells).map(|_| CellRecord::default()).collect();
         let mut run = Self {
@@ -290,11 +292,11 @@ impl<'a> Simulation<'a> {
 
     fn reach_client(&mut self, now: Instant, at: Instant, packet: Packet<Stamped>) {
         let index = packet.flow.0 as usize;
-        let Stamped { sent, waited, delay, .. } = packet.payload;
+        let Stamped { sent, waited, drb, delay, .. } = packet.payload;
         let (size, ecn) = (packet.size, packet.ecn);
         let flow = &mut self.flows[index];
         let waited = flow.router.map(|_| waited);
-        let arrival = Arrival { sent, at, size, ecn, waited, delay, counts: self.scenario.counts(at) };
+        let arrival = Arrival { sent, at, size, ecn, waited, drb, delay, counts: self.scenario.counts(at) };
         flow.ledger.delivered += size;
         flow.record.arrived(&arrival);
         if let Some(ue) = flow.ue.filter(|_| !flow.uplink) {
@@ -362,12 +364,13 @@ impl<'a> Simulation<'a> {
     }
 
     /// Lets the server send what it may, then notes its next deadline.
-    fn serve_server(&mut self, now: Instant, index: usize) {
+    pub(crate) fn serve_server(&mut self, now: Instant, index: usize) {
         while let Some(packet) = self.flows[index].server.endpoint.poll_transmit(now) {
             let flow = &mut self.flows[index];
             flow.ledger.sent += packet.size;
             flow.record.sent(now, self.scenario.counts(now));
-            self.depart(now, stamped(now, false, packet));
+            let packet = stamped(now, flow, false, packet);
+            self.depart(now, packet);
         }
         if let Some(at) = self.flows[index].server.reschedule(now) {
             self.events.schedule(at, Event::Server(index));
@@ -377,8 +380,10 @@ impl<'a> Simulation<'a> {
     /// Lets the client send what it may, then notes its next deadline.
     pub(crate) fn serve_client(&mut self, now: Instant, index: usize) {
         while let Some(packet) = self.flows[index].client.endpoint.poll_transmit(now) {
-            self.flows[index].ledger.sent += packet.size;
-            self.depart(now, stamped(now, true, packet));
+            let flow = &mut self.flows[index];
+            flow.ledger.sent += packet.size;
+            let packet = stamped(now, flow, true, packet);
+            self.depart(now, packet);
         }
         if let Some(at) = self.flows[index].client.reschedule(now) {
             self.events.schedule(at, Event::Client(index));
@@ -399,8 +404,8 @@ impl<'a> Simulation<'a> {
     fn drain_network(&mut self, now: Instant) {
         while let Some(output) = self.network.poll_output() {
             match output {
-                Output::Downlink { at, mut packet, delay, .. } => {
-                    packet.payload.delay = delay;
+                Output::Downlink { at, mut packet, drb, delay, .. } => {
+                    (packet.payload.drb, packet.payload.delay) = (drb, delay);
                     self.reach_end(now, at, packet);
                 }
                 Output::Uplink { mut packet, delay, .. } => {

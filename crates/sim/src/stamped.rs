@@ -1,8 +1,11 @@
 //! A transport's packet as the simulator carries it.
 
 use tidemark_cell::DelaySplit;
-use tidemark_core::{Duration, FlowId, Inspect, Instant, Packet, TcpFeedback, TcpView};
+use tidemark_core::{Duration, FlowId, Inspect, Instant, Packet, Selectors, TcpFeedback, TcpView};
 use tidemark_senders::Payload;
+
+use crate::addresses::Addresses;
+use crate::flow::Flow;
 
 /// A payload with what the recorder wants to know of its packet's way.
 #[derive(Clone, Debug)]
@@ -11,6 +14,12 @@ pub struct Stamped {
     pub(crate) sent: Instant,
     /// True on the way from a flow's receiver to its sender.
     pub(crate) back: bool,
+    /// True on the way from a UE to the network.
+    pub(crate) up: bool,
+    /// The bearer that brought it to its UE: the DRB identity, from 1; 0 for none.
+    pub(crate) drb: u8,
+    /// What its headers show.
+    pub(crate) addresses: Addresses,
     /// When it reached the last router.
     pub(crate) at_router: Instant,
     /// How long it waited in its router's queue.
@@ -25,6 +34,9 @@ impl Inspect for Stamped {
     fn five_tuple(&self, flow: FlowId) -> FlowId {
         self.payload.five_tuple(flow)
     }
+    fn selectors(&self) -> Option<Selectors> {
+        Some(self.addresses.selectors(&self.payload, self.up))
+    }
     fn tcp(&self) -> Option<TcpView> {
         self.payload.tcp()
     }
@@ -33,11 +45,13 @@ impl Inspect for Stamped {
     }
 }
 
-/// A packet that is sent now.
-pub(crate) fn stamped(sent: Instant, back: bool, packet: Packet<Payload>) -> Packet<Stamped> {
+/// A packet that one end of a flow sends now; `back` as the field.
+pub(crate) fn stamped(sent: Instant, flow: &Flow, back: bool, packet: Packet<Payload>) -> Packet<Stamped> {
+    let (up, addresses) = (back != flow.uplink, flow.addresses);
     let Packet { flow, size, ecn, payload } = packet;
     let delay = DelaySplit::default();
-    let payload = Stamped { sent, back, at_router: sent, waited: Duration::ZERO, delay, payload };
+    let payload =
+        Stamped { sent, back, up, drb: 0, addresses, at_router: sent, waited: Duration::ZERO, delay, payload };
     Packet { flow, size, ecn, payload }
 }
 

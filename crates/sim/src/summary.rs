@@ -1,17 +1,18 @@
 //! From what a run recorded to its result.
 
 use tidemark_cell::network::UeRadio;
-use tidemark_cell::{CellStats, NetworkConfig, UeId, UeStats};
+use tidemark_cell::{CellStats, DrbStats, NetworkConfig, UeId, UeStats};
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 use tidemark_senders::Stats;
 
+use crate::bearers;
 use crate::distribution::{Distribution, round};
 use crate::fairness::mean_jain;
 use crate::flow::Flow;
-use crate::recorder::{FlowRecord, UeRecord};
+use crate::recorder::{AnbrRecord, FlowRecord};
 use crate::result::{
-    AnbrResult, CellResult, CellSeries, FlowResult, FlowSeries, MediaResult, NetworkCellResult, RouterResult,
-    RouterSeries, RunResult, Series, Transfers, UePlace, UeResult, UeSeries,
+    AnbrResult, BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, MediaResult, NetworkCellResult,
+    RouterResult, RouterSeries, RunResult, Series, Transfers, UePlace, UeResult, UeSeries,
 };
 use crate::router::Router;
 use crate::scenario::{Direction, NamedUe, Scenario};
@@ -23,8 +24,9 @@ pub(crate) struct Baseline {
     /// Counters of the servers and of the clients, per flow.
     servers: Vec<Stats>,
     clients: Vec<Stats>,
-    /// Counters of its cells, per UE.
+    /// Counters of its cells, per UE, and of the bearers of each.
     ues: Vec<UeStats>,
+    bearers: Vec<Vec<DrbStats>>,
     /// Counters per cell.
     cells: Vec<CellStats>,
     /// What only a UE of a network has.
@@ -40,6 +42,7 @@ impl Baseline {
             ues: (0..run.ues.len())
                 .map(|index| run.network.ue(run.now, UeId(index as u32)).unwrap_or_default())
                 .collect(),
+            bearers: (0..run.ues.len()).map(|index| run.network.bearers(UeId(index as u32)).collect()).collect(),
             cells: run.network.cells().collect(),
             radio: (0..run.ues.len()).map(|index| run.network.radio(UeId(index as u32))).collect(),
         }
@@ -62,7 +65,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
             let ue = named.ue.map(|ue| &named_ues[ue.0 as usize]);
             let router = named.router.map(|router| &scenario.router[router]);
             let marker = |ue: &NamedUe| match named.direction {
-                Direction::Downlink => Some(tag(&ue.config.marker, "law")),
+                Direction::Downlink => Some(bearers::law(&ue.config, record.drb)),
                 Direction::Uplink => ue.config.uplink_marker.as_ref().map(|marker| tag(marker, "law")),
             };
             let law = ue.and_then(marker).or(router.map(|router| router.queue.law()));
@@ -104,7 +107,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
     let warm_intervals = run.samples.iter().take_while(|at| **at <= warm).count();
     let queue = |index: usize| {
         let mut all = Distribution::default();
-        let flows = run.flows.iter().filter(|flow| flow.ue == Some(UeId(index as u32)));
+        let flows = run.flows.iter().filter(|flow| flow.ue == Some(UeId(index as u32)) && !flow.uplink);
         flows.for_each(|flow| all.merge(&flow.record.queue));
         all
     };
@@ -128,11 +131,22 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
                 marked: after.marked - before.marked,
                 dropped: dropped(after) - dropped(before),
                 prb_share: share(used(index)),
-                anbr: anbr(record),
+                anbr: anbr(&record.downlink_anbr),
+                uplink_anbr: anbr(&record.uplink_anbr),
                 place: ue_place(scenario, run, &end, index),
             }
         })
         .collect();
+    let bearers = named_ues.iter().zip(&run.ues).enumerate().flat_map(|(index, (named, record))| {
+        let counters = run.baseline.bearers[index].iter().zip(&end.bearers[index]).zip(1..);
+        let queue = queue(index);
+        let result = move |((before, after), drb)| {
+            let own = record.bearers.get(usize::from(drb) - 1).unwrap_or(&queue);
+            BearerResult::new(named, drb, (before, after), own.quantiles(), measured)
+        };
+        counters.map(result)
+    });
+    let bearers = bearers.collect();
     let routers = scenario.router.iter().zip(&run.routers).map(|(config, router)| {
         let law = config.queue.law();
         router_result(&config.name, law, router, (warm, run.now))
@@ -156,6 +170,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         live: None,
         flows,
         ues,
+        bearers,
         routers,
         jain: mean_jain(&series.flows.throughput_mbps, warm_intervals..run.samples.len())
             .map(|index| round(index, 1e6)),
@@ -164,7 +179,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
     }
 }
 
-fn anbr(record: &UeRecord) -> Option<AnbrResult> {
+fn anbr(record: &AnbrRecord) -> Option<AnbrResult> {
     let (recommendations, sum) = record.recommendations;
     let (queries, forbidden) = record.queries;
     (recommendations > 0).then(|| AnbrResult {
@@ -192,6 +207,7 @@ fn cells(
             utilisation: (resources > 0).then(|| round(used as f64 / resources as f64, 1e6)),
             throughput_mbps: mbps(after.delivered - before.delivered, run.now.since(warm)),
             ues: (!points.is_empty()).then(|| round(f64::from(ues) / points.len() as f64, 1e3)),
+            handovers: after.handovers - before.handovers,
         }
     });
     result.collect()
@@ -284,11 +300,12 @@ fn series(scenario: &Scenario, run: &Simulation<'_>) -> Series {
         queue_ms.push(points.iter().map(|point| ms(point.queue)).collect());
     }
     for cell in &run.cells {
-        let CellSeries { throughput_mbps, utilisation, ues } = &mut series.cells;
+        let CellSeries { throughput_mbps, utilisation, ues, handovers } = &mut series.cells;
         let points = &cell.intervals;
         throughput_mbps.push(points.iter().map(|point| rate(point.delivered)).collect());
         utilisation.push(points.iter().map(|point| point.load.map(|load| round(load, 1e6))).collect());
         ues.push(points.iter().map(|point| point.ues).collect());
+        handovers.push(points.iter().map(|point| point.handovers).collect());
     }
     series
 }
@@ -299,6 +316,6 @@ pub(crate) fn tag(config: &impl serde::Serialize, key: &str) -> String {
     value[key].as_str().unwrap_or("?").to_string()
 }
 
-fn mbps(bytes: Bytes, span: Duration) -> f64 {
+pub(crate) fn mbps(bytes: Bytes, span: Duration) -> f64 {
     round(BitRate::from_bytes_in(bytes, span).as_mbps(), 1e6)
 }

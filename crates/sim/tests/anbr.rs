@@ -102,3 +102,48 @@ fn both_hybrids_take_a_recommendation_and_answer_marks() {
         assert!(result.flows[0].marked > 0, "{rule}");
     }
 }
+
+/// The same video as an upload, beside an upload that takes half of the uplink from 6 s to 12 s. Two uplink slots in ten
+/// carry some 11 Mbit/s.
+const UPLINK: [&str; 6] = [
+    "ue.*.channel={ model = \"static\" }",
+    "ue.video.anbr={ direction = \"uplink\" }",
+    "flow.video.direction=uplink",
+    "flow.other.direction=uplink",
+    "flow.other.app.rate=11 Mbit/s",
+    "ue.other.rlc.queue_sdus=30",
+];
+
+#[test]
+fn an_upload_follows_the_recommendation_for_its_own_logical_channel() {
+    let result = run(&UPLINK);
+    let (alone, shared, after) = (rate(&result, 3, 6), rate(&result, 8, 12), rate(&result, 14, 18));
+    // Rounded down to the table, by up to a fifth.
+    assert!((8.0..11.5).contains(&alone) && (8.0..11.5).contains(&after), "{alone} {after}");
+    assert!((3.8..6.5).contains(&shared), "{shared}");
+    let ue = &result.ues[0];
+    assert!(ue.anbr.is_none() && result.ues[1].uplink_anbr.is_none());
+    let anbr = ue.uplink_anbr.unwrap();
+    assert!((380..=400).contains(&anbr.recommendations), "{anbr:?}");
+    // Who is told to send less before a queue stands has a short one; a constant rate above the share has none that is.
+    let fixed = [&UPLINK[..], &["flow.video.sender={ controller = \"fixed\", rate = \"9 Mbit/s\" }"]].concat();
+    let (followed, pushed) = (result.flows[0].owd_ms.unwrap(), run(&fixed).flows[0].owd_ms.unwrap());
+    assert!(followed.p99 < 150.0 && pushed.p99 > 4.0 * followed.p99, "{followed:?} {pushed:?}");
+}
+
+#[test]
+fn an_upload_may_ask_for_its_recommendation() {
+    let asks = "ue.video.anbr={ direction = \"uplink\", unsolicited = false, query_every = \"400 ms\" }";
+    let result = run(&[&UPLINK[..], &[asks]].concat());
+    let anbr = result.ues[0].uplink_anbr.unwrap();
+    assert!((39..=41).contains(&anbr.queries) && anbr.recommendations.abs_diff(anbr.queries) <= 1, "{anbr:?}");
+    assert!((8.0..11.5).contains(&rate(&result, 14, 18)));
+}
+
+#[test]
+fn recommendations_of_one_direction_are_none_for_the_other() {
+    // The download hears nothing of the uplink's recommendations: it stays at its initial rate.
+    let result = run(&["ue.video.anbr={ direction = \"uplink\" }", "flow.video.sender.rates.initial=5 Mbit/s"]);
+    assert!(result.ues[0].anbr.is_none());
+    assert!((4.0..5.5).contains(&rate(&result, 3, 18)), "{}", rate(&result, 3, 18));
+}

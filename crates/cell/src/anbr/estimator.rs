@@ -9,18 +9,19 @@ use super::{AnbrConfig, AnbrEstimate};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counts {
     pub(crate) at: Instant,
-    /// IP bytes of the bearer that were sent for the first time.
+    /// IP bytes of the bearer: sent for the first time, or on the way up received.
     pub(crate) sent: u64,
-    /// Resource blocks x symbols that the bearer took.
+    /// Resource blocks x symbols that the bearer took; on the way up, that its UE took, whose blocks carry all its bearers.
     pub(crate) taken: u64,
     /// Resource blocks x symbols that the whole cell took.
     pub(crate) taken_by_all: u64,
 }
 
-/// The estimate of one bearer.
+/// The estimate of one direction of one bearer.
 #[derive(Clone, Debug)]
 pub(crate) struct Estimator {
     pub(crate) config: AnbrConfig,
+    direction: Direction,
     /// Beginning of the window; `None` while nothing is sent.
     pub(crate) begun: Option<Counts>,
     rate: Option<BitRate>,
@@ -29,8 +30,10 @@ pub(crate) struct Estimator {
 }
 
 impl Estimator {
-    pub(crate) fn new(config: &AnbrConfig) -> Self {
-        Self { config: config.clone(), begun: None, rate: None, query_allowed: Instant::ZERO }
+    /// `None` where this direction gets no recommendations.
+    pub(crate) fn new(config: &AnbrConfig, direction: Direction) -> Option<Self> {
+        let new = || Self { config: config.clone(), direction, begun: None, rate: None, query_allowed: Instant::ZERO };
+        config.direction.covers(direction).then(new)
     }
 
     /// The window ends. `fair` are resource blocks x symbols that the bearer could have taken.
@@ -65,7 +68,7 @@ impl Estimator {
         let value = |index: BitRateIndex, factor| index.rate().map_or(0, |rate| rate.as_bps() * factor);
         let multiplied = value(multiple, factor) > value(plain, 1);
         let bit_rate = if multiplied { multiple } else { plain };
-        RecommendedBitRate { lcid, direction: Direction::Downlink, bit_rate, multiplied }
+        RecommendedBitRate { lcid, direction: self.direction, bit_rate, multiplied }
     }
 }
 
@@ -78,7 +81,7 @@ mod tests {
     }
     /// 100 kB in 40 ms, 20 Mbit/s, on half of what it could have taken.
     fn estimator(config: AnbrConfig) -> Estimator {
-        let mut estimator = Estimator::new(&config);
+        let mut estimator = Estimator::new(&config, Direction::Downlink).unwrap();
         estimator.end_window(counts(40, 5_000, 100), counts(80, 105_000, 600), 1_000.0);
         estimator
     }
@@ -88,7 +91,7 @@ mod tests {
         let delivered = AnbrConfig { estimate: AnbrEstimate::Delivered, ..AnbrConfig::default() };
         assert_eq!(estimator(delivered).recommended(Bytes(0)), Some(BitRate::from_mbps(20)));
         assert_eq!(estimator(AnbrConfig::default()).recommended(Bytes(0)), Some(BitRate::from_mbps(40)));
-        assert_eq!(Estimator::new(&AnbrConfig::default()).recommended(Bytes(0)), None);
+        assert_eq!(Estimator::new(&AnbrConfig::default(), Direction::Downlink).unwrap().recommended(Bytes(0)), None);
     }
 
     #[test]
@@ -109,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_rounded_down_to_the_finer_of_table_and_multiple() {
-        let estimator = Estimator::new(&AnbrConfig::default());
+        let estimator = Estimator::new(&AnbrConfig::default(), Direction::Downlink).unwrap();
         let multiplier = estimator.config.multiplier.on_wire();
         for kbps in (10..200_000).step_by(37) {
             let rate = BitRate::from_kbps(kbps);

@@ -9,15 +9,17 @@ mod signalling;
 pub(crate) use estimator::{Counts, Estimator};
 
 use tidemark_core::Duration;
-use tidemark_wire::mac::BitRateMultiplier;
+use tidemark_wire::mac::{BitRateMultiplier, Direction};
 
 use crate::config::ConfigError;
 
-/// Recommendations to one UE, for each of its bearers.
+/// Recommendations to one UE, for the logical channel of each of its bearers.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnbrConfig {
+    /// Of which direction. Default `downlink`.
+    pub direction: AnbrDirection,
     /// Time over which a rate is estimated, and between two recommendations. Default 40 ms, the shortest of the thesis
     /// "L4S and ANBR" (section 4.1.4), which found shorter ones unstable.
     pub window: Duration,
@@ -42,12 +44,36 @@ pub struct AnbrConfig {
     pub query_every: Option<Duration>,
 }
 
+/// Which way the rates go that are recommended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum AnbrDirection {
+    /// To the UE.
+    #[default]
+    Downlink,
+    /// From the UE: what came up in the window, and for `queue_target` what the UE's buffer status reports say to wait.
+    Uplink,
+    /// Both.
+    Both,
+}
+
+impl AnbrDirection {
+    /// True if it covers this direction of a control element.
+    pub(crate) fn covers(self, direction: Direction) -> bool {
+        match direction {
+            Direction::Downlink => self != Self::Uplink,
+            Direction::Uplink => self != Self::Downlink,
+        }
+    }
+}
+
 /// What is estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AnbrEstimate {
-    /// What was sent to the UE, as the thesis has it. Without a queue that is no more than what was offered: a sender that
+    /// What was sent, as the thesis has it. Without a queue that is no more than what was offered: a sender that
     /// follows it never finds out that there would be room for more.
     Delivered,
     /// What it would have been on all resource blocks that were its own or free, or on an equal share of the cell among the
@@ -87,6 +113,7 @@ impl AnbrMultiplier {
 impl Default for AnbrConfig {
     fn default() -> Self {
         Self {
+            direction: AnbrDirection::default(),
             window: Duration::from_millis(40),
             estimate: AnbrEstimate::default(),
             queue_target: None,

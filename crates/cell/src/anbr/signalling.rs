@@ -1,79 +1,97 @@
 //! When recommendations and queries go, and the octets that they are.
 
-use tidemark_core::{FlowId, Inspect, Instant};
-use tidemark_wire::mac::{RecommendedBitRate, lcid};
+use tidemark_core::{Bytes, FlowId, Inspect, Instant};
+use tidemark_wire::mac::{Direction, RecommendedBitRate, lcid};
 
-use super::Counts;
+use super::{Counts, Estimator};
 use crate::cell::Cell;
 use crate::downlink::DECODED_AFTER;
-use crate::drb::LEAST_LCID;
+use crate::drb::{Drb, LEAST_LCID};
 use crate::output::{Output, UeId};
+use crate::radio::slots::SYMBOLS_PER_SLOT;
 use crate::timers::Timer;
 use crate::uplink::Control;
 
 impl<P: Inspect> Cell<P> {
-    /// The logical channel of a UE's flow.
-    pub fn logical_channel(&self, id: UeId, flow: FlowId) -> Option<u8> {
+    /// The logical channel that carries a flow to its UE, or from it.
+    pub fn logical_channel(&self, id: UeId, flow: FlowId, direction: Direction) -> Option<u8> {
         let ue = self.ues.get(id.0 as usize)?;
-        Some(LEAST_LCID + (ue.sdap.uplink(flow) - ue.drbs.start) as u8)
+        let drb = match direction {
+            Direction::Downlink => ue.sdap.carries_down(flow),
+            Direction::Uplink => ue.sdap.carries_up(flow),
+        };
+        Some(LEAST_LCID + (drb - ue.drbs.start) as u8)
     }
 
     /// The UE's modem is asked to send a query, the two octets of its control element. False where
     /// bitRateQueryProhibitTimer runs, or where the bearer knows no recommendations.
     pub fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2]) -> bool {
-        let Ok(element) = RecommendedBitRate::parse(&octets) else { return false };
+        let Ok(RecommendedBitRate { lcid, direction, .. }) = RecommendedBitRate::parse(&octets) else { return false };
         let Some(ue) = self.ues.get(id.0 as usize) else { return false };
-        let index = ue.drbs.start + u32::from(element.lcid.saturating_sub(LEAST_LCID));
-        let Some(drb) = self.drbs.get_mut(index as usize).filter(|drb| drb.ue == id.0) else { return false };
-        let Some(estimator) = drb.anbr.as_mut().filter(|estimator| now >= estimator.query_allowed) else {
-            return false;
-        };
+        let drb = ue.drbs.start + u32::from(lcid.saturating_sub(LEAST_LCID));
+        let Some(bearer) = self.drbs.get_mut(drb as usize).filter(|drb| drb.ue == id.0) else { return false };
+        let estimator = bearer.estimator(direction).as_mut();
+        let Some(estimator) = estimator.filter(|estimator| now >= estimator.query_allowed) else { return false };
         estimator.query_allowed = now + estimator.config.query_prohibit;
-        self.send_control(now, id.0, Control::Query { drb: index });
+        self.send_control(now, id.0, Control::Query { drb, direction });
         true
     }
 
-    /// Something came to the bearer's queue: a window begins, unless one is open.
-    pub(crate) fn begin_window(&mut self, now: Instant, index: u32) {
-        if self.drbs[index as usize].anbr.as_ref().is_none_or(|estimator| estimator.begun.is_some()) {
-            return;
+    /// Something came to the bearer's queue, or up from its UE: a window begins, unless one is open.
+    pub(crate) fn begin_window(&mut self, now: Instant, index: u32, direction: Direction) {
+        let estimator = self.drbs[index as usize].estimator(direction);
+        let Some(estimator) = estimator.as_ref().filter(|estimator| estimator.begun.is_none()) else { return };
+        let end = now + estimator.config.window;
+        let counts = self.counts(now, index, direction);
+        if let Some(estimator) = self.drbs[index as usize].estimator(direction) {
+            estimator.begun = Some(counts);
         }
-        let counts = self.counts(now, index);
-        let Some(estimator) = &mut self.drbs[index as usize].anbr else { return };
-        estimator.begun = Some(counts);
-        self.timers.set(now + estimator.config.window, index, Timer::Window);
+        self.timers.set(end, index, Timer::Window(direction));
     }
 
     /// A window is over: the gNB recommends, and goes on if there is anything to go on with.
-    pub(crate) fn end_window(&mut self, now: Instant, index: u32) {
-        let counts = self.counts(now, index);
-        let open = self.drbs.iter().filter(|drb| drb.anbr.as_ref().is_some_and(|anbr| anbr.begun.is_some())).count();
-        let Some(begun) = self.drbs[index as usize].anbr.as_ref().and_then(|estimator| estimator.begun) else { return };
-        let all = self.resources_between(begun.at, now);
-        let sending = self.drbs.iter().filter(|drb| drb.last_sent >= begun.at).count();
+    pub(crate) fn end_window(&mut self, now: Instant, index: u32, direction: Direction) {
+        let counts = self.counts(now, index, direction);
+        let begun = self.drbs[index as usize].estimator(direction).as_ref().and_then(|estimator| estimator.begun);
+        let Some(begun) = begun else { return };
+        let (all, open, sending) = match direction {
+            Direction::Downlink => {
+                let sending = self.drbs.iter().filter(|drb| drb.last_sent >= begun.at).count();
+                (self.resources_between(begun.at, now), self.open_windows(|drb| &drb.anbr), sending)
+            }
+            Direction::Uplink => {
+                let sending = self.ues.iter().filter(|ue| ue.uplink_last >= begun.at).count();
+                (self.uplink_between(begun.at, now), self.open_windows(|drb| &drb.uplink_anbr), sending)
+            }
+        };
         let free = all.saturating_sub(counts.taken_by_all - begun.taken_by_all) as f64 / open.max(1) as f64;
         let fair = ((counts.taken - begun.taken) as f64 + free).max(all as f64 / sending.max(1) as f64);
         let drb = &mut self.drbs[index as usize];
-        let goes_on = counts.sent > begun.sent || drb.bearer.has_data();
-        let Some(estimator) = &mut drb.anbr else { return };
+        let goes_on = counts.sent > begun.sent || direction == Direction::Downlink && drb.bearer.has_data();
+        let Some(estimator) = drb.estimator(direction) else { return };
         estimator.begun = goes_on.then_some(counts);
         if !goes_on {
             return;
         }
         estimator.end_window(begun, counts, fair);
-        self.timers.set(now + estimator.config.window, index, Timer::Window);
-        if estimator.config.unsolicited {
-            self.recommend(now, index);
+        let (end, unsolicited) = (now + estimator.config.window, estimator.config.unsolicited);
+        self.timers.set(end, index, Timer::Window(direction));
+        if unsolicited {
+            self.recommend(now, index, direction);
         }
     }
 
     /// Sends what is known now, with the next downlink slot. Control elements are small and go with a robust part of the
     /// block: they are not lost here.
-    pub(crate) fn recommend(&mut self, now: Instant, index: u32) {
-        let queued = self.drbs[index as usize].bearer.queue_state(now).backlog;
-        let drb = &self.drbs[index as usize];
-        let channel = LEAST_LCID + (index - self.ues[drb.ue as usize].drbs.start) as u8;
-        let Some(estimator) = &drb.anbr else { return };
+    pub(crate) fn recommend(&mut self, now: Instant, index: u32, direction: Direction) {
+        let drb = &mut self.drbs[index as usize];
+        let ue = &self.ues[drb.ue as usize];
+        let queued = match direction {
+            Direction::Downlink => drb.bearer.queue_state(now).backlog,
+            Direction::Uplink => ue.uplink.believed(),
+        };
+        let channel = LEAST_LCID + (index - ue.drbs.start) as u8;
+        let Some(estimator) = drb.estimator(direction) else { return };
         let Some(rate) = estimator.recommended(queued) else { return };
         let Ok([first, second]) = estimator.element(channel, rate).emit() else { return };
         let slot = self.pattern.next_downlink(self.pattern.at_or_after(now));
@@ -87,8 +105,35 @@ impl<P: Inspect> Cell<P> {
         self.outputs.push_back(Output::Recommendation { at, ue, octets });
     }
 
-    fn counts(&self, at: Instant, index: u32) -> Counts {
+    /// A packet of so many bytes came up on a bearer.
+    pub(crate) fn count_uplink(&mut self, now: Instant, index: u32, size: Bytes) {
+        if self.drbs[index as usize].uplink_anbr.is_some() {
+            self.drbs[index as usize].came_up += size.0;
+            self.begin_window(now, index, Direction::Uplink);
+        }
+    }
+
+    fn open_windows(&self, estimator: impl Fn(&Drb<P>) -> &Option<Estimator>) -> usize {
+        self.drbs.iter().filter(|drb| estimator(drb).as_ref().is_some_and(|anbr| anbr.begun.is_some())).count()
+    }
+
+    /// Resource blocks x symbols that the uplink slots between two instants have.
+    fn uplink_between(&self, from: Instant, to: Instant) -> u64 {
+        let (first, end) = (self.pattern.at_or_after(from), self.pattern.at_or_after(to));
+        let slots = (first..end).filter(|slot| self.pattern.next_uplink(*slot) == *slot).count() as u64;
+        slots * u64::from(SYMBOLS_PER_SLOT * self.config.prbs)
+    }
+
+    fn counts(&self, at: Instant, index: u32, direction: Direction) -> Counts {
         let drb = &self.drbs[index as usize];
-        Counts { at, sent: drb.bearer.sent(), taken: drb.resources, taken_by_all: self.stats.resources }
+        match direction {
+            Direction::Downlink => {
+                Counts { at, sent: drb.bearer.sent(), taken: drb.resources, taken_by_all: self.stats.resources }
+            }
+            Direction::Uplink => {
+                let taken = self.ues[drb.ue as usize].uplink_resources;
+                Counts { at, sent: drb.came_up, taken, taken_by_all: self.uplink_resources }
+            }
+        }
     }
 }

@@ -20,12 +20,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
+use tidemark_wire::mac::Direction;
 
 use crate::cell::Cell;
 use crate::channel::ChannelConfig;
 use crate::config::{CellConfig, ConfigError, UeConfig};
 use crate::observe::Observer;
-use crate::output::{CellStats, Output, UeId, UeStats};
+use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 pub use config::{DeployedConfig, HandoverConfig, HandoverData, HandoverMarker, NetworkConfig};
 pub use layout::Point;
 pub use mobility::Mobility;
@@ -103,9 +104,9 @@ impl<P: Inspect> Network<P> {
         self.cells[cell].name_qos_flow(id, flow, qfi)
     }
 
-    /// The logical channel that carries a flow's uplink packets; `None` if there is no such UE.
-    pub fn logical_channel(&self, id: UeId, flow: FlowId) -> Option<u8> {
-        self.cells[self.cell_of(id)?].logical_channel(id, flow)
+    /// The logical channel that carries a flow to its UE, or from it; `None` if there is no such UE.
+    pub fn logical_channel(&self, id: UeId, flow: FlowId, direction: Direction) -> Option<u8> {
+        self.cells[self.cell_of(id)?].logical_channel(id, flow, direction)
     }
 
     /// The UE asks for a bit rate recommendation with a MAC control element; false if it may not.
@@ -187,6 +188,11 @@ impl<P: Inspect> Network<P> {
     /// State and counters of a UE, over all cells that it was in; `None` if there is no such UE.
     pub fn ue(&self, now: Instant, id: UeId) -> Option<UeStats> {
         self.cells[self.cell_of(id)?].ue(now, id)
+    }
+
+    /// Counters of a UE's bearers, the default one first, over all cells that it was in; none if there is no such UE.
+    pub fn bearers(&self, id: UeId) -> impl Iterator<Item = DrbStats> + '_ {
+        self.cell_of(id).into_iter().flat_map(move |cell| self.cells[cell].bearers(id))
     }
 
     /// The cell of a UE, from 0.

@@ -1,8 +1,9 @@
 //! QoS flows and the bearers that carry them, as they are configured.
 
-use tidemark_core::{BitRate, Ecn, Inspect, Instant, Packet};
+use tidemark_core::{BitRate, Duration, Instant};
 use tidemark_marker::MarkerConfig;
 
+use super::filter::PacketFilter;
 use super::five_qi::{Characteristics, KNOWN};
 use super::meter::Meter;
 use crate::config::{ConfigError, RlcConfig};
@@ -35,65 +36,14 @@ pub struct QosFlowConfig {
     pub gbr: Option<BitRate>,
     /// Maximum flow bit rate: what exceeds it waits. Default: no maximum.
     pub mbr: Option<BitRate>,
-    /// Filters of the UPF's packet detection rules, any of which may match. Default: none, for a flow whose packets are
-    /// named one by one (`qfi` of a scenario's flow).
+    /// Packet filters, each a rule of its own. Default: none, for a flow whose packets are named one by one (`qfi` of a
+    /// scenario's flow), or whose QFI comes from a UPF.
     pub filter: Vec<PacketFilter>,
 }
 
 impl Default for QosFlowConfig {
     fn default() -> Self {
         Self { qfi: 2, five_qi: 9, priority: None, gbr: None, mbr: None, filter: Vec::new() }
-    }
-}
-
-/// Which packets belong to a QoS flow: those for which all that is said here holds.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PacketFilter {
-    /// The ECN field is one of these, as a type-of-service value with mask 3 says (TS 29.244 8.2.5); L4S traffic is
-    /// `ect1` or `ce`. Default: any.
-    pub ecn: Vec<EcnField>,
-    /// The transport protocol. Default: any.
-    pub protocol: Option<Protocol>,
-}
-
-/// An ECN field by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum EcnField {
-    /// 00.
-    NotEct,
-    /// 01, L4S.
-    Ect1,
-    /// 10, classic.
-    Ect0,
-    /// 11, marked before.
-    Ce,
-}
-
-/// A transport protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Protocol {
-    /// With a TCP header that can be read.
-    Tcp,
-    /// Everything else.
-    Udp,
-}
-
-impl PacketFilter {
-    pub(super) fn matches<P: Inspect>(&self, packet: &Packet<P>) -> bool {
-        let wanted = |field: &EcnField| match field {
-            EcnField::NotEct => packet.ecn == Ecn::NotEct,
-            EcnField::Ect1 => packet.ecn == Ecn::Ect1,
-            EcnField::Ect0 => packet.ecn == Ecn::Ect0,
-            EcnField::Ce => packet.ecn == Ecn::Ce,
-        };
-        let protocol = |protocol| packet.payload.tcp().is_some() == (protocol == Protocol::Tcp);
-        (self.ecn.is_empty() || self.ecn.iter().any(wanted)) && self.protocol.is_none_or(protocol)
     }
 }
 
@@ -135,6 +85,9 @@ impl QosFlowConfig {
         if self.mbr.is_some_and(|mbr| mbr == BitRate::ZERO || self.gbr.is_some_and(|gbr| gbr > mbr)) {
             return error("mbr", "must be above 0 bit/s and not below the guaranteed rate");
         }
+        for (index, filter) in self.filter.iter().enumerate() {
+            filter.validate().map_err(|error| error.within(&format!("filter.{index}")))?;
+        }
         Ok(())
     }
 }
@@ -146,6 +99,8 @@ pub(crate) struct Qos {
     pub(crate) five_qi: u8,
     /// Priority level of its most important flow.
     pub(crate) priority: u8,
+    /// The least delay budget of its flows.
+    pub(crate) delay_budget: Duration,
     /// Their guaranteed rates together.
     guaranteed: Option<Meter>,
     /// Their maximum rates together; `None` if one has no maximum.
@@ -155,8 +110,9 @@ pub(crate) struct Qos {
 impl Qos {
     /// The default QoS flow's, of a 5QI that has been checked.
     pub(crate) fn of_default_flow(five_qi: u8) -> Self {
-        let priority = Characteristics::of(five_qi).map_or(u8::MAX, |row| row.priority);
-        Self { five_qi, priority, guaranteed: None, maximum: None }
+        let (priority, delay_budget) =
+            Characteristics::of(five_qi).map_or((u8::MAX, Duration::ZERO), |row| (row.priority, row.delay_budget));
+        Self { five_qi, priority, delay_budget, guaranteed: None, maximum: None }
     }
 
     /// That of the QoS flows of a bearer, which have been checked.
@@ -170,6 +126,7 @@ impl Qos {
         Self {
             five_qi: flows.first().map_or(0, |flow| flow.five_qi),
             priority: flows.iter().filter_map(priority).min().unwrap_or(u8::MAX),
+            delay_budget: span,
             guaranteed: (!guaranteed.is_empty()).then(|| Meter::new(sum(guaranteed), span)),
             maximum: maximum.map(|rates| Meter::new(sum(rates), span)),
         }
@@ -195,24 +152,11 @@ impl Qos {
 
 #[cfg(test)]
 mod tests {
-    use tidemark_core::{Bytes, FlowId};
-
     use super::*;
 
     #[test]
-    fn l4s_packets_are_told_by_their_ecn_field() {
-        let filter = PacketFilter { ecn: vec![EcnField::Ect1, EcnField::Ce], protocol: None };
-        let packet = |ecn| Packet { flow: FlowId(0), size: Bytes(100), ecn, payload: () };
-        assert!(filter.matches(&packet(Ecn::Ect1)) && filter.matches(&packet(Ecn::Ce)));
-        assert!(!filter.matches(&packet(Ecn::Ect0)) && !filter.matches(&packet(Ecn::NotEct)));
-        let tcp = PacketFilter { protocol: Some(Protocol::Tcp), ..filter };
-        assert!(!tcp.matches(&packet(Ecn::Ect1)));
-        assert!(PacketFilter::default().matches(&packet(Ecn::NotEct)));
-    }
-
-    #[test]
     fn each_wrong_field_of_a_qos_flow_is_named() {
-        let mbps = BitRate::from_mbps;
+        let (mbps, any) = (BitRate::from_mbps, PacketFilter::default);
         let right = QosFlowConfig { qfi: 3, five_qi: 3, gbr: Some(mbps(5)), ..QosFlowConfig::default() };
         assert!(right.validate().is_ok());
         for (wrong, field) in [
@@ -223,6 +167,10 @@ mod tests {
             (QosFlowConfig { gbr: None, ..right.clone() }, "gbr"),
             (QosFlowConfig { mbr: Some(mbps(4)), ..right.clone() }, "mbr"),
             (QosFlowConfig { priority: Some(0), ..right.clone() }, "priority"),
+            (
+                QosFlowConfig { filter: vec![PacketFilter { dscp: vec![64], ..any() }], ..right.clone() },
+                "filter.0.dscp",
+            ),
         ] {
             assert_eq!(wrong.validate().unwrap_err().field(), field);
         }

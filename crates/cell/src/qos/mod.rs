@@ -1,12 +1,17 @@
 //! QoS flows: what each is due, how packets come to them, and which bearer carries them.
 
+mod filter;
 mod five_qi;
 mod flow;
 mod meter;
 mod sdap;
+mod selector;
 
+pub use filter::{EcnField, FilterDirection, PacketFilter};
 pub(crate) use five_qi::KNOWN as KNOWN_FIVE_QIS;
 pub use five_qi::{Characteristics, Resource};
 pub(crate) use flow::Qos;
-pub use flow::{DrbConfig, EcnField, PacketFilter, Protocol, QosFlowConfig};
-pub(crate) use sdap::Sdap;
+pub use flow::{DrbConfig, QosFlowConfig};
+pub use sdap::DEFAULT_QFI;
+pub(crate) use sdap::{Mapped, Sdap};
+pub use selector::{PortRange, Prefix, Protocol, TrafficClass};

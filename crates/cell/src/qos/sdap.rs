@@ -1,81 +1,151 @@
-//! Which bearer a packet takes: the UPF's packet detection rules give it a QoS flow, SDAP maps that to a bearer.
+//! Which bearer a packet takes: packet filters give it a QoS flow, SDAP maps that to a bearer (TS 37.324).
 
 use std::collections::VecDeque;
 
 use tidemark_core::{FlowId, Inspect, Packet};
 
-use super::flow::{DrbConfig, PacketFilter};
+use super::filter::{PacketFilter, Way};
+use super::flow::DrbConfig;
 
-/// Flows that are remembered for the way up.
-const MOST_REFLECTED: usize = 256;
+/// QFI of the default QoS flow, on the default bearer.
+pub const DEFAULT_QFI: u8 = 1;
+/// Flows that are remembered in each direction.
+const MOST_REMEMBERED: usize = 256;
+/// Precedence value of what a UE derives from downlink packets (TS 24.501 9.11.4.13).
+const DERIVED: u8 = 80;
+
+/// A QoS flow and the bearer that carries it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mapped {
+    pub(crate) qfi: u8,
+    pub(crate) drb: u32,
+}
 
 /// The rules of one UE. Bearers are numbered through the whole cell.
 #[derive(Debug)]
 pub(crate) struct Sdap {
     /// The default bearer.
     default: u32,
-    filters: Vec<(PacketFilter, u32)>,
-    /// QFI of each QoS flow and its bearer.
-    flows: Vec<(u8, u32)>,
+    /// In the order of their precedence.
+    rules: Vec<(PacketFilter, Mapped)>,
+    /// The QoS flows that have bearers of their own.
+    flows: Vec<Mapped>,
     /// Flows whose QoS flow is named.
-    named: Vec<(FlowId, u32)>,
-    /// Where a flow's last downlink packet went: its uplink goes there as well (reflective mapping, TS 37.324 5.3.2).
-    reflected: VecDeque<(FlowId, u32)>,
+    named: Vec<(FlowId, Mapped)>,
+    /// Where a flow's last downlink packet went: its uplink goes there as well (reflective QoS, TS 23.501 5.7.5).
+    reflected: Recent,
+    /// Where a flow's last uplink packet went.
+    ascended: Recent,
+}
+
+/// Flows of late and what they were mapped to; the oldest is forgotten first.
+#[derive(Debug, Default)]
+struct Recent(VecDeque<(FlowId, Mapped)>);
+
+impl Recent {
+    fn put(&mut self, flow: FlowId, mapped: Mapped) {
+        match self.0.iter_mut().find(|(known, _)| *known == flow) {
+            Some(entry) => entry.1 = mapped,
+            None => {
+                if self.0.len() == MOST_REMEMBERED {
+                    self.0.pop_front();
+                }
+                self.0.push_back((flow, mapped));
+            }
+        }
+    }
+    fn get(&self, flow: FlowId) -> Option<Mapped> {
+        self.0.iter().find(|(known, _)| *known == flow).map(|(_, mapped)| *mapped)
+    }
 }
 
 impl Sdap {
     /// The default bearer is the first; `drbs` are the ones after it.
     pub(crate) fn new(default: u32, drbs: &[DrbConfig]) -> Self {
-        let flows =
-            || (default + 1..).zip(drbs).flat_map(|(drb, config)| config.qos_flow.iter().map(move |flow| (drb, flow)));
-        let filters = flows().flat_map(|(drb, flow)| flow.filter.iter().map(move |filter| (filter.clone(), drb)));
+        let flows = || {
+            let each = |(drb, config): (u32, &'_ DrbConfig)| (drb, config.qos_flow.clone());
+            (default + 1..).zip(drbs).map(each).flat_map(|(drb, flows)| flows.into_iter().map(move |flow| (drb, flow)))
+        };
+        let rules = flows().flat_map(|(drb, flow)| {
+            let mapped = Mapped { qfi: flow.qfi, drb };
+            flow.filter.into_iter().map(move |filter| (filter, mapped))
+        });
+        let mut rules: Vec<_> = rules.collect();
+        rules.sort_by_key(|(filter, _)| filter.precedence);
         Self {
             default,
-            filters: filters.collect(),
-            flows: flows().map(|(drb, flow)| (flow.qfi, drb)).collect(),
+            rules,
+            flows: flows().map(|(drb, flow)| Mapped { qfi: flow.qfi, drb }).collect(),
             named: Vec::new(),
-            reflected: VecDeque::new(),
+            reflected: Recent::default(),
+            ascended: Recent::default(),
         }
     }
 
     /// Names a flow's QoS flow; false if there is none with this QFI.
     pub(crate) fn name(&mut self, flow: FlowId, qfi: u8) -> bool {
-        let found = self.flows.iter().find(|(known, _)| *known == qfi);
-        self.named.extend(found.map(|(_, drb)| (flow, *drb)));
+        let found = self.flows.iter().find(|known| known.qfi == qfi);
+        self.named.extend(found.map(|mapped| (flow, *mapped)));
         found.is_some()
     }
 
-    /// The bearer of a downlink packet.
-    pub(crate) fn downlink<P: Inspect>(&mut self, packet: &Packet<P>) -> u32 {
+    /// Where a downlink packet goes.
+    pub(crate) fn downlink<P: Inspect>(&mut self, packet: &Packet<P>) -> Mapped {
         if self.flows.is_empty() {
-            return self.default;
+            return self.default();
         }
-        let named = self.named.iter().find(|(flow, _)| *flow == packet.flow).map(|(_, drb)| *drb);
-        let drb = named.unwrap_or_else(|| {
-            let found = self.filters.iter().find(|(filter, _)| filter.matches(packet));
-            found.map_or(self.default, |(_, drb)| *drb)
-        });
-        match self.reflected.iter_mut().find(|(flow, _)| *flow == packet.flow) {
-            Some(entry) => entry.1 = drb,
-            None => {
-                if self.reflected.len() == MOST_REFLECTED {
-                    self.reflected.pop_front();
-                }
-                self.reflected.push_back((packet.flow, drb));
-            }
-        }
-        drb
+        let rule = || self.rule(Way::Down, packet).map(|(_, mapped)| mapped);
+        let mapped = self.named(packet.flow).or_else(rule).unwrap_or(self.default());
+        self.reflected.put(packet.flow, mapped);
+        mapped
     }
 
-    /// The bearer of a QoS flow.
-    pub(crate) fn carrier(&self, qfi: u8) -> u32 {
-        self.flows.iter().find(|(known, _)| *known == qfi).map_or(self.default, |(_, drb)| *drb)
+    /// Where a downlink packet goes that the UPF put into a QoS flow; without a bearer of its own that is the default one's.
+    /// The UE reflects it if the UPF says so.
+    pub(crate) fn carrier(&mut self, flow: FlowId, qfi: u8, reflective: bool) -> Mapped {
+        let own = self.flows.iter().find(|known| known.qfi == qfi);
+        let mapped = own.copied().unwrap_or(Mapped { qfi, drb: self.default });
+        if reflective {
+            self.reflected.put(flow, mapped);
+        }
+        mapped
     }
 
-    /// The bearer of an uplink packet.
-    pub(crate) fn uplink(&self, flow: FlowId) -> u32 {
-        let known = self.named.iter().chain(&self.reflected).find(|(known, _)| *known == flow);
-        known.map_or(self.default, |(_, drb)| *drb)
+    /// Where an uplink packet goes.
+    pub(crate) fn uplink<P: Inspect>(&mut self, packet: &Packet<P>) -> Mapped {
+        let rule = self.rule(Way::Up, packet);
+        let first = rule.filter(|(precedence, _)| *precedence < DERIVED).map(|(_, mapped)| mapped);
+        let mapped = self
+            .named(packet.flow)
+            .or(first)
+            .or_else(|| self.reflected.get(packet.flow))
+            .or(rule.map(|(_, mapped)| mapped))
+            .unwrap_or(self.default());
+        if !self.flows.is_empty() {
+            self.ascended.put(packet.flow, mapped);
+        }
+        mapped
+    }
+
+    /// The bearer that carries a flow's downlink packets.
+    pub(crate) fn carries_down(&self, flow: FlowId) -> u32 {
+        self.named(flow).or_else(|| self.reflected.get(flow)).unwrap_or(self.default()).drb
+    }
+    /// The bearer that carries a flow's uplink packets.
+    pub(crate) fn carries_up(&self, flow: FlowId) -> u32 {
+        self.named(flow).or_else(|| self.ascended.get(flow)).unwrap_or(self.default()).drb
+    }
+
+    fn default(&self) -> Mapped {
+        Mapped { qfi: DEFAULT_QFI, drb: self.default }
+    }
+    fn named(&self, flow: FlowId) -> Option<Mapped> {
+        self.named.iter().find(|(known, _)| *known == flow).map(|(_, mapped)| *mapped)
+    }
+    /// The first rule that a packet meets: its precedence, and where it leads.
+    fn rule<P: Inspect>(&self, way: Way, packet: &Packet<P>) -> Option<(u8, Mapped)> {
+        let met = self.rules.iter().find(|(filter, _)| filter.matches(way, packet));
+        met.map(|(filter, mapped)| (filter.precedence, *mapped))
     }
 }
 
@@ -86,36 +156,74 @@ mod tests {
     use super::*;
     use crate::qos::{EcnField, QosFlowConfig};
 
-    fn sdap() -> Sdap {
-        let filter = vec![PacketFilter { ecn: vec![EcnField::Ect1, EcnField::Ce], protocol: None }];
-        let l4s = QosFlowConfig { qfi: 2, five_qi: 80, filter, ..QosFlowConfig::default() };
-        let named = QosFlowConfig { qfi: 5, ..QosFlowConfig::default() };
+    fn l4s() -> PacketFilter {
+        PacketFilter { ecn: vec![EcnField::Ect1, EcnField::Ce], ..PacketFilter::default() }
+    }
+    fn with(filters: Vec<PacketFilter>, others: Vec<PacketFilter>) -> Sdap {
+        let l4s = QosFlowConfig { qfi: 2, five_qi: 80, filter: filters, ..QosFlowConfig::default() };
+        let named = QosFlowConfig { qfi: 5, filter: others, ..QosFlowConfig::default() };
         let drb = |flow| DrbConfig { qos_flow: vec![flow], ..DrbConfig::default() };
         Sdap::new(10, &[drb(l4s), drb(named)])
+    }
+    fn sdap() -> Sdap {
+        with(vec![l4s()], Vec::new())
     }
     fn packet(flow: u32, ecn: Ecn) -> Packet<()> {
         Packet { flow: FlowId(flow), size: Bytes(1), ecn, payload: () }
     }
 
     #[test]
-    fn a_qos_flow_without_a_bearer_goes_to_the_default_one() {
-        assert_eq!([1, 2, 5, 63].map(|qfi| sdap().carrier(qfi)), [10, 11, 12, 10]);
+    fn a_qos_flow_without_a_bearer_goes_to_the_default_one_and_keeps_its_identifier() {
+        let carrier = |qfi| sdap().carrier(FlowId(1), qfi, false);
+        let mapped = [1, 2, 5, 63].map(carrier).map(|mapped| (mapped.qfi, mapped.drb));
+        assert_eq!(mapped, [(1, 10), (2, 11), (5, 12), (63, 10)]);
+    }
+
+    #[test]
+    fn what_the_upf_lets_a_ue_reflect_comes_back_in_its_qos_flow() {
+        let mut sdap = sdap();
+        sdap.carrier(FlowId(1), 5, true);
+        sdap.carrier(FlowId(2), 5, false);
+        assert_eq!([1, 2].map(|flow| sdap.uplink(&packet(flow, Ecn::NotEct)).qfi), [5, DEFAULT_QFI]);
     }
 
     #[test]
     fn l4s_traffic_is_steered_to_its_own_bearer_and_its_answers_follow() {
         let mut sdap = sdap();
-        assert_eq!(sdap.downlink(&packet(1, Ecn::Ect1)), 11);
-        assert_eq!(sdap.downlink(&packet(2, Ecn::Ect0)), 10);
-        assert_eq!([1, 2, 3].map(|flow| sdap.uplink(FlowId(flow))), [11, 10, 10]);
+        assert_eq!(sdap.downlink(&packet(1, Ecn::Ect1)), Mapped { qfi: 2, drb: 11 });
+        assert_eq!(sdap.downlink(&packet(2, Ecn::Ect0)), Mapped { qfi: 1, drb: 10 });
+        assert_eq!([1, 2, 3].map(|flow| sdap.uplink(&packet(flow, Ecn::NotEct)).drb), [11, 10, 10]);
+        assert_eq!([1, 2, 3].map(|flow| sdap.carries_down(FlowId(flow))), [11, 10, 10]);
     }
 
     #[test]
     fn a_named_flow_takes_its_bearer_whatever_its_packets_say() {
         let mut sdap = sdap();
         assert!(sdap.name(FlowId(7), 5) && !sdap.name(FlowId(8), 6));
-        assert_eq!(sdap.downlink(&packet(7, Ecn::Ect1)), 12);
-        assert_eq!(sdap.uplink(FlowId(7)), 12);
+        assert_eq!(sdap.downlink(&packet(7, Ecn::Ect1)).drb, 12);
+        assert_eq!(sdap.uplink(&packet(7, Ecn::Ect1)).drb, 12);
+    }
+
+    #[test]
+    fn the_lower_precedence_value_decides_and_of_equals_the_first() {
+        let any = |precedence| PacketFilter { precedence, ..PacketFilter::default() };
+        let bearer = |first, second| with(vec![any(first)], vec![any(second)]).downlink(&packet(1, Ecn::Ect0)).drb;
+        assert_eq!([bearer(9, 10), bearer(10, 9), bearer(9, 9)], [11, 12, 11]);
+    }
+
+    #[test]
+    fn what_a_ue_derived_stands_between_rules_below_80_and_above() {
+        let up = |precedence| {
+            let filter = PacketFilter { precedence, ..l4s() };
+            let mut sdap = with(vec![filter], Vec::new());
+            let fresh = sdap.uplink(&packet(1, Ecn::Ect1)).drb;
+            // The answer, without ECN, comes on the default bearer.
+            sdap.downlink(&packet(1, Ecn::NotEct));
+            let answered = sdap.uplink(&packet(1, Ecn::Ect1)).drb;
+            assert_eq!(sdap.carries_up(FlowId(1)), answered);
+            (fresh, answered)
+        };
+        assert_eq!((up(79), up(81)), ((11, 11), (11, 10)));
     }
 
     #[test]
@@ -123,8 +231,9 @@ mod tests {
         let mut sdap = sdap();
         for flow in 0..10_000 {
             sdap.downlink(&packet(flow, Ecn::Ect1));
+            sdap.uplink(&packet(flow, Ecn::NotEct));
         }
-        assert_eq!(sdap.reflected.len(), MOST_REFLECTED);
-        assert_eq!((sdap.uplink(FlowId(9_999)), sdap.uplink(FlowId(0))), (11, 10));
+        assert_eq!((sdap.reflected.0.len(), sdap.ascended.0.len()), (MOST_REMEMBERED, MOST_REMEMBERED));
+        assert_eq!([9_999, 0].map(|flow| sdap.uplink(&packet(flow, Ecn::NotEct)).drb), [11, 10]);
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, FlowId, Instant, Packet};
+use tidemark_wire::mac::Direction;
 
 use crate::output::DelaySplit;
 use crate::rlc::Status;
@@ -19,7 +20,7 @@ pub(crate) enum Control {
     /// A status report of a bearer.
     Status { drb: u32, status: Status },
     /// A bit rate query for a bearer.
-    Query { drb: u32 },
+    Query { drb: u32, direction: Direction },
 }
 
 /// What arrives at the gNB.
@@ -305,7 +306,7 @@ mod tests {
         (0..2).for_each(|_| buffer.push(Instant::ZERO, packet(1_000)));
         buffer.request(0);
         fill(&mut buffer, 1, 500, 5);
-        buffer.push_control(Instant::from_millis(1), Control::Query { drb: 7 });
+        buffer.push_control(Instant::from_millis(1), Control::Query { drb: 7, direction: Direction::Downlink });
         let mut order = Vec::new();
         buffer.fill(Instant::from_millis(2), 5_000, 9, (2, |waiting| waiting), |arrived| {
             order.push(matches!(arrived, Arrived::Control(_)));

@@ -8,6 +8,7 @@ use crate::cell::Cell;
 use crate::config::RlcMode;
 use crate::observe::Passage;
 use crate::output::{DelaySplit, DropReason, Output, UeId};
+use crate::qos::Mapped;
 use crate::radio::slots::SYMBOLS_PER_SLOT;
 
 /// RLC sends a block again so often at most before it gives its bearer up.
@@ -170,6 +171,10 @@ impl<P: Inspect> Cell<P> {
             let waiting = ue.uplink.believed();
             self.uplink.insert(place + count, (at, id, Arrived::Report { carried, waiting }));
         }
+        let taken = (prbs as u64) * u64::from(SYMBOLS_PER_SLOT);
+        ue.uplink_resources += taken;
+        ue.uplink_last = now;
+        self.uplink_resources += taken;
         prbs as u32
     }
 
@@ -182,7 +187,7 @@ impl<P: Inspect> Cell<P> {
                     queue.heard(now, carried, waiting);
                 }
             }
-            Arrived::Control(Control::Query { drb }) => self.recommend(now, drb),
+            Arrived::Control(Control::Query { drb, direction }) => self.recommend(now, drb, direction),
             Arrived::Control(Control::Status { drb, status }) => self.status_arrives(now, drb, &status),
             Arrived::Packet(packet, delay) => self.pass_up(now, id, packet, delay),
         }
@@ -190,6 +195,10 @@ impl<P: Inspect> Cell<P> {
 
     /// A packet leaves the gNB towards the core, unless the law takes it.
     fn pass_up(&mut self, now: Instant, id: u32, mut packet: Packet<P>, delay: DelaySplit) {
+        let ue = &mut self.ues[id as usize];
+        // The UE classified it before the law looked at it.
+        let Mapped { qfi, drb } = ue.sdap.uplink(&packet);
+        self.count_uplink(now, drb, packet.size);
         let ue = &mut self.ues[id as usize];
         match ue.reported.as_mut().map(|queue| queue.verdict(now, &packet)) {
             None | Some(Verdict::Pass) => {}
@@ -200,7 +209,7 @@ impl<P: Inspect> Cell<P> {
                 return;
             }
         }
-        let drb = &mut self.drbs[ue.sdap.uplink(packet.flow) as usize];
+        let drb = &mut self.drbs[drb as usize];
         if let Some(observer) = &mut self.observer {
             observer(now, drb.id, Passage::UplinkFromUe(&packet));
         }
@@ -208,7 +217,7 @@ impl<P: Inspect> Cell<P> {
         if let Some(observer) = &mut self.observer {
             observer(now, drb.id, Passage::UplinkToCore(&packet));
         }
-        self.outputs.push_back(Output::Uplink { at: now, ue: UeId(id), packet, delay });
+        self.outputs.push_back(Output::Uplink { at: now, ue: UeId(id), qfi, packet, delay });
     }
 
     /// IP bytes of a flow on their way up.

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use tidemark_cell::{DelaySplit, UeStats};
+use tidemark_cell::{DelaySplit, DrbStats, UeStats};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant};
 use tidemark_emu::realtime::Priority;
 use tidemark_emu::{Counters, Observer, Progress, Seen};
+use tidemark_sim::bearers;
 use tidemark_sim::distribution::Distribution;
-use tidemark_sim::scenario::Scenario;
+use tidemark_sim::scenario::{NamedUe, Scenario};
 use tidemark_sim::{
-    CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, RouterSeries, RunResult, Series, Split,
-    UeResult, UeSeries,
+    BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, RouterSeries, RunResult,
+    Series, Split, UeResult, UeSeries,
 };
 use tidemark_wire::ip::FiveTuple;
 
@@ -40,6 +41,7 @@ pub struct Recorder {
 struct Last {
     now: Instant,
     stats: Vec<UeStats>,
+    bearers: Vec<Vec<DrbStats>>,
     resources: u64,
     busy: Duration,
     counters: Counters,
@@ -50,6 +52,8 @@ struct Last {
 struct Flow {
     name: String,
     ue: usize,
+    /// The bearer that brought its last packet: the DRB identity, from 1.
+    drb: u8,
     sent: u64,
     marked: u64,
     dropped: u64,
@@ -68,13 +72,16 @@ struct Flow {
 struct Ue {
     delivered: Bytes,
     queue: Distribution,
+    /// The same for each bearer.
+    bearers: Vec<Distribution>,
     point: UePoint,
     points: Vec<UePoint>,
 }
 
 impl Recorder {
     pub fn new(scenario: &Scenario) -> Self {
-        let ues = scenario.ues().iter().map(|_| Ue::default()).collect();
+        let bearers = |ue: &NamedUe| vec![Distribution::default(); 1 + ue.config.drb.len()];
+        let ues = scenario.ues().iter().map(|ue| Ue { bearers: bearers(ue), ..Ue::default() }).collect();
         Self {
             scenario: scenario.clone(),
             flows: Vec::new(),
@@ -125,9 +132,19 @@ impl Recorder {
         let nothing = UeStats::default();
         let before = |ue: usize| warm.stats.get(ue).unwrap_or(&nothing);
         let names = self.scenario.ues();
-        let law = |ue: usize| tag(&names[ue].config.marker, "law");
+        let law = |flow: &Flow| bearers::law(&names[flow.ue].config, flow.drb);
         let flows =
-            self.flows.iter().map(|flow| flow.result(&names[flow.ue].name, law(flow.ue), warm.now)).collect::<Vec<_>>();
+            self.flows.iter().map(|flow| flow.result(&names[flow.ue].name, law(flow), warm.now)).collect::<Vec<_>>();
+        let none = DrbStats::default();
+        let bearers = names.iter().zip(&self.ues).enumerate().flat_map(|(index, (named, ue))| {
+            let (before, after) = (warm.bearers.get(index), self.last.bearers.get(index));
+            let result = move |(queue, drb): (&Distribution, u8)| {
+                let of = |all: Option<&Vec<DrbStats>>| all.and_then(|all| all.get(usize::from(drb) - 1).copied());
+                let (before, after) = (of(before).unwrap_or(none), of(after).unwrap_or(none));
+                BearerResult::new(named, drb, (&before, &after), queue.quantiles(), span)
+            };
+            ue.bearers.iter().zip(1..).map(result)
+        });
         let share = |used: u64| (resources > 0).then(|| used as f64 / resources as f64);
         let used = |ue: usize| stats[ue].resources - before(ue).resources;
         let dropped =
@@ -147,6 +164,7 @@ impl Recorder {
                 dropped: dropped(stats) - dropped(before),
                 prb_share: share(used(index)),
                 anbr: None,
+                uplink_anbr: None,
                 place: None,
             }
         });
@@ -176,6 +194,7 @@ impl Recorder {
             }),
             flows,
             ues: ues.collect(),
+            bearers: bearers.collect(),
             routers: Vec::new(),
             jain: None,
             series: self.series(),
@@ -224,7 +243,7 @@ impl Observer for Recorder {
                 let index = self.flow(flow, ue.0 as usize, at, tuple);
                 self.flows[index].sent += u64::from(self.scenario.counts(at));
             }
-            Seen::Delivered { ue, flow, bytes, ecn, sent, delay } => {
+            Seen::Delivered { ue, drb, flow, bytes, ecn, sent, delay } => {
                 let size = Bytes(bytes.len() as u64);
                 let index = self.flow(flow, ue.0 as usize, sent, None);
                 let flow = &mut self.flows[index];
@@ -233,6 +252,7 @@ impl Observer for Recorder {
                 let total = at.since(sent);
                 flow.point.delivered += size;
                 flow.point.marks += marked;
+                flow.drb = drb;
                 let ue = &mut self.ues[ue.0 as usize];
                 ue.point.delivered += size;
                 ue.point.queue += queue;
@@ -252,6 +272,9 @@ impl Observer for Recorder {
                 flow.parts.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
                 ue.delivered += size;
                 ue.queue.record(queue);
+                if let Some(bearer) = ue.bearers.get_mut(usize::from(drb) - 1) {
+                    bearer.record(queue);
+                }
             }
             Seen::Dropped { ue, flow, .. } => {
                 let index = self.flow(flow, ue.0 as usize, at, None);
@@ -265,6 +288,7 @@ impl Observer for Recorder {
         self.last = Last {
             now: progress.now,
             stats: progress.ues.to_vec(),
+            bearers: progress.bearers.to_vec(),
             resources: progress.resources,
             busy: progress.busy,
             counters: progress.counters,
@@ -299,6 +323,7 @@ impl Flow {
         Self {
             name,
             ue,
+            drb: 1,
             sent: 0,
             marked: 0,
             dropped: 0,

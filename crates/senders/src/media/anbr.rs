@@ -1,6 +1,6 @@
 //! Rates from the access network's own recommendation (ANBR, TS 38.321 5.18.10), alone or beside Prague.
 //!
-//! The UE gets a recommendation from its cell and hands it on in its reports. Three rules make a rate of it:
+//! The UE gets a recommendation from its cell; it sends by it, or hands it on in its reports. Three rules make a rate of it:
 //!
 //! * `follow` takes it as it is.
 //! * `max` is the thesis' hybrid (anbr in the reproduction's list): marks in the last report mean Prague's rate;
@@ -118,9 +118,6 @@ impl MediaController for Anbr {
         if let Some(rtt) = feedback.rtt {
             self.prague.on_rtt(rtt);
         }
-        if let Some(recommended) = feedback.recommended {
-            self.recommended = Some(recommended.as_bps() as f64 * self.config.share);
-        }
         let (arrived, marked, lost) = feedback.counts();
         self.counters.received += u64::from(arrived);
         self.counters.marked += u64::from(marked);
@@ -137,6 +134,13 @@ impl MediaController for Anbr {
         };
         self.last_report = Some(feedback.now);
         self.target = self.config.rates.clamp(target);
+    }
+    fn on_recommendation(&mut self, rate: BitRate) {
+        let recommended = rate.as_bps() as f64 * self.config.share;
+        self.recommended = Some(recommended);
+        if self.config.rule == AnbrRule::Follow {
+            self.target = self.config.rates.clamp(recommended);
+        }
     }
     fn on_silence(&mut self, now: Instant) {
         self.prague.reset(self.counters, self.counters.received + self.counters.lost, now);

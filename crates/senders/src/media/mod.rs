@@ -56,8 +56,6 @@ pub struct Feedback<'a> {
     pub in_flight: Bytes,
     /// Packets sent so far.
     pub sent: u64,
-    /// What the access network recommended last, if anything.
-    pub recommended: Option<BitRate>,
 }
 
 impl Feedback<'_> {
@@ -105,6 +103,8 @@ pub trait MediaController {
     fn report_policy(&self) -> ReportPolicy;
     /// A report arrived.
     fn on_feedback(&mut self, feedback: &Feedback<'_>);
+    /// The access network recommends a rate: to this end, or to the receiver, which said so in a report.
+    fn on_recommendation(&mut self, _rate: BitRate) {}
     /// The encoder made a frame of so many bytes; the oldest data in the sender's queue has waited for `queued`.
     fn on_frame(&mut self, _now: Instant, _size: Bytes, _queued: Duration) {}
     /// Nothing was reported for a second although packets are under way.

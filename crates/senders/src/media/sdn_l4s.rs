@@ -147,7 +147,6 @@ mod tests {
                     rtt: None,
                     in_flight: Bytes::ZERO,
                     sent: report * 16,
-                    recommended: None,
                 });
                 rates.push(controller.target_rate().as_mbps());
             }

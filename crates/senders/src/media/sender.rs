@@ -159,8 +159,10 @@ impl Sender {
             rtt,
             in_flight: Bytes(self.in_flight),
             sent: self.first + self.history.len() as u64,
-            recommended: report.recommended,
         };
+        if let Some(rate) = report.recommended {
+            self.controller.on_recommendation(rate);
+        }
         self.controller.on_feedback(&feedback);
         self.encoder.set_rate(now, media_rate(self.controller.target_rate()));
     }
@@ -192,6 +194,11 @@ impl Endpoint for Sender {
         if let Payload::Report(report) = &packet.payload {
             self.handle_report(now, report);
         }
+    }
+
+    fn handle_recommendation(&mut self, now: Instant, rate: BitRate) {
+        self.controller.on_recommendation(rate);
+        self.encoder.set_rate(now, media_rate(self.controller.target_rate()));
     }
 
     fn handle_timeout(&mut self, now: Instant) {

@@ -1,8 +1,8 @@
 //! A packet of the simulator as bytes: real headers, with a payload of zeros where the simulator has none.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
-use tidemark_core::{Dscp, Ecn, FlowId, Instant, Packet};
+use tidemark_core::{Ecn, FlowId, Instant, Packet};
 use tidemark_senders::Payload;
 use tidemark_senders::payload::{Metrics, Report, RtpPacket, TcpSegment};
 use tidemark_wire::tcp::{AccEcnOption, AccEcnOrder, SackBlocks, TcpOption};
@@ -10,12 +10,6 @@ use tidemark_wire::{Error, Result, ipv4, rfc8888, tcp, udp};
 
 use crate::stamped::Stamped;
 
-/// Ports of the servers. No protocol is known by the first, so that no decoder looks for one in the payload.
-const SERVER_PORT: u16 = 5001;
-const MEDIA_PORT: u16 = 5004;
-/// Where the ports of clients begin: one for each connection of a flow.
-const CLIENT_PORTS: u16 = 49_152;
-const CLIENT_PORT_COUNT: u32 = 16_384;
 /// Receive windows are scaled by this shift (RFC 7323 2).
 const WINDOW_SHIFT: u8 = 10;
 /// RTP's clock for video.
@@ -24,27 +18,28 @@ const RTP_HZ: u64 = 90_000;
 const IP_LEN: usize = 20;
 const UDP_LEN: usize = 8;
 
-/// Writes a packet of a UE, on its way up or down; its ECN field is `ecn`.
+/// Writes a packet with the ECN field `ecn`.
 ///
 /// # Errors
 /// A packet that its size has no room for.
-pub(super) fn write(packet: &Packet<Stamped>, ue: u32, up: bool, ecn: Ecn, out: &mut Vec<u8>) -> Result<()> {
+pub(super) fn write(packet: &Packet<Stamped>, ecn: Ecn, out: &mut Vec<u8>) -> Result<()> {
     out.clear();
     out.resize(packet.size.0 as usize, 0);
     let payload = &packet.payload.payload;
-    // 198.18.0.0/15 is for benchmarks (RFC 2544), 10.45.0.0/16 the usual pool of UE addresses.
-    let server = Ipv4Addr::from_bits(0xC612_0000 | packet.flow.0 & 0x1_FFFF);
-    let client = Ipv4Addr::from_bits(0x0A2D_0000 | (ue + 2) & 0xFFFF);
-    let (source, destination) = if up { (client, server) } else { (server, client) };
-    let (transport, protocol) = match payload {
-        Payload::Tcp(segment) => (segment_into(segment, up, &mut out[IP_LEN..])?, tcp::PROTOCOL),
-        other => (datagram_into(other, packet.flow, up, &mut out[IP_LEN..])?, udp::PROTOCOL),
+    let read = packet.payload.addresses.selectors(payload, packet.payload.up);
+    let (IpAddr::V4(source), IpAddr::V4(destination), Some(ports)) = (read.source, read.destination, read.ports) else {
+        return Err(Error::Value);
     };
+    let transport = match payload {
+        Payload::Tcp(segment) => segment_into(segment, ports, &mut out[IP_LEN..])?,
+        other => datagram_into(other, packet.flow, ports, &mut out[IP_LEN..])?,
+    };
+    let protocol = read.protocol;
     if transport != out.len() - IP_LEN {
         return Err(Error::Length);
     }
     let header = ipv4::Repr {
-        dscp: Dscp(0),
+        dscp: read.dscp,
         ecn,
         identification: 0,
         dont_fragment: true,
@@ -66,9 +61,7 @@ pub(super) fn write(packet: &Packet<Stamped>, ue: u32, up: bool, ecn: Ecn, out: 
 }
 
 /// Writes a segment and gives its length.
-fn segment_into(segment: &TcpSegment, up: bool, out: &mut [u8]) -> Result<usize> {
-    let client = CLIENT_PORTS + (segment.connection % CLIENT_PORT_COUNT) as u16;
-    let (source_port, destination_port) = if up { (client, SERVER_PORT) } else { (SERVER_PORT, client) };
+fn segment_into(segment: &TcpSegment, (source_port, destination_port): (u16, u16), out: &mut [u8]) -> Result<usize> {
     let millis = |at: Instant| (at.as_nanos() / 1_000_000) as u32;
     let timestamps = TcpOption::Timestamps { value: millis(segment.timestamp), echo: millis(segment.echo) };
     let mut options = Vec::with_capacity(4);
@@ -103,9 +96,12 @@ fn segment_into(segment: &TcpSegment, up: bool, out: &mut [u8]) -> Result<usize>
 }
 
 /// Writes a datagram and gives its length.
-fn datagram_into(payload: &Payload, flow: FlowId, up: bool, out: &mut [u8]) -> Result<usize> {
-    let server = if matches!(payload, Payload::Rtp(_) | Payload::Report(_)) { MEDIA_PORT } else { SERVER_PORT };
-    let (source_port, destination_port) = if up { (CLIENT_PORTS, server) } else { (server, CLIENT_PORTS) };
+fn datagram_into(
+    payload: &Payload,
+    flow: FlowId,
+    (source_port, destination_port): (u16, u16),
+    out: &mut [u8],
+) -> Result<usize> {
     let len = out.len();
     let content = out.get_mut(UDP_LEN..).ok_or(Error::Truncated)?;
     match payload {

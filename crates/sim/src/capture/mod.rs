@@ -95,7 +95,7 @@ impl Files {
                     (Verdict::Pass, None) => "passed, then dropped: the RLC queue is full",
                     (Verdict::Mark, None) => "marked, then dropped: the RLC queue is full",
                 };
-                self.core_packet(now, packet, bearer, false, (*came, comment)).and_then(|()| {
+                self.core_packet(now, packet, *came, comment).and_then(|()| {
                     sdu.map_or(Ok(()), |sdu| self.pdu_down(now, packet, bearer, (sdu.sn, sdu.poll, false)))
                 })
             }
@@ -105,14 +105,14 @@ impl Files {
                 let built = tunnel.report(bearer, status, &mut self.frame);
                 self.write_frame(now, built)
             }
-            Passage::UplinkFromUe(packet) => ip::write(packet, bearer.ue.0, true, packet.ecn, &mut self.packet)
-                .map_err(io::Error::other)
-                .and_then(|()| {
+            Passage::UplinkFromUe(packet) => {
+                ip::write(packet, packet.ecn, &mut self.packet).map_err(io::Error::other).and_then(|()| {
                     let tunnel = self.tunnels.entry((bearer.ue.0, bearer.drb)).or_default();
                     let built = tunnel.up(bearer, &self.packet, packet.ecn, &mut self.frame);
                     self.write_frame(now, built)
-                }),
-            Passage::UplinkToCore(packet) => self.core_packet(now, packet, bearer, true, (packet.ecn, "")),
+                })
+            }
+            Passage::UplinkToCore(packet) => self.core_packet(now, packet, packet.ecn, ""),
             Passage::HandedOver => {
                 let tunnel = self.tunnels.entry((bearer.ue.0, bearer.drb)).or_default();
                 let built = tunnel.hand_over(bearer, &mut self.frame);
@@ -125,15 +125,8 @@ impl Files {
         }
     }
 
-    fn core_packet(
-        &mut self,
-        at: Instant,
-        packet: &Packet<Stamped>,
-        bearer: BearerId,
-        up: bool,
-        (ecn, comment): (Ecn, &str),
-    ) -> io::Result<()> {
-        ip::write(packet, bearer.ue.0, up, ecn, &mut self.packet).map_err(io::Error::other)?;
+    fn core_packet(&mut self, at: Instant, packet: &Packet<Stamped>, ecn: Ecn, comment: &str) -> io::Result<()> {
+        ip::write(packet, ecn, &mut self.packet).map_err(io::Error::other)?;
         self.core.write(&Frame { at, event: self.event, bytes: &self.packet, comment });
         Ok(())
     }
@@ -146,7 +139,7 @@ impl Files {
         bearer: BearerId,
         (sn, poll, retransmission): (u32, bool, bool),
     ) -> io::Result<()> {
-        ip::write(packet, bearer.ue.0, false, packet.ecn, &mut self.packet).map_err(io::Error::other)?;
+        ip::write(packet, packet.ecn, &mut self.packet).map_err(io::Error::other)?;
         let down = Down { sn, packet: &self.packet, ecn: packet.ecn, poll, retransmission };
         let tunnel = self.tunnels.entry((bearer.ue.0, bearer.drb)).or_default();
         let built = tunnel.down(bearer, &down, &mut self.frame);

@@ -131,6 +131,9 @@ impl Scenario {
                     return wrong(&place, "qfi", right);
                 }
             }
+            if flow.dscp > 63 {
+                return wrong(&place, "dscp", "must be 0 to 63: six bits, without the ECN field".into());
+            }
             if !(1..=MOST_UES as u32).contains(&flow.count) {
                 return wrong(&place, "count", format!("must be 1 to {MOST_UES}"));
             }
@@ -185,6 +188,8 @@ round_trip = "10 ms"
     #[test]
     fn what_is_wrong_is_named_with_line_key_and_what_would_be_right() {
         assert_eq!(with("seed=2"), "accepted");
+        let filter = |text: &str| format!("ue.0.drb=[{{ qos_flow = [{{ filter = [{{ {text} }}] }}] }}]");
+        assert_eq!(with(&filter("remote_port = 443, local_address = \"::1\", protocol = 17")), "accepted");
         for (assignment, line, key, right) in [
             ("duration=0 s", 3, "duration", "above zero"),
             ("duration=-1 s", 3, "duration:", "zero or more"),
@@ -204,7 +209,21 @@ round_trip = "10 ms"
             ("ue.0.five_qi=81", 0, "ue.0.five_qi", "standardised"),
             ("ue.0.drb=[{}]", 0, "ue.0.drb.0.qos_flow", "at least one"),
             ("ue.0.drb=[{ qos_flow = [{ qfi = 2, five_qi = 89 }] }]", 0, "ue.0.drb.0.qos_flow.0.gbr", "GBR 5QI"),
-            ("ue.0.drb=[{ qos_flow = [{ filter = [{ ecn = [\"l4s\"] }] }] }]", 0, "", "ect1"),
+            (filter("ecn = [\"l4s\"]").as_str(), 0, "", "ect1"),
+            (filter("remote_address = \"10.0.0.9/8\"").as_str(), 0, "remote_address:", "10.0.0.0/8"),
+            (filter("remote_port = \"9-8\"").as_str(), 0, "remote_port:", "8-9"),
+            (filter("protocol = \"quic\"").as_str(), 0, "protocol:", "udp"),
+            (filter("traffic_class = \"0xB8\"").as_str(), 0, "traffic_class:", "0xB8/0xFC"),
+            (filter("dscp = [64]").as_str(), 0, "ue.0.drb.0.qos_flow.0.filter.0.dscp", "0 to 63"),
+            (
+                filter("protocol = \"icmp\", local_port = 7").as_str(),
+                0,
+                "ue.0.drb.0.qos_flow.0.filter.0.local_port",
+                "tcp, udp",
+            ),
+            (filter("precedence = 256").as_str(), 0, "precedence", "u8"),
+            ("flow.0.dscp=64", 0, "flow.0.dscp", "0 to 63"),
+            ("flow.0.remote_address=::1", 0, "remote_address", "IPv4"),
             ("policy=[{ five_qi = 0, marker = { law = \"step\" } }]", 0, "policy.0.five_qi", "at least 1"),
             ("ue.0.anbr={ query_prohibit = \"1 s\" }", 0, "ue.0.anbr.query_prohibit", "0.8"),
             ("ue.0.uplink_marker={ law = \"codel\" }", 0, "ue.0.uplink_marker.law", "ramp"),

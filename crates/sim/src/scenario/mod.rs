@@ -4,6 +4,7 @@ mod check;
 pub mod diagnostic;
 pub mod overrides;
 
+use std::net::Ipv4Addr;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tidemark_cell::channel::TraceError;
 use tidemark_cell::{AnbrConfig, CellConfig, ChannelConfig, DrbConfig, NetworkConfig, RlcConfig, UeConfig, UeId};
-use tidemark_core::{Duration, Instant};
+use tidemark_core::{Dscp, Duration, Instant};
 use tidemark_marker::{MarkerConfig, Policy, PolicyRule};
 use tidemark_senders::{AppConfig, SenderConfig};
 
@@ -129,6 +130,15 @@ pub struct Flow {
     /// The QoS flow of its UE that it belongs to, by its QFI, as a packet detection rule for its addresses and ports would
     /// have it. Default: what the packet filters say.
     pub qfi: Option<u8>,
+    /// IPv4 address of its end on the wire; its copies have those after it. Default: each flow one of its own in
+    /// 198.18.0.0/15. UEs are 10.45.0.2 and the addresses after it.
+    pub remote_address: Option<Ipv4Addr>,
+    /// Port of its end on the wire. Default 5001, of media 5004. The port at the UE is 49152, of the connections of a flow
+    /// those from there on.
+    pub remote_port: Option<u16>,
+    /// DSCP of its packets in both directions, 0 to 63. Default 0.
+    #[serde(default)]
+    pub dscp: u8,
     /// How many of this kind, at each copy of the UE. Default 1.
     #[serde(default = "default_count")]
     pub count: u32,
@@ -179,6 +189,12 @@ pub struct NamedFlow<'a> {
     pub direction: Direction,
     /// QFI of the QoS flow that it is named to belong to.
     pub qfi: Option<u8>,
+    /// Address of its end on the wire, if it is not its own.
+    pub remote_address: Option<Ipv4Addr>,
+    /// Port of its end on the wire, if it is not the usual one.
+    pub remote_port: Option<u16>,
+    /// DSCP of its packets.
+    pub dscp: Dscp,
     /// Wired round-trip time.
     pub round_trip: Duration,
     /// The index of the router of its data.
@@ -312,6 +328,12 @@ impl Scenario {
                     ue,
                     direction: flow.direction,
                     qfi: flow.qfi,
+                    remote_address: flow.remote_address.map(|first| {
+                        let address = first.to_bits().wrapping_add(copy - 1);
+                        Ipv4Addr::from_bits(address)
+                    }),
+                    remote_port: flow.remote_port,
+                    dscp: Dscp(flow.dscp),
                     round_trip: flow.round_trip,
                     router: router(&flow.router),
                     return_router: router(&flow.return_router),

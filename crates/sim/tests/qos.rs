@@ -1,0 +1,132 @@
+//! Packet filters and bearers end to end: which bearer a flow takes by what its headers say, and what a run tells of it.
+
+use std::path::Path;
+
+use tidemark_sim::scenario::Scenario;
+use tidemark_sim::{BearerResult, RunResult, Simulation, output};
+
+/// One phone, five bearers; each flow has a rate of its own, by which it is found again.
+const TEXT: &str = r#"
+name = "qos"
+duration = "4 s"
+warmup = "1 s"
+marker = { law = "none" }
+
+[[ue]]
+name = "phone"
+channel = { model = "fixed", rate = "40 Mbit/s" }
+
+[[ue.drb]]
+marker = { law = "ramp", low = "5 ms", high = "10 ms" }
+[[ue.drb.qos_flow]]
+qfi = 2
+five_qi = 80
+filter = [{ ecn = ["ect1", "ce"] }]
+
+[[ue.drb]]
+[[ue.drb.qos_flow]]
+qfi = 3
+five_qi = 7
+filter = [{ dscp = [46], precedence = 20 }, { remote_port = "6000-6999", protocol = "udp" }]
+
+[[ue.drb]]
+[[ue.drb.qos_flow]]
+qfi = 4
+five_qi = 6
+filter = [{ remote_address = "203.0.113.0/24", precedence = 30 }]
+
+[[flow]]
+name = "l4s"
+ue = "phone"
+round_trip = "20 ms"
+sender = { controller = "udp", codepoint = "ect1" }
+app = { app = "constant", rate = "1 Mbit/s" }
+
+[[flow]]
+name = "expedited"
+ue = "phone"
+round_trip = "20 ms"
+# Of the rules that match, QFI 3's has the lower precedence value, although QFI 4's asks for this address.
+remote_address = "203.0.113.7"
+dscp = 46
+sender = { controller = "udp" }
+app = { app = "constant", rate = "2 Mbit/s" }
+
+[[flow]]
+name = "game"
+ue = "phone"
+round_trip = "20 ms"
+remote_port = 6500
+sender = { controller = "udp" }
+app = { app = "constant", rate = "4 Mbit/s" }
+
+[[flow]]
+name = "partner"
+ue = "phone"
+round_trip = "20 ms"
+count = 2
+remote_address = "203.0.113.8"
+sender = { controller = "udp" }
+app = { app = "constant", rate = "4 Mbit/s" }
+
+[[flow]]
+name = "rest"
+ue = "phone"
+round_trip = "20 ms"
+sender = { controller = "udp" }
+app = { app = "constant", rate = "16 Mbit/s" }
+"#;
+
+fn run(overrides: &[&str]) -> RunResult {
+    let overrides: Vec<_> = overrides.iter().map(ToString::to_string).collect();
+    let scenario = Scenario::parse("qos.toml", TEXT, Path::new(""), &overrides).unwrap();
+    Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
+}
+
+/// Rates of the bearers in whole Mbit/s.
+fn rates(result: &RunResult) -> Vec<u32> {
+    result.bearers.iter().map(|bearer| bearer.throughput_mbps.round() as u32).collect()
+}
+
+#[test]
+fn each_flow_takes_the_bearer_that_its_headers_say() {
+    let result = run(&[]);
+    assert_eq!(rates(&result), [16, 1, 2 + 4, 8]);
+    let laws: Vec<_> = result.flows.iter().map(|flow| flow.law.as_str()).collect();
+    assert_eq!(laws, ["ramp", "none", "none", "none", "none", "none"]);
+}
+
+#[test]
+fn precedence_and_direction_are_heard() {
+    // The rule for the address goes first now, and that for L4S looks at what the phone sends only.
+    let result = run(&["ue.phone.drb=[
+        { qos_flow = [{ qfi = 2, filter = [{ ecn = [\"ect1\"], direction = \"uplink\" }] }] },
+        { qos_flow = [{ qfi = 3, filter = [{ dscp = [46], precedence = 20 }] }] },
+        { qos_flow = [{ qfi = 4, filter = [{ remote_address = \"203.0.113.0/24\", precedence = 19 }] }] }]"]);
+    assert_eq!(rates(&result), [16 + 1 + 4, 0, 0, 2 + 8]);
+}
+
+#[test]
+fn a_bearer_says_what_its_flows_are_due_and_how_much_of_it_they_had() {
+    // 44 Mbit/s into 40: what exceeds it waits in the default bearer, or is lost there.
+    let result = run(&["flow.rest.app.rate=30 Mbit/s", "ue.phone.rlc.queue_sdus=400"]);
+    let [rest, l4s, game, partner] = &result.bearers[..] else { panic!() };
+    assert_eq!((rest.drb, &rest.qfi[..], &rest.five_qi[..]), (1, &[1][..], &[9][..]));
+    assert_eq!((l4s.drb, &l4s.qfi[..], &l4s.five_qi[..], l4s.law.as_str()), (2, &[2][..], &[80][..], "ramp"));
+    assert_eq!((rest.delay_budget_ms, l4s.delay_budget_ms, game.delay_budget_ms), (300.0, 10.0, 100.0));
+    assert!(rest.dropped > 0 && l4s.dropped + game.dropped + partner.dropped == 0);
+    let met = |bearer: &BearerResult| bearer.in_budget.unwrap();
+    assert!(met(l4s) > 0.99 && met(game) > 0.99 && met(rest) < 0.99, "{} {} {}", met(l4s), met(game), met(rest));
+    assert!(
+        l4s.queue_ms.unwrap().p95 < 5.0 && rest.queue_ms.unwrap().p50 > 50.0,
+        "{:?} {:?}",
+        l4s.queue_ms,
+        rest.queue_ms
+    );
+    assert_eq!(result.ues[0].dropped, rest.dropped);
+    let sum: f64 = result.bearers.iter().map(|bearer| bearer.throughput_mbps).sum();
+    assert!((sum - result.ues[0].throughput_mbps).abs() < 0.01, "{sum} {}", result.ues[0].throughput_mbps);
+    let csv = output::bearers_csv(&result);
+    assert_eq!(csv.lines().count(), 5, "{csv}");
+    assert!(csv.lines().nth(2).unwrap().starts_with("phone,2,2,80,ramp,"), "{csv}");
+}
