@@ -39,7 +39,7 @@ fn controllers() -> Vec<(&'static str, SenderConfig, bool)> {
         ("UDP Prague", SenderConfig::UdpPrague(UdpPragueConfig::default()), false),
         ("SCReAM v1", SenderConfig::ScreamV1(ScreamV1Config { ramp_up_speed: BitRate::from_mbps(5), rates }), true),
         ("SCReAM v2", SenderConfig::Scream(ScreamConfig { rates, ..ScreamConfig::default() }), true),
-        ("GCC", SenderConfig::Gcc(GccConfig { rates }), true),
+        ("GCC", SenderConfig::Gcc(GccConfig { rates, ..GccConfig::default() }), true),
         ("L4S-CC", SenderConfig::L4sCc(L4sCcConfig { rates, ..L4sCcConfig::default() }), true),
         ("sL4S", SenderConfig::Al4s(Al4sConfig { rates, ..Al4sConfig::default() }), true),
         ("cL4S", SenderConfig::Al4s(Al4sConfig { marking, rates, ..Al4sConfig::default() }), true),

@@ -23,7 +23,7 @@ fn main() {
         ("Prague", SenderConfig::Prague(PragueConfig::default())),
         ("UDP Prague", SenderConfig::UdpPrague(UdpPragueConfig::default())),
         ("SCReAM v2", SenderConfig::Scream(ScreamConfig { rates, ..ScreamConfig::default() })),
-        ("GCC", SenderConfig::Gcc(GccConfig { rates })),
+        ("GCC", SenderConfig::Gcc(GccConfig { rates, ..GccConfig::default() })),
         ("L4S-CC", SenderConfig::L4sCc(L4sCcConfig { rates, ..L4sCcConfig::default() })),
         ("sL4S", SenderConfig::Al4s(Al4sConfig { rates, ..Al4sConfig::default() })),
     ] {

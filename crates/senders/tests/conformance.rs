@@ -45,7 +45,7 @@ fn senders() -> Vec<(&'static str, SenderConfig, AppConfig)> {
             "scream without L4S",
             SenderConfig::Scream(ScreamConfig { l4s: false, rates, ..ScreamConfig::default() }),
         ),
-        video("gcc", SenderConfig::Gcc(GccConfig { rates })),
+        video("gcc", SenderConfig::Gcc(GccConfig { rates, ..GccConfig::default() })),
         video("l4s-cc", SenderConfig::L4sCc(L4sCcConfig { rates, ..L4sCcConfig::default() })),
         video("sl4s", SenderConfig::Al4s(Al4sConfig { rates, ..Al4sConfig::default() })),
         video("anbr max", SenderConfig::Anbr(AnbrConfig { rule: AnbrRule::Max, rates, ..AnbrConfig::default() })),

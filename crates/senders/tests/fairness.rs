@@ -42,7 +42,7 @@ fn two_of_a_kind_share() {
         SenderConfig::Prague(PragueConfig::default()),
         SenderConfig::UdpPrague(UdpPragueConfig::default()),
         SenderConfig::Scream(ScreamConfig { rates, ..ScreamConfig::default() }),
-        SenderConfig::Gcc(GccConfig { rates }),
+        SenderConfig::Gcc(GccConfig { rates, ..GccConfig::default() }),
     ] {
         for queue in [Queue::drop_tail(rate.bytes_in(RTT * 2)), Queue::dual_pi2()] {
             let [(first, _), (second, _)] = run(rate, RTT, queue, [sender.clone(), sender.clone()], 30);

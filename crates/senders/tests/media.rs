@@ -14,7 +14,7 @@ fn rates() -> RateLimits {
 }
 
 fn gcc() -> SenderConfig {
-    SenderConfig::Gcc(GccConfig { rates: rates() })
+    SenderConfig::Gcc(GccConfig { rates: rates(), ..GccConfig::default() })
 }
 fn scream() -> SenderConfig {
     SenderConfig::Scream(ScreamConfig { rates: rates(), ..ScreamConfig::default() })

@@ -5,6 +5,7 @@
 //! video is a [`MediaController`](crate::media::MediaController) instead, in a file of `media`.
 
 mod bbr;
+mod classic_ecn;
 mod cubic;
 mod hystart;
 mod prague;

@@ -2,10 +2,12 @@
 //!
 //! Where the two differ, this follows Linux in the initial `alpha` (1) and in when it starts to be averaged
 //! (with the first mark), and the draft in when the independence of the round-trip time begins (500 rounds).
-//! Linux' other functions of the reference round-trip time (rate, additive) are left out.
+//! Linux' other functions of the reference round-trip time (rate, additive) are left out. The fallback to classic
+//! behaviour where a classic AQM marks is Linux' as well, and as there it is off unless asked for.
 
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
+use super::classic_ecn::ClassicEcn;
 use super::window::{Window, pace};
 use super::{Ack, Congestion, Controller, EcnResponse, Signal, Sizes};
 use crate::config::{ConfigError, EcnMode, TcpConfig};
@@ -31,6 +33,9 @@ pub struct PragueConfig {
     pub initial_alpha: f64,
     /// How long a burst may take at the pacing rate. Default 250 us, for marking thresholds of 500 us and more.
     pub max_burst: Duration,
+    /// Reduce as classic flows do where the round trip's variation tells that a classic AQM marks. Default false, as Linux'
+    /// `prague_ecn_fallback`.
+    pub classic_fallback: bool,
     /// The transport below.
     pub tcp: TcpConfig,
 }
@@ -43,6 +48,7 @@ impl Default for PragueConfig {
             gain: 1.0 / 16.0,
             initial_alpha: 1.0,
             max_burst: Duration::from_micros(250),
+            classic_fallback: false,
             tcp: TcpConfig::default(),
         }
     }
@@ -101,6 +107,7 @@ pub struct Prague {
     smoothed_rtt: Duration,
     in_flight: f64,
     before_reduction: Option<Window>,
+    classic: Option<ClassicEcn>,
 }
 
 impl Prague {
@@ -122,6 +129,7 @@ impl Prague {
             smoothed_rtt: Duration::ZERO,
             in_flight: 0.0,
             before_reduction: None,
+            classic: config.classic_fallback.then(ClassicEcn::new),
         }
     }
 
@@ -148,6 +156,9 @@ impl Prague {
         self.seen_mark |= ack.marked_packets > 0;
         if self.alpha_round.is_over(ack, virtual_rtt) {
             if self.seen_mark && self.acked > 0.0 {
+                if let Some(classic) = &mut self.classic {
+                    classic.end_round(ack.min_rtt);
+                }
                 let fraction = (self.marked / self.acked).min(1.0);
                 self.alpha += self.config.gain * (fraction - self.alpha);
             }
@@ -170,9 +181,17 @@ impl Prague {
 
     fn reduce_by_marks(&mut self, ack: &Ack) {
         self.before_reduction = None;
-        self.window.size = (self.window.size * (1.0 - self.alpha / 2.0)).max(MIN_WINDOW * self.sizes.mss);
+        self.pace_detection();
+        let alpha = self.classic.as_ref().map_or(self.alpha, |classic| self.alpha.max(classic.least_alpha()));
+        self.window.size = (self.window.size * (1.0 - alpha / 2.0)).max(MIN_WINDOW * self.sizes.mss);
         self.window.threshold = self.window.size;
-        self.reduced = Some((Round::begin(ack), self.alpha));
+        self.reduced = Some((Round::begin(ack), alpha));
+    }
+
+    fn pace_detection(&mut self) {
+        if let Some(classic) = &mut self.classic {
+            classic.on_reduction(self.window.threshold / self.sizes.mss);
+        }
     }
 }
 
@@ -185,6 +204,9 @@ impl Controller for Prague {
     fn on_ack(&mut self, ack: &Ack) {
         self.smoothed_rtt = ack.smoothed_rtt;
         self.in_flight = ack.in_flight.as_f64();
+        if let (Some(classic), Some(rtt)) = (&mut self.classic, ack.rtt) {
+            classic.sample(rtt);
+        }
         self.count_rounds(ack);
         let virtual_rtt = self.virtual_rtt();
         self.average(ack, virtual_rtt);
@@ -205,6 +227,7 @@ impl Controller for Prague {
     /// by marks in the same round it is no more than that (division by 2 - alpha).
     fn on_congestion(&mut self, congestion: &Congestion) {
         self.before_reduction = Some(self.window);
+        self.pace_detection();
         let divisor = match (congestion.signal, self.reduced) {
             (Signal::Loss, Some((_, alpha))) => 2.0 - alpha,
             _ => 2.0,

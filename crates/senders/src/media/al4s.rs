@@ -3,8 +3,10 @@
 //!
 //! Where the paper is silent or its units do not fit, this is how it is read: `nu` is the number of reports a
 //! second, so that a rate variation is a change per second; `tau` is in seconds; `TE`, `TQ`, `PDV` and the
-//! thresholds are in milliseconds; a variation at or below `eta` takes the first row of Eq. 10. The history
-//! window and the initial gradient are configurable.
+//! thresholds are in milliseconds; a variation at or below `eta` takes the first row of Eq. 10. Eq. 5 is taken as it
+//! is printed. Then the rate doubles in the first second after congestion, while the text wants the increase to be
+//! minimal for small `tau`; [`Al4sGrowth::FromZero`] is the same without the doubling. The history window and the initial
+//! gradient are configurable.
 
 use std::collections::VecDeque;
 
@@ -37,6 +39,19 @@ pub struct MarkingScheme {
     pub high: Duration,
 }
 
+/// The change of the rate per second after `tau` seconds without marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Al4sGrowth {
+    /// `alpha^tau`: a doubling in the first second, as Eq. 5 is printed.
+    #[default]
+    Printed,
+    /// `alpha^tau - 1`: nothing at first, as the paper's text has it.
+    FromZero,
+}
+
 /// aL4S-CC's configuration.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -49,6 +64,8 @@ pub struct Al4sConfig {
     pub fixed_delay: Duration,
     /// The network's thresholds, where they are known (cL4S). Default: unknown (sL4S).
     pub marking: Option<MarkingScheme>,
+    /// How Eq. 5 is read. Default `printed`.
+    pub growth: Al4sGrowth,
     /// How far back the congestion trend looks: Z. Default 500 ms; the paper does not say.
     pub history: Duration,
     /// Limits of the target rate.
@@ -61,6 +78,7 @@ impl Default for Al4sConfig {
             target_delay: Duration::from_millis(60),
             fixed_delay: Duration::from_millis(5),
             marking: None,
+            growth: Al4sGrowth::default(),
             history: Duration::from_millis(500),
             rates: RateLimits::default(),
         }
@@ -192,7 +210,8 @@ impl MediaController for Al4s {
         let change = if marked == 0 {
             let position = (self.gradient - GRADIENT.0) / (GRADIENT.1 - GRADIENT.0);
             let base = DELTA + DELTA_RANGE * (2.0 * position - 1.0);
-            libm::pow(base, unmarked_for) * since
+            let offset = if self.config.growth == Al4sGrowth::FromZero { 1.0 } else { 0.0 };
+            (libm::pow(base, unmarked_for) - offset) * since
         } else if marked < arrived {
             (-self.gradient * share * self.gamma * since).max(-MOST_TAKEN)
         } else {

@@ -9,6 +9,7 @@ mod fixed;
 mod freeze;
 mod gcc;
 mod l4s_cc;
+mod prober;
 mod receiver;
 mod scream;
 mod sdn_l4s;
@@ -16,12 +17,12 @@ mod sender;
 
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 
-pub use al4s::{Al4s, Al4sConfig, MarkingScheme};
+pub use al4s::{Al4s, Al4sConfig, Al4sGrowth, MarkingScheme};
 pub use anbr::{Anbr, AnbrConfig, AnbrRule};
 pub(crate) use assembly::Assembly;
 pub use encoder::{Encoder, VideoConfig, XrConfig};
 pub use fixed::{Fixed, FixedConfig};
-pub use gcc::{Gcc, GccConfig};
+pub use gcc::{Gcc, GccConfig, GccLosses};
 pub use l4s_cc::{L4sCc, L4sCcConfig};
 pub use receiver::Receiver;
 pub use scream::{Scream, ScreamConfig, ScreamV1, ScreamV1Config};
@@ -41,6 +42,21 @@ pub struct PacketResult {
     pub received_at: Option<Instant>,
     /// How it arrived.
     pub ecn: Ecn,
+    /// The probe that it was part of.
+    pub probe: Option<u32>,
+}
+
+/// A cluster of packets that a controller wants sent at a rate of its own, to find out whether the path carries it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Probe {
+    /// Its number.
+    pub id: u32,
+    /// The rate of its packets.
+    pub rate: BitRate,
+    /// Bytes of its packets, at the least.
+    pub size: Bytes,
+    /// How many they are, at the least.
+    pub packets: u32,
 }
 
 /// A report, as a controller reads it.
@@ -107,6 +123,12 @@ pub trait MediaController {
     fn on_recommendation(&mut self, _rate: BitRate) {}
     /// The encoder made a frame of so many bytes; the oldest data in the sender's queue has waited for `queued`.
     fn on_frame(&mut self, _now: Instant, _size: Bytes, _queued: Duration) {}
+    /// A packet left.
+    fn on_sent(&mut self, _now: Instant, _size: Bytes) {}
+    /// A probe to be sent, for a controller that probes; asked for after frames and reports.
+    fn take_probe(&mut self) -> Option<Probe> {
+        None
+    }
     /// Nothing was reported for a second although packets are under way.
     fn on_silence(&mut self, now: Instant);
     /// The rate asked of the encoder.

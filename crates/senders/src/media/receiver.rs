@@ -6,7 +6,7 @@ use tidemark_core::{BitRate, Bytes, Ecn, FlowId, Instant, Packet};
 
 use super::{Assembly, ReportFormat, ReportPolicy};
 use crate::endpoint::{Endpoint, FrameArrival, Stats};
-use crate::payload::{Metric, Metrics, Payload, Report};
+use crate::payload::{FramePart, Metric, Metrics, Payload, Report};
 
 /// Packets that one report tells of.
 const MAX_REPORTED: usize = 4096;
@@ -110,8 +110,10 @@ impl Endpoint for Receiver {
             self.stats.duplicate += len;
             return;
         }
-        self.stats.delivered += len;
-        self.frames.on_part(now, rtp.sent_at, &rtp.frame);
+        if rtp.frame.number != FramePart::PADDING {
+            self.stats.delivered += len;
+            self.frames.on_part(now, rtp.sent_at, &rtp.frame);
+        }
         if self.unreported == 0 {
             self.deadline = self.deadline.min(now + self.policy.interval);
         }

@@ -139,6 +139,7 @@ mod tests {
                         sent_at: now,
                         received_at: Some(now),
                         ecn: if report < 400 && (report * 16 + index) % 10 == 0 { Ecn::Ce } else { Ecn::Ect1 },
+                        probe: None,
                     })
                     .collect();
                 controller.on_feedback(&Feedback {

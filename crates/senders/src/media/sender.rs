@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
 
 use super::encoder::{Encoder, VideoConfig};
+use super::prober::Prober;
 use super::{Feedback, MediaController, PacketResult};
 use crate::endpoint::{Endpoint, Stats};
 use crate::pacer::Pacer;
@@ -29,6 +30,7 @@ struct Sent {
     size: Bytes,
     at: Instant,
     known: bool,
+    probe: Option<u32>,
 }
 
 /// The sending end.
@@ -39,6 +41,7 @@ pub struct Sender {
     discard_after: Duration,
     queue: VecDeque<(FramePart, bool)>,
     pacer: Pacer,
+    prober: Prober,
     release: Instant,
     history: VecDeque<Sent>,
     /// Number of the first packet in `history`.
@@ -65,6 +68,7 @@ impl Sender {
             discard_after: video.discard_after,
             queue: VecDeque::new(),
             pacer: Pacer::default(),
+            prober: Prober::default(),
             release: Instant::ZERO + video.start,
             history: VecDeque::new(),
             first: 0,
@@ -97,6 +101,16 @@ impl Sender {
                 self.discard();
             }
             self.controller.on_frame(now, frame.size, queued);
+            self.take_probes(now);
+            if !self.queue.is_empty() {
+                self.prober.on_media();
+            }
+        }
+    }
+
+    fn take_probes(&mut self, now: Instant) {
+        while let Some(probe) = self.controller.take_probe() {
+            self.prober.add(now, probe);
         }
     }
 
@@ -137,7 +151,8 @@ impl Sender {
             } else {
                 self.stats.losses += 1;
             }
-            self.results.push(PacketResult { seq, size: sent.size, sent_at: sent.at, received_at, ecn });
+            let Sent { size, at: sent_at, probe, .. } = *sent;
+            self.results.push(PacketResult { seq, size, sent_at, received_at, ecn, probe });
         }
         // Below the report is what earlier reports told of. If they were lost, nobody will ever know.
         while let Some(sent) = self.history.front().filter(|sent| sent.known || self.first < report.begin) {
@@ -164,20 +179,42 @@ impl Sender {
             self.controller.on_recommendation(rate);
         }
         self.controller.on_feedback(&feedback);
+        self.take_probes(now);
         self.encoder.set_rate(now, media_rate(self.controller.target_rate()));
     }
 
-    fn remember(&mut self, now: Instant, size: Bytes) -> u64 {
+    fn transmit(&mut self, now: Instant, part: FramePart, marker: bool) -> Packet<Payload> {
+        let size = RtpPacket::wire_size_of(part.len);
+        if self.in_flight == 0 {
+            self.last_report = now;
+        }
+        let probe = self.prober.sent(now, size);
+        let seq = self.remember(now, size, probe);
+        self.pacer.sent(now, size, self.controller.pacing_rate(), size);
+        self.controller.on_sent(now, size);
+        self.stats.packets_sent += 1;
+        self.stats.bytes_sent += size;
+        let payload = Payload::Rtp(RtpPacket { seq, frame: part, sent_at: now, marker });
+        let ecn = if self.stats.bleached { Ecn::NotEct } else { self.controller.ecn() };
+        Packet { flow: self.flow, size, ecn, payload }
+    }
+
+    fn remember(&mut self, now: Instant, size: Bytes, probe: Option<u32>) -> u64 {
         if self.history.len() == MAX_HISTORY
             && let Some(sent) = self.history.pop_front()
         {
             self.first += 1;
             self.in_flight -= if sent.known { 0 } else { sent.size.0 };
         }
-        self.history.push_back(Sent { size, at: now, known: false });
+        self.history.push_back(Sent { size, at: now, known: false, probe });
         self.in_flight += size.0;
         self.first + self.history.len() as u64 - 1
     }
+}
+
+/// What fills a probe where there is no media: of no frame.
+fn padding(now: Instant) -> FramePart {
+    FramePart { number: FramePart::PADDING, size: 0, len: MAX_PAYLOAD, captured: now }
 }
 
 /// What headers leave of a rate of IP packets.
@@ -226,6 +263,14 @@ impl Endpoint for Sender {
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
         self.encode(now);
         self.release = Instant::FAR;
+        if let Some(next) = self.prober.next() {
+            if now < next {
+                self.release = next;
+                return None;
+            }
+            let (part, marker) = self.queue.pop_front().unwrap_or((padding(now), false));
+            return Some(self.transmit(now, part, marker));
+        }
         let (part, marker) = *self.queue.front()?;
         let size = RtpPacket::wire_size_of(part.len);
         let window = self.controller.window().map_or(u64::MAX, |window| window.0);
@@ -237,16 +282,7 @@ impl Endpoint for Sender {
             return None;
         }
         self.queue.pop_front();
-        if self.in_flight == 0 {
-            self.last_report = now;
-        }
-        let seq = self.remember(now, size);
-        self.pacer.sent(now, size, self.controller.pacing_rate(), size);
-        self.stats.packets_sent += 1;
-        self.stats.bytes_sent += size;
-        let payload = Payload::Rtp(RtpPacket { seq, frame: part, sent_at: now, marker });
-        let ecn = if self.stats.bleached { Ecn::NotEct } else { self.controller.ecn() };
-        Some(Packet { flow: self.flow, size, ecn, payload })
+        Some(self.transmit(now, part, marker))
     }
 
     fn stats(&self) -> Stats {

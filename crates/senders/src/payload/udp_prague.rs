@@ -32,6 +32,11 @@ pub struct FramePart {
     pub captured: Instant,
 }
 
+impl FramePart {
+    /// The number of what belongs to no frame: padding that fills a probe.
+    pub const PADDING: u64 = 0;
+}
+
 /// Type 17: cumulative counters, after each data packet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PragueAck {

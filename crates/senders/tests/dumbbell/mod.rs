@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant, Packet, Stream};
+use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant, Packet, Probability, Stream};
 use tidemark_marker::{Dequeued, DualQueue, DualQueueConfig};
 use tidemark_senders::{AppConfig, Endpoint, Payload, SenderConfig, connect};
 
@@ -17,6 +17,37 @@ pub enum Queue {
     DropTail { limit: Bytes, size: Bytes, packets: VecDeque<Queued> },
     /// Two queues, coupled.
     DualPi2(Box<DualQueue<(Instant, Payload)>>),
+    /// One queue, which marks all that is ECT alike.
+    Pi2(Box<Pi2>),
+}
+
+/// A classic AQM: the squared output of a PI controller on the queue's delay (RFC 9332's classic half alone), every 16 ms.
+pub struct Pi2 {
+    packets: VecDeque<Queued>,
+    base: f64,
+    delay: f64,
+    updated: Instant,
+    draws: Stream,
+}
+
+impl Pi2 {
+    const TARGET: f64 = 0.015;
+    const UPDATE: Duration = Duration::from_millis(16);
+
+    fn pop(&mut self, now: Instant) -> Option<Queued> {
+        while now.since(self.updated) >= Self::UPDATE {
+            self.updated += Self::UPDATE;
+            let delay = self.packets.front().map_or(0.0, |packet| self.updated.since(packet.payload.0).as_secs_f64());
+            self.base += 0.16 * (delay - Self::TARGET) + 3.2 * (delay - self.delay);
+            self.base = self.base.clamp(0.0, 1.0);
+            self.delay = delay;
+        }
+        let mut packet = self.packets.pop_front()?;
+        if packet.ecn.is_ect() && self.draws.chance(Probability::new(self.base * self.base)) {
+            packet.ecn = packet.ecn.marked();
+        }
+        Some(packet)
+    }
 }
 
 impl Queue {
@@ -26,6 +57,11 @@ impl Queue {
     pub fn dual_pi2() -> Self {
         let queue = DualQueue::new(&DualQueueConfig::default(), Stream::new(1, 0, "dualpi2"));
         Self::DualPi2(Box::new(queue.expect("the defaults are valid")))
+    }
+
+    pub fn pi2() -> Self {
+        let draws = Stream::new(1, 0, "pi2");
+        Self::Pi2(Box::new(Pi2 { packets: VecDeque::new(), base: 0.0, delay: 0.0, updated: Instant::ZERO, draws }))
     }
 
     /// False if the packet was dropped.
@@ -40,6 +76,10 @@ impl Queue {
                 fits
             }
             Self::DualPi2(queue) => queue.enqueue(now, packet).is_ok(),
+            Self::Pi2(queue) => {
+                queue.packets.push_back(packet);
+                true
+            }
         }
     }
 
@@ -51,6 +91,7 @@ impl Queue {
                 *size -= packet.size;
                 Some(packet)
             }
+            Self::Pi2(queue) => queue.pop(now),
             Self::DualPi2(queue) => loop {
                 match queue.dequeue(now)? {
                     Dequeued::Send(packet) => return Some(packet),

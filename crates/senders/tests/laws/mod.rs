@@ -168,7 +168,7 @@ pub fn scream_window(p: f64) -> f64 {
             earned -= 1000.0;
             let ecn = if hits() { Ecn::Ce } else { Ecn::Ect1 };
             let (sent_at, received_at) = (now.before(rtt), Some(now.before(rtt / 2)));
-            results.push(PacketResult { seq, size: Bytes(1000), sent_at, received_at, ecn });
+            results.push(PacketResult { seq, size: Bytes(1000), sent_at, received_at, ecn, probe: None });
             seq += 1;
         }
         let in_flight = Bytes(window as u64);

@@ -65,9 +65,12 @@ impl RateControl {
     pub(super) fn clamp(&mut self, limits: &RateLimits) {
         self.rate = limits.clamp(self.rate);
     }
-    /// A second without reports, as libwebrtc backs off when the round trip has become too long.
-    pub(super) fn back_off(&mut self, now: Instant) {
-        self.rate *= 0.8;
+    /// A probe found what the path carries.
+    pub(super) fn set(&mut self, now: Instant, rate: f64) {
+        if rate < self.rate {
+            self.decreased = Some(now);
+        }
+        self.rate = rate;
         self.changed = Some(now);
     }
 

@@ -1,5 +1,6 @@
 //! SCReAM, Self-Clocked Rate Adaptation for Multimedia: version 1 of RFC 8298, and version 2 with L4S.
 
+mod jitter;
 mod queue_delay;
 mod v1;
 mod v2;

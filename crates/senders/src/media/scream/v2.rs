@@ -2,7 +2,8 @@
 //!
 //! The public code (EricssonResearch/scream) has others: a queue delay target of 100 to 300 ms, 0.9 for classic
 //! marks, a headroom of 2.0, an increase of 0.05, a post-congestion delay of 200 round trips, and its guard
-//! against undershoot on. The draft's optional parts (jitter reduction, policer, clock drift) are left out.
+//! against undershoot on. Of the draft's optional parts the reduction of jitter can be switched on, as it always is in the
+//! public code; policer and clock drift are left out.
 //!
 //! Its authors aim at two marks in a round trip. From the draft's own rules that follows where `l4s_alpha` is the marked
 //! share, the window is used to the last byte, and its units are of 1000 B: a unit of growth in 25 ms against half
@@ -20,6 +21,7 @@
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 
 use super::QueueDelay;
+use super::jitter::Jitter;
 use crate::config::ConfigError;
 use crate::media::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 
@@ -34,7 +36,7 @@ const MSS: f64 = 1000.0;
 const POST_CONGESTION_DELAY_RTT: f64 = 100.0;
 const MUL_INCREASE_FACTOR: f64 = 0.02;
 const VIRTUAL_RTT: f64 = 0.025;
-const REF_WND_OVERHEAD: f64 = 3.0;
+const REF_WND_OVERHEAD: (f64, f64) = (1.5, 3.0);
 const RATE_PACE_MIN: f64 = 50_000.0;
 const PACKET_PACING_HEADROOM: f64 = 1.5;
 const MAX_RELAXED_PACING_FACTOR: f64 = 4.0;
@@ -55,13 +57,21 @@ pub struct ScreamConfig {
     pub l4s: bool,
     /// The queue delay that is aimed at. Default 60 ms (QDELAY_TARGET_LO).
     pub queue_delay_target: Duration,
+    /// Grow by less, and keep less in flight, while the queue delay varies: REDUCE_JITTER. Default false, as in the draft; the
+    /// public program always does.
+    pub reduce_jitter: bool,
     /// Limits of the target rate.
     pub rates: RateLimits,
 }
 
 impl Default for ScreamConfig {
     fn default() -> Self {
-        Self { l4s: true, queue_delay_target: Duration::from_millis(60), rates: RateLimits::default() }
+        Self {
+            l4s: true,
+            queue_delay_target: Duration::from_millis(60),
+            reduce_jitter: false,
+            rates: RateLimits::default(),
+        }
     }
 }
 
@@ -92,6 +102,7 @@ pub struct Scream {
     queue_delay_avg: f64,
     queue_delay_at: Instant,
     alpha_v: f64,
+    jitter: Option<Jitter>,
     measurement: QueueDelay,
     smoothed_rtt: f64,
     last_reaction: Instant,
@@ -127,6 +138,7 @@ impl Scream {
             queue_delay_avg: 0.0,
             queue_delay_at: Instant::ZERO,
             alpha_v: 0.0,
+            jitter: config.reduce_jitter.then(Jitter::new),
             measurement: QueueDelay::new(),
             smoothed_rtt: INITIAL_RTT,
             last_reaction: Instant::ZERO,
@@ -144,10 +156,16 @@ impl Scream {
 
     fn measure_delay(&mut self, feedback: &Feedback<'_>) {
         self.queue_delay = self.measurement.on_feedback(feedback);
+        if let Some(jitter) = &mut self.jitter {
+            jitter.on_delay(self.queue_delay, self.target_delay);
+        }
         if feedback.now.since(self.queue_delay_at).as_secs_f64() >= VIRTUAL_RTT.min(self.smoothed_rtt) {
             self.queue_delay_at = feedback.now;
             let gain = if self.queue_delay < self.queue_delay_avg { 1.0 } else { QDELAY_AVG_G };
             self.queue_delay_avg += gain * (self.queue_delay - self.queue_delay_avg);
+            if let Some(jitter) = &mut self.jitter {
+                jitter.end_interval();
+            }
             let half = self.target_delay / 2.0;
             self.alpha_v = ((self.queue_delay_avg - half) / half).clamp(0.0, 1.0);
         }
@@ -170,6 +188,10 @@ impl Scream {
             self.delivered = 0.0;
             self.marked = 0.0;
         }
+    }
+
+    fn delay_scale(&self) -> f64 {
+        self.jitter.as_ref().map_or(1.0, Jitter::scale)
     }
 
     fn scale(&self) -> f64 {
@@ -199,7 +221,7 @@ impl Scream {
         } else if marked && self.config.l4s {
             let mut backoff = self.l4s_alpha / 2.0 / long;
             if self.queue_delay < self.target_delay / 4.0 {
-                backoff *= scale.max(0.25);
+                backoff *= scale.max(0.25) * self.delay_scale().max(0.25);
             }
             if since > POST_CONGESTION_DELAY_RTT * VIRTUAL_RTT.max(self.smoothed_rtt) {
                 // After so long the window may have grown far beyond what is used.
@@ -225,6 +247,7 @@ impl Scream {
             * (MSS / self.ref_wnd).min(1.0)
             * (self.smoothed_rtt / VIRTUAL_RTT).min(1.0)
             * scale.max(0.25)
+            * self.delay_scale().max(0.1)
             * (1.0 + MUL_INCREASE_FACTOR * self.ref_wnd / MSS * post * scale);
         let used = self.max_in_flight[0].max(self.max_in_flight[1]);
         let allowed = MSS + BYTES_IN_FLIGHT_HEAD_ROOM * used;
@@ -291,7 +314,8 @@ impl MediaController for Scream {
         BitRate::from_bps_f64(self.target.max(RATE_PACE_MIN) * PACKET_PACING_HEADROOM / divisor)
     }
     fn window(&self) -> Option<Bytes> {
-        Some(Bytes((self.ref_wnd * REF_WND_OVERHEAD) as u64))
+        let (least, most) = REF_WND_OVERHEAD;
+        Some(Bytes((self.ref_wnd * (least + (most - least) * self.delay_scale())) as u64))
     }
     fn ecn(&self) -> Ecn {
         if self.config.l4s { Ecn::Ect1 } else { Ecn::Ect0 }

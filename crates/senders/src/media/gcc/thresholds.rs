@@ -1,4 +1,4 @@
-//! The loss-based rate (libwebrtc's `SendSideBandwidthEstimation`): up below 2 % of losses, down above 10 %.
+//! The loss-based rate that libwebrtc had until 2022 (`SendSideBandwidthEstimation`): up below 2 % of losses, down above 10 %.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ const DECREASE_INTERVAL: Duration = Duration::from_millis(300);
 
 /// The control; bits a second.
 #[derive(Clone, Debug)]
-pub(super) struct LossControl {
+pub(super) struct LossThresholds {
     rate: f64,
     arrived: u32,
     lost: u32,
@@ -29,7 +29,7 @@ pub(super) struct LossControl {
     decreased: Option<Instant>,
 }
 
-impl LossControl {
+impl LossThresholds {
     pub(super) fn new(rate: f64) -> Self {
         Self { rate, arrived: 0, lost: 0, share: 0.0, least: VecDeque::new(), decreased: None }
     }
@@ -39,6 +39,12 @@ impl LossControl {
     /// It is never more than the delay allows, else losses would come down from nowhere.
     pub(super) fn clamp(&mut self, limits: &RateLimits, delay_based: f64) {
         self.rate = limits.clamp(self.rate.min(delay_based));
+    }
+
+    /// A probe found so much.
+    pub(super) fn raise(&mut self, rate: f64) {
+        self.rate = self.rate.max(rate);
+        self.least.clear();
     }
 
     pub(super) fn update(&mut self, now: Instant, arrived: u32, lost: u32, rtt: Duration) {
@@ -75,7 +81,7 @@ mod tests {
     use super::*;
 
     fn after(lost_of_100: u32) -> f64 {
-        let mut control = LossControl::new(1e6);
+        let mut control = LossThresholds::new(1e6);
         for tick in 0..50 {
             let now = Instant::from_millis(tick * 100);
             control.update(now, 100 - lost_of_100, lost_of_100, Duration::from_millis(50));
