@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use tidemark_cell::{Network, NetworkConfig, Observer, Output, UeId};
-use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
+use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet, Stream};
 use tidemark_senders::connect;
 use tidemark_wire::mac::BitRateMultiplier;
 
@@ -91,7 +91,8 @@ impl<'a> Simulation<'a> {
         }
         let routers = (0..).zip(&scenario.router).map(|(index, router)| Router::new(router, index, scenario.seed));
         let routers = routers.collect::<Result<_, _>>().map_err(|error| refused(&error))?;
-        let (mut flows, mut delays) = (Vec::new(), Vec::new());
+        let mut flows = Vec::new();
+        let (mut down, mut up): (Vec<Wire<Stamped>>, Vec<Wire<Stamped>>) = (Vec::new(), Vec::new());
         for (index, flow) in scenario.flows(&ues).into_iter().enumerate() {
             let id = FlowId(u32::try_from(index).map_err(|error| refused(&error))?);
             let (server, client) =
@@ -100,9 +101,15 @@ impl<'a> Simulation<'a> {
                 network.name_qos_flow(ue, id, qfi).map_err(|error| refused(&error))?;
             }
             let delay = flow.round_trip / 2;
-            let wire = delays.iter().position(|other| *other == delay).unwrap_or(delays.len());
-            if wire == delays.len() {
-                delays.push(delay);
+            let wire = if flow.jitter.is_zero() {
+                down.iter().position(|wire| wire.is_constant(delay)).unwrap_or(down.len())
+            } else {
+                down.len()
+            };
+            if wire == down.len() {
+                let draws = |purpose| Stream::new(scenario.seed, id.0, purpose);
+                down.push(Wire::new(delay, flow.jitter, draws("wire down")));
+                up.push(Wire::new(delay, flow.jitter, draws("wire up")));
             }
             flows.push(Flow {
                 id,
@@ -128,8 +135,8 @@ impl<'a> Simulation<'a> {
         let mut run = Self {
             scenario,
             events: EventQueue::default(),
-            down: delays.iter().copied().map(Wire::new).collect(),
-            up: delays.into_iter().map(Wire::new).collect(),
+            down,
+            up,
             routers,
             network,
             flows,

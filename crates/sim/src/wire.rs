@@ -1,22 +1,44 @@
-//! Wired paths: a constant delay, so that what goes in first comes out first.
+//! Wired paths: a constant delay, or one that varies around it; what goes in first comes out first.
 
 use std::collections::VecDeque;
 
-use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
+use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet, Stream};
+
+/// A varying delay is cut at so many standard deviations (RFC 8868: a bounded delay variation, without reordering).
+pub(crate) const JITTER_CUT: u64 = 3;
 
 /// One direction of all wired paths with one delay.
 #[derive(Debug)]
 pub(crate) struct Wire<P> {
-    pub(crate) delay: Duration,
+    delay: Duration,
+    jitter: Option<(Duration, Stream)>,
     queue: VecDeque<(Instant, Packet<P>)>,
 }
 
 impl<P> Wire<P> {
-    pub(crate) fn new(delay: Duration) -> Self {
-        Self { delay, queue: VecDeque::new() }
+    /// Delays with a standard deviation of `jitter` around `delay`, drawn from `draws`.
+    pub(crate) fn new(delay: Duration, jitter: Duration, draws: Stream) -> Self {
+        Self { delay, jitter: (!jitter.is_zero()).then_some((jitter, draws)), queue: VecDeque::new() }
+    }
+    /// True for a wire of exactly this delay.
+    pub(crate) fn is_constant(&self, delay: Duration) -> bool {
+        self.jitter.is_none() && self.delay == delay
     }
     pub(crate) fn send(&mut self, now: Instant, packet: Packet<P>) {
-        self.queue.push_back((now + self.delay, packet));
+        let at = now + self.draw_delay();
+        // Nothing overtakes what is on the way.
+        let at = self.queue.back().map_or(at, |(last, _)| at.max(*last));
+        self.queue.push_back((at, packet));
+    }
+    fn draw_delay(&mut self) -> Duration {
+        let Some((deviation, draws)) = &mut self.jitter else { return self.delay };
+        let cut = JITTER_CUT as f64;
+        loop {
+            let draw = draws.normal();
+            if (-cut..=cut).contains(&draw) {
+                return self.delay - *deviation * JITTER_CUT + deviation.mul_f64(cut + draw);
+            }
+        }
     }
     /// When the next packet comes out.
     pub(crate) fn next(&self) -> Option<Instant> {
@@ -41,12 +63,43 @@ mod tests {
 
     #[test]
     fn a_packet_comes_out_after_the_delay_and_not_before() {
-        let mut wire = Wire::new(Duration::from_millis(5));
+        let mut wire = Wire::new(Duration::from_millis(5), Duration::ZERO, Stream::new(1, 0, "wire"));
         wire.send(Instant::from_millis(1), Packet { flow: FlowId(3), size: Bytes(9), ecn: Ecn::NotEct, payload: () });
         assert_eq!(wire.next(), Some(Instant::from_millis(6)));
         assert!(wire.receive(Instant::from_millis(5)).is_none());
         assert_eq!(wire.held(FlowId(3)), Bytes(9));
         assert!(wire.receive(Instant::from_millis(6)).is_some());
         assert_eq!(wire.held(FlowId(3)), Bytes(0));
+    }
+
+    #[test]
+    fn delays_vary_within_their_bounds_and_keep_the_order() {
+        let millis = Duration::from_millis;
+        let mut wire = Wire::new(millis(50), millis(5), Stream::new(1, 0, "wire"));
+        let mut delays = Vec::new();
+        for number in 0..5000 {
+            let sent = Instant::from_millis(number * 100);
+            let packet = Packet { flow: FlowId(0), size: Bytes(9), ecn: Ecn::NotEct, payload: number };
+            wire.send(sent, packet);
+            let at = wire.next().unwrap();
+            assert_eq!(wire.receive(at).unwrap().payload, number);
+            delays.push(at.since(sent).as_millis_f64());
+        }
+        let mean = delays.iter().sum::<f64>() / 5000.0;
+        let deviation = (delays.iter().map(|delay| (delay - mean) * (delay - mean)).sum::<f64>() / 5000.0).sqrt();
+        assert!(delays.iter().all(|delay| (35.0..=65.0).contains(delay)));
+        // A normal cut at three deviations has 0.9866 of its deviation.
+        assert!((mean - 50.0).abs() < 0.3 && (deviation / (5.0 * 0.9866) - 1.0).abs() < 0.03, "{mean} {deviation}");
+        let mut last = Instant::ZERO;
+        for number in 0..200 {
+            let packet = Packet { flow: FlowId(0), size: Bytes(9), ecn: Ecn::NotEct, payload: number };
+            wire.send(Instant::from_millis(600_000 + number), packet);
+        }
+        for number in 0..200 {
+            let at = wire.next().unwrap();
+            assert!(at >= last);
+            last = at;
+            assert_eq!(wire.receive(at).unwrap().payload, number);
+        }
     }
 }

@@ -40,8 +40,8 @@ Every test case runs over the RFC's drop-tail queue, which holds 300 ms at the c
 the RFC does not have: sL4S and cL4S answer nothing but marks, and a drop-tail queue sets none. Videos have 30 frames a second and
 rates from 150 kbit/s (UDP Prague: 100 kbit/s) to 5 Mbit/s, more than any of the links; TCP is CUBIC without ECN. Rates are of IP
 packets, and sums where there are several flows of a kind; delays are of packets from one end to the other, propagation included. The RFC's
-jitter of up to 30 ms on the path is left out: wires here have a constant delay. What the RFC expects it says in words; the
-figures of the claims are ours.
+jitter of up to 30 ms on the path is a normal deviation of 5 ms each way, cut at three deviations to either side, without
+reordering (RFC 8868); it comes before the bottleneck. What the RFC expects it says in words; the figures of the claims are ours.
 ";
 
 #[derive(Args)]

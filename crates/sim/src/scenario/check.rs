@@ -5,6 +5,7 @@ use tidemark_core::{Duration, FlowId};
 use tidemark_senders::connect;
 
 use super::{Direction, LoadError, Scenario, ScenarioError};
+use crate::wire::JITTER_CUT;
 
 /// UEs of one scenario at most: more is a typing error, and every one costs memory.
 const MOST_UES: usize = 4096;
@@ -140,6 +141,11 @@ impl Scenario {
             if flow.round_trip > Duration::from_secs(10) {
                 return wrong(&place, "round_trip", "must be at most 10 s".into());
             }
+            if flow.jitter * (2 * JITTER_CUT) > flow.round_trip {
+                let right =
+                    format!("must be at most a {}th of round_trip, so that no delay is negative", 2 * JITTER_CUT);
+                return wrong(&place, "jitter", right);
+            }
             if let Err(error) = flow.sender.validate() {
                 return wrong(&["flow", &at, "sender"], error.field, error.expected.into());
             }
@@ -231,6 +237,7 @@ round_trip = "10 ms"
             ("flow.0.qfi=3", 0, "flow.0.qfi", "leave it out"),
             ("flow.0.ue=b", 10, "flow.0.ue", "use one of a"),
             ("flow.0.round_trip=1 h", 11, "flow.0.round_trip:", "ms"),
+            ("flow.0.jitter=2 ms", 0, "flow.0.jitter", "6th of round_trip"),
             ("flow.0.app={ app = \"bulk\", start = \"2 s\", stop = \"1 s\" }", 0, "flow.0.app", "stop"),
             ("flow.0.sender.controller=magic", 0, "", "prague"),
         ] {

@@ -144,6 +144,10 @@ pub struct Flow {
     pub count: u32,
     /// Round-trip time of the wired path between server and gNB: half of it each way.
     pub round_trip: Duration,
+    /// Standard deviation of the delay of each way around that half: normal, cut at three deviations, and packets keep their
+    /// order (RFC 8868 has 5 ms). Default 0 s.
+    #[serde(default)]
+    pub jitter: Duration,
     /// The router that its data passes at the end of the wire. Default: none.
     pub router: Option<String>,
     /// The router that its feedback passes at the beginning of the wire. Default: none.
@@ -197,6 +201,8 @@ pub struct NamedFlow<'a> {
     pub dscp: Dscp,
     /// Wired round-trip time.
     pub round_trip: Duration,
+    /// Standard deviation of the delay of each way.
+    pub jitter: Duration,
     /// The index of the router of its data.
     pub router: Option<usize>,
     /// The index of the router of its feedback.
@@ -335,6 +341,7 @@ impl Scenario {
                     remote_port: flow.remote_port,
                     dscp: Dscp(flow.dscp),
                     round_trip: flow.round_trip,
+                    jitter: flow.jitter,
                     router: router(&flow.router),
                     return_router: router(&flow.return_router),
                     sender: &flow.sender,
