@@ -1,9 +1,11 @@
 """The live cell between programs that we did not write, in a network namespace that `run` made."""
 
+import contextlib
 import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import time
 
@@ -125,10 +127,42 @@ def nothing_left():
     assert after == before
 
 
+def descendants():
+    """The processes that this one started, and those that they did: number, arguments, and what each is doing."""
+    parents = {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            state, parent = (folder / "stat").read_text().rsplit(")", 1)[1].split()[:2]
+            arguments = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            parents[int(folder.name)] = (int(parent), state, arguments.strip()[:200], (folder / "wchan").read_text())
+        except OSError:
+            continue  # it has ended
+    found, own = {}, {os.getpid()}
+    while more := {pid: of for pid, of in parents.items() if of[0] in own and pid not in found}:
+        found.update(more)
+        own |= more.keys()
+    return {pid: f"{arguments} (state {state}, in {place})" for pid, (_, state, arguments, place) in found.items()}
+
+
+class Hang(Exception):
+    """A test came to its limit: something waits for what does not come."""
+
+
+def hang(limit):
+    """Says what hangs, and ends it: a process that nobody waits for would hold up the tests after it."""
+    left = descendants()
+    for pid in left:
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    raise Hang(f"not ended after {limit} s; still there:\n" + ("\n".join(left.values()) or "no process: the test itself hangs"))
+
+
 # What follows makes tests in real time fit for a machine that does other things as well. With LIVE_BRIEF set (`make test`) those that
 # are marked `full` are left out, and what is left when the time is over is skipped.
 BRIEF = "LIVE_BRIEF" in os.environ
-BUDGET_S = 360
+BUDGET_S = 300
+# What a test may take. Those of the selection take a few seconds each, all others less than a minute and a half; `run` allows for two hangs.
+LIMIT_S = 60 if BRIEF else 300
 STARTED = time.monotonic()
 # The share of time in which something that could run had to wait for a processor (PSI, Linux' Documentation/accounting/psi.rst).
 MOST_PRESSURE = 0.3
@@ -151,6 +185,17 @@ def pytest_runtest_setup(item):
         pytest.skip("no time is left for it in `make test`: run `make live-test`")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """A test that hangs fails, and says what hung."""
+    signal.signal(signal.SIGALRM, lambda *_: hang(LIMIT_S))
+    signal.alarm(LIMIT_S)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
+
+
 def stalled_us():
     """How long something had to wait for a processor since the machine started; none where the kernel does not say."""
     try:
@@ -161,7 +206,8 @@ def stalled_us():
 
 
 def pytest_runtest_protocol(item, nextitem):
-    """A test that fails while others need the processors is tried again, and then skipped with that as reason."""
+    """A test that fails while others need the processors is tried again, and then skipped with that as reason. One that hangs twice fails
+    whatever the others do."""
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for attempt in range(1, ATTEMPTS + 1):
         began, stalled = time.monotonic(), stalled_us()
@@ -174,6 +220,8 @@ def pytest_runtest_protocol(item, nextitem):
             break
         reason = f"failed {attempt} times on a busy machine: something waited for a processor {pressure:.0%} of the time"
         print(f"{item.nodeid}: {reason}\n{failed[0].longreprtext}")
+        if attempt == ATTEMPTS and any("Hang: not ended" in report.longreprtext for report in failed):
+            break
         if attempt == ATTEMPTS:
             path, line, _ = item.location
             for report in failed:

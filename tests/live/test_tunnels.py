@@ -39,9 +39,9 @@ def checksum(header):
     return ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
 
 
-def datagram(number, ecn, size=1):
-    """A UDP datagram from the server to the UE, as an IP packet."""
-    body = struct.pack("!HHHH", 5000, 9, 8 + size, 0) + bytes([number]) + bytes(size - 1)
+def datagram(number, ecn, size=1, port=5000):
+    """A UDP datagram from a port of the server to the UE, as an IP packet."""
+    body = struct.pack("!HHHH", port, 9, 8 + size, 0) + bytes([number]) + bytes(size - 1)
     head = struct.pack("!BBHHHBBH4s4s", 0x45, ecn, 20 + len(body), 1, 0, 64, 17, 0, socket.inet_aton(SERVER), socket.inet_aton(ADDRESS))
     return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + body
 
@@ -149,6 +149,83 @@ qos_flow = [{ qfi = 5, five_qi = 80 }]
     order = [number for number, _ in seen(process)]
     assert order[-1] == 0 and order.count(2) == 1
     assert order.index(2) < len(order) / 2
+
+
+def test_uplink_packets_carry_the_qfi_of_their_rule_or_of_what_they_answer(tmp_path, upf, nothing_left):
+    scenario = tmp_path / "gnb.toml"
+    scenario.write_text("""
+name = "gnb"
+duration = "30 s"
+[[ue]]
+name = "ue"
+[[ue.drb]]
+qos_flow = [{ qfi = 5, filter = [{ remote_port = "6000-6999", protocol = "udp" }] }, { qfi = 6 }]
+""")
+    process = gnb(tmp_path, scenario, session=SESSION + ",qfi=9")
+    # Port, downlink QFI with the bit that lets the UE reflect it, and the QFI of the answer.
+    reflective = 0x40
+    cases = [(5000, 9, 9), (6000, 9, 5), (5001, 6 | reflective, 6), (5002, 6, 9), (5003, 33 | reflective, 33), (6999, 6 | reflective, 6)]
+    answers = []
+    for number, (port, qfi, _) in enumerate(cases, 1):
+        upf.send(datagram(number, NOT_ECT, port=port), NOT_ECT, qfi)
+        answers.append(upf.receive()[0][14] & 63)
+    upf.send(datagram(0, NOT_ECT), NOT_ECT, 9)
+    assert [number for number, _ in seen(process)] == [1, 2, 3, 4, 5, 6, 0]
+    assert answers == [qfi for _, _, qfi in cases]
+
+
+def test_ipv6_inside_and_outside(tmp_path, nothing_left):
+    gnb6, upf6, ue, server = "::1", "fd00:6e33::2", "2001:db8:45::2", "2001:db8:100::7"
+    subprocess.run(["ip", "-6", "address", "add", f"{upf6}/128", "dev", "lo", "nodad"], check=True)
+    peer, process = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM), None
+    try:
+        peer.bind((upf6, 2152))
+        peer.settimeout(5)
+        peer.setsockopt(41, 66, 1)  # IPV6_RECVTCLASS
+        scenario = tmp_path / "gnb.toml"
+        scenario.write_text("""
+name = "gnb"
+duration = "30 s"
+[[ue]]
+name = "ue"
+[[ue.drb]]
+qos_flow = [{ qfi = 5, filter = [{ remote_address = "2001:db8:100::/48", traffic_class = "0xB8/0xFC" }] }]
+""")
+        ready = tmp_path / "ready"
+        echo = ECHO.replace("AF_INET,", "AF_INET6,").replace("(0, 13, 1)", "(41, 66, 1)").replace("(0, 1, 1)", "(41, 67, 0xB9)")
+        process = subprocess.Popen(
+            [TIDEMARK, "n3", scenario, "--bind", gnb6, "--upf", upf6, "--session", f"teid={TEID},peer-teid={UPF_TEID},address={ue}",
+             "--", "python3", "-c", echo, ready],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        wait_for(ready.exists, "no UE")
+
+        def send(number, inner, outer):
+            """A datagram of UDP over IPv6, whose checksum is not optional (RFC 8200 8.1)."""
+            ends = socket.inet_pton(socket.AF_INET6, server) + socket.inet_pton(socket.AF_INET6, ue)
+            body = struct.pack("!HHHHBB", 5000, 9, 10, 0, number, 0)
+            total = checksum(ends + struct.pack("!II", len(body), 17) + body) or 0xFFFF
+            body = body[:6] + struct.pack("!H", total) + body[8:]
+            packet = struct.pack("!IHBB", 6 << 28 | inner << 20, len(body), 17, 64) + ends + body
+            extension = struct.pack("!HBBBBBB", 0, 0, 0x85, 1, 0, 1, 0)
+            peer.setsockopt(41, 67, outer)  # IPV6_TCLASS
+            header = struct.pack("!BBHI", 0x34, 255, len(extension) + len(packet), TEID)
+            peer.sendto(header + extension + packet, (gnb6, 2152))
+
+        for number, inner, outer in [(1, ECT1, CE), (2, ECT1, ECT1)]:
+            send(number, inner, outer)
+            message, control, _, _ = peer.recvmsg(2000, 64)
+            # The answer goes with EF and ECT(1), which the rule for both puts into its QoS flow.
+            assert struct.unpack("!I", message[4:8])[0] == UPF_TEID and message[14] & 63 == 5
+            assert control[0][2][0] & 3 == ECT1  # an int of this machine
+            assert message[16] >> 4 == 6 and message[24:40] == socket.inet_pton(socket.AF_INET6, ue)
+        send(0, NOT_ECT, NOT_ECT)
+        assert seen(process) == [(1, CE), (2, ECT1), (0, NOT_ECT)]
+    finally:
+        if process and process.poll() is None:
+            process.kill()
+        peer.close()
+        subprocess.run(["ip", "-6", "address", "del", f"{upf6}/128", "dev", "lo"], check=True)
 
 
 def test_wrong_tunnels_are_named():

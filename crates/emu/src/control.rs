@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, SyncSender, sync_channel};
 
+use thiserror::Error;
 use tidemark_cell::{ChannelConfig, ConfigError, UeId};
 use tidemark_core::Duration;
 use tidemark_marker::MarkerConfig;
@@ -14,7 +15,7 @@ pub enum Command {
     /// End.
     Stop,
     /// Change something, and say whether the cell took it.
-    Change(Change, SyncSender<Result<(), ConfigError>>),
+    Change(Change, SyncSender<Result<(), Refusal>>),
 }
 
 /// A change of a running cell.
@@ -28,6 +29,23 @@ pub enum Change {
     Outage(UeId, Duration),
     /// A UE moves to another cell.
     Handover(UeId),
+    /// A UE's modem is asked to send a bit rate query, the octets of its control element; refused while its prohibit timer
+    /// runs and where there are no recommendations.
+    Query(UeId, [u8; 2]),
+}
+
+/// Why a change was not made.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum Refusal {
+    /// The cell refuses it.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The modem may not send a query now.
+    #[error("no bit rate query may be sent: the prohibit timer runs, or the UE has no `anbr`")]
+    Query,
+    /// The driver has ended.
+    #[error("the cell has ended")]
+    Ended,
 }
 
 /// Tells a running driver what to do, from any thread.
@@ -49,10 +67,10 @@ impl Control {
     /// Changes something and waits until that is done.
     ///
     /// # Errors
-    /// What the cell refuses; `None` if the driver has ended.
-    pub fn change(&self, change: Change) -> Result<(), Option<ConfigError>> {
+    /// Why it was not done.
+    pub fn change(&self, change: Change) -> Result<(), Refusal> {
         let (reply, answer) = sync_channel(1);
         self.tell(Command::Change(change, reply));
-        answer.recv().map_err(|_| None)?.map_err(Some)
+        answer.recv().unwrap_or(Err(Refusal::Ended))
     }
 }

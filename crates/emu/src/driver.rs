@@ -8,12 +8,12 @@ use std::sync::mpsc::{Receiver, channel};
 use hdrhistogram::Histogram;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
-use tidemark_cell::{Cell, CellConfig, ConfigError, DropReason, Output, UeConfig, UeId};
+use tidemark_cell::{Cell, CellConfig, DropReason, Output, UeConfig, UeId};
 use tidemark_core::{Duration, Inspect, Instant, Packet, Selectors, TcpFeedback, TcpView};
 
 use crate::addresses;
 use crate::clock::Clock;
-use crate::control::{Change, Command, Control};
+use crate::control::{Change, Command, Control, Refusal};
 use crate::core::{Core, Incoming, Label};
 use crate::datagram::{Datagram, Direction, Reader};
 use crate::error::Error;
@@ -239,20 +239,17 @@ impl<O: Observer> State<O> {
         Ok(())
     }
 
-    fn change(&mut self, change: Change) -> Result<(), ConfigError> {
+    fn change(&mut self, change: Change) -> Result<(), Refusal> {
         let now = self.clock.now();
         match change {
-            Change::Channel(ue, config) => self.cell.set_channel(ue, &config),
-            Change::Marker(ue, config) => self.cell.set_marker(now, ue, &config),
-            Change::Outage(ue, span) => {
-                self.cell.interrupt(now, ue, span);
-                Ok(())
-            }
-            Change::Handover(ue) => {
-                self.cell.hand_over(now, ue);
-                Ok(())
-            }
+            Change::Channel(ue, config) => self.cell.set_channel(ue, &config)?,
+            Change::Marker(ue, config) => self.cell.set_marker(now, ue, &config)?,
+            Change::Outage(ue, span) => self.cell.interrupt(now, ue, span),
+            Change::Handover(ue) => self.cell.hand_over(now, ue),
+            Change::Query(ue, octets) if !self.cell.query_bit_rate(now, ue, octets) => return Err(Refusal::Query),
+            Change::Query(..) => {}
         }
+        Ok(())
     }
 
     fn downlink(
@@ -382,8 +379,9 @@ impl<O: Observer> State<O> {
                     self.wire_up.push_back((at + self.wire, (ue, qfi), packet));
                 }
                 Output::Uplink { ue, qfi, packet, .. } => self.depart((ue, qfi), packet, ports)?,
-                // Real programs have no modem to ask: the cell's configuration gives live UEs none.
-                Output::Recommendation { .. } => {}
+                Output::Recommendation { at, ue, octets } => {
+                    self.observer.seen(at, &Seen::Recommended { ue, octets });
+                }
                 Output::Dropped { at, ue, packet, reason } => {
                     if let (Core::F1u(f1u), DropReason::QueueFull) = (&ports.core, reason) {
                         f1u.refused(ue.0);

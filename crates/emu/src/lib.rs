@@ -39,7 +39,7 @@ pub mod signals;
 mod tun;
 
 pub use clock::Clock;
-pub use control::{Change, Command, Control};
+pub use control::{Change, Command, Control, Refusal};
 pub use core::Core;
 pub use cu::{Cu, CuCounters, ring};
 pub use datagram::{Datagram, Reader};

@@ -7,6 +7,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::net::IpAddr;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, Command};
@@ -123,6 +125,23 @@ impl Namespace {
         let gone = |_| Error::system("the thread of a namespace")(std::io::ErrorKind::BrokenPipe.into());
         let (network, made) = made.recv().map_err(gone)??;
         Ok((Self { network, commands, started }, made))
+    }
+
+    /// Listens at an abstract Unix socket of this name inside. It belongs to the network namespace: nobody outside can reach
+    /// it, and it ends with it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn listen(&self, name: &str) -> Result<UnixListener, Error> {
+        let address = SocketAddr::from_abstract_name(name).map_err(Error::system("a socket's name"))?;
+        let network = self.network.try_clone().map_err(Error::system("the namespace"))?;
+        let visit = move || {
+            move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network))
+                .map_err(Error::errno("the namespace"))?;
+            UnixListener::bind_addr(&address).map_err(Error::system("a socket inside"))
+        };
+        let failed = |_| Error::system("the namespace")(std::io::ErrorKind::Other.into());
+        thread::spawn(visit).join().map_err(failed)?
     }
 
     /// Starts the command.

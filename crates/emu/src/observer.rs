@@ -60,6 +60,13 @@ pub enum Seen<'a> {
         /// All of it, with what the short-circuit wrote.
         bytes: &'a [u8],
     },
+    /// A UE's modem gets a recommended bit rate.
+    Recommended {
+        /// Whose modem.
+        ue: UeId,
+        /// MAC subheader and control element (TS 38.321 6.1.3.20).
+        octets: [u8; 3],
+    },
     /// It is lost.
     Dropped {
         /// Whose it was.

@@ -11,7 +11,7 @@ pub mod event;
 pub mod fairness;
 mod flow;
 pub mod ledger;
-mod modem;
+pub mod modem;
 pub mod output;
 mod recommend;
 mod recorder;

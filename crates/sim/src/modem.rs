@@ -7,10 +7,12 @@ use tidemark_wire::mac::{self, BitRateIndex, BitRateMultiplier, RecommendedBitRa
 
 /// The one PDU session of a UE.
 const CID: u8 = 1;
+/// Logical channel of a UE's default bearer; those of its other bearers follow.
+pub const FIRST_CHANNEL: u8 = 4;
 
 /// What a modem says to its applications about the octets of a MAC subheader and control element: the logical channel, and
 /// the line that reports the rate. `None` for what recommends nothing.
-pub(crate) fn report(octets: [u8; 3], multiplier: BitRateMultiplier) -> Option<(u8, String)> {
+pub fn report(octets: [u8; 3], multiplier: BitRateMultiplier) -> Option<(u8, String)> {
     let [subheader, element @ ..] = octets;
     let element =
         RecommendedBitRate::parse(&element).ok().filter(|_| subheader & 0x3F == lcid::RECOMMENDED_BIT_RATE)?;
@@ -23,7 +25,7 @@ pub(crate) fn report(octets: [u8; 3], multiplier: BitRateMultiplier) -> Option<(
 }
 
 /// What an application reads in such a line.
-pub(crate) fn heard(line: &str) -> Option<(BitRate, mac::Direction)> {
+pub fn heard(line: &str) -> Option<(BitRate, mac::Direction)> {
     match line.parse() {
         Ok(Line::Recommendation { bit_rate, direction: Direction::Downlink, .. }) => {
             Some((bit_rate, mac::Direction::Downlink))
@@ -36,7 +38,7 @@ pub(crate) fn heard(line: &str) -> Option<(BitRate, mac::Direction)> {
 }
 
 /// The line with which an application asks for a recommendation, without a wish.
-pub(crate) fn question(direction: mac::Direction) -> String {
+pub fn question(direction: mac::Direction) -> String {
     let direction = match direction {
         mac::Direction::Downlink => Direction::Downlink,
         mac::Direction::Uplink => Direction::Uplink,
@@ -45,7 +47,7 @@ pub(crate) fn question(direction: mac::Direction) -> String {
 }
 
 /// The control element that a modem makes of such a line, for a logical channel.
-pub(crate) fn query(line: &str, channel: u8) -> Option<[u8; 2]> {
+pub fn query(line: &str, channel: u8) -> Option<[u8; 2]> {
     let Ok(Command::Query { direction, .. }) = line.parse() else { return None };
     let direction = match direction {
         Direction::Downlink => mac::Direction::Downlink,

@@ -319,10 +319,12 @@ pub struct AnbrResult {
     pub recommendations: u64,
     /// Their mean.
     pub mean_mbps: f64,
-    /// Queries that the UE sent.
-    pub queries: u64,
+    /// Queries that the UE sent; absent where real programs asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queries: Option<u64>,
     /// Queries that bitRateQueryProhibitTimer forbade.
-    pub forbidden: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forbidden: Option<u64>,
 }
 
 /// A UE of a network, after the warm-up.

@@ -185,8 +185,8 @@ fn anbr(record: &AnbrRecord) -> Option<AnbrResult> {
     (recommendations > 0).then(|| AnbrResult {
         recommendations,
         mean_mbps: round(sum.as_mbps() / recommendations as f64, 1e6),
-        queries,
-        forbidden,
+        queries: Some(queries),
+        forbidden: Some(forbidden),
     })
 }
 

@@ -1,14 +1,17 @@
 //! RTCP: what the transport feedback packets have in common (RFC 4585 6.1), and the two smallest packets of a session.
 
+use tidemark_core::BitRate;
+
 use crate::cursor::Writer;
 use crate::{Error, Result};
 
 /// Payload type RTPFB.
 const TRANSPORT_FEEDBACK: u8 = 205;
 
-/// Payload types RR and BYE (RFC 3550 12.1).
+/// Payload types RR, BYE and APP (RFC 3550 12.1).
 const RECEIVER_REPORT: u8 = 201;
 const BYE: u8 = 203;
+const APPLICATION: u8 = 204;
 
 const VERSION: u8 = 2 << 6;
 const PADDING: u8 = 1 << 5;
@@ -44,6 +47,47 @@ impl Presence {
         let [a, b, c, d] = ssrc.to_be_bytes();
         [first, kind, 0, 1, a, b, c, d]
     }
+}
+
+/// An application-defined packet (RFC 3550 6.7) in which a receiver hands on the rate that its access network recommends to it.
+/// Name and content are Tidemark's own: "ANBR" and the rate in kbit/s, 32 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Recommendation {
+    /// The rate of IP packets; what is below a kbit/s is lost on the wire.
+    pub rate: BitRate,
+}
+
+impl Recommendation {
+    /// Length of the packet.
+    pub const LEN: usize = 16;
+
+    /// Reads the packet at the front of `packet`.
+    ///
+    /// # Errors
+    /// `Type` for another packet; `Truncated` for one cut short.
+    pub fn parse(packet: &[u8]) -> Result<Self> {
+        let packet = packet.first_chunk::<{ Self::LEN }>().ok_or(Error::Truncated)?;
+        let [VERSION, APPLICATION, 0, 3, _, _, _, _, b'A', b'N', b'B', b'R', a, b, c, d] = *packet else {
+            return Err(Error::Type);
+        };
+        Ok(Self { rate: BitRate::from_kbps(u32::from_be_bytes([a, b, c, d]).into()) })
+    }
+    /// The packet, from this source.
+    pub fn emit(self, ssrc: u32) -> [u8; Self::LEN] {
+        let [a, b, c, d] = ssrc.to_be_bytes();
+        let kbps = u32::try_from(self.rate.as_bps() / 1_000).unwrap_or(u32::MAX);
+        let [e, f, g, h] = kbps.to_be_bytes();
+        [VERSION, APPLICATION, 0, 3, a, b, c, d, b'A', b'N', b'B', b'R', e, f, g, h]
+    }
+}
+
+/// The length of the RTCP packet at the front of `bytes`, by its header; what follows is the next one of a compound.
+///
+/// # Errors
+/// `Truncated` where there is no header.
+pub fn length(bytes: &[u8]) -> Result<usize> {
+    let &[_, _, a, b] = bytes.first_chunk().ok_or(Error::Truncated)?;
+    Ok(4 * (1 + usize::from(u16::from_be_bytes([a, b]))))
 }
 
 /// The content of a feedback packet of this format at the front of `packet`: what follows the common header, without
@@ -90,6 +134,16 @@ pub(crate) fn finish(mut writer: Writer<'_>, format: u8) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_recommendation_comes_back_to_the_kilobit() {
+        let sent = Recommendation { rate: BitRate::from_bps(12_345_678) };
+        let bytes = sent.emit(9);
+        assert_eq!(Recommendation::parse(&bytes), Ok(Recommendation { rate: BitRate::from_kbps(12_345) }));
+        assert_eq!(length(&bytes), Ok(bytes.len()));
+        assert_eq!(Recommendation::parse(&bytes[..15]), Err(Error::Truncated));
+        assert_eq!(Recommendation::parse(&[&Presence::Bye.emit(9)[..], &[0; 8]].concat()), Err(Error::Type));
+    }
 
     #[test]
     fn presence_comes_back_and_is_nothing_else() {

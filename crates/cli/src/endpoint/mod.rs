@@ -2,6 +2,7 @@
 
 mod clock;
 mod format;
+mod modem;
 mod record;
 mod session;
 
@@ -13,11 +14,13 @@ use miette::{Result, miette};
 use serde::Serialize;
 use tidemark_core::{Duration, Ecn, FlowId};
 use tidemark_emu::{EcnSocket, realtime};
+use tidemark_senders::media::AnbrRule;
 use tidemark_senders::{SenderConfig, connect};
 use tidemark_sim::scenario::Scenario;
 
 use crate::run::diagnostic;
 use format::{Format, Prague, Rtp};
+use modem::Modem;
 use record::Verdict;
 use session::{Session, Times};
 
@@ -44,6 +47,8 @@ enum Controller {
     /// cL4S: aL4S-CC that knows them (5 and 10 ms unless they are set)
     #[value(name = "cl4s")]
     Cl4s,
+    /// Follows what the cell recommends to the end with --modem (ANBR), without ECN
+    Anbr,
 }
 
 #[derive(Args)]
@@ -69,6 +74,9 @@ pub struct End {
     /// How long, from the moment when both ends have met
     #[arg(long, value_name = "TIME", default_value = "10 s")]
     time: Duration,
+    /// Listen to the bit rate recommendations of the live cell that this end runs behind
+    #[arg(long)]
+    modem: bool,
     /// Between two lines of output
     #[arg(long, value_name = "TIME", default_value = "1 s")]
     interval: Duration,
@@ -108,6 +116,7 @@ impl Controller {
             Self::UdpPrague => "sender = { controller = \"udp-prague\" }\napp = { app = \"bulk\" }",
             Self::Scream => "sender = { controller = \"scream\" }\napp = { app = \"video\" }",
             Self::ScreamV1 => "sender = { controller = \"scream-v1\" }\napp = { app = \"video\" }",
+            Self::Anbr => "sender = { controller = \"anbr\" }\napp = { app = \"video\" }",
             Self::Sl4s => "sender = { controller = \"al4s\" }\napp = { app = \"video\" }",
             Self::Cl4s => {
                 "sender = { controller = \"al4s\", marking = { low = \"5 ms\", high = \"10 ms\" } }\napp = { app = \"video\" }"
@@ -136,8 +145,9 @@ impl End {
             SenderConfig::Scream(scream) => (if scream.l4s { Ecn::Ect1 } else { Ecn::Ect0 }, true),
             SenderConfig::ScreamV1(_) => (Ecn::Ect0, true),
             SenderConfig::Al4s(_) => (Ecn::Ect1, true),
+            SenderConfig::Anbr(anbr) => (if anbr.rule == AnbrRule::Follow { Ecn::NotEct } else { Ecn::Ect1 }, true),
             _ => {
-                let which = "only udp-prague, scream, scream-v1 and al4s have a form on the wire";
+                let which = "only udp-prague, scream, scream-v1, al4s and anbr have a form on the wire";
                 return Err(miette!("flow `{}`: {which}", flow.name));
             }
         };
@@ -154,9 +164,10 @@ impl End {
         // A thread that wakes when it should: where that is refused, deadlines are met a little later.
         realtime::prefer();
         let endpoint = if role == Role::Sender { server } else { client };
+        let modem = self.modem.then(|| Modem::open(role)).transpose()?;
         let (start, _) = flow.app.times();
         let times = Times { time: self.time, interval: self.interval, patience: self.patience, start };
-        let verdict = Session { socket, role, peer, endpoint, codepoint, format, times, ssrc }.run()?;
+        let verdict = Session { socket, role, peer, endpoint, codepoint, format, times, ssrc, modem }.run()?;
         match verdict {
             Verdict::Kept | Verdict::Unknown => Ok(()),
             Verdict::Bleached => Err(miette!("this path bleaches ECN: packets sent with ECT arrive as Not-ECT")),

@@ -67,6 +67,9 @@ struct Line {
     lost: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     target_mbps: Option<f64>,
+    /// What the cell recommended last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recommended_mbps: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     alpha: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,12 +108,13 @@ pub struct Record {
     whole: Measured,
     /// The least one-way delay so far.
     fastest: Option<Duration>,
+    recommended: Option<BitRate>,
 }
 
 impl Record {
     pub fn new(role: Role, now: Instant) -> Self {
         let [interval, whole] = std::array::from_fn(|_| Measured::default());
-        Self { role, started: now, begun: now, interval, whole, fastest: None }
+        Self { role, started: now, begun: now, interval, whole, fastest: None, recommended: None }
     }
 
     fn each(&mut self, measure: impl Fn(&mut Measured)) {
@@ -127,6 +131,10 @@ impl Record {
         let fastest = self.fastest.map_or(time, |fastest| fastest.min(time));
         self.fastest = Some(fastest);
         self.each(|measured| measured.queue.record(time - fastest));
+    }
+    /// The cell recommends a rate.
+    pub fn recommended(&mut self, rate: BitRate) {
+        self.recommended = Some(rate);
     }
     pub fn round_trip(&mut self, rtt: Duration) {
         self.each(|measured| measured.rtt.record(rtt));
@@ -184,6 +192,7 @@ impl Record {
             // A packet held for lost may come after all.
             lost: sends.then(|| stats.losses.saturating_sub(before.losses)),
             target_mbps: stats.target_rate.map(|rate: BitRate| rate.as_bps() as f64 * 1e-6),
+            recommended_mbps: self.recommended.map(BitRate::as_mbps),
             alpha: stats.alpha,
             rtt_ms: measured.rtt.quantiles(),
             queue_ms: measured.queue.quantiles(),

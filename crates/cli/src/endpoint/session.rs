@@ -11,6 +11,7 @@ use tidemark_wire::rtcp::Presence;
 
 use super::Role;
 use super::format::{Format, RECEIVER_STARTS};
+use super::modem::Modem;
 use super::record::{Record, Verdict};
 use crate::interrupt;
 
@@ -54,6 +55,8 @@ pub struct Session {
     pub times: Times,
     /// Names this end in RTCP.
     pub ssrc: u32,
+    /// Where the cell's recommendations come from, if this end listens to them.
+    pub modem: Option<Modem>,
 }
 
 /// A session under way.
@@ -110,6 +113,10 @@ impl Running {
             }
             if self.is_over(now) || interrupt::happened() {
                 break;
+            }
+            if let Some(rate) = self.session.modem.as_ref().and_then(Modem::latest) {
+                self.record.recommended(rate);
+                self.session.endpoint.handle_recommendation(now.max(self.served), rate);
             }
             self.introduce(now);
             if self.is_open() {
@@ -300,6 +307,7 @@ impl Running {
             _ if self.heard == 0 && self.presences > 1 && waited => Verdict::BlackHoled,
             _ if self.heard == 0 => Verdict::Unknown,
             Role::Sender if stats.bleached => Verdict::Bleached,
+            _ if !self.session.codepoint.is_ect() => Verdict::Unknown,
             Role::Receiver if !seen.keep(self.session.codepoint) => Verdict::Bleached,
             _ => Verdict::Kept,
         }

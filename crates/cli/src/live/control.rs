@@ -12,7 +12,7 @@ use std::time::Duration as Wait;
 
 use clap::{Args, Subcommand};
 use miette::{IntoDiagnostic, Result, miette};
-use tidemark_cell::UeId;
+use tidemark_cell::{UeConfig, UeId};
 use tidemark_core::Duration;
 use tidemark_emu::{Change, Control, lease};
 use tidemark_sim::scenario::Scenario;
@@ -185,7 +185,8 @@ impl Server {
         let mut said = String::new();
         for (index, (old, new)) in scenario.ues().into_iter().zip(wanted.ues()).enumerate() {
             let id = UeId(index as u32);
-            if old.config.rlc != new.config.rlc {
+            let (channel, marker) = (old.config.channel.clone(), old.config.marker.clone());
+            if old.config != (UeConfig { channel, marker, ..new.config.clone() }) {
                 return Err("only `channel` and `marker` can change while the cell runs".into());
             }
             if old.config.channel != new.config.channel {
@@ -203,8 +204,6 @@ impl Server {
     }
 
     fn change(&self, change: Change) -> std::result::Result<(), String> {
-        self.control
-            .change(change)
-            .map_err(|error| error.map_or("the cell has ended".into(), |error| error.to_string()))
+        self.control.change(change).map_err(|refusal| refusal.to_string())
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod control;
 pub mod lab;
+mod modem;
 mod pcap;
 mod preset;
 pub mod probe;
@@ -14,3 +15,5 @@ pub mod tunnels;
 mod view;
 mod watch;
 mod web;
+
+pub use modem::NAME as MODEM;

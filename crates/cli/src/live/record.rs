@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use tidemark_cell::{DelaySplit, DrbStats, UeStats};
+use tidemark_cell::{DelaySplit, DrbStats, UeId, UeStats};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant};
 use tidemark_emu::realtime::Priority;
 use tidemark_emu::{Counters, Observer, Progress, Seen};
@@ -11,8 +11,8 @@ use tidemark_sim::bearers;
 use tidemark_sim::distribution::Distribution;
 use tidemark_sim::scenario::{NamedUe, Scenario};
 use tidemark_sim::{
-    BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, RouterSeries, RunResult,
-    Series, Split, UeResult, UeSeries,
+    AnbrResult, BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, RouterSeries,
+    RunResult, Series, Split, UeResult, UeSeries,
 };
 use tidemark_wire::ip::FiveTuple;
 
@@ -74,6 +74,8 @@ struct Ue {
     queue: Distribution,
     /// The same for each bearer.
     bearers: Vec<Distribution>,
+    /// Recommendations for its downlink and its uplink, and their sums.
+    anbr: [(u64, BitRate); 2],
     point: UePoint,
     points: Vec<UePoint>,
 }
@@ -163,8 +165,8 @@ impl Recorder {
                 marked: stats.marked - before.marked,
                 dropped: dropped(stats) - dropped(before),
                 prb_share: share(used(index)),
-                anbr: None,
-                uplink_anbr: None,
+                anbr: anbr(ue.anbr[0]),
+                uplink_anbr: anbr(ue.anbr[1]),
                 place: None,
             }
         });
@@ -199,6 +201,14 @@ impl Recorder {
             jain: None,
             series: self.series(),
             scenario: self.scenario.text.clone(),
+        }
+    }
+
+    /// A UE was recommended a rate, for its uplink or its downlink.
+    pub fn recommended(&mut self, at: Instant, ue: UeId, rate: BitRate, up: bool) {
+        if self.scenario.counts(at) {
+            let (count, sum) = &mut self.ues[ue.0 as usize].anbr[usize::from(up)];
+            (*count, *sum) = (*count + 1, BitRate::from_bps(sum.as_bps() + rate.as_bps()));
         }
     }
 
@@ -280,7 +290,7 @@ impl Observer for Recorder {
                 let index = self.flow(flow, ue.0 as usize, at, None);
                 self.flows[index].dropped += u64::from(self.scenario.counts(at));
             }
-            Seen::Uplink { .. } | Seen::Departed { .. } => {}
+            Seen::Uplink { .. } | Seen::Departed { .. } | Seen::Recommended { .. } => {}
         }
     }
 
@@ -378,6 +388,12 @@ impl Flow {
             sender_queue: Distribution::default(),
         }
     }
+}
+
+/// What queries there were, only the modems know.
+fn anbr((recommendations, sum): (u64, BitRate)) -> Option<AnbrResult> {
+    let mean_mbps = sum.as_mbps() / recommendations.max(1) as f64;
+    (recommendations > 0).then_some(AnbrResult { recommendations, mean_mbps, queries: None, forbidden: None })
 }
 
 /// What a histogram of nanoseconds says.

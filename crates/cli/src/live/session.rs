@@ -19,7 +19,7 @@ use tidemark_sim::RunResult;
 use tidemark_sim::scenario::Scenario;
 
 use super::watch::Watch;
-use super::{control, pcap, web};
+use super::{control, modem, pcap, web};
 use crate::run::write;
 
 /// What every live cell can be told at its start.
@@ -127,6 +127,9 @@ impl Options {
         };
         let core_device = core.device().map(str::to_string);
 
+        let (inbox, outbox) = modem::channel();
+        let mut modems = Vec::new();
+        let named = scenario.ues();
         let mut namespaces = Vec::new();
         let mut tuns = Vec::new();
         let addresses = jobs.addresses.into_iter().chain(std::iter::repeat(None));
@@ -135,6 +138,9 @@ impl Options {
             let ended = move |code, drops| drop(ended.send(Ending::Ue(code, drops)));
             let (namespace, tun) = Namespace::ue(cell, index, self.mtu, address, ended).map_err(refused)?;
             tuns.push(tun);
+            if let Some(ue) = named.get(index as usize).filter(|ue| ue.config.anbr.is_some()) {
+                modems.push((index, &ue.config, namespace.listen(modem::NAME).map_err(refused)?));
+            }
             namespaces.push((namespace, command));
         }
         let commands = servers;
@@ -150,7 +156,7 @@ impl Options {
             Some(folder) => pcap::open(folder, &names).map(|(capture, writer)| (Some(capture), Some(writer)))?,
             None => (None, None),
         };
-        let (watch, shared) = Watch::new(scenario, capture);
+        let (watch, shared) = Watch::new(scenario, capture, inbox);
         let plan = Plan {
             cell: scenario.cell.clone(),
             seed: scenario.seed,
@@ -158,6 +164,7 @@ impl Options {
         };
         let link = Link { cell, core, ues: tuns, wire: self.round_trip / 2 };
         let (driver, control) = Driver::new(&plan, link, watch, scenario.sample_interval).map_err(refused)?;
+        modem::serve(modems, outbox, &control);
         control::Server::start(&lease.socket(), scenario, control.clone(), shared.clone())?;
         if let Some(port) = self.web {
             eprintln!("tidemark: live view at http://{}/", web::start(port, shared)?);

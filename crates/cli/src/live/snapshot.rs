@@ -41,6 +41,19 @@ pub struct UeSnapshot {
     pub marked: u64,
     pub dropped: u64,
     pub harq_retransmissions: u64,
+    /// What was recommended last for its downlink and uplink, over all its logical channels; absent without `anbr`.
+    pub recommended_down_mbps: Option<f64>,
+    pub recommended_up_mbps: Option<f64>,
+}
+
+impl UeSnapshot {
+    /// What was recommended last: of the downlink, and of the uplink with an arrow.
+    pub fn recommended(&self) -> String {
+        let down = self.recommended_down_mbps.map(|mbps| format!("{mbps:.1}"));
+        let up = self.recommended_up_mbps.map(|mbps| format!("↑{mbps:.1}"));
+        let both: Vec<_> = down.into_iter().chain(up).collect();
+        if both.is_empty() { "–".into() } else { both.join(" ") }
+    }
 }
 
 impl Snapshot {
@@ -92,6 +105,12 @@ impl Snapshot {
             "Rate from the UE, last interval.",
             each(|ue| Some(ue.up_mbps * 1e6)),
         );
+        let recommended = self.ues.iter().flat_map(|ue| {
+            let labels = |way: &str| format!("{{ue=\"{}\",direction=\"{way}\"}}", escaped(&ue.name));
+            let down = ue.recommended_down_mbps.map(|mbps| (labels("downlink"), mbps * 1e6));
+            down.into_iter().chain(ue.recommended_up_mbps.map(|mbps| (labels("uplink"), mbps * 1e6)))
+        });
+        family("recommended_bits_per_second", "gauge", "Bit rate recommended last (ANBR).", recommended.collect());
         family("mcs", "gauge", "MCS index used last.", each(|ue| ue.mcs.map(f64::from)));
         let one = |value: f64| vec![(String::new(), value)];
         family("packets_in_total", "counter", "Packets read from the devices.", one(self.packets_in as f64));
@@ -123,9 +142,11 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_has_no_sample_and_every_sample_has_a_type() {
-        let ue = UeSnapshot { name: "a\"b".into(), marked: 3, ..UeSnapshot::default() };
+        let ue = UeSnapshot { name: "a\"b".into(), marked: 3, recommended_up_mbps: Some(2.5), ..UeSnapshot::default() };
         let text = Snapshot { ues: vec![ue], ..Snapshot::default() }.prometheus();
         assert!(text.contains("tidemark_marked_packets_total{ue=\"a\\\"b\"} 3\n"));
+        assert!(text.contains("tidemark_recommended_bits_per_second{ue=\"a\\\"b\",direction=\"uplink\"} 2500000\n"));
+        assert!(!text.contains("direction=\"downlink\""));
         assert!(!text.contains("queue_delay") && !text.contains("lateness") && !text.contains("tidemark_mcs"));
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let name = line.split(['{', ' ']).next().unwrap();

@@ -60,8 +60,19 @@ fn draw(frame: &mut Frame<'_>, now: &Snapshot, past: &[(u64, u64)]) {
     } else {
         frame.render_widget(Paragraph::new("q: quit").style(Style::new().dim()), bottom);
     }
-    let heading =
-        ["UE", "channel", "law", "down Mbit/s", "up Mbit/s", "queue ms", "backlog kB", "marks", "drops", "MCS"];
+    let heading = [
+        "UE",
+        "channel",
+        "law",
+        "down Mbit/s",
+        "up Mbit/s",
+        "queue ms",
+        "backlog kB",
+        "marks",
+        "drops",
+        "MCS",
+        "ANBR Mbit/s",
+    ];
     let lines = now.ues.iter().map(|ue| {
         Row::new([
             ue.name.clone(),
@@ -74,9 +85,10 @@ fn draw(frame: &mut Frame<'_>, now: &Snapshot, past: &[(u64, u64)]) {
             ue.marked.to_string(),
             ue.dropped.to_string(),
             ue.mcs.map_or("–".into(), |mcs| mcs.to_string()),
+            ue.recommended(),
         ])
     });
-    let widths = [Constraint::Fill(1); 10];
+    let widths = [Constraint::Fill(1); 11];
     let lines = Table::new(lines, widths).header(Row::new(heading).style(Style::new().bold())).block(Block::bordered());
     frame.render_widget(lines, table);
     for (area, title, values) in [

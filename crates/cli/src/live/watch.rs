@@ -1,11 +1,15 @@
 //! What listens to a driver: the recorder, the capture, and the snapshot that others read.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tidemark_core::{Bytes, Duration, Instant};
+use tidemark_core::{BitRate, Bytes, Duration, Instant};
 use tidemark_emu::{Observer, Progress, Seen};
-use tidemark_sim::scenario::Scenario;
+use tidemark_sim::modem;
+use tidemark_sim::scenario::{NamedUe, Scenario};
+use tidemark_wire::mac::{BitRateMultiplier, Direction};
 
+use super::modem::Inbox;
 use super::pcap::Capture;
 use super::record::{Recorder, lateness, mbps, tag};
 use super::snapshot::{Snapshot, UeSnapshot};
@@ -42,12 +46,37 @@ pub struct Watch {
     pub recorder: Recorder,
     pub capture: Option<Capture>,
     shared: Shared,
+    modems: Inbox,
     name: String,
     /// The UEs' names.
     ues: Vec<UeSnapshot>,
     slot: Duration,
     last: Instant,
     interval: Vec<Interval>,
+    recommended: Vec<Recommended>,
+}
+
+/// What a UE was recommended last, per logical channel and direction.
+#[derive(Clone, Default)]
+struct Recommended {
+    multiplier: Option<BitRateMultiplier>,
+    rates: BTreeMap<(u8, bool), BitRate>,
+}
+
+impl Recommended {
+    /// Keeps a recommendation; gives its rate, and true where it is for the uplink.
+    fn keep(&mut self, octets: [u8; 3]) -> Option<(BitRate, bool)> {
+        let (channel, line) = modem::report(octets, self.multiplier?)?;
+        let (rate, direction) = modem::heard(&line)?;
+        let up = direction == Direction::Uplink;
+        self.rates.insert((channel, up), rate);
+        Some((rate, up))
+    }
+    /// The rates of one direction together.
+    fn mbps(&self, up: bool) -> Option<f64> {
+        let of = self.rates.iter().filter(|((_, way), _)| *way == up).map(|(_, rate)| rate.as_mbps());
+        of.reduce(|sum, rate| sum + rate)
+    }
 }
 
 /// What a UE received and sent since the last snapshot.
@@ -61,7 +90,7 @@ struct Interval {
 }
 
 impl Watch {
-    pub fn new(scenario: &Scenario, capture: Option<Capture>) -> (Self, Shared) {
+    pub fn new(scenario: &Scenario, capture: Option<Capture>, modems: Inbox) -> (Self, Shared) {
         let ues = describe(scenario);
         // Until the first interval is over nothing is measured, and nothing has happened.
         let now = Snapshot { name: scenario.name.clone(), ues: ues.clone(), ..Snapshot::default() };
@@ -70,6 +99,8 @@ impl Watch {
             recorder: Recorder::new(scenario),
             capture,
             shared: Arc::clone(&shared),
+            modems,
+            recommended: scenario.ues().iter().map(multiplier).collect(),
             name: scenario.name.clone(),
             interval: vec![Interval::default(); ues.len()],
             ues,
@@ -84,6 +115,11 @@ impl Watch {
             capture.packet(file, at, bytes);
         }
     }
+}
+
+fn multiplier(ue: &NamedUe) -> Recommended {
+    let multiplier = ue.config.anbr.as_ref().map(|anbr| anbr.multiplier.on_wire());
+    Recommended { multiplier, ..Recommended::default() }
 }
 
 /// What of a snapshot a scenario says.
@@ -117,6 +153,12 @@ impl Observer for Watch {
                 self.interval[ue.0 as usize].up += Bytes(bytes.len() as u64);
                 self.capture(0, at, bytes);
             }
+            Seen::Recommended { ue, octets } => {
+                if let Some((rate, up)) = self.recommended[ue.0 as usize].keep(octets) {
+                    self.recorder.recommended(at, ue, rate, up);
+                }
+                self.modems.put(ue, octets);
+            }
             Seen::Dropped { .. } => {}
         }
     }
@@ -146,7 +188,8 @@ impl Observer for Watch {
             overload: counters.overload,
             warning: too_slow.then(|| format!("OVERLOAD: this machine can carry {rate:.0} Mbit/s of this cell")),
         };
-        for ((ue, stats), interval) in self.ues.iter().zip(progress.ues).zip(&mut self.interval) {
+        let ues = self.ues.iter().zip(progress.ues).zip(&self.recommended);
+        for (((ue, stats), recommended), interval) in ues.zip(&mut self.interval) {
             let queue = (interval.packets > 0).then(|| (interval.queue / interval.packets.max(1)).as_millis_f64());
             shared.ues.push(UeSnapshot {
                 down_mbps: mbps(interval.down, span),
@@ -161,6 +204,8 @@ impl Observer for Watch {
                     + stats.dropped_by_timer
                     + stats.dropped_by_radio,
                 harq_retransmissions: stats.harq_retransmissions,
+                recommended_down_mbps: recommended.mbps(false),
+                recommended_up_mbps: recommended.mbps(true),
                 ..ue.clone()
             });
             *interval = Interval { delivered: interval.delivered, ..Interval::default() };

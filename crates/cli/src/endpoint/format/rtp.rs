@@ -1,10 +1,11 @@
 //! RTP with reports of RFC 8888. What frame a packet belongs to stands in the first bytes of its payload, before the filling
 //! that stands for video.
 
-use tidemark_core::{Duration, Instant};
+use tidemark_core::{BitRate, Duration, Instant};
 use tidemark_senders::Payload;
 use tidemark_senders::payload::{FramePart, Metric, Metrics, Report, RtpPacket};
 use tidemark_wire::rfc8888::{Arrival, ArrivalOffset, Builder, Feedback};
+use tidemark_wire::rtcp::{self, Recommendation};
 use tidemark_wire::rtp::{HEADER_LEN, Header};
 
 use super::super::clock::{PeerClock, Unwrap, nearest};
@@ -86,9 +87,15 @@ impl Rtp {
             begin: nearest(self.sent, stream.begin_seq.into(), 16),
             timestamp: self.peer.here(now, theirs),
             metrics: Metrics::Ccfb(stream.packets().map(|(_, arrival)| metric(arrival)).collect()),
-            recommended: None,
+            recommended: recommendation(bytes),
         })))
     }
+}
+
+/// What stands behind the report in a compound packet.
+fn recommendation(bytes: &[u8]) -> Option<BitRate> {
+    let rest = bytes.get(rtcp::length(bytes).ok()?..)?;
+    Recommendation::parse(rest).ok().map(|recommendation| recommendation.rate)
 }
 
 fn nanos(ticks: u64, clock: u64) -> u64 {
@@ -136,7 +143,11 @@ impl Format for Rtp {
                 });
                 let mut builder = Builder::new(buffer, self.ssrc).ok()?;
                 builder.stream(self.media?, report.begin as u16, arrivals).ok()?;
-                builder.finish(ticks(report.timestamp, REPORT_CLOCK) as u32).ok()
+                let length = builder.finish(ticks(report.timestamp, REPORT_CLOCK) as u32).ok()?;
+                let Some(rate) = report.recommended else { return Some(length) };
+                let packet = Recommendation { rate }.emit(self.ssrc);
+                buffer.get_mut(length..length + packet.len())?.copy_from_slice(&packet);
+                Some(length + packet.len())
             }
             _ => None,
         }
@@ -203,7 +214,7 @@ mod tests {
             begin: 65_535,
             timestamp: Instant::from_millis(12_000),
             metrics: Metrics::Ccfb(metrics),
-            recommended: None,
+            recommended: Some(BitRate::from_kbps(7_500)),
         };
         let now = Instant::from_millis(2_000);
         let Payload::Report(read) = carry(&mut receiver, &mut sender, now, &Payload::Report(Box::new(report.clone())))
@@ -211,5 +222,6 @@ mod tests {
             panic!()
         };
         assert_eq!((read.begin, read.timestamp, read.metrics), (65_535, now, report.metrics));
+        assert_eq!(read.recommended, report.recommended);
     }
 }

@@ -1,0 +1,49 @@
+//! What the live cell around this process recommends: the modem's other end.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use miette::{IntoDiagnostic as _, Result, miette};
+use tidemark_core::BitRate;
+use tidemark_sim::modem;
+use tidemark_wire::mac::Direction;
+
+use super::Role;
+use crate::live::MODEM;
+
+/// Recommendations as they come.
+pub struct Modem(Receiver<BitRate>);
+
+impl Modem {
+    /// Opens the modem of the UE that this process runs at, and listens to what concerns an end: a sender at a UE sends up.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn open(role: Role) -> Result<Self> {
+        let address = SocketAddr::from_abstract_name(MODEM).into_diagnostic()?;
+        let stream = UnixStream::connect_addr(&address).map_err(|error| {
+            miette!("--modem: {error}: run this inside `tidemark shell` or `live`, at a UE whose scenario has `anbr`")
+        })?;
+        (&stream).write_all(b"AT+CGBRRREP=1\r\n").into_diagnostic()?;
+        let wanted = if role == Role::Sender { Direction::Uplink } else { Direction::Downlink };
+        let (recommendations, heard) = channel();
+        thread::spawn(move || {
+            let lines = BufReader::new(stream).lines().map_while(|line| line.ok());
+            let rates = lines.filter_map(|line| modem::heard(&line)).filter(|(_, direction)| *direction == wanted);
+            for (rate, _) in rates {
+                if recommendations.send(rate).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self(heard))
+    }
+
+    /// What came since the last question, the newest.
+    pub fn latest(&self) -> Option<BitRate> {
+        self.0.try_iter().last()
+    }
+}
