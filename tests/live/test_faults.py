@@ -8,6 +8,8 @@ import socket
 import subprocess
 import time
 
+import pytest
+
 from conftest import GATEWAY, TIDEMARK, UE, needs
 from test_shell import sleeper, wait_for  # noqa: F401: a fixture
 from test_tunnels import GNB, NOT_ECT, TEID, datagram, gnb, seen, upf  # noqa: F401: a fixture
@@ -97,3 +99,18 @@ def test_a_machine_that_is_too_slow_is_told(shell, tmp_path, nothing_left):
     assert cell.summary()["live"]["overload"] > 0
     assert re.search(r"OVERLOAD: \d+ packets were dropped .* this machine can carry \d+ Mbit/s of this cell", cell.stderr)
     assert not pathlib.Path(f"/proc/{cell.process.pid}").exists()
+
+
+def test_a_clock_that_has_nothing_to_do_with_the_wall_clock_is_as_good(shell, nothing_left):
+    """What a step of the wall clock does: it moves that clock and not the cell's. Nobody but the machine's owner may step the one; the
+    other can be moved, for a namespace, by eleven days. That no other is read, crates/emu/clippy.toml sees to."""
+    needs("unshare")
+    needs("ping")
+    moved = ["unshare", "--time", "--monotonic", "1000000", "--boottime", "1000000"]
+    if subprocess.run([*moved, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no time namespace may be made here")
+    command = [*moved, TIDEMARK, "shell", "--cell", "5g-static", "--", "ping", "-c", "20", "-i", "0.05", GATEWAY]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0 and " 0% packet loss" in done.stdout, done
+    # Uplink: 4 ms to the grant, then the next uplink slot's end; downlink: a slot and its decoding.
+    assert 5 < float(done.stdout.split("min/avg/max/mdev = ")[1].split("/")[1]) < 15

@@ -241,7 +241,7 @@ def test_wrong_tunnels_are_named():
     assert "is no address" in said("du", "--bind", GNB, "--cu", "elsewhere", "--tunnel", SESSION)
 
 
-def download_through_two_halves(folder, law):
+def download_through_two_halves(folder, law, *settings):
     """What the CU counted, and the DU's cell, of a download by the kernel's CUBIC with classic ECN."""
     seconds, warmup = 8, 3
     cu = subprocess.Popen(
@@ -255,7 +255,7 @@ def download_through_two_halves(folder, law):
     try:
         du = subprocess.run(
             [TIDEMARK, "du", "--cell", "5g-static", "--bind", UPF, "--cu", GNB, "--tunnel", "teid=0x4001,peer-teid=0x3001",
-             "--set", f"warmup={warmup} s", "--out", folder, "--", "sh", "-c", client],
+             "--set", f"warmup={warmup} s", *settings, "--out", folder, "--", "sh", "-c", client],
             capture_output=True, text=True, timeout=40,
         )  # fmt: skip
         assert du.returncode == 0, du
@@ -265,6 +265,17 @@ def download_through_two_halves(folder, law):
         cu.terminate()
         out, _ = cu.communicate(timeout=10)
     return json.loads(out), json.loads((folder / "summary.json").read_text())["ues"][0]
+
+
+@pytest.mark.full
+def test_a_cu_holds_back_what_its_du_has_no_room_for(tmp_path, nothing_left):
+    needs("iperf3")
+    # Without marks CUBIC fills what queue there is: 60 kB at the DU, the rest waits in the CU, and nothing is dropped.
+    counted, ue = download_through_two_halves(tmp_path, "none", "--set", "ue.0.rlc.queue_bytes=60 kB")
+    print(counted, ue["throughput_mbps"], ue["queue_ms"], ue["dropped"])
+    assert counted["held"] > 1_000 and counted["overflow"] == 0 and ue["dropped"] == 0
+    # 60 kB are 12 ms of 40 Mbit/s.
+    assert ue["queue_ms"]["p99"] < 20 and ue["throughput_mbps"] > 30
 
 
 def test_a_cu_marks_by_delivery_statuses_alone(tmp_path, nothing_left):

@@ -1,6 +1,7 @@
 //! The CU of a split gNB: IP on one side, F1-U on the other, PDCP and the marker in between. What it knows of the radio comes
 //! from delivery statuses alone.
 
+use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use crate::f1u::SN_LENGTH;
 use crate::gtp::{Gtp, Received, Tunnel};
 use crate::realtime;
 use crate::tun::{Tun, Written};
+use crate::window::Window;
 
 const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
 /// The bearer of each UE, and its QoS flow.
@@ -30,6 +32,8 @@ const DRB: DrbId = DrbId(1);
 const QFI: u8 = 9;
 /// NR-U sequence numbers have 24 bits.
 const NRU_MODULUS: u32 = 1 << 24;
+/// Bytes that a bearer holds back at most while its DU wants none: as much as a queue of a DU (srsRAN's RLC has 6 MB).
+const MOST_HELD: usize = 6 << 20;
 /// Packets read from one side before the other has its turn.
 const BATCH: usize = 64;
 
@@ -44,6 +48,10 @@ pub struct CuCounters {
     pub marked: AtomicU64,
     /// Packets dropped by the law.
     pub dropped: AtomicU64,
+    /// Packets that waited since the DU wanted no more.
+    pub held: AtomicU64,
+    /// Packets dropped since too many waited.
+    pub overflow: AtomicU64,
     /// Delivery statuses.
     pub reports: AtomicU64,
     /// Packets for no UE of the cell.
@@ -61,6 +69,10 @@ struct Bearer {
     marker: Ue,
     next_sn: u32,
     next_nru_sn: u32,
+    window: Window,
+    /// Numbered packets that the DU does not want yet: SN and PDU.
+    held: VecDeque<(u32, Vec<u8>)>,
+    held_bytes: usize,
 }
 
 /// A CU between a device and a DU.
@@ -95,7 +107,14 @@ impl Cu {
             let mut ue = Ue::new(FlowKey::new(&secret));
             ue.add_drb(DRB, &[QFI], marker, SnLength::Bits18, Stream::new(seed, index, "mark"))
                 .map_err(|error| Error::Marker(error.to_string()))?;
-            Ok(Bearer { marker: ue, next_sn: 0, next_nru_sn: 0 })
+            Ok(Bearer {
+                marker: ue,
+                next_sn: 0,
+                next_nru_sn: 0,
+                window: Window::default(),
+                held: VecDeque::new(),
+                held_bytes: 0,
+            })
         });
         let bearers = bearers.collect::<Result<_, Error>>()?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(Error::errno("eventfd"))?;
@@ -161,6 +180,10 @@ impl Cu {
             count(&self.counters.unroutable);
             return;
         };
+        if bearer.held_bytes > MOST_HELD {
+            count(&self.counters.overflow);
+            return;
+        }
         match bearer.marker.downlink(now, QFI, packet) {
             Verdict::Pass => {}
             Verdict::Mark => count(&self.counters.marked),
@@ -175,18 +198,43 @@ impl Cu {
         if emit_data_header(sn, SN_LENGTH, &mut header).is_err() {
             return;
         }
-        bearer.marker.pdcp_pdu(now, DRB, sn, Bytes((header.len() + packet.len()) as u64));
+        let size = (header.len() + packet.len()) as u32;
+        bearer.marker.pdcp_pdu(now, DRB, sn, Bytes(size.into()));
+        if bearer.held.is_empty() && bearer.window.takes(size) {
+            self.send(index, sn, &[&header, packet]);
+        } else {
+            bearer.held_bytes += size as usize;
+            bearer.held.push_back((sn, [&header, &packet[..]].concat()));
+            count(&self.counters.held);
+        }
+    }
+
+    /// Sends a PDCP PDU to the DU.
+    fn send(&mut self, index: usize, sn: u32, pdu: &[&[u8]]) {
+        let bearer = &mut self.bearers[index];
         let frame = DlUserData {
             sn: bearer.next_nru_sn,
-            report_polling: bearer.marker.wants_report(now, DRB),
+            report_polling: bearer.marker.wants_report(self.clock.now(), DRB),
             ..DlUserData::default()
         };
         bearer.next_nru_sn = (bearer.next_nru_sn + 1) % NRU_MODULUS;
+        bearer.window.sent(sn, pdu.iter().map(|part| part.len() as u32).sum());
         let mut container = [0; 16];
         let Ok(length) = frame.emit(&mut container) else { return };
         // What the kernel does not take is lost on F1-U; PDCP's next number shows it.
-        self.f1u.send(index, Some(&container[..length]), &[&header, packet], Ecn::NotEct);
+        self.f1u.send(index, Some(&container[..length]), pdu, Ecn::NotEct);
         count(&self.counters.downlink);
+    }
+
+    /// Sends what was held back, as far as the DU wants it.
+    fn release(&mut self, index: usize) {
+        loop {
+            let bearer = &mut self.bearers[index];
+            let wanted = bearer.held.front().is_some_and(|(_, pdu)| bearer.window.takes(pdu.len() as u32));
+            let Some((sn, pdu)) = wanted.then(|| bearer.held.pop_front()).flatten() else { return };
+            bearer.held_bytes -= pdu.len();
+            self.send(index, sn, &[&pdu]);
+        }
     }
 
     /// What waits first at F1-U; false where nothing does.
@@ -207,8 +255,11 @@ impl Cu {
                 desired_buffer_size: Some(Bytes(u64::from(status.desired_buffer_size))),
             };
             bearer.marker.feedback(now, DRB, &report);
+            bearer.window.reported(&report);
             count(&self.counters.reports);
+            self.release(arrived.tunnel);
         }
+        let bearer = &mut self.bearers[arrived.tunnel];
         let pdu = &mut buffer[arrived.payload];
         if let Ok(pdcp::Pdu::Data { .. }) = pdcp::Pdu::parse(pdu, SN_LENGTH) {
             let packet = &mut pdu[SN_LENGTH.header_len()..];

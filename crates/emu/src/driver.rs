@@ -336,7 +336,7 @@ impl<O: Observer> State<O> {
                 let _ = self.lateness.record(late.as_nanos());
                 self.cell.handle_timeout(due);
                 self.drain(ports)?;
-                self.report(due, ports);
+                self.report(ports);
             } else if self.wire_down.front().is_some_and(|(at, ..)| *at == due) {
                 if let Some((at, ue, packet)) = self.wire_down.pop_front() {
                     self.enter(at, ue, packet, ports)?;
@@ -406,15 +406,11 @@ impl<O: Observer> State<O> {
     }
 
     /// A DU tells its CU what became of its packets.
-    fn report(&mut self, now: Instant, ports: &Ports) {
+    fn report(&mut self, ports: &Ports) {
         let Core::F1u(f1u) = &ports.core else { return };
         for (index, limit) in (0..).zip(&self.limits) {
-            let (Some(status), Some(stats)) = (self.cell.delivery_status(UeId(index)), self.cell.ue(now, UeId(index)))
-            else {
-                return;
-            };
-            let free = limit.saturating_sub(stats.queue.backlog.0).min(u64::from(u32::MAX)) as u32;
-            f1u.report(index, &status, free);
+            let Some(status) = self.cell.delivery_status(UeId(index)) else { return };
+            f1u.report(index, &status, (*limit).min(u64::from(u32::MAX)) as u32);
         }
     }
 

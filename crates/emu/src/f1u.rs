@@ -103,8 +103,10 @@ impl F1u {
         self.bearers.borrow_mut()[ue as usize].sns.pop_back();
     }
 
-    /// Tells the CU what the cell has transmitted and delivered, if it does not know that or asks.
-    pub(crate) fn report(&self, ue: u32, status: &DeliveryStatus, free: u32) {
+    /// Tells the CU what the cell has transmitted and delivered, if it does not know that or asks, and that the bearer's queue
+    /// takes so many bytes: what is desired counts from the highest SN that was delivered or transmitted (TS 38.425 5.4.2.1), so
+    /// that what stands in the queue needs no subtraction.
+    pub(crate) fn report(&self, ue: u32, status: &DeliveryStatus, desired: u32) {
         let bearer = &mut self.bearers.borrow_mut()[ue as usize];
         let sn = |cell: Option<u32>| cell.and_then(|cell| bearer.sn(cell));
         let now = (sn(status.highest_transmitted), sn(status.highest_delivered));
@@ -114,7 +116,7 @@ impl F1u {
         bearer.reported = now;
         bearer.polled = false;
         let status = DlDataDeliveryStatus {
-            desired_buffer_size: free,
+            desired_buffer_size: desired,
             highest_transmitted: now.0,
             highest_delivered: now.1,
             ..DlDataDeliveryStatus::default()

@@ -37,6 +37,7 @@ pub mod privilege;
 pub mod realtime;
 pub mod signals;
 mod tun;
+mod window;
 
 pub use clock::Clock;
 pub use control::{Change, Command, Control, Refusal};

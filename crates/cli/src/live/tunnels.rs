@@ -196,6 +196,8 @@ struct Counted {
     uplink: u64,
     marked: u64,
     dropped: u64,
+    held: u64,
+    overflow: u64,
     reports: u64,
     unroutable: u64,
 }
@@ -236,6 +238,8 @@ impl Cu {
             uplink: read(&counters.uplink),
             marked: read(&counters.marked),
             dropped: read(&counters.dropped),
+            held: read(&counters.held),
+            overflow: read(&counters.overflow),
             reports: read(&counters.reports),
             unroutable: read(&counters.unroutable),
         };

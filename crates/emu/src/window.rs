@@ -1,0 +1,88 @@
+//! How much a CU may send to a DU: the DU's desired buffer size, less what it has and has not reported as done with (TS 38.425
+//! 5.4.2.1).
+
+use std::collections::VecDeque;
+
+use tidemark_marker::DeliveryStatus;
+
+use crate::f1u::SN_LENGTH;
+
+/// Packets that are remembered: half of PDCP's SNs, more can't be under way (TS 38.323 7.2).
+const MOST: usize = 1 << 17;
+
+/// What one bearer's DU wants.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    /// SN and bytes of what was sent and not reported, in order.
+    outstanding: VecDeque<(u32, u32)>,
+    bytes: u64,
+    /// The desired buffer size of the last report; `None` before the first.
+    desired: Option<u64>,
+}
+
+impl Window {
+    /// True if so many bytes more may be sent. Until a DU says what it wants, all may.
+    pub(crate) fn takes(&self, bytes: u32) -> bool {
+        self.outstanding.len() < MOST && self.desired.is_none_or(|desired| self.bytes + u64::from(bytes) <= desired)
+    }
+
+    /// A PDU was sent.
+    pub(crate) fn sent(&mut self, sn: u32, bytes: u32) {
+        self.outstanding.push_back((sn, bytes));
+        self.bytes += u64::from(bytes);
+    }
+
+    /// A report: what is counted begins behind the highest SN that was delivered or, in unacknowledged mode, transmitted.
+    pub(crate) fn reported(&mut self, report: &DeliveryStatus) {
+        self.desired = report.desired_buffer_size.map(|size| size.0).or(self.desired);
+        let Some(last) = report.highest_delivered.or(report.highest_transmitted) else { return };
+        // SNs follow one another. One that is not among them was reported before: F1-U delayed this report.
+        let Some((first, _)) = self.outstanding.front() else { return };
+        let place = (last.wrapping_sub(*first) & (SN_LENGTH.modulus() - 1)) as usize;
+        if place < self.outstanding.len() {
+            let done: u64 = self.outstanding.drain(..=place).map(|(_, bytes)| u64::from(bytes)).sum();
+            self.bytes -= done;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidemark_core::Bytes;
+
+    use super::*;
+
+    fn report(transmitted: u32, delivered: Option<u32>, desired: u64) -> DeliveryStatus {
+        DeliveryStatus {
+            highest_transmitted: Some(transmitted),
+            highest_delivered: delivered,
+            desired_buffer_size: Some(Bytes(desired)),
+        }
+    }
+
+    #[test]
+    fn no_more_is_outstanding_than_is_desired() {
+        let mut window = Window::default();
+        assert!(window.takes(1_000_000));
+        (0..10).for_each(|sn| window.sent(sn, 1_000));
+        window.reported(&report(5, Some(3), 7_000));
+        // 4 to 9 are outstanding.
+        assert!(window.takes(1_000) && !window.takes(1_001));
+        window.sent(10, 1_000);
+        assert!(!window.takes(1));
+        window.reported(&report(9, Some(8), 7_000));
+        assert!(window.takes(5_000) && !window.takes(5_001));
+    }
+
+    #[test]
+    fn a_desired_size_of_zero_stops_and_an_old_report_changes_nothing() {
+        let mut window = Window::default();
+        (0..3).for_each(|sn| window.sent(sn, 100));
+        window.reported(&report(2, None, 500));
+        assert!(window.takes(500), "in unacknowledged mode what was transmitted is done with");
+        window.reported(&report(1, None, 500));
+        assert!(window.takes(500) && !window.takes(501));
+        window.reported(&report(2, None, 0));
+        assert!(!window.takes(1));
+    }
+}
