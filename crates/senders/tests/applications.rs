@@ -3,7 +3,7 @@
 mod link;
 
 use link::{Bottleneck, Fate, Link, is_data};
-use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_core::{BitRate, Bytes, Duration, Instant, Probability, Stream};
 use tidemark_senders::app::{BulkConfig, ConstantConfig, OnOffConfig, ShortFlowsConfig, Times, WebConfig};
 use tidemark_senders::controller::CubicConfig;
 use tidemark_senders::media::{FixedConfig, VideoConfig, XrConfig};
@@ -42,6 +42,23 @@ fn pauses_are_pauses() {
             assert!((10..2400).contains(&busy), "{sender:?} {app:?}: busy in {busy} of 3000 intervals");
             assert!(before > Bytes(100_000));
         }
+    }
+}
+
+/// What an application writes while lost segments wait for the window must not wake the sender before the window opens.
+#[test]
+fn losses_hold_an_application_up_and_time_goes_on() {
+    for app in [
+        AppConfig::OnOff(OnOffConfig::default()),
+        AppConfig::Web(WebConfig { reading: Duration::from_millis(50), ..WebConfig::default() }),
+    ] {
+        let sender = SenderConfig::Cubic(CubicConfig::default());
+        let mut link = Link::new(&sender, &app, Duration::from_millis(100));
+        let mut losses = Stream::new(7, 0, "losses");
+        link.down =
+            Box::new(move |_, _| if losses.chance(Probability::new(0.15)) { Fate::Drop } else { Fate::Deliver });
+        link.run_until(Instant::from_millis(300_000));
+        assert!(link.stats().0.retransmissions > 100, "{app:?}: {:?}", link.stats().0);
     }
 }
 

@@ -23,7 +23,7 @@ macro_rules! scenarios {
 scenarios!(
     "anbr.table5",
     "anbr.testlab",
-    "brunello.cell",
+    "brunello.network",
     "al4s",
     "al4s.fig4",
     "brunello.fig6",

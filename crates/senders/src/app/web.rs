@@ -152,7 +152,9 @@ impl Source for Web {
         }
         if self.next.1.is_none() && taken.0 >= self.written {
             let (bytes, wait) = self.draw_next();
-            self.next = (bytes, Some(now + Duration::from_secs_f64(wait)));
+            // Later than now, which has been looked at.
+            let wait = Duration::from_secs_f64(wait).max(Duration::from_nanos(1));
+            self.next = (bytes, Some(now + wait));
         }
         Bytes(self.written) - taken
     }

@@ -537,7 +537,8 @@ impl Endpoint for Sender {
         self.release = Instant::FAR;
         let paced_until = self.pacing.and_then(|_| self.pacer.wait(now)).filter(|_| !self.probe_now);
         let Some(next) = self.next_up(now) else {
-            self.release = self.source.next_deadline(now).unwrap_or(Instant::FAR);
+            // What the application already has waits for the window, and no deadline opens that.
+            self.release = self.source.next_deadline(now).filter(|at| *at > now).unwrap_or(Instant::FAR);
             return None;
         };
         if let Some(until) = paced_until {
