@@ -44,7 +44,7 @@ fn a_run_leaves_its_five_files_and_prints_its_tables_without_a_progress_bar() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(text(&output.stderr), "", "a progress bar belongs on a terminal");
     assert!(text(&output.stdout).contains("bytes sent = delivered + dropped + queued"));
-    for file in ["summary.json", "flows.csv", "series.csv", "scenario.toml", "report.html"] {
+    for file in ["summary.json", "flows.csv", "bearers.csv", "series.csv", "scenario.toml", "report.html"] {
         assert!(Path::new(&out).join(file).metadata().unwrap().len() > 100, "{file}");
     }
     let summary = fs::read_to_string(Path::new(&out).join("summary.json")).unwrap();
