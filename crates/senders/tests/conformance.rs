@@ -7,8 +7,8 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::app::{ConstantConfig, OnOffConfig, Times};
 use tidemark_senders::controller::{BbrV1Config, BbrV2Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
 use tidemark_senders::media::{
-    Al4sConfig, AnbrConfig, AnbrRule, GccConfig, L4sCcConfig, RateLimits, ScreamConfig, ScreamV1Config, SdnL4sConfig,
-    VideoConfig,
+    Al4sConfig, AnbrConfig, AnbrRule, GccConfig, GccLosses, L4sCcConfig, RateLimits, ScreamConfig, ScreamV1Config,
+    SdnL4sConfig, VideoConfig,
 };
 use tidemark_senders::udp_prague::{FrameConfig, UdpPragueConfig};
 use tidemark_senders::{AppConfig, SenderConfig};
@@ -30,6 +30,10 @@ fn senders() -> Vec<(&'static str, SenderConfig, AppConfig)> {
         stream("bbr v2", SenderConfig::BbrV2(BbrV2Config::default())),
         stream("bbr v3", SenderConfig::BbrV3(BbrV3Config::default())),
         stream("prague", SenderConfig::Prague(PragueConfig::default())),
+        stream(
+            "prague with its fallback",
+            SenderConfig::Prague(PragueConfig { classic_fallback: true, ..PragueConfig::default() }),
+        ),
         stream("udp prague", SenderConfig::UdpPrague(UdpPragueConfig::default())),
         stream(
             "udp prague reports",
@@ -46,6 +50,14 @@ fn senders() -> Vec<(&'static str, SenderConfig, AppConfig)> {
             SenderConfig::Scream(ScreamConfig { l4s: false, rates, ..ScreamConfig::default() }),
         ),
         video("gcc", SenderConfig::Gcc(GccConfig { rates, ..GccConfig::default() })),
+        video(
+            "gcc with thresholds",
+            SenderConfig::Gcc(GccConfig { rates, losses: GccLosses::Thresholds, ..GccConfig::default() }),
+        ),
+        video(
+            "scream that reduces jitter",
+            SenderConfig::Scream(ScreamConfig { reduce_jitter: true, rates, ..ScreamConfig::default() }),
+        ),
         video("l4s-cc", SenderConfig::L4sCc(L4sCcConfig { rates, ..L4sCcConfig::default() })),
         video("sl4s", SenderConfig::Al4s(Al4sConfig { rates, ..Al4sConfig::default() })),
         video("anbr max", SenderConfig::Anbr(AnbrConfig { rule: AnbrRule::Max, rates, ..AnbrConfig::default() })),
