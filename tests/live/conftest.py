@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -208,10 +209,19 @@ def stalled_us():
     return int(text.split("total=")[1].split()[0])
 
 
+def words(report):
+    """What a failure says, without the folder that each attempt has for itself; None where it says nothing or that it waited too long."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is None or "timed out" in crash.message.lower():
+        return None
+    return re.sub(r"/tmp/pytest-of-\S+", "/tmp", crash.message)
+
+
 def pytest_runtest_protocol(item, nextitem):
-    """A test that fails while others need the processors is tried again, and then skipped with that as reason. One that hangs twice fails
-    whatever the others do."""
+    """A test that fails while others need the processors is tried again, and then skipped with that as reason. One that hangs twice, or fails
+    twice with the same words, fails whatever the others do: what a lack of time spoils is a figure, and another one each time."""
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    said = None
     for attempt in range(1, ATTEMPTS + 1):
         began, stalled = time.monotonic(), stalled_us()
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
@@ -223,7 +233,8 @@ def pytest_runtest_protocol(item, nextitem):
             break
         reason = f"failed {attempt} times on a busy machine: something waited for a processor {pressure:.0%} of the time"
         print(f"{item.nodeid}: {reason}\n{failed[0].longreprtext}")
-        if attempt == ATTEMPTS and any("Hang: not ended" in report.longreprtext for report in failed):
+        before, said = said, words(failed[0])
+        if attempt == ATTEMPTS and (said is not None and said == before or any("Hang: not ended" in report.longreprtext for report in failed)):
             break
         if attempt == ATTEMPTS:
             path, line, _ = item.location
