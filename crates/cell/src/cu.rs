@@ -76,7 +76,8 @@ impl<P: Inspect> Cell<P> {
         let drb = &mut self.drbs[index as usize];
         drb.marker.handle_report(now, status);
         if let Some(observer) = &mut self.observer {
-            observer(now, drb.id, Passage::Report(*status));
+            let estimate = drb.marker.estimate(now);
+            observer(now, drb.id, Passage::Report { status: *status, estimate });
         }
     }
 }

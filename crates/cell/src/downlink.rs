@@ -1,10 +1,12 @@
 //! The downlink slots of a cell: retransmissions, whom the scheduler chooses, and what becomes of a transport block.
 
-use tidemark_core::{Inspect, Instant};
+use tidemark_core::{Bytes, Inspect, Instant, Packet};
+use tidemark_marker::{RlcQueue, Verdict};
 
 use crate::cell::Cell;
 use crate::drb::Drb;
 use crate::harq::{Again, Block, Feedback};
+use crate::observe::Passage;
 use crate::output::{DropReason, Output, UeId};
 use crate::radio::slots::SYMBOLS_PER_SLOT;
 use crate::scheduler::Candidate;
@@ -124,18 +126,37 @@ impl<P: Inspect> Cell<P> {
         };
         let mut segments = self.pool.take();
         let (outputs, id, lost) = (&mut self.outputs, UeId(drb.ue), &mut drb.stats.dropped);
-        drb.bearer.discard(now, &mut drb.marker, |packet| {
+        let (observer, bearer, marker) = (&mut self.observer, drb.id, &mut drb.marker);
+        drb.bearer.discard(now, |sn, packet| {
+            marker.handle_discard(now, sn);
+            if let Some(observer) = observer.as_mut() {
+                observer(now, bearer, Passage::Discarded { sn });
+            }
             ue.stats.dropped_by_timer += 1;
             *lost += 1;
             outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Discarded });
         });
-        let mut dropped = 0;
-        let carried = drb.bearer.fill(now, due, room as u32, &mut drb.marker, &mut segments, |packet| {
+        let decide = |packet: &Packet<P>, sn, sojourn, queue: RlcQueue| {
+            let verdict = marker.handle_dequeue(now, packet, sojourn, queue);
+            if let Some(observer) = observer.as_mut().filter(|_| marker.decides_on_leaving()) {
+                observer(now, bearer, Passage::Left { packet, sn, sojourn, behind: queue.backlog, verdict });
+            }
+            if verdict == Verdict::Drop {
+                marker.handle_discard(now, sn);
+            }
+            verdict
+        };
+        let (mut dropped, sent_before) = (0, drb.bearer.sent_pdus());
+        let carried = drb.bearer.fill(now, due, room as u32, &mut segments, decide, |packet| {
             dropped += 1;
             outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Law });
         });
         ue.stats.dropped_by_law += dropped;
         drb.stats.dropped += dropped;
+        if let Some(observer) = &mut self.observer {
+            let bytes = Bytes(drb.bearer.sent_pdus() - sent_before);
+            observer(now, bearer, Passage::Sent { bytes, waiting: drb.bearer.queue_state(now).backlog });
+        }
         if mcs.is_none() {
             ue.keep(drb.bearer.has_data(), room, carried);
         }

@@ -1,6 +1,6 @@
-//! What passes the CU: for captures, and for whoever compares what the marker believes with what comes of it.
+//! What passes the CU, and RLC's log: for captures, and for whoever compares what the marker believes with what comes of it.
 
-use tidemark_core::{Ecn, Instant, Packet};
+use tidemark_core::{Bytes, Duration, Ecn, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, Estimate, SnLength, Verdict};
 
 use crate::output::{DelaySplit, UeId};
@@ -25,7 +25,7 @@ pub struct Sdu {
     pub poll: bool,
 }
 
-/// What passes the CU at a bearer.
+/// What passes the CU at a bearer, and what becomes of it in the DU.
 #[derive(Debug)]
 pub enum Passage<'a, P> {
     /// A downlink packet came, and the law decided.
@@ -49,13 +49,43 @@ pub enum Passage<'a, P> {
         sn: u32,
     },
     /// A delivery status report reached the CU.
-    Report(DeliveryStatus),
+    Report {
+        /// What it says.
+        status: DeliveryStatus,
+        /// What the marker believes from now on.
+        estimate: Estimate,
+    },
     /// A packet came from the UE.
     UplinkFromUe(&'a Packet<P>),
     /// The same packet goes on to the core: the short-circuit may have written into it.
     UplinkToCore(&'a Packet<P>),
     /// The bearer moved to another DU, and the marker has forgotten the old one.
     HandedOver,
+    /// PDCP's discardTimer ran out for an SDU in the queue.
+    Discarded {
+        /// PDCP SN.
+        sn: u32,
+    },
+    /// A packet left the RLC queue, where the law decides there.
+    Left {
+        /// The packet as it stood.
+        packet: &'a Packet<P>,
+        /// PDCP SN.
+        sn: u32,
+        /// How long it stood.
+        sojourn: Duration,
+        /// IP bytes that stay in the queue.
+        behind: Bytes,
+        /// What the law decided.
+        verdict: Verdict,
+    },
+    /// RLC gave a slot bytes that it had not sent before.
+    Sent {
+        /// Of PDCP PDUs.
+        bytes: Bytes,
+        /// IP bytes that stay in the queue.
+        waiting: Bytes,
+    },
     /// An SDU reached the IP stack of the UE.
     Delivered {
         /// PDCP SN.

@@ -138,6 +138,21 @@ pub trait Inspect {
 /// A payload that nobody reads.
 impl Inspect for () {}
 
+/// A payload that lies elsewhere.
+impl<T: Inspect> Inspect for &mut T {
+    fn five_tuple(&self, flow: FlowId) -> FlowId {
+        (**self).five_tuple(flow)
+    }
+    #[inline]
+    fn tcp(&self) -> Option<TcpView> {
+        (**self).tcp()
+    }
+    #[inline]
+    fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
+        (**self).set_tcp_feedback(feedback);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

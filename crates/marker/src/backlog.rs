@@ -57,9 +57,9 @@ impl Backlog {
         self.at = now;
     }
 
-    /// Bytes thought to stand at `now`, of `standing` that no report has covered.
-    pub(crate) fn level(&self, now: Instant, standing: u64, egress: Option<Egress>) -> f64 {
-        if self.silence(now).is_zero() { self.drained(now, egress).min(standing as f64) } else { standing as f64 }
+    /// Bytes thought to stand at `now`, of `standing` that no report has covered, after this [`silence`](Self::silence).
+    pub(crate) fn level(&self, now: Instant, standing: u64, silence: Duration, egress: Option<Egress>) -> f64 {
+        if silence.is_zero() { self.drained(now, egress).min(standing as f64) } else { standing as f64 }
     }
 
     /// How long a report has been missing; zero while it may still be on its way.
@@ -97,6 +97,10 @@ mod tests {
         Instant::from_millis(millis)
     }
 
+    fn level(backlog: &Backlog, at: u64, standing: u64) -> f64 {
+        backlog.level(ms(at), standing, backlog.silence(ms(at)), RATE)
+    }
+
     /// A report every 10 ms of a queue that stands at 100 kB, up to `end`.
     fn steady(end: u64) -> Backlog {
         let mut backlog = Backlog::new();
@@ -110,19 +114,19 @@ mod tests {
     #[test]
     fn between_reports_the_backlog_drains_and_fills() {
         let mut backlog = steady(100);
-        assert_eq!(backlog.level(ms(104), 100_000, RATE), 80_000.0);
+        assert_eq!(level(&backlog, 104, 100_000), 80_000.0);
         backlog.arrive(ms(104), 1_500, RATE);
-        assert_eq!(backlog.level(ms(106), 101_500, RATE), 71_500.0);
+        assert_eq!(level(&backlog, 106, 101_500), 71_500.0);
         backlog.report(ms(110), 70_000, true);
-        assert_eq!(backlog.level(ms(110), 70_000, RATE), 70_000.0);
+        assert_eq!(level(&backlog, 110, 70_000), 70_000.0);
     }
 
     #[test]
     fn silence_puts_back_what_was_drained_in_thought() {
         let backlog = steady(100);
-        assert_eq!(backlog.level(ms(112), 100_000, RATE), 50_000.0);
+        assert_eq!(level(&backlog, 112, 100_000), 50_000.0);
         assert_eq!(backlog.silence(ms(112)), Duration::ZERO);
-        assert_eq!(backlog.level(ms(120), 100_000, RATE), 100_000.0);
+        assert_eq!(level(&backlog, 120, 100_000), 100_000.0);
         assert_eq!(backlog.silence(ms(120)), Duration::from_millis(10));
     }
 

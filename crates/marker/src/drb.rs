@@ -212,7 +212,7 @@ impl DrbMarker {
             }
             Class::NotEct => {}
         }
-        let egress = self.egress(now);
+        let (backlog, egress) = self.queue(now);
         let head_of_line = match rlc {
             Some(rlc) => rlc.head_of_line,
             None if self.law.looks_at_head() => self.profile.head_of_line(now).unwrap_or(Duration::ZERO),
@@ -222,7 +222,7 @@ impl DrbMarker {
             now,
             head_of_line: head_of_line.as_secs_f64(),
             size: packet.size.as_f64(),
-            backlog: self.level(now),
+            backlog,
             egress,
             average: self.estimator.average(),
             class,
@@ -273,6 +273,11 @@ impl DrbMarker {
         if let Some(sn) = report.highest_delivered {
             self.retransmission = self.profile.deliver(now, sn).or(self.retransmission);
         }
+    }
+
+    /// True if the law decides where packets leave the queue: [`handle_dequeue`](Self::handle_dequeue) is to be asked then.
+    pub fn decides_on_leaving(&self) -> bool {
+        self.law.decides_on_leaving()
     }
 
     /// The first segment of a packet leaves the RLC queue after `sojourn`, with `rlc` staying behind it: for the laws that
@@ -363,8 +368,7 @@ impl DrbMarker {
 
     /// What the marker believes at `now`.
     pub fn estimate(&self, now: Instant) -> Estimate {
-        let level = self.level(now);
-        let egress = self.egress(now);
+        let (level, egress) = self.queue(now);
         let rate = egress.map_or(0.0, |egress| egress.rate.as_bytes_per_sec());
         Estimate {
             backlog: Bytes(level as u64),
@@ -451,22 +455,24 @@ impl DrbMarker {
         Verdict::Pass
     }
 
-    fn level(&self, now: Instant) -> f64 {
-        self.backlog.level(now, self.profile.standing().0, self.estimator.current())
-    }
-
-    /// The estimate, lowered by a silence that can only mean that nothing is transmitted.
-    fn egress(&self, now: Instant) -> Option<Egress> {
-        let egress = self.estimator.current()?;
+    /// The backlog in bytes and the egress rate, as they are thought to be: the rate is lowered by a silence that can only mean
+    /// that nothing is transmitted.
+    fn queue(&self, now: Instant) -> (f64, Option<Egress>) {
+        let current = self.estimator.current();
         if self.profile.packets() == 0 {
-            return Some(egress);
+            return (0.0, current);
         }
-        let silence = self.backlog.silence(now);
+        let (standing, silence) = (self.profile.standing().0, self.backlog.silence(now));
+        let level = self.backlog.level(now, standing, silence, current);
         if silence.is_zero() {
-            return Some(egress);
+            return (level, current);
         }
         let left = 1.0 - silence.as_secs_f64() / self.estimator.window().as_secs_f64();
-        Some(Egress { rate: BitRate::from_bps_f64(egress.rate.as_bps() as f64 * left.max(0.0)), ..egress })
+        let lowered = |egress: Egress| Egress {
+            rate: BitRate::from_bps_f64(egress.rate.as_bps() as f64 * left.max(0.0)),
+            ..egress
+        };
+        (level, current.map(lowered))
     }
 
     fn is_alive(&self, last: Option<Instant>, now: Instant) -> bool {

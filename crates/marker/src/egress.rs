@@ -62,7 +62,7 @@ struct Sample {
 
 #[repr(C)]
 pub(crate) struct EgressEstimator {
-    ring: Box<[Sample]>,
+    ring: Box<[Sample; RING]>,
     first: usize,
     len: usize,
     /// Busy time observed since the window was last begun.
@@ -73,12 +73,14 @@ pub(crate) struct EgressEstimator {
     /// Busy time observed since the DRB was set up.
     seen: u64,
     bytes: u64,
+    /// In bytes a second; `smoothed` is the same, rounded.
+    average: f64,
     /// Behind a pointer, since only reports need them and markers lie where UEs lie.
     sums: Box<BothSums>,
     // What a packet needs of the estimator, at the end, beside what it needs of the rest.
     window: u64,
     current: Option<Egress>,
-    average: f64,
+    smoothed: BitRate,
 }
 
 /// Sums over all samples of the window, and over those that show what the radio gave.
@@ -93,7 +95,7 @@ impl EgressEstimator {
     pub(crate) fn new(tau_c: Duration) -> Self {
         Self {
             window: tau_c.as_nanos().max(1),
-            ring: alloc::vec![Sample::default(); RING].into_boxed_slice(),
+            ring: Box::new([Sample::default(); RING]),
             first: 0,
             len: 0,
             clock: 0,
@@ -103,6 +105,7 @@ impl EgressEstimator {
             current: None,
             best: Egress::default(),
             average: 0.0,
+            smoothed: BitRate::ZERO,
             seen: 0,
         }
     }
@@ -111,7 +114,7 @@ impl EgressEstimator {
     #[inline]
     pub(crate) fn warm(&self) {
         black_box(self.ring[self.first].end);
-        black_box(self.ring[(self.first + self.len) % RING].end);
+        black_box(self.ring[self.place(self.len)].end);
         black_box(self.sums.all.squares);
     }
 
@@ -122,7 +125,7 @@ impl EgressEstimator {
 
     /// The egress rate over a few round trips, through outages; `None` where there is no estimate.
     pub(crate) fn average(&self) -> Option<BitRate> {
-        self.current.map(|_| BitRate::from_bytes_per_sec(self.average))
+        self.current.map(|_| self.smoothed)
     }
 
     /// Length of a window in nanoseconds.
@@ -167,7 +170,7 @@ impl EgressEstimator {
         let start = self.clock.saturating_sub(self.window);
         while self.len > 0 && (self.ring[self.first].end <= start || self.len == RING) {
             let oldest = self.ring[self.first];
-            self.first = (self.first + 1) % RING;
+            self.first = self.place(1);
             self.len -= 1;
             self.forget(oldest);
         }
@@ -192,7 +195,7 @@ impl EgressEstimator {
     pub(crate) fn clear(&mut self) {
         self.empty();
         (self.current, self.best) = (None, Egress::default());
-        (self.average, self.seen) = (0.0, 0);
+        (self.average, self.smoothed, self.seen) = (0.0, BitRate::ZERO, 0);
     }
 
     fn empty(&mut self) {
@@ -206,20 +209,27 @@ impl EgressEstimator {
         let over = AVERAGE_OVER.min(self.seen as f64).max(1.0);
         let weight = (span as f64 / over).min(1.0);
         self.average += bytes as f64 * 1e9 / over.max(span as f64) - weight * self.average;
+        self.smoothed = BitRate::from_bytes_per_sec(self.average);
     }
 
     fn evaluate(&self) -> Egress {
         Egress {
             rate: BitRate::from_bps((self.sums.all.mean() as u64).saturating_mul(8)),
-            deviation: BitRate::from_bytes_per_sec(libm::sqrt(self.sums.conclusive.variance() as f64)),
+            deviation: BitRate::from_bytes_per_sec(libm::sqrt(as_f64(self.sums.conclusive.variance()))),
         }
     }
 
+    /// Where the sample of this index lies.
+    fn place(&self, index: usize) -> usize {
+        let place = self.first + index;
+        if place < RING { place } else { place - RING }
+    }
     fn newest(&self) -> Sample {
-        self.ring[(self.first + self.len - 1) % RING]
+        self.ring[self.place(self.len - 1)]
     }
     fn remember(&mut self, sample: Sample) {
-        self.ring[(self.first + self.len) % RING] = sample;
+        let place = self.place(self.len);
+        self.ring[place] = sample;
         self.len += 1;
         self.bytes += sample.bytes;
         self.sums.all.add(sample);
@@ -260,12 +270,12 @@ impl Sums {
     }
     /// In bytes a second.
     fn mean(&self) -> u128 {
-        self.rates / u128::from(self.weight.max(1))
+        divided(self.rates, self.weight.max(1))
     }
     /// `E[(r - m)^2]` about the rounded mean; the last term is what the rounding moved.
     fn variance(&self) -> u128 {
         let mean = self.mean();
-        (self.squares / u128::from(self.weight.max(1))).saturating_sub(mean * mean)
+        divided(self.squares, self.weight.max(1)).saturating_sub(mean * mean)
     }
 }
 
@@ -279,10 +289,28 @@ fn inside(sample: Sample, start: u64) -> u64 {
     }
 }
 
+/// Narrow where it can be.
+fn divided(sum: u128, by: u64) -> u128 {
+    match u64::try_from(sum) {
+        Ok(narrow) => u128::from(narrow / by),
+        Err(_) => sum / u128::from(by),
+    }
+}
+
+/// Narrow where it can be: both ways round alike.
+fn as_f64(value: u128) -> f64 {
+    u64::try_from(value).map_or_else(|_| value as f64, |narrow| narrow as f64)
+}
+
 /// Saturating at 2^40 bytes a second, far above any radio, so that the squares fit.
 fn per_second(bytes: u64, nanos: u64) -> u64 {
-    let rate = u128::from(bytes) * 1_000_000_000 / u128::from(nanos.max(1));
-    rate.min(1 << 40) as u64
+    let nanos = nanos.max(1);
+    // Mostly it fits, and wide divisions are slow.
+    let rate = match bytes.checked_mul(1_000_000_000) {
+        Some(product) => product / nanos,
+        None => u64::try_from(u128::from(bytes) * 1_000_000_000 / u128::from(nanos)).unwrap_or(u64::MAX),
+    };
+    rate.min(1 << 40)
 }
 
 #[cfg(test)]

@@ -115,3 +115,37 @@ fn reports_with_every_slot_and_full_queues() {
         replayed(&["cell.f1u.report_period=0 s", "cell.f1u.delay=0 s", "ue.0.rlc.queue_sdus=40", "duration=3 s"]);
     assert!(tally.marked > 100 && tally.full > 20, "{tally:?}");
 }
+
+#[test]
+fn laws_that_decide_as_packets_leave_the_rlc_queue() {
+    for (law, marks, drops) in [("codel", false, true), ("ecn-codel", true, true), ("drop-head", false, true)] {
+        // Losses alone hold the senders back where a law does not mark, so the queue is long enough for each.
+        let tally = replayed(&[&format!("marker.law={law}"), "marker.short_circuit=false", "duration=4 s"]);
+        let [_, marked, dropped] = tally.left;
+        assert!((marked > 20) == marks && (dropped > 20) == drops, "{law}: {tally:?}");
+        assert_eq!((tally.marked, tally.dropped), (0, 0), "{law} passes everything on arrival");
+    }
+}
+
+#[test]
+fn pdcp_discards() {
+    let tally =
+        replayed(&["marker.law=none", "ue.*.rlc.discard_timer=60 ms", "ue.*.rlc.t_reordering=50 ms", "duration=3 s"]);
+    assert!(tally.discarded > 100, "{tally:?}");
+    let tally = replayed(&["ue.*.rlc.discard_timer=30 ms", "ue.*.rlc.t_reordering=50 ms", "duration=3 s"]);
+    assert!(tally.discarded > 20 && tally.marked > 50, "{tally:?}");
+}
+
+/// Named QoS flows on bearers of their own: each has its law, its SNs and its random draws.
+#[test]
+fn ues_with_several_bearers() {
+    let tally = replayed(&[
+        r#"ue.0.drb=[{ rlc = { pdcp_sn = "18" }, qos_flow = [{ qfi = 5 }] }, { marker = { law = "ramp" }, qos_flow = [{ qfi = 6 }] }]"#,
+        "flow.prague.qfi=5",
+        "flow.web.qfi=6",
+        r#"ue.1.drb=[{ marker = { law = "ecn-codel" }, qos_flow = [{ qfi = 7 }] }]"#,
+        "flow.prague-udp.qfi=7",
+        "duration=5 s",
+    ]);
+    assert!(tally.dedicated > 200 && tally.rewritten > 100 && tally.left[1] > 10 && tally.handovers == 2, "{tally:?}");
+}

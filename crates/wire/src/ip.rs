@@ -75,34 +75,38 @@ impl Headers {
     #[inline]
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         match version(bytes)? {
-            Version::V4 => ipv4::Packet::new_checked(bytes).map(|packet| Self::of_v4(bytes, &packet)),
-            Version::V6 => ipv6::Packet::new_checked(bytes).map(|packet| Self::of_v6(bytes, &packet)),
+            Version::V4 => Ok(Self::of_v4(bytes, &ipv4::Packet::header_of(bytes)?)),
+            Version::V6 => Self::of_v6(bytes),
         }
     }
 
-    fn of_v4(bytes: &[u8], packet: &ipv4::Packet<&[u8]>) -> Self {
-        let fragment = match (packet.fragment_offset(), packet.more_fragments()) {
+    #[inline]
+    fn of_v4(bytes: &[u8], header: &ipv4::Packet<&[u8; ipv4::HEADER_LEN]>) -> Self {
+        let fragment = match (header.fragment_offset(), header.more_fragments()) {
             (0, false) => Fragment::Whole,
             (0, true) => Fragment::First,
             _ => Fragment::Later,
         };
-        let transport = (fragment != Fragment::Later).then(|| packet.header_len()..packet.total_len());
+        let transport = (fragment != Fragment::Later).then(|| header.header_len()..header.total_len());
         Self {
             five_tuple: FiveTuple {
-                source: packet.source().into(),
-                destination: packet.destination().into(),
-                protocol: packet.protocol(),
-                ports: ports(bytes, packet.protocol(), &transport),
+                source: header.source().into(),
+                destination: header.destination().into(),
+                protocol: header.protocol(),
+                ports: ports(bytes, header.protocol(), &transport),
             },
-            ecn: packet.ecn(),
-            dscp: packet.dscp(),
-            len: packet.total_len(),
+            ecn: header.ecn(),
+            dscp: header.dscp(),
+            len: header.total_len(),
             fragment,
             transport,
         }
     }
 
-    fn of_v6(bytes: &[u8], packet: &ipv6::Packet<&[u8]>) -> Self {
+    // Its own function, so that the other is short enough to be part of its callers.
+    #[inline(never)]
+    fn of_v6(bytes: &[u8]) -> Result<Self> {
+        let packet = ipv6::Packet::new_checked(bytes)?;
         let upper = packet.upper_layer().ok();
         let fragment = match upper.and_then(|upper| upper.fragment) {
             None | Some(ipv6::Fragment { offset: 0, more: false }) => Fragment::Whole,
@@ -111,7 +115,7 @@ impl Headers {
         };
         let protocol = upper.map_or(packet.next_header(), |upper| upper.protocol);
         let transport = upper.filter(|_| fragment != Fragment::Later).map(|upper| upper.offset..packet.total_len());
-        Self {
+        Ok(Self {
             five_tuple: FiveTuple {
                 source: packet.source().into(),
                 destination: packet.destination().into(),
@@ -123,10 +127,11 @@ impl Headers {
             len: packet.total_len(),
             fragment,
             transport,
-        }
+        })
     }
 }
 
+#[inline]
 fn ports(bytes: &[u8], protocol: u8, transport: &Option<Range<usize>>) -> Option<(u16, u16)> {
     if !matches!(protocol, crate::tcp::PROTOCOL | crate::udp::PROTOCOL | SCTP | DCCP | UDP_LITE) {
         return None;

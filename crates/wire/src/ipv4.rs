@@ -31,14 +31,16 @@ impl<T: AsRef<[u8]>> Packet<T> {
             return Err(Error::Truncated);
         }
         let packet = Self(buffer);
-        let header_len = packet.header_len();
-        if header_len < HEADER_LEN || packet.total_len() < header_len {
+        packet.check(packet.0.as_ref().len())?;
+        Ok(packet)
+    }
+    /// Holds the lengths in the header against so many bytes.
+    fn check(&self, available: usize) -> Result<()> {
+        let (header_len, total_len) = (self.header_len(), self.total_len());
+        if header_len < HEADER_LEN || total_len < header_len {
             return Err(Error::Length);
         }
-        if packet.total_len() > packet.0.as_ref().len() {
-            return Err(Error::Truncated);
-        }
-        Ok(packet)
+        if total_len > available { Err(Error::Truncated) } else { Ok(()) }
     }
 
     fn octet(&self, at: usize) -> u8 {
@@ -114,6 +116,25 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// What follows the header.
     pub fn payload(&self) -> &[u8] {
         &self.0.as_ref()[self.header_len()..self.total_len()]
+    }
+}
+
+impl<'a> Packet<&'a [u8; HEADER_LEN]> {
+    /// The header without its options at the front of a packet of version 4, whose lengths are consistent: fields of an array
+    /// are read without a look at its length.
+    #[inline]
+    pub(crate) fn header_of(bytes: &'a [u8]) -> Result<Self> {
+        let header = Self(bytes.first_chunk().ok_or(Error::Truncated)?);
+        header.check(bytes.len())?;
+        Ok(header)
+    }
+}
+
+/// Rewrites the ECN field of a packet whose header was read before.
+#[inline]
+pub(crate) fn set_ecn(bytes: &mut [u8], ecn: Ecn) {
+    if let Some(header) = bytes.first_chunk_mut::<HEADER_LEN>() {
+        Packet(header).set_ecn(ecn);
     }
 }
 

@@ -29,16 +29,8 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// # Errors
     /// `Length` for a data offset below 5 words, `Truncated` for a header that passes the end of the buffer.
     pub fn new_checked(buffer: T) -> Result<Self> {
-        let packet = Self(buffer);
-        let available = packet.0.as_ref().len();
-        if available < HEADER_LEN {
-            return Err(Error::Truncated);
-        }
-        match packet.header_len() {
-            len if len < HEADER_LEN => Err(Error::Length),
-            len if len > available => Err(Error::Truncated),
-            _ => Ok(packet),
-        }
+        header_of(buffer.as_ref())?;
+        Ok(Self(buffer))
     }
 
     fn word(&self, at: usize) -> u16 {
@@ -70,6 +62,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         usize::from(self.0.as_ref()[12] >> 4) * 4
     }
     /// The flags, without PSH and URG.
+    #[inline]
     pub fn flags(&self) -> TcpFlags {
         let bits = self.word(12);
         let flag = |bit: u32| bits >> bit & 1 != 0;
@@ -109,25 +102,42 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
     /// What a marker sees of the segment. Of several AccECN options it sees the first.
     pub fn view(&self) -> TcpView {
-        TcpView {
-            flags: self.flags(),
-            seq: self.seq(),
-            ack: self.ack(),
-            payload: self.payload().len() as u32,
-            accecn: self.accecn(),
+        let accecn = accecn(&self.0.as_ref()[..self.header_len()]);
+        TcpView { flags: self.flags(), seq: self.seq(), ack: self.ack(), payload: self.payload().len() as u32, accecn }
+    }
+}
+
+/// What a marker sees of a segment, as [`Packet::view`] has it, in one look at the bytes; `None` for what is none.
+#[inline]
+pub(crate) fn view_of(segment: &[u8]) -> Option<TcpView> {
+    let Ok((fixed, header)) = header_of(segment) else { return None };
+    // Fields of an array are read without a look at its length.
+    let packet = Packet(fixed);
+    let accecn = if header.len() == HEADER_LEN { None } else { accecn(header) };
+    let payload = (segment.len() - header.len()) as u32;
+    Some(TcpView { flags: packet.flags(), seq: packet.seq(), ack: packet.ack(), payload, accecn })
+}
+
+/// The header at the front of a segment, without its options and with them.
+#[inline]
+fn header_of(segment: &[u8]) -> Result<(&[u8; HEADER_LEN], &[u8])> {
+    let fixed = segment.first_chunk().ok_or(Error::Truncated)?;
+    match Packet(fixed).header_len() {
+        len if len < HEADER_LEN => Err(Error::Length),
+        len => Ok((fixed, segment.get(..len).ok_or(Error::Truncated)?)),
+    }
+}
+
+/// The counters of the first AccECN option of a header.
+#[inline]
+fn accecn(header: &[u8]) -> Option<AccEcnCounters> {
+    let mut at = HEADER_LEN;
+    while let Some(Ok((kind, data))) = option::next_option(header, &mut at) {
+        if let Some(order) = AccEcnOrder::from_kind(kind) {
+            return Some(AccEcnOption::parse(order, &header[data]).counters);
         }
     }
-    /// The counters of the first AccECN option.
-    fn accecn(&self) -> Option<AccEcnCounters> {
-        let header = &self.0.as_ref()[..self.header_len()];
-        let mut at = HEADER_LEN;
-        while let Some(Ok((kind, data))) = option::next_option(header, &mut at) {
-            if let Some(order) = AccEcnOrder::from_kind(kind) {
-                return Some(AccEcnOption::parse(order, &header[data]).counters);
-            }
-        }
-        None
-    }
+    None
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
@@ -170,30 +180,11 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
         self.set_checksum(sum.checksum());
     }
     fn replace_ace(&mut self, ace: u8, sum: Sum) -> Sum {
-        const ACE: u16 = 0b111 << 6;
-        let old = self.word(12);
-        let new = old & !ACE | u16::from(ace) << 6 & ACE;
-        self.0.as_mut()[12..14].copy_from_slice(&new.to_be_bytes());
-        sum.replace(old.into(), new.into())
+        replace_ace(self.0.as_mut(), ace, sum)
     }
-    fn replace_counters(&mut self, counters: &AccEcnCounters, mut sum: Sum) -> Sum {
+    fn replace_counters(&mut self, counters: &AccEcnCounters, sum: Sum) -> Sum {
         let header_len = self.header_len();
-        let header = &mut self.0.as_mut()[..header_len];
-        let mut at = HEADER_LEN;
-        while let Some(Ok((kind, data))) = option::next_option(header, &mut at) {
-            let Some(order) = AccEcnOrder::from_kind(kind) else { continue };
-            // Two words hold a counter, at whose beginning or end it lies.
-            let shift = if data.start.is_multiple_of(2) { [8, 0, 8] } else { [0, 8, 0] };
-            let (fields, _) = header[data].as_chunks_mut::<3>();
-            for ((field, new), shift) in fields.iter_mut().zip(order.fields(counters)).zip(shift) {
-                let Some(new) = new else { continue };
-                let old = u32::from_be_bytes([0, field[0], field[1], field[2]]);
-                let [_, new_bytes @ ..] = new.to_be_bytes();
-                *field = new_bytes;
-                sum = sum.replace(old << shift, (new & 0xFF_FFFF) << shift);
-            }
-        }
-        sum
+        replace_counters(&mut self.0.as_mut()[..header_len], counters, sum)
     }
     /// Rewrites the congestion feedback and updates the checksum.
     pub fn set_feedback(&mut self, feedback: TcpFeedback) {
@@ -207,6 +198,40 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
             }
         }
     }
+}
+
+#[inline]
+fn replace_ace(header: &mut [u8], ace: u8, sum: Sum) -> Sum {
+    const ACE: u16 = 0b111 << 6;
+    let Some(word) = header.get_mut(12..14).and_then(|word| word.first_chunk_mut::<2>()) else { return sum };
+    let old = u16::from_be_bytes(*word);
+    let new = old & !ACE | u16::from(ace) << 6 & ACE;
+    *word = new.to_be_bytes();
+    sum.replace(old.into(), new.into())
+}
+
+#[inline]
+fn replace_counters(header: &mut [u8], counters: &AccEcnCounters, mut sum: Sum) -> Sum {
+    let mut at = HEADER_LEN;
+    while let Some(Ok((kind, data))) = option::next_option(header, &mut at) {
+        let Some(order) = AccEcnOrder::from_kind(kind) else { continue };
+        // Two words hold a counter, at whose beginning or end it lies.
+        let shift = if data.start.is_multiple_of(2) { [8, 0, 8] } else { [0, 8, 0] };
+        let wanted = order.fields(counters);
+        let (fields, _) = header[data].as_chunks_mut::<3>();
+        let mut replace = |index: usize| {
+            if let (Some(field), Some(new)) = (fields.get_mut(index), wanted[index]) {
+                let old = u32::from_be_bytes([0, field[0], field[1], field[2]]);
+                let [_, new_bytes @ ..] = new.to_be_bytes();
+                *field = new_bytes;
+                sum = sum.replace(old << shift[index], (new & 0xFF_FFFF) << shift[index]);
+            }
+        };
+        replace(0);
+        replace(1);
+        replace(2);
+    }
+    sum
 }
 
 /// A header as value, without checksum.

@@ -1,9 +1,11 @@
 //! An IP packet in a buffer, as the marker wants to see it.
 
+use core::net::IpAddr;
+
 use tidemark_core::{Ecn, Inspect, TcpFeedback, TcpView};
 
 use crate::ip::Headers;
-use crate::{Result, ip, tcp};
+use crate::{Result, ip, ipv4, tcp};
 
 /// A mutable view over one IP packet with its headers found: the payload of a core `Packet` made of real bytes.
 #[derive(PartialEq, Eq, Debug)]
@@ -33,8 +35,11 @@ impl<'a> View<'a> {
     /// Rewrites the ECN field and the header checksum.
     pub fn set_ecn(&mut self, ecn: Ecn) {
         self.headers.ecn = ecn;
-        // The header was checked when it was found, and nothing here can change its lengths.
-        let _ = ip::set_ecn(self.bytes, ecn);
+        match self.headers.five_tuple.source {
+            IpAddr::V4(_) => ipv4::set_ecn(self.bytes, ecn),
+            // The header was checked when it was found, and nothing here can change its lengths.
+            IpAddr::V6(_) => drop(ip::set_ecn(self.bytes, ecn)),
+        }
     }
     /// The TCP segment.
     fn segment(&mut self) -> Option<tcp::Packet<&mut [u8]>> {
@@ -45,10 +50,11 @@ impl<'a> View<'a> {
 }
 
 impl Inspect for View<'_> {
+    #[inline]
     fn tcp(&self) -> Option<TcpView> {
         let range = self.headers.transport.clone()?;
         let segment = (self.headers.five_tuple.protocol == tcp::PROTOCOL).then(|| self.bytes.get(range))?;
-        tcp::Packet::new_checked(segment?).ok().map(|segment| segment.view())
+        tcp::view_of(segment?)
     }
     fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
         if let Some(mut segment) = self.segment() {

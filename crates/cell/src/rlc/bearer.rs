@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet};
-use tidemark_marker::{DrbMarker, RlcQueue, Verdict};
+use tidemark_marker::{RlcQueue, Verdict};
 
 use super::poll::Poll;
 use super::status::{Receiver, Status};
@@ -45,8 +45,9 @@ pub(crate) struct Bearer<P> {
     tx_next_ack: u64,
     /// PDCP SN of the SDU that was begun last.
     highest_transmitted: Option<u32>,
-    /// IP bytes that were sent for the first time.
+    /// IP bytes that were sent for the first time, and the same with PDCP headers.
     sent: u64,
+    sent_pdus: u64,
 }
 
 impl<P: Inspect> Bearer<P> {
@@ -66,6 +67,7 @@ impl<P: Inspect> Bearer<P> {
             tx_next_ack: 0,
             highest_transmitted: None,
             sent: 0,
+            sent_pdus: 0,
         }
     }
 
@@ -82,15 +84,14 @@ impl<P: Inspect> Bearer<P> {
         self.queued += packet.size;
         self.queue.push_back(Waiting { packet, sn, entered, arrived: now });
     }
-    /// Discards what waits for longer than PDCP's discardTimer (TS 38.323 5.3). The SN stays a hole, for which the receiver
-    /// waits.
-    pub(crate) fn discard(&mut self, now: Instant, marker: &mut DrbMarker, mut discarded: impl FnMut(Packet<P>)) {
+    /// Discards what waits for longer than PDCP's discardTimer (TS 38.323 5.3), and hands it over with its SN. The SN stays a
+    /// hole, for which the receiver waits.
+    pub(crate) fn discard(&mut self, now: Instant, mut discarded: impl FnMut(u32, Packet<P>)) {
         let Some(limit) = self.config.discard_timer else { return };
         while self.queue.front().is_some_and(|first| now.since(first.entered) >= limit) {
             let Some(Waiting { packet, sn, entered, arrived }) = self.queue.pop_front() else { return };
             self.queued -= packet.size;
-            marker.handle_discard(now, sn);
-            discarded(packet);
+            discarded(sn, packet);
             self.window.push(Sent { settled: true, ..Sent::hole(sn, entered, arrived) });
         }
     }
@@ -129,6 +130,10 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn sent(&self) -> u64 {
         self.sent
     }
+    /// Bytes of PDCP PDUs that were sent for the first time.
+    pub(crate) fn sent_pdus(&self) -> u64 {
+        self.sent_pdus
+    }
     pub(crate) fn t_reassembly(&self) -> Duration {
         self.config.t_reassembly
     }
@@ -137,7 +142,8 @@ impl<P: Inspect> Bearer<P> {
     }
 
     /// Fills a transport block with at most `room` bytes, which arrives at `due` if it does not fail: first what a
-    /// status report asked for, then the SDU that was begun, then new ones, which the law may mark or drop.
+    /// status report asked for, then the SDU that was begun, then new ones, of which `decide` says what becomes of them: it
+    /// is given the packet, its SN, how long it waited and what stays behind it.
     ///
     /// Returns the bytes of SDUs in it.
     pub(crate) fn fill(
@@ -145,15 +151,15 @@ impl<P: Inspect> Bearer<P> {
         now: Instant,
         due: Instant,
         room: u32,
-        marker: &mut DrbMarker,
         block: &mut Vec<Segment>,
+        mut decide: impl FnMut(&Packet<P>, u32, Duration, RlcQueue) -> Verdict,
         mut dropped: impl FnMut(Packet<P>),
     ) -> u32 {
         let before = block.len();
         let carried = self.fill_again(room, block);
         let used = carried + block[before..].len() as u32 * (self.overhead.segment + self.overhead.offset);
         let carried = match self.retransmissions.is_empty() {
-            true => carried + self.fill_new((now, due), room - used, marker, block, &mut dropped),
+            true => carried + self.fill_new((now, due), room - used, block, &mut decide, &mut dropped),
             false => carried,
         };
         if self.config.mode == RlcMode::Am {
@@ -190,8 +196,8 @@ impl<P: Inspect> Bearer<P> {
         &mut self,
         (now, due): (Instant, Instant),
         room: u32,
-        marker: &mut DrbMarker,
         block: &mut Vec<Segment>,
+        decide: &mut impl FnMut(&Packet<P>, u32, Duration, RlcQueue) -> Verdict,
         dropped: &mut impl FnMut(Packet<P>),
     ) -> u32 {
         let (mut left, mut carried) = (room, 0);
@@ -200,7 +206,7 @@ impl<P: Inspect> Bearer<P> {
             let mut header = overhead.segment + overhead.offset;
             if self.unsent == 0 {
                 header = overhead.segment;
-                if left < header + LEAST_SEGMENT || !self.begin_next(now, marker, dropped) {
+                if left < header + LEAST_SEGMENT || !self.begin_next(now, decide, dropped) {
                     return carried;
                 }
             }
@@ -213,6 +219,7 @@ impl<P: Inspect> Bearer<P> {
             // The PDCP header goes first.
             let of_header = overhead.sdu.saturating_sub(sent.size - self.unsent);
             self.sent += u64::from(taken.saturating_sub(of_header));
+            self.sent_pdus += u64::from(taken);
             block.push(Segment { sdu: self.begun, offset: sent.size - self.unsent, bytes: taken, poll: false });
             self.unsent -= taken;
             left -= taken + header;
@@ -236,14 +243,18 @@ impl<P: Inspect> Bearer<P> {
     }
 
     /// Takes the next SDU that the law lets pass from the queue into the window.
-    fn begin_next(&mut self, now: Instant, marker: &mut DrbMarker, dropped: &mut impl FnMut(Packet<P>)) -> bool {
+    fn begin_next(
+        &mut self,
+        now: Instant,
+        decide: &mut impl FnMut(&Packet<P>, u32, Duration, RlcQueue) -> Verdict,
+        dropped: &mut impl FnMut(Packet<P>),
+    ) -> bool {
         while let Some(Waiting { mut packet, sn, entered, arrived }) = self.queue.pop_front() {
             self.queued -= packet.size;
-            match marker.handle_dequeue(now, &packet, now.since(arrived), self.queue_state(now)) {
+            match decide(&packet, sn, now.since(arrived), self.queue_state(now)) {
                 Verdict::Pass => {}
                 Verdict::Mark => packet.ecn = packet.ecn.marked(),
                 Verdict::Drop => {
-                    marker.handle_discard(now, sn);
                     dropped(packet);
                     continue;
                 }
@@ -372,26 +383,24 @@ impl<P: Inspect> Bearer<P> {
 
 #[cfg(test)]
 mod tests {
-    use tidemark_core::{Ecn, Stream};
-    use tidemark_marker::MarkerConfig;
+    use tidemark_core::Ecn;
 
     use super::*;
     use crate::config::pdcp_header;
 
-    fn bearer(mode: RlcMode) -> (Bearer<()>, DrbMarker) {
+    fn bearer(mode: RlcMode) -> Bearer<()> {
         let config = RlcConfig { mode, ..RlcConfig::default() };
-        let marker = DrbMarker::new(&MarkerConfig::default(), config.pdcp_sn, Stream::new(1, 0, "mark"));
         let overhead = Overhead::with_pdcp_header(pdcp_header(config.pdcp_sn));
-        (Bearer::new(config, overhead), marker.unwrap())
+        Bearer::new(config, overhead)
     }
     fn push(bearer: &mut Bearer<()>, sn: u32, size: u64) {
         let packet = Packet { flow: FlowId(0), size: Bytes(size), ecn: Ecn::NotEct, payload: () };
         bearer.push(Instant::ZERO, Instant::ZERO, sn, packet);
     }
-    fn fill(bearer: &mut Bearer<()>, marker: &mut DrbMarker, ms: u64, room: u32) -> Vec<Segment> {
+    fn fill(bearer: &mut Bearer<()>, ms: u64, room: u32) -> Vec<Segment> {
         let mut block = Vec::new();
         let now = Instant::from_millis(ms);
-        bearer.fill(now, now + Duration::from_millis(1), room, marker, &mut block, |_| {});
+        bearer.fill(now, now + Duration::from_millis(1), room, &mut block, |_, _, _, _| Verdict::Pass, |_| {});
         block
     }
     fn delivered(bearer: &mut Bearer<()>, ms: u64) -> Vec<DelayMs> {
@@ -407,26 +416,26 @@ mod tests {
 
     #[test]
     fn a_block_takes_whole_packets_and_a_part_and_never_more_than_its_room() {
-        let (mut bearer, mut marker) = bearer(RlcMode::Am);
+        let mut bearer = bearer(RlcMode::Am);
         (0..3).for_each(|sn| push(&mut bearer, sn, 1_000));
         // A packet takes 1000 + 3 and 6 bytes of headers.
-        let block = fill(&mut bearer, &mut marker, 1, 1_500);
+        let block = fill(&mut bearer, 1, 1_500);
         let segment = |sdu, bytes| Segment { sdu, offset: 0, bytes, poll: false };
         assert_eq!(block, [segment(0, 1_003), segment(1, 1_500 - 1_009 - 6)]);
         assert_eq!(bearer.highest_transmitted(), Some(1));
         assert_eq!(bearer.backlog(), (1_003 - 485) + 8 + 1_009);
         let room = bearer.backlog();
-        let rest = fill(&mut bearer, &mut marker, 2, room);
+        let rest = fill(&mut bearer, 2, room);
         assert_eq!(rest.len(), 2);
         assert!(!bearer.has_data());
     }
 
     #[test]
     fn the_delay_of_a_packet_is_taken_apart_to_the_last_nanosecond() {
-        let (mut bearer, mut marker) = bearer(RlcMode::Am);
+        let mut bearer = bearer(RlcMode::Am);
         (0..2).for_each(|sn| push(&mut bearer, sn, 1_000));
-        let first = fill(&mut bearer, &mut marker, 4, 1_009);
-        let second = fill(&mut bearer, &mut marker, 7, 1_009);
+        let first = fill(&mut bearer, 4, 1_009);
+        let second = fill(&mut bearer, 7, 1_009);
         // The second arrives first and waits for the first, which comes at 30 ms.
         let ms = Instant::from_millis;
         second.into_iter().for_each(|segment| bearer.arrived(ms(8), segment));
@@ -437,9 +446,9 @@ mod tests {
 
     #[test]
     fn harq_is_told_from_rlc() {
-        let (mut bearer, mut marker) = bearer(RlcMode::Am);
+        let mut bearer = bearer(RlcMode::Am);
         push(&mut bearer, 0, 1_000);
-        let block = fill(&mut bearer, &mut marker, 1, 2_000);
+        let block = fill(&mut bearer, 1, 2_000);
         bearer.lost(Instant::from_millis(10), &block);
         bearer.arrived(Instant::from_millis(25), block[0]);
         let Some(Released::Delivered(_, _, split)) = bearer.release(Instant::from_millis(25)) else { panic!() };
@@ -449,9 +458,9 @@ mod tests {
 
     #[test]
     fn the_last_pdu_polls_and_its_report_asks_for_what_is_missing_in_parts_that_fit() {
-        let (mut bearer, mut marker) = bearer(RlcMode::Am);
+        let mut bearer = bearer(RlcMode::Am);
         (0..2).for_each(|sn| push(&mut bearer, sn, 1_000));
-        let block = fill(&mut bearer, &mut marker, 1, 5_000);
+        let block = fill(&mut bearer, 1, 5_000);
         assert_eq!(block.iter().map(|segment| segment.poll).collect::<Vec<_>>(), [false, true]);
         // The first is lost. The poll is answered when t-Reassembly, 20 ms, lets the gap be reported.
         let now = Instant::from_millis(3);
@@ -461,7 +470,7 @@ mod tests {
         let status = bearer.handle_timers(Instant::from_millis(23)).unwrap();
         assert_eq!((status.ack_sn, status.missing.len(), status.missing[0].bytes), (2, 1, 1_003));
         bearer.handle_status(&status);
-        let parts = [fill(&mut bearer, &mut marker, 30, 600), fill(&mut bearer, &mut marker, 31, 600)].concat();
+        let parts = [fill(&mut bearer, 30, 600), fill(&mut bearer, 31, 600)].concat();
         assert_eq!(parts.iter().map(|part| (part.offset, part.bytes)).collect::<Vec<_>>(), [(0, 592), (592, 411)]);
         // One part comes twice, which changes nothing.
         [parts[1], parts[1], parts[0]].into_iter().for_each(|part| bearer.arrived(Instant::from_millis(33), part));
@@ -471,22 +480,22 @@ mod tests {
 
     #[test]
     fn a_lost_tail_is_found_by_polling_again() {
-        let (mut bearer, mut marker) = bearer(RlcMode::Am);
+        let mut bearer = bearer(RlcMode::Am);
         push(&mut bearer, 0, 1_000);
-        fill(&mut bearer, &mut marker, 1, 5_000);
+        fill(&mut bearer, 1, 5_000);
         // Nothing came, so nobody reports: t-PollRetransmit, 100 ms.
         assert_eq!(bearer.next_timer(Instant::from_millis(2)), Some(Instant::from_millis(101)));
         assert!(!bearer.has_data());
         assert!(bearer.handle_timers(Instant::from_millis(101)).is_none());
-        let again = fill(&mut bearer, &mut marker, 101, 5_000);
+        let again = fill(&mut bearer, 101, 5_000);
         assert!(again[0].poll && again[0].bytes == 1_003);
     }
 
     #[test]
     fn without_acknowledgements_reordering_waits_and_then_goes_on() {
-        let (mut bearer, mut marker) = bearer(RlcMode::Um);
+        let mut bearer = bearer(RlcMode::Um);
         (0..2).for_each(|sn| push(&mut bearer, sn, 1_000));
-        let block = fill(&mut bearer, &mut marker, 1, 5_000);
+        let block = fill(&mut bearer, 1, 5_000);
         bearer.arrived(Instant::from_millis(3), block[1]);
         bearer.lost(Instant::from_millis(9), &block[..1]);
         assert!(bearer.release(Instant::from_millis(9)).is_none());
@@ -499,19 +508,19 @@ mod tests {
 
     #[test]
     fn what_waits_too_long_is_discarded_and_leaves_a_hole_that_reordering_waits_for() {
-        let (mut bearer, mut marker) = bearer(RlcMode::Am);
+        let mut bearer = bearer(RlcMode::Am);
         bearer.config.discard_timer = Some(Duration::from_millis(10));
         bearer.config.t_reordering = Some(Duration::from_millis(20));
         push(&mut bearer, 0, 1_000);
-        let first = fill(&mut bearer, &mut marker, 0, 1_009);
+        let first = fill(&mut bearer, 0, 1_009);
         push(&mut bearer, 1, 1_000);
-        let mut discarded = 0;
-        bearer.discard(Instant::from_millis(9), &mut marker, |_| discarded += 1);
-        assert_eq!(discarded, 0);
-        bearer.discard(Instant::from_millis(10), &mut marker, |_| discarded += 1);
-        assert_eq!(discarded, 1);
+        let mut discarded = Vec::new();
+        bearer.discard(Instant::from_millis(9), |sn, _| discarded.push(sn));
+        assert!(discarded.is_empty());
+        bearer.discard(Instant::from_millis(10), |sn, _| discarded.push(sn));
+        assert_eq!(discarded, [1]);
         push(&mut bearer, 2, 1_000);
-        let third = fill(&mut bearer, &mut marker, 11, 1_009);
+        let third = fill(&mut bearer, 11, 1_009);
         first.into_iter().chain(third).for_each(|segment| bearer.arrived(Instant::from_millis(12), segment));
         assert_eq!(delivered(&mut bearer, 12).len(), 1);
         assert_eq!(delivered(&mut bearer, 31).len(), 0);
@@ -520,7 +529,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_is_full_by_packets_and_by_bytes() {
-        let (mut bearer, _) = bearer(RlcMode::Am);
+        let mut bearer = bearer(RlcMode::Am);
         bearer.config.queue_sdus = 2;
         (0..2).for_each(|sn| push(&mut bearer, sn, 100));
         assert!(bearer.is_full(Bytes(1)));

@@ -1,6 +1,7 @@
 //! `tidemark reproduce`: published experiments, run again, their figures beside ours.
 
 mod document;
+mod egress;
 mod expression;
 mod measured;
 mod outcome;

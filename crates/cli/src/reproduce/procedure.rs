@@ -1,16 +1,17 @@
-//! Targets that no simulation answers.
+//! Targets that no simulation's result answers.
 
 use std::collections::BTreeMap;
 
 use miette::{Result, miette};
 
-use super::{processing, tunnels};
+use super::{egress, processing, tunnels};
 
 type Figures = BTreeMap<String, f64>;
 type Procedure = fn(&str) -> Result<Figures>;
 
 /// The procedures by the names that targets use as their scenario.
-const PROCEDURES: [(&str, Procedure); 2] = [("processing", processing::run), ("tunnels", tunnels::run)];
+const PROCEDURES: [(&str, Procedure); 3] =
+    [("egress", egress::run), ("processing", processing::run), ("tunnels", tunnels::run)];
 
 /// True if targets may name it.
 pub fn is_known(name: &str) -> bool {

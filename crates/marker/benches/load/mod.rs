@@ -13,6 +13,8 @@ use tidemark_marker::{DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, SnL
 
 const DRB: DrbId = DrbId(1);
 const FLOWS: u16 = 4;
+/// Packets that make a queue which every law marks.
+const MARKED: u32 = 128;
 /// Packets that a caller has at hand at once, as from one call of `recvmmsg`.
 pub const BURST: usize = 16;
 
@@ -26,6 +28,8 @@ pub struct Load {
     acked: Vec<u32>,
     data: Vec<Vec<u8>>,
     acks: Vec<Vec<u8>>,
+    /// The acknowledgement at hand.
+    ack: Vec<u8>,
     now: Instant,
     turn: usize,
 }
@@ -64,6 +68,7 @@ impl Load {
             acked: vec![1_000; ues as usize],
             data,
             acks,
+            ack: Vec::new(),
             now: Instant::from_millis(100),
             turn: 0,
         };
@@ -75,7 +80,25 @@ impl Load {
             load.next();
             load.report();
         }
+        // A queue that is marked stands once, so that every flow has marks which its acknowledgements tell from then on.
+        for _ in 0..ues * MARKED {
+            load.downlink();
+            load.pdu();
+        }
+        for _ in 0..ues {
+            load.ack();
+        }
+        for _ in 0..ues * MARKED {
+            load.next();
+            load.report();
+        }
         load
+    }
+
+    /// Acknowledgements that were rewritten so far.
+    pub fn rewritten(&mut self) -> u64 {
+        let counters = |ue: &UeHandle| self.shard.ue(*ue).unwrap().drb_counters(DRB).unwrap();
+        self.ues.iter().map(counters).map(|counters| counters.rewritten_acks).sum()
     }
 
     pub fn ues(&self) -> usize {
@@ -143,13 +166,14 @@ impl Load {
         self.shard.ue(self.ues[k]).unwrap().feedback(self.now, DRB, &report);
     }
 
-    /// One acknowledgement of one more segment.
+    /// One acknowledgement of one more segment, with the option's counter of its bytes.
     pub fn ack(&mut self) {
         let k = self.next();
         self.acked[k] = self.acked[k].wrapping_add(1_360);
-        let packet = &mut self.acks[k % usize::from(FLOWS)];
-        // The acknowledgement number moves on under a checksum that is wrong by then, which nobody looks at.
-        packet[28..32].copy_from_slice(&self.acked[k].to_be_bytes());
-        self.shard.ue(self.ues[k]).unwrap().uplink(self.now, packet);
+        self.ack.clone_from(&self.acks[k % usize::from(FLOWS)]);
+        // Both move on under a checksum that is wrong by then, which nobody looks at.
+        self.ack[28..32].copy_from_slice(&self.acked[k].to_be_bytes());
+        self.ack[42..45].copy_from_slice(&(self.acked[k] - 999).to_be_bytes()[1..]);
+        self.shard.ue(self.ues[k]).unwrap().uplink(self.now, &mut self.ack);
     }
 }

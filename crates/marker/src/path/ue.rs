@@ -210,13 +210,14 @@ impl Ue {
         };
         // What is read here comes while the headers are looked at.
         marker.warm();
-        let Ok(view) = View::parse(packet) else {
+        let Ok(mut view) = View::parse(packet) else {
             self.counters.unparsed += 1;
             return Verdict::Pass;
         };
         let headers = view.headers();
         let flow = self.key.flow(&headers.five_tuple);
-        let mut packet = Packet { flow, size: Bytes(headers.len as u64), ecn: headers.ecn, payload: view };
+        let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
+        let packet = Packet { flow, size, ecn, payload: &mut view };
         if let Some(syns) = syns
             && let Some(syn) = syns.take(flow)
         {
@@ -257,13 +258,14 @@ impl Ue {
         behind: Bytes,
     ) -> Verdict {
         let Some(marker) = self.marker(drb) else { return Verdict::Pass };
-        let Ok(view) = View::parse(packet) else {
+        let Ok(mut view) = View::parse(packet) else {
             self.counters.unparsed += 1;
             return Verdict::Pass;
         };
         let headers = view.headers();
         // No law looks at flows here.
-        let mut packet = Packet { flow: FlowId(0), size: Bytes(headers.len as u64), ecn: headers.ecn, payload: view };
+        let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
+        let packet = Packet { flow: FlowId(0), size, ecn, payload: &mut view };
         let queue = RlcQueue { backlog: behind, ..RlcQueue::default() };
         let verdict = marker.handle_dequeue(now, &packet, sojourn, queue);
         if verdict == Verdict::Mark {
@@ -288,7 +290,7 @@ impl Ue {
         if let Some(first) = &self.first {
             first.warm_uplink();
         }
-        let Ok(view) = View::parse(packet) else {
+        let Ok(mut view) = View::parse(packet) else {
             self.counters.unparsed += 1;
             return;
         };
@@ -298,7 +300,8 @@ impl Ue {
             return;
         }
         let flow = self.key.flow(&headers.five_tuple.reversed());
-        let mut packet = Packet { flow, size: Bytes(headers.len as u64), ecn: headers.ecn, payload: view };
+        let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
+        let mut packet = Packet { flow, size, ecn, payload: &mut view };
         let Some(others) = self.others.as_deref_mut() else {
             if let Some(marker) = &mut self.first {
                 marker.handle_uplink(now, &mut packet);

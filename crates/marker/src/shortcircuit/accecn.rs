@@ -137,8 +137,11 @@ impl AccEcn {
     /// Forgets marks beyond those that the acknowledgements of what is under way can be about.
     fn let_go(&mut self, ack: u32) {
         let flight = self.sent.map_or(0, |sent| sent.wrapping_sub(ack).cast_signed().max(0).cast_unsigned());
-        let packets = flight.div_ceil(self.segment).min(u32::from(u16::MAX)) as u16;
-        self.pending_packets = self.pending_packets.min(packets);
+        // Mostly there are none, and a division is the dearest thing here.
+        if self.pending_packets > 0 {
+            let packets = flight.div_ceil(self.segment).min(u32::from(u16::MAX)) as u16;
+            self.pending_packets = self.pending_packets.min(packets);
+        }
         self.pending_bytes = self.pending_bytes.min(flight);
         let is_told_in_bytes = seen(self.client.ceb).is_some();
         self.due_bytes = if is_told_in_bytes { self.due_bytes.min(flight) } else { 0 };
@@ -154,6 +157,9 @@ impl AccEcn {
     }
 
     fn release_packets(&mut self, acknowledged: u32, counted: u8) {
+        if self.pending_packets == 0 {
+            return;
+        }
         let packets = acknowledged.div_ceil(self.segment);
         let room = packets.min(7).saturating_sub(u32::from(counted)) as u16;
         let released = self.pending_packets.min(room);
@@ -172,25 +178,26 @@ impl AccEcn {
         if let (Some(now), Some(before)) = (fields.ceb, seen(self.client.ceb)) {
             self.room_bytes = self.room_bytes.saturating_sub(now.wrapping_sub(before) & MASK);
         }
-        if fields.ceb.is_some() {
-            let mut room = self.room_bytes.min(self.due_bytes);
-            // ECT(1) first: a flow sends one of the two.
-            for ect0 in [false, true] {
-                let (field, emitted, taken) = if ect0 {
-                    (fields.e0b, self.emitted.e0b, self.added_from_ect0)
-                } else {
-                    (fields.e1b, self.emitted.e1b, self.added_ce.wrapping_sub(self.added_from_ect0))
-                };
-                let (Some(field), Some(emitted)) = (field, seen(emitted)) else { continue };
-                let grown = field.wrapping_sub(taken).wrapping_sub(emitted) & MASK;
-                let moved = if grown > MASK / 2 { 0 } else { room.min(grown) };
-                room -= moved;
-                self.room_bytes -= moved;
-                self.due_bytes -= moved;
-                self.added_ce = self.added_ce.wrapping_add(moved) & MASK;
-                if ect0 {
-                    self.added_from_ect0 = self.added_from_ect0.wrapping_add(moved) & MASK;
-                }
+        let mut room = if fields.ceb.is_some() { self.room_bytes.min(self.due_bytes) } else { 0 };
+        // ECT(1) first: a flow sends one of the two.
+        for ect0 in [false, true] {
+            if room == 0 {
+                break;
+            }
+            let (field, emitted, taken) = if ect0 {
+                (fields.e0b, self.emitted.e0b, self.added_from_ect0)
+            } else {
+                (fields.e1b, self.emitted.e1b, self.added_ce.wrapping_sub(self.added_from_ect0))
+            };
+            let (Some(field), Some(emitted)) = (field, seen(emitted)) else { continue };
+            let grown = field.wrapping_sub(taken).wrapping_sub(emitted) & MASK;
+            let moved = if grown > MASK / 2 { 0 } else { room.min(grown) };
+            room -= moved;
+            self.room_bytes -= moved;
+            self.due_bytes -= moved;
+            self.added_ce = self.added_ce.wrapping_add(moved) & MASK;
+            if ect0 {
+                self.added_from_ect0 = self.added_from_ect0.wrapping_add(moved) & MASK;
             }
         }
         let from_ect1 = self.added_ce.wrapping_sub(self.added_from_ect0);

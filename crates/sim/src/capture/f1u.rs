@@ -6,7 +6,7 @@ use tidemark_cell::BearerId;
 use tidemark_core::{Dscp, Ecn};
 use tidemark_marker::{DeliveryStatus, SnLength};
 use tidemark_wire::gtpu::{self, Extension, ExtensionType};
-use tidemark_wire::nru::{DlDataDeliveryStatus, DlUserData, Pdu};
+use tidemark_wire::nru::{DiscardBlock, DiscardBlocks, DlDataDeliveryStatus, DlUserData, Pdu};
 use tidemark_wire::{Result, ipv4, pdcp, tunnel, udp};
 
 const CU: Ipv4Addr = Ipv4Addr::new(10, 53, 1, 1);
@@ -59,6 +59,16 @@ impl Tunnel {
         self.nru_sn = (self.nru_sn + 1) % (1 << 24);
         let pdu = pdcp_pdu(frame.sn, bearer.sn_length, frame.packet)?;
         self.emit(bearer, (CU, DU), Some(&header), &pdu, frame.ecn, out)
+    }
+
+    /// PDCP has discarded an SDU: the DU need not send it (TS 38.425 5.4.1.1).
+    pub(super) fn discard(&mut self, bearer: BearerId, sn: u32, out: &mut Vec<u8>) -> Result<()> {
+        let mut storage = [[0; 4]];
+        let blocks = DiscardBlocks::pack(&[DiscardBlock { start: sn, len: 1 }], &mut storage)?;
+        let header =
+            Pdu::DlUserData(DlUserData { sn: self.nru_sn, discard_blocks: Some(blocks), ..DlUserData::default() });
+        self.nru_sn = (self.nru_sn + 1) % (1 << 24);
+        self.emit(bearer, (CU, DU), Some(&header), &[], Ecn::NotEct, out)
     }
 
     /// A PDCP PDU on its way to the CU; its SN counts the packets of this capture.

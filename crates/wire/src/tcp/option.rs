@@ -108,10 +108,16 @@ pub struct AccEcnOption {
 
 impl AccEcnOption {
     /// As many whole counters as fit; RFC 9768 3.2.3.2 asks to read options of unforeseen length like that.
+    #[inline]
     pub(super) fn parse(order: AccEcnOrder, data: &[u8]) -> Self {
         let (fields, _) = data.as_chunks::<3>();
-        let field = |index: usize| fields.get(index).map(|[a, b, c]| u32::from_be_bytes([0, *a, *b, *c]));
-        let (first, second, third) = (field(0), field(1), field(2));
+        let read = |[a, b, c]: &[u8; 3]| Some(u32::from_be_bytes([0, *a, *b, *c]));
+        let (first, second, third) = match fields {
+            [] => (None, None, None),
+            [first] => (read(first), None, None),
+            [first, second] => (read(first), read(second), None),
+            [first, second, third, ..] => (read(first), read(second), read(third)),
+        };
         let (e0b, e1b) = match order {
             AccEcnOrder::Ect0First => (first, third),
             AccEcnOrder::Ect1First => (third, first),
@@ -123,6 +129,7 @@ impl AccEcnOption {
 /// Finds the option that begins at or after `at` within the header `bytes`: its kind and where its data lies.
 ///
 /// Afterwards `at` is where the next one begins; at the end of the list and after an error it is the end.
+#[inline]
 pub(crate) fn next_option(bytes: &[u8], at: &mut usize) -> Option<Result<(u8, Range<usize>)>> {
     while bytes.get(*at) == Some(&NO_OPERATION) {
         *at += 1;
