@@ -20,7 +20,7 @@ use crate::rlc::Segment;
 use crate::scheduler::Scheduler;
 use crate::timers::{Timer, Timers};
 use crate::ue::Ue;
-use crate::uplink::{Arrived, ReportedQueue};
+use crate::uplink::{Arrived, ReportedQueue, Turn};
 
 /// One NR cell: CU and DU of its gNB, and the radio side of its UEs.
 ///
@@ -40,6 +40,8 @@ pub struct Cell<P> {
     pub(crate) has_gbr: bool,
     /// Bearers for which a slot has something to do, in order.
     pub(crate) active: Vec<u32>,
+    /// Bearers of which something was sent in the slot that is being run.
+    pub(crate) served: Vec<u32>,
     /// The next slot to be run.
     pub(crate) next_slot: Option<u64>,
     /// The first slot that has not been run.
@@ -51,10 +53,12 @@ pub struct Cell<P> {
     /// Blocks that the UE will have decoded.
     pub(crate) decoded: VecDeque<(Instant, u32, Vec<Segment>)>,
     pub(crate) feedback: VecDeque<Feedback>,
+    /// UEs that have blocks to be sent again, in order.
+    pub(crate) sending_again: Vec<u32>,
     /// On the way to the gNB, by UE.
     pub(crate) uplink: VecDeque<(Instant, u32, Arrived<P>)>,
     /// UEs for which an uplink slot has something to do, in order.
-    pub(crate) active_uplink: Vec<u32>,
+    pub(crate) turns: Vec<Turn>,
     /// The next uplink slot to be run, and the first that has not been run.
     pub(crate) next_uplink: Option<u64>,
     pub(crate) open_uplink: u64,
@@ -88,14 +92,16 @@ impl<P: Inspect> Cell<P> {
             drbs: Places::new(),
             has_gbr: false,
             active: Vec::new(),
+            served: Vec::new(),
             next_slot: None,
             open_slot: 0,
             f1_down: VecDeque::new(),
             f1_up: VecDeque::new(),
             decoded: VecDeque::new(),
             feedback: VecDeque::new(),
+            sending_again: Vec::new(),
             uplink: VecDeque::new(),
-            active_uplink: Vec::new(),
+            turns: Vec::new(),
             next_uplink: None,
             open_uplink: 0,
             uplink_resources: 0,

@@ -22,9 +22,12 @@ impl<P: Inspect> Cell<P> {
         let now = self.pattern.start(slot);
         let symbols = self.pattern.downlink_symbols(slot);
         let mut free = self.config.prbs;
-        for index in 0..self.active.len() {
-            let ue = self.drbs[self.active[index] as usize].ue;
-            free -= self.send_again(slot, ue, symbols, free);
+        for place in 0..self.sending_again.len() {
+            free -= self.send_again(slot, self.sending_again[place], symbols, free);
+        }
+        if !self.served.is_empty() {
+            let ues = &self.ues;
+            self.sending_again.retain(|ue| !ues[*ue as usize].again.is_empty());
         }
         let before = self.pattern.start(self.pattern.previous_downlink(slot));
         let mut only_owed = self.has_gbr;
@@ -59,6 +62,7 @@ impl<P: Inspect> Cell<P> {
             let (prbs, bytes) = self.send_new(slot, &chosen, symbols, free);
             free -= prbs;
             self.scheduler.served(chosen.drb, bytes);
+            self.served.push(chosen.drb);
             self.drbs[chosen.drb as usize].qos.sent(bytes);
             self.report(now, chosen.drb);
             self.arm(now, chosen.drb);
@@ -68,7 +72,7 @@ impl<P: Inspect> Cell<P> {
         self.plan_next(slot + 1);
     }
 
-    /// Forgets bearers that have nothing to do, and finds the slot in which others have.
+    /// Forgets bearers that have nothing to do any more, and finds the slot in which others have.
     fn plan_next(&mut self, earliest: u64) {
         let (ues, drbs, pattern) = (&self.ues, &self.drbs, &self.pattern);
         let again = |drb: &Drb<P>| ues[drb.ue as usize].again.front().map(|again| again.slot);
@@ -76,14 +80,19 @@ impl<P: Inspect> Cell<P> {
             let drb = &drbs[*index as usize];
             drb.bearer.has_data() || again(drb).is_some()
         };
-        if !self.active.iter().all(is_active) {
-            self.active.retain(is_active);
+        for served in self.served.drain(..) {
+            for index in ues[drbs[served as usize].ue as usize].drbs.clone().filter(|index| !is_active(index)) {
+                if let Ok(place) = self.active.binary_search(&index) {
+                    self.active.remove(place);
+                }
+            }
         }
         let mut active = self.active.iter().map(|index| &drbs[*index as usize]);
-        self.next_slot = if active.clone().any(|drb| drb.bearer.has_data()) {
+        self.next_slot = if active.any(|drb| drb.bearer.has_data()) {
             Some(pattern.next_downlink(earliest))
         } else {
-            let waiting = active.by_ref().filter_map(again).min();
+            self.active.retain(is_active);
+            let waiting = self.active.iter().filter_map(|index| again(&drbs[*index as usize])).min();
             waiting.map(|slot| pattern.next_downlink(slot.max(earliest)))
         };
     }
@@ -101,6 +110,7 @@ impl<P: Inspect> Cell<P> {
             });
             let Some(again) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
             taken += again.block.prbs;
+            self.served.push(again.block.drb);
             self.transmit(slot, again.block);
         }
     }
@@ -202,6 +212,9 @@ impl<P: Inspect> Cell<P> {
             let slot = self.pattern.next_downlink(feedback.slot + self.config.harq_processing);
             let drb = block.drb;
             ue.again.push_back(Again { slot, block });
+            if let Err(place) = self.sending_again.binary_search(&feedback.ue) {
+                self.sending_again.insert(place, feedback.ue);
+            }
             self.activate(self.pattern.start(slot), drb);
         } else {
             ue.stats.lost_blocks += 1;

@@ -32,6 +32,7 @@ impl<P: Inspect> Cell<P> {
         self.active.retain(|drb| !own.contains(drb));
         self.decoded.retain(|(_, drb, _)| !own.contains(drb));
         self.feedback.retain(|feedback| feedback.ue != id.0);
+        self.sending_again.retain(|other| *other != id.0);
         self.f1_up.retain(|(_, drb, _)| !own.contains(drb));
         self.timers.forget(&own);
         let mut drbs: Vec<_> = own
@@ -49,7 +50,7 @@ impl<P: Inspect> Cell<P> {
                 self.f1_down.push_back((at, drb, sn, packet));
             }
         }
-        self.active_uplink.retain(|other| *other != id.0);
+        self.turns.retain(|turn| turn.ue != id.0);
         let mut uplink = Vec::new();
         for (at, other, arrived) in std::mem::take(&mut self.uplink) {
             match arrived {

@@ -82,16 +82,22 @@ impl BitRate {
     }
     /// The whole bytes that fit into `span` at this rate.
     pub fn bytes_in(self, span: Duration) -> Bytes {
-        let bits = u128::from(self.0) * u128::from(span.as_nanos()) / 1_000_000_000;
-        Bytes(u64::try_from(bits / 8).unwrap_or(u64::MAX))
+        Bytes(share(self.0, span.as_nanos(), 8_000_000_000))
     }
     /// The rate that carries `bytes` in `span`; zero where the span is.
     pub fn from_bytes_in(bytes: Bytes, span: Duration) -> Self {
         if span.is_zero() {
             return Self::ZERO;
         }
-        let bps = u128::from(bytes.bits()) * 1_000_000_000 / u128::from(span.as_nanos());
-        Self(u64::try_from(bps).unwrap_or(u64::MAX))
+        Self(share(bytes.bits(), 1_000_000_000, span.as_nanos()))
+    }
+}
+
+/// `a * b / divisor`, rounded down. A division of 128 bits, which takes longer than all else around it, is rarely needed.
+fn share(a: u64, b: u64, divisor: u64) -> u64 {
+    match a.checked_mul(b) {
+        Some(product) => product / divisor,
+        None => u64::try_from(u128::from(a) * u128::from(b) / u128::from(divisor)).unwrap_or(u64::MAX),
     }
 }
 

@@ -1,15 +1,48 @@
 //! Delays as a histogram: three significant digits, whatever the number of packets.
 
-use hdrhistogram::Histogram;
 use serde::Serialize;
 use tidemark_core::Duration;
 
 /// The distribution of a delay, in microseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Distribution {
-    /// Counts of 32 bits: many distributions are filled in turn, and each is to stay in the cache.
-    histogram: Histogram<u32>,
+    /// How many there are of each step, up to the highest that occurs. Of 32 bits: many distributions are filled in turn,
+    /// and each is to stay in the cache.
+    counts: Vec<u32>,
+    /// Steps that are to be counted together: one after the other, each would wait for memory.
+    recent: Vec<u32>,
+    count: u64,
     sum: u128,
+}
+
+/// So many are counted together.
+const TOGETHER: usize = 128;
+/// Values below it have a step each; above, each doubling has half as many steps, none wider than a thousandth of its
+/// values. The steps are those of HdrHistogram at three digits.
+const FINE: u64 = 2048;
+
+/// Counts each of these steps.
+fn settle(counts: &mut Vec<u32>, steps: &[u32]) {
+    let highest = steps.iter().max().map_or(0, |step| *step as usize);
+    if highest >= counts.len() {
+        counts.resize(highest + 1, 0);
+    }
+    for step in steps {
+        let count = &mut counts[*step as usize];
+        *count = count.saturating_add(1);
+    }
+}
+
+/// The step of a value.
+fn step_of(micros: u64) -> usize {
+    let shift = (u64::BITS - (micros / FINE).leading_zeros()) as usize;
+    shift * (FINE as usize / 2) + (micros >> shift) as usize
+}
+/// The highest value of a step.
+fn highest_of(step: usize) -> u64 {
+    let half = FINE as usize / 2;
+    let shift = (step / half).saturating_sub(1);
+    ((step - shift * half + 1) as u64 * (1 << shift)) - 1
 }
 
 /// What a table says of a distribution, in milliseconds.
@@ -27,42 +60,47 @@ pub struct Quantiles {
     pub p999: f64,
 }
 
-impl Default for Distribution {
-    fn default() -> Self {
-        // Three digits is a legal precision, so this never fails.
-        let histogram = Histogram::new(3).unwrap_or_else(|_| unreachable!("three digits are supported"));
-        Self { histogram, sum: 0 }
-    }
-}
-
 impl Distribution {
     /// Counts one delay.
     pub fn record(&mut self, delay: Duration) {
-        // `record` lets the histogram grow; it refuses only values above 2^63 us.
-        let recorded = self.histogram.record(delay.as_micros().min(u64::MAX / 4));
-        debug_assert!(recorded.is_ok());
+        self.recent.push(step_of(delay.as_micros()) as u32);
+        if self.recent.len() == TOGETHER {
+            settle(&mut self.counts, &self.recent);
+            self.recent.clear();
+        }
+        self.count += 1;
         self.sum += u128::from(delay.as_nanos());
     }
     /// Adds every delay of another distribution.
     pub fn merge(&mut self, other: &Self) {
-        // Auto-resizing histograms of one precision always merge.
-        let merged = self.histogram.add(&other.histogram);
-        debug_assert!(merged.is_ok());
+        settle(&mut self.counts, &other.recent);
+        if other.counts.len() > self.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count = count.saturating_add(*other));
+        self.count += other.count;
         self.sum += other.sum;
     }
     /// How many delays were counted.
     pub fn count(&self) -> u64 {
-        self.histogram.len()
+        self.count
     }
     /// The share of the samples that are above so many milliseconds; `None` without samples.
     pub fn share_above(&self, millis: f64) -> Option<f64> {
         let count = self.count();
-        let below = self.histogram.count_between(0, (millis * 1_000.0) as u64);
+        let steps = self.settled().into_iter().take(step_of((millis * 1_000.0) as u64) + 1);
+        let below: u64 = steps.map(u64::from).sum();
         (count > 0).then(|| (count - below) as f64 / count as f64)
     }
     /// The delay below which this fraction of the samples lies, in milliseconds; `None` without samples.
     pub fn quantile(&self, fraction: f64) -> Option<f64> {
         self.values_at([fraction].into_iter()).next()
+    }
+    /// The counts with those of late.
+    fn settled(&self) -> Vec<u32> {
+        let mut counts = self.counts.clone();
+        settle(&mut counts, &self.recent);
+        counts
     }
     /// Mean and quantiles; `None` where nothing was measured, which is not a delay of zero.
     pub fn quantiles(&self) -> Option<Quantiles> {
@@ -79,16 +117,16 @@ impl Distribution {
     /// The values at rising fractions, in milliseconds, found in one pass; none without samples.
     fn values_at(&self, fractions: impl Iterator<Item = f64>) -> impl Iterator<Item = f64> {
         let count = self.count();
-        let mut recorded = self.histogram.iter_recorded();
-        let (mut passed, mut value) = (0, 0);
+        let mut steps = self.settled().into_iter().enumerate();
+        let (mut passed, mut last) = (0, 0);
         fractions.map_while(move |fraction| {
             let wanted = ((fraction * count as f64).ceil() as u64).clamp(1, count.max(1));
             while passed < wanted {
-                let step = recorded.next()?;
-                passed += step.count_since_last_iteration();
-                value = step.value_iterated_to();
+                let (step, count) = steps.next()?;
+                passed += u64::from(count);
+                last = step;
             }
-            Some(millis(value))
+            Some(millis(highest_of(last)))
         })
     }
     /// The cumulative distribution as (milliseconds, fraction), at most some hundred points.
@@ -122,7 +160,30 @@ pub(crate) fn round(value: f64, scale: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use hdrhistogram::Histogram;
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn every_fraction_has_the_value_that_hdrhistogram_says(values in prop::collection::vec(0u64..20_000_000, 1..200)) {
+            let (mut ours, mut theirs) = (Distribution::default(), Histogram::<u32>::new(3).unwrap());
+            for micros in values.iter().chain(&[0, 2_047, 2_048, 4_095, 4_096]) {
+                ours.record(Duration::from_micros(*micros));
+                theirs.record(*micros).unwrap();
+            }
+            let mut wanted = 0;
+            for step in theirs.iter_recorded() {
+                wanted += step.count_since_last_iteration();
+                let fraction = wanted as f64 / ours.count() as f64 - 1e-9;
+                prop_assert_eq!(ours.quantile(fraction), Some(millis(step.value_iterated_to())));
+                let above = theirs.len() - theirs.count_between(0, step.value_iterated_to());
+                let share = ours.share_above(step.value_iterated_to() as f64 / 1_000.0 + 1e-7);
+                prop_assert_eq!(share, Some(above as f64 / theirs.len() as f64));
+            }
+        }
+    }
 
     #[test]
     fn quantiles_of_a_ramp_are_its_values() {

@@ -16,7 +16,7 @@ use crate::recorder::{Arrival, CellRecord, FlowRecord, UeRecord};
 use crate::result::RunResult;
 use crate::router::Router;
 use crate::scenario::{Direction, NamedUe, Scenario};
-use crate::stamped::{Stamped, stamped, unstamped};
+use crate::stamped::{Content, Stamped, stamped, unstamped};
 use crate::summary::{self, Baseline};
 use crate::wire::Wire;
 
@@ -299,7 +299,7 @@ impl<'a> Simulation<'a> {
 
     fn reach_client(&mut self, now: Instant, at: Instant, packet: Packet<Stamped>) {
         let index = packet.flow.0 as usize;
-        let Stamped { sent, waited, drb, delay, .. } = packet.payload;
+        let Content { sent, waited, drb, delay, .. } = *packet.payload;
         let (size, ecn) = (packet.size, packet.ecn);
         let flow = &mut self.flows[index];
         let waited = flow.router.map(|_| waited);

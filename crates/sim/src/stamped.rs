@@ -1,5 +1,7 @@
 //! A transport's packet as the simulator carries it.
 
+use std::ops::{Deref, DerefMut};
+
 use tidemark_cell::DelaySplit;
 use tidemark_core::{Duration, FlowId, Inspect, Instant, Packet, Selectors, TcpFeedback, TcpView};
 use tidemark_senders::Payload;
@@ -7,9 +9,14 @@ use tidemark_senders::Payload;
 use crate::addresses::Addresses;
 use crate::flow::Flow;
 
-/// A payload with what the recorder wants to know of its packet's way.
+/// A payload with what the recorder wants to know of its packet's way. Behind a pointer: on its way a packet is moved from one
+/// queue to the next some twenty times.
 #[derive(Clone, Debug)]
-pub struct Stamped {
+pub struct Stamped(Box<Content>);
+
+/// What is behind the pointer.
+#[derive(Clone, Debug)]
+pub struct Content {
     /// When it was sent.
     pub(crate) sent: Instant,
     /// True on the way from a flow's receiver to its sender.
@@ -28,6 +35,18 @@ pub struct Stamped {
     pub(crate) delay: DelaySplit,
     /// What the endpoints exchange.
     pub payload: Payload,
+}
+
+impl Deref for Stamped {
+    type Target = Content;
+    fn deref(&self) -> &Content {
+        &self.0
+    }
+}
+impl DerefMut for Stamped {
+    fn deref_mut(&mut self) -> &mut Content {
+        &mut self.0
+    }
 }
 
 impl Inspect for Stamped {
@@ -50,13 +69,13 @@ pub(crate) fn stamped(sent: Instant, flow: &Flow, back: bool, packet: Packet<Pay
     let (up, addresses) = (back != flow.uplink, flow.addresses);
     let Packet { flow, size, ecn, payload } = packet;
     let delay = DelaySplit::default();
-    let payload =
-        Stamped { sent, back, up, drb: 0, addresses, at_router: sent, waited: Duration::ZERO, delay, payload };
-    Packet { flow, size, ecn, payload }
+    let content =
+        Content { sent, back, up, drb: 0, addresses, at_router: sent, waited: Duration::ZERO, delay, payload };
+    Packet { flow, size, ecn, payload: Stamped(Box::new(content)) }
 }
 
 /// The packet as its endpoint knows it.
 pub(crate) fn unstamped(packet: Packet<Stamped>) -> Packet<Payload> {
     let Packet { flow, size, ecn, payload } = packet;
-    Packet { flow, size, ecn, payload: payload.payload }
+    Packet { flow, size, ecn, payload: payload.0.payload }
 }

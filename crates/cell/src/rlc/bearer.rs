@@ -357,7 +357,8 @@ impl<P: Inspect> Bearer<P> {
             self.receiver.report_due(now),
             self.window.reordering_ends(),
         ];
-        timers.into_iter().flatten().min()
+        let first = timers.into_iter().fold(Instant::FAR, |first, at| first.min(at.unwrap_or(Instant::FAR)));
+        (first != Instant::FAR).then_some(first)
     }
     /// Does what ended timers ask for; returns the status report that is to be sent.
     pub(crate) fn handle_timers(&mut self, now: Instant) -> Option<Status> {

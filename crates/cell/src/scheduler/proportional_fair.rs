@@ -31,25 +31,32 @@ impl ProportionalFairConfig {
 #[derive(Clone, Debug)]
 pub(crate) struct ProportionalFair {
     weight: f64,
+    /// Of the bearers that ever were candidates, side by side: they fade in every slot.
     averages: Vec<f64>,
+    /// Where in that list a bearer is. A network has many bearers that other cells serve.
+    places: Vec<Option<u32>>,
 }
 
 impl ProportionalFair {
     pub(super) fn new(config: &ProportionalFairConfig, slot: Duration) -> Self {
         let slots = config.window.as_secs_f64() / slot.as_secs_f64();
-        Self { weight: 1.0 / slots.max(1.0), averages: Vec::new() }
+        Self { weight: 1.0 / slots.max(1.0), averages: Vec::new(), places: Vec::new() }
     }
     pub(super) fn metric(&mut self, candidate: &Candidate) -> f64 {
         let drb = candidate.drb as usize;
-        if self.averages.len() <= drb {
-            self.averages.resize(drb + 1, 0.0);
+        if self.places.len() <= drb {
+            self.places.resize(drb + 1, None);
         }
+        let place = *self.places[drb].get_or_insert_with(|| {
+            self.averages.push(0.0);
+            self.averages.len() as u32 - 1
+        });
         // A bearer that has had nothing yet comes first; a byte a slot keeps the quotient finite.
-        candidate.capacity / (self.averages[drb] + 1.0)
+        candidate.capacity / (self.averages[place as usize] + 1.0)
     }
     pub(super) fn served(&mut self, drb: u32, bytes: u32) {
-        if let Some(average) = self.averages.get_mut(drb as usize) {
-            *average += self.weight * f64::from(bytes);
+        if let Some(place) = self.places.get(drb as usize).copied().flatten() {
+            self.averages[place as usize] += self.weight * f64::from(bytes);
         }
     }
     pub(super) fn end_slot(&mut self) {

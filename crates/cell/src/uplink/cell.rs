@@ -14,6 +14,19 @@ use crate::radio::slots::SYMBOLS_PER_SLOT;
 /// RLC sends a block again so often at most before it gives its bearer up.
 const MOST_ROUNDS: u32 = 32;
 
+/// A UE that has something to send or to be granted, and the first slot in which it can.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    pub(crate) ue: u32,
+    pub(crate) slot: Option<u64>,
+}
+
+impl Turn {
+    fn has_come(self, slot: u64) -> bool {
+        self.slot.is_some_and(|turn| turn <= slot)
+    }
+}
+
 impl<P: Inspect> Cell<P> {
     /// The IP stack of a UE hands over a packet.
     pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
@@ -39,10 +52,12 @@ impl<P: Inspect> Cell<P> {
     }
 
     pub(crate) fn wake_uplink(&mut self, now: Instant, id: u32) {
-        if let Err(position) = self.active_uplink.binary_search(&id) {
-            self.active_uplink.insert(position, id);
-        }
         let slot = self.next_turn(id, self.pattern.at_or_after(now).max(self.open_uplink));
+        let turn = Turn { ue: id, slot };
+        match self.turns.binary_search_by_key(&id, |turn| turn.ue) {
+            Ok(place) => self.turns[place] = turn,
+            Err(place) => self.turns.insert(place, turn),
+        }
         self.next_uplink = [self.next_uplink, slot].into_iter().flatten().min();
     }
 
@@ -72,11 +87,15 @@ impl<P: Inspect> Cell<P> {
     pub(crate) fn run_uplink_slot(&mut self, slot: u64) {
         let mut free = self.config.prbs;
         let grant_delay = self.config.uplink.grant_delay;
-        let turn = self.active_uplink.partition_point(|id| *id < self.uplink_turn);
+        let (first, count) = (self.turns.partition_point(|turn| turn.ue < self.uplink_turn), self.turns.len());
         let configured = self.config.uplink.configured_grant.as_ref().map(|grant| grant.size.0);
-        for by_configuration in [true, false] {
-            for place in 0..self.active_uplink.len() {
-                let id = self.active_uplink[(turn + place) % self.active_uplink.len()];
+        for by_configuration in [true, false].into_iter().skip(usize::from(configured.is_none())) {
+            for place in (first..count).chain(0..first) {
+                let turn = self.turns[place];
+                if !turn.has_come(slot) {
+                    continue;
+                }
+                let id = turn.ue;
                 let ue = &mut self.ues[id as usize];
                 if ue.silent_until > self.pattern.start(slot) {
                     continue;
@@ -96,17 +115,20 @@ impl<P: Inspect> Cell<P> {
             }
         }
         self.open_uplink = slot + 1;
-        let ues = &self.ues;
-        self.active_uplink.retain(|id| {
-            let uplink = &ues[*id as usize].uplink;
-            !uplink.is_empty() || uplink.next_grant(slot).is_some()
+        let mut turns = std::mem::take(&mut self.turns);
+        turns.retain_mut(|turn| {
+            if !turn.has_come(slot) {
+                return true;
+            }
+            let uplink = &self.ues[turn.ue as usize].uplink;
+            let stays = !uplink.is_empty() || uplink.next_grant(slot).is_some();
+            if stays {
+                turn.slot = self.next_turn(turn.ue, slot + 1);
+            }
+            stays
         });
-        let mut next = None;
-        for place in 0..self.active_uplink.len() {
-            let slot = self.next_turn(self.active_uplink[place], slot + 1);
-            next = [next, slot].into_iter().flatten().min();
-        }
-        self.next_uplink = next;
+        self.next_uplink = turns.iter().filter_map(|turn| turn.slot).min();
+        self.turns = turns;
     }
 
     /// A block of a UE, of `wanted` bytes or what `free` resource blocks carry; returns the resource blocks.

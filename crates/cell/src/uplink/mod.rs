@@ -9,6 +9,7 @@ mod cell;
 mod delay;
 
 pub(crate) use buffer::{Arrived, Control, UplinkBuffer};
+pub(crate) use cell::Turn;
 pub(crate) use delay::ReportedQueue;
 
 use tidemark_core::{Bytes, Duration};

@@ -233,8 +233,8 @@ impl Scoreboard {
         if ack.ack > self.una {
             news.advanced = true;
             self.una = ack.ack;
-            while let Some(segment) = self.segments.front().copied().filter(|segment| segment.end() <= ack.ack) {
-                self.segments.pop_front();
+            while self.segments.front().is_some_and(|segment| segment.end() <= ack.ack) {
+                let Some(segment) = self.segments.pop_front() else { break };
                 self.base += 1;
                 if segment.sacked {
                     self.sacked_segments -= 1;
@@ -380,7 +380,7 @@ impl Scoreboard {
         let mut deadline: Option<Instant> = None;
         let mut segments = 0;
         // First transmissions were sent in the order of their numbers, retransmissions in that of their queue.
-        while let Some(segment) = self.segment(self.unjudged).copied() {
+        while let Some(segment) = self.segment(self.unjudged) {
             if !(segment.sacked || segment.lost || segment.retransmitted) {
                 if (segment.sent_at, segment.end()) >= (rack_sent, rack_end) {
                     break;
