@@ -40,8 +40,8 @@ pub(crate) struct Ue<P> {
     cqi_delay: Duration,
     /// The UE's place in the reporting period.
     cqi_phase: Duration,
-    /// Number of the report in use.
-    report: Option<u64>,
+    /// When a report comes into use that is later than the one in use.
+    next_report: Instant,
     cqi: Option<u8>,
     mcs: u8,
     /// Bytes that a rate channel offered in an earlier slot and that were too few to use.
@@ -88,7 +88,7 @@ impl<P> Ue<P> {
             cqi_period: cell.cqi_period,
             cqi_delay: cell.cqi_delay,
             cqi_phase,
-            report: None,
+            next_report: Instant::ZERO,
             cqi: None,
             mcs: 0,
             kept: 0.0,
@@ -110,7 +110,7 @@ impl<P> Ue<P> {
     /// Forgets the radio and the cell at a handover.
     pub(crate) fn reset(&mut self, cell: &CellConfig) {
         self.outer = OuterLoop::new(cell.target_bler);
-        (self.report, self.cqi) = (None, None);
+        (self.next_report, self.cqi) = (Instant::ZERO, None);
         self.kept = 0.0;
         self.again.clear();
         self.uplink_outer = OuterLoop::new(cell.target_bler);
@@ -122,11 +122,12 @@ impl<P> Ue<P> {
         if let Some(bytes) = self.channel.bytes_between(before, now) {
             return Offer::Bytes(bytes + self.kept);
         }
-        // Report 0 is the one from admission; the others come at the UE's place in each period.
-        let since_first = now.as_nanos().checked_sub((self.cqi_delay + self.cqi_phase).as_nanos());
-        let report = since_first.map_or(0, |span| span / self.cqi_period.as_nanos() + 1);
-        if self.report != Some(report) {
-            self.report = Some(report);
+        if now >= self.next_report {
+            // Report 0 is the one from admission; the others come at the UE's place in each period.
+            let first = Instant::ZERO + self.cqi_delay + self.cqi_phase;
+            let since_first = now.as_nanos().checked_sub(first.as_nanos());
+            let report = since_first.map_or(0, |span| span / self.cqi_period.as_nanos() + 1);
+            self.next_report = first + self.cqi_period * report;
             let measured = report.checked_sub(1).map(|past| self.cqi_period * past + self.cqi_phase);
             let at = Instant::ZERO + measured.unwrap_or(Duration::ZERO);
             let cqi = match self.channel.at(at) {

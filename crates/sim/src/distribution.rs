@@ -117,7 +117,10 @@ impl Distribution {
     /// The values at rising fractions, in milliseconds, found in one pass; none without samples.
     fn values_at(&self, fractions: impl Iterator<Item = f64>) -> impl Iterator<Item = f64> {
         let count = self.count();
-        let mut steps = self.settled().into_iter().enumerate();
+        let counts = self.settled();
+        // Most of the steps are below every delay.
+        let first = counts.iter().position(|count| *count > 0).unwrap_or(0);
+        let mut steps = counts.into_iter().enumerate().skip(first);
         let (mut passed, mut last) = (0, 0);
         fractions.map_while(move |fraction| {
             let wanted = ((fraction * count as f64).ceil() as u64).clamp(1, count.max(1));

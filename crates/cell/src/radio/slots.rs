@@ -11,8 +11,11 @@ pub struct SlotPattern {
     slot: Duration,
     /// Downlink symbols of each slot of the period.
     downlink_symbols: Vec<u32>,
-    /// Whether a slot is uplink as a whole.
-    uplink: Vec<bool>,
+    /// Slots from each slot of the period to the next with downlink and to the next uplink one, itself included, and back to the
+    /// last with downlink before it.
+    to_downlink: Vec<u64>,
+    to_uplink: Vec<u64>,
+    from_downlink: Vec<u64>,
 }
 
 impl SlotPattern {
@@ -31,12 +34,27 @@ impl SlotPattern {
             .collect::<Option<Vec<_>>>()?;
         let uplink: Vec<_> = text.chars().map(|letter| letter == 'U').collect();
         let both = downlink_symbols.iter().any(|symbols| *symbols > 0) && uplink.contains(&true);
-        both.then_some(Self { slot, downlink_symbols, uplink })
+        both.then(|| Self::new(slot, downlink_symbols, &uplink))
     }
 
     /// Paired spectrum: every slot is downlink on one carrier and uplink on the other.
     pub fn paired(slot: Duration) -> Self {
-        Self { slot, downlink_symbols: vec![SYMBOLS_PER_SLOT], uplink: vec![true] }
+        Self::new(slot, vec![SYMBOLS_PER_SLOT], &[true])
+    }
+
+    /// In both lists a slot of each direction occurs.
+    fn new(slot: Duration, downlink_symbols: Vec<u32>, uplink: &[bool]) -> Self {
+        let period = downlink_symbols.len();
+        let steps = |found: &dyn Fn(usize, usize) -> bool| -> Vec<u64> {
+            (0..period).map(|place| (0..=period).find(|step| found(place, *step)).unwrap_or(0) as u64).collect()
+        };
+        Self {
+            to_downlink: steps(&|place, step| downlink_symbols[(place + step) % period] > 0),
+            to_uplink: steps(&|place, step| uplink[(place + step) % period]),
+            from_downlink: steps(&|place, step| step > 0 && downlink_symbols[(place + period - step) % period] > 0),
+            slot,
+            downlink_symbols,
+        }
     }
 
     /// Length of the period in slots.
@@ -57,20 +75,23 @@ impl SlotPattern {
     }
     /// Downlink symbols of a slot; zero in an uplink slot.
     pub fn downlink_symbols(&self, slot: u64) -> u32 {
-        self.downlink_symbols[(slot % self.period()) as usize]
+        self.downlink_symbols[self.place(slot)]
+    }
+    /// Where in its period a slot is.
+    fn place(&self, slot: u64) -> usize {
+        (slot % self.period()) as usize
     }
     /// The first slot from `slot` on that carries downlink.
     pub fn next_downlink(&self, slot: u64) -> u64 {
-        (slot..slot + self.period()).find(|slot| self.downlink_symbols(*slot) > 0).unwrap_or(slot)
+        slot + self.to_downlink[self.place(slot)]
     }
     /// The last slot before `slot` that carries downlink; `slot` itself at the beginning of time.
     pub fn previous_downlink(&self, slot: u64) -> u64 {
-        let earliest = slot.saturating_sub(self.period());
-        (earliest..slot).rev().find(|slot| self.downlink_symbols(*slot) > 0).unwrap_or(slot)
+        slot.checked_sub(self.from_downlink[self.place(slot)]).unwrap_or(slot)
     }
     /// The first slot from `slot` on that is uplink as a whole.
     pub fn next_uplink(&self, slot: u64) -> u64 {
-        (slot..slot + self.period()).find(|slot| self.uplink[(slot % self.period()) as usize]).unwrap_or(slot)
+        slot + self.to_uplink[self.place(slot)]
     }
 }
 

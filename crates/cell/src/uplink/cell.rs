@@ -65,7 +65,8 @@ impl<P: Inspect> Cell<P> {
     fn next_turn(&mut self, id: u32, earliest: u64) -> Option<u64> {
         let (config, pattern) = (&self.config.uplink, &self.pattern);
         let ue = &mut self.ues[id as usize];
-        let earliest = earliest.max(pattern.at_or_after(ue.silent_until));
+        let is_silent = ue.silent_until > pattern.start(earliest);
+        let earliest = if is_silent { pattern.at_or_after(ue.silent_until) } else { earliest };
         // UEs have their occasions by turns, in uplink slots.
         let occasion = |period: Duration| {
             let slots = (period.as_nanos() / pattern.slot().as_nanos()).max(1);
