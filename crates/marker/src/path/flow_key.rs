@@ -15,9 +15,10 @@ use tidemark_wire::ip::FiveTuple;
 /// universal string hashing is fast", 2014) of the sum: two sums get the same id, or ids with any other relation, for one
 /// key in 2^32. So whoever does not know the key can choose tuples as he likes: they meet no more often than by chance.
 #[derive(Clone, Copy)]
+#[repr(C)]
 pub struct FlowKey {
-    pairs: [[u64; 2]; 3],
     sum: [u64; 5],
+    pairs: [[u64; 2]; 3],
 }
 
 impl FlowKey {

@@ -62,7 +62,6 @@ pub struct UeCounters {
 #[repr(C, align(64))]
 pub struct Ue {
     first: Option<DrbMarker>,
-    key: FlowKey,
     counters: UeCounters,
     /// The QoS flows of the first DRB, by QFI.
     first_qfis: u64,
@@ -70,6 +69,8 @@ pub struct Ue {
     first_index: u8,
     /// Set up with the second DRB.
     others: Option<Box<Others>>,
+    /// Last, since reports don't need it and IPv4 only its first half.
+    key: FlowKey,
 }
 
 const NONE: u8 = u8::MAX;
