@@ -35,7 +35,7 @@ fn limit(instructions: u64) -> LibraryBenchmarkConfig {
     config
 }
 
-#[library_benchmark(config = limit(1_450))]
+#[library_benchmark(config = limit(880))]
 #[benches::standing(args = [4, 16, 1_024], setup = standing)]
 fn downlink(mut load: Load) -> Load {
     for _ in 0..CALLS {
@@ -44,7 +44,7 @@ fn downlink(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(1_820))]
+#[library_benchmark(config = limit(1_130))]
 #[benches::standing(args = [4, 16, 1_024], setup = standing)]
 fn downlink_and_pdu(mut load: Load) -> Load {
     for _ in 0..CALLS {
@@ -54,7 +54,7 @@ fn downlink_and_pdu(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(950))]
+#[library_benchmark(config = limit(1_120))]
 #[benches::standing(args = [4, 16, 1_024], setup = with_surplus)]
 fn report(mut load: Load) -> Load {
     for _ in 0..CALLS {
@@ -64,7 +64,7 @@ fn report(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(1_500))]
+#[library_benchmark(config = limit(1_060))]
 #[benches::standing(args = [4, 16, 1_024], setup = standing)]
 fn ack(mut load: Load) -> Load {
     for _ in 0..CALLS {
