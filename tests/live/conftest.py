@@ -161,7 +161,7 @@ def hang(limit):
 # What follows makes tests in real time fit for a machine that does other things as well. With LIVE_BRIEF set (`make test`) those that
 # are marked `full` are left out, and what is left when the time is over is skipped.
 BRIEF = "LIVE_BRIEF" in os.environ
-BUDGET_S = 300
+BUDGET_S = 420
 # What a test may take. Most take a few seconds, the longest of the selection one minute; `run` allows for one more that hangs twice.
 LIMIT_S = 120 if BRIEF else 300
 # These take longest. They go last, so that where time is short few are left out.
@@ -218,8 +218,9 @@ def words(report):
 
 
 def pytest_runtest_protocol(item, nextitem):
-    """A test that fails while others need the processors is tried again, and then skipped with that as reason. One that hangs twice, or fails
-    twice with the same words, fails whatever the others do: what a lack of time spoils is a figure, and another one each time."""
+    """A test that fails is tried again: the host of a virtual machine takes processors away without a sign of it. One that fails then, too, while
+    others need the processors, is skipped with that as reason; but one that hangs twice, or fails twice with the same words, fails whatever the
+    others do: what a lack of time spoils is a figure, and another one each time."""
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     said = None
     for attempt in range(1, ATTEMPTS + 1):
@@ -229,9 +230,9 @@ def pytest_runtest_protocol(item, nextitem):
         if not failed or stalled is None:
             break
         pressure = (stalled_us() - stalled) / 1e6 / (time.monotonic() - began)
-        if pressure < MOST_PRESSURE:
+        if pressure < MOST_PRESSURE and attempt == ATTEMPTS:
             break
-        reason = f"failed {attempt} times on a busy machine: something waited for a processor {pressure:.0%} of the time"
+        reason = f"failed {attempt} times: something waited for a processor {pressure:.0%} of the time"
         print(f"{item.nodeid}: {reason}\n{failed[0].longreprtext}")
         before, said = said, words(failed[0])
         if attempt == ATTEMPTS and (said is not None and said == before or any("Hang: not ended" in report.longreprtext for report in failed)):
