@@ -5,7 +5,7 @@
 //! that the caller means. Nobody ever waits; who comes second is told so.
 
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tidemark_marker::path::{FlowKey, Ue};
@@ -18,15 +18,20 @@ pub struct Instance {
     pub(crate) key: FlowKey,
     pub(crate) seed: u64,
     places: Box<[Place]>,
-    /// Places that no UE is in. Set-up and release wait for each other here; packets never come by.
-    free: Mutex<Vec<u32>>,
+    /// The first of the places that no UE is in. Set-up and release wait for each other here; packets never come by.
+    free: Mutex<u32>,
 }
+
+/// Behind the last free place.
+const NOWHERE: u32 = u32::MAX;
 
 /// A UE's place. Aligned, so that UEs of different threads share no cache line.
 #[repr(align(64))]
 struct Place {
     /// The generation, twice; plus one while somebody is inside.
     state: AtomicU64,
+    /// The next free place, while this one is free; whoever holds the lock of the first one may look.
+    next_free: AtomicU32,
     ue: UnsafeCell<Option<Ue>>,
 }
 
@@ -74,24 +79,24 @@ impl Place {
 impl Instance {
     /// Room for `capacity` UEs.
     pub(crate) fn new(capacity: u32, secret: &[u8; 16], seed: u64) -> Self {
-        let place = |_| Place { state: AtomicU64::new(1 << 1), ue: UnsafeCell::new(None) };
-        Self {
-            key: FlowKey::new(secret),
-            seed,
-            places: (0..capacity).map(place).collect(),
-            free: Mutex::new((0..capacity).rev().collect()),
-        }
+        let next = |index| if index < capacity { index } else { NOWHERE };
+        let place = |index| Place {
+            state: AtomicU64::new(1 << 1),
+            next_free: AtomicU32::new(next(index + 1)),
+            ue: UnsafeCell::new(None),
+        };
+        Self { key: FlowKey::new(secret), seed, places: (0..capacity).map(place).collect(), free: Mutex::new(next(0)) }
     }
 
     /// Gives a new UE a place.
     pub(crate) fn add(&self) -> Result<UeId, Status> {
         let mut free = self.free();
-        let index = *free.last().ok_or(Status::Full)?;
-        let place = &self.places[index as usize];
+        let index = *free;
+        let place = self.places.get(index as usize).ok_or(Status::Full)?;
         let generation = (place.state.load(Ordering::Relaxed) >> 1) as u32;
         // Busy only if somebody made up a handle that was not given out yet.
         *place.enter(generation)?.place() = Some(Ue::new(self.key));
-        free.pop();
+        *free = place.next_free.load(Ordering::Relaxed);
         Ok(UeId { bits: u64::from(generation) << 32 | u64::from(index) })
     }
 
@@ -103,7 +108,10 @@ impl Instance {
         let generation = ((inside.next >> 1) as u32).wrapping_add(1).max(1);
         inside.next = u64::from(generation) << 1;
         drop(inside);
-        self.free().push(id.index());
+        let mut free = self.free();
+        self.places[id.index() as usize].next_free.store(*free, Ordering::Relaxed);
+        *free = id.index();
+        drop(free);
         drop(ue);
         Ok(())
     }
@@ -129,10 +137,10 @@ impl Instance {
     /// Bytes that an instance of this capacity takes before any DRB is set up.
     #[cfg(test)]
     const fn bytes(capacity: usize) -> usize {
-        size_of::<Self>() + capacity * (size_of::<Place>() + size_of::<u32>())
+        size_of::<Self>() + capacity * size_of::<Place>()
     }
 
-    fn free(&self) -> MutexGuard<'_, Vec<u32>> {
+    fn free(&self) -> MutexGuard<'_, u32> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -189,6 +197,19 @@ mod tests {
             let refused = instance.enter(UeId { bits }).and_then(|mut inside| inside.ue().map(drop));
             assert_eq!(refused, Err(Status::NoUe), "{bits:x}");
         }
+    }
+
+    #[test]
+    fn places_that_were_left_are_given_again_and_no_others() {
+        let instance = instance(3);
+        let ues: Vec<_> = (0..3).map(|_| instance.add().unwrap()).collect();
+        assert_eq!(instance.add(), Err(Status::Full));
+        instance.remove(ues[2]).unwrap();
+        instance.remove(ues[0]).unwrap();
+        let again: Vec<_> = (0..2).map(|_| instance.add().unwrap().index()).collect();
+        assert_eq!(again, [ues[0].index(), ues[2].index()]);
+        assert_eq!(instance.add(), Err(Status::Full));
+        assert!(instance.enter(ues[1]).is_ok());
     }
 
     #[test]
