@@ -143,6 +143,9 @@ impl<T: Inspect> Inspect for &mut T {
     fn five_tuple(&self, flow: FlowId) -> FlowId {
         (**self).five_tuple(flow)
     }
+    fn selectors(&self) -> Option<Selectors> {
+        (**self).selectors()
+    }
     #[inline]
     fn tcp(&self) -> Option<TcpView> {
         (**self).tcp()
@@ -156,6 +159,34 @@ impl<T: Inspect> Inspect for &mut T {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_payload_that_lies_elsewhere_shows_all_that_it_has() {
+        #[derive(Default)]
+        struct Whole(Option<TcpFeedback>);
+        impl Inspect for Whole {
+            fn five_tuple(&self, flow: FlowId) -> FlowId {
+                FlowId(flow.0 + 1)
+            }
+            fn selectors(&self) -> Option<Selectors> {
+                let any = core::net::Ipv4Addr::UNSPECIFIED.into();
+                Some(Selectors { source: any, destination: any, protocol: 6, ports: None, dscp: Dscp(0) })
+            }
+            fn tcp(&self) -> Option<TcpView> {
+                Some(TcpView { flags: TcpFlags::default(), seq: 0, ack: 0, payload: 0, accecn: None })
+            }
+            fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
+                self.0 = Some(feedback);
+            }
+        }
+        fn shown(mut payload: impl Inspect) -> (FlowId, bool, bool) {
+            payload.set_tcp_feedback(TcpFeedback::Classic { ece: true });
+            (payload.five_tuple(FlowId(1)), payload.selectors().is_some(), payload.tcp().is_some())
+        }
+        let mut whole = Whole::default();
+        assert_eq!(shown(&mut whole), (FlowId(2), true, true));
+        assert_eq!(whole.0, Some(TcpFeedback::Classic { ece: true }));
+    }
 
     #[test]
     fn the_ace_field_reads_ae_cwr_ece_from_high_to_low() {

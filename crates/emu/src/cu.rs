@@ -155,10 +155,10 @@ impl Cu {
                 return Err(Error::DeviceGone { device: self.core.name().into() });
             }
             for _ in 0..BATCH {
-                let Some(length) = self.core.read(&mut buffer).map(|length| length.filter(|_| !core.is_empty()))?
-                else {
+                if core.is_empty() {
                     break;
-                };
+                }
+                let Some(length) = self.core.read(&mut buffer)? else { break };
                 self.downlink(&mut buffer[..length]);
             }
             for _ in 0..BATCH {
