@@ -26,6 +26,7 @@ impl<P: Inspect> Cell<P> {
     }
 
     fn admit(&mut self, now: Instant, id: UeId, index: u32, mut packet: Packet<P>) {
+        self.gather(now, id, index, &packet);
         let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
         let drb = &mut self.drbs[index as usize];
         let f1u = &self.config.f1u;
@@ -68,6 +69,35 @@ impl<P: Inspect> Cell<P> {
             self.activate(now, index);
         } else {
             self.f1_down.push_back((now + f1u.delay, index, sn, packet));
+        }
+    }
+
+    /// What the CU knows of the packet's connection is kept by the bearer that shows to be its own.
+    fn gather(&mut self, now: Instant, id: UeId, index: u32, packet: &Packet<P>) {
+        let Some(ue) = self.ues.get(id.0 as usize) else { return };
+        if ue.drbs.len() > 1 && self.drbs[index as usize].marker.claims(packet) {
+            let mut drbs = ue.drbs.clone();
+            if let Some(kept) = drbs.find_map(|other| self.drbs[other as usize].marker.release(packet)) {
+                self.drbs[index as usize].marker.adopt(now, kept);
+            }
+        }
+    }
+
+    /// A packet leaves the CU towards the core: the marker of the bearer that keeps its connection writes the feedback.
+    pub(crate) fn handle_from_ue(&mut self, now: Instant, id: u32, index: u32, packet: &mut Packet<P>) {
+        let mut drbs = self.ues[id as usize].drbs.clone();
+        let keeper = match drbs.len() {
+            1 => index,
+            _ => drbs.find(|drb| self.drbs[*drb as usize].marker.keeps(packet)).unwrap_or(index),
+        };
+        // It came by its own bearer's tunnel, whoever's marker looks at it.
+        let came_by = self.drbs[index as usize].id;
+        if let Some(observer) = &mut self.observer {
+            observer(now, came_by, Passage::UplinkFromUe(packet));
+        }
+        self.drbs[keeper as usize].marker.handle_uplink(now, packet);
+        if let Some(observer) = &mut self.observer {
+            observer(now, came_by, Passage::UplinkToCore(packet));
         }
     }
 

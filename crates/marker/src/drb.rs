@@ -114,7 +114,7 @@ pub struct DrbMarker {
     backlog: Backlog,
     last_l4s: Option<Instant>,
     last_classic: Option<Instant>,
-    flows: FlowTable,
+    pub(crate) flows: FlowTable,
     probability: Probability,
     short_circuit: bool,
     law: Law,
@@ -193,9 +193,7 @@ impl DrbMarker {
             tcp = packet.payload.tcp();
             if let Some(tcp) = &tcp {
                 flow.handshake(now, tcp, true);
-                if self.short_circuit {
-                    flow.feedback.downlink(tcp);
-                }
+                flow.feedback.downlink(tcp);
             }
             (segment, rtt, known) = (u64::from(flow.largest), flow.rtt(), flow.class);
         }
@@ -307,9 +305,6 @@ impl DrbMarker {
         if let Some(flow) = flow {
             flow.uplink(now);
             flow.handshake(now, &tcp, false);
-            if !self.short_circuit {
-                return;
-            }
             if let Some(feedback) = flow.feedback.uplink(&tcp) {
                 packet.payload.set_tcp_feedback(feedback);
                 self.tally.rewritten_acks += 1;
@@ -353,11 +348,6 @@ impl DrbMarker {
     pub(crate) fn warm_uplink(&self) {
         self.flows.warm();
         black_box((self.short_circuit, self.tally.rewritten_acks));
-    }
-
-    /// True if the flow is remembered.
-    pub(crate) fn knows(&self, flow: FlowId) -> bool {
-        self.flows.contains(flow)
     }
 
     /// True while a queue stands and the last report is too old to say how long: the caller may set the polling

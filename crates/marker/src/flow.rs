@@ -101,6 +101,11 @@ impl Flow {
         }
     }
 
+    /// True once the connection's opening was seen, and with it what its ends agreed on.
+    fn is_opened(&self) -> bool {
+        self.opening != Opening::Unseen
+    }
+
     fn is_lasting(&self) -> bool {
         self.packets >= LASTING
     }
@@ -142,9 +147,20 @@ impl FlowTable {
         Some(&mut set.flows[way])
     }
 
-    pub(crate) fn contains(&self, id: FlowId) -> bool {
+    /// True for a flow whose opening was seen.
+    pub(crate) fn knows_opening(&self, id: FlowId) -> bool {
         let (index, own) = self.place(id);
-        self.sets[index].find(id, own).is_some()
+        let set = &self.sets[index];
+        set.find(id, own).is_some_and(|way| set.flows[way].is_opened())
+    }
+
+    /// A flow whose opening was seen is remembered elsewhere from now on.
+    pub(crate) fn release(&mut self, id: FlowId) -> Option<Flow> {
+        let (index, own) = self.place(id);
+        let set = &mut self.sets[index];
+        let way = set.find(id, own).filter(|way| set.flows[*way].is_opened())?;
+        set.ids[way] = None;
+        Some(set.flows[way])
     }
 
     /// The flow, remembered from now on where there is room.

@@ -39,6 +39,7 @@ extern crate alloc;
 extern crate std;
 
 mod backlog;
+mod bearers;
 mod busy;
 mod config;
 mod drb;
@@ -54,6 +55,7 @@ mod shortcircuit;
 mod stamps;
 mod verdict;
 
+pub use bearers::ReleasedFlow;
 pub use config::{ConfigError, MarkerConfig};
 pub use drb::{Counters, DrbMarker, Estimate};
 pub use dual_queue::{Dequeued, DualQueue, DualQueueConfig, DualScheduler};

@@ -149,3 +149,17 @@ fn ues_with_several_bearers() {
     ]);
     assert!(tally.dedicated > 200 && tally.rewritten > 100 && tally.left[1] > 10 && tally.handovers == 2, "{tally:?}");
 }
+
+/// A filter for the ECN field parts each connection: its opening and acknowledgements take the default bearer, its data the L4S
+/// one, whose marks go into those acknowledgements.
+#[test]
+fn connections_that_a_filter_for_the_ecn_field_parts() {
+    let l4s = r#"{ qos_flow = [{ qfi = 2, five_qi = 80, filter = [{ ecn = ["ect1", "ce"] }] }] }"#;
+    // Answers take the bearer of what they answer, or one of their own.
+    let answers =
+        r#"{ qos_flow = [{ qfi = 3, filter = [{ ecn = ["not-ect"], direction = "uplink", precedence = 1 }] }] }"#;
+    for drbs in [l4s.to_string(), format!("{l4s}, {answers}")] {
+        let tally = replayed(&[&format!("ue.*.drb=[{drbs}]"), "duration=5 s"]);
+        assert!(tally.dedicated > 300 && tally.handovers == 2, "{tally:?}");
+    }
+}

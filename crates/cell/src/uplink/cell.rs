@@ -6,7 +6,6 @@ use tidemark_marker::Verdict;
 use super::{Arrived, Control};
 use crate::cell::Cell;
 use crate::config::RlcMode;
-use crate::observe::Passage;
 use crate::output::{DelaySplit, DropReason, Output, UeId};
 use crate::qos::Mapped;
 use crate::radio::slots::SYMBOLS_PER_SLOT;
@@ -232,14 +231,7 @@ impl<P: Inspect> Cell<P> {
                 return;
             }
         }
-        let drb = &mut self.drbs[drb as usize];
-        if let Some(observer) = &mut self.observer {
-            observer(now, drb.id, Passage::UplinkFromUe(&packet));
-        }
-        drb.marker.handle_uplink(now, &mut packet);
-        if let Some(observer) = &mut self.observer {
-            observer(now, drb.id, Passage::UplinkToCore(&packet));
-        }
+        self.handle_from_ue(now, id, drb, &mut packet);
         self.outputs.push_back(Output::Uplink { at: now, ue: UeId(id), qfi, packet, delay });
     }
 

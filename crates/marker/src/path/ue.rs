@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::hint::black_box;
 
-use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet, Stream, TcpFeedback, TcpView};
+use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet, Stream};
 use tidemark_wire::{View, tcp};
 
 use crate::config::{ConfigError, MarkerConfig};
@@ -18,8 +18,6 @@ pub struct DrbId(pub u8);
 
 const DRBS: usize = 32;
 const QFIS: usize = 64;
-/// Uplink SYNs that wait for the answer that shows their flow's DRB.
-const SYNS: usize = 8;
 
 /// Why a DRB could not be set up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -80,28 +78,12 @@ struct Others {
     /// DRB index by QFI; `NONE` where there is none, and for those of the first DRB.
     carriers: [u8; QFIS],
     drbs: [Option<Box<DrbMarker>>; DRBS],
-    syns: Syns,
 }
 
 impl Default for Others {
     fn default() -> Self {
-        Self { carriers: [NONE; QFIS], drbs: [const { None }; DRBS], syns: Syns::default() }
+        Self { carriers: [NONE; QFIS], drbs: [const { None }; DRBS] }
     }
-}
-
-/// The last uplink SYNs of a UE with several DRBs.
-#[derive(Default)]
-struct Syns {
-    waiting: [Option<Syn>; SYNS],
-    next: usize,
-}
-
-/// An uplink SYN.
-#[derive(Clone, Copy)]
-struct Syn {
-    at: Instant,
-    flow: FlowId,
-    tcp: TcpView,
 }
 
 impl Ue {
@@ -196,16 +178,8 @@ impl Ue {
     #[inline]
     pub fn downlink(&mut self, now: Instant, qfi: u8, packet: &mut [u8]) -> Verdict {
         self.counters.downlink += 1;
-        let is_first = qfi < 64 && self.first_qfis >> qfi & 1 == 1;
-        let (marker, syns) = match &mut self.others {
-            None => (self.first.as_mut().filter(|_| is_first), None),
-            Some(others) if is_first => (self.first.as_mut(), Some(&mut others.syns)),
-            Some(others) => {
-                let Others { carriers, drbs, syns } = &mut **others;
-                (carried(carriers, drbs, qfi), Some(syns))
-            }
-        };
-        let Some(marker) = marker else {
+        let has_several = self.others.is_some();
+        let Some(mut marker) = carrier(&mut self.first, self.first_qfis, &mut self.others, qfi) else {
             self.counters.unknown_qfi += 1;
             return Verdict::Pass;
         };
@@ -219,11 +193,15 @@ impl Ue {
         let flow = self.key.flow(&headers.five_tuple);
         let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
         let packet = Packet { flow, size, ecn, payload: &mut view };
-        if let Some(syns) = syns
-            && let Some(syn) = syns.take(flow)
-        {
-            let mut seen = Packet { flow, size: Bytes::ZERO, ecn: packet.ecn, payload: Seen(syn.tcp) };
-            marker.handle_uplink(syn.at, &mut seen);
+        if has_several && marker.claims(&packet) {
+            let kept = markers(&mut self.first, &mut self.others).find_map(|marker| marker.release(&packet));
+            match carrier(&mut self.first, self.first_qfis, &mut self.others, qfi) {
+                Some(again) => marker = again,
+                None => return Verdict::Pass,
+            }
+            if let Some(kept) = kept {
+                marker.adopt(now, kept);
+            }
         }
         let verdict = marker.handle_downlink(now, &packet, None);
         if verdict == Verdict::Mark {
@@ -303,19 +281,16 @@ impl Ue {
         let flow = self.key.flow(&headers.five_tuple.reversed());
         let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
         let mut packet = Packet { flow, size, ecn, payload: &mut view };
-        let Some(others) = self.others.as_deref_mut() else {
+        if self.others.is_none() {
             if let Some(marker) = &mut self.first {
                 marker.handle_uplink(now, &mut packet);
             }
             return;
-        };
-        let Some(tcp) = packet.payload.tcp() else { return };
-        // Which DRB carries the flow downwards shows when its first downlink packet comes.
-        let mut markers = self.first.iter_mut().chain(others.drbs.iter_mut().flatten().map(Box::as_mut));
-        if let Some(marker) = markers.find(|marker| marker.knows(flow)) {
+        }
+        // A connection that no DRB keeps yet waits with the first one for its answer.
+        let keeper = self.markers().position(|marker| marker.keeps(&packet)).unwrap_or(0);
+        if let Some(marker) = self.markers().nth(keeper) {
             marker.handle_uplink(now, &mut packet);
-        } else if tcp.flags.syn && !tcp.flags.ack {
-            others.syns.keep(Syn { at: now, flow, tcp });
         }
     }
 
@@ -361,44 +336,35 @@ impl Ue {
     }
 
     fn markers(&mut self) -> impl Iterator<Item = &mut DrbMarker> {
-        let others = self.others.iter_mut().flat_map(|others| others.drbs.iter_mut().flatten());
-        self.first.iter_mut().chain(others.map(Box::as_mut))
+        markers(&mut self.first, &mut self.others)
     }
 }
 
-/// The marker of the DRB that carries a QoS flow, and is not the UE's first.
-#[cold]
-fn carried<'a>(
-    carriers: &[u8; QFIS],
-    drbs: &'a mut [Option<Box<DrbMarker>>; DRBS],
+/// A UE's markers.
+fn markers<'a>(
+    first: &'a mut Option<DrbMarker>,
+    others: &'a mut Option<Box<Others>>,
+) -> impl Iterator<Item = &'a mut DrbMarker> {
+    let others = others.iter_mut().flat_map(|others| others.drbs.iter_mut().flatten());
+    first.iter_mut().chain(others.map(Box::as_mut))
+}
+
+/// The marker of the DRB that carries a QoS flow.
+#[inline]
+fn carrier<'a>(
+    first: &'a mut Option<DrbMarker>,
+    first_qfis: u64,
+    others: &'a mut Option<Box<Others>>,
     qfi: u8,
 ) -> Option<&'a mut DrbMarker> {
+    if qfi < 64 && first_qfis >> qfi & 1 == 1 {
+        return first.as_mut();
+    }
+    let Others { carriers, drbs } = others.as_deref_mut()?;
     let carrier = *carriers.get(usize::from(qfi))?;
     drbs.get_mut(usize::from(carrier))?.as_deref_mut()
 }
 
 fn index(drb: DrbId) -> Option<usize> {
     (1..=DRBS as u8).contains(&drb.0).then(|| usize::from(drb.0) - 1)
-}
-
-impl Syns {
-    fn keep(&mut self, syn: Syn) {
-        self.waiting[self.next] = Some(syn);
-        self.next = (self.next + 1) % SYNS;
-    }
-
-    /// The SYN that the flow's first downlink packet answers.
-    fn take(&mut self, flow: FlowId) -> Option<Syn> {
-        self.waiting.iter_mut().find(|syn| syn.is_some_and(|syn| syn.flow == flow))?.take()
-    }
-}
-
-/// A TCP header that was seen before.
-struct Seen(TcpView);
-
-impl Inspect for Seen {
-    fn tcp(&self) -> Option<TcpView> {
-        Some(self.0)
-    }
-    fn set_tcp_feedback(&mut self, _: TcpFeedback) {}
 }
