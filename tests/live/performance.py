@@ -14,6 +14,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RELEASE = ROOT / "target/release"
 UE, SECONDS = "100.96.0.2", 6
+# What the preset carries; beyond it the same cell has a band of its own for the downlink (FDD).
+MOST_TDD = 1500
 # A socket that takes packets and is never read: the receiver costs nothing.
 SINK = ["python3", "-c", "import socket, time; s = socket.socket(2, 2); s.bind(('', 9)); time.sleep(%d)" % (SECONDS + 2)]
 
@@ -28,6 +30,8 @@ def through_cell(rate):
     with tempfile.TemporaryDirectory() as folder:
         # So good a channel that no block fails: what is lost, the machine lost.
         options = ["--cell", "5g-wide", "--set", "ue.0.channel.snr_db=50", "--set", "marker.law=l4span", "--out", folder]
+        if rate > MOST_TDD:
+            options += ["--set", "cell.duplex=fdd"]
         cell = subprocess.Popen([RELEASE / "tidemark", "shell", *options, "--", *SINK], stderr=subprocess.PIPE)
         sent = load(rate)
         cell.communicate(timeout=30)
@@ -67,7 +71,7 @@ def main():
     print(f"forwarder that does nothing: mean ping {pings():.0f} us")
     print("| offered Mbit/s | packets/s | forwarder: lost | processor % | cell: lost | processor % | late p50 us | p99 | p99.9 | max |")
     print("| --- " * 10 + "|")
-    for offered in (40, 200, 600, 1000, 1200, 1500):
+    for offered in (40, 200, 600, 1000, 1200, MOST_TDD, 1800, 2100):
         nothing = through_forwarder(offered)
         sent, lost, busy, late = through_cell(offered)
         row = [f"{rate(sent):.0f}", f"{sent['sent'] / sent['seconds']:.0f}", nothing[1], f"{nothing[2] * 100:.0f}",

@@ -3,6 +3,7 @@
 import http.server
 import json
 import pathlib
+import shlex
 import shutil
 import subprocess
 import threading
@@ -10,7 +11,8 @@ import time
 
 import pytest
 
-from conftest import GATEWAY
+from conftest import GATEWAY, needs
+from test_iperf3 import LAWS, serve
 
 PAGE = pathlib.Path(__file__).parent / "webrtc" / "call.html"
 SECONDS, WARMUP = 22, 8
@@ -55,12 +57,13 @@ def browser(profile, role):
     ]  # fmt: skip
 
 
-def call(shell, folder, video, *options):
-    """A call to a UE; gives the cell's summary and both ends' statistics."""
+def call(shell, folder, video, *options, beside=""):
+    """A call to a UE that runs the shell command `beside` at the same time; gives the cell's summary and both ends' statistics."""
     # A narrow cell: 7.3 Mbit/s, below what the encoder would like to send.
+    receiver = shlex.join(["timeout", str(SECONDS), *browser(folder / "receiver", "receiver")])
     cell = shell(
         "--cell", "5g-static", "--round-trip", "20 ms", "--set", "cell.prbs=10", "--set", f"warmup={WARMUP} s", *options,
-        command=["timeout", str(SECONDS), *browser(folder / "receiver", "receiver")], out=folder / "out",
+        command=["sh", "-c", f"{beside} exec {receiver}"], out=folder / "out",
     )  # fmt: skip
     deadline = time.monotonic() + 10
     while True:
@@ -99,15 +102,17 @@ def unmarked():
     return {}
 
 
-def checked(shell, folder, video, *options):
-    """A call's queue delay p95, rate and marks; its ECN must have been kept from end to end."""
-    summary, sender, receiver = call(shell, folder, video, *options)
+def checked(shell, folder, video, *options, beside=""):
+    """Queue delay p95, rate and marks of a call's cell; the call's ECN must have been kept from end to end."""
+    summary, sender, receiver = call(shell, folder, video, *options, beside=beside)
     ue, inbound, remote = summary["ues"][0], of_type(receiver, "inbound-rtp"), of_type(sender, "remote-inbound-rtp")
     ecn = {key: value for key, value in {**inbound, **remote}.items() if "Ect1" in key or "Ce" in key}
     outbound = of_type(sender, "outbound-rtp")
-    print(video, options, ue["queue_ms"], ue["throughput_mbps"], ue["marked"], outbound.get("framesPerSecond"), ecn)
-    assert outbound["packetsSentWithEct1"] > 1000
-    assert inbound["packetsReceivedWithEct1"] > 1000
+    received = 8e-6 * inbound["bytesReceived"] / SECONDS
+    print(video, options, ue["queue_ms"], ue["throughput_mbps"], ue["marked"], received, outbound.get("framesPerSecond"), ecn)
+    # A call that a download starves sends no more than some hundred.
+    assert outbound["packetsSentWithEct1"] > 100
+    assert inbound["packetsReceivedWithEct1"] + inbound["packetsReceivedWithCe"] > 100
     assert remote["packetsWithBleachedEct1Marking"] == 0
     assert (inbound["packetsReceivedWithCe"] > 0) == (ue["marked"] > 0)
     return ue["queue_ms"]["p95"], ue["throughput_mbps"], ue["marked"]
@@ -122,4 +127,25 @@ def test_marking_shortens_the_queue_of_a_call(shell, tmp_path, unmarked, kind, l
     without, with_law = unmarked[kind], checked(shell, tmp_path / law, video, "--set", f"marker.law={law}")
     assert without[2] == 0 and with_law[2] > 0
     assert with_law[0] * shorter < without[0], (without, with_law)
+    assert with_law[1] > 0.6 * without[1], (without, with_law)
+
+
+@pytest.mark.parametrize("law", ["l4span", pytest.param("ramp", marks=pytest.mark.full)])
+def test_a_call_beside_a_download_keeps_its_delay(shell, tmp_path, law):
+    # What a phone does: a call while CUBIC, with classic ECN, loads something over the same bearer. Twice the call's cell.
+    needs("iperf3")
+    download = f"echo 1 > /proc/sys/net/ipv4/tcp_ecn; iperf3 --client {GATEWAY} --reverse --time {SECONDS} --congestion cubic > /dev/null &"
+
+    def beside_a_download(law):
+        server = serve()
+        try:
+            options = ["--set", "cell.prbs=20", "--set", f"marker.law={law}", *LAWS[law]]
+            return checked(shell, tmp_path / law, VIDEOS["call"][0], *options, beside=download)
+        finally:
+            server.terminate()
+            server.communicate(timeout=10)
+
+    without, with_law = beside_a_download("none"), beside_a_download(law)
+    assert without[2] == 0 and with_law[2] > 0
+    assert with_law[0] * 5 < without[0], (without, with_law)
     assert with_law[1] > 0.6 * without[1], (without, with_law)

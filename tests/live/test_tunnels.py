@@ -237,7 +237,8 @@ def test_wrong_tunnels_are_named():
     n3 = ["n3", "--bind", GNB, "--upf", UPF]
     assert "peer-teid is missing" in said(*n3, "--session", "teid=1")
     assert "named twice" in said(*n3, "--session", SESSION, "--session", SESSION)
-    assert "1 UEs, and 2 tunnels" in said(*n3, "--session", SESSION, "--session", "teid=5,peer-teid=6", "--", "true")
+    assert "1 UEs, and 2 sessions" in said(*n3, "--session", SESSION, "--session", "teid=5,peer-teid=6", "--", "true")
+    assert "1 bearers, and 2 tunnels" in said("du", "--bind", GNB, "--cu", UPF, "--tunnel", SESSION, "--tunnel", "teid=5,peer-teid=6")
     assert "is no address" in said("du", "--bind", GNB, "--cu", "elsewhere", "--tunnel", SESSION)
 
 
@@ -265,6 +266,52 @@ def download_through_two_halves(folder, law, *settings):
         cu.terminate()
         out, _ = cu.communicate(timeout=10)
     return json.loads(out), json.loads((folder / "summary.json").read_text())["ues"][0]
+
+
+def test_l4s_has_a_bearer_of_its_own_through_both_halves(tmp_path, nothing_left):
+    needs("iperf3")
+    # The CU's packet filter steers ECT(1) to the second bearer, which has a law; CUBIC fills the first one's queue, which has none.
+    scenario = tmp_path / "gnb.toml"
+    scenario.write_text("""
+name = "gnb"
+duration = "30 s"
+warmup = "3 s"
+marker = { law = "none" }
+[[ue]]
+name = "ue"
+channel = { model = "static" }
+[[ue.drb]]
+marker = { law = "l4span" }
+qos_flow = [{ qfi = 4, five_qi = 80, filter = [{ ecn = ["ect1", "ce"] }] }]
+""")
+    cu_tunnels, du_tunnels = (
+        [option for n in (1, 2) for option in ("--tunnel", f"teid=0x{own}00{n},peer-teid=0x{peer}00{n}")] for own, peer in ((3, 4), (4, 3))
+    )
+    cu = subprocess.Popen([TIDEMARK, "cu", scenario, "--bind", GNB, "--du", UPF, *cu_tunnels], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert "--number 0" in cu.stderr.readline()
+    iperf3 = subprocess.Popen(["iperf3", "--server", "--one-off"], stdout=subprocess.DEVNULL)
+    prague = subprocess.Popen([TIDEMARK, "send", "--listen", "4100", "--time", "9 s"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: ":5201" in subprocess.getoutput("ss -Hltn") and ":4100" in subprocess.getoutput("ss -Hlun"), "a server does not listen")
+    clients = f"iperf3 --client {GATEWAY} --reverse --time 9 --congestion cubic > /dev/null & {TIDEMARK} receive {GATEWAY}:4100 --time '9 s' > /dev/null; wait"
+    try:
+        du = subprocess.run(
+            [TIDEMARK, "du", scenario, "--bind", UPF, "--cu", GNB, *du_tunnels, "--out", tmp_path / "out", "--", "sh", "-c", clients],
+            capture_output=True, text=True, timeout=40,
+        )  # fmt: skip
+        assert du.returncode == 0, du
+    finally:
+        for process in (iperf3, prague):
+            process.terminate()
+            process.wait()
+        cu.terminate()
+        counted = json.loads(cu.communicate(timeout=10)[0])
+    summary = json.loads((tmp_path / "out/summary.json").read_text())
+    default, l4s = summary["bearers"]
+    print(counted, default, l4s)
+    # Round robin halves the cell between them, and the queues have nothing to do with each other.
+    assert min(default["throughput_mbps"], l4s["throughput_mbps"]) > 15
+    assert counted["marked"] > 0 and counted["dropped"] == 0
+    assert l4s["queue_ms"]["p95"] * 5 < default["queue_ms"]["p95"]
 
 
 @pytest.mark.full

@@ -223,10 +223,10 @@ impl<P: Inspect> Cell<P> {
         !self.outputs.is_empty()
     }
 
-    /// What the DU would report of a UE's default bearer now; `None` if there is no such UE. For a CU that is somewhere else: SNs are
-    /// those of this cell, which numbers what it accepts.
-    pub fn delivery_status(&self, ue: UeId) -> Option<DeliveryStatus> {
-        let drb = self.ues.get(ue.0 as usize)?.drbs.start;
+    /// What the DU would report of a UE's bearer with this DRB identity, from 1, now; `None` if there is none. For a CU that is somewhere
+    /// else: SNs are those of this cell, which numbers what it accepts.
+    pub fn delivery_status(&self, ue: UeId, drb: u8) -> Option<DeliveryStatus> {
+        let drb = self.ues.get(ue.0 as usize)?.drbs.clone().nth(usize::from(drb).checked_sub(1)?)?;
         Some(self.drbs[drb as usize].current_status())
     }
 

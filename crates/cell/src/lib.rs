@@ -54,8 +54,8 @@ pub use network::{DeployedConfig, Network, NetworkConfig};
 pub use observe::{BearerId, Observer, Passage, Sdu};
 pub use output::{CellStats, DelaySplit, DrbStats, DropReason, Output, UeId, UeStats};
 pub use qos::{
-    Characteristics, DEFAULT_QFI, DrbConfig, EcnField, FilterDirection, PacketFilter, PortRange, Prefix, Protocol,
-    QosFlowConfig, Resource, TrafficClass,
+    Characteristics, DEFAULT_QFI, DrbConfig, EcnField, FilterDirection, Mapped, PacketFilter, PortRange, Prefix,
+    Protocol, QosFlowConfig, Resource, Sdap, TrafficClass,
 };
 pub use scheduler::{DelayBasedConfig, ProportionalFairConfig, SchedulerConfig};
 pub use uplink::{BsrFormat, ConfiguredGrant, UplinkConfig};

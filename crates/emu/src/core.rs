@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use tidemark_cell::UeId;
+
 use crate::error::Error;
 use crate::f1u::F1u;
 use crate::n3::N3;
@@ -28,8 +30,11 @@ pub(crate) enum Label {
         qfi: u8,
         reflective: bool,
     },
-    /// Its PDCP SN, by a CU.
-    Sn(u32),
+    /// Its tunnel, which stands for its bearer, and its PDCP SN, by a CU.
+    Pdu {
+        tunnel: usize,
+        sn: u32,
+    },
 }
 
 /// What came from there.
@@ -85,7 +90,7 @@ impl Core {
         let taken = match self {
             Self::Tun(tun) => return tun.write(packet),
             Self::N3(n3) => n3.send(ue, qfi, packet),
-            Self::F1u(f1u) => f1u.send(ue, packet),
+            Self::F1u(f1u) => f1u.send(UeId(ue), qfi, packet),
         };
         Ok(if taken { Written::Done } else { Written::Refused })
     }

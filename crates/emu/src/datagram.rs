@@ -22,7 +22,7 @@ pub(crate) enum Direction {
 }
 
 /// The flow of what cannot be read.
-const NO_FLOW: FlowId = FlowId(u32::MAX);
+pub(crate) const NO_FLOW: FlowId = FlowId(u32::MAX);
 /// Buffers kept for reuse.
 const KEPT: usize = 4_096;
 
@@ -75,9 +75,7 @@ impl Reader {
 
 impl Inspect for Datagram {
     fn selectors(&self) -> Option<Selectors> {
-        let Headers { five_tuple, dscp, .. } = Headers::parse(&self.bytes).ok()?;
-        let FiveTuple { source, destination, protocol, ports } = five_tuple;
-        Some(Selectors { source, destination, protocol, ports, dscp })
+        Headers::parse(&self.bytes).ok().map(|headers| selectors(&headers))
     }
     fn tcp(&self) -> Option<TcpView> {
         let segment = self.bytes.get(self.tcp.clone()?)?;
@@ -89,6 +87,20 @@ impl Inspect for Datagram {
             segment.set_feedback(feedback);
         }
     }
+}
+
+/// A packet's header where only packet filters read it.
+pub(crate) struct Header(pub(crate) Option<Headers>);
+
+impl Inspect for Header {
+    fn selectors(&self) -> Option<Selectors> {
+        self.0.as_ref().map(selectors)
+    }
+}
+
+fn selectors(headers: &Headers) -> Selectors {
+    let FiveTuple { source, destination, protocol, ports } = headers.five_tuple;
+    Selectors { source, destination, protocol, ports, dscp: headers.dscp }
 }
 
 #[cfg(test)]

@@ -81,8 +81,6 @@ struct State<O> {
     commands: Receiver<Command>,
     /// One-way delay between core and gNB.
     wire: Duration,
-    /// Bytes that each UE's RLC queue takes.
-    limits: Vec<u64>,
     wire_down: VecDeque<(Instant, UeId, Packet<Stamped>)>,
     wire_up: VecDeque<(Instant, (UeId, u8), Packet<Stamped>)>,
     sample_interval: Duration,
@@ -130,7 +128,6 @@ impl<O: Observer> Driver<O> {
             observer,
             commands,
             wire: link.wire,
-            limits: plan.ues.iter().map(queue_limit).collect(),
             wire_down: VecDeque::new(),
             wire_up: VecDeque::new(),
             sample_interval,
@@ -290,12 +287,14 @@ impl<O: Observer> State<O> {
 
     /// A packet comes to the gNB.
     fn enter(&mut self, now: Instant, ue: UeId, packet: Packet<Stamped>, ports: &Ports) -> Result<(), Error> {
-        if let (Core::F1u(f1u), Label::Sn(sn)) = (&ports.core, packet.payload.label) {
-            f1u.accepted(ue.0, sn);
-        }
-        match packet.payload.label {
-            Label::QosFlow { qfi, reflective } => self.cell.handle_qos_flow(now, ue, (qfi, reflective), packet),
-            Label::None | Label::Sn(_) => self.cell.handle_downlink(now, ue, packet),
+        match (&ports.core, packet.payload.label) {
+            (_, Label::QosFlow { qfi, reflective }) => self.cell.handle_qos_flow(now, ue, (qfi, reflective), packet),
+            // What answers comes up on the same bearer, as where the CU's rules are the cell's own.
+            (Core::F1u(f1u), Label::Pdu { tunnel, sn }) => {
+                let qfi = f1u.accepted(tunnel, sn);
+                self.cell.handle_qos_flow(now, ue, (qfi, true), packet);
+            }
+            _ => self.cell.handle_downlink(now, ue, packet),
         }
         // A packet that is refused is so at once.
         self.drain(ports)
@@ -383,8 +382,10 @@ impl<O: Observer> State<O> {
                     self.observer.seen(at, &Seen::Recommended { ue, octets });
                 }
                 Output::Dropped { at, ue, packet, reason } => {
-                    if let (Core::F1u(f1u), DropReason::QueueFull) = (&ports.core, reason) {
-                        f1u.refused(ue.0);
+                    if let (Core::F1u(f1u), Label::Pdu { tunnel, .. }, DropReason::QueueFull) =
+                        (&ports.core, packet.payload.label, reason)
+                    {
+                        f1u.refused(tunnel);
                     }
                     self.observer.seen(at, &Seen::Dropped { ue, flow: packet.flow, reason: Some(reason) });
                     self.reader.recycle(packet.payload.datagram);
@@ -406,11 +407,9 @@ impl<O: Observer> State<O> {
     }
 
     /// A DU tells its CU what became of its packets.
-    fn report(&mut self, ports: &Ports) {
-        let Core::F1u(f1u) = &ports.core else { return };
-        for (index, limit) in (0..).zip(&self.limits) {
-            let Some(status) = self.cell.delivery_status(UeId(index)) else { return };
-            f1u.report(index, &status, (*limit).min(u64::from(u32::MAX)) as u32);
+    fn report(&self, ports: &Ports) {
+        if let Core::F1u(f1u) = &ports.core {
+            f1u.report_all(|ue, drb| self.cell.delivery_status(ue, drb));
         }
     }
 
@@ -438,11 +437,6 @@ impl<O: Observer> State<O> {
         };
         self.observer.sample(&progress);
     }
-}
-
-/// Bytes that an RLC queue takes; one that is limited in SDUs is taken to hold full packets.
-fn queue_limit(ue: &UeConfig) -> u64 {
-    ue.rlc.queue_bytes.map_or(u64::from(ue.rlc.queue_sdus) * 1_500, |bytes| bytes.0)
 }
 
 fn stamped(arrived: Instant, label: Label, packet: Packet<Datagram>) -> Packet<Stamped> {

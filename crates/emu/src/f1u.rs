@@ -5,12 +5,14 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use tidemark_cell::UeId;
 use tidemark_core::Ecn;
 use tidemark_marker::DeliveryStatus;
 use tidemark_wire::gtpu::{ExtensionType, Packet};
 use tidemark_wire::nru::{self, DlDataDeliveryStatus};
 use tidemark_wire::pdcp::{self, SnLength, emit_data_header};
 
+use crate::bearers::Bearers;
 use crate::core::{Incoming, Label};
 use crate::error::Error;
 use crate::gtp::{Arrived, Gtp, Tunnel};
@@ -21,16 +23,17 @@ pub(crate) const SN_LENGTH: SnLength = SnLength::Bits18;
 /// SNs that are remembered: half of them, more can't be under way (TS 38.323 7.2).
 const WINDOW: usize = 1 << 17;
 
-/// The bearers of a DU, one for each UE.
+/// The bearers of a DU.
 #[derive(Debug)]
 pub struct F1u {
     gtp: Gtp,
-    bearers: RefCell<Vec<Bearer>>,
+    bearers: Bearers,
+    kept: RefCell<Vec<Kept>>,
 }
 
 /// What a DU keeps of a bearer.
 #[derive(Debug, Default)]
-struct Bearer {
+struct Kept {
     /// PDCP SNs of the CU, from the cell's packet number `first` on: the cell counts what it accepts, and F1-U loses packets.
     sns: VecDeque<u32>,
     first: u64,
@@ -41,7 +44,7 @@ struct Bearer {
     next_uplink_sn: u32,
 }
 
-impl Bearer {
+impl Kept {
     /// The CU's SN of the packet that the cell gave this one of its own.
     fn sn(&self, cell: u32) -> Option<u32> {
         // The cell's numbers are as long as PDCP's; the packets here are fewer than there are numbers.
@@ -51,13 +54,13 @@ impl Bearer {
 }
 
 impl F1u {
-    /// Listens for the CU at this address. The tunnels are in the order of the UEs' ids.
+    /// Listens for the CU at this address, with a tunnel for each bearer.
     ///
     /// # Errors
     /// What the system says.
-    pub fn bind(address: SocketAddr, tunnels: Vec<Tunnel>) -> Result<Self, Error> {
-        let bearers = tunnels.iter().map(|_| Bearer::default()).collect();
-        Ok(Self { gtp: Gtp::bind(address, tunnels, CONTAINER)?, bearers: RefCell::new(bearers) })
+    pub fn bind(address: SocketAddr, tunnels: Vec<Tunnel>, bearers: Bearers) -> Result<Self, Error> {
+        let kept = RefCell::new(bearers.iter().map(|_| Kept::default()).collect());
+        Ok(Self { gtp: Gtp::bind(address, tunnels, CONTAINER)?, bearers, kept })
     }
 
     /// Where it listens.
@@ -75,39 +78,49 @@ impl F1u {
             nru::DlUserData::parse(message.extension(CONTAINER)?).ok().map(|data| data.report_polling)
         });
         if frame == Some(true) {
-            self.bearers.borrow_mut()[arrived.tunnel].polled = true;
+            self.kept.borrow_mut()[arrived.tunnel].polled = true;
         }
         let header = SN_LENGTH.header_len();
         match pdcp::Pdu::parse(&buffer[arrived.payload.clone()], SN_LENGTH) {
             Ok(pdcp::Pdu::Data { sn, .. }) => Incoming::Packet {
-                ue: Some(arrived.tunnel as u32),
+                ue: Some(self.bearers.of(arrived.tunnel).ue.0),
                 range: arrived.payload.start + header..arrived.payload.end,
-                label: Label::Sn(sn),
+                label: Label::Pdu { tunnel: arrived.tunnel, sn },
             },
             _ => Incoming::Other,
         }
     }
 
-    /// The cell was given the packet that has this SN.
-    pub(crate) fn accepted(&self, ue: u32, sn: u32) {
-        let bearer = &mut self.bearers.borrow_mut()[ue as usize];
+    /// The cell is given the PDU of a tunnel that has this SN; gives the QoS flow that takes it to the tunnel's bearer.
+    pub(crate) fn accepted(&self, tunnel: usize, sn: u32) -> u8 {
+        let bearer = &mut self.kept.borrow_mut()[tunnel];
         bearer.sns.push_back(sn);
         if bearer.sns.len() > WINDOW {
             bearer.sns.pop_front();
             bearer.first += 1;
         }
+        self.bearers.of(tunnel).qfis[0]
     }
 
     /// The cell did not number the packet that it was given last.
-    pub(crate) fn refused(&self, ue: u32) {
-        self.bearers.borrow_mut()[ue as usize].sns.pop_back();
+    pub(crate) fn refused(&self, tunnel: usize) {
+        self.kept.borrow_mut()[tunnel].sns.pop_back();
+    }
+
+    /// Tells the CU of each bearer what `cell` knows of it by UE and DRB identity.
+    pub(crate) fn report_all(&self, cell: impl Fn(UeId, u8) -> Option<DeliveryStatus>) {
+        for (tunnel, bearer) in self.bearers.iter().enumerate() {
+            if let Some(status) = cell(bearer.ue, bearer.drb) {
+                self.report(tunnel, &status, bearer.queue);
+            }
+        }
     }
 
     /// Tells the CU what the cell has transmitted and delivered, if it does not know that or asks, and that the bearer's queue
     /// takes so many bytes: what is desired counts from the highest SN that was delivered or transmitted (TS 38.425 5.4.2.1), so
     /// that what stands in the queue needs no subtraction.
-    pub(crate) fn report(&self, ue: u32, status: &DeliveryStatus, desired: u32) {
-        let bearer = &mut self.bearers.borrow_mut()[ue as usize];
+    fn report(&self, tunnel: usize, status: &DeliveryStatus, desired: u32) {
+        let bearer = &mut self.kept.borrow_mut()[tunnel];
         let sn = |cell: Option<u32>| cell.and_then(|cell| bearer.sn(cell));
         let now = (sn(status.highest_transmitted), sn(status.highest_delivered));
         if now == bearer.reported && !bearer.polled {
@@ -124,21 +137,22 @@ impl F1u {
         let mut frame = [0; 64];
         if let Ok(length) = nru::Pdu::DlDataDeliveryStatus(status).emit(&mut frame) {
             // A report that the kernel does not take is one that F1-U lost: the next one says more.
-            self.gtp.send(ue as usize, Some(&frame[..length]), &[], Ecn::NotEct);
+            self.gtp.send(tunnel, Some(&frame[..length]), &[], Ecn::NotEct);
         }
     }
 
-    /// Sends a UE's packet to the CU as the UE's PDCP makes it; false where the kernel does not take it.
-    pub(crate) fn send(&self, ue: u32, packet: &[u8]) -> bool {
+    /// Sends a UE's packet of this QoS flow to the CU as the UE's PDCP makes it; false where the kernel does not take it.
+    pub(crate) fn send(&self, ue: UeId, qfi: u8, packet: &[u8]) -> bool {
+        let Some(tunnel) = self.bearers.tunnel(ue, qfi) else { return false };
         let sn = {
-            let bearer = &mut self.bearers.borrow_mut()[ue as usize];
+            let bearer = &mut self.kept.borrow_mut()[tunnel];
             let sn = bearer.next_uplink_sn;
             bearer.next_uplink_sn = (sn + 1) % SN_LENGTH.modulus();
             sn
         };
         let mut header = [0; 3];
         emit_data_header(sn, SN_LENGTH, &mut header).is_ok()
-            && self.gtp.send(ue as usize, None, &[&header, packet], Ecn::NotEct)
+            && self.gtp.send(tunnel, None, &[&header, packet], Ecn::NotEct)
     }
 }
 
@@ -154,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_cells_numbers_are_told_as_the_cus() {
-        let mut bearer = Bearer::default();
+        let mut bearer = Kept::default();
         // F1-U lost the CU's 2, and the cell had no room for its 4.
         bearer.sns.extend([0, 1, 3, 5]);
         assert_eq!([0, 1, 2, 3, 4].map(|cell| bearer.sn(cell)), [Some(0), Some(1), Some(3), Some(5), None]);

@@ -17,6 +17,7 @@
 //! All unsafe code and all system calls of Tidemark are in this crate.
 
 pub mod addresses;
+mod bearers;
 mod clock;
 mod control;
 mod core;
@@ -37,8 +38,8 @@ pub mod privilege;
 pub mod realtime;
 pub mod signals;
 mod tun;
-mod window;
 
+pub use bearers::Bearers;
 pub use clock::Clock;
 pub use control::{Change, Command, Control, Refusal};
 pub use core::Core;

@@ -12,6 +12,5 @@ pub(crate) use five_qi::KNOWN as KNOWN_FIVE_QIS;
 pub use five_qi::{Characteristics, Resource};
 pub(crate) use flow::Qos;
 pub use flow::{DrbConfig, QosFlowConfig};
-pub use sdap::DEFAULT_QFI;
-pub(crate) use sdap::{Mapped, Sdap};
+pub use sdap::{DEFAULT_QFI, Mapped, Sdap};
 pub use selector::{PortRange, Prefix, Protocol, TrafficClass};

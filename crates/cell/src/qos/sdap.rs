@@ -16,14 +16,16 @@ const DERIVED: u8 = 80;
 
 /// A QoS flow and the bearer that carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mapped {
-    pub(crate) qfi: u8,
-    pub(crate) drb: u32,
+pub struct Mapped {
+    /// Its QFI.
+    pub qfi: u8,
+    /// The bearer's number, from that of the UE's default one on.
+    pub drb: u32,
 }
 
-/// The rules of one UE. Bearers are numbered through the whole cell.
+/// The rules of one UE. A cell numbers the bearers of all of its UEs through.
 #[derive(Debug)]
-pub(crate) struct Sdap {
+pub struct Sdap {
     /// The default bearer.
     default: u32,
     /// In the order of their precedence.
@@ -61,7 +63,7 @@ impl Recent {
 
 impl Sdap {
     /// The default bearer is the first; `drbs` are the ones after it.
-    pub(crate) fn new(default: u32, drbs: &[DrbConfig]) -> Self {
+    pub fn new(default: u32, drbs: &[DrbConfig]) -> Self {
         let flows = || {
             let each = |(drb, config): (u32, &'_ DrbConfig)| (drb, config.qos_flow.clone());
             (default + 1..).zip(drbs).map(each).flat_map(|(drb, flows)| flows.into_iter().map(move |flow| (drb, flow)))
@@ -90,7 +92,7 @@ impl Sdap {
     }
 
     /// Where a downlink packet goes.
-    pub(crate) fn downlink<P: Inspect>(&mut self, packet: &Packet<P>) -> Mapped {
+    pub fn downlink<P: Inspect>(&mut self, packet: &Packet<P>) -> Mapped {
         if self.flows.is_empty() {
             return self.default();
         }

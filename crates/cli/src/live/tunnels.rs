@@ -10,10 +10,11 @@ use std::time::Duration as Wait;
 use clap::Args;
 use miette::{Result, miette};
 use serde::Serialize;
+use tidemark_cell::UeConfig;
 use tidemark_core::Duration;
 use tidemark_emu::lease::Lease;
 use tidemark_emu::signals::Signals;
-use tidemark_emu::{Core, Cu as Half, F1u, GTPU_PORT, N3 as Sessions, Session, Tunnel, outside, privilege};
+use tidemark_emu::{Bearers, Core, Cu as Half, F1u, GTPU_PORT, N3 as Sessions, Session, Tunnel, outside, privilege};
 use tidemark_marker::{LawConfig, MarkerConfig};
 use tidemark_sim::scenario::Scenario;
 
@@ -58,7 +59,7 @@ pub struct Du {
     /// The CU's address
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
     cu: SocketAddr,
-    /// F1-U tunnel of the next UE: teid=0x4001,peer-teid=0x3001
+    /// F1-U tunnel of the next bearer, UE by UE and of each the default one first: teid=0x4001,peer-teid=0x3001
     #[arg(long = "tunnel", value_name = "KEYS", required = true)]
     tunnels: Vec<Keys>,
     /// The number that the CU says its UEs' addresses have
@@ -68,7 +69,7 @@ pub struct Du {
 
 #[derive(Args)]
 pub struct Cu {
-    /// A scenario, whose marker is taken [default: the law l4span]
+    /// A scenario, whose UEs' bearers, packet filters and laws are taken [default: one UE with the law l4span]
     file: Option<PathBuf>,
     /// Replace a value of the scenario: marker.law=ramp (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -79,7 +80,7 @@ pub struct Cu {
     /// The DU's address
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
     du: SocketAddr,
-    /// F1-U tunnel of the next UE: teid=0x3001,peer-teid=0x4001
+    /// F1-U tunnel of the next bearer, UE by UE and of each the default one first: teid=0x3001,peer-teid=0x4001
     #[arg(long = "tunnel", value_name = "KEYS", required = true)]
     tunnels: Vec<Keys>,
     /// MTU of the core device
@@ -146,19 +147,27 @@ fn tunnels(keys: &[Keys], peer: SocketAddr) -> Result<Vec<Tunnel>> {
     Ok(keys.iter().map(|key| Tunnel { teid: key.teid, peer_teid: key.peer_teid, peer }).collect())
 }
 
+/// The bearers of a scenario's UEs, of which each needs a tunnel.
+fn bearers(ues: &[UeConfig], tunnels: usize) -> Result<Bearers> {
+    let bearers = Bearers::new(ues);
+    if bearers.len() != tunnels {
+        let (ues, each) = (ues.len(), bearers.len());
+        return Err(miette!(
+            "the scenario has {ues} UEs with {each} bearers, and {tunnels} tunnels are named: one for each bearer"
+        ));
+    }
+    Ok(bearers)
+}
+
+fn configs(scenario: &Scenario) -> Vec<UeConfig> {
+    scenario.ues().into_iter().map(|ue| ue.config).collect()
+}
+
 impl Cell {
-    /// Runs the cell with as many UEs as there are tunnels.
-    fn run(&self, ues: usize, addresses: Vec<Option<IpAddr>>, side: OtherSide, marks: bool) -> Result<u8> {
-        let mut scenario = self.choice.load()?;
+    /// Runs the cell of a scenario.
+    fn run(&self, mut scenario: Scenario, addresses: Vec<Option<IpAddr>>, side: OtherSide) -> Result<u8> {
         scenario.flow.clear();
-        if !marks {
-            let none = MarkerConfig::with_law(LawConfig::None {});
-            scenario.ue.iter_mut().for_each(|ue| ue.marker = Some(none.clone()));
-        }
         let named = scenario.ues();
-        if named.len() != ues {
-            return Err(miette!("the scenario has {} UEs, and {ues} tunnels are named: one for each", named.len()));
-        }
         let shell = |command: &str| -> Vec<OsString> { vec!["sh".into(), "-c".into(), command.into()] };
         let mut commands: Vec<_> = named.iter().map(|ue| scenario.ue[ue.kind].command.as_deref().map(shell)).collect();
         if !self.command.is_empty() {
@@ -175,17 +184,30 @@ impl N3 {
         let sessions = tunnels.into_iter().zip(&self.sessions);
         let sessions = sessions.map(|(tunnel, keys)| Session { tunnel, qfi: keys.qfi }).collect();
         let n3 = Sessions::bind(self.bind, sessions).map_err(|error| miette!("{error}"))?;
+        let scenario = self.cell.choice.load()?;
+        let (ues, sessions) = (scenario.ues().len(), self.sessions.len());
+        if ues != sessions {
+            return Err(miette!("the scenario has {ues} UEs, and {sessions} sessions are named: one for each"));
+        }
         let addresses = self.sessions.iter().map(|keys| keys.address).collect();
-        self.cell.run(self.sessions.len(), addresses, OtherSide::Tunnels(Core::N3(n3), 0), true)
+        self.cell.run(scenario, addresses, OtherSide::Tunnels(Core::N3(n3), 0))
     }
 }
 
 impl Du {
     /// Runs until the UEs' commands have ended; gives the first exit code that is not 0.
     pub fn execute(&self) -> Result<u8> {
-        let f1u = F1u::bind(self.bind, tunnels(&self.tunnels, self.cu)?).map_err(|error| miette!("{error}"))?;
+        let tunnels = tunnels(&self.tunnels, self.cu)?;
+        let mut scenario = self.cell.choice.load()?;
         // The law decides in the CU.
-        self.cell.run(self.tunnels.len(), Vec::new(), OtherSide::Tunnels(Core::F1u(f1u), self.number), false)
+        let none = MarkerConfig::with_law(LawConfig::None {});
+        for ue in &mut scenario.ue {
+            ue.marker = Some(none.clone());
+            ue.drb.iter_mut().for_each(|drb| drb.marker = Some(none.clone()));
+        }
+        let bearers = bearers(&configs(&scenario), tunnels.len())?;
+        let f1u = F1u::bind(self.bind, tunnels, bearers).map_err(|error| miette!("{error}"))?;
+        self.cell.run(scenario, Vec::new(), OtherSide::Tunnels(Core::F1u(f1u), self.number))
     }
 }
 
@@ -210,14 +232,15 @@ impl Cu {
             Some(file) => Scenario::load(file, &self.overrides).map_err(diagnostic)?,
             None => preset::load("5g-static", &self.overrides)?,
         };
+        let tunnels = tunnels(&self.tunnels, self.du)?;
+        let ues = configs(&scenario);
+        bearers(&ues, tunnels.len())?;
         privilege::acquire().map_err(refused)?;
         let signals = Signals::take().map_err(refused)?;
         let mut lease = Lease::claim().map_err(refused)?;
         let core = outside::core_device(lease.number(), self.mtu).map_err(refused)?;
         outside::open(&mut lease).map_err(refused)?;
-        let tunnels = tunnels(&self.tunnels, self.du)?;
-        let (cu, stop) =
-            Half::new(lease.number(), core, self.bind, tunnels, &scenario.marker, scenario.seed).map_err(refused)?;
+        let (cu, stop) = Half::new(lease.number(), core, self.bind, tunnels, &ues, scenario.seed).map_err(refused)?;
         let counters = cu.counters();
         eprintln!("tidemark: CU at {}: start its DU with --number {}", self.bind, lease.number());
         let ending = std::sync::Arc::clone(&stop);

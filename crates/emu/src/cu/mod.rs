@@ -1,39 +1,37 @@
-//! The CU of a split gNB: IP on one side, F1-U on the other, PDCP and the marker in between. What it knows of the radio comes
+//! The CU of a split gNB: IP on one side, F1-U on the other, SDAP, the marker and PDCP in between. What it knows of the radio comes
 //! from delivery statuses alone.
 
-use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr};
+mod bearer;
+mod window;
+
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::Errno;
-use tidemark_core::{Bytes, Ecn, Stream};
-use tidemark_marker::path::{DrbId, FlowKey, Ue};
-use tidemark_marker::{DeliveryStatus, MarkerConfig, SnLength, Verdict};
+use tidemark_cell::{Sdap, UeConfig};
+use tidemark_core::{Bytes, Ecn, Instant, Packet as Value, Stream};
+use tidemark_marker::path::{DrbId, FlowKey, Ue as Marker};
+use tidemark_marker::{DeliveryStatus, SnLength, Verdict};
 use tidemark_wire::gtpu::{ExtensionType, Packet};
 use tidemark_wire::ip::Headers;
-use tidemark_wire::nru::{DlUserData, Pdu};
-use tidemark_wire::pdcp::{self, emit_data_header};
+use tidemark_wire::nru::{DlDataDeliveryStatus, DlUserData, Pdu};
+use tidemark_wire::pdcp;
 
+use self::bearer::Bearer;
 use crate::addresses;
+use crate::bearers::Bearers;
 use crate::clock::Clock;
+use crate::datagram::{Header, NO_FLOW};
 use crate::error::Error;
 use crate::f1u::SN_LENGTH;
 use crate::gtp::{Gtp, Received, Tunnel};
 use crate::realtime;
 use crate::tun::{Tun, Written};
-use crate::window::Window;
 
 const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
-/// The bearer of each UE, and its QoS flow.
-const DRB: DrbId = DrbId(1);
-const QFI: u8 = 9;
-/// NR-U sequence numbers have 24 bits.
-const NRU_MODULUS: u32 = 1 << 24;
-/// Bytes that a bearer holds back at most while its DU wants none: as much as a queue of a DU (srsRAN's RLC has 6 MB).
-const MOST_HELD: usize = 6 << 20;
 /// Packets read from one side before the other has its turn.
 const BATCH: usize = 64;
 
@@ -64,15 +62,11 @@ pub fn ring(event: &OwnedFd) {
     let _ = rustix::io::write(event, &1u64.to_ne_bytes());
 }
 
-/// One UE's PDCP and marker.
-struct Bearer {
-    marker: Ue,
-    next_sn: u32,
-    next_nru_sn: u32,
-    window: Window,
-    /// Numbered packets that the DU does not want yet: SN and PDU.
-    held: VecDeque<(u32, Vec<u8>)>,
-    held_bytes: usize,
+/// One UE: which bearer its packets take, and what marks them there.
+struct Ue {
+    /// Its bearers have the numbers of their tunnels.
+    sdap: Sdap,
+    marker: Marker,
 }
 
 /// A CU between a device and a DU.
@@ -80,6 +74,10 @@ pub struct Cu {
     cell: u32,
     core: Tun,
     f1u: Gtp,
+    key: FlowKey,
+    ues: Vec<Ue>,
+    layout: Bearers,
+    /// By tunnel.
     bearers: Vec<Bearer>,
     clock: Clock,
     counters: Arc<CuCounters>,
@@ -87,8 +85,8 @@ pub struct Cu {
 }
 
 impl Cu {
-    /// One bearer for each tunnel, in the order of the UEs' addresses in the cell of this number. The second value ends it when
-    /// it is [`ring`]ed.
+    /// The CU of these UEs, whose addresses are those of the cell of this number, with a tunnel for each bearer: UE by UE, the default
+    /// one first. The second value ends it when it is [`ring`]ed.
     ///
     /// # Errors
     /// A marker's configuration that can't be used, or what the system says.
@@ -97,31 +95,35 @@ impl Cu {
         core: Tun,
         address: SocketAddr,
         tunnels: Vec<Tunnel>,
-        marker: &MarkerConfig,
+        ues: &[UeConfig],
         seed: u64,
     ) -> Result<(Self, Arc<OwnedFd>), Error> {
         let mut secret = [0; 16];
         rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())
             .map_err(Error::errno("random bytes"))?;
-        let bearers = (0..).zip(&tunnels).map(|(index, _)| {
-            let mut ue = Ue::new(FlowKey::new(&secret));
-            ue.add_drb(DRB, &[QFI], marker, SnLength::Bits18, Stream::new(seed, index, "mark"))
-                .map_err(|error| Error::Marker(error.to_string()))?;
-            Ok(Bearer {
-                marker: ue,
-                next_sn: 0,
-                next_nru_sn: 0,
-                window: Window::default(),
-                held: VecDeque::new(),
-                held_bytes: 0,
-            })
+        let layout = Bearers::new(ues);
+        let mut first = 0;
+        let ues = ues.iter().map(|config| {
+            let mut marker = Marker::new(FlowKey::new(&secret));
+            for (tunnel, bearer) in (first..).zip(layout.iter().skip(first).take(1 + config.drb.len())) {
+                let dedicated = usize::from(bearer.drb).checked_sub(2).and_then(|place| config.drb.get(place));
+                let law = dedicated.and_then(|drb| drb.marker.as_ref()).unwrap_or(&config.marker);
+                let stream = Stream::new(seed, tunnel as u32, "mark");
+                marker
+                    .add_drb(DrbId(bearer.drb), &bearer.qfis, law, SnLength::Bits18, stream)
+                    .map_err(|error| Error::Marker(error.to_string()))?;
+            }
+            let sdap = Sdap::new(first as u32, &config.drb);
+            first += 1 + config.drb.len();
+            Ok(Ue { sdap, marker })
         });
-        let bearers = bearers.collect::<Result<_, Error>>()?;
+        let ues = ues.collect::<Result<_, Error>>()?;
+        let bearers = layout.iter().map(|_| Bearer::default()).collect();
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(Error::errno("eventfd"))?;
         let stop = Arc::new(stop);
         let f1u = Gtp::bind(address, tunnels, CONTAINER)?;
-        let (clock, counters) = (Clock::start(), Arc::default());
-        Ok((Self { cell, core, f1u, bearers, clock, counters, stop: Arc::clone(&stop) }, stop))
+        let (clock, counters, key) = (Clock::start(), Arc::default(), FlowKey::new(&secret));
+        Ok((Self { cell, core, f1u, key, ues, layout, bearers, clock, counters, stop: Arc::clone(&stop) }, stop))
     }
 
     /// The counters.
@@ -169,22 +171,32 @@ impl Cu {
         }
     }
 
-    /// A packet for a UE: the law decides, PDCP numbers it, F1-U carries it.
+    /// A packet for a UE: its packet filters find the bearer, the law decides, PDCP numbers it, F1-U carries it.
     fn downlink(&mut self, packet: &mut [u8]) {
         let now = self.clock.now();
-        let ue = match self.bearers.len() {
+        let headers = Headers::parse(packet).ok();
+        let tuple = headers.as_ref().map(|headers| headers.five_tuple);
+        let ue = match self.ues.len() {
             1 => Some(0),
-            _ => destination(packet).and_then(|address| addresses::ue_of(self.cell, address)).map(|ue| ue as usize),
+            _ => tuple.and_then(|tuple| addresses::ue_of(self.cell, tuple.destination)).map(|ue| ue as usize),
         };
-        let Some((index, bearer)) = ue.and_then(|ue| Some((ue, self.bearers.get_mut(ue)?))) else {
+        let Some(ue) = ue.and_then(|ue| self.ues.get_mut(ue)) else {
             count(&self.counters.unroutable);
             return;
         };
-        if bearer.held_bytes > MOST_HELD {
+        let mapped = ue.sdap.downlink(&Value {
+            flow: tuple.map_or(NO_FLOW, |tuple| self.key.flow(&tuple)),
+            size: Bytes(packet.len() as u64),
+            ecn: headers.as_ref().map_or(Ecn::NotEct, |headers| headers.ecn),
+            payload: Header(headers),
+        });
+        let tunnel = mapped.drb as usize;
+        let bearer = &mut self.bearers[tunnel];
+        if bearer.is_full() {
             count(&self.counters.overflow);
             return;
         }
-        match bearer.marker.downlink(now, QFI, packet) {
+        match ue.marker.downlink(now, mapped.qfi, packet) {
             Verdict::Pass => {}
             Verdict::Mark => count(&self.counters.marked),
             Verdict::Drop => {
@@ -192,49 +204,31 @@ impl Cu {
                 return;
             }
         }
-        let mut header = [0; 3];
-        let sn = bearer.next_sn;
-        bearer.next_sn = (sn + 1) % SN_LENGTH.modulus();
-        if emit_data_header(sn, SN_LENGTH, &mut header).is_err() {
-            return;
-        }
+        let (sn, header) = bearer.number();
         let size = (header.len() + packet.len()) as u32;
-        bearer.marker.pdcp_pdu(now, DRB, sn, Bytes(size.into()));
-        if bearer.held.is_empty() && bearer.window.takes(size) {
-            self.send(index, sn, &[&header, packet]);
+        ue.marker.pdcp_pdu(now, DrbId(self.layout.of(tunnel).drb), sn, Bytes(size.into()));
+        if bearer.takes(size) {
+            self.send(tunnel, sn, &[&header, packet]);
         } else {
-            bearer.held_bytes += size as usize;
-            bearer.held.push_back((sn, [&header, &packet[..]].concat()));
+            bearer.hold(sn, [&header, &packet[..]].concat());
             count(&self.counters.held);
         }
     }
 
     /// Sends a PDCP PDU to the DU.
-    fn send(&mut self, index: usize, sn: u32, pdu: &[&[u8]]) {
-        let bearer = &mut self.bearers[index];
+    fn send(&mut self, tunnel: usize, sn: u32, pdu: &[&[u8]]) {
+        let of = self.layout.of(tunnel);
+        let marker = &self.ues[of.ue.0 as usize].marker;
         let frame = DlUserData {
-            sn: bearer.next_nru_sn,
-            report_polling: bearer.marker.wants_report(self.clock.now(), DRB),
+            sn: self.bearers[tunnel].sent(sn, pdu.iter().map(|part| part.len() as u32).sum()),
+            report_polling: marker.wants_report(self.clock.now(), DrbId(of.drb)),
             ..DlUserData::default()
         };
-        bearer.next_nru_sn = (bearer.next_nru_sn + 1) % NRU_MODULUS;
-        bearer.window.sent(sn, pdu.iter().map(|part| part.len() as u32).sum());
         let mut container = [0; 16];
         let Ok(length) = frame.emit(&mut container) else { return };
         // What the kernel does not take is lost on F1-U; PDCP's next number shows it.
-        self.f1u.send(index, Some(&container[..length]), pdu, Ecn::NotEct);
+        self.f1u.send(tunnel, Some(&container[..length]), pdu, Ecn::NotEct);
         count(&self.counters.downlink);
-    }
-
-    /// Sends what was held back, as far as the DU wants it.
-    fn release(&mut self, index: usize) {
-        loop {
-            let bearer = &mut self.bearers[index];
-            let wanted = bearer.held.front().is_some_and(|(_, pdu)| bearer.window.takes(pdu.len() as u32));
-            let Some((sn, pdu)) = wanted.then(|| bearer.held.pop_front()).flatten() else { return };
-            bearer.held_bytes -= pdu.len();
-            self.send(index, sn, &[&pdu]);
-        }
     }
 
     /// What waits first at F1-U; false where nothing does.
@@ -244,38 +238,40 @@ impl Cu {
             Received::Other => return Ok(true),
             Received::Packet(arrived) => arrived,
         };
-        let now = self.clock.now();
-        let bearer = &mut self.bearers[arrived.tunnel];
+        let (now, tunnel) = (self.clock.now(), arrived.tunnel);
         if let Ok(message) = Packet::new_checked(&buffer[arrived.message])
             && let Some(Ok(Pdu::DlDataDeliveryStatus(status))) = message.extension(CONTAINER).map(Pdu::parse)
         {
-            let report = DeliveryStatus {
-                highest_transmitted: status.highest_transmitted,
-                highest_delivered: status.highest_delivered,
-                desired_buffer_size: Some(Bytes(u64::from(status.desired_buffer_size))),
-            };
-            bearer.marker.feedback(now, DRB, &report);
-            bearer.window.reported(&report);
-            count(&self.counters.reports);
-            self.release(arrived.tunnel);
+            self.report(now, tunnel, &status);
         }
-        let bearer = &mut self.bearers[arrived.tunnel];
         let pdu = &mut buffer[arrived.payload];
         if let Ok(pdcp::Pdu::Data { .. }) = pdcp::Pdu::parse(pdu, SN_LENGTH) {
             let packet = &mut pdu[SN_LENGTH.header_len()..];
-            bearer.marker.uplink(now, packet);
+            self.ues[self.layout.of(tunnel).ue.0 as usize].marker.uplink(now, packet);
             if self.core.write(packet)? == Written::Done {
                 count(&self.counters.uplink);
             }
         }
         Ok(true)
     }
+
+    /// What the DU says of a bearer: the marker hears it, and what was held for the DU goes as far as it is wanted.
+    fn report(&mut self, now: Instant, tunnel: usize, status: &DlDataDeliveryStatus) {
+        let report = DeliveryStatus {
+            highest_transmitted: status.highest_transmitted,
+            highest_delivered: status.highest_delivered,
+            desired_buffer_size: Some(Bytes(u64::from(status.desired_buffer_size))),
+        };
+        let of = self.layout.of(tunnel);
+        self.ues[of.ue.0 as usize].marker.feedback(now, DrbId(of.drb), &report);
+        count(&self.counters.reports);
+        self.bearers[tunnel].reported(&report);
+        while let Some((sn, pdu)) = self.bearers[tunnel].release() {
+            self.send(tunnel, sn, &[&pdu]);
+        }
+    }
 }
 
 fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
-}
-
-fn destination(packet: &[u8]) -> Option<IpAddr> {
-    Headers::parse(packet).ok().map(|headers| headers.five_tuple.destination)
 }

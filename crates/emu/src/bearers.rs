@@ -1,0 +1,88 @@
+//! Which F1-U tunnel carries which bearer: UE by UE, of each the default bearer first and then those of its scenario, in order.
+
+use tidemark_cell::{DEFAULT_QFI, RlcConfig, UeConfig, UeId};
+
+/// The bearers of all UEs of a gNB, in the order of their tunnels.
+#[derive(Clone, Debug)]
+pub struct Bearers(Vec<Bearer>);
+
+/// One bearer.
+#[derive(Clone, Debug)]
+pub(crate) struct Bearer {
+    pub(crate) ue: UeId,
+    /// DRB identity, from 1.
+    pub(crate) drb: u8,
+    /// Its QoS flows.
+    pub(crate) qfis: Vec<u8>,
+    /// Bytes that its RLC queue takes.
+    pub(crate) queue: u32,
+}
+
+impl Bearers {
+    /// Those of these UEs.
+    pub fn new(ues: &[UeConfig]) -> Self {
+        let of_ue = |(ue, config): (u32, &UeConfig)| {
+            let default = (vec![DEFAULT_QFI], queue_limit(&config.rlc));
+            let dedicated = config.drb.iter().map(|drb| {
+                let qfis = drb.qos_flow.iter().map(|flow| flow.qfi).collect();
+                (qfis, queue_limit(drb.rlc.as_ref().unwrap_or(&config.rlc)))
+            });
+            let drbs = std::iter::once(default).chain(dedicated).collect::<Vec<_>>();
+            (1..).zip(drbs).map(move |(drb, (qfis, queue))| Bearer { ue: UeId(ue), drb, qfis, queue })
+        };
+        Self((0..).zip(ues).flat_map(of_ue).collect())
+    }
+
+    /// How many there are: as many tunnels are needed.
+    #[expect(clippy::len_without_is_empty, reason = "a UE has at least one bearer")]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The bearer of a tunnel.
+    pub(crate) fn of(&self, tunnel: usize) -> &Bearer {
+        &self.0[tunnel]
+    }
+
+    /// The tunnel of a UE's bearer that carries this QoS flow: its default bearer's, if none does.
+    pub(crate) fn tunnel(&self, ue: UeId, qfi: u8) -> Option<usize> {
+        let of_ue = || self.0.iter().enumerate().filter(|(_, bearer)| bearer.ue == ue);
+        let carrier = of_ue().find(|(_, bearer)| bearer.qfis.contains(&qfi));
+        carrier.or_else(|| of_ue().next()).map(|(tunnel, _)| tunnel)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Bearer> {
+        self.0.iter()
+    }
+}
+
+/// Bytes that an RLC queue takes; one that is limited in SDUs is taken to hold full packets.
+fn queue_limit(rlc: &RlcConfig) -> u32 {
+    let bytes = rlc.queue_bytes.map_or(u64::from(rlc.queue_sdus) * 1_500, |bytes| bytes.0);
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use tidemark_cell::{DrbConfig, QosFlowConfig};
+    use tidemark_core::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn tunnels_go_ue_by_ue_and_each_qos_flow_has_one() {
+        let flow = |qfi| QosFlowConfig { qfi, ..QosFlowConfig::default() };
+        let small = RlcConfig { queue_bytes: Some(Bytes(9_000)), ..RlcConfig::default() };
+        let drbs = vec![
+            DrbConfig { qos_flow: vec![flow(5), flow(6)], ..DrbConfig::default() },
+            DrbConfig { qos_flow: vec![flow(7)], rlc: Some(small), ..DrbConfig::default() },
+        ];
+        let bearers = Bearers::new(&[UeConfig { drb: drbs, ..UeConfig::default() }, UeConfig::default()]);
+        let listed: Vec<_> = bearers.iter().map(|bearer| (bearer.ue.0, bearer.drb, bearer.queue)).collect();
+        let full = 16_384 * 1_500;
+        assert_eq!(listed, [(0, 1, full), (0, 2, full), (0, 3, 9_000), (1, 1, full)]);
+        assert_eq!([1, 5, 6, 7, 63].map(|qfi| bearers.tunnel(UeId(0), qfi)), [0, 1, 1, 2, 0].map(Some));
+        assert_eq!([1, 5].map(|qfi| bearers.tunnel(UeId(1), qfi)), [3, 3].map(Some));
+        assert_eq!(bearers.tunnel(UeId(2), 1), None);
+    }
+}
