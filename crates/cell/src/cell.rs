@@ -84,7 +84,7 @@ impl<P: Inspect> Cell<P> {
         let pattern = config.pattern().ok_or(ConfigError::new("tdd", "cannot be used"))?;
         Ok(Self {
             seed,
-            table: LinkTable::new(config.mcs_table),
+            table: LinkTable::new(config),
             sizes: BlockSizes::new(config, &pattern),
             scheduler: Scheduler::new(&config.scheduler, config.slot()),
             pattern,

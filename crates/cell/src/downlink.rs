@@ -175,7 +175,10 @@ impl<P: Inspect> Cell<P> {
             return (0, 0);
         }
         let (ue, drb) = (drb.ue, chosen.drb);
-        self.transmit(slot, Block { ue, drb, mcs, prbs, symbols, energy: 0.0, transmissions: 0, segments });
+        self.transmit(
+            slot,
+            Block { ue, drb, mcs, bytes: room as u32, prbs, symbols, energy: 0.0, transmissions: 0, segments },
+        );
         (prbs, carried)
     }
 

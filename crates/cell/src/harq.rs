@@ -12,9 +12,12 @@ pub(crate) struct Block {
     pub(crate) drb: u32,
     /// MCS of its first transmission; `None` on a rate channel.
     pub(crate) mcs: Option<u8>,
+    /// Its size; without meaning on a rate channel.
+    pub(crate) bytes: u32,
     pub(crate) prbs: u32,
     pub(crate) symbols: u32,
-    /// Sum of the linear SNRs of its failed transmissions: chase combining adds their energy.
+    /// Sum of the linear SNRs of its failed transmissions: chase combining adds their energy, where redundancy versions
+    /// would gain more at high code rates.
     pub(crate) energy: f64,
     pub(crate) transmissions: u32,
     pub(crate) segments: Vec<Segment>,

@@ -173,7 +173,7 @@ impl<P> Ue<P> {
             Quality::Rate(_) => return true,
         };
         let met = if first { snr_db } else { 10.0 * libm::log10(block.energy + libm::exp10(snr_db / 10.0)) };
-        let failed = self.errors.chance(Probability::new(table.block_error_rate(mcs, met)));
+        let failed = self.errors.chance(Probability::new(table.block_error_rate(mcs, block.bytes, met)));
         if failed {
             block.energy += libm::exp10(snr_db / 10.0);
         }
@@ -201,7 +201,7 @@ impl<P> Ue<P> {
     pub(crate) fn uplink_decoded(
         &mut self,
         table: &LinkTable,
-        mcs: u8,
+        (mcs, bytes): (u8, u32),
         snr_db: Option<f64>,
         energy: &mut f64,
         first: bool,
@@ -209,7 +209,7 @@ impl<P> Ue<P> {
         let Some(snr_db) = snr_db else { return true };
         *energy += libm::exp10(snr_db / 10.0);
         let met = 10.0 * libm::log10(*energy);
-        let decoded = !self.uplink_errors.chance(Probability::new(table.block_error_rate(mcs, met)));
+        let decoded = !self.uplink_errors.chance(Probability::new(table.block_error_rate(mcs, bytes, met)));
         if first {
             self.uplink_outer.feedback(decoded);
         }

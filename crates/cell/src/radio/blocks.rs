@@ -5,6 +5,17 @@ use super::slots::SlotPattern;
 use super::tbs::{Allocation, transport_block_bits};
 use crate::config::CellConfig;
 
+/// What a slot of this many downlink symbols has for data in these resource blocks.
+pub(crate) fn allocation(config: &CellConfig, prbs: u32, symbols: u32) -> Allocation {
+    Allocation {
+        prbs,
+        symbols: symbols.saturating_sub(config.control_symbols),
+        dmrs: config.dmrs,
+        overhead: config.overhead,
+        layers: config.layers,
+    }
+}
+
 /// Bytes of a transport block by symbols of the slot, MCS and resource blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockSizes {
@@ -26,14 +37,7 @@ impl BlockSizes {
         for symbols in &symbols {
             for row in rows {
                 for prbs in 0..=config.prbs {
-                    let allocation = Allocation {
-                        prbs,
-                        symbols: symbols.saturating_sub(config.control_symbols),
-                        dmrs: config.dmrs,
-                        overhead: config.overhead,
-                        layers: config.layers,
-                    };
-                    bytes.push(transport_block_bits(allocation, *row) / 8);
+                    bytes.push(transport_block_bits(allocation(config, prbs, *symbols), *row) / 8);
                 }
             }
         }

@@ -1,26 +1,45 @@
 //! Link adaptation: from the SNR that a UE reported to the MCS of its next transport block.
 
-use super::bler::{block_error_rate, threshold_db};
-use super::mcs::McsTable;
+use super::bler::Curve;
+use super::blocks::allocation;
+use super::mcs::Mcs;
+use super::segmentation::CodeBlocks;
+use super::slots::SYMBOLS_PER_SLOT;
+use super::tbs::transport_block_bits;
+use crate::config::CellConfig;
+
+/// The share of blocks that may fail at a CQI (TS 38.214 5.2.2.1).
+const TOLERATED: f64 = 0.1;
 
 /// How far the outer loop may move the threshold, in dB.
 const REACH_DB: f64 = 10.0;
 /// How far one failed block moves it, in dB.
 const STEP_DOWN_DB: f64 = 0.5;
 
-/// Thresholds of the rows of an MCS table and of its CQIs.
+/// Error curves of the rows of an MCS table, and the thresholds of these and of its CQIs.
 #[derive(Clone, Debug)]
 pub struct LinkTable {
+    rows: &'static [Mcs],
+    curves: Vec<Curve>,
     thresholds: Vec<f64>,
     cqi: [f64; 15],
 }
 
 impl LinkTable {
-    /// The thresholds of a table.
-    pub fn new(table: McsTable) -> Self {
+    /// The curves of a cell's table. Thresholds are those of a block over the whole carrier, as the CSI reference resource is
+    /// (TS 38.214 5.2.2.5).
+    pub fn new(config: &CellConfig) -> Self {
+        let whole = allocation(config, config.prbs, SYMBOLS_PER_SLOT);
+        let threshold = |mcs: Mcs| {
+            let blocks = CodeBlocks::of(transport_block_bits(whole, mcs), mcs.rate);
+            Curve::of(mcs).threshold_db(blocks, TOLERATED)
+        };
+        let rows = config.mcs_table.rows();
         Self {
-            thresholds: table.rows().iter().map(|row| threshold_db(row.efficiency())).collect(),
-            cqi: table.cqi().map(threshold_db),
+            rows,
+            curves: rows.iter().map(|row| Curve::of(*row)).collect(),
+            thresholds: rows.iter().map(|row| threshold(*row)).collect(),
+            cqi: config.mcs_table.cqi().map(threshold),
         }
     }
     /// The highest CQI whose block would fail at most one time in ten (TS 38.214 5.2.2.1); 0 is out of range.
@@ -34,9 +53,10 @@ impl LinkTable {
             cqi => self.cqi[cqi.min(15) - 1],
         }
     }
-    /// The chance that a block at this MCS fails.
-    pub fn block_error_rate(&self, mcs: u8, snr_db: f64) -> f64 {
-        block_error_rate(self.thresholds[usize::from(mcs)], snr_db)
+    /// The chance that a transport block of these bytes at this MCS fails.
+    pub fn block_error_rate(&self, mcs: u8, bytes: u32, snr_db: f64) -> f64 {
+        let mcs = usize::from(mcs);
+        self.curves[mcs].error_rate(CodeBlocks::of(8 * bytes, self.rows[mcs].rate), snr_db)
     }
     /// The highest MCS whose threshold is not above `snr_db`.
     fn mcs(&self, snr_db: f64) -> u8 {
@@ -77,14 +97,14 @@ mod tests {
 
     #[test]
     fn the_outer_loop_finds_its_target_at_any_snr_inside_the_table() {
-        let table = LinkTable::new(McsTable::Qam64);
+        let table = LinkTable::new(&CellConfig::default());
         for snr_db in [0.0, 5.3, 9.9, 15.0] {
-            for target in [0.1, 0.01] {
+            for (target, bytes) in [(0.1, 2000), (0.01, 2000), (0.1, 100)] {
                 let (mut outer, mut stream) = (OuterLoop::new(target), Stream::new(1, 0, "test"));
                 let cqi = table.cqi(snr_db);
                 let (blocks, mut failed) = (100_000, 0);
                 for _ in 0..blocks {
-                    let error = table.block_error_rate(outer.mcs(&table, cqi), snr_db);
+                    let error = table.block_error_rate(outer.mcs(&table, cqi), bytes, snr_db);
                     let failure = stream.chance(Probability::new(error));
                     failed += u32::from(failure);
                     outer.feedback(!failure);
@@ -97,7 +117,7 @@ mod tests {
 
     #[test]
     fn cqi_and_mcs_end_at_the_tables_ends() {
-        let table = LinkTable::new(McsTable::Qam64);
+        let table = LinkTable::new(&CellConfig::default());
         assert_eq!(table.cqi(-20.0), 0);
         assert_eq!(table.cqi(40.0), 15);
         assert_eq!(OuterLoop::new(0.1).mcs(&table, 15), 28);

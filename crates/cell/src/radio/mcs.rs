@@ -97,16 +97,42 @@ const QAM256: [Mcs; 28] = [
     mcs(8, 948.0),
 ];
 
-/// Spectral efficiency of CQI 1 to 15, TS 38.214 table 5.2.2.1-2.
-const CQI64: [f64; 15] = [
-    0.1523, 0.2344, 0.3770, 0.6016, 0.8770, 1.1758, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023, 4.5234, 5.1152,
-    5.5547,
+/// CQI 1 to 15, TS 38.214 table 5.2.2.1-2.
+const CQI64: [Mcs; 15] = [
+    mcs(2, 78.0),
+    mcs(2, 120.0),
+    mcs(2, 193.0),
+    mcs(2, 308.0),
+    mcs(2, 449.0),
+    mcs(2, 602.0),
+    mcs(4, 378.0),
+    mcs(4, 490.0),
+    mcs(4, 616.0),
+    mcs(6, 466.0),
+    mcs(6, 567.0),
+    mcs(6, 666.0),
+    mcs(6, 772.0),
+    mcs(6, 873.0),
+    mcs(6, 948.0),
 ];
 
-/// Spectral efficiency of CQI 1 to 15, TS 38.214 table 5.2.2.1-3.
-const CQI256: [f64; 15] = [
-    0.1523, 0.3770, 0.8770, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023, 4.5234, 5.1152, 5.5547, 6.2266, 6.9141,
-    7.4063,
+/// CQI 1 to 15, TS 38.214 table 5.2.2.1-3.
+const CQI256: [Mcs; 15] = [
+    mcs(2, 78.0),
+    mcs(2, 193.0),
+    mcs(2, 449.0),
+    mcs(4, 378.0),
+    mcs(4, 490.0),
+    mcs(4, 616.0),
+    mcs(6, 466.0),
+    mcs(6, 567.0),
+    mcs(6, 666.0),
+    mcs(6, 772.0),
+    mcs(6, 873.0),
+    mcs(8, 711.0),
+    mcs(8, 797.0),
+    mcs(8, 885.0),
+    mcs(8, 948.0),
 ];
 
 impl McsTable {
@@ -117,8 +143,8 @@ impl McsTable {
             Self::Qam256 => &QAM256,
         }
     }
-    /// Spectral efficiency of CQI 1 to 15.
-    pub fn cqi(self) -> &'static [f64; 15] {
+    /// What CQI 1 to 15 stand for.
+    pub fn cqi(self) -> &'static [Mcs; 15] {
         match self {
             Self::Qam64 => &CQI64,
             Self::Qam256 => &CQI256,
@@ -136,7 +162,7 @@ mod tests {
             // 17 follows 16 with a lower efficiency in table 1 (2.5664 after 2.5703), as the standard has it.
             let rows = table.rows().windows(2);
             assert!(rows.filter(|pair| pair[1].efficiency() < pair[0].efficiency()).count() <= 1);
-            assert!(table.cqi().windows(2).all(|pair| pair[1] > pair[0]));
+            assert!(table.cqi().windows(2).all(|pair| pair[1].efficiency() > pair[0].efficiency()));
         }
         assert!((McsTable::Qam64.rows()[28].efficiency() - 5.5547).abs() < 1e-4);
         assert!((McsTable::Qam256.rows()[27].efficiency() - 7.4063).abs() < 1e-4);

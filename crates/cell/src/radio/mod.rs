@@ -1,9 +1,11 @@
 //! The air interface: numerology, transport blocks, link adaptation and HARQ.
 
-pub(crate) mod bler;
+pub mod bler;
 pub(crate) mod blocks;
 pub mod carrier;
+mod constellation;
 pub(crate) mod link;
 pub mod mcs;
+pub mod segmentation;
 pub(crate) mod slots;
 pub(crate) mod tbs;

@@ -151,7 +151,8 @@ impl<P: Inspect> Cell<P> {
                     sent_in = self.pattern.next_uplink(sent_in + 1 + self.config.uplink.grant_delay);
                     at = at.max(self.pattern.start(sent_in + 1));
                 }
-                arrived = ue.uplink_decoded(&self.table, mcs, snr_db, &mut energy, round + transmission == 0);
+                arrived =
+                    ue.uplink_decoded(&self.table, (mcs, sizes[prbs]), snr_db, &mut energy, round + transmission == 0);
                 if arrived {
                     break;
                 }

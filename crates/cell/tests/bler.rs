@@ -1,0 +1,70 @@
+//! Block errors against two link-level simulators that we did not write. `bler/points.csv` has figures of theirs:
+//!
+//! - `sionna`: LDPC of TS 38.212 with belief propagation in AWGN, the channel known: Sionna (Hoydis et al., arXiv 2203.11854), version
+//!   1.2, `src/sionna/sys/bler_tables/PDSCH_table1.json` and `PDSCH_table2.json`. Of its points, which are 1.6 to 1.8 dB apart, those
+//!   nearest to one in ten of its shortest and its longest code block from 500 to 2000 bits.
+//! - `5g-lena`: the SINR of one error in ten, between the points of the longest code block, of 5G-LENA (Lagen et al., ICC 2020), `nr-eesm-t1.cc` and
+//!   `nr-eesm-t2.cc`, whose receiver is a whole one.
+
+use tidemark_cell::radio::bler::Curve;
+use tidemark_cell::radio::mcs::{Mcs, McsTable};
+use tidemark_cell::radio::segmentation::CodeBlocks;
+
+struct Point {
+    mcs: Mcs,
+    blocks: CodeBlocks,
+    snr_db: f64,
+    bler: f64,
+}
+
+fn points(source: &str) -> Vec<Point> {
+    let lines = include_str!("bler/points.csv").lines().filter(|line| line.starts_with(source));
+    lines
+        .map(|line| {
+            let number = |column: usize| line.split(',').nth(column).unwrap().parse::<f64>().unwrap();
+            let table = if number(1) == 1.0 { McsTable::Qam64 } else { McsTable::Qam256 };
+            Point {
+                mcs: table.rows()[number(2) as usize],
+                blocks: CodeBlocks { count: 1, bits: number(3) },
+                snr_db: number(4),
+                bler: number(5),
+            }
+        })
+        .collect()
+}
+
+/// Greatest and root mean square distance.
+fn spread(distances: &[f64]) -> (f64, f64) {
+    let greatest = distances.iter().fold(0.0_f64, |greatest, distance| greatest.max(distance.abs()));
+    let square = distances.iter().map(|distance| distance * distance).sum::<f64>() / distances.len() as f64;
+    (greatest, libm::sqrt(square))
+}
+
+#[test]
+fn the_curves_are_those_of_sionna_from_one_in_fifty_to_nearly_all() {
+    let points = points("sionna");
+    assert!(points.len() >= 50);
+    let off = |point: &Point| Curve::of(point.mcs).threshold_db(point.blocks, point.bler) - point.snr_db;
+    let (greatest, square) = spread(&points.iter().map(off).collect::<Vec<_>>());
+    assert!(greatest < 0.3 && square < 0.1, "off by up to {greatest} dB, {square} dB in the mean square");
+}
+
+/// What a receiver needs that knows the channel by its pilots alone, where the decoder needs `snr_db`: the noise of the estimate
+/// is another noise on every symbol, and pilots of `energy` symbols leave `energy s^2 / (1 + (1 + energy) s)` of an SNR of `s`
+/// (Hassibi and Hochwald 2003, eq. 13).
+fn with_pilots(snr_db: f64, energy: f64) -> f64 {
+    let needed = libm::exp10(snr_db / 10.0);
+    let half = needed * (1.0 + energy) / 2.0;
+    10.0 * libm::log10((half + libm::sqrt(half * half + energy * needed)) / energy)
+}
+
+#[test]
+fn lena_needs_more_by_what_channel_estimation_from_1_4_symbols_of_pilots_costs() {
+    let points = points("5g-lena");
+    assert!(points.len() >= 30);
+    let off =
+        |point: &Point| with_pilots(Curve::of(point.mcs).threshold_db(point.blocks, point.bler), 1.4) - point.snr_db;
+    let (greatest, square) = spread(&points.iter().map(off).collect::<Vec<_>>());
+    // The loss itself runs from 2 dB at 256QAM to 5 dB at MCS 0.
+    assert!(greatest < 0.7 && square < 0.25, "off by up to {greatest} dB, {square} dB in the mean square");
+}
