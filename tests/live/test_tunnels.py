@@ -294,11 +294,15 @@ qos_flow = [{ qfi = 4, five_qi = 80, filter = [{ ecn = ["ect1", "ce"] }] }]
     wait_for(lambda: ":5201" in subprocess.getoutput("ss -Hltn") and ":4100" in subprocess.getoutput("ss -Hlun"), "a server does not listen")
     clients = f"iperf3 --client {GATEWAY} --reverse --time 9 --congestion cubic > /dev/null & {TIDEMARK} receive {GATEWAY}:4100 --time '9 s' > /dev/null; wait"
     try:
-        du = subprocess.run(
+        du = subprocess.Popen(
             [TIDEMARK, "du", scenario, "--bind", UPF, "--cu", GNB, *du_tunnels, "--out", tmp_path / "out", "--", "sh", "-c", clients],
-            capture_output=True, text=True, timeout=40,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        assert du.returncode == 0, du
+        # Another channel does not bring a law into the DU.
+        time.sleep(2)
+        changed = subprocess.run([TIDEMARK, "ctl", "--cell", "1", "set", "ue.0.channel.snr_db=29"], capture_output=True, text=True)
+        assert changed.stdout == "ue: another channel\n", changed
+        assert du.wait(timeout=40) == 0, du.communicate()
     finally:
         for process in (iperf3, prague):
             process.terminate()
@@ -310,7 +314,7 @@ qos_flow = [{ qfi = 4, five_qi = 80, filter = [{ ecn = ["ect1", "ce"] }] }]
     print(counted, default, l4s)
     # Round robin halves the cell between them, and the queues have nothing to do with each other.
     assert min(default["throughput_mbps"], l4s["throughput_mbps"]) > 15
-    assert counted["marked"] > 0 and counted["dropped"] == 0
+    assert counted["marked"] > 0 and counted["dropped"] == default["marked"] == l4s["marked"] == 0
     assert l4s["queue_ms"]["p95"] * 5 < default["queue_ms"]["p95"]
 
 
@@ -325,12 +329,18 @@ def test_a_cu_holds_back_what_its_du_has_no_room_for(tmp_path, nothing_left):
     assert ue["queue_ms"]["p99"] < 20 and ue["throughput_mbps"] > 30
 
 
-def test_a_cu_marks_by_delivery_statuses_alone(tmp_path, nothing_left):
+@pytest.mark.parametrize("period", ["0 ms", pytest.param("5 ms", marks=pytest.mark.full), "10 ms"])
+def test_a_cu_marks_by_delivery_statuses_alone(tmp_path, nothing_left, period):
     needs("iperf3")
-    (marking, marked), (counting, unmarked) = (download_through_two_halves(tmp_path / law, law) for law in ("l4span", "none"))
+    # A DU reports each slot, or as gNBs do: every 5 or 10 ms.
+    report = ["--set", f"cell.f1u.report_period={period}"]
+    (marking, marked), (counting, unmarked) = (download_through_two_halves(tmp_path / law, law, *report) for law in ("l4span", "none"))
     print(marked["throughput_mbps"], marked["queue_ms"], marking, unmarked["throughput_mbps"], unmarked["queue_ms"], counting)
     # The DU has no law of its own: what was marked, the CU marked.
     assert marked["marked"] == unmarked["marked"] == counting["marked"] == 0 < marking["marked"]
-    assert marking["reports"] > 1_000 and counting["reports"] > 1_000
+    # Of 8 s, in which a slot takes half a millisecond.
+    most = {"0 ms": 16_000, "5 ms": 1_700, "10 ms": 900}[period] + 200
+    assert most / 4 < marking["reports"] < most and counting["reports"] < most
+    assert marking["marker"]["blind_bearers"] == 0
     assert marked["queue_ms"]["p95"] < min(60, unmarked["queue_ms"]["p95"])
     assert marked["throughput_mbps"] > 0.6 * unmarked["throughput_mbps"]

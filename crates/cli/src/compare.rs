@@ -1,4 +1,4 @@
-//! `tidemark compare`: two runs' flows side by side, matched by name.
+//! `tidemark compare`: two runs side by side, UEs and flows matched by name.
 
 use std::fs;
 use std::path::Path;
@@ -6,42 +6,83 @@ use std::path::Path;
 use miette::{Context, IntoDiagnostic, Result, miette};
 use serde_json::Value;
 
-use crate::table::{number, table, text};
+use crate::table::{table, text};
 
-/// What is compared: heading, path inside a flow of summary.json.
-const FIGURES: [(&str, &[&str]); 5] = [
-    ("Mbit/s", &["throughput_mbps"]),
-    ("one-way p50 ms", &["owd_ms", "p50"]),
-    ("one-way p99 ms", &["owd_ms", "p99"]),
-    ("RTT p50 ms", &["rtt_ms", "p50"]),
-    ("RLC queue p50 ms", &["queue_ms", "p50"]),
+/// What is compared of a UE: heading, path inside it in summary.json, decimals.
+const OF_UE: [Figure; 6] = [
+    ("Mbit/s", &["throughput_mbps"], 2),
+    ("RLC queue ms: p50", &["queue_ms", "p50"], 1),
+    ("p95", &["queue_ms", "p95"], 1),
+    ("p99", &["queue_ms", "p99"], 1),
+    ("marks", &["marked"], 0),
+    ("drops", &["dropped"], 0),
 ];
+/// And of a flow.
+const OF_FLOW: [Figure; 6] = [
+    ("Mbit/s", &["throughput_mbps"], 2),
+    ("one-way ms: p50", &["owd_ms", "p50"], 1),
+    ("p99", &["owd_ms", "p99"], 1),
+    ("RTT ms: p50", &["rtt_ms", "p50"], 1),
+    ("marks", &["marked"], 0),
+    ("drops", &["dropped"], 0),
+];
+/// Rows of a table; of more flows, those with the highest rates have one.
+const MOST_ROWS: usize = 24;
+
+type Figure = (&'static str, &'static [&'static str], usize);
 
 pub fn execute(baseline: &Path, other: &Path) -> Result<()> {
     let (before, after) = (read(baseline)?, read(other)?);
     for (folder, summary) in [(baseline, &before), (other, &after)] {
         println!("{}: {} seed {}", folder.display(), summary["name"].as_str().unwrap_or("?"), summary["seed"]);
     }
-    let mut table = table(&["flow", "figure", "baseline", "other", "change %"]);
-    for flow in flows(&before) {
-        let name = flow["name"].as_str().unwrap_or("?");
-        let Some(twin) = flows(&after).iter().find(|twin| twin["name"] == flow["name"]) else {
-            println!("flow {name}: only in {}", baseline.display());
-            continue;
-        };
-        for (heading, path) in FIGURES {
-            let (old, new) = (figure(flow, path), figure(twin, path));
-            let change = old.zip(new).filter(|(old, _)| *old != 0.0).map(|(old, new)| (new / old - 1.0) * 100.0);
-            table.add_row([text(name), text(heading), number(old, 2), number(new, 2), number(change, 1)]);
-        }
-    }
-    for flow in flows(&after) {
-        if !flows(&before).iter().any(|twin| twin["name"] == flow["name"]) {
-            println!("flow {}: only in {}", flow["name"].as_str().unwrap_or("?"), other.display());
-        }
-    }
-    println!("{table}");
+    side_by_side("UE", &OF_UE, list(&before, "ues"), list(&after, "ues"));
+    side_by_side("flow", &OF_FLOW, list(&before, "flows"), list(&after, "flows"));
     Ok(())
+}
+
+/// Prints what both runs have by name, each figure before and after, and counts what only one of them has: a program's flows have other
+/// ports in each run.
+fn side_by_side(what: &str, figures: &[Figure], before: &[Value], after: &[Value]) {
+    let twin = |entry: &Value, others: &'_ [Value]| others.iter().position(|other| other["name"] == entry["name"]);
+    let mut both: Vec<_> = before.iter().filter_map(|old| Some((old, &after[twin(old, after)?]))).collect();
+    let rate = |entry: &Value| figure(entry, &["throughput_mbps"]).unwrap_or(0.0);
+    if both.len() > MOST_ROWS {
+        both.sort_by(|a, b| rate(b.0).max(rate(b.1)).total_cmp(&rate(a.0).max(rate(a.1))));
+    }
+    let headings: Vec<_> = [what].into_iter().chain(figures.iter().map(|(heading, ..)| *heading)).collect();
+    let mut table = table(&headings);
+    for (old, new) in both.iter().take(MOST_ROWS) {
+        let cells = figures.iter().map(|(_, path, decimals)| change(figure(old, path), figure(new, path), *decimals));
+        let name = old["name"].as_str().unwrap_or("?").to_string();
+        table.add_row([name].into_iter().chain(cells).map(|cell| text(&cell)));
+    }
+    if !both.is_empty() {
+        println!("{table}");
+    }
+    let hidden = both.len().saturating_sub(MOST_ROWS);
+    let alone = [(before, after), (after, before)]
+        .map(|(own, others)| own.iter().filter(|entry| twin(entry, others).is_none()).count());
+    for (count, which) in
+        [(hidden, "more in both runs"), (alone[0], "in the first run only"), (alone[1], "in the second run only")]
+    {
+        if count > 0 {
+            println!("{count} {what}s {which}");
+        }
+    }
+}
+
+/// A figure before and after, and by how much it changed; of two zeros there is nothing to say.
+fn change(old: Option<f64>, new: Option<f64>, decimals: usize) -> String {
+    let number = |value: Option<f64>| value.map_or("–".to_string(), |value| format!("{value:.decimals$}"));
+    match (old, new) {
+        (None, None) => "–".into(),
+        (Some(0.0), Some(0.0)) => number(old),
+        (Some(before), Some(after)) if before != 0.0 => {
+            format!("{} → {} ({:+.0} %)", number(old), number(new), (after / before - 1.0) * 100.0)
+        }
+        _ => format!("{} → {}", number(old), number(new)),
+    }
 }
 
 fn read(folder: &Path) -> Result<Value> {
@@ -58,10 +99,10 @@ fn read(folder: &Path) -> Result<Value> {
     }
 }
 
-fn flows(summary: &Value) -> &[Value] {
-    summary["flows"].as_array().map_or(&[], Vec::as_slice)
+fn list<'a>(summary: &'a Value, name: &str) -> &'a [Value] {
+    summary[name].as_array().map_or(&[], Vec::as_slice)
 }
 
-fn figure(flow: &Value, path: &[&str]) -> Option<f64> {
-    path.iter().try_fold(flow, |value, step| value.get(step))?.as_f64()
+fn figure(entry: &Value, path: &[&str]) -> Option<f64> {
+    path.iter().try_fold(entry, |value, step| value.get(step))?.as_f64()
 }

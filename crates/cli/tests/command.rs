@@ -119,7 +119,13 @@ fn compare_puts_two_runs_side_by_side_and_refuses_other_folders() {
     assert!(tidemark(&["run", &file, "--out", &b, "--set", "marker.law=l4span"]).status.success());
     let output = tidemark(&["compare", &a, &b]);
     assert!(output.status.success());
-    assert!(text(&output.stdout).contains("one-way p50 ms"));
+    let said = text(&output.stdout);
+    let before: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(Path::new(&a).join("summary.json")).unwrap()).unwrap();
+    let rate = before["flows"][0]["throughput_mbps"].as_f64().unwrap();
+    assert!(said.contains("one-way ms: p50") && said.contains("RLC queue ms: p50"), "{said}");
+    // No marks without a law, some with one.
+    assert!(said.contains(&format!("{rate:.2} → ")) && said.contains(" 0 → "), "{said}");
     let wrong = tidemark(&["compare", &a, &folder.path().display().to_string()]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(text(&wrong.stderr).contains("tidemark run"));

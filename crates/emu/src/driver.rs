@@ -81,6 +81,10 @@ struct State<O> {
     commands: Receiver<Command>,
     /// One-way delay between core and gNB.
     wire: Duration,
+    /// How often a DU reports to its CU, when it may again, and when it will with what it knows now.
+    report_period: Duration,
+    next_report: Instant,
+    report_due: Instant,
     wire_down: VecDeque<(Instant, UeId, Packet<Stamped>)>,
     wire_up: VecDeque<(Instant, (UeId, u8), Packet<Stamped>)>,
     sample_interval: Duration,
@@ -128,6 +132,9 @@ impl<O: Observer> Driver<O> {
             observer,
             commands,
             wire: link.wire,
+            report_period: plan.cell.f1u.report_period,
+            next_report: Instant::ZERO,
+            report_due: Instant::FAR,
             wire_down: VecDeque::new(),
             wire_up: VecDeque::new(),
             sample_interval,
@@ -335,7 +342,7 @@ impl<O: Observer> State<O> {
                 let _ = self.lateness.record(late.as_nanos());
                 self.cell.handle_timeout(due);
                 self.drain(ports)?;
-                self.report(ports);
+                self.report(due, ports);
             } else if self.wire_down.front().is_some_and(|(at, ..)| *at == due) {
                 if let Some((at, ue, packet)) = self.wire_down.pop_front() {
                     self.enter(at, ue, packet, ports)?;
@@ -344,6 +351,8 @@ impl<O: Observer> State<O> {
                 if let Some((_, of, packet)) = self.wire_up.pop_front() {
                     self.depart(of, packet, ports)?;
                 }
+            } else if self.report_due == due {
+                self.report(due, ports);
             } else {
                 self.sample(due);
                 // Intervals that were slept through are one interval.
@@ -358,7 +367,7 @@ impl<O: Observer> State<O> {
         let cell = self.cell.next_deadline().unwrap_or(Instant::FAR);
         let down = self.wire_down.front().map_or(Instant::FAR, |(at, ..)| *at);
         let up = self.wire_up.front().map_or(Instant::FAR, |(at, ..)| *at);
-        cell.min(down).min(up).min(self.next_sample)
+        cell.min(down).min(up).min(self.report_due).min(self.next_sample)
     }
 
     /// Hands on what left the cell.
@@ -407,10 +416,14 @@ impl<O: Observer> State<O> {
     }
 
     /// A DU tells its CU what became of its packets.
-    fn report(&self, ports: &Ports) {
-        if let Core::F1u(f1u) = &ports.core {
-            f1u.report_all(|ue, drb| self.cell.delivery_status(ue, drb));
+    fn report(&mut self, now: Instant, ports: &Ports) {
+        let Core::F1u(f1u) = &ports.core else { return };
+        let period_over = self.next_report <= now;
+        let left = f1u.report(period_over, |ue, drb| self.cell.delivery_status(ue, drb));
+        if period_over {
+            self.next_report = now + self.report_period;
         }
+        self.report_due = if left { self.next_report } else { Instant::FAR };
     }
 
     fn count(&mut self, written: Written) {

@@ -107,27 +107,31 @@ impl F1u {
         self.kept.borrow_mut()[tunnel].sns.pop_back();
     }
 
-    /// Tells the CU of each bearer what `cell` knows of it by UE and DRB identity.
-    pub(crate) fn report_all(&self, cell: impl Fn(UeId, u8) -> Option<DeliveryStatus>) {
+    /// Tells the CU what `cell` knows of each bearer, by UE and DRB identity: of all when a `period` is over, else of those that the CU
+    /// asks about. True if something is left that the CU does not know.
+    pub(crate) fn report(&self, period_over: bool, cell: impl Fn(UeId, u8) -> Option<DeliveryStatus>) -> bool {
+        let mut left = false;
         for (tunnel, bearer) in self.bearers.iter().enumerate() {
-            if let Some(status) = cell(bearer.ue, bearer.drb) {
-                self.report(tunnel, &status, bearer.queue);
+            let Some(status) = cell(bearer.ue, bearer.drb) else { continue };
+            let kept = &mut self.kept.borrow_mut()[tunnel];
+            let sn = |cell: Option<u32>| cell.and_then(|cell| kept.sn(cell));
+            let now = (sn(status.highest_transmitted), sn(status.highest_delivered));
+            let is_news = now != kept.reported;
+            if kept.polled || is_news && period_over {
+                kept.reported = now;
+                kept.polled = false;
+                self.tell(tunnel, now, bearer.queue);
+            } else {
+                left |= is_news;
             }
         }
+        left
     }
 
-    /// Tells the CU what the cell has transmitted and delivered, if it does not know that or asks, and that the bearer's queue
-    /// takes so many bytes: what is desired counts from the highest SN that was delivered or transmitted (TS 38.425 5.4.2.1), so
-    /// that what stands in the queue needs no subtraction.
-    fn report(&self, tunnel: usize, status: &DeliveryStatus, desired: u32) {
-        let bearer = &mut self.kept.borrow_mut()[tunnel];
-        let sn = |cell: Option<u32>| cell.and_then(|cell| bearer.sn(cell));
-        let now = (sn(status.highest_transmitted), sn(status.highest_delivered));
-        if now == bearer.reported && !bearer.polled {
-            return;
-        }
-        bearer.reported = now;
-        bearer.polled = false;
+    /// Sends a delivery status: the highest SNs transmitted and delivered, and how many bytes the bearer's queue takes. What is desired
+    /// counts from the highest SN that was delivered or transmitted (TS 38.425 5.4.2.1), so that what stands in the queue needs no
+    /// subtraction.
+    fn tell(&self, tunnel: usize, now: (Option<u32>, Option<u32>), desired: u32) {
         let status = DlDataDeliveryStatus {
             desired_buffer_size: desired,
             highest_transmitted: now.0,

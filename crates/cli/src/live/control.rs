@@ -176,7 +176,7 @@ impl Server {
     fn set(&self, assignments: &[&str]) -> std::result::Result<String, String> {
         let mut scenario = self.scenario.lock().unwrap_or_else(PoisonError::into_inner);
         let assignments: Vec<_> = assignments.iter().map(ToString::to_string).collect();
-        let mut wanted = Scenario::parse("the running scenario", &scenario.text, Path::new("."), &assignments)
+        let mut wanted = Scenario::parse("the running scenario", &scenario.text, &scenario.folder, &assignments)
             .map_err(|error| error.to_string())?;
         super::session::only_ues_of(&scenario, &mut wanted);
         if wanted.cell != scenario.cell || wanted.ues().len() != scenario.ues().len() {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration as Wait, Instant as Clock};
 
@@ -77,6 +77,16 @@ enum Ending {
     Driver,
     /// A signal asks for it.
     Signal,
+}
+
+/// Says that the driver has ended when it is dropped: a thread that panics says so as well.
+struct SaysWhenEnded(Sender<Ending>);
+
+impl Drop for SaysWhenEnded {
+    fn drop(&mut self) {
+        // Who would hear it may be gone.
+        let _ = self.0.send(Ending::Driver);
+    }
 }
 
 /// Reduces a scenario that was read anew to what a live cell made of it.
@@ -171,9 +181,8 @@ impl Options {
         }
         let ended = endings.clone();
         let driver = thread::spawn(move || {
-            let outcome = driver.run();
-            let _ = ended.send(Ending::Driver);
-            outcome
+            let _said = SaysWhenEnded(ended);
+            driver.run()
         });
         thread::spawn(move || {
             loop {

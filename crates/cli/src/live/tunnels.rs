@@ -15,8 +15,8 @@ use tidemark_core::Duration;
 use tidemark_emu::lease::Lease;
 use tidemark_emu::signals::Signals;
 use tidemark_emu::{Bearers, Core, Cu as Half, F1u, GTPU_PORT, N3 as Sessions, Session, Tunnel, outside, privilege};
-use tidemark_marker::{LawConfig, MarkerConfig};
-use tidemark_sim::scenario::Scenario;
+use tidemark_marker::{Counters, LawConfig};
+use tidemark_sim::scenario::{Scenario, Ue};
 
 use super::preset::{self, Choice};
 use super::session::{Jobs, OtherSide};
@@ -194,17 +194,23 @@ impl N3 {
     }
 }
 
+/// The same scenario for a DU, whose law decides in the CU. It is read again as if it had been written so: `tidemark ctl set`
+/// starts from its text.
+fn without_laws(scenario: &Scenario) -> Result<Scenario> {
+    let none = |key: String| format!("{key}.marker={{ law = \"none\" }}");
+    let of_ue = |(ue, config): (usize, &Ue)| {
+        let drbs = (0..config.drb.len()).map(move |drb| none(format!("ue.{ue}.drb.{drb}")));
+        std::iter::once(none(format!("ue.{ue}"))).chain(drbs)
+    };
+    let assignments: Vec<_> = scenario.ue.iter().enumerate().flat_map(of_ue).collect();
+    Scenario::parse(&scenario.name, &scenario.text, &scenario.folder, &assignments).map_err(diagnostic)
+}
+
 impl Du {
     /// Runs until the UEs' commands have ended; gives the first exit code that is not 0.
     pub fn execute(&self) -> Result<u8> {
         let tunnels = tunnels(&self.tunnels, self.cu)?;
-        let mut scenario = self.cell.choice.load()?;
-        // The law decides in the CU.
-        let none = MarkerConfig::with_law(LawConfig::None {});
-        for ue in &mut scenario.ue {
-            ue.marker = Some(none.clone());
-            ue.drb.iter_mut().for_each(|drb| drb.marker = Some(none.clone()));
-        }
+        let scenario = without_laws(&self.cell.choice.load()?)?;
         let bearers = bearers(&configs(&scenario), tunnels.len())?;
         let f1u = F1u::bind(self.bind, tunnels, bearers).map_err(|error| miette!("{error}"))?;
         self.cell.run(scenario, Vec::new(), OtherSide::Tunnels(Core::F1u(f1u), self.number))
@@ -222,6 +228,33 @@ struct Counted {
     overflow: u64,
     reports: u64,
     unroutable: u64,
+    marker: MarkerCounted,
+}
+
+/// What its markers counted of the reports and of their flows.
+#[derive(Serialize, Default)]
+struct MarkerCounted {
+    rewritten_acks: u64,
+    empty_reports: u64,
+    unknown_sns: u64,
+    flows_evicted: u64,
+    flows_refused: u64,
+    /// Bearers whose reports say nothing of a queue.
+    blind_bearers: u64,
+}
+
+impl MarkerCounted {
+    fn of(bearers: &[Counters]) -> Self {
+        let sum = |counter: fn(&Counters) -> u64| bearers.iter().map(counter).sum();
+        Self {
+            rewritten_acks: sum(|bearer| bearer.rewritten_acks),
+            empty_reports: sum(|bearer| bearer.empty_reports),
+            unknown_sns: sum(|bearer| bearer.unknown_sns),
+            flows_evicted: sum(|bearer| bearer.flows_evicted),
+            flows_refused: sum(|bearer| bearer.flows_refused),
+            blind_bearers: sum(|bearer| bearer.reports_are_blind.into()),
+        }
+    }
 }
 
 impl Cu {
@@ -235,6 +268,14 @@ impl Cu {
         let tunnels = tunnels(&self.tunnels, self.du)?;
         let ues = configs(&scenario);
         bearers(&ues, tunnels.len())?;
+        for config in ues.iter().flat_map(|ue| ue.drb.iter().filter_map(|drb| drb.marker.as_ref()).chain([&ue.marker]))
+        {
+            if matches!(config.law, LawConfig::Codel(_) | LawConfig::DropHead(_)) {
+                return Err(miette!(
+                    "marker.law: this one decides when a packet leaves the RLC queue, which a CU does not see: use another"
+                ));
+            }
+        }
         privilege::acquire().map_err(refused)?;
         let signals = Signals::take().map_err(refused)?;
         let mut lease = Lease::claim().map_err(refused)?;
@@ -254,7 +295,7 @@ impl Cu {
                 tidemark_emu::ring(&stop);
             });
         }
-        let outcome = cu.run();
+        let (bearers, outcome) = cu.run();
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let counted = Counted {
             downlink: read(&counters.downlink),
@@ -265,7 +306,14 @@ impl Cu {
             overflow: read(&counters.overflow),
             reports: read(&counters.reports),
             unroutable: read(&counters.unroutable),
+            marker: MarkerCounted::of(&bearers),
         };
+        if counted.marker.blind_bearers > 0 {
+            eprintln!(
+                "tidemark: the DU's reports of {} bearers follow what it was sent and not what it transmitted: they say nothing of its queue, and marks by them are blind",
+                counted.marker.blind_bearers
+            );
+        }
         println!("{}", serde_json::to_string(&counted).unwrap_or_default());
         outcome.map(|()| 0).map_err(refused)
     }

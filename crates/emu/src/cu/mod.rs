@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use tidemark_cell::{Sdap, UeConfig};
 use tidemark_core::{Bytes, Ecn, Instant, Packet as Value, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Ue as Marker};
-use tidemark_marker::{DeliveryStatus, SnLength, Verdict};
+use tidemark_marker::{Counters, DeliveryStatus, SnLength, Verdict};
 use tidemark_wire::gtpu::{ExtensionType, Packet};
 use tidemark_wire::ip::Headers;
 use tidemark_wire::nru::{DlDataDeliveryStatus, DlUserData, Pdu};
@@ -131,11 +131,18 @@ impl Cu {
         Arc::clone(&self.counters)
     }
 
-    /// Runs on the calling thread until it is stopped.
+    /// Runs on the calling thread until it is stopped; gives the counters of the bearers' markers, in the order of the tunnels.
     ///
     /// # Errors
     /// A device that vanished, or what the system says.
-    pub fn run(mut self) -> Result<(), Error> {
+    pub fn run(mut self) -> (Vec<Counters>, Result<(), Error>) {
+        let outcome = self.forward();
+        let of =
+            |bearer: &crate::bearers::Bearer| self.ues[bearer.ue.0 as usize].marker.drb_counters(DrbId(bearer.drb));
+        (self.layout.iter().filter_map(of).collect(), outcome)
+    }
+
+    fn forward(&mut self) -> Result<(), Error> {
         realtime::prefer();
         let mut buffer = vec![0; 65_536];
         let stop = Arc::clone(&self.stop);

@@ -5,7 +5,7 @@ pub mod diagnostic;
 pub mod overrides;
 
 use std::net::Ipv4Addr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,9 @@ pub struct Scenario {
     /// The text that it was read from, with overrides applied.
     #[serde(skip)]
     pub text: String,
+    /// Where its traces are looked up.
+    #[serde(skip)]
+    pub folder: PathBuf,
 }
 
 /// One UE, or several of a kind.
@@ -271,6 +274,7 @@ impl Scenario {
             LoadError::from(ScenarioError::in_form(file, &text, error.span().unwrap_or(0..0), error.message()))
         })?;
         scenario.text = text;
+        scenario.folder = folder.to_path_buf();
         scenario.check(file)?;
         scenario.read_traces(file, folder)?;
         Ok(scenario)
