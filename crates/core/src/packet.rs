@@ -14,7 +14,7 @@ pub struct FlowId(pub u32);
 pub struct Dscp(pub u8);
 
 /// One IP packet.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<P> {
     /// The flow it belongs to; an acknowledgement carries the id of the flow that it acknowledges.
     pub flow: FlowId,
@@ -24,6 +24,13 @@ pub struct Packet<P> {
     pub ecn: Ecn,
     /// What the endpoints exchange.
     pub payload: P,
+}
+
+impl<P> Packet<P> {
+    /// The same packet with its payload borrowed.
+    pub const fn as_ref(&self) -> Packet<&P> {
+        Packet { flow: self.flow, size: self.size, ecn: self.ecn, payload: &self.payload }
+    }
 }
 
 /// The TCP flags that concern congestion signalling and connection set-up.

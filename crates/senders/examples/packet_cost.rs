@@ -42,11 +42,11 @@ fn run(config: &SenderConfig, delay: Duration, hit: u64, drop: bool) -> (u64, f6
         now = next.into_iter().flatten().min().expect("something is under way").max(now);
         while down.front().is_some_and(|flight| flight.0 <= now) {
             let (_, packet) = down.pop_front().expect("just seen");
-            client.handle_packet(now, &packet);
+            client.handle_packet(now, packet.as_ref());
         }
         while up.front().is_some_and(|flight| flight.0 <= now) {
             let (_, packet) = up.pop_front().expect("just seen");
-            server.handle_packet(now, &packet);
+            server.handle_packet(now, packet.as_ref());
         }
         for end in [&mut server, &mut client] {
             if end.next_deadline().is_some_and(|deadline| deadline <= now) {

@@ -10,7 +10,7 @@ use crate::payload::Payload;
 /// deadline has come, and after either of them asks [`poll_transmit`](Self::poll_transmit) until it answers `None`.
 pub trait Endpoint {
     /// A packet arrives from the network.
-    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>);
+    fn handle_packet(&mut self, now: Instant, packet: Packet<&Payload>);
     /// A deadline has come. Harmless if called early.
     fn handle_timeout(&mut self, now: Instant);
     /// When to call again at the latest; may lie in the past, and is `None` while only a packet can change anything.

@@ -13,10 +13,10 @@
 //! for _ in 0..100 {
 //!     // A path without delay or loss: whatever one end sends, the other one gets.
 //!     while let Some(packet) = client.poll_transmit(now) {
-//!         server.handle_packet(now, &packet);
+//!         server.handle_packet(now, packet.as_ref());
 //!     }
 //!     while let Some(packet) = server.poll_transmit(now) {
-//!         client.handle_packet(now, &packet);
+//!         client.handle_packet(now, packet.as_ref());
 //!     }
 //!     now += Duration::from_millis(1);
 //!     for end in [&mut server, &mut client] {

@@ -121,7 +121,7 @@ impl Controller for Template {
         (!self.smoothed_rtt.is_zero())
             .then(|| BitRate::from_bytes_per_sec(1.2 * wire / self.smoothed_rtt.as_secs_f64()))
     }
-    fn burst(&self) -> Bytes {
+    fn burst(&self, _rate: BitRate) -> Bytes {
         Bytes(self.sizes.packet as u64)
     }
     fn ecn_response(&self) -> EcnResponse {

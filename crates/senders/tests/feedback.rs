@@ -129,9 +129,9 @@ fn a_path_that_clears_the_ace_field_is_not_trusted_with_ect() {
             let Payload::Tcp(segment) = &mut packet.payload else { panic!("TCP") };
             segment.flags = segment.flags.with_ace(0);
         }
-        link.server.handle_packet(Instant::ZERO, &packet);
+        link.server.handle_packet(Instant::ZERO, packet.as_ref());
         if let Some(answer) = link.server.poll_transmit(Instant::ZERO).filter(|answer| !is_data(answer)) {
-            link.client.handle_packet(Instant::ZERO, &answer);
+            link.client.handle_packet(Instant::ZERO, answer.as_ref());
         } else {
             break;
         }

@@ -93,7 +93,7 @@ fn bombard(config: &SenderConfig, app: &AppConfig, payloads: Vec<(Payload, Ecn, 
     for (payload, ecn, at_server) in payloads {
         let packet = Packet { flow: FlowId(3), size: Bytes(100), ecn, payload };
         let end = if at_server { &mut link.server } else { &mut link.client };
-        end.handle_packet(link.now, &packet);
+        end.handle_packet(link.now, packet.as_ref());
         // A burst of what it answers may be large, but it ends.
         link.run_for(Duration::from_micros(500));
     }

@@ -22,6 +22,7 @@ const TOGETHER: usize = 128;
 const FINE: u64 = 2048;
 
 /// Counts each of these steps.
+#[cold]
 fn settle(counts: &mut Vec<u32>, steps: &[u32]) {
     let highest = steps.iter().max().map_or(0, |step| *step as usize);
     if highest >= counts.len() {
@@ -62,12 +63,13 @@ pub struct Quantiles {
 
 impl Distribution {
     /// Counts one delay.
+    #[inline]
     pub fn record(&mut self, delay: Duration) {
-        self.recent.push(step_of(delay.as_micros()) as u32);
         if self.recent.len() == TOGETHER {
             settle(&mut self.counts, &self.recent);
             self.recent.clear();
         }
+        self.recent.push(step_of(delay.as_micros()) as u32);
         self.count += 1;
         self.sum += u128::from(delay.as_nanos());
     }

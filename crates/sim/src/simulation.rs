@@ -16,7 +16,7 @@ use crate::recorder::{Arrival, CellRecord, FlowRecord, UeRecord};
 use crate::result::RunResult;
 use crate::router::Router;
 use crate::scenario::{Direction, NamedUe, Scenario};
-use crate::stamped::{Content, Stamped, stamped, unstamped};
+use crate::stamped::{Stamped, Stock, Way, unstamped};
 use crate::summary::{self, Baseline};
 use crate::wire::Wire;
 
@@ -32,6 +32,7 @@ pub struct Simulation<'a> {
     /// To the gNB and to the servers, one of each for every delay.
     down: Vec<Wire<Stamped>>,
     up: Vec<Wire<Stamped>>,
+    stock: Stock,
     pub(crate) routers: Vec<Router>,
     pub(crate) network: Network<Stamped>,
     pub(crate) flows: Vec<Flow>,
@@ -137,6 +138,7 @@ impl<'a> Simulation<'a> {
             events: EventQueue::default(),
             down,
             up,
+            stock: Stock::default(),
             routers,
             network,
             flows,
@@ -299,7 +301,7 @@ impl<'a> Simulation<'a> {
 
     fn reach_client(&mut self, now: Instant, at: Instant, packet: Packet<Stamped>) {
         let index = packet.flow.0 as usize;
-        let Content { sent, waited, drb, delay, .. } = *packet.payload;
+        let Way { sent, waited, drb, delay, .. } = *packet.payload;
         let (size, ecn) = (packet.size, packet.ecn);
         let flow = &mut self.flows[index];
         let waited = flow.router.map(|_| waited);
@@ -309,7 +311,8 @@ impl<'a> Simulation<'a> {
         if let Some(ue) = flow.ue.filter(|_| !flow.uplink) {
             self.ues[ue.0 as usize].arrived(&arrival);
         }
-        flow.client.endpoint.handle_packet(now, &unstamped(packet));
+        flow.client.endpoint.handle_packet(now, unstamped(&packet));
+        self.stock.take_back(packet);
         while let Some(frame) = flow.client.endpoint.take_frame() {
             flow.record.frame(&frame, arrival.counts);
         }
@@ -323,7 +326,8 @@ impl<'a> Simulation<'a> {
         let index = packet.flow.0 as usize;
         let flow = &mut self.flows[index];
         flow.ledger.delivered += packet.size;
-        flow.server.endpoint.handle_packet(now, &unstamped(packet));
+        flow.server.endpoint.handle_packet(now, unstamped(&packet));
+        self.stock.take_back(packet);
         if let Some(rtt) = flow.server.endpoint.take_rtt_sample() {
             flow.record.round_trip(rtt, self.scenario.counts(now));
         }
@@ -376,7 +380,7 @@ impl<'a> Simulation<'a> {
             let flow = &mut self.flows[index];
             flow.ledger.sent += packet.size;
             flow.record.sent(now, self.scenario.counts(now));
-            let packet = stamped(now, flow, false, packet);
+            let packet = self.stock.stamp(now, flow, false, packet);
             self.depart(now, packet);
         }
         if let Some(at) = self.flows[index].server.reschedule(now) {
@@ -389,7 +393,7 @@ impl<'a> Simulation<'a> {
         while let Some(packet) = self.flows[index].client.endpoint.poll_transmit(now) {
             let flow = &mut self.flows[index];
             flow.ledger.sent += packet.size;
-            let packet = stamped(now, flow, true, packet);
+            let packet = self.stock.stamp(now, flow, true, packet);
             self.depart(now, packet);
         }
         if let Some(at) = self.flows[index].client.reschedule(now) {

@@ -14,9 +14,15 @@ use crate::flow::Flow;
 #[derive(Clone, Debug)]
 pub struct Stamped(Box<Content>);
 
-/// What is behind the pointer.
 #[derive(Clone, Debug)]
-pub struct Content {
+struct Content {
+    way: Way,
+    payload: Payload,
+}
+
+/// Where a packet comes from and what it has met.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
     /// When it was sent.
     pub(crate) sent: Instant,
     /// True on the way from a flow's receiver to its sender.
@@ -33,49 +39,71 @@ pub struct Content {
     pub(crate) waited: Duration,
     /// What its time in the cell was made of.
     pub(crate) delay: DelaySplit,
+}
+
+impl Stamped {
     /// What the endpoints exchange.
-    pub payload: Payload,
+    pub fn payload(&self) -> &Payload {
+        &self.0.payload
+    }
 }
 
 impl Deref for Stamped {
-    type Target = Content;
-    fn deref(&self) -> &Content {
-        &self.0
+    type Target = Way;
+    fn deref(&self) -> &Way {
+        &self.0.way
     }
 }
 impl DerefMut for Stamped {
-    fn deref_mut(&mut self) -> &mut Content {
-        &mut self.0
+    fn deref_mut(&mut self) -> &mut Way {
+        &mut self.0.way
     }
 }
 
 impl Inspect for Stamped {
     fn five_tuple(&self, flow: FlowId) -> FlowId {
-        self.payload.five_tuple(flow)
+        self.0.payload.five_tuple(flow)
     }
     fn selectors(&self) -> Option<Selectors> {
-        Some(self.addresses.selectors(&self.payload, self.up))
+        Some(self.addresses.selectors(&self.0.payload, self.up))
     }
     fn tcp(&self) -> Option<TcpView> {
-        self.payload.tcp()
+        self.0.payload.tcp()
     }
     fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
-        self.payload.set_tcp_feedback(feedback);
+        self.0.payload.set_tcp_feedback(feedback);
     }
 }
 
-/// A packet that one end of a flow sends now; `back` as the field.
-pub(crate) fn stamped(sent: Instant, flow: &Flow, back: bool, packet: Packet<Payload>) -> Packet<Stamped> {
-    let (up, addresses) = (back != flow.uplink, flow.addresses);
-    let Packet { flow, size, ecn, payload } = packet;
-    let delay = DelaySplit::default();
-    let content =
-        Content { sent, back, up, drb: 0, addresses, at_router: sent, waited: Duration::ZERO, delay, payload };
-    Packet { flow, size, ecn, payload: Stamped(Box::new(content)) }
+/// Payloads of packets that have arrived, whose places those that set out take: once as many are on their way as ever will be,
+/// nothing is allocated any more.
+#[derive(Debug, Default)]
+pub(crate) struct Stock(Vec<Stamped>);
+
+impl Stock {
+    /// A packet that one end of a flow sends now; `back` as the field.
+    pub(crate) fn stamp(&mut self, sent: Instant, flow: &Flow, back: bool, packet: Packet<Payload>) -> Packet<Stamped> {
+        let (up, addresses) = (back != flow.uplink, flow.addresses);
+        let (waited, delay) = (Duration::ZERO, DelaySplit::default());
+        let way = Way { sent, back, up, drb: 0, addresses, at_router: sent, waited, delay };
+        let Packet { flow, size, ecn, payload } = packet;
+        let payload = match self.0.pop() {
+            Some(Stamped(mut place)) => {
+                place.way = way;
+                place.payload = payload;
+                Stamped(place)
+            }
+            None => Stamped(Box::new(Content { way, payload })),
+        };
+        Packet { flow, size, ecn, payload }
+    }
+    /// The packet has arrived.
+    pub(crate) fn take_back(&mut self, packet: Packet<Stamped>) {
+        self.0.push(packet.payload);
+    }
 }
 
 /// The packet as its endpoint knows it.
-pub(crate) fn unstamped(packet: Packet<Stamped>) -> Packet<Payload> {
-    let Packet { flow, size, ecn, payload } = packet;
-    Packet { flow, size, ecn, payload: payload.0.payload }
+pub(crate) fn unstamped(packet: &Packet<Stamped>) -> Packet<&Payload> {
+    Packet { flow: packet.flow, size: packet.size, ecn: packet.ecn, payload: packet.payload.payload() }
 }

@@ -288,7 +288,7 @@ impl Running {
         }
         let packet = Packet { flow: tidemark_core::FlowId(0), size: Bytes(length as u64 + HEADERS), ecn, payload };
         let endpoint = &mut self.session.endpoint;
-        endpoint.handle_packet(now, &packet);
+        endpoint.handle_packet(now, packet.as_ref());
         if let Some(rtt) = endpoint.take_rtt_sample() {
             self.record.round_trip(rtt);
         }

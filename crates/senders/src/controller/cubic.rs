@@ -215,7 +215,7 @@ impl Controller for Cubic {
     fn pacing_rate(&self) -> Option<BitRate> {
         if self.config.pacing { self.window.linux_pacing(self.sizes, self.smoothed_rtt) } else { None }
     }
-    fn burst(&self) -> Bytes {
+    fn burst(&self, _rate: BitRate) -> Bytes {
         Bytes((2.0 * self.sizes.packet) as u64)
     }
 }

@@ -174,8 +174,8 @@ pub trait Controller {
     fn pacing_rate(&self) -> Option<BitRate> {
         None
     }
-    /// How many bytes may leave back to back when paced.
-    fn burst(&self) -> Bytes {
+    /// How many bytes may leave back to back when paced at `rate`, its present one.
+    fn burst(&self, _rate: BitRate) -> Bytes {
         Bytes::ZERO
     }
     /// How congestion marks are to be reported.

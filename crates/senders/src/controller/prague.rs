@@ -257,8 +257,8 @@ impl Controller for Prague {
         let factor = if self.window.size < self.window.threshold / 2.0 { 2.0 } else { 1.0 };
         pace(self.window.size.max(self.in_flight) * factor, self.sizes, self.smoothed_rtt)
     }
-    fn burst(&self) -> Bytes {
-        self.pacing_rate().map_or(Bytes(self.sizes.packet as u64), |rate| rate.bytes_in(self.config.max_burst))
+    fn burst(&self, rate: BitRate) -> Bytes {
+        rate.bytes_in(self.config.max_burst)
     }
     fn ecn_response(&self) -> EcnResponse {
         EcnResponse::Scalable

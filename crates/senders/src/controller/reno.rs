@@ -87,7 +87,7 @@ impl Controller for Reno {
     fn pacing_rate(&self) -> Option<BitRate> {
         if self.paced { self.window.linux_pacing(self.sizes, self.smoothed_rtt) } else { None }
     }
-    fn burst(&self) -> Bytes {
+    fn burst(&self, _rate: BitRate) -> Bytes {
         Bytes((2.0 * self.sizes.packet) as u64)
     }
 }

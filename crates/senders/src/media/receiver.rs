@@ -100,11 +100,11 @@ impl Receiver {
 }
 
 impl Endpoint for Receiver {
-    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
+    fn handle_packet(&mut self, now: Instant, packet: Packet<&Payload>) {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
-        let Payload::Rtp(rtp) = &packet.payload else { return };
+        let Payload::Rtp(rtp) = packet.payload else { return };
         let len = Bytes(u64::from(rtp.frame.len));
         if !self.record(now, rtp.seq, packet.ecn) {
             self.stats.duplicate += len;

@@ -224,11 +224,11 @@ fn media_rate(rate: BitRate) -> BitRate {
 }
 
 impl Endpoint for Sender {
-    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
+    fn handle_packet(&mut self, now: Instant, packet: Packet<&Payload>) {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
-        if let Payload::Report(report) = &packet.payload {
+        if let Payload::Report(report) = packet.payload {
             self.handle_report(now, report);
         }
     }

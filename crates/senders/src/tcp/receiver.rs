@@ -82,7 +82,7 @@ impl Receiver {
         self.handshake.gave_up()
     }
 
-    fn handle_syn_ack(&mut self, now: Instant, packet: &Packet<Payload>, segment: &TcpSegment) {
+    fn handle_syn_ack(&mut self, now: Instant, packet: Packet<&Payload>, segment: &TcpSegment) {
         if segment.seq != 0 || segment.ack != 1 {
             return;
         }
@@ -100,7 +100,7 @@ impl Receiver {
         }
     }
 
-    fn handle_data(&mut self, now: Instant, packet: &Packet<Payload>, segment: &TcpSegment) {
+    fn handle_data(&mut self, now: Instant, packet: Packet<&Payload>, segment: &TcpSegment) {
         let end = segment.seq.saturating_add(u64::from(segment.payload));
         if segment.seq > self.next + u64::from(self.window) || end > self.next + u64::from(self.window) {
             self.ack_now = true;
@@ -215,11 +215,11 @@ impl Receiver {
 }
 
 impl Endpoint for Receiver {
-    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
+    fn handle_packet(&mut self, now: Instant, packet: Packet<&Payload>) {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
-        let Payload::Tcp(segment) = &packet.payload else { return };
+        let Payload::Tcp(segment) = packet.payload else { return };
         if segment.flags.syn {
             self.handle_syn_ack(now, packet, segment);
         } else if self.handshake.is_established() {

@@ -13,8 +13,8 @@ pub type MakeSender = Box<dyn Fn(u32) -> Sender + Send>;
 /// Makes the client's end of a connection by its number and the time at which it opens.
 pub type MakeReceiver = Box<dyn Fn(u32, Instant) -> Receiver + Send>;
 
-fn connection_of(packet: &Packet<Payload>) -> Option<(u32, bool)> {
-    match &packet.payload {
+fn connection_of(packet: Packet<&Payload>) -> Option<(u32, bool)> {
+    match packet.payload {
         Payload::Tcp(segment) => Some((segment.connection, segment.flags.syn)),
         _ => None,
     }
@@ -29,7 +29,7 @@ fn label(packet: Option<Packet<Payload>>, connection: u32) -> Option<Packet<Payl
 }
 
 /// A packet of a connection that is no more: it counts, and that is all.
-fn count(stats: &mut Stats, packet: &Packet<Payload>) {
+fn count(stats: &mut Stats, packet: Packet<&Payload>) {
     stats.packets_received += 1;
     stats.bytes_received += packet.size;
     stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
@@ -52,7 +52,7 @@ impl RepeatedSender {
 }
 
 impl Endpoint for RepeatedSender {
-    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
+    fn handle_packet(&mut self, now: Instant, packet: Packet<&Payload>) {
         let (number, syn) = connection_of(packet).unwrap_or_default();
         // The client has done with a connection when it opens the next.
         if syn && number > self.number {
@@ -122,7 +122,7 @@ impl RepeatedReceiver {
 }
 
 impl Endpoint for RepeatedReceiver {
-    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
+    fn handle_packet(&mut self, now: Instant, packet: Packet<&Payload>) {
         if connection_of(packet).is_none_or(|(number, _)| number != self.number) {
             return count(&mut self.earlier, packet);
         }

@@ -16,11 +16,14 @@ pub(super) struct RttEstimator {
     floor: Duration,
     /// Doublings since the last sample (RFC 6298 5.5).
     backoff: u32,
+    /// What follows from all of these.
+    rto: Duration,
 }
 
 impl RttEstimator {
     pub(super) fn new(floor: Duration) -> Self {
-        Self { smoothed: None, variation: Duration::ZERO, min: Duration::MAX, floor, backoff: 0 }
+        let (variation, min) = (Duration::ZERO, Duration::MAX);
+        Self { smoothed: None, variation, min, floor, backoff: 0, rto: INITIAL_RTO }
     }
 
     /// RFC 6298 2.2 and 2.3.
@@ -38,6 +41,7 @@ impl RttEstimator {
                 self.smoothed = Some(Duration::from_nanos((7 * smoothed.as_nanos() + rtt.as_nanos()) / 8));
             }
         }
+        self.update();
     }
 
     pub(super) fn smoothed(&self) -> Option<Duration> {
@@ -49,19 +53,28 @@ impl RttEstimator {
         self.min
     }
 
-    /// The timeout: `SRTT + max(floor, 4 RTTVAR)` as in Linux, doubled for each expiry in a row.
+    /// The timeout.
     pub(super) fn rto(&self) -> Duration {
-        let rto = self.smoothed.map_or(INITIAL_RTO, |smoothed| smoothed + (self.variation * 4).max(self.floor));
-        (rto * (1 << self.backoff.min(16))).min(MAX_RTO)
+        self.rto
     }
 
     pub(super) fn back_off(&mut self) {
         self.backoff += 1;
+        self.update();
     }
 
     /// New data was acknowledged: the path works again.
     pub(super) fn reset_backoff(&mut self) {
-        self.backoff = 0;
+        if self.backoff > 0 {
+            self.backoff = 0;
+            self.update();
+        }
+    }
+
+    /// `SRTT + max(floor, 4 RTTVAR)` as in Linux, doubled for each expiry in a row.
+    fn update(&mut self) {
+        let rto = self.smoothed.map_or(INITIAL_RTO, |smoothed| smoothed + (self.variation * 4).max(self.floor));
+        self.rto = (rto * (1 << self.backoff.min(16))).min(MAX_RTO);
     }
 }
 

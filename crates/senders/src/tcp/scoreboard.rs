@@ -54,6 +54,8 @@ pub(super) struct News {
     pub(super) last_rtt: Option<Duration>,
     pub(super) prior_delivered: u64,
     pub(super) rate: Option<RateSample>,
+    /// Where the segment lies that was sent last among the delivered.
+    newest: Option<usize>,
 }
 
 /// The scoreboard.
@@ -229,24 +231,22 @@ impl Scoreboard {
     /// Takes in an acknowledgement.
     pub(super) fn handle_ack(&mut self, now: Instant, ack: &TcpSegment, min_rtt: Duration) -> News {
         let mut news = News::default();
-        let mut newest: Option<Segment> = None;
+        let mut gone = 0;
         if ack.ack > self.una {
             news.advanced = true;
             self.una = ack.ack;
-            while self.segments.front().is_some_and(|segment| segment.end() <= ack.ack) {
-                let Some(segment) = self.segments.pop_front() else { break };
-                self.base += 1;
+            while let Some(segment) = self.segments.get(gone).filter(|segment| segment.end() <= ack.ack) {
                 if segment.sacked {
                     self.sacked_segments -= 1;
                 } else {
-                    self.deliver(now, &segment, Some(ack.echo), min_rtt, &mut news, &mut newest);
+                    self.deliver(now, gone, Some(ack.echo), min_rtt, &mut news);
                 }
+                gone += 1;
             }
             self.sacked.remove_below(ack.ack);
-            self.unjudged = self.unjudged.max(self.base);
         }
         for (start, end) in ack.sack.iter(ack.ack) {
-            self.handle_sack(now, start, end.min(self.next_seq), min_rtt, &mut news, &mut newest);
+            self.handle_sack(now, start, end.min(self.next_seq), min_rtt, &mut news);
         }
         if news.bytes > 0 {
             self.delivered_at = now;
@@ -254,37 +254,32 @@ impl Scoreboard {
                 self.app_limited_until = 0;
             }
         }
-        if let Some(segment) = newest {
+        if let Some(segment) = news.newest.map(|index| &self.segments[index]) {
             self.first_sent_at = segment.sent_at;
             news.prior_delivered = segment.delivered;
-            news.rate = self.rate(now, &segment);
+            news.rate = self.rate(now, segment);
         }
+        for _ in 0..gone {
+            self.segments.pop_front();
+        }
+        self.base += gone as u64;
+        self.unjudged = self.unjudged.max(self.base);
         news
     }
 
-    #[allow(clippy::too_many_arguments, reason = "one step of handle_ack")]
-    fn handle_sack(
-        &mut self,
-        now: Instant,
-        start: u64,
-        end: u64,
-        min_rtt: Duration,
-        news: &mut News,
-        newest: &mut Option<Segment>,
-    ) {
+    fn handle_sack(&mut self, now: Instant, start: u64, end: u64, min_rtt: Duration, news: &mut News) {
         if start < self.una {
             return;
         }
         let mut sacked = std::mem::take(&mut self.sacked);
         sacked.insert(start, end, |from, to| {
             let mut index = self.segments.partition_point(|segment| segment.seq < from);
-            while let Some(segment) = self.segments.get_mut(index).filter(|segment| segment.end() <= to) {
+            while let Some(segment) = self.segments.get(index).filter(|segment| segment.end() <= to) {
                 if !segment.sacked {
-                    let before = *segment;
-                    segment.sacked = true;
-                    segment.lost = false;
+                    self.deliver(now, index, None, min_rtt, news);
+                    self.segments[index].sacked = true;
+                    self.segments[index].lost = false;
                     self.sacked_segments += 1;
-                    self.deliver(now, &before, None, min_rtt, news, newest);
                 }
                 index += 1;
             }
@@ -292,16 +287,9 @@ impl Scoreboard {
         self.sacked = sacked;
     }
 
-    /// `segment` is as it was before it was found delivered; `echo` is that of a cumulative acknowledgement.
-    fn deliver(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        echo: Option<Instant>,
-        min_rtt: Duration,
-        news: &mut News,
-        newest: &mut Option<Segment>,
-    ) {
+    /// The segment at this index was found delivered; `echo` is that of a cumulative acknowledgement.
+    fn deliver(&mut self, now: Instant, index: usize, echo: Option<Instant>, min_rtt: Duration, news: &mut News) {
+        let segment = &self.segments[index];
         let len = u64::from(segment.len);
         self.delivered += len;
         if !segment.lost {
@@ -325,8 +313,9 @@ impl Scoreboard {
             return;
         }
         let is_later = |other: (Instant, u64)| (segment.sent_at, segment.end()) > other;
+        let newest = news.newest.map(|index| &self.segments[index]);
         if newest.is_none_or(|other| is_later((other.sent_at, other.end()))) {
-            *newest = Some(*segment);
+            news.newest = Some(index);
             news.last_rtt = if unambiguous { Some(rtt) } else { news.last_rtt };
         }
         if self.rack.is_none_or(|(sent_at, end, _)| is_later((sent_at, end))) {

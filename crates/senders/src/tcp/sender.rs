@@ -53,6 +53,8 @@ pub struct Sender {
     board: Scoreboard,
     rtt: RttEstimator,
     pacer: Pacer,
+    /// What the controller said when it last heard something: its window, and its rate and burst where it paces.
+    window: u64,
     pacing: Option<(BitRate, Bytes)>,
     prr: Option<Prr>,
     phase: Phase,
@@ -102,6 +104,7 @@ impl Sender {
             board: Scoreboard::new(),
             rtt: RttEstimator::new(config.min_rto),
             pacer: Pacer::default(),
+            window: 0,
             pacing: None,
             prr: None,
             phase: Phase::Open,
@@ -150,7 +153,7 @@ impl Sender {
         self.allowed = segment.ack.saturating_add(u64::from(segment.window));
         self.last_sent = now;
         self.controller.on_established(now, agreed, rtt);
-        self.refresh_pacing();
+        self.ask_controller();
     }
 
     fn handle_ack(&mut self, now: Instant, segment: &TcpSegment) {
@@ -204,7 +207,7 @@ impl Sender {
                 repairing: matches!(self.phase, Phase::Recovering { .. } | Phase::TimedOut { .. }),
             });
         }
-        self.refresh_pacing();
+        self.ask_controller();
         if news.advanced || news.bytes > 0 {
             self.arm_timer(now);
         }
@@ -315,8 +318,10 @@ impl Sender {
         }
     }
 
-    fn refresh_pacing(&mut self) {
-        self.pacing = self.controller.pacing_rate().map(|rate| (rate, self.controller.burst()));
+    /// After everything that the controller was told.
+    fn ask_controller(&mut self) {
+        self.window = self.controller.window().0;
+        self.pacing = self.controller.pacing_rate().map(|rate| (rate, self.controller.burst(rate)));
     }
 
     /// RFC 6298 5, and RFC 8985 7.2 while nothing indicates a loss.
@@ -358,7 +363,7 @@ impl Sender {
         self.probe = None;
         self.first_resent = None;
         self.reorder_deadline = None;
-        self.refresh_pacing();
+        self.ask_controller();
         self.timer = (now + self.rtt.rto(), Timer::Timeout);
     }
 
@@ -366,7 +371,7 @@ impl Sender {
     fn window(&self) -> u64 {
         match &self.prr {
             Some(prr) => prr.window(self.board.in_flight()),
-            None => self.controller.window().0,
+            None => self.window,
         }
     }
 
@@ -424,7 +429,7 @@ impl Sender {
                 let idle = now.since(self.last_sent);
                 if !self.board.is_outstanding() && self.board.next_seq() > FIRST_SEQ {
                     self.controller.on_idle(now, idle, self.rtt.rto());
-                    self.refresh_pacing();
+                    self.ask_controller();
                 }
                 (self.board.send(now, len), len, false, probe)
             }
@@ -482,11 +487,11 @@ enum NextUp {
 }
 
 impl Endpoint for Sender {
-    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
+    fn handle_packet(&mut self, now: Instant, packet: Packet<&Payload>) {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
-        let Payload::Tcp(segment) = &packet.payload else { return };
+        let Payload::Tcp(segment) = packet.payload else { return };
         if !self.handshake.is_established() {
             if self.handshake.handle_segment(now, segment.flags, packet.ecn) == Step::Established {
                 self.establish(now, segment);
@@ -504,7 +509,7 @@ impl Endpoint for Sender {
         if self.reorder_deadline.is_some_and(|deadline| deadline <= now) {
             let in_flight = self.board.in_flight();
             self.find_losses(now, in_flight);
-            self.refresh_pacing();
+            self.ask_controller();
         }
         if self.timer.0 <= now {
             self.handle_timer(now);

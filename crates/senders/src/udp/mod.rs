@@ -85,7 +85,7 @@ impl Sender {
 }
 
 impl Endpoint for Sender {
-    fn handle_packet(&mut self, _now: Instant, packet: &Packet<Payload>) {
+    fn handle_packet(&mut self, _now: Instant, packet: Packet<&Payload>) {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
     }
@@ -127,11 +127,11 @@ impl Receiver {
 }
 
 impl Endpoint for Receiver {
-    fn handle_packet(&mut self, _now: Instant, packet: &Packet<Payload>) {
+    fn handle_packet(&mut self, _now: Instant, packet: Packet<&Payload>) {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
-        if let Payload::Datagram(datagram) = &packet.payload {
+        if let Payload::Datagram(datagram) = packet.payload {
             self.stats.delivered += Bytes(u64::from(datagram.len));
         }
     }

@@ -52,11 +52,11 @@ impl Receiver {
 }
 
 impl Endpoint for Receiver {
-    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
+    fn handle_packet(&mut self, now: Instant, packet: Packet<&Payload>) {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
-        let Payload::PragueData(data) = &packet.payload else { return };
+        let Payload::PragueData(data) = packet.payload else { return };
         self.deadline = Instant::FAR;
         self.ack.received += 1;
         self.ack.marked += u64::from(packet.ecn == Ecn::Ce);

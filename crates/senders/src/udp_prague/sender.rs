@@ -285,11 +285,11 @@ impl Sender {
 }
 
 impl Endpoint for Sender {
-    fn handle_packet(&mut self, now: Instant, packet: &Packet<Payload>) {
+    fn handle_packet(&mut self, now: Instant, packet: Packet<&Payload>) {
         self.stats.packets_received += 1;
         self.stats.bytes_received += packet.size;
         self.stats.marks_received += u64::from(packet.ecn == Ecn::Ce);
-        match &packet.payload {
+        match packet.payload {
             Payload::PragueAck(ack) => self.handle_ack(now, ack),
             Payload::PragueReport(report) => self.handle_report(now, report),
             _ => {}

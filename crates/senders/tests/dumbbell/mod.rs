@@ -236,7 +236,7 @@ impl Dumbbell {
                 let Some(Reverse(flight)) = self.flights.pop() else { break };
                 let flow = &mut self.flows[flight.flow];
                 let end = if flight.down { &mut flow.client } else { &mut flow.server };
-                end.handle_packet(self.now, &flight.packet);
+                end.handle_packet(self.now, flight.packet.as_ref());
 
                 self.drain(flight.flow);
             }

@@ -228,11 +228,11 @@ impl Link {
         while self.flights.peek().is_some_and(|Reverse(flight)| flight.at <= self.now) {
             let Some(Reverse(flight)) = self.flights.pop() else { break };
             if flight.down {
-                self.client.handle_packet(self.now, &flight.packet);
+                self.client.handle_packet(self.now, flight.packet.as_ref());
                 self.frames.extend(std::iter::from_fn(|| self.client.take_frame()));
                 self.completions.extend(self.client.take_completion());
             } else {
-                self.server.handle_packet(self.now, &flight.packet);
+                self.server.handle_packet(self.now, flight.packet.as_ref());
                 self.rtts.extend(self.server.take_rtt_sample().map(|rtt| (self.now, rtt)));
             }
             self.drain();

@@ -25,7 +25,7 @@ const UDP_LEN: usize = 8;
 pub(super) fn write(packet: &Packet<Stamped>, ecn: Ecn, out: &mut Vec<u8>) -> Result<()> {
     out.clear();
     out.resize(packet.size.0 as usize, 0);
-    let payload = &packet.payload.payload;
+    let payload = packet.payload.payload();
     let read = packet.payload.addresses.selectors(payload, packet.payload.up);
     let (IpAddr::V4(source), IpAddr::V4(destination), Some(ports)) = (read.source, read.destination, read.ports) else {
         return Err(Error::Value);

@@ -336,7 +336,7 @@ impl Controller for BbrV1 {
     fn pacing_rate(&self) -> Option<BitRate> {
         wire_rate(self.pacing, self.sizes)
     }
-    fn burst(&self) -> Bytes {
+    fn burst(&self, _rate: BitRate) -> Bytes {
         Bytes(quantum(self.pacing, self.sizes) as u64)
     }
     fn owns_recovery(&self) -> bool {
