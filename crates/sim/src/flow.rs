@@ -15,9 +15,9 @@ pub(crate) struct Flow {
     pub(crate) ue: Option<UeId>,
     /// Which of the wires it takes.
     pub(crate) wire: usize,
-    /// The router between the wire and the access network, and the one on the way back.
-    pub(crate) router: Option<usize>,
-    pub(crate) return_router: Option<usize>,
+    /// The routers that its data passes, in that order, and those of its feedback.
+    pub(crate) routers: Vec<usize>,
+    pub(crate) return_routers: Vec<usize>,
     /// True if its data goes from the UE to the network.
     pub(crate) uplink: bool,
     /// What the headers of its packets show.
@@ -41,9 +41,13 @@ impl Flow {
     pub(crate) fn goes_up(&self, packet: &Packet<Stamped>) -> bool {
         packet.payload.up
     }
-    /// The router that a packet passes.
-    pub(crate) fn router_of(&self, packet: &Packet<Stamped>) -> Option<usize> {
-        if packet.payload.back { self.return_router } else { self.router }
+    /// The router that a packet reaches after `passed`, or first of all.
+    pub(crate) fn next_router(&self, packet: &Packet<Stamped>, passed: Option<usize>) -> Option<usize> {
+        let path = if packet.payload.back { &self.return_routers } else { &self.routers };
+        match passed {
+            None => path.first().copied(),
+            Some(router) => path.iter().skip_while(|other| **other != router).nth(1).copied(),
+        }
     }
     /// The server's counters.
     pub(crate) fn server_stats(&self) -> Stats {

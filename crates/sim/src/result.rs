@@ -122,7 +122,7 @@ pub struct FlowResult {
     pub ue: Option<String>,
     /// The sender's congestion controller.
     pub controller: String,
-    /// The marking law of its bearer or, for a host on the wire, of its router.
+    /// The marking law of its bearer or, for a host on the wire, of the routers of its data, in their order.
     pub law: String,
     /// IP bytes delivered to the UE while the flow was active, as a rate.
     pub throughput_mbps: f64,
@@ -134,7 +134,7 @@ pub struct FlowResult {
     pub rtt_ms: Option<Quantiles>,
     /// Time of downlink packets in the RLC queue.
     pub queue_ms: Option<Quantiles>,
-    /// Time of its data in the router's queue; absent where there is no router on its way.
+    /// Time of its data in the queues of routers, together; absent where there is no router on its way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub router_queue_ms: Option<Quantiles>,
     /// Transfers of known size, or pages of the web, that completed; absent where there were none.
@@ -162,7 +162,7 @@ pub struct FlowResult {
     /// Distribution of the time in the RLC queue.
     #[serde(skip)]
     pub queue: Distribution,
-    /// Distribution of the time in the router's queue.
+    /// Distribution of the time in the queues of routers.
     #[serde(skip)]
     pub router_queue: Distribution,
     /// Distribution of the completion times.
@@ -235,7 +235,7 @@ pub struct RouterResult {
 pub struct Split {
     /// On the wire between server and gNB.
     pub propagation: f64,
-    /// In the queue of a router; absent where there is none on the way.
+    /// In the queues of routers; absent where there is none on the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub router: Option<f64>,
     /// In the CU and on its way to the DU.

@@ -14,7 +14,7 @@ use crate::ledger::{Ledger, NotConserved};
 use crate::recommend;
 use crate::recorder::{Arrival, CellRecord, FlowRecord, UeRecord};
 use crate::result::RunResult;
-use crate::router::Router;
+use crate::router::{Router, RouterConfig};
 use crate::scenario::{Direction, NamedUe, Scenario};
 use crate::stamped::{Stamped, Stock, Way, unstamped};
 use crate::summary::{self, Baseline};
@@ -34,6 +34,8 @@ pub struct Simulation<'a> {
     up: Vec<Wire<Stamped>>,
     stock: Stock,
     pub(crate) routers: Vec<Router>,
+    /// The wire between each router and its neighbour towards the access network, where it has a delay.
+    links: Vec<Option<Wire<Stamped>>>,
     pub(crate) network: Network<Stamped>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) ues: Vec<UeRecord>,
@@ -74,6 +76,7 @@ enum Source {
     Down(usize),
     Up(usize),
     Router(usize),
+    Link(usize),
     Events,
 }
 
@@ -92,6 +95,8 @@ impl<'a> Simulation<'a> {
         }
         let routers = (0..).zip(&scenario.router).map(|(index, router)| Router::new(router, index, scenario.seed));
         let routers = routers.collect::<Result<_, _>>().map_err(|error| refused(&error))?;
+        let link = |router: &RouterConfig| (!router.delay.is_zero()).then(|| Wire::constant(router.delay));
+        let links = scenario.router.iter().map(link).collect();
         let mut flows = Vec::new();
         let (mut down, mut up): (Vec<Wire<Stamped>>, Vec<Wire<Stamped>>) = (Vec::new(), Vec::new());
         for (index, flow) in scenario.flows(&ues).into_iter().enumerate() {
@@ -101,25 +106,26 @@ impl<'a> Simulation<'a> {
             if let (Some(ue), Some(qfi)) = (flow.ue, flow.qfi) {
                 network.name_qos_flow(ue, id, qfi).map_err(|error| refused(&error))?;
             }
-            let delay = flow.round_trip / 2;
+            let [to_gnb, to_server] = flow.wires;
             let wire = if flow.jitter.is_zero() {
-                down.iter().position(|wire| wire.is_constant(delay)).unwrap_or(down.len())
+                let mut pairs = down.iter().zip(&up);
+                pairs.position(|(down, up)| down.is_constant(to_gnb) && up.is_constant(to_server)).unwrap_or(down.len())
             } else {
                 down.len()
             };
             if wire == down.len() {
                 let draws = |purpose| Stream::new(scenario.seed, id.0, purpose);
-                down.push(Wire::new(delay, flow.jitter, draws("wire down")));
-                up.push(Wire::new(delay, flow.jitter, draws("wire up")));
+                down.push(Wire::new(to_gnb, flow.jitter, draws("wire down")));
+                up.push(Wire::new(to_server, flow.jitter, draws("wire up")));
             }
             flows.push(Flow {
                 id,
                 ue: flow.ue,
                 wire,
-                router: flow.router,
-                return_router: flow.return_router,
                 uplink: flow.direction == Direction::Uplink,
                 addresses: Addresses::of(id, &flow),
+                routers: flow.routers,
+                return_routers: flow.return_routers,
                 listens: recommend::listens(flow.sender),
                 server: End::new(server),
                 client: End::new(client),
@@ -140,6 +146,7 @@ impl<'a> Simulation<'a> {
             up,
             stock: Stock::default(),
             routers,
+            links,
             network,
             flows,
             ues,
@@ -198,6 +205,7 @@ impl<'a> Simulation<'a> {
                 Source::Down(wire) => self.leave_wire(next, wire),
                 Source::Up(wire) => self.end_wire(next, wire),
                 Source::Router(router) => self.leave_router(next, router),
+                Source::Link(router) => self.leave_link(next, router),
                 Source::Events => {
                     let Some((now, event)) = self.events.pop() else { continue };
                     self.handle(now, event);
@@ -211,7 +219,7 @@ impl<'a> Simulation<'a> {
         Ok(summary::summarise(self.scenario, self))
     }
 
-    /// What happens next. At one time cells go first, then the wires and routers: what comes from them may answer an event,
+    /// What happens next. At one time cells go first, then the wires, routers and what is between them: what comes from them may answer an event,
     /// never the reverse.
     fn next(&self) -> (Instant, Source) {
         let mut first = (Instant::FAR, Source::Network);
@@ -224,19 +232,32 @@ impl<'a> Simulation<'a> {
         self.down.iter().enumerate().for_each(|(index, wire)| consider(wire.next(), Source::Down(index)));
         self.up.iter().enumerate().for_each(|(index, wire)| consider(wire.next(), Source::Up(index)));
         self.routers.iter().enumerate().for_each(|(index, router)| consider(router.next(), Source::Router(index)));
+        let links = self.links.iter().enumerate();
+        links.for_each(|(index, link)| consider(link.as_ref().and_then(Wire::next), Source::Link(index)));
         consider(self.events.next_deadline(), Source::Events);
         first
     }
 
-    /// A packet leaves a wire towards its router or the access network.
+    /// A packet leaves a wire towards its routers or the access network.
     fn leave_wire(&mut self, now: Instant, wire: usize) {
         while let Some(packet) = self.down[wire].receive(now) {
-            match self.flows[packet.flow.0 as usize].router_of(&packet) {
-                Some(router) => self.enter_router(now, router, packet),
-                None => self.reach_access(now, packet),
-            }
+            self.go_on(now, None, packet);
         }
         self.drain_network(now);
+    }
+
+    /// A packet goes on after the last router that it passed: to the next one, then to the access network or up the wire.
+    fn go_on(&mut self, now: Instant, passed: Option<usize>, packet: Packet<Stamped>) {
+        let flow = &self.flows[packet.flow.0 as usize];
+        let up = flow.goes_up(&packet);
+        match flow.next_router(&packet, passed) {
+            Some(router) => match &mut self.links[router] {
+                Some(link) if up => link.send(now, packet),
+                _ => self.enter_router(now, router, packet),
+            },
+            None if up => self.up[flow.wire].send(now, packet),
+            None => self.reach_access(now, packet),
+        }
     }
 
     fn enter_router(&mut self, now: Instant, router: usize, packet: Packet<Stamped>) {
@@ -246,14 +267,24 @@ impl<'a> Simulation<'a> {
 
     fn leave_router(&mut self, now: Instant, router: usize) {
         while let Some(packet) = self.routers[router].receive(now) {
-            let flow = &self.flows[packet.flow.0 as usize];
-            if flow.goes_up(&packet) {
-                self.up[flow.wire].send(now, packet);
-            } else {
-                self.reach_access(now, packet);
+            match &mut self.links[router] {
+                Some(link) if !packet.payload.up => link.send(now, packet),
+                _ => self.go_on(now, Some(router), packet),
             }
         }
         self.count_router_drops(now, router);
+        self.drain_network(now);
+    }
+
+    /// A packet has come along the wire beside a router: on its way up to the router, on its way down from it.
+    fn leave_link(&mut self, now: Instant, router: usize) {
+        while let Some(packet) = self.links[router].as_mut().and_then(|link| link.receive(now)) {
+            if packet.payload.up {
+                self.enter_router(now, router, packet);
+            } else {
+                self.go_on(now, Some(router), packet);
+            }
+        }
         self.drain_network(now);
     }
 
@@ -282,15 +313,6 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A packet leaves the access network upwards.
-    fn leave_access(&mut self, now: Instant, packet: Packet<Stamped>) {
-        let flow = &self.flows[packet.flow.0 as usize];
-        match flow.router_of(&packet) {
-            Some(router) => self.enter_router(now, router, packet),
-            None => self.up[flow.wire].send(now, packet),
-        }
-    }
-
     fn reach_end(&mut self, now: Instant, at: Instant, packet: Packet<Stamped>) {
         if packet.payload.back {
             self.reach_server(now, packet);
@@ -304,7 +326,7 @@ impl<'a> Simulation<'a> {
         let Way { sent, waited, drb, delay, .. } = *packet.payload;
         let (size, ecn) = (packet.size, packet.ecn);
         let flow = &mut self.flows[index];
-        let waited = flow.router.map(|_| waited);
+        let waited = (!flow.routers.is_empty()).then_some(waited);
         let arrival = Arrival { sent, at, size, ecn, waited, drb, delay, counts: self.scenario.counts(at) };
         flow.ledger.delivered += size;
         flow.record.arrived(&arrival);
@@ -407,7 +429,7 @@ impl<'a> Simulation<'a> {
         match flow.ue {
             _ if !flow.goes_up(&packet) => self.down[flow.wire].send(now, packet),
             Some(ue) => self.network.handle_uplink(now, ue, packet),
-            None => self.leave_access(now, packet),
+            None => self.go_on(now, None, packet),
         }
     }
 
@@ -421,7 +443,7 @@ impl<'a> Simulation<'a> {
                 }
                 Output::Uplink { mut packet, delay, .. } => {
                     packet.payload.delay = delay;
-                    self.leave_access(now, packet);
+                    self.go_on(now, None, packet);
                 }
                 Output::Recommendation { ue, octets, .. } => self.recommend(now, ue, octets),
                 Output::Dropped { at, packet, .. } => self.count_drop(at, &packet),
@@ -454,7 +476,8 @@ impl<'a> Simulation<'a> {
 
     fn check_conservation(&self) -> Result<(), NotConserved> {
         self.flows.iter().try_for_each(|flow| {
-            let wires: Bytes = self.down.iter().chain(&self.up).map(|wire| wire.held(flow.id)).sum();
+            let wires = self.down.iter().chain(&self.up).chain(self.links.iter().flatten());
+            let wires: Bytes = wires.map(|wire| wire.held(flow.id)).sum();
             let routers = self.routers.iter().map(|router| router.held(flow.id)).sum();
             flow.ledger.check(flow.id, wires + routers + self.network.held(flow.id))
         })

@@ -35,7 +35,7 @@ pub struct Way {
     pub(crate) addresses: Addresses,
     /// When it reached the last router.
     pub(crate) at_router: Instant,
-    /// How long it waited in its router's queue.
+    /// How long it waited in the queues of routers.
     pub(crate) waited: Duration,
     /// What its time in the cell was made of.
     pub(crate) delay: DelaySplit,

@@ -63,12 +63,13 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
             let record = &flow.record;
             let active = record.active(warm);
             let ue = named.ue.map(|ue| &named_ues[ue.0 as usize]);
-            let router = named.router.map(|router| &scenario.router[router]);
+            let routers: Vec<_> = named.routers.iter().map(|router| scenario.router[*router].queue.law()).collect();
+            let has_router = !routers.is_empty();
             let marker = |ue: &NamedUe| match named.direction {
                 Direction::Downlink => Some(bearers::law(&ue.config, record.drb)),
                 Direction::Uplink => ue.config.uplink_marker.as_ref().map(|marker| tag(marker, "law")),
             };
-            let law = ue.and_then(marker).or(router.map(|router| router.queue.law()));
+            let law = ue.and_then(marker).or(has_router.then(|| routers.join(" + ")));
             let (before, after) = (&run.baseline, &end);
             FlowResult {
                 name: named.name.clone(),
@@ -80,7 +81,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
                 owd_ms: record.owd.quantiles(),
                 rtt_ms: record.rtt.quantiles(),
                 queue_ms: ue.and(record.queue.quantiles()),
-                router_queue_ms: router.and(record.router_queue.quantiles()),
+                router_queue_ms: has_router.then(|| record.router_queue.quantiles()).flatten(),
                 transfers: transfers(record),
                 media: media(
                     record,
@@ -91,7 +92,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
                 marked: record.marked,
                 dropped: record.dropped,
                 retransmissions: Some(after.servers[index].retransmissions - before.servers[index].retransmissions),
-                split_ms: record.split(router.is_some()),
+                split_ms: record.split(has_router),
                 owd: record.owd.clone(),
                 rtt: record.rtt.clone(),
                 queue: record.queue.clone(),

@@ -20,6 +20,10 @@ impl<P> Wire<P> {
     pub(crate) fn new(delay: Duration, jitter: Duration, draws: Stream) -> Self {
         Self { delay, jitter: (!jitter.is_zero()).then_some((jitter, draws)), queue: VecDeque::new() }
     }
+    /// Delays of `delay`, all of them.
+    pub(crate) fn constant(delay: Duration) -> Self {
+        Self { delay, jitter: None, queue: VecDeque::new() }
+    }
     /// True for a wire of exactly this delay.
     pub(crate) fn is_constant(&self, delay: Duration) -> bool {
         self.jitter.is_none() && self.delay == delay

@@ -178,3 +178,103 @@ fn a_ramp_marks_by_the_time_that_a_packet_has_waited() {
     assert_eq!(result.routers[0].law, "ramp");
     assert_eq!(run(CONSTANT, &["flow.0.app.rate=20 Mbit/s", ramp, &sender("ect0")]).flows[0].marked, 0);
 }
+
+/// Two routers of ample rate, 3 ms and 4 ms of wire beside them, and a flow each way.
+const SERIES: &str = r#"
+name = "series"
+duration = "10 s"
+warmup = "1 s"
+
+[[router]]
+name = "a"
+rate = "1 Gbit/s"
+delay = "3 ms"
+queue = { discipline = "drop-tail", limit = "125 kB" }
+
+[[router]]
+name = "b"
+rate = "1 Gbit/s"
+delay = "4 ms"
+queue = { discipline = "drop-tail", limit = "125 kB" }
+
+[[flow]]
+name = "udp"
+round_trip = "20 ms"
+router = ["a", "b"]
+sender = { controller = "udp" }
+app = { app = "constant", rate = "20 Mbit/s" }
+
+[[flow]]
+name = "tcp"
+round_trip = "20 ms"
+return_router = ["b", "a"]
+sender = { controller = "reno", tcp = { receive_window = "100 kB" } }
+"#;
+
+#[test]
+fn wires_beside_routers_are_a_part_of_the_round_trip_both_ways() {
+    let result = run(SERIES, &[]);
+    let owd = result.flows[0].owd_ms.unwrap();
+    assert!((owd.p50 - 10.0).abs() < 0.1, "{owd:?}");
+    let rtt = result.flows[1].rtt_ms.unwrap();
+    assert!((rtt.p50 - 20.0).abs() < 0.2, "{rtt:?}");
+}
+
+#[test]
+fn the_slower_of_two_routers_holds_the_queue_and_the_other_none() {
+    for (slow, idle) in [(0, 1), (1, 0)] {
+        let result = run(SERIES, &[&format!("router.{slow}.rate=10 Mbit/s"), "flow.1.app={ app = \"bulk\", start = \"9.9 s\" }"]);
+        // 125 kB at 10 Mbit/s are 100 ms.
+        let queue = result.routers[slow].queue_ms.unwrap();
+        assert!((queue.p50 - 100.0).abs() < 2.0, "{queue:?}");
+        assert!(result.routers[slow].utilisation > 0.999 && result.routers[slow].dropped > 0);
+        assert!(result.routers[idle].queue_ms.unwrap().p99 < 0.1 && result.routers[idle].dropped == 0);
+        let split = result.flows[0].split_ms.unwrap();
+        let total = split.propagation + split.router.unwrap();
+        assert!((split.router.unwrap() - 100.0).abs() < 2.0, "{split:?}");
+        assert!((total - result.flows[0].owd_ms.unwrap().mean).abs() < 0.01, "{split:?}");
+        // A flow that is dropped by the first alone loads the second with what is left.
+        let [before, behind] = [0, 1].map(|index| result.routers[index].throughput_mbps);
+        let (more, less) = if slow == 0 { (10.0, 10.0) } else { (20.0 * 1228.0 / 1200.0, 10.0) };
+        assert!((before - more).abs() < 0.1 && (behind - less).abs() < 0.1, "{before} {behind}");
+    }
+}
+
+#[test]
+fn codel_by_its_own_name_is_the_law_in_a_fifo() {
+    let load = "flow.0.app.rate=20 Mbit/s";
+    for (name, law) in [("codel", "codel"), ("codel\", ecn = true, target = \"5 ms", "ecn-codel")] {
+        let by_name = run(CONSTANT, &[load, &format!(r#"router.0.queue={{ discipline = "{name}" }}"#)]);
+        let by_law = format!(r#"router.0.queue={{ discipline = "fifo", marker = {{ law = "{law}" }} }}"#);
+        let by_law = run(CONSTANT, &[load, &by_law]);
+        assert_eq!(by_name.routers[0].law, law);
+        assert!(by_name.routers[0].dropped > 100);
+        let same = |result: &RunResult| (result.routers[0].dropped, result.routers[0].queue_ms, result.flows[0].owd_ms);
+        assert_eq!(same(&by_name), same(&by_law));
+    }
+    let tail = run(CONSTANT, &[load, r#"router.0.queue={ discipline = "drop-tail", limit = "125 kB" }"#]);
+    assert_eq!(tail.routers[0].queue_ms, run(CONSTANT, &[load]).routers[0].queue_ms);
+}
+
+#[test]
+fn a_bottleneck_moves_along_the_way() {
+    let text = include_str!("../../../scenarios/moving-bottleneck.toml");
+    // Where packets wait, and what is carried, in the settled seconds of each part.
+    let parts = [(0, 15.0), (1, 20.0), (2, 40.0)];
+    let result = run(text, &[]);
+    for (place, rate) in parts {
+        let steps = place * 100 + 40..place * 100 + 98;
+        let mean = |series: &[Option<f64>]| {
+            let known: Vec<f64> = series[steps.clone()].iter().flatten().copied().collect();
+            known.iter().sum::<f64>() / known.len() as f64
+        };
+        let routers = [0, 1].map(|router| mean(&result.series.routers.queue_ms[router]));
+        let throughput: Vec<_> = result.series.routers.throughput_mbps[0][steps.clone()].to_vec();
+        let throughput = throughput.iter().sum::<f64>() / throughput.len() as f64;
+        println!("{place}: {routers:?} {throughput}");
+        for (router, queue) in routers.iter().enumerate() {
+            assert_eq!(*queue > 1.0, router == place, "{place}: {routers:?}");
+        }
+        assert!(throughput > 0.85 * rate && throughput < 1.02 * rate, "{place}: {throughput}");
+    }
+}

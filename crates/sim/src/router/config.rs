@@ -1,12 +1,14 @@
 //! What a wired bottleneck is configured with.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidemark_cell::channel::TraceConfig;
 use tidemark_core::{BitRate, Bytes, Duration, Probability};
-use tidemark_marker::{DualQueueConfig, MarkerConfig};
+use tidemark_marker::{CodelConfig, DualQueueConfig, LawConfig, MarkerConfig};
 
-/// A router on the wired path, just before the access network: one link with one queue discipline.
+/// A router on the wired path: one link with one queue discipline. Flows say which ones they pass, and in what order.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouterConfig {
@@ -17,6 +19,10 @@ pub struct RouterConfig {
     /// Later rates, in the order of their times. Default: none.
     #[serde(default)]
     pub changes: Vec<RateChange>,
+    /// One-way delay of the wire between it and its neighbour on the side of the access network: the next router, or the gNB.
+    /// It is a part of a flow's `round_trip`, whose rest lies between its server and the router next to it. Default 0 s.
+    #[serde(default)]
+    pub delay: Duration,
     /// A measured trace of rates instead of `rate` and `changes`. Default: none.
     pub trace: Option<TraceConfig>,
     /// What stands before the link. Default: a FIFO of 1 MB that drops at its tail.
@@ -40,14 +46,27 @@ pub struct RateChange {
     pub over: Duration,
 }
 
+/// Bytes that a queue holds unless it says otherwise.
+const DEFAULT_LIMIT: Bytes = Bytes(1_000_000);
+
 /// Which queue stands before a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "discipline", rename_all = "kebab-case")]
 pub enum QueueConfig {
     /// One queue in order of arrival, which drops at its tail and is marked by any law that a bearer can have.
     Fifo(FifoConfig),
+    /// One queue in order of arrival, which drops at its tail and does nothing else.
+    DropTail(DropTailConfig),
+    /// One queue in order of arrival under CoDel (RFC 8289): a `fifo` whose law is `codel` or `ecn-codel`.
+    Codel(CodelQueueConfig),
     /// DualPI2's two queues (RFC 9332).
     Dualpi2(DualQueueConfig),
+}
+
+/// What a queue comes down to.
+pub(crate) enum Discipline<'a> {
+    Fifo(Cow<'a, FifoConfig>),
+    Dual(&'a DualQueueConfig),
 }
 
 /// One queue in order of arrival.
@@ -61,6 +80,28 @@ pub struct FifoConfig {
     /// Marks packets with ECT(1) as they leave, by their own time in the queue; a law sees the age of the oldest as they
     /// arrive. Default: none.
     pub ramp: Option<LeavingRamp>,
+}
+
+/// One queue that drops what comes when it is full.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DropTailConfig {
+    /// Bytes that it holds; an arrival beyond is dropped. Default 1 MB.
+    pub limit: Bytes,
+}
+
+/// One queue under CoDel (RFC 8289).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CodelQueueConfig {
+    /// Bytes that it holds; an arrival beyond is dropped. Default 1 MB.
+    pub limit: Bytes,
+    /// Time in the queue that may stand. Default 5 ms.
+    pub target: Duration,
+    /// How long it may be exceeded before something is done. Default 100 ms.
+    pub interval: Duration,
+    /// Packets that are ECT are marked where others are dropped. Default: no, as in Linux.
+    pub ecn: bool,
 }
 
 /// A probability of marks that rises in a straight line with the time that a packet has waited.
@@ -83,7 +124,34 @@ impl LeavingRamp {
 
 impl Default for FifoConfig {
     fn default() -> Self {
-        Self { limit: Bytes(1_000_000), marker: MarkerConfig::default(), ramp: None }
+        Self { limit: DEFAULT_LIMIT, marker: MarkerConfig::default(), ramp: None }
+    }
+}
+
+impl Default for DropTailConfig {
+    fn default() -> Self {
+        Self { limit: DEFAULT_LIMIT }
+    }
+}
+
+impl Default for CodelQueueConfig {
+    fn default() -> Self {
+        let CodelConfig { target, interval, .. } = CodelConfig::default();
+        Self { limit: DEFAULT_LIMIT, target, interval, ecn: false }
+    }
+}
+
+impl From<&DropTailConfig> for FifoConfig {
+    fn from(queue: &DropTailConfig) -> Self {
+        Self { limit: queue.limit, ..Self::default() }
+    }
+}
+
+impl From<&CodelQueueConfig> for FifoConfig {
+    fn from(queue: &CodelQueueConfig) -> Self {
+        let codel = CodelConfig { target: queue.target, interval: queue.interval, ..CodelConfig::default() };
+        let law = if queue.ecn { LawConfig::EcnCodel(codel) } else { LawConfig::Codel(codel) };
+        Self { limit: queue.limit, marker: MarkerConfig::with_law(law), ramp: None }
     }
 }
 
@@ -94,12 +162,38 @@ impl Default for QueueConfig {
 }
 
 impl QueueConfig {
+    /// What it is under whichever name.
+    pub(crate) fn discipline(&self) -> Discipline<'_> {
+        match self {
+            Self::Fifo(fifo) => Discipline::Fifo(Cow::Borrowed(fifo)),
+            Self::DropTail(queue) => Discipline::Fifo(Cow::Owned(queue.into())),
+            Self::Codel(queue) => Discipline::Fifo(Cow::Owned(queue.into())),
+            Self::Dualpi2(dual) => Discipline::Dual(dual),
+        }
+    }
+
     /// The name of what marks in it.
     pub(crate) fn law(&self) -> String {
-        match self {
-            Self::Fifo(FifoConfig { ramp: Some(_), .. }) => "ramp".into(),
-            Self::Fifo(fifo) => crate::summary::tag(&fifo.marker, "law"),
-            Self::Dualpi2(_) => "dualpi2".into(),
+        match self.discipline() {
+            Discipline::Fifo(fifo) if fifo.ramp.is_some() => "ramp".into(),
+            Discipline::Fifo(fifo) => crate::summary::tag(&fifo.marker, "law"),
+            Discipline::Dual(_) => "dualpi2".into(),
+        }
+    }
+
+    fn problem(&self) -> Option<(&'static str, String)> {
+        match self.discipline() {
+            Discipline::Fifo(fifo) => {
+                if fifo.limit < Bytes(3_000) {
+                    return Some(("queue.limit", "must be at least 3000 B, two packets".into()));
+                }
+                if fifo.ramp.is_some_and(|ramp| ramp.low >= ramp.high) {
+                    return Some(("queue.ramp.high", "must be above low".into()));
+                }
+                let place = if matches!(self, Self::Fifo(_)) { "queue.marker" } else { "queue" };
+                fifo.marker.validate().err().map(|error| (place, error.to_string()))
+            }
+            Discipline::Dual(dual) => dual.validate().err().map(|error| ("queue", error.to_string())),
         }
     }
 }
@@ -124,15 +218,6 @@ impl RouterConfig {
             }
             last = change.at + change.over;
         }
-        match &self.queue {
-            QueueConfig::Fifo(fifo) if fifo.limit < Bytes(3_000) => {
-                Some(("queue.limit", "must be at least 3000 B, two packets".into()))
-            }
-            QueueConfig::Fifo(FifoConfig { ramp: Some(ramp), .. }) if ramp.low >= ramp.high => {
-                Some(("queue.ramp.high", "must be above low".into()))
-            }
-            QueueConfig::Fifo(fifo) => fifo.marker.validate().err().map(|error| ("queue.marker", error.to_string())),
-            QueueConfig::Dualpi2(dual) => dual.validate().err().map(|error| ("queue", error.to_string())),
-        }
+        self.queue.problem()
     }
 }

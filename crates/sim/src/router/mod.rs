@@ -1,6 +1,7 @@
 //! A wired bottleneck: a link of a rate that may change, and the queue before it.
 
 mod config;
+mod path;
 mod queue;
 mod rate;
 mod record;
@@ -8,7 +9,8 @@ mod record;
 use tidemark_core::{Bytes, FlowId, Instant, Packet, Stream};
 use tidemark_marker::Dequeued;
 
-pub use config::{FifoConfig, LeavingRamp, QueueConfig, RateChange, RouterConfig};
+pub use config::{CodelQueueConfig, DropTailConfig, FifoConfig, LeavingRamp, QueueConfig, RateChange, RouterConfig};
+pub use path::RouterPath;
 use queue::Queue;
 use rate::Profile;
 pub(crate) use record::RouterRecord;

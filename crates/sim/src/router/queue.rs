@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tidemark_core::{Bytes, Ecn, FlowId, Inspect, Instant, Packet, Stream};
 use tidemark_marker::{DeliveryStatus, Dequeued, DrbMarker, DualQueue, RlcQueue, SnLength, Verdict};
 
-use super::config::{LeavingRamp, QueueConfig};
+use super::config::{Discipline, LeavingRamp, QueueConfig};
 
 /// A queue discipline at work.
 pub(crate) enum Queue<P> {
@@ -35,8 +35,8 @@ impl<P: Inspect> Queue<P> {
         stream: Stream,
         marks: Stream,
     ) -> Result<Self, tidemark_marker::ConfigError> {
-        Ok(match config {
-            QueueConfig::Fifo(fifo) => Self::Fifo(Box::new(Fifo {
+        Ok(match config.discipline() {
+            Discipline::Fifo(fifo) => Self::Fifo(Box::new(Fifo {
                 packets: VecDeque::new(),
                 bytes: Bytes::ZERO,
                 limit: fifo.limit,
@@ -45,7 +45,7 @@ impl<P: Inspect> Queue<P> {
                 ramp: fifo.ramp,
                 marks,
             })),
-            QueueConfig::Dualpi2(dual) => Self::Dual(Box::new(DualQueue::new(dual, stream)?)),
+            Discipline::Dual(dual) => Self::Dual(Box::new(DualQueue::new(dual, stream)?)),
         })
     }
 

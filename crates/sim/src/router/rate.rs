@@ -114,6 +114,7 @@ mod tests {
             name: "r".into(),
             rate: BitRate::from_mbps(8),
             changes,
+            delay: Duration::ZERO,
             trace: None,
             queue: QueueConfig::default(),
             tdq: Vec::new(),

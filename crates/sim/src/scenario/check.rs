@@ -99,17 +99,22 @@ impl Scenario {
             if self.flow[..index].iter().any(|earlier| earlier.name == flow.name) {
                 return wrong(&place, "name", format!("`{}` is taken by an earlier [[flow]]", flow.name));
             }
-            let named = |list: &str, key: &str, name: &Option<String>, names: Vec<&str>| match name {
-                Some(name) if !names.contains(&name.as_str()) => {
-                    let right = format!("there is no [[{list}]] named `{name}`: use one of {}", names.join(", "));
-                    wrong(&place, key, right)
+            let ues: Vec<_> = self.ue.iter().map(|ue| ue.name.as_str()).collect();
+            if let Some(name) = flow.ue.as_deref().filter(|name| !ues.contains(name)) {
+                let right = format!("there is no [[ue]] named `{name}`: use one of {}", ues.join(", "));
+                return wrong(&place, "ue", right);
+            }
+            let half = flow.round_trip / 2;
+            for (key, path) in [("router", &flow.router), ("return_router", &flow.return_router)] {
+                if let Some(problem) = path.problem(&self.router) {
+                    return wrong(&place, key, problem);
                 }
-                _ => Ok(()),
-            };
-            let routers = || self.router.iter().map(|router| router.name.as_str()).collect();
-            named("ue", "ue", &flow.ue, self.ue.iter().map(|ue| ue.name.as_str()).collect())?;
-            named("router", "router", &flow.router, routers())?;
-            named("router", "return_router", &flow.return_router, routers())?;
+                let delay = path.delay(&self.router);
+                if delay > half {
+                    let right = format!("the wires beside its routers have {delay}, more than {half}, half of round_trip: lengthen round_trip, of which they are a part");
+                    return wrong(&place, key, right);
+                }
+            }
             if flow.direction == Direction::Uplink && flow.ue.is_none() {
                 return wrong(
                     &place,
@@ -141,9 +146,15 @@ impl Scenario {
             if flow.round_trip > Duration::from_secs(10) {
                 return wrong(&place, "round_trip", "must be at most 10 s".into());
             }
-            if flow.jitter * (2 * JITTER_CUT) > flow.round_trip {
-                let right =
-                    format!("must be at most a {}th of round_trip, so that no delay is negative", 2 * JITTER_CUT);
+            let routers = flow.router.delay(&self.router).max(flow.return_router.delay(&self.router));
+            if flow.jitter * (2 * JITTER_CUT) + routers * 2 > flow.round_trip {
+                let most = 2 * JITTER_CUT;
+                let right = if routers.is_zero() {
+                    format!("must be at most a {most}th of round_trip, so that no delay is negative")
+                } else {
+                    let rest = flow.round_trip.saturating_sub(routers * 2);
+                    format!("must be at most a {most}th of {rest}, which the delays of its routers leave of round_trip")
+                };
                 return wrong(&place, "jitter", right);
             }
             if let Err(error) = flow.sender.validate() {
@@ -248,6 +259,48 @@ round_trip = "10 ms"
                 assert!(message.starts_with(&format!("t.toml:{line}:")), "{assignment}: {message}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_router_is_named() {
+        let router = |queue: &str| format!("[[router]]\nname = \"r\"\nrate = \"9 Mbit/s\"\n{queue}\n");
+        let with = |queue: &str, assignment: &str| {
+            let text = format!("{TEXT}\n{}\n[[router]]\nname = \"s\"\nrate = \"9 Mbit/s\"\n", router(queue));
+            match Scenario::parse("t.toml", &text, Path::new(""), &[assignment.to_string()]) {
+                Ok(_) => "accepted".into(),
+                Err(error) => error.to_string(),
+            }
+        };
+        for path in ["\"r\"", "[\"r\", \"s\"]", "[]"] {
+            assert_eq!(with("", &format!("flow.0.router={path}")), "accepted");
+        }
+        for queue in ["{ discipline = \"drop-tail\" }", "{ discipline = \"codel\", ecn = true, interval = \"50 ms\" }"] {
+            assert_eq!(with(&format!("queue = {queue}"), "seed=1"), "accepted");
+        }
+        for (queue, assignment, key, right) in [
+            ("", "flow.0.router=q", "flow.0.router:", "use one of r, s"),
+            ("", "flow.0.router=[\"s\", \"q\"]", "flow.0.router:", "use one of r, s"),
+            ("", "flow.0.return_router=[\"s\", \"s\"]", "flow.0.return_router:", "once"),
+            ("", "flow.0.router=7", "flow.0.router:", "a list of names"),
+            ("delay = \"6 ms\"", "flow.0.router=r", "flow.0.router:", "lengthen round_trip"),
+            ("queue = { discipline = \"fair\" }", "seed=1", "", "`drop-tail`"),
+            ("queue = { discipline = \"drop-tail\", limit = \"1 kB\" }", "seed=1", "router.0.queue.limit:", "3000 B"),
+            ("queue = { discipline = \"codel\", target = \"0 ms\" }", "seed=1", "router.0.queue:", "target: must be above zero"),
+            ("queue = { discipline = \"codel\", law = \"step\" }", "seed=1", "", "interval"),
+        ] {
+            let message = with(queue, assignment);
+            assert!(message.starts_with("t.toml:"), "{queue} {assignment}: {message}");
+            assert!(message.contains(key) && message.contains(right), "{queue} {assignment}: {message}");
+        }
+    }
+
+    #[test]
+    fn the_delays_of_routers_leave_room_for_the_jitter() {
+        let text = format!("{TEXT}router = \"r\"\njitter = \"1 ms\"\n[[router]]\nname = \"r\"\nrate = \"9 Mbit/s\"\n");
+        let with = |delay: &str| Scenario::parse("t.toml", &text, Path::new(""), &[format!("router.0.delay={delay}")]);
+        assert!(with("2 ms").is_ok());
+        let error = with("2.1 ms").unwrap_err().to_string();
+        assert!(error.contains("flow.0.jitter: must be at most a 6th of 5800 us"), "{error}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use tidemark_core::{Dscp, Duration, Instant};
 use tidemark_marker::{MarkerConfig, Policy, PolicyRule};
 use tidemark_senders::{AppConfig, SenderConfig};
 
-use crate::router::RouterConfig;
+use crate::router::{RouterConfig, RouterPath};
 
 pub use diagnostic::ScenarioError;
 pub use overrides::OverrideError;
@@ -151,10 +151,12 @@ pub struct Flow {
     /// order (RFC 8868 has 5 ms). Default 0 s.
     #[serde(default)]
     pub jitter: Duration,
-    /// The router that its data passes at the end of the wire. Default: none.
-    pub router: Option<String>,
-    /// The router that its feedback passes at the beginning of the wire. Default: none.
-    pub return_router: Option<String>,
+    /// The routers that its data passes, in that order: a name, or a list of names. Default: none.
+    #[serde(default)]
+    pub router: RouterPath,
+    /// The routers that its feedback passes, in that order. Default: none.
+    #[serde(default)]
+    pub return_router: RouterPath,
     /// The sender.
     #[serde(default)]
     pub sender: SenderConfig,
@@ -202,14 +204,14 @@ pub struct NamedFlow<'a> {
     pub remote_port: Option<u16>,
     /// DSCP of its packets.
     pub dscp: Dscp,
-    /// Wired round-trip time.
-    pub round_trip: Duration,
     /// Standard deviation of the delay of each way.
     pub jitter: Duration,
-    /// The index of the router of its data.
-    pub router: Option<usize>,
-    /// The index of the router of its feedback.
-    pub return_router: Option<usize>,
+    /// The indices of the routers that its data passes, in that order.
+    pub routers: Vec<usize>,
+    /// The indices of the routers that its feedback passes.
+    pub return_routers: Vec<usize>,
+    /// What `round_trip` leaves for the wire between its server and the routers, without their delays: down and up.
+    pub wires: [Duration; 2],
     /// Its sender.
     pub sender: &'a SenderConfig,
     /// Its application.
@@ -317,7 +319,6 @@ impl Scenario {
 
     /// Every flow, copies included, in the order of their ids.
     pub fn flows(&self, ues: &[NamedUe]) -> Vec<NamedFlow<'_>> {
-        let router = |name: &Option<String>| self.router.iter().position(|router| Some(&router.name) == name.as_ref());
         let mut flows = Vec::new();
         for (kind, flow) in self.flow.iter().enumerate() {
             let ends: Vec<_> = match &flow.ue {
@@ -331,6 +332,11 @@ impl Scenario {
             };
             let copies = ends.len() as u32 * flow.count;
             let ends = ends.into_iter().flat_map(|end| (0..flow.count).map(move |_| end));
+            let (down, up) = match flow.direction {
+                Direction::Downlink => (&flow.router, &flow.return_router),
+                Direction::Uplink => (&flow.return_router, &flow.router),
+            };
+            let wires = [down, up].map(|path| (flow.round_trip / 2).saturating_sub(path.delay(&self.router)));
             for (copy, ue) in (1..).zip(ends) {
                 flows.push(NamedFlow {
                     name: numbered(&flow.name, copy, copies),
@@ -344,10 +350,10 @@ impl Scenario {
                     }),
                     remote_port: flow.remote_port,
                     dscp: Dscp(flow.dscp),
-                    round_trip: flow.round_trip,
                     jitter: flow.jitter,
-                    router: router(&flow.router),
-                    return_router: router(&flow.return_router),
+                    routers: flow.router.indices(&self.router),
+                    return_routers: flow.return_router.indices(&self.router),
+                    wires,
                     sender: &flow.sender,
                     app: &flow.app,
                 });

@@ -1,0 +1,59 @@
+//! The routers on a flow's way.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tidemark_core::Duration;
+
+use super::RouterConfig;
+
+/// The routers that one way of a flow leads through: one name, or several in the order in which its packets meet them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected the name of a [[router]], or a list of names in the order of the way")]
+pub enum RouterPath {
+    /// One router.
+    One(String),
+    /// Several in series, each at most once.
+    Several(Vec<String>),
+}
+
+impl Default for RouterPath {
+    fn default() -> Self {
+        Self::Several(Vec::new())
+    }
+}
+
+impl RouterPath {
+    /// Their names.
+    pub fn names(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Several(names) => names,
+        }
+    }
+
+    /// Their indices; a name that no router has is left out.
+    pub(crate) fn indices(&self, routers: &[RouterConfig]) -> Vec<usize> {
+        let index = |name: &String| routers.iter().position(|router| router.name == *name);
+        self.names().iter().filter_map(index).collect()
+    }
+
+    /// The delay of the wires beside them.
+    pub(crate) fn delay(&self, routers: &[RouterConfig]) -> Duration {
+        self.indices(routers).iter().fold(Duration::ZERO, |sum, index| sum + routers[*index].delay)
+    }
+
+    /// What is wrong with it, and what would be right.
+    pub(crate) fn problem(&self, routers: &[RouterConfig]) -> Option<String> {
+        let names = self.names();
+        for (index, name) in names.iter().enumerate() {
+            if !routers.iter().any(|router| router.name == *name) {
+                let known: Vec<_> = routers.iter().map(|router| router.name.as_str()).collect();
+                return Some(format!("there is no [[router]] named `{name}`: use one of {}", known.join(", ")));
+            }
+            if names[..index].contains(name) {
+                return Some(format!("names `{name}` twice: a packet passes a router once, write a second [[router]]"));
+            }
+        }
+        None
+    }
+}
