@@ -111,7 +111,9 @@ impl Scenario {
                 }
                 let delay = path.delay(&self.router);
                 if delay > half {
-                    let right = format!("the wires beside its routers have {delay}, more than {half}, half of round_trip: lengthen round_trip, of which they are a part");
+                    let right = format!(
+                        "the wires beside its routers have {delay}, more than {half}, half of round_trip: lengthen round_trip, of which they are a part"
+                    );
                     return wrong(&place, key, right);
                 }
             }
@@ -274,7 +276,8 @@ round_trip = "10 ms"
         for path in ["\"r\"", "[\"r\", \"s\"]", "[]"] {
             assert_eq!(with("", &format!("flow.0.router={path}")), "accepted");
         }
-        for queue in ["{ discipline = \"drop-tail\" }", "{ discipline = \"codel\", ecn = true, interval = \"50 ms\" }"] {
+        for queue in ["{ discipline = \"drop-tail\" }", "{ discipline = \"codel\", ecn = true, interval = \"50 ms\" }"]
+        {
             assert_eq!(with(&format!("queue = {queue}"), "seed=1"), "accepted");
         }
         for (queue, assignment, key, right) in [
@@ -285,7 +288,12 @@ round_trip = "10 ms"
             ("delay = \"6 ms\"", "flow.0.router=r", "flow.0.router:", "lengthen round_trip"),
             ("queue = { discipline = \"fair\" }", "seed=1", "", "`drop-tail`"),
             ("queue = { discipline = \"drop-tail\", limit = \"1 kB\" }", "seed=1", "router.0.queue.limit:", "3000 B"),
-            ("queue = { discipline = \"codel\", target = \"0 ms\" }", "seed=1", "router.0.queue:", "target: must be above zero"),
+            (
+                "queue = { discipline = \"codel\", target = \"0 ms\" }",
+                "seed=1",
+                "router.0.queue:",
+                "target: must be above zero",
+            ),
             ("queue = { discipline = \"codel\", law = \"step\" }", "seed=1", "", "interval"),
         ] {
             let message = with(queue, assignment);
