@@ -23,19 +23,28 @@ pub struct ReleasedFlow {
 
 impl DrbMarker {
     /// True if the packet's connection is kept here: its acknowledgements are to be shown to this marker.
+    #[inline]
     pub fn keeps<P: Inspect>(&self, packet: &Packet<P>) -> bool {
-        self.flows.knows_opening(packet.payload.five_tuple(packet.flow))
+        self.keeps_flow(packet.payload.five_tuple(packet.flow))
+    }
+
+    pub(crate) fn keeps_flow(&self, flow: FlowId) -> bool {
+        self.flows.knows_opening(flow)
     }
 
     /// True if this downlink packet, which this DRB carries, shows that its connection belongs here, and it is not here yet.
+    #[inline]
     pub fn claims<P: Inspect>(&self, packet: &Packet<P>) -> bool {
         let is_ect = matches!(packet.ecn, Ecn::Ect0 | Ecn::Ect1);
-        !self.keeps(packet) && packet.payload.tcp().is_some_and(|tcp| is_ect || tcp.flags.syn)
+        packet.payload.tcp().is_some_and(|tcp| is_ect || tcp.flags.syn) && !self.keeps(packet)
     }
 
     /// Gives up the packet's connection, if it is kept here.
     pub fn release<P: Inspect>(&mut self, packet: &Packet<P>) -> Option<ReleasedFlow> {
-        let id = packet.payload.five_tuple(packet.flow);
+        self.release_flow(packet.payload.five_tuple(packet.flow))
+    }
+
+    pub(crate) fn release_flow(&mut self, id: FlowId) -> Option<ReleasedFlow> {
         self.flows.release(id).map(|flow| ReleasedFlow { id, flow })
     }
 

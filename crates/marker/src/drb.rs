@@ -2,7 +2,7 @@
 
 use core::hint::black_box;
 
-use tidemark_core::{BitRate, Bytes, Duration, FlowId, Inspect, Instant, Packet, Probability, Stream, TcpView};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, Probability, Stream, TcpView};
 
 use crate::backlog::Backlog;
 use crate::busy::BusyTime;
@@ -179,6 +179,7 @@ impl DrbMarker {
     /// A downlink packet arrives, before PDCP. The caller applies the verdict: sets CE or drops.
     ///
     /// `rlc` is the true state of the RLC queue where the caller can see it; laws that work from F1-U ignore it.
+    #[inline]
     pub fn handle_downlink<P: Inspect>(&mut self, now: Instant, packet: &Packet<P>, rlc: Option<RlcQueue>) -> Verdict {
         let shown = Class::of(packet.ecn);
         self.tally.packets += 1;
@@ -186,13 +187,12 @@ impl DrbMarker {
         let mut segment = packet.size.0;
         let mut rtt = None;
         let mut known = None;
-        let mut tcp = None;
+        let tcp = packet.payload.tcp();
         let id = packet.payload.five_tuple(packet.flow);
         if let Some(flow) = self.flows.admit(now, id) {
             flow.downlink(now, shown, packet.size.0);
-            tcp = packet.payload.tcp();
             if let Some(tcp) = &tcp {
-                flow.handshake(now, tcp, true);
+                flow.handshake(now, tcp.flags, true);
                 flow.feedback.downlink(tcp);
             }
             (segment, rtt, known) = (u64::from(flow.largest), flow.rtt(), flow.class);
@@ -232,8 +232,8 @@ impl DrbMarker {
         if self.law.decides_on_leaving() {
             return Verdict::Pass;
         }
-        match self.decide(packet, class, odds) {
-            Verdict::Mark if self.short_circuit && self.book(id, tcp.as_ref()) => {
+        match self.decide(packet.ecn, class, odds) {
+            Verdict::Mark if self.short_circuit && self.book(id, tcp) => {
                 self.tally.short_circuited += 1;
                 Verdict::Pass
             }
@@ -292,11 +292,12 @@ impl DrbMarker {
         }
         let class = Class::of(packet.ecn).unwrap_or(Class::L4s);
         let odds = self.law.leave(&Departure { now, sojourn, behind: rlc.backlog, class });
-        self.decide(packet, class, odds)
+        self.decide(packet.ecn, class, odds)
     }
 
     /// A packet of the UE passes upwards: the handshake is read, and marks that are short-circuited are written into
     /// acknowledgements.
+    #[inline]
     pub fn handle_uplink<P: Inspect>(&mut self, now: Instant, packet: &mut Packet<P>) {
         let Some(tcp) = packet.payload.tcp() else { return };
         let opens = tcp.flags.syn && !tcp.flags.ack;
@@ -304,7 +305,7 @@ impl DrbMarker {
         let flow = if opens { self.flows.admit(now, id) } else { self.flows.get(id) };
         if let Some(flow) = flow {
             flow.uplink(now);
-            flow.handshake(now, &tcp, false);
+            flow.handshake(now, tcp.flags, false);
             if let Some(feedback) = flow.feedback.uplink(&tcp) {
                 packet.payload.set_tcp_feedback(feedback);
                 self.tally.rewritten_acks += 1;
@@ -423,18 +424,19 @@ impl DrbMarker {
     }
 
     /// Puts a mark into the flow's books instead of the packet; false for flows that can't have it so.
-    fn book(&mut self, flow: FlowId, tcp: Option<&TcpView>) -> bool {
-        tcp.is_some_and(|tcp| self.flows.get(flow).is_some_and(|flow| flow.feedback.mark(tcp)))
+    #[inline]
+    fn book(&mut self, flow: FlowId, tcp: Option<TcpView>) -> bool {
+        tcp.is_some_and(|tcp| self.flows.get(flow).is_some_and(|flow| flow.feedback.mark(&tcp)))
     }
 
     /// Applies what the law said to what the packet allows.
-    fn decide<P>(&mut self, packet: &Packet<P>, class: Class, odds: Odds) -> Verdict {
+    fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> Verdict {
         self.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
         if self.stream.chance(odds.drop) {
             self.tally.drops += 1;
             return Verdict::Drop;
         }
-        let markable = Class::of(packet.ecn).is_some_and(|shown| shown != Class::NotEct);
+        let markable = Class::of(ecn).is_some_and(|shown| shown != Class::NotEct);
         if markable && self.stream.chance(odds.mark) {
             match class {
                 Class::L4s => self.tally.l4s_marks += 1,

@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use core::hint::black_box;
 use core::num::NonZeroU32;
 
-use tidemark_core::{Duration, FlowId, Instant, TcpView};
+use tidemark_core::{Duration, FlowId, Instant, TcpFlags};
 
 use crate::shortcircuit::Feedback;
 use crate::verdict::Class;
@@ -86,14 +86,14 @@ impl Flow {
     }
 
     /// Follows the handshake.
-    pub(crate) fn handshake(&mut self, now: Instant, tcp: &TcpView, is_downlink: bool) {
+    pub(crate) fn handshake(&mut self, now: Instant, flags: TcpFlags, is_downlink: bool) {
         match self.opening {
-            Opening::Unseen if tcp.flags.syn && !tcp.flags.ack => {
+            Opening::Unseen if flags.syn && !flags.ack => {
                 self.opening = Opening::Syn { at: now, downlink: is_downlink };
             }
             // A repeated SYN makes it unclear which one was answered (RFC 6298 section 3, after Karn).
-            Opening::Syn { .. } if tcp.flags.syn && !tcp.flags.ack => self.opening = Opening::Closed,
-            Opening::Syn { at, downlink } if downlink == is_downlink && tcp.flags.ack => {
+            Opening::Syn { .. } if flags.syn && !flags.ack => self.opening = Opening::Closed,
+            Opening::Syn { at, downlink } if downlink == is_downlink && flags.ack => {
                 self.rtt = NonZeroU32::new(u32::try_from(now.since(at).as_micros()).unwrap_or(u32::MAX));
                 self.opening = Opening::Closed;
             }
@@ -140,6 +140,7 @@ impl FlowTable {
         black_box(self.sets.len());
     }
 
+    #[inline]
     pub(crate) fn get(&mut self, id: FlowId) -> Option<&mut Flow> {
         let (index, own) = self.place(id);
         let set = &mut self.sets[index];
@@ -233,13 +234,12 @@ impl Set {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidemark_core::TcpFlags;
 
     fn ms(millis: u64) -> Instant {
         Instant::from_millis(millis)
     }
-    fn segment(syn: bool, ack: bool) -> TcpView {
-        TcpView { flags: TcpFlags { syn, ack, ..TcpFlags::default() }, seq: 0, ack: 0, payload: 0, accecn: None }
+    fn flags(syn: bool, ack: bool) -> TcpFlags {
+        TcpFlags { syn, ack, ..TcpFlags::default() }
     }
 
     #[test]
@@ -284,25 +284,25 @@ mod tests {
     #[test]
     fn the_handshake_of_either_side_gives_one_whole_round_trip() {
         let mut opened_by_ue = Flow::new(ms(0));
-        opened_by_ue.handshake(ms(0), &segment(true, false), false);
-        opened_by_ue.handshake(ms(38), &segment(true, true), true);
-        opened_by_ue.handshake(ms(55), &segment(false, true), false);
-        opened_by_ue.handshake(ms(99), &segment(false, true), false);
+        opened_by_ue.handshake(ms(0), flags(true, false), false);
+        opened_by_ue.handshake(ms(38), flags(true, true), true);
+        opened_by_ue.handshake(ms(55), flags(false, true), false);
+        opened_by_ue.handshake(ms(99), flags(false, true), false);
         assert_eq!(opened_by_ue.rtt(), Some(Duration::from_millis(55)));
 
         let mut opened_by_server = Flow::new(ms(0));
-        opened_by_server.handshake(ms(0), &segment(true, false), true);
-        opened_by_server.handshake(ms(17), &segment(true, true), false);
-        opened_by_server.handshake(ms(55), &segment(false, true), true);
+        opened_by_server.handshake(ms(0), flags(true, false), true);
+        opened_by_server.handshake(ms(17), flags(true, true), false);
+        opened_by_server.handshake(ms(55), flags(false, true), true);
         assert_eq!(opened_by_server.rtt(), Some(Duration::from_millis(55)));
     }
 
     #[test]
     fn a_repeated_syn_gives_no_round_trip() {
         let mut flow = Flow::new(ms(0));
-        flow.handshake(ms(0), &segment(true, false), false);
-        flow.handshake(ms(1_000), &segment(true, false), false);
-        flow.handshake(ms(1_040), &segment(false, true), false);
+        flow.handshake(ms(0), flags(true, false), false);
+        flow.handshake(ms(1_000), flags(true, false), false);
+        flow.handshake(ms(1_040), flags(false, true), false);
         assert_eq!(flow.rtt(), None);
     }
 

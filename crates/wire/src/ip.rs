@@ -72,15 +72,18 @@ impl Headers {
     /// # Errors
     /// As [`ipv4::Packet::new_checked`] and [`ipv6::Packet::new_checked`] have them. What is wrong above the IP header
     /// is no error: such a packet has an ECN field all the same.
-    #[inline]
+    // Always part of its caller, who then has in registers what it uses, and makes nothing of the rest: most of the cost is in moving
+    // values that nobody reads.
+    #[inline(always)]
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        match version(bytes)? {
-            Version::V4 => Ok(Self::of_v4(bytes, &ipv4::Packet::header_of(bytes)?)),
-            Version::V6 => Self::of_v6(bytes),
-        }
+        let headers = match version(bytes)? {
+            Version::V4 => Self::of_v4(bytes, &ipv4::Packet::header_of(bytes)?),
+            Version::V6 => Self::of_v6(bytes)?,
+        };
+        Ok(headers)
     }
 
-    #[inline]
+    #[inline(always)]
     fn of_v4(bytes: &[u8], header: &ipv4::Packet<&[u8; ipv4::HEADER_LEN]>) -> Self {
         let fragment = match (header.fragment_offset(), header.more_fragments()) {
             (0, false) => Fragment::Whole,

@@ -108,7 +108,8 @@ impl<T: AsRef<[u8]>> Packet<T> {
 }
 
 /// What a marker sees of a segment, as [`Packet::view`] has it, in one look at the bytes; `None` for what is none.
-#[inline]
+// Part of its caller, as `Headers::parse`.
+#[inline(always)]
 pub(crate) fn view_of(segment: &[u8]) -> Option<TcpView> {
     let Ok((fixed, header)) = header_of(segment) else { return None };
     // Fields of an array are read without a look at its length.
@@ -140,6 +141,22 @@ fn accecn(header: &[u8]) -> Option<AccEcnCounters> {
     None
 }
 
+/// Rewrites the congestion feedback of a segment, and its checksum, in one look at the bytes. What is no segment stays as it is.
+#[inline]
+pub(crate) fn set_feedback_of(segment: &mut [u8], feedback: TcpFeedback) {
+    let Ok((_, header)) = header_of(segment) else { return };
+    let len = header.len();
+    let Some((fixed, options)) = segment[..len].split_first_chunk_mut() else { return };
+    match feedback {
+        TcpFeedback::Classic { ece } => Packet(fixed).set_ece(ece),
+        TcpFeedback::AccEcn { ace, counters } => {
+            let sum = Sum::behind(Packet(&mut *fixed).checksum());
+            let sum = replace_counters(options, &counters, replace_ace(fixed, ace, sum));
+            Packet(fixed).set_checksum(sum.checksum());
+        }
+    }
+}
+
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     /// Computes the checksum over the whole buffer from scratch.
     pub fn fill_checksum(&mut self, source: IpAddr, destination: IpAddr) {
@@ -168,68 +185,61 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
     /// Rewrites the ACE field, AE, CWR and ECE, with the low three bits of `ace` and updates the checksum.
     pub fn set_ace(&mut self, ace: u8) {
-        let sum = Sum::behind(self.checksum());
-        let sum = self.replace_ace(ace, sum);
-        self.set_checksum(sum.checksum());
+        self.set_flag_bits(0b111 << 6, u16::from(ace) << 6);
     }
     /// Rewrites those counters that the AccECN options carry and `counters` has, and updates the checksum. Counters
     /// are cut to 24 bits (RFC 9768 3.2.3). No option is added.
     pub fn set_accecn_counters(&mut self, counters: &AccEcnCounters) {
-        let sum = Sum::behind(self.checksum());
-        let sum = self.replace_counters(counters, sum);
+        let (sum, header_len) = (Sum::behind(self.checksum()), self.header_len());
+        let sum = replace_counters(&mut self.0.as_mut()[HEADER_LEN..header_len], counters, sum);
         self.set_checksum(sum.checksum());
-    }
-    fn replace_ace(&mut self, ace: u8, sum: Sum) -> Sum {
-        replace_ace(self.0.as_mut(), ace, sum)
-    }
-    fn replace_counters(&mut self, counters: &AccEcnCounters, sum: Sum) -> Sum {
-        let header_len = self.header_len();
-        replace_counters(&mut self.0.as_mut()[..header_len], counters, sum)
     }
     /// Rewrites the congestion feedback and updates the checksum.
     pub fn set_feedback(&mut self, feedback: TcpFeedback) {
-        match feedback {
-            TcpFeedback::Classic { ece } => self.set_ece(ece),
-            TcpFeedback::AccEcn { ace, counters } => {
-                let sum = Sum::behind(self.checksum());
-                let sum = self.replace_ace(ace, sum);
-                let sum = self.replace_counters(&counters, sum);
-                self.set_checksum(sum.checksum());
-            }
-        }
+        set_feedback_of(self.0.as_mut(), feedback);
     }
 }
 
 #[inline]
-fn replace_ace(header: &mut [u8], ace: u8, sum: Sum) -> Sum {
+fn replace_ace(fixed: &mut [u8; HEADER_LEN], ace: u8, sum: Sum) -> Sum {
     const ACE: u16 = 0b111 << 6;
-    let Some(word) = header.get_mut(12..14).and_then(|word| word.first_chunk_mut::<2>()) else { return sum };
-    let old = u16::from_be_bytes(*word);
+    let old = u16::from_be_bytes([fixed[12], fixed[13]]);
     let new = old & !ACE | u16::from(ace) << 6 & ACE;
-    *word = new.to_be_bytes();
+    [fixed[12], fixed[13]] = new.to_be_bytes();
     sum.replace(old.into(), new.into())
 }
 
+/// Rewrites the counters of every AccECN option of a header.
 #[inline]
-fn replace_counters(header: &mut [u8], counters: &AccEcnCounters, mut sum: Sum) -> Sum {
-    let mut at = HEADER_LEN;
-    while let Some(Ok((kind, data))) = option::next_option(header, &mut at) {
+fn replace_counters(options: &mut [u8], counters: &AccEcnCounters, mut sum: Sum) -> Sum {
+    let mut at = 0;
+    while let Some(Ok((kind, data))) = option::next_option(options, &mut at) {
         let Some(order) = AccEcnOrder::from_kind(kind) else { continue };
         // Two words hold a counter, at whose beginning or end it lies.
-        let shift = if data.start.is_multiple_of(2) { [8, 0, 8] } else { [0, 8, 0] };
-        let wanted = order.fields(counters);
-        let (fields, _) = header[data].as_chunks_mut::<3>();
-        let mut replace = |index: usize| {
-            if let (Some(field), Some(new)) = (fields.get_mut(index), wanted[index]) {
-                let old = u32::from_be_bytes([0, field[0], field[1], field[2]]);
-                let [_, new_bytes @ ..] = new.to_be_bytes();
-                *field = new_bytes;
-                sum = sum.replace(old << shift[index], (new & 0xFF_FFFF) << shift[index]);
+        let (outer, middle) = if data.start.is_multiple_of(2) { (8, 0) } else { (0, 8) };
+        let [first, second, third] = order.fields(counters);
+        let mut replace = |field: [&mut u8; 3], new: Option<u32>, shift: u32| {
+            let Some(new) = new.map(|new| new & 0xFF_FFFF) else { return };
+            let [a, b, c] = field;
+            let old = u32::from_be_bytes([0, *a, *b, *c]);
+            if old != new {
+                [_, *a, *b, *c] = new.to_be_bytes();
+                sum = sum.replace(old << shift, new << shift);
             }
         };
-        replace(0);
-        replace(1);
-        replace(2);
+        match &mut options[data] {
+            [a, b, c, d, e, f, g, h, i, ..] => {
+                replace([a, b, c], first, outer);
+                replace([d, e, f], second, middle);
+                replace([g, h, i], third, outer);
+            }
+            [a, b, c, d, e, f, ..] => {
+                replace([a, b, c], first, outer);
+                replace([d, e, f], second, middle);
+            }
+            [a, b, c, ..] => replace([a, b, c], first, outer),
+            _ => {}
+        }
     }
     sum
 }

@@ -1,6 +1,7 @@
 //! An IP packet in a buffer, as the marker wants to see it.
 
 use core::net::IpAddr;
+use core::ops::Range;
 
 use tidemark_core::{Ecn, Inspect, TcpFeedback, TcpView};
 
@@ -19,7 +20,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// As [`Headers::parse`].
-    #[inline]
+    #[inline(always)]
     pub fn parse(bytes: &'a mut [u8]) -> Result<Self> {
         let headers = Headers::parse(bytes)?;
         Ok(Self { bytes, headers })
@@ -33,6 +34,7 @@ impl<'a> View<'a> {
         &self.bytes[..self.headers.len]
     }
     /// Rewrites the ECN field and the header checksum.
+    #[inline]
     pub fn set_ecn(&mut self, ecn: Ecn) {
         self.headers.ecn = ecn;
         match self.headers.five_tuple.source {
@@ -41,24 +43,22 @@ impl<'a> View<'a> {
             IpAddr::V6(_) => drop(ip::set_ecn(self.bytes, ecn)),
         }
     }
-    /// The TCP segment.
-    fn segment(&mut self) -> Option<tcp::Packet<&mut [u8]>> {
-        let range = self.headers.transport.clone()?;
-        let segment = (self.headers.five_tuple.protocol == tcp::PROTOCOL).then(|| self.bytes.get_mut(range))?;
-        tcp::Packet::new_checked(segment?).ok()
+    /// Where the TCP segment lies.
+    #[inline]
+    fn segment(&self) -> Option<Range<usize>> {
+        self.headers.transport.clone().filter(|_| self.headers.five_tuple.protocol == tcp::PROTOCOL)
     }
 }
 
 impl Inspect for View<'_> {
-    #[inline]
+    #[inline(always)]
     fn tcp(&self) -> Option<TcpView> {
-        let range = self.headers.transport.clone()?;
-        let segment = (self.headers.five_tuple.protocol == tcp::PROTOCOL).then(|| self.bytes.get(range))?;
-        tcp::view_of(segment?)
+        tcp::view_of(self.bytes.get(self.segment()?)?)
     }
+    #[inline]
     fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
-        if let Some(mut segment) = self.segment() {
-            segment.set_feedback(feedback);
+        if let Some(segment) = self.segment().and_then(|range| self.bytes.get_mut(range)) {
+            tcp::set_feedback_of(segment, feedback);
         }
     }
 }

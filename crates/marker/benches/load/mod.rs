@@ -80,7 +80,11 @@ impl Load {
             load.next();
             load.report();
         }
-        // A queue that is marked stands once, so that every flow has marks which its acknowledgements tell from then on.
+        // A queue that is marked stands once, so that every flow has marks which its acknowledgements tell from then on, in packets and,
+        // since the client's counters were seen before, in bytes.
+        for _ in 0..ues {
+            load.ack();
+        }
         for _ in 0..ues * MARKED {
             load.downlink();
             load.pdu();

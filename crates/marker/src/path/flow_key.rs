@@ -37,7 +37,8 @@ impl FlowKey {
     }
 
     /// The id of the flow that downlink packets with this five-tuple belong to.
-    #[inline]
+    // Part of its caller, so that the tuple is never put together in memory.
+    #[inline(always)]
     pub fn flow(&self, tuple: &FiveTuple) -> FlowId {
         let (source_port, destination_port) = tuple.ports.unwrap_or_default();
         let ports = u64::from(source_port) << 48 | u64::from(destination_port) << 32;

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::hint::black_box;
 
-use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet, Stream};
+use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet, Stream, TcpView};
 use tidemark_wire::{View, tcp};
 
 use crate::config::{ConfigError, MarkerConfig};
@@ -175,7 +175,6 @@ impl Ue {
 
     /// A downlink packet of this QoS flow, in clear. A mark is set in place; a packet to be dropped is left to the
     /// caller. What cannot be read or belongs to no DRB passes as it is.
-    #[inline]
     pub fn downlink(&mut self, now: Instant, qfi: u8, packet: &mut [u8]) -> Verdict {
         self.counters.downlink += 1;
         let has_several = self.others.is_some();
@@ -192,20 +191,17 @@ impl Ue {
         let headers = view.headers();
         let flow = self.key.flow(&headers.five_tuple);
         let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
-        let packet = Packet { flow, size, ecn, payload: &mut view };
+        let packet = Packet { flow, size, ecn, payload: Seen(view.tcp()) };
         if has_several && marker.claims(&packet) {
-            let kept = markers(&mut self.first, &mut self.others).find_map(|marker| marker.release(&packet));
+            self.gather(now, qfi, flow);
             match carrier(&mut self.first, self.first_qfis, &mut self.others, qfi) {
                 Some(again) => marker = again,
                 None => return Verdict::Pass,
             }
-            if let Some(kept) = kept {
-                marker.adopt(now, kept);
-            }
         }
         let verdict = marker.handle_downlink(now, &packet, None);
         if verdict == Verdict::Mark {
-            packet.payload.set_ecn(packet.ecn.marked());
+            view.set_ecn(ecn.marked());
         }
         verdict
     }
@@ -263,7 +259,6 @@ impl Ue {
     }
 
     /// An uplink packet, in clear. Congestion feedback is written in place where a flow's is short-circuited.
-    #[inline]
     pub fn uplink(&mut self, now: Instant, packet: &mut [u8]) {
         self.counters.uplink += 1;
         if let Some(first) = &self.first {
@@ -281,15 +276,8 @@ impl Ue {
         let flow = self.key.flow(&headers.five_tuple.reversed());
         let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
         let mut packet = Packet { flow, size, ecn, payload: &mut view };
-        if self.others.is_none() {
-            if let Some(marker) = &mut self.first {
-                marker.handle_uplink(now, &mut packet);
-            }
-            return;
-        }
-        // A connection that no DRB keeps yet waits with the first one for its answer.
-        let keeper = self.markers().position(|marker| marker.keeps(&packet)).unwrap_or(0);
-        if let Some(marker) = self.markers().nth(keeper) {
+        let keeper = if self.others.is_none() { self.first.as_mut() } else { self.keeper(flow) };
+        if let Some(marker) = keeper {
             marker.handle_uplink(now, &mut packet);
         }
     }
@@ -335,6 +323,21 @@ impl Ue {
         marker
     }
 
+    /// The marker that keeps a flow. A connection that none keeps yet waits with the first one for its answer.
+    fn keeper(&mut self, flow: FlowId) -> Option<&mut DrbMarker> {
+        let place = self.markers().position(|marker| marker.keeps_flow(flow)).unwrap_or(0);
+        self.markers().nth(place)
+    }
+
+    /// The DRB that carries a QoS flow keeps this flow from now on.
+    fn gather(&mut self, now: Instant, qfi: u8, flow: FlowId) {
+        let kept = self.markers().find_map(|marker| marker.release_flow(flow));
+        let marker = carrier(&mut self.first, self.first_qfis, &mut self.others, qfi);
+        if let (Some(kept), Some(marker)) = (kept, marker) {
+            marker.adopt(now, kept);
+        }
+    }
+
     fn markers(&mut self) -> impl Iterator<Item = &mut DrbMarker> {
         markers(&mut self.first, &mut self.others)
     }
@@ -367,4 +370,14 @@ fn carrier<'a>(
 
 fn index(drb: DrbId) -> Option<usize> {
     (1..=DRBS as u8).contains(&drb.0).then(|| usize::from(drb.0) - 1)
+}
+
+/// A TCP header that was read.
+struct Seen(Option<TcpView>);
+
+impl Inspect for Seen {
+    #[inline]
+    fn tcp(&self) -> Option<TcpView> {
+        self.0
+    }
 }

@@ -46,8 +46,6 @@ pub(crate) struct AccEcn {
     added_packets: u8,
     added_ce: u32,
     added_from_ect0: u32,
-    /// The counters as they last left.
-    emitted: Counters,
 }
 
 /// The option's counters as they were last seen; `None` until then. A fourth byte stands for `None`, which keeps a
@@ -68,6 +66,16 @@ impl Counters {
         self.e0b = fields.e0b.unwrap_or(self.e0b);
         self.ceb = fields.ceb.unwrap_or(self.ceb);
         self.e1b = fields.e1b.unwrap_or(self.e1b);
+    }
+
+    /// These fields as they were last seen, where they were.
+    fn repeat(&self, fields: AccEcnCounters) -> AccEcnCounters {
+        let last = |field: Option<u32>, before| field.map(|field| seen(before).unwrap_or(field));
+        AccEcnCounters {
+            e0b: last(fields.e0b, self.e0b),
+            ceb: last(fields.ceb, self.ceb),
+            e1b: last(fields.e1b, self.e1b),
+        }
     }
 }
 
@@ -91,10 +99,10 @@ impl AccEcn {
             added_packets: 0,
             added_ce: 0,
             added_from_ect0: 0,
-            emitted: Counters::UNSEEN,
         }
     }
 
+    #[inline]
     pub(crate) fn downlink(&mut self, tcp: &TcpView) {
         self.segment = self.segment.max(tcp.payload);
         let end = tcp.seq.wrapping_add(tcp.payload);
@@ -103,11 +111,13 @@ impl AccEcn {
         }
     }
 
+    #[inline]
     pub(crate) fn mark(&mut self, tcp: &TcpView) {
         self.pending_packets = self.pending_packets.saturating_add(1);
         self.pending_bytes = self.pending_bytes.saturating_add(tcp.payload);
     }
 
+    #[inline]
     pub(crate) fn uplink(&mut self, tcp: &TcpView) -> Option<TcpFeedback> {
         if self.handshake_ack == Some(tcp.ack) && tcp.payload == 0 {
             return None;
@@ -116,28 +126,28 @@ impl AccEcn {
         let advance = self.ack.map_or(0, |ack| tcp.ack.wrapping_sub(ack) as i32);
         let counted = ace.wrapping_sub(self.client_ace) & 7;
         if advance < 0 || (advance == 0 && self.is_overtaken(tcp, counted)) {
-            let fields = tcp.accecn.unwrap_or_default();
-            let repeat = |field: Option<u32>, emitted: u32| field.map(|field| seen(emitted).unwrap_or(field));
-            let counters = AccEcnCounters {
-                e0b: repeat(fields.e0b, self.emitted.e0b),
-                ceb: repeat(fields.ceb, self.emitted.ceb),
-                e1b: repeat(fields.e1b, self.emitted.e1b),
-            };
-            return self.rewrite(tcp, self.client_ace, counters);
+            let fields = tcp.accecn.map(|fields| self.client.repeat(fields));
+            return self.rewrite(tcp, self.client_ace, fields);
         }
         self.ack = Some(tcp.ack);
         self.client_ace = ace;
-        self.release_packets(advance as u32, counted);
+        // Mostly there are none, and a division is the dearest thing here.
+        if self.pending_packets > 0 {
+            self.release_packets(advance as u32, counted);
+        }
         self.room_bytes = self.room_bytes.saturating_add(advance as u32);
-        let counters = tcp.accecn.map_or(AccEcnCounters::default(), |fields| self.add_bytes(fields));
+        if let Some(fields) = &tcp.accecn {
+            self.release_bytes(fields);
+            self.client.note(fields);
+        }
         self.let_go(tcp.ack);
-        self.rewrite(tcp, ace, counters)
+        self.rewrite(tcp, ace, tcp.accecn)
     }
 
     /// Forgets marks beyond those that the acknowledgements of what is under way can be about.
+    #[inline]
     fn let_go(&mut self, ack: u32) {
         let flight = self.sent.map_or(0, |sent| sent.wrapping_sub(ack).cast_signed().max(0).cast_unsigned());
-        // Mostly there are none, and a division is the dearest thing here.
         if self.pending_packets > 0 {
             let packets = flight.div_ceil(self.segment).min(u32::from(u16::MAX)) as u16;
             self.pending_packets = self.pending_packets.min(packets);
@@ -157,9 +167,6 @@ impl AccEcn {
     }
 
     fn release_packets(&mut self, acknowledged: u32, counted: u8) {
-        if self.pending_packets == 0 {
-            return;
-        }
         let packets = acknowledged.div_ceil(self.segment);
         let room = packets.min(7).saturating_sub(u32::from(counted)) as u16;
         let released = self.pending_packets.min(room);
@@ -173,46 +180,40 @@ impl AccEcn {
         self.added_packets = (self.added_packets + released as u8) & 7;
     }
 
-    /// The option's counters with the marks in them.
-    fn add_bytes(&mut self, fields: AccEcnCounters) -> AccEcnCounters {
-        if let (Some(now), Some(before)) = (fields.ceb, seen(self.client.ceb)) {
-            self.room_bytes = self.room_bytes.saturating_sub(now.wrapping_sub(before) & MASK);
+    /// Moves bytes that are due from the option's ECT counters to its CE counter, as far as these counters have grown.
+    #[inline]
+    fn release_bytes(&mut self, fields: &AccEcnCounters) {
+        let Some(ceb) = fields.ceb else { return };
+        if let Some(before) = seen(self.client.ceb) {
+            self.room_bytes = self.room_bytes.saturating_sub(ceb.wrapping_sub(before) & MASK);
         }
-        let mut room = if fields.ceb.is_some() { self.room_bytes.min(self.due_bytes) } else { 0 };
         // ECT(1) first: a flow sends one of the two.
-        for ect0 in [false, true] {
+        for (field, before, is_ect0) in [(fields.e1b, self.client.e1b, false), (fields.e0b, self.client.e0b, true)] {
+            let room = self.room_bytes.min(self.due_bytes);
             if room == 0 {
-                break;
+                return;
             }
-            let (field, emitted, taken) = if ect0 {
-                (fields.e0b, self.emitted.e0b, self.added_from_ect0)
-            } else {
-                (fields.e1b, self.emitted.e1b, self.added_ce.wrapping_sub(self.added_from_ect0))
-            };
-            let (Some(field), Some(emitted)) = (field, seen(emitted)) else { continue };
-            let grown = field.wrapping_sub(taken).wrapping_sub(emitted) & MASK;
+            let (Some(field), Some(before)) = (field, seen(before)) else { continue };
+            let grown = field.wrapping_sub(before) & MASK;
             let moved = if grown > MASK / 2 { 0 } else { room.min(grown) };
-            room -= moved;
             self.room_bytes -= moved;
             self.due_bytes -= moved;
             self.added_ce = self.added_ce.wrapping_add(moved) & MASK;
-            if ect0 {
+            if is_ect0 {
                 self.added_from_ect0 = self.added_from_ect0.wrapping_add(moved) & MASK;
             }
         }
+    }
+
+    /// The client's counters with the marks in them, or `None` where that would change nothing.
+    #[inline]
+    fn rewrite(&self, tcp: &TcpView, ace: u8, fields: Option<AccEcnCounters>) -> Option<TcpFeedback> {
         let from_ect1 = self.added_ce.wrapping_sub(self.added_from_ect0);
-        let out = AccEcnCounters {
+        let counters = fields.map_or(AccEcnCounters::default(), |fields| AccEcnCounters {
             e0b: fields.e0b.map(|value| value.wrapping_sub(self.added_from_ect0) & MASK),
             ceb: fields.ceb.map(|value| value.wrapping_add(self.added_ce) & MASK),
             e1b: fields.e1b.map(|value| value.wrapping_sub(from_ect1) & MASK),
-        };
-        self.client.note(&fields);
-        self.emitted.note(&out);
-        out
-    }
-
-    /// The rewrite, or `None` where it would change nothing.
-    fn rewrite(&self, tcp: &TcpView, ace: u8, counters: AccEcnCounters) -> Option<TcpFeedback> {
+        });
         let ace = (ace + self.added_packets) & 7;
         let unchanged = ace == tcp.flags.ace() && tcp.accecn.unwrap_or_default() == counters;
         (!unchanged).then_some(TcpFeedback::AccEcn { ace, counters })

@@ -29,9 +29,10 @@ pub(crate) enum Feedback {
 
 impl Feedback {
     /// A segment passes downwards.
+    #[inline]
     pub(crate) fn downlink(&mut self, tcp: &TcpView) {
         if tcp.flags.syn {
-            self.negotiate(tcp, true);
+            self.negotiate(tcp.flags.ack, tcp.flags.ace(), Some(tcp.seq.wrapping_add(1)));
             return;
         }
         match self {
@@ -42,6 +43,7 @@ impl Feedback {
     }
 
     /// The law marks this downlink segment. True if the mark is in the books and the packet stays as it is.
+    #[inline]
     pub(crate) fn mark(&mut self, tcp: &TcpView) -> bool {
         // A segment that sets up the connection is never touched, in either direction.
         if tcp.flags.syn || tcp.flags.rst {
@@ -56,9 +58,10 @@ impl Feedback {
     }
 
     /// A segment passes upwards: what to write into it.
+    #[inline]
     pub(crate) fn uplink(&mut self, tcp: &TcpView) -> Option<TcpFeedback> {
         if tcp.flags.syn {
-            self.negotiate(tcp, false);
+            self.negotiate(tcp.flags.ack, tcp.flags.ace(), None);
             return None;
         }
         if tcp.flags.rst || !tcp.flags.ack {
@@ -71,10 +74,10 @@ impl Feedback {
         }
     }
 
-    /// RFC 9768 table 2, and RFC 3168 where AccECN was not asked for.
-    fn negotiate(&mut self, tcp: &TcpView, is_downlink: bool) {
-        let code = tcp.flags.ace();
-        if !tcp.flags.ack {
+    /// RFC 9768 table 2, and RFC 3168 where AccECN was not asked for. The client's first acknowledgement repeats the SYN/ACK's ECN
+    /// field in place of a counter; if the client is the UE, it acknowledges `handshake_ack`.
+    fn negotiate(&mut self, is_answer: bool, code: u8, handshake_ack: Option<u32>) {
+        if !is_answer {
             *self = match code {
                 0b000 => Self::Off,
                 0b011 => Self::ClassicAsked,
@@ -83,8 +86,6 @@ impl Feedback {
             };
             return;
         }
-        // The client's first acknowledgement repeats the SYN/ACK's ECN field in place of a counter.
-        let handshake_ack = is_downlink.then(|| tcp.seq.wrapping_add(1));
         *self = match (*self, code) {
             (Self::AccEcnAsked, 0b010..=0b110) => Self::AccEcn(AccEcn::new(handshake_ack)),
             (Self::AccEcnAsked | Self::ClassicAsked, 0b001) => Self::Classic(ClassicEcn::default()),

@@ -110,13 +110,12 @@ impl AccEcnOption {
     /// As many whole counters as fit; RFC 9768 3.2.3.2 asks to read options of unforeseen length like that.
     #[inline]
     pub(super) fn parse(order: AccEcnOrder, data: &[u8]) -> Self {
-        let (fields, _) = data.as_chunks::<3>();
-        let read = |[a, b, c]: &[u8; 3]| Some(u32::from_be_bytes([0, *a, *b, *c]));
-        let (first, second, third) = match fields {
-            [] => (None, None, None),
-            [first] => (read(first), None, None),
-            [first, second] => (read(first), read(second), None),
-            [first, second, third, ..] => (read(first), read(second), read(third)),
+        let read = |a, b, c| Some(u32::from_be_bytes([0, a, b, c]));
+        let (first, second, third) = match *data {
+            [a, b, c, d, e, f, g, h, i, ..] => (read(a, b, c), read(d, e, f), read(g, h, i)),
+            [a, b, c, d, e, f, ..] => (read(a, b, c), read(d, e, f), None),
+            [a, b, c, ..] => (read(a, b, c), None, None),
+            _ => (None, None, None),
         };
         let (e0b, e1b) = match order {
             AccEcnOrder::Ect0First => (first, third),
