@@ -5,7 +5,7 @@ use tidemark_core::{Bytes, Duration};
 use tidemark_marker::{LawConfig, MarkerConfig, SnLength};
 
 use crate::anbr::AnbrConfig;
-use crate::channel::ChannelConfig;
+use crate::channel::{Band, ChannelConfig};
 use crate::drb::MOST_DRBS;
 use crate::qos::{Characteristics, DrbConfig, KNOWN_FIVE_QIS};
 use crate::radio::carrier::{bandwidths, resource_blocks};
@@ -219,6 +219,12 @@ impl CellConfig {
     /// Length of a slot.
     pub fn slot(&self) -> Duration {
         Duration::from_nanos(1_000_000 >> self.numerology)
+    }
+
+    /// What the carrier sees of a channel.
+    pub fn band(&self) -> Band {
+        let width_hz = f64::from(self.resource_blocks() * 12 * (15_000 << self.numerology));
+        Band { width_hz, slot: self.slot() }
     }
 
     /// Resource blocks of the carrier, whichever field says it.

@@ -22,7 +22,7 @@ impl<P: Inspect> Cell<P> {
     pub fn set_channel(&mut self, id: UeId, config: &ChannelConfig) -> Result<(), ConfigError> {
         let stream = Stream::new(self.seed, id.0, "channel");
         let Some(ue) = self.ues.get_mut(id.0 as usize) else { return Ok(()) };
-        let channel = Channel::new(config, stream)?;
+        let channel = Channel::new(config, self.config.band(), stream)?;
         if channel.is_rate() != ue.channel.is_rate() {
             return Err(ConfigError::new("channel.model", "can't change between a rate and a radio quality"));
         }

@@ -77,7 +77,7 @@ impl<P> Ue<P> {
         seed: u64,
     ) -> Result<Self, ConfigError> {
         let stream = |purpose| Stream::new(seed, id, purpose);
-        let channel = Channel::new(&config.channel, stream("channel"))?;
+        let channel = Channel::new(&config.channel, cell.band(), stream("channel"))?;
         // UEs report in turn, not all in one slot.
         let cqi_phase = Duration::from_nanos((cell.slot() * u64::from(id)).as_nanos() % cell.cqi_period.as_nanos());
         Ok(Self {

@@ -163,6 +163,25 @@ fn hysteresis_keeps_a_ue_from_changing_to_and_fro() {
 }
 
 #[test]
+fn a_handover_waits_until_the_neighbour_has_been_better_for_the_time_to_trigger() {
+    let left_at = |time_to_trigger| {
+        let handover = HandoverConfig { time_to_trigger, ..HandoverConfig::default() };
+        let mut steady = Steady::new(&NetworkConfig { handover, ..NetworkConfig::default() }, &[ue(commuter())]);
+        let first = steady.network.cell_of(UeId(0));
+        while steady.network.cell_of(UeId(0)) == first {
+            steady.run(Duration::from_millis(10), &[], MS);
+        }
+        steady.now
+    };
+    let at_once = left_at(Duration::ZERO);
+    for wait in [320, 1_280] {
+        let late = left_at(Duration::from_millis(wait)).since(at_once);
+        // Shadowing may take the lead away once more, and the wait begins anew.
+        assert!((wait..wait + 600).contains(&(late.as_nanos() / 1_000_000)), "{late} for {wait} ms");
+    }
+}
+
+#[test]
 fn a_ue_is_admitted_to_the_sector_that_looks_at_it() {
     let config = NetworkConfig { sites: 1, environment: Environment::Umi, ..NetworkConfig::default() };
     let places: Vec<_> = [30.0f64, 150.0, 270.0]

@@ -44,7 +44,7 @@ fn without_fading_the_resources_are_halved_and_rates_follow_the_channel() {
 
 /// The efficiencies that a UE's channel offers, sampled over its fading.
 fn efficiencies(config: &ChannelConfig, ue: u32) -> Vec<f64> {
-    let mut channel = Channel::new(config, Stream::new(1, ue, "channel")).unwrap();
+    let mut channel = Channel::new(config, CellConfig::default().band(), Stream::new(1, ue, "channel")).unwrap();
     // The cell's own thresholds, to a tenth of a dB: its blocks over the whole carrier have two or three of these.
     let blocks = CodeBlocks { count: 2, bits: 6_000.0 };
     let reported = McsTable::Qam64.cqi().map(|cqi| (Curve::of(cqi).threshold_db(blocks, 0.1), cqi.efficiency()));

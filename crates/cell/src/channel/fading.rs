@@ -1,10 +1,10 @@
 //! Rayleigh fading after Clarke: plane waves from all around, each with its Doppler shift and its delay.
 //!
 //! `h(f, t) = 1/sqrt(P) sum_i exp(j (2 pi (f_D cos(theta_i) t - tau_i f) + phi_i))` with arrival angles uniform on the
-//! circle and delays exponential with 363 ns. A 20 MHz cell sees many coherence bandwidths at once, so the SNR of
-//! a transport block is the one that gives the mean capacity of eight points of the band.
+//! circle and delays exponential. A wide cell sees many coherence bandwidths at once, so the SNR of a transport block is the one
+//! that gives the mean capacity of eight points of the band.
 
-use tidemark_core::{Instant, Stream};
+use tidemark_core::{Duration, Instant, Stream};
 
 use super::RESOLUTION;
 
@@ -12,10 +12,6 @@ use super::RESOLUTION;
 const WAVES: usize = 16;
 /// Points of the band.
 const POINTS: usize = 8;
-/// Distance of the points: 18 MHz, the occupied part of 20 MHz, over eight.
-const SPACING_HZ: f64 = 18e6 / POINTS as f64;
-/// RMS delay spread of an urban macro cell (3GPP's default in system simulations).
-const DELAY_S: f64 = 363e-9;
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 const TAU: f64 = core::f64::consts::TAU;
 
@@ -53,6 +49,28 @@ impl Complex {
     }
 }
 
+/// What a UE moves through, and the band that it listens to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Surroundings {
+    /// How fast it moves, in km/h.
+    pub speed_kmh: f64,
+    /// Carrier in GHz.
+    pub carrier_ghz: f64,
+    /// RMS delay spread.
+    pub delay_spread: Duration,
+    /// Its band.
+    pub band: Band,
+}
+
+/// What a carrier sees of a channel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// Occupied bandwidth in Hz.
+    pub width_hz: f64,
+    /// A slot, within which the channel stands still.
+    pub slot: Duration,
+}
+
 /// The plane waves, one array a property, so that several are computed at once.
 #[derive(Clone, Debug)]
 struct Waves {
@@ -70,24 +88,27 @@ struct Waves {
 pub struct Fading {
     mean: f64,
     waves: Waves,
+    resolution: Duration,
     last: (Instant, f64),
 }
 
 impl Fading {
-    /// Fading around `snr_db` at a speed and carrier.
-    pub fn new(snr_db: f64, speed_kmh: f64, carrier_ghz: f64, mut stream: Stream) -> Self {
-        let doppler = speed_kmh / 3.6 * carrier_ghz * 1e9 / SPEED_OF_LIGHT;
+    /// Fading around `snr_db`.
+    pub fn new(snr_db: f64, around: Surroundings, mut stream: Stream) -> Self {
+        let doppler = around.speed_kmh / 3.6 * around.carrier_ghz * 1e9 / SPEED_OF_LIGHT;
+        let spacing_hz = around.band.width_hz / POINTS as f64;
         let zero = [0.0; WAVES];
         let mut waves = Waves { doppler_hz: zero, phase: zero, step_re: zero, step_im: zero };
         for wave in 0..WAVES {
             let angle = TAU * stream.uniform();
-            let delay = DELAY_S * stream.exponential();
-            let step = Complex::unit(-TAU * delay * SPACING_HZ);
+            let delay = around.delay_spread.as_secs_f64() * stream.exponential();
+            let step = Complex::unit(-TAU * delay * spacing_hz);
             waves.doppler_hz[wave] = doppler * libm::cos(angle);
             waves.phase[wave] = stream.uniform();
             (waves.step_re[wave], waves.step_im[wave]) = (step.re, step.im);
         }
-        Self { mean: libm::exp10(snr_db / 10.0), waves, last: (Instant::FAR, 0.0) }
+        let resolution = around.band.slot.min(RESOLUTION);
+        Self { mean: libm::exp10(snr_db / 10.0), waves, resolution, last: (Instant::FAR, 0.0) }
     }
 
     /// Fades around another mean from now on.
@@ -96,9 +117,9 @@ impl Fading {
         self.last.0 = Instant::FAR;
     }
 
-    /// The SNR of a transport block at `now`, in dB, constant within half a millisecond.
+    /// The SNR of a transport block at `now`, in dB, constant within half a millisecond or a slot that is shorter.
     pub fn snr_db(&mut self, now: Instant) -> f64 {
-        let now = Instant::from_nanos(now.as_nanos() - now.as_nanos() % RESOLUTION.as_nanos());
+        let now = Instant::from_nanos(now.as_nanos() - now.as_nanos() % self.resolution.as_nanos());
         if self.last.0 != now {
             self.last = (now, self.evaluate(now));
         }
@@ -164,34 +185,62 @@ fn sum(values: &[f64; WAVES]) -> f64 {
 mod tests {
     use super::*;
 
-    /// The first point's complex gain.
-    fn gain(fading: &Fading, t: f64) -> Complex {
-        let mut sum = Complex { re: 0.0, im: 0.0 };
-        for wave in 0..WAVES {
-            let h = Complex::unit(TAU * (fading.waves.doppler_hz[wave] * t + fading.waves.phase[wave]));
-            sum.re += h.re / (WAVES as f64).sqrt();
-            sum.im += h.im / (WAVES as f64).sqrt();
+    /// A 20 MHz cell at 30 kHz in band n78.
+    fn at(speed_kmh: f64) -> Surroundings {
+        let delay_spread = Duration::from_nanos(363);
+        let band = Band { width_hz: 51.0 * 12.0 * 30e3, slot: Duration::from_micros(500) };
+        Surroundings { speed_kmh, carrier_ghz: 3.75, delay_spread, band }
+    }
+
+    /// How the powers of two numbers a UE are correlated, over many UEs.
+    fn correlation(pair: impl Fn(&Fading) -> [f64; 2]) -> f64 {
+        let ues = 20_000;
+        let [mut sums, mut squares, mut product] = [[0.0; 2], [0.0; 2], [0.0; 2]];
+        for ue in 0..ues {
+            let powers = pair(&Fading::new(0.0, at(70.0), Stream::new(3, ue, "fading")));
+            for side in 0..2 {
+                sums[side] += powers[side];
+                squares[side] += powers[side] * powers[side];
+            }
+            product[0] += powers[0] * powers[1];
         }
-        sum
+        let n = f64::from(ues);
+        let [mean, variance] =
+            [sums.map(|sum| sum / n), [0, 1].map(|side| squares[side] / n - (sums[side] / n).powi(2))];
+        (product[0] / n - mean[0] * mean[1]) / (variance[0] * variance[1]).sqrt()
     }
 
     #[test]
     fn autocorrelation_is_the_bessel_function_of_doppler_and_lag() {
-        // Over many UEs: E[h(0) h*(tau)] = J0(2 pi f_D tau).
-        let (speed, carrier) = (70.0, 3.75);
-        let doppler = speed / 3.6 * carrier * 1e9 / SPEED_OF_LIGHT;
-        let ues: Vec<_> = (0..4000).map(|ue| Fading::new(0.0, speed, carrier, Stream::new(3, ue, "fading"))).collect();
-        for lag in [0.0, 0.000_5, 0.001, 0.002, 0.003, 0.005] {
-            let sum: f64 = ues
-                .iter()
-                .map(|ue| {
-                    let (a, b) = (gain(ue, 1.0), gain(ue, 1.0 + lag));
-                    a.re * b.re + a.im * b.im
-                })
-                .sum();
-            let expected = libm::j0(TAU * doppler * lag);
-            let measured = sum / ues.len() as f64;
-            assert!((measured - expected).abs() < 0.03, "lag {lag}: {measured} for {expected}");
+        // E[h(0) h*(tau)] = J0(2 pi f_D tau), so that the powers of a complex Gaussian are correlated by its square.
+        let doppler = 70.0 / 3.6 * 3.75e9 / SPEED_OF_LIGHT;
+        for lag_us in [0u64, 500, 1_000, 1_500, 2_000, 3_000, 5_000] {
+            let (start, lag) = (Instant::from_millis(1_000), Duration::from_micros(lag_us));
+            for point in [0, POINTS - 1] {
+                let measured = correlation(|ue| [ue.gains(start)[point], ue.gains(start + lag)[point]]);
+                let expected = libm::j0(TAU * doppler * lag.as_secs_f64()).powi(2);
+                assert!((measured - expected).abs() < 0.03, "lag {lag_us} us: {measured} for {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn points_of_the_band_are_correlated_as_an_exponential_delay_profile_says() {
+        // The frequency correlation of an exponential profile is 1 / (1 + j 2 pi df tau_rms): its power 1 / (1 + (2 pi df tau_rms)^2).
+        let spacing_hz = at(70.0).band.width_hz / POINTS as f64;
+        for (point, narrow) in [(1, 1.0), (3, 1.0), (1, 0.1), (7, 0.1)] {
+            let band = Band { width_hz: at(70.0).band.width_hz * narrow, ..at(70.0).band };
+            let narrowed = Surroundings { band, ..at(70.0) };
+            let mut sums = [0.0; 3];
+            for ue in 0..20_000 {
+                let gains = Fading::new(0.0, narrowed, Stream::new(7, ue, "fading")).gains(Instant::ZERO);
+                sums = [sums[0] + gains[0] * gains[point], sums[1] + gains[0], sums[2] + gains[point]];
+            }
+            let [product, first, second] = sums.map(|sum| sum / 20_000.0);
+            let expected = 1.0 / (1.0 + (TAU * spacing_hz * narrow * point as f64 * 363e-9).powi(2));
+            let measured = product / (first * second) - 1.0;
+            // Sixteen waves are a little less than Gaussian: 1/16.
+            assert!((measured - expected).abs() < 0.1, "{point} at {narrow}: {measured} for {expected}");
         }
     }
 
@@ -207,7 +256,7 @@ mod tests {
     #[test]
     fn the_power_is_exponential_as_rayleigh_fading_demands() {
         let mut powers: Vec<f64> = (0..4000)
-            .flat_map(|ue| Fading::new(0.0, 3.0, 3.75, Stream::new(5, ue, "fading")).gains(Instant::from_millis(1)))
+            .flat_map(|ue| Fading::new(0.0, at(3.0), Stream::new(5, ue, "fading")).gains(Instant::from_millis(1)))
             .collect();
         powers.sort_by(f64::total_cmp);
         let mean = powers.iter().sum::<f64>() / powers.len() as f64;
@@ -218,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_wide_band_fades_less_than_one_point_of_it() {
-        let mut fading = Fading::new(20.0, 30.0, 3.75, Stream::new(1, 0, "fading"));
+        let mut fading = Fading::new(20.0, at(30.0), Stream::new(1, 0, "fading"));
         let snrs: Vec<_> = (0..20_000).map(|ms| fading.snr_db(Instant::from_millis(ms))).collect();
         let lowest = snrs.iter().copied().fold(f64::MAX, f64::min);
         let mean = snrs.iter().sum::<f64>() / snrs.len() as f64;

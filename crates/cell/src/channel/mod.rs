@@ -11,7 +11,8 @@ use tidemark_core::{BitRate, Duration, Instant, Stream};
 
 use crate::config::ConfigError;
 use crate::network::DeployedConfig;
-use fading::Fading;
+pub use fading::Band;
+use fading::{Fading, Surroundings};
 pub use trace::{Trace, TraceConfig, TraceError, TraceFormat};
 
 /// What the radio of one UE is like.
@@ -49,6 +50,14 @@ impl Default for StaticConfig {
     }
 }
 
+/// RMS delay spread of an urban macro cell.
+const URBAN_MACRO: Duration = Duration::from_nanos(363);
+
+fn validate_snr(snr_db: f64) -> Result<(), ConfigError> {
+    let fits = (-20.0..=60.0).contains(&snr_db);
+    fits.then_some(()).ok_or(ConfigError::new("channel.snr_db", "must lie between -20 and 60 dB"))
+}
+
 macro_rules! fading_config {
     ($name:ident, $what:literal, $speed:literal, $speed_doc:literal) => {
         #[doc = $what]
@@ -66,11 +75,35 @@ macro_rules! fading_config {
             pub speed_kmh: f64,
             /// Carrier in GHz. Default 3.75, the n78 cell of the L4Span paper.
             pub carrier_ghz: f64,
+            /// RMS delay spread: the shorter, the more of the band fades together. Default 363 ns, an urban macro cell (TR 38.901
+            /// table 7.7.3-2).
+            pub delay_spread: Duration,
         }
 
         impl Default for $name {
             fn default() -> Self {
-                Self { snr_db: 22.0, speed_kmh: $speed, carrier_ghz: 3.75 }
+                Self { snr_db: 22.0, speed_kmh: $speed, carrier_ghz: 3.75, delay_spread: URBAN_MACRO }
+            }
+        }
+
+        impl $name {
+            fn around(&self, band: Band) -> Surroundings {
+                let Self { speed_kmh, carrier_ghz, delay_spread, .. } = *self;
+                Surroundings { speed_kmh, carrier_ghz, delay_spread, band }
+            }
+            fn validate(&self) -> Result<(), ConfigError> {
+                let error = |field, problem| Err(ConfigError::new(field, problem));
+                validate_snr(self.snr_db)?;
+                if !(0.1..=500.0).contains(&self.speed_kmh) {
+                    return error("channel.speed_kmh", "must lie between 0.1 and 500 km/h");
+                }
+                if !(0.4..=100.0).contains(&self.carrier_ghz) {
+                    return error("channel.carrier_ghz", "must lie between 0.4 and 100 GHz");
+                }
+                if self.delay_spread > Duration::from_micros(10) {
+                    return error("channel.delay_spread", "must be at most 10 us");
+                }
+                Ok(())
             }
         }
     };
@@ -108,24 +141,10 @@ impl Default for ChannelConfig {
 impl ChannelConfig {
     /// Says which field cannot be used, and what would be right.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let snr = |snr_db: f64| {
-            let fits = (-20.0..=60.0).contains(&snr_db);
-            fits.then_some(()).ok_or(ConfigError::new("channel.snr_db", "must lie between -20 and 60 dB"))
-        };
-        let fading = |snr_db, speed_kmh: f64, carrier_ghz: f64| {
-            snr(snr_db)?;
-            if !(0.1..=500.0).contains(&speed_kmh) {
-                return Err(ConfigError::new("channel.speed_kmh", "must lie between 0.1 and 500 km/h"));
-            }
-            if !(0.4..=100.0).contains(&carrier_ghz) {
-                return Err(ConfigError::new("channel.carrier_ghz", "must lie between 0.4 and 100 GHz"));
-            }
-            Ok(())
-        };
         match self {
-            Self::Static(config) => snr(config.snr_db),
-            Self::Pedestrian(config) => fading(config.snr_db, config.speed_kmh, config.carrier_ghz),
-            Self::Vehicular(config) => fading(config.snr_db, config.speed_kmh, config.carrier_ghz),
+            Self::Static(config) => validate_snr(config.snr_db),
+            Self::Pedestrian(config) => config.validate(),
+            Self::Vehicular(config) => config.validate(),
             Self::Trace(config) => config.validate(),
             Self::Fixed(config) if config.rate < BitRate::from_kbps(10) => {
                 Err(ConfigError::new("channel.rate", "must be at least 10 kbit/s"))
@@ -163,17 +182,14 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// The channel that `config` describes; its random numbers come from `stream`.
-    pub fn new(config: &ChannelConfig, stream: Stream) -> Result<Self, ConfigError> {
+    /// The channel that `config` describes to a carrier; its random numbers come from `stream`.
+    pub fn new(config: &ChannelConfig, band: Band, stream: Stream) -> Result<Self, ConfigError> {
         config.validate()?;
+        let fading = |snr_db, around| Box::new(Fading::new(snr_db, around, stream));
         Ok(match config {
             ChannelConfig::Static(config) => Self::Static(config.snr_db),
-            ChannelConfig::Pedestrian(config) => {
-                Self::Fading(Box::new(Fading::new(config.snr_db, config.speed_kmh, config.carrier_ghz, stream)))
-            }
-            ChannelConfig::Vehicular(config) => {
-                Self::Fading(Box::new(Fading::new(config.snr_db, config.speed_kmh, config.carrier_ghz, stream)))
-            }
+            ChannelConfig::Pedestrian(config) => Self::Fading(fading(config.snr_db, config.around(band))),
+            ChannelConfig::Vehicular(config) => Self::Fading(fading(config.snr_db, config.around(band))),
             ChannelConfig::Trace(config) => Self::Trace(
                 config.content.clone().ok_or(ConfigError::new("channel.file", "the trace has not been read"))?,
             ),
@@ -181,8 +197,8 @@ impl Channel {
             ChannelConfig::Deployed(config) => {
                 let outside = ConfigError::new("channel.model", "`deployed` needs a network of cells around it");
                 let carrier_ghz = config.carrier_ghz.ok_or(outside)?;
-                let fading = |speed| Box::new(Fading::new(0.0, speed, carrier_ghz, stream));
-                Self::Deployed(0.0, config.doppler_kmh().map(fading))
+                let around = |speed_kmh| Surroundings { speed_kmh, carrier_ghz, delay_spread: URBAN_MACRO, band };
+                Self::Deployed(0.0, config.doppler_kmh().map(|speed| fading(0.0, around(speed))))
             }
         })
     }

@@ -34,7 +34,8 @@ pub struct QosFlowConfig {
     pub priority: Option<u8>,
     /// Guaranteed flow bit rate; of a GBR 5QI only, and required there.
     pub gbr: Option<BitRate>,
-    /// Maximum flow bit rate: what exceeds it waits. Default: no maximum.
+    /// Maximum flow bit rate: what exceeds it waits. A bearer's flows wait together, so that each of them has a maximum or none. Default: no
+    /// maximum.
     pub mbr: Option<BitRate>,
     /// Packet filters, each a rule of its own. Default: none, for a flow whose packets are named one by one (`qfi` of a
     /// scenario's flow), or whose QFI comes from a UPF.
@@ -61,6 +62,11 @@ impl DrbConfig {
         }
         for (index, flow) in self.qos_flow.iter().enumerate() {
             flow.validate().map_err(|error| error.within(&format!("qos_flow.{index}")))?;
+            if flow.mbr.is_some() != self.qos_flow[0].mbr.is_some() {
+                let problem =
+                    "a bearer's flows wait together: give each of them a maximum, or the others a bearer of their own";
+                return Err(ConfigError::new("mbr", problem).within(&format!("qos_flow.{index}")));
+            }
         }
         Ok(())
     }
@@ -177,6 +183,9 @@ mod tests {
         let drb =
             DrbConfig { qos_flow: vec![right, QosFlowConfig { qfi: 0, ..Default::default() }], ..Default::default() };
         assert_eq!(drb.validate().unwrap_err().field(), "qos_flow.1.qfi");
+        let limited = QosFlowConfig { mbr: Some(mbps(4)), ..QosFlowConfig::default() };
+        let mixed = DrbConfig { qos_flow: vec![QosFlowConfig::default(), limited], ..DrbConfig::default() };
+        assert_eq!(mixed.validate().unwrap_err().field(), "qos_flow.1.mbr");
         assert_eq!(DrbConfig::default().validate().unwrap_err().field(), "qos_flow");
     }
 

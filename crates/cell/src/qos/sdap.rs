@@ -1,7 +1,5 @@
 //! Which bearer a packet takes: packet filters give it a QoS flow, SDAP maps that to a bearer (TS 37.324).
 
-use std::collections::VecDeque;
-
 use tidemark_core::{FlowId, Inspect, Packet};
 
 use super::filter::{PacketFilter, Way};
@@ -9,8 +7,9 @@ use super::flow::DrbConfig;
 
 /// QFI of the default QoS flow, on the default bearer.
 pub const DEFAULT_QFI: u8 = 1;
-/// Flows that are remembered in each direction.
-const MOST_REMEMBERED: usize = 256;
+/// Flows that are remembered in each direction: so many groups of so many.
+const GROUPS: usize = 64;
+const IN_GROUP: usize = 4;
 /// Precedence value of what a UE derives from downlink packets (TS 24.501 9.11.4.13).
 const DERIVED: u8 = 80;
 
@@ -40,24 +39,37 @@ pub struct Sdap {
     ascended: Recent,
 }
 
-/// Flows of late and what they were mapped to; the oldest is forgotten first.
-#[derive(Debug, Default)]
-struct Recent(VecDeque<(FlowId, Mapped)>);
+/// Flows of late and what they were mapped to. A flow has one group that it can be in, of which the one that was not used for longest gives
+/// way.
+#[derive(Debug)]
+struct Recent {
+    groups: Vec<[Option<(FlowId, Mapped)>; IN_GROUP]>,
+    evicted: u64,
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self { groups: vec![[None; IN_GROUP]; GROUPS], evicted: 0 }
+    }
+}
 
 impl Recent {
     fn put(&mut self, flow: FlowId, mapped: Mapped) {
-        match self.0.iter_mut().find(|(known, _)| *known == flow) {
-            Some(entry) => entry.1 = mapped,
-            None => {
-                if self.0.len() == MOST_REMEMBERED {
-                    self.0.pop_front();
-                }
-                self.0.push_back((flow, mapped));
-            }
-        }
+        let group = &mut self.groups[Self::group(flow)];
+        let known = group.iter().position(|entry| entry.is_some_and(|(known, _)| known == flow));
+        let place = known.unwrap_or(IN_GROUP - 1);
+        self.evicted += u64::from(known.is_none() && group[place].is_some());
+        // The first was used last.
+        group[place] = Some((flow, mapped));
+        group[..=place].rotate_right(1);
     }
     fn get(&self, flow: FlowId) -> Option<Mapped> {
-        self.0.iter().find(|(known, _)| *known == flow).map(|(_, mapped)| *mapped)
+        let mut entries = self.groups[Self::group(flow)].iter().flatten();
+        entries.find(|(known, _)| *known == flow).map(|(_, mapped)| *mapped)
+    }
+    /// By Fibonacci hashing, which spreads numbers that follow one another evenly.
+    fn group(flow: FlowId) -> usize {
+        (flow.0.wrapping_mul(0x9E37_79B9) >> (u32::BITS - GROUPS.ilog2())) as usize
     }
 }
 
@@ -129,6 +141,10 @@ impl Sdap {
         mapped
     }
 
+    /// Flows that were forgotten for others.
+    pub fn evicted(&self) -> u64 {
+        self.reflected.evicted + self.ascended.evicted
+    }
     /// The bearer that carries a flow's downlink packets.
     pub(crate) fn carries_down(&self, flow: FlowId) -> u32 {
         self.named(flow).or_else(|| self.reflected.get(flow)).unwrap_or(self.default()).drb
@@ -229,13 +245,24 @@ mod tests {
     }
 
     #[test]
-    fn however_many_flows_come_few_are_remembered() {
+    fn however_many_flows_come_few_are_remembered_and_one_in_use_is_among_them() {
         let mut sdap = sdap();
         for flow in 0..10_000 {
             sdap.downlink(&packet(flow, Ecn::Ect1));
             sdap.uplink(&packet(flow, Ecn::NotEct));
+            sdap.downlink(&packet(77_777, Ecn::Ect1));
         }
-        assert_eq!((sdap.reflected.0.len(), sdap.ascended.0.len()), (MOST_REMEMBERED, MOST_REMEMBERED));
-        assert_eq!([9_999, 0].map(|flow| sdap.uplink(&packet(flow, Ecn::NotEct)).drb), [11, 10]);
+        assert_eq!([9_999, 77_777, 0].map(|flow| sdap.uplink(&packet(flow, Ecn::NotEct)).drb), [11, 11, 10]);
+        // Of 10,000 in each direction 256 are left, and one place is the constant flow's.
+        assert!((19_480..=19_500).contains(&sdap.evicted()), "{}", sdap.evicted());
+    }
+
+    #[test]
+    fn as_many_flows_as_there_is_room_for_are_remembered_where_they_follow_one_another() {
+        let mut recent = Recent::default();
+        let mapped = Mapped { qfi: 2, drb: 11 };
+        (0..200).for_each(|flow| recent.put(FlowId(flow), mapped));
+        assert!((0..200).all(|flow| recent.get(FlowId(flow)) == Some(mapped)));
+        assert_eq!(recent.evicted, 0);
     }
 }
