@@ -192,6 +192,10 @@ mod tests {
         Surroundings { speed_kmh, carrier_ghz: 3.75, delay_spread, band }
     }
 
+    fn square(x: f64) -> f64 {
+        x * x
+    }
+
     /// How the powers of two numbers a UE are correlated, over many UEs.
     fn correlation(pair: impl Fn(&Fading) -> [f64; 2]) -> f64 {
         let ues = 20_000;
@@ -205,9 +209,8 @@ mod tests {
             product[0] += powers[0] * powers[1];
         }
         let n = f64::from(ues);
-        let [mean, variance] =
-            [sums.map(|sum| sum / n), [0, 1].map(|side| squares[side] / n - (sums[side] / n).powi(2))];
-        (product[0] / n - mean[0] * mean[1]) / (variance[0] * variance[1]).sqrt()
+        let [mean, variance] = [sums.map(|sum| sum / n), [0, 1].map(|side| squares[side] / n - square(sums[side] / n))];
+        (product[0] / n - mean[0] * mean[1]) / libm::sqrt(variance[0] * variance[1])
     }
 
     #[test]
@@ -218,7 +221,7 @@ mod tests {
             let (start, lag) = (Instant::from_millis(1_000), Duration::from_micros(lag_us));
             for point in [0, POINTS - 1] {
                 let measured = correlation(|ue| [ue.gains(start)[point], ue.gains(start + lag)[point]]);
-                let expected = libm::j0(TAU * doppler * lag.as_secs_f64()).powi(2);
+                let expected = square(libm::j0(TAU * doppler * lag.as_secs_f64()));
                 assert!((measured - expected).abs() < 0.03, "lag {lag_us} us: {measured} for {expected}");
             }
         }
@@ -237,7 +240,7 @@ mod tests {
                 sums = [sums[0] + gains[0] * gains[point], sums[1] + gains[0], sums[2] + gains[point]];
             }
             let [product, first, second] = sums.map(|sum| sum / 20_000.0);
-            let expected = 1.0 / (1.0 + (TAU * spacing_hz * narrow * point as f64 * 363e-9).powi(2));
+            let expected = 1.0 / (1.0 + square(TAU * spacing_hz * narrow * point as f64 * 363e-9));
             let measured = product / (first * second) - 1.0;
             // Sixteen waves are a little less than Gaussian: 1/16.
             assert!((measured - expected).abs() < 0.1, "{point} at {narrow}: {measured} for {expected}");
