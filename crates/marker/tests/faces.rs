@@ -6,10 +6,11 @@ mod bytes;
 use std::collections::VecDeque;
 
 use bytes::{Flow, Transport, checksums_are_valid, view};
-use tidemark_core::{Bytes, Duration, Ecn, Inspect, Instant, Packet, Stream, TcpFeedback, TcpView};
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, Stream, TcpFeedback, TcpView};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
 use tidemark_marker::{
-    DeliveryStatus, DrbMarker, L4SpanConfig, LawConfig, MarkerConfig, NotEctRule, SharedRule, SnLength, Verdict,
+    DeliveryStatus, Dequeued, DrbMarker, DualQueue, DualQueueConfig, DualScheduler, L4SpanConfig, LawConfig,
+    MarkerConfig, NotEctRule, SharedRule, SnLength, Verdict,
 };
 use tidemark_wire::{View, tcp, udp};
 
@@ -190,4 +191,57 @@ fn both_faces_write_the_same_feedback() {
     assert!(both.rewritten > 200 && counters.short_circuited > 100, "{} rewritten, {counters:?}", both.rewritten);
     // UDP has no feedback that could be written: its packets are marked.
     assert!(both.verdicts[Verdict::Mark as usize] > 20, "{:?}", both.verdicts);
+}
+
+/// DualPI2's two queues hold whatever their caller hands in: packets as bytes leave in the order, with the marks and the drops of
+/// the same packets as values.
+#[test]
+fn two_queues_of_bytes_send_what_two_queues_of_values_send() {
+    let shifted = DualScheduler::TimeShifted { shift: Duration::from_millis(50) };
+    for scheduler in [shifted, DualScheduler::default()] {
+        let config = DualQueueConfig { scheduler, ..DualQueueConfig::default() };
+        let mut values = DualQueue::new(&config, Stream::new(6, 0, "dualq")).unwrap();
+        let mut bytes = DualQueue::new(&config, Stream::new(6, 0, "dualq")).unwrap();
+        let mut chance = Stream::new(6, 0, "traffic");
+        // Sent, marked, dropped.
+        let mut became = [0u32; 3];
+        for tick in 0..20_000u64 {
+            // A packet leaves every 250 us; the load swings between half of that and more than it.
+            let now = Instant::ZERO + Duration::from_micros(250) * tick;
+            let load = [0.5, 1.3][(tick / 4_000 % 2) as usize];
+            for _ in 0..(chance.uniform() * 2.0 * load + 0.5) as u32 {
+                let flow = Flow { v6: chance.uniform() < 0.5, port: (chance.uniform() * 8.0) as u16 };
+                let ecn = [Ecn::Ect1, Ecn::Ect0, Ecn::NotEct, Ecn::Ect1, Ecn::Ce][(chance.uniform() * 5.0) as usize];
+                let mut packet = flow.udp(true, ecn, 200 + (chance.uniform() * 1_200.0) as u16);
+                let headers = View::parse(&mut packet).unwrap().headers().clone();
+                let (flow, size) = (FlowId(headers.five_tuple.ports.unwrap().1.into()), Bytes(headers.len as u64));
+                values.enqueue(now, Packet { flow, size, ecn, payload: () }).unwrap();
+                bytes.enqueue(now, Packet { flow, size, ecn: headers.ecn, payload: packet }).unwrap();
+            }
+            loop {
+                match (bytes.dequeue(now), values.dequeue(now)) {
+                    (Some(Dequeued::Drop(dropped)), Some(Dequeued::Drop(expected))) => {
+                        assert_eq!(
+                            (dropped.flow, dropped.size, dropped.ecn),
+                            (expected.flow, expected.size, expected.ecn)
+                        );
+                        became[2] += 1;
+                    }
+                    (Some(Dequeued::Send(mut sent)), Some(Dequeued::Send(expected))) => {
+                        assert_eq!((sent.flow, sent.size, sent.ecn), (expected.flow, expected.size, expected.ecn));
+                        // What was decided is written where the packet leaves.
+                        let mut view = View::parse(&mut sent.payload).unwrap();
+                        became[usize::from(view.headers().ecn != sent.ecn)] += 1;
+                        view.set_ecn(sent.ecn);
+                        assert_eq!(View::parse(&mut sent.payload).unwrap().headers().ecn, expected.ecn);
+                        assert!(checksums_are_valid(&sent.payload));
+                        break;
+                    }
+                    (None, None) => break,
+                    (bytes, values) => panic!("{bytes:?}, not {values:?}"),
+                }
+            }
+        }
+        assert!(became.iter().all(|count| *count > 200), "{scheduler:?}: {became:?}");
+    }
 }
