@@ -42,8 +42,12 @@ pub struct Cell<P> {
     pub(crate) active: Vec<u32>,
     /// Bearers of which something was sent in the slot that is being run.
     pub(crate) served: Vec<u32>,
+    /// Not later than when something happens next.
+    deadline: Instant,
     /// The next slot to be run.
     pub(crate) next_slot: Option<u64>,
+    /// The first downlink slot that has not been run.
+    pub(crate) soonest: u64,
     /// The first slot that has not been run.
     pub(crate) open_slot: u64,
     /// On the way from CU to DU, by bearer.
@@ -93,7 +97,9 @@ impl<P: Inspect> Cell<P> {
             has_gbr: false,
             active: Vec::new(),
             served: Vec::new(),
+            deadline: Instant::FAR,
             next_slot: None,
+            soonest: 0,
             open_slot: 0,
             f1_down: VecDeque::new(),
             f1_up: VecDeque::new(),
@@ -165,16 +171,28 @@ impl<P: Inspect> Cell<P> {
 
     /// When something happens next, if nothing comes in.
     pub fn next_deadline(&self) -> Option<Instant> {
-        let mut first = self.next_slot.map_or(Instant::FAR, |slot| self.pattern.start(slot));
+        (self.deadline != Instant::FAR).then_some(self.deadline)
+    }
+    /// Something happens at this time, or earlier.
+    pub(crate) fn wake(&mut self, at: Instant) {
+        self.deadline = self.deadline.min(at);
+    }
+    /// Finds out when something happens next.
+    pub(crate) fn plan(&mut self) {
+        let slot = self.next_slot.into_iter().chain(self.next_uplink).min();
+        let mut first = slot.map_or(Instant::FAR, |slot| self.pattern.start(slot));
         let mut consider = |at: Option<Instant>| first = first.min(at.unwrap_or(Instant::FAR));
         consider(self.decoded.front().map(|(at, ..)| *at));
         consider(self.feedback.front().map(|feedback| feedback.at));
         consider(self.uplink.front().map(|(at, ..)| *at));
-        consider(self.next_uplink_slot());
         consider(self.f1_down.front().map(|(at, ..)| *at));
         consider(self.f1_up.front().map(|(at, ..)| *at));
         consider(self.timers.next());
-        (first != Instant::FAR).then_some(first)
+        self.deadline = first;
+    }
+    pub(crate) fn set_timer(&mut self, at: Instant, drb: u32, timer: Timer) {
+        self.timers.set(at, drb, timer);
+        self.wake(at);
     }
 
     /// Does what is due at `now`.
@@ -212,6 +230,7 @@ impl<P: Inspect> Cell<P> {
         while let Some(slot) = self.next_slot.filter(|slot| self.pattern.start(*slot) <= now) {
             self.run_slot(slot);
         }
+        self.plan();
     }
 
     /// The next thing that left the cell.
@@ -287,9 +306,13 @@ impl<P: Inspect> Cell<P> {
         if let Err(position) = self.active.binary_search(&drb) {
             self.active.insert(position, drb);
         }
+        if self.next_slot.is_some_and(|next| next <= self.soonest) {
+            return;
+        }
         let earliest = self.pattern.at_or_after(now).max(self.open_slot);
         let slot = self.pattern.next_downlink(earliest);
         self.next_slot = Some(self.next_slot.map_or(slot, |next| next.min(slot)));
+        self.wake(self.pattern.start(slot));
     }
 
     fn handle_timer(&mut self, now: Instant, index: u32, timer: Timer) {

@@ -61,14 +61,17 @@ impl<P: Inspect> Cell<P> {
             self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
             return;
         };
+        let delay = f1u.delay;
         if poll {
-            self.timers.set(now + f1u.delay, index, Timer::Report);
+            self.set_timer(now + delay, index, Timer::Report);
         }
-        if f1u.delay.is_zero() {
-            drb.bearer.push(now, now, sn, packet);
+        if delay.is_zero() {
+            self.drbs[index as usize].bearer.push(now, now, sn, packet);
             self.activate(now, index);
         } else {
-            self.f1_down.push_back((now + f1u.delay, index, sn, packet));
+            let at = now + delay;
+            self.f1_down.push_back((at, index, sn, packet));
+            self.wake(at);
         }
     }
 

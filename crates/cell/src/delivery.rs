@@ -3,6 +3,7 @@
 use tidemark_core::{Inspect, Instant};
 
 use crate::cell::Cell;
+use crate::drb::Drb;
 use crate::observe::Passage;
 use crate::output::{DropReason, Output, UeId};
 use crate::rlc::{Released, Status};
@@ -12,26 +13,25 @@ use crate::uplink::Control;
 impl<P: Inspect> Cell<P> {
     /// Hands on what a UE has in order of a bearer.
     pub(crate) fn release(&mut self, now: Instant, index: u32) {
-        let drb = &mut self.drbs[index as usize];
-        let (id, stats) = (UeId(drb.ue), &mut self.ues[drb.ue as usize].stats);
-        while let Some(released) = drb.bearer.release(now) {
-            self.outputs.push_back(match released {
-                Released::Delivered(packet, sn, delay) => {
-                    if let Some(observer) = &mut self.observer {
-                        observer(now, drb.id, Passage::Delivered { sn, delay });
-                    }
-                    stats.delivered += packet.size;
-                    self.stats.delivered += packet.size;
-                    drb.delivered(packet.size, &delay);
-                    Output::Downlink { at: now, ue: id, drb: drb.id.drb, packet, delay }
+        let Drb { ue, id, bearer, stats, qos, .. } = &mut self.drbs[index as usize];
+        let of_ue = &mut self.ues[*ue as usize].stats;
+        let (ue, outputs, observer, of_cell) = (UeId(*ue), &mut self.outputs, &mut self.observer, &mut self.stats);
+        bearer.release(now, |released| match released {
+            Released::Delivered(packet, sn, delay) => {
+                if let Some(observer) = observer {
+                    observer(now, *id, Passage::Delivered { sn, delay });
                 }
-                Released::Lost(packet) => {
-                    stats.dropped_by_radio += 1;
-                    drb.stats.dropped += 1;
-                    Output::Dropped { at: now, ue: id, packet, reason: DropReason::Radio }
-                }
-            });
-        }
+                of_ue.delivered += packet.size;
+                of_cell.delivered += packet.size;
+                stats.delivered(packet.size, delay.total() > qos.delay_budget);
+                outputs.push_back(Output::Downlink { at: now, ue, drb: id.drb, packet, delay });
+            }
+            Released::Lost(packet) => {
+                of_ue.dropped_by_radio += 1;
+                stats.dropped += 1;
+                outputs.push_back(Output::Dropped { at: now, ue, packet, reason: DropReason::Radio });
+            }
+        });
         self.arm(now, index);
     }
 
@@ -41,7 +41,7 @@ impl<P: Inspect> Cell<P> {
         let Some(at) = drb.bearer.next_timer(now) else { return };
         if drb.armed.is_none_or(|armed| at < armed) {
             drb.armed = Some(at);
-            self.timers.set(at, index, Timer::Rlc);
+            self.set_timer(at, index, Timer::Rlc);
         }
     }
 
@@ -83,7 +83,7 @@ impl<P: Inspect> Cell<P> {
             self.send_report(now, index);
         } else if drb.schedule_report() {
             let at = Instant::ZERO + period * (now.as_nanos() / period.as_nanos() + 1);
-            self.timers.set(at, index, Timer::Report);
+            self.set_timer(at, index, Timer::Report);
         }
     }
 
@@ -93,7 +93,9 @@ impl<P: Inspect> Cell<P> {
         if self.config.f1u.delay.is_zero() {
             self.receive_report(now, index, &status);
         } else {
-            self.f1_up.push_back((now + self.config.f1u.delay, index, status));
+            let at = now + self.config.f1u.delay;
+            self.f1_up.push_back((at, index, status));
+            self.wake(at);
         }
     }
 }

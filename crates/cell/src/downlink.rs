@@ -88,8 +88,9 @@ impl<P: Inspect> Cell<P> {
             }
         }
         let mut active = self.active.iter().map(|index| &drbs[*index as usize]);
+        self.soonest = pattern.next_downlink(earliest);
         self.next_slot = if active.any(|drb| drb.bearer.has_data()) {
-            Some(pattern.next_downlink(earliest))
+            Some(self.soonest)
         } else {
             self.active.retain(is_active);
             let waiting = self.active.iter().filter_map(|index| again(&drbs[*index as usize])).min();

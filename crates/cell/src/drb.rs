@@ -7,7 +7,7 @@ use tidemark_wire::mac::Direction;
 use crate::anbr::{AnbrConfig, Estimator};
 use crate::config::{ConfigError, RlcConfig, RlcMode, pdcp_header};
 use crate::observe::{BearerId, Observer, Passage};
-use crate::output::{DelaySplit, DrbStats, UeId};
+use crate::output::{DrbStats, UeId};
 use crate::qos::Qos;
 use crate::rlc::{Bearer, Overhead};
 
@@ -149,12 +149,6 @@ impl<P: Inspect> Drb<P> {
         self.past_marks + self.marker.counters().marks()
     }
 
-    /// A packet of so many bytes reached the UE.
-    pub(crate) fn delivered(&mut self, size: Bytes, delay: &DelaySplit) {
-        self.stats.packets += 1;
-        self.stats.delivered += size;
-        self.stats.late += u64::from(delay.total() > self.qos.delay_budget);
-    }
     /// What became of its packets.
     pub(crate) fn stats(&self) -> DrbStats {
         DrbStats { marked: self.marked(), ..self.stats }

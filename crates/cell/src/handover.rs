@@ -60,6 +60,7 @@ impl<P: Inspect> Cell<P> {
             }
         }
         uplink.append(&mut ue.uplink.re_establish());
+        self.plan();
         Some(Leaving { ue, drbs, uplink })
     }
 

@@ -154,6 +154,15 @@ pub struct DrbStats {
     pub dropped: u64,
 }
 
+impl DrbStats {
+    /// A packet of so many bytes reached the UE.
+    pub(crate) fn delivered(&mut self, size: Bytes, late: bool) {
+        self.packets += 1;
+        self.delivered += size;
+        self.late += u64::from(late);
+    }
+}
+
 /// Counters of a cell, from the beginning.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CellStats {

@@ -10,6 +10,8 @@ use tidemark_core::Instant;
 pub struct EventQueue<E> {
     heap: BinaryHeap<Reverse<Scheduled<E>>>,
     scheduled: u64,
+    /// The first event has been taken, and is still in its place.
+    taken: bool,
 }
 
 #[derive(Debug)]
@@ -27,25 +29,39 @@ impl<E> Scheduled<E> {
 
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
-        Self { heap: BinaryHeap::new(), scheduled: 0 }
+        Self { heap: BinaryHeap::new(), scheduled: 0, taken: false }
     }
 }
 
-impl<E> EventQueue<E> {
-    /// Adds an event.
+impl<E: Copy> EventQueue<E> {
+    /// Adds an event. It may take the place of the one before it: most events are followed by another of their kind, and so the
+    /// heap is put in order once, not twice.
     pub fn schedule(&mut self, at: Instant, event: E) {
         let sequence = self.scheduled;
         self.scheduled += 1;
         let key = u128::from(at.as_nanos()) << 64 | u128::from(sequence);
-        self.heap.push(Reverse(Scheduled { key, event }));
+        let next = Reverse(Scheduled { key, event });
+        if !std::mem::take(&mut self.taken) {
+            self.heap.push(next);
+        } else if let Some(mut place) = self.heap.peek_mut() {
+            *place = next;
+        }
     }
     /// When the next event is due.
-    pub fn next_deadline(&self) -> Option<Instant> {
-        self.heap.peek().map(|Reverse(next)| next.at())
+    pub fn next_deadline(&mut self) -> Option<Instant> {
+        self.first().map(Scheduled::at)
     }
     /// Takes the next event.
     pub fn pop(&mut self) -> Option<(Instant, E)> {
-        self.heap.pop().map(|Reverse(next)| (next.at(), next.event))
+        let taken = self.first().map(|next| (next.at(), next.event));
+        self.taken = taken.is_some();
+        taken
+    }
+    fn first(&mut self) -> Option<&Scheduled<E>> {
+        if std::mem::take(&mut self.taken) {
+            self.heap.pop();
+        }
+        self.heap.peek().map(|Reverse(next)| next)
     }
 }
 

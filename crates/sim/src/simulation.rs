@@ -221,20 +221,20 @@ impl<'a> Simulation<'a> {
 
     /// What happens next. At one time cells go first, then the wires, routers and what is between them: what comes from them may answer an event,
     /// never the reverse.
-    fn next(&self) -> (Instant, Source) {
-        let mut first = (Instant::FAR, Source::Network);
-        let mut consider = |at: Option<Instant>, source| {
-            if let Some(at) = at.filter(|at| *at < first.0) {
+    fn next(&mut self) -> (Instant, Source) {
+        let mut first = (self.network.next_deadline().unwrap_or(Instant::FAR), Source::Network);
+        let mut consider = |at: Instant, source| {
+            if at < first.0 {
                 first = (at, source);
             }
         };
-        consider(self.network.next_deadline(), Source::Network);
         self.down.iter().enumerate().for_each(|(index, wire)| consider(wire.next(), Source::Down(index)));
         self.up.iter().enumerate().for_each(|(index, wire)| consider(wire.next(), Source::Up(index)));
         self.routers.iter().enumerate().for_each(|(index, router)| consider(router.next(), Source::Router(index)));
-        let links = self.links.iter().enumerate();
-        links.for_each(|(index, link)| consider(link.as_ref().and_then(Wire::next), Source::Link(index)));
-        consider(self.events.next_deadline(), Source::Events);
+        for (index, link) in self.links.iter().enumerate() {
+            consider(link.as_ref().map_or(Instant::FAR, Wire::next), Source::Link(index));
+        }
+        consider(self.events.next_deadline().unwrap_or(Instant::FAR), Source::Events);
         first
     }
 

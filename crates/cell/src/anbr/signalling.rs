@@ -46,7 +46,7 @@ impl<P: Inspect> Cell<P> {
         if let Some(estimator) = self.drbs[index as usize].estimator(direction) {
             estimator.begun = Some(counts);
         }
-        self.timers.set(end, index, Timer::Window(direction));
+        self.set_timer(end, index, Timer::Window(direction));
     }
 
     /// A window is over: the gNB recommends, and goes on if there is anything to go on with.
@@ -75,7 +75,7 @@ impl<P: Inspect> Cell<P> {
         }
         estimator.end_window(begun, counts, fair);
         let (end, unsolicited) = (now + estimator.config.window, estimator.config.unsolicited);
-        self.timers.set(end, index, Timer::Window(direction));
+        self.set_timer(end, index, Timer::Window(direction));
         if unsolicited {
             self.recommend(now, index, direction);
         }
@@ -96,7 +96,7 @@ impl<P: Inspect> Cell<P> {
         let Ok([first, second]) = estimator.element(channel, rate).emit() else { return };
         let slot = self.pattern.next_downlink(self.pattern.at_or_after(now));
         let octets = [lcid::RECOMMENDED_BIT_RATE, first, second];
-        self.timers.set(self.pattern.start(slot + DECODED_AFTER), index, Timer::Recommendation(octets));
+        self.set_timer(self.pattern.start(slot + DECODED_AFTER), index, Timer::Recommendation(octets));
     }
 
     /// A recommendation reaches the UE's modem.

@@ -221,8 +221,9 @@ impl<P: Inspect> Network<P> {
     }
 
     fn touched(&mut self, cell: usize) {
-        self.deadlines[cell] = self.cells[cell].next_deadline().unwrap_or(Instant::FAR);
-        if self.cells[cell].has_output() && self.ready.back() != Some(&(cell as u32)) {
+        let touched = &self.cells[cell];
+        self.deadlines[cell] = touched.next_deadline().unwrap_or(Instant::FAR);
+        if touched.has_output() && self.ready.back() != Some(&(cell as u32)) {
             self.ready.push_back(cell as u32);
         }
     }

@@ -7,31 +7,22 @@ use tidemark_marker::{RlcQueue, Verdict};
 
 use super::poll::Poll;
 use super::status::{Receiver, Status};
-use super::window::{Released, Sent, Window};
+use super::window::{Released, Sdu, Window};
 use super::{Overhead, Segment};
 use crate::config::{RlcConfig, RlcMode};
 
 /// Less of an SDU than this is not worth a segment of its own.
 const LEAST_SEGMENT: u32 = 8;
 
-/// An SDU of which nothing has been sent.
-#[derive(Debug)]
-struct Waiting<P> {
-    packet: Packet<P>,
-    sn: u32,
-    entered: Instant,
-    arrived: Instant,
-}
-
 /// The RLC and PDCP entities of one bearer, downlink.
 #[derive(Debug)]
 pub(crate) struct Bearer<P> {
     config: RlcConfig,
     overhead: Overhead,
-    queue: VecDeque<Waiting<P>>,
+    /// The queue, and what was sent.
+    window: Window<P>,
     /// IP bytes in the queue.
     queued: Bytes,
-    window: Window<P>,
     /// The SDU that was begun last, and its bytes that wait to be sent.
     begun: u64,
     unsent: u32,
@@ -56,7 +47,6 @@ impl<P: Inspect> Bearer<P> {
             window: Window::new(config.mode == RlcMode::Am),
             config,
             overhead,
-            queue: VecDeque::new(),
             queued: Bytes(0),
             begun: 0,
             unsent: 0,
@@ -73,7 +63,7 @@ impl<P: Inspect> Bearer<P> {
 
     /// True if another packet of this size would exceed a limit.
     pub(crate) fn is_full(&self, size: Bytes) -> bool {
-        self.exceeds(self.queue.len() as u32, self.queued + size)
+        self.exceeds(self.window.waiting() as u32, self.queued + size)
     }
     /// True if a queue of so many SDUs takes no other, or would exceed its limit with so many bytes.
     pub(crate) fn exceeds(&self, sdus: u32, bytes: Bytes) -> bool {
@@ -82,31 +72,34 @@ impl<P: Inspect> Bearer<P> {
     /// An SDU that came to the CU when it `entered` comes to the queue.
     pub(crate) fn push(&mut self, now: Instant, entered: Instant, sn: u32, packet: Packet<P>) {
         self.queued += packet.size;
-        self.queue.push_back(Waiting { packet, sn, entered, arrived: now });
+        let size = packet.size.0 as u32 + self.overhead.sdu;
+        self.window.push(Sdu::waiting(packet, sn, size, entered, now));
     }
     /// Discards what waits for longer than PDCP's discardTimer (TS 38.323 5.3), and hands it over with its SN. The SN stays a
     /// hole, for which the receiver waits.
     pub(crate) fn discard(&mut self, now: Instant, mut discarded: impl FnMut(u32, Packet<P>)) {
         let Some(limit) = self.config.discard_timer else { return };
-        while self.queue.front().is_some_and(|first| now.since(first.entered) >= limit) {
-            let Some(Waiting { packet, sn, entered, arrived }) = self.queue.pop_front() else { return };
-            self.queued -= packet.size;
-            discarded(sn, packet);
-            self.window.push(Sent { settled: true, ..Sent::hole(sn, entered, arrived) });
+        while self.window.first_waiting().is_some_and(|first| now.since(first.entered) >= limit) {
+            let Some(hole) = self.window.begin() else { return };
+            (hole.is_hole, hole.settled, hole.size) = (true, true, 0);
+            if let Some(packet) = hole.packet.take() {
+                self.queued -= packet.size;
+                discarded(hole.sn, packet);
+            }
         }
     }
     /// The SDUs of which nothing has been sent with their PDCP SNs, oldest first.
     pub(crate) fn standing(&self) -> impl Iterator<Item = (u32, &Packet<P>)> + '_ {
-        self.queue.iter().map(|waiting| (waiting.sn, &waiting.packet))
+        self.window.standing().filter_map(|sdu| Some((sdu.sn, sdu.packet.as_ref()?)))
     }
     /// True if a transport block would carry something.
     pub(crate) fn has_data(&self) -> bool {
-        self.unsent > 0 || !self.queue.is_empty() || !self.retransmissions.is_empty()
+        self.unsent > 0 || self.window.waiting() > 0 || !self.retransmissions.is_empty()
     }
     /// Bytes that a transport block would need to empty the bearer.
     pub(crate) fn backlog(&self) -> u32 {
         let Overhead { sdu, segment, offset } = self.overhead;
-        let queued = self.queued.0 as u32 + self.queue.len() as u32 * (sdu + segment);
+        let queued = self.queued.0 as u32 + self.window.waiting() as u32 * (sdu + segment);
         let begun = if self.unsent > 0 { self.unsent + segment + offset } else { 0 };
         let again: u32 = self.retransmissions.iter().map(|lost| lost.bytes + segment + offset).sum();
         queued + begun + again
@@ -115,13 +108,13 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn queue_state(&self, now: Instant) -> RlcQueue {
         RlcQueue {
             backlog: self.queued + Bytes(u64::from(self.unsent)),
-            packets: self.queue.len() as u32 + u32::from(self.unsent > 0),
+            packets: self.window.waiting() as u32 + u32::from(self.unsent > 0),
             head_of_line: self.head_of_line(now),
         }
     }
     /// Age of the oldest SDU that waits.
     pub(crate) fn head_of_line(&self, now: Instant) -> Duration {
-        self.queue.front().map_or(Duration::ZERO, |first| now.since(first.arrived))
+        self.window.first_waiting().map_or(Duration::ZERO, |first| now.since(first.arrived))
     }
     pub(crate) fn highest_transmitted(&self) -> Option<u32> {
         self.highest_transmitted
@@ -249,22 +242,22 @@ impl<P: Inspect> Bearer<P> {
         decide: &mut impl FnMut(&Packet<P>, u32, Duration, RlcQueue) -> Verdict,
         dropped: &mut impl FnMut(Packet<P>),
     ) -> bool {
-        while let Some(Waiting { mut packet, sn, entered, arrived }) = self.queue.pop_front() {
-            self.queued -= packet.size;
-            match decide(&packet, sn, now.since(arrived), self.queue_state(now)) {
+        while let Some(first) = self.window.begin() {
+            self.queued -= Bytes(u64::from(first.size - self.overhead.sdu));
+            let (number, behind) = (self.window.next() - 1, self.queue_state(now));
+            let Some(begun) = self.window.get_mut(number) else { return false };
+            let Some(packet) = &mut begun.packet else { return false };
+            match decide(packet, begun.sn, now.since(begun.arrived), behind) {
                 Verdict::Pass => {}
                 Verdict::Mark => packet.ecn = packet.ecn.marked(),
                 Verdict::Drop => {
-                    dropped(packet);
+                    self.window.withdraw().into_iter().for_each(&mut *dropped);
                     continue;
                 }
             }
-            self.highest_transmitted = Some(sn);
-            self.unsent = packet.size.0 as u32 + self.overhead.sdu;
-            self.begun = self.window.next();
-            let head = self.head_since.max(arrived);
-            let hole = Sent::hole(sn, entered, arrived);
-            self.window.push(Sent { packet: Some(packet), size: self.unsent, head, due: now, is_hole: false, ..hole });
+            (begun.head, begun.due) = (self.head_since.max(begun.arrived), now);
+            (self.begun, self.unsent) = (number, begun.size);
+            self.highest_transmitted = Some(begun.sn);
             return true;
         }
         false
@@ -280,15 +273,14 @@ impl<P: Inspect> Bearer<P> {
         self.poll = Poll::default();
         self.tx_next_ack = self.window.next();
         self.receiver = Receiver::beginning(self.tx_next_ack);
-        let sent = self.window.drain().filter_map(|sent| Some((sent.sn, sent.arrived, sent.packet?)));
-        sent.chain(self.queue.drain(..).map(|waiting| (waiting.sn, waiting.arrived, waiting.packet))).collect()
+        self.window.drain().filter_map(|sdu| Some((sdu.sn, sdu.arrived, sdu.packet?))).collect()
     }
 
     /// A segment arrived at the UE.
     pub(crate) fn arrived(&mut self, now: Instant, segment: Segment) {
-        self.window.arrived(now, segment);
+        let whole = self.window.arrived(now, segment);
         if self.config.mode == RlcMode::Am {
-            self.receiver.arrived(now, &self.window, segment, self.config.t_reassembly);
+            self.receiver.arrived(now, &self.window, segment, whole, self.config.t_reassembly);
         }
     }
     /// HARQ has given up these segments. Without acknowledgements that is the end of their SDUs.
@@ -301,10 +293,11 @@ impl<P: Inspect> Bearer<P> {
                 self.settle(segment.sdu);
             }
         }
+        self.window.forget();
     }
-    /// The next SDU that leaves.
-    pub(crate) fn release(&mut self, now: Instant) -> Option<Released<P>> {
-        self.window.release(now, self.config.t_reordering())
+    /// Hands on what leaves towards the IP stack of the UE.
+    pub(crate) fn release(&mut self, now: Instant, leave: impl FnMut(Released<P>)) {
+        self.window.release(now, self.config.t_reordering(), leave);
     }
 
     /// The sender learns what has arrived and what is missing (TS 38.322 5.3.2). An SDU that was asked for too often is
@@ -338,6 +331,7 @@ impl<P: Inspect> Bearer<P> {
                 self.retransmissions.push_back(Segment { bytes, ..*segment });
             }
         }
+        self.window.forget();
     }
     /// The sender is done with an SDU.
     fn settle(&mut self, sdu: u64) {
@@ -346,7 +340,6 @@ impl<P: Inspect> Bearer<P> {
         if sdu == self.begun {
             self.unsent = 0;
         }
-        self.window.forget();
     }
 
     /// The earliest end of a timer: t-PollRetransmit, t-Reassembly, t-StatusProhibit with a report behind it, t-Reordering.
@@ -376,9 +369,7 @@ impl<P: Inspect> Bearer<P> {
 
     /// IP bytes of a flow that are here.
     pub(crate) fn held(&self, flow: FlowId) -> Bytes {
-        let waiting: Bytes =
-            self.queue.iter().filter(|waiting| waiting.packet.flow == flow).map(|waiting| waiting.packet.size).sum();
-        waiting + self.window.held(flow)
+        self.window.held(flow)
     }
 }
 
@@ -388,6 +379,7 @@ mod tests {
 
     use super::*;
     use crate::config::pdcp_header;
+    use crate::output::DelaySplit;
 
     fn bearer(mode: RlcMode) -> Bearer<()> {
         let config = RlcConfig { mode, ..RlcConfig::default() };
@@ -404,14 +396,24 @@ mod tests {
         bearer.fill(now, now + Duration::from_millis(1), room, &mut block, |_, _, _, _| Verdict::Pass, |_| {});
         block
     }
-    fn delivered(bearer: &mut Bearer<()>, ms: u64) -> Vec<DelayMs> {
+    /// What leaves: the parts of its delay, or nothing for what is lost.
+    fn released(bearer: &mut Bearer<()>, ms: u64) -> Vec<Option<DelaySplit>> {
         let mut list = Vec::new();
-        while let Some(Released::Delivered(_, _, split)) = bearer.release(Instant::from_millis(ms)) {
-            let ms = |span: Duration| span.as_millis();
-            let again = split.harq + split.rlc;
-            list.push((ms(split.queuing), ms(split.scheduling), ms(again), ms(split.reordering)));
-        }
+        bearer.release(Instant::from_millis(ms), |released| {
+            list.push(match released {
+                Released::Delivered(_, _, split) => Some(split),
+                Released::Lost(_) => None,
+            });
+        });
         list
+    }
+    fn delivered(bearer: &mut Bearer<()>, ms: u64) -> Vec<DelayMs> {
+        let split = |split: Option<DelaySplit>| {
+            let split = split.unwrap();
+            let ms = |span: Duration| span.as_millis();
+            (ms(split.queuing), ms(split.scheduling), ms(split.harq + split.rlc), ms(split.reordering))
+        };
+        released(bearer, ms).into_iter().map(split).collect()
     }
     type DelayMs = (u64, u64, u64, u64);
 
@@ -440,7 +442,7 @@ mod tests {
         // The second arrives first and waits for the first, which comes at 30 ms.
         let ms = Instant::from_millis;
         second.into_iter().for_each(|segment| bearer.arrived(ms(8), segment));
-        assert!(bearer.release(ms(8)).is_none());
+        assert!(released(&mut bearer, 8).is_empty());
         first.into_iter().for_each(|segment| bearer.arrived(ms(30), segment));
         assert_eq!(delivered(&mut bearer, 30), [(0, 5, 25, 0), (4, 4, 0, 22)]);
     }
@@ -452,7 +454,7 @@ mod tests {
         let block = fill(&mut bearer, 1, 2_000);
         bearer.lost(Instant::from_millis(10), &block);
         bearer.arrived(Instant::from_millis(25), block[0]);
-        let Some(Released::Delivered(_, _, split)) = bearer.release(Instant::from_millis(25)) else { panic!() };
+        let split = released(&mut bearer, 25)[0].unwrap();
         // Due at 2 ms.
         assert_eq!([split.harq, split.rlc].map(|part| part.as_millis()), [8, 15]);
     }
@@ -499,10 +501,9 @@ mod tests {
         let block = fill(&mut bearer, 1, 5_000);
         bearer.arrived(Instant::from_millis(3), block[1]);
         bearer.lost(Instant::from_millis(9), &block[..1]);
-        assert!(bearer.release(Instant::from_millis(9)).is_none());
+        assert!(released(&mut bearer, 9).is_empty());
         assert_eq!(bearer.next_timer(Instant::from_millis(9)), Some(Instant::from_millis(59)));
-        assert!(matches!(bearer.release(Instant::from_millis(59)), Some(Released::Lost(_))));
-        assert_eq!(delivered(&mut bearer, 59).len(), 1);
+        assert!(matches!(released(&mut bearer, 59)[..], [None, Some(_)]));
         assert_eq!(bearer.held(FlowId(0)), Bytes(0));
         assert_eq!(bearer.window.base(), bearer.window.next(), "nothing is remembered");
     }

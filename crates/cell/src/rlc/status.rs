@@ -32,20 +32,25 @@ impl Receiver {
         Self { rx_next: sdu, rx_next_highest: sdu, rx_highest_status: sdu, ..Self::default() }
     }
 
-    /// A segment came; the window knows it already.
-    pub(super) fn arrived<P>(&mut self, now: Instant, window: &Window<P>, segment: Segment, t_reassembly: Duration) {
+    /// A segment came; the window knows it already, and whether its SDU is `whole`.
+    pub(super) fn arrived<P>(
+        &mut self,
+        now: Instant,
+        window: &Window<P>,
+        segment: Segment,
+        whole: bool,
+        t_reassembly: Duration,
+    ) {
         self.rx_next_highest = self.rx_next_highest.max(segment.sdu + 1);
-        let skip = |from: u64| (from..).find(|sdu| !window.is_complete(*sdu)).unwrap_or(from);
-        if segment.sdu == self.rx_highest_status {
-            self.rx_highest_status = skip(self.rx_highest_status);
+        if whole && (segment.sdu == self.rx_next || segment.sdu == self.rx_highest_status) {
+            let incomplete = window.incomplete_from(segment.sdu + 1);
+            if segment.sdu == self.rx_next {
+                self.rx_next = incomplete;
+            }
+            self.rx_highest_status = self.rx_highest_status.max(incomplete);
         }
-        if segment.sdu == self.rx_next {
-            self.rx_next = skip(self.rx_next);
-        }
-        self.rx_highest_status = self.rx_highest_status.max(self.rx_next);
-        let gap_in = |sdu: u64| window.get(sdu).is_some_and(|sent| sent.received.has_gap());
         if let Some((trigger, _)) = self.reassembly
-            && (trigger <= self.rx_next || trigger == self.rx_next + 1 && !gap_in(self.rx_next))
+            && (trigger <= self.rx_next || trigger == self.rx_next + 1 && !window.has_gap(self.rx_next))
         {
             self.reassembly = None;
         }
@@ -58,9 +63,8 @@ impl Receiver {
 
     /// Starts t-Reassembly if an SDU from `from` on has a gap.
     fn watch<P>(&mut self, now: Instant, window: &Window<P>, from: u64, t_reassembly: Duration) {
-        let gap_in_first = window.get(from).is_some_and(|sent| sent.received.has_gap());
-        let has_gap = self.rx_next_highest > from + 1 || self.rx_next_highest == from + 1 && gap_in_first;
-        if self.reassembly.is_none() && has_gap {
+        let has_gap = || self.rx_next_highest > from + 1 || self.rx_next_highest == from + 1 && window.has_gap(from);
+        if self.reassembly.is_none() && has_gap() {
             self.reassembly = Some((self.rx_next_highest, now + t_reassembly));
         }
     }
@@ -79,7 +83,7 @@ impl Receiver {
     pub(super) fn expire<P>(&mut self, now: Instant, window: &Window<P>, t_reassembly: Duration) {
         let Some((trigger, _)) = self.reassembly.filter(|(_, end)| *end <= now) else { return };
         self.reassembly = None;
-        self.rx_highest_status = (trigger..).find(|sdu| !window.is_complete(*sdu)).unwrap_or(trigger);
+        self.rx_highest_status = window.incomplete_from(trigger);
         self.triggered = true;
         self.watch(now, window, self.rx_highest_status, t_reassembly);
         self.answer_poll();

@@ -1,4 +1,4 @@
-//! SDUs that were sent, at least in part, as both ends of the bearer see them: what arrived, what is acknowledged, and what
+//! The SDUs of a bearer, as both of its ends see them: what waits, what was sent, what arrived, what is acknowledged, and what
 //! PDCP has handed on.
 
 use std::collections::VecDeque;
@@ -9,9 +9,9 @@ use super::Segment;
 use super::ranges::Ranges;
 use crate::output::DelaySplit;
 
-/// An SDU that was sent, at least in part.
+/// An SDU, from the queue to the IP stack of the UE. It stays where it is while that happens.
 #[derive(Debug)]
-pub(crate) struct Sent<P> {
+pub(crate) struct Sdu<P> {
     /// `None` once PDCP has handed it on or has given it up.
     pub(super) packet: Option<Packet<P>>,
     /// PDCP sequence number.
@@ -38,13 +38,13 @@ pub(crate) struct Sent<P> {
     pub(super) is_hole: bool,
 }
 
-impl<P> Sent<P> {
-    /// An SN without an SDU.
-    pub(super) fn hole(sn: u32, entered: Instant, arrived: Instant) -> Self {
+impl<P> Sdu<P> {
+    /// One that waits.
+    pub(super) fn waiting(packet: Packet<P>, sn: u32, size: u32, entered: Instant, arrived: Instant) -> Self {
         Self {
-            packet: None,
+            packet: Some(packet),
             sn,
-            size: 0,
+            size,
             entered,
             arrived,
             head: arrived,
@@ -54,12 +54,12 @@ impl<P> Sent<P> {
             received: Ranges::default(),
             retransmissions: 0,
             settled: false,
-            is_hole: true,
+            is_hole: false,
         }
     }
 }
 
-impl<P> Sent<P> {
+impl<P> Sdu<P> {
     /// Its time in the cell, taken apart, if it was `complete` then and leaves now.
     fn split(&self, complete: Instant, now: Instant) -> DelaySplit {
         let harq_ends = self.lost.map_or(complete, |lost| lost.min(complete)).max(self.due);
@@ -82,12 +82,14 @@ pub(crate) enum Released<P> {
     Lost(Packet<P>),
 }
 
-/// SDUs in the order of sending.
+/// SDUs in the order of sending: first those that were sent, at least in part, then those that wait.
 #[derive(Debug)]
 pub(crate) struct Window<P> {
     /// True if the sender waits for acknowledgements.
     am: bool,
-    entries: VecDeque<Sent<P>>,
+    entries: VecDeque<Sdu<P>>,
+    /// How many were sent, at least in part.
+    sent: usize,
     /// Number of the first entry.
     base: u64,
     /// The next SDU to be handed on: RX_DELIV of TS 38.323.
@@ -100,89 +102,127 @@ pub(crate) struct Window<P> {
 
 impl<P> Window<P> {
     pub(super) fn new(am: bool) -> Self {
-        Self { am, entries: VecDeque::new(), base: 0, rx_deliv: 0, rx_next: 0, reordering: None }
+        Self { am, entries: VecDeque::new(), sent: 0, base: 0, rx_deliv: 0, rx_next: 0, reordering: None }
     }
     /// Number of the next SDU to be sent.
     pub(super) fn next(&self) -> u64 {
-        self.base + self.entries.len() as u64
+        self.base + self.sent as u64
     }
     /// Number of the first SDU that is remembered.
     pub(super) fn base(&self) -> u64 {
         self.base
     }
-    pub(super) fn push(&mut self, sent: Sent<P>) {
-        self.entries.push_back(sent);
+    /// Another one waits.
+    pub(super) fn push(&mut self, sdu: Sdu<P>) {
+        self.entries.push_back(sdu);
     }
-    /// The SDU with this number, unless it has left.
-    pub(super) fn get_mut(&mut self, sdu: u64) -> Option<&mut Sent<P>> {
-        let index = sdu.checked_sub(self.base)?;
-        self.entries.get_mut(usize::try_from(index).ok()?)
+    /// How many wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.entries.len() - self.sent
     }
-    pub(super) fn get(&self, sdu: u64) -> Option<&Sent<P>> {
-        let index = sdu.checked_sub(self.base)?;
-        self.entries.get(usize::try_from(index).ok()?)
+    /// The first that waits.
+    pub(super) fn first_waiting(&self) -> Option<&Sdu<P>> {
+        self.entries.get(self.sent)
+    }
+    /// What waits, oldest first.
+    pub(super) fn standing(&self) -> impl Iterator<Item = &Sdu<P>> + '_ {
+        self.entries.range(self.sent..)
+    }
+    /// The first that waits is sent from now on.
+    pub(super) fn begin(&mut self) -> Option<&mut Sdu<P>> {
+        let begun = self.entries.get_mut(self.sent)?;
+        self.sent += 1;
+        Some(begun)
+    }
+    /// The SDU that was begun last is not sent after all.
+    pub(super) fn withdraw(&mut self) -> Option<Packet<P>> {
+        self.sent = self.sent.checked_sub(1)?;
+        self.entries.remove(self.sent)?.packet
+    }
+    /// The SDU with this number, if it was sent and has not left.
+    pub(super) fn get_mut(&mut self, sdu: u64) -> Option<&mut Sdu<P>> {
+        let place = self.place(sdu)?;
+        self.entries.get_mut(place)
+    }
+    pub(super) fn get(&self, sdu: u64) -> Option<&Sdu<P>> {
+        self.entries.get(self.place(sdu)?)
+    }
+    fn place(&self, sdu: u64) -> Option<usize> {
+        let place = usize::try_from(sdu.checked_sub(self.base)?).ok()?;
+        (place < self.sent).then_some(place)
     }
     /// True for an SDU that has arrived whole, or that nobody remembers.
-    pub(super) fn is_complete(&self, sdu: u64) -> bool {
+    fn is_complete(&self, sdu: u64) -> bool {
         sdu < self.base || self.get(sdu).is_some_and(|sent| sent.complete.is_some() || sent.is_hole)
+    }
+    /// The first SDU from this one on that has not arrived whole.
+    pub(super) fn incomplete_from(&self, mut sdu: u64) -> u64 {
+        while self.is_complete(sdu) {
+            sdu += 1;
+        }
+        sdu
+    }
+    /// True for an SDU of which something arrived behind a gap.
+    pub(super) fn has_gap(&self, sdu: u64) -> bool {
+        self.get(sdu).is_some_and(|sdu| sdu.received.has_gap())
     }
     /// True for an SDU with which the sender is done.
     pub(super) fn is_settled(&self, sdu: u64) -> bool {
         self.get(sdu).is_none_or(|sent| sent.settled)
     }
-    /// A segment has arrived; true if it is the last one of its SDU.
+    /// A segment has arrived; true if its SDU is whole now, or nobody remembers it.
     pub(super) fn arrived(&mut self, now: Instant, segment: Segment) -> bool {
-        let Some(sent) = self.get_mut(segment.sdu).filter(|sent| sent.complete.is_none()) else { return false };
-        sent.received.add(segment.offset, segment.offset + segment.bytes);
-        if !sent.received.covers(sent.size) {
-            return false;
+        let base = self.base;
+        let Some(sdu) = self.get_mut(segment.sdu) else { return segment.sdu < base };
+        if sdu.complete.is_none() {
+            sdu.received.add(segment.offset, segment.offset + segment.bytes);
+            if !sdu.received.covers(sdu.size) {
+                return false;
+            }
+            sdu.complete = Some(now);
+            self.rx_next = self.rx_next.max(segment.sdu + 1);
         }
-        sent.complete = Some(now);
-        self.rx_next = self.rx_next.max(segment.sdu + 1);
         true
     }
-    /// The next SDU that leaves: the one in order; after t-Reordering also those behind what is missing (TS 38.323 5.2.2).
-    pub(super) fn release(&mut self, now: Instant, t_reordering: Option<Duration>) -> Option<Released<P>> {
+    /// Hands on what leaves: what is in order; after t-Reordering also what is behind something missing (TS 38.323 5.2.2).
+    pub(super) fn release(&mut self, now: Instant, t_reordering: Option<Duration>, mut leave: impl FnMut(Released<P>)) {
+        let (before, am) = (self.rx_deliv, self.am);
         loop {
             let expired = self.reordering.filter(|(_, end)| *end <= now).map(|(upto, _)| upto);
-            let (rx_deliv, has_more, am) = (self.rx_deliv, self.rx_next > self.rx_deliv, self.am);
-            let first = self.get_mut(rx_deliv)?;
+            let (rx_deliv, has_more) = (self.rx_deliv, self.rx_next > self.rx_deliv);
+            let Some(first) = self.get_mut(rx_deliv) else { break };
             if let Some(complete) = first.complete {
-                let (packet, sn, split) = (first.packet.take()?, first.sn, first.split(complete, now));
-                self.advance();
-                return Some(Released::Delivered(packet, sn, split));
-            }
-            // What AM gave up takes the bearer's re-establishment with it, and nobody waits for what nothing came after.
-            let is_over = first.settled && (am && !first.is_hole || !has_more);
-            if expired.is_none_or(|upto| rx_deliv >= upto) && !is_over {
-                if has_more && self.reordering.is_none() {
-                    self.reordering = t_reordering.map(|span| (self.rx_next, now + span));
+                let Some(packet) = first.packet.take() else { break };
+                leave(Released::Delivered(packet, first.sn, first.split(complete, now)));
+            } else {
+                // What AM gave up takes the bearer's re-establishment with it, and nobody waits for what nothing came after.
+                let is_over = first.settled && (am && !first.is_hole || !has_more);
+                if expired.is_none_or(|upto| rx_deliv >= upto) && !is_over {
+                    if has_more && self.reordering.is_none() {
+                        self.reordering = t_reordering.map(|span| (self.rx_next, now + span));
+                    }
+                    break;
                 }
-                return None;
+                if let Some(packet) = first.packet.take() {
+                    leave(Released::Lost(packet));
+                }
             }
-            let lost = first.packet.take();
-            self.advance();
-            if let Some(packet) = lost {
-                return Some(Released::Lost(packet));
+            self.rx_deliv += 1;
+            // The timer waits for what it was started for, and is then started anew if something else is missing.
+            if self.reordering.is_some_and(|(upto, _)| self.rx_deliv >= upto) {
+                self.reordering = None;
             }
         }
-    }
-    fn advance(&mut self) {
-        self.rx_deliv += 1;
-        // The timer waits for what it was started for, and is then started anew if something else is missing.
-        if self.reordering.is_some_and(|(upto, _)| self.rx_deliv >= upto) {
-            self.reordering = None;
+        if self.rx_deliv > before {
+            self.forget();
         }
-        self.forget();
     }
     /// Lets go of what both ends are done with.
     pub(super) fn forget(&mut self) {
-        // What waits for its acknowledgement only, or for being handed on only, stays.
-        let am = self.am;
-        let is_done =
-            |first: &Sent<P>, sdu: u64| first.packet.is_none() && sdu < self.rx_deliv && (first.settled || !am);
-        while self.entries.front().is_some_and(|first| is_done(first, self.base)) {
+        // What waits for its acknowledgement only, or for being handed on only, stays. PDCP is done with all before `rx_deliv`.
+        while self.base < self.rx_deliv && self.entries.front().is_some_and(|first| first.settled || !self.am) {
             self.entries.pop_front();
+            self.sent -= 1;
             self.base += 1;
         }
     }
@@ -191,13 +231,14 @@ impl<P> Window<P> {
         self.reordering.map(|(_, end)| end)
     }
     /// Takes everything: what has not left in order.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Sent<P>> + '_ {
-        self.base += self.entries.len() as u64;
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Sdu<P>> + '_ {
+        self.base += self.sent as u64;
+        self.sent = 0;
         (self.rx_deliv, self.rx_next, self.reordering) = (self.base, self.base, None);
         self.entries.drain(..)
     }
     pub(super) fn held(&self, flow: FlowId) -> Bytes {
-        let size = |sent: &Sent<P>| sent.packet.as_ref().filter(|packet| packet.flow == flow).map(|packet| packet.size);
-        self.entries.iter().filter_map(size).sum()
+        let packets = self.entries.iter().filter_map(|sdu| sdu.packet.as_ref());
+        packets.filter(|packet| packet.flow == flow).map(|packet| packet.size).sum()
     }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use tidemark_core::{Bytes, FlowId, Instant, Packet};
 use tidemark_wire::mac::Direction;
 
+use super::earlier;
 use crate::output::DelaySplit;
 use crate::rlc::Status;
 
@@ -168,8 +169,7 @@ impl<P> UplinkBuffer<P> {
             return Some(slot);
         }
         let report = self.reports.iter().find(|report| report.waiting > 0).map(|report| report.from);
-        let next = [report, self.requested].into_iter().flatten().min()?;
-        Some(next.max(slot))
+        Some(earlier(report, self.requested)?.max(slot))
     }
 
     /// Bytes that the gNB wants to grant in a slot; after a request, `first`.

@@ -3,7 +3,7 @@
 use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet};
 use tidemark_marker::Verdict;
 
-use super::{Arrived, Control};
+use super::{Arrived, Control, earlier};
 use crate::cell::Cell;
 use crate::config::RlcMode;
 use crate::output::{DelaySplit, DropReason, Output, UeId};
@@ -45,11 +45,6 @@ impl<P: Inspect> Cell<P> {
         self.wake_uplink(now, id);
     }
 
-    /// When the next uplink slot is that has anything to do.
-    pub(crate) fn next_uplink_slot(&self) -> Option<Instant> {
-        self.next_uplink.map(|slot| self.pattern.start(slot))
-    }
-
     pub(crate) fn wake_uplink(&mut self, now: Instant, id: u32) {
         let slot = self.next_turn(id, self.pattern.at_or_after(now).max(self.open_uplink));
         let turn = Turn { ue: id, slot };
@@ -57,7 +52,10 @@ impl<P: Inspect> Cell<P> {
             Ok(place) => self.turns[place] = turn,
             Err(place) => self.turns.insert(place, turn),
         }
-        self.next_uplink = [self.next_uplink, slot].into_iter().flatten().min();
+        self.next_uplink = earlier(self.next_uplink, slot);
+        if let Some(slot) = slot {
+            self.wake(self.pattern.start(slot));
+        }
     }
 
     /// The first uplink slot from `earliest` on in which a UE requests, uses a configured grant or can be granted something.
@@ -80,7 +78,7 @@ impl<P: Inspect> Cell<P> {
         let configured = config.configured_grant.as_ref().filter(|_| !ue.uplink.is_empty());
         ue.configured_in = configured.map(|grant| planned(ue.configured_in, grant.period));
         let granted = ue.uplink.next_grant(earliest).map(|slot| pattern.next_uplink(slot));
-        [ue.request_in, ue.configured_in, granted].into_iter().flatten().min()
+        earlier(earlier(ue.request_in, ue.configured_in), granted)
     }
 
     /// One uplink slot: configured grants, then what reports and requests ask for, by turns.

@@ -17,6 +17,14 @@ use tidemark_wire::mac::BufferTable;
 
 use crate::config::ConfigError;
 
+/// The earlier of two slots, if there is one.
+fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (only, None) | (None, only) => only,
+    }
+}
+
 /// The uplink of a cell.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]

@@ -55,8 +55,8 @@ impl Router {
     }
 
     /// When the link is through with its packet.
-    pub(crate) fn next(&self) -> Option<Instant> {
-        self.sending.as_ref().map(|(until, _)| *until).filter(|until| *until < Instant::FAR)
+    pub(crate) fn next(&self) -> Instant {
+        self.sending.as_ref().map_or(Instant::FAR, |(until, _)| *until)
     }
 
     /// The packet that the link is through with at `now`; the next one follows it.
