@@ -10,6 +10,8 @@ use super::RESOLUTION;
 
 /// Plane waves. Sixteen: |h| is close to Rayleigh and the cost stays below that of a packet.
 const WAVES: usize = 16;
+/// Waves that are worked out side by side.
+const LANES: usize = 4;
 /// Points of the band.
 const POINTS: usize = 8;
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
@@ -35,17 +37,13 @@ impl Complex {
         let quarter = floor(4.0 * turns + 0.5);
         let x = TAU * (turns - 0.25 * quarter);
         let y = x * x;
-        let series = |factors: [f64; 5]| factors.into_iter().fold(1.0, |sum, factor| 1.0 - sum * y * factor);
-        let sin = x * series([1.0 / 110.0, 1.0 / 72.0, 1.0 / 42.0, 1.0 / 20.0, 1.0 / 6.0]);
-        let cos = 1.0 - 0.5 * y * series([1.0 / 132.0, 1.0 / 90.0, 1.0 / 56.0, 1.0 / 30.0, 1.0 / 12.0]);
-        // 0 to 3, from east to south.
+        let series = |factors: [f64; 5]| factors.into_iter().fold(1.0, |sum, factor| 1.0 + sum * y * factor);
+        let sin = x * series([-1.0 / 110.0, -1.0 / 72.0, -1.0 / 42.0, -1.0 / 20.0, -1.0 / 6.0]);
+        let cos = 1.0 - 0.5 * y * series([-1.0 / 132.0, -1.0 / 90.0, -1.0 / 56.0, -1.0 / 30.0, -1.0 / 12.0]);
+        // 0 to 3, from east to south, and its unit vector.
         let quadrant = quarter - 4.0 * floor(0.25 * quarter);
-        let lies = quadrant == 0.0 || quadrant == 2.0;
-        let (re, im) = if lies { (cos, sin) } else { (sin, cos) };
-        Self {
-            re: if quadrant == 1.0 || quadrant == 2.0 { -re } else { re },
-            im: if quadrant >= 2.0 { -im } else { im },
-        }
+        let (east, north) = ((quadrant - 2.0).abs() - 1.0, 1.0 - (quadrant - 1.0).abs());
+        Self { re: east * cos - north * sin, im: north * cos + east * sin }
     }
 }
 
@@ -139,26 +137,34 @@ impl Fading {
 
     /// |h|^2 at each point of the band.
     fn gains(&self, now: Instant) -> [f64; POINTS] {
-        let t = now.as_secs_f64();
-        let (mut re, mut im) = ([0.0; WAVES], [0.0; WAVES]);
-        let waves = &self.waves;
-        for wave in 0..WAVES {
-            let h = Complex::turned(waves.doppler_hz[wave] * t + waves.phase[wave]);
-            (re[wave], im[wave]) = (h.re, h.im);
-        }
-        let mut gains = [0.0; POINTS];
-        for (point, gain) in gains.iter_mut().enumerate() {
-            if point > 0 {
-                for wave in 0..WAVES {
-                    let (a, b) = (re[wave], im[wave]);
-                    re[wave] = a * waves.step_re[wave] - b * waves.step_im[wave];
-                    im[wave] = a * waves.step_im[wave] + b * waves.step_re[wave];
+        let (t, waves) = (now.as_secs_f64(), &self.waves);
+        // Sums in four lanes side by side, an order that every compiler keeps.
+        let mut sums = [[[0.0; LANES]; 2]; POINTS];
+        for first in (0..WAVES).step_by(LANES) {
+            let of = |values: &[f64; WAVES]| -> [f64; LANES] { core::array::from_fn(|lane| values[first + lane]) };
+            let (doppler_hz, phase) = (of(&waves.doppler_hz), of(&waves.phase));
+            let (step_re, step_im) = (of(&waves.step_re), of(&waves.step_im));
+            let (mut re, mut im) = ([0.0; LANES], [0.0; LANES]);
+            for lane in 0..LANES {
+                let h = Complex::turned(doppler_hz[lane] * t + phase[lane]);
+                (re[lane], im[lane]) = (h.re, h.im);
+            }
+            for (point, [sum_re, sum_im]) in sums.iter_mut().enumerate() {
+                for lane in 0..LANES {
+                    if point > 0 {
+                        let (a, b) = (re[lane], im[lane]);
+                        re[lane] = a * step_re[lane] - b * step_im[lane];
+                        im[lane] = a * step_im[lane] + b * step_re[lane];
+                    }
+                    sum_re[lane] += re[lane];
+                    sum_im[lane] += im[lane];
                 }
             }
-            let (sum_re, sum_im) = (sum(&re), sum(&im));
-            *gain = (sum_re * sum_re + sum_im * sum_im) / WAVES as f64;
         }
-        gains
+        sums.map(|sums| {
+            let [re, im] = sums.map(|lanes| (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]));
+            (re * re + im * im) / WAVES as f64
+        })
     }
 }
 
@@ -168,17 +174,6 @@ fn floor(value: f64) -> f64 {
     const ROUNDS: f64 = 6_755_399_441_055_744.0;
     let nearest = (value + ROUNDS) - ROUNDS;
     nearest - if nearest > value { 1.0 } else { 0.0 }
-}
-
-/// In four sums side by side, an order that every compiler keeps.
-fn sum(values: &[f64; WAVES]) -> f64 {
-    let mut lanes = [0.0; 4];
-    for four in values.chunks_exact(4) {
-        for (lane, value) in lanes.iter_mut().zip(four) {
-            *lane += value;
-        }
-    }
-    (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
 }
 
 #[cfg(test)]
