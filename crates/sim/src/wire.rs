@@ -20,16 +20,11 @@ pub(crate) struct Wire<P> {
 impl<P> Wire<P> {
     /// Delays with a standard deviation of `jitter` around `delay`, drawn from `draws`.
     pub(crate) fn new(delay: Duration, jitter: Duration, draws: Stream) -> Self {
-        Self {
-            delay,
-            jitter: (!jitter.is_zero()).then_some((jitter, draws)),
-            queue: VecDeque::new(),
-            next: Instant::FAR,
-        }
+        Self { jitter: (!jitter.is_zero()).then_some((jitter, draws)), ..Self::constant(delay) }
     }
     /// Delays of `delay`, all of them.
     pub(crate) fn constant(delay: Duration) -> Self {
-        Self { delay, jitter: None, queue: VecDeque::new() }
+        Self { delay, jitter: None, queue: VecDeque::new(), next: Instant::FAR }
     }
     /// True for a wire of exactly this delay.
     pub(crate) fn is_constant(&self, delay: Duration) -> bool {
