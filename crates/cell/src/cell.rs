@@ -303,6 +303,9 @@ impl<P: Inspect> Cell<P> {
     /// Notes that a bearer has something to send.
     pub(crate) fn activate(&mut self, now: Instant, drb: u32) {
         self.begin_window(now, drb, Direction::Downlink);
+        if self.drbs[drb as usize].bearer.discards() {
+            self.arm(now, drb);
+        }
         if let Err(position) = self.active.binary_search(&drb) {
             self.active.insert(position, drb);
         }

@@ -45,8 +45,25 @@ impl<P: Inspect> Cell<P> {
         }
     }
 
+    /// PDCP lets go of what waited for longer than its discardTimer.
+    fn discard(&mut self, now: Instant, index: u32) {
+        let Drb { ue, id, bearer, marker, stats, .. } = &mut self.drbs[index as usize];
+        let (of_ue, ue) = (&mut self.ues[*ue as usize].stats, UeId(*ue));
+        let (outputs, observer) = (&mut self.outputs, &mut self.observer);
+        bearer.discard(now, |sn, packet| {
+            marker.handle_discard(now, sn);
+            if let Some(observer) = observer.as_mut() {
+                observer(now, *id, Passage::Discarded { sn });
+            }
+            of_ue.dropped_by_timer += 1;
+            stats.dropped += 1;
+            outputs.push_back(Output::Dropped { at: now, ue, packet, reason: DropReason::Discarded });
+        });
+    }
+
     /// A timer of RLC or PDCP may have ended.
     pub(crate) fn handle_rlc_timer(&mut self, now: Instant, index: u32) {
+        self.discard(now, index);
         let drb = &mut self.drbs[index as usize];
         drb.armed = drb.armed.filter(|armed| *armed > now);
         let status = drb.bearer.handle_timers(now);

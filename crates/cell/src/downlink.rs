@@ -136,17 +136,8 @@ impl<P: Inspect> Cell<P> {
             },
         };
         let mut segments = self.pool.take();
-        let (outputs, id, lost) = (&mut self.outputs, UeId(drb.ue), &mut drb.stats.dropped);
+        let (outputs, id) = (&mut self.outputs, UeId(drb.ue));
         let (observer, bearer, marker) = (&mut self.observer, drb.id, &mut drb.marker);
-        drb.bearer.discard(now, |sn, packet| {
-            marker.handle_discard(now, sn);
-            if let Some(observer) = observer.as_mut() {
-                observer(now, bearer, Passage::Discarded { sn });
-            }
-            ue.stats.dropped_by_timer += 1;
-            *lost += 1;
-            outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Discarded });
-        });
         let decide = |packet: &Packet<P>, sn, sojourn, queue: RlcQueue| {
             let verdict = marker.handle_dequeue(now, packet, sojourn, queue);
             if let Some(observer) = observer.as_mut().filter(|_| marker.decides_on_leaving()) {

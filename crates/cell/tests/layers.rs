@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use tidemark_cell::channel::{FixedConfig, StaticConfig};
-use tidemark_cell::{Cell, CellConfig, ChannelConfig, Output, RlcConfig, RlcMode, SchedulerConfig, UeConfig, UeId};
+use tidemark_cell::{
+    Cell, CellConfig, ChannelConfig, DropReason, Output, RlcConfig, RlcMode, SchedulerConfig, UeConfig, UeId,
+};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet};
 
 /// A packet that knows its number.
@@ -33,6 +35,36 @@ fn cell(mode: RlcMode, bler: f64, harq_transmissions: u32, seed: u64) -> (Cell<N
     let ue = UeConfig { channel, rlc: RlcConfig { mode, ..RlcConfig::default() }, ..UeConfig::default() };
     let ue = cell.add_ue(&ue).unwrap();
     (cell, ue)
+}
+
+#[test]
+fn pdcp_discards_what_waits_too_long_when_its_time_is_over_also_without_coverage() {
+    let mut cell = Cell::<Numbered>::new(&CellConfig::default(), 1).unwrap();
+    let rlc = RlcConfig {
+        discard_timer: Some(Duration::from_millis(100)),
+        t_reordering: Some(Duration::from_millis(50)),
+        queue_sdus: 150,
+        ..RlcConfig::default()
+    };
+    let ue = cell.add_ue(&UeConfig { rlc, ..UeConfig::default() }).unwrap();
+    cell.interrupt(Instant::ZERO, ue, Duration::from_millis(1_000));
+    let (mut discarded, mut arrived) = (Vec::new(), Vec::new());
+    for number in 0..2_000 {
+        let now = Instant::from_millis(u64::from(number));
+        drain(&mut cell, now, |output| match output {
+            Output::Dropped { at, packet, reason, .. } => {
+                // Dead ones make room: the queue is never full.
+                assert_eq!(reason, DropReason::Discarded);
+                discarded.push((at, packet.payload.0));
+            }
+            Output::Downlink { packet, .. } => arrived.push(packet.payload.0),
+            other => panic!("{other:?}"),
+        });
+        cell.handle_downlink(now, ue, packet(number, 1_000));
+    }
+    assert!(discarded.iter().all(|(at, number)| *at == Instant::from_millis(u64::from(*number) + 100)));
+    assert_eq!(discarded.len(), 901, "those of the first 900 ms");
+    assert!(arrived.starts_with(&[901, 902]));
 }
 
 #[test]

@@ -109,12 +109,16 @@ impl<P: Inspect> Bearer<P> {
         RlcQueue {
             backlog: self.queued + Bytes(u64::from(self.unsent)),
             packets: self.window.waiting() as u32 + u32::from(self.unsent > 0),
-            head_of_line: self.head_of_line(now),
+            head_of_line: self.window.first_waiting().map_or(Duration::ZERO, |first| now.since(first.arrived)),
         }
     }
-    /// Age of the oldest SDU that waits.
+    /// Age of the oldest SDU that waits: for its turn, for the rest of it, or to be sent again. A scheduler asks for it; laws look at what
+    /// no part of was sent, since an SDU that takes two slots is no queue yet.
     pub(crate) fn head_of_line(&self, now: Instant) -> Duration {
-        self.window.first_waiting().map_or(Duration::ZERO, |first| now.since(first.arrived))
+        let again = self.retransmissions.front().map(|lost| lost.sdu);
+        let begun = (self.unsent > 0).then_some(self.begun);
+        let oldest = again.or(begun).and_then(|sdu| self.window.get(sdu)).or_else(|| self.window.first_waiting());
+        oldest.map_or(Duration::ZERO, |sdu| now.since(sdu.arrived))
     }
     pub(crate) fn highest_transmitted(&self) -> Option<u32> {
         self.highest_transmitted
@@ -342,9 +346,14 @@ impl<P: Inspect> Bearer<P> {
         }
     }
 
-    /// The earliest end of a timer: t-PollRetransmit, t-Reassembly, t-StatusProhibit with a report behind it, t-Reordering.
+    /// True if what waits too long is discarded.
+    pub(crate) fn discards(&self) -> bool {
+        self.config.discard_timer.is_some()
+    }
+    /// The earliest end of a timer: discardTimer, t-PollRetransmit, t-Reassembly, t-StatusProhibit with a report behind it, t-Reordering.
     pub(crate) fn next_timer(&self, now: Instant) -> Option<Instant> {
         let timers = [
+            self.config.discard_timer.and_then(|limit| Some(self.window.first_waiting()?.entered + limit)),
             self.poll.ends(),
             self.receiver.reassembly_ends(),
             self.receiver.report_due(now),
@@ -356,11 +365,17 @@ impl<P: Inspect> Bearer<P> {
     /// Does what ended timers ask for; returns the status report that is to be sent.
     pub(crate) fn handle_timers(&mut self, now: Instant) -> Option<Status> {
         if self.poll.expire(now) && !self.has_data() {
-            // Nothing would carry the poll: the last SDU that is not acknowledged is sent again.
+            // Nothing would carry the poll: the last SDU that is not acknowledged is sent again, which counts (TS 38.322 5.3.2).
             let last = (self.window.base()..self.window.next()).rev().find(|sdu| !self.window.is_settled(*sdu));
-            let sent = last.and_then(|sdu| Some((sdu, self.window.get(sdu)?.size)));
-            let segment = sent.map(|(sdu, bytes)| Segment { sdu, offset: 0, bytes, poll: false });
-            self.retransmissions.extend(segment);
+            if let Some((sdu, sent)) = last.and_then(|sdu| Some((sdu, self.window.get_mut(sdu)?))) {
+                sent.retransmissions = sent.retransmissions.saturating_add(1);
+                if sent.retransmissions > self.config.max_retransmissions {
+                    self.settle(sdu);
+                    self.window.forget();
+                } else {
+                    self.retransmissions.push_back(Segment { sdu, offset: 0, bytes: sent.size, poll: false });
+                }
+            }
         }
         self.receiver.expire(now, &self.window, self.config.t_reassembly);
         let due = self.receiver.report_due(now).is_some_and(|at| at <= now);
@@ -431,6 +446,50 @@ mod tests {
         let rest = fill(&mut bearer, 2, room);
         assert_eq!(rest.len(), 2);
         assert!(!bearer.has_data());
+    }
+
+    #[test]
+    fn an_sdu_that_was_begun_or_is_asked_for_again_grows_older() {
+        let mut bearer = bearer(RlcMode::Am);
+        (0..2).for_each(|sn| push(&mut bearer, sn, 1_000));
+        let age = |bearer: &Bearer<()>, ms| {
+            (
+                bearer.head_of_line(Instant::from_millis(ms)).as_millis(),
+                bearer.queue_state(Instant::from_millis(ms)).head_of_line.as_millis(),
+            )
+        };
+        let room = bearer.backlog();
+        fill(&mut bearer, 1, room - 100);
+        assert_eq!(age(&bearer, 5), (5, 0), "a part of the second waits");
+        fill(&mut bearer, 6, room);
+        assert_eq!(age(&bearer, 7), (0, 0));
+        bearer.push(
+            Instant::from_millis(8),
+            Instant::from_millis(8),
+            2,
+            Packet { flow: FlowId(0), size: Bytes(100), ecn: Ecn::NotEct, payload: () },
+        );
+        bearer.handle_status(&Status {
+            ack_sn: 2,
+            missing: vec![Segment { sdu: 0, offset: 0, bytes: 1_003, poll: false }],
+            delivered: None,
+        });
+        assert_eq!(age(&bearer, 10), (10, 2), "laws look at what was not sent");
+    }
+
+    #[test]
+    fn a_poll_without_an_answer_is_repeated_as_often_as_any_retransmission_and_then_given_up() {
+        let mut bearer = bearer(RlcMode::Am);
+        let most = u64::from(bearer.config.max_retransmissions);
+        push(&mut bearer, 0, 500);
+        let (mut sent, mut ms) = (0, 0);
+        while bearer.has_data() {
+            sent += u64::try_from(fill(&mut bearer, ms, 1_000).len()).unwrap();
+            ms += bearer.config.t_poll_retransmit.as_millis() + 1;
+            bearer.handle_timers(Instant::from_millis(ms));
+        }
+        assert_eq!(sent, 1 + most);
+        assert_eq!(bearer.next_timer(Instant::from_millis(ms)), None);
     }
 
     #[test]
