@@ -208,6 +208,8 @@ typedef struct tidemark_instance_config {
 
 /**
  * A UE of an instance. To be passed on as it is; a UE that was removed, and one of zeros, mean nobody.
+ *
+ * QFIs tell QoS flows apart within one PDU session (TS 23.501 5.7.1.1): a UE with several PDU sessions is a UE here for each.
  */
 typedef struct tidemark_ue {
   /**

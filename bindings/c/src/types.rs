@@ -4,6 +4,8 @@ use tidemark_core::{Bytes, Duration};
 use tidemark_marker::{Counters, DeliveryStatus, Estimate};
 
 /// A UE of an instance. To be passed on as it is; a UE that was removed, and one of zeros, mean nobody.
+///
+/// QFIs tell QoS flows apart within one PDU session (TS 23.501 5.7.1.1): a UE with several PDU sessions is a UE here for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct UeId {

@@ -35,7 +35,7 @@ fn limit(instructions: u64) -> LibraryBenchmarkConfig {
     config
 }
 
-#[library_benchmark(config = limit(880))]
+#[library_benchmark(config = limit(800))]
 #[benches::standing(args = [4, 16, 1_024], setup = standing)]
 fn downlink(mut load: Load) -> Load {
     for _ in 0..CALLS {
@@ -44,7 +44,7 @@ fn downlink(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(1_130))]
+#[library_benchmark(config = limit(1_050))]
 #[benches::standing(args = [4, 16, 1_024], setup = standing)]
 fn downlink_and_pdu(mut load: Load) -> Load {
     for _ in 0..CALLS {
@@ -64,7 +64,7 @@ fn report(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(1_060))]
+#[library_benchmark(config = limit(780))]
 #[benches::standing(args = [4, 16, 1_024], setup = standing)]
 fn ack(mut load: Load) -> Load {
     for _ in 0..CALLS {

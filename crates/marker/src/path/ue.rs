@@ -53,7 +53,8 @@ pub struct UeCounters {
     pub unknown_drb: u64,
 }
 
-/// One UE of the packet path.
+/// One UE of the packet path, with one PDU session: QFIs tell QoS flows apart within it (TS 23.501 5.7.1.1). A UE that has several is a
+/// [`Ue`] for each.
 ///
 /// With thousands of UEs every wait for memory counts: the DRB that was set up first, for most UEs their only one, lies here and
 /// not behind a pointer.
