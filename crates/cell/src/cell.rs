@@ -16,11 +16,11 @@ use crate::qos::Qos;
 use crate::radio::blocks::BlockSizes;
 use crate::radio::link::LinkTable;
 use crate::radio::slots::SlotPattern;
-use crate::rlc::Segment;
+use crate::rlc::{Released, Segment, Status};
 use crate::scheduler::Scheduler;
 use crate::timers::{Timer, Timers};
 use crate::ue::Ue;
-use crate::uplink::{Arrived, ReportedQueue, Turn};
+use crate::uplink::{Grant, ReportedQueue, Turn, UplinkBlock, UplinkCarrier, groups};
 
 /// One NR cell: CU and DU of its gNB, and the radio side of its UEs.
 ///
@@ -33,7 +33,7 @@ pub struct Cell<P> {
     pub(crate) table: LinkTable,
     pub(crate) sizes: BlockSizes,
     pub(crate) scheduler: Scheduler,
-    pub(crate) ues: Places<Ue<P>>,
+    pub(crate) ues: Places<Ue>,
     /// Bearers of all UEs, those of one UE side by side.
     pub(crate) drbs: Places<Drb<P>>,
     /// True if a bearer has a guaranteed rate.
@@ -59,17 +59,20 @@ pub struct Cell<P> {
     pub(crate) feedback: VecDeque<Feedback>,
     /// UEs that have blocks to be sent again, in order.
     pub(crate) sending_again: Vec<u32>,
-    /// On the way to the gNB, by UE.
-    pub(crate) uplink: VecDeque<(Instant, u32, Arrived<P>)>,
+    pub(crate) uplink_carrier: UplinkCarrier,
+    /// Blocks that the gNB will have decoded, or not.
+    pub(crate) uplink: VecDeque<(Instant, bool, UplinkBlock)>,
+    /// Lists for later blocks, for what leaves a bearer, and for grants.
+    pub(crate) spare_blocks: Vec<UplinkBlock>,
+    pub(crate) released: Vec<Released<P>>,
+    pub(crate) grants: Vec<Grant>,
+    /// On the way to the UEs, by bearer: what RLC says of what came up.
+    pub(crate) statuses_down: VecDeque<(Instant, u32, Status)>,
     /// UEs for which an uplink slot has something to do, in order.
     pub(crate) turns: Vec<Turn>,
     /// The next uplink slot to be run, and the first that has not been run.
     pub(crate) next_uplink: Option<u64>,
     pub(crate) open_uplink: u64,
-    /// Resource blocks x symbols of all uplink blocks.
-    pub(crate) uplink_resources: u64,
-    /// The first UE to be granted something.
-    pub(crate) uplink_turn: u32,
     pub(crate) timers: Timers,
     pub(crate) pool: Pool,
     pub(crate) outputs: VecDeque<Output<P>>,
@@ -106,12 +109,15 @@ impl<P: Inspect> Cell<P> {
             decoded: VecDeque::new(),
             feedback: VecDeque::new(),
             sending_again: Vec::new(),
+            uplink_carrier: UplinkCarrier::new(config),
             uplink: VecDeque::new(),
+            spare_blocks: Vec::new(),
+            released: Vec::new(),
+            grants: Vec::new(),
+            statuses_down: VecDeque::new(),
             turns: Vec::new(),
             next_uplink: None,
             open_uplink: 0,
-            uplink_resources: 0,
-            uplink_turn: 0,
             timers: Timers::default(),
             pool: Pool::default(),
             outputs: VecDeque::new(),
@@ -148,6 +154,7 @@ impl<P: Inspect> Cell<P> {
         let drbs = drbs.map(|(index, drb)| Drb::new((id.0, index), drb, config.anbr.as_ref(), has_headers, self.seed));
         let drbs = drbs.collect::<Result<Vec<_>, _>>()?;
         self.has_gbr |= drbs.iter().any(|drb| drb.qos.is_gbr());
+        ue.groups = groups((first..).zip(&drbs));
         (first..).zip(drbs).for_each(|(number, drb)| self.drbs.put(number, Box::new(drb)));
         self.ues.put(id.0, Box::new(ue));
         Ok(())
@@ -185,6 +192,7 @@ impl<P: Inspect> Cell<P> {
         consider(self.decoded.front().map(|(at, ..)| *at));
         consider(self.feedback.front().map(|feedback| feedback.at));
         consider(self.uplink.front().map(|(at, ..)| *at));
+        consider(self.statuses_down.front().map(|(at, ..)| *at));
         consider(self.f1_down.front().map(|(at, ..)| *at));
         consider(self.f1_up.front().map(|(at, ..)| *at));
         consider(self.timers.next());
@@ -221,8 +229,12 @@ impl<P: Inspect> Cell<P> {
             self.handle_timer(now, drb, timer);
         }
         while self.uplink.front().is_some_and(|(at, ..)| *at <= now) {
-            let Some((at, ue, arrived)) = self.uplink.pop_front() else { break };
-            self.handle_uplink_arrival(at, ue, arrived);
+            let Some((at, decoded, block)) = self.uplink.pop_front() else { break };
+            self.handle_uplink_block(at, decoded, block);
+        }
+        while self.statuses_down.front().is_some_and(|(at, ..)| *at <= now) {
+            let Some((_, drb, status)) = self.statuses_down.pop_front() else { break };
+            self.status_arrives_down(now, drb, &status);
         }
         while let Some(slot) = self.next_uplink.filter(|slot| self.pattern.start(*slot) <= now) {
             self.run_uplink_slot(slot);
@@ -285,9 +297,8 @@ impl<P: Inspect> Cell<P> {
     /// IP bytes of a flow inside the cell, counted packet by packet.
     pub fn held(&self, flow: FlowId) -> Bytes {
         let size = |packet: &Packet<P>| if packet.flow == flow { packet.size } else { Bytes(0) };
-        self.drbs.iter().map(|drb| drb.bearer.held(flow)).sum::<Bytes>()
+        self.drbs.iter().map(|drb| drb.bearer.held(flow) + drb.uplink.held(flow)).sum::<Bytes>()
             + self.f1_down.iter().map(|(.., packet)| size(packet)).sum()
-            + self.held_up(flow)
             + self
                 .outputs
                 .iter()
@@ -321,6 +332,7 @@ impl<P: Inspect> Cell<P> {
     fn handle_timer(&mut self, now: Instant, index: u32, timer: Timer) {
         match timer {
             Timer::Rlc => self.handle_rlc_timer(now, index),
+            Timer::UplinkRlc => self.handle_uplink_timer(now, index),
             Timer::Report => self.send_report(now, index),
             Timer::Window(direction) => self.end_window(now, index, direction),
             Timer::Recommendation(octets) => self.deliver_recommendation(now, index, octets),

@@ -30,6 +30,10 @@ pub(crate) struct Drb<P> {
     pub(crate) qos: Qos,
     /// The earliest of its timers that is set.
     pub(crate) armed: Option<Instant>,
+    /// RLC and PDCP of what its UE sends, what that is due, and its earliest timer.
+    pub(crate) uplink: Bearer<P>,
+    pub(crate) uplink_qos: Qos,
+    pub(crate) uplink_armed: Option<Instant>,
     delivery: Delivery,
     pub(crate) sn_length: SnLength,
     sn_count: u32,
@@ -76,6 +80,9 @@ impl<P: Inspect> Drb<P> {
             ue,
             id: BearerId { ue: UeId(ue), drb: index as u8 + 1, sn_length: rlc.pdcp_sn },
             bearer: Bearer::new(rlc.clone(), overhead),
+            uplink: Bearer::new(rlc.clone(), Overhead::with_pdcp_header(pdcp_header)),
+            uplink_qos: qos.clone(),
+            uplink_armed: None,
             marker: new_marker(marker, rlc.pdcp_sn, (ue, index), seed)?,
             marker_config: marker.clone(),
             qos,
@@ -98,7 +105,7 @@ impl<P: Inspect> Drb<P> {
 
     /// Forgets the cell at a handover; gives what has not left PDCP in order: SN, time of arrival, packet.
     pub(crate) fn reset(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
-        self.armed = None;
+        (self.armed, self.uplink_armed) = (None, None);
         self.delivery = Delivery::default();
         self.tried_in = None;
         for anbr in [&mut self.anbr, &mut self.uplink_anbr].into_iter().flatten() {

@@ -7,25 +7,24 @@ use crate::drb::{Drb, new_marker};
 use crate::network::{HandoverConfig, HandoverData, HandoverMarker};
 use crate::output::{DropReason, Output, UeId};
 use crate::ue::Ue;
-use crate::uplink::Arrived;
 
 /// A UE between two cells, with what its old cell held of it.
 pub(crate) struct Leaving<P> {
-    ue: Box<Ue<P>>,
+    ue: Box<Ue>,
     drbs: Vec<LeavingDrb<P>>,
-    /// What has not reached the gNB: when it came to the UE, and packet.
-    uplink: Vec<(Instant, Packet<P>)>,
 }
 
 struct LeavingDrb<P> {
     drb: Box<Drb<P>>,
     /// What has not left its PDCP in order: SN, time of arrival, packet.
     downlink: Vec<(u32, Instant, Packet<P>)>,
+    /// What has not reached the gNB in order: QFI, time of arrival, packet.
+    uplink: Vec<(u32, Instant, Packet<P>)>,
 }
 
 impl<P: Inspect> Cell<P> {
     /// The UE leaves: MAC and RLC are reset (TS 38.331 5.3.5.5), so that what is in the air of it is gone.
-    pub(crate) fn take_ue(&mut self, now: Instant, id: UeId) -> Option<Leaving<P>> {
+    pub(crate) fn take_ue(&mut self, id: UeId) -> Option<Leaving<P>> {
         let mut ue = self.ues.take(id.0)?;
         ue.reset(&self.config);
         let own = ue.drbs.clone();
@@ -40,7 +39,8 @@ impl<P: Inspect> Cell<P> {
             .filter_map(|index| {
                 let mut drb = self.drbs.take(index)?;
                 let downlink = drb.reset();
-                Some(LeavingDrb { drb, downlink })
+                let uplink = drb.uplink.re_establish();
+                Some(LeavingDrb { drb, downlink, uplink })
             })
             .collect();
         for (at, drb, sn, packet) in std::mem::take(&mut self.f1_down) {
@@ -51,24 +51,18 @@ impl<P: Inspect> Cell<P> {
             }
         }
         self.turns.retain(|turn| turn.ue != id.0);
-        let mut uplink = Vec::new();
-        for (at, other, arrived) in std::mem::take(&mut self.uplink) {
-            match arrived {
-                _ if other != id.0 => self.uplink.push_back((at, other, arrived)),
-                Arrived::Packet(packet, _) => uplink.push((now, packet)),
-                Arrived::Control(_) | Arrived::Report { .. } => {}
-            }
-        }
-        uplink.append(&mut ue.uplink.re_establish());
+        self.uplink.retain(|(.., block)| block.ue != id.0);
+        self.statuses_down.retain(|(_, drb, _)| !own.contains(drb));
         self.plan();
-        Some(Leaving { ue, drbs, uplink })
+        Some(Leaving { ue, drbs })
     }
 
     /// The UE comes: after the interruption it is sent what is forwarded.
     pub(crate) fn place_ue(&mut self, now: Instant, id: UeId, leaving: Leaving<P>, config: &HandoverConfig) {
-        let Leaving { mut ue, drbs, uplink } = leaving;
+        let Leaving { mut ue, drbs } = leaving;
+        let mut sends = false;
         ue.silent_until = ue.silent_until.max(now + config.interruption);
-        for (index, LeavingDrb { mut drb, downlink }) in ue.drbs.clone().zip(drbs) {
+        for (index, LeavingDrb { mut drb, downlink, uplink }) in ue.drbs.clone().zip(drbs) {
             for (sn, arrived, packet) in downlink {
                 match config.data {
                     HandoverData::Forwarded => drb.bearer.push(arrived.min(now), arrived.min(now), sn, packet),
@@ -87,17 +81,18 @@ impl<P: Inspect> Cell<P> {
                 _ => drb.hand_over(now, self.observer.as_mut()),
             }
             self.has_gbr |= drb.qos.is_gbr();
+            sends |= !uplink.is_empty();
+            uplink.into_iter().for_each(|(qfi, came, packet)| drb.uplink.push(came, came, qfi, packet));
             let waiting = drb.bearer.has_data();
             self.drbs.put(index, drb);
+            self.arm_uplink(now, index);
             if waiting {
                 self.activate(now, index);
             }
         }
         self.stats.handovers += 1;
-        let waiting = !uplink.is_empty();
-        uplink.into_iter().for_each(|(came, packet)| ue.uplink.push(came, packet));
         self.ues.put(id.0, ue);
-        if waiting {
+        if sends {
             self.wake_uplink(now, id.0);
         }
     }

@@ -136,6 +136,25 @@ pub struct UeStats {
     pub dropped_by_radio: u64,
     /// Packets that were left behind in another cell.
     pub dropped_by_handover: u64,
+    /// What it sent.
+    pub uplink: UplinkStats,
+}
+
+/// What a UE sent. Counters count from the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UplinkStats {
+    /// First transmissions of transport blocks.
+    pub blocks: u64,
+    /// First transmissions that failed.
+    pub failed_blocks: u64,
+    /// HARQ retransmissions.
+    pub harq_retransmissions: u64,
+    /// Transport blocks that failed as often as they may.
+    pub lost_blocks: u64,
+    /// Sum of the MCS over first transmissions.
+    pub mcs_sum: u64,
+    /// Resource blocks x symbols used, retransmissions included.
+    pub resources: u64,
 }
 
 /// One bearer of a UE. Counters count downlink packets, from the beginning.
@@ -168,6 +187,8 @@ impl DrbStats {
 pub struct CellStats {
     /// Resource blocks x symbols used, retransmissions included.
     pub resources: u64,
+    /// The same of uplink slots.
+    pub uplink_resources: u64,
     /// IP bytes delivered to UEs.
     pub delivered: Bytes,
     /// UEs that came from another cell of the network.

@@ -12,6 +12,8 @@ use tidemark_wire::mac::Direction;
 pub(crate) enum Timer {
     /// One of RLC's or PDCP's timers may have ended.
     Rlc,
+    /// The same of what goes up.
+    UplinkRlc,
     /// The DU sends a delivery status to the CU.
     Report,
     /// A window of the bit rate estimate ends.

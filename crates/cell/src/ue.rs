@@ -11,12 +11,10 @@ use crate::harq::{Again, Block};
 use crate::output::UeStats;
 use crate::qos::Sdap;
 use crate::radio::link::{LinkTable, OuterLoop};
-use crate::uplink::{ReportedQueue, UplinkBuffer};
+use crate::uplink::{Group, ReportedQueue, UplinkBuffer, UplinkRadio};
 
 /// Of a rate channel that offers less than this in a slot, the bytes are kept for the next.
 const LEAST_BLOCK: f64 = 16.0;
-/// MCS of the uplink where the channel says a rate of the downlink only: 16QAM.
-const RATE_CHANNEL_MCS: u8 = 16;
 /// More than this is not kept: a rate channel's opportunities pass.
 const MOST_KEPT: f64 = 3_000.0;
 
@@ -29,7 +27,7 @@ pub(crate) enum Offer {
     Bytes(f64),
 }
 
-pub(crate) struct Ue<P> {
+pub(crate) struct Ue {
     pub(crate) channel: Channel,
     /// It has no coverage until then.
     pub(crate) silent_until: Instant,
@@ -50,24 +48,23 @@ pub(crate) struct Ue<P> {
     pub(crate) drbs: Range<u32>,
     /// Which of them a packet takes.
     pub(crate) sdap: Sdap,
-    /// What it wants to send.
-    pub(crate) uplink: UplinkBuffer<P>,
+    /// What it sends beside its bearers, and its logical channel groups.
+    pub(crate) uplink: UplinkBuffer,
+    pub(crate) groups: Vec<Group>,
     /// Its next occasions for a scheduling request and of a configured grant, if it has use for them.
     pub(crate) request_in: Option<u64>,
     pub(crate) configured_in: Option<u64>,
     /// What waits at it, as it reported, where a law marks by that.
     pub(crate) reported: Option<ReportedQueue>,
-    /// Resource blocks x symbols that it sent on, and when last.
-    pub(crate) uplink_resources: u64,
+    pub(crate) uplink_radio: UplinkRadio,
+    /// When it sent last.
     pub(crate) uplink_last: Instant,
-    uplink_outer: OuterLoop,
-    uplink_errors: Stream,
     /// Blocks to be sent again, by slot.
     pub(crate) again: VecDeque<Again>,
     pub(crate) stats: UeStats,
 }
 
-impl<P> Ue<P> {
+impl Ue {
     /// A UE whose bearers are numbered from `first` on.
     pub(crate) fn new(
         cell: &CellConfig,
@@ -95,13 +92,12 @@ impl<P> Ue<P> {
             drbs: first..first + 1 + config.drb.len() as u32,
             sdap: Sdap::new(first, &config.drb),
             uplink: UplinkBuffer::default(),
+            groups: Vec::new(),
             request_in: None,
             configured_in: None,
             reported: None,
-            uplink_resources: 0,
+            uplink_radio: UplinkRadio::new(cell, stream("uplink-error")),
             uplink_last: Instant::ZERO,
-            uplink_outer: OuterLoop::new(cell.target_bler),
-            uplink_errors: stream("uplink-error"),
             again: VecDeque::new(),
             stats: UeStats::default(),
         })
@@ -113,7 +109,8 @@ impl<P> Ue<P> {
         (self.next_report, self.cqi) = (Instant::ZERO, None);
         self.kept = 0.0;
         self.again.clear();
-        self.uplink_outer = OuterLoop::new(cell.target_bler);
+        self.uplink = UplinkBuffer::default();
+        self.uplink_radio.reset(cell);
         (self.request_in, self.configured_in) = (None, None);
     }
 
@@ -188,36 +185,8 @@ impl<P> Ue<P> {
         }
     }
 
-    /// The MCS of an uplink block and the SNR at the gNB, which it knows from the UE's sounding; without an SNR nothing fails.
-    pub(crate) fn uplink_quality(&mut self, now: Instant, table: &LinkTable, loss_db: f64) -> (u8, Option<f64>) {
-        let snr_db = match self.channel.at(now) {
-            Quality::Snr(snr_db) => snr_db - loss_db,
-            Quality::Cqi(cqi) => table.snr_of_cqi(cqi) - loss_db,
-            Quality::Rate(_) => return (RATE_CHANNEL_MCS, None),
-        };
-        (self.uplink_outer.mcs(table, table.cqi(snr_db)), Some(snr_db))
-    }
-    /// True if the gNB can decode a transmission of an uplink block; `energy` is that of its failed transmissions.
-    pub(crate) fn uplink_decoded(
-        &mut self,
-        table: &LinkTable,
-        (mcs, bytes): (u8, u32),
-        snr_db: Option<f64>,
-        energy: &mut f64,
-        first: bool,
-    ) -> bool {
-        let Some(snr_db) = snr_db else { return true };
-        *energy += libm::exp10(snr_db / 10.0);
-        let met = 10.0 * libm::log10(*energy);
-        let decoded = !self.uplink_errors.chance(Probability::new(table.block_error_rate(mcs, bytes, met)));
-        if first {
-            self.uplink_outer.feedback(decoded);
-        }
-        decoded
-    }
-
     /// State and counters, but for those of its bearers.
     pub(crate) fn stats(&self) -> UeStats {
-        UeStats { cqi: self.cqi, ..self.stats }
+        UeStats { cqi: self.cqi, uplink: self.uplink_radio.stats, ..self.stats }
     }
 }

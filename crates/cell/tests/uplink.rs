@@ -1,8 +1,10 @@
 //! The way up: requests, reports, grants, and marks by what was reported.
 
 use tidemark_cell::channel::StaticConfig;
+use tidemark_cell::radio::mcs::McsTable;
 use tidemark_cell::{
-    BsrFormat, Cell, CellConfig, ChannelConfig, ConfiguredGrant, Duplex, Output, UeConfig, UeId, UplinkConfig,
+    BsrFormat, Cell, CellConfig, ChannelConfig, ConfiguredGrant, DrbConfig, Duplex, EcnField, Output, PacketFilter,
+    QosFlowConfig, RlcConfig, RlcMode, SchedulerConfig, UeConfig, UeId, UplinkConfig,
 };
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet};
 use tidemark_marker::{LawConfig, MarkerConfig, StepConfig};
@@ -11,31 +13,93 @@ use tidemark_marker::{LawConfig, MarkerConfig, StepConfig};
 fn delays(config: &CellConfig, ue: &UeConfig, size: u64, times: impl IntoIterator<Item = Instant>) -> Vec<(f64, Ecn)> {
     let mut cell = Cell::new(config, 1).unwrap();
     cell.add_ue(ue).unwrap();
-    let (mut sent, mut arrived) = (std::collections::VecDeque::new(), Vec::new());
-    let mut drain = |cell: &mut Cell<SentAt>, until: Instant| {
+    let (mut sent, mut arrived) = (0, Vec::new());
+    let mut drain = |cell: &mut Cell<Sent>, until: Instant| {
         while let Some(now) = cell.next_deadline().filter(|at| *at <= until) {
             cell.handle_timeout(now);
             while let Some(output) = cell.poll_output() {
                 let Output::Uplink { at, packet, .. } = output else { panic!("{output:?}") };
-                arrived.push((at.since(packet.payload.0).as_millis_f64(), packet.ecn));
+                let Sent { at: since, number } = packet.payload;
+                assert_eq!(number, arrived.len(), "in order");
+                arrived.push((at.since(since).as_millis_f64(), packet.ecn));
             }
         }
     };
     for at in times {
         drain(&mut cell, at);
-        sent.push_back(at);
-        let packet = Packet { flow: FlowId(1), size: Bytes(size), ecn: Ecn::Ect1, payload: SentAt(at) };
-        cell.handle_uplink(at, UeId(0), packet);
+        let payload = Sent { at, number: sent };
+        sent += 1;
+        cell.handle_uplink(at, UeId(0), Packet { flow: FlowId(1), size: Bytes(size), ecn: Ecn::Ect1, payload });
     }
     drain(&mut cell, Instant::from_millis(60_000));
-    assert_eq!(arrived.len(), sent.len(), "nothing is lost");
+    assert_eq!(arrived.len(), sent, "nothing is lost");
     assert!(cell.next_deadline().is_none(), "an idle cell has nothing to do");
     arrived
 }
-/// When a packet was sent.
+/// When a packet was sent, and how many before it.
 #[derive(Clone, Debug)]
-struct SentAt(Instant);
-impl tidemark_core::Inspect for SentAt {}
+struct Sent {
+    at: Instant,
+    number: usize,
+}
+impl tidemark_core::Inspect for Sent {}
+
+/// What came of flows that UEs sent for five seconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Came {
+    mbps: f64,
+    delay_ms: f64,
+    lost: u32,
+}
+/// Flow `n` is that of the `n`th load: UE, Mbit/s. Its packets are ECT(1) if its number is odd.
+fn flows<const N: usize>(config: &CellConfig, ues: &[UeConfig], loads: [(u32, u64); N]) -> [Came; N] {
+    let mut cell = Cell::new(config, 1).unwrap();
+    for ue in ues {
+        cell.add_ue(ue).unwrap();
+    }
+    let size = Bytes(1_200);
+    let mut next = [Instant::ZERO; N];
+    let (mut count, mut came) = ([0u32; N], [Came::default(); N]);
+    let end = Instant::from_millis(5_000);
+    loop {
+        let (index, at) = next.iter().copied().enumerate().min_by_key(|(_, at)| *at).unwrap();
+        let at = at.min(end);
+        while let Some(now) = cell.next_deadline().filter(|deadline| *deadline <= at) {
+            cell.handle_timeout(now);
+            while let Some(output) = cell.poll_output() {
+                match output {
+                    Output::Uplink { at, packet, .. } => {
+                        let flow = packet.flow.0 as usize;
+                        let Sent { at: since, .. } = packet.payload;
+                        came[flow].mbps += packet.size.as_f64() * 8.0 / 5e6;
+                        came[flow].delay_ms += at.since(since).as_millis_f64();
+                        count[flow] += 1;
+                    }
+                    Output::Dropped { packet, .. } => came[packet.flow.0 as usize].lost += 1,
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        if at == end {
+            break;
+        }
+        let (ue, mbps) = loads[index];
+        next[index] = at + BitRate::from_mbps(mbps).time_to_send(size);
+        let ecn = if index % 2 == 1 { Ecn::Ect1 } else { Ecn::NotEct };
+        let packet = Packet { flow: FlowId(index as u32), size, ecn, payload: Sent { at, number: 0 } };
+        cell.handle_uplink(at, UeId(ue), packet);
+    }
+    for (came, count) in came.iter_mut().zip(count) {
+        came.delay_ms /= f64::from(count.max(1));
+    }
+    came
+}
+fn at_snr(snr_db: f64) -> UeConfig {
+    UeConfig { channel: ChannelConfig::Static(StaticConfig { snr_db }), ..UeConfig::default() }
+}
+fn um(ue: UeConfig) -> UeConfig {
+    UeConfig { rlc: RlcConfig { mode: RlcMode::Um, ..ue.rlc.clone() }, ..ue }
+}
 
 fn every(span: Duration, count: u64) -> impl Iterator<Item = Instant> {
     (0..count).map(move |index| Instant::ZERO + span * index)
@@ -91,12 +155,104 @@ fn a_stream_is_granted_by_its_reports_whichever_table_they_use() {
 
 #[test]
 fn failed_blocks_delay_and_never_overtake() {
-    let channel = ChannelConfig::Static(StaticConfig { snr_db: 9.0 });
-    let ue = UeConfig { channel, ..UeConfig::default() };
     let interval = BitRate::from_mbps(1).time_to_send(Bytes(1_000));
-    let order = delays(&CellConfig::default(), &ue, 1_000, every(interval, 4_000));
-    let (good, bad) = (mean(&delays(&CellConfig::default(), &good(), 1_000, every(interval, 4_000))), mean(&order));
-    assert!(bad > good + 0.3, "{bad} ms against {good} ms without errors");
+    let times = || every(interval, 4_000);
+    let good = mean(&delays(&CellConfig::default(), &good(), 1_000, times()));
+    let harq = CellConfig { target_bler: 0.3, ..CellConfig::default() };
+    let bad = mean(&delays(&harq, &at_snr(9.0), 1_000, times()));
+    assert!(bad > good + 0.8, "{bad} ms against {good} ms without errors");
+    // Without HARQ it is RLC that sends again, after t-Reassembly and a status report.
+    let rlc = CellConfig { harq_transmissions: 1, ..harq };
+    let worse = mean(&delays(&rlc, &at_snr(9.0), 1_000, times()));
+    assert!(worse > bad + 5.0, "{worse} ms against {bad} ms with HARQ");
+}
+
+#[test]
+fn what_is_sent_again_takes_resource_blocks() {
+    let rate = |target_bler, ue| {
+        let config = CellConfig { target_bler, ..fdd(UplinkConfig::default()) };
+        flows(&config, &[ue], [(0, 60)])[0].mbps
+    };
+    for ue in [at_snr(10.0), um(at_snr(10.0))] {
+        let [few, some, many] = [0.1, 0.3, 0.5].map(|target| rate(target, ue.clone()));
+        assert!(few > 1.03 * some && some > 1.03 * many, "{:?}: {few}, {some}, {many} Mbit/s", ue.rlc.mode);
+    }
+}
+
+#[test]
+fn without_acknowledgements_what_harq_gives_up_is_lost() {
+    let config = CellConfig { harq_transmissions: 1, target_bler: 0.2, ..CellConfig::default() };
+    let [unacknowledged] = flows(&config, &[um(at_snr(10.0))], [(0, 2)]);
+    // A packet is lost with each block that carries a part of it.
+    assert!((100..600).contains(&unacknowledged.lost), "{unacknowledged:?}");
+    let [acknowledged] = flows(&config, &[at_snr(10.0)], [(0, 2)]);
+    assert!(acknowledged.lost == 0 && acknowledged.mbps > 1.9, "{acknowledged:?}");
+}
+
+#[test]
+fn layers_and_tables_are_the_uplinks_own_and_every_uplink_slot_counts() {
+    let rate = |config: &CellConfig, ue: UeConfig| flows(config, &[ue], [(0, 150)])[0].mbps;
+    let (usual, table) = (CellConfig::default(), McsTable::Qam256);
+    let before = rate(&usual, good());
+    assert_eq!(rate(&CellConfig { layers: 4, mcs_table: table, ..usual.clone() }, good()), before);
+    let uplink = UplinkConfig { layers: 2, mcs_table: table, ..UplinkConfig::default() };
+    let more = rate(&CellConfig { uplink, ..usual.clone() }, good());
+    assert!((2.2..3.0).contains(&(more / before)), "{more} against {before} Mbit/s");
+    // 30 slots of 40 instead of 2 of 10, without a whole downlink slot in the pattern.
+    let mostly_up = rate(&CellConfig { tdd: "SUUU".into(), ..usual.clone() }, good());
+    assert!((3.6..3.9).contains(&(mostly_up / before)), "{mostly_up} against {before} Mbit/s");
+}
+
+#[test]
+fn a_loss_of_power_is_a_loss_of_snr() {
+    let rate = |snr_loss_db, snr_db| {
+        let uplink = UplinkConfig { snr_loss_db, ..UplinkConfig::default() };
+        flows(&CellConfig { uplink, ..CellConfig::default() }, &[at_snr(snr_db)], [(0, 20)])[0].mbps
+    };
+    assert_eq!(rate(6.0, 16.0), rate(0.0, 10.0));
+    assert!(rate(6.0, 16.0) < 0.75 * rate(0.0, 16.0));
+}
+
+fn with_l4s_bearer(flow: QosFlowConfig) -> UeConfig {
+    let filter = vec![PacketFilter { ecn: vec![EcnField::Ect1], ..PacketFilter::default() }];
+    UeConfig {
+        drb: vec![DrbConfig { qos_flow: vec![QosFlowConfig { filter, ..flow }], ..DrbConfig::default() }],
+        ..good()
+    }
+}
+
+#[test]
+fn a_ue_sends_what_is_important_first() {
+    let ue = with_l4s_bearer(QosFlowConfig { five_qi: 80, ..QosFlowConfig::default() });
+    let [bulk, video] = flows(&CellConfig::default(), &[ue], [(0, 30), (0, 2)]);
+    assert!(video.delay_ms < 12.0 && video.mbps > 1.9, "{video:?}");
+    assert!(bulk.delay_ms > 300.0 && bulk.mbps > 7.0, "{bulk:?}");
+}
+
+#[test]
+fn strict_priority_grants_the_important_ue_first_and_round_robin_does_not() {
+    let ues = [good(), with_l4s_bearer(QosFlowConfig { five_qi: 80, ..QosFlowConfig::default() })];
+    let rates = |scheduler| {
+        let config = CellConfig { scheduler, ..CellConfig::default() };
+        flows(&config, &ues, [(0, 30), (1, 30)]).map(|came| came.mbps)
+    };
+    let [bulk, video] = rates(SchedulerConfig::StrictPriority);
+    assert!(bulk < 0.5 && video > 9.0, "{bulk} and {video} Mbit/s");
+    let [bulk, video] = rates(SchedulerConfig::RoundRobin);
+    assert!((bulk / video - 1.0).abs() < 0.1, "{bulk} and {video} Mbit/s");
+}
+
+#[test]
+fn a_guaranteed_rate_is_granted_first_under_every_scheduler() {
+    let (gbr, mbr) = (Some(BitRate::from_mbps(6)), Some(BitRate::from_mbps(7)));
+    let flow = QosFlowConfig { five_qi: 3, gbr, mbr, ..QosFlowConfig::default() };
+    let ues = [good(), with_l4s_bearer(flow), good(), good()];
+    for scheduler in [SchedulerConfig::RoundRobin, SchedulerConfig::StrictPriority] {
+        let config = CellConfig { scheduler, ..CellConfig::default() };
+        let [first, guaranteed, others @ ..] = flows(&config, &ues, [(0, 20), (1, 20), (2, 20), (3, 20)]);
+        assert!((5.8..7.2).contains(&guaranteed.mbps), "{guaranteed:?}");
+        assert!(others.iter().all(|other| (other.mbps / first.mbps - 1.0).abs() < 0.2), "{others:?}");
+    }
 }
 
 #[test]

@@ -88,7 +88,10 @@ impl<P: Inspect> Cell<P> {
         let ue = &self.ues[drb.ue as usize];
         let queued = match direction {
             Direction::Downlink => drb.bearer.queue_state(now).backlog,
-            Direction::Uplink => ue.uplink.believed(),
+            Direction::Uplink => {
+                let group = ue.groups.iter().position(|group| group.drbs.contains(&index));
+                ue.uplink.belief.of_group(group.unwrap_or(0))
+            }
         };
         let channel = LEAST_LCID + (index - ue.drbs.start) as u8;
         let Some(estimator) = drb.estimator(direction) else { return };
@@ -131,8 +134,8 @@ impl<P: Inspect> Cell<P> {
                 Counts { at, sent: drb.bearer.sent(), taken: drb.resources, taken_by_all: self.stats.resources }
             }
             Direction::Uplink => {
-                let taken = self.ues[drb.ue as usize].uplink_resources;
-                Counts { at, sent: drb.came_up, taken, taken_by_all: self.uplink_resources }
+                let taken = self.ues[drb.ue as usize].uplink_radio.stats.resources;
+                Counts { at, sent: drb.came_up, taken, taken_by_all: self.stats.uplink_resources }
             }
         }
     }

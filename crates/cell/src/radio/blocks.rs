@@ -27,11 +27,16 @@ pub(crate) struct BlockSizes {
 }
 
 impl BlockSizes {
+    /// Of the downlink slots of a pattern.
     pub(crate) fn new(config: &CellConfig, pattern: &SlotPattern) -> Self {
         let mut symbols: Vec<_> =
             (0..pattern.period()).map(|slot| pattern.downlink_symbols(slot)).filter(|symbols| *symbols > 0).collect();
         symbols.sort_unstable();
         symbols.dedup();
+        Self::of_slots(config, symbols)
+    }
+    /// Of slots with these symbols.
+    pub(crate) fn of_slots(config: &CellConfig, symbols: Vec<u32>) -> Self {
         let rows: &[_] = McsTable::rows(config.mcs_table);
         let mut bytes = Vec::new();
         for symbols in &symbols {

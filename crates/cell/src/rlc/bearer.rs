@@ -131,9 +131,6 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn sent_pdus(&self) -> u64 {
         self.sent_pdus
     }
-    pub(crate) fn t_reassembly(&self) -> Duration {
-        self.config.t_reassembly
-    }
     pub(crate) fn mode(&self) -> RlcMode {
         self.config.mode
     }

@@ -2,20 +2,28 @@
 //!
 //! A UE with data and no grant sends a scheduling request at its next occasion and gets a small grant. With every block it
 //! reports what is left (BSR, TS 38.321 5.4.5), quantised as the standard's tables have it, and the gNB grants what was
-//! reported. A configured grant comes without a request.
+//! reported. A configured grant comes without a request. RLC and PDCP are those of the downlink, the other way round; blocks
+//! that fail are sent again in later slots.
 
-mod buffer;
-mod cell;
+mod belief;
+mod block;
 mod delay;
+mod radio;
+mod receiving;
+mod sending;
+mod slot;
 
-pub(crate) use buffer::{Arrived, Control, UplinkBuffer};
-pub(crate) use cell::Turn;
+pub(crate) use block::{Control, UplinkBlock, UplinkBuffer};
 pub(crate) use delay::ReportedQueue;
+pub(crate) use radio::{UplinkCarrier, UplinkRadio};
+pub(crate) use sending::{Group, groups};
+pub(crate) use slot::{Grant, Turn};
 
 use tidemark_core::{Bytes, Duration};
 use tidemark_wire::mac::BufferTable;
 
 use crate::config::ConfigError;
+use crate::radio::mcs::McsTable;
 
 /// The earlier of two slots, if there is one.
 fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
@@ -45,6 +53,10 @@ pub struct UplinkConfig {
     pub configured_grant: Option<ConfiguredGrant>,
     /// How much lower a UE's SNR at the gNB is than its own, in dB: it sends with less power. Default 0 dB.
     pub snr_loss_db: f64,
+    /// Spatial layers, 1 to 4. Default 1: most UEs have one transmitter.
+    pub layers: u32,
+    /// MCS table. Default `qam64`, whatever the downlink's is: a UE's transmitter need not have 256QAM.
+    pub mcs_table: McsTable,
 }
 
 /// Which table a buffer status is quantised by.
@@ -85,6 +97,8 @@ impl Default for UplinkConfig {
             bsr: BsrFormat::default(),
             configured_grant: None,
             snr_loss_db: 0.0,
+            layers: 1,
+            mcs_table: McsTable::Qam64,
         }
     }
 }
@@ -114,26 +128,36 @@ impl UplinkConfig {
         if !(-30.0..=60.0).contains(&self.snr_loss_db) {
             return error("snr_loss_db", "must lie between -30 and 60 dB");
         }
+        if !(1..=4).contains(&self.layers) {
+            return error("layers", "must be 1 to 4");
+        }
         Ok(())
     }
 }
 
+/// A buffer status report to be written.
+#[derive(Clone, Copy, Debug)]
+struct BsrShape {
+    table: BufferTable,
+    /// Octets with the subheader (TS 38.321 6.1.3.1).
+    octets: u32,
+}
+
 impl BsrFormat {
-    /// Octets of a report with its subheader (TS 38.321 6.1.3.1).
-    pub(crate) fn octets(self) -> u32 {
+    /// The report of so many groups with data: of more than one it is long.
+    fn of_groups(self, groups: usize) -> BsrShape {
         match self {
-            Self::Short => 2,
-            Self::Long => 4,
+            Self::Short if groups <= 1 => BsrShape { table: BufferTable::A, octets: 2 },
+            _ => BsrShape { table: BufferTable::B, octets: 3 + groups.max(1) as u32 },
         }
     }
+}
+
+impl BsrShape {
     /// What the gNB believes to wait when told of `waiting`: the upper end of the step, or where the table ends its lower.
-    pub(crate) fn reported(self, waiting: Bytes) -> Bytes {
-        let table = match self {
-            Self::Short => BufferTable::A,
-            Self::Long => BufferTable::B,
-        };
-        let step = table.index(waiting).and_then(|index| table.size(index));
-        step.and_then(|step| step.at_most.or(step.above)).unwrap_or(waiting)
+    fn reported(self, waiting: u64) -> u64 {
+        let step = self.table.index(Bytes(waiting)).and_then(|index| self.table.size(index));
+        step.and_then(|step| step.at_most.or(step.above)).map_or(waiting, |bytes| bytes.0)
     }
 }
 
@@ -143,13 +167,16 @@ mod tests {
 
     #[test]
     fn a_report_rounds_up_to_its_tables_step() {
-        for waiting in [0, 1, 10, 777, 20_000, 140_000].map(Bytes) {
-            let (short, long) = (BsrFormat::Short.reported(waiting), BsrFormat::Long.reported(waiting));
+        let [short, long] = [BsrFormat::Short, BsrFormat::Long].map(|format| format.of_groups(1));
+        for waiting in [0, 1, 10, 777, 20_000, 140_000] {
+            let (short, long) = (short.reported(waiting), long.reported(waiting));
             assert!(waiting <= long && waiting <= short, "{waiting}: {long}, {short}");
-            assert!(short.as_f64() <= waiting.as_f64() * 1.4 + 10.0 && long.as_f64() <= waiting.as_f64() * 1.07 + 10.0);
+            let waiting = waiting as f64;
+            assert!(short as f64 <= waiting * 1.4 + 10.0 && long as f64 <= waiting * 1.07 + 10.0);
         }
-        assert_eq!(BsrFormat::Short.reported(Bytes(1_000_000)), Bytes(150_000));
-        assert_eq!(BsrFormat::Long.reported(Bytes(0)), Bytes(0));
+        assert_eq!(short.reported(1_000_000), 150_000);
+        assert_eq!(long.reported(0), 0);
+        assert_eq!([0, 1, 3].map(|groups| BsrFormat::Short.of_groups(groups).octets), [2, 2, 6]);
     }
 
     #[test]
@@ -163,6 +190,7 @@ mod tests {
             (UplinkConfig { first_grant: Bytes(0), ..right() }, "first_grant"),
             (UplinkConfig { configured_grant: Some(grant), ..right() }, "configured_grant.size"),
             (UplinkConfig { snr_loss_db: f64::NAN, ..right() }, "snr_loss_db"),
+            (UplinkConfig { layers: 0, ..right() }, "layers"),
         ] {
             assert_eq!(wrong.validate().unwrap_err().field(), field);
         }

@@ -1,0 +1,181 @@
+//! What the gNB believes to wait at a UE, by logical channel group (TS 38.321 5.4.5).
+
+use std::collections::VecDeque;
+
+use tidemark_core::Bytes;
+
+use super::earlier;
+
+/// Logical channel groups of a UE at most (TS 38.321 6.1.3.1). The first is the most important.
+pub(crate) const MOST_GROUPS: usize = 8;
+
+/// Bytes by logical channel group.
+pub(crate) type Groups = [u64; MOST_GROUPS];
+
+/// A buffer status report in a block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Report {
+    /// What the gNB reads in it.
+    waiting: Groups,
+    /// How many were written before it.
+    number: u64,
+    /// What had been granted in all when it was written.
+    granted: u64,
+}
+
+impl Report {
+    fn asks(&self) -> bool {
+        self.waiting.iter().any(|waiting| *waiting > 0)
+    }
+}
+
+/// What the gNB believes of one UE.
+#[derive(Debug, Default)]
+pub(crate) struct Belief {
+    /// What waits and has not been granted.
+    waiting: Groups,
+    /// Bytes granted in all.
+    granted: u64,
+    /// Reports written in all.
+    written: u64,
+    /// Reports of something in blocks that have neither been decoded nor given up.
+    under_way: u32,
+    /// The latest report that was decoded.
+    latest: Report,
+    /// Reports that were decoded, and the slots from which on grants follow them.
+    heard: VecDeque<(u64, Report)>,
+    /// The slot from which the answer to a scheduling request can be granted.
+    requested: Option<u64>,
+}
+
+impl Belief {
+    /// True if a UE with data must ask: the gNB knows of nothing, and no report or request is on its way. A report that HARQ
+    /// gave up is on its way no longer, as if retxBSR-Timer had ended.
+    pub(crate) fn must_request(&self) -> bool {
+        let reported = self.under_way > 0 || self.heard.iter().any(|(_, report)| report.asks());
+        !self.is_waiting() && !reported && self.requested.is_none()
+    }
+    /// A scheduling request was sent: the gNB can answer it from this slot on.
+    pub(crate) fn request(&mut self, from: u64) {
+        self.requested = Some(from);
+    }
+
+    /// The first slot from `slot` on in which the gNB can grant something; `None` if it knows of nothing.
+    pub(crate) fn next_grant(&self, slot: u64) -> Option<u64> {
+        if self.is_waiting() {
+            return Some(slot);
+        }
+        let report = self.heard.iter().find(|(_, report)| report.asks()).map(|(from, _)| *from);
+        Some(earlier(report, self.requested)?.max(slot))
+    }
+
+    /// What can be granted in a slot; after a request, `first`.
+    pub(crate) fn in_slot(&mut self, slot: u64, first: u64) -> &Groups {
+        while self.heard.front().is_some_and(|(from, _)| *from <= slot) {
+            let Some((_, report)) = self.heard.pop_front() else { break };
+            self.waiting = report.waiting;
+            self.take(self.granted - report.granted);
+        }
+        if self.requested.is_some_and(|from| from <= slot) {
+            self.requested = None;
+            self.waiting[0] = self.waiting[0].max(first);
+        }
+        &self.waiting
+    }
+    /// A block of so many bytes was granted; the UE uses it for what is important first.
+    pub(crate) fn grant(&mut self, bytes: u64) {
+        self.granted += bytes;
+        self.take(bytes);
+    }
+    fn take(&mut self, mut bytes: u64) {
+        for waiting in &mut self.waiting {
+            let taken = bytes.min(*waiting);
+            *waiting -= taken;
+            bytes -= taken;
+        }
+    }
+
+    /// A report of this goes out.
+    pub(crate) fn write(&mut self, waiting: Groups) -> Report {
+        self.written += 1;
+        let report = Report { waiting, number: self.written, granted: self.granted };
+        self.under_way += u32::from(report.asks());
+        report
+    }
+    /// A report was decoded; grants can follow it from a slot on. One that HARQ held up behind a later one says nothing new.
+    pub(crate) fn hear(&mut self, report: Report, from: u64) {
+        self.lose(report);
+        if report.number > self.latest.number {
+            self.latest = report;
+            self.heard.push_back((from, report));
+        }
+    }
+    /// A report was given up with its block.
+    pub(crate) fn lose(&mut self, report: Report) {
+        self.under_way -= u32::from(report.asks());
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.waiting.iter().any(|waiting| *waiting > 0)
+    }
+    /// What the gNB believes to wait in a group now.
+    pub(crate) fn of_group(&self, group: usize) -> Bytes {
+        Bytes(self.heard.back().map_or(self.waiting, |(_, report)| report.waiting)[group])
+    }
+    /// The same for all groups.
+    pub(crate) fn total(&self) -> Bytes {
+        (0..MOST_GROUPS).map(|group| self.of_group(group)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(first: u64, second: u64) -> Groups {
+        [first, second, 0, 0, 0, 0, 0, 0]
+    }
+
+    #[test]
+    fn a_request_a_first_grant_and_a_report() {
+        let mut belief = Belief::default();
+        assert!(belief.must_request());
+        belief.request(8);
+        assert!(!belief.must_request());
+        assert_eq!(belief.next_grant(2), Some(8));
+        assert_eq!(*belief.in_slot(7, 200), groups(0, 0));
+        assert_eq!(*belief.in_slot(8, 200), groups(200, 0));
+        belief.grant(200);
+        let report = belief.write(groups(2_800, 0));
+        assert!(!belief.must_request(), "the report will come");
+        assert_eq!(belief.next_grant(9), None, "but has not");
+        belief.hear(report, 13);
+        assert_eq!(belief.next_grant(9), Some(13));
+        assert_eq!(*belief.in_slot(13, 200), groups(2_800, 0));
+        belief.grant(3_000);
+        let last = belief.write(groups(0, 0));
+        belief.hear(last, 18);
+        assert_eq!(belief.next_grant(14), None, "nothing waits");
+    }
+
+    #[test]
+    fn what_was_granted_while_a_report_was_under_way_is_not_granted_again() {
+        let mut belief = Belief::default();
+        let report = belief.write(groups(1_000, 5_000));
+        belief.grant(1_500);
+        belief.hear(report, 5);
+        assert_eq!(*belief.in_slot(5, 0), groups(0, 4_500), "what is important goes first");
+    }
+
+    #[test]
+    fn a_lost_report_is_asked_for_and_a_late_one_is_not_believed() {
+        let mut belief = Belief::default();
+        let lost = belief.write(groups(100, 0));
+        belief.lose(lost);
+        assert!(belief.must_request());
+        let (late, latest) = (belief.write(groups(900, 0)), belief.write(groups(50, 0)));
+        belief.hear(latest, 5);
+        belief.hear(late, 6);
+        assert_eq!(*belief.in_slot(6, 0), groups(50, 0));
+    }
+}

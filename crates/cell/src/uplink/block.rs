@@ -1,0 +1,110 @@
+//! Transport blocks on their way up, and what a UE's own RLC and MAC put into them.
+
+use std::collections::VecDeque;
+
+use tidemark_wire::mac::Direction;
+
+use super::belief::{Belief, Report};
+use crate::rlc::{Segment, Status};
+
+/// What RLC and MAC of a UE have to say to the gNB themselves.
+#[derive(Debug)]
+pub(crate) enum Control {
+    /// A status report of a bearer.
+    Status { drb: u32, status: Status },
+    /// A bit rate query for a bearer.
+    Query { drb: u32, direction: Direction },
+}
+
+impl Control {
+    /// A status report has 12 B of headers and fields, and up to 8 B for each gap (TS 38.322 6.2.2.5); a query has 3 B.
+    fn octets(&self) -> u32 {
+        match self {
+            Self::Status { status, .. } => 12 + 8 * status.missing.len() as u32,
+            Self::Query { .. } => 3,
+        }
+    }
+}
+
+/// A transport block.
+#[derive(Debug, Default)]
+pub(crate) struct UplinkBlock {
+    pub(crate) ue: u32,
+    pub(crate) mcs: u8,
+    pub(crate) prbs: u32,
+    pub(crate) bytes: u32,
+    /// Sum of the linear SNRs of its transmissions, as in the downlink.
+    pub(crate) energy: f64,
+    pub(crate) transmissions: u32,
+    /// Segments, those of one bearer side by side.
+    pub(crate) segments: Vec<Segment>,
+    /// Bearers and how many of the segments are theirs.
+    pub(crate) bearers: Vec<(u32, usize)>,
+    pub(crate) control: Vec<Control>,
+    pub(crate) report: Report,
+    /// Bytes of data with their headers.
+    pub(crate) carried: u32,
+}
+
+impl UplinkBlock {
+    /// The same lists for another block, so that a running cell allocates nothing.
+    pub(crate) fn emptied(self) -> Self {
+        let Self { mut segments, mut bearers, mut control, .. } = self;
+        segments.clear();
+        bearers.clear();
+        control.clear();
+        Self { segments, bearers, control, ..Self::default() }
+    }
+}
+
+/// What stands at one UE beside its bearers, and what the gNB knows of it.
+#[derive(Debug, Default)]
+pub(crate) struct UplinkBuffer {
+    /// Status reports in the order of their making, then queries, each with its bytes that have not been sent.
+    statuses: VecDeque<(Control, u32)>,
+    queries: VecDeque<(Control, u32)>,
+    pub(crate) belief: Belief,
+    /// Blocks that failed, and the slots from which on they can be sent again.
+    pub(crate) again: VecDeque<(u64, UplinkBlock)>,
+    /// Blocks sent.
+    pub(crate) blocks: usize,
+}
+
+impl UplinkBuffer {
+    pub(crate) fn push(&mut self, control: Control) {
+        let queue = match control {
+            Control::Status { .. } => &mut self.statuses,
+            Control::Query { .. } => &mut self.queries,
+        };
+        let octets = control.octets();
+        queue.push_back((control, octets));
+    }
+    /// Bytes of control that wait.
+    pub(crate) fn control_bytes(&self) -> u64 {
+        self.statuses.iter().chain(&self.queries).map(|(_, left)| u64::from(*left)).sum()
+    }
+    /// Status reports go before data (TS 38.322 5.2.3.1).
+    pub(crate) fn fill_statuses(&mut self, room: u32, block: &mut UplinkBlock) -> u32 {
+        fill(&mut self.statuses, room, block)
+    }
+    /// Queries go behind data (TS 38.321 5.4.3.1.3).
+    pub(crate) fn fill_queries(&mut self, room: u32, block: &mut UplinkBlock) -> u32 {
+        fill(&mut self.queries, room, block)
+    }
+}
+
+/// Puts into a block what fits into `room`; an item goes with the block that carries its end. Returns the bytes.
+fn fill(queue: &mut VecDeque<(Control, u32)>, room: u32, block: &mut UplinkBlock) -> u32 {
+    let mut used = 0;
+    while let Some((_, left)) = queue.front_mut() {
+        let taken = (*left).min(room - used);
+        used += taken;
+        *left -= taken;
+        if *left > 0 {
+            break;
+        }
+        block.control.extend(queue.pop_front().map(|(control, _)| control));
+    }
+    block.carried += used;
+    used
+}

@@ -1,0 +1,95 @@
+//! The gNB's side of the uplink: what comes of a block, and what leaves towards the core.
+
+use tidemark_core::{Inspect, Instant, Packet};
+use tidemark_marker::Verdict;
+
+use super::block::{Control, UplinkBlock};
+use crate::cell::Cell;
+use crate::downlink::DECODED_AFTER;
+use crate::output::{DelaySplit, DropReason, Output, UeId};
+use crate::rlc::Released;
+
+impl<P: Inspect> Cell<P> {
+    /// A block was decoded, or HARQ has given it up: then RLC knows what to do about data, while control elements and the
+    /// buffer status report are gone.
+    pub(crate) fn handle_uplink_block(&mut self, now: Instant, decoded: bool, mut block: UplinkBlock) {
+        let id = block.ue;
+        let mut segments = &block.segments[..];
+        for (index, count) in &block.bearers {
+            let (own, others) = segments.split_at(*count);
+            segments = others;
+            let bearer = &mut self.drbs[*index as usize].uplink;
+            match decoded {
+                true => own.iter().for_each(|segment| bearer.arrived(now, *segment)),
+                false => bearer.lost(now, own),
+            }
+            self.settle_up(now, *index);
+        }
+        let ue = &mut self.ues[id as usize];
+        if decoded {
+            let from = self.pattern.at_or_after(now) + self.config.uplink.grant_delay;
+            ue.uplink.belief.hear(block.report, from);
+            if let Some(queue) = &mut ue.reported {
+                queue.heard(now, block.carried, ue.uplink.belief.total());
+            }
+            for control in block.control.drain(..) {
+                match control {
+                    Control::Query { drb, direction } => self.recommend(now, drb, direction),
+                    Control::Status { drb, status } => self.status_arrives(now, drb, &status),
+                }
+            }
+        } else {
+            ue.uplink_radio.stats.lost_blocks += 1;
+            ue.uplink.belief.lose(block.report);
+        }
+        self.wake_uplink(now, id);
+        self.spare_blocks.push(block.emptied());
+    }
+
+    /// Hands on what the gNB has in order of a bearer, and reports to the UE what RLC wants to say of it.
+    pub(crate) fn settle_up(&mut self, now: Instant, index: u32) {
+        let id = self.drbs[index as usize].ue;
+        let mut released = std::mem::take(&mut self.released);
+        self.drbs[index as usize].uplink.release(now, |sdu| released.push(sdu));
+        for sdu in released.drain(..) {
+            match sdu {
+                Released::Delivered(packet, qfi, delay) => self.pass_up(now, id, (index, qfi as u8), packet, delay),
+                Released::Lost(packet) => {
+                    let reason = DropReason::Radio;
+                    self.outputs.push_back(Output::Dropped { at: now, ue: UeId(id), packet, reason });
+                }
+            }
+        }
+        self.released = released;
+        let bearer = &mut self.drbs[index as usize].uplink;
+        let (status, has_data) = (bearer.handle_timers(now), bearer.has_data());
+        if let Some(status) = status {
+            // With the next downlink slot, in a robust part of a block, as recommendations go.
+            let slot = self.pattern.next_downlink(self.pattern.at_or_after(now));
+            let at = self.pattern.start(slot + DECODED_AFTER);
+            self.statuses_down.push_back((at, index, status));
+            self.wake(at);
+        }
+        if has_data {
+            self.wake_uplink(now, id);
+        }
+        self.arm_uplink(now, index);
+    }
+
+    /// A packet leaves the gNB towards the core, unless the law takes it.
+    fn pass_up(&mut self, now: Instant, id: u32, (drb, qfi): (u32, u8), mut packet: Packet<P>, delay: DelaySplit) {
+        self.count_uplink(now, drb, packet.size);
+        let ue = &mut self.ues[id as usize];
+        match ue.reported.as_mut().map(|queue| queue.verdict(now, &packet)) {
+            None | Some(Verdict::Pass) => {}
+            Some(Verdict::Mark) => packet.ecn = packet.ecn.marked(),
+            Some(Verdict::Drop) => {
+                let reason = DropReason::Law;
+                self.outputs.push_back(Output::Dropped { at: now, ue: UeId(id), packet, reason });
+                return;
+            }
+        }
+        self.handle_from_ue(now, id, drb, &mut packet);
+        self.outputs.push_back(Output::Uplink { at: now, ue: UeId(id), qfi, packet, delay });
+    }
+}

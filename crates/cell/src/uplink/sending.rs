@@ -1,0 +1,196 @@
+//! The UE's side of the uplink: what waits in its bearers, and what it puts into a block (TS 38.321 5.4.3.1).
+
+use tidemark_core::{Inspect, Instant, Packet};
+use tidemark_marker::Verdict;
+
+use super::belief::{Groups, MOST_GROUPS};
+use super::block::{Control, UplinkBlock};
+use super::radio::Allocation;
+use crate::cell::Cell;
+use crate::drb::Drb;
+use crate::output::{DropReason, Output, UeId};
+use crate::qos::Mapped;
+use crate::radio::slots::SYMBOLS_PER_SLOT;
+use crate::rlc::{Overhead, Status};
+use crate::timers::Timer;
+
+/// Bearers of a UE whose buffers are reported together: those of equal importance.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// Priority level of their QoS flows: the lower, the more important.
+    pub(crate) priority: u8,
+    pub(crate) drbs: Vec<u32>,
+}
+
+/// The logical channel groups of a UE, the most important first; more levels than there are groups share the last.
+pub(crate) fn groups<'a, P: 'a>(drbs: impl Iterator<Item = (u32, &'a Drb<P>)>) -> Vec<Group> {
+    let mut sorted: Vec<_> = drbs.map(|(number, drb)| ((drb.qos.priority, !drb.qos.is_gbr()), number)).collect();
+    sorted.sort_unstable();
+    let mut groups: Vec<Group> = Vec::new();
+    let mut last = None;
+    for (level, number) in sorted {
+        let room = groups.len() < MOST_GROUPS;
+        match groups.last_mut() {
+            Some(group) if last == Some(level) || !room => group.drbs.push(number),
+            _ => groups.push(Group { priority: level.0, drbs: vec![number] }),
+        }
+        last = Some(level);
+    }
+    groups
+}
+
+impl<P: Inspect> Cell<P> {
+    /// The IP stack of a UE hands over a packet.
+    pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
+        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
+        let Mapped { qfi, drb } = ue.sdap.uplink(&packet);
+        let bearer = &mut self.drbs[drb as usize].uplink;
+        if bearer.is_full(packet.size) {
+            self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::QueueFull });
+            return;
+        }
+        // Nobody asks for SNs of the way up; in their place stands the QFI, as in SDAP's header.
+        bearer.push(now, now, u32::from(qfi), packet);
+        if bearer.discards() {
+            self.arm_uplink(now, drb);
+        }
+        self.wake_uplink(now, id.0);
+    }
+
+    /// RLC or MAC of a UE has something to say.
+    pub(crate) fn send_control(&mut self, now: Instant, id: u32, control: Control) {
+        self.ues[id as usize].uplink.push(control);
+        self.wake_uplink(now, id);
+    }
+
+    /// True if a UE has something to send.
+    pub(crate) fn has_uplink_data(&self, id: u32) -> bool {
+        let ue = &self.ues[id as usize];
+        ue.uplink.control_bytes() > 0 || ue.drbs.clone().any(|drb| self.drbs[drb as usize].uplink.has_data())
+    }
+
+    /// A UE fills the block that it was granted and sends it.
+    pub(crate) fn send_up(&mut self, slot: u64, id: u32, allocation: Allocation) {
+        let Allocation { mcs, prbs, bytes } = allocation;
+        let (now, due) = (self.pattern.start(slot), self.pattern.start(slot + 1));
+        let mut block = UplinkBlock { ue: id, mcs, prbs, bytes, ..self.spare_blocks.pop().unwrap_or_default() };
+        let before = self.waiting_up(id);
+        let format = self.config.uplink.bsr.of_groups(before.iter().filter(|waiting| **waiting > 0).count());
+        let ue = &mut self.ues[id as usize];
+        ue.uplink.belief.grant(u64::from(bytes));
+        ue.uplink.blocks += 1;
+        ue.uplink_last = now;
+        let mut room = bytes.saturating_sub(format.octets);
+        room -= ue.uplink.fill_statuses(room, &mut block);
+        let drbs = &mut self.drbs;
+        if self.has_gbr {
+            for drb in ue.groups.iter().flat_map(|group| &group.drbs) {
+                if drbs[*drb as usize].uplink_qos.is_owed(now) {
+                    room -= fill(&mut drbs[*drb as usize], *drb, (now, due), room, &mut block);
+                }
+            }
+        }
+        for group in &ue.groups {
+            // Equals go first by turns.
+            let count = group.drbs.len();
+            for drb in (0..count).map(|step| group.drbs[(ue.uplink.blocks + step) % count]) {
+                room -= fill(&mut drbs[drb as usize], drb, (now, due), room, &mut block);
+            }
+        }
+        ue.uplink.fill_queries(room, &mut block);
+        let waiting = self.waiting_up(id).map(|waiting| format.reported(waiting));
+        block.report = self.ues[id as usize].uplink.belief.write(waiting);
+        for place in 0..block.bearers.len() {
+            self.arm_uplink(now, block.bearers[place].0);
+        }
+        self.transmit_up(slot, block);
+    }
+
+    /// What waits at a UE, by logical channel group. Control counts as the most important.
+    fn waiting_up(&self, id: u32) -> Groups {
+        let ue = &self.ues[id as usize];
+        let mut waiting = Groups::default();
+        waiting[0] = ue.uplink.control_bytes();
+        for (waiting, group) in waiting.iter_mut().zip(&ue.groups) {
+            *waiting += group.drbs.iter().map(|drb| u64::from(self.drbs[*drb as usize].uplink.backlog())).sum::<u64>();
+        }
+        waiting
+    }
+
+    /// The UE's PDCP throws away what has waited for too long.
+    fn discard_up(&mut self, now: Instant, index: u32) {
+        let Drb { ue, uplink, .. } = &mut self.drbs[index as usize];
+        let (ue, outputs) = (UeId(*ue), &mut self.outputs);
+        uplink.discard(now, |_, packet| {
+            outputs.push_back(Output::Dropped { at: now, ue, packet, reason: DropReason::Discarded });
+        });
+    }
+
+    /// A block is sent, for the first time or again.
+    pub(crate) fn transmit_up(&mut self, slot: u64, mut block: UplinkBlock) {
+        let (now, id) = (self.pattern.start(slot), block.ue);
+        let ue = &mut self.ues[id as usize];
+        let decoded = ue.uplink_radio.transmit(&self.uplink_carrier, &mut ue.channel, now, &mut block);
+        let taken = u64::from(block.prbs * SYMBOLS_PER_SLOT);
+        self.stats.uplink_resources += taken;
+        if decoded || block.transmissions >= self.config.harq_transmissions {
+            let at = self.pattern.start(slot + 1);
+            self.uplink.push_back((at, decoded, block));
+            self.wake(at);
+        } else {
+            // The gNB decodes it, grants a retransmission, and the UE gets ready for it.
+            let again = self.pattern.next_uplink(slot + 1 + self.config.uplink.grant_delay);
+            ue.uplink.again.push_back((again, block));
+        }
+    }
+
+    /// A status report of the gNB reaches the UE.
+    pub(crate) fn status_arrives_down(&mut self, now: Instant, index: u32, status: &Status) {
+        self.drbs[index as usize].uplink.handle_status(status);
+        self.settle_up(now, index);
+    }
+
+    /// A timer of RLC or PDCP of what a bearer sends up may have ended.
+    pub(crate) fn handle_uplink_timer(&mut self, now: Instant, index: u32) {
+        self.discard_up(now, index);
+        let drb = &mut self.drbs[index as usize];
+        drb.uplink_armed = drb.uplink_armed.filter(|armed| *armed > now);
+        self.settle_up(now, index);
+    }
+
+    /// Sees to it that the next timer of what a bearer sends up is heard of.
+    pub(crate) fn arm_uplink(&mut self, now: Instant, index: u32) {
+        let drb = &mut self.drbs[index as usize];
+        let Some(at) = drb.uplink.next_timer(now) else { return };
+        if drb.uplink_armed.is_none_or(|armed| at < armed) {
+            drb.uplink_armed = Some(at);
+            self.set_timer(at, index, Timer::UplinkRlc);
+        }
+    }
+}
+
+/// Puts data of a bearer into a block; returns the bytes of it with their headers.
+fn fill<P: Inspect>(
+    drb: &mut Drb<P>,
+    index: u32,
+    (now, due): (Instant, Instant),
+    room: u32,
+    block: &mut UplinkBlock,
+) -> u32 {
+    if !drb.uplink.has_data() || !drb.uplink_qos.may_send(now) {
+        return 0;
+    }
+    let before = block.segments.len();
+    let carried = drb.uplink.fill(now, due, room, &mut block.segments, |_, _, _, _| Verdict::Pass, drop);
+    let own = &block.segments[before..];
+    if own.is_empty() {
+        return 0;
+    }
+    block.bearers.push((index, own.len()));
+    let Overhead { segment, offset, .. } = Overhead::with_pdcp_header(0);
+    let headers: u32 = own.iter().map(|part| if part.offset > 0 { segment + offset } else { segment }).sum();
+    drb.uplink_qos.sent(carried);
+    let used = (carried + headers).min(room);
+    block.carried += used;
+    used
+}

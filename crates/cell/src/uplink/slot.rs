@@ -1,0 +1,218 @@
+//! The uplink slots of a cell: who asks, and who is granted what.
+
+use tidemark_core::{Duration, Inspect, Instant};
+
+use super::belief::Groups;
+use super::earlier;
+use super::radio::Allocation;
+use crate::cell::Cell;
+use crate::scheduler::SchedulerConfig;
+
+/// A UE that has something to send or to be granted, and the first slot in which it can.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    pub(crate) ue: u32,
+    pub(crate) slot: Option<u64>,
+}
+
+impl Turn {
+    fn has_come(self, slot: u64) -> bool {
+        self.slot.is_some_and(|turn| turn <= slot)
+    }
+}
+
+/// What a UE gets in the slot that is being run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grant {
+    ue: u32,
+    /// What the gNB believes to wait, of what it may grant.
+    waiting: Groups,
+    wanted: u64,
+    allocation: Allocation,
+}
+
+/// What is granted before the rest.
+#[derive(Clone, Copy, Debug)]
+enum Round {
+    /// Logical channel groups that are owed a guaranteed rate.
+    Owed,
+    /// Those of this priority level.
+    Level(u8),
+    All,
+}
+
+impl<P: Inspect> Cell<P> {
+    pub(crate) fn wake_uplink(&mut self, now: Instant, id: u32) {
+        let slot = self.next_turn(id, self.pattern.at_or_after(now).max(self.open_uplink));
+        let turn = Turn { ue: id, slot };
+        match self.turns.binary_search_by_key(&id, |turn| turn.ue) {
+            Ok(place) => self.turns[place] = turn,
+            Err(place) => self.turns.insert(place, turn),
+        }
+        self.next_uplink = earlier(self.next_uplink, slot);
+        if let Some(slot) = slot {
+            self.wake(self.pattern.start(slot));
+        }
+    }
+
+    /// The first uplink slot from `earliest` on in which a UE sends again, requests, uses a configured grant or can be granted
+    /// something.
+    fn next_turn(&mut self, id: u32, earliest: u64) -> Option<u64> {
+        let has_data = self.has_uplink_data(id);
+        let (config, pattern) = (&self.config.uplink, &self.pattern);
+        let ue = &mut self.ues[id as usize];
+        let is_silent = ue.silent_until > pattern.start(earliest);
+        let earliest = if is_silent { pattern.at_or_after(ue.silent_until) } else { earliest };
+        // UEs have their occasions by turns, in uplink slots.
+        let occasion = |period: Duration| {
+            let slots = (period.as_nanos() / pattern.slot().as_nanos()).max(1);
+            let phase = pattern.start(pattern.next_uplink(u64::from(id) % slots)).since(Instant::ZERO);
+            let since = pattern.start(earliest).since(Instant::ZERO + phase);
+            let at = Instant::ZERO + phase + period * since.as_nanos().div_ceil(period.as_nanos());
+            pattern.next_uplink(pattern.at_or_after(at))
+        };
+        let planned =
+            |plan: Option<u64>, period| plan.filter(|slot| *slot >= earliest).unwrap_or_else(|| occasion(period));
+        let must_request = has_data && ue.uplink.belief.must_request();
+        ue.request_in = must_request.then(|| planned(ue.request_in, config.sr_period));
+        let configured = config.configured_grant.as_ref().filter(|_| has_data);
+        ue.configured_in = configured.map(|grant| planned(ue.configured_in, grant.period));
+        let granted = ue.uplink.belief.next_grant(earliest).map(|slot| pattern.next_uplink(slot));
+        let again = ue.uplink.again.iter().map(|(slot, _)| pattern.next_uplink((*slot).max(earliest))).min();
+        earlier(earlier(ue.request_in, ue.configured_in), earlier(granted, again))
+    }
+
+    /// One uplink slot: retransmissions, configured grants, then what reports and requests ask for.
+    pub(crate) fn run_uplink_slot(&mut self, slot: u64) {
+        let now = self.pattern.start(slot);
+        let mut free = self.config.prbs;
+        let mut grants = std::mem::take(&mut self.grants);
+        for place in 0..self.turns.len() {
+            let Turn { ue: id, .. } = self.turns[place];
+            if !self.turns[place].has_come(slot) || self.ues[id as usize].silent_until > now {
+                continue;
+            }
+            free -= self.send_up_again(slot, id, free);
+            free -= self.use_configured_grant(slot, id, free);
+            grants.extend(self.ask(slot, id));
+        }
+        if free > 0 && !grants.is_empty() {
+            self.share(slot, free, &mut grants);
+        }
+        for Grant { ue, allocation, .. } in grants.drain(..).filter(|grant| grant.allocation.prbs > 0) {
+            self.send_up(slot, ue, allocation);
+        }
+        self.grants = grants;
+        self.open_uplink = slot + 1;
+        let mut turns = std::mem::take(&mut self.turns);
+        turns.retain_mut(|turn| {
+            if turn.has_come(slot) {
+                turn.slot = self.next_turn(turn.ue, slot + 1);
+            }
+            turn.slot.is_some()
+        });
+        self.next_uplink = turns.iter().filter_map(|turn| turn.slot).min();
+        self.turns = turns;
+    }
+
+    /// Blocks of a UE that failed and whose slot has come; returns the resource blocks.
+    fn send_up_again(&mut self, slot: u64, id: u32, free: u32) -> u32 {
+        let mut taken = 0;
+        loop {
+            let again = &mut self.ues[id as usize].uplink.again;
+            let fits = again.front().is_some_and(|(from, block)| *from <= slot && block.prbs <= free - taken);
+            let Some((_, block)) = fits.then(|| again.pop_front()).flatten() else { return taken };
+            taken += block.prbs;
+            self.transmit_up(slot, block);
+        }
+    }
+
+    fn use_configured_grant(&mut self, slot: u64, id: u32, free: u32) -> u32 {
+        let Some(grant) = &self.config.uplink.configured_grant else { return 0 };
+        if self.ues[id as usize].configured_in != Some(slot) || free == 0 {
+            return 0;
+        }
+        let allocation = self.allocate(slot, id, grant.size.0, free);
+        self.send_up(slot, id, allocation);
+        allocation.prbs
+    }
+
+    /// A UE sends its request, if it has one; and what it is to be granted in this slot, if anything.
+    fn ask(&mut self, slot: u64, id: u32) -> Option<Grant> {
+        let config = &self.config.uplink;
+        let has_data = self.has_uplink_data(id);
+        let ue = &mut self.ues[id as usize];
+        let belief = &mut ue.uplink.belief;
+        if ue.request_in == Some(slot) && has_data && belief.must_request() {
+            belief.request(slot + 1 + config.grant_delay);
+        }
+        let mut waiting = *belief.in_slot(slot, config.first_grant.0);
+        let now = self.pattern.start(slot);
+        for (waiting, group) in waiting.iter_mut().zip(&ue.groups) {
+            if !group.drbs.iter().any(|drb| self.drbs[*drb as usize].uplink_qos.may_send(now)) {
+                *waiting = 0;
+            }
+        }
+        let asks = waiting.iter().any(|waiting| *waiting > 0);
+        asks.then(|| Grant { ue: id, waiting, wanted: 0, allocation: Allocation::default() })
+    }
+
+    /// Shares free resource blocks: guaranteed rates first, then by turns, under strict priority level by level. Whose turn
+    /// is longest ago goes first.
+    fn share(&mut self, slot: u64, mut free: u32, grants: &mut [Grant]) {
+        grants.sort_unstable_by_key(|grant| (self.ues[grant.ue as usize].uplink_last, grant.ue));
+        if self.has_gbr {
+            free = self.grant_round(slot, free, grants, Round::Owed);
+        }
+        if self.config.scheduler != SchedulerConfig::StrictPriority {
+            self.grant_round(slot, free, grants, Round::All);
+            return;
+        }
+        let mut done = None;
+        loop {
+            let groups = grants.iter().flat_map(|grant| {
+                let groups = self.ues[grant.ue as usize].groups.iter().zip(grant.waiting);
+                groups.filter(|(_, waiting)| *waiting > 0).map(|(group, _)| group.priority)
+            });
+            let Some(level) = groups.filter(|level| done.is_none_or(|done| *level > done)).min() else { return };
+            free = self.grant_round(slot, free, grants, Round::Level(level));
+            done = Some(level);
+        }
+    }
+
+    /// Grants what a round covers; returns the resource blocks that are left.
+    fn grant_round(&mut self, slot: u64, mut free: u32, grants: &mut [Grant], round: Round) -> u32 {
+        let now = self.pattern.start(slot);
+        for grant in grants {
+            if free == 0 {
+                break;
+            }
+            let mut more = 0;
+            for (waiting, group) in grant.waiting.iter_mut().zip(&self.ues[grant.ue as usize].groups) {
+                let drbs = &mut self.drbs;
+                let is_covered = match round {
+                    Round::Owed => group.drbs.iter().any(|drb| drbs[*drb as usize].uplink_qos.is_owed(now)),
+                    Round::Level(level) => group.priority == level,
+                    Round::All => true,
+                };
+                if is_covered {
+                    more += std::mem::take(waiting);
+                }
+            }
+            if more > 0 {
+                grant.wanted += more;
+                let before = grant.allocation.prbs;
+                grant.allocation = self.allocate(slot, grant.ue, grant.wanted, before + free);
+                free -= grant.allocation.prbs - before;
+            }
+        }
+        free
+    }
+
+    /// Resource blocks for so many bytes of a UE, out of `most`, by what the gNB knew when it granted them.
+    fn allocate(&mut self, slot: u64, id: u32, wanted: u64, most: u32) -> Allocation {
+        let known = self.pattern.start(slot.saturating_sub(self.config.uplink.grant_delay));
+        let ue = &mut self.ues[id as usize];
+        ue.uplink_radio.allocate(&self.uplink_carrier, &mut ue.channel, known, (wanted, most))
+    }
+}
