@@ -50,7 +50,7 @@ impl ConfigError {
 pub struct CellConfig {
     /// Numerology: subcarriers of 15 kHz x 2^numerology, 0 to 3 (TS 38.211 4.2). Default 1, 30 kHz.
     pub numerology: u8,
-    /// Resource blocks of the carrier, 1 to 275. Default 51: 20 MHz at 30 kHz (TS 38.101-1 5.3.2).
+    /// Resource blocks of the carrier, 1 to 275, where no `bandwidth_mhz` says it. Default 51: 20 MHz at 30 kHz (TS 38.101-1 5.3.2).
     pub prbs: u32,
     /// Width of the channel in MHz, which says how many resource blocks there are: a row of TS 38.101-1 table 5.3.2-1, at
     /// numerology 3 of TS 38.101-2. Default: `prbs` says.
@@ -332,11 +332,12 @@ impl UeConfig {
 pub struct RlcConfig {
     /// Acknowledged or not. Default `am`.
     pub mode: RlcMode,
-    /// SDUs that the queue holds at most. Default 16384, as the L4Span paper has it.
+    /// SDUs that the queue holds at most. Default 16384, as the L4Span paper has it; with 12-bit SNs it must be set, to 2048 or less.
     pub queue_sdus: u32,
     /// Bytes that the queue holds at most. Default: no limit.
     pub queue_bytes: Option<Bytes>,
-    /// Length of PDCP's sequence numbers. Default `18` bits.
+    /// Length of PDCP's sequence numbers. With `12` a `queue_sdus` of at most 2048 is needed, half of the SNs (TS 38.323 5.2.1).
+    /// Default `18` bits.
     pub pdcp_sn: SnLength,
     /// How long the receiver waits for a missing part, t-Reassembly. Default 20 ms.
     pub t_reassembly: Duration,
@@ -370,6 +371,9 @@ pub enum RlcMode {
     Um,
 }
 
+/// SDUs that may be under way with 12-bit SNs: more could not be told apart (TS 38.323 5.2.1, note 1).
+const MOST_SHORT_SNS: u32 = SnLength::Bits12.modulus() / 2;
+
 /// Bytes of PDCP's header (TS 38.323 6.2.2).
 pub(crate) fn pdcp_header(length: SnLength) -> u32 {
     match length {
@@ -402,6 +406,9 @@ impl RlcConfig {
         let error = |field, problem| Err(ConfigError::new(field, problem));
         if !(1..=1 << 20).contains(&self.queue_sdus) {
             return error("rlc.queue_sdus", "must be 1 to 1048576");
+        }
+        if self.pdcp_sn == SnLength::Bits12 && self.queue_sdus > MOST_SHORT_SNS {
+            return error("rlc.queue_sdus", "must be at most 2048 with 12-bit SNs, half of which may be under way");
         }
         if self.queue_bytes.is_some_and(|limit| limit < Bytes(1_500)) {
             return error("rlc.queue_bytes", "must hold one packet of 1500 B at least");

@@ -64,6 +64,9 @@ fn wrong_input_ends_with_status_2_names_the_place_and_writes_nothing() {
     for (set, says) in [
         ("duration=3", "short.toml:3"),
         ("cell.prbs=-1", "cell.prbs"),
+        ("cell.scheduler=round-robin", "{ kind = \"round-robin\" }"),
+        ("cell.mcs_table=2", "`qam256`"),
+        ("ue.0.drb=[{ five_qi = 80 }]", "ue.drb.qos_flow"),
         ("nonsense=1", "unknown field `nonsense`"),
         ("ue.0.channel={ model = \"trace\", file = \"gone\", format = \"mahimahi\" }", "gone"),
         ("flow.9.name=x", "use 0 to 0"),

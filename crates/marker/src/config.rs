@@ -28,6 +28,7 @@ pub(crate) fn require(holds: bool, field: &'static str, problem: &'static str) -
 /// The marker of one DRB: its law, and the estimator and tables that every law shares.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+#[cfg_attr(feature = "serde", serde(expecting = "a table with its `law`, as in { law = \"l4span\" }"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkerConfig {
     /// The marking law, named by `law`, with its own fields beside it. Default: `none`.

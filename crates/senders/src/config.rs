@@ -37,6 +37,7 @@ impl ConfigError {
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "controller", rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", serde(expecting = "a table with its `controller`, as in { controller = \"prague\" }"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SenderConfig {
     /// Reno (RFC 5681, RFC 6582).

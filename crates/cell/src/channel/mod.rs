@@ -19,6 +19,7 @@ pub use trace::{Trace, TraceConfig, TraceError, TraceFormat};
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "model", rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", serde(expecting = "a table with its `model`, as in { model = \"pedestrian\" }"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ChannelConfig {
     /// A constant SNR.

@@ -9,6 +9,10 @@ use crate::config::ConfigError;
 #[derive(Clone, PartialEq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields))]
+#[cfg_attr(
+    feature = "serde",
+    serde(expecting = "a table with its `kind`, as in { kind = \"random-waypoint\", speed_kmh = 30 }")
+)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Mobility {
     /// It stays where it is.

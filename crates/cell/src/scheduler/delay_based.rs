@@ -8,26 +8,27 @@ use crate::config::ConfigError;
 use crate::qos::Characteristics;
 
 /// The delay-based scheduler's configuration.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelayBasedConfig {
-    /// A queue whose head is older goes before all that are not lifted. Default 10 ms, the paper's `l4sHighTh`.
-    pub threshold: Duration,
-    /// 5QIs whose queues are lifted. Default: all, so that the oldest is served whatever it is.
+    /// A lifted queue whose head is older goes before all others. Needs `lifts`. Default 10 ms, the paper's `l4sHighTh`.
+    pub threshold: Option<Duration>,
+    /// 5QIs whose queues are lifted. Default: none, so that the oldest is served whatever it is, as by `oldest-first`.
     pub lifts: Vec<u8>,
 }
 
-impl Default for DelayBasedConfig {
-    fn default() -> Self {
-        Self { threshold: Duration::from_millis(10), lifts: Vec::new() }
-    }
-}
+/// Brunello's `l4sHighTh`.
+const DEFAULT_THRESHOLD: Duration = Duration::from_millis(10);
 
 impl DelayBasedConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        if self.threshold.is_zero() || self.threshold > Duration::from_secs(10) {
+        if self.threshold.is_some_and(|span| span.is_zero() || span > Duration::from_secs(10)) {
             return Err(ConfigError::new("scheduler.threshold", "must be above zero and at most 10 s"));
+        }
+        if self.threshold.is_some() && self.lifts.is_empty() {
+            let problem = "lifts no queue without `lifts`, the 5QIs whose queues it lifts, as in lifts = [80]";
+            return Err(ConfigError::new("scheduler.threshold", problem));
         }
         if self.lifts.iter().any(|five_qi| Characteristics::of(*five_qi).is_none()) {
             return Err(ConfigError::new("scheduler.lifts", "must be standardised 5QIs: 1 to 9, 80, 82 to 90"));
@@ -36,7 +37,7 @@ impl DelayBasedConfig {
     }
 
     pub(super) fn metric(&self, candidate: &Candidate) -> (bool, Duration) {
-        let may = self.lifts.is_empty() || self.lifts.contains(&candidate.five_qi);
-        (may && candidate.head_of_line > self.threshold, candidate.head_of_line)
+        let threshold = self.threshold.unwrap_or(DEFAULT_THRESHOLD);
+        (self.lifts.contains(&candidate.five_qi) && candidate.head_of_line > threshold, candidate.head_of_line)
     }
 }

@@ -41,6 +41,7 @@ pub(crate) struct Candidate {
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", serde(expecting = "a table with its `kind`, as in { kind = \"round-robin\" }"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SchedulerConfig {
     /// In turn.

@@ -38,6 +38,7 @@ pub trait Source {
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "app", rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", serde(expecting = "a table with its `app`, as in { app = \"bulk\" }"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AppConfig {
     /// As much as the network takes, from a start to a stop.

@@ -52,6 +52,7 @@ const DEFAULT_LIMIT: Bytes = Bytes(1_000_000);
 /// Which queue stands before a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "discipline", rename_all = "kebab-case")]
+#[serde(expecting = "a table with its `discipline`, as in { discipline = \"codel\" }")]
 pub enum QueueConfig {
     /// One queue in order of arrival, which drops at its tail and is marked by any law that a bearer can have.
     Fifo(FifoConfig),

@@ -4,6 +4,7 @@ use tidemark_cell::{ChannelConfig, NetworkConfig};
 use tidemark_core::{Duration, FlowId};
 use tidemark_senders::connect;
 
+use super::diagnostic::is_written;
 use super::{Direction, LoadError, Scenario, ScenarioError};
 use crate::wire::JITTER_CUT;
 
@@ -40,6 +41,10 @@ impl Scenario {
         }
         if let Err(error) = self.cell.validate() {
             return wrong(&["cell"], error.field(), error.problem().into());
+        }
+        if self.cell.bandwidth_mhz.is_some() && is_written(&self.text, &["cell", "prbs"]) {
+            let right = format!("bandwidth_mhz already says {}: leave one of them out", self.cell.resource_blocks());
+            return wrong(&["cell"], "prbs", right);
         }
         if let Some(Err(error)) = self.network.as_ref().map(NetworkConfig::validate) {
             return wrong(&["network"], error.field(), error.problem().into());
@@ -81,6 +86,10 @@ impl Scenario {
                     return wrong(&place, "channel.model", right.into());
                 }
                 (None, _) => {}
+            }
+            if self.network.is_some() && !ue.handovers.is_empty() {
+                let right = "in a [network] a UE changes cells as it moves, by network.handover: leave it out";
+                return wrong(&place, "handovers", right.into());
             }
         }
         for (index, router) in self.router.iter().enumerate() {
@@ -219,13 +228,31 @@ round_trip = "10 ms"
             ("cell.f1u.delay=5 s", 0, "cell.f1u.delay", "at most 1 s"),
             ("network.sites=3", 0, "network.sites", "1, 7 or 19"),
             ("network.sites=7", 0, "ue.0.channel", "deployed"),
+            ("cell={ prbs = 51, bandwidth_mhz = 20 }", 0, "cell.prbs:", "already says 51: leave one"),
+            ("cell.mcs_table=2", 0, "cell.mcs_table:", "`qam64` or `qam256`"),
+            ("cell.scheduler=round-robin", 0, "cell.scheduler:", "{ kind = \"round-robin\" }"),
+            (
+                "cell.scheduler={ kind = \"delay-based\", threshold = \"5 ms\" }",
+                0,
+                "cell.scheduler.threshold:",
+                "lifts = [80]",
+            ),
+            ("cell.queue_sdus=5", 0, "cell.queue_sdus:", "is a field of `ue.rlc`"),
             ("network.handover={ hysteresis_db = -1 }", 0, "network.handover.hysteresis_db", "between 0 and 30"),
             ("ue.0.channel={ model = \"deployed\" }", 0, "ue.0.channel.model", "[network]"),
             ("marker.law=magic", 0, "", "l4span"),
+            ("marker=l4span", 0, "marker:", "{ law = \"l4span\" }"),
+            ("flow.0.sender=prague", 0, "flow.0.sender:", "{ controller = \"prague\" }"),
+            ("flow.0.app=web", 0, "flow.0.app:", "{ app = \"bulk\" }"),
             ("ue.0.count=0", 0, "ue.0.count", "at least 1"),
             ("ue.0.channel={ model = \"static\", snr_db = 99 }", 0, "ue.0.channel.snr_db", "between"),
             ("ue.0.chanel=1", 0, "", "chanel"),
             ("ue.0.five_qi=81", 0, "ue.0.five_qi", "standardised"),
+            ("ue.0.channel=pedestrian", 0, "ue.0.channel:", "{ model = \"pedestrian\""),
+            ("ue.0.rlc={ pdcp_sn = 12 }", 0, "ue.0.rlc.pdcp_sn:", "write \"12\""),
+            ("ue.0.rlc={ pdcp_sn = 16 }", 0, "ue.0.rlc.pdcp_sn:", "`12` or `18`"),
+            ("ue.0.rlc={ pdcp_sn = \"12\" }", 0, "ue.0.rlc.queue_sdus:", "at most 2048"),
+            ("ue.0.drb=[{ five_qi = 80 }]", 0, "ue.0.drb.0.five_qi:", "is a field of `ue.drb.qos_flow`"),
             ("ue.0.drb=[{}]", 0, "ue.0.drb.0.qos_flow", "at least one"),
             ("ue.0.drb=[{ qos_flow = [{ qfi = 2, five_qi = 89 }] }]", 0, "ue.0.drb.0.qos_flow.0.gbr", "GBR 5QI"),
             (filter("ecn = [\"l4s\"]").as_str(), 0, "", "ect1"),
@@ -286,6 +313,7 @@ round_trip = "10 ms"
             ("", "flow.0.return_router=[\"s\", \"s\"]", "flow.0.return_router:", "once"),
             ("", "flow.0.router=7", "flow.0.router:", "a list of names"),
             ("delay = \"6 ms\"", "flow.0.router=r", "flow.0.router:", "lengthen round_trip"),
+            ("queue = \"codel\"", "seed=1", "router.0.queue:", "{ discipline = \"codel\" }"),
             ("queue = { discipline = \"fair\" }", "seed=1", "", "`drop-tail`"),
             ("queue = { discipline = \"drop-tail\", limit = \"1 kB\" }", "seed=1", "router.0.queue.limit:", "3000 B"),
             (
@@ -300,6 +328,18 @@ round_trip = "10 ms"
             assert!(message.starts_with("t.toml:"), "{queue} {assignment}: {message}");
             assert!(message.contains(key) && message.contains(right), "{queue} {assignment}: {message}");
         }
+    }
+
+    #[test]
+    fn handovers_by_the_clock_have_no_place_in_a_network() {
+        let moving = ["ue.0.channel={ model = \"deployed\" }", "ue.0.handovers=[\"500 ms\"]", "network.sites=7"];
+        let with = |assignments: &[&str]| {
+            let assignments: Vec<_> = assignments.iter().map(ToString::to_string).collect();
+            Scenario::parse("t.toml", TEXT, Path::new(""), &assignments)
+        };
+        assert!(with(&moving[1..2]).is_ok() && with(&[moving[0], moving[2]]).is_ok());
+        let error = with(&moving).unwrap_err().to_string();
+        assert!(error.contains("ue.0.handovers: in a [network]") && error.contains("network.handover"), "{error}");
     }
 
     #[test]

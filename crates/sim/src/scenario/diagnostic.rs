@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use thiserror::Error;
 
+use super::remedy;
+
 /// A wrong scenario: the message names the field, `line` its place.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{file}:{line}: {message}")]
@@ -32,8 +34,14 @@ impl ScenarioError {
     /// An error that the reader of the form found at a place; the message gets the name of the field there.
     pub fn in_form(file: &str, text: &str, span: Range<usize>, message: &str) -> Self {
         let path = path_at(text, &span).filter(|path| !path.is_empty());
-        let message = path.map_or_else(|| message.to_string(), |path| format!("{}: {message}", path.join(".")));
-        Self::at(file, text, span, message)
+        let mut said = remedy::quoted(text, &span, message).unwrap_or_else(|| message.into());
+        if let Some(path) = path {
+            if let Some(right) = remedy::elsewhere(&path, message) {
+                said = format!("{said}; {right}");
+            }
+            said = format!("{}: {said}", path.join("."));
+        }
+        Self::at(file, text, span, said)
     }
 
     /// An error in the field at `path` (`["ue", "0", "rlc", "queue_sdus"]`), or in the nearest parent that is written.
@@ -76,7 +84,14 @@ fn span_of(text: &str, path: &[&str]) -> Option<Range<usize>> {
     span
 }
 
-/// The path of the plain value that holds a place in the text. Tables are searched whatever their own spans are: that of
+/// True if the text itself has a value at `path`.
+pub(super) fn is_written(text: &str, path: &[&str]) -> bool {
+    let Ok(root) = text.parse::<toml::Table>() else { return false };
+    let [first, rest @ ..] = path else { return false };
+    rest.iter().try_fold(root.get(*first), |value, step| Some(value?.get(*step))).flatten().is_some()
+}
+
+/// The path of the key or plain value that holds a place in the text. Tables are searched whatever their own spans are: that of
 /// a `[[ue]]` covers its heading alone.
 fn path_at(text: &str, place: &Range<usize>) -> Option<Vec<String>> {
     use toml::Spanned;
@@ -93,7 +108,8 @@ fn path_at(text: &str, place: &Range<usize>) -> Option<Vec<String>> {
     }
     fn search_table(table: &DeTable<'_>, place: &Range<usize>) -> Option<Vec<String>> {
         table.iter().find_map(|(key, value)| {
-            search(value, place).map(|inner| [key.get_ref().to_string()].into_iter().chain(inner).collect())
+            let inner = if key.span() == *place { Some(Vec::new()) } else { search(value, place) };
+            inner.map(|inner| [key.get_ref().to_string()].into_iter().chain(inner).collect())
         })
     }
     search_table(DeTable::parse(text).ok()?.get_ref(), place)

@@ -3,6 +3,7 @@
 mod check;
 pub mod diagnostic;
 pub mod overrides;
+mod remedy;
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,64 @@
+//! What would be right where the reader of the form only says what it wanted.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::Scenario;
+
+/// Fields lie no deeper than this.
+const DEEPEST: usize = 8;
+
+/// A number or a truth value where a name is wanted: what the reader says of it in quotes, which names the choice.
+pub(super) fn quoted(text: &str, span: &Range<usize>, message: &str) -> Option<String> {
+    let value = text.get(span.clone()).filter(|value| !value.is_empty())?;
+    if message != "wanted string or table" {
+        return None;
+    }
+    let mut corrected = text.to_string();
+    corrected.replace_range(span.clone(), &format!("\"{value}\""));
+    match toml::from_str::<Scenario>(&corrected) {
+        Err(error) if error.span().is_some_and(|at| at.start == span.start) => Some(error.message().to_string()),
+        _ => Some(format!("must be text: write \"{value}\"")),
+    }
+}
+
+/// A key that is none of its table: where fields of that name are, below the table or, if there is none, anywhere.
+pub(super) fn elsewhere(path: &[String], message: &str) -> Option<String> {
+    let (key, table) = path.split_last().filter(|_| message.starts_with("unknown field"))?;
+    let table: Vec<&str> = table.iter().map(String::as_str).filter(|step| step.parse::<usize>().is_err()).collect();
+    let schema = serde_json::to_value(schemars::schema_for!(Scenario)).ok()?;
+    let mut places = Vec::new();
+    search(&schema, &schema, &mut Vec::new(), key, &mut places);
+    places.sort_by_key(Vec::len);
+    let below: Vec<_> = places.iter().filter(|place| place.starts_with(&table)).collect();
+    let chosen = if below.is_empty() { places.iter().collect() } else { below };
+    let names: Vec<_> = chosen.iter().map(|place| format!("`{}`", place.join("."))).collect();
+    let last = names.len().min(4);
+    (last > 0).then(|| format!("`{key}` is a field of {}", names[..last].join(", ")))
+}
+
+/// Every table of the schema with a field of this name, by the names on the way to it.
+fn search<'s>(root: &'s Value, part: &'s Value, way: &mut Vec<&'s str>, key: &str, found: &mut Vec<Vec<&'s str>>) {
+    if way.len() > DEEPEST {
+        return;
+    }
+    if let Some(name) = part["$ref"].as_str() {
+        let target = name.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
+        target.into_iter().for_each(|target| search(root, target, way, key, found));
+    }
+    for (name, field) in part["properties"].as_object().into_iter().flatten() {
+        if name == key && !way.is_empty() && !found.contains(way) {
+            found.push(way.clone());
+        }
+        way.push(name);
+        search(root, field, way, key, found);
+        way.pop();
+    }
+    for choice in ["anyOf", "oneOf", "allOf"] {
+        part[choice].as_array().into_iter().flatten().for_each(|inner| search(root, inner, way, key, found));
+    }
+    if part["items"].is_object() {
+        search(root, &part["items"], way, key, found);
+    }
+}
