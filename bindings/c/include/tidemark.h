@@ -547,7 +547,33 @@ enum tidemark_status tidemark_drb_add(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT;
 
 /**
- * Releases a DRB. Its counters as they were last are written to `counters`, which may be null.
+ * A DRB that is set up carries these QoS flows from now on, besides those that it carries already, and is marked by the rule of the
+ * policy that the first of them decides on. Its counters stay, and so do its TCP connections and what their senders were
+ * told of marks, which after `tidemark_drb_remove` and `tidemark_drb_add` would seem to them to go backwards. What stands in
+ * the DU stays as well, unless `sn_bits` or the rule's `profile_capacity` is another: then it is forgotten as by
+ * `tidemark_ue_handover`, and everything that PDCP sends again, or still has under way, is to be announced. Memory is allocated
+ * and freed here.
+ *
+ * Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, NO_DRB; BAD_CONFIG for another
+ * `sn_bits` than 12 and 18. Nothing has changed then.
+ *
+ * # Safety
+ * `instance` is null or lives, `flows` is null or valid for `flow_count` flows, `policy` is null or was not freed.
+ */
+enum tidemark_status tidemark_drb_reconfigure(const struct tidemark_instance *instance,
+                                              struct tidemark_ue ue,
+                                              uint64_t now_ns,
+                                              uint8_t drb,
+                                              uint8_t sn_bits,
+                                              const struct tidemark_qos_flow *flows,
+                                              size_t flow_count,
+                                              const struct tidemark_policy *policy)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * Releases a DRB. Its counters as they were last are written to `counters`, which may be null. Its TCP connections and what their
+ * senders were told of marks go to another DRB of the UE, if there is one. For another law or SN length there is
+ * `tidemark_drb_reconfigure`.
  *
  * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
  *

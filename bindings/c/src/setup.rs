@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 
 use tidemark_core::{Instant, Stream};
 use tidemark_marker::path::{DrbId, SetupError};
-use tidemark_marker::{Policy, SnLength};
+use tidemark_marker::{MarkerConfig, Policy, SnLength};
 
 use crate::instance::Instance;
 use crate::status::{Status, guard};
@@ -217,31 +217,97 @@ pub unsafe extern "C" fn tidemark_drb_add(
         let (Some(instance), Some(policy), false) = (instance, policy, flows.is_null()) else {
             return Err(Status::NullPointer);
         };
+        // SAFETY: not null, so valid for so many flows by contract.
+        let bearer = unsafe { Bearer::new(sn_bits, flows, flow_count, policy) }?;
+        // A UE has at most 32 DRBs, an instance at most 2^20 UEs: every DRB draws from a stream of its own.
+        let stream = Stream::new(instance.seed, (ue.bits as u32) << 6 | u32::from(drb & 63), "mark");
+        let mut inside = instance.enter(ue)?;
+        let added = inside.ue()?.add_drb(DrbId(drb), &bearer.qfis, bearer.marker, bearer.sn_length, stream);
+        added.map_err(refusal)
+    })
+}
+
+/// A DRB that is set up carries these QoS flows from now on, besides those that it carries already, and is marked by the rule of the
+/// policy that the first of them decides on. Its counters stay, and so do its TCP connections and what their senders were
+/// told of marks, which after `tidemark_drb_remove` and `tidemark_drb_add` would seem to them to go backwards. What stands in
+/// the DU stays as well, unless `sn_bits` or the rule's `profile_capacity` is another: then it is forgotten as by
+/// `tidemark_ue_handover`, and everything that PDCP sends again, or still has under way, is to be announced. Memory is allocated
+/// and freed here.
+///
+/// Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, NO_DRB; BAD_CONFIG for another
+/// `sn_bits` than 12 and 18. Nothing has changed then.
+///
+/// # Safety
+/// `instance` is null or lives, `flows` is null or valid for `flow_count` flows, `policy` is null or was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_drb_reconfigure(
+    instance: *const Instance,
+    ue: UeId,
+    now_ns: u64,
+    drb: u8,
+    sn_bits: u8,
+    flows: *const QosFlow,
+    flow_count: usize,
+    policy: *const CompiledPolicy,
+) -> Status {
+    guard(|| {
+        // SAFETY: null or alive by contract.
+        let (instance, policy) = unsafe { (instance.as_ref(), policy.as_ref()) };
+        let (Some(instance), Some(policy), false) = (instance, policy, flows.is_null()) else {
+            return Err(Status::NullPointer);
+        };
+        // SAFETY: not null, so valid for so many flows by contract.
+        let bearer = unsafe { Bearer::new(sn_bits, flows, flow_count, policy) }?;
+        let (mut inside, now) = (instance.enter(ue)?, Instant::from_nanos(now_ns));
+        let done = inside.ue()?.reconfigure_drb(now, DrbId(drb), &bearer.qfis, bearer.marker, bearer.sn_length);
+        done.map_err(refusal)
+    })
+}
+
+/// What a DRB is to be like.
+struct Bearer<'a> {
+    sn_length: SnLength,
+    qfis: Vec<u8>,
+    marker: &'a MarkerConfig,
+}
+
+impl<'a> Bearer<'a> {
+    /// # Safety
+    /// `flows` is valid for `flow_count` flows.
+    unsafe fn new(
+        sn_bits: u8,
+        flows: *const QosFlow,
+        flow_count: usize,
+        policy: &'a CompiledPolicy,
+    ) -> Result<Self, Status> {
         if !(1..=64).contains(&flow_count) {
             return Err(Status::BadLength);
         }
-        // SAFETY: not null, so valid for so many flows by contract.
+        // SAFETY: valid for so many flows by contract.
         let flows = unsafe { std::slice::from_raw_parts(flows, flow_count) };
         let sn_length = match sn_bits {
             12 => SnLength::Bits12,
             18 => SnLength::Bits18,
             _ => return Err(Status::BadConfig),
         };
-        let marker = policy.0.marker(flows[0].qfi, flows[0].five_qi);
-        let qfis: Vec<u8> = flows.iter().map(|flow| flow.qfi).collect();
-        // A UE has at most 32 DRBs, an instance at most 2^20 UEs: every DRB draws from a stream of its own.
-        let stream = Stream::new(instance.seed, (ue.bits as u32) << 6 | u32::from(drb & 63), "mark");
-        let added = instance.enter(ue)?.ue()?.add_drb(DrbId(drb), &qfis, marker, sn_length, stream);
-        added.map_err(|error| match error {
-            SetupError::Drb => Status::BadDrb,
-            SetupError::Qfi => Status::BadQfi,
-            SetupError::Exists => Status::DrbExists,
-            SetupError::Config(_) => Status::BadConfig,
-        })
-    })
+        let qfis = flows.iter().map(|flow| flow.qfi).collect();
+        Ok(Self { sn_length, qfis, marker: policy.0.marker(flows[0].qfi, flows[0].five_qi) })
+    }
 }
 
-/// Releases a DRB. Its counters as they were last are written to `counters`, which may be null.
+fn refusal(error: SetupError) -> Status {
+    match error {
+        SetupError::Drb => Status::BadDrb,
+        SetupError::Qfi => Status::BadQfi,
+        SetupError::Exists => Status::DrbExists,
+        SetupError::NotSetUp => Status::NoDrb,
+        SetupError::Config(_) => Status::BadConfig,
+    }
+}
+
+/// Releases a DRB. Its counters as they were last are written to `counters`, which may be null. Its TCP connections and what their
+/// senders were told of marks go to another DRB of the UE, if there is one. For another law or SN length there is
+/// `tidemark_drb_reconfigure`.
 ///
 /// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
 ///

@@ -136,6 +136,17 @@ static void set_up_and_release(void)
   IS(OK, tidemark_drb_add(instance, ue, 1, 18, flows, 2, policy));
   IS(DRB_EXISTS, tidemark_drb_add(instance, ue, 1, 12, flows, 2, policy));
   IS(OK, tidemark_drb_add(instance, ue, 32, 12, flows + 1, 1, policy));
+
+  IS(OK, tidemark_drb_reconfigure(instance, ue, 4, 1, 12, flows, 1, policy));
+  IS(BAD_DRB, tidemark_drb_reconfigure(instance, ue, 4, 0, 18, flows, 1, policy));
+  IS(NO_DRB, tidemark_drb_reconfigure(instance, ue, 4, 2, 18, flows, 1, policy));
+  IS(BAD_CONFIG, tidemark_drb_reconfigure(instance, ue, 4, 1, 17, flows, 1, policy));
+  IS(BAD_LENGTH, tidemark_drb_reconfigure(instance, ue, 4, 1, 18, flows, 0, policy));
+  IS(BAD_QFI, tidemark_drb_reconfigure(instance, ue, 4, 1, 18, &wrong, 1, policy));
+  IS(NO_UE, tidemark_drb_reconfigure(instance, none, 4, 1, 18, flows, 1, policy));
+  IS(NULL_POINTER, tidemark_drb_reconfigure(NULL, ue, 4, 1, 18, flows, 1, policy));
+  IS(NULL_POINTER, tidemark_drb_reconfigure(instance, ue, 4, 1, 18, NULL, 1, policy));
+  IS(NULL_POINTER, tidemark_drb_reconfigure(instance, ue, 4, 1, 18, flows, 1, NULL));
   /* DRBs outlive the policy that they were set up by. */
   tidemark_policy_free(policy);
 

@@ -6,7 +6,6 @@ use tidemark_marker::MarkerConfig;
 use crate::cell::Cell;
 use crate::channel::{Channel, ChannelConfig};
 use crate::config::ConfigError;
-use crate::drb::new_marker;
 use crate::output::UeId;
 
 /// How long a UE is silent while it moves to another cell: a little below 3GPP's mean of 49.5 ms for a handover without
@@ -37,18 +36,14 @@ impl<P: Inspect> Cell<P> {
         }
     }
 
-    /// The UE's default bearer is marked by another law, or with other thresholds. It starts anew: what stands in the queue
-    /// is announced to it, what it knew of flows is not.
+    /// The UE's default bearer is marked by another law, or with other thresholds. What is known of flows and of the queue stays.
     ///
     /// # Errors
     /// A field that cannot be used.
     pub fn set_marker(&mut self, now: Instant, id: UeId, config: &MarkerConfig) -> Result<(), ConfigError> {
         let Some(ue) = self.ues.get(id.0 as usize) else { return Ok(()) };
         let drb = &mut self.drbs[ue.drbs.start as usize];
-        let marker = new_marker(config, drb.sn_length, (id.0, 0), self.seed)?;
-        drb.set_marker(now, marker);
-        drb.marker_config = config.clone();
-        Ok(())
+        drb.reconfigure(now, config)
     }
 
     /// Nothing is sent to or by the UE for this long: it has no coverage. Its packets wait.

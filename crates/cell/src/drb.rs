@@ -130,6 +130,16 @@ impl<P: Inspect> Drb<P> {
         sn
     }
 
+    /// Its marker goes on with another configuration.
+    pub(crate) fn reconfigure(&mut self, now: Instant, config: &MarkerConfig) -> Result<(), ConfigError> {
+        self.marker.reconfigure(now, config, self.sn_length).map_err(wrong_marker)?;
+        if config.profile_capacity != self.marker_config.profile_capacity {
+            self.announce(now);
+        }
+        self.marker_config = config.clone();
+        Ok(())
+    }
+
     /// Another marker takes over; what stands in the queue is announced to it.
     pub(crate) fn set_marker(&mut self, now: Instant, marker: DrbMarker) {
         self.past_marks += std::mem::replace(&mut self.marker, marker).counters().marks();
@@ -198,6 +208,9 @@ pub(crate) fn new_marker(
     seed: u64,
 ) -> Result<DrbMarker, ConfigError> {
     let stream = Stream::new(seed, ue | (index as u32) << 24, "mark");
-    DrbMarker::new(config, sn_length, stream)
-        .map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))
+    DrbMarker::new(config, sn_length, stream).map_err(wrong_marker)
+}
+
+fn wrong_marker(error: tidemark_marker::ConfigError) -> ConfigError {
+    ConfigError::new(&format!("marker.{}", error.field), error.problem)
 }

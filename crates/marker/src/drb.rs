@@ -325,6 +325,29 @@ impl DrbMarker {
         self.blind = 0;
     }
 
+    /// Another configuration from now on. The flows and what their senders were told are kept, as are the counters and, but for another
+    /// `tau_c`, what was measured. What stands is kept as well, unless the length of the SNs or `profile_capacity` changes: then it is
+    /// forgotten as at a handover, and what PDCP sends again, or still has under way, is to be announced.
+    ///
+    /// # Errors
+    /// Names the first field of the configuration that cannot work; nothing has changed then.
+    pub fn reconfigure(&mut self, now: Instant, config: &MarkerConfig, sn_length: SnLength) -> Result<(), ConfigError> {
+        config.validate()?;
+        self.law = Law::new(&config.law);
+        (self.short_circuit, self.poll_after) = (config.short_circuit, config.poll_after);
+        self.flows.resize(config.flow_capacity);
+        if config.tau_c != self.estimator.window() {
+            self.estimator = EgressEstimator::new(config.tau_c);
+        }
+        if !self.profile.is_like(config.profile_capacity, sn_length) {
+            let anomalies = self.profile.anomalies;
+            self.profile = ProfileTable::new(config.profile_capacity, sn_length);
+            self.profile.anomalies = anomalies;
+            self.handle_handover(now);
+        }
+        Ok(())
+    }
+
     /// Reads a word of every cache line that a downlink packet reads, so that the waits for them pass at the same time.
     #[inline]
     pub(crate) fn warm(&self) {

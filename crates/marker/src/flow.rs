@@ -1,8 +1,10 @@
 //! The flows of a DRB: a table of fixed size that keeps the flows in use through any flood.
 //!
-//! Eight flows share a set. A new flow takes a free place, or that of the flow that was silent longest; flows that
-//! have shown themselves to last are the last to go, and while they are in use they don't go at all. Then the new
-//! flow is not remembered: it is signalled to by its own ECN field, with what can be known without memory.
+//! Eight flows share a set. A new flow takes a free place, or that of the flow that was silent longest. Flows that have shown
+//! themselves to last go after those that have not, and flows whose sender was told of marks go last; while they are in use, the
+//! former for a second and the latter for two minutes after a packet, they don't go at all. Then the new flow is not
+//! remembered: it is signalled to by its own ECN field, with what can be known without memory. A connection whose server
+//! has said that it is over stays for none of these reasons.
 
 use alloc::boxed::Box;
 use core::hint::black_box;
@@ -18,6 +20,10 @@ const WAYS: usize = 8;
 const LASTING: u16 = 8;
 /// A flow is in use if it was seen within this time.
 pub(crate) const IN_USE: Duration = Duration::from_secs(1);
+
+/// A flow whose sender was told of marks stays for so long without a packet: nothing of what it sent is under way any more (maximum
+/// segment lifetime, RFC 9293 section 3.4.2).
+const KEPT_TOLD: Duration = Duration::from_secs(120);
 
 /// What is remembered of one flow. It begins on a cache line, and takes two.
 #[derive(Clone, Copy, Debug)]
@@ -50,13 +56,15 @@ enum Opening {
     Closed,
 }
 
+const _: () = assert!(size_of::<Flow>() == 128);
+
 impl Flow {
     fn new(now: Instant) -> Self {
         Self {
             class: None,
             largest: 0,
             rtt: None,
-            feedback: Feedback::Unknown,
+            feedback: Feedback::UNKNOWN,
             opening: Opening::Unseen,
             packets: 0,
             last_seen: now,
@@ -106,9 +114,28 @@ impl Flow {
         self.opening != Opening::Unseen
     }
 
-    fn is_lasting(&self) -> bool {
-        self.packets >= LASTING
+    /// What the flow would lose with its place, from nothing to what its sender was told.
+    fn worth(&self) -> Worth {
+        if self.feedback.is_over() {
+            Worth::Nothing
+        } else if self.feedback.has_told() {
+            Worth::Told
+        } else if self.packets >= LASTING {
+            Worth::Lasting
+        } else {
+            Worth::Nothing
+        }
     }
+}
+
+/// Why a flow should stay.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Worth {
+    Nothing,
+    /// It has shown that it lasts.
+    Lasting,
+    /// Its sender's feedback would go backwards.
+    Told,
 }
 
 pub(crate) struct FlowTable {
@@ -187,6 +214,29 @@ impl FlowTable {
         Some(&mut set.flows[way])
     }
 
+    /// Keeps the flows of another table as well, where there is room or something of less worth.
+    pub(crate) fn take_over(&mut self, other: &Self) {
+        for worth in [Worth::Told, Worth::Lasting, Worth::Nothing] {
+            let places = other.sets.iter().flat_map(|set| set.ids.iter().zip(&set.flows));
+            let kept = places.filter_map(|(id, flow)| id.map(|id| (id, flow)));
+            for (id, flow) in kept.filter(|(_, flow)| flow.worth() == worth) {
+                let (index, own) = self.place(id);
+                self.sets[index].take_over(id, own, flow);
+            }
+        }
+    }
+
+    /// The same flows in a table of another capacity, with what was counted.
+    pub(crate) fn resize(&mut self, capacity: u32) {
+        let mut resized = Self::new(capacity);
+        if resized.sets.len() != self.sets.len() {
+            resized.take_over(self);
+            resized.sets[0].evicted += self.evicted();
+            resized.sets[0].refused += self.refused();
+            *self = resized;
+        }
+    }
+
     /// Flows that gave way to others.
     pub(crate) fn evicted(&self) -> u64 {
         self.sets.iter().map(|set| set.evicted).sum()
@@ -220,20 +270,44 @@ impl Set {
         if self.ids[own].is_none() { Some(own) } else { self.ids.iter().position(Option::is_none) }
     }
 
+    /// Keeps a flow of another table.
+    fn take_over(&mut self, id: FlowId, own: usize, flow: &Flow) {
+        let way = match self.find(id, own) {
+            Some(way) if self.flows[way].is_opened() => return,
+            Some(way) => Some(way),
+            None => self.vacant(own),
+        };
+        let least = || (0..WAYS).min_by_key(|way| (self.flows[*way].worth(), self.flows[*way].last_seen));
+        let Some(way) = way.or_else(|| least().filter(|way| self.flows[*way].worth() < flow.worth())) else {
+            self.refused += 1;
+            return;
+        };
+        self.evicted += u64::from(self.ids[way].is_some_and(|known| known != id));
+        (self.ids[way], self.flows[way]) = (Some(id), *flow);
+    }
+
     /// The flow that gives way first; `None` if all are in use.
     fn weakest(&self, now: Instant) -> Option<usize> {
-        // Last seen in the future: the clock stepped back, and the flow has not been seen since.
-        let in_use = |flow: &Flow| flow.last_seen <= now && now.since(flow.last_seen) < IN_USE;
-        let may_go = |flow: &Flow| !(flow.is_lasting() && in_use(flow));
+        let may_go = |flow: &Flow| {
+            let stays = match flow.worth() {
+                Worth::Nothing => return true,
+                Worth::Lasting => IN_USE,
+                Worth::Told => KEPT_TOLD,
+            };
+            // Last seen in the future: the clock stepped back, and the flow has not been seen since.
+            flow.last_seen > now || now.since(flow.last_seen) >= stays
+        };
         (0..WAYS)
             .filter(|way| may_go(&self.flows[*way]))
-            .min_by_key(|way| (self.flows[*way].is_lasting(), self.flows[*way].last_seen))
+            .min_by_key(|way| (self.flows[*way].worth(), self.flows[*way].last_seen))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shortcircuit::tests::segment;
+    use tidemark_core::TcpFeedback;
 
     fn ms(millis: u64) -> Instant {
         Instant::from_millis(millis)
@@ -279,6 +353,67 @@ mod tests {
         assert!(table.admit(ms(1), FlowId(9)).is_none());
         assert_eq!(table.refused(), 1);
         assert!(table.admit(ms(1_500), FlowId(9)).is_some());
+    }
+
+    /// A connection that the UE opened, with AccECN agreed on.
+    fn open(table: &mut FlowTable, now: Instant, id: FlowId) {
+        let flow = table.admit(now, id).unwrap();
+        flow.feedback.uplink(&segment(0b111, true, None, 0, 0));
+        flow.feedback.downlink(&segment(0b010, true, Some(1), 0, 0));
+    }
+
+    /// Its next kilobyte is marked and acknowledged; gives the ACE field that leaves.
+    fn tell(flow: &mut Flow, seq: u32) -> u8 {
+        let data = segment(0, false, Some(1), seq, 1_000);
+        flow.feedback.downlink(&data);
+        assert!(flow.feedback.mark(&data));
+        match flow.feedback.uplink(&segment(5, false, Some(seq + 1_000), 1, 0)) {
+            Some(TcpFeedback::AccEcn { ace, .. }) => ace,
+            _ => 5,
+        }
+    }
+
+    #[test]
+    fn a_flow_whose_sender_was_told_of_marks_goes_last() {
+        let mut table = FlowTable::new(8);
+        let told = FlowId(1_000);
+        open(&mut table, ms(0), told);
+        assert_eq!(tell(table.get(told).unwrap(), 1), 6);
+        // It is silent for two minutes, in which flows that last come and go.
+        for round in 0..60 {
+            for id in 0..16 {
+                let now = ms(1_900 + 2_000 * u64::from(round));
+                let Some(flow) = table.admit(now, FlowId(16 * round + id)) else { continue };
+                (0..LASTING).for_each(|_| flow.downlink(now, Some(Class::L4s), 1_500));
+            }
+        }
+        assert!(table.evicted() > 100);
+        assert_eq!(tell(table.get(told).expect("it is kept"), 1_001), 7, "its counter goes on from where it was");
+        // Its server says that it is over.
+        let mut fin = segment(0, false, Some(1), 2_001, 0);
+        fin.flags.fin = true;
+        table.get(told).unwrap().feedback.downlink(&fin);
+        table.admit(ms(120_000), FlowId(5_000)).unwrap();
+        assert!(table.get(told).is_none(), "nothing is lost with it");
+    }
+
+    #[test]
+    fn a_table_of_another_size_has_the_same_flows() {
+        let mut table = FlowTable::new(64);
+        for id in 0..40 {
+            let flow = table.admit(ms(0), FlowId(id)).unwrap();
+            (0..LASTING).for_each(|_| flow.downlink(ms(0), Some(Class::L4s), 1_500));
+        }
+        open(&mut table, ms(0), FlowId(1_000));
+        tell(table.get(FlowId(1_000)).unwrap(), 1);
+        let evicted = table.evicted();
+        for (capacity, room) in [(128, 41), (8, 8)] {
+            table.resize(capacity);
+            assert_eq!(table.sets.len() * WAYS, capacity as usize);
+            assert_eq!((0..=1_000).filter(|id| table.get(FlowId(*id)).is_some()).count(), room);
+        }
+        assert_eq!(tell(table.get(FlowId(1_000)).expect("the last to go"), 1_001), 7);
+        assert!(table.evicted() + table.refused() > evicted);
     }
 
     #[test]

@@ -79,9 +79,13 @@ pub(crate) struct ProfileTable {
     pub(crate) anomalies: Anomalies,
 }
 
+fn slots(capacity: u32, sn_length: SnLength) -> usize {
+    capacity.min(sn_length.modulus()) as usize
+}
+
 impl ProfileTable {
     pub(crate) fn new(capacity: u32, sn_length: SnLength) -> Self {
-        let slots = capacity.min(sn_length.modulus()) as usize;
+        let slots = slots(capacity, sn_length);
         Self {
             sn_length,
             sizes: alloc::vec![0; slots].into_boxed_slice(),
@@ -97,6 +101,11 @@ impl ProfileTable {
             started: false,
             anomalies: Anomalies::default(),
         }
+    }
+
+    /// True if [`new`](Self::new) would make the same table.
+    pub(crate) fn is_like(&self, capacity: u32, sn_length: SnLength) -> bool {
+        self.sn_length == sn_length && self.sizes.len() == slots(capacity, sn_length)
     }
 
     /// Reads what a report will need.

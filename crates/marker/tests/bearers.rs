@@ -54,8 +54,13 @@ impl Phone {
 
     /// The UE opens a connection with AccECN; every segment of the opening is Not-ECT.
     fn open(&mut self) {
-        self.up(&view(0b111, true, None, 500, 0, None));
-        self.down(Ecn::NotEct, &view(0b010, true, Some(501), 999, 0, None));
+        self.open_at(500);
+    }
+
+    /// The same with this sequence number in the SYN.
+    fn open_at(&mut self, isn: u32) {
+        self.up(&view(0b111, true, None, isn, 0, None));
+        self.down(Ecn::NotEct, &view(0b010, true, Some(isn + 1), 999, 0, None));
         self.up(&view(0b010, false, Some(1_000), 501, 0, None));
         // A request, and the server's acknowledgement of it.
         self.up(&view(5, false, Some(1_000), 501, 300, None));
@@ -112,13 +117,13 @@ fn a_connection_that_opens_anew_from_the_same_port_is_learnt_anew() {
     phone.down(Ecn::Ect1, &data(0));
     phone.up(&ack(0));
     // Without ECN now: its packets would be marked themselves, if they had an ECN field that allows it.
-    phone.up(&view(0, true, None, 500, 0, None));
-    phone.down(Ecn::NotEct, &view(0, true, Some(501), 999, 0, None));
-    phone.up(&view(0, false, Some(1_000), 501, 0, None));
+    phone.up(&view(0, true, None, 70_000, 0, None));
+    phone.down(Ecn::NotEct, &view(0, true, Some(70_001), 999, 0, None));
+    phone.up(&view(0, false, Some(1_000), 70_001, 0, None));
     assert_eq!(phone.up(&ack(0)).flags.ace(), 5);
     assert_eq!(phone.down(Ecn::Ect1, &data(0)), Verdict::Mark);
     // With AccECN again.
-    phone.open();
+    phone.open_at(90_000);
     assert_eq!(phone.down(Ecn::Ect1, &data(0)), Verdict::Pass);
     assert_eq!(phone.up(&ack(0)).flags.ace(), 6);
 }
@@ -146,4 +151,18 @@ fn what_was_told_stays_told_when_a_qos_flow_moves_to_another_bearer() {
     let mut own = ack(2);
     own.flags = own.flags.with_ace(6);
     assert_eq!(phone.up(&own).flags.ace(), 7, "the client counts the mark on the packet itself");
+}
+
+#[test]
+fn what_was_told_stays_told_when_the_bearer_of_the_connection_is_released_first() {
+    let mut phone = Phone::new();
+    phone.open();
+    phone.down(Ecn::Ect1, &data(0));
+    assert_eq!(phone.up(&ack(0)).flags.ace(), 6);
+    // Acknowledgements come between the release and the mapping of the QoS flow, and before it ever sent again.
+    assert!(phone.ue.remove_drb(L4S).is_some());
+    assert_eq!(phone.up(&ack(0)).flags.ace(), 6);
+    assert!(phone.ue.map_qfi(L4S.0, DEFAULT));
+    assert_eq!(phone.down(Ecn::Ect1, &data(1)), Verdict::Mark);
+    assert_eq!(phone.up(&ack(1)).flags.ace(), 6);
 }

@@ -31,6 +31,9 @@ pub enum SetupError {
     /// The DRB exists.
     #[error("drb: is set up already")]
     Exists,
+    /// There is no such DRB to change.
+    #[error("drb: is not set up")]
+    NotSetUp,
     /// A field of the marker's configuration cannot work.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -125,21 +128,51 @@ impl Ue {
         Ok(())
     }
 
-    /// Releases a DRB, and gives its counters as they were last. `None` for one that is not set up.
+    /// A DRB that is set up is marked by another configuration from now on, and carries these QoS flows too. Its flows and what their
+    /// senders were told stay, which they would not if it were removed and added; see [`DrbMarker::reconfigure`] for what else
+    /// stays. Memory is allocated and freed here.
+    ///
+    /// # Errors
+    /// As [`SetupError`] lists; nothing has changed then.
+    pub fn reconfigure_drb(
+        &mut self,
+        now: Instant,
+        drb: DrbId,
+        qfis: &[u8],
+        config: &MarkerConfig,
+        sn_length: SnLength,
+    ) -> Result<(), SetupError> {
+        let index = index(drb).ok_or(SetupError::Drb)?;
+        if qfis.iter().any(|qfi| usize::from(*qfi) >= QFIS) {
+            return Err(SetupError::Qfi);
+        }
+        self.at(index).ok_or(SetupError::NotSetUp)?.reconfigure(now, config, sn_length)?;
+        for qfi in qfis {
+            self.map_qfi(*qfi, drb);
+        }
+        Ok(())
+    }
+
+    /// Releases a DRB, and gives its counters as they were last. `None` for one that is not set up. Its flows and what their senders were
+    /// told go to another DRB of the UE, if there is one.
     pub fn remove_drb(&mut self, drb: DrbId) -> Option<Counters> {
         let index = index(drb)?;
-        if index == usize::from(self.first_index) {
+        let removed = if index == usize::from(self.first_index) {
             (self.first_index, self.first_qfis) = (NONE, 0);
-            return self.first.take().map(|marker| marker.counters());
-        }
-        let others = self.others.as_mut()?;
-        let marker = others.drbs[index].take()?;
-        for carrier in &mut others.carriers {
-            if *carrier == index as u8 {
-                *carrier = NONE;
+            self.first.take()?
+        } else {
+            let others = self.others.as_mut()?;
+            for carrier in &mut others.carriers {
+                if *carrier == index as u8 {
+                    *carrier = NONE;
+                }
             }
+            *others.drbs[index].take()?
+        };
+        if let Some(heir) = self.markers().next() {
+            heir.flows.take_over(&removed.flows);
         }
-        Some(marker.counters())
+        Some(removed.counters())
     }
 
     /// A QoS flow is mapped to this DRB from now on. False for a QFI or a DRB that does not exist.
@@ -337,6 +370,14 @@ impl Ue {
         if let (Some(kept), Some(marker)) = (kept, marker) {
             marker.adopt(now, kept);
         }
+    }
+
+    /// The marker of the DRB with this index.
+    fn at(&mut self, index: usize) -> Option<&mut DrbMarker> {
+        if index == usize::from(self.first_index) {
+            return self.first.as_mut();
+        }
+        self.others.as_mut()?.drbs[index].as_deref_mut()
     }
 
     fn markers(&mut self) -> impl Iterator<Item = &mut DrbMarker> {

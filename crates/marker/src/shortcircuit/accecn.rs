@@ -27,10 +27,10 @@ pub(crate) struct AccEcn {
     /// The acknowledgement number whose pure ACK carries the SYN/ACK's ECN field and no counter.
     handshake_ack: Option<u32>,
     /// Highest acknowledgement number passed upwards.
-    ack: Option<u32>,
+    ack: u32,
     /// Largest payload seen downwards, and the end of what was sent.
     segment: u32,
-    sent: Option<u32>,
+    sent: u32,
     /// Marks that no acknowledgement has carried yet.
     pending_packets: u16,
     pending_bytes: u32,
@@ -84,12 +84,13 @@ fn seen(counter: u32) -> Option<u32> {
 }
 
 impl AccEcn {
-    pub(crate) fn new(handshake_ack: Option<u32>) -> Self {
+    /// A connection whose server's data begins with the sequence number `start`. With `is_clients` the client opened it.
+    pub(crate) fn new(start: u32, is_clients: bool) -> Self {
         Self {
-            handshake_ack,
-            ack: handshake_ack,
+            handshake_ack: is_clients.then_some(start),
+            ack: start,
             segment: 1,
-            sent: handshake_ack,
+            sent: start,
             pending_packets: 0,
             pending_bytes: 0,
             due_bytes: 0,
@@ -102,12 +103,17 @@ impl AccEcn {
         }
     }
 
+    /// True if something is added to what the client counts.
+    pub(crate) fn has_told(&self) -> bool {
+        self.added_packets != 0 || self.added_ce != 0
+    }
+
     #[inline]
     pub(crate) fn downlink(&mut self, tcp: &TcpView) {
         self.segment = self.segment.max(tcp.payload);
         let end = tcp.seq.wrapping_add(tcp.payload);
-        if self.sent.is_none_or(|sent| end.wrapping_sub(sent) as i32 > 0) {
-            self.sent = Some(end);
+        if end.wrapping_sub(self.sent) as i32 > 0 {
+            self.sent = end;
         }
     }
 
@@ -123,13 +129,13 @@ impl AccEcn {
             return None;
         }
         let ace = tcp.flags.ace();
-        let advance = self.ack.map_or(0, |ack| tcp.ack.wrapping_sub(ack) as i32);
+        let advance = tcp.ack.wrapping_sub(self.ack) as i32;
         let counted = ace.wrapping_sub(self.client_ace) & 7;
         if advance < 0 || (advance == 0 && self.is_overtaken(tcp, counted)) {
             let fields = tcp.accecn.map(|fields| self.client.repeat(fields));
             return self.rewrite(tcp, self.client_ace, fields);
         }
-        self.ack = Some(tcp.ack);
+        self.ack = tcp.ack;
         self.client_ace = ace;
         // Mostly there are none, and a division is the dearest thing here.
         if self.pending_packets > 0 {
@@ -147,7 +153,7 @@ impl AccEcn {
     /// Forgets marks beyond those that the acknowledgements of what is under way can be about.
     #[inline]
     fn let_go(&mut self, ack: u32) {
-        let flight = self.sent.map_or(0, |sent| sent.wrapping_sub(ack).cast_signed().max(0).cast_unsigned());
+        let flight = self.sent.wrapping_sub(ack).cast_signed().max(0).cast_unsigned();
         if self.pending_packets > 0 {
             let packets = flight.div_ceil(self.segment).min(u32::from(u16::MAX)) as u16;
             self.pending_packets = self.pending_packets.min(packets);

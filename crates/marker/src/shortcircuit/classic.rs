@@ -20,6 +20,10 @@ impl ClassicEcn {
         self.echo = true;
     }
 
+    pub(crate) fn has_told(&self) -> bool {
+        self.echo
+    }
+
     pub(crate) fn uplink(&self, tcp: &TcpView) -> Option<TcpFeedback> {
         (self.echo && !tcp.flags.ece).then_some(TcpFeedback::Classic { ece: true })
     }

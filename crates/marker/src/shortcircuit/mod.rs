@@ -7,38 +7,65 @@
 mod accecn;
 mod classic;
 
-use tidemark_core::{TcpFeedback, TcpView};
+use tidemark_core::{TcpFeedback, TcpFlags, TcpView};
 
 use accecn::AccEcn;
 use classic::ClassicEcn;
 
 /// What two ends agreed on, and the books of a flow that takes part.
+///
+/// The books of a connection that goes on are never thrown away for a SYN alone, which may be late or somebody else's: the answer to
+/// it, from the other side, is what begins a connection (RFC 5961 section 4 has hosts keep theirs, too).
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Feedback {
-    /// No handshake was seen.
-    Unknown,
-    /// A SYN asked for AccECN (RFC 9768 section 3.1.1).
-    AccEcnAsked,
-    /// A SYN asked for classic ECN (RFC 3168 section 6.1.1).
-    ClassicAsked,
-    /// Neither.
-    Off,
+pub(crate) struct Feedback {
+    agreed: Agreed,
+    /// What the last SYN asked for, until it is answered.
+    asked: Option<Asked>,
+    /// The last SYN's sequence number.
+    isn: u32,
+    /// The server has nothing more to send.
+    is_over: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Agreed {
+    /// On nothing, or no handshake was seen.
+    Nothing,
     AccEcn(AccEcn),
     Classic(ClassicEcn),
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    mode: Mode,
+    is_downlink: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Mode {
+    None,
+    /// RFC 3168 section 6.1.1.
+    Classic,
+    /// RFC 9768 section 3.1.1.
+    AccEcn,
+}
+
 impl Feedback {
+    /// No handshake was seen.
+    pub(crate) const UNKNOWN: Self = Self { agreed: Agreed::Nothing, asked: None, isn: 0, is_over: false };
+
     /// A segment passes downwards.
     #[inline]
     pub(crate) fn downlink(&mut self, tcp: &TcpView) {
         if tcp.flags.syn {
-            self.negotiate(tcp.flags.ack, tcp.flags.ace(), Some(tcp.seq.wrapping_add(1)));
+            self.negotiate(tcp.flags, tcp.seq, tcp.ack, true);
             return;
         }
-        match self {
-            Self::AccEcn(books) => books.downlink(tcp),
-            Self::Classic(books) => books.downlink(tcp),
-            _ => {}
+        self.is_over |= tcp.flags.fin | tcp.flags.rst;
+        match &mut self.agreed {
+            Agreed::AccEcn(books) => books.downlink(tcp),
+            Agreed::Classic(books) => books.downlink(tcp),
+            Agreed::Nothing => {}
         }
     }
 
@@ -49,10 +76,10 @@ impl Feedback {
         if tcp.flags.syn || tcp.flags.rst {
             return false;
         }
-        match self {
-            Self::AccEcn(books) => books.mark(tcp),
-            Self::Classic(books) => books.mark(),
-            _ => return false,
+        match &mut self.agreed {
+            Agreed::AccEcn(books) => books.mark(tcp),
+            Agreed::Classic(books) => books.mark(),
+            Agreed::Nothing => return false,
         }
         true
     }
@@ -61,37 +88,61 @@ impl Feedback {
     #[inline]
     pub(crate) fn uplink(&mut self, tcp: &TcpView) -> Option<TcpFeedback> {
         if tcp.flags.syn {
-            self.negotiate(tcp.flags.ack, tcp.flags.ace(), None);
+            self.negotiate(tcp.flags, tcp.seq, tcp.ack, false);
             return None;
         }
         if tcp.flags.rst || !tcp.flags.ack {
             return None;
         }
-        match self {
-            Self::AccEcn(books) => books.uplink(tcp),
-            Self::Classic(books) => books.uplink(tcp),
-            _ => None,
+        match &mut self.agreed {
+            Agreed::AccEcn(books) => books.uplink(tcp),
+            Agreed::Classic(books) => books.uplink(tcp),
+            Agreed::Nothing => None,
         }
     }
 
-    /// RFC 9768 table 2, and RFC 3168 where AccECN was not asked for. The client's first acknowledgement repeats the SYN/ACK's ECN
-    /// field in place of a counter; if the client is the UE, it acknowledges `handshake_ack`.
-    fn negotiate(&mut self, is_answer: bool, code: u8, handshake_ack: Option<u32>) {
-        if !is_answer {
-            *self = match code {
-                0b000 => Self::Off,
-                0b011 => Self::ClassicAsked,
+    /// The connection's sender has nothing more to send, and no use for feedback.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// True if the sender was told other feedback than the client's own: without the books it would go back.
+    pub(crate) fn has_told(&self) -> bool {
+        match &self.agreed {
+            Agreed::AccEcn(books) => books.has_told(),
+            Agreed::Classic(books) => books.has_told(),
+            Agreed::Nothing => false,
+        }
+    }
+
+    /// RFC 9768 table 2, and RFC 3168 where AccECN was not asked for.
+    fn negotiate(&mut self, flags: TcpFlags, seq: u32, ack: u32, is_downlink: bool) {
+        let code = flags.ace();
+        if !flags.ack {
+            let goes_on = !matches!(self.agreed, Agreed::Nothing);
+            if goes_on && self.asked.is_none() && self.isn == seq {
+                return; // The SYN of this very connection, late.
+            }
+            let mode = match code {
+                0b000 => Mode::None,
+                0b011 => Mode::Classic,
                 // Every other combination is to be taken for AccECN by the server, whatever it may come to mean.
-                _ => Self::AccEcnAsked,
+                _ => Mode::AccEcn,
             };
+            (self.asked, self.isn) = (Some(Asked { mode, is_downlink }), seq);
             return;
         }
-        *self = match (*self, code) {
-            (Self::AccEcnAsked, 0b010..=0b110) => Self::AccEcn(AccEcn::new(handshake_ack)),
-            (Self::AccEcnAsked | Self::ClassicAsked, 0b001) => Self::Classic(ClassicEcn::default()),
-            // A SYN/ACK again: the connection goes on as it was agreed.
-            (agreed @ (Self::AccEcn(_) | Self::Classic(_)), _) => agreed,
-            _ => Self::Off,
+        // It acknowledges the SYN, and the data that came with it (RFC 7413).
+        let answers = ack.wrapping_sub(self.isn.wrapping_add(1)) <= u32::from(u16::MAX);
+        let Some(asked) = self.asked.filter(|asked| answers && asked.is_downlink != is_downlink) else { return };
+        // A client's first acknowledgement repeats the SYN/ACK's ECN field in place of a counter; what answers a server's SYN
+        // is followed by counters.
+        let start = if is_downlink { seq.wrapping_add(1) } else { ack };
+        (self.asked, self.is_over) = (None, false);
+        self.agreed = match (asked.mode, code) {
+            (Mode::AccEcn, 0b010..=0b110) => Agreed::AccEcn(AccEcn::new(start, is_downlink)),
+            (Mode::AccEcn | Mode::Classic, 0b001) => Agreed::Classic(ClassicEcn::default()),
+            _ => Agreed::Nothing,
         };
     }
 }
@@ -99,7 +150,7 @@ impl Feedback {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use tidemark_core::{TcpFeedback, TcpFlags};
+    use tidemark_core::packet::AccEcnCounters;
 
     pub(crate) fn segment(ace: u8, syn: bool, ack: Option<u32>, seq: u32, payload: u32) -> TcpView {
         let flags = TcpFlags { syn, ack: ack.is_some(), ..TcpFlags::default() }.with_ace(ace);
@@ -108,7 +159,7 @@ pub(crate) mod tests {
 
     /// A connection that a UE opened with this SYN and the server answered with this SYN/ACK.
     pub(crate) fn opened(syn: u8, syn_ack: u8) -> Feedback {
-        let mut feedback = Feedback::Unknown;
+        let mut feedback = Feedback::UNKNOWN;
         assert!(feedback.uplink(&segment(syn, true, None, 100, 0)).is_none());
         feedback.downlink(&segment(syn_ack, true, Some(101), 999, 0));
         feedback
@@ -119,18 +170,18 @@ pub(crate) mod tests {
         for (syn_ack, acc_ecn) in
             [(0b010, true), (0b011, true), (0b100, true), (0b110, true), (0b101, true), (0b001, false), (0b000, false)]
         {
-            assert_eq!(matches!(opened(0b111, syn_ack), Feedback::AccEcn(_)), acc_ecn, "{syn_ack:03b}");
+            assert_eq!(matches!(opened(0b111, syn_ack).agreed, Agreed::AccEcn(_)), acc_ecn, "{syn_ack:03b}");
         }
-        assert!(matches!(opened(0b111, 0b001), Feedback::Classic(_)));
-        assert!(matches!(opened(0b111, 0b111), Feedback::Off));
-        assert!(matches!(opened(0b011, 0b001), Feedback::Classic(_)));
-        assert!(matches!(opened(0b011, 0b000), Feedback::Off));
-        assert!(matches!(opened(0b000, 0b000), Feedback::Off));
+        assert!(matches!(opened(0b111, 0b001).agreed, Agreed::Classic(_)));
+        assert!(matches!(opened(0b111, 0b111).agreed, Agreed::Nothing));
+        assert!(matches!(opened(0b011, 0b001).agreed, Agreed::Classic(_)));
+        assert!(matches!(opened(0b011, 0b000).agreed, Agreed::Nothing));
+        assert!(matches!(opened(0b000, 0b000).agreed, Agreed::Nothing));
     }
 
     #[test]
     fn a_connection_that_began_elsewhere_is_marked_on_its_packets() {
-        let mut feedback = Feedback::Unknown;
+        let mut feedback = Feedback::UNKNOWN;
         assert!(!feedback.mark(&segment(0, false, Some(1), 1000, 1448)));
         assert!(feedback.uplink(&segment(5, false, Some(2448), 1, 0)).is_none());
     }
@@ -165,5 +216,78 @@ pub(crate) mod tests {
         assert_eq!(feedback.uplink(&echo), None);
         assert!(feedback.mark(&segment(0, false, Some(101), 3896, 1448)));
         assert_eq!(feedback.uplink(&ack), Some(TcpFeedback::Classic { ece: true }));
+    }
+
+    /// Connections of both kinds of which the sender was told a mark, the acknowledgement that it goes on with, and what
+    /// that becomes.
+    fn told() -> [(Feedback, TcpView, TcpFeedback); 2] {
+        let counters = AccEcnCounters::default();
+        [
+            (0b111, 0b010, 5, TcpFeedback::AccEcn { ace: 6, counters }),
+            (0b011, 0b001, 0, TcpFeedback::Classic { ece: true }),
+        ]
+        .map(|(syn, syn_ack, ace, expected)| {
+            let mut feedback = opened(syn, syn_ack);
+            let data = segment(0, false, Some(101), 1_000, 1_448);
+            feedback.downlink(&data);
+            assert!(!feedback.has_told() && feedback.mark(&data));
+            let ack = segment(ace, false, Some(2_448), 101, 0);
+            assert_eq!(feedback.uplink(&ack), Some(expected));
+            assert!(feedback.has_told());
+            (feedback, ack, expected)
+        })
+    }
+
+    #[test]
+    fn a_syn_that_nobody_answers_leaves_the_books_of_a_live_connection_as_they_are() {
+        // Late, of somebody else's making, and in either direction; then answered, but not by the other side or not to it.
+        let syn = |seq, ace| segment(ace, true, None, seq, 0);
+        for isn in [100, 77_000] {
+            for ace in [0b000, 0b011, 0b111] {
+                for (mut feedback, ack, expected) in told() {
+                    assert_eq!(feedback.uplink(&syn(isn, ace)), None);
+                    assert_eq!(feedback.uplink(&ack), Some(expected));
+                    feedback.downlink(&segment(0b010, true, Some(101 + u32::from(isn == 100)), 999, 0));
+                    assert_eq!(feedback.uplink(&ack), Some(expected), "a SYN/ACK that answers another SYN");
+                }
+                for (mut feedback, ack, expected) in told() {
+                    feedback.downlink(&syn(isn, ace));
+                    assert_eq!(feedback.uplink(&ack), Some(expected));
+                    feedback.downlink(&segment(0b010, true, Some(isn + 1), 999, 0));
+                    assert_eq!(feedback.uplink(&ack), Some(expected), "a SYN/ACK from where the SYN came");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_answer_to_a_syn_begins_a_connection() {
+        for (mut feedback, ack, _) in told() {
+            feedback.uplink(&segment(0b111, true, None, 5_000, 0));
+            // With 300 bytes in the SYN.
+            feedback.downlink(&segment(0b010, true, Some(5_301), 999, 0));
+            assert_eq!(feedback.uplink(&ack), None);
+            assert!(matches!(feedback.agreed, Agreed::AccEcn(_)) && !feedback.has_told());
+        }
+    }
+
+    #[test]
+    fn a_connection_that_the_server_opens_has_a_counter_in_its_first_acknowledgement() {
+        let mut feedback = Feedback::UNKNOWN;
+        feedback.downlink(&segment(0b111, true, None, 999, 0));
+        assert_eq!(feedback.uplink(&segment(0b010, true, Some(1_000), 100, 0)), None);
+        // The handshake's third segment is the server's; the client's first one is about data.
+        feedback.downlink(&segment(0b010, false, Some(101), 1_000, 0));
+        for k in 0..20 {
+            let data = segment(5, false, Some(101), 1_000 + k * 1_448, 1_448);
+            feedback.downlink(&data);
+            assert!(feedback.mark(&data));
+            let ack = segment(5, false, Some(1_000 + (k + 1) * 1_448), 101, 0);
+            let ace = match feedback.uplink(&ack) {
+                Some(TcpFeedback::AccEcn { ace, .. }) => ace,
+                _ => ack.flags.ace(),
+            };
+            assert_eq!(u32::from(ace), (5 + k + 1) % 8, "segment {k}");
+        }
     }
 }

@@ -157,7 +157,11 @@ impl World {
             14 if choices.below(4) == 0 => {
                 let (drb, qfi, law, sn) = (drb(choices), choices.below(4), choices.byte(), choices.byte());
                 let qfi = [1, 2, 63, 64][usize::from(qfi)];
-                if choices.flag() { self.add_drb(phone, drb, qfi, law, sn) } else { self.remove_drb(phone, drb) }
+                match choices.below(4) {
+                    0 => self.reconfigure_drb(phone, drb, qfi, law, sn),
+                    1 => self.remove_drb(phone, drb),
+                    _ => self.add_drb(phone, drb, qfi, law, sn),
+                }
             }
             14 => self.attach(phone),
             _ => match choices.below(32) {
@@ -210,6 +214,21 @@ impl World {
             // Half of them begin just before their SNs wrap.
             let next_sn = if sn & 1 == 0 { u32::from(sn) } else { sn_length.modulus() - u32::from(sn) };
             phone.bearers[usize::from(drb) - 1] = Some(Bearer { sn_length, next_sn, ..Bearer::default() });
+            phone.map(qfi, usize::from(drb) - 1);
+        }
+    }
+
+    fn reconfigure_drb(&mut self, phone: usize, drb: u8, qfi: u8, law: u8, sn: u8) {
+        let sn_length = if law & BITS_12 != 0 { SnLength::Bits12 } else { SnLength::Bits18 };
+        let now = self.now();
+        let Some((ue, phone)) = self.ue(phone) else { return };
+        let done = ue.reconfigure_drb(now, DrbId(drb), &[qfi], &config(law), sn_length).is_ok();
+        let bearer = phone.bearer(drb).and_then(Option::as_mut);
+        assert_eq!(done, qfi < 64 && bearer.is_some(), "DRB {drb}, QFI {qfi}");
+        if let Some(bearer) = bearer.filter(|_| done) {
+            if bearer.sn_length != sn_length {
+                (bearer.sn_length, bearer.next_sn) = (sn_length, sn.into());
+            }
             phone.map(qfi, usize::from(drb) - 1);
         }
     }
@@ -319,8 +338,9 @@ impl World {
         let flow = Flow { v6: choices.flag(), port: choices.below(2).into() };
         let (syn, syn_ack, ack) = (choices.below(8), choices.below(8), choices.below(8));
         let (syn, syn_ack) = if choices.flag() { (syn, syn_ack) } else { (0b111, 0b010) };
-        self.uplink(phone, &flow.tcp(false, Ecn::NotEct, &view(syn, true, None, 1, 0, None)));
-        self.downlink(phone, 1, &flow.tcp(true, Ecn::NotEct, &view(syn_ack, true, Some(2), 999, 0, None)));
+        let isn = u32::from(choices.below(4));
+        self.uplink(phone, &flow.tcp(false, Ecn::NotEct, &view(syn, true, None, isn, 0, None)));
+        self.downlink(phone, 1, &flow.tcp(true, Ecn::NotEct, &view(syn_ack, true, Some(isn + 1), 999, 0, None)));
         self.uplink(phone, &flow.tcp(false, Ecn::NotEct, &view(ack, false, Some(1_000), 2, 0, None)));
     }
 
