@@ -238,6 +238,8 @@ pub unsafe extern "C" fn tidemark_feedback_frame(
             let status = DeliveryStatus {
                 highest_transmitted: frame.highest_transmitted,
                 highest_delivered: frame.highest_delivered,
+                highest_retransmitted: frame.highest_retransmitted,
+                highest_delivered_retransmitted: frame.highest_delivered_retransmitted,
                 desired_buffer_size: Some(Bytes(frame.desired_buffer_size.into())),
             };
             about_drb(ue, |ue| ue.feedback(now, DrbId(drb), &status))

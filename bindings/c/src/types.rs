@@ -67,6 +67,11 @@ pub const TIDEMARK_REPORT_DELIVERED: u32 = 2;
 /// `desired_buffer_size` of a report is there.
 pub const TIDEMARK_REPORT_BUFFER_SIZE: u32 = 4;
 
+/// `highest_retransmitted_sn` of a report is there.
+pub const TIDEMARK_REPORT_RETRANSMITTED: u32 = 8;
+/// `highest_delivered_retransmitted_sn` of a report is there.
+pub const TIDEMARK_REPORT_DELIVERED_RETRANSMITTED: u32 = 16;
+
 /// What a DL DATA DELIVERY STATUS says of a DRB's queue (TS 38.425 5.5.2.2). Every field may be missing, as all are before the
 /// first transmission.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,6 +85,10 @@ pub struct Report {
     pub highest_delivered_sn: u32,
     /// Desired buffer size for the data radio bearer, in bytes.
     pub desired_buffer_size: u32,
+    /// Highest PDCP SN handed to the lower layers among what was sent to the DU again, after a handover say.
+    pub highest_retransmitted_sn: u32,
+    /// Highest PDCP SN delivered in sequence among what was sent to the DU again; RLC AM only.
+    pub highest_delivered_retransmitted_sn: u32,
 }
 
 impl From<&Report> for DeliveryStatus {
@@ -88,6 +97,11 @@ impl From<&Report> for DeliveryStatus {
         Self {
             highest_transmitted: field(TIDEMARK_REPORT_TRANSMITTED, report.highest_transmitted_sn),
             highest_delivered: field(TIDEMARK_REPORT_DELIVERED, report.highest_delivered_sn),
+            highest_retransmitted: field(TIDEMARK_REPORT_RETRANSMITTED, report.highest_retransmitted_sn),
+            highest_delivered_retransmitted: field(
+                TIDEMARK_REPORT_DELIVERED_RETRANSMITTED,
+                report.highest_delivered_retransmitted_sn,
+            ),
             desired_buffer_size: field(TIDEMARK_REPORT_BUFFER_SIZE, report.desired_buffer_size)
                 .map(|bytes| Bytes(bytes.into())),
         }
@@ -145,7 +159,7 @@ pub struct DrbCounters {
     pub discards: u64,
     /// Reports received.
     pub reports: u64,
-    /// Reports without a highest transmitted SN.
+    /// Reports without a highest transmitted or retransmitted SN.
     pub empty_reports: u64,
     /// SNs in reports or discards that were never sent or are long gone.
     pub unknown_sns: u64,
@@ -275,7 +289,7 @@ const _: () = {
     assert!(size_of::<QosFlow>() == 2);
     assert!(size_of::<Verdict>() == 4);
     assert!(size_of::<crate::status::Status>() == 4);
-    assert!(size_of::<Report>() == 16 && offset_of!(Report, desired_buffer_size) == 12);
+    assert!(size_of::<Report>() == 24 && offset_of!(Report, highest_delivered_retransmitted_sn) == 20);
     assert!(size_of::<UeCounters>() == 40 && offset_of!(UeCounters, unknown_drb) == 32);
     assert!(size_of::<DrbCounters>() == 176 && offset_of!(DrbCounters, reports_are_blind) == 168);
     assert!(size_of::<DrbEstimate>() == 88 && offset_of!(DrbEstimate, probability) == 80);

@@ -146,6 +146,8 @@ fn apply(ue: &mut Ue, now: Instant, event: &mut Event) -> Option<Verdict> {
             let status = DeliveryStatus {
                 highest_transmitted: (*fields & 1 != 0).then_some(*transmitted),
                 highest_delivered: (*fields & 2 != 0).then_some(*delivered),
+                highest_retransmitted: (*fields & 8 != 0).then_some(*delivered),
+                highest_delivered_retransmitted: (*fields & 16 != 0).then_some(*transmitted),
                 desired_buffer_size: (*fields & 4 != 0).then_some(Bytes((*size).into())),
             };
             ue.feedback(now, DrbId(*drb), &status);
@@ -155,6 +157,8 @@ fn apply(ue: &mut Ue, now: Instant, event: &mut Event) -> Option<Verdict> {
                 let status = DeliveryStatus {
                     highest_transmitted: frame.highest_transmitted,
                     highest_delivered: frame.highest_delivered,
+                    highest_retransmitted: frame.highest_retransmitted,
+                    highest_delivered_retransmitted: frame.highest_delivered_retransmitted,
                     desired_buffer_size: None,
                 };
                 ue.feedback(now, DrbId(*drb), &status);
@@ -185,6 +189,8 @@ fn apply_behind(behind: &Behind, now_ns: u64, event: &mut Event) -> (Status, Opt
                     fields: *fields,
                     highest_transmitted_sn: *transmitted,
                     highest_delivered_sn: *delivered,
+                    highest_retransmitted_sn: *delivered,
+                    highest_delivered_retransmitted_sn: *transmitted,
                     desired_buffer_size: *size,
                 };
                 tidemark_feedback(instance, ue, now_ns, *drb, &report)

@@ -19,10 +19,11 @@ LAYOUT(sizeof(tidemark_instance_config) == 32);
 LAYOUT(offsetof(tidemark_instance_config, seed) == 8);
 LAYOUT(offsetof(tidemark_instance_config, secret) == 16);
 
-LAYOUT(sizeof(tidemark_report) == 16);
+LAYOUT(sizeof(tidemark_report) == 24);
 LAYOUT(offsetof(tidemark_report, highest_transmitted_sn) == 4);
 LAYOUT(offsetof(tidemark_report, highest_delivered_sn) == 8);
 LAYOUT(offsetof(tidemark_report, desired_buffer_size) == 12);
+LAYOUT(offsetof(tidemark_report, highest_delivered_retransmitted_sn) == 20);
 
 LAYOUT(sizeof(tidemark_ue_counters) == 40);
 LAYOUT(offsetof(tidemark_ue_counters, unknown_drb) == 32);

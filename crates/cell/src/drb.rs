@@ -195,7 +195,7 @@ impl<P: Inspect> Drb<P> {
         DeliveryStatus {
             highest_transmitted: self.bearer.highest_transmitted(),
             highest_delivered: if am { self.delivery.delivered } else { None },
-            desired_buffer_size: None,
+            ..DeliveryStatus::default()
         }
     }
 }

@@ -70,7 +70,7 @@ pub struct Counters {
     pub discards: u64,
     /// Reports received.
     pub reports: u64,
-    /// Reports without a highest transmitted SN.
+    /// Reports without a highest transmitted or retransmitted SN.
     pub empty_reports: u64,
     /// SNs in reports or discards that were never sent or are long gone.
     pub unknown_sns: u64,
@@ -264,11 +264,14 @@ impl DrbMarker {
     /// The DU reports.
     pub fn handle_report(&mut self, now: Instant, report: &DeliveryStatus) {
         self.tally.reports += 1;
-        match report.highest_transmitted {
+        match self.profile.further(report.highest_transmitted, report.highest_retransmitted) {
             Some(sn) => self.transmitted(now, sn),
             None => self.tally.empty_reports += 1,
         }
         if let Some(sn) = report.highest_delivered {
+            self.retransmission = self.profile.deliver(now, sn).or(self.retransmission);
+        }
+        if let Some(sn) = report.highest_delivered_retransmitted.filter(|sn| self.profile.awaits_delivery(*sn)) {
             self.retransmission = self.profile.deliver(now, sn).or(self.retransmission);
         }
     }

@@ -193,6 +193,24 @@ impl ProfileTable {
         self.leave(size, 1);
     }
 
+    /// The SN up to which everything has left, by what a report says of what came first and of what was sent again (TS 38.425 5.4.2.1).
+    /// The latter goes on saying what was true once: it counts where it is about something that stands.
+    #[inline]
+    pub(crate) fn further(&self, transmitted: Option<u32>, retransmitted: Option<u32>) -> Option<u32> {
+        let stands = |sn: u32| {
+            let ahead = self.sn_length.distance(self.head as u32, sn);
+            self.started && ahead >= 0 && self.head.wrapping_add_signed(ahead) < self.next
+        };
+        let Some(again) = retransmitted.filter(|sn| stands(*sn)) else { return transmitted };
+        transmitted.filter(|sn| stands(*sn) && self.sn_length.distance(again, *sn) > 0).or(Some(again))
+    }
+
+    /// True for an SN that was transmitted and is not known to be delivered.
+    pub(crate) fn awaits_delivery(&self, sn: u32) -> bool {
+        let ahead = self.sn_length.distance(self.delivered as u32, sn);
+        self.started && ahead >= 0 && self.delivered.wrapping_add_signed(ahead) < self.head
+    }
+
     /// The DU has transmitted everything up to `sn`. `None` where that is no news.
     pub(crate) fn transmit(&mut self, now: Instant, sn: u32) -> Option<Progress> {
         let ahead = self.sn_length.distance(self.head as u32, sn);

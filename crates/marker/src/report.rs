@@ -12,6 +12,11 @@ pub struct DeliveryStatus {
     pub highest_transmitted: Option<u32>,
     /// Highest PDCP SN delivered in sequence to the UE; RLC AM only.
     pub highest_delivered: Option<u32>,
+    /// Highest PDCP SN handed to the lower layers among what was sent to the DU again, after a handover say. A DU reports those in this
+    /// field and not in `highest_transmitted`.
+    pub highest_retransmitted: Option<u32>,
+    /// Highest PDCP SN delivered in sequence among what was sent to the DU again; RLC AM only.
+    pub highest_delivered_retransmitted: Option<u32>,
     /// Bytes that the DU would like to hold for this DRB. Shipped gNBs send a configured constant, so that
     /// nothing here is computed from it.
     pub desired_buffer_size: Option<Bytes>,

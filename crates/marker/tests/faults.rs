@@ -242,3 +242,31 @@ fn a_handshake_is_timed_before_its_drb_is_known() {
     let view = View::parse(&mut ack).unwrap();
     assert_eq!(tidemark_core::Inspect::tcp(&view).unwrap().flags.ace(), 6);
 }
+
+#[test]
+fn what_was_sent_again_after_a_handover_is_reported_in_fields_of_its_own() {
+    let mut ue = marking_ue(SnLength::Bits12, false);
+    for sn in 4_090..4_096 {
+        ue.pdcp_pdu(ms(0), DRB, sn, Bytes(1_400));
+    }
+    ue.feedback(ms(5), DRB, &transmitted(4_091));
+    ue.handover(ms(50));
+    // Data forwarding, and then new data.
+    for sn in [4_092, 4_093, 4_094, 4_095, 0, 1] {
+        ue.pdcp_pdu(ms(50), DRB, sn, Bytes(1_400));
+    }
+    let standing = |ue: &Ue| ue.estimate(ms(60), DRB).unwrap().standing.0 / 1_400;
+    let again = |sn| DeliveryStatus { highest_retransmitted: Some(sn), ..DeliveryStatus::default() };
+    ue.feedback(ms(55), DRB, &again(4_093));
+    assert_eq!(standing(&ue), 4, "no new PDU was transmitted, and two old ones were");
+    ue.feedback(ms(60), DRB, &DeliveryStatus { highest_delivered_retransmitted: Some(4_092), ..again(4_095) });
+    assert_eq!(standing(&ue), 2);
+    // The report goes on saying so, whatever is transmitted then.
+    for sn in [0, 1, 1] {
+        ue.feedback(ms(65), DRB, &DeliveryStatus { highest_transmitted: Some(sn), ..again(4_095) });
+        assert_eq!(standing(&ue), 1 - u64::from(sn));
+    }
+    let counters = ue.drb_counters(DRB).unwrap();
+    assert_eq!((counters.unknown_sns, counters.empty_reports), (0, 0));
+    assert_eq!(ue.estimate(ms(65), DRB).unwrap().retransmission, Some(tidemark_core::Duration::from_millis(5)));
+}

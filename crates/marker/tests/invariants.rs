@@ -41,6 +41,8 @@ fn nothing_is_allocated_after_set_up() {
                     let status = DeliveryStatus {
                         highest_transmitted: Some((k - 20) & 0x3_FFFF),
                         highest_delivered: Some((k - 24) & 0x3_FFFF),
+                        highest_retransmitted: Some((k - 22) & 0x3_FFFF),
+                        highest_delivered_retransmitted: Some((k - 23) & 0x3_FFFF),
                         desired_buffer_size: None,
                     };
                     marker.handle_report(now, &status);
@@ -143,6 +145,8 @@ fn run(law: LawConfig, sn_length: SnLength, events: &[Event]) {
                 let status = DeliveryStatus {
                     highest_transmitted: (number % 5 != 0).then_some(*number),
                     highest_delivered: (number % 3 == 0).then_some(number.wrapping_sub(3)),
+                    highest_retransmitted: (number % 7 == 0).then_some(number.wrapping_sub(1)),
+                    highest_delivered_retransmitted: (number % 11 == 0).then_some(number.wrapping_sub(2)),
                     desired_buffer_size: None,
                 };
                 marker.handle_report(now, &status);

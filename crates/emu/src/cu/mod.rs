@@ -267,6 +267,8 @@ impl Cu {
         let report = DeliveryStatus {
             highest_transmitted: status.highest_transmitted,
             highest_delivered: status.highest_delivered,
+            highest_retransmitted: status.highest_retransmitted,
+            highest_delivered_retransmitted: status.highest_delivered_retransmitted,
             desired_buffer_size: Some(Bytes(u64::from(status.desired_buffer_size))),
         };
         let of = self.layout.of(tunnel);

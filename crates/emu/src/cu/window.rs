@@ -57,6 +57,7 @@ mod tests {
             highest_transmitted: Some(transmitted),
             highest_delivered: delivered,
             desired_buffer_size: Some(Bytes(desired)),
+            ..DeliveryStatus::default()
         }
     }
 

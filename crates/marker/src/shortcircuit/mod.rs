@@ -165,6 +165,16 @@ pub(crate) mod tests {
         feedback
     }
 
+    /// The same, but opened by the server.
+    pub(crate) fn opened_by_the_server(syn: u8, syn_ack: u8) -> Feedback {
+        let mut feedback = Feedback::UNKNOWN;
+        feedback.downlink(&segment(syn, true, None, 999, 0));
+        assert_eq!(feedback.uplink(&segment(syn_ack, true, Some(1_000), 100, 0)), None);
+        // The third segment is the server's.
+        feedback.downlink(&segment(syn_ack, false, Some(101), 1_000, 0));
+        feedback
+    }
+
     #[test]
     fn rfc_9768_table_2_decides_the_mode() {
         for (syn_ack, acc_ecn) in
@@ -273,11 +283,8 @@ pub(crate) mod tests {
 
     #[test]
     fn a_connection_that_the_server_opens_has_a_counter_in_its_first_acknowledgement() {
-        let mut feedback = Feedback::UNKNOWN;
-        feedback.downlink(&segment(0b111, true, None, 999, 0));
-        assert_eq!(feedback.uplink(&segment(0b010, true, Some(1_000), 100, 0)), None);
-        // The handshake's third segment is the server's; the client's first one is about data.
-        feedback.downlink(&segment(0b010, false, Some(101), 1_000, 0));
+        // The client's first one is about data.
+        let mut feedback = opened_by_the_server(0b111, 0b010);
         for k in 0..20 {
             let data = segment(5, false, Some(101), 1_000 + k * 1_448, 1_448);
             feedback.downlink(&data);

@@ -351,8 +351,13 @@ impl World {
             1 => Some(choices.word()),
             _ => Some(world.recent_sn(phone, drb, choices.byte() % 32)),
         };
-        let report =
-            DeliveryStatus { highest_transmitted: sn(self), highest_delivered: sn(self), desired_buffer_size: None };
+        let report = DeliveryStatus {
+            highest_transmitted: sn(self),
+            highest_delivered: sn(self),
+            highest_retransmitted: sn(self),
+            highest_delivered_retransmitted: sn(self),
+            desired_buffer_size: None,
+        };
         let now = self.now();
         for _ in 0..=choices.byte() / 192 {
             let Some((ue, phone)) = self.ue(phone) else { return };

@@ -191,13 +191,17 @@ impl Replay {
         let frame = Frame::read(&f1u.bytes, sn_lengths);
         match frame.header {
             Some(Pdu::DlDataDeliveryStatus(status)) => {
-                let DlDataDeliveryStatus { highest_transmitted, highest_delivered, desired_buffer_size, .. } = status;
-                let desired_buffer_size = Some(Bytes(desired_buffer_size.into()));
                 self.tally.reports += 1;
                 ue.feedback(
                     f1u.at,
                     frame.drb,
-                    &DeliveryStatus { highest_transmitted, highest_delivered, desired_buffer_size },
+                    &DeliveryStatus {
+                        highest_transmitted: status.highest_transmitted,
+                        highest_delivered: status.highest_delivered,
+                        highest_retransmitted: status.highest_retransmitted,
+                        highest_delivered_retransmitted: status.highest_delivered_retransmitted,
+                        desired_buffer_size: Some(Bytes(status.desired_buffer_size.into())),
+                    },
                 );
             }
             Some(Pdu::DlUserData(DlUserData { retransmission: true, .. })) => {
