@@ -53,6 +53,16 @@
 #define TIDEMARK_REPORT_BUFFER_SIZE 4
 
 /**
+ * `highest_retransmitted_sn` of a report is there.
+ */
+#define TIDEMARK_REPORT_RETRANSMITTED 8
+
+/**
+ * `highest_delivered_retransmitted_sn` of a report is there.
+ */
+#define TIDEMARK_REPORT_DELIVERED_RETRANSMITTED 16
+
+/**
  * `egress_bps` and `egress_deviation_bps` of an estimate are known.
  */
 #define TIDEMARK_ESTIMATE_EGRESS 1
@@ -285,7 +295,7 @@ typedef struct tidemark_drb_counters {
    */
   uint64_t reports;
   /**
-   * Reports without a highest transmitted SN.
+   * Reports without a highest transmitted or retransmitted SN.
    */
   uint64_t empty_reports;
   /**
@@ -347,6 +357,14 @@ typedef struct tidemark_report {
    * Desired buffer size for the data radio bearer, in bytes.
    */
   uint32_t desired_buffer_size;
+  /**
+   * Highest PDCP SN handed to the lower layers among what was sent to the DU again, after a handover say.
+   */
+  uint32_t highest_retransmitted_sn;
+  /**
+   * Highest PDCP SN delivered in sequence among what was sent to the DU again; RLC AM only.
+   */
+  uint32_t highest_delivered_retransmitted_sn;
 } tidemark_report;
 
 /**
