@@ -29,10 +29,11 @@ impl<P: Inspect> Cell<P> {
         Ok(())
     }
 
-    /// The mean SINR of a deployed UE is another from now on, in dB.
-    pub(crate) fn set_mean_sinr(&mut self, id: UeId, sinr_db: f64) {
+    /// The mean SINR of a deployed UE is another from now on, and its mean SNR at the gNB over the whole carrier, in dB.
+    pub(crate) fn set_means(&mut self, id: UeId, (sinr_db, uplink_db): (f64, f64)) {
         if let Some(ue) = self.ues.get_mut(id.0 as usize) {
             ue.channel.set_mean(sinr_db);
+            ue.uplink_radio.set_gain(uplink_db - sinr_db);
         }
     }
 

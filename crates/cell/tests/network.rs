@@ -235,3 +235,33 @@ fn places_and_networks_go_together() {
     assert_eq!(network.add_ue(&UeConfig::default()).unwrap_err().field(), "channel.model");
     assert!(network.add_ue(&ue(at([0.0, 100.0]))).is_ok());
 }
+
+/// What a lone UE at a distance brings up in two seconds, in Mbit/s.
+fn upload(metres: f64, ue_power_dbm: f64) -> f64 {
+    let config = NetworkConfig { sites: 1, sectors: 1, ue_power_dbm, ..NetworkConfig::default() };
+    let mut network = Network::new(&CellConfig::default(), Some(&config), 3).unwrap();
+    let place = [0.866 * metres, 0.5 * metres];
+    let id = network.add_ue(&ue(at(place))).unwrap();
+    let mut came = Bytes(0);
+    for step in 0..4_000 {
+        let now = Instant::from_nanos(500_000 * step);
+        let packet = Packet { flow: FlowId(0), size: Bytes(1_200), ecn: Ecn::NotEct, payload: Numbered(step) };
+        network.handle_uplink(now, id, packet);
+        while let Some(due) = network.next_deadline().filter(|due| *due <= now) {
+            network.handle_timeout(due);
+        }
+        while let Some(output) = network.poll_output() {
+            let Output::Uplink { packet, .. } = output else { panic!("{output:?}") };
+            came += packet.size;
+        }
+    }
+    came.as_f64() * 8.0 / 2e6
+}
+
+#[test]
+fn what_a_ue_brings_up_follows_from_its_power_and_its_distance() {
+    let near = upload(100.0, 23.0);
+    assert!(near > 9.0, "{near} Mbit/s");
+    let rates = [23.0, 15.0, 8.0].map(|dbm| upload(250.0, dbm));
+    assert!(rates[0] < near + 0.1 && rates.is_sorted_by(|a, b| *a > 1.5 * b) && rates[2] > 0.0, "{rates:?} Mbit/s");
+}

@@ -28,6 +28,8 @@ pub struct NetworkConfig {
     pub power_dbm: Option<f64>,
     /// What a UE's receiver adds to thermal noise, in dB. Default 9.
     pub noise_figure_db: f64,
+    /// What a UE sends in all, in dBm. Default 23: power class 3 (TS 38.101-1 6.2.1). The gNB adds 5 dB to thermal noise.
+    pub ue_power_dbm: f64,
     /// Elements in a sector's column. Default 10 (TR 38.901 7.8.1).
     pub rows: u32,
     /// How far the beam points below the horizon, in degrees. Default 12 (TR 38.901 7.8.1).
@@ -111,6 +113,7 @@ impl Default for NetworkConfig {
             carrier_ghz: 3.75,
             power_dbm: None,
             noise_figure_db: 9.0,
+            ue_power_dbm: 23.0,
             rows: 10,
             downtilt_deg: 12.0,
             measurement_period: Duration::from_millis(40),
@@ -172,6 +175,9 @@ impl NetworkConfig {
         }
         if !(0.0..=30.0).contains(&self.noise_figure_db) {
             return error("noise_figure_db", "must lie between 0 and 30 dB");
+        }
+        if !(-40.0..=40.0).contains(&self.ue_power_dbm) {
+            return error("ue_power_dbm", "must lie between -40 and 40 dBm");
         }
         if !(1..=64).contains(&self.rows) {
             return error("rows", "must be 1 to 64");
@@ -263,13 +269,14 @@ mod tests {
     #[test]
     fn each_wrong_field_is_named() {
         type Spoil = fn(&mut NetworkConfig);
-        let wrong: [(&str, Spoil); 11] = [
+        let wrong: [(&str, Spoil); 12] = [
             ("sites", |c| c.sites = 3),
             ("sectors", |c| c.sectors = 0),
             ("distance_m", |c| c.distance_m = Some(f64::NAN)),
             ("carrier_ghz", |c| (c.environment, c.carrier_ghz) = (Environment::Rma, 31.0)),
             ("power_dbm", |c| c.power_dbm = Some(81.0)),
             ("noise_figure_db", |c| c.noise_figure_db = -1.0),
+            ("ue_power_dbm", |c| c.ue_power_dbm = f64::NAN),
             ("rows", |c| c.rows = 0),
             ("downtilt_deg", |c| c.downtilt_deg = 91.0),
             ("measurement_period", |c| c.measurement_period = Duration::ZERO),

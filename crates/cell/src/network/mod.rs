@@ -4,7 +4,8 @@
 //! sends is interference to the UEs of all others. Once in a measurement period the network looks where UEs are, what they
 //! receive of each cell, and how much of its resources each cell used since it last looked: a UE's SINR is the
 //! power of its own cell over noise and the others' power times their use. Interference has no fading of its own, and an idle cell
-//! sends nothing (NR has no common reference signals).
+//! sends nothing (NR has no common reference signals). What UEs send loses as much on its way as what they receive, and fades
+//! with it; it does not interfere.
 //!
 //! Where cells are one only, without a place, the network adds nothing.
 
@@ -90,7 +91,7 @@ impl<P: Inspect> Network<P> {
         self.drbs += 1 + config.drb.len() as u32;
         self.serving.push(cell as u32);
         if let Some(radio) = &self.radio {
-            self.cells[cell].set_mean_sinr(id, radio.sinr_db(id));
+            self.cells[cell].set_means(id, radio.means_db(id, cell));
         }
         Ok(id)
     }
@@ -236,14 +237,14 @@ impl<P: Inspect> Network<P> {
             let id = UeId(index as u32);
             let source = *serving as usize;
             let Some(target) = radio.update_ue(now, id, source) else {
-                self.cells[source].set_mean_sinr(id, radio.sinr_db(id));
+                self.cells[source].set_means(id, radio.means_db(id, source));
                 continue;
             };
             let Some(leaving) = self.cells[source].take_ue(id) else { continue };
             let handover = radio.handover();
             self.cells[target].place_ue(now, id, leaving, handover);
             *serving = target as u32;
-            self.cells[target].set_mean_sinr(id, radio.sinr_db(id));
+            self.cells[target].set_means(id, radio.means_db(id, target));
             for cell in [source, target] {
                 self.deadlines[cell] = self.cells[cell].next_deadline().unwrap_or(Instant::FAR);
                 if self.cells[cell].has_output() {

@@ -12,6 +12,8 @@ use crate::output::{CellStats, UeId};
 
 /// Thermal noise in dBm/Hz.
 const NOISE_DBM_HZ: f64 = -174.0;
+/// What a gNB's receiver adds to it, in dB, as 3GPP's evaluations have it (TR 38.802 table A.2.1-1).
+const GNB_NOISE_FIGURE_DB: f64 = 5.0;
 
 /// What does not change: sites, antennas, and the world around them.
 #[derive(Clone, Debug)]
@@ -51,6 +53,8 @@ pub(super) struct Radio {
     noise_mw: f64,
     /// Power of a layer over that of the whole, as a factor.
     layer: f64,
+    /// SNR of a layer at the gNB, over the whole carrier, over what a UE receives of its cell, in dB over mW.
+    uplink_db: f64,
     ues: Vec<Place>,
     /// Share of its resources that each cell used of late.
     load: Vec<f64>,
@@ -92,12 +96,17 @@ impl Radio {
     pub(super) fn new(config: &NetworkConfig, cell: &CellConfig) -> Result<Self, ConfigError> {
         config.validate()?;
         let hertz = f64::from(cell.resource_blocks() * 12 * 15_000 * (1 << cell.numerology));
-        let noise_dbm = NOISE_DBM_HZ + 10.0 * libm::log10(hertz) + config.noise_figure_db;
+        let thermal_dbm = NOISE_DBM_HZ + 10.0 * libm::log10(hertz);
+        let noise_dbm = thermal_dbm + config.noise_figure_db;
+        let uplink_layers_db = 10.0 * libm::log10(f64::from(cell.uplink.layers));
+        // The way up loses what the way down does.
+        let uplink_db = config.ue_power_dbm - uplink_layers_db - config.power_dbm() - thermal_dbm - GNB_NOISE_FIGURE_DB;
         let cells = config.cells();
         Ok(Self {
             plan: Plan::new(config),
             noise_mw: libm::exp10(noise_dbm / 10.0),
             layer: 1.0 / f64::from(cell.layers),
+            uplink_db,
             ues: Vec::new(),
             load: vec![0.0; cells],
             used: vec![0; cells],
@@ -134,9 +143,11 @@ impl Radio {
         cell
     }
 
-    /// The mean SINR of a UE when it was last looked at, in dB.
-    pub(super) fn sinr_db(&self, id: UeId) -> f64 {
-        self.ues[id.0 as usize].sinr_db
+    /// The mean SINR of a UE when it was last looked at, in dB, and its mean SNR at the gNB of its cell, where it sends on the
+    /// whole carrier: nobody interferes there.
+    pub(super) fn means_db(&self, id: UeId, serving: usize) -> (f64, f64) {
+        let place = &self.ues[id.0 as usize];
+        (place.sinr_db, 10.0 * libm::log10(place.reception.power_mw[serving]) + self.uplink_db)
     }
 
     /// Learns what each cell used since the last time; `available` says what it had from then on.
@@ -208,5 +219,21 @@ impl Place {
         }
         self.better = None;
         Some(best)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lone_cell_is_heard_as_it_is_received_but_for_powers_and_noise() {
+        let config = NetworkConfig { sites: 1, sectors: 1, ..NetworkConfig::default() };
+        let deployed = DeployedConfig { position: Some([150.0, 0.0]), ..DeployedConfig::default() };
+        let mut radio = Radio::new(&config, &CellConfig::default()).unwrap();
+        radio.add_ue(&deployed, 1);
+        let (down, up) = radio.means_db(UeId(0), 0);
+        // 23 instead of 49 dBm, with a noise figure of 5 instead of 9 dB.
+        assert!((up - (down - 26.0 + 4.0)).abs() < 1e-9, "{up} dB, down {down} dB");
     }
 }
