@@ -3,8 +3,8 @@
 //! A code block fails by the normal approximation over its constellation (`constellation`), behind the best code by
 //! what the LDPC code of TS 38.212 with belief propagation needs more. That is measured on AWGN results that Sionna publishes
 //! (`tests/bler/points.csv`): 1.09 dB at rate 0, 0.49 dB less at rate 1, at every modulation and size, 0.08 dB around it in the mean square.
-//! The curves are less steep than the best code's as well, the more the longer the block: by a tenth at 1500 bits in Sionna's
-//! results, by a fifth at 5000 in those of 5G-LENA. Below 100 bits the approximation is up to 1 dB optimistic or pessimistic.
+//! The curves are less steep than the best code's as well, the more the longer the block: by an eighth at 1500 bits, by a
+//! fifth at 5000 in the results of 5G-LENA. At 100 bits the approximation is off by up to 1 dB with 64QAM and above.
 //!
 //! The SNR is the one that the decoder sees, behind the receiver's channel estimation. `docs/link.md` compares.
 
