@@ -27,7 +27,8 @@ fn arbitrary_bytes_come_to_everything_that_is_asserted() {
         seen.rewritten += reached.rewritten;
         seen.reports += reached.reports;
         seen.unparsed += reached.unparsed;
+        seen.left += reached.left;
     }
-    let counts = [seen.marks, seen.drops, seen.rewritten, seen.reports, seen.unparsed];
+    let counts = [seen.marks, seen.drops, seen.rewritten, seen.reports, seen.unparsed, seen.left];
     assert!(counts.iter().all(|count| *count > 100), "{seen:?}");
 }

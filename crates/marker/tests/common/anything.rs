@@ -53,6 +53,9 @@ struct Bearer {
     pdus: u64,
     reports: u64,
     discards: u64,
+    /// Where packets leave the caller's own queue, of packets that were never seen before.
+    left_marked: u64,
+    left_dropped: u64,
 }
 
 struct Phone {
@@ -75,6 +78,8 @@ pub struct Reached {
     pub rewritten: u64,
     pub reports: u64,
     pub unparsed: u64,
+    /// Marks and drops where packets leave a queue.
+    pub left: u64,
 }
 
 /// Runs what the bytes say.
@@ -129,7 +134,15 @@ impl World {
     }
 
     fn event(&mut self, phone: usize, choices: &mut Choices) {
-        match choices.below(16) {
+        match choices.below(17) {
+            16 => {
+                let (drb, packet) = (drb(choices), packet(true, choices));
+                let (sojourn, behind) = (choices.word() >> choices.below(8), u64::from(choices.word()));
+                for _ in 0..=choices.below(8) {
+                    self.dequeue(phone, drb, &packet, Duration::from_nanos(sojourn.into()), Bytes(behind));
+                    self.pass_time(choices);
+                }
+            }
             0..=4 => {
                 let qfi = [1, 1, 1, 0, 2, 3, 63, 64][usize::from(choices.below(8))];
                 let packet = packet(true, choices);
@@ -302,6 +315,32 @@ impl World {
         self.reached.drops += u64::from(verdict == Verdict::Drop);
     }
 
+    fn dequeue(&mut self, phone: usize, drb: u8, before: &[u8], sojourn: Duration, behind: Bytes) {
+        let now = self.now();
+        let Some((ue, phone)) = self.ue(phone) else { return };
+        let mut after = before.to_vec();
+        let mut verdict = Verdict::Pass;
+        assert_eq!(measure(|| verdict = ue.dequeue(now, DrbId(drb), &mut after, sojourn, behind)).count_total, 0);
+        let Some(bearer) = phone.bearers.get_mut(usize::from(drb.wrapping_sub(1))).and_then(Option::as_mut) else {
+            phone.unknown_drb += 1;
+            assert!(verdict == Verdict::Pass && after == before);
+            return;
+        };
+        let Some(layout) = reading::read(before) else {
+            phone.unparsed += 1;
+            assert!(verdict == Verdict::Pass && after == before);
+            return;
+        };
+        bearer.left_marked += u64::from(verdict == Verdict::Mark);
+        bearer.left_dropped += u64::from(verdict == Verdict::Drop);
+        self.reached.left += u64::from(verdict != Verdict::Pass);
+        if verdict == Verdict::Mark {
+            marking_changed_only_the_mark(before, &after, &layout);
+        } else {
+            assert_eq!(before, after);
+        }
+    }
+
     fn uplink(&mut self, phone: usize, before: &[u8]) {
         let now = self.now();
         let Some((ue, phone)) = self.ue(phone) else { return };
@@ -407,10 +446,11 @@ impl World {
             assert!(estimate.packets <= bearer.sn_length.modulus() / 2, "{estimate:?}");
             assert!(estimate.standing.0 <= u64::from(bearer.sn_length.modulus() / 2) * 65_535, "{estimate:?}");
             assert_eq!(counters.packets, bearer.pass + bearer.mark + bearer.drop, "{counters:?}");
-            assert_eq!(counters.marks() - counters.short_circuited, bearer.mark, "{counters:?}");
-            assert_eq!(counters.drops, bearer.drop, "{counters:?}");
+            let marked = bearer.mark + bearer.left_marked;
+            assert_eq!(counters.marks() - counters.short_circuited, marked, "{counters:?}");
+            assert_eq!(counters.drops, bearer.drop + bearer.left_dropped, "{counters:?}");
             assert!(counters.l4s_packets + counters.classic_packets <= counters.packets, "{counters:?}");
-            assert!(counters.l4s_marks <= counters.l4s_packets, "{counters:?}");
+            assert!(counters.l4s_marks <= counters.l4s_packets + bearer.left_marked, "{counters:?}");
             assert_eq!(counters.pdus, bearer.pdus);
             assert_eq!((counters.reports, counters.discards), (bearer.reports, bearer.discards));
         }
@@ -477,7 +517,7 @@ fn drb(choices: &mut Choices) -> u8 {
 fn config(choice: u8) -> MarkerConfig {
     let l4span = L4SpanConfig::default();
     let law = match choice % 16 {
-        0 | 12..=15 => LawConfig::Step(StepConfig { threshold: Duration::from_micros(1), ..StepConfig::default() }),
+        0 | 14 | 15 => LawConfig::Step(StepConfig { threshold: Duration::from_micros(1), ..StepConfig::default() }),
         1 => LawConfig::L4span(l4span),
         2 => LawConfig::L4span(L4SpanConfig { not_ect: NotEctRule::Drop, shared: SharedRule::Separate, ..l4span }),
         3 => LawConfig::L4span(L4SpanConfig { tau_s: Duration::from_micros(100), shared: SharedRule::L4s, ..l4span }),
@@ -487,6 +527,8 @@ fn config(choice: u8) -> MarkerConfig {
         7 | 8 => LawConfig::Dualpi2(Default::default()),
         9 => LawConfig::Upf(Default::default()),
         10 => LawConfig::EcnCodel(Default::default()),
+        12 => LawConfig::Codel(Default::default()),
+        13 => LawConfig::DropHead(Default::default()),
         _ => LawConfig::None {},
     };
     MarkerConfig {

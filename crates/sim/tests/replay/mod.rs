@@ -10,7 +10,7 @@ use tidemark_marker::path::{DrbId, FlowKey, Ue};
 use tidemark_marker::{DeliveryStatus, SnLength, Verdict};
 use tidemark_sim::scenario::Scenario;
 use tidemark_wire::gtpu::{self, ExtensionType, MessageType};
-use tidemark_wire::nru::{DlDataDeliveryStatus, DlUserData, Pdu};
+use tidemark_wire::nru::{DlUserData, Pdu};
 use tidemark_wire::{ipv4, pdcp, tcp};
 
 /// What a replay came to.
