@@ -83,11 +83,13 @@ pub(crate) struct EgressEstimator {
     smoothed: BitRate,
 }
 
-/// Sums over all samples of the window, and over those that show what the radio gave.
+/// Sums over all samples of the window for the mean, and over those that show what the radio gave for the variance.
 #[derive(Default)]
 struct BothSums {
     all: Sums,
     conclusive: Sums,
+    /// Of the conclusive ones.
+    squares: u128,
 }
 
 impl EgressEstimator {
@@ -115,7 +117,7 @@ impl EgressEstimator {
     pub(crate) fn warm(&self) {
         black_box(self.ring[self.first].end);
         black_box(self.ring[self.place(self.len)].end);
-        black_box(self.sums.all.squares);
+        black_box(self.sums.squares);
     }
 
     /// The estimate as of the last sample.
@@ -200,7 +202,7 @@ impl EgressEstimator {
 
     fn empty(&mut self) {
         (self.first, self.len, self.clock, self.bytes) = (0, 0, 0, 0);
-        (self.sums.all, self.sums.conclusive) = (Sums::default(), Sums::default());
+        *self.sums = BothSums::default();
     }
 
     fn add_to_average(&mut self, span: u64, bytes: u64) {
@@ -215,7 +217,7 @@ impl EgressEstimator {
     fn evaluate(&self) -> Egress {
         Egress {
             rate: BitRate::from_bps((self.sums.all.mean() as u64).saturating_mul(8)),
-            deviation: BitRate::from_bytes_per_sec(libm::sqrt(as_f64(self.sums.conclusive.variance()))),
+            deviation: BitRate::from_bytes_per_sec(libm::sqrt(as_f64(self.sums.variance()))),
         }
     }
 
@@ -232,17 +234,11 @@ impl EgressEstimator {
         self.ring[place] = sample;
         self.len += 1;
         self.bytes += sample.bytes;
-        self.sums.all.add(sample);
-        if sample.conclusive {
-            self.sums.conclusive.add(sample);
-        }
+        self.sums.add(sample);
     }
     fn forget(&mut self, sample: Sample) {
         self.bytes -= sample.bytes;
-        self.sums.all.subtract(sample);
-        if sample.conclusive {
-            self.sums.conclusive.subtract(sample);
-        }
+        self.sums.subtract(sample);
     }
 }
 
@@ -252,31 +248,47 @@ impl EgressEstimator {
 struct Sums {
     weight: u64,
     rates: u128,
-    squares: u128,
 }
 
 impl Sums {
     fn add(&mut self, sample: Sample) {
-        let (weight, rate) = (u128::from(sample.span), u128::from(sample.rate));
         self.weight += sample.span;
-        self.rates += weight * rate;
-        self.squares += weight * (rate * rate);
+        self.rates += product(sample.span, sample.rate);
     }
     fn subtract(&mut self, sample: Sample) {
-        let (weight, rate) = (u128::from(sample.span), u128::from(sample.rate));
         self.weight -= sample.span;
-        self.rates -= weight * rate;
-        self.squares -= weight * (rate * rate);
+        self.rates -= product(sample.span, sample.rate);
     }
     /// In bytes a second.
     fn mean(&self) -> u128 {
         divided(self.rates, self.weight.max(1))
     }
+}
+
+impl BothSums {
+    fn add(&mut self, sample: Sample) {
+        self.all.add(sample);
+        if sample.conclusive {
+            self.conclusive.add(sample);
+            self.squares += product(sample.span, sample.rate) * u128::from(sample.rate);
+        }
+    }
+    fn subtract(&mut self, sample: Sample) {
+        self.all.subtract(sample);
+        if sample.conclusive {
+            self.conclusive.subtract(sample);
+            self.squares -= product(sample.span, sample.rate) * u128::from(sample.rate);
+        }
+    }
     /// `E[(r - m)^2]` about the rounded mean; the last term is what the rounding moved.
     fn variance(&self) -> u128 {
-        let mean = self.mean();
-        divided(self.squares, self.weight.max(1)).saturating_sub(mean * mean)
+        let mean = self.conclusive.mean();
+        divided(self.squares, self.conclusive.weight.max(1)).saturating_sub(mean * mean)
     }
+}
+
+fn product(span: u64, rate: u64) -> u128 {
+    u128::from(span) * u128::from(rate)
 }
 
 /// The bytes of a sample that left after `start`, were they spread evenly over its span.

@@ -31,11 +31,9 @@ pub struct Counters {
     pub lost: u64,
 }
 
-/// What the sender has to keep to.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// What the sender has to keep to, beside the [pacing rate](Control::pacing).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Limits {
-    /// Pacing rate.
-    pub pacing: BitRate,
     /// UDP payload of a packet, in bytes.
     pub packet_size: u32,
     /// Packets in flight at the most.
@@ -92,6 +90,8 @@ pub struct Control {
     undo: Option<Undo>,
     rounds_to_growth: f64,
     last: Counters,
+    /// What follows from rate, window and round-trip time.
+    limits: Limits,
 }
 
 impl Control {
@@ -100,7 +100,7 @@ impl Control {
         let interval = config.frames.as_ref().map(|frames| 1.0 / f64::from(frames.rate));
         let reference = interval.unwrap_or(REFERENCE_RTT);
         let rate = config.initial_rate.as_bytes_per_sec();
-        Self {
+        let mut control = Self {
             config: config.clone(),
             reference,
             divisor: libm::floor(ALPHA_DIVISOR * REFERENCE_RTT / reference).max(1.0),
@@ -117,7 +117,10 @@ impl Control {
             undo: None,
             rounds_to_growth: libm::floor(rate / RATE_STEP) + MIN_STEP,
             last: Counters::default(),
-        }
+            limits: Limits::default(),
+        };
+        control.limit();
+        control
     }
 
     /// Back to the beginning, after a second without any feedback; counters go on from `counters`.
@@ -135,6 +138,7 @@ impl Control {
         let smoothed = self.smoothed.map_or(rtt, |smoothed| smoothed + (rtt - smoothed) / 8.0);
         self.smoothed = Some(smoothed);
         self.virtual_rtt = smoothed.max(self.reference);
+        self.limit();
     }
 
     fn round_is_over(&self, since: Mark, now: Instant, counters: Counters) -> bool {
@@ -254,36 +258,44 @@ impl Control {
         }
         self.rate = self.rate.clamp(self.config.min_rate.as_bytes_per_sec(), self.config.max_rate.as_bytes_per_sec());
         self.window = (self.rate * smoothed).max(1.0);
+        self.limit();
     }
 
     fn packet_size(&self) -> f64 {
         (self.rate * self.virtual_rtt / 2.0).clamp(MIN_PACKET, self.config.max_packet.as_f64())
     }
 
-    /// What to keep to now.
-    pub fn limits(&self, now: Instant) -> Limits {
-        let size = self.packet_size();
+    /// What to keep to.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The pacing rate now.
+    pub fn pacing(&self, now: Instant) -> BitRate {
         let early = now.since(self.alpha_at.0.at).as_secs_f64() < self.virtual_rtt / 2.0;
-        let pacing = match (self.config.frames.is_some(), early) {
+        BitRate::from_bytes_per_sec(match (self.config.frames.is_some(), early) {
             (true, _) => self.rate,
             (false, true) => self.rate * RATE_OFFSET,
             (false, false) => self.rate / RATE_OFFSET,
-        };
-        let packet_window = libm::floor(self.window * RATE_OFFSET / size + 1.0).max(2.0);
+        })
+    }
+
+    fn limit(&mut self) {
+        let size = self.packet_size();
+        let packet_window = ((self.window * RATE_OFFSET / size + 1.0) as u64).max(2);
         let budget = self
             .config
             .frames
             .as_ref()
             .map_or(0.0, |frames| frames.budget.as_secs_f64().min(1.0 / f64::from(frames.rate)));
         let frame_size = (self.rate * budget).max(size);
-        Limits {
-            pacing: BitRate::from_bytes_per_sec(pacing),
+        self.limits = Limits {
             packet_size: size as u32,
-            packet_window: packet_window as u64,
-            burst: libm::floor(self.rate * BURST_TIME / size).max(1.0) as u64,
+            packet_window,
+            burst: ((self.rate * BURST_TIME / size) as u64).max(1),
             frame_size: frame_size as u32,
-            frame_window: libm::floor(packet_window * size / frame_size).max(2.0) as u64,
-        }
+            frame_window: ((packet_window as f64 * size / frame_size) as u64).max(2),
+        };
     }
 
     /// Lifts the rate to `rate` because something else than the absence of marks says so.
@@ -292,6 +304,7 @@ impl Control {
         if let Some(smoothed) = self.smoothed {
             self.window = self.rate * smoothed;
         }
+        self.limit();
     }
 
     /// The rate before pacing.

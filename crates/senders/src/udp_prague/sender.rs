@@ -194,7 +194,7 @@ impl Sender {
             return;
         }
         self.on_rtt(now.since(ack.echo));
-        let used = self.is_window_used(now);
+        let used = self.is_window_used();
         let before = self.counters;
         if ack.received < before.received {
             return;
@@ -226,12 +226,12 @@ impl Sender {
     }
 
     /// Half a window is use enough: its packets are spread over the round trip.
-    fn is_window_used(&self, now: Instant) -> bool {
-        self.frames.is_some() || 2 * self.in_flight() >= self.control.limits(now).packet_window
+    fn is_window_used(&self) -> bool {
+        self.frames.is_some() || 2 * self.in_flight() >= self.control.limits().packet_window
     }
 
     fn handle_report(&mut self, now: Instant, report: &PragueReport) {
-        let used = self.is_window_used(now);
+        let used = self.is_window_used();
         let Some(mut ledger) = self.ledger.take() else { return };
         let (before, mut counters) = (self.counters, self.counters);
         let mut heard = false;
@@ -257,7 +257,7 @@ impl Sender {
 
     /// The next part to send: bytes of UDP payload, and where they belong in real time.
     fn next_part(&mut self, now: Instant) -> Option<(u32, Option<FramePart>)> {
-        let limits = self.control.limits(now);
+        let limits = *self.control.limits();
         let has_data = self.source.available(now, self.taken) > Bytes::ZERO;
         let Some(frames) = &mut self.frames else {
             return (has_data && self.in_flight() < limits.packet_window).then_some((limits.packet_size, None));
@@ -328,7 +328,7 @@ impl Endpoint for Sender {
         if self.frames.is_none()
             && let Some(until) = self.pacer.wait(now)
         {
-            if self.in_flight() < self.control.limits(now).packet_window {
+            if self.in_flight() < self.control.limits().packet_window {
                 self.release = until;
             }
             return None;
@@ -338,7 +338,6 @@ impl Endpoint for Sender {
             self.release = self.release.min(source);
             return None;
         };
-        let limits = self.control.limits(now);
         if self.in_flight() == 0 {
             self.last_feedback = now;
         }
@@ -351,12 +350,9 @@ impl Endpoint for Sender {
         let data = PragueData { seq: self.sent, timestamp: now, echo, size, frame };
         let ecn = if self.error { Ecn::NotEct } else { Ecn::Ect1 };
         let packet = Packet { flow: self.flow, size: data.wire_size(), ecn, payload: Payload::PragueData(data) };
-        self.pacer.sent(
-            now,
-            Bytes(u64::from(size)),
-            limits.pacing,
-            Bytes(limits.burst * u64::from(limits.packet_size)),
-        );
+        let limits = self.control.limits();
+        let burst = Bytes(limits.burst * u64::from(limits.packet_size));
+        self.pacer.sent(now, Bytes(u64::from(size)), self.control.pacing(now), burst);
         self.stats.packets_sent += 1;
         self.stats.bytes_sent += packet.size;
         Some(packet)
