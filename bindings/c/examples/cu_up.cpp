@@ -58,6 +58,12 @@ std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
+// What came over UDP, and the type of service of the IP header that it came in.
+struct Datagram {
+  Bytes bytes;
+  std::uint8_t tos = 0;
+};
+
 struct Socket {
   int fd = -1;
   sockaddr_in peer{};
@@ -73,6 +79,8 @@ struct Socket {
     if (fd < 0 || bind(fd, reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0) {
       fail("socket", "cannot be bound");
     }
+    const int on = 1;
+    setsockopt(fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof on);
   }
   std::uint16_t port() const {
     sockaddr_in own{};
@@ -122,9 +130,9 @@ public:
   CuUp(const CuUp&) = delete;
   CuUp& operator=(const CuUp&) = delete;
 
-  // The GTP-U receive path, where SDAP maps QoS flows to DRBs. False once the session is over.
-  bool from_upf(Bytes datagram) {
-    const auto message = gtpu::read(datagram);
+  // The GTP-U receive path, where the N3 tunnel ends and SDAP maps QoS flows to DRBs. False once the session is over.
+  bool from_upf(Datagram datagram) {
+    const auto message = gtpu::read(datagram.bytes);
     if (!message || message->teid != n3_teid) {
       return true;
     }
@@ -142,6 +150,10 @@ public:
     const std::uint64_t now = now_ns();
     Bytes packet = message->payload;
     tidemark_verdict verdict = TIDEMARK_VERDICT_PASS;
+    tidemark_decapsulate(datagram.tos, packet.data, packet.len, &verdict);
+    if (verdict == TIDEMARK_VERDICT_DROP) {
+      return true;
+    }
     tidemark_downlink(instance, ue, now, qfi, packet.data, packet.len, &verdict);
     if (verdict == TIDEMARK_VERDICT_DROP) {
       return true;
@@ -234,9 +246,22 @@ private:
 // Room before a datagram: headers that are put before a payload are longer than those that came with it.
 constexpr std::size_t headroom = 64;
 
-Bytes receive(const Socket& socket, std::array<std::uint8_t, 9000>& buffer) {
-  const ssize_t len = recv(socket.fd, buffer.data() + headroom, buffer.size() - headroom, MSG_DONTWAIT);
-  return {buffer.data() + headroom, len > 0 ? static_cast<std::size_t>(len) : 0};
+Datagram receive(const Socket& socket, std::array<std::uint8_t, 9000>& buffer) {
+  iovec room{buffer.data() + headroom, buffer.size() - headroom};
+  alignas(cmsghdr) char control[64];
+  msghdr message{};
+  message.msg_iov = &room;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t len = recvmsg(socket.fd, &message, MSG_DONTWAIT);
+  Datagram datagram{{buffer.data() + headroom, len > 0 ? static_cast<std::size_t>(len) : 0}};
+  for (cmsghdr* at = CMSG_FIRSTHDR(&message); len > 0 && at != nullptr; at = CMSG_NXTHDR(&message, at)) {
+    if (at->cmsg_level == IPPROTO_IP && at->cmsg_type == IP_TOS) {
+      datagram.tos = *CMSG_DATA(at);
+    }
+  }
+  return datagram;
 }
 
 std::uint16_t port(const char* text) { return static_cast<std::uint16_t>(std::strtoul(text, nullptr, 10)); }
@@ -262,7 +287,7 @@ int main(int argc, char** argv) {
       goes_on = cu_up.from_upf(receive(cu_up.n3, buffer));
     }
     if ((sockets[1].revents & POLLIN) != 0) {
-      cu_up.from_du(receive(cu_up.f1u, buffer));
+      cu_up.from_du(receive(cu_up.f1u, buffer).bytes);
     }
   }
   cu_up.print();

@@ -136,7 +136,7 @@ typedef enum tidemark_status {
    */
   TIDEMARK_STATUS_BAD_QFI = 5,
   /**
-   * The bytes are no DL DATA DELIVERY STATUS.
+   * The bytes are no DL DATA DELIVERY STATUS, or no IP packet where one has to be.
    */
   TIDEMARK_STATUS_BAD_FRAME = 6,
   /**
@@ -170,7 +170,7 @@ typedef enum tidemark_status {
  */
 typedef enum tidemark_verdict {
   /**
-   * Forward it; nothing was changed.
+   * Forward it; it was not marked.
    */
   TIDEMARK_VERDICT_PASS = 0,
   /**
@@ -631,6 +631,24 @@ enum tidemark_status tidemark_ue_handover(const struct tidemark_instance *instan
                                           struct tidemark_ue ue,
                                           uint64_t now_ns)
 TIDEMARK_NOEXCEPT;
+
+/**
+ * A packet leaves a tunnel that ends here, N3's say: what the transport network said in the outer header's ECN field is combined with
+ * the packet's own (RFC 6040 section 4.2; RFC 9601 for GTP-U). `outer` is the outer header's type of service or traffic class, of which
+ * the two lowest bits count; `packet` is `len` bytes from the inner IP header on. `verdict` is MARK where the packet is CE now and was not,
+ * DROP where it was marked on its way and its transport would not know; the inner field may change with PASS too, from
+ * ECT(0) to ECT(1). `verdict` is PASS after any error. To be called before `tidemark_downlink`, which counts what comes with CE.
+ *
+ * Fails with NULL_POINTER, BAD_LENGTH; BAD_FRAME for what is no IP packet, which has no ECN field.
+ *
+ * # Safety
+ * `packet` is null or valid for `len` bytes that nobody else uses meanwhile, `verdict` is null or valid for a write.
+ */
+enum tidemark_status tidemark_decapsulate(uint8_t outer,
+                                          uint8_t *packet,
+                                          size_t len,
+                                          enum tidemark_verdict *verdict)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
  * A downlink packet of this QoS flow, before PDCP: `len` bytes from its IP header on, in clear and in one piece. A mark

@@ -1,10 +1,11 @@
 //! The packet path: what is called for every packet, report and acknowledgement. Nothing here allocates, waits or makes a
 //! system call.
 
-use tidemark_core::{Bytes, Duration, Instant};
+use tidemark_core::{Bytes, Duration, Ecn, Instant};
 use tidemark_marker::DeliveryStatus;
 use tidemark_marker::path::{DrbId, Ue};
 use tidemark_wire::nru::DlDataDeliveryStatus;
+use tidemark_wire::{ip, tunnel};
 
 use crate::instance::Instance;
 use crate::status::{Status, guard};
@@ -48,6 +49,42 @@ fn about_drb(ue: &mut Ue, event: impl FnOnce(&mut Ue)) -> Result<(), Status> {
     let before = ue.counters().unknown_drb;
     event(ue);
     if ue.counters().unknown_drb == before { Ok(()) } else { Err(Status::NoDrb) }
+}
+
+/// A packet leaves a tunnel that ends here, N3's say: what the transport network said in the outer header's ECN field is combined with
+/// the packet's own (RFC 6040 section 4.2; RFC 9601 for GTP-U). `outer` is the outer header's type of service or traffic class, of which
+/// the two lowest bits count; `packet` is `len` bytes from the inner IP header on. `verdict` is MARK where the packet is CE now and was not,
+/// DROP where it was marked on its way and its transport would not know; the inner field may change with PASS too, from
+/// ECT(0) to ECT(1). `verdict` is PASS after any error. To be called before `tidemark_downlink`, which counts what comes with CE.
+///
+/// Fails with NULL_POINTER, BAD_LENGTH; BAD_FRAME for what is no IP packet, which has no ECN field.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `packet` is null or valid for `len` bytes that nobody else uses meanwhile, `verdict` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_decapsulate(outer: u8, packet: *mut u8, len: usize, verdict: *mut Verdict) -> Status {
+    if verdict.is_null() {
+        return Status::NullPointer;
+    }
+    let mut found = Verdict::Pass;
+    let status = guard(|| {
+        // SAFETY: the caller's promise is handed on.
+        let packet = unsafe { bytes(packet, len) }?;
+        let inner = ip::ecn(packet).map_err(|_| Status::BadFrame)?;
+        found = match tunnel::decapsulate(inner, Ecn::from_bits(outer)).ecn {
+            None => Verdict::Drop,
+            Some(ecn) if ecn == inner => Verdict::Pass,
+            Some(ecn) => {
+                ip::set_ecn(packet, ecn).map_err(|_| Status::BadFrame)?;
+                if ecn == Ecn::Ce { Verdict::Mark } else { Verdict::Pass }
+            }
+        };
+        Ok(())
+    });
+    // SAFETY: not null, so valid by contract.
+    unsafe { verdict.write(found) };
+    status
 }
 
 /// A downlink packet of this QoS flow, before PDCP: `len` bytes from its IP header on, in clear and in one piece. A mark

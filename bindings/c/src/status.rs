@@ -19,7 +19,7 @@ pub enum Status {
     BadDrb = 4,
     /// A QFI is not one of 0 to 63.
     BadQfi = 5,
-    /// The bytes are no DL DATA DELIVERY STATUS.
+    /// The bytes are no DL DATA DELIVERY STATUS, or no IP packet where one has to be.
     BadFrame = 6,
     /// The UE was removed, or never was.
     NoUe = 7,
@@ -42,7 +42,7 @@ const TEXTS: [&CStr; 13] = [
     c"a configuration cannot be read or cannot work",
     c"the DRB identity is not one of 1 to 32",
     c"the QFI is not one of 0 to 63",
-    c"the bytes are no DL DATA DELIVERY STATUS",
+    c"the bytes are no DL DATA DELIVERY STATUS or IP packet",
     c"there is no such UE",
     c"there is no such DRB",
     c"the DRB is set up already",

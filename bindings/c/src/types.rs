@@ -42,7 +42,7 @@ pub struct QosFlow {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub enum Verdict {
-    /// Forward it; nothing was changed.
+    /// Forward it; it was not marked.
     Pass = 0,
     /// Forward it; CE was set in its IP header.
     Mark = 1,

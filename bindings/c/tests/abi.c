@@ -46,6 +46,32 @@ static void datagram(uint8_t *packet, uint8_t ecn)
   packet[11] = (uint8_t)sum;
 }
 
+static void the_end_of_a_tunnel(void)
+{
+  uint8_t packet[1400];
+  tidemark_verdict verdict = TIDEMARK_VERDICT_DROP;
+  /* The outer field's other bits are the DSCP. */
+  for (int dscp = 0; dscp < 64; dscp += 21) {
+    datagram(packet, 1);
+    IS(OK, tidemark_decapsulate((uint8_t)(dscp << 2 | 3), packet, sizeof packet, &verdict));
+    CHECK(verdict == TIDEMARK_VERDICT_MARK && packet[1] == 3 && ones_complement(packet, 20) == 0xFFFF);
+    IS(OK, tidemark_decapsulate((uint8_t)(dscp << 2), packet, sizeof packet, &verdict));
+    CHECK(verdict == TIDEMARK_VERDICT_PASS && packet[1] == 3);
+    datagram(packet, 2);
+    IS(OK, tidemark_decapsulate((uint8_t)(dscp << 2 | 1), packet, sizeof packet, &verdict));
+    CHECK(verdict == TIDEMARK_VERDICT_PASS && packet[1] == 1 && ones_complement(packet, 20) == 0xFFFF);
+    datagram(packet, 0);
+    IS(OK, tidemark_decapsulate((uint8_t)(dscp << 2 | 3), packet, sizeof packet, &verdict));
+    CHECK(verdict == TIDEMARK_VERDICT_DROP && packet[1] == 0);
+  }
+  IS(NULL_POINTER, tidemark_decapsulate(3, packet, sizeof packet, NULL));
+  IS(NULL_POINTER, tidemark_decapsulate(3, NULL, sizeof packet, &verdict));
+  CHECK(verdict == TIDEMARK_VERDICT_PASS);
+  IS(BAD_LENGTH, tidemark_decapsulate(3, packet, 0, &verdict));
+  memset(packet, 0, sizeof packet);
+  IS(BAD_FRAME, tidemark_decapsulate(3, packet, sizeof packet, &verdict));
+}
+
 static tidemark_instance *instance_of(uint32_t max_ues)
 {
   tidemark_instance_config config = {.max_ues = max_ues, .seed = 1, .secret = {7, 1, 3}};
@@ -386,6 +412,7 @@ static void wrong_arguments_do_no_harm(void)
 int main(void)
 {
   versions_and_texts();
+  the_end_of_a_tunnel();
   policies();
   instances_refuse_what_cannot_work();
   set_up_and_release();

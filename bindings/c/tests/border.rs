@@ -12,13 +12,13 @@ use tidemark::read::*;
 use tidemark::setup::*;
 use tidemark::status::Status;
 use tidemark::types::*;
-use tidemark_core::{Bytes, Instant, Stream};
+use tidemark_core::{Bytes, Duration, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
 use tidemark_marker::{DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, NotEctRule, SnLength};
 
 const SECRET: [u8; 16] = *b"sixteen secrets!";
 
-/// A UE behind the border, with DRB 1 for QFI 1 of 12-bit SNs and DRB 2 for QFI 2 of 18-bit ones.
+/// A UE behind the border, with DRB 1 for QFI 1 of 12-bit SNs and DRB 2 for QFI 2 of 18-bit ones, whose law decides where packets leave.
 struct Behind {
     instance: *mut Instance,
     ue: UeId,
@@ -28,7 +28,8 @@ impl Behind {
     fn new() -> Self {
         let config = InstanceConfig { max_ues: 1, reserved: 0, seed: 5, secret: SECRET };
         let (mut instance, mut policy, mut ue) = (null_mut(), null_mut(), UeId::default());
-        let text = c"otherwise = { law = 'l4span', not_ect = 'drop', short_circuit = true, profile_capacity = 64 }";
+        let text = c"rules = [{ qfi = 2, marker = { law = 'ecn-codel', short_circuit = true, profile_capacity = 64 } }]
+otherwise = { law = 'l4span', not_ect = 'drop', short_circuit = true, profile_capacity = 64 }";
         // SAFETY: every pointer is to something that lives until `drop`.
         unsafe {
             assert_eq!(tidemark_instance_new(&config, &mut instance), Status::Ok);
@@ -55,8 +56,9 @@ impl Drop for Behind {
 fn before() -> Ue {
     let mut ue = Ue::new(FlowKey::new(&SECRET));
     let law = LawConfig::L4span(L4SpanConfig { not_ect: NotEctRule::Drop, ..L4SpanConfig::default() });
-    let config = MarkerConfig { short_circuit: true, profile_capacity: 64, ..MarkerConfig::with_law(law) };
-    for (drb, sn_length) in [(1, SnLength::Bits12), (2, SnLength::Bits18)] {
+    let codel = LawConfig::EcnCodel(Default::default());
+    for (drb, law, sn_length) in [(1, law, SnLength::Bits12), (2, codel, SnLength::Bits18)] {
+        let config = MarkerConfig { short_circuit: true, profile_capacity: 64, ..MarkerConfig::with_law(law) };
         ue.add_drb(DrbId(drb), &[drb], &config, sn_length, Stream::new(5, u32::from(drb), "mark")).unwrap();
     }
     ue
@@ -70,6 +72,7 @@ enum Event {
     Report { drb: u8, report: [u32; 4] },
     Frame { drb: u8, frame: Vec<u8> },
     Uplink { packet: Vec<u8> },
+    Dequeue { drb: u8, packet: Vec<u8>, sojourn: u64, behind: u64 },
     Handover,
 }
 
@@ -132,6 +135,9 @@ fn event() -> impl Strategy<Value = Event> {
             Event::Frame { drb, frame }
         }),
         3 => some_packet(true).prop_map(|packet| Event::Uplink { packet }),
+        6 => (drb(), some_packet(false), 0u64..100_000_000, any::<u64>()).prop_map(|(drb, packet, sojourn, behind)| {
+            Event::Dequeue { drb, packet, sojourn, behind }
+        }),
         1 => Just(Event::Handover),
     ]
 }
@@ -165,6 +171,10 @@ fn apply(ue: &mut Ue, now: Instant, event: &mut Event) -> Option<Verdict> {
             }
         }
         Event::Uplink { packet } => ue.uplink(now, packet),
+        Event::Dequeue { drb, packet, sojourn, behind } => {
+            let sojourn = Duration::from_nanos(*sojourn);
+            return Some(ue.dequeue(now, DrbId(*drb), packet, sojourn, Bytes(*behind)).into());
+        }
         Event::Handover => ue.handover(now),
     }
     None
@@ -199,6 +209,12 @@ fn apply_behind(behind: &Behind, now_ns: u64, event: &mut Event) -> (Status, Opt
                 tidemark_feedback_frame(instance, ue, now_ns, *drb, frame.as_ptr(), frame.len())
             }
             Event::Uplink { packet } => tidemark_uplink(instance, ue, now_ns, packet.as_mut_ptr(), packet.len()),
+            Event::Dequeue { drb, packet, sojourn, behind } => {
+                let mut verdict = Verdict::Drop;
+                let (bytes, len) = (packet.as_mut_ptr(), packet.len());
+                let status = tidemark_dequeue(instance, ue, now_ns, *drb, bytes, len, *sojourn, *behind, &mut verdict);
+                return (status, Some(verdict));
+            }
             Event::Handover => tidemark_ue_handover(instance, ue, now_ns),
         };
         (status, None)
@@ -244,6 +260,10 @@ proptest! {
                 | (Event::Uplink { packet: there }, Event::Uplink { packet: here }) => {
                     prop_assert_eq!(there, here);
                     prop_assert_eq!(answer.0, Status::Ok);
+                }
+                (Event::Dequeue { drb, packet: there, .. }, Event::Dequeue { packet: here, .. }) => {
+                    prop_assert_eq!(there, here);
+                    prop_assert_eq!(answer.0, if (1..=2).contains(drb) { Status::Ok } else { Status::NoDrb });
                 }
                 (Event::Pdu { drb, .. } | Event::Discard { drb, .. } | Event::Report { drb, .. }, _) => {
                     let known = (1..=2).contains(drb);

@@ -270,6 +270,32 @@ fn marks_of_tcp_reach_the_sender_in_acknowledgements() {
 }
 
 #[test]
+fn what_the_transport_network_says_on_n3_reaches_the_packet() {
+    let Some(cu_up) = CuUp::start("cu_up-n3") else { return };
+    // Inner field, outer field, and what RFC 6040 figure 4 makes of them; the DRB's queue is empty, so that nothing else marks.
+    let (not_ect, ect0) = (0, 2);
+    for (inner, outer, expected) in [
+        (ECT1, ECT1, Some(ECT1)),
+        (ECT1, CE, Some(CE)),
+        (ect0, CE, Some(CE)),
+        (ect0, ECT1, Some(ECT1)),
+        (not_ect, ect0, Some(not_ect)),
+        (not_ect, CE, None),
+        (CE, not_ect, Some(CE)),
+    ] {
+        rustix::net::sockopt::set_ip_tos(&cu_up.upf, outer).unwrap();
+        cu_up.downlink(1, &datagram(inner));
+        if expected.is_none() {
+            // It is dropped: the next one that comes is another.
+            rustix::net::sockopt::set_ip_tos(&cu_up.upf, 0).unwrap();
+            cu_up.downlink(1, &datagram(CE));
+        }
+        assert_eq!(checked_ecn(&cu_up.at_du().packet), expected.unwrap_or(CE), "{inner} in {outer}");
+    }
+    assert!(cu_up.end().contains("drb 1: 7 packets, 0 marks"));
+}
+
+#[test]
 fn what_is_no_frame_ends_nothing() {
     let Some(cu_up) = CuUp::start("cu_up-hostile") else { return };
     let mut good = wrap(N3_TEID, ExtensionType::PDU_SESSION_CONTAINER, &[0, 1], &datagram(ECT1));
