@@ -16,8 +16,8 @@ impl<P: Inspect> Cell<P> {
         let Drb { ue, id, bearer, stats, qos, .. } = &mut self.drbs[index as usize];
         let of_ue = &mut self.ues[*ue as usize].stats;
         let (ue, outputs, observer, of_cell) = (UeId(*ue), &mut self.outputs, &mut self.observer, &mut self.stats);
-        bearer.release(now, |released| match released {
-            Released::Delivered(packet, sn, delay) => {
+        bearer.release(now, |Released { packet, sn, delay }| match delay {
+            Some(delay) => {
                 if let Some(observer) = observer {
                     observer(now, *id, Passage::Delivered { sn, delay });
                 }
@@ -26,7 +26,7 @@ impl<P: Inspect> Cell<P> {
                 stats.delivered(packet.size, delay.total() > qos.delay_budget);
                 outputs.push_back(Output::Downlink { at: now, ue, drb: id.drb, packet, delay });
             }
-            Released::Lost(packet) => {
+            None => {
                 of_ue.dropped_by_radio += 1;
                 stats.dropped += 1;
                 outputs.push_back(Output::Dropped { at: now, ue, packet, reason: DropReason::Radio });

@@ -126,9 +126,8 @@ impl<P: Inspect> Cell<P> {
         let backlog = drb.bearer.backlog();
         let (prbs, room, mcs) = match chosen.offer {
             Offer::Mcs(mcs) => {
-                let sizes = &self.sizes.of(symbols, mcs)[..=free as usize];
-                let prbs = sizes.partition_point(|bytes| *bytes < backlog).min(free as usize);
-                (prbs as u32, f64::from(sizes[prbs]), Some(mcs))
+                let (prbs, bytes) = self.sizes.fitting(symbols, mcs, free, backlog);
+                (prbs, f64::from(bytes), Some(mcs))
             }
             Offer::Bytes(bytes) => match ue.share_of(backlog, bytes, free, self.config.prbs) {
                 Some((prbs, room)) => (prbs, room, None),

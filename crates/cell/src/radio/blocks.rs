@@ -55,6 +55,17 @@ impl BlockSizes {
         let start = (kind * self.rows + usize::from(mcs)) * self.prbs;
         &self.bytes[start..start + self.prbs]
     }
+    /// The fewest resource blocks that carry `wanted` bytes, or all of `free` where even they don't; with what they carry.
+    pub(crate) fn fitting(&self, symbols: u32, mcs: u8, free: u32, wanted: u32) -> (u32, u32) {
+        let sizes = &self.of(symbols, mcs)[..=free as usize];
+        let too_small = |bytes: &u32| *bytes < wanted;
+        let prbs = match sizes.last() {
+            // Where much waits there is nothing to look for.
+            Some(all) if too_small(all) => free as usize,
+            _ => sizes.partition_point(too_small),
+        };
+        (prbs as u32, sizes[prbs])
+    }
 }
 
 #[cfg(test)]

@@ -411,12 +411,7 @@ mod tests {
     /// What leaves: the parts of its delay, or nothing for what is lost.
     fn released(bearer: &mut Bearer<()>, ms: u64) -> Vec<Option<DelaySplit>> {
         let mut list = Vec::new();
-        bearer.release(Instant::from_millis(ms), |released| {
-            list.push(match released {
-                Released::Delivered(_, _, split) => Some(split),
-                Released::Lost(_) => None,
-            });
-        });
+        bearer.release(Instant::from_millis(ms), |released| list.push(released.delay));
         list
     }
     fn delivered(bearer: &mut Bearer<()>, ms: u64) -> Vec<DelayMs> {

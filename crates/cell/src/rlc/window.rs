@@ -74,12 +74,13 @@ impl<P> Sdu<P> {
     }
 }
 
-/// What leaves the window upwards.
-pub(crate) enum Released<P> {
-    /// In order, or as far as reordering waits; with its PDCP SN.
-    Delivered(Packet<P>, u32, DelaySplit),
-    /// Given up.
-    Lost(Packet<P>),
+/// What leaves the window upwards, in order or as far as reordering waits.
+pub(crate) struct Released<P> {
+    pub(crate) packet: Packet<P>,
+    /// PDCP SN.
+    pub(crate) sn: u32,
+    /// Its time in the cell; `None` if it was given up.
+    pub(crate) delay: Option<DelaySplit>,
 }
 
 /// SDUs in the order of sending: first those that were sent, at least in part, then those that wait.
@@ -191,10 +192,7 @@ impl<P> Window<P> {
             let expired = self.reordering.filter(|(_, end)| *end <= now).map(|(upto, _)| upto);
             let (rx_deliv, has_more) = (self.rx_deliv, self.rx_next > self.rx_deliv);
             let Some(first) = self.get_mut(rx_deliv) else { break };
-            if let Some(complete) = first.complete {
-                let Some(packet) = first.packet.take() else { break };
-                leave(Released::Delivered(packet, first.sn, first.split(complete, now)));
-            } else {
+            if first.complete.is_none() {
                 // What AM gave up takes the bearer's re-establishment with it, and nobody waits for what nothing came after.
                 let is_over = first.settled && (am && !first.is_hole || !has_more);
                 if expired.is_none_or(|upto| rx_deliv >= upto) && !is_over {
@@ -203,9 +201,11 @@ impl<P> Window<P> {
                     }
                     break;
                 }
-                if let Some(packet) = first.packet.take() {
-                    leave(Released::Lost(packet));
-                }
+            }
+            // Of a hole there is no packet.
+            if let Some(packet) = first.packet.take() {
+                let delay = first.complete.map(|complete| first.split(complete, now));
+                leave(Released { packet, sn: first.sn, delay });
             }
             self.rx_deliv += 1;
             // The timer waits for what it was started for, and is then started anew if something else is missing.

@@ -51,14 +51,13 @@ impl<P: Inspect> Cell<P> {
         let id = self.drbs[index as usize].ue;
         let mut released = std::mem::take(&mut self.released);
         self.drbs[index as usize].uplink.release(now, |sdu| released.push(sdu));
-        for sdu in released.drain(..) {
-            match sdu {
-                Released::Delivered(packet, qfi, delay) => self.pass_up(now, id, (index, qfi as u8), packet, delay),
-                Released::Lost(packet) => {
-                    let reason = DropReason::Radio;
-                    self.outputs.push_back(Output::Dropped { at: now, ue: UeId(id), packet, reason });
-                }
-            }
+        for Released { packet, sn: qfi, delay } in released.drain(..) {
+            let Some(delay) = delay else {
+                let reason = DropReason::Radio;
+                self.outputs.push_back(Output::Dropped { at: now, ue: UeId(id), packet, reason });
+                continue;
+            };
+            self.pass_up(now, id, (index, qfi as u8), packet, delay);
         }
         self.released = released;
         let bearer = &mut self.drbs[index as usize].uplink;
