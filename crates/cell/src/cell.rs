@@ -15,7 +15,7 @@ use crate::places::Places;
 use crate::qos::Qos;
 use crate::radio::blocks::BlockSizes;
 use crate::radio::link::LinkTable;
-use crate::radio::slots::SlotPattern;
+use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
 use crate::rlc::{Released, Segment, Status};
 use crate::scheduler::Scheduler;
 use crate::timers::{Timer, Timers};
@@ -292,6 +292,13 @@ impl<P: Inspect> Cell<P> {
         let (first, end) = (self.pattern.at_or_after(from), self.pattern.at_or_after(to));
         let symbols: u64 = (first..end).map(|slot| u64::from(self.pattern.downlink_symbols(slot))).sum();
         symbols * u64::from(self.config.prbs)
+    }
+
+    /// The same of the uplink slots between two instants.
+    pub fn uplink_resources_between(&self, from: Instant, to: Instant) -> u64 {
+        let (first, end) = (self.pattern.at_or_after(from), self.pattern.at_or_after(to));
+        let slots = (first..end).filter(|slot| self.pattern.next_uplink(*slot) == *slot).count() as u64;
+        slots * u64::from(SYMBOLS_PER_SLOT * self.config.prbs)
     }
 
     /// IP bytes of a flow inside the cell, counted packet by packet.

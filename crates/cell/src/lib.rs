@@ -52,7 +52,7 @@ pub use channel::ChannelConfig;
 pub use config::{CellConfig, ConfigError, Duplex, F1uConfig, RlcConfig, RlcMode, UeConfig};
 pub use network::{DeployedConfig, Network, NetworkConfig};
 pub use observe::{BearerId, Observer, Passage, Sdu};
-pub use output::{CellStats, DelaySplit, DrbStats, DropReason, Output, UeId, UeStats};
+pub use output::{CellStats, DelaySplit, DrbStats, DropReason, Output, UeId, UeStats, UplinkStats};
 pub use qos::{
     Characteristics, DEFAULT_QFI, DrbConfig, EcnField, FilterDirection, Mapped, PacketFilter, PortRange, Prefix,
     Protocol, QosFlowConfig, Resource, Sdap, TrafficClass,

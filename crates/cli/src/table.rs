@@ -63,6 +63,9 @@ pub fn ues(result: &RunResult) -> String {
         "marks",
         "drops",
         "PRB %",
+        "uplink: MCS",
+        "BLER %",
+        "PRB %",
     ]);
     for ue in result.ues.iter().take(MOST_ROWS) {
         let mut row = vec![text(&ue.name), text(&ue.channel), number(Some(ue.throughput_mbps), 2)];
@@ -71,6 +74,9 @@ pub fn ues(result: &RunResult) -> String {
         row.push(number(ue.bler.map(|share| share * 100.0), 1));
         row.extend([ue.marked, ue.dropped].map(count));
         row.push(number(ue.prb_share.map(|share| share * 100.0), 1));
+        row.push(number(ue.uplink.map(|uplink| uplink.mcs_mean), 1));
+        row.push(number(ue.uplink.map(|uplink| uplink.bler * 100.0), 1));
+        row.push(number(ue.uplink.map(|uplink| uplink.prb_share * 100.0), 1));
         table.add_row(row);
     }
     format!("{table}\n{}", rest(result.ues.len()))
@@ -135,10 +141,11 @@ pub fn cells(result: &RunResult) -> String {
 }
 
 pub fn cell(result: &RunResult) -> String {
-    let used = result.cell.utilisation.map_or("–".into(), |share| format!("{:.1} %", share * 100.0));
+    let percent = |share: Option<f64>| share.map_or("–".into(), |share| format!("{:.1} %", share * 100.0));
+    let (used, up) = (percent(result.cell.utilisation), percent(result.cell.uplink_utilisation));
     let what = if result.cells.is_empty() { "cell" } else { "all cells" };
     format!(
-        "{what}: {:.2} Mbit/s, {used} of the downlink resource blocks used; {}",
+        "{what}: {:.2} Mbit/s, {used} of the downlink resource blocks used, {up} of the uplink's; {}",
         result.cell.throughput_mbps, result.cell.conservation
     )
 }

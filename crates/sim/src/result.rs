@@ -53,6 +53,9 @@ pub struct RunResult {
 pub struct CellResult {
     /// Share of the downlink's resource blocks that carried data.
     pub utilisation: Option<f64>,
+    /// Share of the uplink's resource blocks that UEs sent on; absent where they sent nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uplink_utilisation: Option<f64>,
     /// IP bytes delivered to all UEs, as a rate.
     pub throughput_mbps: f64,
     /// The statement that the conservation check of this run made; a run that fails it has no result.
@@ -279,9 +282,23 @@ pub struct UeResult {
     /// The same for its uplink.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uplink_anbr: Option<AnbrResult>,
+    /// What it sent; absent where it sent nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uplink: Option<UplinkResult>,
     /// What only a UE of a network has.
     #[serde(flatten)]
     pub place: Option<UePlace>,
+}
+
+/// What a UE sent, after the warm-up: its packets, acknowledgements and RLC's reports.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct UplinkResult {
+    /// Mean MCS index over its first transmissions.
+    pub mcs_mean: f64,
+    /// Share of first transmissions that failed.
+    pub bler: f64,
+    /// Its share of the cell's uplink resource blocks, retransmissions included; in a network, of one cell's.
+    pub prb_share: f64,
 }
 
 /// One data radio bearer, after the warm-up: its downlink.

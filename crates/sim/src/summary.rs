@@ -1,7 +1,7 @@
 //! From what a run recorded to its result.
 
 use tidemark_cell::network::UeRadio;
-use tidemark_cell::{CellStats, DrbStats, NetworkConfig, UeId, UeStats};
+use tidemark_cell::{CellStats, DrbStats, NetworkConfig, UeId, UeStats, UplinkStats};
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 use tidemark_senders::Stats;
 
@@ -12,7 +12,7 @@ use crate::flow::Flow;
 use crate::recorder::{AnbrRecord, FlowRecord};
 use crate::result::{
     AnbrResult, BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, MediaResult, NetworkCellResult,
-    RouterResult, RouterSeries, RunResult, Series, Transfers, UePlace, UeResult, UeSeries,
+    RouterResult, RouterSeries, RunResult, Series, Transfers, UePlace, UeResult, UeSeries, UplinkResult,
 };
 use crate::router::Router;
 use crate::scenario::{Direction, NamedUe, Scenario};
@@ -113,6 +113,11 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         all
     };
     let used = |index: usize| end.ues[index].resources - run.baseline.ues[index].resources;
+    let uplink_resources = run.network.uplink_resources_between(warm, run.now);
+    let uplink = |index: usize| {
+        let (before, after) = (&run.baseline.ues[index].uplink, &end.ues[index].uplink);
+        UplinkResult::new(before, after, uplink_resources)
+    };
     let ues: Vec<_> = named_ues
         .iter()
         .zip(&run.ues)
@@ -134,6 +139,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
                 prb_share: share(used(index)),
                 anbr: anbr(&record.downlink_anbr),
                 uplink_anbr: anbr(&record.uplink_anbr),
+                uplink: uplink(index),
                 place: ue_place(scenario, run, &end, index),
             }
         })
@@ -164,6 +170,10 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         interrupted_at_s: (!finished).then(|| run.now.as_secs_f64()),
         cell: CellResult {
             utilisation: share((0..ues.len()).map(used).sum::<u64>() / end.cells.len().max(1) as u64),
+            uplink_utilisation: (0..ues.len())
+                .filter_map(|index| uplink(index).map(|uplink| uplink.prb_share))
+                .reduce(|sum, share| sum + share)
+                .map(|sum| round(sum / end.cells.len().max(1) as f64, 1e6)),
             throughput_mbps: mbps(run.ues.iter().map(|ue| ue.delivered).sum(), measured),
             conservation: format!("bytes sent = delivered + dropped + queued holds for all {} flows", flows.len()),
         },
@@ -177,6 +187,20 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
             .map(|index| round(index, 1e6)),
         series,
         scenario: scenario.text.clone(),
+    }
+}
+
+impl UplinkResult {
+    /// Between two states of the counters, of this many resource blocks x symbols; `None` where nothing was sent.
+    pub fn new(before: &UplinkStats, after: &UplinkStats, resources: u64) -> Option<Self> {
+        let blocks = after.blocks - before.blocks;
+        let mean = |sum: u64, scale| round(sum as f64 / blocks as f64, scale);
+        let used = after.resources - before.resources;
+        (blocks > 0 && resources > 0).then(|| Self {
+            mcs_mean: mean(after.mcs_sum - before.mcs_sum, 1e3),
+            bler: mean(after.failed_blocks - before.failed_blocks, 1e6),
+            prb_share: round(used as f64 / resources as f64, 1e6),
+        })
     }
 }
 

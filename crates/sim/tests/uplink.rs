@@ -20,18 +20,26 @@ fn marking_by_reports_takes_the_queue_out_of_the_phone_and_keeps_the_rate() {
     let owd = |result: &RunResult| result.flows[0].owd_ms.unwrap();
     println!("with: {:.2} Mbit/s, {:?}", total(&with), owd(&with));
     println!("without: {:.2} Mbit/s, {:?}", total(&without), owd(&without));
+    // Who uploads without end fills the uplink, and sees to it as the figures say.
+    let up = |result: &RunResult| result.cell.uplink_utilisation.unwrap();
+    assert!(up(&without) > 0.97 && (0.8..=1.0).contains(&up(&with)), "{}, {}", up(&without), up(&with));
+    let uplink = without.ues.iter().map(|ue| ue.uplink.unwrap());
+    assert!(uplink.clone().all(|uplink| uplink.mcs_mean > 5.0 && (0.0..0.2).contains(&uplink.bler)));
+    assert!((uplink.map(|uplink| uplink.prb_share).sum::<f64>() - up(&without)).abs() < 1e-5);
     assert!(with.flows.iter().all(|flow| flow.marked > 0) && without.flows.iter().all(|flow| flow.marked == 0));
     assert!(owd(&with).p50 * 4.0 < owd(&without).p50, "{:?} against {:?}", owd(&with), owd(&without));
     assert!(total(&with) > 0.85 * total(&without), "{} against {}", total(&with), total(&without));
 }
 
 #[test]
-fn coarser_reports_cost_something() {
+fn coarser_reports_make_queues_look_longer_and_are_marked_sooner() {
     let (long, short) = (run(&[]), run(&["cell.uplink.bsr=short"]));
     for result in [&long, &short] {
         assert!(result.flows.iter().all(|flow| flow.owd_ms.unwrap().p95 < 150.0));
     }
     println!("long: {:?}\nshort: {:?}", long.flows[0].owd_ms, short.flows[0].owd_ms);
+    let median = |result: &RunResult| result.flows.iter().map(|flow| flow.owd_ms.unwrap().p50).sum::<f64>();
+    assert!(median(&short) < 0.98 * median(&long), "{} ms against {} ms", median(&short), median(&long));
 }
 
 #[test]

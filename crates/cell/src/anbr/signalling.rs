@@ -8,7 +8,6 @@ use crate::cell::Cell;
 use crate::downlink::DECODED_AFTER;
 use crate::drb::{Drb, LEAST_LCID};
 use crate::output::{Output, UeId};
-use crate::radio::slots::SYMBOLS_PER_SLOT;
 use crate::timers::Timer;
 use crate::uplink::Control;
 
@@ -61,7 +60,7 @@ impl<P: Inspect> Cell<P> {
             }
             Direction::Uplink => {
                 let sending = self.ues.iter().filter(|ue| ue.uplink_last >= begun.at).count();
-                (self.uplink_between(begun.at, now), self.open_windows(|drb| &drb.uplink_anbr), sending)
+                (self.uplink_resources_between(begun.at, now), self.open_windows(|drb| &drb.uplink_anbr), sending)
             }
         };
         let free = all.saturating_sub(counts.taken_by_all - begun.taken_by_all) as f64 / open.max(1) as f64;
@@ -118,13 +117,6 @@ impl<P: Inspect> Cell<P> {
 
     fn open_windows(&self, estimator: impl Fn(&Drb<P>) -> &Option<Estimator>) -> usize {
         self.drbs.iter().filter(|drb| estimator(drb).as_ref().is_some_and(|anbr| anbr.begun.is_some())).count()
-    }
-
-    /// Resource blocks x symbols that the uplink slots between two instants have.
-    fn uplink_between(&self, from: Instant, to: Instant) -> u64 {
-        let (first, end) = (self.pattern.at_or_after(from), self.pattern.at_or_after(to));
-        let slots = (first..end).filter(|slot| self.pattern.next_uplink(*slot) == *slot).count() as u64;
-        slots * u64::from(SYMBOLS_PER_SLOT * self.config.prbs)
     }
 
     fn counts(&self, at: Instant, index: u32, direction: Direction) -> Counts {

@@ -216,6 +216,11 @@ impl<P: Inspect> Network<P> {
         self.cells.first().map_or(0, |cell| cell.resources_between(from, to))
     }
 
+    /// The same of the uplink slots of one cell.
+    pub fn uplink_resources_between(&self, from: Instant, to: Instant) -> u64 {
+        self.cells.first().map_or(0, |cell| cell.uplink_resources_between(from, to))
+    }
+
     /// IP bytes of a flow inside the cells, counted packet by packet.
     pub fn held(&self, flow: FlowId) -> Bytes {
         self.cells.iter().map(|cell| cell.held(flow)).sum()

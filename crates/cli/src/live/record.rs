@@ -167,6 +167,7 @@ impl Recorder {
                 prb_share: share(used(index)),
                 anbr: anbr(ue.anbr[0]),
                 uplink_anbr: anbr(ue.anbr[1]),
+                uplink: None,
                 place: None,
             }
         });
@@ -179,6 +180,7 @@ impl Recorder {
             interrupted_at_s: None,
             cell: CellResult {
                 utilisation: share((0..stats.len()).map(used).sum()),
+                uplink_utilisation: None,
                 throughput_mbps: mbps(self.ues.iter().map(|ue| ue.delivered).sum(), span),
                 conservation: "not checked: a live cell's endpoints are not its own".into(),
             },
