@@ -35,6 +35,10 @@ struct Place {
     ue: UnsafeCell<Option<Ue>>,
 }
 
+// As docs/embedding.md has it.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Place>() == 1024);
+
 // SAFETY: a place's UE is only reached through `Inside`, of which there is one at a time; `Ue` may move between threads.
 unsafe impl Sync for Instance {}
 
