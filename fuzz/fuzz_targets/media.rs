@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidemark_wire::rtcp::Presence;
+use tidemark_wire::rtcp::{self, Presence, Recommendation};
 use tidemark_wire::rtp::{HEADER_LEN, Header};
 use tidemark_wire::udp_prague::{self, Message};
 
@@ -57,10 +57,24 @@ fn presence(packet: &[u8]) {
     assert_eq!((again[..2].to_vec(), &again[4..]), (packet[..2].to_vec(), &packet[4..8]));
 }
 
+/// A bit rate comes back from what is written, and the packets of a compound have lengths that lead on.
+fn application(packet: &[u8]) {
+    match rtcp::length(packet) {
+        Ok(len) => assert!(packet.len() >= 4 && len >= 4 && len % 4 == 0),
+        Err(_) => assert!(packet.len() < 4),
+    }
+    let Ok(recommendation) = Recommendation::parse(packet) else { return };
+    let ssrc = u32::from_be_bytes([packet[4], packet[5], packet[6], packet[7]]);
+    let again = recommendation.emit(ssrc);
+    assert_eq!(Recommendation::parse(&again), Ok(recommendation));
+    assert_eq!(rtcp::length(&again), Ok(again.len()));
+}
+
 fuzz_target!(|bytes: &[u8]| {
     rtp(bytes);
     prague(bytes);
     presence(bytes);
+    application(bytes);
     // The first octets are put right, since chance would seldom do it.
     let mut packet = bytes.to_vec();
     if let Some(first) = packet.first_mut() {
@@ -76,5 +90,10 @@ fuzz_target!(|bytes: &[u8]| {
             packet[..2].copy_from_slice(&head);
             presence(&packet);
         }
+    }
+    if packet.len() >= 12 {
+        packet[..4].copy_from_slice(&[0x80, 204, 0, 3]);
+        packet[8..12].copy_from_slice(b"ANBR");
+        application(&packet);
     }
 });

@@ -58,6 +58,10 @@ fn layer_two(pdu: &[u8]) {
     if let Some(&octet) = pdu.first() {
         assert_eq!(ShortBsr::parse(octet).emit(), Ok(octet));
     }
+    if let Ok((bitmap, indices)) = LongBsr::parse_truncated(pdu) {
+        assert_eq!((bitmap, indices), (pdu[0], &pdu[1..]));
+        assert_eq!(LongBsr::parse(pdu).is_ok(), bitmap.count_ones() as usize <= indices.len());
+    }
     if let Ok(report) = LongBsr::parse(pdu) {
         let mut bytes = [0; 9];
         match report.emit(&mut bytes) {
