@@ -13,7 +13,7 @@ import pathlib
 HERE = pathlib.Path(__file__).parent
 WIDTH, HEIGHT = 720, 420
 LEFT, RIGHT, TOP, BOTTOM = 58, 20, 70, 50
-SHORTEST, LONGEST = 10, 600
+SHORTEST, LONGEST = 10, 1_200
 
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #1b2128 } .small { font-size: 11px }
@@ -70,7 +70,7 @@ def draw(load, rows, low, high):
     for name, style, kind in MECHANISMS:
         out.append(shape(kind, x + 5, 41, style) + f'<text class="{style}" x="{x + 15}" y="45">{name}</text>')
         x += 34 + 7.2 * len(name)
-    for delay in (10, 20, 50, 100, 200, 500):
+    for delay in (10, 20, 50, 100, 200, 500, 1_000):
         at = LEFT + math.log(delay / SHORTEST) / math.log(LONGEST / SHORTEST) * (WIDTH - LEFT - RIGHT)
         out.append(f'<line class="rule" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
         out.append(f'<text class="muted" x="{at:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{delay}</text>')
