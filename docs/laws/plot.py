@@ -29,6 +29,13 @@ L4S, CLASSIC = "l4s", "classic"
 PICTURES = [
     ("l4span", "l4span", "l4span, L4S flow", 30, [(L4S, "probability", "a", "mark")]),
     ("l4span-classic", "l4span", "l4span, classic flow alone", 150, [(CLASSIC, "probability", "a", "mark")]),
+    (
+        "l4span-shared",
+        "l4span",
+        "l4span, both classes in one DRB",
+        150,
+        [("shared-l4s", "marked", "a", "L4S flow, mark"), ("shared-classic", "marked", "b", "classic flow, mark")],
+    ),
     ("ramp", "ramp", "ramp", 30, [(L4S, "marked", "a", "L4S flow, mark"), (CLASSIC, "marked", "b", "classic flow")]),
     ("step", "step", "step", 10, [(L4S, "marked", "a", "L4S flow, mark"), (CLASSIC, "marked", "b", "classic flow")]),
     (

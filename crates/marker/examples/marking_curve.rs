@@ -36,6 +36,37 @@ fn main() {
             }
         }
     }
+    for queue_ms in (0..=30).chain((35..=150).step_by(5)) {
+        let [l4s, classic] = shared(queue_ms);
+        for (class, marked) in [("shared-l4s", l4s), ("shared-classic", classic)] {
+            println!("l4span,{class},{queue_ms},{marked:.6},0.000000,{marked:.6}");
+        }
+    }
+}
+
+/// Shares of the packets of an L4S flow and of a classic one that were marked, which send by turns in one DRB under `l4span`.
+fn shared(queue_ms: u64) -> [f64; 2] {
+    let law = LawConfig::L4span(Default::default());
+    let mut du = Du::new(&MarkerConfig::with_law(law), SnLength::Bits18, Duration::from_millis(5));
+    let mut radio = Stream::new(1, 0, "radio");
+    let mut turn = 0;
+    let mut before = du.marker.counters();
+    for slot in 0..12_000 {
+        if slot == 2_000 {
+            before = du.marker.counters();
+        }
+        while du.backlog() < (queue_ms * 5_000).max(1) {
+            turn = 1 - turn;
+            du.send(turn, if turn == 0 { Ecn::Ect1 } else { Ecn::Ect0 }, 1_500);
+        }
+        du.slot(SLOT_BYTES * (1.0 + 0.33 * radio.normal()).max(0.0));
+    }
+    let now = du.marker.counters();
+    let share = |marks: u64, packets: u64| marks as f64 / packets.max(1) as f64;
+    [
+        share(now.l4s_marks - before.l4s_marks, now.l4s_packets - before.l4s_packets),
+        share(now.classic_marks - before.classic_marks, now.classic_packets - before.classic_packets),
+    ]
 }
 
 /// Shares of the packets sent that were marked and that were dropped, and the mean probability.
