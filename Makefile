@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test packages build web fmt-check lint unit docs same-bytes web-test wire-test live-test live-brief c-test schema bench clean
+.PHONY: demo test packages build web fmt-check lint unit instructions docs same-bytes web-test wire-test live-test live-brief c-test schema bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -16,7 +16,7 @@ web: web/dist/report.html
 web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 
-test: packages fmt-check lint unit docs same-bytes web-test wire-test c-test live-brief
+test: packages fmt-check lint unit instructions docs same-bytes web-test wire-test c-test live-brief
 	@echo "every check passed"
 
 # Decoders, iperf3 and Chromium, on Debian and Ubuntu as root. What can't be installed makes its tests skip.
@@ -31,6 +31,10 @@ lint: web
 
 unit: web
 	$(CARGO) test --workspace --all-features --locked
+
+# What a packet, a report and an acknowledgement cost in instructions, which don't depend on the machine's load.
+instructions:
+	crates/marker/benches/check-instructions
 
 docs: web
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --all-features --locked

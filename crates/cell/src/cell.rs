@@ -272,6 +272,7 @@ impl<P: Inspect> Cell<P> {
             stats.queue.head_of_line = stats.queue.head_of_line.max(queue.head_of_line);
             stats.marked += drb.marked();
         }
+        stats.forgotten_flows = ue.sdap.evicted();
         stats.uplink_marked = ue.reported.as_ref().map_or(0, ReportedQueue::marked);
         Some(stats)
     }

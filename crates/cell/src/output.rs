@@ -136,6 +136,8 @@ pub struct UeStats {
     pub dropped_by_radio: u64,
     /// Packets that were left behind in another cell.
     pub dropped_by_handover: u64,
+    /// Flows that SDAP forgot for others: what answers them takes the bearer of its own rules.
+    pub forgotten_flows: u64,
     /// What it sent.
     pub uplink: UplinkStats,
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tidemark_cell::channel::{FixedConfig, StaticConfig};
 use tidemark_cell::{
-    Cell, CellConfig, ChannelConfig, DropReason, Output, RlcConfig, RlcMode, SchedulerConfig, UeConfig, UeId,
+    Cell, CellConfig, ChannelConfig, DropReason, Duplex, Output, RlcConfig, RlcMode, SchedulerConfig, UeConfig, UeId,
 };
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet};
 
@@ -35,6 +35,30 @@ fn cell(mode: RlcMode, bler: f64, harq_transmissions: u32, seed: u64) -> (Cell<N
     let ue = UeConfig { channel, rlc: RlcConfig { mode, ..RlcConfig::default() }, ..UeConfig::default() };
     let ue = cell.add_ue(&ue).unwrap();
     (cell, ue)
+}
+
+#[test]
+fn a_retransmission_comes_after_k1_and_the_gnbs_processing() {
+    for (harq_k1, harq_processing) in [(4, 4), (8, 4), (4, 12)] {
+        let fdd =
+            CellConfig { duplex: Duplex::Fdd, target_bler: 0.3, harq_k1, harq_processing, ..CellConfig::default() };
+        let mut cell = Cell::<Numbered>::new(&fdd, 7).unwrap();
+        let channel = ChannelConfig::Static(StaticConfig { snr_db: 9.0 });
+        let ue = cell.add_ue(&UeConfig { channel, ..UeConfig::default() }).unwrap();
+        let mut waits = std::collections::BTreeSet::new();
+        for number in 0..1_000 {
+            let now = Instant::from_millis(u64::from(number));
+            drain(&mut cell, now, |output| match output {
+                Output::Downlink { delay, .. } => drop(waits.insert(delay.harq)),
+                other => panic!("{other:?}"),
+            });
+            cell.handle_downlink(now, ue, packet(number, 300));
+        }
+        // None or some rounds, which in FDD wait for no uplink slot.
+        let round = fdd.slot() * (harq_k1 + harq_processing);
+        assert_eq!(waits.iter().take(2).copied().collect::<Vec<_>>(), [Duration::ZERO, round]);
+        assert!(waits.iter().all(|wait| (wait.as_nanos() % round.as_nanos()) == 0), "{waits:?}");
+    }
 }
 
 #[test]

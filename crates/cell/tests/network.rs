@@ -4,7 +4,7 @@ use tidemark_cell::network::{
     DeployedConfig, Environment, HandoverConfig, HandoverData, HandoverMarker, Mobility, NetworkConfig,
 };
 use tidemark_cell::{CellConfig, ChannelConfig, DropReason, Network, Output, RlcConfig, RlcMode, UeConfig, UeId};
-use tidemark_core::{Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet};
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, TcpFlags, TcpView};
 use tidemark_marker::{LawConfig, MarkerConfig, StepConfig};
 
 fn ue(deployed: DeployedConfig) -> UeConfig {
@@ -144,6 +144,69 @@ fn marks_go_on_in_the_new_cell_whether_the_marker_moves_or_starts_anew() {
         let arrived = steady.arrived[0].iter().filter(|(.., ecn)| *ecn == Ecn::Ce).count() as u64;
         assert!(marked >= arrived, "{marked} and {arrived}");
     }
+}
+
+/// A TCP segment of a connection that asked for AccECN.
+struct Segment(TcpView);
+
+impl Inspect for Segment {
+    fn tcp(&self) -> Option<TcpView> {
+        Some(self.0)
+    }
+}
+
+#[test]
+fn a_marker_that_moves_knows_its_connections_and_one_that_starts_anew_does_not() {
+    // While a marker knows that acknowledgements can tell marks, it leaves packets as they are.
+    let marked_packets = |marker| {
+        let handover = HandoverConfig { marker, ..HandoverConfig::default() };
+        let law =
+            MarkerConfig { short_circuit: true, ..MarkerConfig::with_law(LawConfig::Step(StepConfig::default())) };
+        let mut network = Network::<Segment>::new(
+            &CellConfig::default(),
+            Some(&NetworkConfig { handover, ..NetworkConfig::default() }),
+            3,
+        )
+        .unwrap();
+        let id = network.add_ue(&UeConfig { marker: law, ..ue(commuter()) }).unwrap();
+        let packet = |ace, syn, ack: Option<u32>, seq| {
+            let flags = TcpFlags { syn, ack: ack.is_some(), ..TcpFlags::default() }.with_ace(ace);
+            let payload = Segment(TcpView {
+                flags,
+                seq,
+                ack: ack.unwrap_or(0),
+                payload: if syn { 0 } else { 1_448 },
+                accecn: None,
+            });
+            Packet { flow: FlowId(0), size: Bytes(1_500), ecn: if syn { Ecn::NotEct } else { Ecn::Ect1 }, payload }
+        };
+        let (mut ce, mut seq, mut next) = ([0, 0], 1_000u32, Instant::ZERO);
+        while next < Instant::from_millis(17_000) {
+            while let Some(at) = network.next_deadline().filter(|at| *at <= next) {
+                network.handle_timeout(at);
+            }
+            let handovers = network.radio(id).unwrap().handovers;
+            while let Some(output) = network.poll_output() {
+                if let Output::Downlink { packet, .. } = output {
+                    ce[handovers.min(1) as usize] += u32::from(packet.ecn == Ecn::Ce);
+                }
+            }
+            match next.as_nanos() / 1_000 {
+                0 => network.handle_uplink(next, id, packet(0b111, true, None, 100)),
+                20_000 => network.handle_downlink(next, id, packet(0b010, true, Some(101), 999)),
+                40_000.. => {
+                    network.handle_downlink(next, id, packet(5, false, Some(101), seq));
+                    seq = seq.wrapping_add(1_448);
+                }
+                _ => {}
+            }
+            next += Duration::from_micros(250);
+        }
+        ce
+    };
+    assert_eq!(marked_packets(HandoverMarker::Moves), [0, 0]);
+    let [before, after] = marked_packets(HandoverMarker::StartsAnew);
+    assert!(before == 0 && after > 1_000, "{before} and {after}");
 }
 
 #[test]

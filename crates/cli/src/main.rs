@@ -36,7 +36,7 @@ enum Command {
     /// Be the user plane of a gNB: a cell between a UPF's GTP-U tunnels and UEs
     N3(live::tunnels::N3),
     /// Be the CU of a gNB: PDCP and the marker, between the host and a DU's F1-U tunnels
-    Cu(live::tunnels::Cu),
+    Cu(live::cu::Cu),
     /// Be the DU of a gNB: a cell between a CU's F1-U tunnels and UEs
     Du(live::tunnels::Du),
     /// Send an L4S flow over a real path

@@ -1,6 +1,7 @@
 //! The cell in real time: `tidemark shell`, `tidemark live`, `n3`, `cu`, `du` and `ctl`.
 
 pub mod control;
+pub mod cu;
 pub mod lab;
 mod modem;
 mod pcap;

@@ -41,6 +41,8 @@ pub struct UeSnapshot {
     pub marked: u64,
     pub dropped: u64,
     pub harq_retransmissions: u64,
+    /// Flows that SDAP forgot for others.
+    pub forgotten_flows: u64,
     /// What was recommended last for its downlink and uplink, over all its logical channels; absent without `anbr`.
     pub recommended_down_mbps: Option<f64>,
     pub recommended_up_mbps: Option<f64>,
@@ -85,6 +87,12 @@ impl Snapshot {
             "counter",
             "HARQ retransmissions.",
             each(|ue| Some(ue.harq_retransmissions as f64)),
+        );
+        family(
+            "forgotten_flows_total",
+            "counter",
+            "Flows that SDAP forgot for others.",
+            each(|ue| Some(ue.forgotten_flows as f64)),
         );
         family("rlc_backlog_bytes", "gauge", "Bytes in the RLC queue.", each(|ue| Some(ue.backlog_bytes as f64)));
         family(

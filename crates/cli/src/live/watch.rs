@@ -204,6 +204,7 @@ impl Observer for Watch {
                     + stats.dropped_by_timer
                     + stats.dropped_by_radio,
                 harq_retransmissions: stats.harq_retransmissions,
+                forgotten_flows: stats.forgotten_flows,
                 recommended_down_mbps: recommended.mbps(false),
                 recommended_up_mbps: recommended.mbps(true),
                 ..ue.clone()

@@ -68,6 +68,51 @@ mod tests {
         assert!((after(1, 0.025, Class::NotEct).drop.get() - 0.006_658_56).abs() < 1e-9);
     }
 
+    /// A queue of the simulator's, ms every 4 ms.
+    fn recorded() -> impl Iterator<Item = f64> {
+        let lines = include_str!("../../tests/traces/rlc-queue.csv").lines();
+        lines.filter(|line| !line.starts_with('#')).map(|line| line.parse().unwrap())
+    }
+
+    #[test]
+    fn rfc_9332_appendix_a_step_by_step_over_a_recorded_queue() {
+        // In the RFC's words, with Linux's constants; a packet of each class finds each sample of the queue. The time is in ms.
+        let (target, tupdate, alpha, beta, k) = (15.0, 16, 0.16, 3.2, 2.0);
+        let (min_th, range) = (0.8, 0.4);
+        let laplace = |queue: f64| ((queue - min_th) / range).clamp(0.0, 1.0);
+        let (mut p_prime, mut prevq, mut overloads, mut ramps) = (0.0f64, 0.0, 0, 0);
+        let mut laws =
+            [Class::L4s, Class::Classic, Class::NotEct].map(|class| (class, DualPi2::new(&DualPi2Config::default())));
+        for (sample, curq) in (0u64..).zip(recorded()) {
+            if sample > 0 && sample * 4 % tupdate == 0 {
+                p_prime += alpha * (curq - target) / 1e3 + beta * (curq - prevq) / 1e3;
+                p_prime = p_prime.clamp(0.0, 1.0);
+                prevq = curq;
+            }
+            let (p_c, p_cl) = (p_prime * p_prime, p_prime * k);
+            let saturated = p_cl > 1.0;
+            let p_l = laplace(curq).max(p_cl).min(1.0);
+            overloads += u32::from(saturated);
+            ramps += u32::from(p_l > 0.0 && p_l < 1.0);
+            for (class, law) in &mut laws {
+                let expected = match class {
+                    Class::L4s => (p_l, if saturated { p_c } else { 0.0 }),
+                    Class::Classic if !saturated => (p_c, 0.0),
+                    Class::Classic | Class::NotEct => (0.0, p_c),
+                };
+                let now = Instant::from_millis(4 * sample);
+                let odds = law.arrive(&Arrival { now, head_of_line: curq / 1e3, backlog: 10_000.0, ..arrival(*class) });
+                let found = (odds.mark.get(), odds.drop.get());
+                assert!(
+                    (found.0 - expected.0).abs() < 1e-9 && (found.1 - expected.1).abs() < 1e-9,
+                    "{sample}: {class:?} {found:?}, not {expected:?}"
+                );
+            }
+        }
+        // The trace leads through every branch.
+        assert!(overloads > 0 && ramps > 20, "{overloads} overloads, {ramps} on the ramp");
+    }
+
     #[test]
     fn overload_drops_every_class_and_marks_no_classic_packet() {
         for class in [Class::L4s, Class::Classic, Class::NotEct] {

@@ -35,6 +35,9 @@ impl ScenarioError {
     pub fn in_form(file: &str, text: &str, span: Range<usize>, message: &str) -> Self {
         let path = path_at(text, &span).filter(|path| !path.is_empty());
         let mut said = remedy::quoted(text, &span, message).unwrap_or_else(|| message.into());
+        if let Some(what) = remedy::missing(message) {
+            said = format!("{said}: {what}");
+        }
         if let Some(path) = path {
             if let Some(right) = remedy::elsewhere(&path, message) {
                 said = format!("{said}; {right}");
@@ -132,6 +135,14 @@ mod tests {
     fn a_field_that_was_left_out_points_at_what_holds_it() {
         let error = ScenarioError::in_field("x.toml", TEXT, &["ue", "1", "marker", "law"], "no such law");
         assert_eq!(error.line, 5);
+    }
+
+    #[test]
+    fn a_field_that_is_missing_is_explained() {
+        let text = "name = \"x\"\nduration = \"1 s\"\n[[ue]]\nname = \"a\"\n[[flow]]\nname = \"f\"\nue = \"a\"\n";
+        let error =
+            super::super::Scenario::parse("x.toml", text, std::path::Path::new(""), &[]).unwrap_err().to_string();
+        assert!(error.starts_with("x.toml:5: missing field `round_trip`: ") && error.len() > 60, "{error}");
     }
 
     #[test]

@@ -223,7 +223,7 @@ pub struct NamedFlow<'a> {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum LoadError {
     /// A file can't be read.
-    #[error("{file}: {reason}")]
+    #[error("{file} can't be read: {reason}; name a scenario, which is a TOML file (`tidemark schema` has its form)")]
     Unreadable {
         /// The file.
         file: String,

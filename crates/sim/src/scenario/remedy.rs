@@ -38,6 +38,17 @@ pub(super) fn elsewhere(path: &[String], message: &str) -> Option<String> {
     (last > 0).then(|| format!("`{key}` is a field of {}", names[..last].join(", ")))
 }
 
+/// A field that is not there: what it says, in the schema's words.
+pub(super) fn missing(message: &str) -> Option<String> {
+    let field = message.strip_prefix("missing field `")?.split('`').next()?;
+    let schema = serde_json::to_value(schemars::schema_for!(Scenario)).ok()?;
+    let tables = schema["$defs"].as_object()?.values().chain([&schema]);
+    let mut required =
+        tables.filter(|table| table["required"].as_array().is_some_and(|names| names.iter().any(|name| name == field)));
+    let description = required.find_map(|table| table["properties"][field]["description"].as_str())?;
+    Some(description.replace('\n', " "))
+}
+
 /// Every table of the schema with a field of this name, by the names on the way to it.
 fn search<'s>(root: &'s Value, part: &'s Value, way: &mut Vec<&'s str>, key: &str, found: &mut Vec<Vec<&'s str>>) {
     if way.len() > DEEPEST {
