@@ -6,6 +6,7 @@ import socket
 import struct
 import subprocess
 import time
+import urllib.request
 
 import pytest
 
@@ -316,6 +317,91 @@ qos_flow = [{ qfi = 4, five_qi = 80, filter = [{ ecn = ["ect1", "ce"] }] }]
     assert min(default["throughput_mbps"], l4s["throughput_mbps"]) > 15
     assert counted["marked"] > 0 and counted["dropped"] == default["marked"] == l4s["marked"] == 0
     assert l4s["queue_ms"]["p95"] * 5 < default["queue_ms"]["p95"]
+
+
+def delivery_status(desired, transmitted, lost=None):
+    """A DL DATA DELIVERY STATUS (TS 38.425 5.5.2.2) with the highest SN transmitted and a range of lost NR-U SNs, in GTP-U."""
+    body = struct.pack("!BBI", 0x18 | (lost is not None), 0, desired)
+    if lost is not None:
+        body += bytes([1]) + b"".join(sn.to_bytes(3, "big") for sn in lost)
+    body += transmitted.to_bytes(3, "big")
+    body += bytes(-(len(body) + 2) % 4)
+    extension = struct.pack("!HBBB", 0, 0, 0x84, (len(body) + 2) // 4) + body + bytes([0])
+    return struct.pack("!BBHI", 0x34, 255, len(extension), 0x3001) + extension
+
+
+def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
+    """With a DU made of bytes, which transmits nothing by itself."""
+    cu = subprocess.Popen(
+        [TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--web", "0",
+         "--set", "marker.law=none"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert "--number 0" in cu.stderr.readline()
+    web = cu.stderr.readline().split()[-1]
+
+    def ctl(*words):
+        return subprocess.run([TIDEMARK, "ctl", *words], capture_output=True, text=True)
+
+    def bearer():
+        return json.loads(ctl("status").stdout)["bearers"][0]
+
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as du, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as core:
+            du.bind((UPF, 2152))
+            du.settimeout(5)
+            core.setsockopt(0, 1, ECT1)  # IP_TOS
+            # What the kernel says of itself on a new device comes first.
+            pathlib.Path("/proc/sys/net/ipv6/conf/tidemark0/disable_ipv6").write_text("1")
+            time.sleep(0.2)
+            before = bearer()
+
+            def sent(number):
+                """So many packets of 1000 octets as they come to the DU: G-PDUs with an NR RAN container and a PDCP header of 3 octets."""
+                for _ in range(number):
+                    core.sendto(bytes(972), ("100.96.0.2", 9))
+                frames = []
+                while len(frames) < number:
+                    frames += [frame for frame in [du.recv(2000)] if len(frame) > 1000]
+                assert all(frame[11] == 0x84 for frame in frames)
+                return frames
+
+            frames = sent(10)
+            first = int.from_bytes(frames[0][15:18], "big")
+            whole = 10 * 1003
+            now = bearer()
+            assert (now["law"], now["standing_bytes"], now["sent_bytes"]) == ("none", before["standing_bytes"] + whole, before["sent_bytes"] + whole)
+            # F1-U lost the third to the fifth of them, and only the first was transmitted.
+            du.sendto(delivery_status(100_000, first, lost=(first + 2, first + 4)), (GNB, 2152))
+            wait_for(lambda: bearer()["reports"] == 1, "no report is counted")
+            assert (bearer()["lost"], bearer()["standing_bytes"]) == (3, whole - 4 * 1003)
+            du.sendto(delivery_status(100_000, first + 9), (GNB, 2152))
+            wait_for(lambda: bearer()["standing_bytes"] == 0, "what was lost is kept standing")
+
+            def marks(number):
+                return [frame[-999] & 3 for frame in sent(number)]
+
+            # Without a law what waits is not marked; with one that marks all that waits for a millisecond, it is.
+            assert marks(1) == [ECT1]
+            time.sleep(0.01)
+            assert marks(2) == 2 * [ECT1]
+            told = ctl("set", "marker.law=step")
+            assert (told.returncode, told.stdout) == (0, "ue, bearer 1: another law or threshold\n"), told
+            assert bearer()["law"] == "step"
+            assert marks(2) == 2 * [CE], ctl("status").stdout
+            for words, why in [(["marker.law=codel"], "does not see"), (["ue.0.channel.snr_db=5"], "the DU's"), (["marker.law=cod"], "codel")]:
+                refused = ctl("set", *words)
+                assert refused.returncode != 0 and why in refused.stderr, refused
+            assert "the DU" in ctl("outage", "ue", "1 s").stderr
+            text = ctl("metrics").stdout
+            assert 'tidemark_cu_lost_sns_total{ue="ue",drb="1"} 3\n' in text and "# TYPE tidemark_cu_standing_bytes gauge" in text
+            scraped = urllib.request.urlopen(web, timeout=5).read().decode()
+            assert [line for line in scraped.splitlines() if "lost_sns" in line] == [line for line in text.splitlines() if "lost_sns" in line]
+    finally:
+        cu.terminate()
+        out, _ = cu.communicate(timeout=10)
+    counted = json.loads(out)
+    assert (counted["lost"], counted["reports"]) == (3, 2) and counted["downlink"] >= 15
 
 
 @pytest.mark.full

@@ -1,6 +1,7 @@
 //! Which F1-U tunnel carries which bearer: UE by UE, of each the default bearer first and then those of its scenario, in order.
 
 use tidemark_cell::{DEFAULT_QFI, RlcConfig, UeConfig, UeId};
+use tidemark_marker::MarkerConfig;
 
 /// The bearers of all UEs of a gNB, in the order of their tunnels.
 #[derive(Clone, Debug)]
@@ -54,6 +55,14 @@ impl Bearers {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Bearer> {
         self.0.iter()
     }
+}
+
+/// The laws of all UEs' bearers, in the order of their tunnels: a bearer without one of its own has its UE's.
+pub fn laws(ues: &[UeConfig]) -> impl Iterator<Item = &MarkerConfig> {
+    ues.iter().flat_map(|config| {
+        let dedicated = config.drb.iter().map(|drb| drb.marker.as_ref().unwrap_or(&config.marker));
+        std::iter::once(&config.marker).chain(dedicated)
+    })
 }
 
 /// Bytes that an RLC queue takes; one that is limited in SDUs is taken to hold full packets.

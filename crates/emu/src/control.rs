@@ -2,12 +2,16 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
+use rustix::event::{EventfdFlags, eventfd};
 use thiserror::Error;
 use tidemark_cell::{ChannelConfig, ConfigError, UeId};
 use tidemark_core::Duration;
 use tidemark_marker::MarkerConfig;
+use tidemark_marker::path::SetupError;
+
+use crate::error::Error;
 
 /// What a running driver can be told.
 #[derive(Debug)]
@@ -40,6 +44,9 @@ pub enum Refusal {
     /// The cell refuses it.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The CU's marker refuses it.
+    #[error("marker: {0}")]
+    Marker(#[from] SetupError),
     /// The modem may not send a query now.
     #[error("no bit rate query may be sent: the prohibit timer runs, or the UE has no `anbr`")]
     Query,
@@ -48,22 +55,40 @@ pub enum Refusal {
     Ended,
 }
 
-/// Tells a running driver what to do, from any thread.
-#[derive(Clone, Debug)]
-pub struct Control {
-    pub(crate) commands: Sender<Command>,
-    pub(crate) wake: Arc<OwnedFd>,
+/// Tells a running driver, or a CU, what to do, from any thread.
+#[derive(Debug)]
+pub struct Control<C = Command> {
+    commands: Sender<C>,
+    wake: Arc<OwnedFd>,
 }
 
-impl Control {
-    /// Hands over a command; a driver that has ended hears nothing.
-    pub fn tell(&self, command: Command) {
+/// Where what was told arrives: the event is there for whoever waits for other things as well.
+pub(crate) type Told<C> = (Receiver<C>, Arc<OwnedFd>);
+
+impl<C> Clone for Control<C> {
+    fn clone(&self) -> Self {
+        Self { commands: self.commands.clone(), wake: Arc::clone(&self.wake) }
+    }
+}
+
+impl<C> Control<C> {
+    pub(crate) fn new() -> Result<(Self, Told<C>), Error> {
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(Error::errno("eventfd"))?;
+        let wake = Arc::new(wake);
+        let (commands, told) = channel();
+        Ok((Self { commands, wake: Arc::clone(&wake) }, (told, wake)))
+    }
+
+    /// Hands over a command; what has ended hears nothing.
+    pub fn tell(&self, command: C) {
         if self.commands.send(command).is_ok() {
             // A counter that is full wakes the driver as well.
             let _ = rustix::io::write(&*self.wake, &1u64.to_ne_bytes());
         }
     }
+}
 
+impl Control {
     /// Changes something and waits until that is done.
     ///
     /// # Errors

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 
 use hdrhistogram::Histogram;
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use tidemark_cell::{Cell, CellConfig, DropReason, Output, UeConfig, UeId};
 use tidemark_core::{Duration, Inspect, Instant, Packet, Selectors, TcpFeedback, TcpView};
@@ -117,10 +117,7 @@ impl<O: Observer> Driver<O> {
         let mut secret = [0; 16];
         rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())
             .map_err(Error::errno("random bytes"))?;
-        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(Error::errno("eventfd"))?;
-        let wake = Arc::new(wake);
-        let (sender, commands) = channel();
-        let control = Control { commands: sender, wake: Arc::clone(&wake) };
+        let (control, (commands, wake)) = Control::new()?;
         let mut cell = Cell::new(&plan.cell, plan.seed)?;
         for ue in &plan.ues {
             cell.add_ue(ue)?;

@@ -39,11 +39,11 @@ pub mod realtime;
 pub mod signals;
 mod tun;
 
-pub use bearers::Bearers;
+pub use bearers::{Bearers, laws};
 pub use clock::Clock;
 pub use control::{Change, Command, Control, Refusal};
 pub use core::Core;
-pub use cu::{Cu, CuCounters, ring};
+pub use cu::{Cu, CuBearer, CuCommand, CuCounters, CuState};
 pub use datagram::{Datagram, Reader};
 pub use driver::{Driver, Link, Plan};
 pub use ecn_socket::EcnSocket;

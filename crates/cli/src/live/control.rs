@@ -6,7 +6,7 @@ use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration as Wait;
 
@@ -19,9 +19,12 @@ use tidemark_sim::scenario::Scenario;
 
 use super::view;
 use super::watch::Shared;
+use super::web::Source;
 
 /// Longest request.
 const LONGEST: u64 = 64 * 1024;
+/// The answer to what no request of this version is.
+pub const UNKNOWN: &str = "this request is none of this program's: its kind or its version is another";
 
 #[derive(Args)]
 pub struct Ctl {
@@ -107,7 +110,47 @@ fn ask(socket: &Path, words: &[String]) -> Result<String> {
     }
 }
 
-/// What answers requests.
+/// Listens at this socket until the process ends, and answers with what `obey` makes of a request's words: text, or why not.
+pub fn listen(
+    path: &Path,
+    obey: impl Fn(&[&str]) -> std::result::Result<String, String> + Send + 'static,
+) -> Result<()> {
+    let _ = fs::remove_file(path);
+    let listener = UnixListener::bind(path).map_err(|error| miette!("{}: {error}", path.display()))?;
+    // The folder lets nobody else in either; this is for those who change it.
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).into_diagnostic()?;
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            answer(stream, &obey);
+        }
+    });
+    Ok(())
+}
+
+/// One request at a time; a client that says nothing is not waited for.
+fn answer(mut stream: UnixStream, obey: impl Fn(&[&str]) -> std::result::Result<String, String>) {
+    let patience = Some(Wait::from_secs(1));
+    let mut request = String::new();
+    let heard = stream.set_read_timeout(patience).and_then(|()| stream.set_write_timeout(patience));
+    if heard.is_err() || (&stream).take(LONGEST).read_to_string(&mut request).is_err() {
+        return;
+    }
+    let words: Vec<&str> = request.split('\n').collect();
+    let answer = match obey(&words) {
+        Ok(body) => format!("ok\n{body}"),
+        Err(reason) => format!("error\n{reason}\n"),
+    };
+    // A client that went away needs no answer.
+    let _ = stream.write_all(answer.as_bytes());
+}
+
+/// The answer to `status` or `metrics`.
+pub fn look(source: &impl Source, word: &str) -> std::result::Result<String, String> {
+    let said = if word == "status" { source.status().map(|text| text + "\n") } else { source.metrics() };
+    said.ok_or_else(|| "it has ended".into())
+}
+
+/// What answers the requests to a live cell.
 pub struct Server {
     scenario: Mutex<Scenario>,
     control: Control,
@@ -117,49 +160,20 @@ pub struct Server {
 impl Server {
     /// Answers at this socket until the process ends.
     pub fn start(path: &Path, scenario: &Scenario, control: Control, shared: Shared) -> Result<()> {
-        let _ = fs::remove_file(path);
-        let listener = UnixListener::bind(path).map_err(|error| miette!("{}: {error}", path.display()))?;
-        // The folder lets nobody else in either; this is for those who change it.
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).into_diagnostic()?;
-        let server = Arc::new(Self { scenario: Mutex::new(scenario.clone()), control, shared });
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                server.answer(stream);
-            }
-        });
-        Ok(())
-    }
-
-    /// One request at a time; a client that says nothing is not waited for.
-    fn answer(&self, mut stream: UnixStream) {
-        let patience = Some(Wait::from_secs(1));
-        let mut request = String::new();
-        let heard = stream.set_read_timeout(patience).and_then(|()| stream.set_write_timeout(patience));
-        if heard.is_err() || (&stream).take(LONGEST).read_to_string(&mut request).is_err() {
-            return;
-        }
-        let words: Vec<&str> = request.split('\n').collect();
-        let answer = match self.obey(&words) {
-            Ok(body) => format!("ok\n{body}"),
-            Err(reason) => format!("error\n{reason}\n"),
-        };
-        // A client that went away needs no answer.
-        let _ = stream.write_all(answer.as_bytes());
+        let server = Self { scenario: Mutex::new(scenario.clone()), control, shared };
+        listen(path, move |words| server.obey(words))
     }
 
     fn obey(&self, words: &[&str]) -> std::result::Result<String, String> {
         match words {
-            ["status"] => {
-                serde_json::to_string(&self.shared.latest()).map(|text| text + "\n").map_err(|error| error.to_string())
-            }
-            ["metrics"] => Ok(self.shared.latest().prometheus()),
+            ["status" | "metrics"] => look(&*self.shared, words[0]),
             ["set", assignments @ ..] => self.set(assignments),
             ["outage", ue, time] => {
                 let time = time.parse()?;
                 self.change(Change::Outage(self.ue(ue)?, time)).map(|()| String::new())
             }
             ["handover", ue] => self.change(Change::Handover(self.ue(ue)?)).map(|()| String::new()),
-            _ => Err("this request is unknown: the programs' versions differ".into()),
+            _ => Err(UNKNOWN.into()),
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod control;
 pub mod cu;
+mod exposition;
 pub mod lab;
 mod modem;
 mod pcap;

@@ -1,9 +1,9 @@
 //! How a live cell is now: what the view, the page, `tidemark ctl` and Prometheus show.
 
-use std::fmt::Write as _;
-
 use serde::{Deserialize, Serialize};
 use tidemark_sim::Lateness;
+
+use super::exposition::{Exposition, escaped};
 
 /// A live cell at one time.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -61,15 +61,9 @@ impl UeSnapshot {
 impl Snapshot {
     /// Counters and gauges in Prometheus' text format, version 0.0.4.
     pub fn prometheus(&self) -> String {
-        let mut text = String::new();
+        let mut text = Exposition::default();
         let mut family = |name: &str, kind: &str, help: &str, values: Vec<(String, f64)>| {
-            if values.is_empty() {
-                return;
-            }
-            let _ = writeln!(text, "# HELP tidemark_{name} {help}\n# TYPE tidemark_{name} {kind}");
-            for (labels, value) in values {
-                let _ = writeln!(text, "tidemark_{name}{labels} {value}");
-            }
+            text.family(name, kind, help, values);
         };
         let each = |value: fn(&UeSnapshot) -> Option<f64>| -> Vec<(String, f64)> {
             self.ues.iter().filter_map(|ue| Some((format!("{{ue=\"{}\"}}", escaped(&ue.name)), value(ue)?))).collect()
@@ -136,12 +130,8 @@ impl Snapshot {
             let values = quantiles.map(|(q, us)| (format!("{{quantile=\"{q}\"}}"), us / 1e6)).to_vec();
             family("slot_lateness_seconds", "summary", "How late deadlines were served.", values);
         }
-        text
+        text.text()
     }
-}
-
-fn escaped(label: &str) -> String {
-    label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 #[cfg(test)]

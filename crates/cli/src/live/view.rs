@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use miette::{IntoDiagnostic, Result};
+use miette::{IntoDiagnostic, Result, miette};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyModifiers};
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::Style;
@@ -27,7 +27,8 @@ pub fn show(status: impl Fn() -> Result<String>) -> Result<()> {
 fn repeat(terminal: &mut DefaultTerminal, status: impl Fn() -> Result<String>) -> Result<()> {
     let mut past: Vec<(u64, u64)> = Vec::new();
     loop {
-        let snapshot: Snapshot = serde_json::from_str(&status()?).into_diagnostic()?;
+        let snapshot: Snapshot = serde_json::from_str(&status()?)
+            .map_err(|_| miette!("this one has no view, as a CU has none: `tidemark ctl status` says how it is"))?;
         let rate: f64 = snapshot.ues.iter().map(|ue| ue.down_mbps).sum();
         let queue = snapshot.ues.iter().filter_map(|ue| ue.queue_ms).fold(0.0, f64::max);
         past.push(((rate * 10.0) as u64, (queue * 10.0) as u64));

@@ -13,6 +13,7 @@ use super::modem::Inbox;
 use super::pcap::Capture;
 use super::record::{Recorder, lateness, mbps, tag};
 use super::snapshot::{Snapshot, UeSnapshot};
+use super::web::Source;
 
 /// What others read of a live cell, from any thread.
 pub type Shared = Arc<Board>;
@@ -38,6 +39,16 @@ impl Board {
     /// The scenario is this one from now on.
     pub fn describe(&self, scenario: &Scenario) {
         *self.described.lock().unwrap_or_else(PoisonError::into_inner) = describe(scenario);
+    }
+}
+
+impl Source for Board {
+    const PAGE: Option<&'static str> = Some(include_str!("page.html"));
+    fn status(&self) -> Option<String> {
+        serde_json::to_string(&self.latest()).ok()
+    }
+    fn metrics(&self) -> Option<String> {
+        Some(self.latest().prometheus())
     }
 }
 

@@ -9,17 +9,24 @@ use std::time::Duration;
 
 use miette::{Result, miette};
 
-use super::watch::Shared;
-
-const PAGE: &str = include_str!("page.html");
 /// Connections at a time: a page has one.
 const CONNECTIONS: usize = 32;
 /// Longest request head.
 const LONGEST: u64 = 16 * 1024;
 const PERIOD: Duration = Duration::from_millis(250);
 
+/// What is shown, in text: a running live cell, or a CU. What has ended says nothing more.
+pub trait Source: Send + Sync + 'static {
+    /// The page that shows it.
+    const PAGE: Option<&'static str>;
+    /// How it is, as JSON.
+    fn status(&self) -> Option<String>;
+    /// Counters in Prometheus' text format.
+    fn metrics(&self) -> Option<String>;
+}
+
 /// Serves until the process ends; gives the address.
-pub fn start(port: u16, shared: Shared) -> Result<SocketAddr> {
+pub fn start<S: Source>(port: u16, shared: Arc<S>) -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| miette!("--web {port}: {error}"))?;
     let address = listener.local_addr().map_err(|error| miette!("--web {port}: {error}"))?;
     let open = Arc::new(AtomicUsize::new(0));
@@ -32,7 +39,7 @@ pub fn start(port: u16, shared: Shared) -> Result<SocketAddr> {
             let (shared, open) = (Arc::clone(&shared), Arc::clone(&open));
             thread::spawn(move || {
                 // A browser that went away is no error.
-                let _ = answer(stream, &shared);
+                let _ = answer(stream, &*shared);
                 open.fetch_sub(1, Ordering::Relaxed);
             });
         }
@@ -40,7 +47,7 @@ pub fn start(port: u16, shared: Shared) -> Result<SocketAddr> {
     Ok(address)
 }
 
-fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
+fn answer<S: Source>(mut stream: TcpStream, shared: &S) -> std::io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
     stream.set_write_timeout(Some(Duration::from_secs(5)))?;
     let mut lines = BufReader::new(stream.try_clone()?.take(LONGEST)).lines();
@@ -62,11 +69,15 @@ fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     if !matches!(name, "localhost" | "127.0.0.1") {
         return reply(&mut stream, "403 Forbidden", "text/plain", "this page is for this machine only\n");
     }
-    match request.strip_prefix("GET ").and_then(|rest| rest.split(' ').next()) {
-        Some("/") => reply(&mut stream, "200 OK", "text/html; charset=utf-8", PAGE),
-        Some("/metrics") => reply(&mut stream, "200 OK", "text/plain; version=0.0.4", &shared.latest().prometheus()),
-        Some("/events") => events(&mut stream, shared),
-        _ => reply(&mut stream, "404 Not Found", "text/plain", "there are /, /events and /metrics\n"),
+    let path = request.strip_prefix("GET ").and_then(|rest| rest.split(' ').next());
+    match (path, S::PAGE) {
+        (Some("/"), Some(page)) => reply(&mut stream, "200 OK", "text/html; charset=utf-8", page),
+        (Some("/metrics"), _) => {
+            reply(&mut stream, "200 OK", "text/plain; version=0.0.4", &shared.metrics().unwrap_or_default())
+        }
+        (Some("/events"), _) => events(&mut stream, shared),
+        (_, Some(_)) => reply(&mut stream, "404 Not Found", "text/plain", "there are /, /events and /metrics\n"),
+        (_, None) => reply(&mut stream, "404 Not Found", "text/plain", "there are /events and /metrics\n"),
     }
 }
 
@@ -79,21 +90,22 @@ fn reply(stream: &mut impl Write, status: &str, kind: &str, body: &str) -> std::
     )
 }
 
-fn events(stream: &mut impl Write, shared: &Shared) -> std::io::Result<()> {
+fn events(stream: &mut impl Write, shared: &impl Source) -> std::io::Result<()> {
     let head =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
     stream.write_all(head.as_bytes())?;
-    loop {
-        let now = serde_json::to_string(&shared.latest())?;
+    while let Some(now) = shared.status() {
         write!(stream, "data: {now}\n\n")?;
         stream.flush()?;
         thread::sleep(PERIOD);
     }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::live::watch::Board;
 
     fn get(address: SocketAddr, path: &str, host: &str) -> String {
         let mut stream = TcpStream::connect(address).unwrap();
@@ -104,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_page_the_events_and_the_counters_are_served_to_this_machine_only() {
-        let address = start(0, Shared::default()).unwrap();
+        let address = start(0, Arc::new(Board::default())).unwrap();
         assert!(address.ip().is_loopback());
         let here = address.to_string();
         for (path, kind) in [("/", "text/html"), ("/events", "text/event-stream"), ("/metrics", "text/plain")] {

@@ -2,28 +2,29 @@
 //! from delivery statuses alone.
 
 mod bearer;
+mod state;
 mod window;
 
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::os::fd::AsFd as _;
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use tidemark_cell::{Sdap, UeConfig};
 use tidemark_core::{Bytes, Ecn, Instant, Packet as Value, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Ue as Marker};
-use tidemark_marker::{Counters, DeliveryStatus, SnLength, Verdict};
+use tidemark_marker::{DeliveryStatus, MarkerConfig, SnLength, Verdict};
 use tidemark_wire::gtpu::{ExtensionType, Packet};
 use tidemark_wire::ip::Headers;
-use tidemark_wire::nru::{DlDataDeliveryStatus, DlUserData, Pdu};
+use tidemark_wire::nru::{DlDataDeliveryStatus, DlUserData, Pdu, SnRanges};
 use tidemark_wire::pdcp;
 
 use self::bearer::Bearer;
+pub use self::state::{CuBearer, CuCommand, CuCounters, CuState};
 use crate::addresses;
-use crate::bearers::Bearers;
+use crate::bearers::{Bearers, laws};
 use crate::clock::Clock;
+use crate::control::{Control, Refusal, Told};
 use crate::datagram::{Header, NO_FLOW};
 use crate::error::Error;
 use crate::f1u::SN_LENGTH;
@@ -34,33 +35,6 @@ use crate::tun::{Tun, Written};
 const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
 /// Packets read from one side before the other has its turn.
 const BATCH: usize = 64;
-
-/// What a CU counts, read by others while it runs.
-#[derive(Debug, Default)]
-pub struct CuCounters {
-    /// Packets sent to the DU.
-    pub downlink: AtomicU64,
-    /// Packets from the DU.
-    pub uplink: AtomicU64,
-    /// Packets marked, or noted to be told in acknowledgements.
-    pub marked: AtomicU64,
-    /// Packets dropped by the law.
-    pub dropped: AtomicU64,
-    /// Packets that waited since the DU wanted no more.
-    pub held: AtomicU64,
-    /// Packets dropped since too many waited.
-    pub overflow: AtomicU64,
-    /// Delivery statuses.
-    pub reports: AtomicU64,
-    /// Packets for no UE of the cell.
-    pub unroutable: AtomicU64,
-}
-
-/// Wakes what waits for this event.
-pub fn ring(event: &OwnedFd) {
-    // A counter that is full wakes as well.
-    let _ = rustix::io::write(event, &1u64.to_ne_bytes());
-}
 
 /// One UE: which bearer its packets take, and what marks them there.
 struct Ue {
@@ -80,13 +54,13 @@ pub struct Cu {
     /// By tunnel.
     bearers: Vec<Bearer>,
     clock: Clock,
-    counters: Arc<CuCounters>,
-    stop: Arc<OwnedFd>,
+    counters: CuCounters,
+    told: Told<CuCommand>,
 }
 
 impl Cu {
     /// The CU of these UEs, whose addresses are those of the cell of this number, with a tunnel for each bearer: UE by UE, the default
-    /// one first. The second value ends it when it is [`ring`]ed.
+    /// one first.
     ///
     /// # Errors
     /// A marker's configuration that can't be used, or what the system says.
@@ -97,18 +71,18 @@ impl Cu {
         tunnels: Vec<Tunnel>,
         ues: &[UeConfig],
         seed: u64,
-    ) -> Result<(Self, Arc<OwnedFd>), Error> {
+    ) -> Result<(Self, Control<CuCommand>), Error> {
         let mut secret = [0; 16];
         rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())
             .map_err(Error::errno("random bytes"))?;
         let layout = Bearers::new(ues);
+        let laws: Vec<_> = laws(ues).collect();
         let mut first = 0;
         let ues = ues.iter().map(|config| {
             let mut marker = Marker::new(FlowKey::new(&secret));
-            for (tunnel, bearer) in (first..).zip(layout.iter().skip(first).take(1 + config.drb.len())) {
-                let dedicated = usize::from(bearer.drb).checked_sub(2).and_then(|place| config.drb.get(place));
-                let law = dedicated.and_then(|drb| drb.marker.as_ref()).unwrap_or(&config.marker);
-                let stream = Stream::new(seed, tunnel as u32, "mark");
+            let of_ue = (0u32..).zip(layout.iter().zip(&laws)).skip(first).take(1 + config.drb.len());
+            for (tunnel, (bearer, law)) in of_ue {
+                let stream = Stream::new(seed, tunnel, "mark");
                 marker
                     .add_drb(DrbId(bearer.drb), &bearer.qfis, law, SnLength::Bits18, stream)
                     .map_err(|error| Error::Marker(error.to_string()))?;
@@ -119,46 +93,79 @@ impl Cu {
         });
         let ues = ues.collect::<Result<_, Error>>()?;
         let bearers = layout.iter().map(|_| Bearer::default()).collect();
-        let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(Error::errno("eventfd"))?;
-        let stop = Arc::new(stop);
+        let (control, told) = Control::new()?;
         let f1u = Gtp::bind(address, tunnels, CONTAINER)?;
-        let (clock, counters, key) = (Clock::start(), Arc::default(), FlowKey::new(&secret));
-        Ok((Self { cell, core, f1u, key, ues, layout, bearers, clock, counters, stop: Arc::clone(&stop) }, stop))
+        let (clock, counters, key) = (Clock::start(), CuCounters::default(), FlowKey::new(&secret));
+        Ok((Self { cell, core, f1u, key, ues, layout, bearers, clock, counters, told }, control))
     }
 
-    /// The counters.
-    pub fn counters(&self) -> Arc<CuCounters> {
-        Arc::clone(&self.counters)
-    }
-
-    /// Runs on the calling thread until it is stopped; gives the counters of the bearers' markers, in the order of the tunnels.
+    /// Runs on the calling thread until it is told to stop; gives what it counted.
     ///
     /// # Errors
     /// A device that vanished, or what the system says.
-    pub fn run(mut self) -> (Vec<Counters>, Result<(), Error>) {
+    pub fn run(mut self) -> (CuState, Result<(), Error>) {
         let outcome = self.forward();
-        let of =
-            |bearer: &crate::bearers::Bearer| self.ues[bearer.ue.0 as usize].marker.drb_counters(DrbId(bearer.drb));
-        (self.layout.iter().filter_map(of).collect(), outcome)
+        (self.state(), outcome)
+    }
+
+    fn state(&self) -> CuState {
+        let now = self.clock.now();
+        let of = |(bearer, kept): (&crate::bearers::Bearer, &Bearer)| {
+            let (ue, drb) = (bearer.ue, DrbId(bearer.drb));
+            let marker = &self.ues[ue.0 as usize].marker;
+            CuBearer {
+                ue,
+                drb: bearer.drb,
+                marker: marker.drb_counters(drb).unwrap_or_default(),
+                estimate: marker.estimate(now, drb).unwrap_or_default(),
+                sent: kept.sent,
+                held: kept.held(),
+                lost: kept.lost,
+            }
+        };
+        CuState { now, counters: self.counters, bearers: self.layout.iter().zip(&self.bearers).map(of).collect() }
+    }
+
+    /// A bearer's law is another one from now on, with what the old one knew.
+    fn set_marker(&mut self, tunnel: usize, config: &MarkerConfig) -> Result<(), Refusal> {
+        let of = self.layout.of(tunnel);
+        let (now, marker) = (self.clock.now(), &mut self.ues[of.ue.0 as usize].marker);
+        Ok(marker.reconfigure_drb(now, DrbId(of.drb), &of.qfis, config, SnLength::Bits18)?)
+    }
+
+    /// Does what it was told; false for the end.
+    fn obey(&mut self) -> bool {
+        while let Ok(command) = self.told.0.try_recv() {
+            // Whoever asked may be gone.
+            match command {
+                CuCommand::Stop => return false,
+                CuCommand::Marker(tunnel, config, reply) => drop(reply.try_send(self.set_marker(tunnel, &config))),
+                CuCommand::Look(reply) => drop(reply.try_send(self.state())),
+            }
+        }
+        true
     }
 
     fn forward(&mut self) -> Result<(), Error> {
         realtime::prefer();
         let mut buffer = vec![0; 65_536];
-        let stop = Arc::clone(&self.stop);
+        let wake = std::sync::Arc::clone(&self.told.1);
         loop {
             let mut fds = [
                 PollFd::new(&self.core, PollFlags::IN),
                 PollFd::new(&self.f1u, PollFlags::IN),
-                PollFd::from_borrowed_fd(stop.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(wake.as_fd(), PollFlags::IN),
             ];
             match poll(&mut fds, None) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(Error::errno("waiting for packets")(errno)),
             }
-            let [core, f1u, stopped] = fds.map(|fd| fd.revents());
-            if !stopped.is_empty() {
-                return Ok(());
+            let [core, f1u, told] = fds.map(|fd| fd.revents());
+            if !told.is_empty() {
+                let _ = rustix::io::read(&*wake, &mut buffer[..8]);
+                if !self.obey() {
+                    return Ok(());
+                }
             }
             if core.intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL) {
                 return Err(Error::DeviceGone { device: self.core.name().into() });
@@ -188,7 +195,7 @@ impl Cu {
             _ => tuple.and_then(|tuple| addresses::ue_of(self.cell, tuple.destination)).map(|ue| ue as usize),
         };
         let Some(ue) = ue.and_then(|ue| self.ues.get_mut(ue)) else {
-            count(&self.counters.unroutable);
+            self.counters.unroutable += 1;
             return;
         };
         let mapped = ue.sdap.downlink(&Value {
@@ -200,14 +207,14 @@ impl Cu {
         let tunnel = mapped.drb as usize;
         let bearer = &mut self.bearers[tunnel];
         if bearer.is_full() {
-            count(&self.counters.overflow);
+            self.counters.overflow += 1;
             return;
         }
         match ue.marker.downlink(now, mapped.qfi, packet) {
             Verdict::Pass => {}
-            Verdict::Mark => count(&self.counters.marked),
+            Verdict::Mark => self.counters.marked += 1,
             Verdict::Drop => {
-                count(&self.counters.dropped);
+                self.counters.dropped += 1;
                 return;
             }
         }
@@ -218,7 +225,7 @@ impl Cu {
             self.send(tunnel, sn, &[&header, packet]);
         } else {
             bearer.hold(sn, [&header, &packet[..]].concat());
-            count(&self.counters.held);
+            self.counters.held += 1;
         }
     }
 
@@ -227,7 +234,7 @@ impl Cu {
         let of = self.layout.of(tunnel);
         let marker = &self.ues[of.ue.0 as usize].marker;
         let frame = DlUserData {
-            sn: self.bearers[tunnel].sent(sn, pdu.iter().map(|part| part.len() as u32).sum()),
+            sn: self.bearers[tunnel].send(sn, pdu.iter().map(|part| part.len() as u32).sum()),
             report_polling: marker.wants_report(self.clock.now(), DrbId(of.drb)),
             ..DlUserData::default()
         };
@@ -235,7 +242,7 @@ impl Cu {
         let Ok(length) = frame.emit(&mut container) else { return };
         // What the kernel does not take is lost on F1-U; PDCP's next number shows it.
         self.f1u.send(tunnel, Some(&container[..length]), pdu, Ecn::NotEct);
-        count(&self.counters.downlink);
+        self.counters.downlink += 1;
     }
 
     /// What waits first at F1-U; false where nothing does.
@@ -256,7 +263,7 @@ impl Cu {
             let packet = &mut pdu[SN_LENGTH.header_len()..];
             self.ues[self.layout.of(tunnel).ue.0 as usize].marker.uplink(now, packet);
             if self.core.write(packet)? == Written::Done {
-                count(&self.counters.uplink);
+                self.counters.uplink += 1;
             }
         }
         Ok(true)
@@ -272,15 +279,16 @@ impl Cu {
             desired_buffer_size: Some(Bytes(u64::from(status.desired_buffer_size))),
         };
         let of = self.layout.of(tunnel);
-        self.ues[of.ue.0 as usize].marker.feedback(now, DrbId(of.drb), &report);
-        count(&self.counters.reports);
+        let (drb, marker) = (DrbId(of.drb), &mut self.ues[of.ue.0 as usize].marker);
+        // What F1-U lost stands in no queue, and was not transmitted by what the same report says of higher SNs.
+        for range in status.lost.into_iter().flat_map(SnRanges::iter) {
+            self.bearers[tunnel].lost(range, |sn| marker.discard(now, drb, sn));
+        }
+        marker.feedback(now, drb, &report);
+        self.counters.reports += 1;
         self.bearers[tunnel].reported(&report);
         while let Some((sn, pdu)) = self.bearers[tunnel].release() {
             self.send(tunnel, sn, &[&pdu]);
         }
     }
-}
-
-fn count(counter: &AtomicU64) {
-    counter.fetch_add(1, Ordering::Relaxed);
 }

@@ -32,6 +32,17 @@ impl Window {
         self.bytes += u64::from(bytes);
     }
 
+    /// Of the last `behind` PDUs that were sent the first `count` never arrived: says the SNs of those that were counted, and counts
+    /// them no more.
+    pub(crate) fn lost(&mut self, behind: usize, count: usize, mut gone: impl FnMut(u32)) {
+        let all = self.outstanding.len();
+        let range = all.saturating_sub(behind)..all.saturating_sub(behind - count);
+        for (sn, bytes) in self.outstanding.range_mut(range).filter(|(_, bytes)| *bytes > 0) {
+            self.bytes -= u64::from(std::mem::take(bytes));
+            gone(*sn);
+        }
+    }
+
     /// A report: what is counted begins behind the highest SN that was delivered or, in unacknowledged mode, transmitted.
     pub(crate) fn reported(&mut self, report: &DeliveryStatus) {
         self.desired = report.desired_buffer_size.map(|size| size.0).or(self.desired);

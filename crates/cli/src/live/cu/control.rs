@@ -1,0 +1,84 @@
+//! What a running CU answers to `tidemark ctl` and to Prometheus.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use miette::Result;
+use tidemark_cell::{DrbConfig, UeConfig};
+use tidemark_emu::{Control, CuCommand, laws};
+use tidemark_marker::MarkerConfig;
+use tidemark_sim::scenario::Scenario;
+
+use super::status::Status;
+use super::without_dequeuing;
+use crate::live::control::{UNKNOWN, listen, look};
+use crate::live::tunnels::configs;
+use crate::live::web::Source;
+
+/// A running CU as others see it.
+pub struct Running {
+    /// As it was set last.
+    scenario: Mutex<Scenario>,
+    control: Control<CuCommand>,
+}
+
+impl Running {
+    pub fn new(scenario: Scenario, control: Control<CuCommand>) -> Self {
+        Self { scenario: Mutex::new(scenario), control }
+    }
+
+    pub fn scenario(&self) -> Scenario {
+        self.scenario.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Answers at this socket until the process ends.
+    pub fn listen(self: &Arc<Self>, socket: &Path) -> Result<()> {
+        let running = Arc::clone(self);
+        listen(socket, move |words| match words {
+            ["status" | "metrics"] => look(&*running, words[0]),
+            ["set", assignments @ ..] => running.set(assignments),
+            ["outage" | "handover", ..] => Err("a CU has no radio: ask the DU".into()),
+            _ => Err(UNKNOWN.into()),
+        })
+    }
+
+    /// Applies assignments to the scenario and hands on the laws that they change.
+    fn set(&self, assignments: &[&str]) -> std::result::Result<String, String> {
+        let mut scenario = self.scenario.lock().unwrap_or_else(PoisonError::into_inner);
+        let assignments: Vec<_> = assignments.iter().map(ToString::to_string).collect();
+        let wanted = Scenario::parse("the running scenario", &scenario.text, &scenario.folder, &assignments)
+            .map_err(|error| error.to_string())?;
+        let (old, new) = (configs(&scenario), configs(&wanted));
+        if wanted.cell != scenario.cell || !old.iter().map(without_laws).eq(new.iter().map(without_laws)) {
+            return Err("only `marker` can change at a running CU; `channel` is the DU's".into());
+        }
+        without_dequeuing(&new)?;
+        let mut said = String::new();
+        let named = wanted.ues();
+        let bearers = named.iter().flat_map(|ue| (1..=1 + ue.config.drb.len()).map(|drb| (&ue.name, drb)));
+        for (tunnel, ((ue, drb), (old, new))) in bearers.zip(laws(&old).zip(laws(&new))).enumerate() {
+            if old != new {
+                self.control.set_marker(tunnel, new.clone()).map_err(|refusal| refusal.to_string())?;
+                said += &format!("{ue}, bearer {drb}: another law or threshold\n");
+            }
+        }
+        *scenario = wanted;
+        Ok(if said.is_empty() { "nothing changed\n".into() } else { said })
+    }
+}
+
+impl Source for Running {
+    const PAGE: Option<&'static str> = None;
+    fn status(&self) -> Option<String> {
+        serde_json::to_string(&Status::of(&self.scenario(), &self.control.look()?)).ok()
+    }
+    fn metrics(&self) -> Option<String> {
+        Some(Status::of(&self.scenario(), &self.control.look()?).prometheus())
+    }
+}
+
+/// A UE without what may change.
+fn without_laws(ue: &UeConfig) -> UeConfig {
+    let drb = ue.drb.iter().map(|drb| DrbConfig { marker: None, ..drb.clone() }).collect();
+    UeConfig { marker: MarkerConfig::default(), drb, ..ue.clone() }
+}

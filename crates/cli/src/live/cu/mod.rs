@@ -1,0 +1,109 @@
+//! `tidemark cu`: the half of a gNB without the radio.
+
+mod control;
+mod status;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration as Wait;
+
+use clap::Args;
+use miette::{Result, miette};
+use tidemark_cell::UeConfig;
+use tidemark_core::Duration;
+use tidemark_emu::lease::Lease;
+use tidemark_emu::signals::Signals;
+use tidemark_emu::{Cu as Half, CuCommand, laws, outside, privilege};
+use tidemark_marker::LawConfig;
+use tidemark_sim::scenario::Scenario;
+
+use self::control::Running;
+use self::status::Status;
+use super::tunnels::{Keys, bearers, configs, endpoint, tunnels};
+use super::{preset, web};
+use crate::run::diagnostic;
+
+#[derive(Args)]
+pub struct Cu {
+    /// A scenario, whose UEs' bearers, packet filters and laws are taken [default: one UE with the law l4span]
+    file: Option<PathBuf>,
+    /// Replace a value of the scenario: marker.law=ramp (repeatable)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+    /// Own address, of GTP-U's port unless another is named
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
+    bind: SocketAddr,
+    /// The DU's address
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
+    du: SocketAddr,
+    /// F1-U tunnel of the next bearer, UE by UE and of each the default one first: teid=0x3001,peer-teid=0x4001
+    #[arg(long = "tunnel", value_name = "KEYS", required = true)]
+    tunnels: Vec<Keys>,
+    /// MTU of the core device
+    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=65_000))]
+    mtu: u16,
+    /// Serve Prometheus' counters at this port of loopback; 0 takes a free one
+    #[arg(long, value_name = "PORT")]
+    web: Option<u16>,
+    /// How long it runs [default: until Ctrl-C]
+    #[arg(long, value_name = "TIME")]
+    time: Option<Duration>,
+}
+
+impl Cu {
+    /// Runs for its time, or until a signal.
+    pub fn execute(&self) -> Result<u8> {
+        let refused = |error: tidemark_emu::Error| miette!("{error}");
+        let scenario = match &self.file {
+            Some(file) => Scenario::load(file, &self.overrides).map_err(diagnostic)?,
+            None => preset::load("5g-static", &self.overrides)?,
+        };
+        let tunnels = tunnels(&self.tunnels, self.du)?;
+        let ues = configs(&scenario);
+        bearers(&ues, tunnels.len())?;
+        without_dequeuing(&ues).map_err(|problem| miette!("{problem}"))?;
+        privilege::acquire().map_err(refused)?;
+        let signals = Signals::take().map_err(refused)?;
+        let mut lease = Lease::claim().map_err(refused)?;
+        let core = outside::core_device(lease.number(), self.mtu).map_err(refused)?;
+        outside::open(&mut lease).map_err(refused)?;
+        let (cu, control) =
+            Half::new(lease.number(), core, self.bind, tunnels, &ues, scenario.seed).map_err(refused)?;
+        let running = Arc::new(Running::new(scenario, control.clone()));
+        running.listen(&lease.socket())?;
+        eprintln!("tidemark: CU at {}: start its DU with --number {}", self.bind, lease.number());
+        if let Some(port) = self.web {
+            eprintln!("tidemark: counters at http://{}/metrics", web::start(port, Arc::clone(&running))?);
+        }
+        let ending = control.clone();
+        std::thread::spawn(move || {
+            signals.wait();
+            ending.tell(CuCommand::Stop);
+        });
+        if let Some(time) = self.time {
+            std::thread::spawn(move || {
+                std::thread::sleep(Wait::from_nanos(time.as_nanos()));
+                control.tell(CuCommand::Stop);
+            });
+        }
+        let (state, outcome) = cu.run();
+        let status = Status::of(&running.scenario(), &state);
+        if let Some(warning) = status.warning() {
+            eprintln!("{warning}");
+        }
+        println!("{}", serde_json::to_string(&status).unwrap_or_default());
+        outcome.map(|()| 0).map_err(refused)
+    }
+}
+
+/// Refuses laws that decide when a packet leaves the RLC queue.
+fn without_dequeuing(ues: &[UeConfig]) -> std::result::Result<(), String> {
+    if laws(ues).any(|marker| matches!(marker.law, LawConfig::Codel(_) | LawConfig::DropHead(_))) {
+        return Err(
+            "marker.law: this one decides when a packet leaves the RLC queue, which a CU does not see: use another"
+                .into(),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,241 @@
+//! How a CU is: its line of output, and what `tidemark ctl` and Prometheus show.
+
+use serde::Serialize;
+use tidemark_emu::{CuBearer, CuState, laws};
+use tidemark_marker::Counters;
+use tidemark_sim::scenario::Scenario;
+
+use crate::live::exposition::{Exposition, escaped};
+use crate::live::record::tag;
+use crate::live::tunnels::configs;
+
+/// A CU at one time.
+#[derive(Serialize)]
+pub struct Status {
+    name: String,
+    /// Seconds since the start.
+    t_s: f64,
+    downlink: u64,
+    uplink: u64,
+    marked: u64,
+    dropped: u64,
+    held: u64,
+    overflow: u64,
+    reports: u64,
+    /// NR-U sequence numbers that the DU reported as lost.
+    lost: u64,
+    unroutable: u64,
+    marker: MarkerStatus,
+    bearers: Vec<BearerStatus>,
+}
+
+/// What its markers counted of the reports and of their flows.
+#[derive(Serialize)]
+struct MarkerStatus {
+    rewritten_acks: u64,
+    empty_reports: u64,
+    unknown_sns: u64,
+    flows_evicted: u64,
+    flows_refused: u64,
+    /// Bearers whose reports say nothing of a queue.
+    blind_bearers: u64,
+}
+
+/// A bearer, and what its marker believes of the DU's queue.
+#[derive(Serialize)]
+struct BearerStatus {
+    ue: String,
+    drb: u8,
+    law: String,
+    packets: u64,
+    marked: u64,
+    dropped: u64,
+    /// PDCP PDUs sent to the DU.
+    sent_bytes: u64,
+    /// Those that wait here until the DU wants them.
+    held_bytes: u64,
+    reports: u64,
+    lost: u64,
+    /// Sent, and neither reported as transmitted nor as lost.
+    standing_bytes: u64,
+    /// What of it is thought to stand now, between reports.
+    backlog_bytes: u64,
+    /// How long a packet that came now would wait, and how fast the queue empties; absent while nothing was measured.
+    queue_ms: Option<f64>,
+    egress_mbps: Option<f64>,
+    report_age_ms: f64,
+}
+
+impl BearerStatus {
+    fn of(ue: &str, law: String, bearer: &CuBearer) -> Self {
+        let (counters, estimate) = (&bearer.marker, &bearer.estimate);
+        Self {
+            ue: ue.into(),
+            drb: bearer.drb,
+            law,
+            packets: counters.packets,
+            marked: counters.marks(),
+            dropped: counters.drops,
+            sent_bytes: bearer.sent.0,
+            held_bytes: bearer.held.0,
+            reports: counters.reports,
+            lost: bearer.lost,
+            standing_bytes: estimate.standing.0,
+            backlog_bytes: estimate.backlog.0,
+            queue_ms: estimate.sojourn.map(|sojourn| sojourn.as_millis_f64()),
+            egress_mbps: estimate.egress.map(|egress| egress.rate.as_mbps()),
+            report_age_ms: estimate.report_age.as_millis_f64(),
+        }
+    }
+}
+
+impl Status {
+    /// Of the CU of this scenario.
+    pub fn of(scenario: &Scenario, state: &CuState) -> Self {
+        let (named, configs) = (scenario.ues(), configs(scenario));
+        let bearers = state.bearers.iter().zip(laws(&configs)).filter_map(|(bearer, law)| {
+            Some(BearerStatus::of(&named.get(bearer.ue.0 as usize)?.name, tag(law, "law"), bearer))
+        });
+        let counters = state.counters;
+        let sum = |counter: fn(&Counters) -> u64| state.bearers.iter().map(|bearer| counter(&bearer.marker)).sum();
+        Self {
+            name: scenario.name.clone(),
+            t_s: state.now.as_secs_f64(),
+            downlink: counters.downlink,
+            uplink: counters.uplink,
+            marked: counters.marked,
+            dropped: counters.dropped,
+            held: counters.held,
+            overflow: counters.overflow,
+            reports: counters.reports,
+            lost: state.bearers.iter().map(|bearer| bearer.lost).sum(),
+            unroutable: counters.unroutable,
+            marker: MarkerStatus {
+                rewritten_acks: sum(|marker| marker.rewritten_acks),
+                empty_reports: sum(|marker| marker.empty_reports),
+                unknown_sns: sum(|marker| marker.unknown_sns),
+                flows_evicted: sum(|marker| marker.flows_evicted),
+                flows_refused: sum(|marker| marker.flows_refused),
+                blind_bearers: sum(|marker| marker.reports_are_blind.into()),
+            },
+            bearers: bearers.collect(),
+        }
+    }
+
+    /// What to say where reports are of no use.
+    pub fn warning(&self) -> Option<String> {
+        let blind = self.marker.blind_bearers;
+        (blind > 0).then(|| {
+            format!(
+                "tidemark: the DU's reports of {blind} bearers follow what it was sent and not what it transmitted: they say nothing of its queue, and marks by them are blind"
+            )
+        })
+    }
+
+    /// Counters and gauges in Prometheus' text format.
+    pub fn prometheus(&self) -> String {
+        let mut text = Exposition::default();
+        for (name, help, value) in [
+            ("downlink_packets", "PDCP PDUs sent to the DU.", self.downlink),
+            ("uplink_packets", "Packets from the DU.", self.uplink),
+            ("held_packets", "Packets that waited since the DU wanted no more.", self.held),
+            ("overflow_drops", "Packets dropped since too many waited.", self.overflow),
+            ("unroutable_packets", "Packets for no UE.", self.unroutable),
+            ("rewritten_acks", "Acknowledgements in which marks were told.", self.marker.rewritten_acks),
+            ("empty_reports", "Delivery statuses without a highest transmitted SN.", self.marker.empty_reports),
+            ("unknown_sns", "SNs in reports that were never sent or are long gone.", self.marker.unknown_sns),
+            ("evicted_flows", "Flows that gave way to others in a flow table.", self.marker.flows_evicted),
+            ("refused_flows", "Flows that found no place in a flow table.", self.marker.flows_refused),
+        ] {
+            text.family(&format!("cu_{name}_total"), "counter", help, [(String::new(), value as f64)]);
+        }
+        let each = |value: fn(&BearerStatus) -> Option<f64>| {
+            let sample = move |bearer: &BearerStatus| {
+                Some((format!("{{ue=\"{}\",drb=\"{}\"}}", escaped(&bearer.ue), bearer.drb), value(bearer)?))
+            };
+            self.bearers.iter().filter_map(sample).collect::<Vec<_>>()
+        };
+        let counter = "counter";
+        let gauge = "gauge";
+        text.family("cu_packets_total", counter, "Downlink packets of the bearer.", each(|b| Some(b.packets as f64)));
+        text.family("cu_marked_packets_total", counter, "Downlink packets marked.", each(|b| Some(b.marked as f64)));
+        text.family(
+            "cu_dropped_packets_total",
+            counter,
+            "Packets dropped by the law.",
+            each(|b| Some(b.dropped as f64)),
+        );
+        text.family("cu_sent_bytes_total", counter, "PDCP PDUs sent to the DU.", each(|b| Some(b.sent_bytes as f64)));
+        text.family("cu_reports_total", counter, "Delivery statuses.", each(|b| Some(b.reports as f64)));
+        text.family("cu_lost_sns_total", counter, "NR-U SNs reported as lost.", each(|b| Some(b.lost as f64)));
+        text.family(
+            "cu_held_bytes",
+            gauge,
+            "Bytes that wait until the DU wants them.",
+            each(|b| Some(b.held_bytes as f64)),
+        );
+        let standing = "Bytes sent and neither reported as transmitted nor as lost.";
+        text.family("cu_standing_bytes", gauge, standing, each(|b| Some(b.standing_bytes as f64)));
+        text.family(
+            "cu_backlog_bytes",
+            gauge,
+            "Bytes thought to stand in the DU.",
+            each(|b| Some(b.backlog_bytes as f64)),
+        );
+        text.family(
+            "cu_queue_delay_seconds",
+            gauge,
+            "Thought delay of the DU's queue.",
+            each(|b| Some(b.queue_ms? / 1e3)),
+        );
+        text.family(
+            "cu_egress_bits_per_second",
+            gauge,
+            "Thought rate of the DU.",
+            each(|b| Some(b.egress_mbps? * 1e6)),
+        );
+        let age = "Time since the last delivery status, or since a queue began to stand after it.";
+        text.family("cu_report_age_seconds", gauge, age, each(|b| Some(b.report_age_ms / 1e3)));
+        text.text()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use tidemark_cell::UeId;
+    use tidemark_core::Bytes;
+    use tidemark_marker::Estimate;
+
+    use super::*;
+
+    #[test]
+    fn each_bearer_has_its_law_and_samples_of_its_own() {
+        let text = "name = \"gnb\"\nduration = \"1 s\"\nmarker = { law = \"ramp\" }\n[[ue]]\nname = \"a\"\n[[ue.drb]]\nmarker = { law = \"l4span\" }\nqos_flow = [{ qfi = 4 }]\n";
+        let scenario = Scenario::parse("test", text, Path::new(""), &[]).unwrap();
+        let bearer = |drb, lost| CuBearer {
+            ue: UeId(0),
+            drb,
+            marker: Counters { l4s_marks: 2, ..Counters::default() },
+            estimate: Estimate { standing: Bytes(900), ..Estimate::default() },
+            sent: Bytes(5_000),
+            held: Bytes(0),
+            lost,
+        };
+        let state = CuState { bearers: vec![bearer(1, 3), bearer(2, 4)], ..CuState::default() };
+        let status = Status::of(&scenario, &state);
+        assert_eq!(
+            (status.bearers[0].law.as_str(), status.bearers[1].law.as_str(), status.lost),
+            ("ramp", "l4span", 7)
+        );
+        let text = status.prometheus();
+        assert!(text.contains("tidemark_cu_lost_sns_total{ue=\"a\",drb=\"2\"} 4\n"), "{text}");
+        assert!(text.contains("tidemark_cu_standing_bytes{ue=\"a\",drb=\"1\"} 900\n"));
+        assert!(!text.contains("cu_queue_delay_seconds"), "nothing was measured");
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let name = line.split(['{', ' ']).next().unwrap();
+            assert!(text.contains(&format!("# TYPE {name} ")), "{line}");
+        }
+    }
+}
