@@ -1,10 +1,12 @@
 """`tidemark n3`, `cu` and `du`: the cell behind GTP-U sockets, with a UPF of ours made of bytes, and the kernel's TCP."""
 
+import contextlib
 import json
 import pathlib
 import socket
 import struct
 import subprocess
+import threading
 import time
 import urllib.request
 
@@ -402,6 +404,64 @@ def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
         out, _ = cu.communicate(timeout=10)
     counted = json.loads(out)
     assert (counted["lost"], counted["reports"]) == (3, 2) and counted["downlink"] >= 15
+
+
+def test_what_f1_u_loses_between_the_halves_is_counted_and_stands_in_no_queue(nothing_left):
+    relay_address, losses, stop = "127.0.0.3", [], threading.Event()
+    relay = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    relay.bind((relay_address, 2152))
+    relay.settimeout(0.1)
+
+    def carry():
+        while not stop.is_set():
+            with contextlib.suppress(TimeoutError):
+                message, sender = relay.recvfrom(2000)
+                down = sender[0] == GNB
+                # One of ten of the full packets on the way down: octets 15 to 17 are the NR-U SN.
+                number = int.from_bytes(message[15:18], "big")
+                if down and len(message) > 1000 and number % 10 == 3:
+                    losses.append(number)
+                else:
+                    relay.sendto(message, (UPF if down else GNB, 2152))
+
+    thread = threading.Thread(target=carry)
+    thread.start()
+    cu = subprocess.Popen(
+        [TIDEMARK, "cu", "--bind", GNB, "--du", relay_address, "--tunnel", "teid=0x3001,peer-teid=0x4001"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert "--number 0" in cu.stderr.readline()
+    du = subprocess.Popen(
+        [TIDEMARK, "du", "--cell", "5g-static", "--bind", UPF, "--cu", relay_address, "--tunnel", "teid=0x4001,peer-teid=0x3001", "--", "sleep", "60"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+    def bearer():
+        return json.loads(subprocess.run([TIDEMARK, "ctl", "--cell", "0", "status"], capture_output=True, text=True).stdout)["bearers"][0]
+
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as core:
+            # Until the DU is there nothing tells of what was sent.
+            def reports():
+                core.sendto(bytes(10), ("100.96.0.2", 9))
+                return bearer()["reports"]
+
+            wait_for(reports, "no report comes")
+            for _ in range(200):
+                core.sendto(bytes(1200), ("100.96.0.2", 9))
+                time.sleep(0.001)
+            core.sendto(bytes(10), ("100.96.0.2", 9))
+            wait_for(lambda: bearer()["standing_bytes"] == 0, "something is kept standing")
+        assert bearer()["lost"] == len(losses) > 10
+    finally:
+        for process in (du, cu):
+            process.terminate()
+            out, _ = process.communicate(timeout=10)
+        stop.set()
+        thread.join()
+        relay.close()
+    counted = json.loads(out)
+    assert counted["lost"] == len(losses) and counted["marker"]["unknown_sns"] == 0
 
 
 @pytest.mark.full

@@ -9,7 +9,7 @@ use tidemark_cell::UeId;
 use tidemark_core::Ecn;
 use tidemark_marker::DeliveryStatus;
 use tidemark_wire::gtpu::{ExtensionType, Packet};
-use tidemark_wire::nru::{self, DlDataDeliveryStatus};
+use tidemark_wire::nru::{self, DlDataDeliveryStatus, SnRange, SnRanges};
 use tidemark_wire::pdcp::{self, SnLength, emit_data_header};
 
 use crate::bearers::Bearers;
@@ -22,6 +22,13 @@ const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
 pub(crate) const SN_LENGTH: SnLength = SnLength::Bits18;
 /// SNs that are remembered: half of them, more can't be under way (TS 38.323 7.2).
 const WINDOW: usize = 1 << 17;
+
+/// NR-U sequence numbers have 24 bits.
+const NRU_MODULUS: u32 = 1 << 24;
+/// A sequence number this far from the one that was to come is no loss and no reordering: the CU counts anew.
+const NRU_REACH: u32 = 1 << 10;
+/// Ranges of lost NR-U SNs that wait for a report; of more the CU hears as of what was transmitted.
+const MOST_LOST: usize = 32;
 
 /// The bearers of a DU.
 #[derive(Debug)]
@@ -41,10 +48,26 @@ struct Kept {
     reported: (Option<u32>, Option<u32>),
     /// The CU asked for a report.
     polled: bool,
+    /// The NR-U SN that comes next, and those that were passed over and not reported yet.
+    next_nru_sn: Option<u32>,
+    lost: Vec<SnRange>,
     next_uplink_sn: u32,
 }
 
 impl Kept {
+    /// An NR-U frame came: what is missing before it is lost (TS 38.425 5.4.1).
+    fn arrived(&mut self, nru_sn: u32) {
+        let next = self.next_nru_sn.unwrap_or(nru_sn);
+        let [ahead, behind] = [(nru_sn, next), (next, nru_sn)].map(|(to, from)| to.wrapping_sub(from) % NRU_MODULUS);
+        if (1..=NRU_REACH).contains(&behind) {
+            return;
+        }
+        if (1..=NRU_REACH).contains(&ahead) && self.lost.len() < MOST_LOST {
+            self.lost.push(SnRange { start: next, end: nru_sn.wrapping_sub(1) % NRU_MODULUS });
+        }
+        self.next_nru_sn = Some((nru_sn + 1) % NRU_MODULUS);
+    }
+
     /// The CU's SN of the packet that the cell gave this one of its own.
     fn sn(&self, cell: u32) -> Option<u32> {
         // The cell's numbers are as long as PDCP's; the packets here are fewer than there are numbers.
@@ -75,10 +98,12 @@ impl F1u {
     /// A PDCP PDU of the CU, whose frame may ask for a report.
     fn pdu(&self, arrived: Arrived, buffer: &[u8]) -> Incoming {
         let frame = Packet::new_checked(&buffer[arrived.message]).ok().and_then(|message| {
-            nru::DlUserData::parse(message.extension(CONTAINER)?).ok().map(|data| data.report_polling)
+            nru::DlUserData::parse(message.extension(CONTAINER)?).ok().map(|data| (data.sn, data.report_polling))
         });
-        if frame == Some(true) {
-            self.kept.borrow_mut()[arrived.tunnel].polled = true;
+        if let Some((sn, polls)) = frame {
+            let kept = &mut self.kept.borrow_mut()[arrived.tunnel];
+            kept.arrived(sn);
+            kept.polled |= polls;
         }
         let header = SN_LENGTH.header_len();
         match pdcp::Pdu::parse(&buffer[arrived.payload.clone()], SN_LENGTH) {
@@ -116,11 +141,12 @@ impl F1u {
             let kept = &mut self.kept.borrow_mut()[tunnel];
             let sn = |cell: Option<u32>| cell.and_then(|cell| kept.sn(cell));
             let now = (sn(status.highest_transmitted), sn(status.highest_delivered));
-            let is_news = now != kept.reported;
+            let is_news = now != kept.reported || !kept.lost.is_empty();
             if kept.polled || is_news && period_over {
                 kept.reported = now;
                 kept.polled = false;
-                self.tell(tunnel, now, bearer.queue);
+                self.tell(tunnel, now, &kept.lost, bearer.queue);
+                kept.lost.clear();
             } else {
                 left |= is_news;
             }
@@ -128,17 +154,19 @@ impl F1u {
         left
     }
 
-    /// Sends a delivery status: the highest SNs transmitted and delivered, and how many bytes the bearer's queue takes. What is desired
+    /// Sends a delivery status: the highest SNs transmitted and delivered, what F1-U lost, and how many bytes the bearer's queue takes. What is desired
     /// counts from the highest SN that was delivered or transmitted (TS 38.425 5.4.2.1), so that what stands in the queue needs no
     /// subtraction.
-    fn tell(&self, tunnel: usize, now: (Option<u32>, Option<u32>), desired: u32) {
+    fn tell(&self, tunnel: usize, now: (Option<u32>, Option<u32>), lost: &[SnRange], desired: u32) {
+        let mut storage = [[0; 6]; MOST_LOST];
         let status = DlDataDeliveryStatus {
             desired_buffer_size: desired,
             highest_transmitted: now.0,
             highest_delivered: now.1,
+            lost: SnRanges::pack(lost, &mut storage).ok().filter(|_| !lost.is_empty()),
             ..DlDataDeliveryStatus::default()
         };
-        let mut frame = [0; 64];
+        let mut frame = [0; 64 + 6 * MOST_LOST];
         if let Ok(length) = nru::Pdu::DlDataDeliveryStatus(status).emit(&mut frame) {
             // A report that the kernel does not take is one that F1-U lost: the next one says more.
             self.gtp.send(tunnel, Some(&frame[..length]), &[], Ecn::NotEct);
@@ -180,5 +208,23 @@ mod tests {
         bearer.first = u64::from(SN_LENGTH.modulus()) - 2;
         assert_eq!(bearer.sn(SN_LENGTH.modulus() - 1), Some(1));
         assert_eq!(bearer.sn(1), Some(5));
+    }
+
+    #[test]
+    fn frames_that_were_passed_over_are_lost_and_late_or_new_numbers_are_not() {
+        let mut bearer = Kept::default();
+        let mut lost = |sns: &[u32]| {
+            sns.iter().for_each(|sn| bearer.arrived(*sn));
+            bearer.lost.drain(..).map(|range| (range.start, range.end)).collect::<Vec<_>>()
+        };
+        let last = NRU_MODULUS - 1;
+        assert_eq!(lost(&[last - 5, last - 4]), []);
+        assert_eq!(lost(&[last - 1, 1, 0, 2]), [(last - 3, last - 2), (last, 0)]);
+        // One that came late is none of the lost ones any more than one that came twice, and neither goes back.
+        assert_eq!(lost(&[2, 3]), []);
+        // The CU was started again, twice.
+        assert_eq!(lost(&[500_000, 500_001, 0, 1, 3]), [(2, 2)]);
+        (0..100).for_each(|n| bearer.arrived(10 + 2 * n));
+        assert_eq!(bearer.lost.len(), MOST_LOST);
     }
 }
