@@ -78,28 +78,25 @@ def run(*command):
         sys.exit(f"{command} ended with {done.returncode}: {done.stdout}{done.stderr}")
 
 
-def play(case, seed, folder):
-    """What the cell counted in each simulated run and in the live one, and how the live driver fared."""
-    file = folder / "agreement.toml"
-    scenario(file, seed, *CASES[case])
+def simulate(case, seed):
+    """What the cell counted in the simulated runs with this seed."""
     simulated = []
-    for start in BEGINNINGS:
-        run("run", file, "--set", f'flow.0.app.start="{start} us"', "--out", folder / "run")
-        simulated.append(figures(folder / "run")[0])
-    run("live", file, "--round-trip", ROUND_TRIP, "--out", folder / "live")
-    return simulated, *figures(folder / "live")
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        scenario(folder / "agreement.toml", seed, *CASES[case])
+        for start in BEGINNINGS:
+            run("run", folder / "agreement.toml", "--set", f'flow.0.app.start="{start} us"', "--out", folder / "run")
+            simulated.append(figures(folder / "run")[0])
+    return simulated
 
 
-def both(case, runs):
-    """The figures of all simulated and of all live runs, and the latest slots."""
-    simulated, live, late = [], [], 0
-    for seed in range(1, runs + 1):
-        with tempfile.TemporaryDirectory() as folder:
-            by_beginning, played, driver = play(case, seed, pathlib.Path(folder))
-        simulated += by_beginning
-        live.append(played)
-        late = max(late, driver["lateness_us"]["p99"])
-    return simulated, live, late
+def play(case, seed):
+    """What the cell counted in the live run with this seed, and how the driver fared."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        scenario(folder / "agreement.toml", seed, *CASES[case])
+        run("live", folder / "agreement.toml", "--round-trip", ROUND_TRIP, "--out", folder / "live")
+        return figures(folder / "live")
 
 
 def disagreements(simulated, live):
@@ -127,7 +124,10 @@ def main():
     print("| --- " * 8 + "|")
     failed = []
     for case in options.cases or CASES:
-        simulated, live, late = both(case, options.runs)
+        seeds = range(1, options.runs + 1)
+        simulated = [figures for seed in seeds for figures in simulate(case, seed)]
+        live, drivers = zip(*(play(case, seed) for seed in seeds))
+        late = max(driver["lateness_us"]["p99"] for driver in drivers)
         pairs = zip(("{:.2f}", "{:.2f}", "{:.0f}"), zip(*simulated), zip(*live))
         cells = [cell(form, values) for form, *sides in pairs for values in sides]
         print("| " + " | ".join([case, *cells, f"{late:.0f}"]) + " |", flush=True)
