@@ -78,6 +78,25 @@ pub struct TcpView {
     pub accecn: Option<AccEcnCounters>,
 }
 
+impl TcpView {
+    /// As the segment will be with this feedback in it.
+    #[must_use]
+    pub fn with_feedback(self, feedback: TcpFeedback) -> Self {
+        match feedback {
+            TcpFeedback::Classic { ece } => Self { flags: TcpFlags { ece, ..self.flags }, ..self },
+            TcpFeedback::AccEcn(change) => {
+                let add = |field: Option<u32>, more: u32| field.map(|field| field.wrapping_add(more) & 0xFF_FFFF);
+                let accecn = self.accecn.map(|counters| AccEcnCounters {
+                    e0b: add(counters.e0b, change.e0b),
+                    ceb: add(counters.ceb, change.ceb),
+                    e1b: add(counters.e1b, change.e1b),
+                });
+                Self { flags: self.flags.with_ace(self.flags.ace().wrapping_add(change.ace)), accecn, ..self }
+            }
+        }
+    }
+}
+
 /// The AccECN option's counters, 24 bits each (RFC 9768 section 3.2.3); a field that was left out is `None`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AccEcnCounters {
@@ -97,13 +116,21 @@ pub enum TcpFeedback {
         /// The new ECE flag.
         ece: bool,
     },
-    /// AccECN: a new ACE field, and new counters for the option's fields that the segment already carries.
-    AccEcn {
-        /// The new ACE field, 0..=7.
-        ace: u8,
-        /// New values of the counters; a field that the segment lacks is not added.
-        counters: AccEcnCounters,
-    },
+    /// AccECN: other counters.
+    AccEcn(AccEcnChange),
+}
+
+/// What is added to the counters that a segment carries; one that it lacks stays out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct AccEcnChange {
+    /// To the ACE field, modulo 8.
+    pub ace: u8,
+    /// To the option's [`e0b`](AccEcnCounters::e0b), modulo 2^24.
+    pub e0b: u32,
+    /// To its `ceb`.
+    pub ceb: u32,
+    /// To its `e1b`.
+    pub e1b: u32,
 }
 
 /// What a packet filter reads of an IP packet beside its ECN field (TS 23.501 5.7.6.2).

@@ -306,8 +306,7 @@ impl Set {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shortcircuit::tests::segment;
-    use tidemark_core::TcpFeedback;
+    use crate::shortcircuit::tests::{passed, segment};
 
     fn ms(millis: u64) -> Instant {
         Instant::from_millis(millis)
@@ -367,10 +366,7 @@ mod tests {
         let data = segment(0, false, Some(1), seq, 1_000);
         flow.feedback.downlink(&data);
         assert!(flow.feedback.mark(&data));
-        match flow.feedback.uplink(&segment(5, false, Some(seq + 1_000), 1, 0)) {
-            Some(TcpFeedback::AccEcn { ace, .. }) => ace,
-            _ => 5,
-        }
+        passed(&mut flow.feedback, &segment(5, false, Some(seq + 1_000), 1, 0)).flags.ace()
     }
 
     #[test]

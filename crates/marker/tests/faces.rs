@@ -6,7 +6,7 @@ mod bytes;
 use std::collections::VecDeque;
 
 use bytes::{Flow, Transport, checksums_are_valid, view};
-use tidemark_core::{Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, Stream, TcpFeedback, TcpView};
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, Stream, TcpView};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
 use tidemark_marker::{
     DeliveryStatus, Dequeued, DrbMarker, DualQueue, DualQueueConfig, DualScheduler, L4SpanConfig, LawConfig,
@@ -72,14 +72,9 @@ impl Both {
         self.ue.uplink(now, &mut bytes);
         assert!(checksums_are_valid(&bytes));
         let after = View::parse(&mut bytes).unwrap().tcp().unwrap();
-        let mut expected = *view;
-        match packet.payload.rewritten {
-            Some(TcpFeedback::Classic { ece }) => expected.flags.ece = ece,
-            Some(TcpFeedback::AccEcn { ace, counters }) => {
-                expected.flags = expected.flags.with_ace(ace);
-                expected.accecn = view.accecn.map(|_| counters);
-            }
-            None => assert_eq!(bytes, before),
+        let expected = packet.payload.rewritten.map_or(*view, |feedback| view.with_feedback(feedback));
+        if packet.payload.rewritten.is_none() {
+            assert_eq!(bytes, before);
         }
         self.rewritten += u64::from(packet.payload.rewritten.is_some());
         assert_eq!(after, expected);

@@ -6,7 +6,7 @@
 
 use std::io::{BufRead, Write};
 
-use tidemark_core::packet::AccEcnCounters;
+use tidemark_core::packet::AccEcnChange;
 use tidemark_core::{Inspect, TcpFeedback};
 use tidemark_wire::View;
 
@@ -33,9 +33,7 @@ fn main() -> std::io::Result<()> {
                 acknowledgements += 1;
                 view.set_tcp_feedback(if accecn {
                     // One mark of 1000 bytes more than the receiver saw, from the first acknowledgement on.
-                    let more = |counter: Option<u32>| counter.map(|bytes| bytes.wrapping_add(1000));
-                    let counters = seen.accecn.map(|seen| AccEcnCounters { ceb: more(seen.ceb), ..seen });
-                    TcpFeedback::AccEcn { ace: (seen.flags.ace() + 1) & 7, counters: counters.unwrap_or_default() }
+                    TcpFeedback::AccEcn(AccEcnChange { ace: 1, ceb: 1000, ..AccEcnChange::default() })
                 } else {
                     TcpFeedback::Classic { ece: seen.flags.ece || acknowledgements.is_multiple_of(20) }
                 });

@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use tidemark_core::packet::AccEcnCounters;
+use tidemark_core::packet::{AccEcnChange, AccEcnCounters};
 use tidemark_core::{BitRate, Bytes, Dscp, Ecn, Inspect, TcpFeedback, TcpFlags};
 use tidemark_wire::gtpu::{self, Extension, ExtensionType};
 use tidemark_wire::mac::{BitRateIndex, BufferTable, Direction, LongBsr, RecommendedBitRate, ShortBsr, lcid};
@@ -119,8 +119,9 @@ fn ip_and_tcp(frames: &mut Frames) -> Result<()> {
 
     let mut rewritten = accecn1;
     let mut view = View::parse(&mut rewritten)?;
-    let counters = AccEcnCounters { e1b: Some(0x21_2223), ceb: Some(0x24_2526), e0b: None };
-    view.set_tcp_feedback(TcpFeedback::AccEcn { ace: 0b010, counters });
+    // From 5 to 0b010, 0x010203 to 0x212223 and 0x040506 to 0x242526.
+    let change = AccEcnChange { ace: 5, e1b: 0x20_2020, ceb: 0x20_2020, e0b: 0 };
+    view.set_tcp_feedback(TcpFeedback::AccEcn(change));
     view.set_ecn(Ecn::Ce);
     frames.push(("tcp-rewritten", rewritten));
 

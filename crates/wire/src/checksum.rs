@@ -45,6 +45,14 @@ impl Sum {
         self.0 += !old as u64 + new as u64;
         self
     }
+    /// The sum of the same bytes, beginning at an odd offset: each is the other one of its word (RFC 1071 section 2 (B)).
+    pub(crate) const fn odd(self) -> Self {
+        Self(self.0 << 8)
+    }
+    /// Both sums.
+    pub(crate) const fn plus(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
     /// The sum folded into 16 bits.
     const fn folded(self) -> u16 {
         let mut sum = self.0;

@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 
-use tidemark_core::packet::AccEcnCounters;
+use tidemark_core::packet::{AccEcnChange, AccEcnCounters};
 use tidemark_core::{TcpFeedback, TcpFlags, TcpView};
 
 use crate::checksum::{self, Sum};
@@ -149,9 +149,9 @@ pub(crate) fn set_feedback_of(segment: &mut [u8], feedback: TcpFeedback) {
     let Some((fixed, options)) = segment[..len].split_first_chunk_mut() else { return };
     match feedback {
         TcpFeedback::Classic { ece } => Packet(fixed).set_ece(ece),
-        TcpFeedback::AccEcn { ace, counters } => {
+        TcpFeedback::AccEcn(change) => {
             let sum = Sum::behind(Packet(&mut *fixed).checksum());
-            let sum = replace_counters(options, &counters, replace_ace(fixed, ace, sum));
+            let sum = add_to_counters(options, &change, add_to_ace(fixed, change.ace, sum));
             Packet(fixed).set_checksum(sum.checksum());
         }
     }
@@ -187,59 +187,30 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     pub fn set_ace(&mut self, ace: u8) {
         self.set_flag_bits(0b111 << 6, u16::from(ace) << 6);
     }
-    /// Rewrites those counters that the AccECN options carry and `counters` has, and updates the checksum. Counters
-    /// are cut to 24 bits (RFC 9768 3.2.3). No option is added.
-    pub fn set_accecn_counters(&mut self, counters: &AccEcnCounters) {
-        let (sum, header_len) = (Sum::behind(self.checksum()), self.header_len());
-        let sum = replace_counters(&mut self.0.as_mut()[HEADER_LEN..header_len], counters, sum);
-        self.set_checksum(sum.checksum());
-    }
-    /// Rewrites the congestion feedback and updates the checksum.
+    /// Rewrites the congestion feedback, of which no option is added, and updates the checksum.
     pub fn set_feedback(&mut self, feedback: TcpFeedback) {
         set_feedback_of(self.0.as_mut(), feedback);
     }
 }
 
 #[inline]
-fn replace_ace(fixed: &mut [u8; HEADER_LEN], ace: u8, sum: Sum) -> Sum {
+fn add_to_ace(fixed: &mut [u8; HEADER_LEN], ace: u8, sum: Sum) -> Sum {
     const ACE: u16 = 0b111 << 6;
     let old = u16::from_be_bytes([fixed[12], fixed[13]]);
-    let new = old & !ACE | u16::from(ace) << 6 & ACE;
+    let new = old & !ACE | old.wrapping_add(u16::from(ace) << 6) & ACE;
     [fixed[12], fixed[13]] = new.to_be_bytes();
     sum.replace(old.into(), new.into())
 }
 
-/// Rewrites the counters of every AccECN option of a header.
+/// Adds to the counters of every AccECN option of a header.
 #[inline]
-fn replace_counters(options: &mut [u8], counters: &AccEcnCounters, mut sum: Sum) -> Sum {
+fn add_to_counters(options: &mut [u8], change: &AccEcnChange, mut sum: Sum) -> Sum {
     let mut at = 0;
     while let Some(Ok((kind, data))) = option::next_option(options, &mut at) {
         let Some(order) = AccEcnOrder::from_kind(kind) else { continue };
-        // Two words hold a counter, at whose beginning or end it lies.
-        let (outer, middle) = if data.start.is_multiple_of(2) { (8, 0) } else { (0, 8) };
-        let [first, second, third] = order.fields(counters);
-        let mut replace = |field: [&mut u8; 3], new: Option<u32>, shift: u32| {
-            let Some(new) = new.map(|new| new & 0xFF_FFFF) else { return };
-            let [a, b, c] = field;
-            let old = u32::from_be_bytes([0, *a, *b, *c]);
-            if old != new {
-                [_, *a, *b, *c] = new.to_be_bytes();
-                sum = sum.replace(old << shift, new << shift);
-            }
-        };
-        match &mut options[data] {
-            [a, b, c, d, e, f, g, h, i, ..] => {
-                replace([a, b, c], first, outer);
-                replace([d, e, f], second, middle);
-                replace([g, h, i], third, outer);
-            }
-            [a, b, c, d, e, f, ..] => {
-                replace([a, b, c], first, outer);
-                replace([d, e, f], second, middle);
-            }
-            [a, b, c, ..] => replace([a, b, c], first, outer),
-            _ => {}
-        }
+        let is_odd = !data.start.is_multiple_of(2);
+        let changed = AccEcnOption::add(order, &mut options[data], change);
+        sum = sum.plus(if is_odd { changed.odd() } else { changed });
     }
     sum
 }

@@ -69,7 +69,7 @@ mod tests {
     use crate::{ipv4, udp};
     use core::net::Ipv4Addr;
     use std::vec::Vec;
-    use tidemark_core::packet::AccEcnCounters;
+    use tidemark_core::packet::{AccEcnChange, AccEcnCounters};
     use tidemark_core::{Dscp, TcpFlags};
 
     const A: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -126,12 +126,12 @@ mod tests {
         let seen = view.tcp().unwrap();
         assert_eq!(seen.payload, 7);
         assert_eq!(seen.accecn.unwrap(), AccEcnCounters { e1b: Some(1), ceb: Some(2), e0b: None });
-        let new = AccEcnCounters { e1b: Some(0x12_3456), ceb: Some(0x65_4321), e0b: Some(9) };
-        view.set_tcp_feedback(TcpFeedback::AccEcn { ace: 6, counters: new });
+        let change = AccEcnChange { ace: 6, e1b: 0x12_3456, ceb: 0x65_4321, e0b: 9 };
+        view.set_tcp_feedback(TcpFeedback::AccEcn(change));
         view.set_ecn(Ecn::Ce);
         let seen = view.tcp().unwrap();
         assert_eq!(seen.flags.ace(), 6);
-        assert_eq!(seen.accecn.unwrap(), AccEcnCounters { e0b: None, ..new });
+        assert_eq!(seen.accecn.unwrap(), AccEcnCounters { e1b: Some(0x12_3457), ceb: Some(0x65_4323), e0b: None });
         let packet = ipv4::Packet::new_checked(view.bytes()).unwrap();
         assert!(packet.has_valid_checksum());
         assert!(tcp::Packet::new_checked(packet.payload()).unwrap().has_valid_checksum(A.into(), B.into()));

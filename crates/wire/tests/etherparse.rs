@@ -9,7 +9,7 @@ use etherparse::{
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
-use tidemark_core::packet::AccEcnCounters;
+use tidemark_core::packet::AccEcnChange;
 use tidemark_core::{Dscp, Ecn, Inspect, TcpFeedback};
 use tidemark_wire::tcp::{SackBlocks, TcpOption};
 use tidemark_wire::{View, ip, ipv4, ipv6, tcp, udp};
@@ -116,7 +116,9 @@ proptest! {
         prop_assert_eq!(view.tcp().unwrap().payload as usize, payload.len());
 
         view.set_ecn(mark);
-        view.set_tcp_feedback(TcpFeedback::AccEcn { ace, counters: AccEcnCounters::default() });
+        let before = view.tcp().unwrap().flags.ace();
+        let change = AccEcnChange { ace: (8 + ace - before) % 8, ..AccEcnChange::default() };
+        view.set_tcp_feedback(TcpFeedback::AccEcn(change));
 
         let (ip_after, rest) = Ipv4Header::from_slice(&bytes).unwrap();
         prop_assert_eq!(ip_after.header_checksum, ip_after.calc_header_checksum());

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use tidemark_core::packet::AccEcnCounters;
+use tidemark_core::packet::{AccEcnChange, AccEcnCounters};
 use tidemark_core::{Dscp, Ecn, Inspect, TcpFeedback, TcpFlags};
 use tidemark_wire::tcp::{AccEcnOption, AccEcnOrder, Options, TcpOption};
 use tidemark_wire::{Error, View, ipv4, ipv6, tcp};
@@ -65,8 +65,8 @@ fn over_ipv4(options: &[u8], payload: &[u8]) -> Vec<u8> {
 fn touch(bytes: &mut [u8]) {
     let mut view = View::parse(bytes).unwrap();
     view.set_ecn(Ecn::Ce);
-    let counters = AccEcnCounters { e1b: Some(0xAB_CDEF), ceb: Some(0xFF_FFFF), e0b: Some(0) };
-    view.set_tcp_feedback(TcpFeedback::AccEcn { ace: 7, counters });
+    let change = AccEcnChange { ace: 7, e1b: 0xAB_CDEF, ceb: 0xFF_FFFF, e0b: 0 };
+    view.set_tcp_feedback(TcpFeedback::AccEcn(change));
 }
 
 #[test]

@@ -15,7 +15,7 @@
 //! An acknowledgement that was overtaken by a later one carries what the later one carried, so that the sender learns
 //! nothing from it, whether it looks or not.
 
-use tidemark_core::packet::AccEcnCounters;
+use tidemark_core::packet::{AccEcnChange, AccEcnCounters};
 use tidemark_core::{TcpFeedback, TcpView};
 
 const MASK: u32 = (1 << 24) - 1;
@@ -66,16 +66,6 @@ impl Counters {
         self.e0b = fields.e0b.unwrap_or(self.e0b);
         self.ceb = fields.ceb.unwrap_or(self.ceb);
         self.e1b = fields.e1b.unwrap_or(self.e1b);
-    }
-
-    /// These fields as they were last seen, where they were.
-    fn repeat(&self, fields: AccEcnCounters) -> AccEcnCounters {
-        let last = |field: Option<u32>, before| field.map(|field| seen(before).unwrap_or(field));
-        AccEcnCounters {
-            e0b: last(fields.e0b, self.e0b),
-            ceb: last(fields.ceb, self.ceb),
-            e1b: last(fields.e1b, self.e1b),
-        }
     }
 }
 
@@ -132,8 +122,11 @@ impl AccEcn {
         let advance = tcp.ack.wrapping_sub(self.ack) as i32;
         let counted = ace.wrapping_sub(self.client_ace) & 7;
         if advance < 0 || (advance == 0 && self.is_overtaken(tcp, counted)) {
-            let fields = tcp.accecn.map(|fields| self.client.repeat(fields));
-            return self.rewrite(tcp, self.client_ace, fields);
+            let mut fields = Counters::UNSEEN;
+            if let Some(counters) = &tcp.accecn {
+                fields.note(counters);
+            }
+            return self.again(ace, fields);
         }
         self.ack = tcp.ack;
         self.client_ace = ace;
@@ -147,7 +140,26 @@ impl AccEcn {
             self.client.note(fields);
         }
         self.let_go(tcp.ack);
-        self.rewrite(tcp, ace, tcp.accecn)
+        let changes = self.added_packets != 0 || (self.added_ce != 0 && tcp.accecn.is_some());
+        changes.then(|| TcpFeedback::AccEcn(self.added()))
+    }
+
+    /// What makes an acknowledgement's counters those that the last one passed on with.
+    // Given what it needs of the segment, so that no other's view need be put together in memory.
+    #[cold]
+    fn again(&self, ace: u8, fields: Counters) -> Option<TcpFeedback> {
+        let added = self.added();
+        let change = |field: u32, last: u32, added: u32| {
+            let Some(field) = seen(field) else { return 0 };
+            seen(last).unwrap_or(field).wrapping_sub(field).wrapping_add(added) & MASK
+        };
+        let change = AccEcnChange {
+            ace: self.client_ace.wrapping_sub(ace).wrapping_add(added.ace) & 7,
+            e0b: change(fields.e0b, self.client.e0b, added.e0b),
+            ceb: change(fields.ceb, self.client.ceb, added.ceb),
+            e1b: change(fields.e1b, self.client.e1b, added.e1b),
+        };
+        (change != AccEcnChange::default()).then_some(TcpFeedback::AccEcn(change))
     }
 
     /// Forgets marks beyond those that the acknowledgements of what is under way can be about.
@@ -165,6 +177,7 @@ impl AccEcn {
 
     /// An acknowledgement of the same number as the last was sent before it: its counters are behind. The client reports
     /// at least every third mark (RFC 9768 section 3.2.2.5.1), so that a step of five and more is one backwards.
+    #[inline]
     fn is_overtaken(&self, tcp: &TcpView, counted: u8) -> bool {
         match (tcp.accecn.and_then(|fields| fields.ceb), seen(self.client.ceb)) {
             (Some(now), Some(before)) => behind(now, before),
@@ -211,18 +224,15 @@ impl AccEcn {
         }
     }
 
-    /// The client's counters with the marks in them, or `None` where that would change nothing.
+    /// The marks that the client's counters lack.
     #[inline]
-    fn rewrite(&self, tcp: &TcpView, ace: u8, fields: Option<AccEcnCounters>) -> Option<TcpFeedback> {
-        let from_ect1 = self.added_ce.wrapping_sub(self.added_from_ect0);
-        let counters = fields.map_or(AccEcnCounters::default(), |fields| AccEcnCounters {
-            e0b: fields.e0b.map(|value| value.wrapping_sub(self.added_from_ect0) & MASK),
-            ceb: fields.ceb.map(|value| value.wrapping_add(self.added_ce) & MASK),
-            e1b: fields.e1b.map(|value| value.wrapping_sub(from_ect1) & MASK),
-        });
-        let ace = (ace + self.added_packets) & 7;
-        let unchanged = ace == tcp.flags.ace() && tcp.accecn.unwrap_or_default() == counters;
-        (!unchanged).then_some(TcpFeedback::AccEcn { ace, counters })
+    fn added(&self) -> AccEcnChange {
+        AccEcnChange {
+            ace: self.added_packets,
+            e0b: self.added_from_ect0.wrapping_neg(),
+            ceb: self.added_ce,
+            e1b: self.added_from_ect0.wrapping_sub(self.added_ce),
+        }
     }
 }
 
@@ -235,7 +245,7 @@ fn behind(value: u32, than: u32) -> bool {
 mod tests {
     use super::*;
     use crate::shortcircuit::Feedback;
-    use crate::shortcircuit::tests::{opened, opened_by_the_server, segment};
+    use crate::shortcircuit::tests::{opened, opened_by_the_server, passed, segment};
     use alloc::vec::Vec;
     use tidemark_core::Stream;
 
@@ -261,11 +271,9 @@ mod tests {
         send(&mut feedback, 1_000, true);
         assert_eq!(feedback.uplink(&ack(0b011, 1_000, None)), None, "this ACE is the SYN/ACK's ECN field");
         // 5 + 1 on the ACK of the marked segment.
-        let rewritten = feedback.uplink(&ack(5, 1_000 + MSS, None));
-        assert_eq!(rewritten, Some(TcpFeedback::AccEcn { ace: 6, counters: AccEcnCounters::default() }));
+        assert_eq!(passed(&mut feedback, &ack(5, 1_000 + MSS, None)), ack(6, 1_000 + MSS, None));
         // For good: the next ACK without news carries it too.
-        let rewritten = feedback.uplink(&ack(5, 1_000 + 2 * MSS, None));
-        assert_eq!(rewritten, Some(TcpFeedback::AccEcn { ace: 6, counters: AccEcnCounters::default() }));
+        assert_eq!(passed(&mut feedback, &ack(5, 1_000 + 2 * MSS, None)), ack(6, 1_000 + 2 * MSS, None));
     }
 
     #[test]
@@ -274,11 +282,7 @@ mod tests {
         for k in 0..10 {
             send(&mut feedback, 1_000 + k * MSS, true);
         }
-        let mut ace_after = |acked: u32, ace| match feedback.uplink(&ack(ace, 1_000 + acked * MSS, None)) {
-            Some(TcpFeedback::AccEcn { ace, .. }) => ace,
-            None => ace,
-            other => panic!("{other:?}"),
-        };
+        let mut ace_after = |acked: u32, ace| passed(&mut feedback, &ack(ace, 1_000 + acked * MSS, None)).flags.ace();
         assert_eq!(ace_after(2, 5), 7);
         assert_eq!(ace_after(2, 5), 7, "a duplicate acknowledges nothing");
         assert_eq!(ace_after(3, 6), 0, "the client counted one of this ACK's packets itself: 6 + 2");
@@ -293,11 +297,7 @@ mod tests {
         send(&mut feedback, 1_000 + 2 * MSS, true);
         assert_eq!(feedback.uplink(&ack(5, 1_000, Some([1, 0, 1]))), None);
         let counters = |feedback: &mut Feedback, acked: u32| {
-            let view = ack(5, 1_000 + acked * MSS, Some([1, 0, 1 + acked * MSS]));
-            match feedback.uplink(&view) {
-                Some(TcpFeedback::AccEcn { counters, .. }) => counters,
-                other => panic!("{other:?}"),
-            }
+            passed(feedback, &ack(5, 1_000 + acked * MSS, Some([1, 0, 1 + acked * MSS]))).accecn.unwrap()
         };
         // The handshake ACK is not counted: the first option sets the base.
         let first = counters(&mut feedback, 1);
@@ -314,12 +314,9 @@ mod tests {
         }
         let near = MASK - 100;
         feedback.uplink(&ack(5, 1_000 + 2 * MSS, Some([1, near, near])));
-        let Some(TcpFeedback::AccEcn { ace, counters }) =
-            feedback.uplink(&ack(5, 1_000 + 4 * MSS, Some([1, near, (near + 2 * MSS) & MASK])))
-        else {
-            panic!("two marks are due");
-        };
-        assert_eq!(ace, 7);
+        let told = passed(&mut feedback, &ack(5, 1_000 + 4 * MSS, Some([1, near, (near + 2 * MSS) & MASK])));
+        let counters = told.accecn.unwrap();
+        assert_eq!(told.flags.ace(), 7, "two marks are due");
         let moved = counters.ceb.unwrap().wrapping_sub(near) & MASK;
         assert_eq!(moved, 2 * MSS);
         assert_eq!(counters.e1b, Some(near));
@@ -332,11 +329,13 @@ mod tests {
             send(&mut feedback, 1_000 + k * MSS, true);
         }
         feedback.uplink(&ack(5, 1_000 + 2 * MSS, Some([1, 0, 1 + 2 * MSS])));
-        let later = feedback.uplink(&ack(5, 1_000 + 4 * MSS, Some([1, 0, 1 + 4 * MSS])));
-        let overtaken = feedback.uplink(&ack(5, 1_000 + 3 * MSS, Some([1, 0, 1 + 3 * MSS])));
-        assert_eq!(later, overtaken);
-        let repeated = feedback.uplink(&ack(5, 1_000 + 4 * MSS, Some([1, 0, 1 + 4 * MSS])));
-        assert_eq!(later, repeated);
+        let mut told = |acked: u32| {
+            let told = passed(&mut feedback, &ack(5, 1_000 + acked * MSS, Some([1, 0, 1 + acked * MSS])));
+            (told.flags.ace(), told.accecn)
+        };
+        let later = told(4);
+        assert_eq!(told(3), later, "it was overtaken");
+        assert_eq!(told(4), later);
     }
 
     #[test]
@@ -346,10 +345,8 @@ mod tests {
         for k in 0..1_000 {
             send(&mut feedback, 1_000 + k * MSS, true);
         }
-        let ace_of = |feedback: &mut Feedback, acked: u32| match feedback.uplink(&ack(5, 1_000 + acked * MSS, None)) {
-            Some(TcpFeedback::AccEcn { ace, .. }) => ace,
-            _ => 5,
-        };
+        let ace_of =
+            |feedback: &mut Feedback, acked: u32| passed(feedback, &ack(5, 1_000 + acked * MSS, None)).flags.ace();
         assert_eq!(ace_of(&mut feedback, 996), (5 + 7) & 7, "no more than three bits can tell");
         // Four segments are under way, and four marks are left of 993.
         assert_eq!(ace_of(&mut feedback, 1_000), (5 + 7 + 4) & 7);
@@ -375,10 +372,9 @@ mod tests {
         // The client itself sees CE, once, and nothing is marked any more.
         for k in 1_001..1_011 {
             send(&mut feedback, 1_000 + k * MSS, false);
-            let Some(TcpFeedback::AccEcn { counters, .. }) = feedback.uplink(&view(6, k + 1, Some(MSS))) else {
-                panic!("the ACE field is ahead of the client's");
-            };
-            assert_eq!(counters.ceb, Some(MSS), "after {} segments", k - 1_000);
+            let told = passed(&mut feedback, &view(6, k + 1, Some(MSS)));
+            assert_ne!(told.flags.ace(), 6, "it is ahead of the client's");
+            assert_eq!(told.accecn.unwrap().ceb, Some(MSS), "after {} segments", k - 1_000);
         }
     }
 
@@ -513,12 +509,8 @@ mod tests {
                     }
                     None => [Some(view), again, None],
                 };
-                for mut view in batch.into_iter().flatten() {
-                    if let Some(TcpFeedback::AccEcn { ace, counters }) = feedback.uplink(&view) {
-                        view.flags = view.flags.with_ace(ace);
-                        view.accecn = view.accecn.map(|_| counters);
-                    }
-                    sender.receive(&view);
+                for view in batch.into_iter().flatten() {
+                    sender.receive(&passed(&mut feedback, &view));
                     let case = (run, options, stretch);
                     assert!(sender.ce_packets <= sender.acked_packets, "{case:?}");
                     assert!(sender.ce_packets <= booked + set_elsewhere, "{case:?}");

@@ -150,7 +150,7 @@ impl Feedback {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use tidemark_core::packet::AccEcnCounters;
+    use tidemark_core::packet::AccEcnChange;
 
     pub(crate) fn segment(ace: u8, syn: bool, ack: Option<u32>, seq: u32, payload: u32) -> TcpView {
         let flags = TcpFlags { syn, ack: ack.is_some(), ..TcpFlags::default() }.with_ace(ace);
@@ -173,6 +173,11 @@ pub(crate) mod tests {
         // The third segment is the server's.
         feedback.downlink(&segment(syn_ack, false, Some(101), 1_000, 0));
         feedback
+    }
+
+    /// What goes on of a segment that passes upwards.
+    pub(crate) fn passed(feedback: &mut Feedback, segment: &TcpView) -> TcpView {
+        feedback.uplink(segment).map_or(*segment, |told| segment.with_feedback(told))
     }
 
     #[test]
@@ -231,21 +236,19 @@ pub(crate) mod tests {
     /// Connections of both kinds of which the sender was told a mark, the acknowledgement that it goes on with, and what
     /// that becomes.
     fn told() -> [(Feedback, TcpView, TcpFeedback); 2] {
-        let counters = AccEcnCounters::default();
-        [
-            (0b111, 0b010, 5, TcpFeedback::AccEcn { ace: 6, counters }),
-            (0b011, 0b001, 0, TcpFeedback::Classic { ece: true }),
-        ]
-        .map(|(syn, syn_ack, ace, expected)| {
-            let mut feedback = opened(syn, syn_ack);
-            let data = segment(0, false, Some(101), 1_000, 1_448);
-            feedback.downlink(&data);
-            assert!(!feedback.has_told() && feedback.mark(&data));
-            let ack = segment(ace, false, Some(2_448), 101, 0);
-            assert_eq!(feedback.uplink(&ack), Some(expected));
-            assert!(feedback.has_told());
-            (feedback, ack, expected)
-        })
+        let change = AccEcnChange { ace: 1, ceb: 0, e0b: 0, e1b: 0 };
+        [(0b111, 0b010, 5, TcpFeedback::AccEcn(change)), (0b011, 0b001, 0, TcpFeedback::Classic { ece: true })].map(
+            |(syn, syn_ack, ace, expected)| {
+                let mut feedback = opened(syn, syn_ack);
+                let data = segment(0, false, Some(101), 1_000, 1_448);
+                feedback.downlink(&data);
+                assert!(!feedback.has_told() && feedback.mark(&data));
+                let ack = segment(ace, false, Some(2_448), 101, 0);
+                assert_eq!(feedback.uplink(&ack), Some(expected));
+                assert!(feedback.has_told());
+                (feedback, ack, expected)
+            },
+        )
     }
 
     #[test]
@@ -290,10 +293,7 @@ pub(crate) mod tests {
             feedback.downlink(&data);
             assert!(feedback.mark(&data));
             let ack = segment(5, false, Some(1_000 + (k + 1) * 1_448), 101, 0);
-            let ace = match feedback.uplink(&ack) {
-                Some(TcpFeedback::AccEcn { ace, .. }) => ace,
-                _ => ack.flags.ace(),
-            };
+            let ace = passed(&mut feedback, &ack).flags.ace();
             assert_eq!(u32::from(ace), (5 + k + 1) % 8, "segment {k}");
         }
     }

@@ -106,25 +106,16 @@ impl TcpSegment {
     }
 
     pub(super) fn set_feedback(&mut self, feedback: TcpFeedback) {
-        match feedback {
-            TcpFeedback::Classic { ece } => self.flags.ece = ece,
-            TcpFeedback::AccEcn { ace, counters } => {
-                self.flags = self.flags.with_ace(ace);
-                if let Some(option) = &mut self.accecn {
-                    // A field that the segment lacks is not added: its size would change.
-                    let replace = |field: &mut Option<u32>, new: Option<u32>| *field = field.and(new.or(*field));
-                    replace(&mut option.e0b, counters.e0b);
-                    replace(&mut option.ceb, counters.ceb);
-                    replace(&mut option.e1b, counters.e1b);
-                }
-            }
-        }
+        // A counter that the segment lacks is not added: its size would change.
+        let view = self.view().with_feedback(feedback);
+        (self.flags, self.accecn) = (view.flags, view.accecn);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use tidemark_core::Inspect;
+    use tidemark_core::packet::AccEcnChange;
 
     use super::*;
     use crate::payload::Payload;
@@ -160,10 +151,10 @@ mod tests {
     fn rewritten_feedback_never_changes_the_size() {
         let counters = AccEcnCounters { e0b: None, ceb: Some(10), e1b: Some(20) };
         let mut payload = Payload::Tcp(TcpSegment { accecn: Some(counters), ..TcpSegment::default() });
-        let rewrite = AccEcnCounters { e0b: Some(1), ceb: Some(2), e1b: None };
-        payload.set_tcp_feedback(TcpFeedback::AccEcn { ace: 5, counters: rewrite });
+        let change = AccEcnChange { ace: 13, e0b: 1, ceb: 2, e1b: 0xFF_FFFF };
+        payload.set_tcp_feedback(TcpFeedback::AccEcn(change));
         let view = payload.tcp().unwrap();
         assert_eq!(view.flags.ace(), 5);
-        assert_eq!(view.accecn, Some(AccEcnCounters { e0b: None, ceb: Some(2), e1b: Some(20) }));
+        assert_eq!(view.accecn, Some(AccEcnCounters { e0b: None, ceb: Some(12), e1b: Some(19) }));
     }
 }

@@ -2,8 +2,9 @@
 
 use core::ops::Range;
 
-use tidemark_core::packet::AccEcnCounters;
+use tidemark_core::packet::{AccEcnChange, AccEcnCounters};
 
+use crate::checksum::Sum;
 use crate::cursor::Writer;
 use crate::{Error, Result};
 
@@ -88,11 +89,11 @@ impl AccEcnOrder {
             Self::Ect1First => ACCECN1,
         }
     }
-    /// The counters in this order.
-    pub(crate) const fn fields(self, counters: &AccEcnCounters) -> [Option<u32>; 3] {
+    /// What belongs to the two ECT counters and to CE's, in this order.
+    const fn fields<T: Copy>(self, e0b: T, ceb: T, e1b: T) -> [T; 3] {
         match self {
-            Self::Ect0First => [counters.e0b, counters.ceb, counters.e1b],
-            Self::Ect1First => [counters.e1b, counters.ceb, counters.e0b],
+            Self::Ect0First => [e0b, ceb, e1b],
+            Self::Ect1First => [e1b, ceb, e0b],
         }
     }
 }
@@ -110,19 +111,69 @@ impl AccEcnOption {
     /// As many whole counters as fit; RFC 9768 3.2.3.2 asks to read options of unforeseen length like that.
     #[inline]
     pub(super) fn parse(order: AccEcnOrder, data: &[u8]) -> Self {
-        let read = |a, b, c| Some(u32::from_be_bytes([0, a, b, c]));
-        let (first, second, third) = match *data {
-            [a, b, c, d, e, f, g, h, i, ..] => (read(a, b, c), read(d, e, f), read(g, h, i)),
-            [a, b, c, d, e, f, ..] => (read(a, b, c), read(d, e, f), None),
-            [a, b, c, ..] => (read(a, b, c), None, None),
-            _ => (None, None, None),
+        let (first, second, third) = match data.first_chunk() {
+            Some(whole) => {
+                let [first, second, third] = counters(whole);
+                (Some(first), Some(second), Some(third))
+            }
+            None => match *data {
+                [a, b, c, d, e, f, ..] => (Some(counter([a, b, c])), Some(counter([d, e, f])), None),
+                [a, b, c, ..] => (Some(counter([a, b, c])), None, None),
+                _ => (None, None, None),
+            },
         };
-        let (e0b, e1b) = match order {
-            AccEcnOrder::Ect0First => (first, third),
-            AccEcnOrder::Ect1First => (third, first),
-        };
-        Self { order, counters: AccEcnCounters { e0b, ceb: second, e1b } }
+        let [e0b, ceb, e1b] = order.fields(first, second, third);
+        Self { order, counters: AccEcnCounters { e0b, ceb, e1b } }
     }
+
+    /// Adds to those counters that an option's data carries; returns what that changes in a sum over the data, as if it began at an
+    /// even offset.
+    #[inline]
+    pub(super) fn add(order: AccEcnOrder, data: &mut [u8], change: &AccEcnChange) -> Sum {
+        let mut fields = order.fields(change.e0b, change.ceb, change.e1b);
+        if let Some(whole) = data.first_chunk_mut() {
+            return add_to_whole(whole, fields);
+        }
+        // A shorter one is like the front of a whole one, whose rest stays as it is.
+        let len = data.len() / COUNTER * COUNTER;
+        let mut whole = [0; WHOLE];
+        whole[..len].copy_from_slice(&data[..len]);
+        fields[len / COUNTER..].fill(0);
+        let sum = add_to_whole(&mut whole, fields);
+        data[..len].copy_from_slice(&whole[..len]);
+        sum
+    }
+}
+
+/// Length of a counter, and of all three.
+const COUNTER: usize = 3;
+const WHOLE: usize = 3 * COUNTER;
+
+const fn counter([a, b, c]: [u8; COUNTER]) -> u32 {
+    u32::from_be_bytes([0, a, b, c])
+}
+
+/// The counters of a whole option. One word is read and taken apart: bytes cost more.
+#[inline]
+const fn counters(data: &[u8; WHOLE]) -> [u32; 3] {
+    let [a, b, c, d, e, f, g, h, last] = *data;
+    let word = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
+    [(word >> 40) as u32, (word >> 16) as u32 & 0xFF_FFFF, (word as u16 as u32) << 8 | last as u32]
+}
+
+#[inline]
+fn add_to_whole(data: &mut [u8; WHOLE], more: [u32; 3]) -> Sum {
+    let split = |[first, second, third]: [u32; 3]| {
+        let word = u64::from(first) << 40 | u64::from(second) << 16 | u64::from(third >> 8);
+        ((word >> 32) as u32, word as u32, third as u8)
+    };
+    let before = counters(data);
+    let after = [0, 1, 2].map(|index| before[index].wrapping_add(more[index]) & 0xFF_FFFF);
+    let (old, new) = (split(before), split(after));
+    let ([a, b, c, d], [e, f, g, h]) = (new.0.to_be_bytes(), new.1.to_be_bytes());
+    *data = [a, b, c, d, e, f, g, h, new.2];
+    let last = |byte: u8| u32::from(byte) << 8;
+    Sum::ZERO.replace(old.0, new.0).replace(old.1, new.1).replace(last(old.2), last(new.2))
 }
 
 /// Finds the option that begins at or after `at` within the header `bytes`: its kind and where its data lies.
@@ -220,7 +271,7 @@ impl<'a> TcpOption<'a> {
                 writer.u32(*value).and_then(|()| writer.u32(*echo)).map(|()| TIMESTAMPS)
             }
             Self::AccEcn(AccEcnOption { order, counters }) => {
-                let fields = order.fields(counters);
+                let fields = order.fields(counters.e0b, counters.ceb, counters.e1b);
                 let present = fields.iter().take_while(|field| field.is_some()).count();
                 if fields[present..].iter().any(Option::is_some) {
                     return Err(Error::Value);
