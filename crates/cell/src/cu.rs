@@ -80,8 +80,12 @@ impl<P: Inspect> Cell<P> {
         let Some(ue) = self.ues.get(id.0 as usize) else { return };
         if ue.drbs.len() > 1 && self.drbs[index as usize].marker.claims(packet) {
             let mut drbs = ue.drbs.clone();
-            if let Some(kept) = drbs.find_map(|other| self.drbs[other as usize].marker.release(packet)) {
-                self.drbs[index as usize].marker.adopt(now, kept);
+            let kept = drbs.find_map(|other| Some((other, self.drbs[other as usize].marker.release(packet)?)));
+            if let Some((other, kept)) = kept
+                && let Err(kept) = self.drbs[index as usize].marker.adopt(now, kept)
+            {
+                // Where it came from there is room.
+                drop(self.drbs[other as usize].marker.adopt(now, kept));
             }
         }
     }

@@ -49,10 +49,15 @@ impl DrbMarker {
     }
 
     /// Keeps a connection that another DRB of the UE kept. In a full table it takes the place of a weaker flow, as a new
-    /// flow does, or is forgotten.
-    pub fn adopt(&mut self, now: Instant, released: ReleasedFlow) {
-        if let Some(flow) = self.flows.admit(now, released.id) {
-            *flow = released.flow;
+    /// flow does.
+    ///
+    /// # Errors
+    /// Gives it back where there is none: whoever released it still has its place.
+    pub fn adopt(&mut self, now: Instant, released: ReleasedFlow) -> Result<(), ReleasedFlow> {
+        match self.flows.admit(now, released.id) {
+            Some(flow) => *flow = released.flow,
+            None => return Err(released),
         }
+        Ok(())
     }
 }

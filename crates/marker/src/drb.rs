@@ -10,7 +10,7 @@ use crate::config::{ConfigError, MarkerConfig};
 use crate::egress::{Egress, EgressEstimator};
 use crate::flow::{FlowTable, IN_USE};
 use crate::law::{Arrival, Departure, Law, Odds};
-use crate::profile::ProfileTable;
+use crate::profile::{ProfileTable, Progress};
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::{Class, Verdict};
 
@@ -197,9 +197,9 @@ impl DrbMarker {
             }
             (segment, rtt, known) = (u64::from(flow.largest), flow.rtt(), flow.class);
         }
-        // The packet's own field says what may be done to it, its flow's class which rule it falls under.
-        let class = known.or(shown).unwrap_or(Class::L4s);
-        match class {
+        // The packet's own field says which rule it falls under (RFC 9331 section 5.1), its flow's where it says nothing any more.
+        let class = shown.or(known).unwrap_or(Class::L4s);
+        match known.unwrap_or(class) {
             Class::L4s => {
                 self.tally.l4s_packets += 1;
                 self.last_l4s = Some(now);
@@ -256,9 +256,9 @@ impl DrbMarker {
     }
 
     /// PDCP discarded an SDU that it had numbered.
-    pub fn handle_discard(&mut self, _now: Instant, sn: u32) {
+    pub fn handle_discard(&mut self, now: Instant, sn: u32) {
         self.tally.discards += 1;
-        self.profile.discard(sn);
+        self.profile.discard(now, sn);
     }
 
     /// The DU reports.
@@ -432,15 +432,15 @@ impl DrbMarker {
 
     fn transmitted(&mut self, now: Instant, sn: u32) {
         let was_busy = self.profile.packets() > 0;
-        let progress = self.profile.transmit(now, sn);
+        // A report of what was never sent says nothing of what was.
+        let Some(progress) = self.profile.transmit(now, sn) else { return };
         if was_busy {
-            let bytes = progress.map_or(0, |progress| progress.bytes);
             let head = self.profile.head_of_line(now);
-            if let Some(stretch) = self.busy.report(now, bytes, head) {
+            if let Some(stretch) = self.busy.report(now, progress.bytes, head) {
                 self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
             }
         }
-        if let Some(progress) = progress {
+        if progress != Progress::NONE {
             self.last_sojourn = progress.sojourn.or(self.last_sojourn);
             let follows_arrival = self.profile.packets() < 5
                 && progress.sojourn.is_some_and(|sojourn| sojourn < Duration::from_micros(200));

@@ -4,7 +4,7 @@
 //! themselves to last go after those that have not, and flows whose sender was told of marks go last; while they are in use, the
 //! former for a second and the latter for two minutes after a packet, they don't go at all. Then the new flow is not
 //! remembered: it is signalled to by its own ECN field, with what can be known without memory. A connection whose server
-//! has said that it is over stays for none of these reasons.
+//! has said that it is over stays only while the last of its acknowledgements may come.
 
 use alloc::boxed::Box;
 use core::hint::black_box;
@@ -116,10 +116,10 @@ impl Flow {
 
     /// What the flow would lose with its place, from nothing to what its sender was told.
     fn worth(&self) -> Worth {
-        if self.feedback.is_over() {
+        if self.feedback.has_told() {
+            if self.feedback.is_over() { Worth::Lasting } else { Worth::Told }
+        } else if self.feedback.is_over() {
             Worth::Nothing
-        } else if self.feedback.has_told() {
-            Worth::Told
         } else if self.packets >= LASTING {
             Worth::Lasting
         } else {
@@ -294,8 +294,8 @@ impl Set {
                 Worth::Lasting => IN_USE,
                 Worth::Told => KEPT_TOLD,
             };
-            // Last seen in the future: the clock stepped back, and the flow has not been seen since.
-            flow.last_seen > now || now.since(flow.last_seen) >= stays
+            // Last seen far in the future: the clock stepped back, and the flow has not been seen since.
+            now.since(flow.last_seen).max(flow.last_seen.since(now)) >= stays
         };
         (0..WAYS)
             .filter(|way| may_go(&self.flows[*way]))
@@ -367,6 +367,23 @@ mod tests {
         flow.feedback.downlink(&data);
         assert!(flow.feedback.mark(&data));
         passed(&mut flow.feedback, &segment(5, false, Some(seq + 1_000), 1, 0)).flags.ace()
+    }
+
+    #[test]
+    fn a_step_of_the_clock_makes_no_flow_in_use_give_way() {
+        let mut table = FlowTable::new(8);
+        for id in 0..8 {
+            open(&mut table, ms(1_000), FlowId(id));
+            tell(table.get(FlowId(id)).unwrap(), 1_000);
+        }
+        let told = |table: &mut FlowTable| (0..8).filter(|id| table.get(FlowId(*id)).is_some()).count();
+        assert!(table.admit(ms(999), FlowId(100)).is_none());
+        assert_eq!(told(&mut table), 8);
+        // From so far ahead none of them will be heard of again.
+        for id in 0..8 {
+            table.get(FlowId(id)).unwrap().uplink(ms(300_000));
+        }
+        assert!(table.admit(ms(1_000), FlowId(100)).is_some());
     }
 
     #[test]

@@ -50,6 +50,11 @@ pub(crate) struct Progress {
     pub sojourn: Option<Duration>,
 }
 
+impl Progress {
+    /// The report said again what the last one did.
+    pub(crate) const NONE: Self = Self { bytes: 0, packets: 0, sojourn: None };
+}
+
 /// SDUs that stand behind the last slot of the table.
 #[derive(Clone, Copy, Default)]
 struct Beyond {
@@ -64,11 +69,15 @@ pub(crate) struct ProfileTable {
     packets: u32,
     sn_length: SnLength,
     started: bool,
+    /// The DU reports what it transmits: until it does, the age of what was sent to it says nothing of a queue.
+    is_reported: bool,
     /// The SN unwrapped, as PDCP's COUNT, of the next SDU, of the oldest that is not yet
     /// transmitted, and of the oldest that is not yet delivered.
     next: u64,
     head: u64,
     delivered: u64,
+    /// Of those not yet transmitted, the first that was not discarded is this one or later.
+    oldest: u64,
     /// Sizes of the SDUs from `head` on; the slot is the low bits of the count. Zero for an SN without SDU.
     sizes: Box<[u16]>,
     ingress: Stamps,
@@ -95,10 +104,12 @@ impl ProfileTable {
             next: 0,
             head: 0,
             delivered: 0,
+            oldest: 0,
             standing: 0,
             packets: 0,
             suspect: None,
             started: false,
+            is_reported: false,
             anomalies: Anomalies::default(),
         }
     }
@@ -120,7 +131,7 @@ impl ProfileTable {
     /// Nothing stands any more, and the next SDU may have any SN.
     pub(crate) fn clear(&mut self) {
         self.restart(0);
-        self.started = false;
+        (self.started, self.is_reported) = (false, false);
     }
 
     /// Bytes that were handed over and are not reported as transmitted.
@@ -131,9 +142,9 @@ impl ProfileTable {
     pub(crate) fn packets(&self) -> u32 {
         self.packets
     }
-    /// Age of the oldest standing SDU.
+    /// Age of the oldest standing SDU, once the DU has reported any as transmitted.
     pub(crate) fn head_of_line(&self, now: Instant) -> Option<Duration> {
-        if self.packets == 0 { None } else { self.ingress.oldest(now) }
+        if self.packets == 0 || !self.is_reported { None } else { self.ingress.oldest(now) }
     }
 
     /// PDCP gave an SDU this SN and sent it to the DU.
@@ -147,7 +158,7 @@ impl ProfileTable {
         if (0..=MAX_GAP).contains(&ahead) {
             self.anomalies.skipped += ahead as u64;
             for _ in 0..ahead {
-                self.append(0);
+                self.append(now, 0);
             }
         } else if ahead < 0 && count >= self.head {
             self.anomalies.repeated += 1;
@@ -167,13 +178,13 @@ impl ProfileTable {
             self.ingress.clear();
         }
         self.ingress.open(self.next, now);
-        self.append(size);
+        self.append(now, size);
         self.standing += u64::from(size);
         self.packets += u32::from(size > 0);
     }
 
     /// PDCP discarded an SDU that it had sent or numbered.
-    pub(crate) fn discard(&mut self, sn: u32) {
+    pub(crate) fn discard(&mut self, now: Instant, sn: u32) {
         let count = self.head.wrapping_add_signed(self.sn_length.distance(self.head as u32, sn));
         if !self.started || count < self.head || count >= self.next {
             self.anomalies.unknown += 1;
@@ -191,6 +202,17 @@ impl ProfileTable {
             return;
         }
         self.leave(size, 1);
+        self.advance_oldest(now);
+    }
+
+    /// What was discarded at the front does not make the head of the line old.
+    fn advance_oldest(&mut self, now: Instant) {
+        self.oldest = self.oldest.max(self.head);
+        let end = self.next.min(self.head + self.capacity());
+        while self.oldest < end && self.sizes[self.slot(self.oldest)] == 0 {
+            self.oldest += 1;
+        }
+        self.ingress.opened(self.oldest, now);
     }
 
     /// The SN up to which everything has left, by what a report says of what came first and of what was sent again (TS 38.425 5.4.2.1).
@@ -211,15 +233,17 @@ impl ProfileTable {
         self.started && ahead >= 0 && self.delivered.wrapping_add_signed(ahead) < self.head
     }
 
-    /// The DU has transmitted everything up to `sn`. `None` where that is no news.
+    /// The DU has transmitted everything up to `sn`. `None` for an SN that is not of what was sent, or of what left before the last.
     pub(crate) fn transmit(&mut self, now: Instant, sn: u32) -> Option<Progress> {
         let ahead = self.sn_length.distance(self.head as u32, sn);
         let last = self.head.wrapping_add_signed(ahead);
         if !self.started || ahead < 0 || last >= self.next {
             // The last transmitted SN again is how a report says that nothing moved; any other is a stranger.
-            self.anomalies.unknown += u64::from(!self.started || ahead != -1);
-            return None;
+            let is_last = self.started && ahead == -1;
+            self.anomalies.unknown += u64::from(!is_last);
+            return is_last.then_some(Progress::NONE);
         }
+        self.is_reported = true;
         let mut bytes = 0;
         let mut packets = 0;
         for count in self.head..=last {
@@ -231,7 +255,7 @@ impl ProfileTable {
         self.head = last + 1;
         self.leave(bytes, packets);
         let sojourn = self.ingress.opened(last, now);
-        self.ingress.opened(self.head, now);
+        self.advance_oldest(now);
         self.anomalies.untimed += u64::from(self.transmitted.close(last, now));
         Some(Progress { bytes, packets, sojourn })
     }
@@ -253,7 +277,7 @@ impl ProfileTable {
         let modulus = u64::from(self.sn_length.modulus());
         let sn = u64::from(sn) & (modulus - 1);
         self.next = (self.next / modulus + 2) * modulus + sn;
-        (self.head, self.delivered) = (self.next, self.next);
+        (self.head, self.delivered, self.oldest) = (self.next, self.next, self.next);
         (self.standing, self.packets, self.beyond) = (0, 0, Beyond::default());
         self.ingress.clear();
         self.transmitted.clear();
@@ -261,7 +285,7 @@ impl ProfileTable {
         self.suspect = None;
     }
 
-    fn append(&mut self, size: u16) {
+    fn append(&mut self, now: Instant, size: u16) {
         if self.next - self.head < self.capacity() {
             let slot = self.slot(self.next);
             self.sizes[slot] = size;
@@ -278,6 +302,7 @@ impl ProfileTable {
             self.sizes[slot] = self.beyond.take();
             self.head += 1;
             self.leave(lost, u32::from(lost > 0));
+            self.advance_oldest(now);
         }
         self.delivered = self.delivered.max(self.next.saturating_sub(u64::from(self.sn_length.modulus() / 2)));
     }
@@ -299,6 +324,7 @@ impl ProfileTable {
             self.sizes[slot] = size;
             self.standing += u64::from(size);
             self.packets += u32::from(size > 0);
+            self.oldest = self.oldest.min(count);
         }
     }
 
@@ -373,7 +399,7 @@ mod tests {
         table.record(ms(0), 0, Bytes(1000));
         table.record(ms(0), 3, Bytes(1000)); // 1 and 2 never came
         table.record(ms(0), 4, Bytes(500));
-        table.discard(4);
+        table.discard(ms(5), 4);
         assert_eq!((table.standing(), table.packets()), (Bytes(2000), 2));
         assert_eq!(table.transmit(ms(1), 3).unwrap().bytes, 2000);
         assert_eq!((table.standing(), table.packets()), (Bytes::ZERO, 0));
@@ -383,11 +409,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_discarded_at_the_front_makes_no_head_of_the_line() {
+        let mut table = table(SnLength::Bits12);
+        for sn in 0..50 {
+            table.record(ms(20 * u64::from(sn)), sn, Bytes(1000));
+        }
+        assert_eq!(table.head_of_line(ms(1_000)), None, "nothing was reported yet");
+        table.transmit(ms(1_000), 0);
+        assert_eq!(table.head_of_line(ms(1_000)), Some(Duration::from_millis(980)));
+        // An outage: PDCP discards what is older than 100 ms.
+        for sn in 1..45 {
+            table.discard(ms(1_000), sn);
+        }
+        assert_eq!(table.head_of_line(ms(1_000)), Some(Duration::from_millis(100)));
+        // One in the middle changes nothing.
+        table.discard(ms(1_000), 47);
+        assert_eq!(table.head_of_line(ms(1_000)), Some(Duration::from_millis(100)));
+    }
+
+    #[test]
     fn an_sn_that_was_never_sent_is_counted_and_survived() {
         let mut table = table(SnLength::Bits12);
         assert!(table.transmit(ms(0), 7).is_none());
         assert!(table.deliver(ms(0), 7).is_none());
-        table.discard(7);
+        table.discard(ms(5), 7);
         assert_eq!(table.anomalies.unknown, 3);
         table.record(ms(0), 100, Bytes(1000));
         for sn in [101, 2000, 4095, u32::MAX, 98] {
@@ -452,7 +497,7 @@ mod tests {
                 now += size % 7;
                 match kind {
                     0 => table.record(ms(now), sn, Bytes(size)),
-                    1 => table.discard(sn),
+                    1 => table.discard(ms(now), sn),
                     2 => { table.transmit(ms(now), sn); }
                     _ => { table.deliver(ms(now), sn); }
                 }

@@ -7,7 +7,7 @@ mod bytes;
 use bytes::{Flow, checksums_are_valid, view};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream, TcpView};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
-use tidemark_marker::{LawConfig, MarkerConfig, SnLength, StepConfig, Verdict};
+use tidemark_marker::{DeliveryStatus, LawConfig, MarkerConfig, SnLength, StepConfig, Verdict};
 use tidemark_wire::View;
 
 const DEFAULT: DrbId = DrbId(1);
@@ -29,8 +29,12 @@ impl Phone {
         let mut ue = Ue::new(FlowKey::new(&[9; 16]));
         for (drb, config) in [(DEFAULT, packets), (L4S, feedback)] {
             ue.add_drb(drb, &[drb.0], &config, SnLength::Bits18, Stream::new(1, drb.0.into(), "mark")).unwrap();
-            // Something stands in either queue from now on.
-            ue.pdcp_pdu(Instant::ZERO, drb, 0, Bytes(1_403));
+            // The DU reports, and something stands in either queue from now on.
+            for sn in 0..2 {
+                ue.pdcp_pdu(Instant::ZERO, drb, sn, Bytes(1_403));
+            }
+            let report = DeliveryStatus { highest_transmitted: Some(0), ..DeliveryStatus::default() };
+            ue.feedback(Instant::ZERO, drb, &report);
         }
         Self { ue, now: Instant::from_millis(100) }
     }

@@ -31,7 +31,11 @@ impl Phone {
     fn new() -> Self {
         let mut ue = Ue::new(FlowKey::new(&[9; 16]));
         ue.add_drb(DRB, &[QFI], &config(true), SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
-        ue.pdcp_pdu(Instant::ZERO, DRB, 0, Bytes(1_403));
+        // The DU reports, and one SDU stands.
+        for sn in 0..2 {
+            ue.pdcp_pdu(Instant::ZERO, DRB, sn, Bytes(1_403));
+        }
+        ue.feedback(Instant::ZERO, DRB, &DeliveryStatus { highest_transmitted: Some(0), ..DeliveryStatus::default() });
         let now = Instant::from_millis(100);
         ue.uplink(now, &mut FLOW.tcp(false, Ecn::NotEct, &view(0b111, true, None, 500, 0, None)));
         ue.downlink(now, QFI, &mut FLOW.tcp(true, Ecn::NotEct, &view(0b010, true, Some(501), 999, 0, None)));

@@ -26,7 +26,7 @@ use allocation_counter::measure;
 use bytes::{Flow, checksums_are_valid, view};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, SetupError, Ue};
-use tidemark_marker::{DeliveryStatus, LawConfig, MarkerConfig, SnLength, StepConfig, Verdict};
+use tidemark_marker::{DeliveryStatus, DualPi2Config, LawConfig, MarkerConfig, SnLength, StepConfig, Verdict};
 use tidemark_wire::View;
 
 const DRB: DrbId = DrbId(3);
@@ -46,6 +46,13 @@ fn ms(millis: u64) -> Instant {
 fn transmitted(sn: u32) -> DeliveryStatus {
     DeliveryStatus { highest_transmitted: Some(sn), ..DeliveryStatus::default() }
 }
+/// The DU reports what it transmits, and one SDU stands.
+fn stand(ue: &mut Ue, drb: DrbId) {
+    for sn in 0..2 {
+        ue.pdcp_pdu(ms(0), drb, sn, Bytes(131));
+    }
+    ue.feedback(ms(0), drb, &transmitted(0));
+}
 const FLOW: Flow = Flow { v6: false, port: 50_000 };
 
 #[test]
@@ -57,8 +64,8 @@ fn sn_wrap_does_not_freeze_marking() {
             let now = ms(u64::from(count));
             let mut packet = FLOW.udp(true, Ecn::Ect1, 100);
             let verdict = ue.downlink(now, QFI, &mut packet);
-            // Two stand, since the report lags by two: each packet but the first two is marked, before and after the wrap.
-            assert_eq!(verdict == Verdict::Mark, count >= 1, "{sn_length:?}: {count}");
+            // Two stand, since the report lags by two: from the first report on each packet is marked, before and after the wrap.
+            assert_eq!(verdict == Verdict::Mark, count >= 3, "{sn_length:?}: {count}");
             ue.pdcp_pdu(now, DRB, count % modulus, Bytes(131));
             if count >= 2 {
                 ue.feedback(now, DRB, &transmitted((count - 2) % modulus));
@@ -66,6 +73,71 @@ fn sn_wrap_does_not_freeze_marking() {
         }
         assert_eq!(ue.estimate(ms(0), DRB).unwrap().packets, 2);
     }
+}
+
+#[test]
+fn a_du_that_never_says_what_it_transmitted_gets_no_marks_by_age() {
+    for law in [LawConfig::Step(StepConfig::default()), LawConfig::Dualpi2(DualPi2Config::default())] {
+        let mut ue = Ue::new(FlowKey::new(&[9; 16]));
+        let config = MarkerConfig::with_law(law);
+        ue.add_drb(DRB, &[QFI], &config, SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
+        for count in 0..2_000u32 {
+            let now = ms(u64::from(count));
+            for ecn in [Ecn::Ect1, Ecn::NotEct] {
+                assert_eq!(ue.downlink(now, QFI, &mut FLOW.udp(true, ecn, 100)), Verdict::Pass, "{config:?}: {count}");
+            }
+            ue.pdcp_pdu(now, DRB, count, Bytes(131));
+            if count % 5 == 0 {
+                ue.feedback(now, DRB, &DeliveryStatus::default());
+            }
+        }
+        assert_eq!(ue.drb_counters(DRB).unwrap().empty_reports, 400);
+    }
+}
+
+#[test]
+fn a_report_of_an_sn_that_was_never_sent_says_nothing_of_the_egress_rate() {
+    let mut ue = marking_ue(SnLength::Bits18, false);
+    let mut rate = [0; 2];
+    for count in 0..2_000u32 {
+        let now = ms(u64::from(count));
+        ue.pdcp_pdu(now, DRB, count, Bytes(1_250));
+        ue.feedback(now, DRB, &transmitted(count.saturating_sub(20)));
+        if count >= 1_000 {
+            ue.feedback(now, DRB, &transmitted(77_777));
+        }
+        rate[count as usize / 1_000] = ue.estimate(now, DRB).unwrap().egress.map_or(0, |egress| egress.rate.as_bps());
+    }
+    // One of 1250 bytes a millisecond.
+    assert!(rate.iter().all(|rate| rate.abs_diff(10_000_000) < 1_000_000), "{rate:?}");
+    assert_eq!(ue.drb_counters(DRB).unwrap().unknown_sns, 1_000);
+}
+
+#[test]
+fn a_packets_own_ecn_field_says_which_rule_it_falls_under() {
+    // A tunnel carries packets of every kind in one flow; the queue is so long that the classic rule signals a quarter of the time.
+    let mut ue = Ue::new(FlowKey::new(&[9; 16]));
+    let config = MarkerConfig::with_law(LawConfig::Dualpi2(DualPi2Config::default()));
+    ue.add_drb(DRB, &[QFI], &config, SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
+    let mut found = [(0, 0, 0); 3];
+    for count in 0..4_000u32 {
+        let now = ms(u64::from(count));
+        for (ecn, (passed, marked, dropped)) in [Ecn::Ect1, Ecn::Ect0, Ecn::NotEct].into_iter().zip(&mut found) {
+            let verdict = ue.downlink(now, QFI, &mut FLOW.udp(true, ecn, 100));
+            *match verdict {
+                Verdict::Pass => passed,
+                Verdict::Mark => marked,
+                Verdict::Drop => dropped,
+            } += 1;
+        }
+        ue.pdcp_pdu(now, DRB, count, Bytes(131));
+        // The head has waited for 16 ms, one more than the target.
+        ue.feedback(now, DRB, &transmitted(count.saturating_sub(16)));
+    }
+    let [l4s, classic, not_ect] = found;
+    assert!(l4s.1 > 3_900 && l4s.2 == 0, "{found:?}");
+    assert!(classic.1 > 10 && classic.1 < 2_000 && classic.2 == 0, "{found:?}");
+    assert!(not_ect.2 > 10 && not_ect.2 < 2_000 && not_ect.1 == 0, "{found:?}");
 }
 
 #[test]
@@ -129,8 +201,7 @@ fn an_unknown_drb_an_unmapped_qfi_or_an_sn_never_sent_is_counted_and_survived() 
 fn ipv6_is_marked_as_ipv6_and_nothing_else_of_it_changes() {
     let mut ue = marking_ue(SnLength::Bits18, false);
     let flow = Flow { v6: true, port: 7 };
-    ue.downlink(ms(0), QFI, &mut flow.udp(true, Ecn::Ect1, 100));
-    ue.pdcp_pdu(ms(0), DRB, 0, Bytes(151));
+    stand(&mut ue, DRB);
     let before = flow.udp(true, Ecn::Ect1, 100);
     let mut packet = before.clone();
     assert_eq!(ue.downlink(ms(5), QFI, &mut packet), Verdict::Mark);
@@ -142,8 +213,7 @@ fn ipv6_is_marked_as_ipv6_and_nothing_else_of_it_changes() {
 fn checksums_hold_for_odd_payloads_and_ip_options() {
     for payload in [0, 1, 7, 1_361] {
         let mut ue = marking_ue(SnLength::Bits18, false);
-        ue.downlink(ms(0), QFI, &mut FLOW.udp(true, Ecn::Ect1, 100));
-        ue.pdcp_pdu(ms(0), DRB, 0, Bytes(131));
+        stand(&mut ue, DRB);
         let mut packet = FLOW.tcp(true, Ecn::Ect1, &view(0, false, Some(1), 1, payload, None));
         // A router alert option, and the header checksum that goes with it (RFC 1071 by hand).
         packet.splice(20..20, [0x94, 4, 0, 0]);
@@ -192,8 +262,7 @@ fn a_million_flows_and_a_flood_of_uplink_syns_leave_memory_where_it_was() {
 #[test]
 fn what_cannot_be_read_passes_untouched() {
     let mut ue = marking_ue(SnLength::Bits18, true);
-    ue.downlink(ms(0), QFI, &mut FLOW.udp(true, Ecn::Ect1, 100));
-    ue.pdcp_pdu(ms(0), DRB, 0, Bytes(131));
+    stand(&mut ue, DRB);
     let whole = FLOW.tcp(true, Ecn::Ect1, &view(0, false, Some(1), 1, 100, None));
     for len in 0..whole.len() {
         let mut cut = whole[..len].to_vec();
@@ -234,7 +303,7 @@ fn a_handshake_is_timed_before_its_drb_is_known() {
     ue.uplink(ms(0), &mut FLOW.tcp(false, Ecn::NotEct, &view(0b111, true, None, 1, 0, None)));
     ue.downlink(ms(1), 2, &mut FLOW.tcp(true, Ecn::NotEct, &view(0b010, true, Some(2), 999, 0, None)));
     ue.uplink(ms(2), &mut FLOW.tcp(false, Ecn::NotEct, &view(0b010, false, Some(1_000), 2, 0, None)));
-    ue.pdcp_pdu(ms(2), DrbId(4), 0, Bytes(100));
+    stand(&mut ue, DrbId(4));
     let mut data = FLOW.tcp(true, Ecn::Ect1, &view(0, false, Some(2), 1_000, 500, None));
     assert_eq!(ue.downlink(ms(5), 2, &mut data), Verdict::Pass, "AccECN was agreed: the mark goes into the ACK");
     let mut ack = FLOW.tcp(false, Ecn::NotEct, &view(5, false, Some(1_500), 2, 0, None));

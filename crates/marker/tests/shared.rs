@@ -7,7 +7,9 @@ use common::Du;
 use etherparse::{IpNumber, PacketBuilder};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
-use tidemark_marker::{L4SpanConfig, LawConfig, MarkerConfig, SharedRule, SnLength, StepConfig, Verdict};
+use tidemark_marker::{
+    DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, SharedRule, SnLength, StepConfig, Verdict,
+};
 
 const CLASSIC: u32 = 1;
 const L4S: u32 = 2;
@@ -73,7 +75,11 @@ fn sctp_and_esp_are_marked_in_their_packets_though_feedback_is_short_circuited()
     let config = MarkerConfig { short_circuit: true, ..MarkerConfig::with_law(LawConfig::Step(step)) };
     let mut ue = Ue::new(FlowKey::new(&[9; 16]));
     ue.add_drb(DrbId(1), &[9], &config, SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
-    ue.pdcp_pdu(Instant::ZERO, DrbId(1), 0, Bytes(1_400));
+    for sn in 0..2 {
+        ue.pdcp_pdu(Instant::ZERO, DrbId(1), sn, Bytes(1_400));
+    }
+    let report = DeliveryStatus { highest_transmitted: Some(0), ..DeliveryStatus::default() };
+    ue.feedback(Instant::ZERO, DrbId(1), &report);
     for protocol in [IpNumber::SCTP, IpNumber::ENCAPSULATING_SECURITY_PAYLOAD] {
         // What would be a SYN, a SYN/ACK and data, if it were TCP.
         for (uplink, flags) in [(true, 0xC2), (false, 0x52), (false, 0x10)] {

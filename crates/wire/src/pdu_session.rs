@@ -165,6 +165,10 @@ impl UlInformation {
         let qfi_sn = when(bit(first, 0), || reader.u24())?;
         let n3_n9_delay = when(bit(second, 7), || reader.u32())?;
         let new = when(bit(second, 6), || reader.u8())?.unwrap_or(0);
+        let mut further = new;
+        while bit(further, 7) {
+            further = reader.u8()?;
+        }
         Ok(Self {
             qfi: second & 0x3F,
             timestamps,
@@ -305,6 +309,15 @@ mod tests {
         let extension = gtpu::Extension { kind, content: &bytes };
         assert_eq!(gtpu::Repr::g_pdu(1).emit(&mut message, &[extension], 0), Ok(20));
         assert_eq!(message[12..], [0x02, 0x10, 0x45, 0x04, 0x04, 0xD2, 0x00, 0x00]);
+    }
+
+    #[test]
+    fn flags_of_a_later_release_are_passed_over_to_the_fields() {
+        // The same, with bit 7 of the flags: one octet more of them, which has a bit 7 too in the second case.
+        for bytes in [&[0x10, 0x45, 0x84, 0x00, 0x04, 0xD2][..], &[0x10, 0x45, 0x84, 0x81, 0x01, 0x04, 0xD2, 0xAA]] {
+            assert_eq!(UlInformation::parse(bytes).unwrap().dl_congestion, Congestion::new(1234));
+        }
+        assert_eq!(UlInformation::parse(&[0x10, 0x45, 0x84, 0x80]), Err(Error::Truncated));
     }
 
     #[test]

@@ -249,7 +249,7 @@ pub(crate) mod tests {
 
     proptest::proptest! {
         #[test]
-        fn every_law_is_monotone_in_the_queue(a in 0u64..400_000, b in 0u64..400_000, deviation in 0u64..40) {
+        fn every_law_marks_l4s_flows_more_as_the_queue_grows(a in 0u64..400_000, b in 0u64..400_000, deviation in 0u64..40) {
             for config in memoryless() {
                 let p = |backlog: u64| {
                     let found = Arrival {

@@ -82,6 +82,10 @@ impl Upf {
         if self.next_report > arrival.now + self.interval {
             (self.next_report, self.len) = (arrival.now, 0);
         }
+        // No packet came for so long that every report the UPF had in the meantime was of this queue.
+        if arrival.now >= self.next_report + self.interval + self.delay {
+            (self.held, self.len) = ((congestion * 10_000.0 + 0.5) as u16, 0);
+        }
         if arrival.now >= self.next_report {
             if self.len == PIPELINE {
                 self.take_effect();
@@ -127,5 +131,18 @@ mod tests {
         assert_eq!(at(30, 0.0), 1.0);
         assert_eq!(at(39, 0.0), 1.0);
         assert_eq!(at(40, 0.0), 0.0);
+    }
+
+    #[test]
+    fn what_was_reported_before_a_silence_is_not_held_beyond_it() {
+        let config = UpfConfig { ramp: RampConfig { alpha: 1.0, ..RampConfig::default() }, ..UpfConfig::default() };
+        let mut law = Upf::new(&config);
+        let mut at = |millis, delay_ms: f64| {
+            let now = Instant::from_millis(millis);
+            law.arrive(&Arrival { now, head_of_line: delay_ms * 1e-3, ..arrival(Class::L4s) }).mark.get()
+        };
+        assert_eq!((at(0, 20.0), at(10, 20.0), at(15, 20.0)), (0.0, 1.0, 1.0));
+        // The RAN goes on reporting, of a queue that empties.
+        assert_eq!(at(10_000, 0.0), 0.0);
     }
 }

@@ -365,10 +365,19 @@ impl Ue {
 
     /// The DRB that carries a QoS flow keeps this flow from now on.
     fn gather(&mut self, now: Instant, qfi: u8, flow: FlowId) {
-        let kept = self.markers().find_map(|marker| marker.release_flow(flow));
+        let mut released = self.markers().enumerate();
+        let Some((place, kept)) = released.find_map(|(place, marker)| Some((place, marker.release_flow(flow)?))) else {
+            return;
+        };
+        drop(released);
         let marker = carrier(&mut self.first, self.first_qfis, &mut self.others, qfi);
-        if let (Some(kept), Some(marker)) = (kept, marker) {
-            marker.adopt(now, kept);
+        let refused = match marker {
+            Some(marker) => marker.adopt(now, kept),
+            None => Err(kept),
+        };
+        if let (Err(kept), Some(marker)) = (refused, self.markers().nth(place)) {
+            // Where it came from there is room.
+            drop(marker.adopt(now, kept));
         }
     }
 

@@ -16,8 +16,10 @@ impl ClassicEcn {
         }
     }
 
-    pub(crate) fn mark(&mut self) {
+    /// True: a mark can always be told.
+    pub(crate) fn mark(&mut self) -> bool {
         self.echo = true;
+        true
     }
 
     pub(crate) fn has_told(&self) -> bool {

@@ -72,16 +72,15 @@ impl Feedback {
     /// The law marks this downlink segment. True if the mark is in the books and the packet stays as it is.
     #[inline]
     pub(crate) fn mark(&mut self, tcp: &TcpView) -> bool {
-        // A segment that sets up the connection is never touched, in either direction.
-        if tcp.flags.syn || tcp.flags.rst {
+        // A segment that sets up the connection is never touched, in either direction, and what carries no data is not acknowledged.
+        if tcp.flags.syn || tcp.flags.rst || tcp.payload == 0 {
             return false;
         }
         match &mut self.agreed {
             Agreed::AccEcn(books) => books.mark(tcp),
             Agreed::Classic(books) => books.mark(),
-            Agreed::Nothing => return false,
+            Agreed::Nothing => false,
         }
-        true
     }
 
     /// A segment passes upwards: what to write into it.
