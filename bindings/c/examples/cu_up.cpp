@@ -88,6 +88,8 @@ struct Socket {
     getsockname(fd, reinterpret_cast<sockaddr*>(&own), &len);
     return ntohs(own.sin_port);
   }
+  // The type of service of what is sent from now on.
+  void set_tos(int tos) const { setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof tos); }
   void send(Bytes datagram) const {
     // UDP: what does not get through is lost, as on a real F1-U.
     (void)!sendto(fd, datagram.data, datagram.len, 0, reinterpret_cast<const sockaddr*>(&peer), sizeof peer);
@@ -225,6 +227,8 @@ private:
   // The uplink GTP-U transmit path: the packet is in clear again.
   void to_upf(const Drb& drb, Bytes packet, std::uint64_t now) {
     tidemark_uplink(instance, ue, now, packet.data, packet.len);
+    // The tunnel's ECN field is a copy of the packet's (RFC 6040 section 4.1), in IPv4 and in IPv6.
+    n3.set_tos(packet.data[0] >> 4 == 4 ? packet.data[1] & 3 : packet.data[1] >> 4 & 3);
     const std::uint8_t container[2] = {0x10, drb.qfi};
     n3.send(gtpu::wrap(packet, upf_teid, gtpu::pdu_session_container, container, sizeof container));
   }

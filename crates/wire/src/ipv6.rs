@@ -128,7 +128,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn upper_layer(&self) -> Result<UpperLayer> {
         let bytes = &self.0.as_ref()[..self.total_len()];
         let mut upper = UpperLayer { protocol: self.next_header(), offset: HEADER_LEN, fragment: None };
-        for _ in 0..MAX_EXTENSIONS {
+        for _ in 0..=MAX_EXTENSIONS {
             let header = bytes.get(upper.offset..).unwrap_or_default();
             let len = |header: &[u8]| header.get(1).map(|&len| usize::from(len)).ok_or(Error::Truncated);
             let len = match upper.protocol {

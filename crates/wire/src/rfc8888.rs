@@ -8,7 +8,7 @@ use crate::{Error, Result, rtcp};
 /// The feedback message type CCFB.
 const FORMAT: u8 = 11;
 
-/// How many packets one stream's report may cover, half of the sequence numbers, so that they cannot be mistaken for
+/// How many packets one stream's report may cover, a quarter of the sequence numbers, so that they cannot be mistaken for
 /// older ones (RFC 8888 3.1).
 pub const MAX_REPORTS: usize = 16_384;
 
