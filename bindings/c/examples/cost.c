@@ -227,7 +227,7 @@ static void set_up(struct load *load, uint32_t ue_count, uint32_t standing, cons
     next(load);
     packet_came(load);
   }
-  for (uint64_t k = 0; k < (uint64_t)ue_count * 8; ++k) {
+  for (uint64_t k = 0; k < (uint64_t)ue_count * 32; ++k) {
     next(load);
     packet_came(load);
     report(load);
