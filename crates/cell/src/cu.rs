@@ -82,7 +82,7 @@ impl<P: Inspect> Cell<P> {
             let mut drbs = ue.drbs.clone();
             let kept = drbs.find_map(|other| Some((other, self.drbs[other as usize].marker.release(packet)?)));
             if let Some((other, kept)) = kept
-                && let Err(kept) = self.drbs[index as usize].marker.adopt(now, kept)
+                && let Some(kept) = self.drbs[index as usize].marker.adopt(now, kept)
             {
                 // Where it came from there is room.
                 drop(self.drbs[other as usize].marker.adopt(now, kept));

@@ -49,15 +49,13 @@ impl DrbMarker {
     }
 
     /// Keeps a connection that another DRB of the UE kept. In a full table it takes the place of a weaker flow, as a new
-    /// flow does.
-    ///
-    /// # Errors
-    /// Gives it back where there is none: whoever released it still has its place.
-    pub fn adopt(&mut self, now: Instant, released: ReleasedFlow) -> Result<(), ReleasedFlow> {
+    /// flow does. Gives it back where there is none: whoever released it still has its place.
+    #[must_use]
+    pub fn adopt(&mut self, now: Instant, released: ReleasedFlow) -> Option<ReleasedFlow> {
         match self.flows.admit(now, released.id) {
             Some(flow) => *flow = released.flow,
-            None => return Err(released),
+            None => return Some(released),
         }
-        Ok(())
+        None
     }
 }

@@ -373,9 +373,9 @@ impl Ue {
         let marker = carrier(&mut self.first, self.first_qfis, &mut self.others, qfi);
         let refused = match marker {
             Some(marker) => marker.adopt(now, kept),
-            None => Err(kept),
+            None => Some(kept),
         };
-        if let (Err(kept), Some(marker)) = (refused, self.markers().nth(place)) {
+        if let (Some(kept), Some(marker)) = (refused, self.markers().nth(place)) {
             // Where it came from there is room.
             drop(marker.adopt(now, kept));
         }
