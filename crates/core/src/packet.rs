@@ -167,6 +167,13 @@ pub trait Inspect {
     }
     /// Rewrites the congestion feedback of a TCP acknowledgement; does nothing on other payloads.
     fn set_tcp_feedback(&mut self, _feedback: TcpFeedback) {}
+    /// Shows the TCP header and rewrites the congestion feedback as is said then; true if it was. A payload of bytes finds its header once
+    /// for both.
+    #[inline]
+    fn answer_tcp(&mut self, answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
+        let feedback = self.tcp().and_then(|tcp| answer(&tcp));
+        feedback.map(|feedback| self.set_tcp_feedback(feedback)).is_some()
+    }
 }
 
 /// A payload that nobody reads.
@@ -187,6 +194,10 @@ impl<T: Inspect> Inspect for &mut T {
     #[inline]
     fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
         (**self).set_tcp_feedback(feedback);
+    }
+    #[inline]
+    fn answer_tcp(&mut self, answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
+        (**self).answer_tcp(answer)
     }
 }
 

@@ -64,7 +64,7 @@ fn report(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(780))]
+#[library_benchmark(config = limit(740))]
 #[benches::standing(args = [4, 16, 1_024], setup = standing)]
 fn ack(mut load: Load) -> Load {
     for _ in 0..CALLS {

@@ -302,18 +302,15 @@ impl DrbMarker {
     /// acknowledgements.
     #[inline]
     pub fn handle_uplink<P: Inspect>(&mut self, now: Instant, packet: &mut Packet<P>) {
-        let Some(tcp) = packet.payload.tcp() else { return };
-        let opens = tcp.flags.syn && !tcp.flags.ack;
         let id = packet.payload.five_tuple(packet.flow);
-        let flow = if opens { self.flows.admit(now, id) } else { self.flows.get(id) };
-        if let Some(flow) = flow {
+        let rewritten = packet.payload.answer_tcp(|tcp| {
+            let opens = tcp.flags.syn && !tcp.flags.ack;
+            let flow = if opens { self.flows.admit(now, id) } else { self.flows.get(id) }?;
             flow.uplink(now);
             flow.handshake(now, tcp.flags, false);
-            if let Some(feedback) = flow.feedback.uplink(&tcp) {
-                packet.payload.set_tcp_feedback(feedback);
-                self.tally.rewritten_acks += 1;
-            }
-        }
+            flow.feedback.uplink(tcp)
+        });
+        self.tally.rewritten_acks += u64::from(rewritten);
     }
 
     /// The DRB was re-established or moved to another DU: what stood in the old queue and what was measured of

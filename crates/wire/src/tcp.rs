@@ -102,8 +102,20 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
     /// What a marker sees of the segment. Of several AccECN options it sees the first.
     pub fn view(&self) -> TcpView {
-        let accecn = accecn(&self.0.as_ref()[..self.header_len()]);
-        TcpView { flags: self.flags(), seq: self.seq(), ack: self.ack(), payload: self.payload().len() as u32, accecn }
+        let header = &self.0.as_ref()[..self.header_len()];
+        view(self, header.len() + self.payload().len(), accecn(header))
+    }
+}
+
+/// What a marker sees of a segment of this length.
+#[inline(always)]
+fn view<T: AsRef<[u8]>>(fixed: &Packet<T>, len: usize, accecn: Option<(usize, AccEcnCounters)>) -> TcpView {
+    TcpView {
+        flags: fixed.flags(),
+        seq: fixed.seq(),
+        ack: fixed.ack(),
+        payload: (len - fixed.header_len()) as u32,
+        accecn: accecn.map(|(_, counters)| counters),
     }
 }
 
@@ -113,10 +125,29 @@ impl<T: AsRef<[u8]>> Packet<T> {
 pub(crate) fn view_of(segment: &[u8]) -> Option<TcpView> {
     let Ok((fixed, header)) = header_of(segment) else { return None };
     // Fields of an array are read without a look at its length.
-    let packet = Packet(fixed);
-    let accecn = if header.len() == HEADER_LEN { None } else { accecn(header) };
-    let payload = (segment.len() - header.len()) as u32;
-    Some(TcpView { flags: packet.flags(), seq: packet.seq(), ack: packet.ack(), payload, accecn })
+    Some(view(&Packet(fixed), segment.len(), accecn(header)))
+}
+
+/// Shows a segment and rewrites its congestion feedback, and its checksum, as is said then. True if it was; what is no segment
+/// stays as it is.
+#[inline(always)]
+pub(crate) fn answer(segment: &mut [u8], answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
+    let Ok((fixed, header)) = header_of(segment) else { return false };
+    let (len, accecn) = (header.len(), accecn(header));
+    let Some(feedback) = answer(&view(&Packet(fixed), segment.len(), accecn)) else { return false };
+    let Some((fixed, _)) = segment.split_first_chunk_mut::<HEADER_LEN>() else { return false };
+    match feedback {
+        TcpFeedback::Classic { ece } => Packet(fixed).set_ece(ece),
+        TcpFeedback::AccEcn(change) => {
+            let sum = add_to_ace(fixed, change.ace, Sum::behind(Packet(&*fixed).checksum()));
+            let sum = match accecn {
+                Some((at, _)) => add_to_counters(&mut segment[..len], at, &change, sum),
+                None => sum,
+            };
+            Packet(segment).set_checksum(sum.checksum());
+        }
+    }
+    true
 }
 
 /// The header at the front of a segment, without its options and with them.
@@ -129,32 +160,16 @@ fn header_of(segment: &[u8]) -> Result<(&[u8; HEADER_LEN], &[u8])> {
     }
 }
 
-/// The counters of the first AccECN option of a header.
+/// The counters of the first AccECN option of a header, and where it begins.
 #[inline]
-fn accecn(header: &[u8]) -> Option<AccEcnCounters> {
+fn accecn(header: &[u8]) -> Option<(usize, AccEcnCounters)> {
     let mut at = HEADER_LEN;
     while let Some(Ok((kind, data))) = option::next_option(header, &mut at) {
         if let Some(order) = AccEcnOrder::from_kind(kind) {
-            return Some(AccEcnOption::parse(order, &header[data]).counters);
+            return Some((data.start - 2, AccEcnOption::parse(order, &header[data]).counters));
         }
     }
     None
-}
-
-/// Rewrites the congestion feedback of a segment, and its checksum, in one look at the bytes. What is no segment stays as it is.
-#[inline]
-pub(crate) fn set_feedback_of(segment: &mut [u8], feedback: TcpFeedback) {
-    let Ok((_, header)) = header_of(segment) else { return };
-    let len = header.len();
-    let Some((fixed, options)) = segment[..len].split_first_chunk_mut() else { return };
-    match feedback {
-        TcpFeedback::Classic { ece } => Packet(fixed).set_ece(ece),
-        TcpFeedback::AccEcn(change) => {
-            let sum = Sum::behind(Packet(&mut *fixed).checksum());
-            let sum = add_to_counters(options, &change, add_to_ace(fixed, change.ace, sum));
-            Packet(fixed).set_checksum(sum.checksum());
-        }
-    }
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
@@ -189,7 +204,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
     /// Rewrites the congestion feedback, of which no option is added, and updates the checksum.
     pub fn set_feedback(&mut self, feedback: TcpFeedback) {
-        set_feedback_of(self.0.as_mut(), feedback);
+        answer(self.0.as_mut(), |_| Some(feedback));
     }
 }
 
@@ -202,14 +217,13 @@ fn add_to_ace(fixed: &mut [u8; HEADER_LEN], ace: u8, sum: Sum) -> Sum {
     sum.replace(old.into(), new.into())
 }
 
-/// Adds to the counters of every AccECN option of a header.
-#[inline]
-fn add_to_counters(options: &mut [u8], change: &AccEcnChange, mut sum: Sum) -> Sum {
-    let mut at = 0;
-    while let Some(Ok((kind, data))) = option::next_option(options, &mut at) {
+/// Adds to the counters of every AccECN option of a header, of which the first begins here.
+#[inline(always)]
+fn add_to_counters(header: &mut [u8], mut at: usize, change: &AccEcnChange, mut sum: Sum) -> Sum {
+    while let Some(Ok((kind, data))) = option::next_option(header, &mut at) {
         let Some(order) = AccEcnOrder::from_kind(kind) else { continue };
         let is_odd = !data.start.is_multiple_of(2);
-        let changed = AccEcnOption::add(order, &mut options[data], change);
+        let changed = AccEcnOption::add(order, &mut header[data], change);
         sum = sum.plus(if is_odd { changed.odd() } else { changed });
     }
     sum

@@ -57,9 +57,12 @@ impl Inspect for View<'_> {
     }
     #[inline]
     fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
-        if let Some(segment) = self.segment().and_then(|range| self.bytes.get_mut(range)) {
-            tcp::set_feedback_of(segment, feedback);
-        }
+        self.answer_tcp(|_| Some(feedback));
+    }
+    #[inline(always)]
+    fn answer_tcp(&mut self, answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
+        let segment = self.segment().and_then(|range| self.bytes.get_mut(range));
+        segment.is_some_and(|segment| tcp::answer(segment, answer))
     }
 }
 
