@@ -332,7 +332,7 @@ impl UeConfig {
 pub struct RlcConfig {
     /// Acknowledged or not. Default `am`.
     pub mode: RlcMode,
-    /// SDUs that the queue holds at most. Default 16384, as the L4Span paper has it; with 12-bit SNs it must be set, to 2048 or less.
+    /// SDUs that the queue holds at most: up to half of the SNs, 131072, or 2048 of 12 bits. Default 16384, as the L4Span paper has it.
     pub queue_sdus: u32,
     /// Bytes that the queue holds at most. Default: no limit.
     pub queue_bytes: Option<Bytes>,
@@ -371,9 +371,6 @@ pub enum RlcMode {
     Um,
 }
 
-/// SDUs that may be under way with 12-bit SNs: more could not be told apart (TS 38.323 5.2.1, note 1).
-const MOST_SHORT_SNS: u32 = SnLength::Bits12.modulus() / 2;
-
 /// Bytes of PDCP's header (TS 38.323 6.2.2).
 pub(crate) fn pdcp_header(length: SnLength) -> u32 {
     match length {
@@ -404,11 +401,12 @@ impl Default for RlcConfig {
 impl RlcConfig {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         let error = |field, problem| Err(ConfigError::new(field, problem));
-        if !(1..=1 << 20).contains(&self.queue_sdus) {
-            return error("rlc.queue_sdus", "must be 1 to 1048576");
-        }
-        if self.pdcp_sn == SnLength::Bits12 && self.queue_sdus > MOST_SHORT_SNS {
-            return error("rlc.queue_sdus", "must be at most 2048 with 12-bit SNs, half of which may be under way");
+        if !(1..=self.most_under_way()).contains(&self.queue_sdus) {
+            let problem = match self.pdcp_sn {
+                SnLength::Bits12 => "must be 1 to 2048 with 12-bit SNs, half of which may be under way",
+                SnLength::Bits18 => "must be 1 to 131072: half of the 18-bit SNs may be under way",
+            };
+            return error("rlc.queue_sdus", problem);
         }
         if self.queue_bytes.is_some_and(|limit| limit < Bytes(1_500)) {
             return error("rlc.queue_bytes", "must hold one packet of 1500 B at least");
@@ -448,6 +446,11 @@ impl RlcConfig {
             );
         }
         Ok(())
+    }
+
+    /// SDUs that may be under way: half of the SNs, since more could not be told apart (TS 38.323 5.2.1, note 1).
+    pub(crate) fn most_under_way(&self) -> u32 {
+        self.pdcp_sn.modulus() / 2
     }
 
     /// t-Reordering, as configured or as the mode has it.

@@ -6,6 +6,7 @@
 mod bearer;
 mod poll;
 mod ranges;
+mod reassembly;
 mod status;
 mod window;
 

@@ -16,10 +16,13 @@ pub(super) struct Poll {
 }
 
 impl Poll {
-    /// A PDU with so many bytes goes out; true if it is to poll. `is_last` says that nothing is left to be sent.
-    pub(super) fn sent(&mut self, config: &RlcConfig, bytes: u32, is_last: bool) -> bool {
+    /// A PDU with so many bytes goes out that were not sent before (TS 38.322 5.3.3.2).
+    pub(super) fn count(&mut self, bytes: u32) {
         self.pdu_without_poll += 1;
         self.byte_without_poll += u64::from(bytes);
+    }
+    /// True if the PDU that goes out is to poll. `is_last` says that nothing is left that could be sent.
+    pub(super) fn is_due(&self, config: &RlcConfig, is_last: bool) -> bool {
         let by_bytes = config.poll_bytes.is_some_and(|limit| self.byte_without_poll >= limit.0);
         let by_pdus = config.poll_pdus.is_some_and(|limit| self.pdu_without_poll >= limit);
         is_last || by_bytes || by_pdus || self.must
@@ -58,10 +61,14 @@ mod tests {
         let now = Instant::ZERO;
         let config = RlcConfig { poll_pdus: Some(3), poll_bytes: Some(Bytes(1_000)), ..RlcConfig::default() };
         let mut poll = Poll::default();
-        assert_eq!([10, 10, 10].map(|bytes| poll.sent(&config, bytes, false)), [false, false, true]);
+        let sent = |poll: &mut Poll, bytes| {
+            poll.count(bytes);
+            poll.is_due(&config, false)
+        };
+        assert_eq!([10, 10, 10].map(|bytes| sent(&mut poll, bytes)), [false, false, true]);
         poll.polled(now, 2, Duration::from_millis(45));
-        assert_eq!([600, 600].map(|bytes| poll.sent(&config, bytes, false)), [false, true]);
-        assert!(poll.sent(&config, 1, true));
+        assert_eq!([600, 399, 1].map(|bytes| sent(&mut poll, bytes)), [false, false, true]);
+        assert!(Poll::default().is_due(&config, true));
     }
 
     #[test]
@@ -71,7 +78,7 @@ mod tests {
         poll.answered(7);
         assert_eq!(poll.ends(), Some(Instant::from_millis(45)), "the report spoke of what was before");
         assert!(!poll.expire(Instant::from_millis(44)) && poll.expire(Instant::from_millis(45)));
-        assert!(poll.sent(&RlcConfig::default(), 1, false), "the next one polls");
+        assert!(poll.is_due(&RlcConfig::default(), false), "the next one polls");
         poll.polled(Instant::from_millis(50), 7, Duration::from_millis(45));
         poll.answered(8);
         assert_eq!(poll.ends(), None);

@@ -13,6 +13,8 @@ const MOST_GAPS: usize = 1_000;
 pub(super) struct Receiver {
     /// The first SDU that is not complete.
     rx_next: u64,
+    /// PDCP SN of the last one before it.
+    delivered: Option<u32>,
     /// Behind the last SDU of which something came.
     rx_next_highest: u64,
     /// The ACK_SN of a report made now.
@@ -32,23 +34,10 @@ impl Receiver {
         Self { rx_next: sdu, rx_next_highest: sdu, rx_highest_status: sdu, ..Self::default() }
     }
 
-    /// A segment came; the window knows it already, and whether its SDU is `whole`.
-    pub(super) fn arrived<P>(
-        &mut self,
-        now: Instant,
-        window: &Window<P>,
-        segment: Segment,
-        whole: bool,
-        t_reassembly: Duration,
-    ) {
+    /// A segment came; the window knows it already.
+    pub(super) fn arrived<P>(&mut self, now: Instant, window: &Window<P>, segment: Segment, t_reassembly: Duration) {
         self.rx_next_highest = self.rx_next_highest.max(segment.sdu + 1);
-        if whole && (segment.sdu == self.rx_next || segment.sdu == self.rx_highest_status) {
-            let incomplete = window.incomplete_from(segment.sdu + 1);
-            if segment.sdu == self.rx_next {
-                self.rx_next = incomplete;
-            }
-            self.rx_highest_status = self.rx_highest_status.max(incomplete);
-        }
+        self.advance(window);
         if let Some((trigger, _)) = self.reassembly
             && (trigger <= self.rx_next || trigger == self.rx_next + 1 && !window.has_gap(self.rx_next))
         {
@@ -56,9 +45,22 @@ impl Receiver {
         }
         self.watch(now, window, self.rx_next, t_reassembly);
         if segment.poll {
-            self.polled = Some(segment.sdu);
+            // One that can be answered is, and the other goes on waiting.
+            self.triggered |= segment.sdu < self.rx_highest_status;
+            self.polled = self.polled.max(Some(segment.sdu));
         }
         self.answer_poll();
+    }
+
+    /// Both variables name SDUs that have not arrived. PDCP's discarded SNs lie between SDUs, and what the sender gave up is
+    /// over: RLC numbers its SDUs without them.
+    fn advance<P>(&mut self, window: &Window<P>) {
+        while window.is_over(self.rx_next) {
+            let whole = window.get(self.rx_next).filter(|sent| sent.complete.is_some());
+            self.delivered = whole.map(|sent| sent.sn).or(self.delivered);
+            self.rx_next += 1;
+        }
+        self.rx_highest_status = window.missing_from(self.rx_highest_status.max(self.rx_next));
     }
 
     /// Starts t-Reassembly if an SDU from `from` on has a gap.
@@ -83,7 +85,8 @@ impl Receiver {
     pub(super) fn expire<P>(&mut self, now: Instant, window: &Window<P>, t_reassembly: Duration) {
         let Some((trigger, _)) = self.reassembly.filter(|(_, end)| *end <= now) else { return };
         self.reassembly = None;
-        self.rx_highest_status = window.incomplete_from(trigger);
+        self.advance(window);
+        self.rx_highest_status = window.missing_from(trigger.max(self.rx_next));
         self.triggered = true;
         self.watch(now, window, self.rx_highest_status, t_reassembly);
         self.answer_poll();
@@ -109,8 +112,7 @@ impl Receiver {
             ack_sn = missing[MOST_GAPS].sdu;
             missing.retain(|segment| segment.sdu < ack_sn);
         }
-        let delivered = self.rx_next.checked_sub(1).and_then(|sdu| window.get(sdu)).map(|sent| sent.sn);
-        Status { ack_sn, missing, delivered }
+        Status { ack_sn, missing, delivered: self.delivered }
     }
 }
 
@@ -120,6 +122,6 @@ pub(crate) struct Status {
     /// Everything below has arrived, unless it is named as missing.
     pub(crate) ack_sn: u64,
     pub(crate) missing: Vec<Segment>,
-    /// PDCP SN of the last SDU before the first gap.
+    /// PDCP SN of the last SDU before the first gap, if there is one.
     pub(crate) delivered: Option<u32>,
 }

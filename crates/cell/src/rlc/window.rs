@@ -32,8 +32,10 @@ pub(crate) struct Sdu<P> {
     pub(super) received: Ranges,
     /// RETX_COUNT of TS 38.322.
     pub(super) retransmissions: u8,
-    /// Acknowledged or given up by the sender.
+    /// Acknowledged or given up by the sender; in UM lost, or given up by the receiver.
     pub(super) settled: bool,
+    /// It went out in more than one segment.
+    pub(super) is_segmented: bool,
     /// Only an SN that PDCP discarded: RLC knows nothing of it.
     pub(super) is_hole: bool,
 }
@@ -54,6 +56,7 @@ impl<P> Sdu<P> {
             received: Ranges::default(),
             retransmissions: 0,
             settled: false,
+            is_segmented: false,
             is_hole: false,
         }
     }
@@ -95,15 +98,39 @@ pub(crate) struct Window<P> {
     base: u64,
     /// The next SDU to be handed on: RX_DELIV of TS 38.323.
     rx_deliv: u64,
+    /// The first of those that have not left.
+    handed: u64,
+    /// Of what is lost below, it has been said.
+    told: u64,
     /// Behind the last SDU that is complete: PDCP's RX_NEXT.
     rx_next: u64,
     /// Where t-Reordering was started, and when it ends.
     reordering: Option<(u64, Instant)>,
+    /// Half of the SNs: so many may be under way (TS 38.323 5.2.1, note 1).
+    half: usize,
+    /// How many of the entries are only an SN.
+    holes: usize,
 }
 
 impl<P> Window<P> {
-    pub(super) fn new(am: bool) -> Self {
-        Self { am, entries: VecDeque::new(), sent: 0, base: 0, rx_deliv: 0, rx_next: 0, reordering: None }
+    pub(super) fn new(am: bool, half: u32) -> Self {
+        Self {
+            am,
+            entries: VecDeque::new(),
+            sent: 0,
+            base: 0,
+            rx_deliv: 0,
+            handed: 0,
+            told: 0,
+            rx_next: 0,
+            reordering: None,
+            half: half as usize,
+            holes: 0,
+        }
+    }
+    /// True if as many SDUs have an SN as may be under way.
+    pub(super) fn is_full(&self) -> bool {
+        self.entries.len() - self.holes >= self.half
     }
     /// Number of the next SDU to be sent.
     pub(super) fn next(&self) -> u64 {
@@ -135,6 +162,14 @@ impl<P> Window<P> {
         self.sent += 1;
         Some(begun)
     }
+    /// The first that waits is discarded: what stays of it is its SN.
+    pub(super) fn discard(&mut self) -> Option<(u32, Packet<P>)> {
+        let hole = self.begin()?;
+        (hole.is_hole, hole.settled, hole.size) = (true, true, 0);
+        let discarded = (hole.sn, hole.packet.take()?);
+        self.holes += 1;
+        Some(discarded)
+    }
     /// The SDU that was begun last is not sent after all.
     pub(super) fn withdraw(&mut self) -> Option<Packet<P>> {
         self.sent = self.sent.checked_sub(1)?;
@@ -152,13 +187,13 @@ impl<P> Window<P> {
         let place = usize::try_from(sdu.checked_sub(self.base)?).ok()?;
         (place < self.sent).then_some(place)
     }
-    /// True for an SDU that has arrived whole, or that nobody remembers.
-    fn is_complete(&self, sdu: u64) -> bool {
-        sdu < self.base || self.get(sdu).is_some_and(|sent| sent.complete.is_some() || sent.is_hole)
+    /// True for an SDU for which no receiver waits: it has arrived whole, the sender is done with it, or nobody remembers it.
+    pub(super) fn is_over(&self, sdu: u64) -> bool {
+        sdu < self.base || self.get(sdu).is_some_and(|sent| sent.complete.is_some() || sent.settled)
     }
-    /// The first SDU from this one on that has not arrived whole.
-    pub(super) fn incomplete_from(&self, mut sdu: u64) -> u64 {
-        while self.is_complete(sdu) {
+    /// The first SDU from this one on for which a receiver waits.
+    pub(super) fn missing_from(&self, mut sdu: u64) -> u64 {
+        while self.is_over(sdu) {
             sdu += 1;
         }
         sdu
@@ -167,45 +202,51 @@ impl<P> Window<P> {
     pub(super) fn has_gap(&self, sdu: u64) -> bool {
         self.get(sdu).is_some_and(|sdu| sdu.received.has_gap())
     }
+    /// True for an SDU that went out in segments.
+    pub(super) fn is_segmented(&self, sdu: u64) -> bool {
+        self.get(sdu).is_some_and(|sent| sent.is_segmented)
+    }
+    /// True for one of them that is not whole.
+    pub(super) fn lacks_segments(&self, sdu: u64) -> bool {
+        self.get(sdu).is_some_and(|sent| sent.is_segmented && sent.complete.is_none())
+    }
+    /// UM's receiver gives up an SDU that is not whole, if it has an SN.
+    pub(super) fn give_up(&mut self, sdu: u64) {
+        if let Some(sent) = self.get_mut(sdu).filter(|sent| sent.is_segmented && sent.complete.is_none()) {
+            sent.settled = true;
+        }
+    }
     /// True for an SDU with which the sender is done.
     pub(super) fn is_settled(&self, sdu: u64) -> bool {
         self.get(sdu).is_none_or(|sent| sent.settled)
     }
-    /// A segment has arrived; true if its SDU is whole now, or nobody remembers it.
-    pub(super) fn arrived(&mut self, now: Instant, segment: Segment) -> bool {
-        let base = self.base;
-        let Some(sdu) = self.get_mut(segment.sdu) else { return segment.sdu < base };
-        if sdu.complete.is_none() {
-            sdu.received.add(segment.offset, segment.offset + segment.bytes);
-            if !sdu.received.covers(sdu.size) {
-                return false;
-            }
+    /// A segment has arrived.
+    pub(super) fn arrived(&mut self, now: Instant, segment: Segment, t_reordering: Option<Duration>) {
+        let am = self.am;
+        let Some(sdu) = self.get_mut(segment.sdu).filter(|sdu| sdu.complete.is_none() && (am || !sdu.settled)) else {
+            return;
+        };
+        sdu.received.add(segment.offset, segment.offset + segment.bytes);
+        if sdu.received.covers(sdu.size) {
             sdu.complete = Some(now);
             self.rx_next = self.rx_next.max(segment.sdu + 1);
+            self.progress(now, t_reordering, None);
         }
-        true
     }
-    /// Hands on what leaves: what is in order; after t-Reordering also what is behind something missing (TS 38.323 5.2.2).
-    pub(super) fn release(&mut self, now: Instant, t_reordering: Option<Duration>, mut leave: impl FnMut(Released<P>)) {
-        let (before, am) = (self.rx_deliv, self.am);
-        loop {
-            let expired = self.reordering.filter(|(_, end)| *end <= now).map(|(upto, _)| upto);
-            let (rx_deliv, has_more) = (self.rx_deliv, self.rx_next > self.rx_deliv);
-            let Some(first) = self.get_mut(rx_deliv) else { break };
+    /// Moves RX_DELIV on over what is in order, and where t-Reordering `expired`, over what is missing before RX_REORD
+    /// (TS 38.323 5.2.2).
+    fn progress(&mut self, now: Instant, t_reordering: Option<Duration>, expired: Option<u64>) {
+        while let Some(first) = self.get(self.rx_deliv) {
             if first.complete.is_none() {
-                // What AM gave up takes the bearer's re-establishment with it, and nobody waits for what nothing came after.
-                let is_over = first.settled && (am && !first.is_hole || !has_more);
-                if expired.is_none_or(|upto| rx_deliv >= upto) && !is_over {
-                    if has_more && self.reordering.is_none() {
+                // What AM gave up takes the bearer's re-establishment with it, and more than half of the SNs nobody remembers.
+                // Otherwise the receiver cannot know that what is missing will not come.
+                let is_over = first.settled && (self.am && !first.is_hole || self.sent > self.half);
+                if expired.is_none_or(|upto| self.rx_deliv >= upto) && !is_over {
+                    if self.rx_next > self.rx_deliv && self.reordering.is_none() {
                         self.reordering = t_reordering.map(|span| (self.rx_next, now + span));
                     }
                     break;
                 }
-            }
-            // Of a hole there is no packet.
-            if let Some(packet) = first.packet.take() {
-                let delay = first.complete.map(|complete| first.split(complete, now));
-                leave(Released { packet, sn: first.sn, delay });
             }
             self.rx_deliv += 1;
             // The timer waits for what it was started for, and is then started anew if something else is missing.
@@ -213,15 +254,47 @@ impl<P> Window<P> {
                 self.reordering = None;
             }
         }
-        if self.rx_deliv > before {
+    }
+    /// Hands on what RX_DELIV has passed, and what is lost.
+    pub(super) fn release(&mut self, now: Instant, t_reordering: Option<Duration>, mut leave: impl FnMut(Released<P>)) {
+        let expired = self.reordering.filter(|(_, end)| *end <= now).map(|(upto, _)| upto);
+        self.progress(now, t_reordering, expired);
+        let before = self.handed;
+        while self.handed < self.rx_deliv {
+            let handed = self.handed;
+            // Of a hole there is no packet, nor of what was told to be lost.
+            if let Some(first) = self.get_mut(handed)
+                && let Some(packet) = first.packet.take()
+            {
+                let delay = first.complete.map(|complete| first.split(complete, now));
+                leave(Released { packet, sn: first.sn, delay });
+            }
+            self.handed += 1;
+        }
+        self.tell_lost(&mut leave);
+        if self.handed > before {
             self.forget();
+        }
+    }
+    /// Hands out what is lost, as soon as that is so: of those behind an SDU whose fate is open, once it is not.
+    fn tell_lost(&mut self, leave: &mut impl FnMut(Released<P>)) {
+        self.told = self.told.max(self.handed);
+        while self.is_over(self.told) {
+            let told = self.told;
+            if let Some(lost) = self.get_mut(told).filter(|sdu| sdu.complete.is_none())
+                && let Some(packet) = lost.packet.take()
+            {
+                leave(Released { packet, sn: lost.sn, delay: None });
+            }
+            self.told += 1;
         }
     }
     /// Lets go of what both ends are done with.
     pub(super) fn forget(&mut self) {
-        // What waits for its acknowledgement only, or for being handed on only, stays. PDCP is done with all before `rx_deliv`.
-        while self.base < self.rx_deliv && self.entries.front().is_some_and(|first| first.settled || !self.am) {
-            self.entries.pop_front();
+        // What waits for its acknowledgement only, or for being handed on only, stays.
+        while self.base < self.handed && self.entries.front().is_some_and(|first| first.settled || !self.am) {
+            let first = self.entries.pop_front();
+            self.holes -= usize::from(first.is_some_and(|first| first.is_hole));
             self.sent -= 1;
             self.base += 1;
         }
@@ -235,6 +308,8 @@ impl<P> Window<P> {
         self.base += self.sent as u64;
         self.sent = 0;
         (self.rx_deliv, self.rx_next, self.reordering) = (self.base, self.base, None);
+        (self.handed, self.told) = (self.base, self.base);
+        self.holes = 0;
         self.entries.drain(..)
     }
     pub(super) fn held(&self, flow: FlowId) -> Bytes {

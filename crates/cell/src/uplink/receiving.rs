@@ -49,6 +49,7 @@ impl<P: Inspect> Cell<P> {
     /// Hands on what the gNB has in order of a bearer, and reports to the UE what RLC wants to say of it.
     pub(crate) fn settle_up(&mut self, now: Instant, index: u32) {
         let id = self.drbs[index as usize].ue;
+        let status = self.drbs[index as usize].uplink.handle_timers(now);
         let mut released = std::mem::take(&mut self.released);
         self.drbs[index as usize].uplink.release(now, |sdu| released.push(sdu));
         for Released { packet, sn: qfi, delay } in released.drain(..) {
@@ -60,8 +61,7 @@ impl<P: Inspect> Cell<P> {
             self.pass_up(now, id, (index, qfi as u8), packet, delay);
         }
         self.released = released;
-        let bearer = &mut self.drbs[index as usize].uplink;
-        let (status, has_data) = (bearer.handle_timers(now), bearer.has_data());
+        let has_data = self.drbs[index as usize].uplink.has_data();
         if let Some(status) = status {
             // With the next downlink slot, in a robust part of a block, as recommendations go.
             let slot = self.pattern.next_downlink(self.pattern.at_or_after(now));

@@ -7,7 +7,7 @@ use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};
 pub fn rates(config: &CellConfig, channels: &[ChannelConfig], warm_up: Duration, span: Duration) -> Vec<(f64, f64)> {
     let mut cell = Cell::new(config, 1).unwrap();
     for channel in channels {
-        let rlc = RlcConfig { queue_sdus: 1 << 20, ..RlcConfig::default() };
+        let rlc = RlcConfig { queue_sdus: 131_072, ..RlcConfig::default() };
         cell.add_ue(&UeConfig { channel: channel.clone(), rlc, ..UeConfig::default() }).unwrap();
     }
     let warm = Instant::ZERO + warm_up;

@@ -1,0 +1,321 @@
+//! The rules of TS 38.322 and TS 38.323, one test each.
+
+use super::tests::{fill, push, released};
+use super::*;
+use crate::output::DelaySplit;
+
+/// A PDU of 1000 B, its PDCP header (3 B) and the headers of one segment (6 B).
+const ROOM: u32 = 1_009;
+
+fn at(ms: u64) -> Instant {
+    Instant::from_millis(ms)
+}
+/// A bearer of this many packets of 1000 B, in PDUs of their own, sent at 0 ms.
+fn sent(config: RlcConfig, count: u32) -> (Bearer<()>, Vec<Segment>) {
+    let mut bearer = with(config);
+    (0..count).for_each(|sn| push(&mut bearer, sn, 1_000));
+    let block = (0..count).flat_map(|_| fill(&mut bearer, 0, ROOM)).collect();
+    (bearer, block)
+}
+fn with(config: RlcConfig) -> Bearer<()> {
+    assert_eq!(config.validate(), Ok(()));
+    Bearer::new(config, Overhead::with_pdcp_header(3))
+}
+fn polling(config: RlcConfig) -> RlcConfig {
+    RlcConfig { poll_pdus: Some(1), ..config }
+}
+fn ms(span: u64) -> Duration {
+    Duration::from_millis(span)
+}
+fn polls(block: &[Segment]) -> Vec<bool> {
+    block.iter().map(|segment| segment.poll).collect()
+}
+
+#[test]
+fn within_status_prohibit_no_report_is_made_and_one_right_after_it_38_322_5_3_4() {
+    let config = RlcConfig { t_status_prohibit: ms(10), ..polling(RlcConfig::default()) };
+    let (mut bearer, pdus) = sent(config, 4);
+    bearer.arrived(at(1), pdus[0]);
+    assert_eq!(bearer.handle_timers(at(1)).map(|status| status.ack_sn), Some(1), "the first poll is answered at once");
+    for (now, pdu) in [(3, pdus[1]), (5, pdus[2])] {
+        bearer.arrived(at(now), pdu);
+        assert_eq!(bearer.next_timer(at(now)), Some(at(11)));
+        assert!(bearer.handle_timers(at(now)).is_none(), "{now} ms");
+    }
+    // One report answers both polls, and nothing is left to be said.
+    assert_eq!(bearer.handle_timers(at(11)).map(|status| status.ack_sn), Some(3));
+    assert!(bearer.handle_timers(at(40)).is_none());
+    // The timer has ended long ago.
+    bearer.arrived(at(40), pdus[3]);
+    assert_eq!(bearer.handle_timers(at(40)).map(|status| status.ack_sn), Some(4));
+}
+
+#[test]
+fn a_poll_waits_until_its_sdu_can_be_reported_and_one_for_an_earlier_sdu_does_not_38_322_5_3_4() {
+    let (mut bearer, pdus) = sent(RlcConfig { t_status_prohibit: ms(0), ..polling(RlcConfig::default()) }, 3);
+    bearer.arrived(at(1), pdus[0]);
+    assert!(bearer.handle_timers(at(1)).is_some());
+    bearer.arrived(at(2), pdus[2]);
+    assert!(bearer.handle_timers(at(2)).is_none(), "of what lies before it nothing is known yet");
+    bearer.arrived(at(3), pdus[0]);
+    assert_eq!(bearer.handle_timers(at(3)).map(|status| status.ack_sn), Some(1));
+    bearer.arrived(at(4), pdus[1]);
+    assert_eq!(bearer.handle_timers(at(4)).map(|status| status.ack_sn), Some(3), "the delayed poll is not forgotten");
+}
+
+#[test]
+fn polls_count_pdus_and_bytes_that_are_sent_for_the_first_time_38_322_5_3_3_2() {
+    for (config, expected) in [
+        (RlcConfig { poll_pdus: Some(3), ..RlcConfig::default() }, [false, false, true, false, false, true]),
+        (
+            RlcConfig { poll_pdus: None, poll_bytes: Some(Bytes(2_006)), ..RlcConfig::default() },
+            [false, true, false, true, false, true],
+        ),
+    ] {
+        let mut bearer = with(config);
+        (0..7).for_each(|sn| push(&mut bearer, sn, 1_000));
+        let missing = vec![Segment { sdu: 0, offset: 0, bytes: 1_003, poll: false }];
+        let mut seen = Vec::new();
+        for sent in 0..6 {
+            if sent == 1 {
+                // What is sent again does not count.
+                bearer.handle_status(&Status { ack_sn: 1, missing: missing.clone(), delivered: None });
+                assert_eq!(polls(&fill(&mut bearer, 1, ROOM + 2)), [false]);
+            }
+            seen.extend(polls(&fill(&mut bearer, 1, ROOM)));
+        }
+        assert_eq!(seen, expected);
+        assert_eq!(polls(&fill(&mut bearer, 2, ROOM)), [true], "the last one empties the buffer");
+    }
+}
+
+#[test]
+fn a_poll_is_repeated_after_poll_retransmit_with_the_next_pdu_if_there_is_one_38_322_5_3_3_4() {
+    let config = RlcConfig { poll_pdus: Some(2), t_poll_retransmit: ms(45), ..RlcConfig::default() };
+    let mut bearer = with(config);
+    (0..6).for_each(|sn| push(&mut bearer, sn, 1_000));
+    let pdus = [fill(&mut bearer, 0, ROOM), fill(&mut bearer, 0, ROOM)].concat();
+    assert_eq!(polls(&pdus), [false, true]);
+    assert_eq!(bearer.next_timer(at(0)), Some(at(45)));
+    assert!(bearer.handle_timers(at(44)).is_none());
+    assert_eq!(bearer.poll.ends(), Some(at(45)));
+    bearer.handle_timers(at(45));
+    // New data carries the poll: nothing is sent again.
+    let next = fill(&mut bearer, 46, ROOM);
+    assert_eq!((next[0].sdu, next[0].poll), (2, true));
+    // A report that speaks of POLL_SN, here as missing, stops the timer.
+    let missing = vec![Segment { sdu: 2, offset: 0, bytes: 1_003, poll: false }];
+    bearer.handle_status(&Status { ack_sn: 3, missing, delivered: Some(1) });
+    assert_eq!(bearer.poll.ends(), None);
+}
+
+#[test]
+fn an_sdu_is_sent_again_as_often_as_the_threshold_says_and_what_lies_behind_goes_on_38_322_5_3_2() {
+    let (mut bearer, pdus) = sent(RlcConfig { max_retransmissions: 3, ..polling(RlcConfig::default()) }, 2);
+    bearer.arrived(at(1), pdus[1]);
+    let (mut again, mut now) = (0, 1);
+    while again < 10 {
+        now = bearer.next_timer(at(now)).unwrap().since(Instant::ZERO).as_millis();
+        bearer.handle_timers(at(now)).into_iter().for_each(|status| bearer.handle_status(&status));
+        let sent = fill(&mut bearer, now, ROOM + 2);
+        if sent.is_empty() {
+            break;
+        }
+        // It is always the first that gets lost. Its repetition polls for the report that asks for it once more.
+        assert_eq!((sent.len(), sent[0].sdu), (1, 0));
+        again += 1;
+        bearer.arrived(at(now), Segment { poll: true, ..pdus[1] });
+    }
+    assert_eq!(again, 3);
+    // The receiver waits for nothing any more: what comes next is in order at once.
+    assert!(matches!(released(&mut bearer, now)[..], [None, Some(_)]));
+    push(&mut bearer, 2, 1_000);
+    let next = fill(&mut bearer, now, ROOM);
+    bearer.arrived(at(now), next[0]);
+    assert_eq!(released(&mut bearer, now).len(), 1);
+    assert_eq!(bearer.receiver.reassembly_ends(), None);
+    let status = bearer.handle_timers(at(now + 10)).unwrap();
+    assert_eq!((status.ack_sn, status.missing.len(), status.delivered), (3, 0, Some(2)));
+    bearer.handle_status(&status);
+    assert_eq!((bearer.window.base(), bearer.next_timer(at(now + 10))), (3, None));
+}
+
+#[test]
+fn reassembly_ends_with_a_report_if_the_gap_stays_and_stops_if_it_closes_38_322_5_2_3_2() {
+    let config = RlcConfig { poll_pdus: None, t_reassembly: ms(20), ..RlcConfig::default() };
+    let (mut bearer, pdus) = sent(config, 5);
+    bearer.arrived(at(1), pdus[1]);
+    assert_eq!(bearer.receiver.reassembly_ends(), Some(at(21)));
+    bearer.arrived(at(15), pdus[0]);
+    assert_eq!(bearer.receiver.reassembly_ends(), None, "nothing is missing before what came");
+    // Another gap, then a second one while the timer of the first runs.
+    bearer.arrived(at(16), Segment { poll: false, ..pdus[3] });
+    assert_eq!(bearer.receiver.reassembly_ends(), Some(at(36)));
+    assert!(bearer.handle_timers(at(35)).is_none());
+    let status = bearer.handle_timers(at(36)).unwrap();
+    let missing: Vec<_> = status.missing.iter().map(|segment| segment.sdu).collect();
+    assert_eq!((status.ack_sn, missing, status.delivered), (4, vec![2], Some(1)));
+    assert_eq!(bearer.receiver.reassembly_ends(), None, "of what is missing now nothing came after the report");
+}
+
+#[test]
+fn a_gap_inside_an_sdu_starts_reassembly_and_the_report_names_its_bytes_38_322_5_2_3_2_3() {
+    let mut bearer = with(RlcConfig { t_reassembly: ms(20), ..RlcConfig::default() });
+    push(&mut bearer, 0, 1_000);
+    let parts = [fill(&mut bearer, 0, 406), fill(&mut bearer, 1, 408), fill(&mut bearer, 2, 408)].concat();
+    assert_eq!(parts.iter().map(|part| part.bytes).collect::<Vec<_>>(), [400, 400, 203]);
+    bearer.arrived(at(3), parts[2]);
+    bearer.arrived(at(4), parts[0]);
+    let status = bearer.handle_timers(at(23)).unwrap();
+    // ACK_SN lies beyond the SDU, whose lack is named.
+    assert_eq!((status.ack_sn, &status.missing[..]), (1, &[Segment { offset: 400, bytes: 400, ..parts[1] }][..]));
+    assert_eq!(status.delivered, None);
+}
+
+/// Three SDUs of UM, the first two in two segments each, the third whole.
+fn segmented() -> (Bearer<()>, Vec<Segment>) {
+    let mut bearer = with(RlcConfig { mode: RlcMode::Um, t_reassembly: ms(20), ..RlcConfig::default() });
+    (0..3).for_each(|sn| push(&mut bearer, sn, 1_000));
+    let parts: Vec<_> = [606, 411, 606, 411, ROOM].into_iter().flat_map(|room| fill(&mut bearer, 0, room)).collect();
+    let expected = [(0, 600), (0, 403), (1, 600), (1, 403), (2, 1_003)];
+    assert_eq!(parts.iter().map(|part| (part.sdu, part.bytes)).collect::<Vec<_>>(), expected);
+    (bearer, parts)
+}
+
+#[test]
+fn um_throws_parts_away_after_reassembly_and_what_comes_later_is_of_no_use_38_322_5_2_2_2_4() {
+    let (mut bearer, parts) = segmented();
+    bearer.arrived(at(1), parts[0]);
+    assert_eq!(bearer.reassembly.ends(), None, "nothing is missing before what came");
+    parts[2..4].iter().for_each(|part| bearer.arrived(at(2), *part));
+    assert_eq!(bearer.next_timer(at(2)), Some(at(22)));
+    bearer.handle_timers(at(21));
+    assert!(released(&mut bearer, 21).is_empty());
+    bearer.handle_timers(at(22));
+    assert!(matches!(released(&mut bearer, 22)[..], [None]), "RLC has given it up");
+    bearer.arrived(at(23), parts[1]);
+    assert!(released(&mut bearer, 23).is_empty());
+    // The other is whole, and PDCP waits for the first as long as t-Reordering, 50 ms, says.
+    assert!(matches!(released(&mut bearer, 52)[..], [Some(_)]));
+    assert_eq!(bearer.reassembly.ends(), None);
+}
+
+#[test]
+fn ums_reassembly_stops_when_the_gap_closes_and_whole_sdus_have_no_part_in_it_38_322_5_2_2_2_3() {
+    let (mut bearer, parts) = segmented();
+    // A whole SDU has no SN, so nothing is known to be missing before it.
+    bearer.arrived(at(1), parts[4]);
+    assert_eq!(bearer.reassembly.ends(), None);
+    bearer.arrived(at(2), parts[1]);
+    assert_eq!(bearer.reassembly.ends(), Some(at(22)), "the beginning of the SDU is missing");
+    bearer.arrived(at(21), parts[0]);
+    assert_eq!(bearer.reassembly.ends(), None);
+    assert_eq!(released(&mut bearer, 21).len(), 1);
+    bearer.arrived(at(22), parts[3]);
+    assert_eq!(bearer.reassembly.ends(), Some(at(42)));
+    bearer.arrived(at(41), parts[2]);
+    assert_eq!((bearer.reassembly.ends(), released(&mut bearer, 41).len()), (None, 2));
+}
+
+#[test]
+fn a_full_window_stalls_until_its_first_sdu_is_acknowledged_38_322_5_2_3_1_1() {
+    let config = RlcConfig { pdcp_sn: tidemark_marker::SnLength::Bits12, queue_sdus: 2_048, ..RlcConfig::default() };
+    let (mut bearer, mut pdus) = (Bearer::new(config, Overhead::NONE), Vec::new());
+    for sn in 0..2_048 {
+        assert!(!bearer.is_full(Bytes(100)));
+        push(&mut bearer, sn, 100);
+        pdus.extend(fill(&mut bearer, 0, 106));
+    }
+    assert!(bearer.is_full(Bytes(100)), "no other can have an SN (TS 38.323 5.2.1)");
+    push(&mut bearer, 2_048, 100);
+    assert_eq!((pdus.len(), bearer.has_data(), fill(&mut bearer, 1, 5_000).len()), (2_048, false, 0));
+    // All but the first arrive: TX_Next_Ack stays.
+    pdus[1..].iter().for_each(|pdu| bearer.arrived(at(2), *pdu));
+    let status = bearer.handle_timers(at(22)).unwrap();
+    bearer.handle_status(&status);
+    let again = fill(&mut bearer, 23, 5_000);
+    assert_eq!(again.iter().map(|pdu| (pdu.sdu, pdu.poll)).collect::<Vec<_>>(), [(0, true)], "and it polls: 5.3.3.2");
+    bearer.arrived(at(24), again[0]);
+    assert_eq!(released(&mut bearer, 24).len(), 2_048);
+    let status = bearer.handle_timers(at(32)).unwrap();
+    bearer.handle_status(&status);
+    assert!(bearer.has_data() && !bearer.is_full(Bytes(100)));
+    assert_eq!(fill(&mut bearer, 33, 5_000)[0].sdu, 2_048);
+}
+
+#[test]
+fn the_window_is_half_of_the_sns_and_no_queue_is_longer_38_322_7_2() {
+    use tidemark_marker::SnLength::{Bits12, Bits18};
+    for (pdcp_sn, most) in [(Bits12, 2_048), (Bits18, 131_072)] {
+        let config = |queue_sdus| RlcConfig { pdcp_sn, queue_sdus, ..RlcConfig::default() };
+        assert_eq!(config(most).validate(), Ok(()));
+        let error = config(most + 1).validate().unwrap_err();
+        assert_eq!(error.field(), "rlc.queue_sdus");
+        assert!(error.problem().contains(&most.to_string()), "{error}");
+        assert_eq!(config(1).most_under_way(), most);
+    }
+}
+
+fn discarding() -> RlcConfig {
+    RlcConfig { discard_timer: Some(ms(10)), t_reordering: Some(ms(20)), ..RlcConfig::default() }
+}
+fn discard(bearer: &mut Bearer<()>, now: u64) -> Vec<u32> {
+    let mut list = Vec::new();
+    bearer.discard(at(now), |sn, _| list.push(sn));
+    list
+}
+
+#[test]
+fn an_sdu_of_which_a_segment_was_sent_is_not_discarded_38_322_5_4() {
+    let mut bearer = with(discarding());
+    (0..2).for_each(|sn| push(&mut bearer, sn, 1_000));
+    let first = fill(&mut bearer, 9, 500);
+    assert_eq!(discard(&mut bearer, 100), [1]);
+    let rest = fill(&mut bearer, 100, 5_000);
+    first.into_iter().chain(rest).for_each(|part| bearer.arrived(at(101), part));
+    assert_eq!(released(&mut bearer, 101).len(), 1);
+}
+
+#[test]
+fn rlc_does_not_wait_for_what_pdcp_discarded_38_322_5_2_3_2() {
+    let mut bearer = with(RlcConfig { t_status_prohibit: ms(0), ..discarding() });
+    push(&mut bearer, 0, 1_000);
+    let first = fill(&mut bearer, 0, ROOM);
+    bearer.arrived(at(1), first[0]);
+    assert_eq!(released(&mut bearer, 1).len(), 1);
+    let status = bearer.handle_timers(at(1)).unwrap();
+    bearer.handle_status(&status);
+    // SN 1 is discarded after the receiver has begun to wait for the next SDU.
+    push(&mut bearer, 1, 1_000);
+    assert_eq!(discard(&mut bearer, 10), [1]);
+    push(&mut bearer, 2, 1_000);
+    let next = fill(&mut bearer, 11, ROOM);
+    bearer.arrived(at(12), next[0]);
+    assert_eq!(bearer.receiver.reassembly_ends(), None, "RLC has no gap");
+    let status = bearer.handle_timers(at(12)).unwrap();
+    assert_eq!((status.missing.len(), status.delivered), (0, Some(2)));
+}
+
+#[test]
+fn pdcp_waits_for_an_sn_that_never_comes_as_long_as_reordering_says_38_323_5_2_2() {
+    let mut bearer = with(discarding());
+    push(&mut bearer, 0, 1_000);
+    let first = fill(&mut bearer, 0, ROOM);
+    bearer.arrived(at(1), first[0]);
+    assert_eq!(released(&mut bearer, 1).len(), 1);
+    push(&mut bearer, 1, 1_000);
+    assert_eq!(discard(&mut bearer, 10), [1]);
+    // Nothing came after it, but the receiver learns nothing of that either.
+    assert!(released(&mut bearer, 10).is_empty());
+    (2..4).for_each(|sn| push(&mut bearer, sn, 1_000));
+    let next = fill(&mut bearer, 30, ROOM);
+    bearer.arrived(at(32), next[0]);
+    assert!(released(&mut bearer, 32).is_empty());
+    assert_eq!(bearer.window.reordering_ends(), Some(at(52)));
+    let last = fill(&mut bearer, 40, ROOM);
+    bearer.arrived(at(42), last[0]);
+    assert!(released(&mut bearer, 51).is_empty());
+    let waits: Vec<_> =
+        released(&mut bearer, 52).into_iter().flatten().map(|split: DelaySplit| split.reordering).collect();
+    assert_eq!(waits, [ms(20), ms(10)]);
+}

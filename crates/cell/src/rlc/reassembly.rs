@@ -1,0 +1,66 @@
+//! The receiving side of an RLC UM entity: how long it keeps parts of SDUs (TS 38.322 5.2.2.2).
+
+use tidemark_core::{Duration, Instant};
+
+use super::Segment;
+use super::window::Window;
+
+/// Its state variables. Only SDUs that went out in segments have SNs; here they keep the bearer's numbers.
+#[derive(Debug, Default)]
+pub(super) struct Reassembly {
+    /// RX_Next_Reassembly: the first SDU with an SN that is neither whole nor given up, or one behind `highest`.
+    rx_next: u64,
+    /// The last SDU of which a segment came: the one before RX_Next_Highest.
+    highest: Option<u64>,
+    /// t-Reassembly: `highest` when it was started, and its end.
+    timer: Option<(u64, Instant)>,
+}
+
+impl Reassembly {
+    /// Of an entity whose first SDU is this.
+    pub(super) fn beginning(sdu: u64) -> Self {
+        Self { rx_next: sdu, ..Self::default() }
+    }
+
+    /// A segment came; the window knows it already. A whole SDU has no SN and says nothing of others.
+    pub(super) fn arrived<P>(&mut self, now: Instant, window: &Window<P>, segment: Segment, t_reassembly: Duration) {
+        if !window.is_segmented(segment.sdu) {
+            return;
+        }
+        self.highest = self.highest.max(Some(segment.sdu));
+        self.advance(window);
+        let is_closed = |trigger| self.rx_next > trigger || self.highest == Some(self.rx_next) && !self.has_gap(window);
+        if self.timer.is_some_and(|(trigger, _)| is_closed(trigger)) {
+            self.timer = None;
+        }
+        self.watch(now, window, t_reassembly);
+    }
+    fn advance<P>(&mut self, window: &Window<P>) {
+        while self.highest.is_some_and(|highest| self.rx_next <= highest) && !window.lacks_segments(self.rx_next) {
+            self.rx_next += 1;
+        }
+    }
+    fn has_gap<P>(&self, window: &Window<P>) -> bool {
+        self.highest > Some(self.rx_next) || self.highest == Some(self.rx_next) && window.has_gap(self.rx_next)
+    }
+    fn watch<P>(&mut self, now: Instant, window: &Window<P>, t_reassembly: Duration) {
+        if let Some(highest) = self.highest.filter(|_| self.timer.is_none() && self.has_gap(window)) {
+            self.timer = Some((highest, now + t_reassembly));
+        }
+    }
+
+    /// When t-Reassembly ends.
+    pub(super) fn ends(&self) -> Option<Instant> {
+        self.timer.map(|(_, end)| end)
+    }
+    /// If t-Reassembly has ended, parts of SDUs up to the one it was started for are thrown away.
+    pub(super) fn expire<P>(&mut self, now: Instant, window: &mut Window<P>, t_reassembly: Duration) {
+        let Some((trigger, _)) = self.timer.take_if(|(_, end)| *end <= now) else { return };
+        for sdu in self.rx_next..=trigger {
+            window.give_up(sdu);
+        }
+        self.rx_next = self.rx_next.max(trigger + 1);
+        self.advance(window);
+        self.watch(now, window, t_reassembly);
+    }
+}
