@@ -9,7 +9,7 @@ use crate::harq::{Again, Block, Feedback};
 use crate::observe::Passage;
 use crate::output::{DropReason, Output, UeId};
 use crate::radio::slots::SYMBOLS_PER_SLOT;
-use crate::scheduler::Candidate;
+use crate::scheduler::{Candidate, Pass};
 use crate::ue::Offer;
 
 /// Slots from the start of a transport block until the UE has decoded it: its own and one of processing
@@ -52,8 +52,8 @@ impl<P: Inspect> Cell<P> {
                 let (priority, five_qi) = (drb.qos.priority, drb.qos.five_qi);
                 Some(Candidate { drb: index, capacity, head_of_line, priority, five_qi, offer })
             };
-            let whole_slot = symbols == SYMBOLS_PER_SLOT;
-            let Some(chosen) = self.scheduler.choose(&self.active, whole_slot, candidate) else {
+            let pass = Pass { only_owed, whole_slot: symbols == SYMBOLS_PER_SLOT };
+            let Some(chosen) = self.scheduler.choose(&self.active, pass, candidate) else {
                 if std::mem::take(&mut only_owed) {
                     continue;
                 }

@@ -57,8 +57,9 @@ pub(crate) struct Ue {
     /// What waits at it, as it reported, where a law marks by that.
     pub(crate) reported: Option<ReportedQueue>,
     pub(crate) uplink_radio: UplinkRadio,
-    /// When it sent last.
+    /// When it sent last, and when it last had more than a guaranteed rate is due.
     pub(crate) uplink_last: Instant,
+    pub(crate) uplink_turn: Instant,
     /// Blocks to be sent again, by slot.
     pub(crate) again: VecDeque<Again>,
     pub(crate) stats: UeStats,
@@ -98,6 +99,7 @@ impl Ue {
             reported: None,
             uplink_radio: UplinkRadio::new(cell, stream("uplink-error")),
             uplink_last: Instant::ZERO,
+            uplink_turn: Instant::ZERO,
             again: VecDeque::new(),
             stats: UeStats::default(),
         })

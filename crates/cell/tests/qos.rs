@@ -95,6 +95,11 @@ fn a_guaranteed_rate_is_had_under_any_scheduler_and_no_more_than_that_comes_firs
         let outcome = run(scheduler.clone(), &[gbr.clone(), plain.clone(), plain.clone(), plain], &loads);
         assert!(outcome[0].0 > 27.5, "{scheduler:?}: {outcome:?}");
         assert!(outcome[0].0 < 31.0, "{scheduler:?}: {outcome:?}");
+        if scheduler == SchedulerConfig::RoundRobin {
+            // What is left of 40 Mbit/s is the others' by turns.
+            let others = &outcome[1..];
+            assert!(others.iter().all(|other| (other.0 - 4.0).abs() < 0.2), "{others:?}");
+        }
     }
 }
 

@@ -268,3 +268,16 @@ fn a_reported_queue_is_marked_once_it_is_too_old_and_a_short_one_is_not() {
     // Two slots in ten carry 8 Mbit/s.
     assert!(marked(12) > 5_000, "{}", marked(12));
 }
+
+#[test]
+fn a_ue_with_a_guaranteed_rate_has_its_turns_for_the_rest_as_others_do() {
+    // Of what 2 Mbit/s leave, which are due to the first UE, its default bearer has as much as the others.
+    let (gbr, mbr) = (Some(BitRate::from_mbps(2)), Some(BitRate::from_mbps(2)));
+    let flow = QosFlowConfig { five_qi: 3, gbr, mbr, ..QosFlowConfig::default() };
+    let ues = [with_l4s_bearer(flow), good(), good()];
+    let [rest, due, other, _, another] =
+        flows(&CellConfig::default(), &ues, [(0, 20), (0, 3), (1, 20), (1, 1), (2, 20)]);
+    assert!((1.95..2.1).contains(&due.mbps), "{due:?}");
+    let others = [other, another].map(|other| other.mbps / rest.mbps);
+    assert!(others.iter().all(|share| (share - 1.0).abs() < 0.1), "{others:?}");
+}

@@ -37,6 +37,15 @@ pub(crate) struct Candidate {
     pub(crate) offer: Offer,
 }
 
+/// What a scheduler is asked in a slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pass {
+    /// Only bearers that are owed a guaranteed rate are candidates.
+    pub(crate) only_owed: bool,
+    /// The slot is no special one.
+    pub(crate) whole_slot: bool,
+}
+
 /// A scheduler's configuration.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -96,11 +105,11 @@ impl Scheduler {
     pub(crate) fn choose(
         &mut self,
         drbs: &[u32],
-        whole_slot: bool,
+        pass: Pass,
         candidate: impl FnMut(u32) -> Option<Candidate>,
     ) -> Option<Candidate> {
         match self {
-            Self::RoundRobin(scheduler) => scheduler.choose(drbs, whole_slot, candidate),
+            Self::RoundRobin(scheduler) => scheduler.choose(drbs, pass, candidate),
             Self::ProportionalFair(scheduler) => {
                 best(drbs.iter().copied().filter_map(candidate), |candidate| scheduler.metric(candidate))
             }
@@ -143,10 +152,12 @@ mod tests {
         let head_of_line = Duration::from_millis(wait_ms);
         Candidate { drb, capacity, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) }
     }
+    const PASS: Pass = Pass { only_owed: false, whole_slot: true };
+
     fn chosen(kind: SchedulerConfig, all: [Candidate; 3]) -> Option<u32> {
         let mut scheduler = Scheduler::new(&kind, Duration::from_micros(500));
         let pick = |drb: u32| Some(all[drb as usize]);
-        scheduler.choose(&[0, 1, 2], true, pick).map(|candidate| candidate.drb)
+        scheduler.choose(&[0, 1, 2], PASS, pick).map(|candidate| candidate.drb)
     }
 
     #[test]
@@ -180,7 +191,7 @@ mod tests {
         for kind in [SchedulerConfig::MaxRate, SchedulerConfig::OldestFirst] {
             assert_eq!(chosen(kind.clone(), all), Some(0));
             let mut scheduler = Scheduler::new(&kind, Duration::from_micros(500));
-            assert!(scheduler.choose(&[0], true, |_| None).is_none());
+            assert!(scheduler.choose(&[0], PASS, |_| None).is_none());
         }
     }
 }

@@ -29,10 +29,12 @@ pub(crate) struct Grant {
     waiting: Groups,
     wanted: u64,
     allocation: Allocation,
+    /// It is more than a guaranteed rate is due.
+    takes_turn: bool,
 }
 
 /// What is granted before the rest.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Round {
     /// Logical channel groups that are owed a guaranteed rate.
     Owed,
@@ -99,7 +101,10 @@ impl<P: Inspect> Cell<P> {
         if free > 0 && !grants.is_empty() {
             self.share(slot, free, &mut grants);
         }
-        for Grant { ue, allocation, .. } in grants.drain(..).filter(|grant| grant.allocation.prbs > 0) {
+        for Grant { ue, allocation, takes_turn, .. } in grants.drain(..).filter(|grant| grant.allocation.prbs > 0) {
+            if takes_turn {
+                self.ues[ue as usize].uplink_turn = now;
+            }
             self.send_up(slot, ue, allocation);
         }
         self.grants = grants;
@@ -133,6 +138,7 @@ impl<P: Inspect> Cell<P> {
             return 0;
         }
         let allocation = self.allocate(slot, id, grant.size.0, free);
+        self.ues[id as usize].uplink_turn = self.pattern.start(slot);
         self.send_up(slot, id, allocation);
         allocation.prbs
     }
@@ -154,16 +160,17 @@ impl<P: Inspect> Cell<P> {
             }
         }
         let asks = waiting.iter().any(|waiting| *waiting > 0);
-        asks.then(|| Grant { ue: id, waiting, wanted: 0, allocation: Allocation::default() })
+        asks.then(|| Grant { ue: id, waiting, wanted: 0, allocation: Allocation::default(), takes_turn: false })
     }
 
     /// Shares free resource blocks: guaranteed rates first, then by turns, under strict priority level by level. Whose turn
-    /// is longest ago goes first.
+    /// is longest ago goes first; what is due takes no turn among all.
     fn share(&mut self, slot: u64, mut free: u32, grants: &mut [Grant]) {
-        grants.sort_unstable_by_key(|grant| (self.ues[grant.ue as usize].uplink_last, grant.ue));
         if self.has_gbr {
+            grants.sort_unstable_by_key(|grant| (self.ues[grant.ue as usize].uplink_last, grant.ue));
             free = self.grant_round(slot, free, grants, Round::Owed);
         }
+        grants.sort_unstable_by_key(|grant| (self.ues[grant.ue as usize].uplink_turn, grant.ue));
         if self.config.scheduler != SchedulerConfig::StrictPriority {
             self.grant_round(slot, free, grants, Round::All);
             return;
@@ -204,6 +211,7 @@ impl<P: Inspect> Cell<P> {
                 let before = grant.allocation.prbs;
                 grant.allocation = self.allocate(slot, grant.ue, grant.wanted, before + free);
                 free -= grant.allocation.prbs - before;
+                grant.takes_turn |= round != Round::Owed;
             }
         }
         free
