@@ -68,8 +68,8 @@ pub(super) struct Radio {
 struct Place {
     reception: Reception,
     sinr_db: f64,
-    /// The cell that is better by the hysteresis, and since when.
-    better: Option<(usize, Instant)>,
+    /// Since when each cell is better than its own by the hysteresis, if it is.
+    better: Vec<Option<Instant>>,
     handovers: u64,
     sinr_sum_db: f64,
     measurements: u64,
@@ -135,7 +135,7 @@ impl Radio {
         self.ues.push(Place {
             reception,
             sinr_db,
-            better: None,
+            better: vec![None; self.load.len()],
             handovers: zero,
             sinr_sum_db: 0.0,
             measurements: zero,
@@ -203,28 +203,57 @@ impl Radio {
 }
 
 impl Place {
-    /// Event A3 (TS 38.331 5.5.4.4) with its time to trigger: the best other cell has been better by the hysteresis.
+    /// Event A3 (TS 38.331 5.5.4.4) with its time to trigger, which runs for each cell (5.5.4.1): the best of those that have
+    /// been better by the hysteresis for that long.
     fn should_change(&mut self, now: Instant, serving: usize, config: &HandoverConfig) -> Option<usize> {
         let powers = &self.reception.power_mw;
-        let best = self.reception.best();
         let enough = powers[serving] * libm::exp10(config.hysteresis_db / 10.0);
-        if best == serving || powers[best] <= enough {
-            self.better = None;
-            return None;
+        let mut target = None;
+        for (cell, (power, better)) in powers.iter().zip(&mut self.better).enumerate() {
+            if *power <= enough {
+                *better = None;
+                continue;
+            }
+            let since = *better.get_or_insert(now);
+            if now.since(since) >= config.time_to_trigger && target.is_none_or(|best: usize| powers[best] < *power) {
+                target = Some(cell);
+            }
         }
-        let since = self.better.filter(|(cell, _)| *cell == best).map_or(now, |(_, since)| since);
-        self.better = Some((best, since));
-        if now.since(since) < config.time_to_trigger {
-            return None;
+        if target.is_some() {
+            self.better.fill(None);
         }
-        self.better = None;
-        Some(best)
+        target
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_to_trigger_runs_for_each_cell() {
+        let config = NetworkConfig { sites: 1, sectors: 3, ..NetworkConfig::default() };
+        let mut radio = Radio::new(&config, &CellConfig::default()).unwrap();
+        radio.add_ue(&DeployedConfig { position: Some([150.0, 0.0]), ..DeployedConfig::default() }, 1);
+        let place = &mut radio.ues[0];
+        let handover = HandoverConfig::default();
+        let span = handover.time_to_trigger;
+        let mut at = |now, powers: [f64; 3]| {
+            place.reception.power_mw.copy_from_slice(&powers);
+            place.should_change(Instant::ZERO + now, 0, &handover)
+        };
+        // Two neighbours are better by the hysteresis throughout and alternate as the best.
+        let alternate = |step: u64| if step.is_multiple_of(2) { [1.0, 8.0, 4.0] } else { [1.0, 4.0, 8.0] };
+        for step in 0..8 {
+            assert_eq!(at(span * step / 8, alternate(step)), None);
+        }
+        assert_eq!(at(span, alternate(8)), Some(1), "the best of those whose time is over");
+        // One that was worse for once starts anew.
+        assert_eq!(at(span, [1.0, 4.0, 0.5]), None);
+        assert_eq!(at(span * 3 / 2, [1.0, 1.5, 4.0]), None);
+        assert_eq!(at(span * 2, [1.0, 8.0, 4.0]), None);
+        assert_eq!(at(span * 5 / 2, [1.0, 8.0, 4.0]), Some(2), "not the better one, whose time still runs");
+    }
 
     #[test]
     fn a_lone_cell_is_heard_as_it_is_received_but_for_powers_and_noise() {
