@@ -1,5 +1,7 @@
 //! The radio of one UE's uplink: what the gNB knows of it, and what becomes of a transmission.
 
+use std::ops::RangeInclusive;
+
 use tidemark_core::{Duration, Instant, Probability, Stream};
 
 use super::UplinkConfig;
@@ -92,7 +94,8 @@ impl UplinkRadio {
         self.gain_db = Some(gain_db);
     }
 
-    /// The fewest resource blocks out of `most` that carry `wanted` bytes, or all, by what the gNB knew at `known`.
+    /// The fewest resource blocks out of `most` that carry `wanted` bytes, or those that carry the most, by what the gNB
+    /// knew at `known`. More are never granted for less.
     pub(crate) fn allocate(
         &mut self,
         carrier: &UplinkCarrier,
@@ -105,21 +108,31 @@ impl UplinkRadio {
             self.sounded = self.snr_db(carrier, channel, Instant::ZERO + self.period * occasion);
             self.next_sounding = Instant::ZERO + self.period * (occasion + 1);
         }
-        let Some(snr_db) = self.sounded else { return fewest(carrier, RATE_CHANNEL_MCS, wanted, most) };
+        let Some(snr_db) = self.sounded else { return fewest(carrier, RATE_CHANNEL_MCS, wanted, 0..=most) };
         if self.gain_db.is_none() {
-            return fewest(carrier, self.outer.mcs(&carrier.table, carrier.table.cqi(snr_db)), wanted, most);
+            return fewest(carrier, self.outer.mcs(&carrier.table, carrier.table.cqi(snr_db)), wanted, 0..=most);
         }
         let cqi = |prbs: u32| carrier.table.cqi(snr_db + carrier.spread_db[prbs as usize]);
         // Who is far away has the power for some resource blocks only.
         let least = LEAST_PRBS.min(most);
         let most = first(least + 1, most + 1, |prbs| cqi(prbs) == 0) - 1;
-        let bytes = |prbs: u32| {
-            let mcs = self.outer.mcs(&carrier.table, cqi(prbs));
-            (mcs, carrier.sizes(mcs)[prbs as usize])
-        };
-        let prbs = first(1, most, |prbs| u64::from(bytes(prbs).1) >= wanted);
-        let (mcs, bytes) = bytes(prbs);
-        Allocation { mcs, prbs, bytes }
+        // With its power on more of them it is weaker on each: bytes rise as long as the CQI stays, and fall with it.
+        let mut best = Allocation::default();
+        let mut from = 1;
+        while from <= most {
+            let here = cqi(from);
+            let to = first(from + 1, most + 1, |prbs| cqi(prbs) != here) - 1;
+            let mcs = self.outer.mcs(&carrier.table, here);
+            let last = fewest(carrier, mcs, wanted, from..=to);
+            if last.bytes > best.bytes {
+                best = last;
+            }
+            if u64::from(best.bytes) >= wanted {
+                break;
+            }
+            from = to + 1;
+        }
+        best
     }
 
     /// A block is sent at `now`; true if the gNB can decode it.
@@ -160,10 +173,12 @@ impl UplinkRadio {
     }
 }
 
-/// The fewest resource blocks of `most` that carry `wanted` bytes at an MCS, or all.
-fn fewest(carrier: &UplinkCarrier, mcs: u8, wanted: u64, most: u32) -> Allocation {
-    let sizes = &carrier.sizes(mcs)[..=most as usize];
-    let prbs = sizes.partition_point(|bytes| u64::from(*bytes) < wanted).min(most as usize);
+/// The fewest resource blocks of these numbers that carry `wanted` bytes at an MCS, or those that carry the most.
+fn fewest(carrier: &UplinkCarrier, mcs: u8, wanted: u64, numbers: RangeInclusive<u32>) -> Allocation {
+    let (least, most) = (*numbers.start() as usize, *numbers.end() as usize);
+    let sizes = &carrier.sizes(mcs)[..=most];
+    let wanted = wanted.min(u64::from(sizes[most]));
+    let prbs = least + sizes[least..].partition_point(|bytes| u64::from(*bytes) < wanted);
     Allocation { mcs, prbs: prbs as u32, bytes: sizes[prbs] }
 }
 
@@ -178,4 +193,59 @@ fn first(mut from: u32, mut to: u32, has: impl Fn(u32) -> bool) -> u32 {
         }
     }
     to
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::{ChannelConfig, StaticConfig};
+
+    const ALL: u32 = 51;
+
+    /// A UE whose SNR at the gNB is so low over the whole carrier, of 51 resource blocks, that it cannot use all of it.
+    fn at_the_edge(snr_db: f64) -> (UplinkCarrier, UplinkRadio, Channel) {
+        let cell = CellConfig { prbs: ALL, ..CellConfig::default() };
+        let channel = ChannelConfig::Static(StaticConfig { snr_db });
+        let mut radio = UplinkRadio::new(&cell, Stream::new(1, 0, "error"));
+        radio.set_gain(0.0);
+        (UplinkCarrier::new(&cell), radio, Channel::new(&channel, cell.band(), Stream::new(1, 0, "channel")).unwrap())
+    }
+
+    #[test]
+    fn the_fewest_blocks_that_carry_it_are_granted_or_those_that_carry_the_most() {
+        for decibels in -30..30 {
+            let (carrier, mut radio, mut channel) = at_the_edge(f64::from(decibels) / 2.0);
+            let mut allocate = |wanted, most| radio.allocate(&carrier, &mut channel, Instant::ZERO, (wanted, most));
+            // What each number of blocks carries: enough is never too much for one byte more than all fewer carry.
+            let mut most_so_far = 0;
+            for most in 1..=ALL {
+                let Allocation { prbs, bytes, .. } = allocate(u64::MAX, most);
+                assert!(
+                    prbs <= most && bytes >= most_so_far,
+                    "{decibels}: {bytes} B of {most}, {most_so_far} B of fewer"
+                );
+                assert!((bytes > most_so_far) == (prbs == most), "{decibels}: {prbs} of {most} blocks");
+                let all = allocate(u64::from(bytes), ALL);
+                assert_eq!((all.prbs, all.bytes), (prbs, bytes), "{decibels}: no more than it takes");
+                most_so_far = bytes;
+            }
+            // A second round for more finds no fewer.
+            let mut before = 0;
+            for wanted in (1..2_000).step_by(7) {
+                let Allocation { prbs, .. } = allocate(wanted, ALL);
+                assert!(prbs >= before, "{decibels}: {before}, then {prbs} blocks for {wanted} B");
+                before = prbs;
+            }
+        }
+    }
+
+    #[test]
+    fn who_has_power_for_fewer_blocks_brings_more_on_them() {
+        // At some SNR all 51 carry less than fewer do.
+        let all_are_too_many = (-30..0).any(|decibels| {
+            let (carrier, mut radio, mut channel) = at_the_edge(f64::from(decibels) / 2.0);
+            radio.allocate(&carrier, &mut channel, Instant::ZERO, (u64::MAX, ALL)).prbs < ALL
+        });
+        assert!(all_are_too_many);
+    }
 }
