@@ -343,6 +343,7 @@ impl<P: Inspect> Cell<P> {
             Timer::UplinkRlc => self.handle_uplink_timer(now, index),
             Timer::Report => self.send_report(now, index),
             Timer::Window(direction) => self.end_window(now, index, direction),
+            Timer::Query(direction) => self.send_query(now, index, direction),
             Timer::Recommendation(octets) => self.deliver_recommendation(now, index, octets),
         }
     }

@@ -109,7 +109,7 @@ impl<P: Inspect> Drb<P> {
         self.delivery = Delivery::default();
         self.tried_in = None;
         for anbr in [&mut self.anbr, &mut self.uplink_anbr].into_iter().flatten() {
-            anbr.begun = None;
+            anbr.reset();
         }
         self.bearer.re_establish()
     }

@@ -18,6 +18,8 @@ pub(crate) enum Timer {
     Report,
     /// A window of the bit rate estimate ends.
     Window(Direction),
+    /// A bit rate query may be sent.
+    Query(Direction),
     /// A bit rate recommendation reaches the UE.
     Recommendation([u8; 3]),
 }

@@ -1,7 +1,7 @@
 //! What changes while a cell runs takes effect, and loses nothing.
 
 use tidemark_cell::channel::{FixedConfig, StaticConfig};
-use tidemark_cell::{Cell, CellConfig, ChannelConfig, Output, UeConfig, UeId};
+use tidemark_cell::{AnbrConfig, Cell, CellConfig, ChannelConfig, Output, UeConfig, UeId};
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};
 use tidemark_marker::{LawConfig, MarkerConfig, StepConfig};
 
@@ -123,4 +123,35 @@ fn a_law_takes_effect_at_once_and_marks_stay_counted() {
     busy.cell.set_marker(busy.now, UeId(0), &MarkerConfig::default()).unwrap();
     busy.run(300, fast);
     assert_eq!(busy.cell.ue(busy.now, UeId(0)).unwrap().marked, marked);
+}
+
+#[test]
+fn a_query_waits_for_the_prohibit_timer_and_is_sent_once() {
+    // TS 38.321 5.18.10: a triggered query goes when bitRateQueryProhibitTimer, 400 ms, lets it.
+    let mut cell = Cell::new(&CellConfig::default(), 1).unwrap();
+    let anbr = Some(AnbrConfig { unsolicited: false, ..AnbrConfig::default() });
+    let id = cell.add_ue(&UeConfig { anbr, ..UeConfig::default() }).unwrap();
+    // Downlink, LCID 4 of the default bearer (TS 38.321 6.1.3.20: LCID, direction, rate, multiplier).
+    let query = [4 << 2, 0];
+    let packet = || Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::Ect1, payload: () };
+    let (mut asked, mut answers) = (Vec::new(), Vec::new());
+    for ms in 0..1_500 {
+        let now = Instant::from_millis(ms);
+        cell.handle_downlink(now, id, packet());
+        if [200, 250, 300, 900].contains(&ms) {
+            asked.push(cell.query_bit_rate(now, id, query));
+        }
+        while let Some(due) = cell.next_deadline().filter(|due| *due <= now) {
+            cell.handle_timeout(due);
+        }
+        while let Some(output) = cell.poll_output() {
+            if let Output::Recommendation { at, .. } = output {
+                answers.push(at.since(Instant::ZERO).as_millis());
+            }
+        }
+    }
+    assert_eq!(asked, [true, true, false, true], "the third finds the second waiting");
+    // At 200 ms, when the timer ends at 600 ms, and when it ends again at 1000 ms; each takes its way up and down.
+    assert_eq!(answers.len(), 3, "{answers:?}");
+    assert!(answers.iter().zip([200, 600, 1_000]).all(|(at, sent)| (sent..sent + 20).contains(at)), "{answers:?}");
 }

@@ -33,8 +33,8 @@ pub enum Change {
     Outage(UeId, Duration),
     /// A UE moves to another cell.
     Handover(UeId),
-    /// A UE's modem is asked to send a bit rate query, the octets of its control element; refused while its prohibit timer
-    /// runs and where there are no recommendations.
+    /// A UE's modem is asked to send a bit rate query, the octets of its control element, at the latest when its prohibit
+    /// timer ends; refused while one waits for that already, and where there are no recommendations.
     Query(UeId, [u8; 2]),
 }
 
@@ -48,7 +48,7 @@ pub enum Refusal {
     #[error("marker: {0}")]
     Marker(#[from] SetupError),
     /// The modem may not send a query now.
-    #[error("no bit rate query may be sent: the prohibit timer runs, or the UE has no `anbr`")]
+    #[error("no bit rate query is sent: one waits for the prohibit timer already, or the UE has no `anbr`")]
     Query,
     /// The driver has ended.
     #[error("the cell has ended")]

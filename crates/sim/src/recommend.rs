@@ -41,7 +41,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The applications of a UE ask for a recommendation; the modem sends a query unless a timer forbids it.
+    /// The applications of a UE ask for a recommendation; the modem sends a query, at the latest when a timer ends.
     pub(crate) fn query(&mut self, now: Instant, ue: UeId) {
         for direction in [Direction::Downlink, Direction::Uplink] {
             let flows = self.flows.iter().filter(|flow| flow.ue == Some(ue) && flow.listens_to(direction));

@@ -77,7 +77,7 @@ pub struct FlowPoint {
 pub struct AnbrRecord {
     /// How many came, and their sum.
     pub recommendations: (u64, BitRate),
-    /// Queries that were sent, and those that a timer forbade.
+    /// Queries that were sent, and those for which one that waited for the prohibit timer was sent.
     pub queries: (u64, u64),
 }
 

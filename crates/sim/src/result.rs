@@ -339,7 +339,7 @@ pub struct AnbrResult {
     /// Queries that the UE sent; absent where real programs asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queries: Option<u64>,
-    /// Queries that bitRateQueryProhibitTimer forbade.
+    /// Queries that found another one waiting for bitRateQueryProhibitTimer, which was sent for both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forbidden: Option<u64>,
 }

@@ -86,7 +86,7 @@ fn a_recommendation_that_takes_the_queue_into_account_finds_the_rate_without_a_l
 fn a_recommendation_may_be_asked_for_but_not_sooner_than_the_prohibit_timer_allows() {
     let result = run(&["ue.video.anbr={ unsolicited = false, query_every = \"100 ms\", query_prohibit = \"400 ms\" }"]);
     let anbr = result.ues[0].anbr.unwrap();
-    // Of ten questions a second, every fourth is sent; each that is sent is answered.
+    // Of ten questions a second, one in four waits for the timer and is sent for all; each that is sent is answered.
     assert!((39..=41).contains(&anbr.queries.unwrap()) && (118..=122).contains(&anbr.forbidden.unwrap()), "{anbr:?}");
     assert!(anbr.recommendations.abs_diff(anbr.queries.unwrap()) <= 1, "{anbr:?}");
     assert!((15.0..20.1).contains(&rate(&result, 14, 18)));

@@ -25,15 +25,29 @@ pub(crate) struct Estimator {
     /// Beginning of the window; `None` while nothing is sent.
     pub(crate) begun: Option<Counts>,
     rate: Option<BitRate>,
-    /// When the UE may ask again.
+    /// When the UE may ask again, and whether a query waits for that.
     pub(super) query_allowed: Instant,
+    pub(super) query_waits: bool,
 }
 
 impl Estimator {
     /// `None` where this direction gets no recommendations.
     pub(crate) fn new(config: &AnbrConfig, direction: Direction) -> Option<Self> {
-        let new = || Self { config: config.clone(), direction, begun: None, rate: None, query_allowed: Instant::ZERO };
+        let new = || Self {
+            config: config.clone(),
+            direction,
+            begun: None,
+            rate: None,
+            query_allowed: Instant::ZERO,
+            query_waits: false,
+        };
         config.direction.covers(direction).then(new)
+    }
+
+    /// MAC is reset at a handover: its timers stop, and a query that waits is cancelled (TS 38.321 5.12).
+    pub(crate) fn reset(&mut self) {
+        self.begun = None;
+        (self.query_allowed, self.query_waits) = (Instant::ZERO, false);
     }
 
     /// The window ends. `fair` are resource blocks x symbols that the bearer could have taken.

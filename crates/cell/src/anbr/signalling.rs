@@ -22,18 +22,34 @@ impl<P: Inspect> Cell<P> {
         Some(LEAST_LCID + (drb - ue.drbs.start) as u8)
     }
 
-    /// The UE's modem is asked to send a query, the two octets of its control element. False where
-    /// bitRateQueryProhibitTimer runs, or where the bearer knows no recommendations.
+    /// The UE's modem is asked to send a query, the two octets of its control element. While bitRateQueryProhibitTimer runs
+    /// the query waits for its end (TS 38.321 5.18.10). False where one waits already, which is sent for both, or where the
+    /// bearer knows no recommendations.
     pub fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2]) -> bool {
         let Ok(RecommendedBitRate { lcid, direction, .. }) = RecommendedBitRate::parse(&octets) else { return false };
         let Some(ue) = self.ues.get(id.0 as usize) else { return false };
         let drb = ue.drbs.start + u32::from(lcid.saturating_sub(LEAST_LCID));
         let Some(bearer) = self.drbs.get_mut(drb as usize).filter(|drb| drb.ue == id.0) else { return false };
-        let estimator = bearer.estimator(direction).as_mut();
-        let Some(estimator) = estimator.filter(|estimator| now >= estimator.query_allowed) else { return false };
-        estimator.query_allowed = now + estimator.config.query_prohibit;
-        self.send_control(now, id.0, Control::Query { drb, direction });
+        let Some(estimator) = bearer.estimator(direction).as_mut() else { return false };
+        if std::mem::replace(&mut estimator.query_waits, true) {
+            return false;
+        }
+        let allowed = estimator.query_allowed;
+        if now >= allowed {
+            self.send_query(now, drb, direction);
+        } else {
+            self.set_timer(allowed, drb, Timer::Query(direction));
+        }
         true
+    }
+
+    /// The UE sends the query that waits.
+    pub(crate) fn send_query(&mut self, now: Instant, drb: u32, direction: Direction) {
+        let Drb { ue, .. } = self.drbs[drb as usize];
+        let Some(estimator) = self.drbs[drb as usize].estimator(direction) else { return };
+        estimator.query_waits = false;
+        estimator.query_allowed = now + estimator.config.query_prohibit;
+        self.send_control(now, ue, Control::Query { drb, direction });
     }
 
     /// Something came to the bearer's queue, or up from its UE: a window begins, unless one is open.
