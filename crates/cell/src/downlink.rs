@@ -40,7 +40,7 @@ impl<P: Inspect> Cell<P> {
                 if drb.tried_in == Some(slot) || !drb.bearer.has_data() || ue.silent_until > now {
                     return None;
                 }
-                if only_owed && !drb.qos.is_owed(now) || !drb.qos.may_send(now) {
+                if only_owed && !drb.qos.is_owed(now) || !drb.qos.may_send(now) || !ue.processes.has_free(slot) {
                     return None;
                 }
                 let offer = ue.offer(table, before, now);
@@ -165,10 +165,12 @@ impl<P: Inspect> Cell<P> {
             self.pool.give_back(segments);
             return (0, 0);
         }
-        let (ue, drb) = (drb.ue, chosen.drb);
+        // A rate channel says what arrives; nothing is sent again there.
+        let process = mcs.map_or(0, |_| ue.processes.take(slot));
+        let (ue, drb, bytes) = (drb.ue, chosen.drb, room as u32);
         self.transmit(
             slot,
-            Block { ue, drb, mcs, bytes: room as u32, prbs, symbols, energy: 0.0, transmissions: 0, segments },
+            Block { ue, process, drb, mcs, bytes, prbs, symbols, energy: 0.0, transmissions: 0, segments },
         );
         (prbs, carried)
     }
@@ -183,7 +185,7 @@ impl<P: Inspect> Cell<P> {
         drb.resources += taken;
         drb.last_sent = self.pattern.start(slot);
         let acknowledged = self.pattern.next_uplink(slot + self.config.harq_k1);
-        let (first, radio) = (block.transmissions == 1, block.mcs.is_some());
+        let (process, first, radio) = (block.process, block.transmissions == 1, block.mcs.is_some());
         let failed = if decoded {
             self.decoded.push_back((self.pattern.start(slot + DECODED_AFTER), block.drb, block.segments));
             None
@@ -192,7 +194,7 @@ impl<P: Inspect> Cell<P> {
         };
         if radio {
             let at = self.pattern.start(acknowledged + 1);
-            self.feedback.push_back(Feedback { at, slot: acknowledged, ue: id, first, failed });
+            self.feedback.push_back(Feedback { at, slot: acknowledged, ue: id, process, first, failed });
         }
     }
 
@@ -201,9 +203,13 @@ impl<P: Inspect> Cell<P> {
         if feedback.first {
             ue.learn(&self.table, feedback.failed.is_none());
         }
-        let Some(block) = feedback.failed else { return };
+        let processed = feedback.slot + self.config.harq_processing;
+        let Some(block) = feedback.failed else {
+            ue.processes.give_back(feedback.process, processed);
+            return;
+        };
         if block.transmissions < self.config.harq_transmissions {
-            let slot = self.pattern.next_downlink(feedback.slot + self.config.harq_processing);
+            let slot = self.pattern.next_downlink(processed);
             let drb = block.drb;
             ue.again.push_back(Again { slot, block });
             if let Err(place) = self.sending_again.binary_search(&feedback.ue) {
@@ -212,6 +218,7 @@ impl<P: Inspect> Cell<P> {
             self.activate(self.pattern.start(slot), drb);
         } else {
             ue.stats.lost_blocks += 1;
+            ue.processes.give_back(feedback.process, processed);
             let drb = block.drb;
             self.drbs[drb as usize].bearer.lost(now, &block.segments);
             self.pool.give_back(block.segments);

@@ -1,4 +1,4 @@
-//! HARQ: transport blocks on their way, and those that are sent again.
+//! HARQ: transport blocks on their way, those that are sent again, and the processes that they take.
 
 use tidemark_core::Instant;
 
@@ -8,6 +8,7 @@ use crate::rlc::Segment;
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     pub(crate) ue: u32,
+    pub(crate) process: u8,
     /// The bearer that it carries.
     pub(crate) drb: u32,
     /// MCS of its first transmission; `None` on a rate channel.
@@ -38,10 +39,56 @@ pub(crate) struct Feedback {
     /// The slot of the acknowledgement.
     pub(crate) slot: u64,
     pub(crate) ue: u32,
+    pub(crate) process: u8,
     /// True for a first transmission: link adaptation learns from those.
     pub(crate) first: bool,
     /// The block, if it failed.
     pub(crate) failed: Option<Block>,
+}
+
+/// HARQ processes of a UE in each direction (TS 38.214 5.1 and 6.1).
+const PROCESSES: usize = 16;
+
+/// The HARQ processes of one UE in one direction. Each takes a new block when the gNB has dealt with the last one's outcome,
+/// so that a round trip of more slots than there are processes leaves slots without a block.
+///
+/// Here bearers have blocks of their own, where a gNB would put them into one: those of a slot share a process.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Processes {
+    /// Blocks of each that may still be sent again.
+    blocks: [u8; PROCESSES],
+    /// The slot from which on each can take a block.
+    free_from: [u64; PROCESSES],
+    /// The one that was taken last, and in which slot.
+    latest: usize,
+    slot: Option<u64>,
+}
+
+impl Processes {
+    /// True if a new block can be sent in a slot.
+    pub(crate) fn has_free(&self, slot: u64) -> bool {
+        self.slot == Some(slot) || self.free(slot).is_some()
+    }
+    /// A new block is sent in a slot, in which [`has_free`](Self::has_free) is true; its process.
+    pub(crate) fn take(&mut self, slot: u64) -> u8 {
+        if self.slot != Some(slot) {
+            self.latest = self.free(slot).unwrap_or(self.latest);
+            self.slot = Some(slot);
+        }
+        self.blocks[self.latest] += 1;
+        self.latest as u8
+    }
+    /// A block was acknowledged or given up; the gNB can use its process from a slot on.
+    pub(crate) fn give_back(&mut self, process: u8, from: u64) {
+        let process = usize::from(process);
+        self.blocks[process] -= 1;
+        self.free_from[process] = from;
+    }
+    /// In turn, so that the first that is looked at is most often free.
+    fn free(&self, slot: u64) -> Option<usize> {
+        let mut numbers = (self.latest + 1..=self.latest + PROCESSES).map(|number| number % PROCESSES);
+        numbers.find(|number| self.blocks[*number] == 0 && self.free_from[*number] <= slot)
+    }
 }
 
 /// Segment lists for later blocks, so that a running cell allocates nothing.
@@ -55,5 +102,25 @@ impl Pool {
     pub(crate) fn give_back(&mut self, mut segments: Vec<Segment>) {
         segments.clear();
         self.0.push(segments);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sixteen_processes_are_under_way_and_blocks_of_a_slot_share_one() {
+        let mut processes = Processes::default();
+        let taken: Vec<_> = (0..16).map(|slot| [processes.take(slot), processes.take(slot)]).collect();
+        assert!(taken.iter().all(|[first, second]| first == second));
+        assert!(taken.windows(2).all(|pair| pair[0] != pair[1]));
+        assert!(processes.has_free(15) && !processes.has_free(16), "another block of the last slot could go");
+        processes.give_back(taken[3][0], 20);
+        assert!(!processes.has_free(20), "its other block is under way");
+        processes.give_back(taken[3][1], 21);
+        assert!(!processes.has_free(20) && processes.has_free(21));
+        assert_eq!(processes.take(21), taken[3][0]);
+        assert!(!processes.has_free(22));
     }
 }

@@ -7,7 +7,7 @@ use tidemark_core::{Duration, Instant, Probability, Stream};
 
 use crate::channel::{Channel, Quality};
 use crate::config::{CellConfig, ConfigError, UeConfig};
-use crate::harq::{Again, Block};
+use crate::harq::{Again, Block, Processes};
 use crate::output::UeStats;
 use crate::qos::Sdap;
 use crate::radio::link::{LinkTable, OuterLoop};
@@ -60,8 +60,9 @@ pub(crate) struct Ue {
     /// When it sent last, and when it last had more than a guaranteed rate is due.
     pub(crate) uplink_last: Instant,
     pub(crate) uplink_turn: Instant,
-    /// Blocks to be sent again, by slot.
+    /// Blocks to be sent again, by slot, and the processes of all that are under way.
     pub(crate) again: VecDeque<Again>,
+    pub(crate) processes: Processes,
     pub(crate) stats: UeStats,
 }
 
@@ -101,6 +102,7 @@ impl Ue {
             uplink_last: Instant::ZERO,
             uplink_turn: Instant::ZERO,
             again: VecDeque::new(),
+            processes: Processes::default(),
             stats: UeStats::default(),
         })
     }
@@ -111,6 +113,7 @@ impl Ue {
         (self.next_report, self.cqi) = (Instant::ZERO, None);
         self.kept = 0.0;
         self.again.clear();
+        self.processes = Processes::default();
         self.uplink = UplinkBuffer::default();
         self.uplink_radio.reset(cell);
         (self.request_in, self.configured_in) = (None, None);

@@ -233,3 +233,28 @@ fn size_of_output<P>(output: &Output<P>) -> Bytes {
         Output::Downlink { packet, .. } | Output::Uplink { packet, .. } | Output::Dropped { packet, .. } => packet.size,
     }
 }
+
+#[test]
+fn sixteen_harq_processes_fill_a_round_trip_of_sixteen_slots_and_no_longer_one() {
+    // TS 38.214 5.1. In FDD acknowledgements wait for no slot, and nothing fails.
+    let rate = |harq_k1, harq_processing| {
+        let fdd = CellConfig { duplex: Duplex::Fdd, harq_k1, harq_processing, ..CellConfig::default() };
+        let mut cell = Cell::<Numbered>::new(&fdd, 7).unwrap();
+        let channel = ChannelConfig::Static(StaticConfig { snr_db: 40.0 });
+        let ue = cell.add_ue(&UeConfig { channel, ..UeConfig::default() }).unwrap();
+        (0..10_000).for_each(|number| cell.handle_downlink(Instant::ZERO, ue, packet(number, 1_500)));
+        let mut bytes = 0;
+        // Ten times the longest round trip.
+        drain(&mut cell, Instant::from_millis(640), |output| match output {
+            Output::Downlink { packet, .. } => bytes += packet.size.0,
+            other => panic!("{other:?}"),
+        });
+        bytes as f64
+    };
+    let full = rate(4, 4);
+    let shares = [(8, 8), (16, 16), (64, 64)].map(|(k1, processing)| rate(k1, processing) / full);
+    assert!(
+        shares.iter().zip([1.0, 0.5, 0.125]).all(|(share, ideal)| (share / ideal - 1.0).abs() < 0.15),
+        "{shares:?}"
+    );
+}

@@ -281,3 +281,26 @@ fn a_ue_with_a_guaranteed_rate_has_its_turns_for_the_rest_as_others_do() {
     let others = [other, another].map(|other| other.mbps / rest.mbps);
     assert!(others.iter().all(|share| (share - 1.0).abs() < 0.1), "{others:?}");
 }
+
+#[test]
+fn data_more_important_than_all_that_the_gnb_knows_of_is_asked_for() {
+    // TS 38.321 5.4.5. Another UE leaves nothing to what is less important, so that the bulk is known of and not granted.
+    let video = UeConfig { five_qi: 9, ..with_l4s_bearer(QosFlowConfig { five_qi: 80, ..QosFlowConfig::default() }) };
+    let greedy = UeConfig { five_qi: 8, ..good() };
+    let config = CellConfig { scheduler: SchedulerConfig::StrictPriority, ..CellConfig::default() };
+    let [bulk, video, greedy] = flows(&config, &[video, greedy], [(0, 5), (0, 1), (1, 30)]);
+    assert!(bulk.mbps < 0.3 && greedy.mbps > 6.0, "{bulk:?} {greedy:?}");
+    assert!(video.mbps > 0.95 && video.delay_ms < 20.0, "{video:?}");
+}
+
+#[test]
+fn sixteen_harq_processes_fill_a_round_trip_of_sixteen_slots_and_no_longer_one() {
+    // TS 38.214 6.1. A block's own slot and the grant delay make the round trip, in FDD, where each slot goes up.
+    let rate = |grant_delay| {
+        let uplink = UplinkConfig { grant_delay, ..UplinkConfig::default() };
+        flows(&fdd(uplink), &[good()], [(0, 80)])[0].mbps
+    };
+    let full = rate(4);
+    let shares = [15, 31, 63].map(|grant_delay| rate(grant_delay) / full);
+    assert!(shares.iter().zip([1.0, 0.5, 0.25]).all(|(share, ideal)| (share / ideal - 1.0).abs() < 0.05), "{shares:?}");
+}

@@ -25,7 +25,11 @@ pub(crate) struct Report {
 
 impl Report {
     fn asks(&self) -> bool {
-        self.waiting.iter().any(|waiting| *waiting > 0)
+        self.first().is_some()
+    }
+    /// The most important group of which it says that something waits.
+    fn first(&self) -> Option<usize> {
+        self.waiting.iter().position(|waiting| *waiting > 0)
     }
 }
 
@@ -38,8 +42,8 @@ pub(crate) struct Belief {
     granted: u64,
     /// Reports written in all.
     written: u64,
-    /// Reports of something in blocks that have neither been decoded nor given up.
-    under_way: u32,
+    /// Reports in blocks that have neither been decoded nor given up, by the most important group that they name.
+    under_way: [u32; MOST_GROUPS],
     /// The latest report that was decoded.
     latest: Report,
     /// Reports that were decoded, and the slots from which on grants follow them.
@@ -49,11 +53,14 @@ pub(crate) struct Belief {
 }
 
 impl Belief {
-    /// True if a UE with data must ask: the gNB knows of nothing, and no report or request is on its way. A report that HARQ
-    /// gave up is on its way no longer, as if retxBSR-Timer had ended.
-    pub(crate) fn must_request(&self) -> bool {
-        let reported = self.under_way > 0 || self.heard.iter().any(|(_, report)| report.asks());
-        !self.is_waiting() && !reported && self.requested.is_none()
+    /// True if a UE whose most important data is in `group` must ask: the gNB knows of nothing that is as important, and no
+    /// report of it and no request is on its way (TS 38.321 5.4.5: data more important than any that waits triggers a Regular
+    /// BSR, and that a request). A report that HARQ gave up is on its way no longer, as if retxBSR-Timer had ended.
+    pub(crate) fn must_request(&self, group: usize) -> bool {
+        let names = |waiting: &Groups| waiting[..=group].iter().any(|waiting| *waiting > 0);
+        let is_under_way = || self.under_way[..=group].iter().any(|reports| *reports > 0);
+        let is_heard = || self.heard.iter().any(|(_, report)| names(&report.waiting));
+        self.requested.is_none() && !names(&self.waiting) && !is_under_way() && !is_heard()
     }
     /// A scheduling request was sent: the gNB can answer it from this slot on.
     pub(crate) fn request(&mut self, from: u64) {
@@ -99,7 +106,9 @@ impl Belief {
     pub(crate) fn write(&mut self, waiting: Groups) -> Report {
         self.written += 1;
         let report = Report { waiting, number: self.written, granted: self.granted };
-        self.under_way += u32::from(report.asks());
+        if let Some(group) = report.first() {
+            self.under_way[group] += 1;
+        }
         report
     }
     /// A report was decoded; grants can follow it from a slot on. One that HARQ held up behind a later one says nothing new.
@@ -112,7 +121,9 @@ impl Belief {
     }
     /// A report was given up with its block.
     pub(crate) fn lose(&mut self, report: Report) {
-        self.under_way -= u32::from(report.asks());
+        if let Some(group) = report.first() {
+            self.under_way[group] -= 1;
+        }
     }
 
     fn is_waiting(&self) -> bool {
@@ -139,15 +150,15 @@ mod tests {
     #[test]
     fn a_request_a_first_grant_and_a_report() {
         let mut belief = Belief::default();
-        assert!(belief.must_request());
+        assert!(belief.must_request(0));
         belief.request(8);
-        assert!(!belief.must_request());
+        assert!(!belief.must_request(0));
         assert_eq!(belief.next_grant(2), Some(8));
         assert_eq!(*belief.in_slot(7, 200), groups(0, 0));
         assert_eq!(*belief.in_slot(8, 200), groups(200, 0));
         belief.grant(200);
         let report = belief.write(groups(2_800, 0));
-        assert!(!belief.must_request(), "the report will come");
+        assert!(!belief.must_request(0), "the report will come");
         assert_eq!(belief.next_grant(9), None, "but has not");
         belief.hear(report, 13);
         assert_eq!(belief.next_grant(9), Some(13));
@@ -156,6 +167,21 @@ mod tests {
         let last = belief.write(groups(0, 0));
         belief.hear(last, 18);
         assert_eq!(belief.next_grant(14), None, "nothing waits");
+    }
+
+    #[test]
+    fn what_is_more_important_than_all_that_is_known_is_asked_for_and_nothing_else() {
+        let mut belief = Belief::default();
+        let bulk = belief.write(groups(0, 9_000));
+        assert!(belief.must_request(0) && !belief.must_request(1), "under way");
+        belief.hear(bulk, 5);
+        assert!(belief.must_request(0) && !belief.must_request(1), "heard");
+        belief.in_slot(5, 0);
+        assert!(belief.must_request(0) && !belief.must_request(1), "known");
+        let both = belief.write(groups(100, 9_000));
+        assert!(!belief.must_request(0) && !belief.must_request(1));
+        belief.lose(both);
+        assert!(belief.must_request(0));
     }
 
     #[test]
@@ -172,7 +198,7 @@ mod tests {
         let mut belief = Belief::default();
         let lost = belief.write(groups(100, 0));
         belief.lose(lost);
-        assert!(belief.must_request());
+        assert!(belief.must_request(0));
         let (late, latest) = (belief.write(groups(900, 0)), belief.write(groups(50, 0)));
         belief.hear(latest, 5);
         belief.hear(late, 6);

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use tidemark_wire::mac::Direction;
 
 use super::belief::{Belief, Report};
+use crate::harq::Processes;
 use crate::rlc::{Segment, Status};
 
 /// What RLC and MAC of a UE have to say to the gNB themselves.
@@ -30,6 +31,7 @@ impl Control {
 #[derive(Debug, Default)]
 pub(crate) struct UplinkBlock {
     pub(crate) ue: u32,
+    pub(crate) process: u8,
     pub(crate) mcs: u8,
     pub(crate) prbs: u32,
     pub(crate) bytes: u32,
@@ -66,6 +68,8 @@ pub(crate) struct UplinkBuffer {
     pub(crate) belief: Belief,
     /// Blocks that failed, and the slots from which on they can be sent again.
     pub(crate) again: VecDeque<(u64, UplinkBlock)>,
+    /// HARQ processes of all blocks that are under way.
+    pub(crate) processes: Processes,
     /// Blocks sent.
     pub(crate) blocks: usize,
 }
@@ -82,6 +86,13 @@ impl UplinkBuffer {
     /// Bytes of control that wait.
     pub(crate) fn control_bytes(&self) -> u64 {
         self.statuses.iter().chain(&self.queries).map(|(_, left)| u64::from(*left)).sum()
+    }
+    /// Bearers whose status reports wait.
+    pub(crate) fn reporting(&self) -> impl Iterator<Item = u32> + '_ {
+        self.statuses.iter().filter_map(|(control, _)| match control {
+            Control::Status { drb, .. } => Some(*drb),
+            Control::Query { .. } => None,
+        })
     }
     /// Status reports go before data (TS 38.322 5.2.3.1).
     pub(crate) fn fill_statuses(&mut self, room: u32, block: &mut UplinkBlock) -> u32 {

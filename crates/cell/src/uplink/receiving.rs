@@ -26,8 +26,9 @@ impl<P: Inspect> Cell<P> {
             self.settle_up(now, *index);
         }
         let ue = &mut self.ues[id as usize];
+        let from = self.pattern.at_or_after(now) + self.config.uplink.grant_delay;
+        ue.uplink.processes.give_back(block.process, from);
         if decoded {
-            let from = self.pattern.at_or_after(now) + self.config.uplink.grant_delay;
             ue.uplink.belief.hear(block.report, from);
             if let Some(queue) = &mut ue.reported {
                 queue.heard(now, block.carried, ue.uplink.belief.total());

@@ -13,6 +13,7 @@ use crate::qos::Mapped;
 use crate::radio::slots::SYMBOLS_PER_SLOT;
 use crate::rlc::{Overhead, Status};
 use crate::timers::Timer;
+use crate::ue::Ue;
 
 /// Bearers of a UE whose buffers are reported together: those of equal importance.
 #[derive(Debug)]
@@ -63,10 +64,17 @@ impl<P: Inspect> Cell<P> {
         self.wake_uplink(now, id);
     }
 
-    /// True if a UE has something to send.
-    pub(crate) fn has_uplink_data(&self, id: u32) -> bool {
-        let ue = &self.ues[id as usize];
-        ue.uplink.control_bytes() > 0 || ue.drbs.clone().any(|drb| self.drbs[drb as usize].uplink.has_data())
+    /// The logical channel group of the most important that a UE has to send. A status report counts with its bearer; a
+    /// query is worth no request where anything else is known (TS 38.321 5.18.10).
+    pub(crate) fn first_uplink_group(&self, id: u32) -> Option<usize> {
+        let Ue { groups, uplink, .. } = &self.ues[id as usize];
+        let has_data = |drb: &u32| self.drbs[*drb as usize].uplink.has_data();
+        let data = groups.iter().position(|group| group.drbs.iter().any(has_data));
+        if data == Some(0) || uplink.control_bytes() == 0 {
+            return data;
+        }
+        let status = uplink.reporting().filter_map(|drb| groups.iter().position(|group| group.drbs.contains(&drb)));
+        Some(status.chain(data).min().unwrap_or(MOST_GROUPS - 1))
     }
 
     /// A UE fills the block that it was granted and sends it.
@@ -79,6 +87,7 @@ impl<P: Inspect> Cell<P> {
         let ue = &mut self.ues[id as usize];
         ue.uplink.belief.grant(u64::from(bytes));
         ue.uplink.blocks += 1;
+        block.process = ue.uplink.processes.take(slot);
         ue.uplink_last = now;
         let mut room = bytes.saturating_sub(format.octets);
         room -= ue.uplink.fill_statuses(room, &mut block);

@@ -60,7 +60,7 @@ impl<P: Inspect> Cell<P> {
     /// The first uplink slot from `earliest` on in which a UE sends again, requests, uses a configured grant or can be granted
     /// something.
     fn next_turn(&mut self, id: u32, earliest: u64) -> Option<u64> {
-        let has_data = self.has_uplink_data(id);
+        let first = self.first_uplink_group(id);
         let (config, pattern) = (&self.config.uplink, &self.pattern);
         let ue = &mut self.ues[id as usize];
         let is_silent = ue.silent_until > pattern.start(earliest);
@@ -75,9 +75,9 @@ impl<P: Inspect> Cell<P> {
         };
         let planned =
             |plan: Option<u64>, period| plan.filter(|slot| *slot >= earliest).unwrap_or_else(|| occasion(period));
-        let must_request = has_data && ue.uplink.belief.must_request();
+        let must_request = first.is_some_and(|group| ue.uplink.belief.must_request(group));
         ue.request_in = must_request.then(|| planned(ue.request_in, config.sr_period));
-        let configured = config.configured_grant.as_ref().filter(|_| has_data);
+        let configured = config.configured_grant.as_ref().filter(|_| first.is_some());
         ue.configured_in = configured.map(|grant| planned(ue.configured_in, grant.period));
         let granted = ue.uplink.belief.next_grant(earliest).map(|slot| pattern.next_uplink(slot));
         let again = ue.uplink.again.iter().map(|(slot, _)| pattern.next_uplink((*slot).max(earliest))).min();
@@ -96,7 +96,7 @@ impl<P: Inspect> Cell<P> {
             }
             free -= self.send_up_again(slot, id, free);
             free -= self.use_configured_grant(slot, id, free);
-            grants.extend(self.ask(slot, id));
+            grants.extend(self.asked(slot, id));
         }
         if free > 0 && !grants.is_empty() {
             self.share(slot, free, &mut grants);
@@ -108,6 +108,12 @@ impl<P: Inspect> Cell<P> {
             self.send_up(slot, ue, allocation);
         }
         self.grants = grants;
+        for place in 0..self.turns.len() {
+            let Turn { ue: id, .. } = self.turns[place];
+            if self.turns[place].has_come(slot) && self.ues[id as usize].silent_until <= now {
+                self.request(slot, id);
+            }
+        }
         self.open_uplink = slot + 1;
         let mut turns = std::mem::take(&mut self.turns);
         turns.retain_mut(|turn| {
@@ -134,7 +140,8 @@ impl<P: Inspect> Cell<P> {
 
     fn use_configured_grant(&mut self, slot: u64, id: u32, free: u32) -> u32 {
         let Some(grant) = &self.config.uplink.configured_grant else { return 0 };
-        if self.ues[id as usize].configured_in != Some(slot) || free == 0 {
+        let ue = &self.ues[id as usize];
+        if ue.configured_in != Some(slot) || free == 0 || !ue.uplink.processes.has_free(slot) {
             return 0;
         }
         let allocation = self.allocate(slot, id, grant.size.0, free);
@@ -143,16 +150,25 @@ impl<P: Inspect> Cell<P> {
         allocation.prbs
     }
 
-    /// A UE sends its request, if it has one; and what it is to be granted in this slot, if anything.
-    fn ask(&mut self, slot: u64, id: u32) -> Option<Grant> {
-        let config = &self.config.uplink;
-        let has_data = self.has_uplink_data(id);
-        let ue = &mut self.ues[id as usize];
-        let belief = &mut ue.uplink.belief;
-        if ue.request_in == Some(slot) && has_data && belief.must_request() {
-            belief.request(slot + 1 + config.grant_delay);
+    /// A UE sends its request, if it still has to: a block in the same slot has told the gNB.
+    fn request(&mut self, slot: u64, id: u32) {
+        if self.ues[id as usize].request_in != Some(slot) {
+            return;
         }
-        let mut waiting = *belief.in_slot(slot, config.first_grant.0);
+        let Some(group) = self.first_uplink_group(id) else { return };
+        let belief = &mut self.ues[id as usize].uplink.belief;
+        if belief.must_request(group) {
+            belief.request(slot + 1 + self.config.uplink.grant_delay);
+        }
+    }
+
+    /// What a UE is to be granted in this slot, if anything: a HARQ process has to be free for it.
+    fn asked(&mut self, slot: u64, id: u32) -> Option<Grant> {
+        let ue = &mut self.ues[id as usize];
+        if !ue.uplink.processes.has_free(slot) {
+            return None;
+        }
+        let mut waiting = *ue.uplink.belief.in_slot(slot, self.config.uplink.first_grant.0);
         let now = self.pattern.start(slot);
         for (waiting, group) in waiting.iter_mut().zip(&ue.groups) {
             if !group.drbs.iter().any(|drb| self.drbs[*drb as usize].uplink_qos.may_send(now)) {
