@@ -101,7 +101,12 @@ fn distribution() {
             timed(&mut || load.report_burst());
             load.skip(load.ues() - load.ues() / 2 - BURST);
         });
-        for (name, (median, p99)) in [("downlink", downlink_burst), ("report", report_burst)] {
+        let ack_burst = percentiles(|timed| {
+            load.make_acks();
+            timed(&mut || load.ack_burst());
+        });
+        let bursts = [("downlink", downlink_burst), ("report", report_burst), ("ack", ack_burst)];
+        for (name, (median, p99)) in bursts {
             line += &format!("  {name} in bursts {} / {}", median / BURST as u64, p99 / BURST as u64);
         }
         println!("{line}");

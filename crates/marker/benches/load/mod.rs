@@ -30,6 +30,7 @@ pub struct Load {
     acks: Vec<Vec<u8>>,
     /// The acknowledgement at hand.
     ack: Vec<u8>,
+    acks_at_hand: Vec<Vec<u8>>,
     now: Instant,
     turn: usize,
 }
@@ -69,6 +70,7 @@ impl Load {
             data,
             acks,
             ack: Vec::new(),
+            acks_at_hand: vec![Vec::new(); BURST],
             now: Instant::from_millis(100),
             turn: 0,
         };
@@ -173,6 +175,30 @@ impl Load {
     /// One acknowledgement of one more segment, with the option's counter of its bytes.
     pub fn ack(&mut self) {
         let k = self.next();
+        let mut ack = core::mem::take(&mut self.ack);
+        self.make_ack(k, &mut ack);
+        self.shard.ue(self.ues[k]).unwrap().uplink(self.now, &mut ack);
+        self.ack = ack;
+    }
+
+    /// The acknowledgements of the next UEs' turns, each in a buffer of its own.
+    pub fn make_acks(&mut self) {
+        let mut acks = core::mem::take(&mut self.acks_at_hand);
+        for (ahead, ack) in (1..).zip(&mut acks) {
+            self.make_ack((self.turn + ahead) % self.ues.len(), ack);
+        }
+        self.acks_at_hand = acks;
+    }
+
+    /// These, all at once.
+    pub fn ack_burst(&mut self) {
+        for at in 0..BURST {
+            let k = self.next();
+            self.shard.ue(self.ues[k]).unwrap().uplink(self.now, &mut self.acks_at_hand[at]);
+        }
+    }
+
+    fn make_ack(&mut self, k: usize, ack: &mut Vec<u8>) {
         // What is acknowledged has to be sent, now and then at least.
         if self.acked[k] % (1 << 23) < 1_360 {
             let data = &mut self.data[k % usize::from(FLOWS)];
@@ -180,10 +206,9 @@ impl Load {
             black_box(self.shard.ue(self.ues[k]).unwrap().downlink(self.now, 1, data));
         }
         self.acked[k] = self.acked[k].wrapping_add(1_360);
-        self.ack.clone_from(&self.acks[k % usize::from(FLOWS)]);
+        ack.clone_from(&self.acks[k % usize::from(FLOWS)]);
         // Both move on under a checksum that is wrong by then, which nobody looks at.
-        self.ack[28..32].copy_from_slice(&self.acked[k].to_be_bytes());
-        self.ack[42..45].copy_from_slice(&(self.acked[k] - 999).to_be_bytes()[1..]);
-        self.shard.ue(self.ues[k]).unwrap().uplink(self.now, &mut self.ack);
+        ack[28..32].copy_from_slice(&self.acked[k].to_be_bytes());
+        ack[42..45].copy_from_slice(&(self.acked[k] - 999).to_be_bytes()[1..]);
     }
 }
