@@ -3,6 +3,7 @@
 use tidemark_core::{Inspect, Instant, Packet};
 
 use crate::cell::Cell;
+use crate::config::RlcMode;
 use crate::drb::{Drb, new_marker};
 use crate::network::{HandoverConfig, HandoverData, HandoverMarker};
 use crate::output::{DropReason, Output, UeId};
@@ -24,7 +25,10 @@ struct LeavingDrb<P> {
 
 impl<P: Inspect> Cell<P> {
     /// The UE leaves: MAC and RLC are reset (TS 38.331 5.3.5.5), so that what is in the air of it is gone.
-    pub(crate) fn take_ue(&mut self, id: UeId) -> Option<Leaving<P>> {
+    pub(crate) fn take_ue(&mut self, now: Instant, id: UeId) -> Option<Leaving<P>> {
+        for index in self.ues.get(id.0 as usize)?.drbs.clone() {
+            self.conclude_unacknowledged(now, index);
+        }
         let mut ue = self.ues.take(id.0)?;
         ue.reset(&self.config);
         let own = ue.drbs.clone();
@@ -55,6 +59,18 @@ impl<P: Inspect> Cell<P> {
         self.statuses_down.retain(|(_, drb, _)| !own.contains(drb));
         self.plan();
         Some(Leaving { ue, drbs })
+    }
+
+    /// After a handover UM sends only what was not begun, and its receiver delivers what it has (TS 38.323 5.1.2); of what
+    /// was begun the rest is lost.
+    fn conclude_unacknowledged(&mut self, now: Instant, index: u32) {
+        let drb = &mut self.drbs[index as usize];
+        if drb.bearer.mode() == RlcMode::Um {
+            drb.bearer.conclude();
+            drb.uplink.conclude();
+            self.release(now, index);
+            self.settle_up(now, index);
+        }
     }
 
     /// The UE comes: after the interruption it is sent what is forwarded.

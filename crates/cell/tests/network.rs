@@ -97,11 +97,32 @@ fn a_handover_forwards_everything_in_order_and_once() {
         if mode == RlcMode::Am {
             assert_eq!(numbers, (0..steady.sent[0]).collect::<Vec<_>>());
         } else {
-            // What the radio loses stays lost, but nothing comes twice or out of order.
+            // What the radio loses stays lost, at a handover too, but nothing comes twice or out of order.
             assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
             assert_eq!(numbers.len() + steady.dropped.len(), steady.sent[0] as usize);
         }
         assert!(steady.dropped.iter().all(|(_, reason)| *reason == DropReason::Radio));
+    }
+}
+
+#[test]
+fn what_was_begun_is_sent_again_after_a_handover_with_acknowledgements_only() {
+    // TS 38.323 5.1.2. A queue stands, so that something is always in the air.
+    let interruption = Duration::from_millis(200);
+    let handover = HandoverConfig { interruption, ..HandoverConfig::default() };
+    for mode in [RlcMode::Am, RlcMode::Um] {
+        let rlc = RlcConfig { mode, ..RlcConfig::default() };
+        let config = NetworkConfig { handover: handover.clone(), ..NetworkConfig::default() };
+        let mut steady = Steady::new(&config, &[UeConfig { rlc, ..ue(commuter()) }]);
+        steady.run(Duration::from_secs(17), &[0], Duration::from_micros(250));
+        let around = steady.arrived[0].windows(2).filter(|pair| pair[1].0.since(pair[0].0) >= interruption);
+        let missing: Vec<_> = around.map(|pair| pair[1].1 - pair[0].1 - 1).collect();
+        assert_eq!(missing.len() as u64, steady.handovers(0));
+        match mode {
+            RlcMode::Am => assert!(missing.iter().all(|missing| *missing == 0), "{missing:?}"),
+            // Some slots' packets, not the queue.
+            RlcMode::Um => assert!(missing.iter().all(|missing| (1..200).contains(missing)), "{missing:?}"),
+        }
     }
 }
 

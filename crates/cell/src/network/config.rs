@@ -63,7 +63,7 @@ pub struct HandoverConfig {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum HandoverData {
-    /// What has not left the UE's PDCP in order is sent again by the new cell (TS 38.300 9.2.3.2.3).
+    /// What has not left the UE's PDCP in order is sent again by the new cell (TS 38.300 9.2.3.2.3); of UM what was not begun.
     #[default]
     Forwarded,
     /// It is dropped.

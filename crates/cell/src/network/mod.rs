@@ -245,7 +245,7 @@ impl<P: Inspect> Network<P> {
                 self.cells[source].set_means(id, radio.means_db(id, source));
                 continue;
             };
-            let Some(leaving) = self.cells[source].take_ue(id) else { continue };
+            let Some(leaving) = self.cells[source].take_ue(now, id) else { continue };
             let handover = radio.handover();
             self.cells[target].place_ue(now, id, leaving, handover);
             *serving = target as u32;

@@ -282,6 +282,10 @@ impl<P: Inspect> Bearer<P> {
         false
     }
 
+    /// Nothing that was begun will arrive any more, and PDCP's receiver hands on what it has whole.
+    pub(crate) fn conclude(&mut self) {
+        self.window.conclude();
+    }
     /// Re-establishment (TS 38.322 5.1.2) at a handover: takes the SDUs that have not left in order, oldest first, with SN
     /// and time of arrival. What the receiver has of them it gives up too, so that nothing arrives twice.
     pub(crate) fn re_establish(&mut self) -> Vec<(u32, Instant, Packet<P>)> {

@@ -299,6 +299,10 @@ impl<P> Window<P> {
             self.base += 1;
         }
     }
+    /// What was begun is over: what is whole of it can be handed on, the rest is lost.
+    pub(super) fn conclude(&mut self) {
+        (self.rx_deliv, self.reordering) = (self.next(), None);
+    }
     /// When t-Reordering ends.
     pub(super) fn reordering_ends(&self) -> Option<Instant> {
         self.reordering.map(|(_, end)| end)

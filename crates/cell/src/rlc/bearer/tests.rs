@@ -174,6 +174,22 @@ fn without_acknowledgements_reordering_waits_and_then_goes_on() {
 }
 
 #[test]
+fn what_was_begun_is_over_at_a_handover_without_acknowledgements() {
+    let mut bearer = bearer(RlcMode::Um);
+    (0..4).for_each(|sn| push(&mut bearer, sn, 1_000));
+    // Two whole ones and half of the third are sent; only the second arrives.
+    let block = fill(&mut bearer, 1, 2_500);
+    bearer.arrived(Instant::from_millis(3), block[1]);
+    assert!(released(&mut bearer, 3).is_empty());
+    bearer.conclude();
+    // TS 38.323 5.1.2: stored SDUs are delivered, and only what was never submitted is transmitted again.
+    assert!(matches!(released(&mut bearer, 4)[..], [None, Some(_), None]));
+    let forwarded: Vec<_> = bearer.re_establish().into_iter().map(|(sn, ..)| sn).collect();
+    assert_eq!(forwarded, [3]);
+    assert_eq!(bearer.held(FlowId(0)), Bytes(0));
+}
+
+#[test]
 fn what_waits_too_long_is_discarded_and_leaves_a_hole_that_reordering_waits_for() {
     let mut bearer = bearer(RlcMode::Am);
     bearer.config.discard_timer = Some(Duration::from_millis(10));
