@@ -1,9 +1,16 @@
 """`tidemark shell` as a user meets it: what the command sees, what it costs the machine, and that nothing stays."""
 
+import fcntl
+import json
 import os
 import pathlib
+import pwd
+import shutil
 import signal
+import stat
 import subprocess
+import tempfile
+import termios
 import time
 
 import pytest
@@ -121,25 +128,47 @@ def test_a_signal_ends_everything(sleeper, nothing_left, end):
     assert cell.finish(timeout=10) != 0
 
 
-def test_ctrl_c_goes_to_the_command(shell, tmp_path, nothing_left):
+@pytest.fixture
+def ctrl_c(tmp_path):
+    """Types Ctrl-C to a script in a terminal of its own; gives the exit code of the cell around it."""
+
+    def press(script):
+        ready = tmp_path / "ready"
+        leader, follower = os.openpty()
+        cell = subprocess.Popen(
+            [TIDEMARK, "shell", "--cell", "5g-static", "--", "sh", "-c", f"touch {ready}; {script}"],
+            stdin=follower, stdout=follower, stderr=follower, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )  # fmt: skip
+        os.close(follower)
+        try:
+            wait_for(ready.exists, "the command does not start")
+            time.sleep(0.2)
+            os.write(leader, b"\x03")
+            return cell.wait(timeout=10)
+        finally:
+            os.close(leader)
+            cell.kill()
+
+    return press
+
+
+def test_ctrl_c_ends_the_command(ctrl_c, nothing_left):
+    assert ctrl_c("exec sleep 60") == 128 + signal.SIGINT
+
+
+def test_ctrl_c_goes_to_the_command(ctrl_c, tmp_path, nothing_left):
     # A command that takes note of it and goes on: a wrapper must not end it.
-    ready, note = tmp_path / "ready", tmp_path / "note"
-    script = f"trap 'echo caught > {note}' INT; touch {ready}; sleep 2 & wait; wait; echo done"
-    leader, follower = os.openpty()
-    cell = subprocess.Popen(
-        [TIDEMARK, "shell", "--", "sh", "-c", script],
-        stdin=follower, stdout=follower, stderr=follower, start_new_session=True,
-        preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0),
-    )  # fmt: skip
-    os.close(follower)
-    try:
-        wait_for(ready.exists, "the command does not start")
-        os.write(leader, b"\x03")
-        assert cell.wait(timeout=10) == 0
-        assert note.read_text() == "caught\n"
-    finally:
-        os.close(leader)
-        cell.kill()
+    note = tmp_path / "note"
+    assert ctrl_c(f"trap 'echo caught > {note}' INT; sleep 2 & wait; wait; echo done") == 0
+    assert note.read_text() == "caught\n"
+
+
+def test_programs_inside_have_all_signals(shell, nothing_left):
+    assert int(inside(shell, "grep SigBlk /proc/self/status").split()[1], 16) == 0
+    # By `timeout` and by number, which init of the namespace must not have blocked for them.
+    script = "timeout 0.2 sleep 60; echo $?; sleep 60 & kill $!; wait $!; echo $?"
+    assert inside(shell, script).split() == ["124", str(128 + signal.SIGTERM)]
 
 
 def test_what_a_killed_cell_left_is_cleared_by_the_next(shell, sleeper, nothing_left):
@@ -151,6 +180,41 @@ def test_what_a_killed_cell_left_is_cleared_by_the_next(shell, sleeper, nothing_
     wait_for(lambda: "sleep 60" not in subprocess.getoutput("ps -eo args | grep -v grep"), "the command stays")
     assert "tidemark0" in subprocess.getoutput("nft list tables")
     assert inside(shell, "echo well") == "well\n"
+
+
+@pytest.mark.parametrize("namespaces", [["--net"], ["--net", "--pid", "--fork", "--mount-proc"]])
+def test_what_a_killed_cell_left_is_not_forgotten_by_a_start_in_another_network(shell, sleeper, nothing_left, namespaces):
+    journal = pathlib.Path("/run/tidemark/0")
+    cell = sleeper()
+    cell.process.kill()
+    cell.finish(timeout=10)
+    left = journal.read_text()
+    assert "table tidemark0" in left
+    subprocess.run(["unshare", *namespaces, TIDEMARK, "shell", "--cell", "5g-static", "--", "true"], check=True, timeout=20)
+    assert journal.read_text() == left
+    # The next one here undoes it; `nothing_left` looks.
+    assert inside(shell, "echo well") == "well\n"
+
+
+@pytest.fixture
+def member(tmp_path):
+    """The user `nobody`, who for this test is a member of another group."""
+    group = tmp_path / "group"
+    group.write_text(pathlib.Path("/etc/group").read_text().rstrip() + "\ncellular:x:54321:nobody\n")
+    group.chmod(0o644)
+    subprocess.run(["mount", "--bind", group, "/etc/group"], check=True)
+    yield pwd.getpwnam("nobody")
+    subprocess.run(["umount", "/etc/group"], check=True)
+
+
+def test_through_sudo_the_command_is_the_callers(shell, member, nothing_left):
+    called = {"SUDO_UID": str(member.pw_uid), "SUDO_GID": str(member.pw_gid), "SUDO_USER": member.pw_name}
+    root = {"USER": "root", "LOGNAME": "root", "HOME": "/root", "SHELL": "/bin/false"}
+    script = "id -u; id -g; id -G; echo $USER:$LOGNAME:$HOME:$SHELL"
+    lines = inside(shell, script, env={**os.environ, **root, **called}).splitlines()
+    assert lines[:2] == [str(member.pw_uid), str(member.pw_gid)]
+    assert set(lines[2].split()) == {str(member.pw_gid), "54321"}
+    assert lines[3] == ":".join([member.pw_name, member.pw_name, member.pw_dir, member.pw_shell])
 
 
 def test_a_device_deleted_from_outside_ends_the_cell_with_a_message(sleeper, nothing_left):
@@ -169,14 +233,40 @@ def test_without_privileges_the_message_says_what_to_do(shell):
     assert "sudo" in done.stderr and "CAP_NET_ADMIN" in done.stderr
 
 
-def test_an_ordinary_user_gets_a_cell_where_the_system_gives_user_namespaces():
+@pytest.fixture
+def tun_for_all(tmp_path):
+    """/dev/net/tun as most systems have it; some give it to root alone."""
+    node = tmp_path / "tun"
+    os.mknod(node, stat.S_IFCHR, os.makedev(10, 200))
+    node.chmod(0o666)
+    subprocess.run(["mount", "--bind", node, "/dev/net/tun"], check=True)
+    yield
+    subprocess.run(["umount", "/dev/net/tun"], check=True)
+
+
+def test_an_ordinary_user_gets_a_cell_where_the_system_gives_user_namespaces(tun_for_all):
     needs("setpriv")
-    if os.stat("/dev/net/tun").st_mode & 0o006 != 0o006:
-        pytest.skip("this system gives /dev/net/tun to root alone")
     user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     if subprocess.run([*user, "unshare", "--user", "--net", "true"], capture_output=True).returncode != 0:
         pytest.skip("this system gives no user namespaces to ordinary users")
-    command = [*user, TIDEMARK, "shell", "--", "ping", "-c", "3", "-i", "0.2", GATEWAY]
-    done = subprocess.run(command, capture_output=True, text=True, env={"PATH": os.environ["PATH"]})
+    # Root there is this user under another name, in numbers, and what sudo left behind does not make it somebody else.
+    script = f"ping -c 3 -i 0.2 {GATEWAY}; id -u; ls -d /tmp/tidemark-65534; {TIDEMARK} ctl status"
+    environment = {"PATH": os.environ["PATH"], "SUDO_UID": "1", "SUDO_GID": "1"}
+    done = subprocess.run([*user, TIDEMARK, "shell", "--", "sh", "-c", script], capture_output=True, text=True, env=environment)
     assert " 0% packet loss" in done.stdout, done
+    user, folder, status = done.stdout.splitlines()[-3:]
+    assert (user, folder) == ("0", "/tmp/tidemark-65534") and "ues" in json.loads(status)
     assert "Use sudo" in done.stderr
+
+
+def test_rights_of_the_programs_file_are_none_of_the_programs_that_it_starts(tun_for_all):
+    needs("setpriv")
+    needs("setcap")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        copy = shutil.copy(TIDEMARK, folder)
+        subprocess.run(["setcap", "cap_net_admin,cap_sys_admin+ep", copy], check=True)
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        done = subprocess.run([*user, copy, "shell", "--", "true"], capture_output=True, text=True)
+    # Without those rights, or with a word about them; never halfway with what `ip` may not do.
+    assert "Use sudo" in done.stderr if done.returncode == 0 else "ambient" in done.stderr, done

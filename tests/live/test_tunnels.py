@@ -231,7 +231,30 @@ qos_flow = [{ qfi = 5, filter = [{ remote_address = "2001:db8:100::/48", traffic
         subprocess.run(["ip", "-6", "address", "del", f"{upf6}/128", "dev", "lo"], check=True)
 
 
-def test_wrong_tunnels_are_named():
+def test_a_du_leaves_laws_to_its_cu(nothing_left):
+    du = subprocess.Popen(
+        [TIDEMARK, "du", "--cell", "5g-static", "--bind", GNB, "--cu", UPF, "--tunnel", "teid=5,peer-teid=6", "--", "sleep", "20"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        wait_for(pathlib.Path("/run/tidemark/0.ctl").exists, "no DU")
+        for words, said in [("ue.0.marker.law=ramp", "in its CU"), ("ue.0.channel.snr_db=5", "another channel")]:
+            done = subprocess.run([TIDEMARK, "ctl", "set", words], capture_output=True, text=True)
+            assert said in done.stdout + done.stderr, done
+    finally:
+        du.terminate()
+        du.wait(timeout=10)
+
+
+def test_a_cu_without_root_says_that_it_takes_some():
+    needs("setpriv")
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    command = [*user, TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=5,peer-teid=6"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=10)
+    assert done.returncode == 2 and "with sudo" in done.stderr, done
+
+
+def test_wrong_tunnels_are_named(tmp_path):
     def said(*options):
         done = subprocess.run([TIDEMARK, *options], capture_output=True, text=True)
         assert done.returncode == 2
@@ -239,6 +262,13 @@ def test_wrong_tunnels_are_named():
 
     n3 = ["n3", "--bind", GNB, "--upf", UPF]
     assert "peer-teid is missing" in said(*n3, "--session", "teid=1")
+    scenario = tmp_path / "gnb.toml"
+    scenario.write_text(
+        'name = "gnb"\nduration = "9 s"\n[[ue]]\nname = "ue"\nchannel = { model = "static" }\n[[ue.drb]]\nqos_flow = [{ qfi = 5, five_qi = 80 }]\n'
+    )
+    # Not in the lines that a message is broken into.
+    refusal = " ".join(said("n3", scenario, *n3[1:], "--session", f"{SESSION},qfi=5").replace("│", " ").split())
+    assert "needs another" in refusal and "drb.0.qos_flow.0" in refusal
     assert "named twice" in said(*n3, "--session", SESSION, "--session", SESSION)
     assert "1 UEs, and 2 sessions" in said(*n3, "--session", SESSION, "--session", "teid=5,peer-teid=6", "--", "true")
     assert "1 bearers, and 2 tunnels" in said("du", "--bind", GNB, "--cu", UPF, "--tunnel", SESSION, "--tunnel", "teid=5,peer-teid=6")

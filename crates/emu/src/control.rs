@@ -47,6 +47,9 @@ pub enum Refusal {
     /// The CU's marker refuses it.
     #[error("marker: {0}")]
     Marker(#[from] SetupError),
+    /// The cell is a DU.
+    #[error("marker: the law of a DU's bearers decides in its CU: set it there")]
+    AtCu,
     /// The modem may not send a query now.
     #[error("no bit rate query is sent: one waits for the prohibit timer already, or the UE has no `anbr`")]
     Query,

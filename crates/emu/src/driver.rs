@@ -199,7 +199,7 @@ impl<O: Observer> State<O> {
                         Command::Stop => return Ok(()),
                         Command::Change(change, reply) => {
                             // Whoever asked may be gone.
-                            let _ = reply.try_send(self.change(change));
+                            let _ = reply.try_send(self.change(change, &ports.core));
                         }
                     }
                 }
@@ -240,9 +240,11 @@ impl<O: Observer> State<O> {
         Ok(())
     }
 
-    fn change(&mut self, change: Change) -> Result<(), Refusal> {
+    fn change(&mut self, change: Change, core: &Core) -> Result<(), Refusal> {
         let now = self.clock.now();
         match change {
+            // A packet that a law drops here has no number of the cell's, and those after it would go by the CU's numbers of others.
+            Change::Marker(..) if matches!(core, Core::F1u(_)) => return Err(Refusal::AtCu),
             Change::Channel(ue, config) => self.cell.set_channel(ue, &config)?,
             Change::Marker(ue, config) => self.cell.set_marker(now, ue, &config)?,
             Change::Outage(ue, span) => self.cell.interrupt(now, ue, span),

@@ -46,7 +46,9 @@ pub enum Error {
     #[error("marker: {0}")]
     Marker(String),
     /// Every number for a live cell is taken.
-    #[error("{0} live cells run on this machine already: end one")]
+    #[error(
+        "all {0} numbers of live cells are taken, by cells that run or by killed ones of other network namespaces: end one, or start one there"
+    )]
     TooMany(u32),
 }
 

@@ -2,11 +2,12 @@
 //! everything else inside.
 
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use rustix::mount::{MountFlags, mount};
 use rustix::process::{Pid, WaitOptions, wait};
+
+use crate::caller::Caller;
 
 /// First argument of a process that is to be process 1: call [`run`] with the others before anything else.
 pub const ARGUMENT: &str = "--tidemark-init";
@@ -22,7 +23,9 @@ pub fn run(command: &[OsString]) -> ! {
     let Some((program, arguments)) = command.split_first() else { std::process::exit(NOT_STARTED) };
     let mut child = Command::new(program);
     child.args(arguments);
-    as_caller(&mut child);
+    if let Some(caller) = Caller::of_sudo() {
+        caller.own(&mut child);
+    }
     let main = match child.spawn() {
         Ok(child) => Pid::from_child(&child),
         Err(error) => {
@@ -38,20 +41,6 @@ pub fn run(command: &[OsString]) -> ! {
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => std::process::exit(NOT_STARTED),
-        }
-    }
-}
-
-/// Whoever called sudo gets the command under their own name, as without the cell.
-fn as_caller(command: &mut Command) {
-    let id = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
-    if let (Some(uid), Some(gid), true) = (id("SUDO_UID"), id("SUDO_GID"), rustix::process::getuid().is_root()) {
-        // `uid` also drops root's supplementary groups.
-        command.gid(gid).uid(uid);
-        for (variable, origin) in [("USER", "SUDO_USER"), ("LOGNAME", "SUDO_USER")] {
-            if let Some(value) = std::env::var_os(origin) {
-                command.env(variable, value);
-            }
         }
     }
 }

@@ -1,43 +1,37 @@
 //! One number for each live cell of this machine, and a journal of what the cell changed outside.
 //!
 //! The number is held by a lock that the kernel lets go when the process ends, however it ends. A journal without its
-//! lock is what a killed process left behind: the next start undoes it.
+//! lock is what a killed process left behind: the next start in its network namespace undoes it, and until then its number stays taken.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::fs::{self, DirBuilder, File};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use rustix::fs::{FlockOperation, flock};
 
 use crate::addresses::CELLS;
 use crate::error::Error;
+use crate::journal::{Change, Journal};
 
 /// The number of a live cell, held until it is dropped; then everything in its journal is undone.
 #[derive(Debug)]
 pub struct Lease {
     number: u32,
     folder: PathBuf,
-    journal: File,
-}
-
-/// What a cell changed outside of its own namespaces.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Change {
-    /// The table of this name was added to nftables.
-    Table(String),
-    /// This file of /proc/sys had this value.
-    Sysctl(PathBuf, String),
+    journal: Journal,
 }
 
 impl Lease {
-    /// Clears what killed processes left and takes the first free number.
+    /// Clears what killed processes left here and takes the first free number.
     ///
     /// # Errors
     /// A folder that cannot be written, or no number is free.
     pub fn claim() -> Result<Self, Error> {
-        let folder = folder()?;
+        Self::claim_in(folder()?)
+    }
+
+    fn claim_in(folder: PathBuf) -> Result<Self, Error> {
         // Everybody who claims or undoes waits here for the others.
         let _turn = turn(&folder)?;
         let mut free = None;
@@ -46,14 +40,13 @@ impl Lease {
             if free.is_some() && !path.exists() {
                 continue;
             }
-            let Some(mut journal) = open_unlocked(&path)? else { continue };
-            undo(&folder, number, &mut journal);
-            free.get_or_insert((number, journal));
+            let Some(mut journal) = Journal::open(&path)? else { continue };
+            if clear(&folder, number, &mut journal) {
+                free.get_or_insert((number, journal));
+            }
         }
         let (number, mut journal) = free.ok_or(Error::TooMany(CELLS))?;
-        if let Some(namespace) = own_namespace() {
-            let _ = writeln!(journal, "netns {namespace}");
-        }
+        journal.begin();
         Ok(Self { number, folder, journal })
     }
 
@@ -64,38 +57,37 @@ impl Lease {
 
     /// Where this cell's control socket is to be.
     pub fn socket(&self) -> PathBuf {
-        self.folder.join(format!("{}.ctl", self.number))
+        socket(&self.folder, self.number)
     }
 
     /// Notes a change before it is made.
     pub(crate) fn note(&mut self, change: &Change) -> Result<(), Error> {
-        let line = match change {
-            Change::Table(name) => format!("table {name}"),
-            Change::Sysctl(path, value) => format!("sysctl {} {value}", path.display()),
-        };
-        writeln!(self.journal, "{line}").map_err(Error::system("the journal of this cell"))
+        self.journal.note(change)
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
         let _turn = turn(&self.folder);
-        undo(&self.folder, self.number, &mut self.journal);
+        clear(&self.folder, self.number, &mut self.journal);
     }
 }
 
 /// The control sockets of live cells that this user may reach, with the cells' numbers.
 pub fn sockets() -> Vec<(u32, PathBuf)> {
     let Ok(folder) = folder() else { return Vec::new() };
-    let path = |number: u32| (number, folder.join(format!("{number}.ctl")));
+    let path = |number: u32| (number, socket(&folder, number));
     (0..CELLS).map(path).filter(|(_, path)| path.exists()).collect()
 }
 
 /// Where numbers are taken: for all users where this process may write there, else for this user.
 fn folder() -> Result<PathBuf, Error> {
     let user = rustix::process::getuid().as_raw();
+    // In a user namespace of its own everybody is root, and /tmp is everybody's.
+    let outside = fs::read_to_string("/proc/self/uid_map").ok().and_then(|map| uid_outside(&map, user)).unwrap_or(user);
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(|folder| PathBuf::from(folder).join("tidemark"));
-    let places = [Some(PathBuf::from("/run/tidemark")), runtime, Some(PathBuf::from(format!("/tmp/tidemark-{user}")))];
+    let places =
+        [Some(PathBuf::from("/run/tidemark")), runtime, Some(PathBuf::from(format!("/tmp/tidemark-{outside}")))];
     let mut refusal = None;
     for place in places.into_iter().flatten() {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&place);
@@ -119,64 +111,126 @@ fn turn(folder: &Path) -> Result<File, Error> {
     Ok(file)
 }
 
-/// Opens a journal and locks it; `None` where its cell lives.
-fn open_unlocked(path: &Path) -> Result<Option<File>, Error> {
-    let open = OpenOptions::new().read(true).append(true).create(true).open(path);
-    let file = open.map_err(Error::system(path.display().to_string()))?;
-    Ok(flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(file))
-}
-
-/// Undoes a journal, last change first, and empties it.
-fn undo(folder: &Path, number: u32, journal: &mut File) {
-    let mut text = String::new();
-    let read = journal.rewind().and_then(|()| journal.read_to_string(&mut text));
-    let namespace = text.lines().find_map(|line| line.strip_prefix("netns ")).unwrap_or_default().to_string();
-    // What another namespace was told ends with that namespace, whose processes were this cell's.
-    if read.is_ok() && Some(&namespace) == own_namespace().as_ref() {
-        for change in text.lines().rev().filter_map(parse) {
-            match change {
-                Change::Table(name) => {
-                    let _ = Command::new("nft").args(["delete", "table", "inet", &name]).output();
-                }
-                Change::Sysctl(path, value) => {
-                    // A setting that another live cell here needs is that cell's to restore.
-                    if !hand_over(folder, number, &namespace, &path, &value) {
-                        let _ = fs::write(path, value);
-                    }
-                }
-            }
-        }
-    }
-    let _ = journal.set_len(0);
-    let _ = fs::remove_file(folder.join(format!("{number}.ctl")));
-}
-
-/// Writes the old value of a setting into the journal of another live cell in the same namespace.
-fn hand_over(folder: &Path, number: u32, namespace: &str, path: &Path, value: &str) -> bool {
-    (0..CELLS).filter(|other| *other != number).any(|other| {
-        let file = folder.join(other.to_string());
-        let lives = file.exists() && matches!(open_unlocked(&file), Ok(None));
-        let here = || fs::read_to_string(&file).is_ok_and(|text| text.contains(&format!("netns {namespace}\n")));
-        lives
-            && here()
-            && OpenOptions::new()
-                .append(true)
-                .open(&file)
-                .and_then(|mut journal| writeln!(journal, "sysctl {} {value}", path.display()))
-                .is_ok()
+/// The user outside of the user namespace who has this id inside, by its map: ids inside, ids outside, how many (user_namespaces(7)).
+fn uid_outside(map: &str, inside: u32) -> Option<u32> {
+    map.lines().find_map(|line| {
+        let mut numbers = line.split_whitespace().map(str::parse::<u32>);
+        let mut next = || numbers.next()?.ok();
+        let (first, outside, length) = (next()?, next()?, next()?);
+        inside.checked_sub(first).filter(|offset| *offset < length).map(|offset| outside + offset)
     })
 }
 
-fn parse(line: &str) -> Option<Change> {
-    let (kind, rest) = line.split_once(' ')?;
-    match kind {
-        "table" => Some(Change::Table(rest.into())),
-        "sysctl" => rest.split_once(' ').map(|(path, value)| Change::Sysctl(path.into(), value.into())),
-        _ => None,
-    }
+fn socket(folder: &Path, number: u32) -> PathBuf {
+    folder.join(format!("{number}.ctl"))
 }
 
-/// The network namespace of the calling thread.
-fn own_namespace() -> Option<String> {
-    fs::metadata("/proc/thread-self/ns/net").ok().map(|file| file.ino().to_string())
+/// Clears what the cell of this journal left, except what is to be undone elsewhere: then it says false.
+fn clear(folder: &Path, number: u32, journal: &mut Journal) -> bool {
+    let _ = fs::remove_file(socket(folder, number));
+    // A setting that another live cell here needs is that cell's to restore.
+    let others = || (0..CELLS).filter(|other| *other != number).map(|other| folder.join(other.to_string()));
+    journal.undo(|network, setting| others().any(|other| Journal::hand_over(&other, network, setting)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command};
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    fn inode(path: &str) -> String {
+        fs::metadata(path).unwrap().ino().to_string()
+    }
+
+    /// A folder with the journal of a killed cell 0 of this network namespace, and the setting that it changed.
+    fn left_behind(network: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let setting = folder.path().join("setting");
+        fs::write(&setting, "of the cell").unwrap();
+        let processes = inode("/proc/self/ns/pid");
+        let journal = format!("netns {network}\npidns {processes}\nsysctl {} of before\n", setting.display());
+        fs::write(folder.path().join("0"), journal).unwrap();
+        (folder, setting)
+    }
+
+    #[test]
+    fn what_a_killed_cell_left_here_is_undone() {
+        let (folder, setting) = left_behind(&inode("/proc/self/ns/net"));
+        let lease = Lease::claim_in(folder.path().into()).unwrap();
+        assert_eq!((lease.number(), fs::read_to_string(setting).unwrap().as_str()), (0, "of before"));
+        let other = Lease::claim_in(folder.path().into()).unwrap();
+        assert_eq!(other.number(), 1);
+    }
+
+    #[test]
+    fn a_setting_that_another_cell_here_needs_is_restored_by_that_one() {
+        let (folder, setting) = left_behind(&inode("/proc/self/ns/net"));
+        let (journal, put_by) = (folder.path().join("0"), folder.path().join("left"));
+        fs::rename(&journal, &put_by).unwrap();
+        let first = Lease::claim_in(folder.path().into()).unwrap();
+        let second = Lease::claim_in(folder.path().into()).unwrap();
+        drop(first);
+        fs::rename(put_by, journal).unwrap();
+        let first = Lease::claim_in(folder.path().into()).unwrap();
+        assert_eq!((first.number(), second.number()), (0, 1));
+        assert_eq!(fs::read_to_string(&setting).unwrap(), "of the cell");
+        drop((first, second));
+        assert_eq!(fs::read_to_string(&setting).unwrap(), "of before");
+    }
+
+    /// A process in a network namespace of its own; `None` where the system makes none.
+    fn elsewhere() -> Option<(Child, String)> {
+        let unshare = ["--user", "--map-root-user", "--net", "sleep", "60"];
+        let mut child = Command::new("unshare").args(unshare).stderr(std::process::Stdio::null()).spawn().ok()?;
+        let path = format!("/proc/{}/ns/net", child.id());
+        while child.try_wait().ok()?.is_none() {
+            let network = inode(&path);
+            if network != inode("/proc/self/ns/net") {
+                return Some((child, network));
+            }
+            sleep(Duration::from_millis(5));
+        }
+        None
+    }
+
+    fn is_everybody_seen() -> bool {
+        let refused = |process: fs::DirEntry| {
+            let namespace = fs::read_link(process.path().join("ns/net"));
+            namespace.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+        };
+        !fs::read_dir("/proc").unwrap().flatten().any(refused)
+    }
+
+    #[test]
+    fn what_was_changed_in_another_network_namespace_waits_until_that_is_gone() {
+        let Some((mut child, network)) = elsewhere() else {
+            return eprintln!("SKIPPED: no network namespace may be made here");
+        };
+        let (folder, setting) = left_behind(&network);
+        let journal = || fs::read_to_string(folder.path().join("0")).unwrap();
+        let before = journal();
+        let claimed = Lease::claim_in(folder.path().into()).unwrap();
+        let while_there = (claimed.number(), journal() == before);
+        drop(claimed);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(while_there, (1, true));
+        // It was never this namespace's.
+        assert_eq!(fs::read_to_string(setting).unwrap(), "of the cell");
+        if !is_everybody_seen() {
+            return eprintln!("SKIPPED: not even root sees the namespaces of all processes here");
+        }
+        assert_eq!(Lease::claim_in(folder.path().into()).unwrap().number(), 0);
+    }
+
+    #[test]
+    fn root_of_a_user_namespace_is_somebody_outside() {
+        assert_eq!(uid_outside("         0          0 4294967295\n", 1000), Some(1000));
+        assert_eq!(uid_outside("         0       1000          1\n", 0), Some(1000));
+        assert_eq!(uid_outside("0 1000 1\n1 100000 65536\n", 2), Some(100_001));
+        assert_eq!(uid_outside("0 1000 1\n", 5), None);
+        assert_eq!(uid_outside("", 0), None);
+    }
 }

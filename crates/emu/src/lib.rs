@@ -9,6 +9,7 @@
 //! | [`lease`] | one number for each live cell, and the clearing of what a killed one left |
 //! | [`outside`] | forwarding and address translation, so that UEs reach what the host reaches |
 //! | [`namespace`] | the network namespace of a UE and the command inside |
+//! | [`caller`] | whom the command inside belongs to |
 //! | [`init`] | process 1 inside, whose end ends everything there |
 //! | [`Core`] | what is on the other side: a TUN device, a UPF's tunnels ([`N3`]), a CU's ([`F1u`]) |
 //! | [`Cu`] | the other half of a gNB that is split: PDCP and the marker |
@@ -18,6 +19,7 @@
 
 pub mod addresses;
 mod bearers;
+pub mod caller;
 mod clock;
 mod control;
 mod core;
@@ -29,6 +31,7 @@ mod error;
 mod f1u;
 mod gtp;
 pub mod init;
+mod journal;
 pub mod lease;
 mod n3;
 pub mod namespace;

@@ -16,13 +16,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 
 use crate::addresses::{PREFIX_V4, PREFIX_V6, gateway, server, server_gateway, ue};
 use crate::error::Error;
 use crate::outside::{DEVICE_QUEUE, core_device, device_drops, has_ipv6, ip, run};
 use crate::realtime::die_with_parent;
+use crate::signals::Signals;
 use crate::tun::Tun;
 
 /// The device that a UE sees its cell through.
@@ -33,12 +34,13 @@ const DEVICE: &str = "cell0";
 pub struct Namespace {
     network: OwnedFd,
     commands: Sender<Vec<OsString>>,
-    started: Receiver<Result<Pid, Error>>,
+    started: Receiver<Result<Inside, Error>>,
 }
 
-/// A command that runs inside; dropping it ends everything there.
+/// A command that runs inside; dropping it ends everything there. A descriptor of the process, whose number may be another's
+/// once it has ended.
 #[derive(Debug)]
-pub struct Inside(Pid);
+pub struct Inside(OwnedFd);
 
 impl Namespace {
     /// A UE, whose default route leads to the device that is given back. It has its addresses in the cell, or the one that a
@@ -107,8 +109,8 @@ impl Namespace {
             // The owner went away before it had a command.
             let Ok(command) = wanted.recv() else { return };
             match spawn(&command) {
-                Ok(mut child) => {
-                    let _ = report.send(Ok(Pid::from_child(&child)));
+                Ok((mut child, inside)) => {
+                    let _ = report.send(Ok(inside));
                     let code = child.wait().map_or(1, |status| match (status.code(), status.signal()) {
                         (Some(code), _) => code as u8,
                         (None, signal) => 128 + signal.unwrap_or(0) as u8,
@@ -151,14 +153,15 @@ impl Namespace {
     pub fn start(self, command: Vec<OsString>) -> Result<Inside, Error> {
         let gone = || Error::system("the thread of a namespace")(std::io::ErrorKind::BrokenPipe.into());
         self.commands.send(command).map_err(|_| gone())?;
-        self.started.recv().map_err(|_| gone())?.map(Inside)
+        self.started.recv().map_err(|_| gone())?
     }
 }
 
 impl Inside {
     /// Ends everything inside: it is the namespace's process 1 that is killed.
     pub fn end(&self) {
-        let _ = kill_process(self.0, Signal::KILL);
+        // One that has ended is beyond it.
+        let _ = pidfd_send_signal(&self.0, Signal::KILL);
     }
 }
 
@@ -266,12 +269,19 @@ fn resolve_outside() {
 }
 
 /// Starts process 1 of a new process namespace, which starts the command.
-fn spawn(command: &[OsString]) -> Result<Child, Error> {
+fn spawn(command: &[OsString]) -> Result<(Child, Inside), Error> {
     // SAFETY: nothing but the ids that children of this thread get is unshared.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWPID) }.map_err(Error::errno("a process namespace"))?;
     let mut init = Command::new("/proc/self/exe");
     init.arg(crate::init::ARGUMENT).args(command);
-    // SAFETY: the closure makes one system call and touches no memory.
-    unsafe { init.pre_exec(|| die_with_parent().map_err(Into::into)) };
-    init.spawn().map_err(Error::system("process 1 of the namespace"))
+    let prepare = || {
+        Signals::give_back()?;
+        die_with_parent().map_err(Into::into)
+    };
+    // SAFETY: the closure makes system calls and touches no memory but its own.
+    unsafe { init.pre_exec(prepare) };
+    let child = init.spawn().map_err(Error::system("process 1 of the namespace"))?;
+    // Nobody has waited for it yet: the number is still its own.
+    let inside = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).map_err(Error::errno("pidfd_open"))?;
+    Ok((child, Inside(inside)))
 }

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 
 use crate::addresses::{PREFIX_V4, PREFIX_V6, gateway};
 use crate::error::Error;
-use crate::lease::{Change, Lease};
+use crate::journal::Change;
+use crate::lease::Lease;
 use crate::tun::Tun;
 
 /// Packets that a device holds while the driver's thread is away: more than the burst that an RLC queue takes.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+use rustix::thread::{CapabilitySet, UnshareFlags, capabilities, capability_is_in_ambient_set};
 
 use crate::error::Error;
 use crate::tun::device_file_is_missing;
@@ -29,15 +29,23 @@ pub fn acquire() -> Result<Rights, Error> {
             remedy: "load the kernel module `tun`, or give the container that device",
         });
     }
-    let needed = CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN;
-    if capabilities(None).is_ok_and(|sets| sets.effective.contains(needed)) {
+    if has_rights() {
         return Ok(Rights::Own);
     }
     enter_user_namespace().map(|()| Rights::UserNamespace).map_err(|_| Error::Privilege {
         what: "a live cell",
-        right: "CAP_NET_ADMIN and CAP_SYS_ADMIN",
+        right: "CAP_NET_ADMIN and CAP_SYS_ADMIN, as root or in the ambient set",
         remedy: "run it with sudo; this system gives no user namespace to ordinary users",
     })
+}
+
+/// True if this process has the rights, and the programs that it starts will: `ip` and `nft` get those of root and ambient ones, and
+/// nothing of what the file of this program may have (capabilities(7)).
+fn has_rights() -> bool {
+    let needed = [CapabilitySet::NET_ADMIN, CapabilitySet::SYS_ADMIN];
+    let inherited = |right: &CapabilitySet| capability_is_in_ambient_set(*right).unwrap_or(false);
+    capabilities(None).is_ok_and(|sets| needed.iter().all(|right| sets.effective.contains(*right)))
+        && (rustix::process::geteuid().is_root() || needed.iter().all(inherited))
 }
 
 /// Moves the process into a new user namespace, as root there, and into a network namespace of its own.

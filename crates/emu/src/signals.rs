@@ -33,6 +33,18 @@ impl Signals {
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
+    /// Lets a program that this process starts have all signals: it would inherit the mask of the thread that starts it. To be
+    /// called between fork and exec.
+    pub(crate) fn give_back() -> io::Result<()> {
+        let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: the set is initialised before it is read, and both functions may be called after a fork (signal-safety(7)).
+        let refused = unsafe {
+            libc::sigemptyset(none.as_mut_ptr());
+            libc::pthread_sigmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut())
+        };
+        if refused == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(refused)) }
+    }
+
     /// Waits for a signal that asks this process to end.
     ///
     /// Ctrl-C goes to every process in the terminal's foreground, hence also to the command inside, which decides what

@@ -6,7 +6,7 @@ use tidemark_wire::at::{Cids, Command, Direction, Line};
 use tidemark_wire::mac::{self, BitRateIndex, BitRateMultiplier, RecommendedBitRate, lcid};
 
 /// The one PDU session of a UE.
-const CID: u8 = 1;
+pub const CID: u8 = 1;
 /// Logical channel of a UE's default bearer; those of its other bearers follow.
 pub const FIRST_CHANNEL: u8 = 4;
 
@@ -44,6 +44,12 @@ pub fn question(direction: mac::Direction) -> String {
         mac::Direction::Uplink => Direction::Uplink,
     };
     Command::Query { cid: CID, bit_rate: BitRate::ZERO, direction }.to_string()
+}
+
+/// What a modem answers to whoever asks what may be queried: rates up to the highest that a control element can say.
+pub fn queries(multiplier: BitRateMultiplier) -> Line {
+    let highest = BitRateIndex::at_most(BitRate::from_bps(u64::MAX)).rate().unwrap_or_default();
+    Line::Queries { cid: CID, highest: BitRate::from_bps(highest.as_bps() * multiplier.factor()) }
 }
 
 /// The control element that a modem makes of such a line, for a logical channel.

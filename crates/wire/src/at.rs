@@ -63,6 +63,15 @@ pub enum Line {
     CmeError(u16),
     /// `+CGBRRREP: <reporting>`.
     Reporting(bool),
+    /// `+CGBRRREP: (0,1)`: reports can be switched off and on.
+    Reportings,
+    /// `+CGBRRREQ: (<cid>),(<lowest>-<highest>),(1,2)`: what may be asked, in both directions.
+    Queries {
+        /// The context.
+        cid: u8,
+        /// The highest rate, in whole kilobits a second; the lowest is 0.
+        highest: BitRate,
+    },
     /// `+CGBRRREP: <bitrate>,<direction>,<count>,<cid>,...`: the network recommends a rate.
     Recommendation {
         /// The rate, in whole kilobits a second.
@@ -180,7 +189,15 @@ impl FromStr for Line {
         if let Some(code) = after(line, "+CME ERROR:") {
             return number(code).map(Self::CmeError);
         }
+        if let Some(arguments) = after(line, "+CGBRRREQ:") {
+            let ranges = arguments.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix("),(1,2)"));
+            let (cid, highest) = ranges.and_then(|ranges| ranges.split_once("),(0-")).ok_or(Error::Value)?;
+            return Ok(Self::Queries { cid: number(cid)?, highest: bit_rate(highest)? });
+        }
         let arguments = after(line, "+CGBRRREP:").ok_or(Error::Type)?;
+        if arguments.trim() == "(0,1)" {
+            return Ok(Self::Reportings);
+        }
         if !arguments.contains(',') {
             return reporting(arguments).map(Self::Reporting);
         }
@@ -204,6 +221,8 @@ impl fmt::Display for Line {
             Self::Ok => f.write_str("OK"),
             Self::CmeError(code) => write!(f, "+CME ERROR: {code}"),
             Self::Reporting(on) => write!(f, "+CGBRRREP: {}", u8::from(*on)),
+            Self::Reportings => f.write_str("+CGBRRREP: (0,1)"),
+            Self::Queries { cid, highest } => write!(f, "+CGBRRREQ: ({cid}),(0-{}),(1,2)", kbps(*highest)),
             Self::Recommendation { bit_rate, direction, cids } => {
                 write!(f, "+CGBRRREP: {},{},{}", kbps(*bit_rate), direction.number(), cids.len)?;
                 cids.as_slice().iter().try_for_each(|cid| write!(f, ",{cid}"))
@@ -254,8 +273,21 @@ mod tests {
     }
 
     #[test]
+    fn test_commands_are_answered_with_what_is_possible() {
+        let lines = [
+            ("+CGBRRREP: (0,1)", Line::Reportings),
+            ("+CGBRRREQ: (1),(0-8000000),(1,2)", Line::Queries { cid: 1, highest: BitRate::from_mbps(8000) }),
+        ];
+        for (text, line) in lines {
+            assert_eq!(line.to_string(), text);
+            assert_eq!(text.parse(), Ok(line));
+        }
+    }
+
+    #[test]
     fn what_no_modem_says_is_refused() {
         for (line, error) in [
+            ("+CGBRRREQ: (1),(0-8000000)", Error::Value),
             ("+CGBRRREP: 350,3,1,1", Error::Value),
             ("+CGBRRREP: 350,2,2,1", Error::Truncated),
             ("+CGBRRREP: 350,2,1,1,5", Error::Length),

@@ -196,7 +196,7 @@ impl Server {
         if wanted.cell != scenario.cell || wanted.ues().len() != scenario.ues().len() {
             return Err("only `channel` and `marker` can change while the cell runs".into());
         }
-        let mut said = String::new();
+        let (mut said, mut changes) = (String::new(), Vec::new());
         for (index, (old, new)) in scenario.ues().into_iter().zip(wanted.ues()).enumerate() {
             let id = UeId(index as u32);
             let (channel, marker) = (old.config.channel.clone(), old.config.marker.clone());
@@ -204,14 +204,17 @@ impl Server {
                 return Err("only `channel` and `marker` can change while the cell runs".into());
             }
             if old.config.channel != new.config.channel {
-                self.change(Change::Channel(id, Box::new(new.config.channel)))?;
+                let [to, from] = [new.config.channel, old.config.channel].map(Box::new);
+                changes.push((Change::Channel(id, to), Change::Channel(id, from)));
                 said += &format!("{}: another channel\n", new.name);
             }
             if old.config.marker != new.config.marker {
-                self.change(Change::Marker(id, Box::new(new.config.marker)))?;
+                let [to, from] = [new.config.marker, old.config.marker].map(Box::new);
+                changes.push((Change::Marker(id, to), Change::Marker(id, from)));
                 said += &format!("{}: another law or threshold\n", new.name);
             }
         }
+        all_or_none(changes, |change| self.change(change))?;
         self.shared.describe(&wanted);
         *scenario = wanted;
         Ok(if said.is_empty() { "nothing changed\n".into() } else { said })
@@ -219,5 +222,46 @@ impl Server {
 
     fn change(&self, change: Change) -> std::result::Result<(), String> {
         self.control.change(change).map_err(|refusal| refusal.to_string())
+    }
+}
+
+/// Makes changes, each given with the one that takes it back; where one is refused those before it are taken back.
+fn all_or_none<C>(
+    changes: Vec<(C, C)>,
+    change: impl Fn(C) -> std::result::Result<(), String>,
+) -> std::result::Result<(), String> {
+    let mut made = Vec::new();
+    for (wanted, back) in changes {
+        if let Err(refusal) = change(wanted) {
+            // What was so before is not refused.
+            made.into_iter().rev().for_each(|back| drop(change(back)));
+            return Err(refusal);
+        }
+        made.push(back);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn where_one_change_is_refused_those_before_it_are_taken_back() {
+        let state = RefCell::new([1, 1, 1]);
+        let change = |(index, value): (usize, i32)| {
+            if value == 7 {
+                return Err("seven".into());
+            }
+            state.borrow_mut()[index] = value;
+            Ok(())
+        };
+        let set = |values: [i32; 3]| all_or_none((0..).zip(values).map(|new| (new, (new.0, 1))).collect(), change);
+        assert_eq!(set([2, 3, 7]), Err("seven".into()));
+        assert_eq!(*state.borrow(), [1, 1, 1]);
+        assert_eq!(set([2, 3, 4]), Ok(()));
+        assert_eq!(*state.borrow(), [2, 3, 4]);
     }
 }

@@ -14,6 +14,7 @@ use std::time::Duration as Wait;
 use tidemark_cell::{UeConfig, UeId};
 use tidemark_emu::{Change, Control};
 use tidemark_sim::modem;
+use tidemark_wire::Error;
 use tidemark_wire::at::{Command, Line};
 use tidemark_wire::mac::BitRateMultiplier;
 
@@ -31,6 +32,8 @@ const PATIENCE: Wait = Wait::from_millis(100);
 const NOT_ALLOWED: Line = Line::CmeError(3);
 /// `+CME ERROR: operation not supported`.
 const NOT_SUPPORTED: Line = Line::CmeError(4);
+/// `+CME ERROR: incorrect parameters`.
+const INCORRECT: Line = Line::CmeError(50);
 
 /// A control element's octets on their way to a UE's modem.
 type Element = (UeId, [u8; 3]);
@@ -144,15 +147,18 @@ impl Modem {
                 (None, Line::Ok)
             }
             Ok(Command::ReadReporting) => (Some(Line::Reporting(reporting.load(Ordering::Relaxed))), Line::Ok),
+            Ok(Command::Query { cid, .. }) if cid != modem::CID => (None, INCORRECT),
             Ok(Command::Query { .. }) => {
                 // The command names a PDU session; each of its logical channels has a query of its own.
                 let octets = self.channels.iter().filter_map(|channel| modem::query(line, *channel));
                 let sent = octets.filter(|octets| query(*octets)).count();
                 (None, if sent > 0 { Line::Ok } else { NOT_ALLOWED })
             }
-            Ok(Command::TestQuery | Command::TestReporting) => (None, Line::Ok),
+            Ok(Command::TestQuery) => (Some(modem::queries(self.multiplier)), Line::Ok),
+            Ok(Command::TestReporting) => (Some(Line::Reportings), Line::Ok),
             Err(_) if line.eq_ignore_ascii_case("AT") => (None, Line::Ok),
-            Err(_) => (None, NOT_SUPPORTED),
+            Err(Error::Type) => (None, NOT_SUPPORTED),
+            Err(_) => (None, INCORRECT),
         }
     }
 
@@ -195,6 +201,12 @@ mod tests {
         assert_eq!(say("AT+CGBRRREQ=1,0,1", true), ok(None));
         assert_eq!(say("AT+CGBRRREQ=1,0,1", false).1, "+CME ERROR: 3");
         assert_eq!(say("ATD112", true).1, "+CME ERROR: 4");
+        assert_eq!(say("AT+CGBRRREP=?", true), ok(Some("+CGBRRREP: (0,1)")));
+        // The highest rate that a control element can say, times the multiplier.
+        assert_eq!(say("AT+CGBRRREQ=?", true), ok(Some("+CGBRRREQ: (1),(0-320000),(1,2)")));
+        for line in ["AT+CGBRRREP=2", "AT+CGBRRREQ=1,0", "AT+CGBRRREQ=1,0,3", "AT+CGBRRREQ=2,0,1"] {
+            assert_eq!(say(line, true).1, "+CME ERROR: 50", "{line}");
+        }
     }
 
     #[test]

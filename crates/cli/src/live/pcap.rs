@@ -32,14 +32,32 @@ pub struct Writer(JoinHandle<io::Result<()>>);
 /// Opens `core.pcap` and a file for each UE in this folder.
 pub fn open(folder: &Path, ues: &[String]) -> Result<(Capture, Writer)> {
     std::fs::create_dir_all(folder).map_err(|error| miette!("{}: {error}", folder.display()))?;
-    let names = std::iter::once("core").chain(ues.iter().map(String::as_str));
-    let paths: Vec<PathBuf> = names.map(|name| folder.join(format!("{name}.pcap"))).collect();
+    let paths: Vec<PathBuf> = stems(ues).iter().map(|stem| folder.join(format!("{stem}.pcap"))).collect();
     let files = paths.iter().map(|path| start(path).map_err(|error| miette!("{}: {error}", path.display())));
     let files = files.collect::<Result<Vec<_>>>()?;
     let (frames, queue) = sync_channel(WAITING);
     let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let writer = thread::spawn(move || write(files, &queue, began));
     Ok((Capture { frames, lost: 0 }, Writer(writer)))
+}
+
+/// The names of the core's file and of the UEs' without their ending. What no portable file name has becomes `_`, and a name that is
+/// taken, on file systems that don't tell capitals from small letters as well, gets a number.
+fn stems(ues: &[String]) -> Vec<String> {
+    let mut stems = vec!["core".to_string()];
+    for ue in ues {
+        let letter = |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '_' };
+        let mut plain: String = ue.chars().map(letter).collect();
+        // A file that is hidden, or one of the folder's own names.
+        if plain.is_empty() || plain.starts_with('.') {
+            plain.insert(0, '_');
+        }
+        let is_taken = |stem: &String| stems.iter().any(|taken| taken.to_lowercase() == stem.to_lowercase());
+        let numbered = (2..).map(|number| format!("{plain}-{number}"));
+        let free = std::iter::once(plain.clone()).chain(numbered).find(|stem| !is_taken(stem));
+        stems.extend(free);
+    }
+    stems
 }
 
 impl Capture {
@@ -94,6 +112,14 @@ fn write(mut files: Vec<BufWriter<File>>, queue: &Receiver<Frame>, began: Durati
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_ue_has_a_file_of_its_own_within_the_folder() {
+        let ues = ["core", "phone", "../phone", "..", "", "phone", "Phone", "b\u{fc}ro 1"].map(String::from);
+        let expected =
+            ["core", "core-2", "phone", "_.._phone", "_..", "_", "phone-2", "Phone-3", "b\u{fc}ro_1"].map(String::from);
+        assert_eq!(stems(&ues), expected);
+    }
 
     #[test]
     fn a_file_has_its_header_and_a_record_for_each_packet() {

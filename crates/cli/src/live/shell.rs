@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 use miette::Result;
+use tidemark_emu::caller::Caller;
 
 use super::preset::Choice;
 use super::session::{Jobs, OtherSide};
@@ -26,7 +27,8 @@ impl Shell {
         scenario.ue.iter_mut().for_each(|ue| ue.count = 1);
         scenario.flow.clear();
         let command = if self.command.is_empty() {
-            vec![std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())]
+            let own = || std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
+            vec![Caller::of_sudo().and_then(|caller| Some(caller.shell()?.to_os_string())).unwrap_or_else(own)]
         } else {
             self.command.clone()
         };

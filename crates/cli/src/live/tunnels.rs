@@ -158,9 +158,26 @@ impl N3 {
         if ues != sessions {
             return Err(miette!("the scenario has {ues} UEs, and {sessions} sessions are named: one for each"));
         }
+        for ((index, ue), keys) in (0..).zip(configs(&scenario)).zip(&self.sessions) {
+            one_default(index, &ue, keys.qfi)?;
+        }
         let addresses = self.sessions.iter().map(|keys| keys.address).collect();
         self.cell.run(scenario, addresses, OtherSide::Tunnels(Core::N3(n3), 0))
     }
+}
+
+/// Refuses a session whose default QoS flow has the number of another one of its UE: packets of both would come with it.
+fn one_default(index: usize, ue: &UeConfig, qfi: u8) -> Result<()> {
+    let flows = (0..).zip(&ue.drb).flat_map(|(drb, config)| (0..).zip(&config.qos_flow).map(move |flow| (drb, flow)));
+    for (drb, (place, flow)) in flows {
+        if flow.qfi == qfi {
+            let (session, drb, place): (usize, u32, u32) = (index + 1, drb, place);
+            return Err(miette!(
+                "--session number {session}: qfi={qfi} is that of its default QoS flow, and of drb.{drb}.qos_flow.{place} of its UE as well: one of them needs another"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The same scenario for a DU, whose law decides in the CU. It is read again as if it had been written so: `tidemark ctl set`
@@ -188,7 +205,19 @@ impl Du {
 
 #[cfg(test)]
 mod tests {
+    use tidemark_cell::{DrbConfig, QosFlowConfig};
+
     use super::*;
+
+    #[test]
+    fn a_default_qos_flow_needs_a_number_of_its_own() {
+        let flow = |qfi| QosFlowConfig { qfi, ..QosFlowConfig::default() };
+        let drb = vec![DrbConfig { qos_flow: vec![flow(5), flow(6)], ..DrbConfig::default() }];
+        let ue = UeConfig { drb, ..UeConfig::default() };
+        assert!(one_default(0, &ue, 1).is_ok());
+        let said = one_default(1, &ue, 6).unwrap_err().to_string();
+        assert!(said.contains("--session number 2") && said.contains("drb.0.qos_flow.1"), "{said}");
+    }
 
     #[test]
     fn a_session_is_read_from_its_keys_and_what_is_wrong_is_named() {

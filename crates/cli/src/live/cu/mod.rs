@@ -13,8 +13,9 @@ use miette::{Result, miette};
 use tidemark_cell::UeConfig;
 use tidemark_core::Duration;
 use tidemark_emu::lease::Lease;
+use tidemark_emu::privilege::{self, Rights};
 use tidemark_emu::signals::Signals;
-use tidemark_emu::{Cu as Half, CuCommand, laws, outside, privilege};
+use tidemark_emu::{Cu as Half, CuCommand, laws, outside};
 use tidemark_marker::LawConfig;
 use tidemark_sim::scenario::Scenario;
 
@@ -63,7 +64,10 @@ impl Cu {
         let ues = configs(&scenario);
         bearers(&ues, tunnels.len())?;
         without_dequeuing(&ues).map_err(|problem| miette!("{problem}"))?;
-        privilege::acquire().map_err(refused)?;
+        if privilege::acquire().map_err(refused)? == Rights::UserNamespace {
+            // The core's side would be a namespace of its own, that nobody else is in.
+            return Err(miette!("a CU lies between the host and its DU, which takes root: run it with sudo"));
+        }
         let signals = Signals::take().map_err(refused)?;
         let mut lease = Lease::claim().map_err(refused)?;
         let core = outside::core_device(lease.number(), self.mtu).map_err(refused)?;
