@@ -109,6 +109,7 @@ export function sample(count) {
       marked: marks.reduce((sum, value) => sum + value, 0),
       dropped: 0,
       prb_share: round(1 / count),
+      uplink: null,
     });
   }
   return {
@@ -118,7 +119,7 @@ export function sample(count) {
     duration_s: duration,
     warmup_s: 2,
     scenario: `# made up: </script><b>not markup</b>\nname = "first-look"\nduration = "${duration} s"\n\n[cell]\nbandwidth = "20 MHz"\n`,
-    cell: { utilisation: 0.934, throughput_mbps: 38.2, conservation: `bytes sent = delivered + dropped + queued holds for ${count} flows` },
+    cell: { utilisation: 0.934, uplink_utilisation: null, throughput_mbps: 38.2, conservation: `bytes sent = delivered + dropped + queued holds for ${count} flows` },
     flows,
     ues,
     series: { t_s, ...series },
@@ -156,6 +157,28 @@ export function network(count) {
     { ...bearer, ue: "ue-2", throughput_mbps: 0, queue_ms: null, marked: 0, dropped: 0, in_budget: null },
   ];
   return { ...run, name: "network", cells, bearers, series: { ...run.series, cells: series } };
+}
+
+/**
+ * A run in which UEs send: the small one, whose third UE sends nothing.
+ */
+export function uploads() {
+  const run = sample(3);
+  const random = uniform(7);
+  const { t_s } = run.series;
+  const series = { throughput_mbps: rows(), queue_ms: rows(), reported_kb: rows(), mcs: rows() };
+  const ues = run.ues.map((ue, i) => {
+    const sends = i < 2;
+    const delay = t_s.map((t) => (sends ? round(15 + 10 * i + 8 * Math.sin(t) + 3 * random()) : null));
+    series.throughput_mbps.push(t_s.map((t) => (sends ? round(4 - i + Math.sin(t / 2)) : 0)));
+    series.queue_ms.push(delay);
+    series.reported_kb.push(delay.map((wait) => (sends ? round((wait ?? 0) * 0.5) : 0)));
+    series.mcs.push(t_s.map((t) => (sends ? round(14 + 4 * i + 2 * Math.sin(t)) : null)));
+    const uplink = { throughput_mbps: round(4 - i), queue_ms: quantiles([9, 14, 17, 22, 31]), mcs_mean: 14.2, bler: 0.0931, prb_share: 0.47, blocks: 12034, harq_retransmissions: 1180, lost_blocks: 3, marked: 412 };
+    return { ...ue, uplink: sends ? uplink : null };
+  });
+  const cell = { ...run.cell, uplink_utilisation: 0.951 };
+  return { ...run, name: "uploads", cell, ues, series: { ...run.series, uplinks: series } };
 }
 
 /**

@@ -1,11 +1,11 @@
 /** Writes sample reports beside the built page: `npm run sample`. */
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { embed, sample } from "./sample.js";
+import { embed, sample, uploads } from "./sample.js";
 
 const page = readFileSync("dist/report.html", "utf8");
-for (const count of [3, 64]) {
-  const path = `dist/sample-${count}.html`;
-  writeFileSync(path, embed(page, sample(count)));
+for (const [name, run] of [["3", sample(3)], ["64", sample(64)], ["uploads", uploads()]]) {
+  const path = `dist/sample-${name}.html`;
+  writeFileSync(path, embed(page, run));
   console.log(path);
 }

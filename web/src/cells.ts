@@ -5,8 +5,8 @@ import { el } from "./dom.ts";
 import { Ensemble, worst } from "./ensemble.ts";
 import { plain } from "./format.ts";
 import { legend } from "./legend.ts";
-import { Panel, type PanelOptions } from "./panel.ts";
-import { type Common, perInterval } from "./series.ts";
+import { Panel } from "./panel.ts";
+import { type Common, perInterval, type TimePanel } from "./series.ts";
 import type { Stack } from "./stack.ts";
 import { CELL_COLUMNS } from "./summary.ts";
 import { table } from "./table.ts";
@@ -21,7 +21,7 @@ export function cellsOf(report: Report): Ensemble {
 export function cellSection(report: Report, cells: Ensemble, common: Common, stack: Stack): HTMLElement[] {
   const { cellSeries } = report;
   const share = cellSeries.utilisation.map((row) => row.map((used) => (used === null ? null : used * 100)));
-  const panels: Pick<PanelOptions, "title" | "yLabel" | "rows" | "top" | "show">[] = [
+  const panels: TimePanel[] = [
     { title: "Load", yLabel: "PRB used (%)", rows: share, top: 100 },
     { title: "Throughput", yLabel: "rate (Mbit/s)", rows: cellSeries.throughput_mbps },
     { title: "UEs", yLabel: "UEs", rows: cellSeries.ues, show: plain },

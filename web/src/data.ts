@@ -53,6 +53,23 @@ export interface Ue {
   marked: Measured;
   dropped: Measured;
   prb_share: Measured;
+  /** What it sent; null where it sent nothing. */
+  uplink: Uplink | null;
+}
+
+/** What a UE sent: packets, acknowledgements, RLC's reports. */
+export interface Uplink {
+  throughput_mbps: Measured;
+  /** Wait of its packets at the UE: behind others, for its grants, and in the block that carried them. */
+  queue_ms: Quantiles;
+  mcs_mean: Measured;
+  bler: Measured;
+  prb_share: Measured;
+  /** First transmissions of transport blocks, each by a grant. */
+  blocks: Measured;
+  harq_retransmissions: Measured;
+  lost_blocks: Measured;
+  marked: Measured;
 }
 
 /** A data radio bearer of a UE: its downlink. */
@@ -106,7 +123,7 @@ export interface Report {
   /** Where the run was stopped before its end. */
   interrupted_at_s: Measured;
   scenario: string;
-  cell: { utilisation: Measured; throughput_mbps: Measured; conservation: string };
+  cell: { utilisation: Measured; uplink_utilisation: Measured; throughput_mbps: Measured; conservation: string };
   /** Of a run in virtual time, null. */
   live: Live | null;
   flows: Flow[];
@@ -117,6 +134,8 @@ export interface Report {
   t_s: number[];
   flowSeries: { throughput_mbps: Rows; rtt_ms: Rows; marks: Rows; cwnd_kb: Rows };
   ueSeries: { queue_ms: Rows; mcs: Rows; throughput_mbps: Rows };
+  /** Per UE: what it sent, and what the gNB took to wait there. */
+  uplinkSeries: { throughput_mbps: Rows; queue_ms: Rows; reported_kb: Rows; mcs: Rows };
   cellSeries: { throughput_mbps: Rows; utilisation: Rows; ues: Rows; handovers: Rows };
 }
 
@@ -202,6 +221,21 @@ function ue(value: unknown): Ue {
     marked: measured(u.marked),
     dropped: measured(u.dropped),
     prb_share: measured(u.prb_share),
+    uplink: u.uplink == null ? null : uplink(object(u.uplink)),
+  };
+}
+
+function uplink(u: Json): Uplink {
+  return {
+    throughput_mbps: measured(u.throughput_mbps),
+    queue_ms: quantiles(u.queue_ms),
+    mcs_mean: measured(u.mcs_mean),
+    bler: measured(u.bler),
+    prb_share: measured(u.prb_share),
+    blocks: measured(u.blocks),
+    harq_retransmissions: measured(u.harq_retransmissions),
+    lost_blocks: measured(u.lost_blocks),
+    marked: measured(u.marked),
   };
 }
 
@@ -295,6 +329,7 @@ export function parse(source: string): Report {
   const series = object(data.series);
   const ofFlows = object(series.flows);
   const ofUes = object(series.ues);
+  const ofUplinks = object(series.uplinks);
   const ofCells = object(series.cells);
   const t_s = times(series.t_s);
   const perFlow = (value: unknown): Rows => rows(value, flows.length, t_s.length);
@@ -310,6 +345,7 @@ export function parse(source: string): Report {
     scenario: text(data.scenario),
     cell: {
       utilisation: measured(cell.utilisation),
+      uplink_utilisation: measured(cell.uplink_utilisation),
       throughput_mbps: measured(cell.throughput_mbps),
       conservation: text(cell.conservation),
     },
@@ -324,6 +360,12 @@ export function parse(source: string): Report {
       rtt_ms: perFlow(ofFlows.rtt_ms),
       marks: perFlow(ofFlows.marks),
       cwnd_kb: perFlow(ofFlows.cwnd_kb),
+    },
+    uplinkSeries: {
+      throughput_mbps: perUe(ofUplinks.throughput_mbps),
+      queue_ms: perUe(ofUplinks.queue_ms),
+      reported_kb: perUe(ofUplinks.reported_kb),
+      mcs: perUe(ofUplinks.mcs),
     },
     cellSeries: {
       throughput_mbps: perCell(ofCells.throughput_mbps),

@@ -13,9 +13,10 @@ import { Panel } from "./panel.ts";
 import { overTime, timeSeries } from "./series.ts";
 import { splitChart } from "./split.ts";
 import { Stack } from "./stack.ts";
-import { BEARER_COLUMNS, cellFacts, FLOW_COLUMNS, liveFacts, severalBearers, UE_COLUMNS } from "./summary.ts";
+import { BEARER_COLUMNS, cellFacts, directions, FLOW_COLUMNS, liveFacts, severalBearers, UE_COLUMNS, UPLINK_COLUMNS } from "./summary.ts";
 import { table } from "./table.ts";
 import { choose, currentChoice, onThemeChange, startTheme } from "./theme.ts";
+import { uplinkSection } from "./uplink.ts";
 
 const TAIL_FLOOR = 1e-3;
 /** Width of a plot on paper, in CSS pixels: two beside each other on Letter, the shorter of the usual two. */
@@ -41,7 +42,7 @@ function header(report: Report): HTMLElement {
     ["Seed", report.seed || ABSENT],
     ["Duration", duration(report)],
     ["Warm-up", withUnit(plain(report.warmup_s), "s")],
-    ...cellFacts(report.cell.utilisation, report.cell.throughput_mbps),
+    ...cellFacts(report),
   ];
   const theme = choices("Theme", [["auto", "auto"], ["light", "light"], ["dark", "dark"]] as const, currentChoice(), choose);
   const held = report.cell.conservation;
@@ -117,7 +118,8 @@ function scenario(report: Report): HTMLElement {
 function draw(report: Report, main: HTMLElement): void {
   document.title = `${report.name || "run"} – Tidemark`;
   const { flows, ues } = ensembles(report);
-  const bearers = severalBearers(report.bearers);
+  const { down, up } = directions(report);
+  const bearers = down ? severalBearers(report.bearers) : [];
   const time = new Stack();
   const delay = distributions(report, flows);
   const hint = "Drag to zoom; double-click or Escape shows everything. In a focused plot the arrow keys move the cursor, + and − zoom.";
@@ -131,11 +133,14 @@ function draw(report: Report, main: HTMLElement): void {
       "summary",
       "Summary",
       report.flows.length > 0 ? table("Flows", report.flows, FLOW_COLUMNS, flows) : none("flows"),
-      report.ues.length > 0 ? table("UEs", report.ues, UE_COLUMNS, ues) : none("UEs"),
+      ...(report.ues.length === 0 ? [none("UEs")] : []),
+      ...(report.ues.length > 0 && down ? [table("UEs", report.ues, UE_COLUMNS, ues)] : []),
+      ...(up ? [table("UEs, uplink", report.ues, UPLINK_COLUMNS, ues)] : []),
       ...(bearers.length > 0 ? [table("Bearers", bearers, BEARER_COLUMNS)] : []),
     ),
     ...(report.live ? [section("live", "In real time", factList(liveFacts(report.live)))] : []),
-    section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), axes, timeSeries(report, flows, ues, time)),
+    section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), axes, timeSeries(report, flows, ues, time, down)),
+    ...(up && down ? [section("uplink", "Uplink", ...uplinkSection(report, ues, time))] : []),
     ...(report.cells.length > 0 ? [section("network", "Network", ...cellSection(report, cellsOf(report), overTime(report), time))] : []),
     section("delay", "Delay", legend("Flows", flows), delay.root, el("h3", {}, "What the mean one-way delay is made of (ms)"), splitChart(report.flows, flows)),
     scenario(report),

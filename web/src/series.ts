@@ -32,12 +32,31 @@ export function overTime(report: Report): Common {
   };
 }
 
-export function timeSeries(report: Report, flows: Ensemble, ues: Ensemble, stack: Stack): HTMLElement {
+/** A plot over time, but for what all have in common. */
+export type TimePanel = Pick<PanelOptions, "title" | "yLabel" | "rows" | "delay" | "show" | "top">;
+
+/** What UEs sent: what they got through, how long it waited for grants, and what the gNB knew of it. */
+export function uplinkPanels({ uplinkSeries }: Report): TimePanel[] {
+  return [
+    { title: "Uplink throughput", yLabel: "rate (Mbit/s)", rows: uplinkSeries.throughput_mbps },
+    { title: "Queue delay at the UE", yLabel: "delay (ms)", rows: uplinkSeries.queue_ms, delay: true },
+    { title: "Uplink MCS", yLabel: "mean MCS (index)", rows: uplinkSeries.mcs },
+    { title: "Reported buffer", yLabel: "buffer status (kB)", rows: uplinkSeries.reported_kb },
+  ];
+}
+
+/** Where UEs received nothing, what they sent stands beside the flows. */
+export function timeSeries(report: Report, flows: Ensemble, ues: Ensemble, stack: Stack, down: boolean): HTMLElement {
   const common = overTime(report);
   const per = perInterval(report.t_s);
-  const column = (title: string, ensemble: Ensemble, panels: Pick<PanelOptions, "title" | "yLabel" | "rows" | "delay" | "show">[]): HTMLElement =>
+  const column = (title: string, ensemble: Ensemble, panels: TimePanel[]): HTMLElement =>
     el("div", { class: "column" }, legend(title, ensemble), ...panels.map((panel) => new Panel({ ...common, ...panel }, ensemble, stack).root));
   const { flowSeries, ueSeries } = report;
+  const downlink: TimePanel[] = [
+    { title: "Throughput", yLabel: "rate (Mbit/s)", rows: ueSeries.throughput_mbps },
+    { title: "RLC queue delay", yLabel: "delay (ms)", rows: ueSeries.queue_ms, delay: true },
+    { title: "MCS", yLabel: "MCS (index)", rows: ueSeries.mcs, show: plain },
+  ];
   return el(
     "div",
     { class: "columns" },
@@ -47,10 +66,6 @@ export function timeSeries(report: Report, flows: Ensemble, ues: Ensemble, stack
       { title: "CE marks", yLabel: `packets per ${per}`, rows: flowSeries.marks, show: plain },
       { title: "Congestion window", yLabel: "window (kB)", rows: flowSeries.cwnd_kb },
     ]),
-    column("UEs", ues, [
-      { title: "Throughput", yLabel: "rate (Mbit/s)", rows: ueSeries.throughput_mbps },
-      { title: "RLC queue delay", yLabel: "delay (ms)", rows: ueSeries.queue_ms, delay: true },
-      { title: "MCS", yLabel: "MCS (index)", rows: ueSeries.mcs, show: plain },
-    ]),
+    column("UEs", ues, down ? downlink : uplinkPanels(report)),
   );
 }

@@ -1,6 +1,6 @@
 /** The columns of the tables, with the units in their heads. */
 
-import type { Bearer, Cell, Flow, Live, Measured, Quantiles, Ue } from "./data.ts";
+import type { Bearer, Cell, Flow, Live, Measured, Quantiles, Report, Ue } from "./data.ts";
 import { count, figure, fixed, percent, plain, withUnit } from "./format.ts";
 import type { Column } from "./table.ts";
 
@@ -11,6 +11,8 @@ const QUANTILES = [
   ["p99", "p99"],
   ["p999", "p99.9"],
 ] as const;
+
+const NOTHING: Quantiles = { mean: null, p50: null, p95: null, p99: null, p999: null };
 
 function quantiles<T>(group: string, of: (row: T) => Quantiles): Column<T>[] {
   return QUANTILES.map(([key, head]) => ({ group, head, value: (row) => of(row)[key], show: fixed(1) }));
@@ -49,6 +51,20 @@ export const UE_COLUMNS: Column<Ue>[] = [
   { group: "Packets", head: "dropped", value: (u) => u.dropped, show: count },
 ];
 
+/** A row for every UE, so that a row names the same UE as in the table of UEs. */
+export const UPLINK_COLUMNS: Column<Ue>[] = [
+  { group: "", head: "UE", value: (u) => u.name },
+  { group: "", head: "Rate (Mbit/s)", value: (u) => u.uplink?.throughput_mbps ?? null, show: fixed(2) },
+  ...quantiles<Ue>("Queue delay at the UE (ms)", (u) => u.uplink?.queue_ms ?? NOTHING),
+  { group: "Radio", head: "mean MCS", value: (u) => u.uplink?.mcs_mean ?? null, show: fixed(1) },
+  { group: "Radio", head: "BLER (%)", value: (u) => u.uplink?.bler ?? null, show: percent(1) },
+  { group: "Radio", head: "PRB share (%)", value: (u) => u.uplink?.prb_share ?? null, show: percent(1) },
+  { group: "Blocks", head: "granted", value: (u) => u.uplink?.blocks ?? null, show: count },
+  { group: "Blocks", head: "HARQ", value: (u) => u.uplink?.harq_retransmissions ?? null, show: count },
+  { group: "Blocks", head: "lost", value: (u) => u.uplink?.lost_blocks ?? null, show: count },
+  { group: "Packets", head: "marked", value: (u) => u.uplink?.marked ?? null, show: count },
+];
+
 export const BEARER_COLUMNS: Column<Bearer>[] = [
   { group: "", head: "UE", value: (b) => b.ue },
   { group: "", head: "DRB", value: (b) => b.drb, show: plain },
@@ -78,11 +94,20 @@ export function severalBearers(bearers: Bearer[]): Bearer[] {
 }
 
 /** The line under the title: what the whole cell did. */
-export function cellFacts(utilisation: Measured, throughput: Measured): [string, string][] {
-  return [
-    ["Cell utilisation", withUnit(percent(1)(utilisation), "%")],
-    ["Cell throughput", withUnit(figure(throughput), "Mbit/s")],
+export function cellFacts({ cell, ues }: Report): [string, string][] {
+  const facts = (direction: string, utilisation: Measured, rate: Measured): [string, string][] => [
+    [`${direction} utilisation`, withUnit(percent(1)(utilisation), "%")],
+    [`${direction} throughput`, withUnit(figure(rate), "Mbit/s")],
   ];
+  const sent = ues.flatMap(({ uplink }) => uplink?.throughput_mbps ?? []);
+  const up = sent.length > 0 ? facts("Uplink", cell.uplink_utilisation, sent.reduce((sum, rate) => sum + rate)) : [];
+  return [...facts("Downlink", cell.utilisation, cell.throughput_mbps), ...up];
+}
+
+/** In which directions UEs had packets; a run without any is shown as one of downloads. */
+export function directions({ ues }: Report): { down: boolean; up: boolean } {
+  const up = ues.some(({ uplink }) => uplink);
+  return { down: !up || ues.some(({ throughput_mbps }) => throughput_mbps !== null && throughput_mbps > 0), up };
 }
 
 /** What a live run has besides: whether the machine kept up, on which every other figure hangs. */

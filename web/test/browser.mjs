@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { embed, network, sample } from "../sample/sample.js";
+import { embed, network, sample, uploads } from "../sample/sample.js";
 import { findChromium, ink, launch, legibility, open, readouts, settle, tableText } from "./page.mjs";
 
 const dist = new URL("../dist/", import.meta.url);
@@ -70,6 +70,33 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     await close();
   });
 }
+
+test("uploads: what UEs sent is drawn and in a table, in which one that sent nothing has no figure", async () => {
+  const data = uploads();
+  const { page, complaints, close } = await open(browser, write("sample-uploads.html", data));
+  const plots = (await ink(page)).filter((_, index) => index >= 7 && index < 11);
+  assert.deepEqual(plots.map((plot) => plot.title), ["Uplink throughput", "Uplink MCS", "Queue delay at the UE", "Reported buffer"]);
+  for (const { title, drawn, lines } of plots) {
+    assert.ok(drawn > 2000, `${title} has ink`);
+    for (const { name, pixels } of lines.slice(0, 2)) assert.ok(pixels > 20, `${title}: ${pixels} pixels for ${name}`);
+  }
+  const { rows } = await tableText(page, "UEs, uplink");
+  const same = ["18.6", "17.0", "31.0", "31.0", "31.0", "14.2", "9.3", "47.0", "12034", "1180", "3", "412"];
+  assert.deepEqual(rows.map((row) => row.slice(1)), [["4.00", ...same], ["3.00", ...same], Array(13).fill("–")]);
+  assert.equal(await page.getByText("Uplink utilisation").count(), 1);
+  await page.screenshot({ path: shot("uploads"), fullPage: true });
+  // Where nobody receives anything, uploads take the downlink's place: no table and no plot is empty.
+  const only = { ...data, ues: data.ues.map((ue) => ({ ...ue, throughput_mbps: 0, queue_ms: null })) };
+  const alone = await open(browser, write("sample-uploads-only.html", only));
+  const titles = (await ink(alone.page)).slice(4, 8).map((plot) => plot.title);
+  assert.deepEqual(titles, ["Uplink throughput", "Queue delay at the UE", "Uplink MCS", "Reported buffer"]);
+  assert.equal(await alone.page.getByRole("region", { name: "UEs", exact: true }).count(), 0);
+  assert.equal(await alone.page.getByText("Not measured").count(), 0);
+  await alone.page.screenshot({ path: shot("uploads-only"), fullPage: true });
+  await alone.close();
+  assert.deepEqual(complaints, []);
+  await close();
+});
 
 for (const count of [3, 64]) {
   const data = sample(count);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { embed, network, sample } from "../sample/sample.js";
+import { embed, network, sample, uploads } from "../sample/sample.js";
 import { DataError, parse } from "../src/data.ts";
 import { severalBearers } from "../src/summary.ts";
 
@@ -49,6 +49,18 @@ describe("what a run wrote", () => {
     expect(page(sample(3)).cells).toEqual([]);
   });
 
+  test("of uploads has what each UE sent", () => {
+    const run = uploads();
+    const { cell, ues, uplinkSeries } = page(run);
+    expect(cell).toEqual(run.cell);
+    expect(ues).toEqual(run.ues);
+    expect(uplinkSeries).toEqual(run.series.uplinks);
+    for (const [struct, value] of [["UplinkResult", run.ues[0]?.uplink], ["UplinkSeries", run.series.uplinks]] as const) {
+      expect(written(struct), struct).toEqual(Object.keys(value as object));
+    }
+    expect(page(sample(3)).ues.every((ue) => ue.uplink === null)).toBe(true);
+  });
+
   test("of a live cell has how the machine fared", () => {
     const live = { lateness_us: { p50: 4, p99: 31.5, p999: 80, max: 412 }, busy: 0.31, real_time_priority: true, packets_in: 10, packets_out: 9, refused: 0, unroutable: 1, overload: 0, device_drops: 2 };
     const { lateness_us, ...rest } = live;
@@ -91,7 +103,7 @@ describe("what is missing", () => {
   test("is absent, not zero", () => {
     const report = page({ flows: [{ name: "f", ue: "u" }], ues: [{ name: "u" }] });
     expect(report.seed).toBe("");
-    expect(report.cell).toEqual({ utilisation: null, throughput_mbps: null, conservation: "" });
+    expect(report.cell).toEqual({ utilisation: null, uplink_utilisation: null, throughput_mbps: null, conservation: "" });
     const flow = report.flows[0];
     expect([flow?.throughput_mbps, flow?.marked, flow?.split_ms.queuing, flow?.owd_ms.p999]).toEqual([null, null, null, null]);
     expect(flow?.owd_cdf).toEqual([]);

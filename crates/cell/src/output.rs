@@ -157,6 +157,8 @@ pub struct UplinkStats {
     pub mcs_sum: u64,
     /// Resource blocks x symbols used, retransmissions included.
     pub resources: u64,
+    /// What waits at the UE now as the gNB knows it: the last buffer status report, less what was granted since.
+    pub reported: Bytes,
 }
 
 /// One bearer of a UE. Counters count downlink packets, from the beginning.

@@ -8,7 +8,7 @@ use tidemark_core::{Duration, Instant, Probability, Stream};
 use crate::channel::{Channel, Quality};
 use crate::config::{CellConfig, ConfigError, UeConfig};
 use crate::harq::{Again, Block, Processes};
-use crate::output::UeStats;
+use crate::output::{UeStats, UplinkStats};
 use crate::qos::Sdap;
 use crate::radio::link::{LinkTable, OuterLoop};
 use crate::uplink::{Group, ReportedQueue, UplinkBuffer, UplinkRadio};
@@ -192,6 +192,7 @@ impl Ue {
 
     /// State and counters, but for those of its bearers.
     pub(crate) fn stats(&self) -> UeStats {
-        UeStats { cqi: self.cqi, uplink: self.uplink_radio.stats, ..self.stats }
+        let uplink = UplinkStats { reported: self.uplink.belief.total(), ..self.uplink_radio.stats };
+        UeStats { cqi: self.cqi, uplink, ..self.stats }
     }
 }

@@ -91,6 +91,7 @@ struct State<O> {
     next_sample: Instant,
     sampled: Instant,
     resources: u64,
+    uplink_resources: u64,
     lateness: Histogram<u64>,
     counters: Counters,
     priority: Priority,
@@ -138,6 +139,7 @@ impl<O: Observer> Driver<O> {
             next_sample: Instant::ZERO + sample_interval,
             sampled: Instant::ZERO,
             resources: 0,
+            uplink_resources: 0,
             lateness: Histogram::new(3).unwrap_or_else(|_| unreachable!("three digits are supported")),
             counters: Counters::default(),
             priority: Priority::Ordinary,
@@ -382,10 +384,13 @@ impl<O: Observer> State<O> {
                     self.count(written);
                     self.reader.recycle(packet.payload);
                 }
-                Output::Uplink { at, ue, qfi, packet, .. } if !self.wire.is_zero() => {
-                    self.wire_up.push_back((at + self.wire, (ue, qfi), packet));
+                Output::Uplink { at, ue, qfi, packet, delay } => {
+                    self.observer.seen(at, &Seen::Carried { ue, size: packet.size, delay });
+                    match self.wire.is_zero() {
+                        true => self.depart((ue, qfi), packet, ports)?,
+                        false => self.wire_up.push_back((at + self.wire, (ue, qfi), packet)),
+                    }
                 }
-                Output::Uplink { ue, qfi, packet, .. } => self.depart((ue, qfi), packet, ports)?,
                 Output::Recommendation { at, ue, octets } => {
                     self.observer.seen(at, &Seen::Recommended { ue, octets });
                 }
@@ -434,6 +439,7 @@ impl<O: Observer> State<O> {
 
     fn sample(&mut self, now: Instant) {
         self.resources += self.cell.resources_between(self.sampled, now);
+        self.uplink_resources += self.cell.uplink_resources_between(self.sampled, now);
         self.sampled = now;
         let ues = (0..).map_while(|ue| self.cell.ue(now, UeId(ue))).collect::<Vec<_>>();
         let bearers = (0..ues.len()).map(|ue| self.cell.bearers(UeId(ue as u32)).collect()).collect::<Vec<_>>();
@@ -442,6 +448,7 @@ impl<O: Observer> State<O> {
             ues: &ues,
             bearers: &bearers,
             resources: self.resources,
+            uplink_resources: self.uplink_resources,
             lateness: &self.lateness,
             busy: Clock::busy(),
             counters: self.counters,

@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 use tidemark_cell::{DelaySplit, DrbStats, DropReason, UeId, UeStats};
-use tidemark_core::{Duration, Ecn, FlowId, Instant};
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant};
 use tidemark_wire::ip::FiveTuple;
 
 use crate::realtime::Priority;
@@ -53,6 +53,15 @@ pub enum Seen<'a> {
         /// All of it.
         bytes: &'a [u8],
     },
+    /// The uplink has carried it to the gNB.
+    Carried {
+        /// Whose it is.
+        ue: UeId,
+        /// Length of the IP packet.
+        size: Bytes,
+        /// Its time at the UE and in the air, taken apart.
+        delay: DelaySplit,
+    },
     /// It left towards the core.
     Departed {
         /// Whose it is.
@@ -89,6 +98,8 @@ pub struct Progress<'a> {
     pub bearers: &'a [Vec<DrbStats>],
     /// Resource blocks x symbols that the cell's downlink slots have had.
     pub resources: u64,
+    /// The same of its uplink slots.
+    pub uplink_resources: u64,
     /// How late deadlines were served, in nanoseconds.
     pub lateness: &'a Histogram<u64>,
     /// Processor time of the driver's thread.

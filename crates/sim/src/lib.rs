@@ -28,7 +28,7 @@ pub use ledger::NotConserved;
 pub use result::{
     AnbrResult, BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, MediaResult,
     NetworkCellResult, RouterResult, RouterSeries, RunResult, Series, Split, Transfers, UePlace, UeResult, UeSeries,
-    UplinkResult,
+    UplinkResult, UplinkSeries,
 };
 pub use simulation::{SetUpError, Simulation};
 pub use stamped::Stamped;

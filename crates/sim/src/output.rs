@@ -113,7 +113,7 @@ pub fn bearers_csv(result: &RunResult) -> String {
     text
 }
 
-/// One row an interval and flow, UE or router; columns that do not apply stay empty.
+/// One row an interval and flow, UE, UE's uplink or router; columns that do not apply stay empty.
 pub fn series_csv(result: &RunResult) -> String {
     let mut text = String::from("t_s,kind,name,throughput_mbps,rtt_ms,marks,cwnd_kb,queue_ms,mcs\n");
     let series = &result.series;
@@ -132,6 +132,13 @@ pub fn series_csv(result: &RunResult) -> String {
             cell(&mut text, row.queue_ms[index][step]);
             cell(&mut text, row.mcs[index][step]);
             text.push('\n');
+            if ue.uplink.is_some() {
+                let row = &series.uplinks;
+                let _ = write!(text, "{t},uplink,{},{:.6},,,", quoted(&ue.name), row.throughput_mbps[index][step]);
+                cell(&mut text, row.queue_ms[index][step]);
+                cell(&mut text, row.mcs[index][step]);
+                text.push('\n');
+            }
         }
         for (index, router) in result.routers.iter().enumerate() {
             let row = &series.routers;

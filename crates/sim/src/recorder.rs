@@ -1,6 +1,6 @@
 //! What a run remembers of each flow and each UE.
 
-use tidemark_cell::{CellStats, DelaySplit};
+use tidemark_cell::{CellStats, DelaySplit, UeStats, UplinkStats};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::FrameArrival;
 use tidemark_wire::mac::Direction;
@@ -91,7 +91,12 @@ pub struct UeRecord {
     pub uplink_anbr: AnbrRecord,
     /// Times in the RLC queue, for each of several bearers; empty where there is one.
     pub bearers: Vec<Distribution>,
+    /// What it sent, after the warm-up: IP bytes that left its gNB, and their packets' wait at the UE.
+    pub sent: Bytes,
+    pub uplink_queue: Distribution,
     interval: UeInterval,
+    /// Its uplink's counters at the interval's beginning.
+    last_uplink: UplinkStats,
     /// Finished intervals.
     pub intervals: Vec<UePoint>,
 }
@@ -100,6 +105,8 @@ pub struct UeRecord {
 struct UeInterval {
     delivered: Bytes,
     queue: Mean,
+    sent: Bytes,
+    uplink_queue: Mean,
 }
 
 /// A UE's values over one interval.
@@ -113,6 +120,14 @@ pub struct UePoint {
     pub mcs: Option<u8>,
     /// Packets in the RLC queue at the end.
     pub queued: u32,
+    /// IP bytes of it that left its gNB.
+    pub sent: Bytes,
+    /// Their packets' mean wait at the UE.
+    pub uplink_queue: Option<Duration>,
+    /// What the gNB took to wait there at the end.
+    pub reported: Bytes,
+    /// First transmissions of blocks, and the sum of their MCS.
+    pub uplink_blocks: (u64, u64),
 }
 
 /// One cell of a network.
@@ -298,6 +313,16 @@ impl UeRecord {
             }
         }
     }
+    /// Counts a packet of the UE that leaves its gNB.
+    pub fn sent(&mut self, size: Bytes, delay: DelaySplit, counts: bool) {
+        let queue = delay.queuing + delay.scheduling;
+        self.interval.sent += size;
+        self.interval.uplink_queue.add(queue);
+        if counts {
+            self.sent += size;
+            self.uplink_queue.record(queue);
+        }
+    }
     /// Counts a bit rate recommendation.
     pub fn recommended(&mut self, direction: Direction, rate: BitRate, counts: bool) {
         if counts {
@@ -318,9 +343,19 @@ impl UeRecord {
         }
     }
     /// Ends an interval of the series.
-    pub fn sample(&mut self, mcs: Option<u8>, queued: u32) {
-        let UeInterval { delivered, queue } = &mut self.interval;
-        let point = UePoint { delivered: *delivered, queue: queue.take(), mcs, queued };
+    pub fn sample(&mut self, stats: &UeStats) {
+        let UeInterval { delivered, queue, sent, uplink_queue } = &mut self.interval;
+        let (before, uplink) = (std::mem::replace(&mut self.last_uplink, stats.uplink), stats.uplink);
+        let point = UePoint {
+            delivered: *delivered,
+            queue: queue.take(),
+            mcs: stats.mcs,
+            queued: stats.queue.packets,
+            sent: *sent,
+            uplink_queue: uplink_queue.take(),
+            reported: uplink.reported,
+            uplink_blocks: (uplink.blocks - before.blocks, uplink.mcs_sum - before.mcs_sum),
+        };
         self.interval = UeInterval::default();
         self.intervals.push(point);
     }

@@ -293,12 +293,24 @@ pub struct UeResult {
 /// What a UE sent, after the warm-up: its packets, acknowledgements and RLC's reports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct UplinkResult {
+    /// IP bytes that left its gNB towards the core, as a rate.
+    pub throughput_mbps: f64,
+    /// Wait of its packets at the UE: behind others, for its grants, and in the block that carried them.
+    pub queue_ms: Option<Quantiles>,
     /// Mean MCS index over its first transmissions.
     pub mcs_mean: f64,
     /// Share of first transmissions that failed.
     pub bler: f64,
     /// Its share of the cell's uplink resource blocks, retransmissions included; in a network, of one cell's.
     pub prb_share: f64,
+    /// First transmissions of transport blocks, each by a grant.
+    pub blocks: u64,
+    /// HARQ retransmissions.
+    pub harq_retransmissions: u64,
+    /// Transport blocks that failed as often as they may.
+    pub lost_blocks: u64,
+    /// Packets that a law marked at the gNB.
+    pub marked: u64,
 }
 
 /// One data radio bearer, after the warm-up: its downlink.
@@ -366,6 +378,8 @@ pub struct Series {
     pub flows: FlowSeries,
     /// Per UE.
     pub ues: UeSeries,
+    /// Per UE, what it sends.
+    pub uplinks: UplinkSeries,
     /// Per router.
     pub routers: RouterSeries,
     /// Per cell of a network.
@@ -396,6 +410,19 @@ pub struct UeSeries {
     pub throughput_mbps: Vec<Vec<f64>>,
     /// Packets in the RLC queue at the end of the interval; empty where nobody looked.
     pub queued: Vec<Vec<u32>>,
+}
+
+/// Series per UE of what it sends: outer index the UE, inner the interval.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct UplinkSeries {
+    /// IP bytes that left its gNB in the interval, as a rate.
+    pub throughput_mbps: Vec<Vec<f64>>,
+    /// Mean wait at the UE of the packets that left its gNB in the interval.
+    pub queue_ms: Vec<Vec<Option<f64>>>,
+    /// What the gNB took to wait at the UE at the end of the interval, from buffer status reports.
+    pub reported_kb: Vec<Vec<f64>>,
+    /// Mean MCS index over the interval's first transmissions.
+    pub mcs: Vec<Vec<Option<f64>>>,
 }
 
 /// Series per cell of a network: outer index the cell, inner the interval.

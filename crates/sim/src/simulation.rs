@@ -441,8 +441,9 @@ impl<'a> Simulation<'a> {
                     (packet.payload.drb, packet.payload.delay) = (drb, delay);
                     self.reach_end(now, at, packet);
                 }
-                Output::Uplink { mut packet, delay, .. } => {
+                Output::Uplink { ue, mut packet, delay, .. } => {
                     packet.payload.delay = delay;
+                    self.ues[ue.0 as usize].sent(packet.size, delay, self.scenario.counts(now));
                     self.go_on(now, None, packet);
                 }
                 Output::Recommendation { ue, octets, .. } => self.recommend(now, ue, octets),
@@ -459,7 +460,7 @@ impl<'a> Simulation<'a> {
         }
         for (index, ue) in self.ues.iter_mut().enumerate() {
             let stats = self.network.ue(now, UeId(index as u32)).unwrap_or_default();
-            ue.sample(stats.mcs, stats.queue.packets);
+            ue.sample(&stats);
         }
         let available = self.network.resources_between(before, now);
         for (record, stats) in self.cells.iter_mut().zip(self.network.cells()) {

@@ -1,18 +1,18 @@
 //! From what a run recorded to its result.
 
 use tidemark_cell::network::UeRadio;
-use tidemark_cell::{CellStats, DrbStats, NetworkConfig, UeId, UeStats, UplinkStats};
+use tidemark_cell::{CellStats, DrbStats, NetworkConfig, UeId, UeStats};
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 use tidemark_senders::Stats;
 
 use crate::bearers;
-use crate::distribution::{Distribution, round};
+use crate::distribution::{Distribution, Quantiles, round};
 use crate::fairness::mean_jain;
 use crate::flow::Flow;
 use crate::recorder::{AnbrRecord, FlowRecord};
 use crate::result::{
     AnbrResult, BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, MediaResult, NetworkCellResult,
-    RouterResult, RouterSeries, RunResult, Series, Transfers, UePlace, UeResult, UeSeries, UplinkResult,
+    RouterResult, RouterSeries, RunResult, Series, Transfers, UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries,
 };
 use crate::router::Router;
 use crate::scenario::{Direction, NamedUe, Scenario};
@@ -115,8 +115,10 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
     let used = |index: usize| end.ues[index].resources - run.baseline.ues[index].resources;
     let uplink_resources = run.network.uplink_resources_between(warm, run.now);
     let uplink = |index: usize| {
-        let (before, after) = (&run.baseline.ues[index].uplink, &end.ues[index].uplink);
-        UplinkResult::new(before, after, uplink_resources)
+        let (before, after) = (&run.baseline.ues[index], &end.ues[index]);
+        let record = &run.ues[index];
+        let sent = (mbps(record.sent, measured), record.uplink_queue.quantiles());
+        UplinkResult::new(before, after, uplink_resources, sent)
     };
     let ues: Vec<_> = named_ues
         .iter()
@@ -191,15 +193,28 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
 }
 
 impl UplinkResult {
-    /// Between two states of the counters, of this many resource blocks x symbols; `None` where nothing was sent.
-    pub fn new(before: &UplinkStats, after: &UplinkStats, resources: u64) -> Option<Self> {
+    /// Between two states of the counters, of this many resource blocks x symbols, with the rate of what was sent and its wait;
+    /// `None` where nothing was sent.
+    pub fn new(
+        ue_before: &UeStats,
+        ue_after: &UeStats,
+        resources: u64,
+        (throughput_mbps, queue_ms): (f64, Option<Quantiles>),
+    ) -> Option<Self> {
+        let (before, after) = (&ue_before.uplink, &ue_after.uplink);
         let blocks = after.blocks - before.blocks;
         let mean = |sum: u64, scale| round(sum as f64 / blocks as f64, scale);
         let used = after.resources - before.resources;
         (blocks > 0 && resources > 0).then(|| Self {
+            throughput_mbps,
+            queue_ms,
             mcs_mean: mean(after.mcs_sum - before.mcs_sum, 1e3),
             bler: mean(after.failed_blocks - before.failed_blocks, 1e6),
             prb_share: round(used as f64 / resources as f64, 1e6),
+            blocks,
+            harq_retransmissions: after.harq_retransmissions - before.harq_retransmissions,
+            lost_blocks: after.lost_blocks - before.lost_blocks,
+            marked: ue_after.uplink_marked - ue_before.uplink_marked,
         })
     }
 }
@@ -316,6 +331,12 @@ fn series(scenario: &Scenario, run: &Simulation<'_>) -> Series {
         queue_ms.push(ue.intervals.iter().map(|point| ms(point.queue)).collect());
         mcs.push(ue.intervals.iter().map(|point| point.mcs.map(f64::from)).collect());
         throughput_mbps.push(ue.intervals.iter().map(|point| rate(point.delivered)).collect());
+        let UplinkSeries { throughput_mbps, queue_ms, reported_kb, mcs } = &mut series.uplinks;
+        throughput_mbps.push(ue.intervals.iter().map(|point| rate(point.sent)).collect());
+        queue_ms.push(ue.intervals.iter().map(|point| ms(point.uplink_queue)).collect());
+        reported_kb.push(ue.intervals.iter().map(|point| round(point.reported.as_f64() / 1e3, 1e3)).collect());
+        let mean = |(blocks, sum): (u64, u64)| (blocks > 0).then(|| round(sum as f64 / blocks as f64, 1e3));
+        mcs.push(ue.intervals.iter().map(|point| mean(point.uplink_blocks)).collect());
     }
     for router in &run.routers {
         let RouterSeries { throughput_mbps, capacity_mbps, queue_ms } = &mut series.routers;

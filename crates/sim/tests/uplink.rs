@@ -26,6 +26,24 @@ fn marking_by_reports_takes_the_queue_out_of_the_phone_and_keeps_the_rate() {
     let uplink = without.ues.iter().map(|ue| ue.uplink.unwrap());
     assert!(uplink.clone().all(|uplink| uplink.mcs_mean > 5.0 && (0.0..0.2).contains(&uplink.bler)));
     assert!((uplink.map(|uplink| uplink.prb_share).sum::<f64>() - up(&without)).abs() < 1e-5);
+    // A UE's figures are its flow's: it sends nothing else, and nothing is marked or queued elsewhere.
+    for (ue, flow) in with.ues.iter().zip(&with.flows) {
+        let (uplink, queue) = (ue.uplink.unwrap(), flow.queue_ms.unwrap());
+        let near = |a: f64, b: f64| (a / b - 1.0).abs() < 0.02;
+        assert!(near(uplink.throughput_mbps, flow.throughput_mbps), "{uplink:?} {}", flow.throughput_mbps);
+        assert!(near(uplink.queue_ms.unwrap().p50, queue.p50) && near(uplink.marked as f64, flow.marked as f64));
+        // Hardly a block fails twice.
+        let (again, failed) = (uplink.harq_retransmissions as f64, uplink.bler * uplink.blocks as f64);
+        assert!(failed > 100.0 && (0.95..1.2).contains(&(again / failed)), "{again} of {failed}");
+    }
+    // What the gNB believes to wait is what waits: as long at the rate of service, as far as its steps and delays let it be.
+    let mean = |row: &[f64]| row.iter().sum::<f64>() / row.len() as f64;
+    let series = &without.series.uplinks;
+    for (reported, rate) in series.reported_kb.iter().zip(&series.throughput_mbps) {
+        let believed_ms = mean(reported) * 8.0 / mean(rate);
+        let waited = without.ues[0].uplink.unwrap().queue_ms.unwrap().mean;
+        assert!((0.4..1.6).contains(&(believed_ms / waited)), "{believed_ms} ms reported, {waited} ms waited");
+    }
     assert!(with.flows.iter().all(|flow| flow.marked > 0) && without.flows.iter().all(|flow| flow.marked == 0));
     assert!(owd(&with).p50 * 4.0 < owd(&without).p50, "{:?} against {:?}", owd(&with), owd(&without));
     assert!(total(&with) > 0.85 * total(&without), "{} against {}", total(&with), total(&without));

@@ -12,7 +12,7 @@ use tidemark_sim::distribution::Distribution;
 use tidemark_sim::scenario::{NamedUe, Scenario};
 use tidemark_sim::{
     AnbrResult, BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, RouterSeries,
-    RunResult, Series, Split, UeResult, UeSeries,
+    RunResult, Series, Split, UeResult, UeSeries, UplinkResult, UplinkSeries,
 };
 use tidemark_wire::ip::FiveTuple;
 
@@ -43,6 +43,7 @@ struct Last {
     stats: Vec<UeStats>,
     bearers: Vec<Vec<DrbStats>>,
     resources: u64,
+    uplink_resources: u64,
     busy: Duration,
     counters: Counters,
     fifo: bool,
@@ -76,6 +77,9 @@ struct Ue {
     bearers: Vec<Distribution>,
     /// Recommendations for its downlink and its uplink, and their sums.
     anbr: [(u64, BitRate); 2],
+    /// What it sent, and its packets' waits at the UE.
+    sent: Bytes,
+    uplink_queue: Distribution,
     point: UePoint,
     points: Vec<UePoint>,
 }
@@ -147,6 +151,7 @@ impl Recorder {
             };
             ue.bearers.iter().zip(1..).map(result)
         });
+        let uplink_resources = self.last.uplink_resources - warm.uplink_resources;
         let share = |used: u64| (resources > 0).then(|| used as f64 / resources as f64);
         let used = |ue: usize| stats[ue].resources - before(ue).resources;
         let dropped =
@@ -167,10 +172,18 @@ impl Recorder {
                 prb_share: share(used(index)),
                 anbr: anbr(ue.anbr[0]),
                 uplink_anbr: anbr(ue.anbr[1]),
-                uplink: None,
+                uplink: UplinkResult::new(
+                    before,
+                    stats,
+                    uplink_resources,
+                    (mbps(ue.sent, span), ue.uplink_queue.quantiles()),
+                ),
                 place: None,
             }
         });
+        let ues: Vec<_> = ues.collect();
+        let uplink_used =
+            ues.iter().filter_map(|ue: &UeResult| ue.uplink.map(|up| up.prb_share)).reduce(|sum, share| sum + share);
         RunResult {
             tidemark: env!("CARGO_PKG_VERSION"),
             name: self.scenario.name.clone(),
@@ -180,7 +193,7 @@ impl Recorder {
             interrupted_at_s: None,
             cell: CellResult {
                 utilisation: share((0..stats.len()).map(used).sum()),
-                uplink_utilisation: None,
+                uplink_utilisation: uplink_used,
                 throughput_mbps: mbps(self.ues.iter().map(|ue| ue.delivered).sum(), span),
                 conservation: "not checked: a live cell's endpoints are not its own".into(),
             },
@@ -197,7 +210,7 @@ impl Recorder {
                 device_drops,
             }),
             flows,
-            ues: ues.collect(),
+            ues,
             bearers: bearers.collect(),
             routers: Vec::new(),
             jain: None,
@@ -241,6 +254,14 @@ impl Recorder {
                 mcs: ues().map(|p| p.iter().map(|point| point.mcs.map(f64::from)).collect()).collect(),
                 throughput_mbps: ues().map(|p| rates(&mut p.iter().map(|point| point.delivered))).collect(),
                 queued: Vec::new(),
+            },
+            uplinks: UplinkSeries {
+                throughput_mbps: ues().map(|p| rates(&mut p.iter().map(|point| point.sent))).collect(),
+                queue_ms: ues()
+                    .map(|p| p.iter().map(|point| point.mean_uplink_queue().map(Duration::as_millis_f64)).collect())
+                    .collect(),
+                reported_kb: ues().map(|p| p.iter().map(|point| point.reported.as_f64() / 1e3).collect()).collect(),
+                mcs: ues().map(|p| p.iter().map(UePoint::mean_uplink_mcs).collect()).collect(),
             },
             routers: RouterSeries::default(),
             cells: CellSeries::default(),
@@ -292,16 +313,29 @@ impl Observer for Recorder {
                 let index = self.flow(flow, ue.0 as usize, at, None);
                 self.flows[index].dropped += u64::from(self.scenario.counts(at));
             }
+            Seen::Carried { ue, size, delay } => {
+                let ue = &mut self.ues[ue.0 as usize];
+                let queue = delay.queuing + delay.scheduling;
+                ue.point.sent += size;
+                ue.point.uplink_queue += queue;
+                ue.point.uplink_packets += 1;
+                if self.scenario.counts(at) {
+                    ue.sent += size;
+                    ue.uplink_queue.record(queue);
+                }
+            }
             Seen::Uplink { .. } | Seen::Departed { .. } | Seen::Recommended { .. } => {}
         }
     }
 
     fn sample(&mut self, progress: &Progress<'_>) {
+        let before = std::mem::take(&mut self.last.stats);
         self.last = Last {
             now: progress.now,
             stats: progress.ues.to_vec(),
             bearers: progress.bearers.to_vec(),
             resources: progress.resources,
+            uplink_resources: progress.uplink_resources,
             busy: progress.busy,
             counters: progress.counters,
             fifo: progress.priority == Priority::Fifo,
@@ -310,8 +344,12 @@ impl Observer for Recorder {
         if self.warm.is_none() && !self.scenario.warmup.is_zero() && self.scenario.counts(progress.now) {
             self.warm = Some(self.last.clone());
         }
-        for (ue, stats) in self.ues.iter_mut().zip(progress.ues) {
+        for (index, (ue, stats)) in self.ues.iter_mut().zip(progress.ues).enumerate() {
+            let before = before.get(index).map(|stats| stats.uplink).unwrap_or_default();
             ue.point.mcs = stats.mcs;
+            ue.point.reported = stats.uplink.reported;
+            ue.point.uplink_blocks += stats.uplink.blocks - before.blocks;
+            ue.point.uplink_mcs += stats.uplink.mcs_sum - before.mcs_sum;
         }
         self.in_point += 1;
         if self.in_point < self.stride {

@@ -25,6 +25,14 @@ pub struct UePoint {
     pub queue: Duration,
     pub packets: u64,
     pub mcs: Option<u8>,
+    /// What it sent, its packets' waits at the UE, and what the gNB took to wait there at the end.
+    pub sent: Bytes,
+    pub uplink_queue: Duration,
+    pub uplink_packets: u64,
+    pub reported: Bytes,
+    /// First transmissions of blocks, and the sum of their MCS.
+    pub uplink_blocks: u64,
+    pub uplink_mcs: u64,
 }
 
 impl Join for FlowPoint {
@@ -40,6 +48,12 @@ impl Join for UePoint {
         self.queue += later.queue;
         self.packets += later.packets;
         self.mcs = later.mcs.or(self.mcs);
+        self.sent += later.sent;
+        self.uplink_queue += later.uplink_queue;
+        self.uplink_packets += later.uplink_packets;
+        self.reported = later.reported;
+        self.uplink_blocks += later.uplink_blocks;
+        self.uplink_mcs += later.uplink_mcs;
     }
 }
 
@@ -47,6 +61,14 @@ impl UePoint {
     /// Mean time in the RLC queue.
     pub fn mean_queue(&self) -> Option<Duration> {
         (self.packets > 0).then(|| self.queue / self.packets.max(1))
+    }
+    /// Mean wait of its packets at the UE.
+    pub fn mean_uplink_queue(&self) -> Option<Duration> {
+        (self.uplink_packets > 0).then(|| self.uplink_queue / self.uplink_packets.max(1))
+    }
+    /// Mean MCS index of its first transmissions.
+    pub fn mean_uplink_mcs(&self) -> Option<f64> {
+        (self.uplink_blocks > 0).then(|| self.uplink_mcs as f64 / self.uplink_blocks as f64)
     }
 }
 

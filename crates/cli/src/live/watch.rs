@@ -170,7 +170,7 @@ impl Observer for Watch {
                 }
                 self.modems.put(ue, octets);
             }
-            Seen::Dropped { .. } => {}
+            Seen::Carried { .. } | Seen::Dropped { .. } => {}
         }
     }
 
