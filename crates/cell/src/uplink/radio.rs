@@ -238,14 +238,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn who_has_power_for_fewer_blocks_brings_more_on_them() {
-        // At some SNR all 51 carry less than fewer do.
-        let all_are_too_many = (-30..0).any(|decibels| {
-            let (carrier, mut radio, mut channel) = at_the_edge(f64::from(decibels) / 2.0);
-            radio.allocate(&carrier, &mut channel, Instant::ZERO, (u64::MAX, ALL)).prbs < ALL
-        });
-        assert!(all_are_too_many);
-    }
 }
