@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use tidemark_wire::at::{Command, Line};
 
 fuzz_target!(|text: &str| {
-    for prefix in ["", "AT+CGBRRREQ=", "AT+CGBRRREP", "+CGBRRREP:", "+CME ERROR:"] {
+    for prefix in ["", "AT+CGBRRREQ=", "AT+CGBRRREP", "+CGBRRREP:", "+CGBRRREQ:", "+CME ERROR:"] {
         let line = format!("{prefix}{text}");
         if let Ok(command) = line.parse::<Command>() {
             assert_eq!(command.to_string().parse(), Ok(command));

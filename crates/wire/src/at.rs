@@ -320,8 +320,8 @@ mod tests {
         }
 
         #[test]
-        fn arbitrary_text_never_panics(text: std::string::String, prefix in 0usize..4) {
-            let prefixes = ["", "+CGBRRREP:", "AT+CGBRRREQ=", "AT+CGBRRREP"];
+        fn arbitrary_text_never_panics(text: std::string::String, prefix in 0usize..5) {
+            let prefixes = ["", "+CGBRRREP:", "+CGBRRREQ:", "AT+CGBRRREQ=", "AT+CGBRRREP"];
             let line = std::format!("{}{text}", prefixes[prefix]);
             let _ = (line.parse::<Command>(), line.parse::<Line>());
         }
