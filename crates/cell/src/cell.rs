@@ -61,9 +61,10 @@ pub struct Cell<P> {
     pub(crate) sending_again: Vec<u32>,
     pub(crate) uplink_carrier: UplinkCarrier,
     /// Blocks that the gNB will have decoded, or not.
-    pub(crate) uplink: VecDeque<(Instant, bool, UplinkBlock)>,
+    pub(crate) uplink: VecDeque<(Instant, bool, Box<UplinkBlock>)>,
     /// Lists for later blocks, for what leaves a bearer, and for grants.
-    pub(crate) spare_blocks: Vec<UplinkBlock>,
+    #[expect(clippy::vec_box, reason = "what is reused is the box")]
+    pub(crate) spare_blocks: Vec<Box<UplinkBlock>>,
     pub(crate) released: Vec<Released<P>>,
     pub(crate) grants: Vec<Grant>,
     /// On the way to the UEs, by bearer: what RLC says of what came up.

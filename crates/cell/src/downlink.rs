@@ -137,9 +137,10 @@ impl<P: Inspect> Cell<P> {
         let mut segments = self.pool.take();
         let (outputs, id) = (&mut self.outputs, UeId(drb.ue));
         let (observer, bearer, marker) = (&mut self.observer, drb.id, &mut drb.marker);
+        let law_decides = marker.decides_on_leaving();
         let decide = |packet: &Packet<P>, sn, sojourn, queue: RlcQueue| {
             let verdict = marker.handle_dequeue(now, packet, sojourn, queue);
-            if let Some(observer) = observer.as_mut().filter(|_| marker.decides_on_leaving()) {
+            if let Some(observer) = observer.as_mut() {
                 observer(now, bearer, Passage::Left { packet, sn, sojourn, behind: queue.backlog, verdict });
             }
             if verdict == Verdict::Drop {
@@ -148,10 +149,14 @@ impl<P: Inspect> Cell<P> {
             verdict
         };
         let (mut dropped, sent_before) = (0, drb.bearer.sent_pdus());
-        let carried = drb.bearer.fill(now, due, room as u32, &mut segments, decide, |packet| {
-            dropped += 1;
-            outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Law });
-        });
+        let carried = if law_decides {
+            drb.bearer.fill(now, due, room as u32, &mut segments, decide, |packet| {
+                dropped += 1;
+                outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Law });
+            })
+        } else {
+            drb.bearer.fill(now, due, room as u32, &mut segments, |_, _, _, _| Verdict::Pass, drop)
+        };
         ue.stats.dropped_by_law += dropped;
         drb.stats.dropped += dropped;
         if let Some(observer) = &mut self.observer {

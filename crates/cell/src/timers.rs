@@ -1,7 +1,7 @@
 //! What happens at a time that is not a slot's.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
 use tidemark_core::Instant;
@@ -35,6 +35,9 @@ struct Entry {
 /// Timers in the order of their times; of one time, in the order of their setting.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
+    /// Those that end after all that were set before them, as most do.
+    queue: VecDeque<Entry>,
+    /// The others.
     heap: BinaryHeap<Entry>,
     sequence: u64,
 }
@@ -42,27 +45,39 @@ pub(crate) struct Timers {
 impl Timers {
     pub(crate) fn set(&mut self, at: Instant, drb: u32, timer: Timer) {
         self.sequence += 1;
-        self.heap.push(Entry { at, sequence: self.sequence, drb, timer });
+        let entry = Entry { at, sequence: self.sequence, drb, timer };
+        if self.queue.back().is_none_or(|last| last.at <= at) {
+            self.queue.push_back(entry);
+        } else {
+            self.heap.push(entry);
+        }
     }
     pub(crate) fn next(&self) -> Option<Instant> {
-        self.heap.peek().map(|entry| entry.at)
+        // The greatest is the earliest.
+        self.queue.front().max(self.heap.peek()).map(|entry| entry.at)
     }
     /// The next timer that is due.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<(u32, Timer)> {
-        if self.next()? > now {
-            return None;
-        }
-        self.heap.pop().map(|entry| (entry.drb, entry.timer))
+        let (first, other) = (self.queue.front(), self.heap.peek());
+        let entry = if first.max(other)?.at > now {
+            None
+        } else if first > other {
+            self.queue.pop_front()
+        } else {
+            self.heap.pop()
+        };
+        entry.map(|entry| (entry.drb, entry.timer))
     }
     /// Drops the timers of some bearers.
     pub(crate) fn forget(&mut self, drbs: &Range<u32>) {
+        self.queue.retain(|entry| !drbs.contains(&entry.drb));
         self.heap.retain(|entry| !drbs.contains(&entry.drb));
     }
 }
 
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
-        // The heap's greatest is the earliest.
+        // A heap's greatest is the earliest.
         (other.at, other.sequence).cmp(&(self.at, self.sequence))
     }
 }

@@ -6,13 +6,19 @@ use tidemark_core::Duration;
 /// The distribution of a delay, in microseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
-    /// How many there are of each step, up to the highest that occurs. Of 32 bits: many distributions are filled in turn,
-    /// and each is to stay in the cache.
-    counts: Vec<u32>,
+    counts: Counts,
     /// Steps that are to be counted together: one after the other, each would wait for memory.
     recent: Vec<u32>,
     count: u64,
     sum: u128,
+}
+
+/// How many there are of each step, from the lowest to the highest that occurs. Of 32 bits: many distributions are filled in turn,
+/// and each is to stay in the cache.
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    lowest: usize,
+    of_steps: Vec<u32>,
 }
 
 /// So many are counted together.
@@ -21,16 +27,35 @@ const TOGETHER: usize = 128;
 /// values. The steps are those of HdrHistogram at three digits.
 const FINE: u64 = 2048;
 
-/// Counts each of these steps.
-#[cold]
-fn settle(counts: &mut Vec<u32>, steps: &[u32]) {
-    let highest = steps.iter().max().map_or(0, |step| *step as usize);
-    if highest >= counts.len() {
-        counts.resize(highest + 1, 0);
+impl Counts {
+    /// Makes room for the steps from `lowest` to `highest`.
+    fn reach(&mut self, lowest: usize, highest: usize) {
+        if self.of_steps.is_empty() {
+            self.lowest = lowest;
+        } else if lowest < self.lowest {
+            self.of_steps.splice(..0, std::iter::repeat_n(0, self.lowest - lowest));
+            self.lowest = lowest;
+        }
+        if highest >= self.lowest + self.of_steps.len() {
+            self.of_steps.resize(highest - self.lowest + 1, 0);
+        }
     }
-    for step in steps {
-        let count = &mut counts[*step as usize];
-        *count = count.saturating_add(1);
+    /// Counts each of these steps.
+    #[cold]
+    fn settle(&mut self, steps: &[u32]) {
+        let (Some(lowest), Some(highest)) = (steps.iter().min(), steps.iter().max()) else { return };
+        self.reach(*lowest as usize, *highest as usize);
+        for step in steps {
+            let count = &mut self.of_steps[*step as usize - self.lowest];
+            *count = count.saturating_add(1);
+        }
+    }
+    /// Adds what another counted.
+    fn merge(&mut self, other: &Self) {
+        let Some(more) = other.of_steps.len().checked_sub(1) else { return };
+        self.reach(other.lowest, other.lowest + more);
+        let own = self.of_steps[other.lowest - self.lowest..].iter_mut();
+        own.zip(&other.of_steps).for_each(|(count, other)| *count = count.saturating_add(*other));
     }
 }
 
@@ -66,7 +91,7 @@ impl Distribution {
     #[inline]
     pub fn record(&mut self, delay: Duration) {
         if self.recent.len() == TOGETHER {
-            settle(&mut self.counts, &self.recent);
+            self.counts.settle(&self.recent);
             self.recent.clear();
         }
         self.recent.push(step_of(delay.as_micros()) as u32);
@@ -75,11 +100,8 @@ impl Distribution {
     }
     /// Adds every delay of another distribution.
     pub fn merge(&mut self, other: &Self) {
-        settle(&mut self.counts, &other.recent);
-        if other.counts.len() > self.counts.len() {
-            self.counts.resize(other.counts.len(), 0);
-        }
-        self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count = count.saturating_add(*other));
+        self.counts.settle(&other.recent);
+        self.counts.merge(&other.counts);
         self.count += other.count;
         self.sum += other.sum;
     }
@@ -90,8 +112,9 @@ impl Distribution {
     /// The share of the samples that are above so many milliseconds; `None` without samples.
     pub fn share_above(&self, millis: f64) -> Option<f64> {
         let count = self.count();
-        let steps = self.settled().into_iter().take(step_of((millis * 1_000.0) as u64) + 1);
-        let below: u64 = steps.map(u64::from).sum();
+        let Counts { lowest, of_steps } = self.settled();
+        let steps = (step_of((millis * 1_000.0) as u64) + 1).saturating_sub(lowest);
+        let below: u64 = of_steps.into_iter().take(steps).map(u64::from).sum();
         (count > 0).then(|| (count - below) as f64 / count as f64)
     }
     /// The delay below which this fraction of the samples lies, in milliseconds; `None` without samples.
@@ -99,9 +122,9 @@ impl Distribution {
         self.values_at([fraction].into_iter()).next()
     }
     /// The counts with those of late.
-    fn settled(&self) -> Vec<u32> {
+    fn settled(&self) -> Counts {
         let mut counts = self.counts.clone();
-        settle(&mut counts, &self.recent);
+        counts.settle(&self.recent);
         counts
     }
     /// Mean and quantiles; `None` where nothing was measured, which is not a delay of zero.
@@ -119,10 +142,8 @@ impl Distribution {
     /// The values at rising fractions, in milliseconds, found in one pass; none without samples.
     fn values_at(&self, fractions: impl Iterator<Item = f64>) -> impl Iterator<Item = f64> {
         let count = self.count();
-        let counts = self.settled();
-        // Most of the steps are below every delay.
-        let first = counts.iter().position(|count| *count > 0).unwrap_or(0);
-        let mut steps = counts.into_iter().enumerate().skip(first);
+        let Counts { lowest, of_steps } = self.settled();
+        let mut steps = (lowest..).zip(of_steps);
         let (mut passed, mut last) = (0, 0);
         fractions.map_while(move |fraction| {
             let wanted = ((fraction * count as f64).ceil() as u64).clamp(1, count.max(1));

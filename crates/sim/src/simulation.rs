@@ -36,6 +36,8 @@ pub struct Simulation<'a> {
     pub(crate) routers: Vec<Router>,
     /// The wire between each router and its neighbour towards the access network, where it has a delay.
     links: Vec<Option<Wire<Stamped>>>,
+    /// What comes out of those first; `None` if that is to be found out.
+    first_out: Option<(Instant, Source)>,
     pub(crate) network: Network<Stamped>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) ues: Vec<UeRecord>,
@@ -147,6 +149,7 @@ impl<'a> Simulation<'a> {
             stock: Stock::default(),
             routers,
             links,
+            first_out: None,
             network,
             flows,
             ues,
@@ -222,7 +225,21 @@ impl<'a> Simulation<'a> {
     /// What happens next. At one time cells go first, then the wires, routers and what is between them: what comes from them may answer an event,
     /// never the reverse.
     fn next(&mut self) -> (Instant, Source) {
-        let mut first = (self.network.next_deadline().unwrap_or(Instant::FAR), Source::Network);
+        let cells = self.network.next_deadline().unwrap_or(Instant::FAR);
+        let events = self.events.next_deadline().unwrap_or(Instant::FAR);
+        let out = self.first_out.unwrap_or_else(|| self.find_first_out());
+        self.first_out = Some(out);
+        if cells <= out.0.min(events) {
+            (cells, Source::Network)
+        } else if out.0 <= events {
+            out
+        } else {
+            (events, Source::Events)
+        }
+    }
+
+    fn find_first_out(&self) -> (Instant, Source) {
+        let mut first = (Instant::FAR, Source::Events);
         let mut consider = |at: Instant, source| {
             if at < first.0 {
                 first = (at, source);
@@ -234,12 +251,17 @@ impl<'a> Simulation<'a> {
         for (index, link) in self.links.iter().enumerate() {
             consider(link.as_ref().map_or(Instant::FAR, Wire::next), Source::Link(index));
         }
-        consider(self.events.next_deadline().unwrap_or(Instant::FAR), Source::Events);
         first
+    }
+
+    /// A packet that comes out of a wire then has gone into it.
+    fn note_out(&mut self, at: Instant) {
+        self.first_out = self.first_out.filter(|(first, _)| *first < at);
     }
 
     /// A packet leaves a wire towards its routers or the access network.
     fn leave_wire(&mut self, now: Instant, wire: usize) {
+        self.first_out = None;
         while let Some(packet) = self.down[wire].receive(now) {
             self.go_on(now, None, packet);
         }
@@ -252,23 +274,33 @@ impl<'a> Simulation<'a> {
         let up = flow.goes_up(&packet);
         match flow.next_router(&packet, passed) {
             Some(router) => match &mut self.links[router] {
-                Some(link) if up => link.send(now, packet),
+                Some(link) if up => {
+                    let at = link.send(now, packet);
+                    self.note_out(at);
+                }
                 _ => self.enter_router(now, router, packet),
             },
-            None if up => self.up[flow.wire].send(now, packet),
+            None if up => {
+                let at = self.up[flow.wire].send(now, packet);
+                self.note_out(at);
+            }
             None => self.reach_access(now, packet),
         }
     }
 
     fn enter_router(&mut self, now: Instant, router: usize, packet: Packet<Stamped>) {
+        self.first_out = None;
         self.routers[router].arrive(now, packet);
         self.count_router_drops(now, router);
     }
 
     fn leave_router(&mut self, now: Instant, router: usize) {
+        self.first_out = None;
         while let Some(packet) = self.routers[router].receive(now) {
             match &mut self.links[router] {
-                Some(link) if !packet.payload.up => link.send(now, packet),
+                Some(link) if !packet.payload.up => {
+                    link.send(now, packet);
+                }
                 _ => self.go_on(now, Some(router), packet),
             }
         }
@@ -278,6 +310,7 @@ impl<'a> Simulation<'a> {
 
     /// A packet has come along the wire beside a router: on its way up to the router, on its way down from it.
     fn leave_link(&mut self, now: Instant, router: usize) {
+        self.first_out = None;
         while let Some(packet) = self.links[router].as_mut().and_then(|link| link.receive(now)) {
             if packet.payload.up {
                 self.enter_router(now, router, packet);
@@ -361,6 +394,7 @@ impl<'a> Simulation<'a> {
 
     /// What comes out of a wire upwards has reached its end.
     fn end_wire(&mut self, now: Instant, wire: usize) {
+        self.first_out = None;
         while let Some(packet) = self.up[wire].receive(now) {
             self.reach_end(now, now, packet);
         }
@@ -427,7 +461,10 @@ impl<'a> Simulation<'a> {
     fn depart(&mut self, now: Instant, packet: Packet<Stamped>) {
         let flow = &self.flows[packet.flow.0 as usize];
         match flow.ue {
-            _ if !flow.goes_up(&packet) => self.down[flow.wire].send(now, packet),
+            _ if !flow.goes_up(&packet) => {
+                let at = self.down[flow.wire].send(now, packet);
+                self.note_out(at);
+            }
             Some(ue) => self.network.handle_uplink(now, ue, packet),
             None => self.go_on(now, None, packet),
         }

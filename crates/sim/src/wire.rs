@@ -30,12 +30,14 @@ impl<P> Wire<P> {
     pub(crate) fn is_constant(&self, delay: Duration) -> bool {
         self.jitter.is_none() && self.delay == delay
     }
-    pub(crate) fn send(&mut self, now: Instant, packet: Packet<P>) {
+    /// Says when the packet comes out.
+    pub(crate) fn send(&mut self, now: Instant, packet: Packet<P>) -> Instant {
         let at = now + self.draw_delay();
         // Nothing overtakes what is on the way.
         let at = self.queue.back().map_or(at, |(last, _)| at.max(*last));
         self.queue.push_back((at, packet));
         self.next = self.next.min(at);
+        at
     }
     fn draw_delay(&mut self) -> Duration {
         let Some((deviation, draws)) = &mut self.jitter else { return self.delay };

@@ -314,7 +314,7 @@ impl<P: Inspect> Bearer<P> {
         let am = self.config.mode == RlcMode::Am;
         for segment in segments {
             let Some(sent) = self.window.get_mut(segment.sdu) else { continue };
-            sent.lost.get_or_insert(now);
+            sent.lost = sent.lost.min(now);
             if !am {
                 self.settle(segment.sdu);
             }

@@ -25,8 +25,8 @@ pub(crate) struct Sdu<P> {
     pub(super) head: Instant,
     /// When its last byte would arrive if nothing failed.
     pub(super) due: Instant,
-    /// When HARQ first gave up a part of it.
-    pub(super) lost: Option<Instant>,
+    /// When HARQ first gave up a part of it; `FAR` if it did not.
+    pub(super) lost: Instant,
     /// When it had arrived whole.
     pub(super) complete: Option<Instant>,
     pub(super) received: Ranges,
@@ -51,7 +51,7 @@ impl<P> Sdu<P> {
             arrived,
             head: arrived,
             due: arrived,
-            lost: None,
+            lost: Instant::FAR,
             complete: None,
             received: Ranges::default(),
             retransmissions: 0,
@@ -65,7 +65,7 @@ impl<P> Sdu<P> {
 impl<P> Sdu<P> {
     /// Its time in the cell, taken apart, if it was `complete` then and leaves now.
     fn split(&self, complete: Instant, now: Instant) -> DelaySplit {
-        let harq_ends = self.lost.map_or(complete, |lost| lost.min(complete)).max(self.due);
+        let harq_ends = self.lost.min(complete).max(self.due);
         DelaySplit {
             cu: self.arrived.since(self.entered),
             queuing: self.head.since(self.arrived),
@@ -292,11 +292,13 @@ impl<P> Window<P> {
     /// Lets go of what both ends are done with.
     pub(super) fn forget(&mut self) {
         // What waits for its acknowledgement only, or for being handed on only, stays.
-        while self.base < self.handed && self.entries.front().is_some_and(|first| first.settled || !self.am) {
-            let first = self.entries.pop_front();
-            self.holes -= usize::from(first.is_some_and(|first| first.is_hole));
-            self.sent -= 1;
-            self.base += 1;
+        let handed_on = (self.handed - self.base) as usize;
+        let is_done = |place: &usize| !self.am || self.entries[*place].settled;
+        let done = (0..handed_on).take_while(is_done).count();
+        if done > 0 {
+            self.holes -= self.entries.drain(..done).filter(|first| first.is_hole).count();
+            self.sent -= done;
+            self.base += done as u64;
         }
     }
     /// What was begun is over: what is whole of it can be handed on, the rest is lost.

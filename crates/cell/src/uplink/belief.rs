@@ -21,31 +21,24 @@ pub(crate) struct Report {
     number: u64,
     /// What had been granted in all when it was written.
     granted: u64,
-}
-
-impl Report {
-    fn asks(&self) -> bool {
-        self.first().is_some()
-    }
     /// The most important group of which it says that something waits.
-    fn first(&self) -> Option<usize> {
-        self.waiting.iter().position(|waiting| *waiting > 0)
-    }
+    first: Option<usize>,
 }
 
 /// What the gNB believes of one UE.
 #[derive(Debug, Default)]
 pub(crate) struct Belief {
-    /// What waits and has not been granted.
+    /// What waits and has not been granted, and the sum of it.
     waiting: Groups,
+    sum: u64,
     /// Bytes granted in all.
     granted: u64,
     /// Reports written in all.
     written: u64,
     /// Reports in blocks that have neither been decoded nor given up, by the most important group that they name.
     under_way: [u32; MOST_GROUPS],
-    /// The latest report that was decoded.
-    latest: Report,
+    /// The number of the latest report that was decoded.
+    latest: u64,
     /// Reports that were decoded, and the slots from which on grants follow them.
     heard: VecDeque<(u64, Report)>,
     /// The slot from which the answer to a scheduling request can be granted.
@@ -59,7 +52,7 @@ impl Belief {
     pub(crate) fn must_request(&self, group: usize) -> bool {
         let names = |waiting: &Groups| waiting[..=group].iter().any(|waiting| *waiting > 0);
         let is_under_way = || self.under_way[..=group].iter().any(|reports| *reports > 0);
-        let is_heard = || self.heard.iter().any(|(_, report)| names(&report.waiting));
+        let is_heard = || self.heard.iter().any(|(_, report)| report.first.is_some_and(|first| first <= group));
         self.requested.is_none() && !names(&self.waiting) && !is_under_way() && !is_heard()
     }
     /// A scheduling request was sent: the gNB can answer it from this slot on.
@@ -69,10 +62,10 @@ impl Belief {
 
     /// The first slot from `slot` on in which the gNB can grant something; `None` if it knows of nothing.
     pub(crate) fn next_grant(&self, slot: u64) -> Option<u64> {
-        if self.is_waiting() {
+        if self.sum > 0 {
             return Some(slot);
         }
-        let report = self.heard.iter().find(|(_, report)| report.asks()).map(|(from, _)| *from);
+        let report = self.heard.iter().find(|(_, report)| report.first.is_some()).map(|(from, _)| *from);
         Some(earlier(report, self.requested)?.max(slot))
     }
 
@@ -81,11 +74,14 @@ impl Belief {
         while self.heard.front().is_some_and(|(from, _)| *from <= slot) {
             let Some((_, report)) = self.heard.pop_front() else { break };
             self.waiting = report.waiting;
+            self.sum = report.waiting.iter().sum();
             self.take(self.granted - report.granted);
         }
         if self.requested.is_some_and(|from| from <= slot) {
             self.requested = None;
-            self.waiting[0] = self.waiting[0].max(first);
+            let more = first.saturating_sub(self.waiting[0]);
+            self.waiting[0] += more;
+            self.sum += more;
         }
         &self.waiting
     }
@@ -94,41 +90,43 @@ impl Belief {
         self.granted += bytes;
         self.take(bytes);
     }
-    fn take(&mut self, mut bytes: u64) {
+    fn take(&mut self, bytes: u64) {
+        let mut left = bytes.min(self.sum);
+        self.sum -= left;
         for waiting in &mut self.waiting {
-            let taken = bytes.min(*waiting);
+            if left == 0 {
+                break;
+            }
+            let taken = left.min(*waiting);
             *waiting -= taken;
-            bytes -= taken;
+            left -= taken;
         }
     }
 
     /// A report of this goes out.
     pub(crate) fn write(&mut self, waiting: Groups) -> Report {
         self.written += 1;
-        let report = Report { waiting, number: self.written, granted: self.granted };
-        if let Some(group) = report.first() {
+        let first = waiting.iter().position(|waiting| *waiting > 0);
+        if let Some(group) = first {
             self.under_way[group] += 1;
         }
-        report
+        Report { waiting, number: self.written, granted: self.granted, first }
     }
     /// A report was decoded; grants can follow it from a slot on. One that HARQ held up behind a later one says nothing new.
-    pub(crate) fn hear(&mut self, report: Report, from: u64) {
+    pub(crate) fn hear(&mut self, report: &Report, from: u64) {
         self.lose(report);
-        if report.number > self.latest.number {
-            self.latest = report;
-            self.heard.push_back((from, report));
+        if report.number > self.latest {
+            self.latest = report.number;
+            self.heard.push_back((from, *report));
         }
     }
     /// A report was given up with its block.
-    pub(crate) fn lose(&mut self, report: Report) {
-        if let Some(group) = report.first() {
+    pub(crate) fn lose(&mut self, report: &Report) {
+        if let Some(group) = report.first {
             self.under_way[group] -= 1;
         }
     }
 
-    fn is_waiting(&self) -> bool {
-        self.waiting.iter().any(|waiting| *waiting > 0)
-    }
     /// What the gNB believes to wait in a group now.
     pub(crate) fn of_group(&self, group: usize) -> Bytes {
         Bytes(self.heard.back().map_or(self.waiting, |(_, report)| report.waiting)[group])
@@ -160,12 +158,12 @@ mod tests {
         let report = belief.write(groups(2_800, 0));
         assert!(!belief.must_request(0), "the report will come");
         assert_eq!(belief.next_grant(9), None, "but has not");
-        belief.hear(report, 13);
+        belief.hear(&report, 13);
         assert_eq!(belief.next_grant(9), Some(13));
         assert_eq!(*belief.in_slot(13, 200), groups(2_800, 0));
         belief.grant(3_000);
         let last = belief.write(groups(0, 0));
-        belief.hear(last, 18);
+        belief.hear(&last, 18);
         assert_eq!(belief.next_grant(14), None, "nothing waits");
     }
 
@@ -174,13 +172,13 @@ mod tests {
         let mut belief = Belief::default();
         let bulk = belief.write(groups(0, 9_000));
         assert!(belief.must_request(0) && !belief.must_request(1), "under way");
-        belief.hear(bulk, 5);
+        belief.hear(&bulk, 5);
         assert!(belief.must_request(0) && !belief.must_request(1), "heard");
         belief.in_slot(5, 0);
         assert!(belief.must_request(0) && !belief.must_request(1), "known");
         let both = belief.write(groups(100, 9_000));
         assert!(!belief.must_request(0) && !belief.must_request(1));
-        belief.lose(both);
+        belief.lose(&both);
         assert!(belief.must_request(0));
     }
 
@@ -189,7 +187,7 @@ mod tests {
         let mut belief = Belief::default();
         let report = belief.write(groups(1_000, 5_000));
         belief.grant(1_500);
-        belief.hear(report, 5);
+        belief.hear(&report, 5);
         assert_eq!(*belief.in_slot(5, 0), groups(0, 4_500), "what is important goes first");
     }
 
@@ -197,11 +195,11 @@ mod tests {
     fn a_lost_report_is_asked_for_and_a_late_one_is_not_believed() {
         let mut belief = Belief::default();
         let lost = belief.write(groups(100, 0));
-        belief.lose(lost);
+        belief.lose(&lost);
         assert!(belief.must_request(0));
         let (late, latest) = (belief.write(groups(900, 0)), belief.write(groups(50, 0)));
-        belief.hear(latest, 5);
-        belief.hear(late, 6);
+        belief.hear(&latest, 5);
+        belief.hear(&late, 6);
         assert_eq!(*belief.in_slot(6, 0), groups(50, 0));
     }
 }

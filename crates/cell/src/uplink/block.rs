@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use tidemark_wire::mac::Direction;
 
 use super::belief::{Belief, Report};
+use super::radio::Allocation;
 use crate::harq::Processes;
 use crate::rlc::{Segment, Status};
 
@@ -49,13 +50,14 @@ pub(crate) struct UplinkBlock {
 }
 
 impl UplinkBlock {
-    /// The same lists for another block, so that a running cell allocates nothing.
-    pub(crate) fn emptied(self) -> Self {
-        let Self { mut segments, mut bearers, mut control, .. } = self;
-        segments.clear();
-        bearers.clear();
-        control.clear();
-        Self { segments, bearers, control, ..Self::default() }
+    /// Another block begins in the place of one that has arrived: its lists keep their room, so that a running cell allocates nothing.
+    pub(crate) fn begin(&mut self, ue: u32, process: u8, allocation: Allocation) {
+        (self.ue, self.process) = (ue, process);
+        (self.mcs, self.prbs, self.bytes) = (allocation.mcs, allocation.prbs, allocation.bytes);
+        (self.energy, self.transmissions, self.carried) = (0.0, 0, 0);
+        self.segments.clear();
+        self.bearers.clear();
+        self.control.clear();
     }
 }
 
@@ -65,9 +67,11 @@ pub(crate) struct UplinkBuffer {
     /// Status reports in the order of their making, then queries, each with its bytes that have not been sent.
     statuses: VecDeque<(Control, u32)>,
     queries: VecDeque<(Control, u32)>,
+    /// Bytes of both.
+    control_bytes: u64,
     pub(crate) belief: Belief,
     /// Blocks that failed, and the slots from which on they can be sent again.
-    pub(crate) again: VecDeque<(u64, UplinkBlock)>,
+    pub(crate) again: VecDeque<(u64, Box<UplinkBlock>)>,
     /// HARQ processes of all blocks that are under way.
     pub(crate) processes: Processes,
     /// Blocks sent.
@@ -81,11 +85,12 @@ impl UplinkBuffer {
             Control::Query { .. } => &mut self.queries,
         };
         let octets = control.octets();
+        self.control_bytes += u64::from(octets);
         queue.push_back((control, octets));
     }
     /// Bytes of control that wait.
     pub(crate) fn control_bytes(&self) -> u64 {
-        self.statuses.iter().chain(&self.queries).map(|(_, left)| u64::from(*left)).sum()
+        self.control_bytes
     }
     /// Bearers whose status reports wait.
     pub(crate) fn reporting(&self) -> impl Iterator<Item = u32> + '_ {
@@ -96,11 +101,13 @@ impl UplinkBuffer {
     }
     /// Status reports go before data (TS 38.322 5.2.3.1).
     pub(crate) fn fill_statuses(&mut self, room: u32, block: &mut UplinkBlock) -> u32 {
-        fill(&mut self.statuses, room, block)
+        let used = fill(&mut self.statuses, room, block);
+        self.control_bytes -= u64::from(used);
+        used
     }
     /// Queries go behind data (TS 38.321 5.4.3.1.3).
-    pub(crate) fn fill_queries(&mut self, room: u32, block: &mut UplinkBlock) -> u32 {
-        fill(&mut self.queries, room, block)
+    pub(crate) fn fill_queries(&mut self, room: u32, block: &mut UplinkBlock) {
+        self.control_bytes -= u64::from(fill(&mut self.queries, room, block));
     }
 }
 

@@ -27,10 +27,8 @@ use crate::radio::mcs::McsTable;
 
 /// The earlier of two slots, if there is one.
 fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (only, None) | (None, only) => only,
-    }
+    let first = a.unwrap_or(u64::MAX).min(b.unwrap_or(u64::MAX));
+    (first < u64::MAX).then_some(first)
 }
 
 /// The uplink of a cell.
@@ -156,6 +154,9 @@ impl BsrFormat {
 impl BsrShape {
     /// What the gNB believes to wait when told of `waiting`: the upper end of the step, or where the table ends its lower.
     fn reported(self, waiting: u64) -> u64 {
+        if waiting == 0 {
+            return 0;
+        }
         let step = self.table.index(Bytes(waiting)).and_then(|index| self.table.size(index));
         step.and_then(|step| step.at_most.or(step.above)).map_or(waiting, |bytes| bytes.0)
     }

@@ -12,7 +12,7 @@ use crate::rlc::Released;
 impl<P: Inspect> Cell<P> {
     /// A block was decoded, or HARQ has given it up: then RLC knows what to do about data, while control elements and the
     /// buffer status report are gone.
-    pub(crate) fn handle_uplink_block(&mut self, now: Instant, decoded: bool, mut block: UplinkBlock) {
+    pub(crate) fn handle_uplink_block(&mut self, now: Instant, decoded: bool, mut block: Box<UplinkBlock>) {
         let id = block.ue;
         let mut segments = &block.segments[..];
         for (index, count) in &block.bearers {
@@ -23,13 +23,13 @@ impl<P: Inspect> Cell<P> {
                 true => own.iter().for_each(|segment| bearer.arrived(now, *segment)),
                 false => bearer.lost(now, own),
             }
-            self.settle_up(now, *index);
+            self.settle_up(now, id, *index);
         }
         let ue = &mut self.ues[id as usize];
         let from = self.pattern.at_or_after(now) + self.config.uplink.grant_delay;
         ue.uplink.processes.give_back(block.process, from);
         if decoded {
-            ue.uplink.belief.hear(block.report, from);
+            ue.uplink.belief.hear(&block.report, from);
             if let Some(queue) = &mut ue.reported {
                 queue.heard(now, block.carried, ue.uplink.belief.total());
             }
@@ -41,15 +41,14 @@ impl<P: Inspect> Cell<P> {
             }
         } else {
             ue.uplink_radio.stats.lost_blocks += 1;
-            ue.uplink.belief.lose(block.report);
+            ue.uplink.belief.lose(&block.report);
         }
         self.wake_uplink(now, id);
-        self.spare_blocks.push(block.emptied());
+        self.spare_blocks.push(block);
     }
 
-    /// Hands on what the gNB has in order of a bearer, and reports to the UE what RLC wants to say of it.
-    pub(crate) fn settle_up(&mut self, now: Instant, index: u32) {
-        let id = self.drbs[index as usize].ue;
+    /// Hands on what the gNB has in order of a bearer of a UE, and reports to the UE what RLC wants to say of it.
+    pub(crate) fn settle_up(&mut self, now: Instant, id: u32, index: u32) {
         let status = self.drbs[index as usize].uplink.handle_timers(now);
         let mut released = std::mem::take(&mut self.released);
         self.drbs[index as usize].uplink.release(now, |sdu| released.push(sdu));
@@ -62,16 +61,12 @@ impl<P: Inspect> Cell<P> {
             self.pass_up(now, id, (index, qfi as u8), packet, delay);
         }
         self.released = released;
-        let has_data = self.drbs[index as usize].uplink.has_data();
         if let Some(status) = status {
             // With the next downlink slot, in a robust part of a block, as recommendations go.
             let slot = self.pattern.next_downlink(self.pattern.at_or_after(now));
             let at = self.pattern.start(slot + DECODED_AFTER);
             self.statuses_down.push_back((at, index, status));
             self.wake(at);
-        }
-        if has_data {
-            self.wake_uplink(now, id);
         }
         self.arm_uplink(now, index);
     }

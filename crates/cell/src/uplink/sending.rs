@@ -50,12 +50,16 @@ impl<P: Inspect> Cell<P> {
             self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::QueueFull });
             return;
         }
+        // Behind others it changes nothing of when the UE asks and is granted.
+        let is_first = !bearer.has_data();
         // Nobody asks for SNs of the way up; in their place stands the QFI, as in SDAP's header.
         bearer.push(now, now, u32::from(qfi), packet);
         if bearer.discards() {
             self.arm_uplink(now, drb);
         }
-        self.wake_uplink(now, id.0);
+        if is_first {
+            self.wake_uplink(now, id.0);
+        }
     }
 
     /// RLC or MAC of a UE has something to say.
@@ -79,17 +83,16 @@ impl<P: Inspect> Cell<P> {
 
     /// A UE fills the block that it was granted and sends it.
     pub(crate) fn send_up(&mut self, slot: u64, id: u32, allocation: Allocation) {
-        let Allocation { mcs, prbs, bytes } = allocation;
         let (now, due) = (self.pattern.start(slot), self.pattern.start(slot + 1));
-        let mut block = UplinkBlock { ue: id, mcs, prbs, bytes, ..self.spare_blocks.pop().unwrap_or_default() };
+        let mut block = self.spare_blocks.pop().unwrap_or_default();
         let before = self.waiting_up(id);
         let format = self.config.uplink.bsr.of_groups(before.iter().filter(|waiting| **waiting > 0).count());
         let ue = &mut self.ues[id as usize];
-        ue.uplink.belief.grant(u64::from(bytes));
+        ue.uplink.belief.grant(u64::from(allocation.bytes));
         ue.uplink.blocks += 1;
-        block.process = ue.uplink.processes.take(slot);
+        block.begin(id, ue.uplink.processes.take(slot), allocation);
         ue.uplink_last = now;
-        let mut room = bytes.saturating_sub(format.octets);
+        let mut room = allocation.bytes.saturating_sub(format.octets);
         room -= ue.uplink.fill_statuses(room, &mut block);
         let drbs = &mut self.drbs;
         if self.has_gbr {
@@ -136,7 +139,7 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// A block is sent, for the first time or again.
-    pub(crate) fn transmit_up(&mut self, slot: u64, mut block: UplinkBlock) {
+    pub(crate) fn transmit_up(&mut self, slot: u64, mut block: Box<UplinkBlock>) {
         let (now, id) = (self.pattern.start(slot), block.ue);
         let ue = &mut self.ues[id as usize];
         let decoded = ue.uplink_radio.transmit(&self.uplink_carrier, &mut ue.channel, now, &mut block);
@@ -156,7 +159,7 @@ impl<P: Inspect> Cell<P> {
     /// A status report of the gNB reaches the UE.
     pub(crate) fn status_arrives_down(&mut self, now: Instant, index: u32, status: &Status) {
         self.drbs[index as usize].uplink.handle_status(status);
-        self.settle_up(now, index);
+        self.go_on_up(now, index);
     }
 
     /// A timer of RLC or PDCP of what a bearer sends up may have ended.
@@ -164,7 +167,15 @@ impl<P: Inspect> Cell<P> {
         self.discard_up(now, index);
         let drb = &mut self.drbs[index as usize];
         drb.uplink_armed = drb.uplink_armed.filter(|armed| *armed > now);
-        self.settle_up(now, index);
+        self.go_on_up(now, index);
+    }
+
+    fn go_on_up(&mut self, now: Instant, index: u32) {
+        let id = self.drbs[index as usize].ue;
+        self.settle_up(now, id, index);
+        if self.drbs[index as usize].uplink.has_data() {
+            self.wake_uplink(now, id);
+        }
     }
 
     /// Sees to it that the next timer of what a bearer sends up is heard of.

@@ -79,9 +79,10 @@ impl<P: Inspect> Cell<P> {
         ue.request_in = must_request.then(|| planned(ue.request_in, config.sr_period));
         let configured = config.configured_grant.as_ref().filter(|_| first.is_some());
         ue.configured_in = configured.map(|grant| planned(ue.configured_in, grant.period));
-        let granted = ue.uplink.belief.next_grant(earliest).map(|slot| pattern.next_uplink(slot));
-        let again = ue.uplink.again.iter().map(|(slot, _)| pattern.next_uplink((*slot).max(earliest))).min();
-        earlier(earlier(ue.request_in, ue.configured_in), earlier(granted, again))
+        let granted = ue.uplink.belief.next_grant(earliest);
+        let again = ue.uplink.again.iter().map(|(slot, _)| (*slot).max(earliest)).min();
+        let sends = earlier(granted, again).map(|slot| pattern.next_uplink(slot));
+        earlier(earlier(ue.request_in, ue.configured_in), sends)
     }
 
     /// One uplink slot: retransmissions, configured grants, then what reports and requests ask for.

@@ -524,20 +524,11 @@ impl Endpoint for Sender {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
-        if let Some(flags) = self.handshake.poll_transmit() {
-            let timestamps = (now, self.peer_timestamp);
-            let syn_ack = TcpSegment {
-                flags,
-                ack: 1,
-                window: self.receive_window,
-                timestamp: timestamps.0,
-                echo: timestamps.1,
-                ..TcpSegment::default()
-            };
-            return Some(self.wrap(syn_ack, Ecn::NotEct));
-        }
         if !self.handshake.is_established() {
-            return None;
+            let flags = self.handshake.poll_transmit()?;
+            let (window, echo) = (self.receive_window, self.peer_timestamp);
+            let syn_ack = TcpSegment { flags, ack: 1, window, timestamp: now, echo, ..TcpSegment::default() };
+            return Some(self.wrap(syn_ack, Ecn::NotEct));
         }
         self.release = Instant::FAR;
         let paced_until = self.pacing.and_then(|_| self.pacer.wait(now)).filter(|_| !self.probe_now);
