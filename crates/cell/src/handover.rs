@@ -69,7 +69,7 @@ impl<P: Inspect> Cell<P> {
             drb.bearer.conclude();
             drb.uplink.conclude();
             self.release(now, index);
-            self.settle_up(now, index);
+            self.go_on_up(now, index);
         }
     }
 

@@ -170,7 +170,8 @@ impl<P: Inspect> Cell<P> {
         self.go_on_up(now, index);
     }
 
-    fn go_on_up(&mut self, now: Instant, index: u32) {
+    /// Hands on what came up of a bearer, and sees to it that its UE asks for what is still to be sent.
+    pub(crate) fn go_on_up(&mut self, now: Instant, index: u32) {
         let id = self.drbs[index as usize].ue;
         self.settle_up(now, id, index);
         if self.drbs[index as usize].uplink.has_data() {
