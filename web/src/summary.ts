@@ -42,7 +42,7 @@ export const FLOW_COLUMNS: Column<Flow>[] = [
 export const UE_COLUMNS: Column<Ue>[] = [
   { group: "", head: "UE", value: (u) => u.name },
   { group: "", head: "Channel", value: (u) => u.channel },
-  { group: "", head: "Rate (Mbit/s)", value: (u) => u.throughput_mbps, show: fixed(2) },
+  { group: "Downlink", head: "Rate (Mbit/s)", value: (u) => u.throughput_mbps, show: fixed(2) },
   ...quantiles<Ue>("RLC queue delay (ms)", (u) => u.queue_ms),
   { group: "Radio", head: "mean MCS", value: (u) => u.mcs_mean, show: fixed(1) },
   { group: "Radio", head: "BLER (%)", value: (u) => u.bler, show: percent(1) },
@@ -54,7 +54,7 @@ export const UE_COLUMNS: Column<Ue>[] = [
 /** A row for every UE, so that a row names the same UE as in the table of UEs. */
 export const UPLINK_COLUMNS: Column<Ue>[] = [
   { group: "", head: "UE", value: (u) => u.name },
-  { group: "", head: "Rate (Mbit/s)", value: (u) => u.uplink?.throughput_mbps ?? null, show: fixed(2) },
+  { group: "Uplink", head: "Rate (Mbit/s)", value: (u) => u.uplink?.throughput_mbps ?? null, show: fixed(2) },
   ...quantiles<Ue>("Queue delay at the UE (ms)", (u) => u.uplink?.queue_ms ?? NOTHING),
   { group: "Radio", head: "mean MCS", value: (u) => u.uplink?.mcs_mean ?? null, show: fixed(1) },
   { group: "Radio", head: "BLER (%)", value: (u) => u.uplink?.bler ?? null, show: percent(1) },
