@@ -78,14 +78,10 @@ impl<P: Inspect> Cell<P> {
     /// What the CU knows of the packet's connection is kept by the bearer that shows to be its own.
     fn gather(&mut self, now: Instant, id: UeId, index: u32, packet: &Packet<P>) {
         let Some(ue) = self.ues.get(id.0 as usize) else { return };
-        if ue.drbs.len() > 1 && self.drbs[index as usize].marker.claims(packet) {
+        if ue.drbs.len() > 1 && self.drbs[index as usize].marker.claims(now, packet) {
             let mut drbs = ue.drbs.clone();
-            let kept = drbs.find_map(|other| Some((other, self.drbs[other as usize].marker.release(packet)?)));
-            if let Some((other, kept)) = kept
-                && let Some(kept) = self.drbs[index as usize].marker.adopt(now, kept)
-            {
-                // Where it came from there is room.
-                drop(self.drbs[other as usize].marker.adopt(now, kept));
+            if let Some(kept) = drbs.find_map(|other| self.drbs[other as usize].marker.release(packet)) {
+                self.drbs[index as usize].marker.adopt(now, kept);
             }
         }
     }

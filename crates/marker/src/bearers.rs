@@ -32,11 +32,13 @@ impl DrbMarker {
         self.flows.knows_opening(flow)
     }
 
-    /// True if this downlink packet, which this DRB carries, shows that its connection belongs here, and it is not here yet.
+    /// True if this downlink packet, which this DRB carries, shows that its connection belongs here, it is not here yet, and there is
+    /// room for it: in a full table, as for a new flow, the place of a weaker one.
     #[inline]
-    pub fn claims<P: Inspect>(&self, packet: &Packet<P>) -> bool {
+    pub fn claims<P: Inspect>(&self, now: Instant, packet: &Packet<P>) -> bool {
         let is_ect = matches!(packet.ecn, Ecn::Ect0 | Ecn::Ect1);
-        packet.payload.tcp().is_some_and(|tcp| is_ect || tcp.flags.syn) && !self.keeps(packet)
+        let belongs_here = packet.payload.tcp().is_some_and(|tcp| is_ect || tcp.flags.syn);
+        belongs_here && !self.keeps(packet) && self.flows.has_room(now, packet.payload.five_tuple(packet.flow))
     }
 
     /// Gives up the packet's connection, if it is kept here.
@@ -48,14 +50,10 @@ impl DrbMarker {
         self.flows.release(id).map(|flow| ReleasedFlow { id, flow })
     }
 
-    /// Keeps a connection that another DRB of the UE kept. In a full table it takes the place of a weaker flow, as a new
-    /// flow does. Gives it back where there is none: whoever released it still has its place.
-    #[must_use]
-    pub fn adopt(&mut self, now: Instant, released: ReleasedFlow) -> Option<ReleasedFlow> {
-        match self.flows.admit(now, released.id) {
-            Some(flow) => *flow = released.flow,
-            None => return Some(released),
+    /// Keeps a connection that another DRB of the UE kept. One that was not claimed may find no room, and is forgotten.
+    pub fn adopt(&mut self, now: Instant, released: ReleasedFlow) {
+        if let Some(flow) = self.flows.admit(now, released.id) {
+            *flow = released.flow;
         }
-        None
     }
 }

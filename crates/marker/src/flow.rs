@@ -191,6 +191,13 @@ impl FlowTable {
         Some(set.flows[way])
     }
 
+    /// True if the flow is remembered or could be.
+    pub(crate) fn has_room(&self, now: Instant, id: FlowId) -> bool {
+        let (index, own) = self.place(id);
+        let set = &self.sets[index];
+        set.find(id, own).or_else(|| set.vacant(own)).or_else(|| set.weakest(now)).is_some()
+    }
+
     /// The flow, remembered from now on where there is room.
     pub(crate) fn admit(&mut self, now: Instant, id: FlowId) -> Option<&mut Flow> {
         let (index, own) = self.place(id);
@@ -377,6 +384,7 @@ mod tests {
             tell(table.get(FlowId(id)).unwrap(), 1_000);
         }
         let told = |table: &mut FlowTable| (0..8).filter(|id| table.get(FlowId(*id)).is_some()).count();
+        assert!(!table.has_room(ms(999), FlowId(100)) && table.has_room(ms(999), FlowId(7)));
         assert!(table.admit(ms(999), FlowId(100)).is_none());
         assert_eq!(told(&mut table), 8);
         // From so far ahead none of them will be heard of again.

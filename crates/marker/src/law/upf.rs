@@ -84,14 +84,14 @@ impl Upf {
         }
         // No packet came for so long that every report the UPF had in the meantime was of this queue.
         if arrival.now >= self.next_report + self.interval + self.delay {
-            (self.held, self.len) = ((congestion * 10_000.0 + 0.5) as u16, 0);
+            (self.held, self.len) = (hundredths(congestion), 0);
         }
         if arrival.now >= self.next_report {
             if self.len == PIPELINE {
                 self.take_effect();
             }
             let slot = (self.first + self.len) % PIPELINE;
-            self.pipeline[slot] = (arrival.now + self.delay, (congestion * 10_000.0 + 0.5) as u16);
+            self.pipeline[slot] = (arrival.now + self.delay, hundredths(congestion));
             self.len += 1;
             self.next_report = arrival.now + self.interval;
         }
@@ -108,19 +108,29 @@ impl Upf {
     }
 }
 
+/// A share as congestion information has it, in hundredths of a percent.
+fn hundredths(congestion: f64) -> u16 {
+    (congestion * 10_000.0 + 0.5) as u16
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::law::tests::arrival;
 
-    #[test]
-    fn the_last_report_is_held_and_comes_late() {
+    /// A law without memory in the RAN: the probability of a mark at so many ms, of a queue of so many ms.
+    fn law() -> impl FnMut(u64, f64) -> f64 {
         let config = UpfConfig { ramp: RampConfig { alpha: 1.0, ..RampConfig::default() }, ..UpfConfig::default() };
         let mut law = Upf::new(&config);
-        let mut at = |millis, delay_ms: f64| {
+        move |millis, delay_ms| {
             let now = Instant::from_millis(millis);
             law.arrive(&Arrival { now, head_of_line: delay_ms * 1e-3, ..arrival(Class::L4s) }).mark.get()
-        };
+        }
+    }
+
+    #[test]
+    fn the_last_report_is_held_and_comes_late() {
+        let mut at = law();
         // Queue: 6.2345 ms from 0 ms (24.69 %), 20 ms from 5 ms, empty from 25 ms. Reports at 0, 10, 20, 30 take effect
         // 10 ms later each.
         assert_eq!(at(0, 6.234_5), 0.0);
@@ -135,12 +145,7 @@ mod tests {
 
     #[test]
     fn what_was_reported_before_a_silence_is_not_held_beyond_it() {
-        let config = UpfConfig { ramp: RampConfig { alpha: 1.0, ..RampConfig::default() }, ..UpfConfig::default() };
-        let mut law = Upf::new(&config);
-        let mut at = |millis, delay_ms: f64| {
-            let now = Instant::from_millis(millis);
-            law.arrive(&Arrival { now, head_of_line: delay_ms * 1e-3, ..arrival(Class::L4s) }).mark.get()
-        };
+        let mut at = law();
         assert_eq!((at(0, 20.0), at(10, 20.0), at(15, 20.0)), (0.0, 1.0, 1.0));
         // The RAN goes on reporting, of a queue that empties.
         assert_eq!(at(10_000, 0.0), 0.0);

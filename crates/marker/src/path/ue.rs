@@ -226,7 +226,7 @@ impl Ue {
         let flow = self.key.flow(&headers.five_tuple);
         let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
         let packet = Packet { flow, size, ecn, payload: Seen(view.tcp()) };
-        if has_several && marker.claims(&packet) {
+        if has_several && marker.claims(now, &packet) {
             self.gather(now, qfi, flow);
             match carrier(&mut self.first, self.first_qfis, &mut self.others, qfi) {
                 Some(again) => marker = again,
@@ -365,19 +365,10 @@ impl Ue {
 
     /// The DRB that carries a QoS flow keeps this flow from now on.
     fn gather(&mut self, now: Instant, qfi: u8, flow: FlowId) {
-        let mut released = self.markers().enumerate();
-        let Some((place, kept)) = released.find_map(|(place, marker)| Some((place, marker.release_flow(flow)?))) else {
-            return;
-        };
-        drop(released);
+        let kept = self.markers().find_map(|marker| marker.release_flow(flow));
         let marker = carrier(&mut self.first, self.first_qfis, &mut self.others, qfi);
-        let refused = match marker {
-            Some(marker) => marker.adopt(now, kept),
-            None => Some(kept),
-        };
-        if let (Some(kept), Some(marker)) = (refused, self.markers().nth(place)) {
-            // Where it came from there is room.
-            drop(marker.adopt(now, kept));
+        if let (Some(kept), Some(marker)) = (kept, marker) {
+            marker.adopt(now, kept);
         }
     }
 

@@ -29,8 +29,8 @@ const MASK: u32 = (1 << 24) - 1;
 const FIRST_CEP: u8 = 5;
 /// What the ACE field can tell at once.
 const MOST: u16 = 7;
-/// An acknowledgement of so much more than was seen is none: no sender has as much under way as it may be wrong by, and takes no notice
-/// of what it did not send (RFC 9293 section 3.10.7.4).
+/// Bytes by which an acknowledgement may be ahead of what passed here, since some of a flow may pass elsewhere. One further ahead
+/// is of what was never sent: its sender ignores it (RFC 9293 section 3.10.7.4), and books moved on by it would take all others for old.
 const FAR: u32 = 1 << 24;
 
 #[derive(Clone, Copy, Debug)]

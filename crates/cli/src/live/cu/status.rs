@@ -41,6 +41,9 @@ struct MarkerStatus {
     blind_bearers: u64,
 }
 
+/// What is shown of a bearer; absent while nothing was measured.
+type Sample = fn(&BearerStatus) -> Option<f64>;
+
 /// A bearer, and what its marker believes of the DU's queue.
 #[derive(Serialize)]
 struct BearerStatus {
@@ -149,53 +152,36 @@ impl Status {
         ] {
             text.family(&format!("cu_{name}_total"), "counter", help, [(String::new(), value as f64)]);
         }
-        let each = |value: fn(&BearerStatus) -> Option<f64>| {
+        let each = |value: Sample| {
             let sample = move |bearer: &BearerStatus| {
                 Some((format!("{{ue=\"{}\",drb=\"{}\"}}", escaped(&bearer.ue), bearer.drb), value(bearer)?))
             };
             self.bearers.iter().filter_map(sample).collect::<Vec<_>>()
         };
-        let counter = "counter";
-        let gauge = "gauge";
-        text.family("cu_packets_total", counter, "Downlink packets of the bearer.", each(|b| Some(b.packets as f64)));
-        text.family("cu_marked_packets_total", counter, "Downlink packets marked.", each(|b| Some(b.marked as f64)));
-        text.family(
-            "cu_dropped_packets_total",
-            counter,
-            "Packets dropped by the law.",
-            each(|b| Some(b.dropped as f64)),
-        );
-        text.family("cu_sent_bytes_total", counter, "PDCP PDUs sent to the DU.", each(|b| Some(b.sent_bytes as f64)));
-        text.family("cu_reports_total", counter, "Delivery statuses.", each(|b| Some(b.reports as f64)));
-        text.family("cu_lost_sns_total", counter, "NR-U SNs reported as lost.", each(|b| Some(b.lost as f64)));
-        text.family(
-            "cu_held_bytes",
-            gauge,
-            "Bytes that wait until the DU wants them.",
-            each(|b| Some(b.held_bytes as f64)),
-        );
-        let standing = "Bytes sent and neither reported as transmitted nor as lost.";
-        text.family("cu_standing_bytes", gauge, standing, each(|b| Some(b.standing_bytes as f64)));
-        text.family(
-            "cu_backlog_bytes",
-            gauge,
-            "Bytes thought to stand in the DU.",
-            each(|b| Some(b.backlog_bytes as f64)),
-        );
-        text.family(
-            "cu_queue_delay_seconds",
-            gauge,
-            "Thought delay of the DU's queue.",
-            each(|b| Some(b.queue_ms? / 1e3)),
-        );
-        text.family(
-            "cu_egress_bits_per_second",
-            gauge,
-            "Thought rate of the DU.",
-            each(|b| Some(b.egress_mbps? * 1e6)),
-        );
-        let age = "Time since the last delivery status, or since a queue began to stand after it.";
-        text.family("cu_report_age_seconds", gauge, age, each(|b| Some(b.report_age_ms / 1e3)));
+        let families: [(&str, &str, &str, Sample); 12] = [
+            ("packets_total", "counter", "Downlink packets of the bearer.", |b| Some(b.packets as f64)),
+            ("marked_packets_total", "counter", "Downlink packets marked.", |b| Some(b.marked as f64)),
+            ("dropped_packets_total", "counter", "Packets dropped by the law.", |b| Some(b.dropped as f64)),
+            ("sent_bytes_total", "counter", "PDCP PDUs sent to the DU.", |b| Some(b.sent_bytes as f64)),
+            ("reports_total", "counter", "Delivery statuses.", |b| Some(b.reports as f64)),
+            ("lost_sns_total", "counter", "NR-U SNs reported as lost.", |b| Some(b.lost as f64)),
+            ("held_bytes", "gauge", "Bytes that wait until the DU wants them.", |b| Some(b.held_bytes as f64)),
+            ("standing_bytes", "gauge", "Bytes sent and neither reported as transmitted nor as lost.", |b| {
+                Some(b.standing_bytes as f64)
+            }),
+            ("backlog_bytes", "gauge", "Bytes thought to stand in the DU.", |b| Some(b.backlog_bytes as f64)),
+            ("queue_delay_seconds", "gauge", "Thought delay of the DU's queue.", |b| Some(b.queue_ms? / 1e3)),
+            ("egress_bits_per_second", "gauge", "Thought rate of the DU.", |b| Some(b.egress_mbps? * 1e6)),
+            (
+                "report_age_seconds",
+                "gauge",
+                "Time since the last delivery status, or since a queue began to stand after it.",
+                |b| Some(b.report_age_ms / 1e3),
+            ),
+        ];
+        for (name, kind, help, value) in families {
+            text.family(&format!("cu_{name}"), kind, help, each(value));
+        }
         text.text()
     }
 }
