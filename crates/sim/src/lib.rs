@@ -18,6 +18,7 @@ mod recorder;
 mod result;
 pub mod router;
 pub mod scenario;
+mod sides;
 mod simulation;
 mod stamped;
 mod summary;

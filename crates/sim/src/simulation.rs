@@ -16,6 +16,7 @@ use crate::recorder::{Arrival, CellRecord, FlowRecord, UeRecord};
 use crate::result::RunResult;
 use crate::router::{Router, RouterConfig};
 use crate::scenario::{Direction, NamedUe, Scenario};
+use crate::sides::{Mark, Source};
 use crate::stamped::{Stamped, Stock, Way, unstamped};
 use crate::summary::{self, Baseline};
 use crate::wire::Wire;
@@ -28,16 +29,20 @@ pub struct SetUpError(String);
 /// One run, before or after it.
 pub struct Simulation<'a> {
     pub(crate) scenario: &'a Scenario,
+    /// At the access network, and at the ends beyond the wires.
     pub(crate) events: EventQueue<Event>,
+    pub(crate) remote_events: EventQueue<Event>,
+    pub(crate) marks: EventQueue<Mark>,
     /// To the gNB and to the servers, one of each for every delay.
-    down: Vec<Wire<Stamped>>,
-    up: Vec<Wire<Stamped>>,
+    pub(crate) down: Vec<Wire<Stamped>>,
+    pub(crate) up: Vec<Wire<Stamped>>,
     stock: Stock,
     pub(crate) routers: Vec<Router>,
     /// The wire between each router and its neighbour towards the access network, where it has a delay.
-    links: Vec<Option<Wire<Stamped>>>,
-    /// What comes out of those first; `None` if that is to be found out.
-    first_out: Option<(Instant, Source)>,
+    pub(crate) links: Vec<Option<Wire<Stamped>>>,
+    /// What comes out of those first, and out of the wires upwards; `None` if that is to be found out.
+    pub(crate) first_out: Option<(Instant, Source)>,
+    pub(crate) first_up: Option<(Instant, usize)>,
     pub(crate) network: Network<Stamped>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) ues: Vec<UeRecord>,
@@ -61,25 +66,10 @@ pub(crate) enum Event {
     Server(usize),
     /// A deadline of the client has come.
     Client(usize),
-    /// An interval of the series ends.
-    Sample,
-    /// The warm-up ends.
-    WarmUpEnds,
     /// The applications of a UE ask for a bit rate recommendation.
     Query(UeId),
     /// A UE moves to another cell of the same kind.
     Handover(UeId),
-}
-
-/// Where the next thing happens.
-#[derive(Clone, Copy)]
-enum Source {
-    Network,
-    Down(usize),
-    Up(usize),
-    Router(usize),
-    Link(usize),
-    Events,
 }
 
 impl<'a> Simulation<'a> {
@@ -144,12 +134,15 @@ impl<'a> Simulation<'a> {
         let mut run = Self {
             scenario,
             events: EventQueue::default(),
+            remote_events: EventQueue::default(),
+            marks: EventQueue::default(),
             down,
             up,
             stock: Stock::default(),
             routers,
             links,
             first_out: None,
+            first_up: None,
             network,
             flows,
             ues,
@@ -185,73 +178,19 @@ impl<'a> Simulation<'a> {
             self.serve_client(Instant::ZERO, flow);
             self.serve_server(Instant::ZERO, flow);
         }
-        self.events.schedule(Instant::ZERO + self.scenario.warmup, Event::WarmUpEnds);
+        self.marks.schedule(Instant::ZERO + self.scenario.warmup, Mark::WarmUpEnds);
+        self.marks.schedule(Instant::ZERO + self.scenario.sample_interval, Mark::Sample);
         for (ue, at) in self.scenario.handovers() {
             self.events.schedule(Instant::ZERO + at, Event::Handover(ue));
         }
-        self.events.schedule(Instant::ZERO + self.scenario.sample_interval, Event::Sample);
         for (ue, interval) in (0..).map(UeId).zip(self.query_every.clone()) {
             if let Some(interval) = interval {
                 self.events.schedule(Instant::ZERO + interval, Event::Query(ue));
             }
         }
-        self.now = loop {
-            let (next, source) = self.next();
-            if next > end {
-                break end;
-            }
-            match source {
-                Source::Network => {
-                    self.network.handle_timeout(next);
-                    self.drain_network(next);
-                }
-                Source::Down(wire) => self.leave_wire(next, wire),
-                Source::Up(wire) => self.end_wire(next, wire),
-                Source::Router(router) => self.leave_router(next, router),
-                Source::Link(router) => self.leave_link(next, router),
-                Source::Events => {
-                    let Some((now, event)) = self.events.pop() else { continue };
-                    self.handle(now, event);
-                    if matches!(event, Event::Sample) && !proceed(now) {
-                        break now;
-                    }
-                }
-            }
-        };
+        self.now = self.run_sides(end, proceed);
         self.check_conservation()?;
         Ok(summary::summarise(self.scenario, self))
-    }
-
-    /// What happens next. At one time cells go first, then the wires, routers and what is between them: what comes from them may answer an event,
-    /// never the reverse.
-    fn next(&mut self) -> (Instant, Source) {
-        let cells = self.network.next_deadline().unwrap_or(Instant::FAR);
-        let events = self.events.next_deadline().unwrap_or(Instant::FAR);
-        let out = self.first_out.unwrap_or_else(|| self.find_first_out());
-        self.first_out = Some(out);
-        if cells <= out.0.min(events) {
-            (cells, Source::Network)
-        } else if out.0 <= events {
-            out
-        } else {
-            (events, Source::Events)
-        }
-    }
-
-    fn find_first_out(&self) -> (Instant, Source) {
-        let mut first = (Instant::FAR, Source::Events);
-        let mut consider = |at: Instant, source| {
-            if at < first.0 {
-                first = (at, source);
-            }
-        };
-        self.down.iter().enumerate().for_each(|(index, wire)| consider(wire.next(), Source::Down(index)));
-        self.up.iter().enumerate().for_each(|(index, wire)| consider(wire.next(), Source::Up(index)));
-        self.routers.iter().enumerate().for_each(|(index, router)| consider(router.next(), Source::Router(index)));
-        for (index, link) in self.links.iter().enumerate() {
-            consider(link.as_ref().map_or(Instant::FAR, Wire::next), Source::Link(index));
-        }
-        first
     }
 
     /// A packet that comes out of a wire then has gone into it.
@@ -260,7 +199,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// A packet leaves a wire towards its routers or the access network.
-    fn leave_wire(&mut self, now: Instant, wire: usize) {
+    pub(crate) fn leave_wire(&mut self, now: Instant, wire: usize) {
         self.first_out = None;
         while let Some(packet) = self.down[wire].receive(now) {
             self.go_on(now, None, packet);
@@ -281,8 +220,8 @@ impl<'a> Simulation<'a> {
                 _ => self.enter_router(now, router, packet),
             },
             None if up => {
-                let at = self.up[flow.wire].send(now, packet);
-                self.note_out(at);
+                self.up[flow.wire].send(now, packet);
+                self.first_up = None;
             }
             None => self.reach_access(now, packet),
         }
@@ -294,7 +233,7 @@ impl<'a> Simulation<'a> {
         self.count_router_drops(now, router);
     }
 
-    fn leave_router(&mut self, now: Instant, router: usize) {
+    pub(crate) fn leave_router(&mut self, now: Instant, router: usize) {
         self.first_out = None;
         while let Some(packet) = self.routers[router].receive(now) {
             match &mut self.links[router] {
@@ -309,7 +248,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// A packet has come along the wire beside a router: on its way up to the router, on its way down from it.
-    fn leave_link(&mut self, now: Instant, router: usize) {
+    pub(crate) fn leave_link(&mut self, now: Instant, router: usize) {
         self.first_out = None;
         while let Some(packet) = self.links[router].as_mut().and_then(|link| link.receive(now)) {
             if packet.payload.up {
@@ -393,14 +332,14 @@ impl<'a> Simulation<'a> {
     }
 
     /// What comes out of a wire upwards has reached its end.
-    fn end_wire(&mut self, now: Instant, wire: usize) {
-        self.first_out = None;
+    pub(crate) fn end_wire(&mut self, now: Instant, wire: usize) {
+        self.first_up = None;
         while let Some(packet) = self.up[wire].receive(now) {
             self.reach_end(now, now, packet);
         }
     }
 
-    fn handle(&mut self, now: Instant, event: Event) {
+    pub(crate) fn handle(&mut self, now: Instant, event: Event) {
         match event {
             Event::Server(index) => {
                 let server = &mut self.flows[index].server;
@@ -416,17 +355,8 @@ impl<'a> Simulation<'a> {
                 }
                 self.serve_client(now, index);
             }
-            Event::Sample => {
-                self.sample(now);
-                self.events.schedule(now + self.scenario.sample_interval, Event::Sample);
-            }
             Event::Query(ue) => self.query(now, ue),
             Event::Handover(ue) => self.network.hand_over(now, ue),
-            Event::WarmUpEnds => {
-                self.now = now;
-                self.routers.iter_mut().for_each(|router| router.record.begin());
-                self.baseline = Baseline::take(self);
-            }
         }
     }
 
@@ -440,7 +370,8 @@ impl<'a> Simulation<'a> {
             self.depart(now, packet);
         }
         if let Some(at) = self.flows[index].server.reschedule(now) {
-            self.events.schedule(at, Event::Server(index));
+            let remote = !self.flows[index].uplink;
+            self.events_of(remote).schedule(at, Event::Server(index));
         }
     }
 
@@ -453,7 +384,8 @@ impl<'a> Simulation<'a> {
             self.depart(now, packet);
         }
         if let Some(at) = self.flows[index].client.reschedule(now) {
-            self.events.schedule(at, Event::Client(index));
+            let remote = self.flows[index].uplink;
+            self.events_of(remote).schedule(at, Event::Client(index));
         }
     }
 
@@ -471,7 +403,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Takes what left the cells to its ends and to the wire.
-    fn drain_network(&mut self, now: Instant) {
+    pub(crate) fn drain_network(&mut self, now: Instant) {
         while let Some(output) = self.network.poll_output() {
             match output {
                 Output::Downlink { at, mut packet, drb, delay, .. } => {
@@ -489,7 +421,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn sample(&mut self, now: Instant) {
+    pub(crate) fn sample(&mut self, now: Instant) {
         let before = self.samples.last().copied().unwrap_or(Instant::ZERO);
         self.samples.push(now);
         for flow in &mut self.flows {

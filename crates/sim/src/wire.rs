@@ -30,6 +30,11 @@ impl<P> Wire<P> {
     pub(crate) fn is_constant(&self, delay: Duration) -> bool {
         self.jitter.is_none() && self.delay == delay
     }
+    /// No packet comes out sooner after it was sent.
+    pub(crate) fn least(&self) -> Duration {
+        let spread = self.jitter.as_ref().map_or(Duration::ZERO, |(deviation, _)| *deviation * JITTER_CUT);
+        self.delay - spread
+    }
     /// Says when the packet comes out.
     pub(crate) fn send(&mut self, now: Instant, packet: Packet<P>) -> Instant {
         let at = now + self.draw_delay();
