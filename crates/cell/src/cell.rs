@@ -292,15 +292,13 @@ impl<P: Inspect> Cell<P> {
     /// Resource blocks x symbols that the downlink slots between two instants have.
     pub fn resources_between(&self, from: Instant, to: Instant) -> u64 {
         let (first, end) = (self.pattern.at_or_after(from), self.pattern.at_or_after(to));
-        let symbols: u64 = (first..end).map(|slot| u64::from(self.pattern.downlink_symbols(slot))).sum();
-        symbols * u64::from(self.config.prbs)
+        self.pattern.downlink_symbols_between(first, end) * u64::from(self.config.prbs)
     }
 
     /// The same of the uplink slots between two instants.
     pub fn uplink_resources_between(&self, from: Instant, to: Instant) -> u64 {
         let (first, end) = (self.pattern.at_or_after(from), self.pattern.at_or_after(to));
-        let slots = (first..end).filter(|slot| self.pattern.next_uplink(*slot) == *slot).count() as u64;
-        slots * u64::from(SYMBOLS_PER_SLOT * self.config.prbs)
+        self.pattern.uplink_slots_between(first, end) * u64::from(SYMBOLS_PER_SLOT * self.config.prbs)
     }
 
     /// IP bytes of a flow inside the cell, counted packet by packet.

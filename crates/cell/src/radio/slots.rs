@@ -16,6 +16,9 @@ pub struct SlotPattern {
     to_downlink: Vec<u64>,
     to_uplink: Vec<u64>,
     from_downlink: Vec<u64>,
+    /// Downlink symbols and uplink slots of the period before each of its slots, and at last of the whole period.
+    symbols_before: Vec<u64>,
+    uplink_before: Vec<u64>,
 }
 
 impl SlotPattern {
@@ -48,7 +51,10 @@ impl SlotPattern {
         let steps = |found: &dyn Fn(usize, usize) -> bool| -> Vec<u64> {
             (0..period).map(|place| (0..=period).find(|step| found(place, *step)).unwrap_or(0) as u64).collect()
         };
+        let sums = |of: &dyn Fn(usize) -> u64| -> Vec<u64> { (0..=period).map(|end| (0..end).map(of).sum()).collect() };
         Self {
+            symbols_before: sums(&|place| downlink_symbols[place].into()),
+            uplink_before: sums(&|place| uplink[place % uplink.len()].into()),
             to_downlink: steps(&|place, step| downlink_symbols[(place + step) % period] > 0),
             to_uplink: steps(&|place, step| uplink[(place + step) % period]),
             from_downlink: steps(&|place, step| step > 0 && downlink_symbols[(place + period - step) % period] > 0),
@@ -80,6 +86,17 @@ impl SlotPattern {
     /// Where in its period a slot is.
     fn place(&self, slot: u64) -> usize {
         (slot % self.period()) as usize
+    }
+    /// Downlink symbols of all slots from `first` to before `end`.
+    pub fn downlink_symbols_between(&self, first: u64, end: u64) -> u64 {
+        self.before(end, &self.symbols_before).saturating_sub(self.before(first, &self.symbols_before))
+    }
+    /// Slots from `first` to before `end` that are uplink as a whole.
+    pub fn uplink_slots_between(&self, first: u64, end: u64) -> u64 {
+        self.before(end, &self.uplink_before).saturating_sub(self.before(first, &self.uplink_before))
+    }
+    fn before(&self, slot: u64, of_period: &[u64]) -> u64 {
+        slot / self.period() * of_period[self.downlink_symbols.len()] + of_period[self.place(slot)]
     }
     /// The first slot from `slot` on that carries downlink.
     pub fn next_downlink(&self, slot: u64) -> u64 {
@@ -120,6 +137,18 @@ mod tests {
         assert_eq!(pattern.previous_downlink(10), 7);
         assert_eq!(pattern.previous_downlink(8), 7);
         assert_eq!(pattern.previous_downlink(0), 0);
+    }
+
+    #[test]
+    fn sums_over_slots_are_those_of_the_slots() {
+        for pattern in [pattern(), SlotPattern::paired(Duration::from_millis(1))] {
+            for (first, end) in [(0, 0), (0, 10), (3, 9), (7, 8), (9, 47), (20, 31), (5, 3)] {
+                let symbols: u64 = (first..end).map(|slot| u64::from(pattern.downlink_symbols(slot))).sum();
+                let uplink = (first..end).filter(|slot| pattern.next_uplink(*slot) == *slot).count() as u64;
+                assert_eq!(pattern.downlink_symbols_between(first, end), symbols, "{first} to {end}");
+                assert_eq!(pattern.uplink_slots_between(first, end), uplink, "{first} to {end}");
+            }
+        }
     }
 
     #[test]
