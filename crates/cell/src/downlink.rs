@@ -22,6 +22,7 @@ impl<P: Inspect> Cell<P> {
         let now = self.pattern.start(slot);
         let symbols = self.pattern.downlink_symbols(slot);
         let mut free = self.config.prbs;
+        self.scheduler.begin_slot(slot);
         for place in 0..self.sending_again.len() {
             free -= self.send_again(slot, self.sending_again[place], symbols, free);
         }
@@ -67,7 +68,6 @@ impl<P: Inspect> Cell<P> {
             self.report(now, chosen.drb);
             self.arm(now, chosen.drb);
         }
-        self.scheduler.end_slot();
         self.open_slot = slot + 1;
         self.plan_next(slot + 1);
     }

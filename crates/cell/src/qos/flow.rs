@@ -40,11 +40,14 @@ pub struct QosFlowConfig {
     /// Packet filters, each a rule of its own. Default: none, for a flow whose packets are named one by one (`qfi` of a
     /// scenario's flow), or whose QFI comes from a UPF.
     pub filter: Vec<PacketFilter>,
+    /// Whether the UPF marks its downlink packets with the RQI, so that what answers them comes up in this QoS flow too (reflective QoS,
+    /// TS 23.501 5.7.5). Default true. The default QoS flow's are never marked; on N3 the RQI of each packet counts.
+    pub reflective: bool,
 }
 
 impl Default for QosFlowConfig {
     fn default() -> Self {
-        Self { qfi: 2, five_qi: 9, priority: None, gbr: None, mbr: None, filter: Vec::new() }
+        Self { qfi: 2, five_qi: 9, priority: None, gbr: None, mbr: None, filter: Vec::new(), reflective: true }
     }
 }
 

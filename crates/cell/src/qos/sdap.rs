@@ -29,13 +29,14 @@ pub struct Sdap {
     default: u32,
     /// In the order of their precedence.
     rules: Vec<(PacketFilter, Mapped)>,
-    /// The QoS flows that have bearers of their own.
-    flows: Vec<Mapped>,
+    /// The QoS flows that have bearers of their own, and whether their packets carry the RQI.
+    flows: Vec<(Mapped, bool)>,
     /// Flows whose QoS flow is named.
     named: Vec<(FlowId, Mapped)>,
-    /// Where a flow's last downlink packet went: its uplink goes there as well (reflective QoS, TS 23.501 5.7.5).
+    /// Where a flow's last downlink packet with the RQI went: its uplink goes there as well (reflective QoS, TS 23.501 5.7.5).
     reflected: Recent,
-    /// Where a flow's last uplink packet went.
+    /// Where a flow's last downlink packet went, and its last uplink packet.
+    descended: Recent,
     ascended: Recent,
 }
 
@@ -89,17 +90,18 @@ impl Sdap {
         Self {
             default,
             rules,
-            flows: flows().map(|(drb, flow)| Mapped { qfi: flow.qfi, drb }).collect(),
+            flows: flows().map(|(drb, flow)| (Mapped { qfi: flow.qfi, drb }, flow.reflective)).collect(),
             named: Vec::new(),
             reflected: Recent::default(),
+            descended: Recent::default(),
             ascended: Recent::default(),
         }
     }
 
     /// Names a flow's QoS flow; false if there is none with this QFI.
     pub(crate) fn name(&mut self, flow: FlowId, qfi: u8) -> bool {
-        let found = self.flows.iter().find(|known| known.qfi == qfi);
-        self.named.extend(found.map(|mapped| (flow, *mapped)));
+        let found = self.own(qfi).map(|(mapped, _)| mapped);
+        self.named.extend(found.map(|mapped| (flow, mapped)));
         found.is_some()
     }
 
@@ -110,19 +112,24 @@ impl Sdap {
         }
         let rule = || self.rule(Way::Down, packet).map(|(_, mapped)| mapped);
         let mapped = self.named(packet.flow).or_else(rule).unwrap_or(self.default());
-        self.reflected.put(packet.flow, mapped);
+        let reflective = self.own(mapped.qfi).is_some_and(|(_, reflective)| reflective);
+        self.descends(packet.flow, mapped, reflective);
         mapped
     }
 
     /// Where a downlink packet goes that the UPF put into a QoS flow; without a bearer of its own that is the default one's.
     /// The UE reflects it if the UPF says so.
     pub(crate) fn carrier(&mut self, flow: FlowId, qfi: u8, reflective: bool) -> Mapped {
-        let own = self.flows.iter().find(|known| known.qfi == qfi);
-        let mapped = own.copied().unwrap_or(Mapped { qfi, drb: self.default });
+        let mapped = self.own(qfi).map_or(Mapped { qfi, drb: self.default }, |(mapped, _)| mapped);
+        self.descends(flow, mapped, reflective);
+        mapped
+    }
+
+    fn descends(&mut self, flow: FlowId, mapped: Mapped, reflective: bool) {
+        self.descended.put(flow, mapped);
         if reflective {
             self.reflected.put(flow, mapped);
         }
-        mapped
     }
 
     /// Where an uplink packet goes.
@@ -143,11 +150,11 @@ impl Sdap {
 
     /// Flows that were forgotten for others.
     pub fn evicted(&self) -> u64 {
-        self.reflected.evicted + self.ascended.evicted
+        self.reflected.evicted + self.descended.evicted + self.ascended.evicted
     }
     /// The bearer that carries a flow's downlink packets.
     pub(crate) fn carries_down(&self, flow: FlowId) -> u32 {
-        self.named(flow).or_else(|| self.reflected.get(flow)).unwrap_or(self.default()).drb
+        self.named(flow).or_else(|| self.descended.get(flow)).unwrap_or(self.default()).drb
     }
     /// The bearer that carries a flow's uplink packets.
     pub(crate) fn carries_up(&self, flow: FlowId) -> u32 {
@@ -156,6 +163,10 @@ impl Sdap {
 
     fn default(&self) -> Mapped {
         Mapped { qfi: DEFAULT_QFI, drb: self.default }
+    }
+    /// The QoS flow with a bearer of its own that has this QFI, and whether its packets carry the RQI.
+    fn own(&self, qfi: u8) -> Option<(Mapped, bool)> {
+        self.flows.iter().find(|(known, _)| known.qfi == qfi).copied()
     }
     fn named(&self, flow: FlowId) -> Option<Mapped> {
         self.named.iter().find(|(known, _)| *known == flow).map(|(_, mapped)| *mapped)
@@ -233,15 +244,27 @@ mod tests {
     fn what_a_ue_derived_stands_between_rules_below_80_and_above() {
         let up = |precedence| {
             let filter = PacketFilter { precedence, ..l4s() };
-            let mut sdap = with(vec![filter], Vec::new());
+            let answers = PacketFilter { ecn: vec![EcnField::NotEct], ..PacketFilter::default() };
+            let mut sdap = with(vec![filter], vec![answers]);
             let fresh = sdap.uplink(&packet(1, Ecn::Ect1)).drb;
-            // The answer, without ECN, comes on the default bearer.
+            // The answer, without ECN, comes in another QoS flow, which is reflected.
             sdap.downlink(&packet(1, Ecn::NotEct));
             let answered = sdap.uplink(&packet(1, Ecn::Ect1)).drb;
             assert_eq!(sdap.carries_up(FlowId(1)), answered);
             (fresh, answered)
         };
-        assert_eq!((up(79), up(81)), ((11, 11), (11, 10)));
+        assert_eq!((up(79), up(81)), ((11, 11), (11, 12)));
+    }
+
+    #[test]
+    fn without_the_rqi_nothing_is_derived_and_the_default_qos_flow_has_none() {
+        let mut sdap = sdap();
+        sdap.downlink(&packet(1, Ecn::NotEct));
+        assert_eq!(sdap.uplink(&packet(1, Ecn::Ect1)).drb, 11, "feedback in the default flow draws no media into it");
+        let l4s = QosFlowConfig { filter: vec![l4s()], reflective: false, ..QosFlowConfig::default() };
+        let mut sdap = Sdap::new(10, &[DrbConfig { qos_flow: vec![l4s], ..DrbConfig::default() }]);
+        assert_eq!(sdap.downlink(&packet(1, Ecn::Ect1)).drb, 11);
+        assert_eq!(sdap.uplink(&packet(1, Ecn::NotEct)).drb, 10);
     }
 
     #[test]
@@ -253,8 +276,8 @@ mod tests {
             sdap.downlink(&packet(77_777, Ecn::Ect1));
         }
         assert_eq!([9_999, 77_777, 0].map(|flow| sdap.uplink(&packet(flow, Ecn::NotEct)).drb), [11, 11, 10]);
-        // Of 10,000 in each direction 256 are left, and one place is the constant flow's.
-        assert!((19_480..=19_500).contains(&sdap.evicted()), "{}", sdap.evicted());
+        // Of 10,000 downwards, as many derived and as many upwards 256 each are left, and one place is the constant flow's.
+        assert!((29_220..=29_250).contains(&sdap.evicted()), "{}", sdap.evicted());
     }
 
     #[test]

@@ -121,16 +121,16 @@ impl Scheduler {
             Self::MaxRate => best(drbs.iter().copied().filter_map(candidate), max_rate::metric),
         }
     }
+    /// A slot begins in which something can be sent. Those in between have passed without.
+    pub(crate) fn begin_slot(&mut self, slot: u64) {
+        if let Self::ProportionalFair(scheduler) = self {
+            scheduler.begin_slot(slot);
+        }
+    }
     /// A bearer was sent this many bytes in the slot.
     pub(crate) fn served(&mut self, drb: u32, bytes: u32) {
         if let Self::ProportionalFair(scheduler) = self {
             scheduler.served(drb, bytes);
-        }
-    }
-    /// The slot is over.
-    pub(crate) fn end_slot(&mut self) {
-        if let Self::ProportionalFair(scheduler) = self {
-            scheduler.end_slot();
         }
     }
 }

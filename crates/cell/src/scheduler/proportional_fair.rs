@@ -27,10 +27,12 @@ impl ProportionalFairConfig {
     }
 }
 
-/// The rate that each UE has had, an exponential average over slots.
+/// The rate that each UE has had, an exponential average over all slots, those of the uplink and those without data as well.
 #[derive(Clone, Debug)]
 pub(crate) struct ProportionalFair {
     weight: f64,
+    /// The slot that the averages are of.
+    slot: u64,
     /// Of the bearers that ever were candidates, side by side: they fade in every slot.
     averages: Vec<f64>,
     /// Where in that list a bearer is. A network has many bearers that other cells serve.
@@ -40,7 +42,7 @@ pub(crate) struct ProportionalFair {
 impl ProportionalFair {
     pub(super) fn new(config: &ProportionalFairConfig, slot: Duration) -> Self {
         let slots = config.window.as_secs_f64() / slot.as_secs_f64();
-        Self { weight: 1.0 / slots.max(1.0), averages: Vec::new(), places: Vec::new() }
+        Self { weight: 1.0 / slots.max(1.0), slot: 0, averages: Vec::new(), places: Vec::new() }
     }
     pub(super) fn metric(&mut self, candidate: &Candidate) -> f64 {
         let drb = candidate.drb as usize;
@@ -59,10 +61,12 @@ impl ProportionalFair {
             self.averages[place as usize] += self.weight * f64::from(bytes);
         }
     }
-    pub(super) fn end_slot(&mut self) {
-        for average in &mut self.averages {
-            *average -= self.weight * *average;
-        }
+    /// The averages fade for as many slots as have passed.
+    pub(super) fn begin_slot(&mut self, slot: u64) {
+        let passed = slot.saturating_sub(self.slot);
+        self.slot = slot;
+        let left = libm::pow(1.0 - self.weight, passed as f64);
+        self.averages.iter_mut().for_each(|average| *average *= left);
     }
 }
 
@@ -82,12 +86,12 @@ mod tests {
         let mut scheduler = ProportionalFair::new(&ProportionalFairConfig::default(), Duration::from_micros(500));
         let mut shares = [0; 2];
         let candidates = [candidate(0, capacities[0]), candidate(1, capacities[1])];
-        for _ in 0..slots {
+        for slot in 0..slots {
+            scheduler.begin_slot(slot.into());
             let metrics = [0, 1].map(|ue| scheduler.metric(&candidates[ue]));
             let chosen = usize::from(metrics[1] > metrics[0]);
             shares[chosen] += 1;
             scheduler.served(chosen as u32, capacities[chosen] as u32);
-            scheduler.end_slot();
         }
         shares
     }
@@ -101,13 +105,13 @@ mod tests {
         let mut scheduler = ProportionalFair::new(&config, Duration::from_micros(500));
         let means = [40_000.0, 4_000.0];
         let mut fading = [0, 1].map(|ue| Stream::new(11, ue, "fading"));
-        let (slots, mut chosen_slots, mut bytes) = (400_000, [0u32; 2], [0.0; 2]);
+        let (slots, mut chosen_slots, mut bytes) = (400_000u32, [0u32; 2], [0.0; 2]);
         for slot in 0..slots {
+            scheduler.begin_slot(slot.into());
             let capacities = [0, 1].map(|ue| means[ue] * fading[ue].exponential());
             let metrics = [0, 1].map(|ue| scheduler.metric(&candidate(ue as u32, capacities[ue])));
             let chosen = usize::from(metrics[1] > metrics[0]);
             scheduler.served(chosen as u32, capacities[chosen] as u32);
-            scheduler.end_slot();
             // The averages start from nothing.
             if slot >= slots / 4 {
                 chosen_slots[chosen] += 1;
@@ -128,5 +132,19 @@ mod tests {
         // Maximising the sum of log rates gives each of two UEs half of the time (Kelly).
         let [a, b] = shares([4_000.0, 1_000.0], 20_000);
         assert!(a.abs_diff(b) < 400, "{a} {b}");
+    }
+
+    /// After seven windows of silence a thousandth is left: who was served before it and who never was begin alike.
+    #[test]
+    fn what_a_ue_had_is_forgotten_while_nobody_sends() {
+        let mut scheduler = ProportionalFair::new(&ProportionalFairConfig::default(), Duration::from_micros(500));
+        for slot in 0..2_000 {
+            scheduler.begin_slot(slot);
+            scheduler.metric(&candidate(0, 4_000.0));
+            scheduler.served(0, 4_000);
+        }
+        scheduler.begin_slot(2_000 + 7 * 200);
+        let metrics = [0, 1].map(|ue| scheduler.metric(&candidate(ue, 4_000.0)));
+        assert!((metrics[1] / metrics[0] - (1.0 + 4_000.0 * (-7.0f64).exp())).abs() < 0.1, "{metrics:?}");
     }
 }
