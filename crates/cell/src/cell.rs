@@ -7,7 +7,7 @@ use tidemark_marker::DeliveryStatus;
 use tidemark_wire::mac::Direction;
 
 use crate::config::{CellConfig, ConfigError, UeConfig};
-use crate::drb::{Drb, UPLINK_MARKER, new_marker};
+use crate::drb::Drb;
 use crate::harq::{Feedback, Pool};
 use crate::observe::Observer;
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
@@ -20,7 +20,7 @@ use crate::rlc::{Released, Segment, Status};
 use crate::scheduler::Scheduler;
 use crate::timers::{Timer, Timers};
 use crate::ue::Ue;
-use crate::uplink::{Grant, ReportedQueue, Turn, UplinkBlock, UplinkCarrier, groups};
+use crate::uplink::{Grant, Turn, UplinkBlock, UplinkCarrier, groups};
 
 /// One NR cell: CU and DU of its gNB, and the radio side of its UEs.
 ///
@@ -141,15 +141,13 @@ impl<P: Inspect> Cell<P> {
     pub(crate) fn add_ue_as(&mut self, id: UeId, first: u32, config: &UeConfig) -> Result<(), ConfigError> {
         config.validate()?;
         let mut ue = Ue::new(&self.config, config, id.0, first, self.seed)?;
-        if let Some(marker) = &config.uplink_marker {
-            let marker = new_marker(marker, config.rlc.pdcp_sn, (id.0, UPLINK_MARKER), self.seed)?;
-            ue.reported = Some(ReportedQueue::new(marker));
-        }
         let has_headers = !ue.channel.is_rate();
-        let default = (&config.rlc, &config.marker, Qos::of_default_flow(config.five_qi));
+        let default =
+            (&config.rlc, &config.marker, config.uplink_marker.as_ref(), Qos::of_default_flow(config.five_qi));
         let dedicated = config.drb.iter().map(|drb| {
             let (rlc, marker) = (drb.rlc.as_ref(), drb.marker.as_ref());
-            (rlc.unwrap_or(&config.rlc), marker.unwrap_or(&config.marker), Qos::of_flows(&drb.qos_flow))
+            let uplink_marker = drb.uplink_marker.as_ref().or(config.uplink_marker.as_ref());
+            (rlc.unwrap_or(&config.rlc), marker.unwrap_or(&config.marker), uplink_marker, Qos::of_flows(&drb.qos_flow))
         });
         let drbs = std::iter::once(default).chain(dedicated).enumerate();
         let drbs = drbs.map(|(index, drb)| Drb::new((id.0, index), drb, config.anbr.as_ref(), has_headers, self.seed));
@@ -272,9 +270,9 @@ impl<P: Inspect> Cell<P> {
             stats.queue.packets += queue.packets;
             stats.queue.head_of_line = stats.queue.head_of_line.max(queue.head_of_line);
             stats.marked += drb.marked();
+            stats.uplink_marked += drb.stats().uplink_marked;
         }
         stats.forgotten_flows = ue.sdap.evicted();
-        stats.uplink_marked = ue.reported.as_ref().map_or(0, ReportedQueue::marked);
         Some(stats)
     }
 

@@ -257,8 +257,8 @@ pub struct UeConfig {
     pub drb: Vec<DrbConfig>,
     /// Bit rate recommendations for each of its bearers. Default: none.
     pub anbr: Option<AnbrConfig>,
-    /// The law by which the gNB marks what the UE sends, from the buffer status that the UE reports: `ramp`, `step` or
-    /// `dualpi2`. Default: none.
+    /// The law by which the gNB marks what the UE sends, from the buffer status that the UE reports of each bearer's logical channel
+    /// group: `ramp`, `step` or `dualpi2`. Default: none.
     pub uplink_marker: Option<MarkerConfig>,
 }
 
@@ -298,18 +298,7 @@ impl UeConfig {
         if let Some(anbr) = &self.anbr {
             anbr.validate().map_err(|error| error.within("anbr"))?;
         }
-        if let Some(marker) = &self.uplink_marker {
-            marker
-                .validate()
-                .map_err(|error| ConfigError::new(&format!("uplink_marker.{}", error.field), error.problem))?;
-            if !matches!(
-                marker.law,
-                LawConfig::None {} | LawConfig::Ramp(_) | LawConfig::Step(_) | LawConfig::Dualpi2(_)
-            ) {
-                let problem = "a reported buffer has an age and no F1-U reports: use ramp, step or dualpi2";
-                return Err(ConfigError::new("uplink_marker.law", problem));
-            }
-        }
+        self.uplink_marker.as_ref().map_or(Ok(()), validate_uplink_marker)?;
         let mut qfis = Vec::new();
         for (index, drb) in self.drb.iter().enumerate() {
             drb.validate().map_err(|error| error.within(&format!("drb.{index}")))?;
@@ -460,6 +449,18 @@ impl RlcConfig {
             RlcMode::Um => Some(Duration::from_millis(50)),
         };
         self.t_reordering.or(usual)
+    }
+}
+
+/// A law that can mark by what a UE reports.
+pub(crate) fn validate_uplink_marker(marker: &MarkerConfig) -> Result<(), ConfigError> {
+    marker.validate().map_err(|error| ConfigError::new(&format!("uplink_marker.{}", error.field), error.problem))?;
+    match marker.law {
+        LawConfig::None {} | LawConfig::Ramp(_) | LawConfig::Step(_) | LawConfig::Dualpi2(_) => Ok(()),
+        _ => {
+            let problem = "a reported buffer has an age and no F1-U reports: use ramp, step or dualpi2";
+            Err(ConfigError::new("uplink_marker.law", problem))
+        }
     }
 }
 

@@ -10,9 +10,10 @@ use crate::observe::{BearerId, Observer, Passage};
 use crate::output::{DrbStats, UeId};
 use crate::qos::Qos;
 use crate::rlc::{Bearer, Overhead};
+use crate::uplink::ReportedQueue;
 
-/// In place of a bearer's number, the marker of what a UE sends.
-pub(crate) const UPLINK_MARKER: usize = 255;
+/// In place of a bearer's number, the marker of what the UE sends in it: from here downwards.
+const UPLINK_MARKER: usize = 255;
 /// Logical channel of a UE's default bearer: those below are for signalling.
 pub(crate) const LEAST_LCID: u8 = 4;
 /// Bearers of one UE at most (TS 38.331 `maxDRB`).
@@ -34,6 +35,8 @@ pub(crate) struct Drb<P> {
     pub(crate) uplink: Bearer<P>,
     pub(crate) uplink_qos: Qos,
     pub(crate) uplink_armed: Option<Instant>,
+    /// What waits at the UE, as it reported, where a law marks by that.
+    pub(crate) reported: Option<ReportedQueue>,
     delivery: Delivery,
     pub(crate) sn_length: SnLength,
     sn_count: u32,
@@ -69,13 +72,14 @@ impl<P: Inspect> Drb<P> {
     /// The `index`th bearer of a UE. `has_headers` is false on a rate channel, which says what reaches the IP layer.
     pub(crate) fn new(
         (ue, index): (u32, usize),
-        (rlc, marker, qos): (&RlcConfig, &MarkerConfig, Qos),
+        (rlc, marker, uplink_marker, qos): (&RlcConfig, &MarkerConfig, Option<&MarkerConfig>, Qos),
         anbr: Option<&AnbrConfig>,
         has_headers: bool,
         seed: u64,
     ) -> Result<Self, ConfigError> {
         let pdcp_header = pdcp_header(rlc.pdcp_sn);
         let overhead = if has_headers { Overhead::with_pdcp_header(pdcp_header) } else { Overhead::NONE };
+        let reported = uplink_marker.map(|marker| new_marker(marker, rlc.pdcp_sn, (ue, UPLINK_MARKER - index), seed));
         Ok(Self {
             ue,
             id: BearerId { ue: UeId(ue), drb: index as u8 + 1, sn_length: rlc.pdcp_sn },
@@ -83,6 +87,7 @@ impl<P: Inspect> Drb<P> {
             uplink: Bearer::new(rlc.clone(), Overhead::with_pdcp_header(pdcp_header)),
             uplink_qos: qos.clone(),
             uplink_armed: None,
+            reported: reported.transpose()?.map(ReportedQueue::new),
             marker: new_marker(marker, rlc.pdcp_sn, (ue, index), seed)?,
             marker_config: marker.clone(),
             qos,
@@ -108,6 +113,9 @@ impl<P: Inspect> Drb<P> {
         (self.armed, self.uplink_armed) = (None, None);
         self.delivery = Delivery::default();
         self.tried_in = None;
+        if let Some(queue) = &mut self.reported {
+            queue.forget();
+        }
         for anbr in [&mut self.anbr, &mut self.uplink_anbr].into_iter().flatten() {
             anbr.reset();
         }
@@ -168,7 +176,8 @@ impl<P: Inspect> Drb<P> {
 
     /// What became of its packets.
     pub(crate) fn stats(&self) -> DrbStats {
-        DrbStats { marked: self.marked(), ..self.stats }
+        let uplink_marked = self.reported.as_ref().map_or(0, ReportedQueue::marked);
+        DrbStats { marked: self.marked(), uplink_marked, ..self.stats }
     }
 
     /// The gNB learns from a status report what the UE has in order.

@@ -173,6 +173,8 @@ pub struct DrbStats {
     pub late: u64,
     /// Packets that the law marked.
     pub marked: u64,
+    /// Packets from the UE that a law marked at the gNB.
+    pub uplink_marked: u64,
     /// Packets that were lost, for whatever reason.
     pub dropped: u64,
 }

@@ -11,7 +11,7 @@ use crate::harq::{Again, Block, Processes};
 use crate::output::{UeStats, UplinkStats};
 use crate::qos::Sdap;
 use crate::radio::link::{LinkTable, OuterLoop};
-use crate::uplink::{Group, ReportedQueue, UplinkBuffer, UplinkRadio};
+use crate::uplink::{Group, UplinkBuffer, UplinkRadio};
 
 /// Of a rate channel that offers less than this in a slot, the bytes are kept for the next.
 const LEAST_BLOCK: f64 = 16.0;
@@ -54,8 +54,6 @@ pub(crate) struct Ue {
     /// Its next occasions for a scheduling request and of a configured grant, if it has use for them.
     pub(crate) request_in: Option<u64>,
     pub(crate) configured_in: Option<u64>,
-    /// What waits at it, as it reported, where a law marks by that.
-    pub(crate) reported: Option<ReportedQueue>,
     pub(crate) uplink_radio: UplinkRadio,
     /// When it sent last, and when it last had more than a guaranteed rate is due.
     pub(crate) uplink_last: Instant,
@@ -97,7 +95,6 @@ impl Ue {
             groups: Vec::new(),
             request_in: None,
             configured_in: None,
-            reported: None,
             uplink_radio: UplinkRadio::new(cell, stream("uplink-error")),
             uplink_last: Instant::ZERO,
             uplink_turn: Instant::ZERO,

@@ -49,6 +49,7 @@ impl tidemark_core::Inspect for Sent {}
 struct Came {
     mbps: f64,
     delay_ms: f64,
+    marked: u32,
     lost: u32,
 }
 /// Flow `n` is that of the `n`th load: UE, Mbit/s. Its packets are ECT(1) if its number is odd.
@@ -73,6 +74,7 @@ fn flows<const N: usize>(config: &CellConfig, ues: &[UeConfig], loads: [(u32, u6
                         let Sent { at: since, .. } = packet.payload;
                         came[flow].mbps += packet.size.as_f64() * 8.0 / 5e6;
                         came[flow].delay_ms += at.since(since).as_millis_f64();
+                        came[flow].marked += u32::from(packet.ecn == Ecn::Ce);
                         count[flow] += 1;
                     }
                     Output::Dropped { packet, .. } => came[packet.flow.0 as usize].lost += 1,
@@ -267,6 +269,20 @@ fn a_reported_queue_is_marked_once_it_is_too_old_and_a_short_one_is_not() {
     assert_eq!(marked(3), 0);
     // Two slots in ten carry 8 Mbit/s.
     assert!(marked(12) > 5_000, "{}", marked(12));
+}
+
+#[test]
+fn a_bearer_is_marked_by_its_own_queue_and_not_by_that_of_another() {
+    let law = LawConfig::Step(StepConfig { threshold: Duration::from_millis(20), ..StepConfig::default() });
+    let video = with_l4s_bearer(QosFlowConfig { five_qi: 80, ..QosFlowConfig::default() });
+    let ue = UeConfig { uplink_marker: Some(MarkerConfig::with_law(law)), ..video };
+    // More than the uplink carries in the default bearer, a little that goes before it in its own.
+    let [bulk, video] = flows(&CellConfig::default(), std::slice::from_ref(&ue), [(0, 20), (0, 1)]);
+    assert!(bulk.delay_ms > 100.0, "{bulk:?}");
+    assert!(video.marked == 0 && video.delay_ms < 20.0, "{video:?}");
+    // Its own queue is marked, whatever the other's.
+    let [_, video] = flows(&CellConfig::default(), &[ue], [(0, 1), (0, 20)]);
+    assert!(video.marked > 1_000, "{video:?}");
 }
 
 #[test]

@@ -71,7 +71,8 @@ mod tests {
         let config = UeConfig { marker, drb: vec![dedicated], ..UeConfig::default() };
         let ue = NamedUe { name: "phone".into(), kind: 0, config };
         let before = DrbStats { packets: 10, late: 10, dropped: 10, ..DrbStats::default() };
-        let after = DrbStats { packets: 90, late: 30, dropped: 30, delivered: Bytes(1_000_000), marked: 7 };
+        let after =
+            DrbStats { packets: 90, late: 30, dropped: 30, delivered: Bytes(1_000_000), marked: 7, uplink_marked: 0 };
         let result = BearerResult::new(&ue, 2, (&before, &after), None, Duration::from_secs(1));
         assert_eq!((result.qfi, result.five_qi, result.law.as_str()), (vec![2, 3], vec![7, 80], "none"));
         assert_eq!((result.delay_budget_ms, result.in_budget), (10.0, Some(0.6)));

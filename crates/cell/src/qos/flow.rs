@@ -6,7 +6,7 @@ use tidemark_marker::MarkerConfig;
 use super::filter::PacketFilter;
 use super::five_qi::{Characteristics, KNOWN};
 use super::meter::Meter;
-use crate::config::{ConfigError, RlcConfig};
+use crate::config::{ConfigError, RlcConfig, validate_uplink_marker};
 
 /// A dedicated bearer beside a UE's default one, with the QoS flows that SDAP maps to it (TS 37.324).
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -17,6 +17,8 @@ pub struct DrbConfig {
     pub rlc: Option<RlcConfig>,
     /// Its marking law. Default: what the policy says for its first QoS flow, else as the UE's default bearer.
     pub marker: Option<MarkerConfig>,
+    /// The law by which the gNB marks what the UE sends in it. Default: as the UE's; `none` switches it off.
+    pub uplink_marker: Option<MarkerConfig>,
     /// Its QoS flows, at least one.
     pub qos_flow: Vec<QosFlowConfig>,
 }
@@ -60,6 +62,7 @@ impl DrbConfig {
         if let Some(marker) = &self.marker {
             marker.validate().map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))?;
         }
+        self.uplink_marker.as_ref().map_or(Ok(()), validate_uplink_marker)?;
         if self.qos_flow.is_empty() {
             return Err(ConfigError::new("qos_flow", "a dedicated bearer carries at least one QoS flow"));
         }

@@ -41,12 +41,12 @@ pub(crate) struct UplinkBlock {
     pub(crate) transmissions: u32,
     /// Segments, those of one bearer side by side.
     pub(crate) segments: Vec<Segment>,
-    /// Bearers and how many of the segments are theirs.
-    pub(crate) bearers: Vec<(u32, usize)>,
+    /// Bearers, how many of the segments are theirs, and their bytes with headers.
+    pub(crate) bearers: Vec<(u32, usize, u32)>,
+    /// What ends in it of control, and the bytes of that and of what does not end.
     pub(crate) control: Vec<Control>,
+    pub(crate) control_bytes: u32,
     pub(crate) report: Report,
-    /// Bytes of data with their headers.
-    pub(crate) carried: u32,
 }
 
 impl UplinkBlock {
@@ -54,7 +54,7 @@ impl UplinkBlock {
     pub(crate) fn begin(&mut self, ue: u32, process: u8, allocation: Allocation) {
         (self.ue, self.process) = (ue, process);
         (self.mcs, self.prbs, self.bytes) = (allocation.mcs, allocation.prbs, allocation.bytes);
-        (self.energy, self.transmissions, self.carried) = (0.0, 0, 0);
+        (self.energy, self.transmissions, self.control_bytes) = (0.0, 0, 0);
         self.segments.clear();
         self.bearers.clear();
         self.control.clear();
@@ -123,6 +123,6 @@ fn fill(queue: &mut VecDeque<(Control, u32)>, room: u32, block: &mut UplinkBlock
         }
         block.control.extend(queue.pop_front().map(|(control, _)| control));
     }
-    block.carried += used;
+    block.control_bytes += used;
     used
 }

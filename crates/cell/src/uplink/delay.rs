@@ -7,7 +7,7 @@ use tidemark_marker::{DrbMarker, RlcQueue, Verdict};
 /// Memory of the rate: a few reports, and shorter than a round trip.
 const MEMORY: Duration = Duration::from_millis(50);
 
-/// The queue of one UE as its gNB believes it to be, and the law that marks by it.
+/// The queue of a bearer at its UE as the gNB believes it to be, that of its logical channel group, and the law that marks by it.
 pub(crate) struct ReportedQueue {
     marker: DrbMarker,
     waiting: Bytes,
@@ -22,7 +22,12 @@ impl ReportedQueue {
         Self { marker, waiting: Bytes(0), bytes: 0.0, seconds: 0.0, last: None }
     }
 
-    /// A block with so many bytes of data arrived, and its report says what waits behind them.
+    /// The bearer goes on in another cell, which has heard nothing.
+    pub(crate) fn forget(&mut self) {
+        (self.waiting, self.bytes, self.seconds, self.last) = (Bytes(0), 0.0, 0.0, None);
+    }
+
+    /// A block with so many bytes of the group arrived, and its report says what waits behind them.
     pub(crate) fn heard(&mut self, now: Instant, carried: u32, waiting: Bytes) {
         // The time since the last block counts as service only if something waited through it.
         if let Some(last) = self.last.filter(|_| self.waiting > Bytes(0)) {

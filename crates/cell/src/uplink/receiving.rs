@@ -15,7 +15,7 @@ impl<P: Inspect> Cell<P> {
     pub(crate) fn handle_uplink_block(&mut self, now: Instant, decoded: bool, mut block: Box<UplinkBlock>) {
         let id = block.ue;
         let mut segments = &block.segments[..];
-        for (index, count) in &block.bearers {
+        for (index, count, _) in &block.bearers {
             let (own, others) = segments.split_at(*count);
             segments = others;
             let bearer = &mut self.drbs[*index as usize].uplink;
@@ -30,8 +30,16 @@ impl<P: Inspect> Cell<P> {
         ue.uplink.processes.give_back(block.process, from);
         if decoded {
             ue.uplink.belief.hear(&block.report, from);
-            if let Some(queue) = &mut ue.reported {
-                queue.heard(now, block.carried, ue.uplink.belief.total());
+            // What is reported of a group is believed of each of its bearers; control counts with the first.
+            let mut control = block.control_bytes;
+            for (place, group) in ue.groups.iter().enumerate() {
+                let own = block.bearers.iter().filter(|(index, ..)| group.drbs.contains(index));
+                let carried = own.map(|(_, _, bytes)| bytes).sum::<u32>() + std::mem::take(&mut control);
+                for index in &group.drbs {
+                    if let Some(queue) = &mut self.drbs[*index as usize].reported {
+                        queue.heard(now, carried, ue.uplink.belief.of_group(place));
+                    }
+                }
             }
             for control in block.control.drain(..) {
                 match control {
@@ -74,8 +82,7 @@ impl<P: Inspect> Cell<P> {
     /// A packet leaves the gNB towards the core, unless the law takes it.
     fn pass_up(&mut self, now: Instant, id: u32, (drb, qfi): (u32, u8), mut packet: Packet<P>, delay: DelaySplit) {
         self.count_uplink(now, drb, packet.size);
-        let ue = &mut self.ues[id as usize];
-        match ue.reported.as_mut().map(|queue| queue.verdict(now, &packet)) {
+        match self.drbs[drb as usize].reported.as_mut().map(|queue| queue.verdict(now, &packet)) {
             None | Some(Verdict::Pass) => {}
             Some(Verdict::Mark) => packet.ecn = packet.ecn.marked(),
             Some(Verdict::Drop) => {

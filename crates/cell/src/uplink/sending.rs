@@ -207,11 +207,10 @@ fn fill<P: Inspect>(
     if own.is_empty() {
         return 0;
     }
-    block.bearers.push((index, own.len()));
     let Overhead { segment, offset, .. } = Overhead::with_pdcp_header(0);
     let headers: u32 = own.iter().map(|part| if part.offset > 0 { segment + offset } else { segment }).sum();
     drb.uplink_qos.sent(carried);
     let used = (carried + headers).min(room);
-    block.carried += used;
+    block.bearers.push((index, own.len(), used));
     used
 }
