@@ -99,9 +99,13 @@ impl Handshake {
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
-        if now < self.deadline {
-            return;
+        if now >= self.deadline {
+            self.try_again(now);
         }
+    }
+
+    #[cold]
+    fn try_again(&mut self, now: Instant) {
         if self.attempts == ATTEMPTS {
             self.state = State::GaveUp;
             self.deadline = Instant::FAR;
@@ -118,7 +122,13 @@ impl Handshake {
         self.sent_at = now;
     }
 
+    /// True if a SYN or SYN/ACK is due.
+    pub(super) fn is_due(&self) -> bool {
+        self.send_now
+    }
+
     /// The flags of a SYN or SYN/ACK that is due.
+    #[cold]
     pub(super) fn poll_transmit(&mut self) -> Option<TcpFlags> {
         if !std::mem::take(&mut self.send_now) {
             return None;
@@ -143,6 +153,7 @@ impl Handshake {
     }
 
     /// A segment arrives.
+    #[cold]
     pub(super) fn handle_segment(&mut self, now: Instant, flags: TcpFlags, ecn: Ecn) -> Step {
         match (self.is_client, flags.syn, self.state) {
             (true, true, State::Waiting | State::Established) if flags.ack => {

@@ -37,9 +37,13 @@ impl Ranges {
 
     /// Forgets everything below `limit`.
     pub(super) fn remove_below(&mut self, limit: u64) {
-        if self.ranges.first().is_none_or(|range| range.0 >= limit) {
-            return;
+        if self.ranges.first().is_some_and(|range| range.0 < limit) {
+            self.drain_below(limit);
         }
+    }
+
+    #[cold]
+    fn drain_below(&mut self, limit: u64) {
         let gone = self.ranges.partition_point(|range| range.1 <= limit);
         self.ranges.drain(..gone);
         if let Some(first) = self.ranges.first_mut() {

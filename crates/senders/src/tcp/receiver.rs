@@ -82,6 +82,7 @@ impl Receiver {
         self.handshake.gave_up()
     }
 
+    #[cold]
     fn handle_syn_ack(&mut self, now: Instant, packet: Packet<&Payload>, segment: &TcpSegment) {
         if segment.seq != 0 || segment.ack != 1 {
             return;
@@ -122,9 +123,7 @@ impl Receiver {
             self.stats.duplicate += Bytes(self.next - segment.seq);
             self.accept_in_order(end);
             if let Some(size) = self.expected.take_if(|size| self.stats.delivered >= *size) {
-                self.stats.completed += 1;
-                let (started, duration) = (self.start, now.since(self.start));
-                self.completion = Some(Completion { number: 1, size, started, duration });
+                self.complete(now, size);
             }
         } else {
             self.accept_out_of_order(segment.seq, end);
@@ -136,19 +135,32 @@ impl Receiver {
         self.ack_now |= self.unacked >= self.ack_every;
     }
 
+    #[cold]
+    fn complete(&mut self, now: Instant, size: Bytes) {
+        self.stats.completed += 1;
+        let (started, duration) = (self.start, now.since(self.start));
+        self.completion = Some(Completion { number: 1, size, started, duration });
+    }
+
     fn accept_in_order(&mut self, end: u64) {
         let before = self.next;
         self.next = end;
         if !self.out_of_order.is_empty() {
-            // While there are holes, and when one closes, the sender wants to know at once (RFC 5681 4.2).
-            self.ack_now = true;
-            while let Some(end) = self.out_of_order.take_from(self.next) {
-                self.next = self.next.max(end);
-            }
+            self.close_hole();
         }
         self.stats.delivered += Bytes(self.next - before);
     }
 
+    /// While there are holes, and when one closes, the sender wants to know at once (RFC 5681 4.2).
+    #[cold]
+    fn close_hole(&mut self) {
+        self.ack_now = true;
+        while let Some(end) = self.out_of_order.take_from(self.next) {
+            self.next = self.next.max(end);
+        }
+    }
+
+    #[cold]
     fn accept_out_of_order(&mut self, seq: u64, end: u64) {
         self.ack_now = true;
         let len = end - seq;
@@ -169,25 +181,28 @@ impl Receiver {
         self.recent[0] = seq;
     }
 
-    fn acknowledgement(&mut self, now: Instant) -> TcpSegment {
+    #[cold]
+    fn sack(&self) -> SackBlocks {
         let mut sack = SackBlocks::default();
-        if !self.out_of_order.is_empty() {
-            for point in self.recent.iter().filter(|point| **point >= self.next) {
-                if let Some((start, end)) = self.out_of_order.containing(*point)
-                    && sack.iter(self.next).all(|(other, _)| other != start)
-                {
-                    sack.push(self.next, start, end);
-                }
+        for point in self.recent.iter().filter(|point| **point >= self.next) {
+            if let Some((start, end)) = self.out_of_order.containing(*point)
+                && sack.iter(self.next).all(|(other, _)| other != start)
+            {
+                sack.push(self.next, start, end);
             }
         }
+        sack
+    }
+
+    fn acknowledgement(&mut self, now: Instant) -> TcpSegment {
+        let sack = if self.out_of_order.is_empty() { SackBlocks::default() } else { self.sack() };
         let flags = TcpFlags { ack: true, ..TcpFlags::default() };
         let flags = match self.handshake_ace.take() {
             Some(ace) => flags.with_ace(ace),
             None => self.feedback.flags(flags),
         };
-        // 40 bytes of options: timestamps 10, blocks 2 + 8 n, counters 2 + 3 n.
-        let room = [28, 18, 10, 2][sack.len()];
-        let accecn = self.feedback.option(usize::checked_sub(room, 2).map_or(0, |left| (left / 3).min(3)));
+        // How many counters the 40 bytes of options have room for: timestamps take 10, blocks 2 + 8 n, counters 2 + 3 n.
+        let accecn = self.feedback.option([3, 3, 2, 0][sack.len()]);
         self.unacked = 0;
         self.ack_now = false;
         self.deadline = Instant::FAR;
@@ -204,6 +219,19 @@ impl Receiver {
             sack,
             accecn,
         }
+    }
+
+    #[cold]
+    fn open(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        let flags = self.handshake.poll_transmit()?;
+        let syn = TcpSegment { flags, window: self.window, timestamp: now, ..TcpSegment::default() };
+        Some(self.wrap(syn, Ecn::NotEct))
+    }
+
+    #[inline(never)]
+    fn acknowledge(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        let segment = self.acknowledgement(now);
+        Some(self.wrap(segment, self.ect))
     }
 
     fn wrap(&mut self, segment: TcpSegment, ecn: Ecn) -> Packet<Payload> {
@@ -242,15 +270,10 @@ impl Endpoint for Receiver {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
-        if let Some(flags) = self.handshake.poll_transmit() {
-            let syn = TcpSegment { flags, window: self.window, timestamp: now, ..TcpSegment::default() };
-            return Some(self.wrap(syn, Ecn::NotEct));
+        if self.handshake.is_due() {
+            return self.open(now);
         }
-        if !self.ack_now {
-            return None;
-        }
-        let segment = self.acknowledgement(now);
-        Some(self.wrap(segment, self.ect))
+        if self.ack_now { self.acknowledge(now) } else { None }
     }
 
     fn stats(&self) -> Stats {

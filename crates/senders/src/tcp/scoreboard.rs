@@ -2,14 +2,15 @@
 //! rate that follows from it (draft-ietf-ccwg-bbr 4.1).
 //!
 //! An acknowledgement costs time in proportion to what it newly tells, never to the window: newly sacked
-//! ranges come out of a set of ranges, and the search for losses resumes where it stopped.
+//! ranges come out of a set of ranges, and the search for losses resumes where it stopped. What no connection in good
+//! order needs is out of line (`cold`), so that what runs for each packet lies close together.
 
 use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, Duration, Instant};
 
 use super::ranges::Ranges;
-use crate::controller::{LostSegment, RateSample};
+use crate::controller::{Ack, LostSegment, RateSample};
 use crate::payload::TcpSegment;
 
 /// Duplicate acknowledgements, or rather segments sacked, that tell a loss without reordering (RFC 8985 6.2).
@@ -39,23 +40,23 @@ impl Segment {
     fn end(&self) -> u64 {
         self.seq + u64::from(self.len)
     }
+    /// RFC 8985 6.2 step 2: orders segments by when they were sent, and those sent at once by where they lie.
+    fn order(&self) -> (Instant, u64) {
+        (self.sent_at, self.end())
+    }
 }
 
 /// What an acknowledgement newly told.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct News {
-    /// Payload and segments delivered, cumulatively or selectively.
-    pub(super) bytes: u64,
-    pub(super) packets: u32,
+    /// What a controller is to hear of it, as far as the scoreboard knows.
+    pub(super) ack: Ack,
     /// The cumulative acknowledgement advanced.
     pub(super) advanced: bool,
-    /// The round-trip time of the first and the last sent among the delivered segments, if certain.
+    /// The round-trip time of the first sent among the delivered segments, if certain.
     pub(super) first_rtt: Option<Duration>,
-    pub(super) last_rtt: Option<Duration>,
-    pub(super) prior_delivered: u64,
-    pub(super) rate: Option<RateSample>,
-    /// Where the segment lies that was sent last among the delivered.
-    newest: Option<usize>,
+    /// Where the segment lies that was sent last among the delivered, and its order.
+    newest: Option<(usize, (Instant, u64))>,
 }
 
 /// The scoreboard.
@@ -75,8 +76,8 @@ pub(super) struct Scoreboard {
     retransmissions: VecDeque<(u64, Instant)>,
     /// The first segment that the search for losses has not yet judged by its first transmission.
     unjudged: u64,
-    /// RACK.segment: sending time, end and round trip of the delivered segment that was sent last.
-    rack: Option<(Instant, u64, Duration)>,
+    /// RACK.segment, the delivered segment that was sent last: sending time and end, and its round trip.
+    rack: Option<((Instant, u64), Duration)>,
     highest_delivered: u64,
     reordering_seen: bool,
     delivered: u64,
@@ -185,7 +186,13 @@ impl Scoreboard {
         self.segments.get(usize::try_from(number.checked_sub(self.base)?).ok()?)
     }
 
+    /// True if anything may have to be sent again.
+    pub(super) fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
     /// Number and length of the segment to send again next.
+    #[cold]
     pub(super) fn next_lost(&mut self) -> Option<(u64, u32)> {
         while let Some(&number) = self.lost.front() {
             match self.segment(number) {
@@ -202,6 +209,7 @@ impl Scoreboard {
     }
 
     /// Sends segment `number` again; returns its sequence number.
+    #[cold]
     pub(super) fn resend(&mut self, now: Instant, number: u64) -> Option<u64> {
         let index = usize::try_from(number.checked_sub(self.base)?).ok()?;
         if index >= self.segments.len() {
@@ -228,9 +236,9 @@ impl Scoreboard {
         Some(seq)
     }
 
-    /// Takes in an acknowledgement.
-    pub(super) fn handle_ack(&mut self, now: Instant, ack: &TcpSegment, min_rtt: Duration) -> News {
-        let mut news = News::default();
+    /// Takes in an acknowledgement and says in `news`, empty so far, what it told.
+    #[inline(never)]
+    pub(super) fn handle_ack(&mut self, now: Instant, ack: &TcpSegment, min_rtt: Duration, news: &mut News) {
         let mut gone = 0;
         if ack.ack > self.una {
             news.advanced = true;
@@ -239,51 +247,54 @@ impl Scoreboard {
                 if segment.sacked {
                     self.sacked_segments -= 1;
                 } else {
-                    self.deliver(now, gone, Some(ack.echo), min_rtt, &mut news);
+                    self.deliver(now, gone, Some(ack.echo), min_rtt, news);
                 }
                 gone += 1;
             }
             self.sacked.remove_below(ack.ack);
         }
-        for (start, end) in ack.sack.iter(ack.ack) {
-            self.handle_sack(now, start, end.min(self.next_seq), min_rtt, &mut news);
+        if !ack.sack.is_empty() {
+            self.handle_sack(now, ack, min_rtt, news);
         }
-        if news.bytes > 0 {
+        if news.ack.acked > Bytes::ZERO {
             self.delivered_at = now;
             if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
                 self.app_limited_until = 0;
             }
         }
-        if let Some(segment) = news.newest.map(|index| &self.segments[index]) {
+        if let Some((index, order)) = news.newest {
+            let segment = &self.segments[index];
+            if self.rack.is_none_or(|(latest, _)| order > latest) {
+                self.rack = Some((order, now.since(segment.sent_at)));
+            }
             self.first_sent_at = segment.sent_at;
-            news.prior_delivered = segment.delivered;
-            news.rate = self.rate(now, segment);
+            news.ack.prior_delivered = Bytes(segment.delivered);
+            news.ack.rate = self.rate(now, segment);
         }
         for _ in 0..gone {
             self.segments.pop_front();
         }
         self.base += gone as u64;
         self.unjudged = self.unjudged.max(self.base);
-        news
     }
 
-    fn handle_sack(&mut self, now: Instant, start: u64, end: u64, min_rtt: Duration, news: &mut News) {
-        if start < self.una {
-            return;
-        }
-        let mut sacked = std::mem::take(&mut self.sacked);
-        sacked.insert(start, end, |from, to| {
-            let mut index = self.segments.partition_point(|segment| segment.seq < from);
-            while let Some(segment) = self.segments.get(index).filter(|segment| segment.end() <= to) {
-                if !segment.sacked {
-                    self.deliver(now, index, None, min_rtt, news);
-                    self.segments[index].sacked = true;
-                    self.segments[index].lost = false;
-                    self.sacked_segments += 1;
+    #[cold]
+    fn handle_sack(&mut self, now: Instant, ack: &TcpSegment, min_rtt: Duration, news: &mut News) {
+        let (mut sacked, una) = (std::mem::take(&mut self.sacked), self.una);
+        for (start, end) in ack.sack.iter(ack.ack).filter(|(start, _)| *start >= una) {
+            sacked.insert(start, end.min(self.next_seq), |from, to| {
+                let mut index = self.segments.partition_point(|segment| segment.seq < from);
+                while let Some(segment) = self.segments.get(index).filter(|segment| segment.end() <= to) {
+                    if !segment.sacked {
+                        self.deliver(now, index, None, min_rtt, news);
+                        self.segments[index].sacked = true;
+                        self.segments[index].lost = false;
+                        self.sacked_segments += 1;
+                    }
+                    index += 1;
                 }
-                index += 1;
-            }
-        });
+            });
+        }
         self.sacked = sacked;
     }
 
@@ -295,8 +306,8 @@ impl Scoreboard {
         if !segment.lost {
             self.in_flight -= len;
         }
-        news.bytes += len;
-        news.packets += 1;
+        news.ack.acked += Bytes(len);
+        news.ack.acked_packets += 1;
         if segment.end() < self.highest_delivered && !segment.retransmitted {
             self.reordering_seen = true;
         }
@@ -309,17 +320,9 @@ impl Scoreboard {
         if unambiguous && news.first_rtt.is_none_or(|first| rtt > first) {
             news.first_rtt = Some(rtt);
         }
-        if !plausible {
-            return;
-        }
-        let is_later = |other: (Instant, u64)| (segment.sent_at, segment.end()) > other;
-        let newest = news.newest.map(|index| &self.segments[index]);
-        if newest.is_none_or(|other| is_later((other.sent_at, other.end()))) {
-            news.newest = Some(index);
-            news.last_rtt = if unambiguous { Some(rtt) } else { news.last_rtt };
-        }
-        if self.rack.is_none_or(|(sent_at, end, _)| is_later((sent_at, end))) {
-            self.rack = Some((segment.sent_at, segment.end(), rtt));
+        if plausible && news.newest.is_none_or(|(_, order)| segment.order() > order) {
+            news.newest = Some((index, segment.order()));
+            news.ack.rtt = if unambiguous { Some(rtt) } else { news.ack.rtt };
         }
     }
 
@@ -338,10 +341,11 @@ impl Scoreboard {
     }
 
     /// The acknowledgement that was just taken in told of so much payload with CE.
-    pub(super) fn count_marked(&mut self, news: &mut News, bytes: u64) {
-        self.marked_total += bytes;
-        if let Some(rate) = &mut news.rate {
-            rate.marked += Bytes(bytes);
+    pub(super) fn count_marked(&mut self, news: &mut News, marked: Bytes) {
+        self.marked_total += marked.0;
+        news.ack.marked = marked;
+        if let Some(rate) = &mut news.ack.rate {
+            rate.marked += marked;
         }
     }
 
@@ -353,8 +357,18 @@ impl Scoreboard {
         (min_rtt / 4).min(smoothed_rtt)
     }
 
+    /// False while nothing that is outstanding was sent before the segment delivered last: then nothing can be lost.
+    pub(super) fn is_overtaken(&self) -> bool {
+        let overtaken = |segment: &Segment| {
+            let sent_once = !(segment.sacked || segment.lost || segment.retransmitted);
+            !sent_once || self.rack.is_some_and(|(latest, _)| segment.order() < latest)
+        };
+        !self.retransmissions.is_empty() || self.segment(self.unjudged).is_some_and(overtaken)
+    }
+
     /// RFC 8985 6.2 step 5: holds for lost what should have arrived before the segment delivered last.
-    /// Returns the bytes, the segments, and when to look again.
+    /// Returns the bytes, the segments, and when to look again, `Instant::FAR` if never.
+    #[cold]
     pub(super) fn detect_losses(
         &mut self,
         now: Instant,
@@ -362,20 +376,20 @@ impl Scoreboard {
         smoothed_rtt: Duration,
         recovering: bool,
         mut report: impl FnMut(&LostSegment),
-    ) -> (u64, u32, Option<Instant>) {
-        let Some((rack_sent, rack_end, rack_rtt)) = self.rack else { return (0, 0, None) };
+    ) -> (u64, u32, Instant) {
+        let mut deadline = Instant::FAR;
+        let Some((latest, rack_rtt)) = self.rack else { return (0, 0, deadline) };
         let patience = rack_rtt + self.reordering_window(min_rtt, smoothed_rtt, recovering);
-        let before = (self.lost_total, self.lost.len());
-        let mut deadline: Option<Instant> = None;
+        let before = self.lost_total;
         let mut segments = 0;
         // First transmissions were sent in the order of their numbers, retransmissions in that of their queue.
         while let Some(segment) = self.segment(self.unjudged) {
             if !(segment.sacked || segment.lost || segment.retransmitted) {
-                if (segment.sent_at, segment.end()) >= (rack_sent, rack_end) {
+                if segment.order() >= latest {
                     break;
                 }
                 if segment.sent_at + patience > now {
-                    deadline = Some(segment.sent_at + patience);
+                    deadline = segment.sent_at + patience;
                     break;
                 }
                 report(&self.lose(now, self.unjudged));
@@ -387,11 +401,11 @@ impl Scoreboard {
             let segment = self.segment(number).copied();
             let current = segment.filter(|segment| !segment.sacked && !segment.lost && segment.sent_at == sent_at);
             if let Some(segment) = current {
-                if (sent_at, segment.end()) >= (rack_sent, rack_end) {
+                if segment.order() >= latest {
                     break;
                 }
                 if sent_at + patience > now {
-                    deadline = Some(deadline.map_or(sent_at + patience, |other| other.min(sent_at + patience)));
+                    deadline = deadline.min(sent_at + patience);
                     break;
                 }
                 report(&self.lose(now, number));
@@ -399,7 +413,7 @@ impl Scoreboard {
             }
             self.retransmissions.pop_front();
         }
-        (self.lost_total - before.0, segments, deadline)
+        (self.lost_total - before, segments, deadline)
     }
 
     fn lose(&mut self, now: Instant, number: u64) -> LostSegment {
@@ -421,6 +435,7 @@ impl Scoreboard {
     }
 
     /// The retransmission timer expired: nothing is held to be in flight any more. Returns the segments that this loses.
+    #[cold]
     pub(super) fn lose_all(&mut self) -> u32 {
         self.lost.clear();
         self.retransmissions.clear();
@@ -443,6 +458,7 @@ impl Scoreboard {
     }
 
     /// What was held for lost is only late: it counts as in flight again, unless it was sent again already.
+    #[cold]
     pub(super) fn restore_lost(&mut self) {
         self.unjudged = self.base;
         for segment in self.segments.iter_mut().filter(|segment| segment.lost && !segment.retransmitted) {

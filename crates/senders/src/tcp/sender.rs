@@ -9,7 +9,7 @@ use super::rtt::RttEstimator;
 use super::scoreboard::{FIRST_SEQ, News, Scoreboard};
 use crate::app::Source;
 use crate::config::{EcnMode, TcpConfig};
-use crate::controller::{Ack, Congestion, Controller, EcnResponse, Signal};
+use crate::controller::{Congestion, Controller, EcnResponse, Signal};
 use crate::endpoint::{Completion, Endpoint, Stats};
 use crate::pacer::Pacer;
 use crate::payload::{Payload, TcpSegment};
@@ -60,8 +60,8 @@ pub struct Sender {
     phase: Phase,
     /// Retransmission timer; off at `Instant::FAR`.
     timer: (Instant, Timer),
-    /// When to look for losses again.
-    reorder_deadline: Option<Instant>,
+    /// When to look for losses again; `Instant::FAR` while nothing is overdue.
+    reorder_deadline: Instant,
     /// A tail loss probe is to be sent; and the end of the last one, with its time, until it is acknowledged.
     probe_now: bool,
     probe: Option<(u64, Instant, bool)>,
@@ -109,7 +109,7 @@ impl Sender {
             prr: None,
             phase: Phase::Open,
             timer: (Instant::FAR, Timer::Timeout),
-            reorder_deadline: None,
+            reorder_deadline: Instant::FAR,
             probe_now: false,
             probe: None,
             first_resent: None,
@@ -128,6 +128,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     fn establish(&mut self, now: Instant, segment: &TcpSegment) {
         let agreed = self.handshake.agreed();
         self.feedback = Feedback::new(agreed);
@@ -165,50 +166,46 @@ impl Sender {
         self.allowed = self.allowed.max(segment.ack + u64::from(segment.window));
         let prior_in_flight = self.board.in_flight();
         let was_limited = self.board.delivered() < self.window_limited_until;
-        let mut news = self.board.handle_ack(now, segment, self.rtt.min());
+        let mut news = News::default();
+        self.board.handle_ack(now, segment, self.rtt.min(), &mut news);
         if let Some(rtt) = news.first_rtt {
             self.rtt.sample(rtt);
         }
-        self.rtt_sample = news.last_rtt.or(self.rtt_sample);
+        self.rtt_sample = news.ack.rtt.or(self.rtt_sample);
         if news.advanced {
             self.rtt.reset_backoff();
             self.find_spurious(now, segment);
             self.source.on_acknowledged(now, Bytes(self.board.una() - FIRST_SEQ));
         }
-        let marks = self.read_marks(now, segment, is_newest, &news, prior_in_flight);
+        let acked = news.ack.acked;
+        let marks = self.read_marks(now, segment, is_newest, news.ack.acked_packets, prior_in_flight);
         // Bytes without a packet are old ones, told late: they must not hold up the growth of a window.
-        let marked = if marks.packets > 0 { marks.bytes.0.min(news.bytes) } else { 0 };
+        let marked = if marks.packets > 0 { marks.bytes.min(acked) } else { Bytes::ZERO };
         self.board.count_marked(&mut news, marked);
         self.leave_phase();
         let lost = self.find_losses(now, prior_in_flight);
         self.check_probe(now, segment, prior_in_flight);
         if let Some(prr) = &mut self.prr {
             let target = self.controller.window().0;
-            prr.on_ack(news.bytes, self.board.in_flight(), target, news.advanced && lost == 0);
+            prr.on_ack(acked.0, self.board.in_flight(), target, news.advanced && lost == 0);
         }
-        if news.bytes > 0 || marks.packets > 0 {
-            self.controller.on_ack(&Ack {
-                now,
-                acked: Bytes(news.bytes),
-                acked_packets: news.packets,
-                marked: Bytes(marked),
-                marked_packets: marks.packets,
-                lost: Bytes(lost),
-                rtt: news.last_rtt,
-                smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
-                min_rtt: self.rtt.min(),
-                prior_in_flight: Bytes(prior_in_flight),
-                in_flight: Bytes(self.board.in_flight()),
-                delivered: Bytes(self.board.delivered()),
-                prior_delivered: Bytes(news.prior_delivered),
-                rate: news.rate,
-                window_limited: was_limited,
-                recovering: matches!(self.phase, Phase::Reducing { .. } | Phase::Recovering { .. }),
-                repairing: matches!(self.phase, Phase::Recovering { .. } | Phase::TimedOut { .. }),
-            });
+        if acked > Bytes::ZERO || marks.packets > 0 {
+            let ack = &mut news.ack;
+            ack.now = now;
+            ack.marked_packets = marks.packets;
+            ack.lost = Bytes(lost);
+            ack.smoothed_rtt = self.rtt.smoothed().unwrap_or_default();
+            ack.min_rtt = self.rtt.min();
+            ack.prior_in_flight = Bytes(prior_in_flight);
+            ack.in_flight = Bytes(self.board.in_flight());
+            ack.delivered = Bytes(self.board.delivered());
+            ack.window_limited = was_limited;
+            ack.recovering = matches!(self.phase, Phase::Reducing { .. } | Phase::Recovering { .. });
+            ack.repairing = matches!(self.phase, Phase::Recovering { .. } | Phase::TimedOut { .. });
+            self.controller.on_ack(ack);
         }
         self.ask_controller();
-        if news.advanced || news.bytes > 0 {
+        if news.advanced || acked > Bytes::ZERO {
             self.arm_timer(now);
         }
     }
@@ -219,12 +216,12 @@ impl Sender {
         now: Instant,
         segment: &TcpSegment,
         is_newest: bool,
-        news: &News,
+        acked_packets: u32,
         in_flight: u64,
     ) -> Marks {
         let marks = match self.handshake.agreed() {
             EcnMode::Accecn if is_newest => {
-                self.decoder.decode(segment.flags.ace(), segment.accecn.as_ref(), news.packets)
+                self.decoder.decode(segment.flags.ace(), segment.accecn.as_ref(), acked_packets)
             }
             EcnMode::Classic if segment.flags.ece => Marks { packets: 1, bytes: Bytes::ZERO },
             _ => return Marks::default(),
@@ -251,6 +248,7 @@ impl Sender {
         Congestion { now, signal, in_flight: Bytes(in_flight), delivered: Bytes(self.board.delivered()) }
     }
 
+    #[cold]
     fn reduce(&mut self, now: Instant, signal: Signal, in_flight: u64) {
         self.controller.on_congestion(&self.congestion(now, signal, in_flight));
         if !self.controller.owns_recovery() {
@@ -270,6 +268,15 @@ impl Sender {
     }
 
     fn find_losses(&mut self, now: Instant, prior_in_flight: u64) -> u64 {
+        if self.board.is_overtaken() {
+            return self.judge_overtaken(now, prior_in_flight);
+        }
+        self.reorder_deadline = Instant::FAR;
+        0
+    }
+
+    #[cold]
+    fn judge_overtaken(&mut self, now: Instant, prior_in_flight: u64) -> u64 {
         let recovering = matches!(self.phase, Phase::Recovering { .. } | Phase::TimedOut { .. });
         let smoothed = self.rtt.smoothed().unwrap_or_default();
         let controller = &mut self.controller;
@@ -324,27 +331,30 @@ impl Sender {
         self.pacing = self.controller.pacing_rate().map(|rate| (rate, self.controller.burst(rate)));
     }
 
-    /// RFC 6298 5, and RFC 8985 7.2 while nothing indicates a loss.
+    /// RFC 6298 5, and a probe before it while nothing indicates a loss.
+    #[inline(never)]
     fn arm_timer(&mut self, now: Instant) {
         if !self.board.is_outstanding() {
             self.timer = (Instant::FAR, Timer::Timeout);
             return;
         }
         let rto = self.rtt.rto();
-        self.timer = (now + rto, Timer::Timeout);
-        if self.phase == Phase::Open
-            && self.probe.is_none()
-            && !self.board.has_sacked()
-            && let Some(smoothed) = self.rtt.smoothed()
-        {
-            let delay = if self.board.is_single() { MAX_ACK_DELAY } else { Duration::from_millis(2) };
-            let wait = smoothed * 2 + delay;
-            if wait < rto {
-                self.timer = (now + wait, Timer::Probe);
-            }
-        }
+        self.timer = match self.probe_timeout().filter(|wait| *wait < rto) {
+            Some(wait) => (now + wait, Timer::Probe),
+            None => (now + rto, Timer::Timeout),
+        };
     }
 
+    /// RFC 8985 7.2.
+    fn probe_timeout(&self) -> Option<Duration> {
+        if self.phase != Phase::Open || self.probe.is_some() || self.board.has_sacked() {
+            return None;
+        }
+        let delay = if self.board.is_single() { MAX_ACK_DELAY } else { Duration::from_millis(2) };
+        self.rtt.smoothed().map(|smoothed| smoothed * 2 + delay)
+    }
+
+    #[cold]
     fn handle_timer(&mut self, now: Instant) {
         if self.timer.1 == Timer::Probe {
             self.probe_now = true;
@@ -362,9 +372,17 @@ impl Sender {
         self.prr = None;
         self.probe = None;
         self.first_resent = None;
-        self.reorder_deadline = None;
+        self.reorder_deadline = Instant::FAR;
         self.ask_controller();
         self.timer = (now + self.rtt.rto(), Timer::Timeout);
+    }
+
+    #[cold]
+    fn answer_syn(&mut self, now: Instant) -> Option<Packet<Payload>> {
+        let flags = self.handshake.poll_transmit()?;
+        let (window, echo) = (self.receive_window, self.peer_timestamp);
+        let syn_ack = TcpSegment { flags, ack: 1, window, timestamp: now, echo, ..TcpSegment::default() };
+        Some(self.wrap(syn_ack, Ecn::NotEct))
     }
 
     /// How much may be in flight.
@@ -375,19 +393,33 @@ impl Sender {
         }
     }
 
-    /// What to send next, if the window has room for it: a segment again, or so many new bytes.
+    /// Takes what to send now from the scoreboard or the application.
     fn next_up(&mut self, now: Instant) -> Option<NextUp> {
-        let in_flight = self.board.in_flight();
-        let window = self.window();
-        if std::mem::take(&mut self.probe_now)
-            && let Some(probe) = self.next_probe(now)
+        if std::mem::take(&mut self.probe_now) && self.board.is_outstanding() {
+            return self.next_probe(now);
+        }
+        if self.board.has_lost()
+            && let Some((number, len)) = self.board.next_lost()
         {
-            return Some(probe);
+            return self.next_repair(now, number, len);
         }
-        if let Some((number, len)) = self.board.next_lost() {
-            return (in_flight + u64::from(len) <= window).then_some(NextUp::Again { number, len, probe: false });
+        let Some(len) = self.new_bytes_in_window(now) else {
+            self.wait_for_data(now);
+            return None;
+        };
+        if !self.is_let_go(now) {
+            return None;
         }
+        if !self.board.is_outstanding() && self.board.next_seq() > FIRST_SEQ {
+            self.restart_after_idle(now);
+        }
+        Some(NextUp { seq: self.board.send(now, len), len, again: false })
+    }
+
+    /// How many new bytes to send next, if there are any and the window has room for them.
+    fn new_bytes_in_window(&mut self, now: Instant) -> Option<u32> {
         let len = self.new_bytes(now)?;
+        let (in_flight, window) = (self.board.in_flight(), self.window());
         if len == 0 {
             if in_flight < window {
                 self.board.limited_by_application();
@@ -398,47 +430,69 @@ impl Sender {
             self.window_limited_until = self.board.delivered() + in_flight;
             return None;
         }
-        Some(NextUp::New { len, probe: false })
+        Some(len)
     }
 
     /// How many new bytes the application has, up to a segment; `None` if the receiver allows no segment.
     fn new_bytes(&mut self, now: Instant) -> Option<u32> {
         let next = self.board.next_seq();
-        let room = self.allowed.saturating_sub(next);
         let available = self.source.available(now, Bytes(next - FIRST_SEQ)).0;
         let len = available.min(u64::from(self.mss));
         // Better to wait for room than to send a small segment (RFC 9293 3.8.6.2.1).
-        (len <= room).then_some(len as u32)
+        (len <= self.allowed.saturating_sub(next)).then_some(len as u32)
     }
 
-    /// RFC 8985 7.3: new data if there is some, else the last segment again, whatever the window says.
+    /// What the application already has waits for the window, and no deadline opens that.
+    fn wait_for_data(&mut self, now: Instant) {
+        self.release = self.source.next_deadline(now).filter(|at| *at > now).unwrap_or(Instant::FAR);
+    }
+
+    /// True if pacing lets a packet go now; else notes when it will.
+    fn is_let_go(&mut self, now: Instant) -> bool {
+        let wait = if self.pacing.is_some() { self.pacer.wait(now) } else { None };
+        self.release = wait.unwrap_or(Instant::FAR);
+        wait.is_none()
+    }
+
+    /// RFC 8985 7.3: new data if there is some, else the last segment again, whatever the window and pacing say.
+    #[cold]
     fn next_probe(&mut self, now: Instant) -> Option<NextUp> {
-        if !self.board.is_outstanding() {
+        let next = match self.new_bytes(now).unwrap_or(0) {
+            0 => {
+                let (number, len) = self.board.last()?;
+                NextUp { seq: self.board.resend(now, number)?, len, again: true }
+            }
+            len => NextUp { seq: self.board.send(now, len), len, again: false },
+        };
+        self.probe = Some((self.board.next_seq(), now, next.again));
+        Some(next)
+    }
+
+    /// A segment again that is held for lost, if the window has room for it.
+    #[cold]
+    fn next_repair(&mut self, now: Instant, number: u64, len: u32) -> Option<NextUp> {
+        if self.board.in_flight() + u64::from(len) > self.window() {
+            self.wait_for_data(now);
             return None;
         }
-        match self.new_bytes(now).unwrap_or(0) {
-            0 => self.board.last().map(|(number, len)| NextUp::Again { number, len, probe: true }),
-            len => Some(NextUp::New { len, probe: true }),
+        if !self.is_let_go(now) {
+            return None;
         }
-    }
-
-    fn transmit(&mut self, now: Instant, next: NextUp) -> Option<Packet<Payload>> {
-        let (seq, len, again, probe) = match next {
-            NextUp::Again { number, len, probe } => (self.board.resend(now, number)?, len, true, probe),
-            NextUp::New { len, probe } => {
-                let idle = now.since(self.last_sent);
-                if !self.board.is_outstanding() && self.board.next_seq() > FIRST_SEQ {
-                    self.controller.on_idle(now, idle, self.rtt.rto());
-                    self.ask_controller();
-                }
-                (self.board.send(now, len), len, false, probe)
-            }
-        };
-        if probe {
-            self.probe = Some((self.board.next_seq(), now, again));
-        } else if again && self.first_resent.is_none() && self.phase != Phase::Open {
+        let seq = self.board.resend(now, number)?;
+        if self.first_resent.is_none() && self.phase != Phase::Open {
             self.first_resent = Some((seq, now));
         }
+        Some(NextUp { seq, len, again: true })
+    }
+
+    #[cold]
+    fn restart_after_idle(&mut self, now: Instant) {
+        self.controller.on_idle(now, now.since(self.last_sent), self.rtt.rto());
+        self.ask_controller();
+    }
+
+    fn transmit(&mut self, now: Instant, next: NextUp) -> Packet<Payload> {
+        let NextUp { seq, len, again } = next;
         if let Some(prr) = &mut self.prr {
             prr.sent(u64::from(len));
         }
@@ -468,7 +522,7 @@ impl Sender {
         if self.timer.0 == Instant::FAR || (self.timer.1 == Timer::Probe && !again) {
             self.arm_timer(now);
         }
-        Some(packet)
+        packet
     }
 
     fn wrap(&mut self, segment: TcpSegment, ecn: Ecn) -> Packet<Payload> {
@@ -479,11 +533,12 @@ impl Sender {
     }
 }
 
-/// What to send next.
+/// What to send next: so many bytes from `seq` on, new ones or a segment again.
 #[derive(Clone, Copy, Debug)]
-enum NextUp {
-    Again { number: u64, len: u32, probe: bool },
-    New { len: u32, probe: bool },
+struct NextUp {
+    seq: u64,
+    len: u32,
+    again: bool,
 }
 
 impl Endpoint for Sender {
@@ -506,7 +561,7 @@ impl Endpoint for Sender {
 
     fn handle_timeout(&mut self, now: Instant) {
         self.handshake.handle_timeout(now);
-        if self.reorder_deadline.is_some_and(|deadline| deadline <= now) {
+        if self.reorder_deadline <= now {
             let in_flight = self.board.in_flight();
             self.find_losses(now, in_flight);
             self.ask_controller();
@@ -518,30 +573,17 @@ impl Endpoint for Sender {
 
     fn next_deadline(&self) -> Option<Instant> {
         let handshake = self.handshake.next_deadline().unwrap_or(Instant::FAR);
-        let reorder = self.reorder_deadline.unwrap_or(Instant::FAR);
-        let next = handshake.min(reorder).min(self.timer.0).min(self.release);
+        let next = handshake.min(self.reorder_deadline).min(self.timer.0).min(self.release);
         (next != Instant::FAR).then_some(next)
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>> {
         if !self.handshake.is_established() {
-            let flags = self.handshake.poll_transmit()?;
-            let (window, echo) = (self.receive_window, self.peer_timestamp);
-            let syn_ack = TcpSegment { flags, ack: 1, window, timestamp: now, echo, ..TcpSegment::default() };
-            return Some(self.wrap(syn_ack, Ecn::NotEct));
+            return self.answer_syn(now);
         }
         self.release = Instant::FAR;
-        let paced_until = self.pacing.and_then(|_| self.pacer.wait(now)).filter(|_| !self.probe_now);
-        let Some(next) = self.next_up(now) else {
-            // What the application already has waits for the window, and no deadline opens that.
-            self.release = self.source.next_deadline(now).filter(|at| *at > now).unwrap_or(Instant::FAR);
-            return None;
-        };
-        if let Some(until) = paced_until {
-            self.release = until;
-            return None;
-        }
-        self.transmit(now, next)
+        let next = self.next_up(now)?;
+        Some(self.transmit(now, next))
     }
 
     fn stats(&self) -> Stats {
