@@ -48,7 +48,7 @@ export function sample(count) {
   const t_s = Array.from({ length: duration * 10 }, (_, i) => round((i + 1) / 10));
   const series = {
     flows: { throughput_mbps: rows(), rtt_ms: rows(), marks: rows(), cwnd_kb: rows() },
-    ues: { queue_ms: rows(), mcs: rows(), throughput_mbps: rows() },
+    ues: { queue_ms: rows(), mcs: rows(), throughput_mbps: rows(), recommended_mbps: rows() },
   };
   const flows = [];
   const ues = [];
@@ -71,6 +71,7 @@ export function sample(count) {
     series.ues.queue_ms.push(queue);
     series.ues.mcs.push(mcs);
     series.ues.throughput_mbps.push(rate);
+    series.ues.recommended_mbps.push(t_s.map(() => null));
 
     const delays = Array.from({ length: 2000 }, () => typical * Math.exp((random() + random() + random() - 1.5) * 0.9)).sort((a, b) => a - b);
     const owd = delays.map((delay) => 22 + delay);
@@ -95,7 +96,7 @@ export function sample(count) {
       marked: marks.reduce((sum, value) => sum + value, 0),
       dropped: controller === "cubic" ? Math.floor(random() * 12) : 0,
       retransmissions: controller === "cubic" ? Math.floor(random() * 14) : 0,
-      split_ms: { propagation: 19, cu: 0, queuing: round(mean - 19 - rest), scheduling, harq, rlc, reordering },
+      split_ms: { propagation: 19, router: 0, cu: 0, queuing: round(mean - 19 - rest), scheduling, harq, rlc, reordering },
       owd_cdf: cdf(owd),
       queue_cdf: cdf(delays),
     });
@@ -109,7 +110,13 @@ export function sample(count) {
       marked: marks.reduce((sum, value) => sum + value, 0),
       dropped: 0,
       prb_share: round(1 / count),
+      anbr: null,
+      uplink_anbr: null,
       uplink: null,
+      cell: null,
+      position_m: null,
+      handovers: null,
+      sinr_db: null,
     });
   }
   return {
@@ -127,7 +134,7 @@ export function sample(count) {
 }
 
 /**
- * A run of a network: the small one with cells around it, and with a second bearer at its first UE.
+ * A run of a network: the small one with cells around it, recommendations, and with a second bearer at its first UE.
  * @param {number} count
  */
 export function network(count) {
@@ -149,14 +156,25 @@ export function network(count) {
     return { name, utilisation: round(busy), throughput_mbps: round(busy * 40), ues: 10.2, handovers: handovers.filter((came) => came > 0).length };
   });
   const queue = quantiles([1, 2, 3, 5, 8]);
-  const bearer = { ue: "ue-1", drb: 1, qfi: [1], five_qi: [9], law: "l4span", throughput_mbps: 4.5, queue_ms: queue, marked: 12, dropped: 3, delay_budget_ms: 300, in_budget: 0.98765 };
+  const bearer = { ue: "ue-1", drb: 1, direction: "downlink", qfi: [1], five_qi: [9], law: "l4span", throughput_mbps: 4.5, queue_ms: queue, marked: 12, dropped: 3, delay_budget_ms: 300, in_budget: 0.98765 };
   const bearers = [
     bearer,
+    { ...bearer, direction: "uplink", throughput_mbps: 0.25, marked: 0, dropped: 0, in_budget: 0.5 },
     { ...bearer, drb: 2, qfi: [2, 3], five_qi: [80, 7], law: "ramp", delay_budget_ms: 10, in_budget: 1, dropped: 0 },
     // Without traffic nothing was met or missed.
     { ...bearer, ue: "ue-2", throughput_mbps: 0, queue_ms: null, marked: 0, dropped: 0, in_budget: null },
   ];
-  return { ...run, name: "network", cells, bearers, series: { ...run.series, cells: series } };
+  const ues = run.ues.map((ue, i) => ({
+    ...ue,
+    anbr: i === 0 ? { recommendations: 450, mean_mbps: 11.25 } : null,
+    cell: `${i + 1}b`,
+    position_m: [120.5 * i, round(60 - 80.2 * i)],
+    handovers: i,
+    sinr_db: round(14.5 - 6 * i),
+  }));
+  // The first recommendation comes a second after the start.
+  const recommended_mbps = ues.map((_, i) => t_s.map((t) => (i === 0 && t > 1 ? round(11 + Math.sin(t / 2)) : null)));
+  return { ...run, name: "network", cells, bearers, ues, series: { ...run.series, ues: { ...run.series.ues, recommended_mbps }, cells: series } };
 }
 
 /**
@@ -166,7 +184,7 @@ export function uploads() {
   const run = sample(3);
   const random = uniform(7);
   const { t_s } = run.series;
-  const series = { throughput_mbps: rows(), queue_ms: rows(), reported_kb: rows(), mcs: rows() };
+  const series = { throughput_mbps: rows(), queue_ms: rows(), reported_kb: rows(), mcs: rows(), recommended_mbps: rows() };
   const ues = run.ues.map((ue, i) => {
     const sends = i < 2;
     const delay = t_s.map((t) => (sends ? round(15 + 10 * i + 8 * Math.sin(t) + 3 * random()) : null));
@@ -174,11 +192,40 @@ export function uploads() {
     series.queue_ms.push(delay);
     series.reported_kb.push(delay.map((wait) => (sends ? round((wait ?? 0) * 0.5) : 0)));
     series.mcs.push(t_s.map((t) => (sends ? round(14 + 4 * i + 2 * Math.sin(t)) : null)));
+    series.recommended_mbps.push(t_s.map((t) => (i === 0 ? round(5 + Math.sin(t / 3)) : null)));
     const uplink = { throughput_mbps: round(4 - i), queue_ms: quantiles([9, 14, 17, 22, 31]), mcs_mean: 14.2, bler: 0.0931, prb_share: 0.47, blocks: 12034, harq_retransmissions: 1180, lost_blocks: 3, marked: 412 };
-    return { ...ue, uplink: sends ? uplink : null };
+    return { ...ue, uplink_anbr: i === 0 ? { recommendations: 440, mean_mbps: 5.125 } : null, uplink: sends ? uplink : null };
   });
   const cell = { ...run.cell, uplink_utilisation: 0.951 };
   return { ...run, name: "uploads", cell, ues, series: { ...run.series, uplinks: series } };
+}
+
+/**
+ * A run over routers: the small one, whose first two flows wait in one or two of them as well; the third passes none.
+ */
+export function routed() {
+  const run = sample(3);
+  const random = uniform(11);
+  const { t_s } = run.series;
+  const waits = [5.25, 12.5];
+  /** @param {number} router */
+  const waited = (router) => t_s.map((t) => (t < 2 ? null : round((waits[router] ?? 0) * (1 + 0.5 * Math.sin(t + router)) + random())));
+  const series = {
+    throughput_mbps: waits.map((_, router) => t_s.map((t) => round(14 + 5 * router + Math.sin(t)))),
+    capacity_mbps: waits.map((_, router) => t_s.map((t) => (t < 10 ? 15 : 20) + 10 * router)),
+    queue_ms: [waited(0), waited(1)],
+    marks: waits.map((_, router) => t_s.map(() => (router === 1 ? Math.floor(random() * 6) : 0))),
+  };
+  const queue_ms = quantiles([1, 3, 5, 8, 13]);
+  const router = { name: "transit", law: "codel", capacity_mbps: 17.5, throughput_mbps: 14, utilisation: 0.8, queue_ms, marked: 0, dropped: 31 };
+  const routers = [router, { ...router, name: "peering", law: "dualpi2", capacity_mbps: 27.5, throughput_mbps: 19, utilisation: 0.691, marked: 512, dropped: 0 }];
+  const flows = run.flows.map((flow, i) => {
+    const part = [5.6, 18.3][i] ?? 0;
+    const { mean, p50, p95, p99, p999 } = flow.owd_ms;
+    const owd_ms = { mean: round(mean + part), p50: round(p50 + part), p95: round(p95 + part), p99: round(p99 + part), p999: round(p999 + part) };
+    return { ...flow, owd_ms, split_ms: { ...flow.split_ms, router: part } };
+  });
+  return { ...run, name: "routed", flows, routers, series: { ...run.series, routers: series } };
 }
 
 /**

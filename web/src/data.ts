@@ -13,6 +13,8 @@ export interface Quantiles {
 /** Mean one-way delay of a flow, taken apart, in milliseconds. */
 export interface Split {
   propagation: Measured;
+  /** In routers and on their links; 0 for a flow that passes none. */
+  router: Measured;
   cu: Measured;
   queuing: Measured;
   scheduling: Measured;
@@ -53,8 +55,22 @@ export interface Ue {
   marked: Measured;
   dropped: Measured;
   prb_share: Measured;
+  /** What it was recommended for its downlink and its uplink; null where nothing was. */
+  anbr: Anbr | null;
+  uplink_anbr: Anbr | null;
   /** What it sent; null where it sent nothing. */
   uplink: Uplink | null;
+  /** Of a network, null otherwise: the cell that served it at the end, and where it was then. */
+  cell: string | null;
+  position_m: [Measured, Measured] | null;
+  handovers: Measured;
+  sinr_db: Measured;
+}
+
+/** Bit rate recommendations of one direction. */
+export interface Anbr {
+  recommendations: Measured;
+  mean_mbps: Measured;
 }
 
 /** What a UE sent: packets, acknowledgements, RLC's reports. */
@@ -72,10 +88,12 @@ export interface Uplink {
   marked: Measured;
 }
 
-/** A data radio bearer of a UE: its downlink. */
+/** A data radio bearer of a UE, one way. */
 export interface Bearer {
   ue: string;
   drb: Measured;
+  /** `downlink` or `uplink`. */
+  direction: string;
   /** QFIs and 5QIs of its QoS flows. */
   qfi: string;
   five_qi: string;
@@ -87,6 +105,18 @@ export interface Bearer {
   delay_budget_ms: Measured;
   /** Share of its packets that were in time. */
   in_budget: Measured;
+}
+
+/** A wired bottleneck. */
+export interface Router {
+  name: string;
+  law: string;
+  throughput_mbps: Measured;
+  capacity_mbps: Measured;
+  utilisation: Measured;
+  queue_ms: Quantiles;
+  marked: Measured;
+  dropped: Measured;
 }
 
 /** One cell of a network. */
@@ -129,13 +159,15 @@ export interface Report {
   flows: Flow[];
   ues: Ue[];
   bearers: Bearer[];
+  routers: Router[];
   /** Of a network; none where there is one cell without a place. */
   cells: Cell[];
   t_s: number[];
   flowSeries: { throughput_mbps: Rows; rtt_ms: Rows; marks: Rows; cwnd_kb: Rows };
-  ueSeries: { queue_ms: Rows; mcs: Rows; throughput_mbps: Rows };
+  ueSeries: { queue_ms: Rows; mcs: Rows; throughput_mbps: Rows; recommended_mbps: Rows };
   /** Per UE: what it sent, and what the gNB took to wait there. */
-  uplinkSeries: { throughput_mbps: Rows; queue_ms: Rows; reported_kb: Rows; mcs: Rows };
+  uplinkSeries: { throughput_mbps: Rows; queue_ms: Rows; reported_kb: Rows; mcs: Rows; recommended_mbps: Rows };
+  routerSeries: { throughput_mbps: Rows; capacity_mbps: Rows; queue_ms: Rows; marks: Rows };
   cellSeries: { throughput_mbps: Rows; utilisation: Rows; ues: Rows; handovers: Rows };
 }
 
@@ -158,6 +190,8 @@ function split(value: unknown): Split {
   const s = object(value);
   return {
     propagation: measured(s.propagation),
+    // Said only of flows that pass routers.
+    router: s.router === undefined ? 0 : measured(s.router),
     cu: measured(s.cu),
     queuing: measured(s.queuing),
     scheduling: measured(s.scheduling),
@@ -221,7 +255,13 @@ function ue(value: unknown): Ue {
     marked: measured(u.marked),
     dropped: measured(u.dropped),
     prb_share: measured(u.prb_share),
+    anbr: anbr(u.anbr),
+    uplink_anbr: anbr(u.uplink_anbr),
     uplink: u.uplink == null ? null : uplink(object(u.uplink)),
+    cell: u.cell == null ? null : text(u.cell),
+    position_m: u.position_m == null ? null : [measured(list(u.position_m)[0]), measured(list(u.position_m)[1])],
+    handovers: measured(u.handovers),
+    sinr_db: measured(u.sinr_db),
   };
 }
 
@@ -239,12 +279,19 @@ function uplink(u: Json): Uplink {
   };
 }
 
+function anbr(value: unknown): Anbr | null {
+  if (value == null) return null;
+  const a = object(value);
+  return { recommendations: measured(a.recommendations), mean_mbps: measured(a.mean_mbps) };
+}
+
 function bearer(value: unknown): Bearer {
   const b = object(value);
   const several = (numbers: unknown): string => list(numbers).map(text).join(" ");
   return {
     ue: text(b.ue),
     drb: measured(b.drb),
+    direction: text(b.direction),
     qfi: several(b.qfi),
     five_qi: several(b.five_qi),
     law: text(b.law),
@@ -254,6 +301,20 @@ function bearer(value: unknown): Bearer {
     dropped: measured(b.dropped),
     delay_budget_ms: measured(b.delay_budget_ms),
     in_budget: measured(b.in_budget),
+  };
+}
+
+function router(value: unknown): Router {
+  const r = object(value);
+  return {
+    name: text(r.name),
+    law: text(r.law),
+    throughput_mbps: measured(r.throughput_mbps),
+    capacity_mbps: measured(r.capacity_mbps),
+    utilisation: measured(r.utilisation),
+    queue_ms: quantiles(r.queue_ms),
+    marked: measured(r.marked),
+    dropped: measured(r.dropped),
   };
 }
 
@@ -324,16 +385,19 @@ export function parse(source: string): Report {
   }
   const flows = data.flows.map(flow);
   const ues = data.ues.map(ue);
+  const routers = list(data.routers).map(router);
   const cells = list(data.cells).map(networkCell);
   const cell = object(data.cell);
   const series = object(data.series);
   const ofFlows = object(series.flows);
   const ofUes = object(series.ues);
   const ofUplinks = object(series.uplinks);
+  const ofRouters = object(series.routers);
   const ofCells = object(series.cells);
   const t_s = times(series.t_s);
   const perFlow = (value: unknown): Rows => rows(value, flows.length, t_s.length);
   const perUe = (value: unknown): Rows => rows(value, ues.length, t_s.length);
+  const perRouter = (value: unknown): Rows => rows(value, routers.length, t_s.length);
   const perCell = (value: unknown): Rows => rows(value, cells.length, t_s.length);
   return {
     tidemark: text(data.tidemark),
@@ -353,6 +417,7 @@ export function parse(source: string): Report {
     flows,
     ues,
     bearers: list(data.bearers).map(bearer),
+    routers,
     cells,
     t_s,
     flowSeries: {
@@ -366,6 +431,13 @@ export function parse(source: string): Report {
       queue_ms: perUe(ofUplinks.queue_ms),
       reported_kb: perUe(ofUplinks.reported_kb),
       mcs: perUe(ofUplinks.mcs),
+      recommended_mbps: perUe(ofUplinks.recommended_mbps),
+    },
+    routerSeries: {
+      throughput_mbps: perRouter(ofRouters.throughput_mbps),
+      capacity_mbps: perRouter(ofRouters.capacity_mbps),
+      queue_ms: perRouter(ofRouters.queue_ms),
+      marks: perRouter(ofRouters.marks),
     },
     cellSeries: {
       throughput_mbps: perCell(ofCells.throughput_mbps),
@@ -373,6 +445,11 @@ export function parse(source: string): Report {
       ues: perCell(ofCells.ues),
       handovers: perCell(ofCells.handovers),
     },
-    ueSeries: { queue_ms: perUe(ofUes.queue_ms), mcs: perUe(ofUes.mcs), throughput_mbps: perUe(ofUes.throughput_mbps) },
+    ueSeries: {
+      queue_ms: perUe(ofUes.queue_ms),
+      mcs: perUe(ofUes.mcs),
+      throughput_mbps: perUe(ofUes.throughput_mbps),
+      recommended_mbps: perUe(ofUes.recommended_mbps),
+    },
   };
 }

@@ -10,15 +10,18 @@ import { Ensemble, type Grouping, worst } from "./ensemble.ts";
 import { ABSENT, figure, plain, withUnit } from "./format.ts";
 import { legend } from "./legend.ts";
 import { Panel } from "./panel.ts";
+import { routerSection, routersOf } from "./routers.ts";
 import { overTime, timeSeries } from "./series.ts";
 import { splitChart } from "./split.ts";
 import { Stack } from "./stack.ts";
-import { BEARER_COLUMNS, cellFacts, directions, FLOW_COLUMNS, liveFacts, severalBearers, UE_COLUMNS, UPLINK_COLUMNS } from "./summary.ts";
+import { BEARER_COLUMNS, cellFacts, directions, FLOW_COLUMNS, liveFacts, severalBearers, ueColumns, uplinkColumns } from "./summary.ts";
 import { table } from "./table.ts";
 import { choose, currentChoice, onThemeChange, startTheme } from "./theme.ts";
 import { uplinkSection } from "./uplink.ts";
 
 const TAIL_FLOOR = 1e-3;
+/** Two counts of marks that differ, by what was under way as the warm-up ended and by what was lost after its mark. */
+const MARKS = "Of a flow, “with CE” are packets that arrived with the mark, whoever made it; elsewhere “marked” is what the law there decided to mark.";
 /** Width of a plot on paper, in CSS pixels: two beside each other on Letter, the shorter of the usual two. */
 const PAPER = 460;
 
@@ -119,7 +122,7 @@ function draw(report: Report, main: HTMLElement): void {
   document.title = `${report.name || "run"} – Tidemark`;
   const { flows, ues } = ensembles(report);
   const { down, up } = directions(report);
-  const bearers = down ? severalBearers(report.bearers) : [];
+  const bearers = severalBearers(report.bearers, down);
   const time = new Stack();
   const delay = distributions(report, flows);
   const hint = "Drag to zoom; double-click or Escape shows everything. In a focused plot the arrow keys move the cursor, + and − zoom.";
@@ -134,13 +137,15 @@ function draw(report: Report, main: HTMLElement): void {
       "Summary",
       report.flows.length > 0 ? table("Flows", report.flows, FLOW_COLUMNS, flows) : none("flows"),
       ...(report.ues.length === 0 ? [none("UEs")] : []),
-      ...(report.ues.length > 0 && down ? [table("UEs", report.ues, UE_COLUMNS, ues)] : []),
-      ...(up ? [table("UEs, uplink", report.ues, UPLINK_COLUMNS, ues)] : []),
+      ...(report.ues.length > 0 && down ? [table("UEs", report.ues, ueColumns(report.ues), ues)] : []),
+      ...(up ? [table("UEs, uplink", report.ues, uplinkColumns(report.ues, down), ues)] : []),
       ...(bearers.length > 0 ? [table("Bearers", bearers, BEARER_COLUMNS)] : []),
+      el("p", { class: "note" }, MARKS),
     ),
     ...(report.live ? [section("live", "In real time", factList(liveFacts(report.live)))] : []),
     section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), axes, timeSeries(report, flows, ues, time, down)),
     ...(up && down ? [section("uplink", "Uplink", ...uplinkSection(report, ues, time))] : []),
+    ...(report.routers.length > 0 ? [section("routers", "Wired path", ...routerSection(report, routersOf(report), overTime(report), time))] : []),
     ...(report.cells.length > 0 ? [section("network", "Network", ...cellSection(report, cellsOf(report), overTime(report), time))] : []),
     section("delay", "Delay", legend("Flows", flows), delay.root, el("h3", {}, "What the mean one-way delay is made of (ms)"), splitChart(report.flows, flows)),
     scenario(report),

@@ -1,6 +1,7 @@
 /** The plots over time: what the cell did to each UE beside what each flow saw, under one cursor. */
 
-import type { Report } from "./data.ts";
+import { anyMeasured } from "./bands.ts";
+import type { Report, Rows } from "./data.ts";
 import { el } from "./dom.ts";
 import type { Ensemble } from "./ensemble.ts";
 import { plain } from "./format.ts";
@@ -35,6 +36,11 @@ export function overTime(report: Report): Common {
 /** A plot over time, but for what all have in common. */
 export type TimePanel = Pick<PanelOptions, "title" | "yLabel" | "rows" | "delay" | "show" | "top">;
 
+/** What ANBR told UEs to send or to expect, where it told them anything. */
+function recommended(title: string, rows: Rows): TimePanel[] {
+  return anyMeasured(rows) ? [{ title, yLabel: "rate (Mbit/s)", rows }] : [];
+}
+
 /** What UEs sent: what they got through, how long it waited for grants, and what the gNB knew of it. */
 export function uplinkPanels({ uplinkSeries }: Report): TimePanel[] {
   return [
@@ -42,6 +48,7 @@ export function uplinkPanels({ uplinkSeries }: Report): TimePanel[] {
     { title: "Queue delay at the UE", yLabel: "delay (ms)", rows: uplinkSeries.queue_ms, delay: true },
     { title: "Uplink MCS", yLabel: "mean MCS (index)", rows: uplinkSeries.mcs },
     { title: "Reported buffer", yLabel: "buffer status (kB)", rows: uplinkSeries.reported_kb },
+    ...recommended("Recommended uplink rate", uplinkSeries.recommended_mbps),
   ];
 }
 
@@ -56,6 +63,7 @@ export function timeSeries(report: Report, flows: Ensemble, ues: Ensemble, stack
     { title: "Throughput", yLabel: "rate (Mbit/s)", rows: ueSeries.throughput_mbps },
     { title: "RLC queue delay", yLabel: "delay (ms)", rows: ueSeries.queue_ms, delay: true },
     { title: "MCS", yLabel: "MCS (index)", rows: ueSeries.mcs, show: plain },
+    ...recommended("Recommended rate", ueSeries.recommended_mbps),
   ];
   return el(
     "div",

@@ -6,7 +6,8 @@ import type { Ensemble } from "./ensemble.ts";
 import { ABSENT, figure, fixed, plain } from "./format.ts";
 
 export const PARTS: { key: keyof Split; name: string; colour: string }[] = [
-  { key: "propagation", name: "core", colour: "var(--muted)" },
+  { key: "propagation", name: "propagation", colour: "var(--muted)" },
+  { key: "router", name: "routers", colour: "var(--text)" },
   { key: "cu", name: "CU", colour: "var(--series-4)" },
   { key: "queuing", name: "RLC queue", colour: "var(--series-1)" },
   { key: "scheduling", name: "scheduling and air", colour: "var(--series-0)" },
@@ -33,6 +34,7 @@ export function mean(splits: Split[]): Split {
     whole.length === 0 ? null : whole.reduce((sum, split) => sum + (split[key] ?? 0), 0) / whole.length;
   return {
     propagation: of("propagation"),
+    router: of("router"),
     cu: of("cu"),
     queuing: of("queuing"),
     scheduling: of("scheduling"),
@@ -40,6 +42,12 @@ export function mean(splits: Split[]): Split {
     rlc: of("rlc"),
     reordering: of("reordering"),
   };
+}
+
+/** What a run's delays may be made of: routers only where there are some. */
+export function partsOf(flows: Flow[]): typeof PARTS {
+  const routers = flows.some(({ split_ms }) => split_ms.router !== null && split_ms.router > 0);
+  return PARTS.filter(({ key }) => routers || key !== "router");
 }
 
 /** Round steps of an axis from 0 to `max`: 1, 2 or 5 times a power of ten, at most seven of them. */
@@ -60,6 +68,7 @@ interface Bar {
 export function splitChart(flows: Flow[], ensemble: Ensemble): HTMLElement {
   if (flows.every((flow) => total(flow.split_ms) === null)) return el("p", { class: "absent" }, "Not measured in this run.");
   const chart = el("div", { class: "split" });
+  const parts = partsOf(flows);
   const write = (): void => {
     const groups = ensemble.groups.map(({ name, members }) => ({
       name: `${name}, mean`,
@@ -71,7 +80,7 @@ export function splitChart(flows: Flow[], ensemble: Ensemble): HTMLElement {
     if (ensemble.many) single.sort((a, b) => (total(b.split) ?? -1) - (total(a.split) ?? -1));
     const bars: Bar[] = [...groups, ...single];
     const max = Math.max(...bars.map((bar) => total(bar.split) ?? 0)) || 1;
-    chart.replaceChildren(key(), axis(max), el("div", { class: "bars", tabindex: 0, role: "list" }, ...bars.map((bar) => row(bar, max))));
+    chart.replaceChildren(key(parts), axis(max), el("div", { class: "bars", tabindex: 0, role: "list" }, ...bars.map((bar) => row(bar, max, parts))));
   };
   ensemble.subscribe((picked) => {
     if (picked) write();
@@ -80,11 +89,11 @@ export function splitChart(flows: Flow[], ensemble: Ensemble): HTMLElement {
   return chart;
 }
 
-function key(): HTMLElement {
+function key(parts: typeof PARTS): HTMLElement {
   return el(
     "ul",
     { class: "entries" },
-    ...PARTS.map(({ name, colour }) => el("li", {}, el("span", { class: "block", style: `--colour: ${colour}` }), name)),
+    ...parts.map(({ name, colour }) => el("li", {}, el("span", { class: "block", style: `--colour: ${colour}` }), name)),
   );
 }
 
@@ -93,15 +102,15 @@ function axis(max: number): HTMLElement {
   return el("div", { class: "bar axis" }, el("span", { class: "name" }, ""), el("div", { class: "track" }, ...marks), el("span", {}));
 }
 
-function row({ name, split, group }: Bar, max: number): HTMLElement {
+function row({ name, split, group }: Bar, max: number, shown: typeof PARTS): HTMLElement {
   const sum = total(split);
   const track = el("div", { class: "track" });
   if (sum !== null) {
-    for (const { key, colour } of PARTS) {
-      track.append(el("span", { style: `width: ${(100 * (split[key] ?? 0)) / max}%; --colour: ${colour}` }));
+    for (const { key, colour } of shown) {
+      if (split[key] !== 0) track.append(el("span", { "data-part": key, style: `width: ${(100 * (split[key] ?? 0)) / max}%; --colour: ${colour}` }));
     }
   }
-  const parts = PARTS.map(({ key, name }) => `${name} ${figure(split[key])} ms`).join(", ");
+  const parts = shown.map(({ key, name }) => `${name} ${figure(split[key])} ms`).join(", ");
   return el(
     "div",
     { class: group ? "bar group" : "bar", role: "listitem", title: sum === null ? "not measured" : `${name}: ${parts}` },

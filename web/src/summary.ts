@@ -1,7 +1,7 @@
 /** The columns of the tables, with the units in their heads. */
 
-import type { Bearer, Cell, Flow, Live, Measured, Quantiles, Report, Ue } from "./data.ts";
-import { count, figure, fixed, percent, plain, withUnit } from "./format.ts";
+import type { Anbr, Bearer, Cell, Flow, Live, Measured, Quantiles, Report, Router, Ue } from "./data.ts";
+import { ABSENT, count, figure, fixed, percent, plain, withUnit } from "./format.ts";
 import type { Column } from "./table.ts";
 
 const QUANTILES = [
@@ -33,13 +33,48 @@ export const FLOW_COLUMNS: Column<Flow>[] = [
   ...quantiles<Flow>("Round-trip time (ms)", (f) => f.rtt_ms),
   ...quantiles<Flow>("RLC queue delay (ms)", (f) => f.queue_ms),
   { group: "Packets", head: "sent", value: (f) => f.sent_packets, show: count },
-  { group: "Packets", head: "marked", value: (f) => f.marked, show: count },
+  { group: "Packets", head: "with CE", value: (f) => f.marked, show: count },
   { group: "Packets", head: "CE (%)", value: (f) => share(f.marked, f.sent_packets), show: percent(1) },
   { group: "Packets", head: "dropped", value: (f) => f.dropped, show: count },
   { group: "Packets", head: "resent", value: (f) => f.retransmissions, show: count },
 ];
 
-export const UE_COLUMNS: Column<Ue>[] = [
+/** What recommendations a direction got. */
+function anbr(of: (ue: Ue) => Anbr | null): Column<Ue>[] {
+  return [
+    { group: "ANBR", head: "number", value: (u) => of(u)?.recommendations ?? null, show: count },
+    { group: "ANBR", head: "mean (Mbit/s)", value: (u) => of(u)?.mean_mbps ?? null, show: fixed(2) },
+  ];
+}
+
+/** What only a UE of a network has. */
+const PLACE_COLUMNS: Column<Ue>[] = [
+  { group: "At the end", head: "cell", value: (u) => u.cell ?? ABSENT },
+  { group: "At the end", head: "east (m)", value: (u) => u.position_m?.[0] ?? null, show: fixed(0) },
+  { group: "At the end", head: "north (m)", value: (u) => u.position_m?.[1] ?? null, show: fixed(0) },
+  { group: "", head: "Handovers", value: (u) => u.handovers, show: count },
+  { group: "", head: "Mean SINR (dB)", value: (u) => u.sinr_db, show: fixed(1) },
+];
+
+/** Places and recommendations have columns only where there are any. */
+export function ueColumns(ues: Ue[]): Column<Ue>[] {
+  return [
+    ...UE_COLUMNS,
+    ...(ues.some((ue) => ue.anbr) ? anbr((ue) => ue.anbr) : []),
+    ...(ues.some((ue) => ue.cell !== null) ? PLACE_COLUMNS : []),
+  ];
+}
+
+export function uplinkColumns(ues: Ue[], down: boolean): Column<Ue>[] {
+  return [
+    ...UPLINK_COLUMNS,
+    ...(ues.some((ue) => ue.uplink_anbr) ? anbr((ue) => ue.uplink_anbr) : []),
+    // Where there is no table of downlinks that says it.
+    ...(!down && ues.some((ue) => ue.cell !== null) ? PLACE_COLUMNS : []),
+  ];
+}
+
+const UE_COLUMNS: Column<Ue>[] = [
   { group: "", head: "UE", value: (u) => u.name },
   { group: "", head: "Channel", value: (u) => u.channel },
   { group: "Downlink", head: "Rate (Mbit/s)", value: (u) => u.throughput_mbps, show: fixed(2) },
@@ -52,7 +87,7 @@ export const UE_COLUMNS: Column<Ue>[] = [
 ];
 
 /** A row for every UE, so that a row names the same UE as in the table of UEs. */
-export const UPLINK_COLUMNS: Column<Ue>[] = [
+const UPLINK_COLUMNS: Column<Ue>[] = [
   { group: "", head: "UE", value: (u) => u.name },
   { group: "Uplink", head: "Rate (Mbit/s)", value: (u) => u.uplink?.throughput_mbps ?? null, show: fixed(2) },
   ...quantiles<Ue>("Queue delay at the UE (ms)", (u) => u.uplink?.queue_ms ?? NOTHING),
@@ -68,15 +103,27 @@ export const UPLINK_COLUMNS: Column<Ue>[] = [
 export const BEARER_COLUMNS: Column<Bearer>[] = [
   { group: "", head: "UE", value: (b) => b.ue },
   { group: "", head: "DRB", value: (b) => b.drb, show: plain },
+  { group: "", head: "Direction", value: (b) => b.direction },
   { group: "QoS flows", head: "QFI", value: (b) => b.qfi },
   { group: "QoS flows", head: "5QI", value: (b) => b.five_qi },
   { group: "", head: "Law", value: (b) => b.law },
   { group: "", head: "Rate (Mbit/s)", value: (b) => b.throughput_mbps, show: fixed(2) },
-  ...quantiles<Bearer>("RLC queue delay (ms)", (b) => b.queue_ms),
+  ...quantiles<Bearer>("Queue delay (ms)", (b) => b.queue_ms),
   { group: "Packets", head: "marked", value: (b) => b.marked, show: count },
   { group: "Packets", head: "dropped", value: (b) => b.dropped, show: count },
   { group: "Delay budget", head: "ms", value: (b) => b.delay_budget_ms, show: plain },
   { group: "Delay budget", head: "met (%)", value: (b) => b.in_budget, show: percent(2) },
+];
+
+export const ROUTER_COLUMNS: Column<Router>[] = [
+  { group: "", head: "Router", value: (r) => r.name },
+  { group: "", head: "Law", value: (r) => r.law },
+  { group: "", head: "Rate (Mbit/s)", value: (r) => r.throughput_mbps, show: fixed(2) },
+  { group: "Link", head: "mean (Mbit/s)", value: (r) => r.capacity_mbps, show: fixed(2) },
+  { group: "Link", head: "used (%)", value: (r) => r.utilisation, show: percent(1) },
+  ...quantiles<Router>("Queue delay (ms)", (r) => r.queue_ms),
+  { group: "Packets", head: "marked", value: (r) => r.marked, show: count },
+  { group: "Packets", head: "dropped", value: (r) => r.dropped, show: count },
 ];
 
 export const CELL_COLUMNS: Column<Cell>[] = [
@@ -87,10 +134,10 @@ export const CELL_COLUMNS: Column<Cell>[] = [
   { group: "UEs", head: "handed in", value: (c) => c.handovers, show: count },
 ];
 
-/** The bearers of UEs that have several: elsewhere a bearer's row would repeat its UE's. */
-export function severalBearers(bearers: Bearer[]): Bearer[] {
+/** The bearers of UEs that have several: elsewhere a bearer's row would repeat its UE's. Of downlinks only where there are any. */
+export function severalBearers(bearers: Bearer[], down: boolean): Bearer[] {
   const several = new Set(bearers.filter(({ drb }) => drb !== null && drb > 1).map(({ ue }) => ue));
-  return bearers.filter(({ ue }) => several.has(ue));
+  return bearers.filter(({ ue, direction }) => several.has(ue) && (down || direction === "uplink"));
 }
 
 /** The line under the title: what the whole cell did. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { embed, network, sample, uploads } from "../sample/sample.js";
+import { embed, network, routed, sample, uploads } from "../sample/sample.js";
 import { findChromium, ink, launch, legibility, open, readouts, settle, tableText } from "./page.mjs";
 
 const dist = new URL("../dist/", import.meta.url);
@@ -45,7 +45,7 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
   test(`a network, ${colorScheme}: its cells are drawn and in a table, and so are the bearers of a UE that has several`, async () => {
     const data = network(21);
     const { page, complaints, close } = await open(browser, write("sample-network.html", data), { colorScheme });
-    const plots = (await ink(page)).filter((_, index) => index >= 7 && index < 11);
+    const plots = (await ink(page)).filter((_, index) => index >= 8 && index < 12);
     assert.deepEqual(plots.map((plot) => plot.title), ["Load", "Throughput", "UEs", "Handovers"]);
     for (const { title, drawn, lines } of plots) {
       assert.ok(drawn > 2000, `${title} has ink`);
@@ -60,9 +60,20 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     const bearers = await tableText(page, "Bearers");
     const spread = ["3.8", "3.0", "8.0", "8.0", "8.0"];
     assert.deepEqual(bearers.rows, [
-      ["ue-1", "1", "1", "9", "l4span", "4.50", ...spread, "12", "3", "300", "98.77"],
-      ["ue-1", "2", "2 3", "80 7", "ramp", "4.50", ...spread, "12", "0", "10", "100.00"],
+      ["ue-1", "1", "downlink", "1", "9", "l4span", "4.50", ...spread, "12", "3", "300", "98.77"],
+      ["ue-1", "1", "uplink", "1", "9", "l4span", "0.25", ...spread, "0", "0", "300", "50.00"],
+      ["ue-1", "2", "downlink", "2 3", "80 7", "ramp", "4.50", ...spread, "12", "0", "10", "100.00"],
     ]);
+    const ues = await tableText(page, "UEs");
+    assert.deepEqual(ues.heads.slice(-7), ["number", "mean (Mbit/s)", "cell", "east (m)", "north (m)", "Handovers", "Mean SINR (dB)"]);
+    assert.deepEqual(ues.rows.map((row) => row.slice(-7)), [
+      ["450", "11.25", "1b", "0", "60", "0", "14.5"],
+      ["–", "–", "2b", "121", "\u221220", "1", "8.5"],
+      ["–", "–", "3b", "241", "\u2212100", "2", "2.5"],
+    ]);
+    const recommended = (await ink(page))[7];
+    assert.equal(recommended?.title, "Recommended rate");
+    assert.ok((recommended?.lines[0]?.pixels ?? 0) > 20 && recommended?.lines[1]?.pixels === 0, "a line for the UE that was recommended something");
     const faint = (await legibility(page)).filter(({ contrast }) => contrast < 4.5);
     assert.deepEqual(faint, [], "WCAG 1.4.3");
     await page.screenshot({ path: shot(`network-${colorScheme}`), fullPage: true });
@@ -74,22 +85,23 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
 test("uploads: what UEs sent is drawn and in a table, in which one that sent nothing has no figure", async () => {
   const data = uploads();
   const { page, complaints, close } = await open(browser, write("sample-uploads.html", data));
-  const plots = (await ink(page)).filter((_, index) => index >= 7 && index < 11);
-  assert.deepEqual(plots.map((plot) => plot.title), ["Uplink throughput", "Uplink MCS", "Queue delay at the UE", "Reported buffer"]);
+  const plots = (await ink(page)).filter((_, index) => index >= 7 && index < 12);
+  assert.deepEqual(plots.map((plot) => plot.title), ["Uplink throughput", "Uplink MCS", "Recommended uplink rate", "Queue delay at the UE", "Reported buffer"]);
   for (const { title, drawn, lines } of plots) {
     assert.ok(drawn > 2000, `${title} has ink`);
-    for (const { name, pixels } of lines.slice(0, 2)) assert.ok(pixels > 20, `${title}: ${pixels} pixels for ${name}`);
+    const recommended = title === "Recommended uplink rate";
+    for (const { name, pixels } of lines.slice(0, recommended ? 1 : 2)) assert.ok(pixels > 20, `${title}: ${pixels} pixels for ${name}`);
   }
   const { rows } = await tableText(page, "UEs, uplink");
   const same = ["18.6", "17.0", "31.0", "31.0", "31.0", "14.2", "9.3", "47.0", "12034", "1180", "3", "412"];
-  assert.deepEqual(rows.map((row) => row.slice(1)), [["4.00", ...same], ["3.00", ...same], Array(13).fill("–")]);
+  assert.deepEqual(rows.map((row) => row.slice(1)), [["4.00", ...same, "440", "5.13"], ["3.00", ...same, "–", "–"], Array(15).fill("–")]);
   assert.equal(await page.getByText("Uplink utilisation").count(), 1);
   await page.screenshot({ path: shot("uploads"), fullPage: true });
   // Where nobody receives anything, uploads take the downlink's place: no table and no plot is empty.
   const only = { ...data, ues: data.ues.map((ue) => ({ ...ue, throughput_mbps: 0, queue_ms: null })) };
   const alone = await open(browser, write("sample-uploads-only.html", only));
-  const titles = (await ink(alone.page)).slice(4, 8).map((plot) => plot.title);
-  assert.deepEqual(titles, ["Uplink throughput", "Queue delay at the UE", "Uplink MCS", "Reported buffer"]);
+  const titles = (await ink(alone.page)).slice(4, 9).map((plot) => plot.title);
+  assert.deepEqual(titles, ["Uplink throughput", "Queue delay at the UE", "Uplink MCS", "Reported buffer", "Recommended uplink rate"]);
   assert.equal(await alone.page.getByRole("region", { name: "UEs", exact: true }).count(), 0);
   assert.equal(await alone.page.getByText("Not measured").count(), 0);
   await alone.page.screenshot({ path: shot("uploads-only"), fullPage: true });
@@ -97,6 +109,45 @@ test("uploads: what UEs sent is drawn and in a table, in which one that sent not
   assert.deepEqual(complaints, []);
   await close();
 });
+
+for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+  test(`routers, ${colorScheme}: they have a table, plots and a part of each bar, which is as long as the mean one-way delay`, async () => {
+    const data = routed();
+    const { page, complaints, close } = await open(browser, write("sample-routed.html", data), { colorScheme });
+    const plots = (await ink(page)).filter((_, index) => index >= 7 && index < 11);
+    assert.deepEqual(plots.map((plot) => plot.title), ["Throughput", "Link rate", "Queue delay", "CE marks"]);
+    for (const { title, lines } of plots) {
+      assert.deepEqual(lines.map((line) => line.name), ["transit", "peering"]);
+      for (const { name, pixels } of lines) assert.ok(pixels > 20, `${title}: ${pixels} pixels for ${name}`);
+    }
+    const { rows } = await tableText(page, "Routers");
+    const spread = ["6.0", "5.0", "13.0", "13.0", "13.0"];
+    assert.deepEqual(rows, [
+      ["transit", "codel", "14.00", "17.50", "80.0", ...spread, "0", "31"],
+      ["peering", "dualpi2", "19.00", "27.50", "69.1", ...spread, "512", "0"],
+    ]);
+    const bars = await page.locator("#delay .bars .bar").evaluateAll((all) =>
+      all.map((bar) => {
+        /** @param {string} which */
+        const width = (which) => [...bar.querySelectorAll(which)].reduce((sum, part) => sum + part.getBoundingClientRect().width, 0);
+        return { number: bar.querySelector(".number")?.textContent ?? "", width: width("[data-part]"), router: width("[data-part=router]") };
+      }),
+    );
+    const longest = Math.max(...data.flows.map((flow) => flow.owd_ms.mean));
+    const scale = Math.max(...bars.map((bar) => bar.width)) / longest;
+    // A part that is shorter than a pixel has one.
+    data.flows.forEach(({ owd_ms, split_ms }, i) => {
+      assert.equal(bars[i]?.number, owd_ms.mean.toFixed(1));
+      assert.ok(Math.abs((bars[i]?.width ?? 0) - owd_ms.mean * scale) < 2, `bar ${i} is ${bars[i]?.width} px long`);
+      assert.ok(Math.abs((bars[i]?.router ?? 0) - split_ms.router * scale) < 1, `its routers' part ${bars[i]?.router} px`);
+    });
+    const faint = (await legibility(page)).filter(({ contrast }) => contrast < 4.5);
+    assert.deepEqual(faint, [], "WCAG 1.4.3");
+    await page.screenshot({ path: shot(`routed-${colorScheme}`), fullPage: true });
+    assert.deepEqual(complaints, []);
+    await close();
+  });
+}
 
 for (const count of [3, 64]) {
   const data = sample(count);
@@ -152,15 +203,15 @@ for (const count of [3, 64]) {
         written(ue.bler === null ? null : 100 * ue.bler, 1), written(100 * ue.prb_share, 1), String(ue.marked), String(ue.dropped),
       ]),
     );
-    const marked = page.getByRole("region", { name: "Flows", exact: true }).getByRole("button", { name: "marked" });
+    const marked = page.getByRole("region", { name: "Flows", exact: true }).getByRole("button", { name: "with CE" });
     const names = [...data.flows].sort((a, b) => b.marked - a.marked).map((flow) => flow.name);
     await marked.click();
     const sorted = await tableText(page, "Flows");
-    assert.deepEqual(sorted.sorted, ["marked descending"]);
+    assert.deepEqual(sorted.sorted, ["with CE descending"]);
     assert.deepEqual(sorted.rows.map((row) => Number(row[22])), [...data.flows].map((flow) => flow.marked).sort((a, b) => b - a));
     assert.equal(sorted.rows[0]?.[0], names[0]);
     await marked.press("Enter");
-    assert.deepEqual((await tableText(page, "Flows")).sorted, ["marked ascending"]);
+    assert.deepEqual((await tableText(page, "Flows")).sorted, ["with CE ascending"]);
     assert.deepEqual(complaints, []);
     await close();
   });

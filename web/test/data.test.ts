@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { embed, network, sample, uploads } from "../sample/sample.js";
+import { embed, network, routed, sample, uploads } from "../sample/sample.js";
 import { DataError, parse } from "../src/data.ts";
 import { severalBearers } from "../src/summary.ts";
 
@@ -40,13 +40,34 @@ describe("what a run wrote", () => {
     const { cells, bearers, cellSeries } = page(run);
     expect(cells).toEqual(run.cells);
     expect(cellSeries).toEqual(run.series.cells);
-    expect(bearers[1]).toEqual({ ...run.bearers[1], qfi: "2 3", five_qi: "80 7" });
-    expect(bearers[2]?.in_budget).toBeNull();
+    expect(bearers[2]).toEqual({ ...run.bearers[2], qfi: "2 3", five_qi: "80 7" });
+    expect(bearers[3]?.in_budget).toBeNull();
+    expect(page(run).ues).toEqual(run.ues);
+    expect(page(run).ueSeries).toEqual(run.series.ues);
     for (const [struct, value] of [["NetworkCellResult", run.cells[0]], ["CellSeries", run.series.cells], ["BearerResult", run.bearers[0]]] as const) {
       expect(written(struct), struct).toEqual(Object.keys(value as object));
     }
-    expect(severalBearers(bearers).map(({ ue, drb }) => [ue, drb])).toEqual([["ue-1", 1], ["ue-1", 2]]);
+    const several = (down: boolean): unknown => severalBearers(bearers, down).map(({ ue, drb, direction }) => [ue, drb, direction]);
+    expect(several(true)).toEqual([["ue-1", 1, "downlink"], ["ue-1", 1, "uplink"], ["ue-1", 2, "downlink"]]);
+    expect(several(false)).toEqual([["ue-1", 1, "uplink"]]);
     expect(page(sample(3)).cells).toEqual([]);
+  });
+
+  test("over routers has each of them", () => {
+    const run = routed();
+    const { flows, routers, routerSeries } = page(run);
+    expect(routers).toEqual(run.routers);
+    expect(routerSeries).toEqual(run.series.routers);
+    expect(flows[1]?.split_ms.router).toBe(18.3);
+    for (const [struct, value] of [["RouterResult", run.routers[0]], ["RouterSeries", run.series.routers]] as const) {
+      expect(written(struct), struct).toEqual(expect.arrayContaining(Object.keys(value as object)));
+    }
+    expect(page(sample(3)).routers).toEqual([]);
+  });
+
+  test("of a flow without a router has no delay there", () => {
+    const { router, ...split_ms } = given.flows[0]?.split_ms ?? {};
+    expect(page({ flows: [{ split_ms }], ues: [] }).flows[0]?.split_ms).toEqual({ ...split_ms, router: 0 });
   });
 
   test("of uploads has what each UE sent", () => {
@@ -80,7 +101,8 @@ describe("what a run wrote", () => {
     expectWritten("FlowResult", flows[0] as object, ["owd_cdf", "queue_cdf"]);
     expectWritten("Quantiles", flows[0]?.owd_ms as object);
     expectWritten("Split", flows[0]?.split_ms as object);
-    expectWritten("UeResult", ues[0] as object);
+    expectWritten("UeResult", ues[0] as object, written("UePlace"));
+    expectWritten("AnbrResult", network(1).ues[0]?.anbr as object);
     expectWritten("Series", series);
     expectWritten("FlowSeries", series.flows);
     expectWritten("UeSeries", series.ues);

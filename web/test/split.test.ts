@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Split } from "../src/data.ts";
-import { mean, PARTS, ticks, total } from "../src/split.ts";
+import { routed } from "../sample/sample.js";
+import { parse, type Split } from "../src/data.ts";
+import { mean, PARTS, partsOf, ticks, total } from "../src/split.ts";
 
 const split = (propagation: number | null, queuing: number | null, scheduling: number | null, harq: number | null): Split => ({
   propagation,
+  router: 0,
   cu: 0,
   queuing,
   scheduling,
@@ -14,7 +16,23 @@ const split = (propagation: number | null, queuing: number | null, scheduling: n
 });
 
 test("the parts are all of a packet's way, each once", () => {
-  expect(PARTS.map(({ key }) => key)).toEqual(["propagation", "cu", "queuing", "scheduling", "harq", "rlc", "reordering"]);
+  expect(PARTS.map(({ key }) => key)).toEqual(["propagation", "router", "cu", "queuing", "scheduling", "harq", "rlc", "reordering"]);
+});
+
+test("the bar's parts sum to the mean one-way delay, also over routers", () => {
+  const { flows } = parse(JSON.stringify(routed()));
+  const parts = partsOf(flows);
+  expect(flows.map((flow) => flow.split_ms.router)).toEqual([5.6, 18.3, 0]);
+  for (const { split_ms, owd_ms } of flows) {
+    expect(parts.reduce((sum, { key }) => sum + (split_ms[key] ?? 0), 0)).toBeCloseTo(owd_ms.mean ?? Number.NaN, 6);
+    expect(total(split_ms)).toBeCloseTo(owd_ms.mean ?? Number.NaN, 6);
+  }
+});
+
+test("routers are no part where a run has none", () => {
+  const { flows } = parse(JSON.stringify(routed()));
+  expect(partsOf(flows)).toEqual(PARTS);
+  expect(partsOf(flows.slice(2)).map(({ key }) => key)).not.toContain("router");
 });
 
 test("the total is the sum, and absent where a part is", () => {
@@ -25,7 +43,7 @@ test("the total is the sum, and absent where a part is", () => {
 
 test("the mean is over the whole ones only", () => {
   expect(mean([split(10, 4, 2, 0), split(20, 8, 4, 1), split(900, null, 900, 900)])).toEqual(split(15, 6, 3, 0.5));
-  expect(Object.values(mean([]))).toEqual([null, null, null, null, null, null, null]);
+  expect(Object.values(mean([]))).toEqual(Array(8).fill(null));
   expect(total(mean([split(1, null, 1, 1)]))).toBeNull();
 });
 

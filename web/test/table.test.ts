@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse } from "../src/data.ts";
-import { FLOW_COLUMNS, UE_COLUMNS } from "../src/summary.ts";
+import { FLOW_COLUMNS, ueColumns } from "../src/summary.ts";
 import { type Column, order, spans } from "../src/table.ts";
 
 type Row = { name: string; value: number | null };
@@ -88,6 +88,6 @@ describe("the columns of the summary", () => {
   test("have no share of nothing", () => {
     const { flows, ues } = parse('{"flows":[{"sent_packets":0,"marked":0}],"ues":[{"bler":0.0812,"prb_share":0.25,"mcs_mean":14.25}]}');
     expect(shown(FLOW_COLUMNS, flows[0] as never)["Packets CE (%)"]).toBe("–");
-    expect(shown(UE_COLUMNS, ues[0] as never)).toMatchObject({ "Radio BLER (%)": "8.1", "Radio PRB share (%)": "25.0", "Radio mean MCS": "14.3" });
+    expect(shown(ueColumns([]), ues[0] as never)).toMatchObject({ "Radio BLER (%)": "8.1", "Radio PRB share (%)": "25.0", "Radio mean MCS": "14.3" });
   });
 });

@@ -282,6 +282,12 @@ impl<P: Inspect> Cell<P> {
         drbs.filter_map(|drb| self.drbs.get(drb as usize)).map(|drb| drb.stats())
     }
 
+    /// The bearer that carries a flow from its UE: the DRB identity, from 1; `None` if there is no such UE.
+    pub fn carries_up(&self, id: UeId, flow: FlowId) -> Option<u8> {
+        let ue = self.ues.get(id.0 as usize)?;
+        Some((ue.sdap.carries_up(flow) - ue.drbs.start) as u8 + 1)
+    }
+
     /// Counters of the cell as a whole.
     pub fn stats(&self) -> CellStats {
         self.stats

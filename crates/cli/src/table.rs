@@ -87,11 +87,12 @@ pub fn bearers(result: &RunResult) -> Option<String> {
     let mut table = table(&[
         "UE",
         "DRB",
+        "direction",
         "QFI",
         "5QI",
         "law",
         "Mbit/s",
-        "RLC queue ms: mean",
+        "queue ms: mean",
         "p50",
         "p95",
         "p99",
@@ -105,7 +106,8 @@ pub fn bearers(result: &RunResult) -> Option<String> {
     let rows: Vec<_> = result.bearers.iter().filter(|bearer| several(&bearer.ue)).collect();
     for bearer in rows.iter().take(MOST_ROWS) {
         let numbers = |numbers: &[u8]| text(&numbers.iter().map(u8::to_string).collect::<Vec<_>>().join(" "));
-        let mut row = vec![text(&bearer.ue), count(bearer.drb.into()), numbers(&bearer.qfi), numbers(&bearer.five_qi)];
+        let mut row = vec![text(&bearer.ue), count(bearer.drb.into()), text(bearer.direction.name())];
+        row.extend([numbers(&bearer.qfi), numbers(&bearer.five_qi)]);
         row.extend([text(&bearer.law), number(Some(bearer.throughput_mbps), 2)]);
         row.extend(quantiles(bearer.queue_ms));
         row.extend([bearer.marked, bearer.dropped].map(count));
@@ -117,14 +119,26 @@ pub fn bearers(result: &RunResult) -> Option<String> {
 }
 
 pub fn routers(result: &RunResult) -> String {
-    let mut table =
-        table(&["router", "law", "Mbit/s", "of", "used %", "queue ms: mean", "p50", "p95", "p99", "p99.9", "drops"]);
+    let mut table = table(&[
+        "router",
+        "law",
+        "Mbit/s",
+        "of",
+        "used %",
+        "queue ms: mean",
+        "p50",
+        "p95",
+        "p99",
+        "p99.9",
+        "marks",
+        "drops",
+    ]);
     for router in &result.routers {
         let mut row = vec![text(&router.name), text(&router.law)];
         row.extend([router.throughput_mbps, router.capacity_mbps].map(|rate| number(Some(rate), 2)));
         row.push(number(Some(router.utilisation * 100.0), 1));
         row.extend(quantiles(router.queue_ms));
-        row.push(count(router.dropped));
+        row.extend([router.marked, router.dropped].map(count));
         table.add_row(row);
     }
     table.to_string()

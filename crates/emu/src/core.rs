@@ -21,10 +21,12 @@ pub enum Core {
     F1u(F1u),
 }
 
-/// What the tunnel that a packet came through says of it.
+/// What the way that a packet came by says of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Label {
     None,
+    /// A UE sent it.
+    FromUe,
     /// Its QoS flow, by a UPF, and whether the UE reflects it.
     QosFlow {
         qfi: u8,

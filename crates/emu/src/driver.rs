@@ -281,7 +281,7 @@ impl<O: Observer> State<O> {
         let flow = packet.flow;
         self.observer.seen(now, &Seen::Downlink { ue, flow, tuple, bytes });
         if overloaded {
-            self.overload(now, ue, packet);
+            self.overload(now, ue, packet, None);
             return Ok(());
         }
         let packet = stamped(now, label, packet);
@@ -313,16 +313,17 @@ impl<O: Observer> State<O> {
         let (packet, _) = self.reader.packet(bytes, Direction::Up);
         self.observer.seen(now, &Seen::Uplink { ue, bytes });
         if overloaded {
-            self.overload(now, ue, packet);
+            let up = self.cell.carries_up(ue, packet.flow);
+            self.overload(now, ue, packet, up);
         } else {
-            self.cell.handle_uplink(now, ue, stamped(now, Label::None, packet));
+            self.cell.handle_uplink(now, ue, stamped(now, Label::FromUe, packet));
         }
     }
 
     /// The machine is too slow for the cell: what comes in is dropped, as a full queue drops it.
-    fn overload(&mut self, now: Instant, ue: UeId, packet: Packet<Datagram>) {
+    fn overload(&mut self, now: Instant, ue: UeId, packet: Packet<Datagram>, up: Option<u8>) {
         self.counters.overload += 1;
-        self.observer.seen(now, &Seen::Dropped { ue, flow: packet.flow, reason: None });
+        self.observer.seen(now, &Seen::Dropped { ue, flow: packet.flow, up, reason: None });
         self.reader.recycle(packet.payload);
     }
 
@@ -385,7 +386,7 @@ impl<O: Observer> State<O> {
                     self.reader.recycle(packet.payload);
                 }
                 Output::Uplink { at, ue, qfi, packet, delay } => {
-                    self.observer.seen(at, &Seen::Carried { ue, size: packet.size, delay });
+                    self.observer.seen(at, &Seen::Carried { ue, qfi, size: packet.size, delay });
                     match self.wire.is_zero() {
                         true => self.depart((ue, qfi), packet, ports)?,
                         false => self.wire_up.push_back((at + self.wire, (ue, qfi), packet)),
@@ -400,7 +401,11 @@ impl<O: Observer> State<O> {
                     {
                         f1u.refused(tunnel);
                     }
-                    self.observer.seen(at, &Seen::Dropped { ue, flow: packet.flow, reason: Some(reason) });
+                    let up = match packet.payload.label {
+                        Label::FromUe => self.cell.carries_up(ue, packet.flow),
+                        _ => None,
+                    };
+                    self.observer.seen(at, &Seen::Dropped { ue, flow: packet.flow, up, reason: Some(reason) });
                     self.reader.recycle(packet.payload.datagram);
                 }
             }

@@ -57,6 +57,8 @@ pub enum Seen<'a> {
     Carried {
         /// Whose it is.
         ue: UeId,
+        /// The QoS flow that the UE's rules put it into.
+        qfi: u8,
         /// Length of the IP packet.
         size: Bytes,
         /// Its time at the UE and in the air, taken apart.
@@ -82,6 +84,8 @@ pub enum Seen<'a> {
         ue: UeId,
         /// Its flow.
         flow: FlowId,
+        /// The bearer that was to carry it to the gNB, the DRB identity from 1; `None` for a downlink packet.
+        up: Option<u8>,
         /// Why the cell dropped it; `None` where the machine was too slow for the cell.
         reason: Option<DropReason>,
     },

@@ -180,7 +180,7 @@ fn millis(micros: u64) -> f64 {
 }
 
 /// Rounds to a fixed number of decimals, given as their power of ten.
-pub(crate) fn round(value: f64, scale: f64) -> f64 {
+pub fn round(value: f64, scale: f64) -> f64 {
     (value * scale).round() / scale
 }
 

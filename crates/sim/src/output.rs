@@ -57,7 +57,7 @@ pub fn flows_csv(result: &RunResult) -> String {
         }
     }
     text.push_str(",sent_packets,marked,dropped,retransmissions");
-    text.push_str(",propagation_ms,cu_ms,queuing_ms,scheduling_ms,harq_ms,rlc_ms,reordering_ms\n");
+    text.push_str(",propagation_ms,router_ms,cu_ms,queuing_ms,scheduling_ms,harq_ms,rlc_ms,reordering_ms\n");
     for flow in &result.flows {
         let ue = flow.ue.as_deref().unwrap_or_default();
         let names = [&flow.name, ue, &flow.controller, &flow.law].map(quoted);
@@ -77,6 +77,7 @@ pub fn flows_csv(result: &RunResult) -> String {
         let split = flow.split_ms;
         for value in [
             split.map(|s| s.propagation),
+            split.and_then(|s| s.router),
             split.map(|s| s.cu),
             split.map(|s| s.queuing),
             split.map(|s| s.scheduling),
@@ -91,14 +92,15 @@ pub fn flows_csv(result: &RunResult) -> String {
     text
 }
 
-/// One row a bearer.
+/// One row a bearer and direction.
 pub fn bearers_csv(result: &RunResult) -> String {
-    let mut text = String::from("ue,drb,qfi,five_qi,law,throughput_mbps");
+    let mut text = String::from("ue,drb,direction,qfi,five_qi,law,throughput_mbps");
     text.push_str(",queue_mean_ms,queue_p50_ms,queue_p95_ms,queue_p99_ms,queue_p999_ms");
     text.push_str(",marked,dropped,delay_budget_ms,in_budget\n");
     for bearer in &result.bearers {
         let several = |numbers: &[u8]| numbers.iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
-        let _ = write!(text, "{},{},{}", quoted(&bearer.ue), bearer.drb, several(&bearer.qfi));
+        let (direction, qfi) = (bearer.direction.name(), several(&bearer.qfi));
+        let _ = write!(text, "{},{},{direction},{qfi}", quoted(&bearer.ue), bearer.drb);
         let _ = write!(text, ",{},{},{:.6}", several(&bearer.five_qi), bearer.law, bearer.throughput_mbps);
         for value in columns(bearer.queue_ms) {
             cell(&mut text, value);
@@ -115,7 +117,7 @@ pub fn bearers_csv(result: &RunResult) -> String {
 
 /// One row an interval and flow, UE, UE's uplink or router; columns that do not apply stay empty.
 pub fn series_csv(result: &RunResult) -> String {
-    let mut text = String::from("t_s,kind,name,throughput_mbps,rtt_ms,marks,cwnd_kb,queue_ms,mcs\n");
+    let mut text = String::from("t_s,kind,name,throughput_mbps,rtt_ms,marks,cwnd_kb,queue_ms,mcs,recommended_mbps\n");
     let series = &result.series;
     for (step, t) in series.t_s.iter().enumerate() {
         for (index, flow) in result.flows.iter().enumerate() {
@@ -124,27 +126,30 @@ pub fn series_csv(result: &RunResult) -> String {
             cell(&mut text, row.rtt_ms[index][step]);
             let _ = write!(text, ",{}", row.marks[index][step]);
             cell(&mut text, row.cwnd_kb[index][step]);
-            text.push_str(",,\n");
+            text.push_str(",,,\n");
         }
         for (index, ue) in result.ues.iter().enumerate() {
             let row = &series.ues;
             let _ = write!(text, "{t},ue,{},{:.6},,,", quoted(&ue.name), row.throughput_mbps[index][step]);
             cell(&mut text, row.queue_ms[index][step]);
             cell(&mut text, row.mcs[index][step]);
+            cell(&mut text, row.recommended_mbps.get(index).and_then(|ue| ue[step]));
             text.push('\n');
             if ue.uplink.is_some() {
                 let row = &series.uplinks;
                 let _ = write!(text, "{t},uplink,{},{:.6},,,", quoted(&ue.name), row.throughput_mbps[index][step]);
                 cell(&mut text, row.queue_ms[index][step]);
                 cell(&mut text, row.mcs[index][step]);
+                cell(&mut text, row.recommended_mbps.get(index).and_then(|ue| ue[step]));
                 text.push('\n');
             }
         }
         for (index, router) in result.routers.iter().enumerate() {
             let row = &series.routers;
-            let _ = write!(text, "{t},router,{},{:.6},,,", quoted(&router.name), row.throughput_mbps[index][step]);
+            let _ = write!(text, "{t},router,{},{:.6},", quoted(&router.name), row.throughput_mbps[index][step]);
+            let _ = write!(text, ",{},", row.marks[index][step]);
             cell(&mut text, row.queue_ms[index][step]);
-            text.push_str(",\n");
+            text.push_str(",,\n");
         }
     }
     text

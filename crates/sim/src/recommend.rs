@@ -17,7 +17,7 @@ impl Simulation<'_> {
         let Some(multiplier) = self.multipliers[index] else { return };
         let Some((channel, line)) = modem::report(octets, multiplier) else { return };
         let Some((rate, direction)) = modem::heard(&line) else { return };
-        self.ues[index].recommended(direction, rate, self.scenario.counts(now));
+        self.ues[index].recommended(direction, channel, rate, self.scenario.counts(now));
         let listening: Vec<_> = (0..self.flows.len())
             .filter(|flow| {
                 let flow = &self.flows[*flow];

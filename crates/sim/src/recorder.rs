@@ -1,10 +1,11 @@
 //! What a run remembers of each flow and each UE.
 
-use tidemark_cell::{CellStats, DelaySplit, UeStats, UplinkStats};
+use tidemark_cell::{CellStats, DelaySplit, UeConfig, UeStats, UplinkStats};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::FrameArrival;
 use tidemark_wire::mac::Direction;
 
+use crate::bearers::UplinkBearers;
 use crate::distribution::{Distribution, round};
 use crate::result::Split;
 
@@ -91,9 +92,10 @@ pub struct UeRecord {
     pub uplink_anbr: AnbrRecord,
     /// Times in the RLC queue, for each of several bearers; empty where there is one.
     pub bearers: Vec<Distribution>,
-    /// What it sent, after the warm-up: IP bytes that left its gNB, and their packets' wait at the UE.
-    pub sent: Bytes,
-    pub uplink_queue: Distribution,
+    /// What it sent, after the warm-up.
+    pub uplink: UplinkBearers,
+    /// The last recommendation for each logical channel of its downlink, and of its uplink.
+    recommended: [Vec<(u8, BitRate)>; 2],
     interval: UeInterval,
     /// Its uplink's counters at the interval's beginning.
     last_uplink: UplinkStats,
@@ -128,6 +130,8 @@ pub struct UePoint {
     pub reported: Bytes,
     /// First transmissions of blocks, and the sum of their MCS.
     pub uplink_blocks: (u64, u64),
+    /// The bit rates that were recommended last for its downlink and its uplink, all logical channels together.
+    pub recommended: [Option<BitRate>; 2],
 }
 
 /// One cell of a network.
@@ -180,8 +184,9 @@ pub struct Arrival {
     pub size: Bytes,
     /// Its ECN field on arrival.
     pub ecn: Ecn,
-    /// Its time in the router's queue, where there is one on its way.
+    /// Its time in the queues of routers, where there are any on its way; and with that on their links.
     pub waited: Option<Duration>,
+    pub in_routers: Duration,
     /// The bearer that brought it: the DRB identity, from 1; 0 for none.
     pub drb: u8,
     /// Its time in the cell.
@@ -216,13 +221,12 @@ impl FlowRecord {
         self.marked += marked;
         self.owd.record(total);
         self.queue.record(queuing + scheduling);
-        let waited = packet.waited.unwrap_or_default();
-        if packet.waited.is_some() {
+        if let Some(waited) = packet.waited {
             self.router_queue.record(waited);
         }
         self.parts.packets += 1;
-        self.parts.propagation += total - waited - cu - queuing - scheduling - harq - rlc - reordering;
-        self.parts.router += waited;
+        self.parts.propagation += total - packet.in_routers - packet.delay.total();
+        self.parts.router += packet.in_routers;
         self.parts.cell.cu += cu;
         self.parts.cell.queuing += queuing;
         self.parts.cell.scheduling += scheduling;
@@ -274,6 +278,11 @@ impl FlowRecord {
     }
 }
 
+fn sum_of(rates: &[(u8, BitRate)]) -> Option<BitRate> {
+    let sum = rates.iter().map(|(_, rate)| rate.as_bps()).sum();
+    (!rates.is_empty()).then(|| BitRate::from_bps(sum))
+}
+
 impl CellRecord {
     /// Ends an interval of the series, in which the cell had so many resources.
     pub fn sample(&mut self, now: CellStats, available: u64) {
@@ -296,10 +305,11 @@ impl CellRecord {
 }
 
 impl UeRecord {
-    /// Of a UE with so many bearers.
-    pub fn new(bearers: usize) -> Self {
+    /// Of a UE.
+    pub fn new(config: &UeConfig) -> Self {
+        let bearers = 1 + config.drb.len();
         let bearers = if bearers > 1 { vec![Distribution::default(); bearers] } else { Vec::new() };
-        Self { bearers, ..Self::default() }
+        Self { bearers, uplink: UplinkBearers::new(config), ..Self::default() }
     }
     /// Counts an arrival.
     pub fn arrived(&mut self, packet: &Arrival) {
@@ -314,17 +324,20 @@ impl UeRecord {
         }
     }
     /// Counts a packet of the UE that leaves its gNB.
-    pub fn sent(&mut self, size: Bytes, delay: DelaySplit, counts: bool) {
-        let queue = delay.queuing + delay.scheduling;
+    pub fn sent(&mut self, drb: u8, size: Bytes, delay: DelaySplit, counts: bool) {
         self.interval.sent += size;
-        self.interval.uplink_queue.add(queue);
+        self.interval.uplink_queue.add(delay.queuing + delay.scheduling);
         if counts {
-            self.sent += size;
-            self.uplink_queue.record(queue);
+            self.uplink.left(drb, size, delay);
         }
     }
-    /// Counts a bit rate recommendation.
-    pub fn recommended(&mut self, direction: Direction, rate: BitRate, counts: bool) {
+    /// Counts a bit rate recommendation for a logical channel.
+    pub fn recommended(&mut self, direction: Direction, channel: u8, rate: BitRate, counts: bool) {
+        let last = &mut self.recommended[usize::from(direction == Direction::Uplink)];
+        match last.iter_mut().find(|(known, _)| *known == channel) {
+            Some(known) => known.1 = rate,
+            None => last.push((channel, rate)),
+        }
         if counts {
             let (count, sum) = &mut self.anbr(direction).recommendations;
             (*count, *sum) = (*count + 1, BitRate::from_bps(sum.as_bps() + rate.as_bps()));
@@ -355,6 +368,7 @@ impl UeRecord {
             uplink_queue: uplink_queue.take(),
             reported: uplink.reported,
             uplink_blocks: (uplink.blocks - before.blocks, uplink.mcs_sum - before.mcs_sum),
+            recommended: self.recommended.each_ref().map(|last| sum_of(last)),
         };
         self.interval = UeInterval::default();
         self.intervals.push(point);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::distribution::{Distribution, Quantiles};
+use crate::scenario::Direction;
 
 /// Everything a run measured, with what is needed to repeat it.
 #[derive(Clone, Debug, Serialize)]
@@ -148,7 +149,7 @@ pub struct FlowResult {
     pub media: Option<MediaResult>,
     /// Downlink packets that the sender handed to the network.
     pub sent_packets: u64,
-    /// Downlink packets that arrived at the UE with CE.
+    /// Packets of its data that arrived with CE, whoever marked them.
     pub marked: u64,
     /// Downlink packets that the network dropped.
     pub dropped: u64,
@@ -226,6 +227,8 @@ pub struct RouterResult {
     pub queue_ms: Option<Quantiles>,
     /// For each of the scenario's delays in milliseconds, the seconds in which the queue was older.
     pub tdq_s: Vec<(f64, f64)>,
+    /// Packets that left it with CE and had come without.
+    pub marked: u64,
     /// Packets dropped.
     pub dropped: u64,
     /// Distribution of the time in the queue.
@@ -236,9 +239,9 @@ pub struct RouterResult {
 /// The mean one-way delay, taken apart; the parts add up to the mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Split {
-    /// On the wire between server and gNB.
+    /// On the wire between server and gNB, which has no rate.
     pub propagation: f64,
-    /// In the queues of routers; absent where there is none on the way.
+    /// In the queues of routers and on their links, packet by packet at their rate; absent where there is none on the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub router: Option<f64>,
     /// In the CU and on its way to the DU.
@@ -270,7 +273,7 @@ pub struct UeResult {
     pub mcs_mean: Option<f64>,
     /// Share of first transmissions that failed; absent where there were none.
     pub bler: Option<f64>,
-    /// Downlink packets marked by its bearer's law.
+    /// Downlink packets that its bearers' laws decided to mark, whether they arrived or not.
     pub marked: u64,
     /// Downlink packets dropped: by the law, by a full queue, by the radio.
     pub dropped: u64,
@@ -313,22 +316,24 @@ pub struct UplinkResult {
     pub marked: u64,
 }
 
-/// One data radio bearer, after the warm-up: its downlink.
+/// One direction of a data radio bearer, after the warm-up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BearerResult {
     /// The UE that it belongs to.
     pub ue: String,
     /// DRB identity: 1 is the default bearer.
     pub drb: u8,
+    /// Which way: what was sent to the UE, or what the UE sent, if it sent anything by this bearer.
+    pub direction: Direction,
     /// QFIs of its QoS flows.
     pub qfi: Vec<u8>,
     /// Their 5QIs, in the same order.
     pub five_qi: Vec<u8>,
-    /// Its marking law.
+    /// Its marking law; of an uplink that of the marker at the gNB.
     pub law: String,
-    /// IP bytes delivered, as a rate.
+    /// IP bytes that reached the UE, or left the gNB towards the core, as a rate.
     pub throughput_mbps: f64,
-    /// Time of its packets in the RLC queue.
+    /// Time of its packets in the RLC queue; of an uplink their wait at the UE.
     pub queue_ms: Option<Quantiles>,
     /// Packets that its law marked.
     pub marked: u64,
@@ -336,8 +341,8 @@ pub struct BearerResult {
     pub dropped: u64,
     /// The least packet delay budget of its QoS flows (TS 23.501 5.7.3.4).
     pub delay_budget_ms: f64,
-    /// Share of its packets that reached the UE's IP stack within that budget from their arrival at the gNB; lost ones did
-    /// not. Absent where there were none.
+    /// Share of its packets that took no longer than that between the gNB and the UE's IP stack; lost ones did. Absent where there
+    /// were none.
     pub in_budget: Option<f64>,
 }
 
@@ -410,6 +415,9 @@ pub struct UeSeries {
     pub throughput_mbps: Vec<Vec<f64>>,
     /// Packets in the RLC queue at the end of the interval; empty where nobody looked.
     pub queued: Vec<Vec<u32>>,
+    /// The bit rates that ANBR recommended last until the end of the interval, all logical channels of the UE together; empty where
+    /// no UE got any.
+    pub recommended_mbps: Vec<Vec<Option<f64>>>,
 }
 
 /// Series per UE of what it sends: outer index the UE, inner the interval.
@@ -423,6 +431,8 @@ pub struct UplinkSeries {
     pub reported_kb: Vec<Vec<f64>>,
     /// Mean MCS index over the interval's first transmissions.
     pub mcs: Vec<Vec<Option<f64>>>,
+    /// As for the downlink.
+    pub recommended_mbps: Vec<Vec<Option<f64>>>,
 }
 
 /// Series per cell of a network: outer index the cell, inner the interval.
@@ -447,4 +457,6 @@ pub struct RouterSeries {
     pub capacity_mbps: Vec<Vec<f64>>,
     /// Mean time in its queue of the packets whose turn came in the interval.
     pub queue_ms: Vec<Vec<Option<f64>>>,
+    /// Packets that it marked in the interval.
+    pub marks: Vec<Vec<u64>>,
 }

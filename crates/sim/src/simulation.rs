@@ -128,7 +128,7 @@ impl<'a> Simulation<'a> {
         let multiplier = |ue: &NamedUe| Some(ue.config.anbr.as_ref()?.multiplier.on_wire());
         let multipliers = ues.iter().map(multiplier).collect();
         let query_every = ues.iter().map(|ue| ue.config.anbr.as_ref()?.query_every).collect();
-        let ues = ues.iter().map(|ue| UeRecord::new(1 + ue.config.drb.len())).collect();
+        let ues = ues.iter().map(|ue| UeRecord::new(&ue.config)).collect();
         let cells = scenario.network.as_ref().map_or(0, NetworkConfig::cells);
         let cells = (0..cells).map(|_| CellRecord::default()).collect();
         let mut run = Self {
@@ -286,6 +286,12 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    fn count_uplink_drop(&mut self, at: Instant, ue: UeId, flow: FlowId) {
+        if let Some(drb) = self.network.carries_up(ue, flow).filter(|_| self.scenario.counts(at)) {
+            self.ues[ue.0 as usize].uplink.lost(drb);
+        }
+    }
+
     /// A packet reaches its cell, or the end that is on the wire.
     fn reach_access(&mut self, now: Instant, packet: Packet<Stamped>) {
         match self.flows[packet.flow.0 as usize].ue {
@@ -304,11 +310,12 @@ impl<'a> Simulation<'a> {
 
     fn reach_client(&mut self, now: Instant, at: Instant, packet: Packet<Stamped>) {
         let index = packet.flow.0 as usize;
-        let Way { sent, waited, drb, delay, .. } = *packet.payload;
+        let Way { sent, waited, in_routers, drb, delay, .. } = *packet.payload;
         let (size, ecn) = (packet.size, packet.ecn);
         let flow = &mut self.flows[index];
         let waited = (!flow.routers.is_empty()).then_some(waited);
-        let arrival = Arrival { sent, at, size, ecn, waited, drb, delay, counts: self.scenario.counts(at) };
+        let counts = self.scenario.counts(at);
+        let arrival = Arrival { sent, at, size, ecn, waited, in_routers, drb, delay, counts };
         flow.ledger.delivered += size;
         flow.record.arrived(&arrival);
         if let Some(ue) = flow.ue.filter(|_| !flow.uplink) {
@@ -419,13 +426,20 @@ impl<'a> Simulation<'a> {
                     (packet.payload.drb, packet.payload.delay) = (drb, delay);
                     self.reach_end(now, at, packet);
                 }
-                Output::Uplink { ue, mut packet, delay, .. } => {
-                    packet.payload.delay = delay;
-                    self.ues[ue.0 as usize].sent(packet.size, delay, self.scenario.counts(now));
+                Output::Uplink { ue, qfi, mut packet, delay, .. } => {
+                    let record = &mut self.ues[ue.0 as usize];
+                    let drb = record.uplink.drb_of(qfi);
+                    (packet.payload.drb, packet.payload.delay) = (drb, delay);
+                    record.sent(drb, packet.size, delay, self.scenario.counts(now));
                     self.go_on(now, None, packet);
                 }
                 Output::Recommendation { ue, octets, .. } => self.recommend(now, ue, octets),
-                Output::Dropped { at, packet, .. } => self.count_drop(at, &packet),
+                Output::Dropped { at, ue, packet, .. } => {
+                    if packet.payload.up {
+                        self.count_uplink_drop(at, ue, packet.flow);
+                    }
+                    self.count_drop(at, &packet);
+                }
             }
         }
     }

@@ -35,8 +35,11 @@ pub struct Way {
     pub(crate) addresses: Addresses,
     /// When it reached the last router.
     pub(crate) at_router: Instant,
-    /// How long it waited in the queues of routers.
+    /// True if it came there with CE.
+    pub(crate) came_marked: bool,
+    /// How long it waited in the queues of routers, and how long it was in them and on their links.
     pub(crate) waited: Duration,
+    pub(crate) in_routers: Duration,
     /// What its time in the cell was made of.
     pub(crate) delay: DelaySplit,
 }
@@ -84,8 +87,9 @@ impl Stock {
     /// A packet that one end of a flow sends now; `back` as the field.
     pub(crate) fn stamp(&mut self, sent: Instant, flow: &Flow, back: bool, packet: Packet<Payload>) -> Packet<Stamped> {
         let (up, addresses) = (back != flow.uplink, flow.addresses);
-        let (waited, delay) = (Duration::ZERO, DelaySplit::default());
-        let way = Way { sent, back, up, drb: 0, addresses, at_router: sent, waited, delay };
+        let (waited, in_routers, delay) = (Duration::ZERO, Duration::ZERO, DelaySplit::default());
+        let at_router = sent;
+        let way = Way { sent, back, up, drb: 0, addresses, at_router, came_marked: false, waited, in_routers, delay };
         let Packet { flow, size, ecn, payload } = packet;
         let payload = match self.0.pop() {
             Some(Stamped(mut place)) => {

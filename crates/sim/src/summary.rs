@@ -9,7 +9,7 @@ use crate::bearers;
 use crate::distribution::{Distribution, Quantiles, round};
 use crate::fairness::mean_jain;
 use crate::flow::Flow;
-use crate::recorder::{AnbrRecord, FlowRecord};
+use crate::recorder::{AnbrRecord, FlowRecord, UePoint};
 use crate::result::{
     AnbrResult, BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, MediaResult, NetworkCellResult,
     RouterResult, RouterSeries, RunResult, Series, Transfers, UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries,
@@ -67,7 +67,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
             let has_router = !routers.is_empty();
             let marker = |ue: &NamedUe| match named.direction {
                 Direction::Downlink => Some(bearers::law(&ue.config, record.drb)),
-                Direction::Uplink => ue.config.uplink_marker.as_ref().map(|marker| tag(marker, "law")),
+                Direction::Uplink => bearers::uplink_law(&ue.config, record.drb),
             };
             let law = ue.and_then(marker).or(has_router.then(|| routers.join(" + ")));
             let (before, after) = (&run.baseline, &end);
@@ -116,8 +116,8 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
     let uplink_resources = run.network.uplink_resources_between(warm, run.now);
     let uplink = |index: usize| {
         let (before, after) = (&run.baseline.ues[index], &end.ues[index]);
-        let record = &run.ues[index];
-        let sent = (mbps(record.sent, measured), record.uplink_queue.quantiles());
+        let (sent, queue) = run.ues[index].uplink.all();
+        let sent = (mbps(sent, measured), queue.quantiles());
         UplinkResult::new(before, after, uplink_resources, sent)
     };
     let ues: Vec<_> = named_ues
@@ -151,9 +151,10 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         let queue = queue(index);
         let result = move |((before, after), drb)| {
             let own = record.bearers.get(usize::from(drb) - 1).unwrap_or(&queue);
-            BearerResult::new(named, drb, (before, after), own.quantiles(), measured)
+            let down = BearerResult::new(named, drb, (before, after), own.quantiles(), measured);
+            std::iter::once(down).chain(record.uplink.result(named, drb, (before, after), measured))
         };
-        counters.map(result)
+        counters.flat_map(result)
     });
     let bearers = bearers.collect();
     let routers = scenario.router.iter().zip(&run.routers).map(|(config, router)| {
@@ -167,9 +168,9 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         tidemark: env!("CARGO_PKG_VERSION"),
         name: scenario.name.clone(),
         seed: scenario.seed,
-        duration_s: scenario.duration.as_secs_f64(),
-        warmup_s: scenario.warmup.as_secs_f64(),
-        interrupted_at_s: (!finished).then(|| run.now.as_secs_f64()),
+        duration_s: round(scenario.duration.as_secs_f64(), 1e6),
+        warmup_s: round(scenario.warmup.as_secs_f64(), 1e6),
+        interrupted_at_s: (!finished).then(|| round(run.now.as_secs_f64(), 1e6)),
         cell: CellResult {
             utilisation: share((0..ues.len()).map(used).sum::<u64>() / end.cells.len().max(1) as u64),
             uplink_utilisation: (0..ues.len())
@@ -279,7 +280,7 @@ fn media(record: &FlowRecord, server: (&Stats, &Stats), client: (&Stats, &Stats)
         frames_received: client.1.frames_received - client.0.frames_received,
         frames_lost: client.1.frames_lost.saturating_sub(client.0.frames_lost),
         freezes: client.1.freezes - client.0.freezes,
-        frozen_s: (client.1.frozen - client.0.frozen).as_secs_f64(),
+        frozen_s: round((client.1.frozen - client.0.frozen).as_secs_f64(), 1e6),
         delay_ms: record.frames.quantiles(),
         sender_queue_ms: record.sender_queue.quantiles(),
     })
@@ -301,6 +302,7 @@ fn router_result(name: &str, law: String, router: &Router, (from, to): (Instant,
             .iter()
             .map(|(limit, total)| (limit.as_millis_f64(), round(total.as_secs_f64(), 1e6)))
             .collect(),
+        marked: record.marked,
         dropped: record.dropped,
         queue: record.queue.clone(),
     }
@@ -326,24 +328,31 @@ fn series(scenario: &Scenario, run: &Simulation<'_>) -> Series {
         cwnd_kb.push(points.iter().map(|point| kb(point.window)).collect());
     }
     for ue in &run.ues {
-        let UeSeries { queue_ms, mcs, throughput_mbps, queued } = &mut series.ues;
+        let UeSeries { queue_ms, mcs, throughput_mbps, queued, .. } = &mut series.ues;
         queued.push(ue.intervals.iter().map(|point| point.queued).collect());
         queue_ms.push(ue.intervals.iter().map(|point| ms(point.queue)).collect());
         mcs.push(ue.intervals.iter().map(|point| point.mcs.map(f64::from)).collect());
         throughput_mbps.push(ue.intervals.iter().map(|point| rate(point.delivered)).collect());
-        let UplinkSeries { throughput_mbps, queue_ms, reported_kb, mcs } = &mut series.uplinks;
+        let UplinkSeries { throughput_mbps, queue_ms, reported_kb, mcs, .. } = &mut series.uplinks;
         throughput_mbps.push(ue.intervals.iter().map(|point| rate(point.sent)).collect());
         queue_ms.push(ue.intervals.iter().map(|point| ms(point.uplink_queue)).collect());
         reported_kb.push(ue.intervals.iter().map(|point| round(point.reported.as_f64() / 1e3, 1e3)).collect());
         let mean = |(blocks, sum): (u64, u64)| (blocks > 0).then(|| round(sum as f64 / blocks as f64, 1e3));
         mcs.push(ue.intervals.iter().map(|point| mean(point.uplink_blocks)).collect());
     }
+    let recommended = |direction: usize| {
+        let mbps = |point: &UePoint| point.recommended[direction].map(|rate| round(rate.as_mbps(), 1e6));
+        let rows: Vec<Vec<_>> = run.ues.iter().map(|ue| ue.intervals.iter().map(mbps).collect()).collect();
+        if rows.iter().flatten().any(Option::is_some) { rows } else { Vec::new() }
+    };
+    (series.ues.recommended_mbps, series.uplinks.recommended_mbps) = (recommended(0), recommended(1));
     for router in &run.routers {
-        let RouterSeries { throughput_mbps, capacity_mbps, queue_ms } = &mut series.routers;
+        let RouterSeries { throughput_mbps, capacity_mbps, queue_ms, marks } = &mut series.routers;
         let points = &router.record.intervals;
         throughput_mbps.push(points.iter().map(|point| rate(point.delivered)).collect());
         capacity_mbps.push(points.iter().map(|point| round(point.rate.as_mbps(), 1e6)).collect());
         queue_ms.push(points.iter().map(|point| ms(point.queue)).collect());
+        marks.push(points.iter().map(|point| point.marks).collect());
     }
     for cell in &run.cells {
         let CellSeries { throughput_mbps, utilisation, ues, handovers } = &mut series.cells;

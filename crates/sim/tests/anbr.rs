@@ -59,6 +59,12 @@ fn a_follower_has_what_the_cell_can_give_and_yields_when_others_come() {
     // One each 40 ms of the 16 s that count.
     assert!((380..=400).contains(&anbr.recommendations), "{anbr:?}");
     assert!(result.ues[1].anbr.is_none());
+    // Over time there is one to be known always, whose mean is that of all.
+    let [own, other] = &result.series.ues.recommended_mbps[..] else { panic!() };
+    let known: Vec<f64> = own[20..].iter().flatten().copied().collect();
+    let mean = known.iter().sum::<f64>() / known.len() as f64;
+    assert!(known.len() == 160 && (mean / anbr.mean_mbps - 1.0).abs() < 0.02, "{mean} {anbr:?}");
+    assert!(other.iter().all(Option::is_none) && result.series.uplinks.recommended_mbps.is_empty());
 }
 
 #[test]
@@ -123,6 +129,8 @@ fn an_upload_follows_the_recommendation_for_its_own_logical_channel() {
     assert!((3.8..6.5).contains(&shared), "{shared}");
     let ue = &result.ues[0];
     assert!(ue.anbr.is_none() && result.ues[1].uplink_anbr.is_none());
+    assert!(result.series.ues.recommended_mbps.is_empty());
+    assert!(result.series.uplinks.recommended_mbps[0].last().unwrap().is_some_and(|mbps| (7.0..12.0).contains(&mbps)));
     let anbr = ue.uplink_anbr.unwrap();
     assert!((380..=400).contains(&anbr.recommendations), "{anbr:?}");
     // Who is told to send less before a queue stands has a short one; a constant rate above the share has none that is.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tidemark_sim::scenario::Scenario;
+use tidemark_sim::scenario::{Direction, Scenario};
 use tidemark_sim::{BearerResult, RunResult, Simulation, output};
 
 /// One phone, five bearers; each flow has a rate of its own, by which it is found again.
@@ -83,9 +83,14 @@ fn run(overrides: &[&str]) -> RunResult {
     Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
 }
 
-/// Rates of the bearers in whole Mbit/s.
+/// What the bearers brought to the phone.
+fn down(result: &RunResult) -> impl Iterator<Item = &BearerResult> {
+    result.bearers.iter().filter(|bearer| bearer.direction == Direction::Downlink)
+}
+
+/// Their rates in whole Mbit/s.
 fn rates(result: &RunResult) -> Vec<u32> {
-    result.bearers.iter().map(|bearer| bearer.throughput_mbps.round() as u32).collect()
+    down(result).map(|bearer| bearer.throughput_mbps.round() as u32).collect()
 }
 
 #[test]
@@ -110,7 +115,8 @@ fn precedence_and_direction_are_heard() {
 fn a_bearer_says_what_its_flows_are_due_and_how_much_of_it_they_had() {
     // 44 Mbit/s into 40: what exceeds it waits in the default bearer, or is lost there.
     let result = run(&["flow.rest.app.rate=30 Mbit/s", "ue.phone.rlc.queue_sdus=400"]);
-    let [rest, l4s, game, partner] = &result.bearers[..] else { panic!() };
+    let bearers: Vec<_> = down(&result).collect();
+    let [rest, l4s, game, partner] = bearers[..] else { panic!() };
     assert_eq!((rest.drb, &rest.qfi[..], &rest.five_qi[..]), (1, &[1][..], &[9][..]));
     assert_eq!((l4s.drb, &l4s.qfi[..], &l4s.five_qi[..], l4s.law.as_str()), (2, &[2][..], &[80][..], "ramp"));
     assert_eq!((rest.delay_budget_ms, l4s.delay_budget_ms, game.delay_budget_ms), (300.0, 10.0, 100.0));
@@ -124,9 +130,72 @@ fn a_bearer_says_what_its_flows_are_due_and_how_much_of_it_they_had() {
         rest.queue_ms
     );
     assert_eq!(result.ues[0].dropped, rest.dropped);
-    let sum: f64 = result.bearers.iter().map(|bearer| bearer.throughput_mbps).sum();
+    let sum: f64 = bearers.iter().map(|bearer| bearer.throughput_mbps).sum();
     assert!((sum - result.ues[0].throughput_mbps).abs() < 0.01, "{sum} {}", result.ues[0].throughput_mbps);
     let csv = output::bearers_csv(&result);
+    // Nobody answers these packets, so nothing goes up.
     assert_eq!(csv.lines().count(), 5, "{csv}");
-    assert!(csv.lines().nth(2).unwrap().starts_with("phone,2,2,80,ramp,"), "{csv}");
+    assert!(csv.lines().nth(2).unwrap().starts_with("phone,2,downlink,2,80,ramp,"), "{csv}");
+}
+
+/// Two uploads from a phone that a gNB marks by what it reports: one that has a bearer of its own and answers marks, and one in the
+/// default bearer that goes first and has room for a single packet.
+const UPLOADS: &str = r#"
+name = "uploads"
+duration = "8 s"
+warmup = "2 s"
+cell = { uplink = { bsr = "long" } }
+
+[[ue]]
+name = "phone"
+channel = { model = "static" }
+uplink_marker = { law = "ramp", low = "5 ms", high = "20 ms" }
+five_qi = 5
+rlc = { queue_sdus = 1 }
+[[ue.drb]]
+rlc = { queue_sdus = 1000 }
+[[ue.drb.qos_flow]]
+qfi = 2
+five_qi = 80
+filter = [{ ecn = ["ect1", "ce"] }]
+
+[[flow]]
+name = "l4s"
+ue = "phone"
+direction = "uplink"
+round_trip = "20 ms"
+sender = { controller = "prague" }
+
+[[flow]]
+name = "constant"
+ue = "phone"
+direction = "uplink"
+round_trip = "20 ms"
+sender = { controller = "udp" }
+app = { app = "constant", rate = "1 Mbit/s" }
+"#;
+
+#[test]
+fn what_a_phone_sends_is_told_by_bearer_as_its_flows_have_it() {
+    let scenario = Scenario::parse("uploads.toml", UPLOADS, Path::new(""), &[]).unwrap();
+    let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+    let up: Vec<_> = result.bearers.iter().filter(|bearer| bearer.direction == Direction::Uplink).collect();
+    let [default, own] = up[..] else { panic!("{:?}", result.bearers) };
+    assert_eq!((default.drb, &default.qfi[..], own.drb, &own.qfi[..]), (1, &[1][..], 2, &[2][..]));
+    assert_eq!((default.law.as_str(), own.law.as_str(), own.delay_budget_ms), ("ramp", "ramp", 10.0));
+    // Each bearer has one flow. Counted at the gNB and half a round trip later, they differ by what was on the wire.
+    for (bearer, flow) in [(own, &result.flows[0]), (default, &result.flows[1])] {
+        let near = |a: f64, b: f64| (a / b - 1.0).abs() < 0.02;
+        assert!(near(bearer.throughput_mbps, flow.throughput_mbps), "{bearer:?} {}", flow.throughput_mbps);
+        assert!(near(bearer.queue_ms.unwrap().p95, flow.queue_ms.unwrap().p95), "{bearer:?}");
+        assert!(bearer.marked.abs_diff(flow.marked) <= 20, "{} {}", bearer.marked, flow.marked);
+        assert!(bearer.dropped.abs_diff(flow.dropped) <= 1, "{} {}", bearer.dropped, flow.dropped);
+        // A flow's delay has 10 ms of wire that the budget is not held against.
+        let in_time = 1.0 - flow.owd.share_above(bearer.delay_budget_ms + 10.0).unwrap();
+        let in_budget = in_time * flow.owd.count() as f64 / (flow.owd.count() + flow.dropped) as f64;
+        assert!((bearer.in_budget.unwrap() - in_budget).abs() < 0.02, "{bearer:?} {in_budget}");
+    }
+    assert!(own.marked > 0 && default.marked == 0 && default.dropped > 0);
+    let sum = default.throughput_mbps + own.throughput_mbps;
+    assert!((sum - result.ues[0].uplink.unwrap().throughput_mbps).abs() < 1e-5, "{sum}");
 }

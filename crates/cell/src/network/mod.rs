@@ -196,6 +196,11 @@ impl<P: Inspect> Network<P> {
         self.cell_of(id).into_iter().flat_map(move |cell| self.cells[cell].bearers(id))
     }
 
+    /// The bearer that carries a flow from its UE: the DRB identity, from 1; `None` if there is no such UE.
+    pub fn carries_up(&self, id: UeId, flow: FlowId) -> Option<u8> {
+        self.cells[self.cell_of(id)?].carries_up(id, flow)
+    }
+
     /// The cell of a UE, from 0.
     pub fn cell_of(&self, id: UeId) -> Option<usize> {
         self.serving.get(id.0 as usize).map(|cell| *cell as usize)

@@ -145,6 +145,6 @@ mod tests {
         }
         scheduler.begin_slot(2_000 + 7 * 200);
         let metrics = [0, 1].map(|ue| scheduler.metric(&candidate(ue, 4_000.0)));
-        assert!((metrics[1] / metrics[0] - (1.0 + 4_000.0 * (-7.0f64).exp())).abs() < 0.1, "{metrics:?}");
+        assert!((metrics[1] / metrics[0] - (1.0 + 4_000.0 * libm::exp(-7.0))).abs() < 0.1, "{metrics:?}");
     }
 }

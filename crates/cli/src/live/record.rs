@@ -7,8 +7,8 @@ use tidemark_cell::{DelaySplit, DrbStats, UeId, UeStats};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant};
 use tidemark_emu::realtime::Priority;
 use tidemark_emu::{Counters, Observer, Progress, Seen};
-use tidemark_sim::bearers;
-use tidemark_sim::distribution::Distribution;
+use tidemark_sim::bearers::{self, UplinkBearers};
+use tidemark_sim::distribution::{Distribution, round};
 use tidemark_sim::scenario::{NamedUe, Scenario};
 use tidemark_sim::{
     AnbrResult, BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, RouterSeries,
@@ -77,9 +77,10 @@ struct Ue {
     bearers: Vec<Distribution>,
     /// Recommendations for its downlink and its uplink, and their sums.
     anbr: [(u64, BitRate); 2],
-    /// What it sent, and its packets' waits at the UE.
-    sent: Bytes,
-    uplink_queue: Distribution,
+    /// What was recommended last for its downlink and its uplink.
+    recommended_mbps: [Option<f64>; 2],
+    /// What it sent.
+    uplink: UplinkBearers,
     point: UePoint,
     points: Vec<UePoint>,
 }
@@ -87,7 +88,8 @@ struct Ue {
 impl Recorder {
     pub fn new(scenario: &Scenario) -> Self {
         let bearers = |ue: &NamedUe| vec![Distribution::default(); 1 + ue.config.drb.len()];
-        let ues = scenario.ues().iter().map(|ue| Ue { bearers: bearers(ue), ..Ue::default() }).collect();
+        let ue = |ue: &NamedUe| Ue { bearers: bearers(ue), uplink: UplinkBearers::new(&ue.config), ..Ue::default() };
+        let ues = scenario.ues().iter().map(ue).collect();
         Self {
             scenario: scenario.clone(),
             flows: Vec::new(),
@@ -147,9 +149,10 @@ impl Recorder {
             let result = move |(queue, drb): (&Distribution, u8)| {
                 let of = |all: Option<&Vec<DrbStats>>| all.and_then(|all| all.get(usize::from(drb) - 1).copied());
                 let (before, after) = (of(before).unwrap_or(none), of(after).unwrap_or(none));
-                BearerResult::new(named, drb, (&before, &after), queue.quantiles(), span)
+                let down = BearerResult::new(named, drb, (&before, &after), queue.quantiles(), span);
+                std::iter::once(down).chain(ue.uplink.result(named, drb, (&before, &after), span))
             };
-            ue.bearers.iter().zip(1..).map(result)
+            ue.bearers.iter().zip(1..).flat_map(result)
         });
         let uplink_resources = self.last.uplink_resources - warm.uplink_resources;
         let share = |used: u64| (resources > 0).then(|| used as f64 / resources as f64);
@@ -159,6 +162,7 @@ impl Recorder {
         let ues = self.ues.iter().zip(stats).zip(&names).enumerate().map(|(index, ((ue, stats), named))| {
             let before = before(index);
             let blocks = stats.blocks - before.blocks;
+            let (sent, waits) = ue.uplink.all();
             let mean = |sum: u64| (blocks > 0 && stats.mcs.is_some()).then(|| sum as f64 / blocks as f64);
             UeResult {
                 name: named.name.clone(),
@@ -172,12 +176,7 @@ impl Recorder {
                 prb_share: share(used(index)),
                 anbr: anbr(ue.anbr[0]),
                 uplink_anbr: anbr(ue.anbr[1]),
-                uplink: UplinkResult::new(
-                    before,
-                    stats,
-                    uplink_resources,
-                    (mbps(ue.sent, span), ue.uplink_queue.quantiles()),
-                ),
+                uplink: UplinkResult::new(before, stats, uplink_resources, (mbps(sent, span), waits.quantiles())),
                 place: None,
             }
         });
@@ -188,7 +187,7 @@ impl Recorder {
             tidemark: env!("CARGO_PKG_VERSION"),
             name: self.scenario.name.clone(),
             seed: self.scenario.seed,
-            duration_s: whole.as_secs_f64(),
+            duration_s: round(whole.as_secs_f64(), 1e6),
             warmup_s: self.scenario.warmup.as_secs_f64(),
             interrupted_at_s: None,
             cell: CellResult {
@@ -219,8 +218,9 @@ impl Recorder {
         }
     }
 
-    /// A UE was recommended a rate, for its uplink or its downlink.
-    pub fn recommended(&mut self, at: Instant, ue: UeId, rate: BitRate, up: bool) {
+    /// A UE was recommended a rate, for its uplink or its downlink; all logical channels of that direction have so much together.
+    pub fn recommended(&mut self, at: Instant, ue: UeId, rate: BitRate, up: bool, together: Option<f64>) {
+        self.ues[ue.0 as usize].recommended_mbps[usize::from(up)] = together;
         if self.scenario.counts(at) {
             let (count, sum) = &mut self.ues[ue.0 as usize].anbr[usize::from(up)];
             (*count, *sum) = (*count + 1, BitRate::from_bps(sum.as_bps() + rate.as_bps()));
@@ -239,6 +239,11 @@ impl Recorder {
         let flows = || self.flows.iter().map(|flow| &flow.points);
         let ues = || self.ues.iter().map(|ue| &ue.points);
         let nothing = vec![None; spans.len()];
+        let recommended = |direction: usize| {
+            let rows: Vec<Vec<_>> =
+                ues().map(|p| p.iter().map(|point| point.recommended_mbps[direction]).collect()).collect();
+            if rows.iter().flatten().any(Option::is_some) { rows } else { Vec::new() }
+        };
         Series {
             t_s: self.times.iter().map(|at| at.as_secs_f64()).collect(),
             flows: FlowSeries {
@@ -254,6 +259,7 @@ impl Recorder {
                 mcs: ues().map(|p| p.iter().map(|point| point.mcs.map(f64::from)).collect()).collect(),
                 throughput_mbps: ues().map(|p| rates(&mut p.iter().map(|point| point.delivered))).collect(),
                 queued: Vec::new(),
+                recommended_mbps: recommended(0),
             },
             uplinks: UplinkSeries {
                 throughput_mbps: ues().map(|p| rates(&mut p.iter().map(|point| point.sent))).collect(),
@@ -262,6 +268,7 @@ impl Recorder {
                     .collect(),
                 reported_kb: ues().map(|p| p.iter().map(|point| point.reported.as_f64() / 1e3).collect()).collect(),
                 mcs: ues().map(|p| p.iter().map(UePoint::mean_uplink_mcs).collect()).collect(),
+                recommended_mbps: recommended(1),
             },
             routers: RouterSeries::default(),
             cells: CellSeries::default(),
@@ -309,19 +316,22 @@ impl Observer for Recorder {
                     bearer.record(queue);
                 }
             }
-            Seen::Dropped { ue, flow, .. } => {
+            Seen::Dropped { ue, up: Some(drb), .. } => {
+                if self.scenario.counts(at) {
+                    self.ues[ue.0 as usize].uplink.lost(drb);
+                }
+            }
+            Seen::Dropped { ue, flow, up: None, .. } => {
                 let index = self.flow(flow, ue.0 as usize, at, None);
                 self.flows[index].dropped += u64::from(self.scenario.counts(at));
             }
-            Seen::Carried { ue, size, delay } => {
+            Seen::Carried { ue, qfi, size, delay } => {
                 let ue = &mut self.ues[ue.0 as usize];
-                let queue = delay.queuing + delay.scheduling;
                 ue.point.sent += size;
-                ue.point.uplink_queue += queue;
+                ue.point.uplink_queue += delay.queuing + delay.scheduling;
                 ue.point.uplink_packets += 1;
                 if self.scenario.counts(at) {
-                    ue.sent += size;
-                    ue.uplink_queue.record(queue);
+                    ue.uplink.left(ue.uplink.drb_of(qfi), size, delay);
                 }
             }
             Seen::Uplink { .. } | Seen::Departed { .. } | Seen::Recommended { .. } => {}
@@ -348,6 +358,7 @@ impl Observer for Recorder {
             let before = before.get(index).map(|stats| stats.uplink).unwrap_or_default();
             ue.point.mcs = stats.mcs;
             ue.point.reported = stats.uplink.reported;
+            ue.point.recommended_mbps = ue.recommended_mbps;
             ue.point.uplink_blocks += stats.uplink.blocks - before.blocks;
             ue.point.uplink_mcs += stats.uplink.mcs_sum - before.mcs_sum;
         }

@@ -33,6 +33,8 @@ pub struct UePoint {
     /// First transmissions of blocks, and the sum of their MCS.
     pub uplink_blocks: u64,
     pub uplink_mcs: u64,
+    /// What was recommended last for its downlink and its uplink.
+    pub recommended_mbps: [Option<f64>; 2],
 }
 
 impl Join for FlowPoint {
@@ -54,6 +56,7 @@ impl Join for UePoint {
         self.reported = later.reported;
         self.uplink_blocks += later.uplink_blocks;
         self.uplink_mcs += later.uplink_mcs;
+        self.recommended_mbps = later.recommended_mbps;
     }
 }
 

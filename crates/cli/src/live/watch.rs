@@ -165,8 +165,9 @@ impl Observer for Watch {
                 self.capture(0, at, bytes);
             }
             Seen::Recommended { ue, octets } => {
-                if let Some((rate, up)) = self.recommended[ue.0 as usize].keep(octets) {
-                    self.recorder.recommended(at, ue, rate, up);
+                let recommended = &mut self.recommended[ue.0 as usize];
+                if let Some((rate, up)) = recommended.keep(octets) {
+                    self.recorder.recommended(at, ue, rate, up, recommended.mbps(up));
                 }
                 self.modems.put(ue, octets);
             }

@@ -6,7 +6,7 @@ mod queue;
 mod rate;
 mod record;
 
-use tidemark_core::{Bytes, FlowId, Instant, Packet, Stream};
+use tidemark_core::{Bytes, Ecn, FlowId, Instant, Packet, Stream};
 use tidemark_marker::Dequeued;
 
 pub use config::{CodelQueueConfig, DropTailConfig, FifoConfig, LeavingRamp, QueueConfig, RateChange, RouterConfig};
@@ -45,7 +45,7 @@ impl Router {
 
     /// A packet reaches the queue.
     pub(crate) fn arrive(&mut self, now: Instant, mut packet: Packet<Stamped>) {
-        packet.payload.at_router = now;
+        (packet.payload.at_router, packet.payload.came_marked) = (now, packet.ecn == Ecn::Ce);
         if let Err(packet) = self.queue.push(now, packet) {
             self.dropped.push(packet);
         }
@@ -61,12 +61,14 @@ impl Router {
 
     /// The packet that the link is through with at `now`; the next one follows it.
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Packet<Stamped>> {
-        let (until, packet) = self.sending.take()?;
+        let (until, mut packet) = self.sending.take()?;
         if until > now {
             self.sending = Some((until, packet));
             return None;
         }
-        self.record.left(packet.size);
+        let whole = until.since(packet.payload.at_router);
+        packet.payload.in_routers += whole;
+        self.record.left(packet.size, packet.ecn == Ecn::Ce && !packet.payload.came_marked);
         self.send_next(until);
         Some(packet)
     }

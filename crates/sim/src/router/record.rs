@@ -11,20 +11,33 @@ pub(crate) struct RouterRecord {
     pub(crate) delivered: Bytes,
     /// Times in its queue.
     pub(crate) queue: Distribution,
+    /// Packets that left with CE and had come without.
+    pub(crate) marked: u64,
     /// Packets dropped.
     pub(crate) dropped: u64,
     /// For each delay, how long the queue was beyond it.
     pub(crate) over: Vec<(Duration, Duration)>,
     last_start: Option<Instant>,
-    interval: (Bytes, Duration, u64),
+    interval: RouterInterval,
     /// Finished intervals.
     pub(crate) intervals: Vec<RouterPoint>,
+}
+
+#[derive(Debug, Default)]
+struct RouterInterval {
+    delivered: Bytes,
+    marks: u64,
+    waited: Duration,
+    /// Packets that waited.
+    packets: u64,
 }
 
 /// A router's values over one interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RouterPoint {
     pub(crate) delivered: Bytes,
+    /// Packets that it marked.
+    pub(crate) marks: u64,
     /// Mean time in the queue.
     pub(crate) queue: Option<Duration>,
     /// Rate of the link at the end.
@@ -36,10 +49,11 @@ impl RouterRecord {
         Self {
             delivered: Bytes::ZERO,
             queue: Distribution::default(),
+            marked: 0,
             dropped: 0,
             over: tdq.iter().map(|limit| (*limit, Duration::ZERO)).collect(),
             last_start: None,
-            interval: (Bytes::ZERO, Duration::ZERO, 0),
+            interval: RouterInterval::default(),
             intervals: Vec::new(),
         }
     }
@@ -48,7 +62,7 @@ impl RouterRecord {
     pub(crate) fn begin(&mut self) {
         self.delivered = Bytes::ZERO;
         self.queue = Distribution::default();
-        self.dropped = 0;
+        (self.marked, self.dropped) = (0, 0);
         self.over.iter_mut().for_each(|(_, total)| *total = Duration::ZERO);
     }
 
@@ -58,8 +72,8 @@ impl RouterRecord {
     /// was more than its limit. While the link was idle nothing waited, so no packet counts for longer than it waited.
     pub(crate) fn began(&mut self, now: Instant, waited: Duration) {
         self.queue.record(waited);
-        self.interval.1 += waited;
-        self.interval.2 += 1;
+        self.interval.waited += waited;
+        self.interval.packets += 1;
         let since = self.last_start.map_or(Duration::ZERO, |last| now.since(last)).min(waited);
         self.last_start = Some(now);
         for (limit, total) in &mut self.over {
@@ -70,16 +84,18 @@ impl RouterRecord {
     }
 
     /// A packet is through.
-    pub(crate) fn left(&mut self, size: Bytes) {
+    pub(crate) fn left(&mut self, size: Bytes, marked_here: bool) {
         self.delivered += size;
-        self.interval.0 += size;
+        self.marked += u64::from(marked_here);
+        self.interval.delivered += size;
+        self.interval.marks += u64::from(marked_here);
     }
 
     /// Ends an interval of the series.
     pub(crate) fn sample(&mut self, rate: BitRate) {
-        let (delivered, waited, packets) = std::mem::take(&mut self.interval);
+        let RouterInterval { delivered, marks, waited, packets } = std::mem::take(&mut self.interval);
         let queue = (packets > 0).then(|| waited / packets.max(1));
-        self.intervals.push(RouterPoint { delivered, queue, rate });
+        self.intervals.push(RouterPoint { delivered, marks, queue, rate });
     }
 }
 

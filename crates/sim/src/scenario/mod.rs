@@ -177,6 +177,16 @@ pub enum Direction {
     Uplink,
 }
 
+impl Direction {
+    /// As it is written in scenarios and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Downlink => "downlink",
+            Self::Uplink => "uplink",
+        }
+    }
+}
+
 /// A UE with its name, its copies told apart.
 pub struct NamedUe {
     /// Name, numbered where there are several of a kind.
