@@ -7,10 +7,12 @@ use tidemark_marker::{LawConfig, MarkerConfig, SnLength};
 use crate::anbr::AnbrConfig;
 use crate::channel::{Band, ChannelConfig};
 use crate::drb::MOST_DRBS;
+use crate::handover::HandoverExecution;
 use crate::qos::{Characteristics, DrbConfig, KNOWN_FIVE_QIS};
 use crate::radio::carrier::{bandwidths, resource_blocks};
 use crate::radio::mcs::McsTable;
 use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
+use crate::rlc::RlcSn;
 use crate::scheduler::SchedulerConfig;
 use crate::uplink::UplinkConfig;
 
@@ -89,6 +91,8 @@ pub struct CellConfig {
     pub f1u: F1uConfig,
     /// Requests, reports and grants of the uplink.
     pub uplink: UplinkConfig,
+    /// What a handover does that a UE's `handovers` or `tidemark ctl handover` ask for. In a network `network.handover` says it.
+    pub handover: HandoverExecution,
 }
 
 /// How downlink and uplink share the spectrum.
@@ -147,6 +151,7 @@ impl Default for CellConfig {
             scheduler: SchedulerConfig::default(),
             f1u: F1uConfig::default(),
             uplink: UplinkConfig::default(),
+            handover: HandoverExecution::default(),
         }
     }
 }
@@ -210,6 +215,7 @@ impl CellConfig {
             return error("f1u.report_period", "must be at most 1 s");
         }
         self.uplink.validate().map_err(|error| error.within("uplink"))?;
+        self.handover.validate()?;
         if self.pattern().is_none() {
             return error("tdd", "use the letters D, S and U, with downlink symbols and a U among them");
         }
@@ -328,6 +334,11 @@ pub struct RlcConfig {
     /// Length of PDCP's sequence numbers. With `12` a `queue_sdus` of at most 2048 is needed, half of the SNs (TS 38.323 5.2.1).
     /// Default `18` bits.
     pub pdcp_sn: SnLength,
+    /// Whether PDCP numbers packets before the queue or behind it. Default `on-arrival`.
+    pub numbering: Numbering,
+    /// Length of RLC's sequence numbers: `12` or `18` in AM, `6` or `12` in UM. RLC's headers, status reports and windows follow from it
+    /// (TS 38.322 6.2.2, 7.2). Default `18` in AM, `12` in UM.
+    pub rlc_sn: Option<RlcSn>,
     /// How long the receiver waits for a missing part, t-Reassembly. Default 20 ms.
     pub t_reassembly: Duration,
     /// AM: shortest time between two status reports, t-StatusProhibit. Default 10 ms.
@@ -342,7 +353,8 @@ pub struct RlcConfig {
     /// AM: after this time without an answer the sender polls again, t-PollRetransmit. Default 100 ms.
     pub t_poll_retransmit: Duration,
     /// How long PDCP's receiver waits for a missing SDU before it hands on those behind it, t-Reordering. Default: for ever
-    /// in AM (TS 38.331), where RLC repairs or gives up; 50 ms in UM, longer than HARQ needs.
+    /// in AM (TS 38.331), where RLC repairs or gives up, but 220 ms beside a law that drops packets as they leave the queue, whose SNs never come; 50 ms
+    /// in UM, longer than HARQ needs.
     pub t_reordering: Option<Duration>,
     /// What waits for longer at the sender is thrown away, PDCP's discardTimer. Default: nothing is.
     pub discard_timer: Option<Duration>,
@@ -360,6 +372,19 @@ pub enum RlcMode {
     Um,
 }
 
+/// Where PDCP gives packets their SNs, and with it what is left of one that is dropped in the queue: by a law that decides as packets leave, or
+/// by the discardTimer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Numbering {
+    /// Before the queue, which is RLC's: the SN stays a hole, for which the receiver waits as long as `t_reordering` says.
+    #[default]
+    OnArrival,
+    /// Behind the queue, which stands above PDCP, as that of TC-RAN and of Brunello et al.: nobody misses what never had an SN.
+    OnLeaving,
+}
+
 /// Bytes of PDCP's header (TS 38.323 6.2.2).
 pub(crate) fn pdcp_header(length: SnLength) -> u32 {
     match length {
@@ -375,6 +400,8 @@ impl Default for RlcConfig {
             queue_sdus: 16_384,
             queue_bytes: None,
             pdcp_sn: SnLength::Bits18,
+            numbering: Numbering::OnArrival,
+            rlc_sn: None,
             t_reassembly: Duration::from_millis(20),
             t_status_prohibit: Duration::from_millis(10),
             max_retransmissions: 32,
@@ -400,6 +427,11 @@ impl RlcConfig {
         if self.queue_bytes.is_some_and(|limit| limit < Bytes(1_500)) {
             return error("rlc.queue_bytes", "must hold one packet of 1500 B at least");
         }
+        match (self.mode, self.rlc_sn()) {
+            (RlcMode::Am, RlcSn::Bits6) => return error("rlc.rlc_sn", "must be 12 or 18 in AM"),
+            (RlcMode::Um, RlcSn::Bits18) => return error("rlc.rlc_sn", "must be 6 or 12 in UM"),
+            _ => {}
+        }
         if self.t_reassembly > Duration::from_millis(2_200) {
             return error("rlc.t_reassembly", "must be at most 2200 ms (TS 38.331)");
         }
@@ -422,7 +454,8 @@ impl RlcConfig {
         if self.t_reordering.is_some_and(|span| span > ms(3_000)) {
             return error("rlc.t_reordering", "must be at most 3000 ms (TS 38.331)");
         }
-        if self.discard_timer.is_some() && self.t_reordering().is_none() {
+        let makes_holes = self.discard_timer.is_some() && self.numbering == Numbering::OnArrival;
+        if makes_holes && self.t_reordering().is_none() {
             return error(
                 "rlc.t_reordering",
                 "must be set with `discard_timer`: who waits for a discarded SDU waits for ever",
@@ -440,6 +473,14 @@ impl RlcConfig {
     /// SDUs that may be under way: half of the SNs, since more could not be told apart (TS 38.323 5.2.1, note 1).
     pub(crate) fn most_under_way(&self) -> u32 {
         self.pdcp_sn.modulus() / 2
+    }
+
+    /// RLC's SNs, as configured or as the mode has them.
+    pub(crate) fn rlc_sn(&self) -> RlcSn {
+        self.rlc_sn.unwrap_or(match self.mode {
+            RlcMode::Am => RlcSn::Bits18,
+            RlcMode::Um => RlcSn::Bits12,
+        })
     }
 
     /// t-Reordering, as configured or as the mode has it.

@@ -8,10 +8,6 @@ use crate::channel::{Channel, ChannelConfig};
 use crate::config::ConfigError;
 use crate::output::UeId;
 
-/// How long a UE is silent while it moves to another cell: a little below 3GPP's mean of 49.5 ms for a handover without
-/// random-access failures (TR 36.881 table 5.2.1-1).
-const HANDOVER: Duration = Duration::from_millis(45);
-
 impl<P: Inspect> Cell<P> {
     /// The UE's radio is another one from now on. A UE that does not exist is left alone.
     ///
@@ -51,16 +47,6 @@ impl<P: Inspect> Cell<P> {
     pub fn interrupt(&mut self, now: Instant, id: UeId, span: Duration) {
         if let Some(ue) = self.ues.get_mut(id.0 as usize) {
             ue.silent_until = ue.silent_until.max(now + span);
-        }
-    }
-
-    /// The UE moves to another cell of the same kind: an interruption, after which what stood in the queue goes on by data
-    /// forwarding, and the marker has forgotten the old radio.
-    pub fn hand_over(&mut self, now: Instant, id: UeId) {
-        self.interrupt(now, id, HANDOVER);
-        let Some(ue) = self.ues.get(id.0 as usize) else { return };
-        for index in ue.drbs.clone() {
-            self.drbs[index as usize].hand_over(now, self.observer.as_mut());
         }
     }
 }

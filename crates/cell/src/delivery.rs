@@ -11,8 +11,12 @@ use crate::timers::Timer;
 use crate::uplink::Control;
 
 impl<P: Inspect> Cell<P> {
-    /// Hands on what a UE has in order of a bearer.
+    /// Hands on what a UE has in order of a bearer; what is lost, the radio lost.
     pub(crate) fn release(&mut self, now: Instant, index: u32) {
+        self.release_or_lose(now, index, DropReason::Radio);
+    }
+    /// The same where what is lost has this reason.
+    pub(crate) fn release_or_lose(&mut self, now: Instant, index: u32, reason: DropReason) {
         let Drb { ue, id, bearer, stats, qos, .. } = &mut self.drbs[index as usize];
         let of_ue = &mut self.ues[*ue as usize].stats;
         let (ue, outputs, observer, of_cell) = (UeId(*ue), &mut self.outputs, &mut self.observer, &mut self.stats);
@@ -27,9 +31,12 @@ impl<P: Inspect> Cell<P> {
                 outputs.push_back(Output::Downlink { at: now, ue, drb: id.drb, packet, delay });
             }
             None => {
-                of_ue.dropped_by_radio += 1;
+                match reason {
+                    DropReason::Handover => of_ue.dropped_by_handover += 1,
+                    _ => of_ue.dropped_by_radio += 1,
+                }
                 stats.dropped += 1;
-                outputs.push_back(Output::Dropped { at: now, ue, packet, reason: DropReason::Radio });
+                outputs.push_back(Output::Dropped { at: now, ue, packet, reason });
             }
         });
         self.arm(now, index);

@@ -149,7 +149,7 @@ impl<P: Inspect> Cell<P> {
             verdict
         };
         let (mut dropped, sent_before) = (0, drb.bearer.sent_pdus());
-        let carried = if law_decides {
+        let filled = if law_decides {
             drb.bearer.fill(now, due, room as u32, &mut segments, decide, |packet| {
                 dropped += 1;
                 outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Law });
@@ -164,7 +164,7 @@ impl<P: Inspect> Cell<P> {
             observer(now, bearer, Passage::Sent { bytes, waiting: drb.bearer.queue_state(now).backlog });
         }
         if mcs.is_none() {
-            ue.keep(drb.bearer.has_data(), room, carried);
+            ue.keep(drb.bearer.has_data(), room, filled.carried);
         }
         if segments.is_empty() {
             self.pool.give_back(segments);
@@ -177,7 +177,7 @@ impl<P: Inspect> Cell<P> {
             slot,
             Block { ue, process, drb, mcs, bytes, prbs, symbols, energy: 0.0, transmissions: 0, segments },
         );
-        (prbs, carried)
+        (prbs, filled.carried)
     }
 
     fn transmit(&mut self, slot: u64, mut block: Block) {

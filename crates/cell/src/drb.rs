@@ -5,7 +5,7 @@ use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, SnLength};
 use tidemark_wire::mac::Direction;
 
 use crate::anbr::{AnbrConfig, Estimator};
-use crate::config::{ConfigError, RlcConfig, RlcMode, pdcp_header};
+use crate::config::{ConfigError, RlcConfig, RlcMode};
 use crate::observe::{BearerId, Observer, Passage};
 use crate::output::{DrbStats, UeId};
 use crate::qos::Qos;
@@ -77,26 +77,31 @@ impl<P: Inspect> Drb<P> {
         has_headers: bool,
         seed: u64,
     ) -> Result<Self, ConfigError> {
-        let pdcp_header = pdcp_header(rlc.pdcp_sn);
-        let overhead = if has_headers { Overhead::with_pdcp_header(pdcp_header) } else { Overhead::NONE };
+        let overhead = Overhead::of(rlc);
         let reported = uplink_marker.map(|marker| new_marker(marker, rlc.pdcp_sn, (ue, UPLINK_MARKER - index), seed));
+        let marker_config = marker.clone();
+        let marker = new_marker(marker, rlc.pdcp_sn, (ue, index), seed)?;
+        let mut bearer = Bearer::new(rlc.clone(), if has_headers { overhead } else { Overhead::NONE });
+        if marker.decides_on_leaving() {
+            bearer.expect_holes();
+        }
         Ok(Self {
             ue,
             id: BearerId { ue: UeId(ue), drb: index as u8 + 1, sn_length: rlc.pdcp_sn },
-            bearer: Bearer::new(rlc.clone(), overhead),
-            uplink: Bearer::new(rlc.clone(), Overhead::with_pdcp_header(pdcp_header)),
+            bearer,
+            uplink: Bearer::new(rlc.clone(), overhead),
             uplink_qos: qos.clone(),
             uplink_armed: None,
             reported: reported.transpose()?.map(ReportedQueue::new),
-            marker: new_marker(marker, rlc.pdcp_sn, (ue, index), seed)?,
-            marker_config: marker.clone(),
+            marker,
+            marker_config,
             qos,
             armed: None,
             delivery: Delivery::default(),
             sn_length: rlc.pdcp_sn,
             sn_count: rlc.pdcp_sn.modulus(),
             next_sn: 0,
-            pdcp_header,
+            pdcp_header: overhead.sdu,
             anbr: anbr.and_then(|anbr| Estimator::new(anbr, Direction::Downlink)),
             uplink_anbr: anbr.and_then(|anbr| Estimator::new(anbr, Direction::Uplink)),
             came_up: 0,
@@ -141,6 +146,9 @@ impl<P: Inspect> Drb<P> {
     /// Its marker goes on with another configuration.
     pub(crate) fn reconfigure(&mut self, now: Instant, config: &MarkerConfig) -> Result<(), ConfigError> {
         self.marker.reconfigure(now, config, self.sn_length).map_err(wrong_marker)?;
+        if self.marker.decides_on_leaving() {
+            self.bearer.expect_holes();
+        }
         if config.profile_capacity != self.marker_config.profile_capacity {
             self.announce(now);
         }

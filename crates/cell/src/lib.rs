@@ -49,7 +49,8 @@ mod uplink;
 pub use anbr::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier};
 pub use cell::Cell;
 pub use channel::ChannelConfig;
-pub use config::{CellConfig, ConfigError, Duplex, F1uConfig, RlcConfig, RlcMode, UeConfig};
+pub use config::{CellConfig, ConfigError, Duplex, F1uConfig, Numbering, RlcConfig, RlcMode, UeConfig};
+pub use handover::{HandoverData, HandoverExecution, HandoverMarker};
 pub use network::{DeployedConfig, Network, NetworkConfig};
 pub use observe::{BearerId, Observer, Passage, Sdu};
 pub use output::{CellStats, DelaySplit, DrbStats, DropReason, Output, UeId, UeStats, UplinkStats};
@@ -57,5 +58,6 @@ pub use qos::{
     Characteristics, DEFAULT_QFI, DrbConfig, EcnField, FilterDirection, Mapped, PacketFilter, PortRange, Prefix,
     Protocol, QosFlowConfig, Resource, Sdap, TrafficClass,
 };
+pub use rlc::RlcSn;
 pub use scheduler::{DelayBasedConfig, ProportionalFairConfig, SchedulerConfig};
 pub use uplink::{BsrFormat, ConfiguredGrant, UplinkConfig};

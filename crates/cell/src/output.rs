@@ -75,7 +75,7 @@ pub enum DropReason {
     QueueFull,
     /// The radio lost it, and RLC gave up.
     Radio,
-    /// Its UE changed cells, and nothing was forwarded.
+    /// Its UE changed cells: nothing was forwarded, or UM had begun to send it.
     Handover,
     /// It waited for longer than PDCP's discardTimer.
     Discarded,

@@ -1,9 +1,12 @@
 //! What changes while a cell runs takes effect, and loses nothing.
 
 use tidemark_cell::channel::{FixedConfig, StaticConfig};
-use tidemark_cell::{AnbrConfig, Cell, CellConfig, ChannelConfig, Output, UeConfig, UeId};
+use tidemark_cell::{
+    AnbrConfig, Cell, CellConfig, ChannelConfig, DropReason, HandoverData, HandoverExecution, Numbering, Output,
+    RlcConfig, RlcMode, UeConfig, UeId,
+};
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};
-use tidemark_marker::{LawConfig, MarkerConfig, StepConfig};
+use tidemark_marker::{DropHeadConfig, LawConfig, MarkerConfig, StepConfig};
 
 /// A cell that is kept busy: 20 Mbit/s of 1500-byte packets from now on, told what arrived when.
 struct Busy {
@@ -91,6 +94,96 @@ fn a_handover_interrupts_for_a_moment_and_loses_nothing() {
     busy.run(1_000, None);
     assert_eq!(busy.arrived.len() as u64, busy.sent);
     assert!((40..60).contains(&busy.longest_gap().as_millis()), "{}", busy.longest_gap());
+}
+
+/// A cell with a queue of 200 packets and some in the air, which then hands its UE over; how many arrive, how many are lost to what, and the
+/// marks afterwards.
+fn hand_over(handover: HandoverExecution, mode: RlcMode) -> (u64, Vec<DropReason>, u64) {
+    let mut cell = Cell::new(&CellConfig { handover, ..CellConfig::default() }, 1).unwrap();
+    let rlc = RlcConfig { mode, ..RlcConfig::default() };
+    let ue = cell.add_ue(&UeConfig { rlc, ..UeConfig::default() }).unwrap();
+    let packet = || Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::Ect1, payload: () };
+    (0..250).for_each(|_| cell.handle_downlink(Instant::ZERO, ue, packet()));
+    let (mut arrived, mut lost, mut handed_over) = (0, Vec::new(), None);
+    while let Some(now) = cell.next_deadline().filter(|now| *now < Instant::from_millis(2_000)) {
+        cell.handle_timeout(now);
+        if now >= Instant::from_millis(10) && handed_over.is_none() {
+            cell.hand_over(now, ue);
+            handed_over = Some(now);
+        }
+        while let Some(output) = cell.poll_output() {
+            match output {
+                Output::Downlink { at, .. } => {
+                    let silent = handed_over
+                        .filter(|from| (*from + Duration::from_nanos(1)..*from + INTERRUPTION).contains(&at));
+                    assert!(silent.is_none(), "a packet at {at:?}, within the interruption");
+                    arrived += 1;
+                }
+                Output::Dropped { reason, .. } => lost.push(reason),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    assert_eq!(cell.stats().handovers, 1);
+    let standing = cell.ue(Instant::from_millis(2_000), ue).unwrap();
+    assert_eq!(arrived + lost.len() as u64, 250, "{standing:?}");
+    (arrived, lost, standing.dropped_by_handover)
+}
+const INTERRUPTION: Duration = Duration::from_millis(45);
+
+#[test]
+fn a_cells_handover_forwards_or_loses_as_one_of_a_network_does() {
+    let forwarded = HandoverExecution::default();
+    assert_eq!(hand_over(forwarded.clone(), RlcMode::Am), (250, Vec::new(), 0));
+    // UM sends only what it had not begun: what is in the air is lost, some slots' packets.
+    let (_, lost, counted) = hand_over(forwarded, RlcMode::Um);
+    assert!((1..50).contains(&lost.len()) && counted == lost.len() as u64, "{}", lost.len());
+    assert!(lost.iter().all(|reason| *reason == DropReason::Handover));
+    let (arrived, lost, counted) =
+        hand_over(HandoverExecution { data: HandoverData::Lost, ..HandoverExecution::default() }, RlcMode::Am);
+    assert!(arrived < 100 && counted == lost.len() as u64, "{arrived} arrived, {counted} lost");
+    assert!(lost.iter().all(|reason| *reason == DropReason::Handover));
+}
+
+#[test]
+fn a_law_that_drops_on_leaving_holds_up_what_follows_for_t_reordering() {
+    // 100 packets at once and a law that drops the head above 1 ms: the receiver waits for SNs that never come.
+    let longest = |numbering, t_reordering| {
+        let mut cell = Cell::new(&CellConfig::default(), 1).unwrap();
+        let rlc = RlcConfig { numbering, t_reordering, ..RlcConfig::default() };
+        let ue = cell.add_ue(&UeConfig { rlc, ..UeConfig::default() }).unwrap();
+        let above = Duration::from_millis(1);
+        let law = LawConfig::DropHead(DropHeadConfig { above, flush_above: Duration::from_secs(9) });
+        // Set while it runs: the default of t-Reordering follows.
+        cell.set_marker(Instant::ZERO, ue, &MarkerConfig::with_law(law)).unwrap();
+        for _ in 0..100 {
+            let packet = Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::NotEct, payload: () };
+            cell.handle_downlink(Instant::ZERO, ue, packet);
+        }
+        let (mut longest, mut arrived, mut dropped) = (Duration::ZERO, 0, 0);
+        while let Some(now) = cell.next_deadline().filter(|now| *now < Instant::from_millis(5_000)) {
+            cell.handle_timeout(now);
+            while let Some(output) = cell.poll_output() {
+                match output {
+                    Output::Downlink { delay, .. } => {
+                        arrived += 1;
+                        longest = longest.max(delay.reordering);
+                    }
+                    Output::Dropped { reason, .. } => {
+                        assert_eq!(reason, DropReason::Law);
+                        dropped += 1;
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        assert!(dropped > 10 && arrived + dropped == 100, "{arrived} and {dropped}");
+        longest.as_millis()
+    };
+    // What comes while the timer runs waits for the next one, if it is behind another hole (TS 38.323 5.2.2.2).
+    assert!((220..=440).contains(&longest(Numbering::OnArrival, None)));
+    assert!((60..=120).contains(&longest(Numbering::OnArrival, Some(Duration::from_millis(60)))));
+    assert!(longest(Numbering::OnLeaving, None) < 20, "HARQ only");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Many cells: UEs attach, interfere, move and change cells, and lose nothing that they need not lose.
 
-use tidemark_cell::network::{
-    DeployedConfig, Environment, HandoverConfig, HandoverData, HandoverMarker, Mobility, NetworkConfig,
+use tidemark_cell::network::{DeployedConfig, Environment, HandoverConfig, Mobility, NetworkConfig};
+use tidemark_cell::{
+    CellConfig, ChannelConfig, DropReason, HandoverData, HandoverMarker, Network, Output, RlcConfig, RlcMode, UeConfig,
+    UeId,
 };
-use tidemark_cell::{CellConfig, ChannelConfig, DropReason, Network, Output, RlcConfig, RlcMode, UeConfig, UeId};
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, TcpFlags, TcpView};
 use tidemark_marker::{LawConfig, MarkerConfig, StepConfig};
 
@@ -101,7 +102,12 @@ fn a_handover_forwards_everything_in_order_and_once() {
             assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
             assert_eq!(numbers.len() + steady.dropped.len(), steady.sent[0] as usize);
         }
-        assert!(steady.dropped.iter().all(|(_, reason)| *reason == DropReason::Radio));
+        let with_reason = |other| steady.dropped.iter().filter(|(_, reason)| *reason == other).count();
+        let [radio, handover] = [DropReason::Radio, DropReason::Handover].map(with_reason);
+        assert_eq!(radio + handover, steady.dropped.len());
+        let stats = steady.network.ue(steady.now, UeId(0)).unwrap();
+        assert_eq!((stats.dropped_by_radio, stats.dropped_by_handover), (radio as u64, handover as u64));
+        assert!((handover > 0) == (mode == RlcMode::Um), "{handover}");
     }
 }
 

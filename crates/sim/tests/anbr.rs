@@ -104,7 +104,9 @@ fn both_hybrids_take_a_recommendation_and_answer_marks() {
     let alone = run(&[law, "flow.video.sender.rule=max", "ue.video.anbr={ unsolicited = false }"]);
     for rule in ["max", "gradual"] {
         let result = run(&[law, &format!("flow.video.sender.rule={rule}")]);
-        assert!(rate(&result, 12, 16) > rate(&alone, 12, 16), "{rule}");
+        // At the start it is told what there is; later both fill the cell.
+        let [start, alone] = [&result, &alone].map(|result| rate(result, 0, 1));
+        assert!(start > 1.3 * alone, "{rule}: {start} and {alone} Mbit/s in the first second");
         assert!(result.flows[0].marked > 0, "{rule}");
     }
 }
@@ -142,10 +144,11 @@ fn an_upload_follows_the_recommendation_for_its_own_logical_channel() {
 #[test]
 fn an_upload_may_ask_for_its_recommendation() {
     let asks = "ue.video.anbr={ direction = \"uplink\", unsolicited = false, query_every = \"400 ms\" }";
-    let result = run(&[&UPLINK[..], &[asks]].concat());
+    // Queries wait behind data (TS 38.321 5.4.3.1.3), which the other upload leaves: at 18 s some are still on their way.
+    let result = run(&[&UPLINK[..], &[asks, "duration=22 s"]].concat());
     let anbr = result.ues[0].uplink_anbr.unwrap();
     assert!(
-        (39..=41).contains(&anbr.queries.unwrap()) && anbr.recommendations.abs_diff(anbr.queries.unwrap()) <= 1,
+        (49..=51).contains(&anbr.queries.unwrap()) && anbr.recommendations.abs_diff(anbr.queries.unwrap()) <= 1,
         "{anbr:?}"
     );
     assert!((8.0..11.5).contains(&rate(&result, 14, 18)));

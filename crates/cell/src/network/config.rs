@@ -6,6 +6,7 @@ use super::layout::{Point, is_grid};
 use super::mobility::{Mobility, is_place};
 use super::propagation::Environment;
 use crate::config::ConfigError;
+use crate::handover::{HandoverData, HandoverExecution, HandoverMarker};
 
 /// Sites on a hexagonal grid, each with cells of one kind.
 #[derive(Clone, PartialEq, Debug)]
@@ -45,8 +46,10 @@ pub struct NetworkConfig {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HandoverConfig {
-    /// How much higher another cell's RSRP must be, in dB (event A3 of TS 38.331). Default 3.
+    /// Hys of event A3 (TS 38.331 5.5.4.4): another cell's RSRP must be higher by more than this and the offset, in dB. Default 3.
     pub hysteresis_db: f64,
+    /// Off of event A3, in dB; below zero, UEs go to cells that they receive worse. Default 0.
+    pub offset_db: f64,
     /// For how long it must be so. Default 160 ms.
     pub time_to_trigger: Duration,
     /// How long nothing is sent to or by the UE. Default 45 ms: a little below the mean of 49.5 ms for a handover without
@@ -56,30 +59,6 @@ pub struct HandoverConfig {
     pub data: HandoverData,
     /// What becomes of what the marker knows. Default `moves`.
     pub marker: HandoverMarker,
-}
-
-/// What becomes of what RLC holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum HandoverData {
-    /// What has not left the UE's PDCP in order is sent again by the new cell (TS 38.300 9.2.3.2.3); of UM what was not begun.
-    #[default]
-    Forwarded,
-    /// It is dropped.
-    Lost,
-}
-
-/// What becomes of what the marker knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum HandoverMarker {
-    /// Flows, their feedback and the law's state move with the UE; what was estimated of the old radio is forgotten.
-    #[default]
-    Moves,
-    /// The new cell's marker knows nothing.
-    StartsAnew,
 }
 
 /// A UE in a network, whose SINR follows from where it is.
@@ -124,12 +103,14 @@ impl Default for NetworkConfig {
 
 impl Default for HandoverConfig {
     fn default() -> Self {
+        let execution = HandoverExecution::default();
         Self {
             hysteresis_db: 3.0,
+            offset_db: 0.0,
             time_to_trigger: Duration::from_millis(160),
-            interruption: Duration::from_millis(45),
-            data: HandoverData::default(),
-            marker: HandoverMarker::default(),
+            interruption: execution.interruption,
+            data: execution.data,
+            marker: execution.marker,
         }
     }
 }
@@ -227,10 +208,16 @@ impl HandoverConfig {
         if self.time_to_trigger > Duration::from_millis(5_120) {
             return error("handover.time_to_trigger", "must be at most 5120 ms (TS 38.331)");
         }
-        if self.interruption > Duration::from_secs(10) {
-            return error("handover.interruption", "must be at most 10 s");
+        // 0.5 dB times -30 to 30 (TS 38.331).
+        if !(-15.0..=15.0).contains(&self.offset_db) {
+            return error("handover.offset_db", "must lie between -15 and 15 dB");
         }
-        Ok(())
+        self.execution().validate()
+    }
+
+    /// What is not the event that triggers it.
+    pub(crate) fn execution(&self) -> HandoverExecution {
+        HandoverExecution { interruption: self.interruption, data: self.data, marker: self.marker }
     }
 }
 
@@ -269,7 +256,7 @@ mod tests {
     #[test]
     fn each_wrong_field_is_named() {
         type Spoil = fn(&mut NetworkConfig);
-        let wrong: [(&str, Spoil); 12] = [
+        let wrong: [(&str, Spoil); 13] = [
             ("sites", |c| c.sites = 3),
             ("sectors", |c| c.sectors = 0),
             ("distance_m", |c| c.distance_m = Some(f64::NAN)),
@@ -281,6 +268,7 @@ mod tests {
             ("downtilt_deg", |c| c.downtilt_deg = 91.0),
             ("measurement_period", |c| c.measurement_period = Duration::ZERO),
             ("handover.hysteresis_db", |c| c.handover.hysteresis_db = -1.0),
+            ("handover.offset_db", |c| c.handover.offset_db = f64::NAN),
             ("handover.time_to_trigger", |c| c.handover.time_to_trigger = Duration::from_secs(6)),
         ];
         for (field, spoil) in wrong {

@@ -28,7 +28,7 @@ use crate::channel::ChannelConfig;
 use crate::config::{CellConfig, ConfigError, UeConfig};
 use crate::observe::Observer;
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
-pub use config::{DeployedConfig, HandoverConfig, HandoverData, HandoverMarker, NetworkConfig};
+pub use config::{DeployedConfig, HandoverConfig, NetworkConfig};
 pub use layout::Point;
 pub use mobility::Mobility;
 pub use propagation::Environment;
@@ -183,7 +183,7 @@ impl<P: Inspect> Network<P> {
     pub fn hand_over(&mut self, now: Instant, id: UeId) {
         let Some(cell) = self.cell_of(id) else { return };
         self.cells[cell].hand_over(now, id);
-        self.deadlines[cell] = self.cells[cell].next_deadline().unwrap_or(Instant::FAR);
+        self.touched(cell);
     }
 
     /// State and counters of a UE, over all cells that it was in; `None` if there is no such UE.
@@ -251,8 +251,7 @@ impl<P: Inspect> Network<P> {
                 continue;
             };
             let Some(leaving) = self.cells[source].take_ue(now, id) else { continue };
-            let handover = radio.handover();
-            self.cells[target].place_ue(now, id, leaving, handover);
+            self.cells[target].place_ue(now, id, leaving, &radio.handover().execution());
             *serving = target as u32;
             self.cells[target].set_means(id, radio.means_db(id, target));
             for cell in [source, target] {

@@ -203,14 +203,15 @@ impl Radio {
 }
 
 impl Place {
-    /// Event A3 (TS 38.331 5.5.4.4) with its time to trigger, which runs for each cell (5.5.4.1): the best of those that have
-    /// been better by the hysteresis for that long.
+    /// Event A3 (TS 38.331 5.5.4.4) with its time to trigger, which runs for each cell (5.5.4.1): the best of those whose entering
+    /// condition, Mn - Hys > Mp + Off, has held for that long. The leaving condition, Mn + Hys < Mp + Off, is for cells that were
+    /// reported: here the first report is answered with a handover, after which all begins anew.
     fn should_change(&mut self, now: Instant, serving: usize, config: &HandoverConfig) -> Option<usize> {
         let powers = &self.reception.power_mw;
-        let enough = powers[serving] * libm::exp10(config.hysteresis_db / 10.0);
+        let enough = powers[serving] * libm::exp10((config.hysteresis_db + config.offset_db) / 10.0);
         let mut target = None;
         for (cell, (power, better)) in powers.iter().zip(&mut self.better).enumerate() {
-            if *power <= enough {
+            if *power <= enough || cell == serving {
                 *better = None;
                 continue;
             }
@@ -228,6 +229,8 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
+    use tidemark_core::Duration;
+
     use super::*;
 
     #[test]
@@ -253,6 +256,33 @@ mod tests {
         assert_eq!(at(span * 3 / 2, [1.0, 1.5, 4.0]), None);
         assert_eq!(at(span * 2, [1.0, 8.0, 4.0]), None);
         assert_eq!(at(span * 5 / 2, [1.0, 8.0, 4.0]), Some(2), "not the better one, whose time still runs");
+    }
+
+    #[test]
+    fn the_entering_condition_has_an_offset_beside_the_hysteresis() {
+        // Mn - Hys > Mp + Off, over a serving cell of 0 dB.
+        for (hysteresis_db, offset_db, neighbour_db, changes) in [
+            (3.0, 0.0, 2.9, false),
+            (3.0, 0.0, 3.1, true),
+            (1.0, 2.0, 2.9, false),
+            (1.0, 2.0, 3.1, true),
+            (1.0, -4.0, -3.1, false),
+            (1.0, -4.0, -2.9, true),
+        ] {
+            let config = NetworkConfig { sites: 1, sectors: 3, ..NetworkConfig::default() };
+            let mut radio = Radio::new(&config, &CellConfig::default()).unwrap();
+            radio.add_ue(&DeployedConfig { position: Some([150.0, 0.0]), ..DeployedConfig::default() }, 1);
+            let place = &mut radio.ues[0];
+            place.reception.power_mw.copy_from_slice(&[1.0, libm::exp10(neighbour_db / 10.0), 1e-9]);
+            let handover = HandoverConfig {
+                hysteresis_db,
+                offset_db,
+                time_to_trigger: Duration::ZERO,
+                ..HandoverConfig::default()
+            };
+            let target = place.should_change(Instant::ZERO, 0, &handover);
+            assert_eq!(target, changes.then_some(1), "{hysteresis_db}, {offset_db}, {neighbour_db} dB");
+        }
     }
 
     #[test]

@@ -10,10 +10,29 @@ use super::reassembly::Reassembly;
 use super::status::{Receiver, Status};
 use super::window::{Released, Sdu, Window};
 use super::{Overhead, Segment};
-use crate::config::{RlcConfig, RlcMode};
+use crate::config::{Numbering, RlcConfig, RlcMode};
 
 /// Less of an SDU than this is not worth a segment of its own.
 const LEAST_SEGMENT: u32 = 8;
+
+/// t-Reordering where a law leaves holes and nothing is configured: srsRAN's for its default bearer, AM with 5QI 9.
+const REORDERING_WITH_HOLES: Duration = Duration::from_millis(220);
+
+/// What went into a transport block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filled {
+    /// Bytes of SDUs.
+    pub(crate) carried: u32,
+    /// The same with RLC's and MAC's headers.
+    pub(crate) used: u32,
+}
+
+impl Filled {
+    fn add(&mut self, carried: u32, used: u32) {
+        self.carried += carried;
+        self.used += used;
+    }
+}
 
 /// The RLC and PDCP entities of one bearer, downlink.
 #[derive(Debug)]
@@ -22,8 +41,9 @@ pub(crate) struct Bearer<P> {
     overhead: Overhead,
     /// The queue, and what was sent.
     window: Window<P>,
-    /// IP bytes in the queue.
+    /// IP bytes in the queue, and what a transport block would need for them.
     queued: Bytes,
+    needed: u32,
     /// The SDU that was begun last, and its bytes that wait to be sent.
     begun: u64,
     unsent: u32,
@@ -33,8 +53,11 @@ pub(crate) struct Bearer<P> {
     retransmissions: VecDeque<Segment>,
     poll: Poll,
     receiver: Receiver,
-    /// UM's receiver.
+    /// UM's receiver, and the SN that was given last.
     reassembly: Reassembly,
+    um_sn: u32,
+    /// SDUs that AM may have under way.
+    most_unacknowledged: u64,
     /// TX_Next_Ack: everything below is acknowledged or given up.
     tx_next_ack: u64,
     /// PDCP SN of the SDU that was begun last.
@@ -48,16 +71,19 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn new(config: RlcConfig, overhead: Overhead) -> Self {
         Self {
             window: Window::new(config.mode == RlcMode::Am, config.most_under_way()),
+            reassembly: Reassembly::new(config.rlc_sn().window()),
+            most_unacknowledged: config.rlc_sn().window().min(config.most_under_way()).into(),
             config,
             overhead,
             queued: Bytes(0),
+            needed: 0,
             begun: 0,
             unsent: 0,
             head_since: Instant::ZERO,
             retransmissions: VecDeque::new(),
             poll: Poll::default(),
             receiver: Receiver::default(),
-            reassembly: Reassembly::default(),
+            um_sn: 0,
             tx_next_ack: 0,
             highest_transmitted: None,
             sent: 0,
@@ -77,15 +103,30 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn push(&mut self, now: Instant, entered: Instant, sn: u32, packet: Packet<P>) {
         self.queued += packet.size;
         let size = packet.size.0 as u32 + self.overhead.sdu;
+        self.needed += self.overhead.with_headers(0, size);
         self.window.push(Sdu::waiting(packet, sn, size, entered, now));
     }
-    /// Discards what waits for longer than PDCP's discardTimer (TS 38.323 5.3), and hands it over with its SN. The SN stays a
-    /// hole, for which the receiver waits.
+    /// A law may drop what has an SN from now on: then the receiver does not wait for ever for what is missing.
+    pub(crate) fn expect_holes(&mut self) {
+        if self.config.numbering == Numbering::OnArrival {
+            self.config.t_reordering = self.config.t_reordering().or(Some(REORDERING_WITH_HOLES));
+        }
+    }
+    /// Drops the SDU that was begun last, of which nothing was sent.
+    fn drop_begun(&mut self) -> Option<(u32, Packet<P>)> {
+        match self.config.numbering {
+            Numbering::OnArrival => self.window.discard(),
+            Numbering::OnLeaving => self.window.withdraw(),
+        }
+    }
+    /// Discards what waits for longer than PDCP's discardTimer (TS 38.323 5.3), and hands it over with its SN.
     pub(crate) fn discard(&mut self, now: Instant, mut discarded: impl FnMut(u32, Packet<P>)) {
         let Some(limit) = self.config.discard_timer else { return };
         while self.window.first_waiting().is_some_and(|first| now.since(first.entered) >= limit) {
-            let Some((sn, packet)) = self.window.discard() else { return };
+            self.window.begin();
+            let Some((sn, packet)) = self.drop_begun() else { return };
             self.queued -= packet.size;
+            self.needed -= self.overhead.with_headers(0, packet.size.0 as u32 + self.overhead.sdu);
             discarded(sn, packet);
         }
         self.acknowledge();
@@ -98,10 +139,10 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn has_data(&self) -> bool {
         self.unsent > 0 || !self.retransmissions.is_empty() || self.window.waiting() > 0 && !self.is_stalled()
     }
-    /// True if AM waits for acknowledgements before it sends anything new (TS 38.322 5.2.3.1.1). AM_Window_Size is half of the SNs
-    /// (TS 38.322 7.2); RLC's are taken to be as many as PDCP's.
+    /// True if AM waits for acknowledgements before it sends anything new (TS 38.322 5.2.3.1.1). Besides AM_Window_Size,
+    /// half of PDCP's SNs are a limit.
     fn is_stalled(&self) -> bool {
-        self.config.mode == RlcMode::Am && self.window.next() - self.tx_next_ack >= self.config.most_under_way().into()
+        self.config.mode == RlcMode::Am && self.window.next() - self.tx_next_ack >= self.most_unacknowledged
     }
     /// TX_Next_Ack goes on to the first SDU with which the sender is not done.
     fn acknowledge(&mut self) {
@@ -111,11 +152,10 @@ impl<P: Inspect> Bearer<P> {
     }
     /// Bytes that a transport block would need to empty the bearer.
     pub(crate) fn backlog(&self) -> u32 {
-        let Overhead { sdu, segment, offset } = self.overhead;
-        let queued = self.queued.0 as u32 + self.window.waiting() as u32 * (sdu + segment);
-        let begun = if self.unsent > 0 { self.unsent + segment + offset } else { 0 };
-        let again: u32 = self.retransmissions.iter().map(|lost| lost.bytes + segment + offset).sum();
-        queued + begun + again
+        // Of what was begun, something was sent.
+        let begun = if self.unsent > 0 { self.overhead.with_headers(1, self.unsent) } else { 0 };
+        let again = self.retransmissions.iter().map(|lost| self.overhead.with_headers(lost.offset, lost.bytes));
+        self.needed + begun + again.sum::<u32>()
     }
     /// The queue as laws see it.
     pub(crate) fn queue_state(&self, now: Instant) -> RlcQueue {
@@ -152,7 +192,6 @@ impl<P: Inspect> Bearer<P> {
     /// status report asked for, then the SDU that was begun, then new ones, of which `decide` says what becomes of them: it
     /// is given the packet, its SN, how long it waited and what stays behind it.
     ///
-    /// Returns the bytes of SDUs in it.
     pub(crate) fn fill(
         &mut self,
         now: Instant,
@@ -161,43 +200,38 @@ impl<P: Inspect> Bearer<P> {
         block: &mut Vec<Segment>,
         mut decide: impl FnMut(&Packet<P>, u32, Duration, RlcQueue) -> Verdict,
         mut dropped: impl FnMut(Packet<P>),
-    ) -> u32 {
+    ) -> Filled {
         let before = block.len();
-        let carried = self.fill_again(room, block);
+        let mut filled = Filled { carried: 0, used: 0 };
+        self.fill_again(room, block, &mut filled);
         let again = block.len() - before;
-        let used = carried + again as u32 * (self.overhead.segment + self.overhead.offset);
-        let carried = match self.retransmissions.is_empty() {
-            true => carried + self.fill_new((now, due), room - used, block, &mut decide, &mut dropped),
-            false => carried,
-        };
+        if self.retransmissions.is_empty() {
+            self.fill_new((now, due), room, block, &mut filled, &mut decide, &mut dropped);
+        }
         if self.config.mode == RlcMode::Am {
             self.poll_in(now, &mut block[before..], again);
         }
-        carried
+        filled
     }
 
-    fn fill_again(&mut self, room: u32, block: &mut Vec<Segment>) -> u32 {
-        let (mut left, mut carried) = (room, 0);
-        let header = self.overhead.segment + self.overhead.offset;
+    fn fill_again(&mut self, room: u32, block: &mut Vec<Segment>, filled: &mut Filled) {
         while let Some(lost) = self.retransmissions.front_mut() {
             if self.window.is_settled(lost.sdu) {
                 self.retransmissions.pop_front();
                 continue;
             }
-            let taken = lost.bytes.min(left.saturating_sub(header));
+            let (taken, used) = self.overhead.fit(room - filled.used, lost.offset, lost.bytes);
             if taken < LEAST_SEGMENT.min(lost.bytes) {
                 break;
             }
             block.push(Segment { bytes: taken, ..*lost });
-            left -= taken + header;
-            carried += taken;
+            filled.add(taken, used);
             lost.offset += taken;
             lost.bytes -= taken;
             if lost.bytes == 0 {
                 self.retransmissions.pop_front();
             }
         }
-        carried
     }
 
     fn fill_new(
@@ -205,34 +239,37 @@ impl<P: Inspect> Bearer<P> {
         (now, due): (Instant, Instant),
         room: u32,
         block: &mut Vec<Segment>,
+        filled: &mut Filled,
         decide: &mut impl FnMut(&Packet<P>, u32, Duration, RlcQueue) -> Verdict,
         dropped: &mut impl FnMut(Packet<P>),
-    ) -> u32 {
-        let (mut left, mut carried) = (room, 0);
+    ) {
         let overhead = self.overhead;
         loop {
-            let mut header = overhead.segment + overhead.offset;
+            let left = room - filled.used;
             if self.unsent == 0 {
-                header = overhead.segment;
-                if left < header + LEAST_SEGMENT || self.is_stalled() || !self.begin_next(now, decide, dropped) {
-                    return carried;
+                let is_enough = left >= overhead.least(LEAST_SEGMENT);
+                if !is_enough || self.is_stalled() || !self.begin_next(now, decide, dropped) {
+                    return;
                 }
             }
-            let taken = self.unsent.min(left.saturating_sub(header));
-            let Some(sent) = self.window.get_mut(self.begun) else { return carried };
+            let Some(sent) = self.window.get_mut(self.begun) else { return };
+            let offset = sent.size - self.unsent;
+            let (taken, used) = overhead.fit(left, offset, self.unsent);
             if taken < LEAST_SEGMENT.min(self.unsent) {
-                return carried;
+                return;
             }
             sent.due = due;
-            sent.is_segmented |= taken < sent.size;
+            if taken < sent.size && sent.um_sn == 0 {
+                self.um_sn = self.um_sn.wrapping_add(1).max(1);
+                sent.um_sn = self.um_sn;
+            }
             // The PDCP header goes first.
-            let of_header = overhead.sdu.saturating_sub(sent.size - self.unsent);
+            let of_header = overhead.sdu.saturating_sub(offset);
             self.sent += u64::from(taken.saturating_sub(of_header));
             self.sent_pdus += u64::from(taken);
-            block.push(Segment { sdu: self.begun, offset: sent.size - self.unsent, bytes: taken, poll: false });
+            block.push(Segment { sdu: self.begun, offset, bytes: taken, poll: false });
             self.unsent -= taken;
-            left -= taken + header;
-            carried += taken;
+            filled.add(taken, used);
             if self.unsent == 0 {
                 self.head_since = now;
             }
@@ -254,7 +291,8 @@ impl<P: Inspect> Bearer<P> {
         }
     }
 
-    /// Takes the next SDU that the law lets pass from the queue into the window.
+    /// Takes the next SDU that the law lets pass from the queue into the window. What it drops leaves
+    /// what a discarded one leaves.
     fn begin_next(
         &mut self,
         now: Instant,
@@ -263,6 +301,7 @@ impl<P: Inspect> Bearer<P> {
     ) -> bool {
         while let Some(first) = self.window.begin() {
             self.queued -= Bytes(u64::from(first.size - self.overhead.sdu));
+            self.needed -= self.overhead.with_headers(0, first.size);
             let (number, behind) = (self.window.next() - 1, self.queue_state(now));
             let Some(begun) = self.window.get_mut(number) else { return false };
             let Some(packet) = &mut begun.packet else { return false };
@@ -270,7 +309,8 @@ impl<P: Inspect> Bearer<P> {
                 Verdict::Pass => {}
                 Verdict::Mark => packet.ecn = packet.ecn.marked(),
                 Verdict::Drop => {
-                    self.window.withdraw().into_iter().for_each(&mut *dropped);
+                    self.drop_begun().into_iter().for_each(|(_, packet)| dropped(packet));
+                    self.acknowledge();
                     continue;
                 }
             }
@@ -290,23 +330,23 @@ impl<P: Inspect> Bearer<P> {
     /// and time of arrival. What the receiver has of them it gives up too, so that nothing arrives twice.
     pub(crate) fn re_establish(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
         self.unsent = 0;
-        self.queued = Bytes(0);
+        (self.queued, self.needed) = (Bytes(0), 0);
         self.retransmissions.clear();
         self.highest_transmitted = None;
         self.poll = Poll::default();
         self.tx_next_ack = self.window.next();
         self.receiver = Receiver::beginning(self.tx_next_ack);
-        self.reassembly = Reassembly::beginning(self.tx_next_ack);
+        self.reassembly.begin(self.tx_next_ack);
         self.window.drain().filter_map(|sdu| Some((sdu.sn, sdu.arrived, sdu.packet?))).collect()
     }
 
     /// A segment arrived at the UE.
     pub(crate) fn arrived(&mut self, now: Instant, segment: Segment) {
         self.window.arrived(now, segment, self.config.t_reordering());
-        let (window, t_reassembly) = (&self.window, self.config.t_reassembly);
+        let t_reassembly = self.config.t_reassembly;
         match self.config.mode {
-            RlcMode::Am => self.receiver.arrived(now, window, segment, t_reassembly),
-            RlcMode::Um => self.reassembly.arrived(now, window, segment, t_reassembly),
+            RlcMode::Am => self.receiver.arrived(now, &self.window, segment, t_reassembly),
+            RlcMode::Um => self.reassembly.arrived(now, &mut self.window, segment, t_reassembly),
         }
     }
     /// HARQ has given up these segments. Without acknowledgements that is the end of their SDUs.
@@ -405,7 +445,7 @@ impl<P: Inspect> Bearer<P> {
         self.receiver.expire(now, &self.window, self.config.t_reassembly);
         self.reassembly.expire(now, &mut self.window, self.config.t_reassembly);
         let due = self.receiver.report_due(now).is_some_and(|at| at <= now);
-        due.then(|| self.receiver.report(now, &self.window, self.config.t_status_prohibit))
+        due.then(|| self.receiver.report(now, &self.window, &self.config))
     }
 
     /// IP bytes of a flow that are here.

@@ -4,37 +4,19 @@
 //! it has arrived in order or is given up.
 
 mod bearer;
+mod overhead;
 mod poll;
 mod ranges;
 mod reassembly;
+mod sn;
 mod status;
 mod window;
 
 pub(crate) use bearer::Bearer;
+pub(crate) use overhead::{Overhead, mac_subheader};
+pub use sn::RlcSn;
 pub(crate) use status::Status;
 pub(crate) use window::Released;
-
-/// Bytes of headers below IP.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Overhead {
-    /// PDCP header of each SDU.
-    pub(crate) sdu: u32,
-    /// RLC header and MAC subheader of each segment.
-    pub(crate) segment: u32,
-    /// What a segment that is not the first of its SDU has in addition: the segment offset.
-    pub(crate) offset: u32,
-}
-
-impl Overhead {
-    /// No headers: a rate channel says what reaches the IP layer.
-    pub(crate) const NONE: Self = Self { sdu: 0, segment: 0, offset: 0 };
-
-    /// Headers of a bearer with this PDCP header: an RLC header with 18-bit SN (3 bytes) and a MAC subheader with a
-    /// 16-bit length (3 bytes).
-    pub(crate) fn with_pdcp_header(sdu: u32) -> Self {
-        Self { sdu, segment: 3 + 3, offset: 2 }
-    }
-}
 
 /// A part of an SDU inside a transport block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The receiving side of an RLC UM entity: how long it keeps parts of SDUs (TS 38.322 5.2.2.2).
+//! The receiving side of an RLC UM entity: which parts of SDUs it keeps, and how long (TS 38.322 5.2.2.2).
 
 use tidemark_core::{Duration, Instant};
 
@@ -6,8 +6,10 @@ use super::Segment;
 use super::window::Window;
 
 /// Its state variables. Only SDUs that went out in segments have SNs; here they keep the bearer's numbers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Reassembly {
+    /// UM_Window_Size.
+    size: u32,
     /// RX_Next_Reassembly: the first SDU with an SN that is neither whole nor given up, or one behind `highest`.
     rx_next: u64,
     /// The last SDU of which a segment came: the one before RX_Next_Highest.
@@ -17,23 +19,46 @@ pub(super) struct Reassembly {
 }
 
 impl Reassembly {
-    /// Of an entity whose first SDU is this.
-    pub(super) fn beginning(sdu: u64) -> Self {
-        Self { rx_next: sdu, ..Self::default() }
+    pub(super) fn new(size: u32) -> Self {
+        Self { size, rx_next: 0, highest: None, timer: None }
+    }
+    /// Of an entity that is established anew, whose first SDU is this.
+    pub(super) fn begin(&mut self, sdu: u64) {
+        *self = Self { rx_next: sdu, ..Self::new(self.size) };
     }
 
     /// A segment came; the window knows it already. A whole SDU has no SN and says nothing of others.
-    pub(super) fn arrived<P>(&mut self, now: Instant, window: &Window<P>, segment: Segment, t_reassembly: Duration) {
-        if !window.is_segmented(segment.sdu) {
+    pub(super) fn arrived<P>(
+        &mut self,
+        now: Instant,
+        window: &mut Window<P>,
+        segment: Segment,
+        t_reassembly: Duration,
+    ) {
+        let sn = window.um_sn(segment.sdu);
+        if sn == 0 {
             return;
         }
-        self.highest = self.highest.max(Some(segment.sdu));
+        if self.highest < Some(segment.sdu) {
+            self.highest = Some(segment.sdu);
+            self.move_window(window, sn);
+        }
         self.advance(window);
         let is_closed = |trigger| self.rx_next > trigger || self.highest == Some(self.rx_next) && !self.has_gap(window);
         if self.timer.is_some_and(|(trigger, _)| is_closed(trigger)) {
             self.timer = None;
         }
         self.watch(now, window, t_reassembly);
+    }
+    /// The reassembly window ends with the highest SN: parts of SDUs that fall out of it are thrown away (TS 38.322 5.2.2.2.3).
+    /// SNs are counted on, where a receiver takes one from before its window for a new one.
+    fn move_window<P>(&mut self, window: &mut Window<P>, highest_sn: u32) {
+        self.advance(window);
+        while self.highest > Some(self.rx_next) && highest_sn.wrapping_sub(window.um_sn(self.rx_next)) >= self.size {
+            window.give_up(self.rx_next);
+            self.rx_next += 1;
+            self.advance(window);
+        }
     }
     fn advance<P>(&mut self, window: &Window<P>) {
         while self.highest.is_some_and(|highest| self.rx_next <= highest) && !window.lacks_segments(self.rx_next) {

@@ -2,8 +2,9 @@
 
 use tidemark_core::{Duration, Instant};
 
-use super::Segment;
 use super::window::Window;
+use super::{RlcSn, Segment};
+use crate::config::RlcConfig;
 
 /// Gaps that one report names at most: more would not fit a transport block.
 const MOST_GAPS: usize = 1_000;
@@ -97,9 +98,9 @@ impl Receiver {
         self.triggered.then(|| self.allowed.max(now))
     }
     /// Makes the report: its ACK_SN, and the segments that it names as missing.
-    pub(super) fn report<P>(&mut self, now: Instant, window: &Window<P>, t_status_prohibit: Duration) -> Status {
+    pub(super) fn report<P>(&mut self, now: Instant, window: &Window<P>, config: &RlcConfig) -> Status {
         self.triggered = false;
-        self.allowed = now + t_status_prohibit;
+        self.allowed = now + config.t_status_prohibit;
         let gaps = |sdu: u64| {
             let sent = window.get(sdu).filter(|sent| sent.complete.is_none());
             let missing = sent.into_iter().flat_map(|sent| sent.received.missing(sent.size));
@@ -112,16 +113,51 @@ impl Receiver {
             ack_sn = missing[MOST_GAPS].sdu;
             missing.retain(|segment| segment.sdu < ack_sn);
         }
-        Status { ack_sn, missing, delivered: self.delivered }
+        let octets = octets(&missing, window, config.rlc_sn());
+        Status { ack_sn, missing, delivered: self.delivered, octets }
     }
 }
 
+/// Bytes of the STATUS PDU that names these (TS 38.322 6.2.2.5).
+fn octets<P>(missing: &[Segment], window: &Window<P>, sn: RlcSn) -> u32 {
+    let mut octets = FIXED;
+    // The SDU behind the last NACK_SN if it is missing to its end, how many SDUs that speaks of, and whether it has offsets.
+    let (mut next, mut range, mut has_offsets) = (None, 0, false);
+    for part in missing {
+        let ends = window.get(part.sdu).is_none_or(|sent| part.offset + part.bytes >= sent.size);
+        let goes_on = next == Some(part.sdu) && part.offset == 0 && range < LONGEST_RANGE;
+        if goes_on {
+            octets += if range == 1 { NACK_RANGE } else { 0 };
+            range += 1;
+        } else {
+            octets += sn.octets();
+            (range, has_offsets) = (1, false);
+        }
+        if (part.offset > 0 || !ends) && !has_offsets {
+            octets += OFFSETS;
+            has_offsets = true;
+        }
+        next = ends.then_some(part.sdu + 1);
+    }
+    octets
+}
+
+/// D/C, CPT, ACK_SN and E1: as many octets with either SN.
+const FIXED: u32 = 3;
+/// SOstart and SOend.
+const OFFSETS: u32 = 4;
+/// NACK range: consecutive SDUs that are missing.
+const NACK_RANGE: u32 = 1;
+const LONGEST_RANGE: u32 = 255;
+
 /// A status report.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Status {
     /// Everything below has arrived, unless it is named as missing.
     pub(crate) ack_sn: u64,
     pub(crate) missing: Vec<Segment>,
     /// PDCP SN of the last SDU before the first gap, if there is one.
     pub(crate) delivered: Option<u32>,
+    /// Bytes of the PDU.
+    pub(crate) octets: u32,
 }

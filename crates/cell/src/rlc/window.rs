@@ -34,8 +34,8 @@ pub(crate) struct Sdu<P> {
     pub(super) retransmissions: u8,
     /// Acknowledged or given up by the sender; in UM lost, or given up by the receiver.
     pub(super) settled: bool,
-    /// It went out in more than one segment.
-    pub(super) is_segmented: bool,
+    /// UM: its SN, from 1. A whole SDU has none, and 0 here (TS 38.322 6.2.2.3).
+    pub(super) um_sn: u32,
     /// Only an SN that PDCP discarded: RLC knows nothing of it.
     pub(super) is_hole: bool,
 }
@@ -56,7 +56,7 @@ impl<P> Sdu<P> {
             received: Ranges::default(),
             retransmissions: 0,
             settled: false,
-            is_segmented: false,
+            um_sn: 0,
             is_hole: false,
         }
     }
@@ -128,6 +128,12 @@ impl<P> Window<P> {
             holes: 0,
         }
     }
+    /// The SDU that was begun last is taken out: it never had an SN.
+    pub(super) fn withdraw(&mut self) -> Option<(u32, Packet<P>)> {
+        self.sent = self.sent.checked_sub(1)?;
+        let withdrawn = self.entries.remove(self.sent)?;
+        Some((withdrawn.sn, withdrawn.packet?))
+    }
     /// True if as many SDUs have an SN as may be under way.
     pub(super) fn is_full(&self) -> bool {
         self.entries.len() - self.holes >= self.half
@@ -162,18 +168,13 @@ impl<P> Window<P> {
         self.sent += 1;
         Some(begun)
     }
-    /// The first that waits is discarded: what stays of it is its SN.
+    /// The SDU that was begun last is discarded before anything of it is sent: what stays of it is its SN.
     pub(super) fn discard(&mut self) -> Option<(u32, Packet<P>)> {
-        let hole = self.begin()?;
+        let hole = self.entries.get_mut(self.sent.checked_sub(1)?)?;
         (hole.is_hole, hole.settled, hole.size) = (true, true, 0);
         let discarded = (hole.sn, hole.packet.take()?);
         self.holes += 1;
         Some(discarded)
-    }
-    /// The SDU that was begun last is not sent after all.
-    pub(super) fn withdraw(&mut self) -> Option<Packet<P>> {
-        self.sent = self.sent.checked_sub(1)?;
-        self.entries.remove(self.sent)?.packet
     }
     /// The SDU with this number, if it was sent and has not left.
     pub(super) fn get_mut(&mut self, sdu: u64) -> Option<&mut Sdu<P>> {
@@ -202,17 +203,17 @@ impl<P> Window<P> {
     pub(super) fn has_gap(&self, sdu: u64) -> bool {
         self.get(sdu).is_some_and(|sdu| sdu.received.has_gap())
     }
-    /// True for an SDU that went out in segments.
-    pub(super) fn is_segmented(&self, sdu: u64) -> bool {
-        self.get(sdu).is_some_and(|sent| sent.is_segmented)
+    /// UM's SN of an SDU that went out in segments; 0 of any other.
+    pub(super) fn um_sn(&self, sdu: u64) -> u32 {
+        self.get(sdu).map_or(0, |sent| sent.um_sn)
     }
     /// True for one of them that is not whole.
     pub(super) fn lacks_segments(&self, sdu: u64) -> bool {
-        self.get(sdu).is_some_and(|sent| sent.is_segmented && sent.complete.is_none())
+        self.get(sdu).is_some_and(|sent| sent.um_sn > 0 && sent.complete.is_none())
     }
     /// UM's receiver gives up an SDU that is not whole, if it has an SN.
     pub(super) fn give_up(&mut self, sdu: u64) {
-        if let Some(sent) = self.get_mut(sdu).filter(|sent| sent.is_segmented && sent.complete.is_none()) {
+        if let Some(sent) = self.get_mut(sdu).filter(|sent| sent.um_sn > 0 && sent.complete.is_none()) {
             sent.settled = true;
         }
     }

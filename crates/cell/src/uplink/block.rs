@@ -7,7 +7,7 @@ use tidemark_wire::mac::Direction;
 use super::belief::{Belief, Report};
 use super::radio::Allocation;
 use crate::harq::Processes;
-use crate::rlc::{Segment, Status};
+use crate::rlc::{Segment, Status, mac_subheader};
 
 /// What RLC and MAC of a UE have to say to the gNB themselves.
 #[derive(Debug)]
@@ -19,10 +19,10 @@ pub(crate) enum Control {
 }
 
 impl Control {
-    /// A status report has 12 B of headers and fields, and up to 8 B for each gap (TS 38.322 6.2.2.5); a query has 3 B.
+    /// With MAC's subheader; a query has 3 B.
     fn octets(&self) -> u32 {
         match self {
-            Self::Status { status, .. } => 12 + 8 * status.missing.len() as u32,
+            Self::Status { status, .. } => status.octets + mac_subheader(status.octets),
             Self::Query { .. } => 3,
         }
     }

@@ -57,12 +57,15 @@ impl<P: Inspect> Cell<P> {
 
     /// Hands on what the gNB has in order of a bearer of a UE, and reports to the UE what RLC wants to say of it.
     pub(crate) fn settle_up(&mut self, now: Instant, id: u32, index: u32) {
+        self.settle_up_or_lose(now, id, index, DropReason::Radio);
+    }
+    /// The same where what is lost has this reason.
+    pub(crate) fn settle_up_or_lose(&mut self, now: Instant, id: u32, index: u32, reason: DropReason) {
         let status = self.drbs[index as usize].uplink.handle_timers(now);
         let mut released = std::mem::take(&mut self.released);
         self.drbs[index as usize].uplink.release(now, |sdu| released.push(sdu));
         for Released { packet, sn: qfi, delay } in released.drain(..) {
             let Some(delay) = delay else {
-                let reason = DropReason::Radio;
                 self.outputs.push_back(Output::Dropped { at: now, ue: UeId(id), packet, reason });
                 continue;
             };

@@ -11,7 +11,7 @@ use crate::drb::Drb;
 use crate::output::{DropReason, Output, UeId};
 use crate::qos::Mapped;
 use crate::radio::slots::SYMBOLS_PER_SLOT;
-use crate::rlc::{Overhead, Status};
+use crate::rlc::Status;
 use crate::timers::Timer;
 use crate::ue::Ue;
 
@@ -202,15 +202,12 @@ fn fill<P: Inspect>(
         return 0;
     }
     let before = block.segments.len();
-    let carried = drb.uplink.fill(now, due, room, &mut block.segments, |_, _, _, _| Verdict::Pass, drop);
-    let own = &block.segments[before..];
-    if own.is_empty() {
+    let filled = drb.uplink.fill(now, due, room, &mut block.segments, |_, _, _, _| Verdict::Pass, drop);
+    let own = block.segments.len() - before;
+    if own == 0 {
         return 0;
     }
-    let Overhead { segment, offset, .. } = Overhead::with_pdcp_header(0);
-    let headers: u32 = own.iter().map(|part| if part.offset > 0 { segment + offset } else { segment }).sum();
-    drb.uplink_qos.sent(carried);
-    let used = (carried + headers).min(room);
-    block.bearers.push((index, own.len(), used));
-    used
+    drb.uplink_qos.sent(filled.carried);
+    block.bearers.push((index, own, filled.used));
+    filled.used
 }

@@ -77,8 +77,9 @@ struct Run {
 
 impl Run {
     fn new(config: RlcConfig) -> Self {
+        let overhead = Overhead::of(&config);
         Self {
-            bearer: Bearer::new(config, Overhead::with_pdcp_header(3)),
+            bearer: Bearer::new(config, overhead),
             air: BTreeMap::new(),
             reference: Reference::default(),
             next_sn: 0,

@@ -1,5 +1,8 @@
 //! The rules of TS 38.322 and TS 38.323, one test each.
 
+use proptest::prelude::*;
+
+use super::super::RlcSn;
 use super::tests::{fill, push, released};
 use super::*;
 use crate::output::DelaySplit;
@@ -19,7 +22,8 @@ fn sent(config: RlcConfig, count: u32) -> (Bearer<()>, Vec<Segment>) {
 }
 fn with(config: RlcConfig) -> Bearer<()> {
     assert_eq!(config.validate(), Ok(()));
-    Bearer::new(config, Overhead::with_pdcp_header(3))
+    let overhead = Overhead::of(&config);
+    Bearer::new(config, overhead)
 }
 fn polling(config: RlcConfig) -> RlcConfig {
     RlcConfig { poll_pdus: Some(1), ..config }
@@ -79,7 +83,7 @@ fn polls_count_pdus_and_bytes_that_are_sent_for_the_first_time_38_322_5_3_3_2() 
         for sent in 0..6 {
             if sent == 1 {
                 // What is sent again does not count.
-                bearer.handle_status(&Status { ack_sn: 1, missing: missing.clone(), delivered: None });
+                bearer.handle_status(&Status { ack_sn: 1, missing: missing.clone(), ..Status::default() });
                 assert_eq!(polls(&fill(&mut bearer, 1, ROOM + 2)), [false]);
             }
             seen.extend(polls(&fill(&mut bearer, 1, ROOM)));
@@ -105,7 +109,7 @@ fn a_poll_is_repeated_after_poll_retransmit_with_the_next_pdu_if_there_is_one_38
     assert_eq!((next[0].sdu, next[0].poll), (2, true));
     // A report that speaks of POLL_SN, here as missing, stops the timer.
     let missing = vec![Segment { sdu: 2, offset: 0, bytes: 1_003, poll: false }];
-    bearer.handle_status(&Status { ack_sn: 3, missing, delivered: Some(1) });
+    bearer.handle_status(&Status { ack_sn: 3, missing, delivered: Some(1), ..Status::default() });
     assert_eq!(bearer.poll.ends(), None);
 }
 
@@ -176,7 +180,7 @@ fn a_gap_inside_an_sdu_starts_reassembly_and_the_report_names_its_bytes_38_322_5
 fn segmented() -> (Bearer<()>, Vec<Segment>) {
     let mut bearer = with(RlcConfig { mode: RlcMode::Um, t_reassembly: ms(20), ..RlcConfig::default() });
     (0..3).for_each(|sn| push(&mut bearer, sn, 1_000));
-    let parts: Vec<_> = [606, 411, 606, 411, ROOM].into_iter().flat_map(|room| fill(&mut bearer, 0, room)).collect();
+    let parts: Vec<_> = [605, 410, 605, 410, ROOM].into_iter().flat_map(|room| fill(&mut bearer, 0, room)).collect();
     let expected = [(0, 600), (0, 403), (1, 600), (1, 403), (2, 1_003)];
     assert_eq!(parts.iter().map(|part| (part.sdu, part.bytes)).collect::<Vec<_>>(), expected);
     (bearer, parts)
@@ -215,6 +219,91 @@ fn ums_reassembly_stops_when_the_gap_closes_and_whole_sdus_have_no_part_in_it_38
     assert_eq!(bearer.reassembly.ends(), Some(at(42)));
     bearer.arrived(at(41), parts[2]);
     assert_eq!((bearer.reassembly.ends(), released(&mut bearer, 41).len()), (None, 2));
+}
+
+#[test]
+fn ums_receiver_keeps_no_part_from_before_its_window_38_322_5_2_2_2_3() {
+    let um = |rlc_sn| RlcConfig { mode: RlcMode::Um, rlc_sn: Some(rlc_sn), ..RlcConfig::default() };
+    for (config, window) in [(um(RlcSn::Bits6), 32), (um(RlcSn::Bits12), 2_048)] {
+        let mut bearer = with(config);
+        // Of each SDU the second part is missing, and between any two lies a whole one, which has no SN.
+        let first_part = |bearer: &mut Bearer<()>, sn: u32| {
+            push(bearer, 2 * sn, 1_000);
+            push(bearer, 2 * sn + 1, 1_000);
+            let part = fill(bearer, 0, 600);
+            let rest = bearer.backlog();
+            fill(bearer, 0, rest);
+            bearer.arrived(at(1), part[0]);
+        };
+        (0..window).for_each(|sn| first_part(&mut bearer, sn));
+        assert!(released(&mut bearer, 1).is_empty(), "all are inside of the window of {window}");
+        first_part(&mut bearer, window);
+        assert!(matches!(released(&mut bearer, 1)[..], [None]), "t-Reassembly has not ended, but the first is outside");
+        // Its rest is of no use now, while that of the second completes it.
+        let rest = |sdu| Segment { sdu, offset: 0, bytes: 1_003, poll: false };
+        [0, 2].into_iter().for_each(|sdu| bearer.arrived(at(2), rest(sdu)));
+        assert!(bearer.window.is_over(2) && !bearer.window.is_over(4));
+        assert!(bearer.window.get(0).is_some_and(|first| first.complete.is_none()));
+    }
+}
+
+#[test]
+fn a_status_report_is_as_long_as_what_it_names_38_322_6_2_2_5() {
+    // ACK_SN, and for each run of missing SDUs an SN, offsets where one is missing in part, and a range where they are several.
+    let part = |sdu, offset, bytes| Segment { sdu, offset, bytes, poll: false };
+    let whole = |sdu| part(sdu, 0, 1_003);
+    for (arrive, expected) in [
+        (vec![], [3 + 3 + 1, 3 + 2 + 1]),
+        (vec![whole(0), whole(2)], [3 + 2 * 3, 3 + 2 * 2]),
+        (vec![whole(0), part(1, 0, 100), whole(3)], [3 + 3 + 4 + 1, 3 + 2 + 4 + 1]),
+        (vec![whole(0), part(1, 100, 100), whole(2), whole(3)], [3 + 2 * (3 + 4), 3 + 2 * (2 + 4)]),
+        (vec![whole(0), whole(1), whole(2), whole(3)], [3, 3]),
+    ] {
+        for (rlc_sn, expected) in [RlcSn::Bits18, RlcSn::Bits12].into_iter().zip(expected) {
+            let (mut bearer, pdus) = sent(RlcConfig { rlc_sn: Some(rlc_sn), ..RlcConfig::default() }, 5);
+            pdus[4..].iter().chain(&arrive).for_each(|segment| bearer.arrived(at(1), *segment));
+            let status = bearer.handle_timers(at(21)).unwrap();
+            assert_eq!((status.ack_sn, status.octets), (5, expected), "{rlc_sn:?}: the last and {arrive:?} arrived");
+        }
+    }
+}
+
+#[test]
+fn am_stalls_at_its_own_window_where_it_is_smaller_than_pdcps_38_322_7_2() {
+    let config = RlcConfig { rlc_sn: Some(RlcSn::Bits12), ..RlcConfig::default() };
+    let mut bearer = Bearer::new(config, Overhead::NONE);
+    (0..2_049).for_each(|sn| push(&mut bearer, sn, 100));
+    let room = bearer.backlog();
+    assert_eq!(fill(&mut bearer, 0, room).len(), 2_048);
+    assert!(!bearer.has_data() && !bearer.is_full(Bytes(100)));
+}
+
+proptest! {
+    #[test]
+    fn a_block_of_what_is_needed_empties_the_bearer_and_is_full(
+        um in any::<bool>(), long in any::<bool>(), first in 20u32..2_000, sizes in prop::collection::vec(20u64..1_500, 1..20),
+    ) {
+        let mode = if um { RlcMode::Um } else { RlcMode::Am };
+        let rlc_sn = match (um, long) {
+            (true, false) => RlcSn::Bits6,
+            (false, true) => RlcSn::Bits18,
+            _ => RlcSn::Bits12,
+        };
+        let mut bearer = with(RlcConfig { mode, rlc_sn: Some(rlc_sn), ..RlcConfig::default() });
+        (0..).zip(&sizes).for_each(|(sn, size)| push(&mut bearer, sn, *size));
+        let into = |bearer: &mut Bearer<()>, room| {
+            bearer.fill(at(0), at(1), room, &mut Vec::new(), |_, _, _, _| Verdict::Pass, |_| {})
+        };
+        let before = bearer.backlog();
+        let sent = into(&mut bearer, first);
+        prop_assert!(sent.used <= first && sent.carried < sent.used.max(1));
+        let needed = bearer.backlog();
+        prop_assert!(sent.used == 0 || needed < before);
+        let rest = into(&mut bearer, needed);
+        prop_assert_eq!(rest.used, needed);
+        prop_assert_eq!(u64::from(sent.carried + rest.carried), sizes.iter().map(|size| size + 3).sum::<u64>());
+        prop_assert!(!bearer.has_data() && bearer.backlog() == 0);
+    }
 }
 
 #[test]
@@ -294,6 +383,32 @@ fn rlc_does_not_wait_for_what_pdcp_discarded_38_322_5_2_3_2() {
     assert_eq!(bearer.receiver.reassembly_ends(), None, "RLC has no gap");
     let status = bearer.handle_timers(at(12)).unwrap();
     assert_eq!((status.missing.len(), status.delivered), (0, Some(2)));
+}
+
+#[test]
+fn what_a_law_drops_on_leaving_is_a_hole_for_pdcp_and_none_for_rlc_and_nothing_where_sns_are_given_behind_the_queue() {
+    for (numbering, t_reordering, handed_on) in [
+        (Numbering::OnArrival, None, 1 + 220),
+        (Numbering::OnArrival, Some(ms(20)), 1 + 20),
+        (Numbering::OnLeaving, None, 1),
+    ] {
+        let mut bearer = with(RlcConfig { numbering, t_reordering, ..RlcConfig::default() });
+        bearer.expect_holes();
+        (0..3).for_each(|sn| push(&mut bearer, sn, 1_000));
+        let (mut block, mut dropped, room) = (Vec::new(), 0, bearer.backlog());
+        let second = |_: &Packet<()>, sn, _, _| if sn == 1 { Verdict::Drop } else { Verdict::Pass };
+        bearer.fill(at(0), at(1), room, &mut block, second, |_| dropped += 1);
+        assert_eq!((block.len(), dropped, bearer.backlog(), bearer.queue_state(at(1)).packets), (2, 1, 0, 0));
+        block.iter().for_each(|segment| bearer.arrived(at(1), *segment));
+        let status = bearer.handle_timers(at(1)).unwrap();
+        assert_eq!((status.missing.len(), status.delivered), (0, Some(2)), "RLC misses nothing");
+        bearer.handle_status(&status);
+        let mut arrived: Vec<_> = [1, handed_on - 1, handed_on].map(|now| released(&mut bearer, now).len()).into();
+        arrived.dedup();
+        let expected: &[usize] = if handed_on > 1 { &[1, 0, 1] } else { &[2, 0] };
+        assert_eq!(arrived, expected, "{numbering:?} {t_reordering:?}");
+        assert_eq!(bearer.window.base(), bearer.window.next(), "nothing is remembered");
+    }
 }
 
 #[test]

@@ -3,12 +3,11 @@
 use tidemark_core::Ecn;
 
 use super::*;
-use crate::config::pdcp_header;
 use crate::output::DelaySplit;
 
 pub(super) fn bearer(mode: RlcMode) -> Bearer<()> {
     let config = RlcConfig { mode, ..RlcConfig::default() };
-    let overhead = Overhead::with_pdcp_header(pdcp_header(config.pdcp_sn));
+    let overhead = Overhead::of(&config);
     Bearer::new(config, overhead)
 }
 pub(super) fn push(bearer: &mut Bearer<()>, sn: u32, size: u64) {
@@ -77,7 +76,7 @@ fn an_sdu_that_was_begun_or_is_asked_for_again_grows_older() {
     bearer.handle_status(&Status {
         ack_sn: 2,
         missing: vec![Segment { sdu: 0, offset: 0, bytes: 1_003, poll: false }],
-        delivered: None,
+        ..Status::default()
     });
     assert_eq!(age(&bearer, 10), (10, 2), "laws look at what was not sent");
 }
@@ -138,7 +137,7 @@ fn the_last_pdu_polls_and_its_report_asks_for_what_is_missing_in_parts_that_fit(
     assert_eq!((status.ack_sn, status.missing.len(), status.missing[0].bytes), (2, 1, 1_003));
     bearer.handle_status(&status);
     let parts = [fill(&mut bearer, 30, 600), fill(&mut bearer, 31, 600)].concat();
-    assert_eq!(parts.iter().map(|part| (part.offset, part.bytes)).collect::<Vec<_>>(), [(0, 592), (592, 411)]);
+    assert_eq!(parts.iter().map(|part| (part.offset, part.bytes)).collect::<Vec<_>>(), [(0, 594), (594, 409)]);
     // One part comes twice, which changes nothing.
     [parts[1], parts[1], parts[0]].into_iter().for_each(|part| bearer.arrived(Instant::from_millis(33), part));
     assert_eq!(delivered(&mut bearer, 33).len(), 2);
