@@ -344,6 +344,9 @@ qos_flow = [{ qfi = 4, five_qi = 80, filter = [{ ecn = ["ect1", "ce"] }] }]
         counted = json.loads(cu.communicate(timeout=10)[0])
     summary = json.loads((tmp_path / "out/summary.json").read_text())
     default, l4s = (bearer for bearer in summary["bearers"] if bearer["direction"] == "downlink")
+    # Acknowledgements and feedback come up by the bearer of what they answer.
+    up = {bearer["drb"]: bearer for bearer in summary["bearers"] if bearer["direction"] == "uplink"}
+    assert all(up[drb]["throughput_mbps"] > 0.02 and up[drb]["queue_ms"]["p50"] < 20 for drb in (1, 2)), up
     print(counted, default, l4s)
     # Round robin halves the cell between them, and the queues have nothing to do with each other.
     assert min(default["throughput_mbps"], l4s["throughput_mbps"]) > 15

@@ -10,8 +10,8 @@ import { Ensemble, type Grouping, worst } from "./ensemble.ts";
 import { ABSENT, figure, plain, withUnit } from "./format.ts";
 import { legend } from "./legend.ts";
 import { Panel } from "./panel.ts";
-import { routerSection, routersOf } from "./routers.ts";
-import { overTime, timeSeries } from "./series.ts";
+import { routerPanels, routerSection, routersOf } from "./routers.ts";
+import { type Beside, overTime, timeSeries, uePanels } from "./series.ts";
 import { splitChart } from "./split.ts";
 import { Stack } from "./stack.ts";
 import { BEARER_COLUMNS, cellFacts, directions, FLOW_COLUMNS, liveFacts, severalBearers, ueColumns, uplinkColumns } from "./summary.ts";
@@ -45,7 +45,7 @@ function header(report: Report): HTMLElement {
     ["Seed", report.seed || ABSENT],
     ["Duration", duration(report)],
     ["Warm-up", withUnit(plain(report.warmup_s), "s")],
-    ...cellFacts(report),
+    ...(report.ues.length > 0 ? cellFacts(report) : []),
   ];
   const theme = choices("Theme", [["auto", "auto"], ["light", "light"], ["dark", "dark"]] as const, currentChoice(), choose);
   const held = report.cell.conservation;
@@ -101,7 +101,8 @@ function distributions(report: Report, flows: Ensemble): { root: HTMLElement; sh
     stacks.splice(0, 2, new Stack(), new Stack());
     host.replaceChildren(
       plot("One-way delay", report.flows.map((flow) => flow.owd_cdf), stacks[0] as Stack),
-      plot("RLC queue delay", report.flows.map((flow) => flow.queue_cdf), stacks[1] as Stack),
+      // Hosts on the wire have no radio.
+      ...(report.ues.length > 0 ? [plot("RLC queue delay", report.flows.map((flow) => flow.queue_cdf), stacks[1] as Stack)] : []),
     );
     for (const stack of stacks) stack.resize();
   };
@@ -123,6 +124,9 @@ function draw(report: Report, main: HTMLElement): void {
   const { flows, ues } = ensembles(report);
   const { down, up } = directions(report);
   const bearers = severalBearers(report.bearers, down);
+  const routers = routersOf(report);
+  const wired = report.ues.length === 0 && report.routers.length > 0;
+  const beside: Beside = wired ? ["Routers", routers, routerPanels(report)] : ["UEs", ues, uePanels(report, down)];
   const time = new Stack();
   const delay = distributions(report, flows);
   const hint = "Drag to zoom; double-click or Escape shows everything. In a focused plot the arrow keys move the cursor, + and − zoom.";
@@ -143,9 +147,9 @@ function draw(report: Report, main: HTMLElement): void {
       el("p", { class: "note" }, MARKS),
     ),
     ...(report.live ? [section("live", "In real time", factList(liveFacts(report.live)))] : []),
-    section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), axes, timeSeries(report, flows, ues, time, down)),
+    section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), axes, timeSeries(report, flows, beside, time)),
     ...(up && down ? [section("uplink", "Uplink", ...uplinkSection(report, ues, time))] : []),
-    ...(report.routers.length > 0 ? [section("routers", "Wired path", ...routerSection(report, routersOf(report), overTime(report), time))] : []),
+    ...(report.routers.length > 0 ? [section("routers", "Wired path", ...routerSection(report, routers, overTime(report), time))] : []),
     ...(report.cells.length > 0 ? [section("network", "Network", ...cellSection(report, cellsOf(report), overTime(report), time))] : []),
     section("delay", "Delay", legend("Flows", flows), delay.root, el("h3", {}, "What the mean one-way delay is made of (ms)"), splitChart(report.flows, flows)),
     scenario(report),

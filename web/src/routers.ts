@@ -16,17 +16,23 @@ export function routersOf({ routers }: Report): Ensemble {
   return new Ensemble("router", routers.map((router) => router.name), [], worst(routers.map((router) => router.queue_ms.p99)));
 }
 
-/** The table and the plots, under the cursor of all plots over time. */
-export function routerSection(report: Report, routers: Ensemble, common: Common, stack: Stack): HTMLElement[] {
-  const { routerSeries } = report;
-  const panels: TimePanel[] = [
+/** The plots over time, first those of rates. */
+export function routerPanels({ routerSeries, t_s }: Report): TimePanel[] {
+  return [
     { title: "Throughput", yLabel: "rate (Mbit/s)", rows: routerSeries.throughput_mbps },
     { title: "Link rate", yLabel: "rate (Mbit/s)", rows: routerSeries.capacity_mbps },
     { title: "Queue delay", yLabel: "delay (ms)", rows: routerSeries.queue_ms, delay: true },
-    { title: "CE marks", yLabel: `packets per ${perInterval(report.t_s)}`, rows: routerSeries.marks, show: plain },
+    { title: "CE marks", yLabel: `packets per ${perInterval(t_s)}`, rows: routerSeries.marks, show: plain },
   ];
+}
+
+/** The table and the plots, under the cursor of all plots over time; without UEs the plots stand beside the flows'. */
+export function routerSection(report: Report, routers: Ensemble, common: Common, stack: Stack): HTMLElement[] {
+  const head = table("Routers", report.routers, ROUTER_COLUMNS, routers);
+  if (report.ues.length === 0) return [head];
+  const panels = routerPanels(report);
   const columns = [panels.slice(0, 2), panels.slice(2)].map((half) =>
     el("div", { class: "column" }, ...half.map((panel) => new Panel({ ...common, ...panel }, routers, stack).root)),
   );
-  return [table("Routers", report.routers, ROUTER_COLUMNS, routers), legend("Routers", routers), el("div", { class: "columns" }, ...columns)];
+  return [head, legend("Routers", routers), el("div", { class: "columns" }, ...columns)];
 }

@@ -52,19 +52,27 @@ export function uplinkPanels({ uplinkSeries }: Report): TimePanel[] {
   ];
 }
 
-/** Where UEs received nothing, what they sent stands beside the flows. */
-export function timeSeries(report: Report, flows: Ensemble, ues: Ensemble, stack: Stack, down: boolean): HTMLElement {
-  const common = overTime(report);
-  const per = perInterval(report.t_s);
-  const column = (title: string, ensemble: Ensemble, panels: TimePanel[]): HTMLElement =>
-    el("div", { class: "column" }, legend(title, ensemble), ...panels.map((panel) => new Panel({ ...common, ...panel }, ensemble, stack).root));
-  const { flowSeries, ueSeries } = report;
-  const downlink: TimePanel[] = [
+/** What stands beside the flows: its title, whose it is, and its plots. */
+export type Beside = [title: string, ensemble: Ensemble, panels: TimePanel[]];
+
+/** What UEs received; where they received nothing, what they sent. */
+export function uePanels(report: Report, down: boolean): TimePanel[] {
+  if (!down) return uplinkPanels(report);
+  const { ueSeries } = report;
+  return [
     { title: "Throughput", yLabel: "rate (Mbit/s)", rows: ueSeries.throughput_mbps },
     { title: "RLC queue delay", yLabel: "delay (ms)", rows: ueSeries.queue_ms, delay: true },
     { title: "MCS", yLabel: "MCS (index)", rows: ueSeries.mcs, show: plain },
     ...recommended("Recommended rate", ueSeries.recommended_mbps),
   ];
+}
+
+export function timeSeries(report: Report, flows: Ensemble, beside: Beside, stack: Stack): HTMLElement {
+  const common = overTime(report);
+  const per = perInterval(report.t_s);
+  const column = (title: string, ensemble: Ensemble, panels: TimePanel[]): HTMLElement =>
+    el("div", { class: "column" }, legend(title, ensemble), ...panels.map((panel) => new Panel({ ...common, ...panel }, ensemble, stack).root));
+  const { flowSeries } = report;
   return el(
     "div",
     { class: "columns" },
@@ -74,6 +82,6 @@ export function timeSeries(report: Report, flows: Ensemble, ues: Ensemble, stack
       { title: "CE marks", yLabel: `packets per ${per}`, rows: flowSeries.marks, show: plain },
       { title: "Congestion window", yLabel: "window (kB)", rows: flowSeries.cwnd_kb },
     ]),
-    column("UEs", ues, down ? downlink : uplinkPanels(report)),
+    column(...beside),
   );
 }

@@ -149,6 +149,20 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
   });
 }
 
+test("only a wire: routers stand beside the flows, and nothing is said of a radio", async () => {
+  const data = routed();
+  const flows = data.flows.map((flow) => ({ ...flow, ue: undefined, queue_ms: null, queue_cdf: [], split_ms: { ...flow.split_ms, queuing: 0, scheduling: 0, harq: 0, rlc: 0, reordering: 0 } }));
+  const { page, complaints, close } = await open(browser, write("sample-wire.html", { ...data, flows, ues: [] }));
+  const plots = await ink(page);
+  assert.deepEqual(plots.map((plot) => plot.title), ["Throughput", "Round-trip time", "CE marks", "Congestion window", "Throughput", "Link rate", "Queue delay", "CE marks", "One-way delay"]);
+  for (const { title, drawn } of plots) assert.ok(drawn > 2000, `${title} has ink`);
+  assert.equal((await tableText(page, "Routers")).rows.length, 2);
+  assert.equal(await page.getByText(/Not measured|Downlink/).count(), 0);
+  await page.screenshot({ path: shot("wire"), fullPage: true });
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
 for (const count of [3, 64]) {
   const data = sample(count);
   const url = write(`sample-${count}.html`, data);
