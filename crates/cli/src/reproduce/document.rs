@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::outcome::{AGREES, Outcome};
+use super::outcome::{AGREES, CALIBRATED, Outcome, RELATIONS_ONLY, Verdict};
 use super::target::Target;
 use crate::table::{number, table, text};
 
@@ -15,11 +15,12 @@ const HEAD: &str = "# What the papers published, and what comes out here
 Written by `tidemark reproduce --all --markdown docs/reproduction.md`; with some targets named instead of `--all`, it
 replaces their sections and keeps the others. The targets, with their tolerances, are in `scenarios/papers/targets/`. Published
 figures come from other radios and other testbeds. A *value* agrees within a relative or an absolute distance, whichever is
-wider; a *reduction* is a change between two of our own runs and agrees if it goes as far as the published one less its
-slack, or further; a *relation* must hold between our own runs. Where a paper leaves a
-condition open, it follows from what the paper says elsewhere, and the target says from what: the cell of tables 5.1 and 5.2 of the thesis has the capacity
-that their rows without adaptation show, whose throughputs therefore agree, and Brunello's table V has fewer users than table IV since its rates are
-twice those. Beyond that no parameter was chosen to hit a figure, and no tolerance was widened. What is missed is said, with what explains it.
+wider: the verdict says the widest relative one, the tables what it comes to, which is more where the published figure is small. A *reduction* is a change between two of our own runs and
+agrees if it goes as far as the published one less its slack, or further. A *relation* must hold between our own runs; a target that has nothing else
+agrees *in relations only*. Where a paper leaves a
+condition open, it follows from what the paper says elsewhere, and the target says from what. Where that is one of the results, the target is
+*calibrated*, and the figures that it was calibrated to are not counted as agreeing. Beyond that no parameter was chosen to hit a figure, and no tolerance
+was widened. What is missed is said, with what explains it; the figures that explain it are of runs with the named key changed.
 ";
 
 /// The outcome of one target on the terminal.
@@ -30,7 +31,7 @@ pub fn on_terminal(target: &Target, outcome: &Outcome) -> String {
         // What is missed comes first where not everything fits.
         let mut figures: Vec<_> = outcome.figures.iter().collect();
         if figures.len() > MOST_ROWS {
-            figures.sort_by_key(|figure| figure.agrees);
+            figures.sort_by_key(|figure| figure.verdict);
         }
         for figure in figures.iter().take(MOST_ROWS) {
             rows.add_row([
@@ -38,7 +39,7 @@ pub fn on_terminal(target: &Target, outcome: &Outcome) -> String {
                 number(Some(figure.published), 2),
                 number(figure.ours, 2),
                 text(&figure.allowed),
-                text(if figure.agrees { "agrees" } else { "missed" }),
+                text(figure.verdict.text()),
             ]);
         }
         let _ = writeln!(out, "{rows}");
@@ -74,8 +75,14 @@ pub fn page<'a>(all: impl Iterator<Item = &'a str>, outcomes: &[(&Target, Outcom
         rows.push((id, source.to_owned(), verdict.to_owned()));
         let _ = write!(bodies, "\n## {id}\n\n{section}");
     }
-    let agree = rows.iter().filter(|(_, _, verdict)| verdict == AGREES).count();
-    let mut out = format!("{HEAD}\n{agree} of {} targets agree.\n\n", rows.len());
+    let agreeing = || rows.iter().map(|(_, _, verdict)| verdict).filter(|verdict| verdict.starts_with(AGREES));
+    let [relations, calibrated] =
+        [RELATIONS_ONLY, CALIBRATED].map(|note| agreeing().filter(|verdict| verdict.contains(note)).count());
+    let mut out = format!(
+        "{HEAD}\n{} of {} targets agree; of these {relations} in relations only, {calibrated} calibrated.\n\n",
+        agreeing().count(),
+        rows.len()
+    );
     if !missing.is_empty() {
         let _ = writeln!(out, "Not run yet: {}.\n", missing.join(", "));
     }
@@ -98,11 +105,17 @@ fn section(target: &Target, outcome: &Outcome) -> String {
     if !target.text.is_empty() {
         let _ = writeln!(out, "{}", target.text.trim());
     }
+    if let Some(calibrated) = &target.calibrated {
+        let _ = writeln!(out, "\nCalibrated: {}", calibrated.says.trim());
+    }
     if !outcome.figures.is_empty() {
         out.push_str("\n| figure | published | ours | agrees if | |\n| --- | ---: | ---: | --- | --- |\n");
         for figure in &outcome.figures {
             let ours = figure.ours.map_or("–".into(), |ours| format!("{ours:.2}"));
-            let verdict = if figure.agrees { "agrees" } else { "**missed**" };
+            let verdict = match figure.verdict {
+                Verdict::Missed => "**missed**",
+                verdict => verdict.text(),
+            };
             let _ =
                 writeln!(out, "| {} | {} | {ours} | {} | {verdict} |", figure.name, figure.published, figure.allowed);
         }
@@ -137,11 +150,12 @@ mod tests {
 
     #[test]
     fn a_run_of_some_targets_keeps_the_sections_of_the_others() {
-        let before = "# Head\n\n## a.one\n\nPaper, Fig. 1: **agrees**.\n\n| x |\n\n## gone\n\nPaper: **agrees**.\n";
+        let before = "# Head\n\n## a.one\n\nPaper, Fig. 1: **agrees, in relations only**.\n\n| x |\n\n## gone\n\nPaper: **agrees**.\n";
         let page = page(["a.one", "a.two"].into_iter(), &[], before);
-        assert!(page.contains("1 of 1 targets agree.\n\nNot run yet: `a.two`."), "{page}");
-        assert!(page.contains("| [a.one](#aone) | Paper, Fig. 1 | agrees |"), "{page}");
-        assert!(page.ends_with("\n## a.one\n\nPaper, Fig. 1: **agrees**.\n\n| x |\n"), "{page}");
+        let count = "1 of 1 targets agree; of these 1 in relations only, 0 calibrated.\n\nNot run yet: `a.two`.";
+        assert!(page.contains(count), "{page}");
+        assert!(page.contains("| [a.one](#aone) | Paper, Fig. 1 | agrees, in relations only |"), "{page}");
+        assert!(page.ends_with("\n## a.one\n\nPaper, Fig. 1: **agrees, in relations only**.\n\n| x |\n"), "{page}");
         assert!(!page.contains("gone"));
     }
 }

@@ -9,11 +9,38 @@ use super::{reduction, value};
 
 /// The verdict of a target of which nothing was missed.
 pub const AGREES: &str = "agrees";
+/// Follows it where there are no published figures.
+pub const RELATIONS_ONLY: &str = ", in relations only";
+/// Follows a verdict where a part of the scenario was taken from published results.
+pub const CALIBRATED: &str = ", calibrated";
 
 /// A target's result.
 pub struct Outcome {
     pub figures: Vec<FigureOutcome>,
     pub claims: Vec<ClaimOutcome>,
+    /// The widest relative tolerance of a value.
+    pub within: Option<f64>,
+    /// A part of the scenario was taken from published results.
+    pub calibrated: bool,
+}
+
+/// What came of a figure.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Verdict {
+    Missed,
+    /// Within its tolerance, which the scenario was calibrated to.
+    Calibrated,
+    Agrees,
+}
+
+impl Verdict {
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Missed => "missed",
+            Self::Calibrated => "calibrated",
+            Self::Agrees => AGREES,
+        }
+    }
 }
 
 pub struct FigureOutcome {
@@ -23,7 +50,7 @@ pub struct FigureOutcome {
     pub ours: Option<f64>,
     /// What would agree.
     pub allowed: String,
-    pub agrees: bool,
+    pub verdict: Verdict,
 }
 
 pub struct ClaimOutcome {
@@ -55,7 +82,7 @@ impl Outcome {
         Ok(Self {
             figures: figures
                 .iter()
-                .map(|(formula, figure)| judge(target.kind, figure, formula.evaluate(&measured)))
+                .map(|(formula, figure)| judge(target, figure, formula.evaluate(&measured)))
                 .collect(),
             claims: claims
                 .iter()
@@ -66,28 +93,97 @@ impl Outcome {
                     ClaimOutcome { says: claim.says.clone(), values, holds }
                 })
                 .collect(),
+            within: widest(target),
+            calibrated: target.calibrated.is_some(),
         })
     }
 
+    /// True if nothing was missed.
     pub fn agrees(&self) -> bool {
-        self.figures.iter().all(|figure| figure.agrees) && self.claims.iter().all(|claim| claim.holds)
+        self.missed() == 0
     }
 
-    /// `agrees`, or how much of it was missed.
+    /// `agrees`, or how much of it was missed, and what that says less than it seems to. What the scenario was calibrated to is
+    /// not counted.
     pub fn verdict(&self) -> String {
-        let missed = self.figures.iter().filter(|figure| !figure.agrees).count()
-            + self.claims.iter().filter(|claim| !claim.holds).count();
-        match (missed, self.figures.len() + self.claims.len()) {
-            (0, _) => AGREES.into(),
-            (missed, all) => format!("missed ({missed} of {all})"),
+        let mut verdict = match self.missed() {
+            0 if self.figures.is_empty() => format!("{AGREES}{RELATIONS_ONLY}"),
+            0 => match self.within {
+                Some(within) => format!("{AGREES} within {:.0} %", 100.0 * within),
+                None => AGREES.to_owned(),
+            },
+            missed => {
+                let calibrated = self.figures.iter().filter(|figure| figure.verdict == Verdict::Calibrated).count();
+                format!("missed ({missed} of {})", self.figures.len() + self.claims.len() - calibrated)
+            }
+        };
+        if self.calibrated {
+            verdict.push_str(CALIBRATED);
         }
+        verdict
+    }
+
+    fn missed(&self) -> usize {
+        self.figures.iter().filter(|figure| figure.verdict == Verdict::Missed).count()
+            + self.claims.iter().filter(|claim| !claim.holds).count()
     }
 }
 
-fn judge(kind: Kind, figure: &Figure, ours: Option<f64>) -> FigureOutcome {
-    let (agrees, allowed) = match kind {
+fn widest(target: &Target) -> Option<f64> {
+    let counted = |figure: &Figure| target.kind == Kind::Value && !target.is_calibrated_to(&figure.name);
+    let all = target.figures().into_iter().filter(counted).filter_map(|figure| figure.within);
+    all.filter(|within| *within > 0.0).reduce(f64::max)
+}
+
+fn judge(target: &Target, figure: &Figure, ours: Option<f64>) -> FigureOutcome {
+    let (agrees, allowed) = match target.kind {
         Kind::Reduction => reduction::judge(figure, ours),
         Kind::Value | Kind::Relation => value::judge(figure, ours),
     };
-    FigureOutcome { name: figure.name.clone(), published: figure.published, ours, allowed, agrees }
+    let verdict = match agrees {
+        false => Verdict::Missed,
+        true if target.is_calibrated_to(&figure.name) => Verdict::Calibrated,
+        true => Verdict::Agrees,
+    };
+    FigureOutcome { name: figure.name.clone(), published: figure.published, ours, allowed, verdict }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(figures: &[Verdict], claims: &[bool], calibrated: bool) -> Outcome {
+        let figure = |verdict: &Verdict| FigureOutcome {
+            name: String::new(),
+            published: 0.0,
+            ours: None,
+            allowed: String::new(),
+            verdict: *verdict,
+        };
+        let claim = |holds: &bool| ClaimOutcome { says: String::new(), values: Vec::new(), holds: *holds };
+        let (figures, claims) = (figures.iter().map(figure).collect(), claims.iter().map(claim).collect());
+        Outcome { figures, claims, within: None, calibrated }
+    }
+
+    #[test]
+    fn what_was_calibrated_to_is_neither_agreement_nor_miss() {
+        use Verdict::{Agrees, Calibrated, Missed};
+        let verdict = |figures: &[Verdict], claims: &[bool]| outcome(figures, claims, true).verdict();
+        assert_eq!(verdict(&[Agrees, Calibrated], &[true]), "agrees, calibrated");
+        assert_eq!(verdict(&[Agrees, Calibrated, Calibrated], &[false]), "missed (1 of 2), calibrated");
+        assert_eq!(verdict(&[Missed, Agrees], &[true]), "missed (1 of 3), calibrated");
+    }
+
+    #[test]
+    fn agreement_of_values_says_how_near() {
+        let outcome = Outcome { within: Some(0.5), ..outcome(&[Verdict::Agrees], &[], false) };
+        assert_eq!(outcome.verdict(), "agrees within 50 %");
+    }
+
+    #[test]
+    fn relations_alone_are_called_so() {
+        assert_eq!(outcome(&[], &[true, true], false).verdict(), "agrees, in relations only");
+        assert_eq!(outcome(&[], &[true, false], false).verdict(), "missed (1 of 2)");
+        assert_eq!(outcome(&[Verdict::Agrees], &[true], false).verdict(), "agrees");
+    }
 }

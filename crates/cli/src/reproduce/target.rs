@@ -71,6 +71,7 @@ pub struct Target {
     pub matrix: Option<Matrix>,
     #[serde(default)]
     pub claim: Vec<Claim>,
+    pub calibrated: Option<Calibration>,
     /// What explains the difference, found out by experiment.
     pub note: Option<String>,
 }
@@ -114,6 +115,17 @@ struct Column {
     /// `$row` stands for the row's case.
     ours: String,
     floor: f64,
+}
+
+/// What of the scenario was taken from published results.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// In a sentence: what, and from which results.
+    pub says: String,
+    /// These results, if they are figures of this target: they prove nothing.
+    #[serde(default)]
+    pub figures: Vec<String>,
 }
 
 /// Something that must hold between our own runs.
@@ -178,6 +190,11 @@ impl Target {
         figures
     }
 
+    /// True if the scenario was calibrated to this figure.
+    pub fn is_calibrated_to(&self, figure: &str) -> bool {
+        self.calibrated.as_ref().is_some_and(|calibrated| calibrated.figures.iter().any(|name| name == figure))
+    }
+
     /// Its claims, one for each combination of values.
     pub fn claims(&self) -> Vec<Claim> {
         self.claim.iter().flat_map(Claim::expand).collect()
@@ -220,7 +237,11 @@ mod tests {
                 assert!(!claim.holds.contains('$'), "{}: {}", target.id, claim.holds);
                 formulas.extend(Comparison::parse(&claim.holds).unwrap().values);
             }
-            assert!(!formulas.is_empty(), "{} compares nothing", target.id);
+            let calibrated = target.calibrated.iter().flat_map(|calibrated| &calibrated.figures);
+            for name in calibrated.clone() {
+                assert!(target.figures().iter().any(|figure| figure.name == *name), "{}: {name}", target.id);
+            }
+            assert!(formulas.len() > calibrated.count(), "{} compares nothing", target.id);
             if procedure::is_known(&target.scenario) {
                 continue;
             }

@@ -1,11 +1,18 @@
 //! An absolute figure: ours agrees within a relative or an absolute distance, whichever is wider.
 
+use std::fmt::Write as _;
+
 use super::target::Figure;
 
 pub fn judge(figure: &Figure, ours: Option<f64>) -> (bool, String) {
     let distance = (figure.within.unwrap_or(0.0) * figure.published.abs()).max(figure.floor.unwrap_or(0.0));
     let (least, most) = (figure.published - distance, figure.published + distance);
-    (ours.is_some_and(|ours| (least..=most).contains(&ours)), format!("{least:.2} to {most:.2}"))
+    let mut allowed = format!("{least:.2} to {most:.2}");
+    let percent = 100.0 * distance / figure.published.abs();
+    if percent.is_finite() {
+        let _ = write!(allowed, " (± {percent:.0} %)");
+    }
+    (ours.is_some_and(|ours| (least..=most).contains(&ours)), allowed)
 }
 
 #[cfg(test)]
@@ -26,5 +33,9 @@ mod tests {
         assert!(agrees(100.0, 0.25, 3.0, 75.0) && !agrees(100.0, 0.25, 3.0, 74.9));
         assert!(agrees(1.0, 0.25, 3.0, 3.9) && !agrees(1.0, 0.25, 3.0, 4.1));
         assert!(!judge(&figure(1.0, 9.0, 9.0), None).0, "what was not measured does not agree");
+        let allowed = |published, within, floor| judge(&figure(published, within, floor), None).1;
+        assert_eq!(allowed(10.0, 0.25, 1.0), "7.50 to 12.50 (± 25 %)");
+        assert_eq!(allowed(2.0, 0.25, 3.0), "-1.00 to 5.00 (± 150 %)");
+        assert_eq!(allowed(0.0, 0.25, 1.0), "-1.00 to 1.00");
     }
 }

@@ -1,0 +1,115 @@
+"""Holds what docs/choosing.md says against choosing.csv, and prints what does not hold:
+
+    python3 docs/choosing/claims.py
+"""
+
+from statistics import mean
+
+from figures import FRAME_P99, MEAN, P99, RATE, SURE, at, error, read
+
+POINTS = read()
+BUSY = ("light", "heavy", "driving")
+PLAIN, GRADUAL = "hybrid (larger rate)", "hybrid (gradual)"
+failed = 0
+
+
+def claim(text, values):
+    """`values` are whether it holds, by where."""
+    global failed
+    misses = [where for where, holds in values.items() if not holds]
+    failed += bool(misses)
+    print(f"{'MISSED' if misses else 'holds '} {text}{': ' + ', '.join(map(str, misses)) if misses else ''}")
+
+
+def differences(ours, theirs):
+    """Mean and confidence of `ours` less `theirs`, seed by seed."""
+    values = [a - b for a, b in zip(ours, theirs)]
+    return mean(values), SURE * error(values)
+
+
+def more(ours, theirs):
+    value, sure = differences(ours, theirs)
+    return value > sure
+
+
+def tie(ours, theirs):
+    value, sure = differences(ours, theirs)
+    return abs(value) <= sure
+
+
+def everywhere(test, settings=POINTS):
+    return {setting: test(POINTS[setting]) for setting in settings}
+
+
+def same_delay(ours, theirs, figure, delays, test):
+    """By setting and delay, where both curves get there."""
+    pairs = {(setting, delay): (at(curves[ours], figure, delay), at(curves[theirs], figure, delay)) for setting, curves in POINTS.items() for delay in delays}
+    return {where: test(*pair) for where, pair in pairs.items() if all(pair)}
+
+
+def same_parameter(ours, theirs, test):
+    return {(setting, name): test(curves[ours][name], curves[theirs][name]) for setting, curves in POINTS.items() for name in curves[ours]}
+
+
+def shortest(curves, mechanism, figure=MEAN):
+    return min(mean(point[figure]) for point in curves[mechanism].values())
+
+
+def left(curves, mechanism, parameter):
+    """Percent of what fits that a mechanism leaves."""
+    most = mean(curves["ANBR"]["20 ms"][RATE])
+    return 100 * (1 - mean(curves[mechanism][parameter][RATE]) / most)
+
+
+def count(values):
+    return sum(values.values())
+
+
+AWARE = "queue-aware ANBR"
+for name, figure, delays in (("mean", MEAN, (25, 35, 60, 100)), ("99th percentile", P99, (90, 120, 160)), ("frames' 99th percentile", FRAME_P99, (150, 180))):
+    for other in ("L4S", PLAIN, GRADUAL):
+        claim(f"1. at the same {name} the queue-aware recommendation carries more than {other}", same_delay(AWARE, other, figure, delays, more))
+claim("1. ... by 4 to 13 % over L4S at means up to 60 ms", same_delay(AWARE, "L4S", MEAN, (25, 35, 60), lambda a, b: 1.04 < mean(a) / mean(b) < 1.13))
+claim("1. its mean does not get below 20 ms", everywhere(lambda c: shortest(c, AWARE) > 20))
+claim("1. nor below 22 beside bursts of 5 Mbit/s", everywhere(lambda c: shortest(c, AWARE) > 22, ("light", "driving")))
+claim("1. from a target of 20 to one of 100 ms it gains 3 % at most", everywhere(lambda c: mean(c[AWARE]["100 ms"][RATE]) < 1.03 * mean(c[AWARE]["20 ms"][RATE])))
+claim("1. ... and triples its delay", everywhere(lambda c: mean(c[AWARE]["100 ms"][MEAN]) > 3 * mean(c[AWARE]["20 ms"][MEAN])))
+
+claim("2. alone 200 ms of window have 20 to 27 ms", {"alone": 20 < mean(POINTS["alone"]["ANBR"]["200 ms"][MEAN]) < 27})
+claim("2. beside others 50 to 90 ms", everywhere(lambda c: 50 < mean(c["ANBR"]["200 ms"][MEAN]) < 90, BUSY))
+claim("2. 40 ms of window have 0.3 to 0.9 s", everywhere(lambda c: 300 < mean(c["ANBR"]["40 ms"][MEAN]) < 900))
+claim("2. 20 ms of window have 0.5 to 1.5 s", everywhere(lambda c: 500 < mean(c["ANBR"]["20 ms"][MEAN]) < 1500))
+
+least = {name: shortest(POINTS["alone"], name) for name in POINTS["alone"]}
+claim("3. alone only L4S gets below 15 ms in the mean", {name: (value < 15) == (name == "L4S") for name, value in least.items()})
+for figure in (MEAN, P99):
+    claim(f"3. beside others the hybrid of the larger rate is as short at 2-5 ms ({figure})", everywhere(lambda c: tie(c[PLAIN]["2-5 ms"][figure], c["L4S"]["2-5 ms"][figure]), BUSY))
+for parameter, low, high in (("2-5 ms", 14, 24), ("10-20 ms", 10, 16), ("30-50 ms", 6, 10)):
+    claim(f"3. L4S at {parameter} leaves {low} to {high} %", everywhere(lambda c: low < left(c, "L4S", parameter) < high))
+claim("3. driving costs it no larger part than walking", {name: left(POINTS["driving"], "L4S", name) < left(POINTS["light"], "L4S", name) + 1 for name in POINTS["light"]["L4S"]})
+claim("3. marks at the UPF: 0 to 2.5 ms more in the mean", same_parameter("L4S at the UPF", "L4S", lambda a, b: -0.7 < mean(a[MEAN]) - mean(b[MEAN]) < 2.5))
+claim("3. ... surely more at 2-5 ms", everywhere(lambda c: more(c["L4S at the UPF"]["2-5 ms"][MEAN], c["L4S"]["2-5 ms"][MEAN])))
+claim("3. ... and a throughput within 2 %", same_parameter("L4S at the UPF", "L4S", lambda a, b: abs(mean(a[RATE]) / mean(b[RATE]) - 1) < 0.02))
+
+claim("4. the larger rate carries more than L4S at every threshold", same_parameter(PLAIN, "L4S", lambda a, b: more(a[RATE], b[RATE])))
+claim("4. ... by 1.5 to 9 %", same_parameter(PLAIN, "L4S", lambda a, b: 1.015 < mean(a[RATE]) / mean(b[RATE]) < 1.09))
+claim("4. ... and more at the same mean delay", same_delay(PLAIN, "L4S", MEAN, (21, 25, 35, 60, 100), more))
+ties = count(same_parameter(PLAIN, "L4S", lambda a, b: tie(a[MEAN], b[MEAN])))
+shorter = count(same_parameter(PLAIN, "L4S", lambda a, b: more(b[MEAN], a[MEAN])))
+print(f"       4. its mean delay at the same thresholds: {ties} ties, {shorter} times shorter, {24 - ties - shorter} times longer, of 24")
+claim("4. the gradual rule has more delay than L4S at every threshold", same_parameter(GRADUAL, "L4S", lambda a, b: mean(a[MEAN]) > mean(b[MEAN])))
+for figure, delays in ((MEAN, (25, 35, 60, 100)), (P99, (90, 120, 160, 200))):
+    claim(f"4. it never carries more than the larger rate at the same {figure}", same_delay(GRADUAL, PLAIN, figure, delays, lambda a, b: not more(a, b)))
+claim("4. a queue-aware recommendation changes the larger rate's hybrid by 0.4 Mbit/s at most", same_delay("queue-aware " + PLAIN, PLAIN, MEAN, (21, 25, 35, 60, 100), lambda a, b: abs(mean(a) - mean(b)) < 0.4))
+claim("4. ... which stays below the recommendation that is followed", same_delay(AWARE, "queue-aware " + PLAIN, MEAN, (25, 35, 60), more))
+
+best = {setting: min(shortest(curves, name, P99) for name in ("L4S", PLAIN, AWARE)) for setting, curves in POINTS.items()}
+claim("5. the 99th percentile is above 45 ms beside others", {setting: best[setting] > 45 for setting in BUSY})
+claim("5. ... and longer beside the light bursts than beside the heavy ones", {"light": best["light"] > best["heavy"] + 20, "driving": best["driving"] > best["heavy"] + 20})
+print("       5. shortest 99th percentiles of L4S, the hybrid and the queue-aware recommendation:", {s: [round(shortest(c, n, P99)) for n in ("L4S", PLAIN, AWARE)] for s, c in POINTS.items()})
+claim("so: L4S at 2-5 ms has means of 14 to 22 ms", everywhere(lambda c: 14 < mean(c["L4S"]["2-5 ms"][MEAN]) < 22))
+claim("so: a 99th percentile of 20 ms comes from none", everywhere(lambda c: min(shortest(c, name, P99) for name in c) > 20))
+for parameter in ("2 ms", "5 ms", "10 ms", "20 ms"):
+    claim(f"so: a target of {parameter} has a mean of 20 to 41 ms", everywhere(lambda c: 20 < mean(c[AWARE][parameter][MEAN]) < 41))
+print(f"{failed} missed" if failed else "all hold")
+raise SystemExit(failed > 0)
