@@ -59,7 +59,8 @@ pub struct CellConfig {
     pub bandwidth_mhz: Option<u32>,
     /// One carrier for both directions, or two. Default `tdd`.
     pub duplex: Duplex,
-    /// Downlink (`D`), special (`S`) and uplink (`U`) slots, repeated; FDD takes no notice. Default `DDDDDDDSUU`.
+    /// Downlink (`D`), special (`S`) and uplink (`U`) slots, repeated: 0.5, 0.625, 1, 1.25, 2, 2.5, 4, 5, 10 or 20 ms of them, since a
+    /// period, or two that follow each other, divides 20 ms (TS 38.213 11.1). FDD takes no notice. Default `DDDDDDDSUU`.
     pub tdd: String,
     /// Downlink symbols of a special slot. Default 6.
     pub special_symbols: u32,
@@ -216,9 +217,7 @@ impl CellConfig {
         }
         self.uplink.validate().map_err(|error| error.within("uplink"))?;
         self.handover.validate()?;
-        if self.pattern().is_none() {
-            return error("tdd", "use the letters D, S and U, with downlink symbols and a U among them");
-        }
+        self.validate_slots()?;
         self.scheduler.validate()
     }
 
@@ -438,8 +437,8 @@ impl RlcConfig {
         if self.t_status_prohibit > Duration::from_millis(2_400) {
             return error("rlc.t_status_prohibit", "must be at most 2400 ms (TS 38.331)");
         }
-        if self.max_retransmissions == 0 {
-            return error("rlc.max_retransmissions", "must be at least 1");
+        if !(1..=32).contains(&self.max_retransmissions) {
+            return error("rlc.max_retransmissions", "must be 1 to 32 (TS 38.331)");
         }
         if self.poll_pdus == Some(0) {
             return error("rlc.poll_pdus", "must be at least 1");
@@ -512,13 +511,20 @@ mod tests {
     #[test]
     fn each_wrong_field_is_named() {
         type Spoil = fn(&mut CellConfig);
-        let wrong: [(&str, Spoil); 11] = [
+        let wrong: [(&str, Spoil); 16] = [
             ("numerology", |c| c.numerology = 4),
             ("prbs", |c| c.prbs = 0),
             ("bandwidth_mhz", |c| c.bandwidth_mhz = Some(21)),
             ("tdd", |c| c.tdd = "DDX".into()),
             ("tdd", |c| c.tdd = "DDD".into()),
+            ("tdd", |c| c.tdd = "DDDDDSU".into()),
+            ("tdd", |c| c.tdd = "D".repeat(100_000) + "U"),
             ("special_symbols", |c| c.special_symbols = 14),
+            ("special_symbols", |c| (c.tdd, c.special_symbols) = ("SU".into(), 2)),
+            ("special_symbols", |c| {
+                (c.tdd, c.special_symbols, c.dmrs, c.overhead) = ("SU".into(), 6, 48, 18);
+            }),
+            ("prbs", |c| c.prbs = 1),
             ("overhead", |c| c.overhead = 5),
             ("layers", |c| c.layers = 5),
             ("target_bler", |c| c.target_bler = f64::NAN),

@@ -6,6 +6,7 @@ use tidemark_marker::MarkerConfig;
 use crate::cell::Cell;
 use crate::channel::{Channel, ChannelConfig};
 use crate::config::ConfigError;
+use crate::network::Means;
 use crate::output::UeId;
 
 impl<P: Inspect> Cell<P> {
@@ -25,11 +26,11 @@ impl<P: Inspect> Cell<P> {
         Ok(())
     }
 
-    /// The mean SINR of a deployed UE is another from now on, and its mean SNR at the gNB over the whole carrier, in dB.
-    pub(crate) fn set_means(&mut self, id: UeId, (sinr_db, uplink_db): (f64, f64)) {
+    /// What the fading of a deployed UE goes around is something else from now on.
+    pub(crate) fn set_means(&mut self, id: UeId, means: Means) {
         if let Some(ue) = self.ues.get_mut(id.0 as usize) {
-            ue.channel.set_mean(sinr_db);
-            ue.uplink_radio.set_gain(uplink_db - sinr_db);
+            ue.channel.set_mean(means.sinr_db, means.rice_k);
+            ue.uplink_radio.set_gain(means.uplink_db - means.sinr_db);
         }
     }
 

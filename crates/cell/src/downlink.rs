@@ -45,6 +45,9 @@ impl<P: Inspect> Cell<P> {
                     return None;
                 }
                 let offer = ue.offer(table, before, now);
+                if ue.is_out_of_range() {
+                    return None;
+                }
                 let capacity = match offer {
                     Offer::Mcs(mcs) => f64::from(sizes.of(symbols, mcs)[all]),
                     Offer::Bytes(bytes) => bytes,

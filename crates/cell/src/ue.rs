@@ -140,6 +140,11 @@ impl Ue {
         Offer::Mcs(self.mcs)
     }
 
+    /// True if it reported CQI 0 (TS 38.214 5.2.2.1): no MCS would reach it.
+    pub(crate) fn is_out_of_range(&self) -> bool {
+        self.cqi == Some(0)
+    }
+
     /// Resource blocks out of `free`, of `all`, that take the backlog on a rate channel, and what they carry.
     pub(crate) fn share_of(&mut self, backlog: u32, bytes: f64, free: u32, all: u32) -> Option<(u32, f64)> {
         let wanted = f64::from(backlog) * f64::from(all) / bytes;

@@ -175,18 +175,40 @@ fn two_ues_share_time_equally_under_both_fair_schedulers_and_the_best_takes_all_
     let fixed = |mbps| ChannelConfig::Fixed(FixedConfig { rate: BitRate::from_mbps(mbps) });
     let channels = [fixed(40), fixed(10)];
     // Each would have its rate alone; sharing time equally, half of it.
-    for scheduler in [SchedulerConfig::RoundRobin, SchedulerConfig::ProportionalFair(Default::default())] {
+    for scheduler in [SchedulerConfig::RoundRobin {}, SchedulerConfig::ProportionalFair(Default::default())] {
         let rates = saturate(scheduler.clone(), &channels);
         assert!((rates[0] / 20.0 - 1.0).abs() < 0.03, "{scheduler:?} {rates:?}");
         assert!((rates[1] / 5.0 - 1.0).abs() < 0.03, "{scheduler:?} {rates:?}");
     }
-    let rates = saturate(SchedulerConfig::MaxRate, &channels);
+    let rates = saturate(SchedulerConfig::MaxRate {}, &channels);
     assert!(rates[0] > 39.0 && rates[1] < 0.5, "{rates:?}");
 }
 
 #[test]
+fn who_is_out_of_range_takes_nothing_and_comes_back_with_the_next_report() {
+    let at = |snr_db| ChannelConfig::Static(StaticConfig { snr_db });
+    let mut cell = Cell::new(&CellConfig::default(), 1).unwrap();
+    let ue = cell.add_ue(&UeConfig { channel: at(-20.0), ..UeConfig::default() }).unwrap();
+    for _ in 0..20 {
+        cell.handle_downlink(Instant::ZERO, ue, packet(0, 1_500));
+        cell.handle_uplink(Instant::ZERO, ue, packet(1, 1_500));
+    }
+    drain(&mut cell, Instant::from_millis(500), |_| {});
+    let stats = cell.ue(Instant::from_millis(500), ue).unwrap();
+    assert_eq!((stats.cqi, stats.resources, stats.uplink.resources), (Some(0), 0, 0));
+    cell.set_channel(ue, &at(22.0)).unwrap();
+    let mut left = (0, 0);
+    drain(&mut cell, Instant::from_millis(1_000), |output| match output {
+        Output::Downlink { .. } => left.0 += 1,
+        Output::Uplink { .. } => left.1 += 1,
+        _ => {}
+    });
+    assert_eq!(left, (20, 20));
+}
+
+#[test]
 fn sixteen_equal_ues_get_equal_rates_although_slots_and_ues_have_a_common_factor() {
-    let rates = saturate(SchedulerConfig::RoundRobin, &vec![ChannelConfig::default(); 16]);
+    let rates = saturate(SchedulerConfig::RoundRobin {}, &vec![ChannelConfig::default(); 16]);
     let mean = rates.iter().sum::<f64>() / 16.0;
     assert!(rates.iter().all(|rate| (rate / mean - 1.0).abs() < 0.03), "{rates:?}");
     assert!((39.0..41.0).contains(&(mean * 16.0)), "{}", mean * 16.0);

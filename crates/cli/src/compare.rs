@@ -6,6 +6,7 @@ use std::path::Path;
 use miette::{Context, IntoDiagnostic, Result, miette};
 use serde_json::Value;
 
+use crate::print::say;
 use crate::table::{table, text};
 
 /// What is compared of a UE: heading, path inside it in summary.json, decimals.
@@ -34,7 +35,7 @@ type Figure = (&'static str, &'static [&'static str], usize);
 pub fn execute(baseline: &Path, other: &Path) -> Result<()> {
     let (before, after) = (read(baseline)?, read(other)?);
     for (folder, summary) in [(baseline, &before), (other, &after)] {
-        println!("{}: {} seed {}", folder.display(), summary["name"].as_str().unwrap_or("?"), summary["seed"]);
+        say!("{}: {} seed {}", folder.display(), summary["name"].as_str().unwrap_or("?"), summary["seed"]);
     }
     side_by_side("UE", &OF_UE, list(&before, "ues"), list(&after, "ues"));
     side_by_side("flow", &OF_FLOW, list(&before, "flows"), list(&after, "flows"));
@@ -58,7 +59,7 @@ fn side_by_side(what: &str, figures: &[Figure], before: &[Value], after: &[Value
         table.add_row([name].into_iter().chain(cells).map(|cell| text(&cell)));
     }
     if !both.is_empty() {
-        println!("{table}");
+        say!("{table}");
     }
     let hidden = both.len().saturating_sub(MOST_ROWS);
     let alone = [(before, after), (after, before)]
@@ -67,7 +68,7 @@ fn side_by_side(what: &str, figures: &[Figure], before: &[Value], after: &[Value
         [(hidden, "more in both runs"), (alone[0], "in the first run only"), (alone[1], "in the second run only")]
     {
         if count > 0 {
-            println!("{count} {what}s {which}");
+            say!("{count} {what}s {which}");
         }
     }
 }

@@ -4,6 +4,7 @@ mod compare;
 mod endpoint;
 mod interrupt;
 mod live;
+mod print;
 mod progress;
 mod report;
 mod reproduce;

@@ -8,6 +8,7 @@ use miette::{Context, IntoDiagnostic, LabeledSpan, NamedSource, Report, Result, 
 use tidemark_sim::scenario::{LoadError, Scenario};
 use tidemark_sim::{Capture, RunResult, Simulation};
 
+use crate::print::say;
 use crate::progress::Progress;
 use crate::{interrupt, report, table};
 
@@ -47,7 +48,8 @@ impl Source {
 
     pub fn check(&self) -> Result<()> {
         let scenario = self.load()?;
-        println!("{}: {}", self.file.display(), scenario.outline());
+        say!("{}: {}", self.file.display(), scenario.outline());
+        warn(&scenario.warnings());
         Ok(())
     }
 }
@@ -68,21 +70,22 @@ impl Run {
             capture.finish().into_diagnostic().wrap_err("the capture is not complete")?;
         }
         let page = write(&out, &result)?;
-        println!("{}", table::flows(&result));
+        say!("{}", table::flows(&result));
         if !result.ues.is_empty() {
-            println!("{}", table::ues(&result));
+            say!("{}", table::ues(&result));
         }
         if let Some(bearers) = table::bearers(&result) {
-            println!("{bearers}");
+            say!("{bearers}");
         }
         if !result.routers.is_empty() {
-            println!("{}", table::routers(&result));
+            say!("{}", table::routers(&result));
         }
         if !result.cells.is_empty() {
-            println!("{}", table::cells(&result));
+            say!("{}", table::cells(&result));
         }
-        println!("{}", table::cell(&result));
-        println!("report: {}", page.display());
+        say!("{}", table::cell(&result));
+        say!("report: {}", page.display());
+        warn(&result.warnings);
         match result.interrupted_at_s {
             Some(at) => {
                 Err(miette!("interrupted at {at} s of {} s: the results are of what was run", result.duration_s))
@@ -90,6 +93,11 @@ impl Run {
             None => Ok(()),
         }
     }
+}
+
+/// What the user should hear of, beside the results.
+fn warn(warnings: &[String]) {
+    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
 }
 
 /// A message that shows the line at fault.
@@ -139,6 +147,6 @@ pub fn make(out: &Path) -> Result<()> {
 }
 
 pub fn print_schema() -> Result<()> {
-    println!("{}", Scenario::json_schema());
+    say!("{}", Scenario::json_schema());
     Ok(())
 }

@@ -135,6 +135,49 @@ fn compare_puts_two_runs_side_by_side_and_refuses_other_folders() {
 }
 
 #[test]
+fn a_reader_that_goes_early_is_no_error() {
+    let folder = TempDir::new().unwrap();
+    let file = short(&folder);
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name).display().to_string());
+    for arguments in [
+        &["run", &file, "--out", &a][..],
+        &["run", &file, "--out", &b],
+        &["check", &file],
+        &["compare", &a, &b],
+        &["schema"],
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_tidemark"))
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(text(&output.stderr), "", "{arguments:?}");
+        assert!(output.status.success(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_is_no_error_but_worth_hearing_is_a_warning_beside_the_results() {
+    let folder = TempDir::new().unwrap();
+    let file = short(&folder);
+    let late = "flow.0.app={ app = \"bulk\", start = \"3 s\" }";
+    let output = tidemark(&["check", &file, "--set", late]);
+    assert!(output.status.success());
+    assert!(text(&output.stderr).starts_with("warning: flow `flow` starts at 3 s"), "{}", text(&output.stderr));
+    let out = folder.path().join("out").display().to_string();
+    let drb = "ue.0.drb=[{ qos_flow = [{ five_qi = 3, gbr = \"500 Mbit/s\", filter = [{ protocol = \"tcp\" }] }] }]";
+    let cubic = "flow.0.sender={ controller = \"cubic\" }";
+    let output = tidemark(&["run", &file, "--out", &out, "--set", drb, "--set", cubic]);
+    assert!(output.status.success());
+    let said = text(&output.stderr);
+    assert!(said.starts_with("warning: UE `ue` had ") && said.contains("of the 500.00 Mbit/s guaranteed"), "{said}");
+    assert!(fs::read_to_string(Path::new(&out).join("summary.json")).unwrap().contains("\"warnings\""));
+}
+
+#[test]
 fn an_interrupted_run_keeps_what_it_has_and_says_so() {
     let folder = TempDir::new().unwrap();
     let file = short(&folder);

@@ -36,7 +36,8 @@ impl PolicyRule {
         self.marker.validate()
     }
 
-    fn applies(&self, qfi: u8, five_qi: u8) -> bool {
+    /// True for the QoS flows that it is about.
+    pub fn applies(&self, qfi: u8, five_qi: u8) -> bool {
         self.qfi.is_none_or(|wanted| wanted == qfi) && self.five_qi.is_none_or(|wanted| wanted == five_qi)
     }
 }

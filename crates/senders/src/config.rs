@@ -218,6 +218,9 @@ impl SenderConfig {
 /// The two ends of a flow: first the one that sends the data, then the one that receives it.
 pub type Ends = (Box<dyn Endpoint + Send>, Box<dyn Endpoint + Send>);
 
+/// What UDP without a controller may be given at once: all of it waits somewhere.
+const MOST_AT_ONCE: Bytes = Bytes(100_000_000);
+
 /// The two ends of one flow: the server, which sends the data, and the client, which opens the connection
 /// and receives it. That is how a download runs: the first packet goes up, the second one down.
 ///
@@ -230,6 +233,14 @@ pub fn connect(sender: &SenderConfig, app: &AppConfig, flow: FlowId, seed: u64) 
     app.validate()?;
     let random = || Stream::new(seed, flow.0, "application");
     match app {
+        AppConfig::Bulk(bulk)
+            if matches!(sender, SenderConfig::Udp(_)) && bulk.size.is_none_or(|size| size > MOST_AT_ONCE) =>
+        {
+            Err(ConfigError::new(
+                "app",
+                "udp sends at once what there is: use app = \"constant\", or a `size` of at most 100 MB",
+            ))
+        }
         AppConfig::Bulk(bulk) => stream(sender, Box::new(Bulk::new(bulk)), bulk.size, flow, seed),
         AppConfig::ShortFlows(flows) => short_flows(sender, flows, flow, seed),
         AppConfig::Constant(constant) => stream(sender, Box::new(Constant::new(constant)), None, flow, seed),
@@ -336,6 +347,21 @@ mod tests {
     fn a_controller_asks_for_the_feedback_that_it_understands() {
         assert_eq!(SenderConfig::default().ecn(), EcnMode::Accecn);
         assert_eq!(SenderConfig::Cubic(CubicConfig::default()).ecn(), EcnMode::Classic);
+    }
+
+    #[test]
+    fn udp_needs_an_end_of_what_it_sends_at_once() {
+        let udp = SenderConfig::Udp(UdpConfig::default());
+        let with = |size| {
+            let app = AppConfig::Bulk(crate::app::BulkConfig { size, ..Default::default() });
+            connect(&udp, &app, FlowId(0), 1).map(|_| ()).map_err(|error| error.to_string())
+        };
+        assert_eq!(with(Some(Bytes(100_000_000))), Ok(()));
+        for endless in [None, Some(Bytes(100_000_001))] {
+            assert!(
+                with(endless).unwrap_err().contains("app: udp sends at once what there is: use app = \"constant\"")
+            );
+        }
     }
 
     #[cfg(feature = "serde")]

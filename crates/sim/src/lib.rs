@@ -22,6 +22,7 @@ mod sides;
 mod simulation;
 mod stamped;
 mod summary;
+mod warning;
 mod wire;
 
 pub use capture::Capture;

@@ -21,6 +21,9 @@ pub struct RunResult {
     /// Virtual seconds at which the run was interrupted; absent where it came to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interrupted_at_s: Option<f64>,
+    /// What the user should hear of: guaranteed rates that were not met, and what of the scenario the run took no notice of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// The cell as a whole.
     pub cell: CellResult,
     /// One entry a cell of a network; absent where there is one cell without a place.

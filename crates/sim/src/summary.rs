@@ -156,7 +156,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         };
         counters.flat_map(result)
     });
-    let bearers = bearers.collect();
+    let bearers: Vec<_> = bearers.collect();
     let routers = scenario.router.iter().zip(&run.routers).map(|(config, router)| {
         let law = config.queue.law();
         router_result(&config.name, law, router, (warm, run.now))
@@ -171,6 +171,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         duration_s: round(scenario.duration.as_secs_f64(), 1e6),
         warmup_s: round(scenario.warmup.as_secs_f64(), 1e6),
         interrupted_at_s: (!finished).then(|| round(run.now.as_secs_f64(), 1e6)),
+        warnings: scenario.warnings().into_iter().chain(scenario.broken_guarantees(&bearers)).collect(),
         cell: CellResult {
             utilisation: share((0..ues.len()).map(used).sum::<u64>() / end.cells.len().max(1) as u64),
             uplink_utilisation: (0..ues.len())

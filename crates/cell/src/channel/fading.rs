@@ -1,7 +1,10 @@
-//! Rayleigh fading after Clarke: plane waves from all around, each with its Doppler shift and its delay.
+//! Rayleigh fading after Clarke: plane waves from all around, each with its Doppler shift and its delay. In line of sight one more
+//! wave comes first and stands out by Rice's K.
 //!
 //! `h(f, t) = 1/sqrt(P) sum_i exp(j (2 pi (f_D cos(theta_i) t - tau_i f) + phi_i))` with arrival angles uniform on the
-//! circle and delays exponential. A wide cell sees many coherence bandwidths at once, so the SNR of a transport block is the one
+//! circle and delays exponential, and `sqrt(K/(1+K)) exp(j (2 pi f_D cos(theta_0) t + phi_0)) + h / sqrt(1+K)` in line of sight. The
+//! angles of a UE are drawn once: over many UEs the autocorrelation is `J0`, that of one UE over time the mean of `P` cosines, which
+//! lies around `J0` with a standard deviation of up to `1/sqrt(2P)`, 0.18. A wide cell sees many coherence bandwidths at once, so the SNR of a transport block is the one
 //! that gives the mean capacity of eight points of the band.
 
 use tidemark_core::{Duration, Instant, Stream};
@@ -86,6 +89,10 @@ struct Waves {
 pub struct Fading {
     mean: f64,
     waves: Waves,
+    /// The wave in line of sight: Doppler shift in cycles a second, phase at time zero in cycles, and its power over that of all
+    /// others.
+    sight: (f64, f64),
+    rice_k: f64,
     resolution: Duration,
     last: (Instant, f64),
 }
@@ -105,13 +112,14 @@ impl Fading {
             waves.phase[wave] = stream.uniform();
             (waves.step_re[wave], waves.step_im[wave]) = (step.re, step.im);
         }
+        let sight = (doppler * libm::cos(TAU * stream.uniform()), stream.uniform());
         let resolution = around.band.slot.min(RESOLUTION);
-        Self { mean: libm::exp10(snr_db / 10.0), waves, resolution, last: (Instant::FAR, 0.0) }
+        Self { mean: libm::exp10(snr_db / 10.0), waves, sight, rice_k: 0.0, resolution, last: (Instant::FAR, 0.0) }
     }
 
-    /// Fades around another mean from now on.
-    pub(crate) fn set_mean(&mut self, snr_db: f64) {
-        self.mean = libm::exp10(snr_db / 10.0);
+    /// Fades around another mean from now on, and the wave in line of sight has so many times the power of all others.
+    pub(crate) fn set_mean(&mut self, snr_db: f64, rice_k: f64) {
+        (self.mean, self.rice_k) = (libm::exp10(snr_db / 10.0), rice_k);
         self.last.0 = Instant::FAR;
     }
 
@@ -137,6 +145,11 @@ impl Fading {
 
     /// |h|^2 at each point of the band.
     fn gains(&self, now: Instant) -> [f64; POINTS] {
+        self.amplitudes(now).map(|h| h.re * h.re + h.im * h.im)
+    }
+
+    /// h at each point of the band.
+    fn amplitudes(&self, now: Instant) -> [Complex; POINTS] {
         let (t, waves) = (now.as_secs_f64(), &self.waves);
         // Sums in four lanes side by side, an order that every compiler keeps.
         let mut sums = [[[0.0; LANES]; 2]; POINTS];
@@ -161,9 +174,18 @@ impl Fading {
                 }
             }
         }
+        // The wave in line of sight comes first, so that it is the same at every point.
+        let others = (1.0 / (1.0 + self.rice_k)).sqrt();
+        let mut direct = Complex { re: 0.0, im: 0.0 };
+        if self.rice_k > 0.0 {
+            let ((doppler_hz, phase), amplitude) = (self.sight, others * self.rice_k.sqrt());
+            let h = Complex::turned(doppler_hz * t + phase);
+            direct = Complex { re: amplitude * h.re, im: amplitude * h.im };
+        }
+        let scale = others / const { WAVES as f64 }.sqrt();
         sums.map(|sums| {
             let [re, im] = sums.map(|lanes| (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]));
-            (re * re + im * im) / WAVES as f64
+            Complex { re: scale * re + direct.re, im: scale * im + direct.im }
         })
     }
 }
@@ -209,8 +231,9 @@ mod tests {
     }
 
     #[test]
-    fn autocorrelation_is_the_bessel_function_of_doppler_and_lag() {
-        // E[h(0) h*(tau)] = J0(2 pi f_D tau), so that the powers of a complex Gaussian are correlated by its square.
+    fn over_many_ues_the_powers_autocorrelation_is_the_square_of_the_bessel_function() {
+        // E[h(0) h*(tau)] = J0(2 pi f_D tau), so that the powers of a complex Gaussian are correlated by its square. The sign is
+        // tested below, and what one UE has.
         let doppler = 70.0 / 3.6 * 3.75e9 / SPEED_OF_LIGHT;
         for lag_us in [0u64, 500, 1_000, 1_500, 2_000, 3_000, 5_000] {
             let (start, lag) = (Instant::from_millis(1_000), Duration::from_micros(lag_us));
@@ -220,6 +243,82 @@ mod tests {
                 assert!((measured - expected).abs() < 0.03, "lag {lag_us} us: {measured} for {expected}");
             }
         }
+    }
+
+    /// Autocorrelation over ten minutes of one UE's h at the first point: its real part, as J0 is.
+    fn over_time(fading: &Fading, lag: Duration) -> f64 {
+        let (mut sum, mut power) = (0.0, 0.0);
+        // Instants that share no period with a wave.
+        for step in 0..5_000u64 {
+            let at = Instant::from_nanos(step * 119_687_000);
+            let (now, later) = (fading.amplitudes(at)[0], fading.amplitudes(at + lag)[0]);
+            sum += now.re * later.re + now.im * later.im;
+            power += now.re * now.re + now.im * now.im;
+        }
+        sum / power
+    }
+
+    #[test]
+    fn one_ues_autocorrelation_over_time_is_that_of_its_sixteen_angles_and_their_mean_is_the_bessel_function() {
+        let doppler = 70.0 / 3.6 * 3.75e9 / SPEED_OF_LIGHT;
+        let ues: Vec<_> = (0..48).map(|ue| Fading::new(0.0, at(70.0), Stream::new(11, ue, "fading"))).collect();
+        for lag_us in [500u64, 1_500, 3_000] {
+            let lag = Duration::from_micros(lag_us);
+            let bessel = libm::j0(TAU * doppler * lag.as_secs_f64());
+            let (mut mean, mut squares) = (0.0, 0.0);
+            for fading in &ues {
+                let measured = over_time(fading, lag);
+                let own = fading.waves.doppler_hz.iter().map(|hz| libm::cos(TAU * hz * lag.as_secs_f64()));
+                let own = own.sum::<f64>() / WAVES as f64;
+                assert!((measured - own).abs() < 0.1, "lag {lag_us} us: {measured} for its own {own}");
+                // Five deviations of the mean of sixteen cosines.
+                assert!((measured - bessel).abs() < 5.0 * 0.18, "lag {lag_us} us: {measured} for {bessel}");
+                (mean, squares) = (mean + measured / 48.0, squares + square(measured - bessel) / 48.0);
+            }
+            // J0 with its sign; 48 UEs have a mean within 0.18 / sqrt(48) = 0.026, taken threefold.
+            assert!((mean - bessel).abs() < 0.08, "lag {lag_us} us: {mean} for {bessel}");
+            assert!(libm::sqrt(squares) < 0.24, "lag {lag_us} us: {}", libm::sqrt(squares));
+        }
+    }
+
+    #[test]
+    fn in_line_of_sight_the_envelope_is_rices() {
+        for k_db in [0.0, 7.0, 9.0] {
+            let k = libm::exp10(k_db / 10.0);
+            let (mut mean, mut squares) = (0.0, 0.0);
+            for ue in 0..8_000 {
+                let mut fading = Fading::new(0.0, at(3.0), Stream::new(13, ue, "fading"));
+                fading.set_mean(0.0, k);
+                for power in fading.gains(Instant::from_millis(5)) {
+                    (mean, squares) = (mean + power / 64_000.0, squares + power * power / 64_000.0);
+                }
+            }
+            assert!((mean - 1.0).abs() < 0.02, "{mean} at {k_db} dB");
+            // The second moment gives K back: var / mean^2 = (2 K + 1) / (K + 1)^2, less what sixteen waves are short of Gaussian.
+            let spread = squares / (mean * mean) - 1.0;
+            let expected = (2.0 * k + 1.0 - 1.0 / WAVES as f64) / square(k + 1.0);
+            assert!((spread / expected - 1.0).abs() < 0.04, "{spread} for {expected} at {k_db} dB");
+            let root = libm::sqrt(1.0 - spread);
+            let recovered = 10.0 * libm::log10(root / (1.0 - root));
+            assert!((recovered - k_db).abs() < 0.4, "{recovered} for {k_db} dB");
+        }
+    }
+
+    #[test]
+    fn the_wave_in_line_of_sight_keeps_its_part_of_the_autocorrelation() {
+        let doppler = 70.0 / 3.6 * 3.75e9 / SPEED_OF_LIGHT;
+        let (k, lag) = (libm::exp10(0.9), Duration::from_micros(1_500));
+        let mut mean = 0.0;
+        for ue in 0..48 {
+            let mut fading = Fading::new(0.0, at(70.0), Stream::new(17, ue, "fading"));
+            fading.set_mean(0.0, k);
+            let measured = over_time(&fading, lag);
+            let direct = libm::cos(TAU * fading.sight.0 * lag.as_secs_f64());
+            mean += (measured - k / (1.0 + k) * direct) / 48.0;
+        }
+        // What is left is the others' J0, by their part of the power.
+        let expected = libm::j0(TAU * doppler * lag.as_secs_f64()) / (1.0 + k);
+        assert!((mean - expected).abs() < 0.02, "{mean} for {expected}");
     }
 
     #[test]

@@ -147,8 +147,9 @@ impl ChannelConfig {
             Self::Pedestrian(config) => config.validate(),
             Self::Vehicular(config) => config.validate(),
             Self::Trace(config) => config.validate(),
-            Self::Fixed(config) if config.rate < BitRate::from_kbps(10) => {
-                Err(ConfigError::new("channel.rate", "must be at least 10 kbit/s"))
+            // Nobody has more than IMT-2020's peak rate (ITU-R M.2410 4.1).
+            Self::Fixed(config) if !(BitRate::from_kbps(10)..=BitRate::from_mbps(20_000)).contains(&config.rate) => {
+                Err(ConfigError::new("channel.rate", "must lie between 10 kbit/s and 20 Gbit/s"))
             }
             Self::Fixed(_) => Ok(()),
             Self::Deployed(config) => config.validate(),
@@ -225,12 +226,12 @@ impl Channel {
         }
     }
 
-    /// The mean SINR of a deployed UE is another from now on.
-    pub(crate) fn set_mean(&mut self, mean_db: f64) {
+    /// The mean SINR of a deployed UE is another from now on, and the power of the wave in line of sight over that of all others.
+    pub(crate) fn set_mean(&mut self, mean_db: f64, rice_k: f64) {
         if let Self::Deployed(snr_db, fading) = self {
             *snr_db = mean_db;
             if let Some(fading) = fading {
-                fading.set_mean(mean_db);
+                fading.set_mean(mean_db, rice_k);
             }
         }
     }

@@ -119,7 +119,7 @@ impl Default for DeployedConfig {
     fn default() -> Self {
         Self {
             position: None,
-            mobility: Mobility::Still,
+            mobility: Mobility::Still {},
             fading_kmh: None,
             fading: true,
             penetration_db: 0.0,
@@ -286,7 +286,7 @@ mod tests {
         for (field, config) in [
             ("channel.position", ue(None, line(3.0))),
             ("channel.mobility.speed_kmh", ue(Some([0.0, 0.0]), line(0.0))),
-            ("channel.position", ue(Some([0.0, f64::INFINITY]), Mobility::Still)),
+            ("channel.position", ue(Some([0.0, f64::INFINITY]), Mobility::Still {})),
         ] {
             assert_eq!(config.validate().unwrap_err().field(), field);
         }

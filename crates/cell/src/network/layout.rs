@@ -76,17 +76,21 @@ impl Layout {
         ways.min_by(|a, b| square(*a).total_cmp(&square(*b))).unwrap_or(place)
     }
 
-    /// The same place in the grid's own tile, for one that has left it.
-    pub(super) fn home(&self, mut place: Point) -> Point {
-        for _ in 0..64 {
-            let nearest = self.copies.iter().map(|copy| way(*copy, place));
-            let Some(nearer) = nearest.min_by(|a, b| square(*a).total_cmp(&square(*b))) else { break };
-            if nearer == place {
-                break;
-            }
-            place = nearer;
+    /// The same place in the grid's own tile, for one that lies outside it, however far.
+    pub(super) fn home(&self, place: Point) -> Point {
+        let nearest = |place: Point| {
+            let ways = self.copies.iter().map(|copy| way(*copy, place));
+            ways.min_by(|a, b| square(*a).total_cmp(&square(*b))).unwrap_or(place)
+        };
+        let [_, one, other, ..] = self.copies[..] else { return place };
+        if nearest(place) == place {
+            return place;
         }
-        place
+        // In steps of two neighbouring copies, 60 degrees apart: what whole steps leave is nearest to a copy around it.
+        let area = one[0] * other[1] - one[1] * other[0];
+        let ones = libm::round((place[0] * other[1] - place[1] * other[0]) / area);
+        let others = libm::round((one[0] * place[1] - one[1] * place[0]) / area);
+        nearest(way(plus(times(one, ones), times(other, others)), place))
     }
 
     /// A place anywhere in the sites' hexagons, no nearer to a site than `least` metres.
@@ -160,6 +164,19 @@ mod tests {
             }
         }
         let open = Layout::new(7, 500.0, false);
+        // However far, and however small the tile.
+        for (sites, distance) in [(1, 20.0), (7, 20.0), (19, 500.0)] {
+            let layout = Layout::new(sites, distance, true);
+            let reach = distance * libm::sqrt(f64::from(sites));
+            for place in [[100_000.0, 0.0], [-70_000.0, 99_000.0], [3.0, -98_765.4], [5_000.0, 1.0]] {
+                let home = layout.home(place);
+                assert!(length(home) < reach && layout.home(home) == home, "{home:?} of {place:?}");
+                // A way back by whole steps of the lattice.
+                let step = layout.copies[1];
+                let moved = layout.home(plus(place, times(step, 7.0)));
+                assert!(length(layout.home(way(home, moved))) < 1e-6, "{moved:?} for {home:?}");
+            }
+        }
         assert_eq!(open.home([5_000.0, 0.0]), [5_000.0, 0.0]);
     }
 

@@ -6,7 +6,7 @@ use super::layout::{Layout, Point, between, length, way};
 use crate::config::ConfigError;
 
 /// How a UE moves.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields))]
 #[cfg_attr(
@@ -16,8 +16,7 @@ use crate::config::ConfigError;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Mobility {
     /// It stays where it is.
-    #[default]
-    Still,
+    Still {},
     /// In a straight line to a place, and back, and so on.
     Line {
         /// The other end: metres east and north of the centre site.
@@ -35,10 +34,16 @@ pub enum Mobility {
     },
 }
 
+impl Default for Mobility {
+    fn default() -> Self {
+        Self::Still {}
+    }
+}
+
 impl Mobility {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         let speed = self.speed_kmh();
-        if !matches!(self, Self::Still) && !(0.1..=500.0).contains(&speed) {
+        if !matches!(self, Self::Still {}) && !(0.1..=500.0).contains(&speed) {
             return Err(ConfigError::new("channel.mobility.speed_kmh", "must lie between 0.1 and 500 km/h"));
         }
         match self {
@@ -51,7 +56,7 @@ impl Mobility {
     /// Zero for one that stays.
     pub(crate) fn speed_kmh(&self) -> f64 {
         match self {
-            Self::Still => 0.0,
+            Self::Still {} => 0.0,
             Self::Line { speed_kmh, .. } | Self::RandomWaypoint { speed_kmh, .. } => *speed_kmh,
         }
     }
@@ -84,7 +89,7 @@ impl Walk {
     /// Where it is at `now`, which never goes back.
     pub(super) fn at(&mut self, now: Instant, layout: &Layout) -> Point {
         let (speed_kmh, pause) = match self.mobility {
-            Mobility::Still => return self.from,
+            Mobility::Still {} => return layout.home(self.from),
             Mobility::Line { speed_kmh, .. } => (speed_kmh, Duration::ZERO),
             Mobility::RandomWaypoint { speed_kmh, pause } => (speed_kmh, pause),
         };
@@ -143,6 +148,6 @@ mod tests {
     #[test]
     fn who_stays_stays() {
         let layout = Layout::new(1, 500.0, true);
-        assert!(places(Mobility::Still, [10.0, 20.0], &layout).iter().all(|place| *place == [10.0, 20.0]));
+        assert!(places(Mobility::Still {}, [10.0, 20.0], &layout).iter().all(|place| *place == [10.0, 20.0]));
     }
 }

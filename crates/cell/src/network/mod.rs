@@ -32,6 +32,7 @@ pub use config::{DeployedConfig, HandoverConfig, NetworkConfig};
 pub use layout::Point;
 pub use mobility::Mobility;
 pub use propagation::Environment;
+pub(crate) use radio::Means;
 use radio::Radio;
 pub use radio::UeRadio;
 
@@ -91,7 +92,7 @@ impl<P: Inspect> Network<P> {
         self.drbs += 1 + config.drb.len() as u32;
         self.serving.push(cell as u32);
         if let Some(radio) = &self.radio {
-            self.cells[cell].set_means(id, radio.means_db(id, cell));
+            self.cells[cell].set_means(id, radio.means(id, cell));
         }
         Ok(id)
     }
@@ -247,13 +248,13 @@ impl<P: Inspect> Network<P> {
             let id = UeId(index as u32);
             let source = *serving as usize;
             let Some(target) = radio.update_ue(now, id, source) else {
-                self.cells[source].set_means(id, radio.means_db(id, source));
+                self.cells[source].set_means(id, radio.means(id, source));
                 continue;
             };
             let Some(leaving) = self.cells[source].take_ue(now, id) else { continue };
             self.cells[target].place_ue(now, id, leaving, &radio.handover().execution());
             *serving = target as u32;
-            self.cells[target].set_means(id, radio.means_db(id, target));
+            self.cells[target].set_means(id, radio.means(id, target));
             for cell in [source, target] {
                 self.deadlines[cell] = self.cells[cell].next_deadline().unwrap_or(Instant::FAR);
                 if self.cells[cell].has_output() {

@@ -75,6 +75,17 @@ struct Place {
     measurements: u64,
 }
 
+/// What fading goes around.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Means {
+    /// Mean SINR in dB.
+    pub(crate) sinr_db: f64,
+    /// Mean SNR in dB at the gNB, where the UE sends on the whole carrier: nobody interferes there.
+    pub(crate) uplink_db: f64,
+    /// Power of the wave in line of sight over that of all others.
+    pub(crate) rice_k: f64,
+}
+
 /// Where a UE is and what it receives. Counters count from the beginning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UeRadio {
@@ -143,11 +154,14 @@ impl Radio {
         cell
     }
 
-    /// The mean SINR of a UE when it was last looked at, in dB, and its mean SNR at the gNB of its cell, where it sends on the
-    /// whole carrier: nobody interferes there.
-    pub(super) fn means_db(&self, id: UeId, serving: usize) -> (f64, f64) {
+    /// What a UE's radio is like in its cell, as it was last looked at.
+    pub(super) fn means(&self, id: UeId, serving: usize) -> Means {
         let place = &self.ues[id.0 as usize];
-        (place.sinr_db, 10.0 * libm::log10(place.reception.power_mw[serving]) + self.uplink_db)
+        Means {
+            sinr_db: place.sinr_db,
+            uplink_db: 10.0 * libm::log10(place.reception.power_mw[serving]) + self.uplink_db,
+            rice_k: place.reception.rice_k(&self.plan, serving),
+        }
     }
 
     /// Learns what each cell used since the last time; `available` says what it had from then on.
@@ -291,7 +305,7 @@ mod tests {
         let deployed = DeployedConfig { position: Some([150.0, 0.0]), ..DeployedConfig::default() };
         let mut radio = Radio::new(&config, &CellConfig::default()).unwrap();
         radio.add_ue(&deployed, 1);
-        let (down, up) = radio.means_db(UeId(0), 0);
+        let Means { sinr_db: down, uplink_db: up, .. } = radio.means(UeId(0), 0);
         // 23 instead of 49 dBm, with a noise figure of 5 instead of 9 dB.
         assert!((up - (down - 26.0 + 4.0)).abs() < 1e-9, "{up} dB, down {down} dB");
     }

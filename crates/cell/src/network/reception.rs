@@ -42,7 +42,7 @@ impl Reception {
         });
         let mut reception = Self {
             walk: Walk::new(config.mobility.clone(), place, stream("waypoint"), least),
-            place,
+            place: plan.layout.home(place),
             penetration_db: config.penetration_db,
             sites: sites.collect(),
             power_mw: vec![0.0; plan.antennas.len() * plan.layout.sites.len()],
@@ -85,6 +85,14 @@ impl Reception {
                 self.power_mw[site * plan.antennas.len() + sector] = libm::exp10(dbm / 10.0);
             }
         }
+    }
+
+    /// Power of the wave in line of sight over that of all others, for the site of a cell (TR 38.901 table 7.5-6); zero without
+    /// a line of sight.
+    pub(super) fn rice_k(&self, plan: &Plan, cell: usize) -> f64 {
+        let site = cell / plan.antennas.len();
+        let distance = length(plan.layout.seen_from(site, self.place));
+        if self.sites[site].clear(plan, distance) { libm::exp10(plan.environment.rice_k_db() / 10.0) } else { 0.0 }
     }
 
     /// The cell that is received best.
@@ -167,6 +175,40 @@ mod tests {
             assert!((mean - expected).abs() < 0.3, "{mean} for {expected}");
             let measured = libm::sqrt(squares / n - mean * mean);
             assert!((measured - deviation).abs() < 0.2, "{measured} for {deviation}");
+        }
+    }
+
+    #[test]
+    fn a_ue_outside_the_tile_receives_what_it_does_at_the_same_place_inside() {
+        let plan = plan(&NetworkConfig::default());
+        let step = way([0.0, 0.0], plan.layout.home([5_000.0, 0.0]));
+        for mobility in [Mobility::Still {}, Mobility::Line { to: [5_000.0, 30.0], speed_kmh: 100.0 }] {
+            let at = |position| DeployedConfig {
+                position: Some(position),
+                mobility: mobility.clone(),
+                ..DeployedConfig::default()
+            };
+            let far = Reception::new(&plan, &at([5_000.0, 0.0]), 0, 1);
+            let near = Reception::new(&plan, &at(step), 0, 1);
+            assert!(length(way(far.place, near.place)) < 1e-6 && length(far.place) < 800.0, "{:?}", far.place);
+            assert_eq!(far.best(), near.best());
+            let (far_mw, near_mw) = (far.power_mw[far.best()], near.power_mw[near.best()]);
+            assert!((far_mw / near_mw - 1.0).abs() < 1e-6);
+            let mut later = far.clone();
+            later.update(&plan, Instant::from_millis(100));
+            assert!(length(way(later.place, far.place)) < 3.0, "it does not jump");
+        }
+    }
+
+    #[test]
+    fn who_sees_its_site_has_a_wave_that_stands_out() {
+        let plan = plan(&NetworkConfig { sites: 1, ..NetworkConfig::default() });
+        let config = DeployedConfig { position: Some([100.0, 0.0]), ..DeployedConfig::default() };
+        for ue in 0..100 {
+            let reception = Reception::new(&plan, &config, ue, 1);
+            // 9 dB in UMa.
+            let expected = if reception.sites[0].clear(&plan, 100.0) { 7.943 } else { 0.0 };
+            assert!((reception.rice_k(&plan, 2) - expected).abs() < 1e-3);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Standardised 5QIs (TS 23.501 table 5.7.4-1).
 
-use tidemark_core::{Bytes, Duration};
+use tidemark_core::Duration;
 
 /// How the network treats a QoS flow's rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,54 +26,34 @@ pub struct Characteristics {
     pub delay_budget: Duration,
     /// Packet error rate: the part that may come later than the budget or not at all.
     pub error_rate: f64,
-    /// Default maximum data burst volume within the radio's part of the budget; of delay-critical ones only.
-    pub max_burst: Option<Bytes>,
 }
 
-const fn row(
-    five_qi: u8,
-    resource: Resource,
-    priority: u8,
-    delay_ms: u64,
-    error_rate: f64,
-    burst: Option<u64>,
-) -> Characteristics {
-    let max_burst = match burst {
-        Some(bytes) => Some(Bytes(bytes)),
-        None => None,
-    };
-    Characteristics {
-        five_qi,
-        resource,
-        priority,
-        delay_budget: Duration::from_millis(delay_ms),
-        error_rate,
-        max_burst,
-    }
+const fn row(five_qi: u8, resource: Resource, priority: u8, delay_ms: u64, error_rate: f64) -> Characteristics {
+    Characteristics { five_qi, resource, priority, delay_budget: Duration::from_millis(delay_ms), error_rate }
 }
 
 const TABLE: [Characteristics; 19] = {
     use Resource::{DelayCritical, Gbr, NonGbr};
     [
-        row(1, Gbr, 20, 100, 1e-2, None),
-        row(2, Gbr, 40, 150, 1e-3, None),
-        row(3, Gbr, 30, 50, 1e-3, None),
-        row(4, Gbr, 50, 300, 1e-6, None),
-        row(5, NonGbr, 10, 100, 1e-6, None),
-        row(6, NonGbr, 60, 300, 1e-6, None),
-        row(7, NonGbr, 70, 100, 1e-3, None),
-        row(8, NonGbr, 80, 300, 1e-6, None),
-        row(9, NonGbr, 90, 300, 1e-6, None),
-        row(80, NonGbr, 68, 10, 1e-6, None),
-        row(82, DelayCritical, 19, 10, 1e-4, Some(255)),
-        row(83, DelayCritical, 22, 10, 1e-4, Some(1_354)),
-        row(84, DelayCritical, 24, 30, 1e-5, Some(1_354)),
-        row(85, DelayCritical, 21, 5, 1e-5, Some(255)),
-        row(86, DelayCritical, 18, 5, 1e-4, Some(1_354)),
-        row(87, DelayCritical, 25, 5, 1e-3, Some(500)),
-        row(88, DelayCritical, 25, 10, 1e-3, Some(1_125)),
-        row(89, DelayCritical, 25, 15, 1e-4, Some(17_000)),
-        row(90, DelayCritical, 25, 20, 1e-4, Some(63_000)),
+        row(1, Gbr, 20, 100, 1e-2),
+        row(2, Gbr, 40, 150, 1e-3),
+        row(3, Gbr, 30, 50, 1e-3),
+        row(4, Gbr, 50, 300, 1e-6),
+        row(5, NonGbr, 10, 100, 1e-6),
+        row(6, NonGbr, 60, 300, 1e-6),
+        row(7, NonGbr, 70, 100, 1e-3),
+        row(8, NonGbr, 80, 300, 1e-6),
+        row(9, NonGbr, 90, 300, 1e-6),
+        row(80, NonGbr, 68, 10, 1e-6),
+        row(82, DelayCritical, 19, 10, 1e-4),
+        row(83, DelayCritical, 22, 10, 1e-4),
+        row(84, DelayCritical, 24, 30, 1e-5),
+        row(85, DelayCritical, 21, 5, 1e-5),
+        row(86, DelayCritical, 18, 5, 1e-4),
+        row(87, DelayCritical, 25, 5, 1e-3),
+        row(88, DelayCritical, 25, 10, 1e-3),
+        row(89, DelayCritical, 25, 15, 1e-4),
+        row(90, DelayCritical, 25, 20, 1e-4),
     ]
 };
 
@@ -84,6 +64,10 @@ impl Characteristics {
     /// Those of a standardised 5QI; `None` for others.
     pub fn of(five_qi: u8) -> Option<&'static Self> {
         TABLE.iter().find(|row| row.five_qi == five_qi)
+    }
+    /// True if a packet that comes late counts as lost.
+    pub fn is_delay_critical(&self) -> bool {
+        self.resource == Resource::DelayCritical
     }
     /// True if a rate is guaranteed.
     pub fn is_gbr(&self) -> bool {
@@ -101,15 +85,16 @@ mod tests {
         assert_eq!((ar.priority, ar.delay_budget, ar.is_gbr()), (68, Duration::from_millis(10), false));
         let rendering = Characteristics::of(89).unwrap();
         assert_eq!(rendering.resource, Resource::DelayCritical);
-        assert_eq!((rendering.delay_budget, rendering.max_burst), (Duration::from_millis(15), Some(Bytes(17_000))));
+        assert_eq!((rendering.delay_budget, rendering.error_rate), (Duration::from_millis(15), 1e-4));
         assert!(Characteristics::of(3).unwrap().is_gbr());
         assert!([3, 8, 9, 80, 82, 83, 84, 85, 86, 87, 88, 89, 90].map(Characteristics::of).iter().all(Option::is_some));
         assert!(Characteristics::of(0).is_none() && Characteristics::of(81).is_none());
     }
 
     #[test]
-    fn bursts_belong_to_delay_critical_flows_alone() {
-        assert!(TABLE.iter().all(|row| row.max_burst.is_some() == (row.resource == Resource::DelayCritical)));
+    fn delay_critical_5qis_have_the_short_budgets() {
+        let short = |row: &Characteristics| row.delay_budget <= Duration::from_millis(30);
+        assert!(TABLE.iter().all(|row| row.resource != Resource::DelayCritical || short(row)));
         assert!(TABLE.is_sorted_by_key(|row| row.five_qi));
     }
 }

@@ -16,6 +16,12 @@ pub(crate) fn allocation(config: &CellConfig, prbs: u32, symbols: u32) -> Alloca
     }
 }
 
+/// Bytes of a transport block over the whole carrier, by the row of the MCS table.
+pub(crate) fn whole_block(config: &CellConfig, symbols: u32, mcs: usize) -> u32 {
+    let whole = allocation(config, config.resource_blocks(), symbols);
+    transport_block_bits(whole, config.mcs_table.rows()[mcs]) / 8
+}
+
 /// Bytes of a transport block by symbols of the slot, MCS and resource blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockSizes {

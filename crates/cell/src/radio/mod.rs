@@ -6,6 +6,7 @@ pub mod carrier;
 mod constellation;
 pub(crate) mod link;
 pub mod mcs;
+mod room;
 pub mod segmentation;
 pub(crate) mod slots;
 pub(crate) mod tbs;

@@ -47,31 +47,36 @@ pub(crate) struct Pass {
 }
 
 /// A scheduler's configuration.
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields))]
 #[cfg_attr(feature = "serde", serde(expecting = "a table with its `kind`, as in { kind = \"round-robin\" }"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SchedulerConfig {
     /// In turn.
-    #[default]
-    RoundRobin,
+    RoundRobin {},
     /// By the rate that the channel offers over the rate that was had.
     ProportionalFair(ProportionalFairConfig),
     /// The oldest head of line first.
-    OldestFirst,
+    OldestFirst {},
     /// The oldest head of line first, and before it queues that are too old (Brunello et al.).
     DelayBased(DelayBasedConfig),
     /// By the priority level of the 5QI; of equals, the oldest head of line first.
-    StrictPriority,
+    StrictPriority {},
     /// The best channel first.
-    MaxRate,
+    MaxRate {},
+}
+
+impl Default for SchedulerConfig {
+    fn default() -> Self {
+        Self::RoundRobin {}
+    }
 }
 
 impl SchedulerConfig {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         match self {
-            Self::RoundRobin | Self::OldestFirst | Self::StrictPriority | Self::MaxRate => Ok(()),
+            Self::RoundRobin {} | Self::OldestFirst {} | Self::StrictPriority {} | Self::MaxRate {} => Ok(()),
             Self::DelayBased(config) => config.validate(),
             Self::ProportionalFair(config) => config.validate(),
         }
@@ -92,12 +97,12 @@ pub(crate) enum Scheduler {
 impl Scheduler {
     pub(crate) fn new(config: &SchedulerConfig, slot: Duration) -> Self {
         match config {
-            SchedulerConfig::RoundRobin => Self::RoundRobin(RoundRobin::default()),
+            SchedulerConfig::RoundRobin {} => Self::RoundRobin(RoundRobin::default()),
             SchedulerConfig::ProportionalFair(config) => Self::ProportionalFair(ProportionalFair::new(config, slot)),
-            SchedulerConfig::OldestFirst => Self::OldestFirst,
+            SchedulerConfig::OldestFirst {} => Self::OldestFirst,
             SchedulerConfig::DelayBased(config) => Self::DelayBased(config.clone()),
-            SchedulerConfig::StrictPriority => Self::StrictPriority,
-            SchedulerConfig::MaxRate => Self::MaxRate,
+            SchedulerConfig::StrictPriority {} => Self::StrictPriority,
+            SchedulerConfig::MaxRate {} => Self::MaxRate,
         }
     }
     /// The bearer to be sent, out of `drbs`, which are in order; `candidate` says `None` of those that have nothing to
@@ -163,15 +168,15 @@ mod tests {
     #[test]
     fn each_scheduler_has_its_own_favourite() {
         let all = [candidate(0, 10.0, 5), candidate(1, 30.0, 1), candidate(2, 20.0, 9)];
-        assert_eq!(chosen(SchedulerConfig::RoundRobin, all), Some(0));
-        assert_eq!(chosen(SchedulerConfig::MaxRate, all), Some(1));
-        assert_eq!(chosen(SchedulerConfig::OldestFirst, all), Some(2));
+        assert_eq!(chosen(SchedulerConfig::RoundRobin {}, all), Some(0));
+        assert_eq!(chosen(SchedulerConfig::MaxRate {}, all), Some(1));
+        assert_eq!(chosen(SchedulerConfig::OldestFirst {}, all), Some(2));
         let mut important = all;
         important[0].priority = 68;
-        assert_eq!(chosen(SchedulerConfig::StrictPriority, important), Some(0));
+        assert_eq!(chosen(SchedulerConfig::StrictPriority {}, important), Some(0));
         important[1].priority = 68;
         important[1].head_of_line = Duration::from_millis(6);
-        assert_eq!(chosen(SchedulerConfig::StrictPriority, important), Some(1), "of equals, the older");
+        assert_eq!(chosen(SchedulerConfig::StrictPriority {}, important), Some(1), "of equals, the older");
     }
 
     #[test]
@@ -188,7 +193,7 @@ mod tests {
     #[test]
     fn of_equals_the_first_is_chosen_and_nobody_of_nobody() {
         let all = [candidate(0, 1.0, 1), candidate(1, 1.0, 1), candidate(2, 1.0, 1)];
-        for kind in [SchedulerConfig::MaxRate, SchedulerConfig::OldestFirst] {
+        for kind in [SchedulerConfig::MaxRate {}, SchedulerConfig::OldestFirst {}] {
             assert_eq!(chosen(kind.clone(), all), Some(0));
             let mut scheduler = Scheduler::new(&kind, Duration::from_micros(500));
             assert!(scheduler.choose(&[0], PASS, |_| None).is_none());

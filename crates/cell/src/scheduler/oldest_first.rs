@@ -1,4 +1,4 @@
-//! Delay-based: the UE whose head of line has waited longest.
+//! Oldest first: the bearer whose head of line has waited longest.
 
 use super::Candidate;
 

@@ -110,7 +110,10 @@ impl UplinkRadio {
         }
         let Some(snr_db) = self.sounded else { return fewest(carrier, RATE_CHANNEL_MCS, wanted, 0..=most) };
         if self.gain_db.is_none() {
-            return fewest(carrier, self.outer.mcs(&carrier.table, carrier.table.cqi(snr_db)), wanted, 0..=most);
+            // Who is out of range is granted nothing.
+            let cqi = Some(carrier.table.cqi(snr_db)).filter(|cqi| *cqi > 0);
+            let mcs = cqi.map(|cqi| self.outer.mcs(&carrier.table, cqi));
+            return mcs.map_or(Allocation::default(), |mcs| fewest(carrier, mcs, wanted, 0..=most));
         }
         let cqi = |prbs: u32| carrier.table.cqi(snr_db + carrier.spread_db[prbs as usize]);
         // Who is far away has the power for some resource blocks only.

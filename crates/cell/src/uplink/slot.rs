@@ -188,7 +188,7 @@ impl<P: Inspect> Cell<P> {
             free = self.grant_round(slot, free, grants, Round::Owed);
         }
         grants.sort_unstable_by_key(|grant| (self.ues[grant.ue as usize].uplink_turn, grant.ue));
-        if self.config.scheduler != SchedulerConfig::StrictPriority {
+        if !matches!(self.config.scheduler, SchedulerConfig::StrictPriority {}) {
             self.grant_round(slot, free, grants, Round::All);
             return;
         }

@@ -190,6 +190,7 @@ impl Recorder {
             duration_s: round(whole.as_secs_f64(), 1e6),
             warmup_s: self.scenario.warmup.as_secs_f64(),
             interrupted_at_s: None,
+            warnings: Vec::new(),
             cell: CellResult {
                 utilisation: share((0..stats.len()).map(used).sum()),
                 uplink_utilisation: uplink_used,

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use clap::Args;
 use miette::{Context, IntoDiagnostic, Result, miette};
 
+use crate::print::say;
 use outcome::Outcome;
 use runs::Runs;
 use target::{Target, Targets};
@@ -51,7 +52,7 @@ impl Reproduce {
         let mut outcomes = Vec::new();
         for target in chosen {
             let outcome = Outcome::of(target, &mut runs, self.seeds).wrap_err_with(|| target.id.clone())?;
-            println!("{}", document::on_terminal(target, &outcome));
+            say!("{}", document::on_terminal(target, &outcome));
             outcomes.push((target, outcome));
         }
         if let Some(file) = &self.markdown {
@@ -63,7 +64,7 @@ impl Reproduce {
                 .wrap_err_with(|| file.display().to_string())?;
         }
         let agree = outcomes.iter().filter(|(_, outcome)| outcome.agrees()).count();
-        println!("{agree} of {} targets agree", outcomes.len());
+        say!("{agree} of {} targets agree", outcomes.len());
         Ok(())
     }
 

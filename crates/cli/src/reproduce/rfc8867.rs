@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::expression::{Comparison, Measure};
 use super::runs::Runs;
 use super::target::{Claim, Targets};
+use crate::print::say;
 use crate::table::{table, text};
 
 const CASES: &str = include_str!("../../../../scenarios/rfc8867/cases.toml");
@@ -138,7 +139,7 @@ impl Rfc8867 {
             let figure = |measure: &Measure| runs.figure(&case.section, self.seeds, measure);
             let rows = cases.pairs().map(|(controller, queue)| case.row(controller, queue, &figure));
             let rows = rows.collect::<Result<Vec<_>>>()?;
-            println!("{} {}\n{}", case.section, case.title, on_terminal(&rows));
+            say!("{} {}\n{}", case.section, case.title, on_terminal(&rows));
             section(&mut page, case, &rows);
         }
         if let Some(file) = &self.markdown {

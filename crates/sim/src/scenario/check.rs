@@ -4,12 +4,11 @@ use tidemark_cell::{ChannelConfig, NetworkConfig};
 use tidemark_core::{Duration, FlowId};
 use tidemark_senders::connect;
 
+use super::copies::{self, MOST_UES};
 use super::diagnostic::is_written;
 use super::{Direction, LoadError, Scenario, ScenarioError};
 use crate::wire::JITTER_CUT;
 
-/// UEs of one scenario at most: more is a typing error, and every one costs memory.
-const MOST_UES: usize = 4096;
 /// Intervals of the series at most.
 const MOST_SAMPLES: u64 = 1_000_000;
 
@@ -49,6 +48,11 @@ impl Scenario {
         if let Some(Err(error)) = self.network.as_ref().map(NetworkConfig::validate) {
             return wrong(&["network"], error.field(), error.problem().into());
         }
+        if let Some(network) = &self.network {
+            if let Some(right) = self.misplaced_carrier(network.carrier_ghz) {
+                return wrong(&["network"], "carrier_ghz", right.into());
+            }
+        }
         if let Err(error) = self.marker.validate() {
             return wrong(&["marker"], error.field, error.problem.into());
         }
@@ -59,9 +63,6 @@ impl Scenario {
         }
         if self.ue.is_empty() && self.flow.is_empty() {
             return wrong(&[], "ue", "needs at least one [[ue]], or a [[flow]] to a host on the wire".into());
-        }
-        if self.ue.iter().map(|ue| ue.count as usize).sum::<usize>() > MOST_UES {
-            return wrong(&[], "ue", format!("at most {MOST_UES} UEs in all"));
         }
         for (index, ue) in self.ue.iter().enumerate() {
             let at = index.to_string();
@@ -151,7 +152,7 @@ impl Scenario {
             if flow.dscp > 63 {
                 return wrong(&place, "dscp", "must be 0 to 63: six bits, without the ECN field".into());
             }
-            if !(1..=MOST_UES as u32).contains(&flow.count) {
+            if !(1..=MOST_UES).contains(&flow.count) {
                 return wrong(&place, "count", format!("must be 1 to {MOST_UES}"));
             }
             if flow.round_trip > Duration::from_secs(10) {
@@ -176,14 +177,27 @@ impl Scenario {
             }
             // Not every sender carries every application.
             if let Err(error) = connect(&flow.sender, &flow.app, FlowId(0), 0) {
-                return wrong(&["flow", &at, "sender"], error.field, error.expected.into());
+                return wrong(&place, error.field, error.expected.into());
             }
             let (start, stop) = flow.app.times();
             if stop.is_some_and(|stop| stop <= start) {
                 return wrong(&["flow", &at, "app"], "stop", format!("must come after the start, {start}"));
             }
         }
-        Ok(())
+        copies::check(self).or_else(|([list, index], field, right)| wrong(&[&list, &index], field, right))
+    }
+
+    /// What would be right where a carrier's subcarriers are those of the other frequency range (TS 38.101-1 and -2, 5.1).
+    fn misplaced_carrier(&self, carrier_ghz: f64) -> Option<&'static str> {
+        match self.cell.numerology {
+            0 | 1 if carrier_ghz >= 24.25 => {
+                Some("must be below 24.25 with 15 or 30 kHz: set cell.numerology to 2 or 3 above")
+            }
+            3 if carrier_ghz < 24.25 => {
+                Some("must be 24.25 or more with 120 kHz: set cell.numerology to 0, 1 or 2 below")
+            }
+            _ => None,
+        }
     }
 }
 
@@ -281,6 +295,25 @@ round_trip = "10 ms"
             ("flow.0.jitter=2 ms", 0, "flow.0.jitter", "6th of round_trip"),
             ("flow.0.app={ app = \"bulk\", start = \"2 s\", stop = \"1 s\" }", 0, "flow.0.app", "stop"),
             ("flow.0.sender.controller=magic", 0, "", "prague"),
+            ("flow.0.sender={ controller = \"udp\" }", 0, "flow.0.app:", "app = \"constant\", or a `size`"),
+            ("flow.0.sender={ controller = \"scream\" }", 0, "flow.0.app:", "app = \"video\""),
+            ("cell.tdd=DDDDDSU", 0, "cell.tdd:", "has 7 slots: at this numerology use 1, 2, 4, 5,"),
+            ("cell={ tdd = \"SU\", special_symbols = 1 }", 0, "cell.special_symbols:", "a D in `tdd`"),
+            ("cell.scheduler={ kind = \"oldest-first\", lifts = [80] }", 0, "", "unknown field `lifts`"),
+            ("cell.scheduler={ kind = \"round-robin\", window = \"5 ms\" }", 0, "", "unknown field `window`"),
+            ("cell.scheduler={ kind = \"max-rate\", window = \"5 ms\" }", 0, "", "unknown field `window`"),
+            ("cell.scheduler={ kind = \"strict-priority\", window = \"5 ms\" }", 0, "", "unknown field `window`"),
+            (
+                "ue.0.channel={ model = \"deployed\", mobility = { kind = \"still\", speed_kmh = 4000 } }",
+                0,
+                "",
+                "unknown field `speed_kmh`",
+            ),
+            ("network={ carrier_ghz = 30 }", 0, "network.carrier_ghz:", "set cell.numerology to 2 or 3"),
+            ("ue.0.rlc.max_retransmissions=33", 0, "ue.0.rlc.max_retransmissions:", "1 to 32"),
+            ("ue.0.channel={ model = \"fixed\", rate = \"21 Gbit/s\" }", 0, "ue.0.channel.rate:", "20 Gbit/s"),
+            ("ue.0.count=4097", 0, "ue.0.count:", "4096 UEs"),
+            ("router=[{ name = \"r\" }]", 0, "missing field `rate`: Rate of its link", "at the start"),
         ] {
             let message = with(assignment);
             assert!(message.starts_with("t.toml:"), "{assignment}: {message}");
@@ -289,6 +322,28 @@ round_trip = "10 ms"
                 assert!(message.starts_with(&format!("t.toml:{line}:")), "{assignment}: {message}");
             }
         }
+    }
+
+    #[test]
+    fn copies_have_names_of_their_own_and_are_not_too_many() {
+        let more = "\n[[ue]]\nname = \"a-1\"\n[[flow]]\nname = \"f-1\"\nue = \"a-1\"\nround_trip = \"10 ms\"\n";
+        let text = format!("{TEXT}{more}");
+        let with = |assignments: &[&str]| {
+            let assignments: Vec<_> = assignments.iter().map(ToString::to_string).collect();
+            Scenario::parse("t.toml", &text, Path::new(""), &assignments)
+                .map_or_else(|error| error.to_string(), |_| "accepted".into())
+        };
+        assert_eq!(with(&[]), "accepted");
+        assert_eq!(
+            with(&["ue.0.count=4", "flow.0.name=g", "ue.1.name=b", "flow.1.ue=b", "flow.0.count=4095"]),
+            "accepted"
+        );
+        let same = with(&["ue.0.count=2", "flow.0.name=g"]);
+        assert!(same.contains("ue.1.name: `a-1` is the name of a copy of [[ue]] `a`"), "{same}");
+        let same = with(&["flow.0.count=2"]);
+        assert!(same.contains("flow.1.name: `f-1` is the name of a copy of [[flow]] `f`"), "{same}");
+        let many = with(&["ue.0.count=4095", "flow.0.count=4096", "ue.1.name=b", "flow.1.ue=b"]);
+        assert!(many.contains("flow.0.count: at most 16384 flows in all") && many.contains("makes 16773120"), "{many}");
     }
 
     #[test]

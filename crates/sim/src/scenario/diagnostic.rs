@@ -35,7 +35,7 @@ impl ScenarioError {
     pub fn in_form(file: &str, text: &str, span: Range<usize>, message: &str) -> Self {
         let path = path_at(text, &span).filter(|path| !path.is_empty());
         let mut said = remedy::quoted(text, &span, message).unwrap_or_else(|| message.into());
-        if let Some(what) = remedy::missing(message) {
+        if let Some(what) = table_at(text, &span).and_then(|table| remedy::missing(&table, message)) {
             said = format!("{said}: {what}");
         }
         if let Some(path) = path {
@@ -118,6 +118,26 @@ fn path_at(text: &str, place: &Range<usize>) -> Option<Vec<String>> {
     search_table(DeTable::parse(text).ok()?.get_ref(), place)
 }
 
+/// The path of the table at whose heading or braces a place in the text is; none for the whole text.
+fn table_at(text: &str, place: &Range<usize>) -> Option<Vec<String>> {
+    use toml::Spanned;
+    use toml::de::{DeTable, DeValue};
+    fn search(value: &Spanned<DeValue<'_>>, place: &Range<usize>) -> Option<Vec<String>> {
+        match value.get_ref() {
+            DeValue::Table(_) if value.span() == *place => Some(Vec::new()),
+            DeValue::Table(table) => search_table(table, place),
+            DeValue::Array(items) => items.iter().find_map(|item| search(item, place)),
+            _ => None,
+        }
+    }
+    fn search_table(table: &DeTable<'_>, place: &Range<usize>) -> Option<Vec<String>> {
+        table.iter().find_map(|(key, value)| {
+            search(value, place).map(|inner| [key.get_ref().to_string()].into_iter().chain(inner).collect())
+        })
+    }
+    Some(search_table(DeTable::parse(text).ok()?.get_ref(), place).unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,6 +163,14 @@ mod tests {
         let error =
             super::super::Scenario::parse("x.toml", text, std::path::Path::new(""), &[]).unwrap_err().to_string();
         assert!(error.starts_with("x.toml:5: missing field `round_trip`: ") && error.len() > 60, "{error}");
+        // Two tables have a required `rate`.
+        let text = "name = \"x\"\nduration = \"1 s\"\n[[router]]\nname = \"r\"\n";
+        let error =
+            super::super::Scenario::parse("x.toml", text, std::path::Path::new(""), &[]).unwrap_err().to_string();
+        assert_eq!(error, "x.toml:3: missing field `rate`: Rate of its link at the start.");
+        let error =
+            super::super::Scenario::parse("x.toml", "name = \"x\"\n", std::path::Path::new(""), &[]).unwrap_err();
+        assert_eq!(error.to_string(), "x.toml:1: missing field `duration`: Virtual time that the run takes.");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Scenarios: the one language of the simulator and of whatever drives the same parts.
 
 mod check;
+mod copies;
 pub mod diagnostic;
 pub mod overrides;
 mod remedy;
@@ -320,6 +321,11 @@ impl Scenario {
             }
         }
         ues
+    }
+
+    /// The kind of UE of which one is called that, its copies included.
+    pub(crate) fn ue_named(&self, name: &str) -> Option<&Ue> {
+        self.ue.iter().find(|ue| (1..=ue.count).any(|copy| numbered(&ue.name, copy, ue.count) == name))
     }
 
     /// Which UE moves to another cell, and when.

@@ -38,15 +38,38 @@ pub(super) fn elsewhere(path: &[String], message: &str) -> Option<String> {
     (last > 0).then(|| format!("`{key}` is a field of {}", names[..last].join(", ")))
 }
 
-/// A field that is not there: what it says, in the schema's words.
-pub(super) fn missing(message: &str) -> Option<String> {
+/// A field that is not there in the table at a path: what it says, in the schema's words.
+pub(super) fn missing(path: &[String], message: &str) -> Option<String> {
     let field = message.strip_prefix("missing field `")?.split('`').next()?;
     let schema = serde_json::to_value(schemars::schema_for!(Scenario)).ok()?;
-    let tables = schema["$defs"].as_object()?.values().chain([&schema]);
-    let mut required =
-        tables.filter(|table| table["required"].as_array().is_some_and(|names| names.iter().any(|name| name == field)));
+    let way: Vec<&str> = path.iter().map(String::as_str).filter(|step| step.parse::<usize>().is_err()).collect();
+    let mut tables = Vec::new();
+    tables_at(&schema, &schema, &way, &mut tables);
+    let requires =
+        |table: &&Value| table["required"].as_array().is_some_and(|names| names.iter().any(|name| name == field));
+    let mut required = tables.into_iter().filter(requires);
     let description = required.find_map(|table| table["properties"][field]["description"].as_str())?;
     Some(description.replace('\n', " "))
+}
+
+/// The parts of the schema that a way by names leads to.
+fn tables_at<'s>(root: &'s Value, part: &'s Value, way: &[&str], found: &mut Vec<&'s Value>) {
+    match way {
+        [] => found.push(part),
+        [name, rest @ ..] if part["properties"][*name].is_object() => {
+            tables_at(root, &part["properties"][*name], rest, found);
+        }
+        _ => {}
+    }
+    if let Some(target) = part["$ref"].as_str().and_then(|name| root.pointer(name.strip_prefix('#')?)) {
+        tables_at(root, target, way, found);
+    }
+    if part["items"].is_object() {
+        tables_at(root, &part["items"], way, found);
+    }
+    for choice in ["anyOf", "oneOf", "allOf"] {
+        part[choice].as_array().into_iter().flatten().for_each(|inner| tables_at(root, inner, way, found));
+    }
 }
 
 /// Every table of the schema with a field of this name, by the names on the way to it.

@@ -192,15 +192,14 @@ proptest! {
         let ms = Duration::from_millis;
         let config = RlcConfig {
             mode: if um { RlcMode::Um } else { RlcMode::Am },
-            // AM never gives up here; without a discard timer it waits for ever.
-            max_retransmissions: 255,
             discard_timer: discard.map(ms),
             t_reordering: (um || discard.is_some()).then_some(ms(t_reordering)),
             t_status_prohibit: ms(t_status_prohibit),
             ..RlcConfig::default()
         };
         prop_assert_eq!(config.validate(), Ok(()));
-        let mut run = Run::new(config);
+        // AM never gives up here; without a discard timer it waits for ever.
+        let mut run = Run::new(RlcConfig { max_retransmissions: 255, ..config });
         let mut now = Instant::ZERO;
         for (size, room, delay, block_fails, status_fails, handover) in steps {
             now += ms(1);

@@ -1,0 +1,169 @@
+//! What a user should hear of although nothing is wrong with the form of a scenario.
+
+use tidemark_cell::Characteristics;
+
+use crate::result::BearerResult;
+use crate::scenario::{Direction, Scenario};
+
+/// A bearer that had less than this share of its guaranteed rate did not have it: the guarantee counts the headers below IP
+/// as well.
+const KEPT: f64 = 0.95;
+
+impl Scenario {
+    /// What it says and what the run will take no notice of.
+    pub fn warnings(&self) -> Vec<String> {
+        let end = self.duration;
+        let mut said = Vec::new();
+        for flow in &self.flow {
+            let (start, _) = flow.app.times();
+            if start >= end {
+                said.push(format!("flow `{}` starts at {start}, when the run is over: it ends at {end}", flow.name));
+            }
+        }
+        for ue in &self.ue {
+            if let Some(late) = ue.handovers.iter().find(|at| **at >= end) {
+                said.push(format!("UE `{}` has a handover at {late}, when the run is over: it ends at {end}", ue.name));
+            }
+        }
+        // A rule is asked for the first QoS flow of a dedicated bearer without a marker of its own.
+        let bearers = self.ue.iter().flat_map(|ue| &ue.drb).filter(|drb| drb.marker.is_none());
+        let asked: Vec<_> = bearers.filter_map(|drb| drb.qos_flow.first()).collect();
+        for (index, rule) in self.policy.iter().enumerate() {
+            if !asked.iter().any(|flow| rule.applies(flow.qfi, flow.five_qi)) {
+                let of = [("QFI", rule.qfi), ("5QI", rule.five_qi)];
+                let of = of.iter().filter_map(|(name, value)| value.map(|value| format!("{name} {value}")));
+                let of = of.collect::<Vec<_>>().join(" and ");
+                said.push(format!(
+                    "policy.{index} marks nothing: no dedicated bearer without a `marker` has {} as its first QoS flow",
+                    if of.is_empty() { "anything" } else { &of }
+                ));
+            }
+        }
+        said
+    }
+
+    /// Guarantees that were not met. A rate: a bearer had less, and more than half of its packets waited for longer than their delay
+    /// budget, so that it was not the sender who had nothing. A delay-critical flow: more packets were late or lost than its
+    /// 5QI's error rate, although no more was sent than guaranteed (TS 23.501 5.7.3.4).
+    pub(crate) fn broken_guarantees(&self, bearers: &[BearerResult]) -> Vec<String> {
+        let guaranteed = |bearer: &BearerResult| {
+            let (named, drb) = (self.ue_named(&bearer.ue)?, usize::from(bearer.drb).checked_sub(2)?);
+            let rates: Vec<_> = named.drb.get(drb)?.qos_flow.iter().filter_map(|flow| flow.gbr).collect();
+            (!rates.is_empty()).then(|| rates.iter().map(|rate| rate.as_mbps()).sum::<f64>())
+        };
+        let way = |bearer: &BearerResult| match bearer.direction {
+            Direction::Downlink => "downlink",
+            Direction::Uplink => "uplink",
+        };
+        let late = bearers.iter().filter_map(|bearer| {
+            let (rate, met) = (guaranteed(bearer)?, bearer.in_budget?);
+            let rows = bearer.five_qi.iter().filter_map(|five_qi| Characteristics::of(*five_qi));
+            let row = rows.filter(|row| row.is_delay_critical()).min_by(|a, b| a.error_rate.total_cmp(&b.error_rate))?;
+            (bearer.throughput_mbps <= rate && met < 1.0 - row.error_rate).then(|| {
+                format!(
+                    "UE `{}` had {:.3} % of the packets of its DRB {}, {}, within {} ms; its 5QI {} asks for {:.3} %, since a late packet \
+                     counts as lost",
+                    bearer.ue,
+                    100.0 * met,
+                    bearer.drb,
+                    way(bearer),
+                    bearer.delay_budget_ms,
+                    row.five_qi,
+                    100.0 * (1.0 - row.error_rate)
+                )
+            })
+        });
+        let broken = bearers.iter().filter_map(|bearer| {
+            let (rate, wait) = (guaranteed(bearer)?, bearer.queue_ms?.p50);
+            (bearer.throughput_mbps < KEPT * rate && wait > bearer.delay_budget_ms).then(|| {
+                format!(
+                    "UE `{}` had {:.2} of the {rate:.2} Mbit/s guaranteed to its DRB {}, {}, and half of its packets waited for {wait:.0} ms or longer: \
+                     the cell admits every guarantee, also one that its radio cannot keep",
+                    bearer.ue, bearer.throughput_mbps, bearer.drb, way(bearer)
+                )
+            })
+        });
+        broken.chain(late).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::Simulation;
+
+    const TEXT: &str = r#"
+name = "t"
+duration = "2 s"
+warmup = "500 ms"
+
+[[ue]]
+name = "near"
+
+[[ue]]
+name = "far"
+channel = { model = "static", snr_db = 3 }
+
+[[ue.drb]]
+[[ue.drb.qos_flow]]
+qfi = 2
+five_qi = 3
+gbr = "3 Mbit/s"
+filter = [{ ecn = ["not-ect"] }]
+
+[[flow]]
+name = "f"
+ue = "far"
+round_trip = "20 ms"
+sender = { controller = "udp" }
+app = { app = "constant", rate = "9 Mbit/s" }
+"#;
+
+    fn scenario(assignments: &[&str]) -> Scenario {
+        let assignments: Vec<_> = assignments.iter().map(ToString::to_string).collect();
+        Scenario::parse("t.toml", TEXT, Path::new(""), &assignments).unwrap()
+    }
+
+    #[test]
+    fn a_guaranteed_rate_that_was_not_met_is_told_and_one_that_was_or_was_not_asked_for_is_not() {
+        let said =
+            |assignments: &[&str]| Simulation::new(&scenario(assignments)).unwrap().run(|_| true).unwrap().warnings;
+        assert_eq!(said(&[]), Vec::<String>::new());
+        let broken = said(&["ue.1.drb.0.qos_flow.0.gbr=100 Mbit/s"]);
+        assert_eq!(broken.len(), 1, "{broken:?}");
+        assert!(
+            broken[0].starts_with("UE `far` had ")
+                && broken[0].contains("of the 100.00 Mbit/s guaranteed to its DRB 2")
+        );
+        let critical = "ue.1.drb.0.qos_flow.0.five_qi=85";
+        let late = said(&["ue.1.drb.0.qos_flow.0.gbr=20 Mbit/s", "flow.0.app.rate=1 Mbit/s", critical]);
+        assert!(
+            late.len() == 1
+                && late[0].contains("of the packets of its DRB 2, downlink, within 5 ms; its 5QI 85 asks for 99.999 %"),
+            "{late:?}"
+        );
+        let idle = said(&["ue.1.drb.0.qos_flow.0.gbr=100 Mbit/s", "flow.0.app.rate=1 Mbit/s"]);
+        assert_eq!(idle, Vec::<String>::new(), "who sends less is owed nothing");
+    }
+
+    #[test]
+    fn what_a_run_takes_no_notice_of_is_told() {
+        assert_eq!(
+            scenario(&["flow.0.app.start=1999 ms", "ue.0.handovers=[\"1 s\"]"]).warnings(),
+            Vec::<String>::new()
+        );
+        let rule = |of: &str| format!("policy=[{{ {of}, marker = {{ law = \"step\" }} }}]");
+        assert_eq!(scenario(&[&rule("qfi = 2, five_qi = 3")]).warnings(), Vec::<String>::new());
+        for (assignment, part) in [
+            ("flow.0.app.start=2 s".to_string(), "flow `f` starts at 2 s"),
+            ("ue.0.handovers=[\"1 s\", \"3 s\"]".to_string(), "UE `near` has a handover at 3 s"),
+            (rule("qfi = 5"), "policy.0 marks nothing: no dedicated bearer without a `marker` has QFI 5"),
+            (rule("qfi = 2, five_qi = 81"), "QFI 2 and 5QI 81"),
+        ] {
+            let said = scenario(&[&assignment]).warnings();
+            assert!(said.len() == 1 && said[0].contains(part), "{assignment}: {said:?}");
+        }
+    }
+}
