@@ -48,10 +48,8 @@ impl Scenario {
         if let Some(Err(error)) = self.network.as_ref().map(NetworkConfig::validate) {
             return wrong(&["network"], error.field(), error.problem().into());
         }
-        if let Some(network) = &self.network {
-            if let Some(right) = self.misplaced_carrier(network.carrier_ghz) {
-                return wrong(&["network"], "carrier_ghz", right.into());
-            }
+        if let Some(right) = self.network.as_ref().and_then(|network| self.misplaced_carrier(network.carrier_ghz)) {
+            return wrong(&["network"], "carrier_ghz", right.into());
         }
         if let Err(error) = self.marker.validate() {
             return wrong(&["marker"], error.field, error.problem.into());
@@ -299,8 +297,13 @@ round_trip = "10 ms"
             ("flow.0.sender={ controller = \"scream\" }", 0, "flow.0.app:", "app = \"video\""),
             ("cell.tdd=DDDDDSU", 0, "cell.tdd:", "has 7 slots: at this numerology use 1, 2, 4, 5,"),
             ("cell={ tdd = \"SU\", special_symbols = 1 }", 0, "cell.special_symbols:", "a D in `tdd`"),
-            ("cell.scheduler={ kind = \"oldest-first\", lifts = [80] }", 0, "", "unknown field `lifts`"),
-            ("cell.scheduler={ kind = \"round-robin\", window = \"5 ms\" }", 0, "", "unknown field `window`"),
+            ("cell.scheduler={ kind = \"oldest-first\", lifts = [80] }", 0, "cell.scheduler.lifts:", "unknown field"),
+            (
+                "cell.scheduler={ kind = \"round-robin\", window = \"5 ms\" }",
+                0,
+                "cell.scheduler.window:",
+                "unknown field",
+            ),
             ("cell.scheduler={ kind = \"max-rate\", window = \"5 ms\" }", 0, "", "unknown field `window`"),
             ("cell.scheduler={ kind = \"strict-priority\", window = \"5 ms\" }", 0, "", "unknown field `window`"),
             (

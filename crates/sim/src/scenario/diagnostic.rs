@@ -33,7 +33,7 @@ impl ScenarioError {
 
     /// An error that the reader of the form found at a place; the message gets the name of the field there.
     pub fn in_form(file: &str, text: &str, span: Range<usize>, message: &str) -> Self {
-        let path = path_at(text, &span).filter(|path| !path.is_empty());
+        let path = path_at(text, &span).filter(|path| !path.is_empty()).or_else(|| unknown_at(text, &span, message));
         let mut said = remedy::quoted(text, &span, message).unwrap_or_else(|| message.into());
         if let Some(what) = table_at(text, &span).and_then(|table| remedy::missing(&table, message)) {
             said = format!("{said}: {what}");
@@ -88,10 +88,17 @@ fn span_of(text: &str, path: &[&str]) -> Option<Range<usize>> {
 }
 
 /// True if the text itself has a value at `path`.
-pub(super) fn is_written(text: &str, path: &[&str]) -> bool {
+pub(super) fn is_written(text: &str, path: &[impl AsRef<str>]) -> bool {
     let Ok(root) = text.parse::<toml::Table>() else { return false };
     let [first, rest @ ..] = path else { return false };
-    rest.iter().try_fold(root.get(*first), |value, step| Some(value?.get(*step))).flatten().is_some()
+    let mut value = root.get(first.as_ref());
+    for name in rest.iter().map(AsRef::as_ref) {
+        value = match name.parse::<usize>() {
+            Ok(index) if value.is_some_and(toml::Value::is_array) => value.and_then(|list| list.get(index)),
+            _ => value.and_then(|table| table.get(name)),
+        };
+    }
+    value.is_some()
 }
 
 /// The path of the key or plain value that holds a place in the text. Tables are searched whatever their own spans are: that of
@@ -118,6 +125,14 @@ fn path_at(text: &str, place: &Range<usize>) -> Option<Vec<String>> {
     search_table(DeTable::parse(text).ok()?.get_ref(), place)
 }
 
+/// The path of a key that its table does not know, where the reader of the form tells the place of the table only.
+fn unknown_at(text: &str, place: &Range<usize>, message: &str) -> Option<Vec<String>> {
+    let key = message.strip_prefix("unknown field `")?.split('`').next()?;
+    let path = [table_at(text, place)?, vec![key.to_string()]].concat();
+    // A table inside it may be meant.
+    is_written(text, &path).then_some(path)
+}
+
 /// The path of the table at whose heading or braces a place in the text is; none for the whole text.
 fn table_at(text: &str, place: &Range<usize>) -> Option<Vec<String>> {
     use toml::Spanned;
@@ -126,7 +141,9 @@ fn table_at(text: &str, place: &Range<usize>) -> Option<Vec<String>> {
         match value.get_ref() {
             DeValue::Table(_) if value.span() == *place => Some(Vec::new()),
             DeValue::Table(table) => search_table(table, place),
-            DeValue::Array(items) => items.iter().find_map(|item| search(item, place)),
+            DeValue::Array(items) => items.iter().enumerate().find_map(|(at, item)| {
+                search(item, place).map(|inner| [at.to_string()].into_iter().chain(inner).collect())
+            }),
             _ => None,
         }
     }

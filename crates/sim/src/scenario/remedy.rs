@@ -30,6 +30,8 @@ pub(super) fn elsewhere(path: &[String], message: &str) -> Option<String> {
     let schema = serde_json::to_value(schemars::schema_for!(Scenario)).ok()?;
     let mut places = Vec::new();
     search(&schema, &schema, &mut Vec::new(), key, &mut places);
+    // Another kind of the same table may have it.
+    places.retain(|place| *place != table);
     places.sort_by_key(Vec::len);
     let below: Vec<_> = places.iter().filter(|place| place.starts_with(&table)).collect();
     let chosen = if below.is_empty() { places.iter().collect() } else { below };
