@@ -70,20 +70,20 @@ for name, figure, delays in (("mean", MEAN, (25, 35, 60, 100)), ("99th percentil
     for other in ("L4S", PLAIN, GRADUAL):
         claim(f"1. at the same {name} the queue-aware recommendation carries more than {other}", same_delay(AWARE, other, figure, delays, more))
 claim("1. ... by 4 to 13 % over L4S at means up to 60 ms", same_delay(AWARE, "L4S", MEAN, (25, 35, 60), lambda a, b: 1.04 < mean(a) / mean(b) < 1.13))
-claim("1. its mean does not get below 20 ms", everywhere(lambda c: shortest(c, AWARE) > 20))
-claim("1. nor below 22 beside bursts of 5 Mbit/s", everywhere(lambda c: shortest(c, AWARE) > 22, ("light", "driving")))
+claim("1. its mean does not get below 19 ms", everywhere(lambda c: shortest(c, AWARE) > 19))
+claim("1. nor below 21 beside bursts of 5 Mbit/s", everywhere(lambda c: shortest(c, AWARE) > 21, ("light", "driving")))
 claim("1. from a target of 20 to one of 100 ms it gains 3 % at most", everywhere(lambda c: mean(c[AWARE]["100 ms"][RATE]) < 1.03 * mean(c[AWARE]["20 ms"][RATE])))
 claim("1. ... and triples its delay", everywhere(lambda c: mean(c[AWARE]["100 ms"][MEAN]) > 3 * mean(c[AWARE]["20 ms"][MEAN])))
 
 claim("2. alone 200 ms of window have 20 to 27 ms", {"alone": 20 < mean(POINTS["alone"]["ANBR"]["200 ms"][MEAN]) < 27})
 claim("2. beside others 50 to 90 ms", everywhere(lambda c: 50 < mean(c["ANBR"]["200 ms"][MEAN]) < 90, BUSY))
-claim("2. 40 ms of window have 0.3 to 0.9 s", everywhere(lambda c: 300 < mean(c["ANBR"]["40 ms"][MEAN]) < 900))
-claim("2. 20 ms of window have 0.5 to 1.5 s", everywhere(lambda c: 500 < mean(c["ANBR"]["20 ms"][MEAN]) < 1500))
+claim("2. 40 ms of window have 0.2 to 0.9 s", everywhere(lambda c: 200 < mean(c["ANBR"]["40 ms"][MEAN]) < 900))
+claim("2. 20 ms of window have 0.3 to 1.5 s", everywhere(lambda c: 300 < mean(c["ANBR"]["20 ms"][MEAN]) < 1500))
 
 least = {name: shortest(POINTS["alone"], name) for name in POINTS["alone"]}
 claim("3. alone only L4S gets below 15 ms in the mean", {name: (value < 15) == (name == "L4S") for name, value in least.items()})
 for figure in (MEAN, P99):
-    claim(f"3. beside others the hybrid of the larger rate is as short at 2-5 ms ({figure})", everywhere(lambda c: tie(c[PLAIN]["2-5 ms"][figure], c["L4S"]["2-5 ms"][figure]), BUSY))
+    claim(f"3. beside others the hybrid of the larger rate is no longer at 2-5 ms ({figure})", everywhere(lambda c: not more(c[PLAIN]["2-5 ms"][figure], c["L4S"]["2-5 ms"][figure]), BUSY))
 for parameter, low, high in (("2-5 ms", 14, 24), ("10-20 ms", 10, 16), ("30-50 ms", 6, 10)):
     claim(f"3. L4S at {parameter} leaves {low} to {high} %", everywhere(lambda c: low < left(c, "L4S", parameter) < high))
 claim("3. driving costs it no larger part than walking", {name: left(POINTS["driving"], "L4S", name) < left(POINTS["light"], "L4S", name) + 1 for name in POINTS["light"]["L4S"]})
@@ -92,7 +92,7 @@ claim("3. ... surely more at 2-5 ms", everywhere(lambda c: more(c["L4S at the UP
 claim("3. ... and a throughput within 2 %", same_parameter("L4S at the UPF", "L4S", lambda a, b: abs(mean(a[RATE]) / mean(b[RATE]) - 1) < 0.02))
 
 claim("4. the larger rate carries more than L4S at every threshold", same_parameter(PLAIN, "L4S", lambda a, b: more(a[RATE], b[RATE])))
-claim("4. ... by 1.5 to 9 %", same_parameter(PLAIN, "L4S", lambda a, b: 1.015 < mean(a[RATE]) / mean(b[RATE]) < 1.09))
+claim("4. ... by 1 to 9 %", same_parameter(PLAIN, "L4S", lambda a, b: 1.01 < mean(a[RATE]) / mean(b[RATE]) < 1.09))
 claim("4. ... and more at the same mean delay", same_delay(PLAIN, "L4S", MEAN, (21, 25, 35, 60, 100), more))
 ties = count(same_parameter(PLAIN, "L4S", lambda a, b: tie(a[MEAN], b[MEAN])))
 shorter = count(same_parameter(PLAIN, "L4S", lambda a, b: more(b[MEAN], a[MEAN])))
@@ -110,6 +110,6 @@ print("       5. shortest 99th percentiles of L4S, the hybrid and the queue-awar
 claim("so: L4S at 2-5 ms has means of 14 to 22 ms", everywhere(lambda c: 14 < mean(c["L4S"]["2-5 ms"][MEAN]) < 22))
 claim("so: a 99th percentile of 20 ms comes from none", everywhere(lambda c: min(shortest(c, name, P99) for name in c) > 20))
 for parameter in ("2 ms", "5 ms", "10 ms", "20 ms"):
-    claim(f"so: a target of {parameter} has a mean of 20 to 41 ms", everywhere(lambda c: 20 < mean(c[AWARE][parameter][MEAN]) < 41))
+    claim(f"so: a target of {parameter} has a mean of 19 to 41 ms", everywhere(lambda c: 19 < mean(c[AWARE][parameter][MEAN]) < 41))
 print(f"{failed} missed" if failed else "all hold")
 raise SystemExit(failed > 0)
