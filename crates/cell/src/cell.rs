@@ -20,7 +20,7 @@ use crate::rlc::{Released, Segment, Status};
 use crate::scheduler::Scheduler;
 use crate::timers::{Timer, Timers};
 use crate::ue::Ue;
-use crate::uplink::{Grant, Turn, UplinkBlock, UplinkCarrier, groups};
+use crate::uplink::{Grant, Turn, UplinkBlock, UplinkCarrier, UplinkConfig, groups};
 
 /// One NR cell: CU and DU of its gNB, and the radio side of its UEs.
 ///
@@ -151,7 +151,9 @@ impl<P: Inspect> Cell<P> {
         });
         let drbs = std::iter::once(default).chain(dedicated).enumerate();
         let drbs = drbs.map(|(index, drb)| Drb::new((id.0, index), drb, config.anbr.as_ref(), has_headers, self.seed));
-        let drbs = drbs.collect::<Result<Vec<_>, _>>()?;
+        let mut drbs = drbs.collect::<Result<Vec<_>, _>>()?;
+        let UplinkConfig { prioritised_bit_rate, bucket_size_duration, .. } = self.config.uplink;
+        drbs.iter_mut().for_each(|drb| drb.uplink_qos.prioritise(prioritised_bit_rate, bucket_size_duration));
         self.has_gbr |= drbs.iter().any(|drb| drb.qos.is_gbr());
         ue.groups = groups((first..).zip(&drbs));
         (first..).zip(drbs).for_each(|(number, drb)| self.drbs.put(number, Box::new(drb)));

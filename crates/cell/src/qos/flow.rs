@@ -117,6 +117,8 @@ pub(crate) struct Qos {
     guaranteed: Option<Meter>,
     /// Their maximum rates together; `None` if one has no maximum.
     maximum: Option<Meter>,
+    /// What more important bearers leave to it in a block of the uplink.
+    prioritised: Option<Meter>,
 }
 
 impl Qos {
@@ -124,7 +126,7 @@ impl Qos {
     pub(crate) fn of_default_flow(five_qi: u8) -> Self {
         let (priority, delay_budget) =
             Characteristics::of(five_qi).map_or((u8::MAX, Duration::ZERO), |row| (row.priority, row.delay_budget));
-        Self { five_qi, priority, delay_budget, guaranteed: None, maximum: None }
+        Self { five_qi, priority, delay_budget, guaranteed: None, maximum: None, prioritised: None }
     }
 
     /// That of the QoS flows of a bearer, which have been checked.
@@ -141,6 +143,7 @@ impl Qos {
             delay_budget: span,
             guaranteed: (!guaranteed.is_empty()).then(|| Meter::new(sum(guaranteed), span)),
             maximum: maximum.map(|rates| Meter::new(sum(rates), span)),
+            prioritised: None,
         }
     }
 
@@ -156,8 +159,19 @@ impl Qos {
     pub(crate) fn may_send(&mut self, now: Instant) -> bool {
         self.maximum.as_mut().is_none_or(|meter| meter.has_credit(now))
     }
+    /// Its prioritised bit rate, in a bucket that holds what that brings in `span` (TS 38.321 5.4.3.1).
+    pub(crate) fn prioritise(&mut self, rate: BitRate, span: Duration) {
+        self.prioritised = Some(Meter::new(rate, span));
+    }
+    /// Bytes that more important bearers leave to it now.
+    pub(crate) fn prioritised_bytes(&mut self, now: Instant) -> u32 {
+        self.prioritised.as_mut().map_or(0, |meter| meter.left(now))
+    }
     /// So many bytes were sent.
     pub(crate) fn sent(&mut self, bytes: u32) {
+        if let Some(meter) = &mut self.prioritised {
+            meter.use_up(bytes);
+        }
         [&mut self.guaranteed, &mut self.maximum].into_iter().flatten().for_each(|meter| meter.sent(bytes));
     }
 }

@@ -25,6 +25,14 @@ impl Meter {
         self.credit = (self.credit + self.rate.as_bytes_per_sec() * since.as_secs_f64()).min(self.depth);
         self.credit > 0.0
     }
+    /// Bytes of credit that are left.
+    pub(super) fn left(&mut self, now: Instant) -> u32 {
+        if self.has_credit(now) { self.credit as u32 } else { 0 }
+    }
+    /// Takes credit for what was sent, as far as there is any.
+    pub(super) fn use_up(&mut self, bytes: u32) {
+        self.credit = (self.credit - f64::from(bytes)).max(0.0);
+    }
     /// Takes credit for what was sent; a block that was begun with credit may overdraw it.
     pub(super) fn sent(&mut self, bytes: u32) {
         self.credit -= f64::from(bytes);

@@ -19,7 +19,7 @@ pub(crate) use radio::{UplinkCarrier, UplinkRadio};
 pub(crate) use sending::{Group, groups};
 pub(crate) use slot::{Grant, Turn};
 
-use tidemark_core::{Bytes, Duration};
+use tidemark_core::{BitRate, Bytes, Duration};
 use tidemark_wire::mac::BufferTable;
 
 use crate::config::ConfigError;
@@ -47,6 +47,11 @@ pub struct UplinkConfig {
     pub first_grant: Bytes,
     /// Which buffer status reports UEs send. Default `short`: one logical channel group has data (TS 38.321 5.4.5).
     pub bsr: BsrFormat,
+    /// What a bearer that waits gets of its UE's blocks, whatever more important ones have to send, prioritisedBitRate (TS 38.321 5.4.3.1).
+    /// Default 64 kbit/s (kBps8). A guaranteed rate comes before all else.
+    pub prioritised_bit_rate: BitRate,
+    /// For how long a bearer keeps what it did not use of that, bucketSizeDuration. Default 100 ms.
+    pub bucket_size_duration: Duration,
     /// A grant that each UE has without asking. Default: none.
     pub configured_grant: Option<ConfiguredGrant>,
     /// How much lower a UE's SNR at the gNB is than its own, in dB: it sends with less power. Default 0 dB.
@@ -93,6 +98,8 @@ impl Default for UplinkConfig {
             grant_delay: 4,
             first_grant: Bytes(256),
             bsr: BsrFormat::default(),
+            prioritised_bit_rate: BitRate::from_bps(64_000),
+            bucket_size_duration: Duration::from_millis(100),
             configured_grant: None,
             snr_loss_db: 0.0,
             layers: 1,
@@ -114,6 +121,12 @@ impl UplinkConfig {
         let grants = Bytes(16)..=Bytes(100_000);
         if !grants.contains(&self.first_grant) {
             return error("first_grant", "must lie between 16 B and 100 kB");
+        }
+        if self.prioritised_bit_rate > BitRate::from_bps(65_536 * 8_000) {
+            return error("prioritised_bit_rate", "must be at most 65536 kB/s, 524.288 Mbit/s (TS 38.331)");
+        }
+        if !(Duration::from_millis(5)..=Duration::from_secs(1)).contains(&self.bucket_size_duration) {
+            return error("bucket_size_duration", "must lie between 5 ms and 1 s (TS 38.331)");
         }
         if let Some(grant) = &self.configured_grant {
             if !periods.contains(&grant.period) {
@@ -192,6 +205,8 @@ mod tests {
             (UplinkConfig { configured_grant: Some(grant), ..right() }, "configured_grant.size"),
             (UplinkConfig { snr_loss_db: f64::NAN, ..right() }, "snr_loss_db"),
             (UplinkConfig { layers: 0, ..right() }, "layers"),
+            (UplinkConfig { prioritised_bit_rate: BitRate::from_mbps(525), ..right() }, "prioritised_bit_rate"),
+            (UplinkConfig { bucket_size_duration: Duration::ZERO, ..right() }, "bucket_size_duration"),
         ] {
             assert_eq!(wrong.validate().unwrap_err().field(), field);
         }

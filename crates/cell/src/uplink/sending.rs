@@ -23,6 +23,14 @@ pub(crate) struct Group {
     pub(crate) drbs: Vec<u32>,
 }
 
+impl<P: Inspect> Drb<P> {
+    /// Bytes of what waits at the UE that its prioritised bit rate covers.
+    fn is_due_up(&mut self, now: Instant) -> u32 {
+        let waits = self.uplink.has_data() && self.uplink_qos.may_send(now);
+        if waits { self.uplink_qos.prioritised_bytes(now).min(self.uplink.backlog()) } else { 0 }
+    }
+}
+
 /// The logical channel groups of a UE, the most important first; more levels than there are groups share the last.
 pub(crate) fn groups<'a, P: 'a>(drbs: impl Iterator<Item = (u32, &'a Drb<P>)>) -> Vec<Group> {
     let mut sorted: Vec<_> = drbs.map(|(number, drb)| ((drb.qos.priority, !drb.qos.is_gbr()), number)).collect();
@@ -102,11 +110,17 @@ impl<P: Inspect> Cell<P> {
                 }
             }
         }
+        // Who is more important leaves to those behind it what they are due of their prioritised bit rates.
+        let mut behind: u32 = ue.drbs.clone().map(|drb| drbs[drb as usize].is_due_up(now)).sum();
         for group in &ue.groups {
             // Equals go first by turns.
             let count = group.drbs.len();
-            for drb in (0..count).map(|step| group.drbs[(ue.uplink.blocks + step) % count]) {
-                room -= fill(&mut drbs[drb as usize], drb, (now, due), room, &mut block);
+            for index in (0..count).map(|step| group.drbs[(ue.uplink.blocks + step) % count]) {
+                let drb = &mut drbs[index as usize];
+                let own = drb.is_due_up(now);
+                behind -= own;
+                let most = room.saturating_sub(behind).max(own.min(room));
+                room -= fill(drb, index, (now, due), most, &mut block);
             }
         }
         ue.uplink.fill_queries(room, &mut block);
