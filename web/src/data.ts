@@ -152,6 +152,8 @@ export interface Report {
   warmup_s: Measured;
   /** Where the run was stopped before its end. */
   interrupted_at_s: Measured;
+  /** What the run's user should hear of, a sentence each. */
+  warnings: string[];
   scenario: string;
   cell: { utilisation: Measured; uplink_utilisation: Measured; throughput_mbps: Measured; conservation: string };
   /** Of a run in virtual time, null. */
@@ -406,6 +408,7 @@ export function parse(source: string): Report {
     duration_s: measured(data.duration_s),
     warmup_s: measured(data.warmup_s),
     interrupted_at_s: measured(data.interrupted_at_s),
+    warnings: list(data.warnings).map(text),
     scenario: text(data.scenario),
     cell: {
       utilisation: measured(cell.utilisation),

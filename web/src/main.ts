@@ -49,7 +49,9 @@ function header(report: Report): HTMLElement {
   ];
   const theme = choices("Theme", [["auto", "auto"], ["light", "light"], ["dark", "dark"]] as const, currentChoice(), choose);
   const held = report.cell.conservation;
-  return el("header", {}, el("div", { class: "title" }, el("h1", {}, report.name || "Unnamed run"), theme), factList(facts), ...(held ? [el("p", { class: "note" }, `Conservation: ${held}.`)] : []));
+  const title = el("div", { class: "title" }, el("h1", {}, report.name || "Unnamed run"), theme);
+  const warnings = report.warnings.map((warning) => el("p", { class: "warning" }, `Warning: ${warning}.`));
+  return el("header", {}, title, factList(facts), ...(held ? [el("p", { class: "note" }, `Conservation: ${held}.`)] : []), ...warnings);
 }
 
 /** The controllers that send to each UE: one name, or "mixed". */

@@ -119,6 +119,10 @@ describe("what a run wrote", () => {
   test("says where a run was interrupted", () => {
     expect(page({ flows: [], ues: [], interrupted_at_s: 3.5 }).interrupted_at_s).toBe(3.5);
   });
+  test("has the run's warnings", () => {
+    expect(page({ flows: [], ues: [] }).warnings).toEqual([]);
+    expect(page({ flows: [], ues: [], warnings: ["UE `a` had less than its guarantee"] }).warnings).toEqual(["UE `a` had less than its guarantee"]);
+  });
 });
 
 describe("what is missing", () => {
