@@ -1,5 +1,7 @@
 //! What a user should hear of although nothing is wrong with the form of a scenario.
 
+use std::collections::BTreeMap;
+
 use tidemark_cell::Characteristics;
 
 use crate::result::BearerResult;
@@ -46,9 +48,12 @@ impl Scenario {
     /// budget, so that it was not the sender who had nothing. A delay-critical flow: more packets were late or lost than its
     /// 5QI's error rate, although no more was sent than guaranteed (TS 23.501 5.7.3.4).
     pub(crate) fn broken_guarantees(&self, bearers: &[BearerResult]) -> Vec<String> {
+        let ues = if bearers.iter().any(|bearer| bearer.drb > 1) { self.ues() } else { Vec::new() };
+        let kinds: BTreeMap<_, _> = ues.iter().map(|ue| (ue.name.as_str(), &self.ue[ue.kind])).collect();
         let guaranteed = |bearer: &BearerResult| {
-            let (named, drb) = (self.ue_named(&bearer.ue)?, usize::from(bearer.drb).checked_sub(2)?);
-            let rates: Vec<_> = named.drb.get(drb)?.qos_flow.iter().filter_map(|flow| flow.gbr).collect();
+            let drb = usize::from(bearer.drb).checked_sub(2)?;
+            let rates: Vec<_> =
+                kinds.get(bearer.ue.as_str())?.drb.get(drb)?.qos_flow.iter().filter_map(|flow| flow.gbr).collect();
             (!rates.is_empty()).then(|| rates.iter().map(|rate| rate.as_mbps()).sum::<f64>())
         };
         let way = |bearer: &BearerResult| match bearer.direction {

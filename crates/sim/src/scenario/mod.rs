@@ -323,11 +323,6 @@ impl Scenario {
         ues
     }
 
-    /// The kind of UE of which one is called that, its copies included.
-    pub(crate) fn ue_named(&self, name: &str) -> Option<&Ue> {
-        self.ue.iter().find(|ue| (1..=ue.count).any(|copy| numbered(&ue.name, copy, ue.count) == name))
-    }
-
     /// Which UE moves to another cell, and when.
     pub fn handovers(&self) -> impl Iterator<Item = (UeId, Duration)> + '_ {
         let copies = self.ue.iter().flat_map(|ue| (0..ue.count).map(move |_| ue));
