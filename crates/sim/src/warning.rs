@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tidemark_cell::Characteristics;
 
 use crate::result::BearerResult;
-use crate::scenario::{Direction, Scenario};
+use crate::scenario::Scenario;
 
 /// A bearer that had less than this share of its guaranteed rate did not have it: the guarantee counts the headers below IP
 /// as well.
@@ -56,10 +56,6 @@ impl Scenario {
                 kinds.get(bearer.ue.as_str())?.drb.get(drb)?.qos_flow.iter().filter_map(|flow| flow.gbr).collect();
             (!rates.is_empty()).then(|| rates.iter().map(|rate| rate.as_mbps()).sum::<f64>())
         };
-        let way = |bearer: &BearerResult| match bearer.direction {
-            Direction::Downlink => "downlink",
-            Direction::Uplink => "uplink",
-        };
         let late = bearers.iter().filter_map(|bearer| {
             let (rate, met) = (guaranteed(bearer)?, bearer.in_budget?);
             let rows = bearer.five_qi.iter().filter_map(|five_qi| Characteristics::of(*five_qi));
@@ -71,7 +67,7 @@ impl Scenario {
                     bearer.ue,
                     100.0 * met,
                     bearer.drb,
-                    way(bearer),
+                    bearer.direction.name(),
                     bearer.delay_budget_ms,
                     row.five_qi,
                     100.0 * (1.0 - row.error_rate)
@@ -84,7 +80,7 @@ impl Scenario {
                 format!(
                     "UE `{}` had {:.2} of the {rate:.2} Mbit/s guaranteed to its DRB {}, {}, and half of its packets waited for {wait:.0} ms or longer: \
                      the cell admits every guarantee, also one that its radio cannot keep",
-                    bearer.ue, bearer.throughput_mbps, bearer.drb, way(bearer)
+                    bearer.ue, bearer.throughput_mbps, bearer.drb, bearer.direction.name()
                 )
             })
         });

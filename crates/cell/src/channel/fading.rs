@@ -2,10 +2,12 @@
 //! wave comes first and stands out by Rice's K.
 //!
 //! `h(f, t) = 1/sqrt(P) sum_i exp(j (2 pi (f_D cos(theta_i) t - tau_i f) + phi_i))` with arrival angles uniform on the
-//! circle and delays exponential, and `sqrt(K/(1+K)) exp(j (2 pi f_D cos(theta_0) t + phi_0)) + h / sqrt(1+K)` in line of sight. The
-//! angles of a UE are drawn once: over many UEs the autocorrelation is `J0`, that of one UE over time the mean of `P` cosines, which
-//! lies around `J0` with a standard deviation of up to `1/sqrt(2P)`, 0.18. A wide cell sees many coherence bandwidths at once, so the SNR of a transport block is the one
-//! that gives the mean capacity of eight points of the band.
+//! circle and delays exponential, and `sqrt(K/(1+K)) exp(j (2 pi f_D cos(theta_0) t + phi_0)) + h / sqrt(1+K)` in line of
+//! sight. The angles of a UE are drawn once: over many UEs the autocorrelation is `J0`, that of one UE over time the mean of
+//! `P` cosines, which lies around `J0` with a standard deviation of up to `1/sqrt(2P)`, 0.18.
+//!
+//! A wide cell sees many coherence bandwidths at once, so the SNR of a transport block is the one that gives the mean
+//! capacity of eight points of the band.
 
 use tidemark_core::{Duration, Instant, Stream};
 

@@ -215,7 +215,7 @@ impl HandoverConfig {
         self.execution().validate()
     }
 
-    /// What is not the event that triggers it.
+    /// What is not the event that triggers it. Its fields stand beside the event's, one by one: a flattened table would take any key.
     pub(crate) fn execution(&self) -> HandoverExecution {
         HandoverExecution { interruption: self.interruption, data: self.data, marker: self.marker }
     }

@@ -163,7 +163,6 @@ mod tests {
                 assert!(seen < 500.0 * 1.6, "{seen}");
             }
         }
-        let open = Layout::new(7, 500.0, false);
         // However far, and however small the tile.
         for (sites, distance) in [(1, 20.0), (7, 20.0), (19, 500.0)] {
             let layout = Layout::new(sites, distance, true);
@@ -177,6 +176,7 @@ mod tests {
                 assert!(length(layout.home(way(home, moved))) < 1e-6, "{moved:?} for {home:?}");
             }
         }
+        let open = Layout::new(7, 500.0, false);
         assert_eq!(open.home([5_000.0, 0.0]), [5_000.0, 0.0]);
     }
 

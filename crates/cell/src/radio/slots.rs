@@ -62,7 +62,7 @@ impl SlotPattern {
         let sums = |of: &dyn Fn(usize) -> u64| -> Vec<u64> { (0..=period).map(|end| (0..end).map(of).sum()).collect() };
         Self {
             symbols_before: sums(&|place| downlink_symbols[place].into()),
-            uplink_before: sums(&|place| uplink[place % uplink.len()].into()),
+            uplink_before: sums(&|place| uplink[place].into()),
             to_downlink: steps(&|place, step| downlink_symbols[(place + step) % period] > 0),
             to_uplink: steps(&|place, step| uplink[(place + step) % period]),
             from_downlink: steps(&|place, step| step > 0 && downlink_symbols[(place + period - step) % period] > 0),

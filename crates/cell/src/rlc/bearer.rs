@@ -191,7 +191,6 @@ impl<P: Inspect> Bearer<P> {
     /// Fills a transport block with at most `room` bytes, which arrives at `due` if it does not fail: first what a
     /// status report asked for, then the SDU that was begun, then new ones, of which `decide` says what becomes of them: it
     /// is given the packet, its SN, how long it waited and what stays behind it.
-    ///
     pub(crate) fn fill(
         &mut self,
         now: Instant,

@@ -25,7 +25,7 @@ pub(crate) struct Group {
 
 impl<P: Inspect> Drb<P> {
     /// Bytes of what waits at the UE that its prioritised bit rate covers.
-    fn is_due_up(&mut self, now: Instant) -> u32 {
+    fn due_up(&mut self, now: Instant) -> u32 {
         let waits = self.uplink.has_data() && self.uplink_qos.may_send(now);
         if waits { self.uplink_qos.prioritised_bytes(now).min(self.uplink.backlog()) } else { 0 }
     }
@@ -111,13 +111,13 @@ impl<P: Inspect> Cell<P> {
             }
         }
         // Who is more important leaves to those behind it what they are due of their prioritised bit rates.
-        let mut behind: u32 = ue.drbs.clone().map(|drb| drbs[drb as usize].is_due_up(now)).sum();
+        let mut behind: u32 = ue.drbs.clone().map(|drb| drbs[drb as usize].due_up(now)).sum();
         for group in &ue.groups {
             // Equals go first by turns.
             let count = group.drbs.len();
             for index in (0..count).map(|step| group.drbs[(ue.uplink.blocks + step) % count]) {
                 let drb = &mut drbs[index as usize];
-                let own = drb.is_due_up(now);
+                let own = drb.due_up(now);
                 behind -= own;
                 let most = room.saturating_sub(behind).max(own.min(room));
                 room -= fill(drb, index, (now, due), most, &mut block);

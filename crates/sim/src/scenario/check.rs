@@ -1,6 +1,6 @@
 //! What a scenario must be like beyond its form.
 
-use tidemark_cell::{ChannelConfig, NetworkConfig};
+use tidemark_cell::{ChannelConfig, HandoverExecution, NetworkConfig};
 use tidemark_core::{Duration, FlowId};
 use tidemark_senders::connect;
 
@@ -47,6 +47,10 @@ impl Scenario {
         }
         if let Some(Err(error)) = self.network.as_ref().map(NetworkConfig::validate) {
             return wrong(&["network"], error.field(), error.problem().into());
+        }
+        if self.network.is_some() && self.cell.handover != HandoverExecution::default() {
+            let right = "belongs to a scenario without [network]: here network.handover has the same keys".into();
+            return wrong(&["cell"], "handover", right);
         }
         if let Some(right) = self.network.as_ref().and_then(|network| self.misplaced_carrier(network.carrier_ghz)) {
             return wrong(&["network"], "carrier_ghz", right.into());
@@ -399,6 +403,10 @@ round_trip = "10 ms"
         assert!(with(&moving[1..2]).is_ok() && with(&[moving[0], moving[2]]).is_ok());
         let error = with(&moving).unwrap_err().to_string();
         assert!(error.contains("ue.0.handovers: in a [network]") && error.contains("network.handover"), "{error}");
+        let lost = "cell.handover.data=lost";
+        assert!(with(&[lost]).is_ok());
+        let error = with(&[moving[0], moving[2], lost]).unwrap_err().to_string();
+        assert!(error.contains("cell.handover: ") && error.contains("network.handover has the same keys"), "{error}");
     }
 
     #[test]
