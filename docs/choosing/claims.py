@@ -3,10 +3,12 @@
     python3 docs/choosing/claims.py
 """
 
+import argparse
 from statistics import mean
 
 from figures import FRAME_P99, MEAN, P99, RATE, SURE, at, error, read
 
+argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
 POINTS = read()
 BUSY = ("light", "heavy", "driving")
 PLAIN, GRADUAL = "hybrid (larger rate)", "hybrid (gradual)"

@@ -6,6 +6,7 @@ The runs of one seed have the same radio and the same background under every mec
 taken seed by seed, and only then over the seeds.
 """
 
+import argparse
 import csv
 import math
 import pathlib
@@ -121,6 +122,7 @@ def every_point(points, mechanisms):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     points = read()
     print("# Which should I deploy: the figures\n")
     print("Written by `docs/choosing/figures.py` from `choosing.csv`; [choosing.md](../choosing.md) says what they are of. A figure has its standard error")

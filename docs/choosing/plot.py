@@ -6,6 +6,7 @@
 Python's own library is all it needs. The pictures follow the reader's light or dark scheme.
 """
 
+import argparse
 import math
 from statistics import mean
 
@@ -125,6 +126,7 @@ def draw(setting, curves):
     return "\n".join(out)
 
 
+argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
 points = read()
 for setting in SETTINGS:
     (HERE / f"{setting}.svg").write_text(draw(setting, points[setting]), encoding="utf-8")

@@ -6,6 +6,7 @@ cargo run --release -p tidemark-senders --example fairness > docs/controllers/fa
 python3 docs/controllers/plot.py
 """
 
+import argparse
 import csv
 import math
 from pathlib import Path
@@ -183,5 +184,6 @@ def fairness():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     (HERE / "laws.svg").write_text(laws())
     (HERE / "fairness.svg").write_text(fairness())

@@ -6,6 +6,7 @@
 Python's own library is all it needs. The pictures follow the reader's light or dark scheme.
 """
 
+import argparse
 import csv
 import math
 import pathlib
@@ -64,6 +65,7 @@ def ceiling(value):
     return next(factor * scale for factor in (1, 2, 4, 10) if factor * scale >= value)
 
 
+argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
 with open(HERE / "error.csv", newline="") as file:
     table = list(csv.DictReader(file))
 laws = list(dict.fromkeys(row["law"] for row in table))

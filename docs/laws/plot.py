@@ -6,6 +6,7 @@
 Python's own library is all it needs. The pictures follow the reader's light or dark scheme.
 """
 
+import argparse
 import csv
 import pathlib
 
@@ -103,6 +104,7 @@ def draw(name, law, title, longest, lines, rows):
     (HERE / f"{name}.svg").write_text(f"{svg}<style>{STYLE}</style>\n" + "\n".join(parts) + "\n</svg>\n")
 
 
+argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
 with open(HERE / "curve.csv", newline="") as file:
     table = list(csv.DictReader(file))
 for picture in PICTURES:

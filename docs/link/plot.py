@@ -6,6 +6,7 @@
 Python's own library is all it needs. The pictures follow the reader's light or dark scheme.
 """
 
+import argparse
 import csv
 import math
 import pathlib
@@ -127,5 +128,6 @@ def curves():
     picture.write("curves")
 
 
+argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
 thresholds()
 curves()

@@ -7,12 +7,12 @@ Each point is the least processor time of some runs of the whole command, report
 the least, since whatever else the machine does only adds. Writes cost.csv and cost.svg beside itself, and prints the table.
 """
 
+import argparse
 import csv
 import math
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
@@ -130,7 +130,9 @@ def plot(rows: list[dict]) -> str:
 
 
 def main() -> None:
-    command = sys.argv[1]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tidemark", help="the command, as `make build` leaves it")
+    command = parser.parse_args().tidemark
     rows = []
     for title, steps in SERIES.items():
         print(f"\n| {title} | Mbit/s | CPU s a simulated s | simulated s a second | peak MiB |\n| --- | --- | --- | --- | --- |")

@@ -7,10 +7,10 @@
 Needs valgrind. Set-up is included, and the report is not.
 """
 
+import argparse
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -42,7 +42,9 @@ def instructions(command: str, *arguments: str) -> int:
 
 
 def main() -> None:
-    command = sys.argv[1]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("once", help="the example `once`, built")
+    command = parser.parse_args().once
     print("| UEs | channel | controller, law | million instructions a simulated s |\n| --- | --- | --- | --- |")
     for ues in (1, 16, 64):
         for channel, controller, law in (("static", "prague", "l4span"), ("vehicular", "prague", "l4span"), ("static", "cubic", "none")):

@@ -4,6 +4,7 @@
 Run as root: unshare --net -- tests/live/performance.py. Prints a table; asserts nothing, since machines differ.
 """
 
+import argparse
 import json
 import pathlib
 import re
@@ -67,6 +68,7 @@ def rate(sent):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     print(f"forwarder that does nothing: mean ping {pings():.0f} us")
     print("| offered Mbit/s | packets/s | forwarder: lost | processor % | cell: lost | processor % | late p50 us | p99 | p99.9 | max |")

@@ -117,7 +117,8 @@ pub fn bearers_csv(result: &RunResult) -> String {
 
 /// One row an interval and flow, UE, UE's uplink or router; columns that do not apply stay empty.
 pub fn series_csv(result: &RunResult) -> String {
-    let mut text = String::from("t_s,kind,name,throughput_mbps,rtt_ms,marks,cwnd_kb,queue_ms,mcs,recommended_mbps\n");
+    let mut text = String::from("t_s,kind,name,throughput_mbps,rtt_ms,marks,cwnd_kb,queue_ms,mcs,recommended_mbps");
+    text.push_str(",reported_kb,capacity_mbps\n");
     let series = &result.series;
     for (step, t) in series.t_s.iter().enumerate() {
         for (index, flow) in result.flows.iter().enumerate() {
@@ -126,7 +127,7 @@ pub fn series_csv(result: &RunResult) -> String {
             cell(&mut text, row.rtt_ms[index][step]);
             let _ = write!(text, ",{}", row.marks[index][step]);
             cell(&mut text, row.cwnd_kb[index][step]);
-            text.push_str(",,,\n");
+            text.push_str(",,,,,\n");
         }
         for (index, ue) in result.ues.iter().enumerate() {
             let row = &series.ues;
@@ -134,14 +135,15 @@ pub fn series_csv(result: &RunResult) -> String {
             cell(&mut text, row.queue_ms[index][step]);
             cell(&mut text, row.mcs[index][step]);
             cell(&mut text, row.recommended_mbps.get(index).and_then(|ue| ue[step]));
-            text.push('\n');
+            text.push_str(",,\n");
             if ue.uplink.is_some() {
                 let row = &series.uplinks;
                 let _ = write!(text, "{t},uplink,{},{:.6},,,", quoted(&ue.name), row.throughput_mbps[index][step]);
                 cell(&mut text, row.queue_ms[index][step]);
                 cell(&mut text, row.mcs[index][step]);
                 cell(&mut text, row.recommended_mbps.get(index).and_then(|ue| ue[step]));
-                text.push('\n');
+                cell(&mut text, Some(row.reported_kb[index][step]));
+                text.push_str(",\n");
             }
         }
         for (index, router) in result.routers.iter().enumerate() {
@@ -149,7 +151,9 @@ pub fn series_csv(result: &RunResult) -> String {
             let _ = write!(text, "{t},router,{},{:.6},", quoted(&router.name), row.throughput_mbps[index][step]);
             let _ = write!(text, ",{},", row.marks[index][step]);
             cell(&mut text, row.queue_ms[index][step]);
-            text.push_str(",,\n");
+            text.push_str(",,,");
+            cell(&mut text, Some(row.capacity_mbps[index][step]));
+            text.push('\n');
         }
     }
     text

@@ -7,6 +7,7 @@ are written down here a second time, in the standard's order and with its names.
     python3 crates/cell/tests/tbs/cases.py > crates/cell/tests/tbs/cases.csv
 """
 
+import argparse
 from fractions import Fraction
 from math import ceil, floor
 
@@ -83,6 +84,7 @@ def cases():
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     branches = {}
     print("table,mcs,prbs,symbols,dmrs,overhead,layers,branch,bits")
     for number, index, allocation, q_m, r in cases():
