@@ -1,4 +1,4 @@
-//! `tidemark compare`: two runs side by side, UEs and flows matched by name.
+//! `tidemark compare`: two runs side by side, UEs, both directions apart, and flows matched by name.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::print::say;
 use crate::table::{table, text};
 
-/// What is compared of a UE: heading, path inside it in summary.json, decimals.
-const OF_UE: [Figure; 6] = [
+/// What is compared of a UE's downlink: heading, path inside it in summary.json, decimals.
+const OF_DOWNLINK: [Figure; 6] = [
     ("Mbit/s", &["throughput_mbps"], 2),
     ("RLC queue ms: p50", &["queue_ms", "p50"], 1),
     ("p95", &["queue_ms", "p95"], 1),
@@ -18,7 +18,16 @@ const OF_UE: [Figure; 6] = [
     ("marks", &["marked"], 0),
     ("drops", &["dropped"], 0),
 ];
-/// And of a flow.
+/// Of its uplink: packets wait at the UE, and are marked at the gNB.
+const OF_UPLINK: [Figure; 6] = [
+    ("Mbit/s", &["uplink", "throughput_mbps"], 2),
+    ("wait ms: p50", &["uplink", "queue_ms", "p50"], 1),
+    ("p95", &["uplink", "queue_ms", "p95"], 1),
+    ("p99", &["uplink", "queue_ms", "p99"], 1),
+    ("marks", &["uplink", "marked"], 0),
+    ("lost blocks", &["uplink", "lost_blocks"], 0),
+];
+/// And of a flow, whichever way it goes.
 const OF_FLOW: [Figure; 6] = [
     ("Mbit/s", &["throughput_mbps"], 2),
     ("one-way ms: p50", &["owd_ms", "p50"], 1),
@@ -37,21 +46,27 @@ pub fn execute(baseline: &Path, other: &Path) -> Result<()> {
     for (folder, summary) in [(baseline, &before), (other, &after)] {
         say!("{}: {} seed {}", folder.display(), summary["name"].as_str().unwrap_or("?"), summary["seed"]);
     }
-    side_by_side("UE", &OF_UE, list(&before, "ues"), list(&after, "ues"));
-    side_by_side("flow", &OF_FLOW, list(&before, "flows"), list(&after, "flows"));
+    side_by_side("downlink", "UE", &OF_DOWNLINK, list(&before, "ues"), list(&after, "ues"));
+    // What a UE sent is absent where it could not send.
+    let [before_up, after_up] = [&before, &after].map(|summary| {
+        let sends = |ue: &&Value| ue["uplink"].is_object();
+        list(summary, "ues").iter().filter(sends).cloned().collect::<Vec<_>>()
+    });
+    side_by_side("uplink", "UE", &OF_UPLINK, &before_up, &after_up);
+    side_by_side("flow", "flow", &OF_FLOW, list(&before, "flows"), list(&after, "flows"));
     Ok(())
 }
 
 /// Prints what both runs have by name, each figure before and after, and counts what only one of them has: a program's flows have other
 /// ports in each run.
-fn side_by_side(what: &str, figures: &[Figure], before: &[Value], after: &[Value]) {
+fn side_by_side(heading: &str, what: &str, figures: &[Figure], before: &[Value], after: &[Value]) {
     let twin = |entry: &Value, others: &'_ [Value]| others.iter().position(|other| other["name"] == entry["name"]);
     let mut both: Vec<_> = before.iter().filter_map(|old| Some((old, &after[twin(old, after)?]))).collect();
-    let rate = |entry: &Value| figure(entry, &["throughput_mbps"]).unwrap_or(0.0);
+    let rate = |entry: &Value| figure(entry, figures[0].1).unwrap_or(0.0);
     if both.len() > MOST_ROWS {
         both.sort_by(|a, b| rate(b.0).max(rate(b.1)).total_cmp(&rate(a.0).max(rate(a.1))));
     }
-    let headings: Vec<_> = [what].into_iter().chain(figures.iter().map(|(heading, ..)| *heading)).collect();
+    let headings: Vec<_> = [heading].into_iter().chain(figures.iter().map(|(heading, ..)| *heading)).collect();
     let mut table = table(&headings);
     for (old, new) in both.iter().take(MOST_ROWS) {
         let cells = figures.iter().map(|(_, path, decimals)| change(figure(old, path), figure(new, path), *decimals));

@@ -135,6 +135,28 @@ fn compare_puts_two_runs_side_by_side_and_refuses_other_folders() {
 }
 
 #[test]
+fn compare_tells_an_upload_by_the_uplink() {
+    let folder = TempDir::new().unwrap();
+    let file = short(&folder);
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name).display().to_string());
+    let up = ["--set", "flow.0.direction=uplink"];
+    assert!(tidemark(&[&["run", &file, "--out", &a], &up[..]].concat()).status.success());
+    let law = ["--set", "ue.0.uplink_marker={ law = \"ramp\", low = \"10 ms\", high = \"30 ms\" }"];
+    assert!(tidemark(&[&["run", &file, "--out", &b], &up[..], &law].concat()).status.success());
+    let said = text(&tidemark(&["compare", &a, &b]).stdout);
+    let uplinks = [&a, &b].map(|out| {
+        let summary = fs::read_to_string(Path::new(out).join("summary.json")).unwrap();
+        serde_json::from_str::<serde_json::Value>(&summary).unwrap()["ues"][0]["uplink"].clone()
+    });
+    let row = said.lines().skip_while(|line| !line.contains(" uplink ")).nth(2).unwrap_or_else(|| panic!("{said}"));
+    for (path, decimals) in [("/throughput_mbps", 2), ("/queue_ms/p95", 1), ("/marked", 0)] {
+        let [before, after] = uplinks.each_ref().map(|uplink| uplink.pointer(path).unwrap().as_f64().unwrap());
+        assert!(row.contains(&format!("{before:.decimals$} → {after:.decimals$}")), "{path}: {said}");
+    }
+    assert!(uplinks[1]["marked"].as_u64() > Some(10), "{said}");
+}
+
+#[test]
 fn a_reader_that_goes_early_is_no_error() {
     let folder = TempDir::new().unwrap();
     let file = short(&folder);
