@@ -12,17 +12,17 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use miette::{Result, miette};
 use serde::Serialize;
-use tidemark_core::{Duration, Ecn, FlowId};
+use tidemark_core::{BitRate, Duration, Ecn, FlowId};
 use tidemark_emu::{EcnSocket, realtime};
 use tidemark_senders::media::AnbrRule;
-use tidemark_senders::{SenderConfig, connect};
+use tidemark_senders::{AppConfig, SenderConfig, connect};
 use tidemark_sim::scenario::Scenario;
 
 use crate::run::diagnostic;
 use format::{Format, Prague, Rtp};
 use modem::Modem;
 use record::Verdict;
-use session::{Session, Times};
+use session::{Outcome, Session, Times};
 
 /// Which end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -152,11 +152,12 @@ impl End {
             }
         };
         let format: Box<dyn Format> = match (rtp, role) {
-            (false, Role::Sender) => Box::new(Prague::sender()),
-            (false, Role::Receiver) => Box::new(Prague::receiver()),
+            (false, Role::Sender) => Box::new(Prague::sender(ssrc)),
+            (false, Role::Receiver) => Box::new(Prague::receiver(ssrc)),
             (true, Role::Sender) => Box::new(Rtp::sender(ssrc)),
             (true, Role::Receiver) => Box::new(Rtp::receiver(ssrc)),
         };
+        let least_rate = least_rate(flow.sender, flow.app).filter(|_| role == Role::Sender);
         let id = FlowId(u32::try_from(index).unwrap_or(u32::MAX));
         let (server, client) = connect(flow.sender, flow.app, id, scenario.seed).map_err(|error| miette!("{error}"))?;
         let socket = EcnSocket::bind(self.listen.unwrap_or(0)).map_err(|error| miette!("{error}"))?;
@@ -167,9 +168,10 @@ impl End {
         let modem = self.modem.then(|| Modem::open(role)).transpose()?;
         let (start, _) = flow.app.times();
         let times = Times { time: self.time, interval: self.interval, patience: self.patience, start };
-        let verdict = Session { socket, role, peer, endpoint, codepoint, format, times, ssrc, modem }.run()?;
+        let session = Session { socket, role, peer, endpoint, codepoint, format, times, ssrc, modem, least_rate };
+        let Outcome { verdict, stuck } = session.run()?;
         match verdict {
-            Verdict::Kept | Verdict::Unknown => Ok(()),
+            Verdict::Kept | Verdict::Unknown => stuck.map_or(Ok(()), |stuck| Err(miette!("{stuck}"))),
             Verdict::Bleached => Err(miette!("this path bleaches ECN: packets sent with ECT arrive as Not-ECT")),
             Verdict::BlackHoled => Err(miette!(
                 "this path is a black hole for ECT: the other end is there, and nothing of the flow arrives"
@@ -192,6 +194,18 @@ impl End {
             }
         }
     }
+}
+
+/// The rate below which a sender does not go, where one that has always something to send should leave it.
+fn least_rate(sender: &SenderConfig, app: &AppConfig) -> Option<BitRate> {
+    let (least, most) = match sender {
+        SenderConfig::UdpPrague(config) if matches!(app, AppConfig::Bulk(_)) => (config.min_rate, config.max_rate),
+        SenderConfig::Scream(config) => (config.rates.min, config.rates.max),
+        SenderConfig::ScreamV1(config) => (config.rates.min, config.rates.max),
+        SenderConfig::Al4s(config) => (config.rates.min, config.rates.max),
+        _ => return None,
+    };
+    (least < most).then_some(least)
 }
 
 /// The first address of a name.

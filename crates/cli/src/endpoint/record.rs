@@ -7,6 +7,9 @@ use tidemark_sim::distribution::{Distribution, Quantiles};
 
 use super::Role;
 
+/// The sender's rate of the first second is its initial one, wherever it goes from there.
+const SETTLING: Duration = Duration::from_secs(1);
+
 /// Datagrams by the ECN field with which they arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Codepoints {
@@ -84,6 +87,9 @@ struct Line {
     frames: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frames_lost: Option<u64>,
+    /// The sender's rate never was above the least that it may have.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    at_minimum: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<Verdict>,
 }
@@ -95,6 +101,8 @@ struct Measured {
     queue: Distribution,
     frame: Distribution,
     ecn: Codepoints,
+    /// The highest rate that the sender's controller had; of the whole, once it could have left its first one.
+    highest: Option<BitRate>,
     /// The counters at its beginning.
     before: Stats,
 }
@@ -109,12 +117,14 @@ pub struct Record {
     /// The least one-way delay so far.
     fastest: Option<Duration>,
     recommended: Option<BitRate>,
+    /// The least rate of a sender that should leave it.
+    least_rate: Option<BitRate>,
 }
 
 impl Record {
-    pub fn new(role: Role, now: Instant) -> Self {
+    pub fn new(role: Role, now: Instant, least_rate: Option<BitRate>) -> Self {
         let [interval, whole] = std::array::from_fn(|_| Measured::default());
-        Self { role, started: now, begun: now, interval, whole, fastest: None, recommended: None }
+        Self { role, started: now, begun: now, interval, whole, fastest: None, recommended: None, least_rate }
     }
 
     fn each(&mut self, measure: impl Fn(&mut Measured)) {
@@ -135,6 +145,17 @@ impl Record {
     /// The cell recommends a rate.
     pub fn recommended(&mut self, rate: BitRate) {
         self.recommended = Some(rate);
+    }
+    /// The sender's controller has this rate now.
+    pub fn rate(&mut self, now: Instant, rate: Option<BitRate>) {
+        self.interval.highest = self.interval.highest.max(rate);
+        if now >= self.started + SETTLING {
+            self.whole.highest = self.whole.highest.max(rate);
+        }
+    }
+    /// The least rate, of a sender that stayed there.
+    pub fn stuck_at(&self) -> Option<BitRate> {
+        self.least_rate.filter(|least| self.whole.highest.is_some_and(|highest| highest <= *least))
     }
     pub fn round_trip(&mut self, rtt: Duration) {
         self.each(|measured| measured.rtt.record(rtt));
@@ -199,6 +220,7 @@ impl Record {
             frame_ms: measured.frame.quantiles(),
             frames: has_frames.then_some(frames),
             frames_lost: (has_frames && !sends).then(|| stats.frames_lost.saturating_sub(before.frames_lost)),
+            at_minimum: self.least_rate.zip(measured.highest).is_some_and(|(least, highest)| highest <= least),
             verdict,
         }
     }
@@ -221,7 +243,7 @@ mod tests {
 
     #[test]
     fn an_interval_tells_of_itself_and_the_summary_of_all() {
-        let mut record = Record::new(Role::Receiver, Instant::ZERO);
+        let mut record = Record::new(Role::Receiver, Instant::ZERO, None);
         record.under_way(Duration::from_millis(9));
         record.under_way(Duration::from_millis(4));
         record.under_way(Duration::from_millis(7));

@@ -4,9 +4,9 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 
 use miette::{Result, miette};
-use tidemark_core::{Bytes, Duration, Ecn, Instant, Packet};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet};
 use tidemark_emu::{Clock, EcnSocket};
-use tidemark_senders::{Endpoint, Payload};
+use tidemark_senders::{Endpoint, Payload, Stats};
 use tidemark_wire::rtcp::Presence;
 
 use super::Role;
@@ -15,10 +15,12 @@ use super::modem::Modem;
 use super::record::{Record, Verdict};
 use crate::interrupt;
 
-/// Until something of the flow has come, each end says so often that it is there.
+/// Until something of the flow has come, an end says so often to a peer that reads RTCP that it is there.
 const INTRODUCTION: Duration = Duration::from_millis(500);
 /// A peer that is there and of whose flow nothing comes for so long is behind a path that swallows ECT.
 const BLACK_HOLE: Duration = Duration::from_secs(3);
+/// A sender that has kept to its least rate for so long is stuck there.
+const STUCK: Duration = Duration::from_secs(3);
 /// What is due is done at its own time, as long as the process is not later than this: a late wake-up costs no rate.
 const MOST_BEHIND: Duration = Duration::from_millis(10);
 /// Longest sleep: an interrupt is noticed then at the latest.
@@ -57,12 +59,26 @@ pub struct Session {
     pub ssrc: u32,
     /// Where the cell's recommendations come from, if this end listens to them.
     pub modem: Option<Modem>,
+    /// The least rate of a sender that should leave it.
+    pub least_rate: Option<BitRate>,
+}
+
+/// A session at its end.
+pub struct Outcome {
+    /// What the path does to ECN.
+    pub verdict: Verdict,
+    /// What to say of a sender that never left its least rate.
+    pub stuck: Option<String>,
 }
 
 /// A session under way.
 struct Running {
     session: Session,
     listens: bool,
+    /// A sender that calls and sends before its peer has said anything.
+    begins: bool,
+    /// The peer is told by RTCP that this end is there, and when it leaves. Other peers take that for data.
+    tells: bool,
     clock: Clock,
     record: Record,
     /// When the peer said its first word.
@@ -80,17 +96,26 @@ struct Running {
 }
 
 impl Session {
-    /// Runs to its end and says what the path does to ECN.
-    pub fn run(self) -> Result<Verdict> {
+    /// Runs to its end.
+    pub fn run(mut self) -> Result<Outcome> {
         let clock = Clock::start();
         let start = if self.role == Role::Receiver { RECEIVER_STARTS } else { Instant::ZERO };
+        let (listens, tells) = (self.peer.is_none(), self.format.peer_reads_rtcp());
+        let opening = self.format.opening().filter(|_| self.role == Role::Sender && !listens);
+        if let Some(payload) = &opening {
+            let packet = Packet { flow: FlowId(0), size: Bytes(HEADERS), ecn: Ecn::NotEct, payload };
+            self.endpoint.handle_packet(start, packet);
+        }
         Running {
-            listens: self.peer.is_none(),
+            listens,
+            begins: opening.is_some(),
+            tells,
             clock,
-            record: Record::new(self.role, start),
+            record: Record::new(self.role, start, self.least_rate),
             met: None,
             served: start,
-            next_introduction: start,
+            // Whoever may take RTCP for data is asked once, after a long silence: is nobody there, or does the path swallow ECT?
+            next_introduction: if tells { start } else { start + self.times.patience / 2 },
             next_line: Instant::FAR,
             heard: 0,
             presences: 0,
@@ -103,7 +128,7 @@ impl Session {
 }
 
 impl Running {
-    fn run(mut self) -> Result<Verdict> {
+    fn run(mut self) -> Result<Outcome> {
         let mut buffer = vec![0; 65_536];
         let start = self.now();
         loop {
@@ -123,7 +148,9 @@ impl Running {
                 self.serve(now, &mut buffer);
             }
             if now >= self.next_line {
-                self.record.print_interval(now, &self.session.endpoint.stats());
+                let stats = self.session.endpoint.stats();
+                self.record.rate(now, stats.target_rate);
+                self.record.print_interval(now, &stats);
                 self.next_line += self.session.times.interval;
             }
             let sleep = self.wake(start).since(self.now());
@@ -157,7 +184,7 @@ impl Running {
 
     /// True once the endpoint may speak. A receiver that knows its sender opens the path itself.
     fn is_open(&self) -> bool {
-        self.met.is_some() || !self.listens && self.session.role == Role::Receiver
+        self.met.is_some() || self.begins || !self.listens && self.session.role == Role::Receiver
     }
 
     fn is_over(&self, now: Instant) -> bool {
@@ -177,14 +204,14 @@ impl Running {
     /// Says that this end is there, with Not-ECT: that passes where ECT does not.
     fn introduce(&mut self, now: Instant) {
         if self.introduces() && now >= self.next_introduction {
-            self.next_introduction = now + INTRODUCTION;
+            self.next_introduction = if self.tells { now + INTRODUCTION } else { Instant::FAR };
             self.say(Presence::Here);
         }
         self.served = self.served.max(now.before(LONGEST_SLEEP));
     }
 
     fn introduces(&self) -> bool {
-        self.session.peer.is_some() && self.heard == 0
+        self.session.peer.is_some() && self.heard == 0 && (self.tells || self.met.is_none())
     }
 
     fn say(&mut self, presence: Presence) {
@@ -239,7 +266,11 @@ impl Running {
                 continue;
             }
             match Presence::parse(&buffer[..length]) {
-                Ok(Presence::Here) => self.meet(from, true),
+                Ok(Presence::Here) => {
+                    self.tells = true;
+                    self.next_introduction = self.next_introduction.min(self.now() + INTRODUCTION);
+                    self.meet(from, true);
+                }
                 Ok(Presence::Bye) => self.peer_left = self.met.is_some(),
                 Err(_) => self.read(from, ecn, length, buffer),
             }
@@ -250,14 +281,14 @@ impl Running {
     fn meet(&mut self, from: SocketAddr, says_so: bool) {
         self.session.peer = Some(from);
         if self.met.is_none() {
-            if self.session.role == Role::Sender {
+            if self.session.role == Role::Sender && !self.begins {
                 self.clock = Clock::start();
                 self.served = Instant::ZERO;
                 self.next_introduction = Instant::ZERO;
             }
             let now = self.now();
             self.met = Some(now);
-            self.record = Record::new(self.session.role, now);
+            self.record = Record::new(self.session.role, now, self.session.least_rate);
             self.next_line = now + self.session.times.interval;
         }
         if says_so {
@@ -271,12 +302,19 @@ impl Running {
     fn read(&mut self, from: SocketAddr, ecn: Ecn, length: usize, buffer: &mut [u8]) {
         let now = self.now();
         let Some(payload) = self.session.format.read(now, &buffer[..length]) else { return };
+        let is_first = self.met.is_none();
         self.meet(from, false);
         let now = if self.heard == 0 { self.now() } else { now };
+        if !self.tells && self.session.format.peer_reads_rtcp() {
+            self.tells = true;
+            self.say(Presence::Here);
+        }
         // What opens the path says nothing about what was sent.
         self.heard += u64::from(!matches!(&payload, Payload::PragueAck(ack) if ack.ack_seq == 0));
-        // What was due before it came happens before it.
-        self.serve(now, buffer);
+        // What was due before it came happens before it. One that waited had nothing to do: a sender that calls has opened the path.
+        if !is_first || !self.listens {
+            self.serve(now, buffer);
+        }
         let sent_at = match &payload {
             Payload::PragueData(data) => Some(data.timestamp),
             Payload::Rtp(packet) => Some(packet.sent_at),
@@ -292,6 +330,7 @@ impl Running {
         if let Some(rtt) = endpoint.take_rtt_sample() {
             self.record.round_trip(rtt);
         }
+        self.record.rate(now, endpoint.stats().target_rate);
         while let Some(frame) = endpoint.take_frame() {
             self.record.frame(&frame);
         }
@@ -313,15 +352,29 @@ impl Running {
         }
     }
 
-    fn finish(mut self) -> Verdict {
+    /// What to say of a sender that never left its least rate, however long it had.
+    fn stuck(&self, now: Instant, stats: &Stats) -> Option<String> {
+        let (least, met) = (self.record.stuck_at()?, self.met?);
+        (now >= met + self.session.times.start + STUCK).then(|| {
+            let Stats { packets_sent: sent, losses, timeouts, marks_reported: marks, .. } = stats;
+            let why = match self.heard {
+                0 => format!("nothing was said of any of {sent} packets"),
+                _ => format!("of {sent} packets {losses} were lost and {marks} marked, with {timeouts} timeouts"),
+            };
+            format!("the sender never left its least rate, {:.2} Mbit/s: {why}", least.as_mbps())
+        })
+    }
+
+    fn finish(mut self) -> Outcome {
         let now = self.now();
-        if !self.peer_left {
+        if self.tells && !self.peer_left {
             for _ in 0..FAREWELLS {
                 self.say(Presence::Bye);
             }
         }
-        let verdict = self.verdict(now);
-        self.record.print_summary(now, &self.session.endpoint.stats(), verdict);
-        verdict
+        let (verdict, stats) = (self.verdict(now), self.session.endpoint.stats());
+        self.record.rate(now, stats.target_rate);
+        self.record.print_summary(now, &stats, verdict);
+        Outcome { verdict, stuck: self.stuck(now, &stats) }
     }
 }

@@ -15,6 +15,10 @@ pub trait Format {
     fn write(&mut self, payload: &Payload, buffer: &mut [u8]) -> Option<usize>;
     /// Reads what came from the peer; `None` for what is none of this format.
     fn read(&mut self, now: Instant, bytes: &[u8]) -> Option<Payload>;
+    /// True if the peer is known to read RTCP on this port, other than what the format itself says.
+    fn peer_reads_rtcp(&self) -> bool;
+    /// What a sender that calls reads as the peer's leave to begin; `None` where it waits for the peer's first word.
+    fn opening(&self) -> Option<Payload>;
 }
 
 /// By how much the receiver's clock is ahead of the sender's as the receiver sees it: a packet that was faster than the first

@@ -1,15 +1,20 @@
-//! UDP Prague's messages.
+//! UDP Prague's messages, as the public implementation reads and writes them. Its receiver takes every datagram for data, so that
+//! two ends of ours know each other by the filling of data packets, which it does not read.
 
 use tidemark_core::{Duration, Instant};
 use tidemark_senders::Payload;
 use tidemark_senders::payload::{FramePart, PragueAck, PragueData, PragueReport, PragueWord};
-use tidemark_wire::udp_prague::{self, Message};
+use tidemark_wire::rtcp::Presence;
+use tidemark_wire::udp_prague::{self, BULK_HEADER_LEN, Message, REAL_TIME_HEADER_LEN};
 
 use super::super::clock::{PeerClock, Unwrap, nearest};
 use super::{Format, LEAD};
 
 /// One end of a flow of UDP Prague.
 pub struct Prague {
+    /// Stands at the front of each data packet's filling.
+    signature: [u8; 8],
+    peer_reads_rtcp: bool,
     peer: PeerClock,
     timestamps: Unwrap,
     seqs: Unwrap,
@@ -27,15 +32,17 @@ pub struct Prague {
 
 impl Prague {
     /// The sender's end.
-    pub fn sender() -> Self {
-        Self::new(Duration::ZERO)
+    pub fn sender(ssrc: u32) -> Self {
+        Self::new(ssrc, Duration::ZERO)
     }
     /// The receiver's end.
-    pub fn receiver() -> Self {
-        Self::new(LEAD)
+    pub fn receiver(ssrc: u32) -> Self {
+        Self::new(ssrc, LEAD)
     }
-    fn new(lead: Duration) -> Self {
+    fn new(ssrc: u32, lead: Duration) -> Self {
         Self {
+            signature: Presence::Here.emit(ssrc),
+            peer_reads_rtcp: false,
             peer: PeerClock::new(lead),
             timestamps: Unwrap::new(32),
             seqs: Unwrap::new(32),
@@ -92,7 +99,11 @@ impl Format for Prague {
                 };
                 let header = header.emit(buffer).ok()?;
                 let length = header.max(data.size as usize);
-                buffer.get_mut(header..length)?.fill(0);
+                let filling = buffer.get_mut(header..length)?;
+                filling.fill(0);
+                if let Some(front) = filling.first_chunk_mut() {
+                    *front = self.signature;
+                }
                 Some(length)
             }
             Payload::PragueAck(ack) => {
@@ -119,6 +130,8 @@ impl Format for Prague {
     fn read(&mut self, now: Instant, bytes: &[u8]) -> Option<Payload> {
         Some(match Message::parse(bytes).ok()? {
             Message::Data(data) => {
+                let header = if data.frame.is_some() { REAL_TIME_HEADER_LEN } else { BULK_HEADER_LEN };
+                self.peer_reads_rtcp |= Presence::parse(&bytes[header..]) == Ok(Presence::Here);
                 let timestamp = self.sent_at(now, data.timestamp);
                 let (seq, length) = (self.seqs.whole(data.seq), bytes.len() as u32);
                 let frame = data.frame.map(|part| {
@@ -145,6 +158,14 @@ impl Format for Prague {
             }),
         })
     }
+
+    fn peer_reads_rtcp(&self) -> bool {
+        self.peer_reads_rtcp
+    }
+
+    fn opening(&self) -> Option<Payload> {
+        Some(Payload::PragueAck(PragueAck::default()))
+    }
 }
 
 #[cfg(test)]
@@ -161,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_packet_and_its_acknowledgement_measure_the_round_trip_over_two_clocks() {
-        let (mut sender, mut receiver) = (Prague::sender(), Prague::receiver());
+        let (mut sender, mut receiver) = (Prague::sender(7), Prague::receiver(8));
         let at = Instant::from_millis;
         let part = FramePart { number: 1, size: 1000, len: 600, captured: at(20) };
         let data = PragueData { seq: 1, timestamp: at(20), echo: Instant::ZERO, size: 600, frame: Some(part) };
@@ -193,7 +214,7 @@ mod tests {
 
     #[test]
     fn counters_go_on_beyond_32_bits() {
-        let (mut sender, mut receiver) = (Prague::sender(), Prague::receiver());
+        let (mut sender, mut receiver) = (Prague::sender(7), Prague::receiver(8));
         for received in [0xFFFF_FFF0u64, 0x1_0000_0010] {
             sender.sent = received;
             let ack = Payload::PragueAck(PragueAck { ack_seq: received, received, ..PragueAck::default() });
@@ -206,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_report_comes_back() {
-        let (mut sender, mut receiver) = (Prague::sender(), Prague::receiver());
+        let (mut sender, mut receiver) = (Prague::sender(7), Prague::receiver(8));
         sender.sent = 70_000;
         let report =
             Payload::PragueReport(PragueReport { begin: 69_990, words: vec![PragueWord(0xA001), PragueWord(0)] });

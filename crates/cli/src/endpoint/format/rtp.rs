@@ -160,6 +160,14 @@ impl Format for Rtp {
             _ => self.read_media(now, bytes),
         }
     }
+
+    fn peer_reads_rtcp(&self) -> bool {
+        true
+    }
+
+    fn opening(&self) -> Option<Payload> {
+        None
+    }
 }
 
 #[cfg(test)]
