@@ -63,9 +63,33 @@ pub fn ue_of(cell: u32, address: IpAddr) -> Option<u32> {
     host.checked_sub(2).filter(|ue| *ue < UES)
 }
 
+/// True for an address that no router passes on: of one link (RFC 4291 2.5.6 and 2.7, RFC 3927 7, RFC 5771 4), or the limited broadcast
+/// (RFC 1812 5.3.5.1).
+pub fn is_of_one_link(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            address.is_link_local() || address.is_broadcast() || address.octets()[..3] == [224, 0, 0]
+        }
+        IpAddr::V6(address) => {
+            // Scopes 1 and 2 of a multicast address: the interface, the link.
+            address.is_unicast_link_local() || address.is_multicast() && matches!(address.segments()[0] & 0xF, 1 | 2)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_of_one_link_is_told_from_what_is_routed() {
+        for address in ["169.254.7.7", "224.0.0.251", "255.255.255.255", "fe80::1", "ff02::16", "ff01::1"] {
+            assert!(is_of_one_link(address.parse().unwrap()), "{address}");
+        }
+        for address in ["100.96.0.2", "224.0.1.1", "239.1.1.1", "fd74:6d61:726b::2", "ff05::2", "ff0e::1"] {
+            assert!(!is_of_one_link(address.parse().unwrap()), "{address}");
+        }
+    }
 
     #[test]
     fn a_ue_is_found_by_either_of_its_addresses_and_no_other() {

@@ -266,8 +266,13 @@ impl<O: Observer> State<O> {
         overloaded: bool,
         ports: &Ports,
     ) -> Result<(), Error> {
-        self.counters.downlink += 1;
         let (packet, tuple) = self.reader.packet(bytes, Direction::Down);
+        // The host's own words to its neighbours on the core device, not to who is behind it: multicast reports, service discovery.
+        if known.is_none() && tuple.is_some_and(|tuple| addresses::is_of_one_link(tuple.destination)) {
+            self.reader.recycle(packet.payload);
+            return Ok(());
+        }
+        self.counters.downlink += 1;
         let ue = match (known, ports.ues.len()) {
             (Some(ue), _) => Some(ue),
             (None, 1) => Some(0),

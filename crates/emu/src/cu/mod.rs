@@ -190,6 +190,9 @@ impl Cu {
         let now = self.clock.now();
         let headers = Headers::parse(packet).ok();
         let tuple = headers.as_ref().map(|headers| headers.five_tuple);
+        if tuple.is_some_and(|tuple| addresses::is_of_one_link(tuple.destination)) {
+            return;
+        }
         let ue = match self.ues.len() {
             1 => Some(0),
             _ => tuple.and_then(|tuple| addresses::ue_of(self.cell, tuple.destination)).map(|ue| ue as usize),
