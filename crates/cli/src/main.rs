@@ -98,7 +98,7 @@ fn main() -> ExitCode {
         Command::Cu(cu) => return exit_code(cu.execute()),
         Command::Du(du) => return exit_code(du.execute()),
         Command::Ctl(ctl) => ctl.execute(),
-        Command::Probe(probe) => probe.execute(),
+        Command::Probe(probe) => return exit_code(probe.execute()),
         Command::Send(send) => send.execute(),
         Command::Receive(receive) => receive.execute(),
         Command::Run(run) => run.execute(),

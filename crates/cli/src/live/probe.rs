@@ -17,6 +17,8 @@ const PROBES: u8 = 10;
 const GAP: Duration = Duration::from_millis(20);
 /// After the last probe.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// The exit code where nothing came back, so that nothing is known of ECN.
+const NO_ANSWER: u8 = 3;
 /// What was sent: Not-ECT first, which shows whether the path carries anything.
 const CODEPOINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 
@@ -45,20 +47,57 @@ struct Outcome {
 }
 
 impl Probe {
-    pub fn execute(&self) -> Result<()> {
-        match (&self.to, self.listen) {
-            (_, Some(port)) => answer(port),
-            (Some(to), None) => {
-                let kept = probe(to)?;
-                if kept { Ok(()) } else { Err(miette!("this path does not carry L4S: see the lines above")) }
+    /// Answers, or asks and gives the exit code.
+    pub fn execute(&self) -> Result<u8> {
+        let (to, outcomes) = match (&self.to, self.listen) {
+            (_, Some(port)) => return answer(port),
+            (Some(to), None) => (to, probe(to)?),
+            (None, None) => return Ok(0),
+        };
+        for outcome in &outcomes {
+            println!("{}", serde_json::to_string(outcome).unwrap_or_default());
+        }
+        match Path::of(&outcomes) {
+            Path::CarriesL4s => Ok(0),
+            Path::BreaksL4s => Err(miette!("this path does not carry L4S: see the lines above")),
+            Path::Silent => {
+                let port = to.rsplit(':').next().unwrap_or_default();
+                eprintln!(
+                    "tidemark: {to} did not answer, so nothing is known of ECN: start `tidemark probe --listen {port}` there, \
+                     and let UDP pass both ways"
+                );
+                Ok(NO_ANSWER)
             }
-            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// What the outcomes say together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Path {
+    /// ECT(1) and CE arrive as they were sent, both ways.
+    CarriesL4s,
+    /// One of them does not.
+    BreaksL4s,
+    /// Nothing came back at all: nobody is there, or no UDP passes.
+    Silent,
+}
+
+impl Path {
+    fn of(outcomes: &[Outcome]) -> Self {
+        let kept = |ecn| outcomes.iter().any(|outcome| outcome.codepoint == name(ecn) && outcome.verdict == "kept");
+        if outcomes.iter().all(|outcome| outcome.answered == 0) {
+            Self::Silent
+        } else if kept(Ecn::Ect1) && kept(Ecn::Ce) {
+            Self::CarriesL4s
+        } else {
+            Self::BreaksL4s
         }
     }
 }
 
 /// Answers each probe with the codepoint that it had, and in a datagram with the codepoint that it was sent with.
-fn answer(port: u16) -> Result<()> {
+fn answer(port: u16) -> Result<u8> {
     let socket = EcnSocket::bind(port).map_err(|error| miette!("{error}"))?;
     let mut bytes = [0; 64];
     loop {
@@ -72,8 +111,8 @@ fn answer(port: u16) -> Result<()> {
     }
 }
 
-/// Sends probes and prints a line for each codepoint; true if ECT(1) and CE arrive as they were sent, both ways.
-fn probe(to: &str) -> Result<bool> {
+/// Sends probes and says what became of each codepoint.
+fn probe(to: &str) -> Result<Vec<Outcome>> {
     let to =
         to.to_socket_addrs().map_err(|error| miette!("{to}: {error}"))?.next().ok_or(miette!("{to}: no address"))?;
     let socket = EcnSocket::bind(0).map_err(|error| miette!("{error}"))?;
@@ -86,12 +125,7 @@ fn probe(to: &str) -> Result<bool> {
         }
     }
     collect(&socket, to, PATIENCE, &mut seen);
-    let outcomes = judge(&seen);
-    for outcome in &outcomes {
-        println!("{}", serde_json::to_string(outcome).unwrap_or_default());
-    }
-    let kept = |name| outcomes.iter().any(|outcome| outcome.codepoint == name && outcome.verdict == "kept");
-    Ok(kept(name(Ecn::Ect1)) && kept(name(Ecn::Ce)))
+    Ok(judge(&seen))
 }
 
 type Seen = [[Option<(Ecn, Ecn)>; PROBES as usize]; CODEPOINTS.len()];
@@ -168,5 +202,7 @@ mod tests {
         let broken = [fine[0], all(Ecn::NotEct, Ecn::Ect1), none, all(Ecn::Ce, Ecn::NotEct)];
         assert_eq!(verdict(&broken), ["kept", "bleached on the way there", "black-holed", "bleached on the way back"]);
         assert_eq!(verdict(&[none; 4]), ["no answer"; 4]);
+        let path = |seen: &Seen| Path::of(&judge(seen));
+        assert_eq!([&fine, &broken, &[none; 4]].map(path), [Path::CarriesL4s, Path::BreaksL4s, Path::Silent]);
     }
 }
