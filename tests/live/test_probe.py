@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from conftest import GATEWAY, TIDEMARK
+from conftest import GATEWAY, ROOT, TIDEMARK
+from test_shell import sleeper  # noqa: F401
 
 ECT1_RULES = {
     "kept": "",
@@ -39,3 +40,25 @@ def test_a_path_is_told_by_what_it_does_to_ect1(shell, path):
     finally:
         answering.terminate()
         answering.wait()
+
+
+def test_nobody_there_is_told_from_a_path_that_breaks_ecn(shell):
+    cell = shell("--cell", "5g-static", command=[TIDEMARK, "probe", f"{GATEWAY}:4000"])
+    assert cell.finish() == 3, cell.stderr
+    assert {line["verdict"] for line in map(json.loads, cell.stdout.splitlines())} == {"no answer"}
+    assert "did not answer" in cell.stderr and "does not carry" not in cell.stderr
+
+
+def test_the_page_reaches_the_host_from_a_second_cell(sleeper):  # noqa: F811
+    page = (ROOT / "docs/test-your-app.md").read_text()
+    listens, asks = [line.split("#")[0].strip(" &") for line in page.splitlines() if line.startswith("    ") and "tidemark probe" in line]
+    sleeper()
+    asks = asks.removeprefix("sudo ").replace("tidemark probe", f"{TIDEMARK} probe").replace("tidemark shell", f"{TIDEMARK} shell")
+    answering = subprocess.Popen([TIDEMARK, *listens.split()[1:]])
+    try:
+        asked = subprocess.run(asks, shell=True, capture_output=True, text=True, timeout=60)
+    finally:
+        answering.terminate()
+        answering.wait()
+    assert asked.returncode == 0, asked.stderr
+    assert [json.loads(line)["verdict"] for line in asked.stdout.splitlines()] == ["kept"] * 4

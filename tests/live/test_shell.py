@@ -111,10 +111,28 @@ def test_shells_may_be_nested(shell, nothing_left):
     assert float(text.split("min/avg/max/mdev = ")[1].split("/")[1]) > 10  # twice the cell's
 
 
+def test_a_table_of_flows_has_no_rows_of_the_hosts_own(shell, tmp_path, nothing_left):
+    # In its first seconds a device's kernel reports the multicast groups that it listens to.
+    cell = shell("--cell", "5g-static", command=["sleep", "3"], out=tmp_path)
+    assert cell.finish() == 0, cell.stderr
+    summary = cell.summary()
+    assert (summary["flows"], summary["live"]["unroutable"]) == ([], 0)
+
+
 def test_two_cells_at_once_do_not_meet(shell, sleeper, nothing_left):
     first = sleeper()
     text = inside(shell, "ip -brief -4 address show cell0; ping -c 3 -i 0.2 100.96.1.1; ping -c 3 -i 0.2 100.96.0.1")
     assert "100.96.1.2" in text and text.count(" 0% packet loss") == 2
+    # Each command knows the host by the same names.
+    assert inside(shell, "echo $TIDEMARK_HOST $TIDEMARK_HOST6").split() == ["100.96.1.1", GATEWAY6.replace("::", ":1::")]
+    second = sleeper()
+    listed = subprocess.run([TIDEMARK, "ctl", "list"], capture_output=True, text=True).stdout.splitlines()
+    assert [line.split(": ")[0] for line in listed] == ["0  5g-static, shell", "1  5g-static, shell"]
+    assert all("sleep 60" in line for line in listed)
+    refused = subprocess.run([TIDEMARK, "ctl", "status"], capture_output=True, text=True)
+    assert refused.returncode == 2 and "--cell N" in refused.stderr and "1  5g-static, shell: " in refused.stderr
+    second.process.terminate()
+    second.finish()
     # The first one goes on, and can still reach the host when the second has ended.
     assert first.process.poll() is None
     first.process.terminate()

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         arguments.get(1).and_then(|text| text.to_str()?.parse().ok()).ok_or("forward SECONDS COMMAND...")?;
     let core = outside::core_device(0, 1500)?;
     let (namespace, ue) = Namespace::ue(0, 0, 1500, None, |_, _| {})?;
-    let _inside = namespace.start(arguments[2..].to_vec())?;
+    let _inside = namespace.start(arguments[2..].to_vec(), Vec::new())?;
     realtime::prefer();
     let end = Instant::now() + Duration::from_secs(seconds);
     // Through files of the standard library, so that the crate's own loop is not what is compared with itself.

@@ -29,11 +29,14 @@ use crate::tun::Tun;
 /// The device that a UE sees its cell through.
 const DEVICE: &str = "cell0";
 
+/// A variable of a command's environment and its value.
+pub type Variable = (String, String);
+
 /// A namespace, ready for its command.
 #[derive(Debug)]
 pub struct Namespace {
     network: OwnedFd,
-    commands: Sender<Vec<OsString>>,
+    commands: Sender<(Vec<OsString>, Vec<Variable>)>,
     started: Receiver<Result<Inside, Error>>,
 }
 
@@ -97,7 +100,7 @@ impl Namespace {
         setup: impl FnOnce() -> Result<T, Error> + Send + 'static,
         ended: impl FnOnce(u8, u64) + Send + 'static,
     ) -> Result<(Self, T), Error> {
-        let (commands, wanted) = channel::<Vec<OsString>>();
+        let (commands, wanted) = channel::<(Vec<OsString>, Vec<Variable>)>();
         let (ready, made) = channel();
         let (report, started) = channel();
         let body = move || {
@@ -107,8 +110,8 @@ impl Namespace {
                 return;
             }
             // The owner went away before it had a command.
-            let Ok(command) = wanted.recv() else { return };
-            match spawn(&command) {
+            let Ok((command, variables)) = wanted.recv() else { return };
+            match spawn(&command, variables) {
                 Ok((mut child, inside)) => {
                     let _ = report.send(Ok(inside));
                     let code = child.wait().map_or(1, |status| match (status.code(), status.signal()) {
@@ -146,13 +149,13 @@ impl Namespace {
         thread::spawn(visit).join().map_err(failed)?
     }
 
-    /// Starts the command.
+    /// Starts the command, with these variables beside those of this process.
     ///
     /// # Errors
     /// What the system says.
-    pub fn start(self, command: Vec<OsString>) -> Result<Inside, Error> {
+    pub fn start(self, command: Vec<OsString>, variables: Vec<Variable>) -> Result<Inside, Error> {
         let gone = || Error::system("the thread of a namespace")(std::io::ErrorKind::BrokenPipe.into());
-        self.commands.send(command).map_err(|_| gone())?;
+        self.commands.send((command, variables)).map_err(|_| gone())?;
         self.started.recv().map_err(|_| gone())?
     }
 }
@@ -269,11 +272,11 @@ fn resolve_outside() {
 }
 
 /// Starts process 1 of a new process namespace, which starts the command.
-fn spawn(command: &[OsString]) -> Result<(Child, Inside), Error> {
+fn spawn(command: &[OsString], variables: Vec<Variable>) -> Result<(Child, Inside), Error> {
     // SAFETY: nothing but the ids that children of this thread get is unshared.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWPID) }.map_err(Error::errno("a process namespace"))?;
     let mut init = Command::new("/proc/self/exe");
-    init.arg(crate::init::ARGUMENT).args(command);
+    init.arg(crate::init::ARGUMENT).args(command).envs(variables);
     let prepare = || {
         Signals::give_back()?;
         die_with_parent().map_err(Into::into)

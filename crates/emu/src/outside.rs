@@ -58,7 +58,7 @@ pub fn open(lease: &mut Lease) -> Result<(), Error> {
 }
 
 /// True if IPv6 is there and not switched off.
-pub(crate) fn has_ipv6() -> bool {
+pub fn has_ipv6() -> bool {
     fs::read_to_string("/proc/sys/net/ipv6/conf/all/disable_ipv6").is_ok_and(|value| value.trim() == "0")
 }
 

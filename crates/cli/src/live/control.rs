@@ -37,6 +37,8 @@ pub struct Ctl {
 
 #[derive(Subcommand)]
 enum Request {
+    /// List the live cells that are yours: number, name, kind and what runs there
+    List,
     /// Show how the cell is, again and again
     Watch,
     /// Print how the cell is, as JSON
@@ -65,16 +67,26 @@ enum Request {
 
 impl Ctl {
     pub fn execute(&self) -> Result<()> {
-        let socket = find(self.cell)?;
         let words = match &self.request {
-            Request::Watch => return view::show(|| ask(&socket, &["status".into()])),
+            Request::List => {
+                let cells = lease::sockets();
+                if cells.is_empty() {
+                    return Err(none());
+                }
+                print!("{}", list(&cells));
+                return Ok(());
+            }
+            Request::Watch => {
+                let socket = find(self.cell)?;
+                return view::show(|| ask(&socket, &["status".into()]));
+            }
             Request::Status => vec!["status".into()],
             Request::Metrics => vec!["metrics".into()],
             Request::Set { assignments } => [vec!["set".into()], assignments.clone()].concat(),
             Request::Outage { ue, time } => vec!["outage".into(), ue.clone(), time.to_string()],
             Request::Handover { ue } => vec!["handover".into(), ue.clone()],
         };
-        print!("{}", ask(&socket, &words)?);
+        print!("{}", ask(&find(self.cell)?, &words)?);
         Ok(())
     }
 }
@@ -89,12 +101,24 @@ fn find(cell: Option<u32>) -> Result<PathBuf> {
             .map(|(_, path)| path)
             .ok_or_else(|| miette!("no live cell of yours has the number {cell}")),
         (None, [(_, path)]) => Ok(path.clone()),
-        (None, []) => Err(miette!("no live cell of yours is running: start one with `tidemark shell`")),
+        (None, []) => Err(none()),
         (None, several) => {
-            let numbers: Vec<_> = several.iter().map(|(number, _)| number.to_string()).collect();
-            Err(miette!("several live cells are running: name one with --cell {}", numbers.join(" or ")))
+            Err(miette!("several live cells are running: name one with --cell N\n{}", list(several).trim_end()))
         }
     }
+}
+
+fn none() -> miette::Report {
+    miette!("no live cell of yours is running: start one with `tidemark shell`")
+}
+
+/// A line for each of these cells.
+fn list(cells: &[(u32, PathBuf)]) -> String {
+    let line = |(number, socket): &(u32, PathBuf)| {
+        let about = ask(socket, &["about".into()]).unwrap_or_else(|_| "does not answer\n".into());
+        format!("{number}  {about}")
+    };
+    cells.iter().map(line).collect()
 }
 
 fn ask(socket: &Path, words: &[String]) -> Result<String> {
@@ -155,17 +179,20 @@ pub struct Server {
     scenario: Mutex<Scenario>,
     control: Control,
     shared: Shared,
+    /// A line that says which cell it is.
+    about: String,
 }
 
 impl Server {
     /// Answers at this socket until the process ends.
-    pub fn start(path: &Path, scenario: &Scenario, control: Control, shared: Shared) -> Result<()> {
-        let server = Self { scenario: Mutex::new(scenario.clone()), control, shared };
+    pub fn start(path: &Path, scenario: &Scenario, control: Control, shared: Shared, about: String) -> Result<()> {
+        let server = Self { scenario: Mutex::new(scenario.clone()), control, shared, about };
         listen(path, move |words| server.obey(words))
     }
 
     fn obey(&self, words: &[&str]) -> std::result::Result<String, String> {
         match words {
+            ["about"] => Ok(format!("{}\n", self.about)),
             ["status" | "metrics"] => look(&*self.shared, words[0]),
             ["set", assignments @ ..] => self.set(assignments),
             ["outage", ue, time] => {

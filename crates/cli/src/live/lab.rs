@@ -8,7 +8,7 @@ use miette::{Result, miette};
 use tidemark_emu::addresses::{SERVERS, UES};
 use tidemark_sim::scenario::Scenario;
 
-use super::session::{Jobs, Options, OtherSide, variables};
+use super::session::{Jobs, Options, OtherSide};
 use crate::run::diagnostic;
 
 #[derive(Args)]
@@ -28,11 +28,7 @@ impl Live {
         if ues.len() > UES as usize || scenario.server.len() > SERVERS as usize {
             return Err(miette!("a live cell has at most {UES} UEs and {SERVERS} servers"));
         }
-        let names: Vec<_> = ues.iter().map(|ue| ue.name.clone()).collect();
-        let servers: Vec<_> = scenario.server.iter().map(|server| server.name.clone()).collect();
-        let exports = variables(&names, &servers);
-        let shell =
-            |command: &str| -> Vec<OsString> { vec!["sh".into(), "-c".into(), format!("{exports}{command}").into()] };
+        let shell = |command: &str| -> Vec<OsString> { vec!["sh".into(), "-c".into(), command.into()] };
         let jobs = Jobs {
             ues: ues.iter().map(|ue| scenario.ue[ue.kind].command.as_deref().map(shell)).collect(),
             addresses: Vec::new(),

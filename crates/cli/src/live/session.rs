@@ -1,7 +1,7 @@
 //! One live cell from its set-up to its results.
 
 use std::ffi::OsString;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -11,12 +11,12 @@ use clap::Args;
 use miette::{Result, miette};
 use tidemark_core::Duration;
 use tidemark_emu::lease::Lease;
-use tidemark_emu::namespace::{Inside, Namespace};
+use tidemark_emu::namespace::{Inside, Namespace, Variable};
 use tidemark_emu::privilege::{self, Rights};
 use tidemark_emu::signals::Signals;
 use tidemark_emu::{Command, Core, Driver, Link, Plan, addresses, outside};
 use tidemark_sim::RunResult;
-use tidemark_sim::scenario::Scenario;
+use tidemark_sim::scenario::{NamedUe, Scenario, Server};
 
 use super::watch::Watch;
 use super::{control, modem, pcap, web};
@@ -65,6 +65,25 @@ pub enum OtherSide {
     Servers(Vec<Vec<OsString>>),
     /// Tunnels to another program; the UEs' addresses are those of the cell of this number.
     Tunnels(Core, u32),
+}
+
+impl Jobs {
+    /// A line for who looks for this cell among others: its name, its kind and what runs there.
+    fn about(&self, name: &str) -> String {
+        let kind = match &self.side {
+            OtherSide::Host => "shell",
+            OtherSide::Servers(_) => "live",
+            OtherSide::Tunnels(Core::N3(_), _) => "n3",
+            OtherSide::Tunnels(..) => "du",
+        };
+        let command = |words: &Vec<OsString>| {
+            // Of a command of a scenario the shell that reads it is not worth telling.
+            let words = words.strip_prefix(&["sh".into(), "-c".into()][..]).unwrap_or(words);
+            words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+        };
+        let commands: Vec<_> = self.ues.iter().flatten().map(command).collect();
+        format!("{name}, {kind}: {}", commands.join(" | "))
+    }
 }
 
 /// What ends a live cell, or a part of it.
@@ -125,8 +144,10 @@ impl Options {
     fn serve(&self, scenario: &Scenario, jobs: Jobs, rights: Rights, signals: Signals) -> Result<(u8, RunResult)> {
         let refused = |error: tidemark_emu::Error| miette!("{error}");
         let names: Vec<_> = scenario.ues().into_iter().map(|ue| ue.name).collect();
+        let about = jobs.about(&scenario.name);
         let (endings, ending) = channel();
         let mut lease = Lease::claim().map_err(refused)?;
+        let variables = variables(&jobs.side, lease.number(), &scenario.ues(), &scenario.server);
         let (cell, core_network, core, servers) = match jobs.side {
             OtherSide::Host => (lease.number(), None, Core::Tun(self.host_core(&mut lease, rights)?), Vec::new()),
             OtherSide::Servers(servers) => {
@@ -175,7 +196,7 @@ impl Options {
         let link = Link { cell, core, ues: tuns, wire: self.round_trip / 2 };
         let (driver, control) = Driver::new(&plan, link, watch, scenario.sample_interval).map_err(refused)?;
         modem::serve(modems, outbox, &control);
-        control::Server::start(&lease.socket(), scenario, control.clone(), shared.clone())?;
+        control::Server::start(&lease.socket(), scenario, control.clone(), shared.clone(), about)?;
         if let Some(port) = self.web {
             eprintln!("tidemark: live view at http://{}/", web::start(port, shared)?);
         }
@@ -193,7 +214,9 @@ impl Options {
             }
         });
 
-        let start = |(namespace, command): (Namespace, Vec<OsString>)| namespace.start(command).map_err(refused);
+        let start = |(namespace, command): (Namespace, Vec<OsString>)| {
+            namespace.start(command, variables.clone()).map_err(refused)
+        };
         let servers = servers.into_iter().map(start).collect::<Result<Vec<Inside>>>()?;
         // Those without a command are kept: a UE's namespace ends with its thread.
         let (idle, busy): (Vec<_>, Vec<_>) = namespaces.into_iter().partition(|(_, command)| command.is_none());
@@ -256,16 +279,27 @@ impl Options {
 /// The number that a cell with a core network of its own numbers its addresses from: it meets no other's.
 const ALONE: u32 = 0;
 
-/// For the commands of a cell with its own core network, the address of each UE and server in a variable: `TIDEMARK_` and
-/// the name in capitals.
-pub fn variables(ues: &[String], servers: &[String]) -> String {
-    let variable = |name: &String, address: Ipv4Addr| {
-        let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-        format!("export TIDEMARK_{}={address}; ", name.chars().map(letter).collect::<String>())
+/// Where commands find what is not theirs: behind the host's cell of this number the host, in a cell with a core network of its own
+/// every UE and server, as `TIDEMARK_` and the name in capitals.
+fn variables(side: &OtherSide, cell: u32, ues: &[NamedUe], servers: &[Server]) -> Vec<Variable> {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let variable = |name: &str, address: IpAddr| {
+        (format!("TIDEMARK_{}", name.chars().map(letter).collect::<String>()), address.to_string())
     };
-    let ues = (0..).zip(ues).map(|(index, name)| variable(name, addresses::ue(ALONE, index).0));
-    let servers = (0..).zip(servers).map(|(index, name)| variable(name, addresses::server(ALONE, index).0));
-    ues.chain(servers).collect()
+    match side {
+        OtherSide::Host => {
+            let (v4, v6) = addresses::gateway(cell);
+            let v6 = outside::has_ipv6().then(|| variable("host6", v6.into()));
+            [variable("host", v4.into())].into_iter().chain(v6).collect()
+        }
+        OtherSide::Servers(_) => {
+            let ues = (0..).zip(ues).map(|(index, ue)| variable(&ue.name, addresses::ue(ALONE, index).0.into()));
+            let servers = (0..).zip(servers);
+            let servers = servers.map(|(index, of)| variable(&of.name, addresses::server(ALONE, index).0.into()));
+            ues.chain(servers).collect()
+        }
+        OtherSide::Tunnels(..) => Vec::new(),
+    }
 }
 
 /// One line: how the cell was.

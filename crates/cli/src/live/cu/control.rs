@@ -35,6 +35,7 @@ impl Running {
     pub fn listen(self: &Arc<Self>, socket: &Path) -> Result<()> {
         let running = Arc::clone(self);
         listen(socket, move |words| match words {
+            ["about"] => Ok(format!("{}, cu\n", running.scenario().name)),
             ["status" | "metrics"] => look(&*running, words[0]),
             ["set", assignments @ ..] => running.set(assignments),
             ["outage" | "handover", ..] => Err("a CU has no radio: ask the DU".into()),
