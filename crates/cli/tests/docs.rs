@@ -84,6 +84,21 @@ fn every_column_that_docs_name_is_in_its_file_and_has_values() {
     }
 }
 
+#[test]
+fn the_lab_of_docs_is_the_one_in_scenarios() {
+    let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();
+    let (page, lab) = (read("docs/live.md"), read("scenarios/live/lab.toml"));
+    let shown = page.lines().skip_while(|line| !line.contains("scenarios/live/lab.toml")).skip(2);
+    let shown: Vec<_> = shown.take_while(|line| line.is_empty() || line.starts_with("    ")).collect();
+    assert!(shown.len() > 5, "{shown:?}");
+    for line in shown {
+        assert!(
+            lab.lines().any(|other| other == line.trim_start()),
+            "docs/live.md shows what is not in the file: {line}"
+        );
+    }
+}
+
 fn scripts(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
