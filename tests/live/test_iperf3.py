@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from conftest import GATEWAY, GATEWAY6, UE, needs
+from conftest import GATEWAY, GATEWAY6, TIDEMARK, UE, needs
 
 # The first seconds, in which a sender looks for the rate, are left out.
 SECONDS, WARMUP = 11, 4
@@ -75,6 +75,36 @@ def test_marking_keeps_the_queue_short_and_the_rate_up(shell, tmp_path, unmarked
         assert with_law[0] < 1.5 * without[0]
     else:
         assert with_law[0] * 5 < without[0]
+
+
+SIMULATED = f"""
+name = "unmarked"
+duration = "{SECONDS} s"
+warmup = "{WARMUP} s"
+marker = {{ law = "none" }}
+[[ue]]
+name = "ue"
+channel = {{ model = "static" }}
+[[flow]]
+name = "flow"
+ue = "ue"
+round_trip = "20 ms"
+sender = {{ controller = "reno", tcp = {{ ecn = "off" }} }}
+"""
+
+
+@pytest.mark.full
+def test_without_marks_the_kernels_send_buffer_leaves_the_queue_that_ours_does(shell, tmp_path):
+    summary, _ = download(shell, tmp_path / "live", "none", "--congestion reno")
+    (tmp_path / "scenario.toml").write_text(SIMULATED)
+    command = [TIDEMARK, "run", tmp_path / "scenario.toml", "--out", tmp_path / "out"]
+    subprocess.run(list(map(str, command)), check=True, capture_output=True)
+    live, ours = (
+        result["ues"][0]["queue_ms"]["mean"]
+        for result in (summary, json.loads((tmp_path / "out/summary.json").read_text()))
+    )
+    print(f"queue: kernel {live:.0f} ms, ours {ours:.0f} ms")
+    assert abs(ours / live - 1) < 0.15
 
 
 def test_udp_with_ect1_is_marked_and_otherwise_unharmed(shell, tmp_path):

@@ -64,7 +64,7 @@ fn run(config: &SenderConfig, delay: Duration, hit: u64, drop: bool) -> (u64, f6
 }
 
 fn main() {
-    let tcp = || TcpConfig { receive_window: Bytes(1 << 30), ..TcpConfig::default() };
+    let tcp = || TcpConfig { send_buffer: Bytes(1 << 30), receive_window: Bytes(1 << 30), ..TcpConfig::default() };
     let cubic = SenderConfig::Cubic(CubicConfig { tcp: tcp(), ..CubicConfig::default() });
     let prague = SenderConfig::Prague(PragueConfig { tcp: tcp(), ..PragueConfig::default() });
     for (name, config, delay, hit, drop) in [

@@ -76,6 +76,9 @@ pub struct Sender {
     window_limited_until: u64,
     /// Rightmost byte that the receiver allows.
     allowed: u64,
+    /// Payload that the socket holds, and the rightmost byte that it had room for when the application wrote last.
+    send_buffer: u64,
+    writable: u64,
     last_sent: Instant,
     /// ECN of data packets, and how marks are handed to the controller.
     ect: Ecn,
@@ -119,6 +122,8 @@ impl Sender {
             release: Instant::FAR,
             window_limited_until: 0,
             allowed: 0,
+            send_buffer: config.send_buffer.0,
+            writable: 0,
             last_sent: Instant::ZERO,
             ect: Ecn::NotEct,
             response: EcnResponse::Classic,

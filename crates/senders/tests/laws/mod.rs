@@ -11,7 +11,7 @@ use tidemark_senders::{AppConfig, SenderConfig, TcpConfig};
 use crate::link::{Bottleneck, Fate, Link, is_data};
 
 fn tcp() -> TcpConfig {
-    TcpConfig { receive_window: Bytes(1 << 30), ..TcpConfig::default() }
+    TcpConfig { send_buffer: Bytes(1 << 30), receive_window: Bytes(1 << 30), ..TcpConfig::default() }
 }
 pub fn reno() -> SenderConfig {
     SenderConfig::Reno(RenoConfig { tcp: tcp(), ..RenoConfig::default() })

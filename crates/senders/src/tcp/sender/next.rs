@@ -62,13 +62,26 @@ impl Sender {
         Some(len)
     }
 
-    /// How many new bytes the application has, up to a segment; `None` if the receiver allows no segment.
+    /// How many new bytes the socket holds, up to a segment; `None` if the receiver allows no segment.
     fn new_bytes(&mut self, now: Instant) -> Option<u32> {
         let next = self.board.next_seq();
         let available = self.source.available(now, Bytes(next - FIRST_SEQ)).0;
-        let len = available.min(u64::from(self.mss));
+        let mut len = available.min(u64::from(self.mss));
+        if next + len > self.writable {
+            self.write();
+            // What was written last and is no whole segment waits for more, as Nagle has it.
+            len = if next + len > self.writable { 0 } else { len };
+        }
         // Better to wait for room than to send a small segment (RFC 9293 3.8.6.2.1).
         (len <= self.allowed.saturating_sub(next)).then_some(len as u32)
+    }
+
+    /// The application fills the buffer, if a third of it is free; otherwise it is not woken.
+    fn write(&mut self) {
+        let una = self.board.una();
+        if 3 * self.writable.saturating_sub(una) <= 2 * self.send_buffer {
+            self.writable = una + self.send_buffer;
+        }
     }
 
     /// What the application already has waits for the window, and no deadline opens that.
