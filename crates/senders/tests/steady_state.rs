@@ -57,6 +57,18 @@ fn prague_under_random_marks() {
     }
 }
 
+/// Linux waits whole round trips between reductions: 3.27 marks in 25 ms over 20 ms, 2.73 over 25 and more.
+#[test]
+fn prague_that_waits_whole_rounds() {
+    for rtt in [10, 20, 25, 40] {
+        let law = |p| match rtt {
+            10 | 20 => laws::prague_whole_rounds(p, rtt as f64),
+            _ => laws::prague_random(p),
+        };
+        windows(&laws::prague_whole(), rtt, [0.01, 0.03, 0.1], Fate::Mark, How::Random, 120, law);
+    }
+}
+
 #[test]
 fn udp_prague() {
     for rtt in [10, 40] {

@@ -36,6 +36,10 @@ pub struct PragueConfig {
     /// Reduce as classic flows do where the round trip's variation tells that a classic AQM marks. Default false, as Linux'
     /// `prague_ecn_fallback`.
     pub classic_fallback: bool,
+    /// Reduce only where a real round of congestion begins, as Linux: with its first mark, and if `reference_rtt` has passed since the
+    /// last reduction. Shorter round trips are then rounded up, so that a flow over 20 ms reduces every 40. Default false: the draft
+    /// lets a reduction last `reference_rtt`, as UDP Prague does.
+    pub whole_rounds: bool,
     /// The transport below.
     pub tcp: TcpConfig,
 }
@@ -49,6 +53,7 @@ impl Default for PragueConfig {
             initial_alpha: 1.0,
             max_burst: Duration::from_micros(250),
             classic_fallback: false,
+            whole_rounds: false,
             tcp: TcpConfig::default(),
         }
     }
@@ -99,8 +104,10 @@ pub struct Prague {
     marked: f64,
     alpha_round: Round,
     seen_mark: bool,
-    /// The round for which the window stays reduced, and the `alpha` that reduced it.
-    reduced: Option<(Round, f64)>,
+    /// The round of congestion, in which marks reduce no further, and the `alpha` that reduced the window at its start.
+    congested: Option<(Round, f64)>,
+    /// When marks reduced the window last.
+    reduced_at: Instant,
     /// Real rounds so far, for the transition to independence of the round-trip time.
     rounds: u32,
     real_round: Bytes,
@@ -123,7 +130,8 @@ impl Prague {
             marked: 0.0,
             alpha_round: Round::default(),
             seen_mark: false,
-            reduced: None,
+            congested: None,
+            reduced_at: Instant::ZERO,
             rounds: 0,
             real_round: Bytes::ZERO,
             smoothed_rtt: Duration::ZERO,
@@ -185,7 +193,19 @@ impl Prague {
         let alpha = self.classic.as_ref().map_or(self.alpha, |classic| self.alpha.max(classic.least_alpha()));
         self.window.size = (self.window.size * (1.0 - alpha / 2.0)).max(MIN_WINDOW * self.sizes.mss);
         self.window.threshold = self.window.size;
-        self.reduced = Some((Round::begin(ack), alpha));
+        self.congested = Some((Round::begin(ack), alpha));
+        self.reduced_at = ack.now;
+    }
+
+    /// The first mark since the last round of congestion.
+    fn enter_congestion(&mut self, ack: &Ack) {
+        let is_independent = self.rounds >= self.config.transition_rounds;
+        let early = is_independent && ack.now.since(self.reduced_at) < self.config.reference_rtt;
+        if self.config.whole_rounds && early {
+            self.congested = Some((Round::begin(ack), 0.0));
+        } else {
+            self.reduce_by_marks(ack);
+        }
     }
 
     fn pace_detection(&mut self) {
@@ -210,8 +230,9 @@ impl Controller for Prague {
         self.count_rounds(ack);
         let virtual_rtt = self.virtual_rtt();
         self.average(ack, virtual_rtt);
-        if self.reduced.is_some_and(|(round, _)| round.is_over(ack, virtual_rtt)) {
-            self.reduced = None;
+        let least = if self.config.whole_rounds { Duration::ZERO } else { virtual_rtt };
+        if self.congested.is_some_and(|(round, _)| round.is_over(ack, least)) {
+            self.congested = None;
         }
         if ack.recovering {
             return;
@@ -219,8 +240,8 @@ impl Controller for Prague {
         if self.window.is_used(ack) {
             self.increase(ack, virtual_rtt);
         }
-        if ack.marked_packets > 0 && self.reduced.is_none() {
-            self.reduce_by_marks(ack);
+        if ack.marked_packets > 0 && self.congested.is_none() {
+            self.enter_congestion(ack);
         }
     }
     /// A loss, or an echo where only classic ECN was negotiated: Reno's halving. Together with a reduction
@@ -228,7 +249,7 @@ impl Controller for Prague {
     fn on_congestion(&mut self, congestion: &Congestion) {
         self.before_reduction = Some(self.window);
         self.pace_detection();
-        let divisor = match (congestion.signal, self.reduced) {
+        let divisor = match (congestion.signal, self.congested) {
             (Signal::Loss, Some((_, alpha))) => 2.0 - alpha,
             _ => 2.0,
         };

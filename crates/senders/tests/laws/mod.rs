@@ -22,6 +22,10 @@ pub fn cubic() -> SenderConfig {
 pub fn prague() -> SenderConfig {
     SenderConfig::Prague(PragueConfig { tcp: tcp(), ..PragueConfig::default() })
 }
+/// Prague that reduces as Linux does where the round trip is short.
+pub fn prague_whole() -> SenderConfig {
+    SenderConfig::Prague(PragueConfig { whole_rounds: true, tcp: tcp(), ..PragueConfig::default() })
+}
 
 /// Which packets are hit: every 1/p-th, or each with the probability p.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,6 +86,26 @@ pub fn prague_regular(p: f64) -> f64 {
 /// mark, 1 / (p W) rounds on average. With x = p W marks in a round, x / 2 = 1 + 1 / x: x = 1 + sqrt(3), not 2.
 pub fn prague_random(p: f64) -> f64 {
     (1.0 + 3f64.sqrt()) * (1.0 - p) / p
+}
+
+/// The same where reductions wait for whole rounds (Linux), for a round trip of 9 to 25 ms. A round of congestion takes one round trip
+/// of r virtual ones, the next begins with the next mark, and reduces if the virtual round trip has passed since the last reduction:
+/// for at least two rounds if r is above a half, three if it is above a third. x/2 is the mean time from reduction to reduction.
+pub fn prague_whole_rounds(p: f64, rtt: f64) -> f64 {
+    let r = rtt / 25.0;
+    let between = |x: f64| {
+        let early = |rounds: f64| (1.0 - rounds * r).max(0.0) * x;
+        // The first wait, and the sum of two, are shorter than what is left of the virtual round trip.
+        let first = 1.0 - libm::exp(-early(1.0));
+        let two = 1.0 - libm::exp(-early(2.0)) * (1.0 + early(2.0));
+        (r + 1.0 / x) * (1.0 + first + two)
+    };
+    // The right side grows more slowly than the left.
+    let mut x = 2.0;
+    for _ in 0..100 {
+        x = 2.0 * between(x);
+    }
+    x * (1.0 - p) / p * r
 }
 
 /// UDP Prague's rate in Mbit/s of packets of 1400 B under random marks, over two minutes.
