@@ -147,6 +147,11 @@ impl<P> DualQueue<P> {
         self.l4s.bytes + self.classic.bytes
     }
 
+    /// Probability with which the coupling marks L4S packets now (p_CL).
+    pub fn coupled_probability(&self) -> f64 {
+        self.pi.p_cl()
+    }
+
     /// The packets in both queues, for a conservation check.
     pub fn packets(&self) -> impl Iterator<Item = &Packet<P>> {
         self.l4s.packets.iter().chain(&self.classic.packets).map(|(_, packet)| packet)

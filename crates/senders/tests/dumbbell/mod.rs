@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant, Packet, Probability, Stream};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, Probability, Stream};
 use tidemark_marker::{Dequeued, DualQueue, DualQueueConfig};
 use tidemark_senders::{AppConfig, Endpoint, Payload, SenderConfig, connect};
 
@@ -55,8 +55,11 @@ impl Queue {
         Self::DropTail { limit, size: Bytes::ZERO, packets: VecDeque::new() }
     }
     pub fn dual_pi2() -> Self {
-        let queue = DualQueue::new(&DualQueueConfig::default(), Stream::new(1, 0, "dualpi2"));
-        Self::DualPi2(Box::new(queue.expect("the defaults are valid")))
+        Self::dual_pi2_with(&DualQueueConfig::default(), 1)
+    }
+    pub fn dual_pi2_with(config: &DualQueueConfig, seed: u64) -> Self {
+        let queue = DualQueue::new(config, Stream::new(seed, 0, "dualpi2"));
+        Self::DualPi2(Box::new(queue.expect("a valid configuration")))
     }
 
     pub fn pi2() -> Self {
@@ -113,6 +116,8 @@ pub struct Flow {
     /// Time in the queue of each packet that went through, in milliseconds.
     pub delays: Vec<f32>,
     pub drops: u64,
+    /// Packets that left the queue with CE.
+    pub marks: u64,
 }
 
 impl Flow {
@@ -163,7 +168,7 @@ impl Dumbbell {
     pub fn new(rate: BitRate, queue: Queue, flows: &[(SenderConfig, AppConfig, Duration)]) -> Self {
         let flow = |(index, (sender, app, rtt)): (usize, &(SenderConfig, AppConfig, Duration))| {
             let (server, client) = connect(sender, app, FlowId(index as u32), 1).expect("a valid configuration");
-            Flow { server, client, rtt: *rtt, bytes: Bytes::ZERO, delays: Vec::new(), drops: 0 }
+            Flow { server, client, rtt: *rtt, bytes: Bytes::ZERO, delays: Vec::new(), drops: 0, marks: 0 }
         };
         Self {
             now: Instant::ZERO,
@@ -176,12 +181,18 @@ impl Dumbbell {
         }
     }
 
+    /// Probability with which DualPI2 marks L4S packets by its coupling; 0 in other queues.
+    pub fn coupled_probability(&self) -> f64 {
+        if let Queue::DualPi2(queue) = &self.queue { queue.coupled_probability() } else { 0.0 }
+    }
+
     /// Forgets what was counted.
     pub fn clear(&mut self) {
         for flow in &mut self.flows {
             flow.bytes = Bytes::ZERO;
             flow.delays.clear();
             flow.drops = 0;
+            flow.marks = 0;
         }
     }
 
@@ -210,6 +221,7 @@ impl Dumbbell {
                 let flow = &mut self.flows[packet.flow.0 as usize];
                 flow.delays.push(self.now.since(packet.payload.0).as_millis_f64() as f32);
                 flow.bytes += packet.size;
+                flow.marks += u64::from(packet.ecn == Ecn::Ce);
                 self.sending = Some((self.now + self.rate.time_to_send(packet.size), packet));
             }
         }
