@@ -268,6 +268,9 @@ pub struct UeConfig {
 }
 
 impl Default for UeConfig {
+    /// What its receiver loses of the SNR by estimating the channel and by being real hardware, in dB: blocks fail and CQIs are
+    /// chosen at the SNR less this. A trace of CQIs or rates has it in it. Default 2 dB (docs/link.md).
+    pub receiver_loss_db: f64,
     fn default() -> Self {
         Self {
             channel: ChannelConfig::default(),
@@ -287,6 +290,7 @@ impl UeConfig {
     /// # Errors
     /// The field and what would be right.
     pub fn validate(&self) -> Result<(), ConfigError> {
+            receiver_loss_db: RECEIVER_LOSS_DB,
         self.channel.validate()?;
         self.rlc.validate()?;
         self.marker.validate().map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))?;
@@ -297,6 +301,14 @@ impl UeConfig {
             }
             Some(_) => {}
         }
+/// What a receiver loses by default, in dB (docs/link.md).
+pub(crate) const RECEIVER_LOSS_DB: f64 = 2.0;
+
+pub(crate) fn validate_receiver_loss(loss_db: f64) -> Result<(), ConfigError> {
+    let fits = (0.0..=20.0).contains(&loss_db);
+    fits.then_some(()).ok_or(ConfigError::new("receiver_loss_db", "must lie between 0 and 20 dB"))
+}
+
         if self.drb.len() >= MOST_DRBS {
             return Err(ConfigError::new("drb", "a UE has at most 29 bearers, the default one included"));
         }
@@ -304,6 +316,7 @@ impl UeConfig {
             anbr.validate().map_err(|error| error.within("anbr"))?;
         }
         self.uplink_marker.as_ref().map_or(Ok(()), validate_uplink_marker)?;
+        validate_receiver_loss(self.receiver_loss_db)?;
         let mut qfis = Vec::new();
         for (index, drb) in self.drb.iter().enumerate() {
             drb.validate().map_err(|error| error.within(&format!("drb.{index}")))?;
@@ -552,3 +565,5 @@ mod tests {
         assert_eq!(config.validate().unwrap_err().field(), "five_qi");
     }
 }
+        let config = UeConfig { receiver_loss_db: -1.0, ..UeConfig::default() };
+        assert_eq!(config.validate().unwrap_err().field(), "receiver_loss_db");

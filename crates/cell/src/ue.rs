@@ -29,6 +29,8 @@ pub(crate) enum Offer {
 
 pub(crate) struct Ue {
     pub(crate) channel: Channel,
+    /// What its receiver loses of an SNR, in dB.
+    receiver_loss_db: f64,
     /// It has no coverage until then.
     pub(crate) silent_until: Instant,
     outer: OuterLoop,
@@ -79,6 +81,7 @@ impl Ue {
         let cqi_phase = Duration::from_nanos((cell.slot() * u64::from(id)).as_nanos() % cell.cqi_period.as_nanos());
         Ok(Self {
             channel,
+            receiver_loss_db: config.receiver_loss_db,
             silent_until: Instant::ZERO,
             outer: OuterLoop::new(cell.target_bler),
             errors: stream("block-error"),
@@ -95,7 +98,7 @@ impl Ue {
             groups: Vec::new(),
             request_in: None,
             configured_in: None,
-            uplink_radio: UplinkRadio::new(cell, stream("uplink-error")),
+            uplink_radio: UplinkRadio::new(cell, config.receiver_loss_db, stream("uplink-error")),
             uplink_last: Instant::ZERO,
             uplink_turn: Instant::ZERO,
             again: VecDeque::new(),
@@ -130,7 +133,7 @@ impl Ue {
             let measured = report.checked_sub(1).map(|past| self.cqi_period * past + self.cqi_phase);
             let at = Instant::ZERO + measured.unwrap_or(Duration::ZERO);
             let cqi = match self.channel.at(at) {
-                Quality::Snr(snr_db) => table.cqi(snr_db),
+                Quality::Snr(snr_db) => table.cqi(snr_db - self.receiver_loss_db),
                 Quality::Cqi(cqi) => cqi,
                 Quality::Rate(_) => 15,
             };
@@ -172,7 +175,7 @@ impl Ue {
         self.stats.mcs_sum += if first { u64::from(mcs) } else { 0 };
         self.stats.mcs = Some(mcs);
         let snr_db = match self.channel.at(now) {
-            Quality::Snr(snr_db) => snr_db,
+            Quality::Snr(snr_db) => snr_db - self.receiver_loss_db,
             Quality::Cqi(cqi) => table.snr_of_cqi(cqi),
             Quality::Rate(_) => return true,
         };

@@ -68,3 +68,17 @@ fn lena_needs_more_by_what_channel_estimation_from_1_4_symbols_of_pilots_costs()
     // The loss itself runs from 2 dB at 256QAM to 5 dB at MCS 0.
     assert!(greatest < 0.7 && square < 0.25, "off by up to {greatest} dB, {square} dB in the mean square");
 }
+
+#[test]
+fn who_just_meets_its_sensitivity_needs_two_to_three_decibels_more_than_the_decoder() {
+    // The reference channel of 51 resource blocks at 30 kHz, of which a twentieth may fail: 4352 bits at MCS 4 (TS 38.104 A.1).
+    let mcs = McsTable::Qam64.rows()[4];
+    let decoder_db = Curve::of(mcs).threshold_db(CodeBlocks::of(4352, mcs.rate), 0.05);
+    let thermal_dbm = -174.0 + 10.0 * libm::log10(51.0 * 12.0 * 30e3);
+    // Sensitivity in dBm (TS 38.104 7.2.2, TS 38.101-1 7.3.2), noise figure and gain of a second antenna in dB.
+    for (sensitivity_dbm, noise_figure_db, antennas_db, loss_db) in [(-95.6, 5.0, 0.0, 2.4), (-94.0, 9.0, 3.0, 3.0)] {
+        let snr_db = sensitivity_dbm - thermal_dbm - noise_figure_db + antennas_db;
+        let loss = snr_db - decoder_db;
+        assert!((loss - loss_db).abs() < 0.05, "{loss} dB: {snr_db} dB where the decoder needs {decoder_db} dB");
+    }
+}

@@ -41,7 +41,8 @@ pub enum ChannelConfig {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StaticConfig {
-    /// SNR in dB. Default 22 dB: good, above the threshold of the highest MCS of table 1.
+    /// SNR in dB, as it comes in at the UE; its receiver loses `receiver_loss_db` of it. Default 22 dB: good, above the threshold of the
+    /// highest MCS of table 1.
     pub snr_db: f64,
 }
 
@@ -70,7 +71,8 @@ macro_rules! fading_config {
         )]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub struct $name {
-            /// Mean SNR in dB. Default 22 dB, as the static channel's.
+            /// Mean SNR in dB, as it comes in at the UE; its receiver loses `receiver_loss_db` of it. Default 22 dB, as the static
+            /// channel's.
             pub snr_db: f64,
             #[doc = $speed_doc]
             pub speed_kmh: f64,
@@ -160,9 +162,9 @@ impl ChannelConfig {
 /// What a channel says of an instant.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Quality {
-    /// The SNR in dB: MCS, transport block and block errors follow from it.
+    /// The SNR in dB in front of the receiver: less its loss, MCS, transport block and block errors follow from it.
     Snr(f64),
-    /// The CQI that the UE reported; blocks fail as often as link adaptation aims at.
+    /// The CQI that the UE reported, with its receiver's loss in it; blocks fail as often as link adaptation aims at.
     Cqi(u8),
     /// The rate of the whole cell for this UE alone; nothing fails.
     Rate(BitRate),

@@ -25,7 +25,8 @@ pub struct TraceConfig {
     pub file: String,
     /// Its format.
     pub format: TraceFormat,
-    /// CSV: the column to read, whose name ends in its unit: `_db` (SNR), `cqi`, `_kbps` or `_mbps`.
+    /// CSV: the column to read, whose name ends in its unit: `_db` (SNR, of which the receiver loses
+    /// `receiver_loss_db`), `cqi`, `_kbps` or `_mbps`.
     #[cfg_attr(feature = "serde", serde(default))]
     pub column: Option<String>,
     /// The trace's time at which the run starts. Default 0 s.

@@ -22,7 +22,7 @@ pub(crate) use slot::{Grant, Turn};
 use tidemark_core::{BitRate, Bytes, Duration};
 use tidemark_wire::mac::BufferTable;
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, RECEIVER_LOSS_DB, validate_receiver_loss};
 use crate::radio::mcs::McsTable;
 
 /// The earlier of two slots, if there is one.
@@ -56,6 +56,8 @@ pub struct UplinkConfig {
     pub configured_grant: Option<ConfiguredGrant>,
     /// How much lower a UE's SNR at the gNB is than its own, in dB: it sends with less power. Default 0 dB.
     pub snr_loss_db: f64,
+    /// What the gNB's receiver loses of the SNR, as a UE's does. Default 2 dB (docs/link.md).
+    pub receiver_loss_db: f64,
     /// Spatial layers, 1 to 4. Default 1: most UEs have one transmitter.
     pub layers: u32,
     /// MCS table. Default `qam64`, whatever the downlink's is: a UE's transmitter need not have 256QAM.
@@ -102,6 +104,7 @@ impl Default for UplinkConfig {
             bucket_size_duration: Duration::from_millis(100),
             configured_grant: None,
             snr_loss_db: 0.0,
+            receiver_loss_db: RECEIVER_LOSS_DB,
             layers: 1,
             mcs_table: McsTable::Qam64,
         }
@@ -139,6 +142,7 @@ impl UplinkConfig {
         if !(-30.0..=60.0).contains(&self.snr_loss_db) {
             return error("snr_loss_db", "must lie between -30 and 60 dB");
         }
+        validate_receiver_loss(self.receiver_loss_db)?;
         if !(1..=4).contains(&self.layers) {
             return error("layers", "must be 1 to 4");
         }
@@ -204,6 +208,7 @@ mod tests {
             (UplinkConfig { first_grant: Bytes(0), ..right() }, "first_grant"),
             (UplinkConfig { configured_grant: Some(grant), ..right() }, "configured_grant.size"),
             (UplinkConfig { snr_loss_db: f64::NAN, ..right() }, "snr_loss_db"),
+            (UplinkConfig { receiver_loss_db: 21.0, ..right() }, "receiver_loss_db"),
             (UplinkConfig { layers: 0, ..right() }, "layers"),
             (UplinkConfig { prioritised_bit_rate: BitRate::from_mbps(525), ..right() }, "prioritised_bit_rate"),
             (UplinkConfig { bucket_size_duration: Duration::ZERO, ..right() }, "bucket_size_duration"),

@@ -25,6 +25,7 @@ pub(crate) struct UplinkCarrier {
     downlink: LinkTable,
     table: LinkTable,
     sizes: BlockSizes,
+    /// Of the SNR on its way to the gNB and in its receiver, in dB.
     loss_db: f64,
     /// How much stronger a UE is that has all of its power on so many resource blocks, in dB.
     spread_db: Vec<f64>,
@@ -33,14 +34,14 @@ pub(crate) struct UplinkCarrier {
 impl UplinkCarrier {
     /// As many symbols carry PUCCH and sounding as carry PDCCH in a downlink slot; DMRS and overhead are the downlink's.
     pub(crate) fn new(cell: &CellConfig) -> Self {
-        let UplinkConfig { layers, mcs_table, snr_loss_db, .. } = cell.uplink;
+        let UplinkConfig { layers, mcs_table, snr_loss_db, receiver_loss_db, .. } = cell.uplink;
         let spread_db = |prbs: u32| 10.0 * libm::log10(f64::from(cell.prbs) / f64::from(prbs.max(1)));
         let own = CellConfig { layers, mcs_table, ..cell.clone() };
         Self {
             downlink: LinkTable::new(cell),
             table: LinkTable::new(&own),
             sizes: BlockSizes::of_slots(&own, vec![SYMBOLS_PER_SLOT]),
-            loss_db: snr_loss_db,
+            loss_db: snr_loss_db + receiver_loss_db,
             spread_db: (0..=cell.prbs).map(spread_db).collect(),
         }
     }
@@ -63,6 +64,8 @@ pub(crate) struct UplinkRadio {
     outer: OuterLoop,
     errors: Stream,
     period: Duration,
+    /// What the UE's own receiver loses, in dB: a CQI has that in it.
+    receiver_loss_db: f64,
     /// When the UE is sounded next, and the SNR that it had then.
     next_sounding: Instant,
     sounded: Option<f64>,
@@ -72,11 +75,12 @@ pub(crate) struct UplinkRadio {
 }
 
 impl UplinkRadio {
-    pub(crate) fn new(cell: &CellConfig, errors: Stream) -> Self {
+    pub(crate) fn new(cell: &CellConfig, receiver_loss_db: f64, errors: Stream) -> Self {
         Self {
             outer: OuterLoop::new(cell.target_bler),
             errors,
             period: cell.cqi_period,
+            receiver_loss_db,
             next_sounding: Instant::ZERO,
             sounded: None,
             gain_db: None,
@@ -165,11 +169,11 @@ impl UplinkRadio {
         !failed
     }
 
-    /// The SNR at the gNB in dB, in a network over the whole carrier; `None` where the channel says a rate only.
+    /// The SNR behind the gNB's receiver in dB, in a network over the whole carrier; `None` where the channel says a rate only.
     fn snr_db(&self, carrier: &UplinkCarrier, channel: &mut Channel, now: Instant) -> Option<f64> {
         let snr_db = match channel.at(now) {
             Quality::Snr(snr_db) => snr_db + self.gain_db.unwrap_or(0.0),
-            Quality::Cqi(cqi) => carrier.downlink.snr_of_cqi(cqi),
+            Quality::Cqi(cqi) => carrier.downlink.snr_of_cqi(cqi) + self.receiver_loss_db,
             Quality::Rate(_) => return None,
         };
         Some(snr_db - carrier.loss_db)
@@ -209,7 +213,7 @@ mod tests {
     fn at_the_edge(snr_db: f64) -> (UplinkCarrier, UplinkRadio, Channel) {
         let cell = CellConfig { prbs: ALL, ..CellConfig::default() };
         let channel = ChannelConfig::Static(StaticConfig { snr_db });
-        let mut radio = UplinkRadio::new(&cell, Stream::new(1, 0, "error"));
+        let mut radio = UplinkRadio::new(&cell, 0.0, Stream::new(1, 0, "error"));
         radio.set_gain(0.0);
         (UplinkCarrier::new(&cell), radio, Channel::new(&channel, cell.band(), Stream::new(1, 0, "channel")).unwrap())
     }

@@ -8,7 +8,9 @@ pub fn rates(config: &CellConfig, channels: &[ChannelConfig], warm_up: Duration,
     let mut cell = Cell::new(config, 1).unwrap();
     for channel in channels {
         let rlc = RlcConfig { queue_sdus: 131_072, ..RlcConfig::default() };
-        cell.add_ue(&UeConfig { channel: channel.clone(), rlc, ..UeConfig::default() }).unwrap();
+        // A channel's SNR is the decoder's.
+        let ue = UeConfig { channel: channel.clone(), receiver_loss_db: 0.0, rlc, ..UeConfig::default() };
+        cell.add_ue(&ue).unwrap();
     }
     let warm = Instant::ZERO + warm_up;
     let end = warm + span;

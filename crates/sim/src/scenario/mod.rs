@@ -87,6 +87,10 @@ pub struct Ue {
     /// Its radio channel. Default: static at 22 dB.
     #[serde(default)]
     pub channel: ChannelConfig,
+    /// What its receiver loses of the SNR by estimating the channel and by being real hardware, in dB: blocks fail and CQIs are
+    /// chosen at the SNR less this. A trace of CQIs or rates has it in it. Default 2 dB (docs/link.md).
+    #[serde(default = "default_receiver_loss_db")]
+    pub receiver_loss_db: f64,
     /// Its default bearer's RLC entity.
     #[serde(default)]
     pub rlc: RlcConfig,
@@ -258,6 +262,10 @@ fn default_sample_interval() -> Duration {
 fn default_count() -> u32 {
     1
 }
+fn default_receiver_loss_db() -> f64 {
+    UeConfig::default().receiver_loss_db
+}
+
 fn default_five_qi() -> u8 {
     9
 }
@@ -384,6 +392,7 @@ impl Scenario {
             ue.drb.iter().map(|drb| DrbConfig { marker: drb.marker.clone().or_else(|| by_policy(drb)), ..drb.clone() });
         UeConfig {
             channel: ue.channel.clone(),
+            receiver_loss_db: ue.receiver_loss_db,
             rlc: ue.rlc.clone(),
             marker: ue.marker.clone().unwrap_or_else(|| self.marker.clone()),
             five_qi: ue.five_qi,
