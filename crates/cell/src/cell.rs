@@ -8,7 +8,7 @@ use tidemark_wire::mac::Direction;
 
 use crate::config::{CellConfig, ConfigError, UeConfig};
 use crate::drb::Drb;
-use crate::harq::{Feedback, Pool};
+use crate::harq::{Block, Feedback, Pool};
 use crate::observe::Observer;
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 use crate::places::Places;
@@ -30,6 +30,8 @@ pub struct Cell<P> {
     pub(crate) config: CellConfig,
     pub(crate) seed: u64,
     pub(crate) pattern: SlotPattern,
+    /// Slots from a decision to the downlink slot that it is for.
+    pub(crate) lead: u64,
     pub(crate) table: LinkTable,
     pub(crate) sizes: BlockSizes,
     pub(crate) scheduler: Scheduler,
@@ -44,12 +46,14 @@ pub struct Cell<P> {
     pub(crate) served: Vec<u32>,
     /// Not later than when something happens next.
     deadline: Instant,
-    /// The next slot to be run.
+    /// The next slot to be decided on.
     pub(crate) next_slot: Option<u64>,
-    /// The first downlink slot that has not been run.
+    /// The first downlink slot that has not been decided on.
     pub(crate) soonest: u64,
-    /// The first slot that has not been run.
+    /// The first slot that has not been decided on.
     pub(crate) open_slot: u64,
+    /// Blocks of slots that were decided on and have not begun.
+    pub(crate) planned: VecDeque<(u64, Block)>,
     /// On the way from CU to DU, by bearer.
     pub(crate) f1_down: VecDeque<(Instant, u32, u32, Packet<P>)>,
     /// On the way from DU to CU.
@@ -92,6 +96,7 @@ impl<P: Inspect> Cell<P> {
         let pattern = config.pattern().ok_or(ConfigError::new("tdd", "cannot be used"))?;
         Ok(Self {
             seed,
+            lead: config.scheduling_lead(),
             table: LinkTable::new(config),
             sizes: BlockSizes::new(config, &pattern),
             scheduler: Scheduler::new(&config.scheduler, config.slot()),
@@ -105,6 +110,7 @@ impl<P: Inspect> Cell<P> {
             next_slot: None,
             soonest: 0,
             open_slot: 0,
+            planned: VecDeque::new(),
             f1_down: VecDeque::new(),
             f1_up: VecDeque::new(),
             decoded: VecDeque::new(),
@@ -187,9 +193,10 @@ impl<P: Inspect> Cell<P> {
     }
     /// Finds out when something happens next.
     pub(crate) fn plan(&mut self) {
-        let slot = self.next_slot.into_iter().chain(self.next_uplink).min();
-        let mut first = slot.map_or(Instant::FAR, |slot| self.pattern.start(slot));
+        let mut first = self.next_slot.map_or(Instant::FAR, |slot| self.decided_at(slot));
         let mut consider = |at: Option<Instant>| first = first.min(at.unwrap_or(Instant::FAR));
+        consider(self.next_uplink.map(|slot| self.pattern.start(slot)));
+        consider(self.planned.front().map(|(slot, _)| self.pattern.start(*slot)));
         consider(self.decoded.front().map(|(at, ..)| *at));
         consider(self.feedback.front().map(|feedback| feedback.at));
         consider(self.uplink.front().map(|(at, ..)| *at));
@@ -240,8 +247,12 @@ impl<P: Inspect> Cell<P> {
         while let Some(slot) = self.next_uplink.filter(|slot| self.pattern.start(*slot) <= now) {
             self.run_uplink_slot(slot);
         }
-        while let Some(slot) = self.next_slot.filter(|slot| self.pattern.start(*slot) <= now) {
+        while let Some(slot) = self.next_slot.filter(|slot| self.decided_at(*slot) <= now) {
             self.run_slot(slot);
+        }
+        while self.planned.front().is_some_and(|(slot, _)| self.pattern.start(*slot) <= now) {
+            let Some((slot, block)) = self.planned.pop_front() else { break };
+            self.transmit(slot, block);
         }
         self.plan();
     }
@@ -324,6 +335,15 @@ impl<P: Inspect> Cell<P> {
                 .sum()
     }
 
+    /// When a downlink slot is decided on.
+    pub(crate) fn decided_at(&self, slot: u64) -> Instant {
+        self.pattern.start(slot.saturating_sub(self.lead))
+    }
+    /// The first slot that is decided on at `now` or later.
+    pub(crate) fn first_undecided(&self, now: Instant) -> u64 {
+        self.pattern.at_or_after(now) + self.lead
+    }
+
     /// Notes that a bearer has something to send.
     pub(crate) fn activate(&mut self, now: Instant, drb: u32) {
         self.begin_window(now, drb, Direction::Downlink);
@@ -336,10 +356,10 @@ impl<P: Inspect> Cell<P> {
         if self.next_slot.is_some_and(|next| next <= self.soonest) {
             return;
         }
-        let earliest = self.pattern.at_or_after(now).max(self.open_slot);
+        let earliest = self.first_undecided(now).max(self.open_slot);
         let slot = self.pattern.next_downlink(earliest);
         self.next_slot = Some(self.next_slot.map_or(slot, |next| next.min(slot)));
-        self.wake(self.pattern.start(slot));
+        self.wake(self.decided_at(slot));
     }
 
     fn handle_timer(&mut self, now: Instant, index: u32, timer: Timer) {

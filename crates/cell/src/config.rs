@@ -82,9 +82,13 @@ pub struct CellConfig {
     pub cqi_delay: Duration,
     /// Transmissions of a transport block at most, the first included. Default 4.
     pub harq_transmissions: u32,
+    /// Slots from the scheduler's decision, on what has come and was reported by then, to the slot that it is for, 0 to 30: what comes
+    /// later waits. Default: 5 in TDD and 2 in FDD, as OCUDU's gNB has it (`max_proc_delay`); OpenAirInterface plans 6 ahead (`sl_ahead`).
+    pub scheduling_lead: Option<u64>,
     /// Slots from a transport block to its acknowledgement, k1; then the next uplink slot. Default 4.
     pub harq_k1: u64,
-    /// Slots that the gNB needs from an acknowledgement to the retransmission. Default 4.
+    /// Slots that the gNB needs from an acknowledgement to the retransmission. It is never fewer than 1 + `scheduling_lead`: the slot is
+    /// planned when the acknowledgement has been heard. Default 4.
     pub harq_processing: u64,
     /// Who is sent to in a slot. Default `round-robin`.
     pub scheduler: SchedulerConfig,
@@ -147,6 +151,7 @@ impl Default for CellConfig {
             cqi_period: Duration::from_millis(20),
             cqi_delay: Duration::from_millis(4),
             harq_transmissions: 4,
+            scheduling_lead: None,
             harq_k1: 4,
             harq_processing: 4,
             scheduler: SchedulerConfig::default(),
@@ -203,6 +208,9 @@ impl CellConfig {
         if !(1..=8).contains(&self.harq_transmissions) {
             return error("harq_transmissions", "must be 1 to 8");
         }
+        if self.scheduling_lead() > 30 {
+            return error("scheduling_lead", "must be at most 30 slots");
+        }
         if !(1..=64).contains(&self.harq_k1) {
             return error("harq_k1", "must be 1 to 64 slots");
         }
@@ -224,6 +232,14 @@ impl CellConfig {
     /// Length of a slot.
     pub fn slot(&self) -> Duration {
         Duration::from_nanos(1_000_000 >> self.numerology)
+    }
+
+    /// Slots from a decision of the scheduler to the slot that it is for, as configured or as the duplex has it.
+    pub fn scheduling_lead(&self) -> u64 {
+        self.scheduling_lead.unwrap_or(match self.duplex {
+            Duplex::Tdd => 5,
+            Duplex::Fdd => 2,
+        })
     }
 
     /// What the carrier sees of a channel.
@@ -252,6 +268,9 @@ impl CellConfig {
 pub struct UeConfig {
     /// Its radio channel.
     pub channel: ChannelConfig,
+    /// What its receiver loses of the SNR by estimating the channel and by being real hardware, in dB: blocks fail and CQIs are
+    /// chosen at the SNR less this. A trace of CQIs or rates has it in it. Default 2 dB (docs/link.md).
+    pub receiver_loss_db: f64,
     /// Its default bearer's RLC entity.
     pub rlc: RlcConfig,
     /// The marking law of its default bearer.
@@ -268,12 +287,10 @@ pub struct UeConfig {
 }
 
 impl Default for UeConfig {
-    /// What its receiver loses of the SNR by estimating the channel and by being real hardware, in dB: blocks fail and CQIs are
-    /// chosen at the SNR less this. A trace of CQIs or rates has it in it. Default 2 dB (docs/link.md).
-    pub receiver_loss_db: f64,
     fn default() -> Self {
         Self {
             channel: ChannelConfig::default(),
+            receiver_loss_db: RECEIVER_LOSS_DB,
             rlc: RlcConfig::default(),
             marker: MarkerConfig::default(),
             five_qi: 9,
@@ -284,14 +301,22 @@ impl Default for UeConfig {
     }
 }
 
+/// What a receiver loses by default, in dB (docs/link.md).
+pub(crate) const RECEIVER_LOSS_DB: f64 = 2.0;
+
+pub(crate) fn validate_receiver_loss(loss_db: f64) -> Result<(), ConfigError> {
+    let fits = (0.0..=20.0).contains(&loss_db);
+    fits.then_some(()).ok_or(ConfigError::new("receiver_loss_db", "must lie between 0 and 20 dB"))
+}
+
 impl UeConfig {
     /// Names the first field that cannot be used.
     ///
     /// # Errors
     /// The field and what would be right.
     pub fn validate(&self) -> Result<(), ConfigError> {
-            receiver_loss_db: RECEIVER_LOSS_DB,
         self.channel.validate()?;
+        validate_receiver_loss(self.receiver_loss_db)?;
         self.rlc.validate()?;
         self.marker.validate().map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))?;
         match Characteristics::of(self.five_qi) {
@@ -301,14 +326,6 @@ impl UeConfig {
             }
             Some(_) => {}
         }
-/// What a receiver loses by default, in dB (docs/link.md).
-pub(crate) const RECEIVER_LOSS_DB: f64 = 2.0;
-
-pub(crate) fn validate_receiver_loss(loss_db: f64) -> Result<(), ConfigError> {
-    let fits = (0.0..=20.0).contains(&loss_db);
-    fits.then_some(()).ok_or(ConfigError::new("receiver_loss_db", "must lie between 0 and 20 dB"))
-}
-
         if self.drb.len() >= MOST_DRBS {
             return Err(ConfigError::new("drb", "a UE has at most 29 bearers, the default one included"));
         }
@@ -316,7 +333,6 @@ pub(crate) fn validate_receiver_loss(loss_db: f64) -> Result<(), ConfigError> {
             anbr.validate().map_err(|error| error.within("anbr"))?;
         }
         self.uplink_marker.as_ref().map_or(Ok(()), validate_uplink_marker)?;
-        validate_receiver_loss(self.receiver_loss_db)?;
         let mut qfis = Vec::new();
         for (index, drb) in self.drb.iter().enumerate() {
             drb.validate().map_err(|error| error.within(&format!("drb.{index}")))?;
@@ -524,7 +540,7 @@ mod tests {
     #[test]
     fn each_wrong_field_is_named() {
         type Spoil = fn(&mut CellConfig);
-        let wrong: [(&str, Spoil); 16] = [
+        let wrong: [(&str, Spoil); 17] = [
             ("numerology", |c| c.numerology = 4),
             ("prbs", |c| c.prbs = 0),
             ("bandwidth_mhz", |c| c.bandwidth_mhz = Some(21)),
@@ -543,6 +559,7 @@ mod tests {
             ("target_bler", |c| c.target_bler = f64::NAN),
             ("cqi_period", |c| c.cqi_period = Duration::ZERO),
             ("harq_transmissions", |c| c.harq_transmissions = 0),
+            ("scheduling_lead", |c| c.scheduling_lead = Some(31)),
         ];
         for (field, spoil) in wrong {
             let mut config = CellConfig::default();
@@ -563,7 +580,7 @@ mod tests {
         assert_eq!(config.validate().unwrap_err().field(), "drb.1.qos_flow.0.qfi");
         let config = UeConfig { five_qi: 3, ..UeConfig::default() };
         assert_eq!(config.validate().unwrap_err().field(), "five_qi");
-    }
-}
         let config = UeConfig { receiver_loss_db: -1.0, ..UeConfig::default() };
         assert_eq!(config.validate().unwrap_err().field(), "receiver_loss_db");
+    }
+}

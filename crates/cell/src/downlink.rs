@@ -17,9 +17,9 @@ use crate::ue::Offer;
 pub(crate) const DECODED_AFTER: u64 = 2;
 
 impl<P: Inspect> Cell<P> {
-    /// One downlink slot: retransmissions first, then whom the scheduler chooses.
+    /// Decides on one downlink slot, `scheduling_lead` before it begins: retransmissions first, then whom the scheduler chooses.
     pub(crate) fn run_slot(&mut self, slot: u64) {
-        let now = self.pattern.start(slot);
+        let (now, begins) = (self.decided_at(slot), self.pattern.start(slot));
         let symbols = self.pattern.downlink_symbols(slot);
         let mut free = self.config.prbs;
         self.scheduler.begin_slot(slot);
@@ -44,7 +44,7 @@ impl<P: Inspect> Cell<P> {
                 if only_owed && !drb.qos.is_owed(now) || !drb.qos.may_send(now) || !ue.processes.has_free(slot) {
                     return None;
                 }
-                let offer = ue.offer(table, before, now);
+                let offer = ue.offer(table, now, before..begins);
                 if ue.is_out_of_range() {
                     return None;
                 }
@@ -104,7 +104,7 @@ impl<P: Inspect> Cell<P> {
     /// Retransmissions of a UE that are due and fit; returns the resource blocks they took.
     fn send_again(&mut self, slot: u64, id: u32, symbols: u32, free: u32) -> u32 {
         let mut taken = 0;
-        if self.ues[id as usize].silent_until > self.pattern.start(slot) {
+        if self.ues[id as usize].silent_until > self.decided_at(slot) {
             return taken;
         }
         loop {
@@ -115,14 +115,13 @@ impl<P: Inspect> Cell<P> {
             let Some(again) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
             taken += again.block.prbs;
             self.served.push(again.block.drb);
-            self.transmit(slot, again.block);
+            self.planned.push_back((slot, again.block));
         }
     }
 
     /// A new transport block for a bearer; returns its resource blocks and bytes.
     fn send_new(&mut self, slot: u64, chosen: &Candidate, symbols: u32, free: u32) -> (u32, u32) {
-        let now = self.pattern.start(slot);
-        let due = self.pattern.start(slot + DECODED_AFTER);
+        let (now, due) = (self.decided_at(slot), self.pattern.start(slot + DECODED_AFTER));
         let drb = &mut self.drbs[chosen.drb as usize];
         let ue = &mut self.ues[drb.ue as usize];
         drb.tried_in = Some(slot);
@@ -151,7 +150,7 @@ impl<P: Inspect> Cell<P> {
             }
             verdict
         };
-        let (mut dropped, sent_before) = (0, drb.bearer.sent_pdus());
+        let (mut dropped, sent_before, pdus_before) = (0, drb.bearer.sent(), drb.bearer.sent_pdus());
         let filled = if law_decides {
             drb.bearer.fill(now, due, room as u32, &mut segments, decide, |packet| {
                 dropped += 1;
@@ -163,7 +162,7 @@ impl<P: Inspect> Cell<P> {
         ue.stats.dropped_by_law += dropped;
         drb.stats.dropped += dropped;
         if let Some(observer) = &mut self.observer {
-            let bytes = Bytes(drb.bearer.sent_pdus() - sent_before);
+            let bytes = Bytes(drb.bearer.sent_pdus() - pdus_before);
             observer(now, bearer, Passage::Sent { bytes, waiting: drb.bearer.queue_state(now).backlog });
         }
         if mcs.is_none() {
@@ -174,26 +173,38 @@ impl<P: Inspect> Cell<P> {
             return (0, 0);
         }
         // A rate channel says what arrives; nothing is sent again there.
-        let process = mcs.map_or(0, |_| ue.processes.take(slot));
-        let (ue, drb, bytes) = (drb.ue, chosen.drb, room as u32);
-        self.transmit(
-            slot,
-            Block { ue, process, drb, mcs, bytes, prbs, symbols, energy: 0.0, transmissions: 0, segments },
-        );
+        let block = Block {
+            ue: drb.ue,
+            process: mcs.map_or(0, |_| ue.processes.take(slot)),
+            drb: chosen.drb,
+            mcs,
+            bytes: room as u32,
+            prbs,
+            symbols,
+            first_sent: drb.bearer.sent() - sent_before,
+            energy: 0.0,
+            transmissions: 0,
+            segments,
+        };
+        self.planned.push_back((slot, block));
         (prbs, filled.carried)
     }
 
-    fn transmit(&mut self, slot: u64, mut block: Block) {
-        let id = block.ue;
+    /// A block goes on the air.
+    pub(crate) fn transmit(&mut self, slot: u64, mut block: Block) {
+        let (id, now) = (block.ue, self.pattern.start(slot));
         let ue = &mut self.ues[id as usize];
-        let decoded = ue.transmit(self.pattern.start(slot), &self.table, &mut block);
+        let is_heard = ue.silent_until <= now;
+        let decoded = ue.transmit(now, &self.table, &mut block);
         let taken = u64::from(block.prbs * block.symbols);
         self.stats.resources += taken;
         let drb = &mut self.drbs[block.drb as usize];
         drb.resources += taken;
-        drb.last_sent = self.pattern.start(slot);
+        drb.sent += std::mem::take(&mut block.first_sent);
+        drb.last_sent = now;
         let acknowledged = self.pattern.next_uplink(slot + self.config.harq_k1);
-        let (process, first, radio) = (block.process, block.transmissions == 1, block.mcs.is_some());
+        // Who was not heard says nothing of the channel.
+        let (process, first, radio) = (block.process, block.transmissions == 1 && is_heard, block.mcs.is_some());
         let failed = if decoded {
             self.decoded.push_back((self.pattern.start(slot + DECODED_AFTER), block.drb, block.segments));
             None
@@ -203,7 +214,17 @@ impl<P: Inspect> Cell<P> {
         if radio {
             let at = self.pattern.start(acknowledged + 1);
             self.feedback.push_back(Feedback { at, slot: acknowledged, ue: id, process, first, failed });
+        } else if let Some(block) = failed {
+            self.give_up(now, block);
         }
+    }
+
+    /// HARQ sends a block no more: what it carried is RLC's to repair, or lost.
+    fn give_up(&mut self, now: Instant, block: Block) {
+        self.ues[block.ue as usize].stats.lost_blocks += 1;
+        self.drbs[block.drb as usize].bearer.lost(now, &block.segments);
+        self.pool.give_back(block.segments);
+        self.release(now, block.drb);
     }
 
     pub(crate) fn handle_feedback(&mut self, now: Instant, feedback: Feedback) {
@@ -211,7 +232,7 @@ impl<P: Inspect> Cell<P> {
         if feedback.first {
             ue.learn(&self.table, feedback.failed.is_none());
         }
-        let processed = feedback.slot + self.config.harq_processing;
+        let processed = feedback.slot + self.config.harq_processing.max(1 + self.lead);
         let Some(block) = feedback.failed else {
             ue.processes.give_back(feedback.process, processed);
             return;
@@ -223,14 +244,10 @@ impl<P: Inspect> Cell<P> {
             if let Err(place) = self.sending_again.binary_search(&feedback.ue) {
                 self.sending_again.insert(place, feedback.ue);
             }
-            self.activate(self.pattern.start(slot), drb);
+            self.activate(self.decided_at(slot), drb);
         } else {
-            ue.stats.lost_blocks += 1;
             ue.processes.give_back(feedback.process, processed);
-            let drb = block.drb;
-            self.drbs[drb as usize].bearer.lost(now, &block.segments);
-            self.pool.give_back(block.segments);
-            self.release(now, drb);
+            self.give_up(now, block);
         }
     }
 }

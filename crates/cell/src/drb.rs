@@ -49,8 +49,9 @@ pub(crate) struct Drb<P> {
     pub(crate) came_up: u64,
     /// What became of its packets, but for marks.
     pub(crate) stats: DrbStats,
-    /// Resource blocks x symbols that it took.
+    /// Resource blocks x symbols that it took, and IP bytes that went in them for the first time.
     pub(crate) resources: u64,
+    pub(crate) sent: u64,
     /// When it took some last.
     pub(crate) last_sent: Instant,
     /// The slot in which it was last chosen.
@@ -107,6 +108,7 @@ impl<P: Inspect> Drb<P> {
             came_up: 0,
             stats: DrbStats::default(),
             resources: 0,
+            sent: 0,
             last_sent: Instant::ZERO,
             tried_in: None,
             past_marks: 0,

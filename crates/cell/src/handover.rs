@@ -97,6 +97,7 @@ impl<P: Inspect> Cell<P> {
         ue.reset(&self.config);
         let own = ue.drbs.clone();
         self.active.retain(|drb| !own.contains(drb));
+        self.planned.retain(|(_, block)| block.ue != id.0);
         self.decoded.retain(|(_, drb, _)| !own.contains(drb));
         self.feedback.retain(|feedback| feedback.ue != id.0);
         self.sending_again.retain(|other| *other != id.0);

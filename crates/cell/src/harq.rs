@@ -17,6 +17,8 @@ pub(crate) struct Block {
     pub(crate) bytes: u32,
     pub(crate) prbs: u32,
     pub(crate) symbols: u32,
+    /// IP bytes that RLC sends in it for the first time.
+    pub(crate) first_sent: u64,
     /// Sum of the linear SNRs of its failed transmissions: chase combining adds their energy, where redundancy versions
     /// would gain more at high code rates.
     pub(crate) energy: f64,

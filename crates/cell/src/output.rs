@@ -89,7 +89,7 @@ pub struct DelaySplit {
     pub cu: Duration,
     /// Behind other packets.
     pub queuing: Duration,
-    /// At the head of the queue until its last byte would have arrived without errors.
+    /// At the head of the queue until its last byte would have arrived without errors: the wait for a slot, the scheduler's lead, the air.
     pub scheduling: Duration,
     /// HARQ retransmission.
     pub harq: Duration,

@@ -119,9 +119,9 @@ impl Ue {
         (self.request_in, self.configured_in) = (None, None);
     }
 
-    /// What the channel offers in the slot at `now`, when the last downlink slot was at `before`.
-    pub(crate) fn offer(&mut self, table: &LinkTable, before: Instant, now: Instant) -> Offer {
-        if let Some(bytes) = self.channel.bytes_between(before, now) {
+    /// What the channel offers in a slot that is decided on at `now`; `opportunities` are those since the last downlink slot.
+    pub(crate) fn offer(&mut self, table: &LinkTable, now: Instant, opportunities: Range<Instant>) -> Offer {
+        if let Some(bytes) = self.channel.bytes_between(opportunities.start, opportunities.end) {
             return Offer::Bytes(bytes + self.kept);
         }
         if now >= self.next_report {
@@ -164,21 +164,26 @@ impl Ue {
         self.kept = if has_more { (room - f64::from(carried)).clamp(0.0, MOST_KEPT) } else { 0.0 };
     }
 
-    /// Sends a block in the slot at `now`; true if the UE can decode it.
+    /// Sends a block in the slot at `now`; true if the UE can decode it, as it can't without coverage.
     pub(crate) fn transmit(&mut self, now: Instant, table: &LinkTable, block: &mut Block) -> bool {
         block.transmissions += 1;
         self.stats.resources += u64::from(block.prbs * block.symbols);
         let first = block.transmissions == 1;
         self.stats.blocks += u64::from(first);
         self.stats.harq_retransmissions += u64::from(!first);
-        let Some(mcs) = block.mcs else { return true };
+        let is_heard = self.silent_until <= now;
+        let Some(mcs) = block.mcs else { return is_heard };
         self.stats.mcs_sum += if first { u64::from(mcs) } else { 0 };
         self.stats.mcs = Some(mcs);
         let snr_db = match self.channel.at(now) {
             Quality::Snr(snr_db) => snr_db - self.receiver_loss_db,
             Quality::Cqi(cqi) => table.snr_of_cqi(cqi),
-            Quality::Rate(_) => return true,
+            Quality::Rate(_) => return is_heard,
         };
+        if !is_heard {
+            self.stats.failed_blocks += u64::from(first);
+            return false;
+        }
         let met = if first { snr_db } else { 10.0 * libm::log10(block.energy + libm::exp10(snr_db / 10.0)) };
         let failed = self.errors.chance(Probability::new(table.block_error_rate(mcs, block.bytes, met)));
         if failed {

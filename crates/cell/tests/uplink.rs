@@ -125,11 +125,11 @@ fn a_lone_packet_waits_for_its_request_the_grant_and_its_slot() {
     // At times that fall anywhere in a period of requests.
     let times = || every(Duration::from_micros(50_313), 200);
     let delay = mean(&delays(&fdd(UplinkConfig::default()), &good(), 100, times()));
-    // Half a period of 5 ms, the request's slot, four slots of grant delay and the packet's slot of 0.5 ms each.
-    assert!((delay - (2.5 + 0.5 + 2.0 + 0.5)).abs() < 0.4, "{delay} ms");
+    // Half a period of 5 ms, the request's slot, two slots of the scheduler's lead, four of grant delay and the packet's slot of 0.5 ms each.
+    assert!((delay - (2.5 + 0.5 + 1.0 + 2.0 + 0.5)).abs() < 0.4, "{delay} ms");
     let slow = UplinkConfig { sr_period: Duration::from_millis(20), grant_delay: 8, ..UplinkConfig::default() };
     let slow = mean(&delays(&fdd(slow), &good(), 100, times()));
-    assert!((slow - (10.0 + 0.5 + 4.0 + 0.5)).abs() < 0.9, "{slow} ms");
+    assert!((slow - (10.0 + 0.5 + 1.0 + 4.0 + 0.5)).abs() < 0.9, "{slow} ms");
     // In the default TDD pattern both the request and the packet wait for uplink slots.
     let tdd = mean(&delays(&CellConfig::default(), &good(), 100, times()));
     assert!((6.0..11.0).contains(&tdd), "{tdd} ms");
@@ -340,7 +340,7 @@ fn sixteen_harq_processes_fill_a_round_trip_of_sixteen_slots_and_no_longer_one()
     // TS 38.214 6.1. A block's own slot and the grant delay make the round trip, in FDD, where each slot goes up.
     let rate = |grant_delay| {
         let uplink = UplinkConfig { grant_delay, ..UplinkConfig::default() };
-        flows(&fdd(uplink), &[good()], [(0, 80)])[0].mbps
+        flows(&CellConfig { scheduling_lead: Some(0), ..fdd(uplink) }, &[good()], [(0, 80)])[0].mbps
     };
     let full = rate(4);
     let shares = [15, 31, 63].map(|grant_delay| rate(grant_delay) / full);

@@ -41,6 +41,13 @@ fn first_look() {
 }
 
 #[test]
+fn ideal_receivers_and_a_scheduler_without_lead() {
+    let [ues, gnb] = ["ue.*", "cell.uplink"].map(|whose| format!("{whose}.receiver_loss_db=0"));
+    let overrides = [ues, gnb, "cell.scheduling_lead=0".into()];
+    insta::assert_snapshot!(summary(&run(&overrides)));
+}
+
+#[test]
 fn every_marking_law() {
     let laws = ["none", "l4span", "ramp", "step", "dualpi2", "codel", "ecn-codel", "drop-head", "upf"];
     let mut text = String::new();

@@ -278,8 +278,8 @@ fn a_bottleneck_moves_along_the_way() {
             known.iter().sum::<f64>() / known.len() as f64
         };
         let [transit, peering] = [0, 1].map(|router| mean(&result.series.routers.queue_ms[router]));
-        // At the cell a packet waits for its slot as well.
-        let queues = [transit, peering, mean(&result.series.ues.queue_ms[0]) - 3.0];
+        // At the cell a packet waits for its slot as well, which is planned 2.5 ms ahead.
+        let queues = [transit, peering, mean(&result.series.ues.queue_ms[0]) - 5.5];
         let carried = &result.series.flows.throughput_mbps[0][steps.clone()];
         let carried = carried.iter().sum::<f64>() / carried.len() as f64;
         for (other, queue) in queues.iter().enumerate() {

@@ -112,7 +112,7 @@ impl<P: Inspect> Cell<P> {
         let Some(estimator) = drb.estimator(direction) else { return };
         let Some(rate) = estimator.recommended(queued) else { return };
         let Ok([first, second]) = estimator.element(channel, rate).emit() else { return };
-        let slot = self.pattern.next_downlink(self.pattern.at_or_after(now));
+        let slot = self.pattern.next_downlink(self.first_undecided(now));
         let octets = [lcid::RECOMMENDED_BIT_RATE, first, second];
         self.set_timer(self.pattern.start(slot + DECODED_AFTER), index, Timer::Recommendation(octets));
     }
@@ -139,7 +139,7 @@ impl<P: Inspect> Cell<P> {
         let drb = &self.drbs[index as usize];
         match direction {
             Direction::Downlink => {
-                Counts { at, sent: drb.bearer.sent(), taken: drb.resources, taken_by_all: self.stats.resources }
+                Counts { at, sent: drb.sent, taken: drb.resources, taken_by_all: self.stats.resources }
             }
             Direction::Uplink => {
                 let taken = self.ues[drb.ue as usize].uplink_radio.stats.resources;

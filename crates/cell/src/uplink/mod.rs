@@ -40,7 +40,7 @@ pub struct UplinkConfig {
     /// TDD pattern.
     pub sr_period: Duration,
     /// Slots from what the gNB hears to the first slot that it can grant because of it: its own processing and k2
-    /// (TS 38.214 6.1.2.1). Default 4.
+    /// (TS 38.214 6.1.2.1). The grant goes in a downlink slot, so `cell.scheduling_lead` comes on top. Default 4, OCUDU's least k2.
     pub grant_delay: u64,
     /// The grant that answers a scheduling request, since the gNB does not know yet what waits. Default 256 B: a few
     /// acknowledgements and a buffer status report.

@@ -25,8 +25,8 @@ impl<P: Inspect> Cell<P> {
             }
             self.settle_up(now, id, *index);
         }
+        let from = self.pattern.at_or_after(now) + self.grant_delay();
         let ue = &mut self.ues[id as usize];
-        let from = self.pattern.at_or_after(now) + self.config.uplink.grant_delay;
         ue.uplink.processes.give_back(block.process, from);
         if decoded {
             ue.uplink.belief.hear(&block.report, from);
@@ -74,7 +74,7 @@ impl<P: Inspect> Cell<P> {
         self.released = released;
         if let Some(status) = status {
             // With the next downlink slot, in a robust part of a block, as recommendations go.
-            let slot = self.pattern.next_downlink(self.pattern.at_or_after(now));
+            let slot = self.pattern.next_downlink(self.first_undecided(now));
             let at = self.pattern.start(slot + DECODED_AFTER);
             self.statuses_down.push_back((at, index, status));
             self.wake(at);

@@ -165,8 +165,8 @@ impl<P: Inspect> Cell<P> {
             self.wake(at);
         } else {
             // The gNB decodes it, grants a retransmission, and the UE gets ready for it.
-            let again = self.pattern.next_uplink(slot + 1 + self.config.uplink.grant_delay);
-            ue.uplink.again.push_back((again, block));
+            let again = self.pattern.next_uplink(slot + 1 + self.grant_delay());
+            self.ues[id as usize].uplink.again.push_back((again, block));
         }
     }
 

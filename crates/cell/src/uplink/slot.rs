@@ -157,10 +157,16 @@ impl<P: Inspect> Cell<P> {
             return;
         }
         let Some(group) = self.first_uplink_group(id) else { return };
+        let granted_from = slot + 1 + self.grant_delay();
         let belief = &mut self.ues[id as usize].uplink.belief;
         if belief.must_request(group) {
-            belief.request(slot + 1 + self.config.uplink.grant_delay);
+            belief.request(granted_from);
         }
+    }
+
+    /// Slots from what the gNB hears to the first that it can grant because of it.
+    pub(super) fn grant_delay(&self) -> u64 {
+        self.lead + self.config.uplink.grant_delay
     }
 
     /// What a UE is to be granted in this slot, if anything: a HARQ process has to be free for it.
@@ -236,7 +242,7 @@ impl<P: Inspect> Cell<P> {
 
     /// Resource blocks for so many bytes of a UE, out of `most`, by what the gNB knew when it granted them.
     fn allocate(&mut self, slot: u64, id: u32, wanted: u64, most: u32) -> Allocation {
-        let known = self.pattern.start(slot.saturating_sub(self.config.uplink.grant_delay));
+        let known = self.pattern.start(slot.saturating_sub(self.grant_delay()));
         let ue = &mut self.ues[id as usize];
         ue.uplink_radio.allocate(&self.uplink_carrier, &mut ue.channel, known, (wanted, most))
     }
