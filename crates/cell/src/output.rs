@@ -142,6 +142,17 @@ pub struct UeStats {
     pub uplink: UplinkStats,
 }
 
+impl UeStats {
+    /// Downlink packets that were lost, for whatever reason.
+    pub fn dropped(&self) -> u64 {
+        self.dropped_by_law
+            + self.dropped_by_queue
+            + self.dropped_by_timer
+            + self.dropped_by_radio
+            + self.dropped_by_handover
+    }
+}
+
 /// What a UE sent. Counters count from the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UplinkStats {

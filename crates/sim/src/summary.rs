@@ -137,7 +137,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
                 mcs_mean: mean(after.mcs_sum - before.mcs_sum, 1e3),
                 bler: mean(after.failed_blocks - before.failed_blocks, 1e6),
                 marked: after.marked - before.marked,
-                dropped: dropped(after) - dropped(before),
+                dropped: after.dropped() - before.dropped(),
                 prb_share: share(used(index)),
                 anbr: anbr(&record.downlink_anbr),
                 uplink_anbr: anbr(&record.uplink_anbr),
@@ -307,11 +307,6 @@ fn router_result(name: &str, law: String, router: &Router, (from, to): (Instant,
         dropped: record.dropped,
         queue: record.queue.clone(),
     }
-}
-
-fn dropped(ue: &UeStats) -> u64 {
-    let waiting = ue.dropped_by_queue + ue.dropped_by_timer;
-    ue.dropped_by_law + waiting + ue.dropped_by_radio + ue.dropped_by_handover
 }
 
 fn series(scenario: &Scenario, run: &Simulation<'_>) -> Series {

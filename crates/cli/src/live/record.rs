@@ -157,8 +157,6 @@ impl Recorder {
         let uplink_resources = self.last.uplink_resources - warm.uplink_resources;
         let share = |used: u64| (resources > 0).then(|| used as f64 / resources as f64);
         let used = |ue: usize| stats[ue].resources - before(ue).resources;
-        let dropped =
-            |ue: &UeStats| ue.dropped_by_law + ue.dropped_by_queue + ue.dropped_by_timer + ue.dropped_by_radio;
         let ues = self.ues.iter().zip(stats).zip(&names).enumerate().map(|(index, ((ue, stats), named))| {
             let before = before(index);
             let blocks = stats.blocks - before.blocks;
@@ -172,7 +170,7 @@ impl Recorder {
                 mcs_mean: mean(stats.mcs_sum - before.mcs_sum),
                 bler: mean(stats.failed_blocks - before.failed_blocks),
                 marked: stats.marked - before.marked,
-                dropped: dropped(stats) - dropped(before),
+                dropped: stats.dropped() - before.dropped(),
                 prb_share: share(used(index)),
                 anbr: anbr(ue.anbr[0]),
                 uplink_anbr: anbr(ue.anbr[1]),

@@ -211,10 +211,7 @@ impl Observer for Watch {
                 mcs: stats.mcs,
                 delivered_bytes: interval.delivered.0,
                 marked: stats.marked,
-                dropped: stats.dropped_by_law
-                    + stats.dropped_by_queue
-                    + stats.dropped_by_timer
-                    + stats.dropped_by_radio,
+                dropped: stats.dropped(),
                 harq_retransmissions: stats.harq_retransmissions,
                 forgotten_flows: stats.forgotten_flows,
                 recommended_down_mbps: recommended.mbps(false),
@@ -224,5 +221,50 @@ impl Observer for Watch {
             *interval = Interval { delivered: interval.delivered, ..Interval::default() };
         }
         self.last = progress.now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use hdrhistogram::Histogram;
+    use tidemark_cell::UeStats;
+    use tidemark_emu::Counters;
+    use tidemark_emu::realtime::Priority;
+
+    use super::*;
+    use crate::live::modem;
+
+    const SCENARIO: &str = "name = \"t\"\nduration = \"1 s\"\n[[ue]]\nname = \"walker\"\n";
+
+    fn watch() -> (Watch, Shared) {
+        let scenario = Scenario::parse("t.toml", SCENARIO, Path::new(""), &[]).unwrap();
+        Watch::new(&scenario, None, modem::channel().0)
+    }
+
+    /// An interval of 100 ms is over, the cell's counters are these.
+    fn sample(watch: &mut Watch, stats: UeStats) {
+        let lateness = Histogram::new(3).unwrap();
+        watch.sample(&Progress {
+            now: watch.last + Duration::from_millis(100),
+            ues: &[stats],
+            bearers: &[vec![]],
+            resources: 1_000,
+            uplink_resources: 1_000,
+            lateness: &lateness,
+            busy: Duration::ZERO,
+            counters: Counters::default(),
+            priority: Priority::Ordinary,
+        });
+    }
+
+    #[test]
+    fn packets_left_behind_at_a_handover_are_drops_everywhere() {
+        let (mut watch, shared) = watch();
+        sample(&mut watch, UeStats { dropped_by_handover: 638, dropped_by_law: 2, ..UeStats::default() });
+        assert_eq!(shared.latest().ues[0].dropped, 640);
+        assert!(shared.latest().prometheus().contains("tidemark_dropped_packets_total{ue=\"walker\"} 640\n"));
+        assert_eq!(watch.recorder.result(0).ues[0].dropped, 640);
     }
 }
