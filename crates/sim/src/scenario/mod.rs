@@ -5,6 +5,7 @@ mod copies;
 pub mod diagnostic;
 pub mod overrides;
 mod remedy;
+mod variant;
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};

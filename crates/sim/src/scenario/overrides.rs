@@ -3,6 +3,8 @@
 use thiserror::Error;
 use toml_edit::{DocumentMut, Item, Table, Value};
 
+use super::variant;
+
 /// An override that can't be applied.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum OverrideError {
@@ -28,7 +30,8 @@ pub enum OverrideError {
 ///
 /// A key is a path of names joined by dots. In a list (`[[ue]]`, `[[flow]]`) the step is an index from 0,
 /// the `name` of the entry, or `*` for all entries. A value is TOML where it reads as TOML, else text:
-/// `duration=20 s` and `duration="20 s"` mean the same.
+/// `duration=20 s` and `duration="20 s"` mean the same. Another kind of a table (`marker.law`, `ue.0.channel.model`) drops the
+/// fields of the old kind that it lacks.
 pub fn apply(text: &str, assignments: &[String]) -> Result<String, OverrideError> {
     let mut document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| OverrideError::NotToml(error.message().to_string()))?;
@@ -38,18 +41,26 @@ pub fn apply(text: &str, assignments: &[String]) -> Result<String, OverrideError
         let key = key.trim();
         let value: Value = value.trim().parse().unwrap_or_else(|_| Value::from(value.trim()));
         let steps: Vec<&str> = key.split('.').collect();
-        set(document.as_table_mut(), key, &steps, &value)?;
+        set(document.as_table_mut(), &[], key, &steps, &value)?;
     }
     Ok(document.to_string())
 }
 
-fn set(table: &mut Table, key: &str, steps: &[&str], value: &Value) -> Result<(), OverrideError> {
+/// Sets a value below the table that `path` leads to, by names without the indices of lists.
+fn set(table: &mut Table, path: &[&str], key: &str, steps: &[&str], value: &Value) -> Result<(), OverrideError> {
     let no_place = |step: &str, right: String| OverrideError::NoSuchPlace { key: key.into(), step: step.into(), right };
     let [step, rest @ ..] = steps else { return Ok(()) };
     if rest.is_empty() {
+        let old = table.get(step).and_then(Item::as_str).map(str::to_string);
         replace(&mut table[*step], value);
+        if let (Some(old), Some(new)) = (old, value.as_str())
+            && old != new
+        {
+            variant::lost(path, step, &old, new).iter().for_each(|field| _ = table.remove(field));
+        }
         return Ok(());
     }
+    let path = &[path, &[*step]].concat();
     // A table that the scenario left out comes into being; its defaults held until now.
     let item = table.entry(step).or_insert_with(|| Item::Table(Table::new()));
     if let Item::Value(Value::InlineTable(_)) = item {
@@ -57,7 +68,7 @@ fn set(table: &mut Table, key: &str, steps: &[&str], value: &Value) -> Result<()
         *item = Item::Table(inline.into_table().unwrap_or_default());
     }
     match item {
-        Item::Table(inner) => set(inner, key, rest, value),
+        Item::Table(inner) => set(inner, path, key, rest, value),
         Item::ArrayOfTables(entries) => {
             let [which, rest @ ..] = rest else { return Ok(()) };
             let names: Vec<String> =
@@ -69,7 +80,7 @@ fn set(table: &mut Table, key: &str, steps: &[&str], value: &Value) -> Result<()
                     if rest.is_empty() {
                         return Err(no_place(which, format!("name a field of it, as in {key}.name")));
                     }
-                    set(entry, key, rest, value)?;
+                    set(entry, path, key, rest, value)?;
                 }
             }
             if found {
@@ -93,7 +104,11 @@ fn replace(item: &mut Item, value: &Value) {
 
 #[cfg(test)]
 mod tests {
+    use tidemark_core::Duration;
+    use tidemark_marker::LawConfig;
+
     use super::*;
+    use crate::scenario::Scenario;
 
     const TEXT: &str = "duration = \"1 s\" # short\n\n[[ue]]\nname = \"a\"\nchannel = { model = \"static\" }\n\n[[ue]]\nname = \"b\"\n";
 
@@ -121,6 +136,33 @@ mod tests {
         let text = with("ue.a.channel.snr_db=12.5").unwrap();
         assert!(text.contains("snr_db = 12.5"), "{text}");
         assert!(toml::from_str::<toml::Table>(&text).is_ok(), "{text}");
+    }
+
+    #[test]
+    fn another_law_drops_the_fields_that_it_lacks_and_keeps_all_others() {
+        let read = |text: &str, assignments: &[&str]| {
+            let assignments: Vec<_> = assignments.iter().map(ToString::to_string).collect();
+            Scenario::parse("t.toml", text, std::path::Path::new(""), &assignments)
+        };
+        let ramp = "name = \"t\"\nduration = \"1 s\"\n[marker]\nlaw = \"ramp\"\nhigh = \"20 ms\"\ndelay = \"sojourn\"\n\
+                    tau_c = \"10 ms\"\n[[ue]]\nname = \"a\"\n";
+        let none = read(ramp, &["marker.law=none"]).unwrap();
+        assert_eq!(none.marker.law, LawConfig::None {});
+        assert_eq!(none.marker.tau_c, Duration::from_millis(10));
+        assert!(!none.text.contains("high") && !none.text.contains("delay"), "{}", none.text);
+        assert!(read(ramp, &["marker.law=step"]).unwrap().text.contains("delay = \"sojourn\""));
+        // A law and its fields one after the other, as a running cell is told.
+        let told = read(&none.text, &["marker.law=ramp", "marker.high=20 ms"]).unwrap();
+        assert_eq!(read(&told.text, &["marker.law=none"]).unwrap().marker, none.marker);
+        // A field that no kind of the table has, or that is set after the law, is still refused.
+        let typo = ramp.replace("high", "hihg");
+        assert!(read(&typo, &["marker.law=none"]).unwrap_err().to_string().contains("hihg"));
+        let after = read(ramp, &["marker.law=none", "marker.high=20 ms"]).unwrap_err().to_string();
+        assert!(after.contains("unknown field `high`"), "{after}");
+        // The same of every table of several kinds, also of one in a list.
+        let moving = ramp.to_string() + "channel = { model = \"pedestrian\", speed_kmh = 5, snr_db = 12 }\n";
+        let text = read(&moving, &["ue.a.channel.model=static"]).unwrap().text;
+        assert!(text.contains("snr_db = 12") && !text.contains("speed_kmh"), "{text}");
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub(super) fn missing(path: &[String], message: &str) -> Option<String> {
 }
 
 /// The parts of the schema that a way by names leads to.
-fn tables_at<'s>(root: &'s Value, part: &'s Value, way: &[&str], found: &mut Vec<&'s Value>) {
+pub(super) fn tables_at<'s>(root: &'s Value, part: &'s Value, way: &[&str], found: &mut Vec<&'s Value>) {
     match way {
         [] => found.push(part),
         [name, rest @ ..] if part["properties"][*name].is_object() => {

@@ -1,0 +1,37 @@
+//! Tables of several kinds, of which one field says which: a marker by its `law`, a channel by its `model`.
+
+use super::Scenario;
+use super::remedy::tables_at;
+
+/// The fields that the table at a path of names has where `tag` is `old`, and lacks where it is `new`.
+pub(super) fn lost(path: &[&str], tag: &str, old: &str, new: &str) -> Vec<String> {
+    let Ok(schema) = serde_json::to_value(schemars::schema_for!(Scenario)) else { return Vec::new() };
+    let mut tables = Vec::new();
+    tables_at(&schema, &schema, path, &mut tables);
+    let fields = |kind: &str| {
+        let variant = tables.iter().find(|table| table["properties"][tag]["const"] == *kind)?;
+        let mut parts = Vec::new();
+        tables_at(&schema, variant, &[], &mut parts);
+        let fields = parts.iter().filter_map(|part| part["properties"].as_object());
+        Some(fields.flat_map(|fields| fields.keys().cloned()).collect::<Vec<_>>())
+    };
+    let (Some(old), Some(new)) = (fields(old), fields(new)) else { return Vec::new() };
+    old.into_iter().filter(|field| !new.contains(field)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_both_kinds_have_is_not_lost() {
+        assert!(lost(&["marker"], "law", "ramp", "none").contains(&"high".to_string()));
+        let step = lost(&["ue", "drb", "marker"], "law", "ramp", "step");
+        assert!(step.contains(&"high".into()) && !step.contains(&"delay".into()) && !step.contains(&"law".into()));
+        assert_eq!(lost(&["ue", "channel"], "model", "pedestrian", "vehicular"), Vec::<String>::new());
+        assert!(lost(&["ue", "channel"], "model", "vehicular", "static").contains(&"speed_kmh".to_string()));
+        // No kind of this table, and no such table.
+        assert_eq!(lost(&["marker"], "law", "ramp", "nothing"), Vec::<String>::new());
+        assert_eq!(lost(&["nowhere"], "law", "ramp", "none"), Vec::<String>::new());
+    }
+}
