@@ -48,9 +48,17 @@ fn the_delivered_rate_follows_each_rate_trace_second_by_second() {
         };
         let column_key = column.map_or(String::new(), |column| format!(", column = \"{column}\""));
         let channel = format!("{{ model = \"trace\", file = \"{file}\", format = \"{name}\"{column_key} }}");
-        let mut config =
-            TraceConfig { file: file.into(), format, column: column.map(Into::into), ..TraceConfig::default() };
-        config.read(&std::fs::read_to_string(folder.join(file)).unwrap()).unwrap();
+        let mut config = TraceConfig {
+            file: file.into(),
+            format: Some(format),
+            column: column.map(Into::into),
+            ..TraceConfig::default()
+        };
+        let text = std::fs::read_to_string(folder.join(file)).unwrap();
+        let mut found = TraceConfig { format: None, ..config.clone() };
+        config.read(&text).unwrap();
+        found.read(&text).unwrap();
+        assert_eq!(found.content, config.content, "{file}: the content shows the format");
         let trace = config.content.unwrap();
         let seconds = (trace.length().as_secs_f64() as u64).clamp(20, 120);
         let result = run(&folder, &channel, seconds);

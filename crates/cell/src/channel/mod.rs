@@ -13,7 +13,7 @@ use crate::config::ConfigError;
 use crate::network::DeployedConfig;
 pub use fading::Band;
 use fading::{Fading, Surroundings};
-pub use trace::{Trace, TraceConfig, TraceError, TraceFormat};
+pub use trace::{Trace, TraceConfig, TraceError, TraceFormat, TraceUnit};
 
 /// What the radio of one UE is like.
 #[derive(Clone, PartialEq, Debug)]
@@ -225,6 +225,15 @@ impl Channel {
             Self::Trace(trace) => trace.is_rate(),
             Self::Fixed(_) => true,
             Self::Static(_) | Self::Fading(_) | Self::Deployed(..) => false,
+        }
+    }
+
+    /// The most that a rate channel lets through in a second; `None` for others.
+    pub(crate) fn peak_rate(&self) -> Option<BitRate> {
+        match self {
+            Self::Trace(trace) => trace.is_rate().then(|| trace.peak_rate()),
+            Self::Fixed(rate) => Some(*rate),
+            Self::Static(_) | Self::Fading(_) | Self::Deployed(..) => None,
         }
     }
 

@@ -3,6 +3,9 @@
 //! A trace arrives here as text; whoever reads the scenario reads the file. A value holds until the next one, a
 //! missing value until the next one that is there, and of two rows with one time the later counts.
 
+mod csv;
+mod time;
+
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -10,6 +13,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
 use super::Quality;
 use crate::config::ConfigError;
+pub use csv::TraceUnit;
 
 /// Bytes of one of mahimahi's delivery opportunities.
 const OPPORTUNITY: u64 = 1504;
@@ -23,12 +27,19 @@ const PATTERN_HZ: f64 = 10.0;
 pub struct TraceConfig {
     /// The file, relative to the scenario's folder.
     pub file: String,
-    /// Its format.
-    pub format: TraceFormat,
-    /// CSV: the column to read, whose name ends in its unit: `_db` (SNR, of which the receiver loses
-    /// `receiver_loss_db`), `cqi`, `_kbps` or `_mbps`.
+    /// Its format. Default: what its content shows.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub format: Option<TraceFormat>,
+    /// CSV: the column to read, in any case.
     #[cfg_attr(feature = "serde", serde(default))]
     pub column: Option<String>,
+    /// CSV: the unit of its values. Default: what its heading says (`SNR` and `SINR` are in dB). Of an SNR the receiver loses
+    /// `receiver_loss_db`.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub unit: Option<TraceUnit>,
+    /// CSV: the column with the time. Default: `time_s`, `timestamp`, `time` or another usual name, in any case.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub time: Option<String>,
     /// The trace's time at which the run starts. Default 0 s.
     #[cfg_attr(feature = "serde", serde(default))]
     pub skip: Duration,
@@ -38,16 +49,16 @@ pub struct TraceConfig {
 }
 
 /// How a trace is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum TraceFormat {
     /// One millisecond a line, each an opportunity to deliver 1504 bytes; repeats from its last line.
-    #[default]
     Mahimahi,
     /// A data-rate pattern: one rate in kbit/s a line, `#` comments, `# :recommended_freqeuncy=` values a second.
     RatePattern,
-    /// Comma-separated with a heading; the column `time_s` (seconds) or `timestamp` (`2019.12.16_14.23.32`) has the time.
+    /// A heading and rows, separated by commas, semicolons or tabs. Times are seconds or milliseconds, ISO 8601,
+    /// `2019.12.16_14.23.32` (G-NetTrack), `Wed Dec 15 16:05:11 UTC 2021` or times of a day.
     Csv,
 }
 
@@ -81,6 +92,8 @@ pub struct Trace {
     values: Vec<f64>,
     /// Bits from the beginning to the start of each step; rates only.
     bits: Vec<f64>,
+    /// The most bits that a second of it lets through.
+    peak: f64,
     length: Duration,
     skip: Duration,
 }
@@ -90,15 +103,7 @@ impl TraceConfig {
         if self.file.is_empty() {
             return Err(ConfigError::new("channel.file", "names the trace's file"));
         }
-        match (self.format, &self.column) {
-            (TraceFormat::Csv, None) => {
-                Err(ConfigError::new("channel.column", "a CSV trace needs the name of the column to read"))
-            }
-            (TraceFormat::Csv, Some(column)) if kind_of(column).is_none() => {
-                Err(ConfigError::new("channel.column", "its name must end in _db, cqi, _kbps or _mbps"))
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Reads the trace's text and keeps what it says.
@@ -106,15 +111,45 @@ impl TraceConfig {
     /// # Errors
     /// The first line that can't be read.
     pub fn read(&mut self, text: &str) -> Result<(), TraceError> {
-        let rows = match self.format {
-            TraceFormat::Mahimahi => mahimahi(text),
-            TraceFormat::RatePattern => rate_pattern(text),
-            TraceFormat::Csv => csv(text, self.column.as_deref().unwrap_or_default()),
-        };
+        let format = self.format.map_or_else(|| TraceFormat::of(text), Ok);
+        let rows = format.and_then(|format| match (format, &self.column) {
+            (TraceFormat::Csv, _) => csv::read(text, self),
+            (_, Some(column)) => {
+                Err((1, format!("it has no column `{column}`: it is not CSV with a heading, so leave `column` out")))
+            }
+            (TraceFormat::Mahimahi, None) => mahimahi(text),
+            (TraceFormat::RatePattern, None) => rate_pattern(text),
+        });
         let trace = rows.and_then(|(kind, rows, length)| Trace::new(kind, &rows, length, self.skip));
         let trace = trace.map_err(|(line, wrong)| TraceError { file: self.file.clone(), line, wrong })?;
         self.content = Some(Arc::new(trace));
         Ok(())
+    }
+}
+
+impl TraceFormat {
+    /// The format of a text: CSV begins with a heading; mahimahi's lines are whole numbers that never fall, without comments.
+    fn of(text: &str) -> Result<Self, Wrong> {
+        let is_comment = |line: &str| line.trim().starts_with('#');
+        let mut values = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !is_comment(line));
+        let (number, first) = values.next().ok_or((1, "there is no value in it".to_string()))?;
+        if first.trim().parse::<f64>().is_ok() {
+            let whole: Vec<Option<u64>> =
+                text.lines().filter(|line| !line.trim().is_empty()).map(|line| line.trim().parse().ok()).collect();
+            let rises = whole.iter().all(Option::is_some) && whole.is_sorted();
+            return Ok(if rises { Self::Mahimahi } else { Self::RatePattern });
+        }
+        if csv::delimiter(first).is_some() && first.contains(|c: char| c.is_ascii_alphabetic()) {
+            return Ok(Self::Csv);
+        }
+        let first: String = first.chars().take(40).collect();
+        Err((
+            number,
+            format!(
+                "`{first}` is neither a heading with the names of columns (CSV), nor a whole number of milliseconds (mahimahi), nor a \
+                 rate in kbit/s (rate pattern)"
+            ),
+        ))
     }
 }
 
@@ -127,8 +162,15 @@ impl Trace {
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
             return Err((1, "there is no value in it".into()));
         };
-        let mut trace =
-            Self { kind, starts: Vec::new(), values: Vec::new(), bits: Vec::new(), length: Duration::ZERO, skip };
+        let mut trace = Self {
+            kind,
+            starts: Vec::new(),
+            values: Vec::new(),
+            bits: Vec::new(),
+            peak: 0.0,
+            length: Duration::ZERO,
+            skip,
+        };
         for (time, value) in rows {
             let start = *time - first.0;
             if trace.starts.last() == Some(&start) {
@@ -149,13 +191,20 @@ impl Trace {
             sum += trace.values[index] * (end - *start).as_secs_f64();
         }
         trace.bits.push(sum);
+        let second = |index: u64| [index, index + 1].map(|index| Instant::ZERO + Duration::from_secs(index));
+        let bits = |index: u64| trace.bytes_between(second(index)[0], second(index)[1]) * 8.0;
+        trace.peak = (0..=trace.length.as_secs_f64() as u64).map(bits).fold(0.0, f64::max);
         Ok(trace)
     }
 
-    /// What the trace says of an instant of the run.
-    pub(crate) fn at(&self, now: Instant) -> Quality {
+    /// The value at an instant of the run: an SNR in dB, a CQI or a rate in bit/s.
+    pub fn value_at(&self, now: Instant) -> f64 {
         let (_, offset) = self.position(now);
         let value = self.values[self.step(offset)];
+        if self.kind == Kind::Cqi { libm::floor(value) } else { value }
+    }
+    pub(crate) fn at(&self, now: Instant) -> Quality {
+        let value = self.value_at(now);
         match self.kind {
             Kind::SnrDb => Quality::Snr(value),
             Kind::Cqi => Quality::Cqi(value as u8),
@@ -178,6 +227,11 @@ impl Trace {
     /// Mean over the trace of what a rate trace lets through.
     pub fn mean_rate(&self) -> BitRate {
         BitRate::from_bytes_in(Bytes((self.bits[self.values.len()] / 8.0) as u64), self.length)
+    }
+
+    /// The most that a whole second of a rate trace lets through.
+    pub fn peak_rate(&self) -> BitRate {
+        BitRate::from_bps_f64(self.peak)
     }
 
     fn position(&self, now: Instant) -> (u64, Duration) {
@@ -238,7 +292,7 @@ fn rate_pattern(text: &str) -> Result<Rows, Wrong> {
                 })?;
             }
         } else if !text.is_empty() {
-            let kbps = number(text, line)?;
+            let kbps = missing_or_number(text, line)?;
             let time = Duration::from_secs_f64(rows.len() as f64 / hz);
             rows.push((time, kbps.unwrap_or(0.0) * 1e3));
         }
@@ -246,89 +300,13 @@ fn rate_pattern(text: &str) -> Result<Rows, Wrong> {
     Ok((Kind::Rate, rows, None))
 }
 
-fn csv(text: &str, column: &str) -> Result<Rows, Wrong> {
-    let (kind, scale) = kind_of(column).ok_or((1, format!("`{column}` must end in _db, cqi, _kbps or _mbps")))?;
-    let mut lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty() && !text.starts_with('#'));
-    let (_, heading) = lines.next().ok_or((1, "there is no heading in it".to_string()))?;
-    let names: Vec<_> = heading.split(',').map(str::trim).collect();
-    let find = |name: &str| names.iter().position(|other| *other == name);
-    let value_column =
-        find(column).ok_or_else(|| (1, format!("there is no column `{column}`: {}", names.join(", "))))?;
-    let (time_column, is_clock) = match (find("time_s"), find("timestamp")) {
-        (Some(index), _) => (index, false),
-        (None, Some(index)) => (index, true),
-        (None, None) => return Err((1, "there is no column time_s or timestamp".into())),
-    };
-    let mut rows: Vec<(Duration, f64)> = Vec::new();
-    for (line, text) in lines {
-        let fields: Vec<_> = text.split(',').map(str::trim).collect();
-        let field = |index: usize| {
-            fields
-                .get(index)
-                .copied()
-                .ok_or_else(|| (line, format!("{} columns, {} wanted", fields.len(), names.len())))
-        };
-        let time = if is_clock { clock(field(time_column)?, line)? } else { seconds(field(time_column)?, line)? };
-        if rows.last().is_some_and(|(last, _)| time < *last) {
-            return Err((line, "its time lies before the line above: the lines must be in order".into()));
-        }
-        // A value that is missing leaves the one before it in force.
-        if let Some(value) = number(field(value_column)?, line)? {
-            if kind == Kind::Cqi && !(0.0..=15.0).contains(&value) {
-                return Err((line, format!("a CQI lies between 0 and 15, not at {value}")));
-            }
-            if kind == Kind::Rate && value < 0.0 {
-                return Err((line, format!("a rate can't be {value}")));
-            }
-            rows.push((time, value * scale));
-        }
-    }
-    Ok((kind, rows, None))
-}
-
-fn kind_of(column: &str) -> Option<(Kind, f64)> {
-    match column {
-        _ if column.ends_with("_db") => Some((Kind::SnrDb, 1.0)),
-        _ if column.ends_with("cqi") => Some((Kind::Cqi, 1.0)),
-        _ if column.ends_with("_kbps") => Some((Kind::Rate, 1e3)),
-        _ if column.ends_with("_mbps") => Some((Kind::Rate, 1e6)),
-        _ => None,
-    }
-}
-
 /// A number, or `None` where the value is missing.
-fn number(text: &str, line: usize) -> Result<Option<f64>, Wrong> {
-    if ["", "-", "None", "nan", "NaN"].contains(&text) {
+fn missing_or_number(text: &str, line: usize) -> Result<Option<f64>, Wrong> {
+    if ["", "-", "none", "nan", "null", "na", "n/a"].iter().any(|missing| text.eq_ignore_ascii_case(missing)) {
         return Ok(None);
     }
     let value: Option<f64> = text.parse().ok().filter(|value: &f64| value.is_finite());
     value.map(Some).ok_or_else(|| (line, format!("`{text}` is not a number; a missing value is `-`, `None` or empty")))
-}
-
-fn seconds(text: &str, line: usize) -> Result<Duration, Wrong> {
-    let wrong = || (line, format!("`{text}` is not a time in seconds"));
-    let value = number(text, line)?.filter(|value| *value >= 0.0).ok_or_else(wrong)?;
-    Ok(Duration::from_secs_f64(value))
-}
-
-/// `2019.12.16_14.23.32` as the time since an arbitrary day.
-fn clock(text: &str, line: usize) -> Result<Duration, Wrong> {
-    let wrong = || (line, format!("`{text}` is not a time like 2019.12.16_14.23.32"));
-    let parts: Vec<u64> = text.split(['.', '_']).map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
-    let [year, month, day, hour, minute, second] = parts[..] else { return Err(wrong()) };
-    if !(1..=12).contains(&month)
-        || !(1..=31).contains(&day)
-        || hour > 23
-        || minute > 59
-        || second > 60
-        || !(1970..=2100).contains(&year)
-    {
-        return Err(wrong());
-    }
-    // Days since 1 March 1600 by the civil calendar: only differences matter.
-    let (year, month) = if month > 2 { (year - 1600, month - 3) } else { (year - 1601, month + 9) };
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
-    Ok(Duration::from_secs(((days * 24 + hour) * 60 + minute) * 60 + second))
 }
 
 #[cfg(test)]
@@ -336,8 +314,12 @@ mod tests {
     use super::*;
 
     fn read(format: TraceFormat, column: Option<&str>, text: &str) -> Result<Arc<Trace>, TraceError> {
-        let mut config =
-            TraceConfig { file: "t".into(), format, column: column.map(Into::into), ..TraceConfig::default() };
+        let config = TraceConfig { format: Some(format), column: column.map(Into::into), ..TraceConfig::default() };
+        content(config, text)
+    }
+
+    fn content(config: TraceConfig, text: &str) -> Result<Arc<Trace>, TraceError> {
+        let mut config = TraceConfig { file: "t".into(), ..config };
         config.read(text)?;
         Ok(config.content.unwrap())
     }

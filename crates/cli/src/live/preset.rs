@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::{Result, miette};
+use serde::Deserialize as _;
+use tidemark_cell::channel::TraceConfig;
 use tidemark_sim::scenario::Scenario;
 
 use super::session::Options;
@@ -20,6 +22,8 @@ const PRESETS: [(&str, &str); 5] = [
 /// What a trace replaces the channel of.
 const TRACED: &str = "5g-static";
 const TRACE: &str = "trace:";
+const OPTIONS: &str = "after # stands a column's name, then `unit`, `time`, `skip` and `format`, as in \
+                       trace:drive.csv#DL_bitrate,unit=kbit/s,skip=10 s";
 
 /// The name that is meant where none is given.
 const DEFAULT: &str = PRESETS[0].0;
@@ -29,7 +33,8 @@ const DEFAULT: &str = PRESETS[0].0;
 pub struct Choice {
     /// A scenario, whose cell and UEs are taken [default: the preset of --cell]
     file: Option<PathBuf>,
-    /// A cell with a name: 5g-walking, 5g-static, 5g-driving, lte-edge, 5g-wide, trace:FILE or trace:FILE.csv#COLUMN
+    /// A cell with a name: 5g-walking, 5g-static, 5g-driving, lte-edge, 5g-wide, trace:FILE or
+    /// trace:FILE.csv#COLUMN[,unit=kbit/s][,time=COLUMN][,skip=TIME]
     #[arg(long, value_name = "PRESET", default_value = DEFAULT, conflicts_with = "file")]
     cell: String,
     #[command(flatten)]
@@ -60,20 +65,30 @@ pub fn load(name: &str, overrides: &[String]) -> Result<Scenario> {
     Scenario::parse(name, text, Path::new("."), overrides).map_err(diagnostic)
 }
 
-/// The channel of `FILE`, or of `FILE#COLUMN` for a CSV file, as a scenario has it.
-fn trace(file: &str) -> Result<String> {
-    let (file, column) = file.split_once('#').map_or((file, None), |(file, column)| (file, Some(column)));
-    let path = std::fs::canonicalize(file).map_err(|error| miette!("{file}: {error}"))?;
-    let text = std::fs::read_to_string(&path).map_err(|error| miette!("{file}: {error}"))?;
-    let format = match (column, text.starts_with('#')) {
-        (Some(_), _) => "csv",
-        (None, true) => "rate-pattern",
-        (None, false) => "mahimahi",
+/// The channel of `FILE` or `FILE#COLUMN,unit=kbit/s`, as a scenario has it. The file is read here as well, so that what is wrong with
+/// it is said of the file.
+fn trace(text: &str) -> Result<String> {
+    // A file's name may hold what separates it from its options.
+    let (file, options) = match text.split_once('#').filter(|_| !Path::new(text).exists()) {
+        Some((file, options)) => (file, options.split(',').collect()),
+        None => (text, Vec::new()),
     };
-    let quoted = |text: &str| toml::Value::from(text).to_string();
-    let column = column.map_or(String::new(), |column| format!(", column = {}", quoted(column)));
-    let path = quoted(&path.to_string_lossy());
-    Ok(format!("{{ model = \"trace\", file = {path}, format = \"{format}\"{column} }}"))
+    let path = std::fs::canonicalize(file).map_err(|error| miette!("{file}: {error}"))?;
+    let mut channel = toml::Table::from_iter([("file".into(), path.to_string_lossy().as_ref().into())]);
+    for (index, option) in options.into_iter().enumerate() {
+        let (key, value) = match option.split_once('=') {
+            Some(pair) => pair,
+            None if index == 0 => ("column", option),
+            None => return Err(miette!("{TRACE}{text}: `{option}` is not key=value; {OPTIONS}")),
+        };
+        channel.insert(key.into(), value.into());
+    }
+    let content = std::fs::read_to_string(&path).map_err(|error| miette!("{file}: {error}"))?;
+    let config = TraceConfig::deserialize(channel.clone());
+    let config = config.map_err(|error| miette!("{TRACE}{text}: {}; {OPTIONS}", error.message()))?;
+    TraceConfig { file: file.into(), ..config }.read(&content).map_err(|error| miette!("{error}"))?;
+    channel.insert("model".into(), "trace".into());
+    Ok(toml::Value::Table(channel).to_string())
 }
 
 #[cfg(test)]
@@ -101,5 +116,35 @@ mod tests {
         let mut cell = Cell::<()>::new(&CellConfig::default(), 1).unwrap();
         cell.add_ue(&scenario.ues()[0].config).unwrap();
         assert!(load("trace:/nowhere", &[]).is_err());
+    }
+
+    #[test]
+    fn a_published_csv_is_read_as_it_is_and_what_is_wrong_is_said_of_the_file() {
+        let file = tempfile::Builder::new().prefix("a#b,c").suffix(".csv").tempfile().unwrap();
+        let rows = "2019.12.14_08.12.32,8.0,9,215000\n2019.12.14_08.12.33,8.0,-,215000\n";
+        std::fs::write(file.path(), format!("Timestamp,SNR,CQI,DL_bitrate\n{rows}")).unwrap();
+        let plain = file.path().with_file_name(format!("{}.csv", std::process::id()));
+        std::fs::copy(file.path(), &plain).unwrap();
+        let read = |options: &str| load(&format!("trace:{}{options}", plain.display()), &[]);
+        let rate = read("#dl_bitrate,unit=kbit/s,skip=1 s").unwrap();
+        let tidemark_cell::ChannelConfig::Trace(trace) = &rate.ue[0].channel else { panic!("no trace") };
+        assert_eq!(trace.content.as_ref().unwrap().mean_rate(), tidemark_core::BitRate::from_mbps(215));
+        assert!(read("#SNR").is_ok() && read("#cqi").is_ok());
+        for (options, said) in [
+            ("", "several columns"),
+            ("#DL_bitrate", "unit=kbit/s"),
+            ("#SINR", "its columns are Timestamp, SNR, CQI, DL_bitrate"),
+            ("#DL_bitrate,unit=kilobit", "unknown variant `kilobit`"),
+            ("#DL_bitrate,kbit/s", "`kbit/s` is not key=value"),
+            ("#DL_bitrate,units=kbit/s", "unknown field `units`"),
+        ] {
+            let error = read(options).unwrap_err().to_string();
+            assert!(error.contains(said) && error.contains(&plain.display().to_string()), "{options}: {error}");
+            assert!(!error.contains("5g-static"), "{error}");
+        }
+        std::fs::remove_file(&plain).unwrap();
+        // A name that holds the separators is a name.
+        let error = load(&format!("trace:{}", file.path().display()), &[]).unwrap_err().to_string();
+        assert!(error.contains("several columns"), "{error}");
     }
 }
