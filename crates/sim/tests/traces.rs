@@ -99,3 +99,29 @@ fn snr_and_cqi_traces_drive_the_link_adaptation() {
         assert!(rates.iter().all(|rate| *rate > 0.1), "{file}: {rates:?}");
     }
 }
+
+/// A receiver that acknowledges every packet over 215 Mbit/s: 18,000 acknowledgements a second.
+#[test]
+fn an_acknowledgement_for_each_packet_finds_room_in_the_uplink_of_a_fast_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("fast.csv"), "Time,DL_bitrate\n0,215000\n1,215000\n").unwrap();
+    let channels = [
+        r#"{ model = "trace", file = "fast.csv", column = "DL_bitrate", unit = "kbit/s" }"#,
+        r#"{ model = "fixed", rate = "215 Mbit/s" }"#,
+    ];
+    for channel in channels {
+        let text = format!(
+            "name = \"fast\"\nduration = \"6 s\"\nwarmup = \"3 s\"\nmarker = {{ law = \"l4span\" }}\n\
+             [[ue]]\nname = \"ue\"\nchannel = {channel}\n\
+             [[flow]]\nname = \"flow\"\nue = \"ue\"\nround_trip = \"20 ms\"\nsender = {{ controller = \"udp-prague\" }}\n"
+        );
+        let scenario = Scenario::parse("fast.toml", &text, folder.path(), &[]).unwrap();
+        let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+        let (flow, uplink) = (&result.flows[0], result.ues[0].uplink.unwrap());
+        println!("{flow:?}\n{uplink:?}");
+        assert!(flow.throughput_mbps > 200.0, "{channel}: {} Mbit/s", flow.throughput_mbps);
+        assert!(flow.rtt_ms.unwrap().p50 < 45.0, "{channel}: {:?}", flow.rtt_ms);
+        assert!(uplink.prb_share < 0.9, "{channel}: {:.0} % of the uplink", uplink.prb_share * 100.0);
+        assert!(uplink.queue_ms.unwrap().p95 < 15.0, "{channel}: {:?}", uplink.queue_ms);
+    }
+}

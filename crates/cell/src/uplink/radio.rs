@@ -2,14 +2,14 @@
 
 use std::ops::RangeInclusive;
 
-use tidemark_core::{Duration, Instant, Probability, Stream};
+use tidemark_core::{BitRate, Bytes, Duration, Instant, Probability, Stream};
 
 use super::UplinkConfig;
 use super::block::UplinkBlock;
 use crate::channel::{Channel, Quality};
 use crate::config::CellConfig;
 use crate::output::UplinkStats;
-use crate::radio::blocks::BlockSizes;
+use crate::radio::blocks::{BlockSizes, whole_block};
 use crate::radio::link::{LinkTable, OuterLoop};
 use crate::radio::slots::SYMBOLS_PER_SLOT;
 
@@ -25,7 +25,9 @@ pub(crate) struct UplinkCarrier {
     downlink: LinkTable,
     table: LinkTable,
     sizes: BlockSizes,
-    /// Of the SNR on its way to the gNB and in its receiver, in dB.
+    /// Capacity of the downlink at its highest MCS.
+    downlink_peak: BitRate,
+    /// Loss of the SNR on its way to the gNB and in its receiver, in dB.
     loss_db: f64,
     /// How much stronger a UE is that has all of its power on so many resource blocks, in dB.
     spread_db: Vec<f64>,
@@ -41,6 +43,7 @@ impl UplinkCarrier {
             downlink: LinkTable::new(cell),
             table: LinkTable::new(&own),
             sizes: BlockSizes::of_slots(&own, vec![SYMBOLS_PER_SLOT]),
+            downlink_peak: downlink_peak(cell),
             loss_db: snr_loss_db + receiver_loss_db,
             spread_db: (0..=cell.prbs).map(spread_db).collect(),
         }
@@ -49,6 +52,19 @@ impl UplinkCarrier {
     fn sizes(&self, mcs: u8) -> &[u32] {
         self.sizes.of(SYMBOLS_PER_SLOT, mcs)
     }
+    /// How many times as wide a carrier is that carries so much: a rate channel's rate may be more than this one has.
+    fn times_as_wide(&self, peak: Option<BitRate>) -> f64 {
+        peak.map_or(1.0, |peak| (peak.as_mbps() / self.downlink_peak.as_mbps()).max(1.0))
+    }
+}
+
+/// What the downlink slots of a cell carry at the highest MCS.
+fn downlink_peak(cell: &CellConfig) -> BitRate {
+    let Some(pattern) = cell.pattern() else { return BitRate::default() };
+    let highest = cell.mcs_table.rows().len() - 1;
+    let symbols = (0..pattern.period()).map(|slot| pattern.downlink_symbols(slot)).filter(|symbols| *symbols > 0);
+    let bytes = symbols.map(|symbols| u64::from(whole_block(cell, symbols, highest))).sum();
+    BitRate::from_bytes_in(Bytes(bytes), pattern.slot() * pattern.period())
 }
 
 /// Resource blocks of a UE in a slot.
@@ -112,7 +128,12 @@ impl UplinkRadio {
             self.sounded = self.snr_db(carrier, channel, Instant::ZERO + self.period * occasion);
             self.next_sounding = Instant::ZERO + self.period * (occasion + 1);
         }
-        let Some(snr_db) = self.sounded else { return fewest(carrier, RATE_CHANNEL_MCS, wanted, 0..=most) };
+        let Some(snr_db) = self.sounded else {
+            // What the phone measured in more than this carrier has, it measured on a wider one, whose uplink is wider, too.
+            let wide = carrier.times_as_wide(channel.peak_rate());
+            let block = fewest(carrier, RATE_CHANNEL_MCS, libm::ceil(wanted as f64 / wide) as u64, 0..=most);
+            return Allocation { bytes: (f64::from(block.bytes) * wide) as u32, ..block };
+        };
         if self.gain_db.is_none() {
             // Who is out of range is granted nothing.
             let cqi = Some(carrier.table.cqi(snr_db)).filter(|cqi| *cqi > 0);
