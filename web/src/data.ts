@@ -128,6 +128,17 @@ export interface Cell {
   handovers: Measured;
 }
 
+/** What somebody did to a live cell while it ran. */
+export interface Event {
+  t_s: number;
+  /** `set`, `outage` or `handover`. */
+  event: string;
+  /** To which UE, or empty. */
+  ue: string;
+  /** Assignments, or the length of an outage. */
+  detail: string;
+}
+
 /** How the machine fared that ran a cell in real time. */
 export interface Live {
   lateness_us: { p50: Measured; p99: Measured; p999: Measured; max: Measured };
@@ -139,6 +150,8 @@ export interface Live {
   unroutable: Measured;
   overload: Measured;
   device_drops: Measured;
+  /** Seconds in which UEs used more than nine tenths of the uplink. */
+  uplink_busy_s: Measured;
 }
 
 /** One row an entity, one value an interval. */
@@ -156,6 +169,8 @@ export interface Report {
   warnings: string[];
   scenario: string;
   cell: { utilisation: Measured; uplink_utilisation: Measured; throughput_mbps: Measured; conservation: string };
+  /** In order; none of a run in virtual time. */
+  events: Event[];
   /** Of a run in virtual time, null. */
   live: Live | null;
   flows: Flow[];
@@ -331,6 +346,13 @@ function networkCell(value: unknown): Cell {
   };
 }
 
+/** An event without a time could stand nowhere. */
+function event(value: unknown): Event[] {
+  const e = object(value);
+  const t_s = measured(e.t_s);
+  return t_s === null ? [] : [{ t_s, event: text(e.event), ue: text(e.ue), detail: text(e.detail) }];
+}
+
 function live(value: unknown): Live | null {
   if (value == null) return null;
   const l = object(value);
@@ -345,6 +367,7 @@ function live(value: unknown): Live | null {
     unroutable: measured(l.unroutable),
     overload: measured(l.overload),
     device_drops: measured(l.device_drops),
+    uplink_busy_s: measured(l.uplink_busy_s),
   };
 }
 
@@ -416,6 +439,7 @@ export function parse(source: string): Report {
       throughput_mbps: measured(cell.throughput_mbps),
       conservation: text(cell.conservation),
     },
+    events: list(data.events).flatMap(event),
     live: live(data.live),
     flows,
     ues,

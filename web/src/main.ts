@@ -11,7 +11,7 @@ import { ABSENT, figure, plain, withUnit } from "./format.ts";
 import { legend } from "./legend.ts";
 import { Panel } from "./panel.ts";
 import { routerPanels, routerSection, routersOf } from "./routers.ts";
-import { type Beside, overTime, timeSeries, uePanels } from "./series.ts";
+import { type Beside, eventsNote, overTime, timeSeries, uePanels } from "./series.ts";
 import { splitChart } from "./split.ts";
 import { Stack } from "./stack.ts";
 import { BEARER_COLUMNS, cellFacts, directions, FLOW_COLUMNS, liveFacts, severalBearers, ueColumns, uplinkColumns } from "./summary.ts";
@@ -21,7 +21,7 @@ import { uplinkSection } from "./uplink.ts";
 
 const TAIL_FLOOR = 1e-3;
 /** Two counts of marks that differ, by what was under way as the warm-up ended and by what was lost after its mark. */
-const MARKS = "Of a flow, “with CE” are packets that arrived with the mark, whoever made it; elsewhere “marked” is what the law there decided to mark.";
+const MARKS = "Of a flow, “with CE” are packets that arrived with the mark, whoever made it, or whose mark went into acknowledgements (the short-circuit); elsewhere “marked” is what the law there decided to mark.";
 /** Width of a plot on paper, in CSS pixels: two beside each other on Letter, the shorter of the usual two. */
 const PAPER = 460;
 
@@ -134,6 +134,7 @@ function draw(report: Report, main: HTMLElement): void {
   const hint = "Drag to zoom; double-click or Escape shows everything. In a focused plot the arrow keys move the cursor, + and − zoom.";
   const many = flows.many || ues.many ? " Click a line to keep it." : "";
   const shaded = report.warmup_s ? " The shaded warm-up is not in the tables and distributions." : "";
+  const events = report.events.length > 0 ? [el("p", { class: "note" }, eventsNote(report.events))] : [];
   const axes = choices("Delay axes", [["linear", "linear"], ["log", "logarithmic"]] as const, "linear", (value) => time.setLogDelay(value === "log"));
   const none = (what: string): HTMLElement => el("p", { class: "absent" }, `This run has no ${what}.`);
   main.replaceChildren(
@@ -149,7 +150,7 @@ function draw(report: Report, main: HTMLElement): void {
       el("p", { class: "note" }, MARKS),
     ),
     ...(report.live ? [section("live", "In real time", factList(liveFacts(report.live)))] : []),
-    section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), axes, timeSeries(report, flows, beside, time)),
+    section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), ...events, axes, timeSeries(report, flows, beside, time)),
     ...(up && down ? [section("uplink", "Uplink", ...uplinkSection(report, ues, time))] : []),
     ...(report.routers.length > 0 ? [section("routers", "Wired path", ...routerSection(report, routers, overTime(report), time))] : []),
     ...(report.cells.length > 0 ? [section("network", "Network", ...cellSection(report, cellsOf(report), overTime(report), time))] : []),

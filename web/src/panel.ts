@@ -26,6 +26,8 @@ export interface PanelOptions {
   top?: number;
   /** The part before this is outside the statistics, and shaded. */
   warmup?: number;
+  /** Where something was done to the run: dashed lines. */
+  events?: number[];
   /** How the cursor's place reads, e.g. "3.20 s". */
   place: (x: number) => string;
   /** How a value reads; as a figure of three digits unless said. */
@@ -198,7 +200,7 @@ export class Panel {
       hooks: {
         setCursor: [(plot) => this.passOn(plot)],
         setSelect: [(plot) => this.zoomToSelection(plot)],
-        drawClear: [(plot) => this.shadeWarmup(plot)],
+        drawClear: [(plot) => (this.shadeWarmup(plot), this.markEvents(plot))],
         draw: [(plot) => this.drawHovered(plot)],
       },
     };
@@ -276,6 +278,23 @@ export class Panel {
     if (end <= left) return;
     plot.ctx.fillStyle = palette().raised;
     plot.ctx.fillRect(left, top, end - left, height);
+  }
+
+  private markEvents(plot: uPlot): void {
+    const { ctx, bbox } = plot;
+    const [from, to] = this.range();
+    ctx.save();
+    ctx.strokeStyle = palette().muted;
+    ctx.lineWidth = uPlot.pxRatio;
+    ctx.setLineDash([4 * uPlot.pxRatio, 3 * uPlot.pxRatio]);
+    for (const at of (this.options.events ?? []).filter((at) => at >= from && at <= to)) {
+      const x = plot.valToPos(at, "x", true);
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+    }
+    ctx.restore();
   }
 
   /** What is pointed at, over all else and in the colour of text. */

@@ -1,7 +1,7 @@
 /** The plots over time: what the cell did to each UE beside what each flow saw, under one cursor. */
 
 import { anyMeasured } from "./bands.ts";
-import type { Report, Rows } from "./data.ts";
+import type { Event, Report, Rows } from "./data.ts";
 import { el } from "./dom.ts";
 import type { Ensemble } from "./ensemble.ts";
 import { plain } from "./format.ts";
@@ -21,8 +21,14 @@ export function perInterval(times: number[]): string {
   return step === null ? "interval" : `${plain(step * 1000)} ms`;
 }
 
+/** What was done to the cell, each with its time: the dashed lines of the plots. */
+export function eventsNote(events: Event[]): string {
+  const said = events.map(({ t_s, event, ue, detail }) => [`${t_s.toFixed(1)} s:`, event, ue, detail].filter((part) => part !== "").join(" "));
+  return `Dashed lines: ${said.join("; ")}.`;
+}
+
 /** What all plots over time have in common. */
-export type Common = Pick<PanelOptions, "x" | "xLabel" | "place" | "warmup">;
+export type Common = Pick<PanelOptions, "x" | "xLabel" | "place" | "warmup" | "events">;
 
 export function overTime(report: Report): Common {
   return {
@@ -30,6 +36,7 @@ export function overTime(report: Report): Common {
     xLabel: "time (s)",
     place: (t: number) => `${t.toFixed(2)} s`,
     warmup: report.warmup_s ?? undefined,
+    events: report.events.map(({ t_s }) => t_s),
   };
 }
 

@@ -173,5 +173,6 @@ export function liveFacts(live: Live): [string, string][] {
     ["Unroutable", count(live.unroutable)],
     ["Dropped by overload", count(live.overload)],
     ["Lost by devices", count(live.device_drops)],
+    ["Uplink over 90 % used", withUnit(plain(live.uplink_busy_s), "s")],
   ];
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { embed, network, routed, sample, uploads } from "../sample/sample.js";
 import { DataError, parse } from "../src/data.ts";
+import { eventsNote } from "../src/series.ts";
 import { severalBearers } from "../src/summary.ts";
 
 const page = (data: unknown): ReturnType<typeof parse> => parse(JSON.stringify(data));
@@ -83,13 +84,23 @@ describe("what a run wrote", () => {
   });
 
   test("of a live cell has how the machine fared", () => {
-    const live = { lateness_us: { p50: 4, p99: 31.5, p999: 80, max: 412 }, busy: 0.31, real_time_priority: true, packets_in: 10, packets_out: 9, refused: 0, unroutable: 1, overload: 0, device_drops: 2 };
+    const live = { lateness_us: { p50: 4, p99: 31.5, p999: 80, max: 412 }, busy: 0.31, real_time_priority: true, packets_in: 10, packets_out: 9, refused: 0, unroutable: 1, overload: 0, device_drops: 2, uplink_busy_s: 1.5 };
     const { lateness_us, ...rest } = live;
     expect(written("LiveResult")).toEqual(expect.arrayContaining(Object.keys(live)));
     expect(written("Lateness")).toEqual(expect.arrayContaining(Object.keys(lateness_us)));
     expect(report.live).toBeNull();
     expect(page({ flows: [], ues: [], live }).live).toEqual(live);
     expect(page({ flows: [], ues: [], live: { ...rest, lateness_us: null } }).live).toEqual({ ...rest, lateness_us: { p50: null, p99: null, p999: null, max: null } });
+  });
+
+  test("of a live cell has what was done to it, and a law's time", () => {
+    const set = { t_s: 6, event: "set", detail: "marker.law=l4span" };
+    const outage = { t_s: 8.25, event: "outage", ue: "walker", detail: "500 ms" };
+    const { events } = page({ flows: [], ues: [], events: [set, outage, { event: "handover" }] });
+    expect(events).toEqual([{ ...set, ue: "" }, outage]);
+    expect(written("Event")).toEqual(["t_s", "event", "ue", "detail"]);
+    expect(eventsNote(events)).toBe("Dashed lines: 6.0 s: set marker.law=l4span; 8.3 s: outage walker 500 ms.");
+    expect(report.events).toEqual([]);
   });
 
   test("has no name that the simulator does not write", () => {
