@@ -66,7 +66,10 @@ def test_marking_keeps_the_queue_short_and_the_rate_up(shell, tmp_path, unmarked
     if controller not in unmarked:
         unmarked[controller] = figures(download(shell, tmp_path / "none", "none", client)[0])
     options = ["--set", f"marker.short_circuit={str(short_circuit).lower()}"]
-    with_law, without = figures(download(shell, tmp_path / law, law, client, *options)[0]), unmarked[controller]
+    summary = download(shell, tmp_path / law, law, client, *options)[0]
+    with_law, without = figures(summary), unmarked[controller]
+    # A flow's marks are those that its sender hears of, in the packets or in their acknowledgements.
+    assert sum(flow["marked"] for flow in summary["flows"]) > 0.8 * with_law[2]
     print(f"{controller} {law} {short_circuit}: p95, Mbit/s, marks: {without} -> {with_law}")
     assert with_law[1] > 0.6 * without[1]
     assert with_law[2] > 0
@@ -105,6 +108,23 @@ def test_without_marks_the_kernels_send_buffer_leaves_the_queue_that_ours_does(s
     )
     print(f"queue: kernel {live:.0f} ms, ours {ours:.0f} ms")
     assert abs(ours / live - 1) < 0.15
+
+
+def test_an_uplink_that_is_full_is_said_everywhere(shell, tmp_path):
+    needs("iperf3")
+    server = serve()
+    inside = f"iperf3 --client {GATEWAY} --udp --bitrate 30M --length 1200 --time 4 > /dev/null & sleep 3; {TIDEMARK} ctl --cell 0 status; wait"
+    cell = shell("--cell", "5g-static", command=["sh", "-c", inside], out=tmp_path / "out")
+    try:
+        assert cell.finish(timeout=40) == 0, cell.stdout + cell.stderr
+    finally:
+        server.terminate()
+        server.communicate(timeout=10)
+    status = json.loads(cell.stdout)
+    assert status["uplink_use"] > 0.9 and status["ues"][0]["uplink_queue_p95_ms"] > 100, status
+    assert status["warning"].startswith(("UPLINK", "OVERLOAD")), status
+    assert " % of the uplink used" in cell.stderr and "tidemark: the uplink was more than 90 % used" in cell.stderr, cell.stderr
+    assert any("more than 90 % used" in warning for warning in cell.summary()["warnings"])
 
 
 def test_udp_with_ect1_is_marked_and_otherwise_unharmed(shell, tmp_path):

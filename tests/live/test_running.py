@@ -75,6 +75,9 @@ def test_channel_law_outage_and_handover_are_changed_while_it_runs(running, noth
     assert "another channel" in ctl("set", "ue.0.channel.snr_db=3")
     assert "another law" in ctl("set", "marker.law=ramp", "marker.high=20 ms")
     assert "nothing changed" in ctl("set", "marker.law=ramp")
+    # Another law drops the fields that it lacks.
+    assert "another law" in ctl("set", "marker.law=none")
+    assert "another law" in ctl("set", "marker.law=ramp")
     time.sleep(0.3)
     status = json.loads(ctl("status"))["ues"][0]
     assert status["mcs"] < 10 and status["law"] == "ramp"
@@ -94,6 +97,41 @@ def test_channel_law_outage_and_handover_are_changed_while_it_runs(running, noth
         assert reason in ctl(*wrong, code=2)
     cell.process.terminate()
     cell.finish()
+    summary = cell.summary()
+    events = [(event["event"], event.get("ue"), event.get("detail")) for event in summary["events"]]
+    assert events == [
+        ("set", None, "ue.0.channel.snr_db=3"),
+        ("set", None, "marker.law=ramp marker.high=20 ms"),
+        ("set", None, "marker.law=none"),
+        ("set", None, "marker.law=ramp"),
+        ("outage", "ue", "600 ms"),
+        ("handover", "ue", None),
+    ]
+    times = [event["t_s"] for event in summary["events"]]
+    assert times == sorted(times) and 0 < times[0] < times[-1] < summary["duration_s"]
+    law = re.fullmatch(r"l4span, ramp from ([\d.]+) s, none from ([\d.]+) s, ramp from ([\d.]+) s", summary["bearers"][0]["law"])
+    assert law and abs(float(law[1]) - times[1]) < 0.06, summary["bearers"][0]["law"]
+
+
+def test_what_a_handover_leaves_behind_is_counted_once_and_everywhere(running, nothing_left):
+    cell, _ = running("--set", 'cell.handover={ data = "lost" }')
+    # What comes for a UE without coverage waits at the gNB, and is lost as the UE moves.
+    ctl("outage", "ue", "1 s")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for _ in range(60):
+            sender.sendto(bytes(500), (UE, 9))
+    time.sleep(0.2)
+    ctl("handover", "ue")
+    time.sleep(0.3)
+    status = json.loads(ctl("status"))["ues"][0]["dropped"]
+    counted = re.search(r'^tidemark_dropped_packets_total{ue="ue"} (\d+)$', ctl("metrics"), re.MULTILINE)
+    cell.process.terminate()
+    cell.finish()
+    summary = cell.summary()
+    lost = summary["ues"][0]["dropped"]
+    assert lost >= 60 and status == int(counted[1]) == lost, (status, counted, lost)
+    assert lost == sum(bearer["dropped"] for bearer in summary["bearers"] if bearer["direction"] == "downlink")
+    assert lost == sum(flow["dropped"] for flow in summary["flows"]) and f", {lost} drops" in cell.stderr
 
 
 def test_the_page_and_the_counters_are_served_on_loopback(shell, nothing_left):

@@ -327,7 +327,7 @@ impl<P: Inspect> Cell<P> {
                 .outputs
                 .iter()
                 .map(|output| match output {
-                    Output::Recommendation { .. } => Bytes(0),
+                    Output::Recommendation { .. } | Output::ShortCircuited { .. } => Bytes(0),
                     Output::Downlink { packet, .. }
                     | Output::Uplink { packet, .. }
                     | Output::Dropped { packet, .. } => size(packet),

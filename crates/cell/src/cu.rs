@@ -33,9 +33,12 @@ impl<P: Inspect> Cell<P> {
         let queue = f1u.rlc_in_sight.then(|| drb.bearer.queue_state(now));
         let came = packet.ecn;
         let estimate = if self.observer.is_some() { drb.marker.estimate(now) } else { Estimate::default() };
+        let written_before = drb.marker.counters().short_circuited;
         let verdict = drb.marker.handle_downlink(now, &packet, queue);
         if verdict == Verdict::Mark {
             packet.ecn = packet.ecn.marked();
+        } else if drb.marker.counters().short_circuited > written_before {
+            self.outputs.push_back(Output::ShortCircuited { at: now, ue: id, flow: packet.flow });
         }
         let dropped = match verdict {
             Verdict::Drop => Some(DropReason::Law),

@@ -1,6 +1,6 @@
 //! What leaves the cell, and what can be read from it at any time.
 
-use tidemark_core::{Bytes, Duration, Instant, Packet};
+use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
 use tidemark_marker::RlcQueue;
 
 /// A UE of the cell, numbered in the order of admission.
@@ -44,6 +44,15 @@ pub enum Output<P> {
         ue: UeId,
         /// The octets.
         octets: [u8; 3],
+    },
+    /// The law marked a downlink packet, and acknowledgements say so instead of the packet (L4Span section 4.4).
+    ShortCircuited {
+        /// When.
+        at: Instant,
+        /// Whose it is.
+        ue: UeId,
+        /// Its flow.
+        flow: FlowId,
     },
     /// A downlink packet is lost.
     Dropped {

@@ -251,7 +251,7 @@ proptest! {
 
 fn size_of_output<P>(output: &Output<P>) -> Bytes {
     match output {
-        Output::Recommendation { .. } => Bytes(0),
+        Output::Recommendation { .. } | Output::ShortCircuited { .. } => Bytes(0),
         Output::Downlink { packet, .. } | Output::Uplink { packet, .. } | Output::Dropped { packet, .. } => packet.size,
     }
 }

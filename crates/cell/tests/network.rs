@@ -67,7 +67,7 @@ impl Steady {
                         self.arrived[ue.0 as usize].push((at, packet.payload.0, packet.ecn));
                     }
                     Output::Dropped { ue, reason, .. } => self.dropped.push((ue, reason)),
-                    Output::Uplink { .. } | Output::Recommendation { .. } => {}
+                    Output::Uplink { .. } | Output::Recommendation { .. } | Output::ShortCircuited { .. } => {}
                 }
             }
         }

@@ -34,7 +34,7 @@ pub fn flows(result: &RunResult) -> String {
         row.extend(quantiles(flow.owd_ms));
         row.extend(quantiles(flow.rtt_ms));
         row.extend([flow.marked, flow.dropped].map(count));
-        row.push(flow.retransmissions.map_or_else(|| text("–"), count));
+        row.push(counted(flow.retransmissions));
         table.add_row(row);
     }
     let splits = result.flows.iter().take(MOST_ROWS).filter_map(|flow| {
@@ -72,7 +72,7 @@ pub fn ues(result: &RunResult) -> String {
         row.extend(quantiles(ue.queue_ms));
         row.push(number(ue.mcs_mean, 1));
         row.push(number(ue.bler.map(|share| share * 100.0), 1));
-        row.extend([ue.marked, ue.dropped].map(count));
+        row.extend([ue.marked, Some(ue.dropped)].map(counted));
         row.push(number(ue.prb_share.map(|share| share * 100.0), 1));
         row.push(number(ue.uplink.map(|uplink| uplink.mcs_mean), 1));
         row.push(number(ue.uplink.map(|uplink| uplink.bler * 100.0), 1));
@@ -110,7 +110,7 @@ pub fn bearers(result: &RunResult) -> Option<String> {
         row.extend([numbers(&bearer.qfi), numbers(&bearer.five_qi)]);
         row.extend([text(&bearer.law), number(Some(bearer.throughput_mbps), 2)]);
         row.extend(quantiles(bearer.queue_ms));
-        row.extend([bearer.marked, bearer.dropped].map(count));
+        row.extend([bearer.marked, Some(bearer.dropped)].map(counted));
         row.push(number(Some(bearer.delay_budget_ms), 0));
         row.push(number(bearer.in_budget.map(|share| share * 100.0), 2));
         table.add_row(row);
@@ -189,6 +189,11 @@ pub fn number(value: Option<f64>, decimals: usize) -> Cell {
 
 fn count(value: u64) -> Cell {
     Cell::new(value).set_alignment(CellAlignment::Right)
+}
+
+/// A count, or a dash where nothing was counted.
+fn counted(number: Option<u64>) -> Cell {
+    number.map_or_else(|| text("–"), count)
 }
 
 fn quantiles(q: Option<Quantiles>) -> [Cell; 5] {

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use rustix::event::{EventfdFlags, eventfd};
 use thiserror::Error;
 use tidemark_cell::{ChannelConfig, ConfigError, UeId};
-use tidemark_core::Duration;
+use tidemark_core::{Duration, Instant};
 use tidemark_marker::MarkerConfig;
 use tidemark_marker::path::SetupError;
 
@@ -18,8 +18,8 @@ use crate::error::Error;
 pub enum Command {
     /// End.
     Stop,
-    /// Change something, and say whether the cell took it.
-    Change(Change, SyncSender<Result<(), Refusal>>),
+    /// Change something, and say when the cell did, or why not.
+    Change(Change, SyncSender<Result<Instant, Refusal>>),
 }
 
 /// A change of a running cell.
@@ -92,11 +92,11 @@ impl<C> Control<C> {
 }
 
 impl Control {
-    /// Changes something and waits until that is done.
+    /// Changes something, waits until that is done, and gives the cell's time then.
     ///
     /// # Errors
     /// Why it was not done.
-    pub fn change(&self, change: Change) -> Result<(), Refusal> {
+    pub fn change(&self, change: Change) -> Result<Instant, Refusal> {
         let (reply, answer) = sync_channel(1);
         self.tell(Command::Change(change, reply));
         answer.recv().unwrap_or(Err(Refusal::Ended))

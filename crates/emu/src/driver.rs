@@ -242,7 +242,7 @@ impl<O: Observer> State<O> {
         Ok(())
     }
 
-    fn change(&mut self, change: Change, core: &Core) -> Result<(), Refusal> {
+    fn change(&mut self, change: Change, core: &Core) -> Result<Instant, Refusal> {
         let now = self.clock.now();
         match change {
             // A packet that a law drops here has no number of the cell's, and those after it would go by the CU's numbers of others.
@@ -254,7 +254,7 @@ impl<O: Observer> State<O> {
             Change::Query(ue, octets) if !self.cell.query_bit_rate(now, ue, octets) => return Err(Refusal::Query),
             Change::Query(..) => {}
         }
-        Ok(())
+        Ok(now)
     }
 
     fn downlink(
@@ -399,6 +399,9 @@ impl<O: Observer> State<O> {
                 }
                 Output::Recommendation { at, ue, octets } => {
                     self.observer.seen(at, &Seen::Recommended { ue, octets });
+                }
+                Output::ShortCircuited { at, ue, flow } => {
+                    self.observer.seen(at, &Seen::ShortCircuited { ue, flow });
                 }
                 Output::Dropped { at, ue, packet, reason } => {
                     if let (Core::F1u(f1u), Label::Pdu { tunnel, .. }, DropReason::QueueFull) =

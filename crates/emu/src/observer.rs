@@ -78,6 +78,13 @@ pub enum Seen<'a> {
         /// MAC subheader and control element (TS 38.321 6.1.3.20).
         octets: [u8; 3],
     },
+    /// The law marked it, and acknowledgements say so instead of the packet.
+    ShortCircuited {
+        /// Whose it is.
+        ue: UeId,
+        /// Its flow.
+        flow: FlowId,
+    },
     /// It is lost.
     Dropped {
         /// Whose it was.

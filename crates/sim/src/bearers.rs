@@ -104,7 +104,8 @@ impl UplinkBearers {
         let result = BearerResult::new(ue, drb, (&DrbStats::default(), stats), queue.quantiles(), span);
         let law = uplink_law(&ue.config, drb).unwrap_or_else(|| "none".into());
         let marked = after.uplink_marked - before.uplink_marked;
-        result.in_budget.is_some().then_some(BearerResult { direction: Direction::Uplink, law, marked, ..result })
+        let uplink = BearerResult { direction: Direction::Uplink, law, marked: Some(marked), ..result };
+        uplink.in_budget.is_some().then_some(uplink)
     }
     fn of(&mut self, drb: u8) -> Option<&mut UplinkBearer> {
         self.bearers.get_mut(usize::from(drb).checked_sub(1)?)
@@ -134,7 +135,7 @@ impl BearerResult {
             law: law(&ue.config, drb),
             throughput_mbps: mbps(after.delivered - before.delivered, span),
             queue_ms,
-            marked: after.marked - before.marked,
+            marked: Some(after.marked - before.marked),
             dropped,
             delay_budget_ms: budget.as_millis_f64(),
             in_budget: (packets + dropped > 0).then(|| round(in_time, 1e6)),
@@ -163,7 +164,7 @@ mod tests {
         let result = BearerResult::new(&ue, 2, (&before, &after), None, Duration::from_secs(1));
         assert_eq!((result.qfi, result.five_qi, result.law.as_str()), (vec![2, 3], vec![7, 80], "none"));
         assert_eq!((result.delay_budget_ms, result.in_budget), (10.0, Some(0.6)));
-        assert_eq!((result.throughput_mbps, result.marked, result.dropped), (8.0, 7, 20));
+        assert_eq!((result.throughput_mbps, result.marked, result.dropped), (8.0, Some(7), 20));
         // Nothing was offered: nothing is said.
         let idle = BearerResult::new(&ue, 1, (&before, &before), None, Duration::from_secs(1));
         assert_eq!((idle.in_budget, idle.qfi, idle.law.as_str()), (None, vec![DEFAULT_QFI], "ramp"));
@@ -191,7 +192,10 @@ mod tests {
         assert!(result(1).is_none());
         let result = result(2).unwrap();
         assert_eq!((result.direction, result.qfi, result.law.as_str()), (Direction::Uplink, vec![5], "ramp"));
-        assert_eq!((result.throughput_mbps, result.marked, result.dropped, result.in_budget), (1.0, 2, 1, Some(0.5)));
+        assert_eq!(
+            (result.throughput_mbps, result.marked, result.dropped, result.in_budget),
+            (1.0, Some(2), 1, Some(0.5))
+        );
         assert_eq!(result.queue_ms.unwrap().mean, 9.0);
         let (sent, queue) = bearers.all();
         assert_eq!((sent, queue.count()), (Bytes(3000), 3));

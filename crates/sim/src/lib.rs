@@ -28,9 +28,9 @@ mod wire;
 pub use capture::Capture;
 pub use ledger::NotConserved;
 pub use result::{
-    AnbrResult, BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, MediaResult,
-    NetworkCellResult, RouterResult, RouterSeries, RunResult, Series, Split, Transfers, UePlace, UeResult, UeSeries,
-    UplinkResult, UplinkSeries,
+    AnbrResult, BearerResult, CellResult, CellSeries, Event, EventKind, FlowResult, FlowSeries, Lateness, LiveResult,
+    MediaResult, NetworkCellResult, RouterResult, RouterSeries, RunResult, Series, Split, Transfers, UePlace, UeResult,
+    UeSeries, UplinkResult, UplinkSeries,
 };
 pub use simulation::{SetUpError, Simulation};
 pub use stamped::Stamped;

@@ -101,11 +101,12 @@ pub fn bearers_csv(result: &RunResult) -> String {
         let several = |numbers: &[u8]| numbers.iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
         let (direction, qfi) = (bearer.direction.name(), several(&bearer.qfi));
         let _ = write!(text, "{},{},{direction},{qfi}", quoted(&bearer.ue), bearer.drb);
-        let _ = write!(text, ",{},{},{:.6}", several(&bearer.five_qi), bearer.law, bearer.throughput_mbps);
+        let _ = write!(text, ",{},{},{:.6}", several(&bearer.five_qi), quoted(&bearer.law), bearer.throughput_mbps);
         for value in columns(bearer.queue_ms) {
             cell(&mut text, value);
         }
-        let _ = write!(text, ",{},{}", bearer.marked, bearer.dropped);
+        let marked = bearer.marked.map_or(String::new(), |marked| marked.to_string());
+        let _ = write!(text, ",{marked},{}", bearer.dropped);
         cell(&mut text, Some(bearer.delay_budget_ms));
         match bearer.in_budget {
             Some(share) => _ = writeln!(text, ",{share:.6}"),

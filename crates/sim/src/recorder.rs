@@ -234,6 +234,11 @@ impl FlowRecord {
         self.parts.cell.rlc += rlc;
         self.parts.cell.reordering += reordering;
     }
+    /// Counts a mark that acknowledgements carry instead of the packet.
+    pub fn short_circuited(&mut self, counts: bool) {
+        self.interval.marks += 1;
+        self.marked += u64::from(counts);
+    }
     /// Counts a round-trip time.
     pub fn round_trip(&mut self, rtt: Duration, counts: bool) {
         self.interval.rtt.add(rtt);

@@ -45,6 +45,9 @@ pub struct RunResult {
     /// that never was so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jain: Option<f64>,
+    /// What was done to a live cell while it ran, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Event>,
     /// Development over time.
     #[serde(skip)]
     pub series: Series,
@@ -81,6 +84,33 @@ pub struct NetworkCellResult {
     pub handovers: u64,
 }
 
+/// What somebody did to a live cell while it ran.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// Seconds since the start, the warm-up included.
+    pub t_s: f64,
+    /// What was done.
+    pub event: EventKind,
+    /// To which UE; absent where more than one can be concerned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ue: Option<String>,
+    /// What belongs to it: assignments, or the length of an outage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// What can be done to a live cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventKind {
+    /// Another law, thresholds or channel.
+    Set,
+    /// No coverage for a while.
+    Outage,
+    /// A move to another cell.
+    Handover,
+}
+
 /// How the machine fared that ran the cell in real time.
 #[derive(Clone, Debug, Serialize)]
 pub struct LiveResult {
@@ -102,6 +132,8 @@ pub struct LiveResult {
     pub overload: u64,
     /// Packets that the devices lost because the cell's thread did not read them in time.
     pub device_drops: u64,
+    /// Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks.
+    pub uplink_busy_s: f64,
 }
 
 /// Lateness of deadlines, in microseconds.
@@ -152,7 +184,8 @@ pub struct FlowResult {
     pub media: Option<MediaResult>,
     /// Downlink packets that the sender handed to the network.
     pub sent_packets: u64,
-    /// Packets of its data that arrived with CE, whoever marked them.
+    /// Packets of its data that arrived with CE, whoever marked them, and those whose mark the short-circuit put into
+    /// acknowledgements.
     pub marked: u64,
     /// Downlink packets that the network dropped.
     pub dropped: u64,
@@ -276,8 +309,9 @@ pub struct UeResult {
     pub mcs_mean: Option<f64>,
     /// Share of first transmissions that failed; absent where there were none.
     pub bler: Option<f64>,
-    /// Downlink packets that its bearers' laws decided to mark, whether they arrived or not.
-    pub marked: u64,
+    /// Downlink packets that its bearers' laws decided to mark, whether they arrived or not; absent where they are a CU's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marked: Option<u64>,
     /// Downlink packets dropped: by the law, by a full queue, by the radio.
     pub dropped: u64,
     /// Its share of the cell's downlink resource blocks; in a network, of one cell's.
@@ -338,8 +372,9 @@ pub struct BearerResult {
     pub throughput_mbps: f64,
     /// Time of its packets in the RLC queue; of an uplink their wait at the UE.
     pub queue_ms: Option<Quantiles>,
-    /// Packets that its law marked.
-    pub marked: u64,
+    /// Packets that its law marked; absent where it is a CU's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marked: Option<u64>,
     /// Packets that were lost: to the law, a full queue, a timer, the radio or a handover.
     pub dropped: u64,
     /// The least packet delay budget of its QoS flows (TS 23.501 5.7.3.4).
@@ -401,7 +436,7 @@ pub struct FlowSeries {
     pub throughput_mbps: Vec<Vec<f64>>,
     /// Mean round-trip time of the interval's samples.
     pub rtt_ms: Vec<Vec<Option<f64>>>,
-    /// Packets of the interval that arrived with CE.
+    /// Packets of the interval that arrived with CE, or whose mark the short-circuit put into acknowledgements.
     pub marks: Vec<Vec<u64>>,
     /// Congestion window at the end of the interval, in kB.
     pub cwnd_kb: Vec<Vec<Option<f64>>>,

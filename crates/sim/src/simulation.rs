@@ -434,6 +434,10 @@ impl<'a> Simulation<'a> {
                     self.go_on(now, None, packet);
                 }
                 Output::Recommendation { ue, octets, .. } => self.recommend(now, ue, octets),
+                Output::ShortCircuited { at, flow, .. } => {
+                    let counts = self.scenario.counts(at);
+                    self.flows[flow.0 as usize].record.short_circuited(counts);
+                }
                 Output::Dropped { at, ue, packet, .. } => {
                     if packet.payload.up {
                         self.count_uplink_drop(at, ue, packet.flow);

@@ -136,7 +136,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
                 queue_ms: queue(index).quantiles(),
                 mcs_mean: mean(after.mcs_sum - before.mcs_sum, 1e3),
                 bler: mean(after.failed_blocks - before.failed_blocks, 1e6),
-                marked: after.marked - before.marked,
+                marked: Some(after.marked - before.marked),
                 dropped: after.dropped() - before.dropped(),
                 prb_share: share(used(index)),
                 anbr: anbr(&record.downlink_anbr),
@@ -189,6 +189,7 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         routers,
         jain: mean_jain(&series.flows.throughput_mbps, warm_intervals..run.samples.len())
             .map(|index| round(index, 1e6)),
+        events: Vec::new(),
         series,
         scenario: scenario.text.clone(),
     }

@@ -152,3 +152,20 @@ fn a_cell_without_flows_runs_and_uses_nothing() {
     assert_eq!(result.cell.utilisation, Some(0.0));
     assert!(result.flows.is_empty() && result.ues[0].queue_ms.is_none());
 }
+
+#[test]
+fn marks_are_a_flows_whether_packets_or_acknowledgements_carry_them() {
+    for short_circuit in [false, true] {
+        for controller in ["prague", "cubic"] {
+            let sender = format!("flow.0.sender={{ controller = \"{controller}\" }}");
+            let result = run(FIXED, &[&sender, "marker.law=l4span", &format!("marker.short_circuit={short_circuit}")]);
+            let (flow, ue) = (&result.flows[0], &result.ues[0]);
+            // They differ by what was under way as the warm-up ended.
+            let decided = ue.marked.unwrap();
+            assert!(flow.marked > 0, "{controller} {short_circuit}: none of {decided}");
+            assert!(flow.marked.abs_diff(decided) <= 2 + decided / 50, "{controller} {short_circuit}: {}", flow.marked);
+            let series: u64 = result.series.flows.marks[0].iter().sum();
+            assert!(series >= flow.marked, "{series} with the warm-up's");
+        }
+    }
+}

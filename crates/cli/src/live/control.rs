@@ -13,10 +13,13 @@ use std::time::Duration as Wait;
 use clap::{Args, Subcommand};
 use miette::{IntoDiagnostic, Result, miette};
 use tidemark_cell::{UeConfig, UeId};
-use tidemark_core::Duration;
+use tidemark_core::{Duration, Instant};
 use tidemark_emu::{Change, Control, lease};
+use tidemark_sim::distribution::round;
 use tidemark_sim::scenario::Scenario;
+use tidemark_sim::{Event, EventKind};
 
+use super::record::tag;
 use super::view;
 use super::watch::Shared;
 use super::web::Source;
@@ -196,10 +199,16 @@ impl Server {
             ["status" | "metrics"] => look(&*self.shared, words[0]),
             ["set", assignments @ ..] => self.set(assignments),
             ["outage", ue, time] => {
-                let time = time.parse()?;
-                self.change(Change::Outage(self.ue(ue)?, time)).map(|()| String::new())
+                let time: Duration = time.parse()?;
+                let at = self.change(Change::Outage(self.ue(ue)?, time))?;
+                self.shared.happened(event(at, EventKind::Outage, Some(ue), Some(time.to_string())));
+                Ok(String::new())
             }
-            ["handover", ue] => self.change(Change::Handover(self.ue(ue)?)).map(|()| String::new()),
+            ["handover", ue] => {
+                let at = self.change(Change::Handover(self.ue(ue)?))?;
+                self.shared.happened(event(at, EventKind::Handover, Some(ue), None));
+                Ok(String::new())
+            }
             _ => Err(UNKNOWN.into()),
         }
     }
@@ -223,7 +232,7 @@ impl Server {
         if wanted.cell != scenario.cell || wanted.ues().len() != scenario.ues().len() {
             return Err("only `channel` and `marker` can change while the cell runs".into());
         }
-        let (mut said, mut changes) = (String::new(), Vec::new());
+        let (mut said, mut changes, mut laws) = (String::new(), Vec::new(), Vec::new());
         for (index, (old, new)) in scenario.ues().into_iter().zip(wanted.ues()).enumerate() {
             let id = UeId(index as u32);
             let (channel, marker) = (old.config.channel.clone(), old.config.marker.clone());
@@ -237,36 +246,48 @@ impl Server {
             }
             if old.config.marker != new.config.marker {
                 let [to, from] = [new.config.marker, old.config.marker].map(Box::new);
+                laws.push((index, tag(&*to, "law")));
                 changes.push((Change::Marker(id, to), Change::Marker(id, from)));
                 said += &format!("{}: another law or threshold\n", new.name);
             }
         }
-        all_or_none(changes, |change| self.change(change))?;
+        if let Some(at) = all_or_none(changes, |change| self.change(change))? {
+            self.shared.happened(event(at, EventKind::Set, None, Some(assignments.join(" "))));
+            laws.into_iter().for_each(|(ue, law)| self.shared.marked_by(at, ue, law));
+        }
         self.shared.describe(&wanted);
         *scenario = wanted;
         Ok(if said.is_empty() { "nothing changed\n".into() } else { said })
     }
 
-    fn change(&self, change: Change) -> std::result::Result<(), String> {
+    fn change(&self, change: Change) -> std::result::Result<Instant, String> {
         self.control.change(change).map_err(|refusal| refusal.to_string())
     }
 }
 
-/// Makes changes, each given with the one that takes it back; where one is refused those before it are taken back.
-fn all_or_none<C>(
+fn event(at: Instant, event: EventKind, ue: Option<&str>, detail: Option<String>) -> Event {
+    Event { t_s: round(at.as_secs_f64(), 1e6), event, ue: ue.map(str::to_string), detail }
+}
+
+/// Makes changes, each given with the one that takes it back; where one is refused those before it are taken back. Gives what the last
+/// one gave.
+fn all_or_none<C, T>(
     changes: Vec<(C, C)>,
-    change: impl Fn(C) -> std::result::Result<(), String>,
-) -> std::result::Result<(), String> {
-    let mut made = Vec::new();
+    change: impl Fn(C) -> std::result::Result<T, String>,
+) -> std::result::Result<Option<T>, String> {
+    let (mut made, mut last) = (Vec::new(), None);
     for (wanted, back) in changes {
-        if let Err(refusal) = change(wanted) {
-            // What was so before is not refused.
-            made.into_iter().rev().for_each(|back| drop(change(back)));
-            return Err(refusal);
+        match change(wanted) {
+            Ok(given) => last = Some(given),
+            Err(refusal) => {
+                // What was so before is not refused.
+                made.into_iter().rev().for_each(|back| drop(change(back)));
+                return Err(refusal);
+            }
         }
         made.push(back);
     }
-    Ok(())
+    Ok(last)
 }
 
 #[cfg(test)]
@@ -288,7 +309,7 @@ mod tests {
         let set = |values: [i32; 3]| all_or_none((0..).zip(values).map(|new| (new, (new.0, 1))).collect(), change);
         assert_eq!(set([2, 3, 7]), Err("seven".into()));
         assert_eq!(*state.borrow(), [1, 1, 1]);
-        assert_eq!(set([2, 3, 4]), Ok(()));
+        assert_eq!(set([2, 3, 4]), Ok(Some(())));
         assert_eq!(*state.borrow(), [2, 3, 4]);
     }
 }

@@ -3,6 +3,7 @@
 pub mod control;
 pub mod cu;
 mod exposition;
+mod history;
 pub mod lab;
 mod modem;
 mod pcap;
@@ -15,6 +16,7 @@ pub mod shell;
 mod snapshot;
 pub mod tunnels;
 mod view;
+mod warning;
 mod watch;
 mod web;
 

@@ -16,14 +16,21 @@ use tidemark_sim::{
 };
 use tidemark_wire::ip::FiveTuple;
 
+use super::history::History;
 use super::series::{FlowPoint, LONGEST, UePoint, halve};
+use super::warning::{BUSY_UPLINK, warnings};
 
 /// Flows remembered one by one; what comes beyond is counted together.
 const FLOWS: usize = 64;
 
+/// The law of bearers that another half of the gNB marks.
+pub const AT_CU: &str = "at the CU";
+
 /// Listens to a driver.
 pub struct Recorder {
     scenario: Scenario,
+    /// The laws are a CU's, which alone knows what they mark.
+    is_du: bool,
     flows: Vec<Flow>,
     index: BTreeMap<FlowId, usize>,
     ues: Vec<Ue>,
@@ -34,6 +41,8 @@ pub struct Recorder {
     last: Last,
     /// What the driver said at the warm-up's end: statistics begin there.
     warm: Option<Last>,
+    /// How long UEs used nearly all of the uplink.
+    uplink_busy: Duration,
 }
 
 /// What the driver said last.
@@ -86,12 +95,13 @@ struct Ue {
 }
 
 impl Recorder {
-    pub fn new(scenario: &Scenario) -> Self {
+    pub fn new(scenario: &Scenario, is_du: bool) -> Self {
         let bearers = |ue: &NamedUe| vec![Distribution::default(); 1 + ue.config.drb.len()];
         let ue = |ue: &NamedUe| Ue { bearers: bearers(ue), uplink: UplinkBearers::new(&ue.config), ..Ue::default() };
         let ues = scenario.ues().iter().map(ue).collect();
         Self {
             scenario: scenario.clone(),
+            is_du,
             flows: Vec::new(),
             index: BTreeMap::new(),
             ues,
@@ -100,6 +110,7 @@ impl Recorder {
             times: Vec::new(),
             last: Last::default(),
             warm: None,
+            uplink_busy: Duration::ZERO,
         }
     }
 
@@ -131,8 +142,8 @@ impl Recorder {
         }
     }
 
-    /// Everything that was seen, as the simulator says it.
-    pub fn result(&self, device_drops: u64) -> RunResult {
+    /// Everything that was seen, as the simulator says it, and what was done meanwhile.
+    pub fn result(&self, device_drops: u64, history: &History) -> RunResult {
         let Last { now, stats, busy, counters, fifo, lateness, .. } = &self.last;
         let warm = self.warm.clone().unwrap_or_default();
         let resources = self.last.resources - warm.resources;
@@ -140,9 +151,18 @@ impl Recorder {
         let nothing = UeStats::default();
         let before = |ue: usize| warm.stats.get(ue).unwrap_or(&nothing);
         let names = self.scenario.ues();
-        let law = |flow: &Flow| bearers::law(&names[flow.ue].config, flow.drb);
-        let flows =
-            self.flows.iter().map(|flow| flow.result(&names[flow.ue].name, law(flow), warm.now)).collect::<Vec<_>>();
+        // Only a default bearer's law can change while the cell runs.
+        let law = |ue: usize, drb: u8, span: (Instant, Instant)| match (bearers::law(&names[ue].config, drb), drb) {
+            _ if self.is_du => AT_CU.into(),
+            (first, 1) => history.laws(&first, ue, span),
+            (law, _) => law,
+        };
+        let flow = |flow: &Flow| {
+            let span = (flow.first.max(warm.now), flow.last);
+            flow.result(&names[flow.ue].name, law(flow.ue, flow.drb, span), warm.now)
+        };
+        let flows = self.flows.iter().map(flow).collect::<Vec<_>>();
+        let marked = |marked: u64| (!self.is_du).then_some(marked);
         let none = DrbStats::default();
         let bearers = names.iter().zip(&self.ues).enumerate().flat_map(|(index, (named, ue))| {
             let (before, after) = (warm.bearers.get(index), self.last.bearers.get(index));
@@ -150,6 +170,8 @@ impl Recorder {
                 let of = |all: Option<&Vec<DrbStats>>| all.and_then(|all| all.get(usize::from(drb) - 1).copied());
                 let (before, after) = (of(before).unwrap_or(none), of(after).unwrap_or(none));
                 let down = BearerResult::new(named, drb, (&before, &after), queue.quantiles(), span);
+                let marked = down.marked.and_then(marked);
+                let down = BearerResult { law: law(index, drb, (warm.now, *now)), marked, ..down };
                 std::iter::once(down).chain(ue.uplink.result(named, drb, (&before, &after), span))
             };
             ue.bearers.iter().zip(1..).flat_map(result)
@@ -169,7 +191,7 @@ impl Recorder {
                 queue_ms: ue.queue.quantiles(),
                 mcs_mean: mean(stats.mcs_sum - before.mcs_sum),
                 bler: mean(stats.failed_blocks - before.failed_blocks),
-                marked: stats.marked - before.marked,
+                marked: marked(stats.marked - before.marked),
                 dropped: stats.dropped() - before.dropped(),
                 prb_share: share(used(index)),
                 anbr: anbr(ue.anbr[0]),
@@ -181,7 +203,7 @@ impl Recorder {
         let ues: Vec<_> = ues.collect();
         let uplink_used =
             ues.iter().filter_map(|ue: &UeResult| ue.uplink.map(|up| up.prb_share)).reduce(|sum, share| sum + share);
-        RunResult {
+        let result = RunResult {
             tidemark: env!("CARGO_PKG_VERSION"),
             name: self.scenario.name.clone(),
             seed: self.scenario.seed,
@@ -206,15 +228,18 @@ impl Recorder {
                 unroutable: counters.unroutable,
                 overload: counters.overload,
                 device_drops,
+                uplink_busy_s: round(self.uplink_busy.as_secs_f64(), 1e6),
             }),
             flows,
             ues,
             bearers: bearers.collect(),
             routers: Vec::new(),
             jain: None,
+            events: history.events().to_vec(),
             series: self.series(),
             scenario: self.scenario.text.clone(),
-        }
+        };
+        RunResult { warnings: warnings(&result), ..result }
     }
 
     /// A UE was recommended a rate, for its uplink or its downlink; all logical channels of that direction have so much together.
@@ -315,6 +340,11 @@ impl Observer for Recorder {
                     bearer.record(queue);
                 }
             }
+            Seen::ShortCircuited { ue, flow } => {
+                let index = self.flow(flow, ue.0 as usize, at, None);
+                self.flows[index].point.marks += 1;
+                self.flows[index].marked += u64::from(self.scenario.counts(at));
+            }
             Seen::Dropped { ue, up: Some(drb), .. } => {
                 if self.scenario.counts(at) {
                     self.ues[ue.0 as usize].uplink.lost(drb);
@@ -338,6 +368,10 @@ impl Observer for Recorder {
     }
 
     fn sample(&mut self, progress: &Progress<'_>) {
+        let (available, used) = uplink_use(&self.last, progress);
+        if self.scenario.counts(progress.now) && used as f64 > BUSY_UPLINK * available as f64 {
+            self.uplink_busy += progress.now.since(self.last.now);
+        }
         let before = std::mem::take(&mut self.last.stats);
         self.last = Last {
             now: progress.now,
@@ -376,6 +410,12 @@ impl Observer for Recorder {
             self.ues.iter_mut().for_each(|ue| halve(&mut ue.points));
         }
     }
+}
+
+/// Resource blocks x symbols that the uplink had since the driver spoke last, and those that UEs used.
+fn uplink_use(last: &Last, progress: &Progress<'_>) -> (u64, u64) {
+    let used = |ues: &[UeStats]| ues.iter().map(|ue| ue.uplink.resources).sum::<u64>();
+    (progress.uplink_resources - last.uplink_resources, used(progress.ues) - used(&last.stats))
 }
 
 impl Flow {

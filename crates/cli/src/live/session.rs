@@ -15,8 +15,8 @@ use tidemark_emu::namespace::{Inside, Namespace, Variable};
 use tidemark_emu::privilege::{self, Rights};
 use tidemark_emu::signals::Signals;
 use tidemark_emu::{Command, Core, Driver, Link, Plan, addresses, outside};
-use tidemark_sim::RunResult;
 use tidemark_sim::scenario::{NamedUe, Scenario, Server};
+use tidemark_sim::{Lateness, RunResult};
 
 use super::watch::Watch;
 use super::{control, modem, pcap, web};
@@ -132,9 +132,7 @@ impl Options {
         let signals = Signals::take().map_err(|error| miette!("{error}"))?;
         let (code, result) = self.serve(scenario, jobs, rights, signals)?;
         eprintln!("{}", outline(&result));
-        if let Some(warning) = overload(&result) {
-            eprintln!("{warning}");
-        }
+        result.warnings.iter().for_each(|warning| eprintln!("tidemark: {warning}"));
         if let Some(out) = &self.out {
             eprintln!("report: {}", write(out, &result)?.display());
         }
@@ -157,6 +155,7 @@ impl Options {
             OtherSide::Tunnels(core, number) => (number, None, core, Vec::new()),
         };
         let core_device = core.device().map(str::to_string);
+        let is_du = matches!(core, Core::F1u(_));
 
         let (inbox, outbox) = modem::channel();
         let mut modems = Vec::new();
@@ -187,7 +186,7 @@ impl Options {
             Some(folder) => pcap::open(folder, &names).map(|(capture, writer)| (Some(capture), Some(writer)))?,
             None => (None, None),
         };
-        let (watch, shared) = Watch::new(scenario, capture, inbox);
+        let (watch, shared) = Watch::new(scenario, capture, inbox, is_du);
         let plan = Plan {
             cell: scenario.cell.clone(),
             seed: scenario.seed,
@@ -198,7 +197,7 @@ impl Options {
         modem::serve(modems, outbox, &control);
         control::Server::start(&lease.socket(), scenario, control.clone(), shared.clone(), about)?;
         if let Some(port) = self.web {
-            eprintln!("tidemark: live view at http://{}/", web::start(port, shared)?);
+            eprintln!("tidemark: live view at http://{}/", web::start(port, shared.clone())?);
         }
         let ended = endings.clone();
         let driver = thread::spawn(move || {
@@ -260,7 +259,7 @@ impl Options {
             _ => {}
         }
         outcome.map_err(refused)?;
-        Ok((code, recorder.result(drops)))
+        Ok((code, recorder.result(drops, &shared.history())))
     }
 
     /// The core device on the host, and the way out from it.
@@ -317,25 +316,30 @@ fn outline(result: &RunResult) -> String {
         format!("queue delay{of} p50 {:.1} ms, p95 {:.1} ms, p99 {:.1} ms", q.p50, q.p95, q.p99)
     });
     let late = result.live.as_ref().and_then(|live| live.lateness_us);
-    let late =
-        late.map_or(String::new(), |late| format!("; slots late by p50 {:.0} us, p99 {:.0} us", late.p50, late.p99));
-    let marks: u64 = result.ues.iter().map(|ue| ue.marked).sum();
+    let late = late.map_or(String::new(), |Lateness { p50, p99, p999, .. }| {
+        format!("; slots late by p50 {p50:.0} us, p99 {p99:.0} us, p99.9 {p999:.0} us")
+    });
+    let (marks, of_marks) = match result.ues.iter().map(|ue| ue.marked).sum::<Option<u64>>() {
+        Some(marks) => (marks, "marks"),
+        // A DU sees what came over F1-U with CE, whoever marked it.
+        None => (result.flows.iter().map(|flow| flow.marked).sum(), "packets with CE"),
+    };
     let drops: u64 = result.ues.iter().map(|ue| ue.dropped).sum();
     format!(
-        "tidemark: {}, {:.1} s: {:.2} Mbit/s down, {queue}, {marks} marks, {drops} drops{late}",
-        result.name, result.duration_s, result.cell.throughput_mbps
+        "tidemark: {}, {:.1} s: {:.2} Mbit/s down, {queue}, {marks} {of_marks}, {drops} drops{}{late}",
+        result.name,
+        result.duration_s,
+        result.cell.throughput_mbps,
+        uplink(result)
     )
 }
 
-/// What to say where the machine could not keep up.
-fn overload(result: &RunResult) -> Option<String> {
-    let live = result.live.as_ref()?;
-    let lost = live.overload + live.device_drops;
-    (lost > 0).then(|| {
-        let rate = result.cell.throughput_mbps / live.busy.max(1e-3);
-        format!(
-            "tidemark: OVERLOAD: {lost} packets were dropped because the cell's thread was too slow for them; \
-             this machine can carry {rate:.0} Mbit/s of this cell"
-        )
-    })
+/// How the uplink was, of the UE whose packets waited longest.
+fn uplink(result: &RunResult) -> String {
+    let uplinks: Vec<_> = result.ues.iter().filter_map(|ue| ue.uplink).collect();
+    let Some(used) = result.cell.uplink_utilisation.filter(|_| !uplinks.is_empty()) else { return String::new() };
+    let rate: f64 = uplinks.iter().map(|uplink| uplink.throughput_mbps).sum();
+    let worst = uplinks.iter().filter_map(|uplink| uplink.queue_ms).map(|queue| queue.p95).reduce(f64::max);
+    let queue = worst.map_or(String::new(), |p95| format!(", queue delay p95 {p95:.1} ms"));
+    format!("; {rate:.2} Mbit/s up{queue}, {:.0} % of the uplink used", used * 100.0)
 }

@@ -21,7 +21,9 @@ pub struct Snapshot {
     pub packets_out: u64,
     pub refused: u64,
     pub overload: u64,
-    /// What to say where the machine is too slow.
+    /// Share of the uplink's resource blocks that UEs used in the last interval; absent where it had no uplink slot.
+    pub uplink_use: Option<f64>,
+    /// What to say where the machine is too slow or the uplink too narrow.
     pub warning: Option<String>,
 }
 
@@ -35,10 +37,16 @@ pub struct UeSnapshot {
     pub up_mbps: f64,
     /// Mean time of delivered packets in the RLC queue; absent where none was delivered.
     pub queue_ms: Option<f64>,
+    /// Its 95th percentile, and that of the wait of what the UE sent, in the last interval.
+    pub queue_p95_ms: Option<f64>,
+    pub uplink_queue_p95_ms: Option<f64>,
     pub backlog_bytes: u64,
     pub mcs: Option<u8>,
     pub delivered_bytes: u64,
-    pub marked: u64,
+    /// Downlink packets that the law marked; absent at a DU, whose CU knows it.
+    pub marked: Option<u64>,
+    /// Packets that it received with CE, whoever marked them.
+    pub ce_packets: u64,
     pub dropped: u64,
     pub harq_retransmissions: u64,
     /// Flows that SDAP forgot for others.
@@ -51,11 +59,24 @@ pub struct UeSnapshot {
 impl UeSnapshot {
     /// What was recommended last: of the downlink, and of the uplink with an arrow.
     pub fn recommended(&self) -> String {
-        let down = self.recommended_down_mbps.map(|mbps| format!("{mbps:.1}"));
-        let up = self.recommended_up_mbps.map(|mbps| format!("↑{mbps:.1}"));
-        let both: Vec<_> = down.into_iter().chain(up).collect();
-        if both.is_empty() { "–".into() } else { both.join(" ") }
+        both_ways(self.recommended_down_mbps, self.recommended_up_mbps)
     }
+    /// The 95th percentiles of the delays in its queues, in the same form.
+    pub fn queue_p95(&self) -> String {
+        both_ways(self.queue_p95_ms, self.uplink_queue_p95_ms)
+    }
+    /// Packets that were marked, or what a DU sees of that.
+    pub fn marks(&self) -> String {
+        self.marked.map_or_else(|| format!("CE {}", self.ce_packets), |marked| marked.to_string())
+    }
+}
+
+/// The downlink's value, and the uplink's with an arrow.
+fn both_ways(down: Option<f64>, up: Option<f64>) -> String {
+    let down = down.map(|value| format!("{value:.1}"));
+    let up = up.map(|value| format!("↑{value:.1}"));
+    let both: Vec<_> = down.into_iter().chain(up).collect();
+    if both.is_empty() { "–".into() } else { both.join(" ") }
 }
 
 impl Snapshot {
@@ -74,7 +95,18 @@ impl Snapshot {
             "IP bytes delivered to the UE.",
             each(|ue| Some(ue.delivered_bytes as f64)),
         );
-        family("marked_packets_total", "counter", "Downlink packets marked.", each(|ue| Some(ue.marked as f64)));
+        family(
+            "marked_packets_total",
+            "counter",
+            "Downlink packets marked.",
+            each(|ue| ue.marked.map(|marked| marked as f64)),
+        );
+        family(
+            "ce_packets_total",
+            "counter",
+            "Packets that reached the UE with CE, whoever marked them.",
+            each(|ue| Some(ue.ce_packets as f64)),
+        );
         family("dropped_packets_total", "counter", "Downlink packets dropped.", each(|ue| Some(ue.dropped as f64)));
         family(
             "harq_retransmissions_total",
@@ -96,6 +128,18 @@ impl Snapshot {
             each(|ue| Some(ue.queue_ms? / 1e3)),
         );
         family(
+            "queue_delay_p95_seconds",
+            "gauge",
+            "95th percentile of the time in the RLC queue, last interval.",
+            each(|ue| Some(ue.queue_p95_ms? / 1e3)),
+        );
+        family(
+            "uplink_queue_delay_p95_seconds",
+            "gauge",
+            "95th percentile of the wait of packets at the UE, last interval.",
+            each(|ue| Some(ue.uplink_queue_p95_ms? / 1e3)),
+        );
+        family(
             "downlink_bits_per_second",
             "gauge",
             "Rate to the UE, last interval.",
@@ -115,6 +159,12 @@ impl Snapshot {
         family("recommended_bits_per_second", "gauge", "Bit rate recommended last (ANBR).", recommended.collect());
         family("mcs", "gauge", "MCS index used last.", each(|ue| ue.mcs.map(f64::from)));
         let one = |value: f64| vec![(String::new(), value)];
+        family(
+            "uplink_use_ratio",
+            "gauge",
+            "Share of the uplink's resource blocks that UEs used, last interval.",
+            self.uplink_use.map(|used| (String::new(), used)).into_iter().collect(),
+        );
         family("packets_in_total", "counter", "Packets read from the devices.", one(self.packets_in as f64));
         family("packets_out_total", "counter", "Packets written to the devices.", one(self.packets_out as f64));
         family("refused_packets_total", "counter", "Packets that the kernel refused.", one(self.refused as f64));
@@ -140,12 +190,29 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_has_no_sample_and_every_sample_has_a_type() {
-        let ue = UeSnapshot { name: "a\"b".into(), marked: 3, recommended_up_mbps: Some(2.5), ..UeSnapshot::default() };
-        let text = Snapshot { ues: vec![ue], ..Snapshot::default() }.prometheus();
+        let ue = UeSnapshot {
+            name: "a\"b".into(),
+            marked: Some(3),
+            uplink_queue_p95_ms: Some(109.0),
+            recommended_up_mbps: Some(2.5),
+            ..UeSnapshot::default()
+        };
+        let of = |ue: &UeSnapshot| {
+            Snapshot { ues: vec![ue.clone()], uplink_use: Some(0.97), ..Snapshot::default() }.prometheus()
+        };
+        let text = of(&ue);
         assert!(text.contains("tidemark_marked_packets_total{ue=\"a\\\"b\"} 3\n"));
         assert!(text.contains("tidemark_recommended_bits_per_second{ue=\"a\\\"b\",direction=\"uplink\"} 2500000\n"));
         assert!(!text.contains("direction=\"downlink\""));
-        assert!(!text.contains("queue_delay") && !text.contains("lateness") && !text.contains("tidemark_mcs"));
+        assert!(text.contains("tidemark_uplink_queue_delay_p95_seconds{ue=\"a\\\"b\"} 0.109\n"));
+        assert!(text.contains("tidemark_uplink_use_ratio 0.97\n"));
+        // A DU knows of no marks, only of what came with CE.
+        let du = UeSnapshot { marked: None, ce_packets: 8, ..ue };
+        assert!(
+            !of(&du).contains("marked_packets") && of(&du).contains("tidemark_ce_packets_total{ue=\"a\\\"b\"} 8\n")
+        );
+        assert_eq!((du.marks(), du.queue_p95()), ("CE 8".into(), "↑109.0".into()));
+        assert!(!text.contains("tidemark_queue_delay") && !text.contains("lateness") && !text.contains("tidemark_mcs"));
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let name = line.split(['{', ' ']).next().unwrap();
             assert!(text.contains(&format!("# TYPE {name} ")), "{line}");

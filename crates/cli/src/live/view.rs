@@ -67,7 +67,7 @@ fn draw(frame: &mut Frame<'_>, now: &Snapshot, past: &[(u64, u64)]) {
         "law",
         "down Mbit/s",
         "up Mbit/s",
-        "queue ms",
+        "queue p95 ms",
         "backlog kB",
         "marks",
         "drops",
@@ -81,9 +81,9 @@ fn draw(frame: &mut Frame<'_>, now: &Snapshot, past: &[(u64, u64)]) {
             ue.law.clone(),
             format!("{:.2}", ue.down_mbps),
             format!("{:.2}", ue.up_mbps),
-            ue.queue_ms.map_or("–".into(), |ms| format!("{ms:.1}")),
+            ue.queue_p95(),
             format!("{:.0}", ue.backlog_bytes as f64 / 1e3),
-            ue.marked.to_string(),
+            ue.marks(),
             ue.dropped.to_string(),
             ue.mcs.map_or("–".into(), |mcs| mcs.to_string()),
             ue.recommended(),
@@ -104,10 +104,11 @@ fn draw(frame: &mut Frame<'_>, now: &Snapshot, past: &[(u64, u64)]) {
 
 fn head(now: &Snapshot) -> String {
     let late = now.lateness_us.map_or("–".into(), |late| {
-        format!("p50 {:.0} us, p99 {:.0} us, worst {:.0} us", late.p50, late.p99, late.max)
+        format!("p50 {:.0} us, p99 {:.0} us, p99.9 {:.0} us, worst {:.0} us", late.p50, late.p99, late.p999, late.max)
     });
+    let uplink = now.uplink_use.map_or("–".into(), |used| format!("{:.0} %", used * 100.0));
     format!(
-        "{}, {:.0} s; {:.0} % of a processor; {} packets in, {} out\nslots late by {late}",
+        "{}, {:.0} s; {:.0} % of a processor; uplink {uplink} used; {} packets in, {} out\nslots late by {late}",
         now.name,
         now.t_s,
         now.busy * 100.0,
@@ -125,12 +126,19 @@ mod tests {
 
     #[test]
     fn the_view_shows_every_ue_and_what_was_not_measured_as_a_dash() {
-        let ue = UeSnapshot { name: "walker".into(), law: "l4span".into(), down_mbps: 12.345, ..UeSnapshot::default() };
-        let now = Snapshot { ues: vec![ue], warning: Some("OVERLOAD".into()), ..Snapshot::default() };
+        let ue = UeSnapshot {
+            name: "walker".into(),
+            law: "l4span".into(),
+            down_mbps: 12.345,
+            uplink_queue_p95_ms: Some(109.0),
+            ..UeSnapshot::default()
+        };
+        let now =
+            Snapshot { ues: vec![ue], uplink_use: Some(0.97), warning: Some("OVERLOAD".into()), ..Snapshot::default() };
         let mut terminal = Terminal::new(TestBackend::new(120, 20)).unwrap();
         terminal.draw(|frame| draw(frame, &now, &[(1, 2), (3, 4)])).unwrap();
         let text: String = terminal.backend().buffer().content.iter().map(|cell| cell.symbol()).collect();
-        for expected in ["walker", "l4span", "12.35", "–", "OVERLOAD"] {
+        for expected in ["walker", "l4span", "12.35", "–", "↑109.0", "uplink 97 % used", "OVERLOAD"] {
             assert!(text.contains(expected), "{expected}");
         }
     }

@@ -3,26 +3,33 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_emu::{Observer, Progress, Seen};
+use tidemark_sim::Event;
+use tidemark_sim::distribution::Distribution;
 use tidemark_sim::modem;
 use tidemark_sim::scenario::{NamedUe, Scenario};
 use tidemark_wire::mac::{BitRateMultiplier, Direction};
 
+use super::history::History;
 use super::modem::Inbox;
 use super::pcap::Capture;
-use super::record::{Recorder, lateness, mbps, tag};
+use super::record::{AT_CU, Recorder, lateness, mbps, tag};
 use super::snapshot::{Snapshot, UeSnapshot};
+use super::warning::{BUSY_UPLINK, LATE_US};
 use super::web::Source;
 
 /// What others read of a live cell, from any thread.
 pub type Shared = Arc<Board>;
 
-/// The latest snapshot, and channel and law of each UE as they were set last.
+/// The latest snapshot, channel and law of each UE as they were set last, and what was done so far.
 #[derive(Default)]
 pub struct Board {
     now: Mutex<Snapshot>,
     described: Mutex<Vec<UeSnapshot>>,
+    history: Mutex<History>,
+    /// The laws are a CU's.
+    is_du: bool,
 }
 
 impl Board {
@@ -38,7 +45,20 @@ impl Board {
 
     /// The scenario is this one from now on.
     pub fn describe(&self, scenario: &Scenario) {
-        *self.described.lock().unwrap_or_else(PoisonError::into_inner) = describe(scenario);
+        *self.described.lock().unwrap_or_else(PoisonError::into_inner) = describe(scenario, self.is_du);
+    }
+
+    /// Somebody did something to the cell.
+    pub fn happened(&self, event: Event) {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner).happened(event);
+    }
+    /// The default bearer of a UE has another law, or other thresholds, since then.
+    pub fn marked_by(&self, at: Instant, ue: usize, law: String) {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner).marked_by(at, ue, law);
+    }
+    /// What was done so far.
+    pub fn history(&self) -> History {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -62,7 +82,10 @@ pub struct Watch {
     /// The UEs' names.
     ues: Vec<UeSnapshot>,
     slot: Duration,
+    is_du: bool,
     last: Instant,
+    /// Resource blocks x symbols that uplink slots had had by then, and those that UEs had used.
+    last_uplink: (u64, u64),
     interval: Vec<Interval>,
     recommended: Vec<Recommended>,
 }
@@ -91,23 +114,26 @@ impl Recommended {
 }
 
 /// What a UE received and sent since the last snapshot.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Interval {
     down: Bytes,
     up: Bytes,
-    queue: Duration,
-    packets: u64,
+    /// Time in the RLC queue, and the wait of what it sent.
+    queue: Distribution,
+    uplink_queue: Distribution,
+    /// From the beginning: bytes, and packets that came with CE.
     delivered: Bytes,
+    ce_packets: u64,
 }
 
 impl Watch {
-    pub fn new(scenario: &Scenario, capture: Option<Capture>, modems: Inbox) -> (Self, Shared) {
-        let ues = describe(scenario);
+    pub fn new(scenario: &Scenario, capture: Option<Capture>, modems: Inbox, is_du: bool) -> (Self, Shared) {
+        let ues = describe(scenario, is_du);
         // Until the first interval is over nothing is measured, and nothing has happened.
         let now = Snapshot { name: scenario.name.clone(), ues: ues.clone(), ..Snapshot::default() };
-        let shared = Arc::new(Board { now: now.into(), described: ues.clone().into() });
+        let shared = Arc::new(Board { now: now.into(), described: ues.clone().into(), is_du, ..Board::default() });
         let watch = Self {
-            recorder: Recorder::new(scenario),
+            recorder: Recorder::new(scenario, is_du),
             capture,
             shared: Arc::clone(&shared),
             modems,
@@ -116,7 +142,9 @@ impl Watch {
             interval: vec![Interval::default(); ues.len()],
             ues,
             slot: scenario.cell.slot(),
+            is_du,
             last: Instant::ZERO,
+            last_uplink: (0, 0),
         };
         (watch, shared)
     }
@@ -134,11 +162,11 @@ fn multiplier(ue: &NamedUe) -> Recommended {
 }
 
 /// What of a snapshot a scenario says.
-fn describe(scenario: &Scenario) -> Vec<UeSnapshot> {
+fn describe(scenario: &Scenario, is_du: bool) -> Vec<UeSnapshot> {
     let ues = scenario.ues().into_iter();
     ues.map(|ue| UeSnapshot {
         channel: tag(&ue.config.channel, "model"),
-        law: tag(&ue.config.marker, "law"),
+        law: if is_du { AT_CU.into() } else { tag(&ue.config.marker, "law") },
         name: ue.name,
         ..UeSnapshot::default()
     })
@@ -150,13 +178,13 @@ impl Observer for Watch {
         self.recorder.seen(at, seen);
         match *seen {
             Seen::Downlink { bytes, .. } => self.capture(0, at, bytes),
-            Seen::Delivered { ue, bytes, delay, .. } => {
+            Seen::Delivered { ue, bytes, ecn, delay, .. } => {
                 let size = Bytes(bytes.len() as u64);
                 let interval = &mut self.interval[ue.0 as usize];
                 interval.down += size;
                 interval.delivered += size;
-                interval.queue += delay.queuing + delay.scheduling;
-                interval.packets += 1;
+                interval.ce_packets += u64::from(ecn == Ecn::Ce);
+                interval.queue.record(delay.queuing + delay.scheduling);
                 self.capture(1 + ue.0 as usize, at, bytes);
             }
             Seen::Uplink { ue, bytes } => self.capture(1 + ue.0 as usize, at, bytes),
@@ -171,7 +199,10 @@ impl Observer for Watch {
                 }
                 self.modems.put(ue, octets);
             }
-            Seen::Carried { .. } | Seen::Dropped { .. } => {}
+            Seen::Carried { ue, delay, .. } => {
+                self.interval[ue.0 as usize].uplink_queue.record(delay.queuing + delay.scheduling);
+            }
+            Seen::ShortCircuited { .. } | Seen::Dropped { .. } => {}
         }
     }
 
@@ -186,6 +217,10 @@ impl Observer for Watch {
         let late = lateness(progress.lateness);
         let too_slow =
             progress.counters.overload > 0 || late.is_some_and(|late| late.p99 > self.slot.as_secs_f64() * 1e6);
+        let used = progress.ues.iter().map(|ue| ue.uplink.resources).sum::<u64>();
+        let (before, used_before) = std::mem::replace(&mut self.last_uplink, (progress.uplink_resources, used));
+        let available = progress.uplink_resources - before;
+        let uplink_use = (available > 0).then(|| (used - used_before) as f64 / available as f64);
         let rate = delivered.as_f64() * 8e-6 / whole / busy.max(1e-3);
         let counters = progress.counters;
         *shared = Snapshot {
@@ -198,19 +233,23 @@ impl Observer for Watch {
             packets_out: counters.forwarded,
             refused: counters.refused,
             overload: counters.overload,
-            warning: too_slow.then(|| format!("OVERLOAD: this machine can carry {rate:.0} Mbit/s of this cell")),
+            uplink_use,
+            warning: None,
         };
         let ues = self.ues.iter().zip(progress.ues).zip(&self.recommended);
         for (((ue, stats), recommended), interval) in ues.zip(&mut self.interval) {
-            let queue = (interval.packets > 0).then(|| (interval.queue / interval.packets.max(1)).as_millis_f64());
+            let queue = interval.queue.quantiles();
             shared.ues.push(UeSnapshot {
                 down_mbps: mbps(interval.down, span),
                 up_mbps: mbps(interval.up, span),
-                queue_ms: queue,
+                queue_ms: queue.map(|queue| queue.mean),
+                queue_p95_ms: queue.map(|queue| queue.p95),
+                uplink_queue_p95_ms: interval.uplink_queue.quantile(0.95),
                 backlog_bytes: stats.queue.backlog.0,
                 mcs: stats.mcs,
                 delivered_bytes: interval.delivered.0,
-                marked: stats.marked,
+                marked: (!self.is_du).then_some(stats.marked),
+                ce_packets: interval.ce_packets,
                 dropped: stats.dropped(),
                 harq_retransmissions: stats.harq_retransmissions,
                 forgotten_flows: stats.forgotten_flows,
@@ -218,8 +257,17 @@ impl Observer for Watch {
                 recommended_up_mbps: recommended.mbps(true),
                 ..ue.clone()
             });
-            *interval = Interval { delivered: interval.delivered, ..Interval::default() };
+            let Interval { delivered, ce_packets, .. } = *interval;
+            *interval = Interval { delivered, ce_packets, ..Interval::default() };
         }
+        shared.warning = if too_slow {
+            Some(format!("OVERLOAD: this machine can carry {rate:.0} Mbit/s of this cell"))
+        } else if let Some(used) = uplink_use.filter(|used| *used > BUSY_UPLINK) {
+            Some(format!("UPLINK: {:.0} % used: what UEs send waits for it, acknowledgements as well", used * 100.0))
+        } else {
+            let late = late.filter(|late| late.p999 > LATE_US);
+            late.map(|late| format!("LATE: one slot in a thousand by {:.1} ms or more", late.p999 / 1e3))
+        };
         self.last = progress.now;
     }
 }
@@ -229,7 +277,8 @@ mod tests {
     use std::path::Path;
 
     use hdrhistogram::Histogram;
-    use tidemark_cell::UeStats;
+    use tidemark_cell::{DelaySplit, UeId, UeStats};
+    use tidemark_core::FlowId;
     use tidemark_emu::Counters;
     use tidemark_emu::realtime::Priority;
 
@@ -238,20 +287,23 @@ mod tests {
 
     const SCENARIO: &str = "name = \"t\"\nduration = \"1 s\"\n[[ue]]\nname = \"walker\"\n";
 
-    fn watch() -> (Watch, Shared) {
+    fn watch(is_du: bool) -> (Watch, Shared) {
         let scenario = Scenario::parse("t.toml", SCENARIO, Path::new(""), &[]).unwrap();
-        Watch::new(&scenario, None, modem::channel().0)
+        Watch::new(&scenario, None, modem::channel().0, is_du)
     }
 
-    /// An interval of 100 ms is over, the cell's counters are these.
-    fn sample(watch: &mut Watch, stats: UeStats) {
-        let lateness = Histogram::new(3).unwrap();
+    /// An interval of 100 ms is over, in each of which the uplink had 1000 resource blocks x symbols; the cell's counters are these.
+    fn sample(watch: &mut Watch, stats: UeStats, late: Duration) {
+        let now = watch.last + Duration::from_millis(100);
+        let mut lateness = Histogram::new(3).unwrap();
+        (0..998).for_each(|_| lateness.record(1_000).unwrap());
+        (0..2).for_each(|_| lateness.record(late.as_nanos()).unwrap());
         watch.sample(&Progress {
-            now: watch.last + Duration::from_millis(100),
+            now,
             ues: &[stats],
             bearers: &[vec![]],
             resources: 1_000,
-            uplink_resources: 1_000,
+            uplink_resources: 10 * now.since(Instant::ZERO).as_micros() / 1_000,
             lateness: &lateness,
             busy: Duration::ZERO,
             counters: Counters::default(),
@@ -259,12 +311,74 @@ mod tests {
         });
     }
 
+    const IN_TIME: Duration = Duration::from_micros(50);
+
     #[test]
     fn packets_left_behind_at_a_handover_are_drops_everywhere() {
-        let (mut watch, shared) = watch();
-        sample(&mut watch, UeStats { dropped_by_handover: 638, dropped_by_law: 2, ..UeStats::default() });
+        let (mut watch, shared) = watch(false);
+        sample(&mut watch, UeStats { dropped_by_handover: 638, dropped_by_law: 2, ..UeStats::default() }, IN_TIME);
         assert_eq!(shared.latest().ues[0].dropped, 640);
         assert!(shared.latest().prometheus().contains("tidemark_dropped_packets_total{ue=\"walker\"} 640\n"));
-        assert_eq!(watch.recorder.result(0).ues[0].dropped, 640);
+        assert_eq!(watch.recorder.result(0, &shared.history()).ues[0].dropped, 640);
+    }
+
+    #[test]
+    fn an_uplink_that_is_nearly_full_is_shown_and_warned_of() {
+        let (mut watch, shared) = watch(false);
+        let mut stats = UeStats::default();
+        for interval in 1..=12 {
+            // Half used at first.
+            stats.uplink.resources += if interval == 1 { 500 } else { 970 };
+            let delay = DelaySplit { queuing: Duration::from_millis(109), ..DelaySplit::default() };
+            watch.seen(watch.last, &Seen::Carried { ue: UeId(0), qfi: 1, size: Bytes(60), delay });
+            sample(&mut watch, stats, IN_TIME);
+            let now = shared.latest();
+            assert!((now.ues[0].uplink_queue_p95_ms.unwrap() - 109.0).abs() < 0.2);
+            assert_eq!(now.uplink_use, Some(if interval == 1 { 0.5 } else { 0.97 }));
+            assert_eq!(now.warning.is_some_and(|said| said.starts_with("UPLINK: 97 % used")), interval > 1);
+        }
+        let result = watch.recorder.result(0, &shared.history());
+        assert_eq!(result.live.as_ref().unwrap().uplink_busy_s, 1.1);
+        assert!(result.warnings.len() == 1 && result.warnings[0].contains("more than 90 % used for 1.1 s"));
+    }
+
+    #[test]
+    fn slots_that_are_late_by_more_than_two_milliseconds_are_warned_of() {
+        let (mut watch, shared) = watch(false);
+        sample(&mut watch, UeStats::default(), Duration::from_micros(3_100));
+        assert_eq!(shared.latest().warning.unwrap(), "LATE: one slot in a thousand by 3.1 ms or more");
+        let warnings = watch.recorder.result(0, &shared.history()).warnings;
+        assert!(warnings.len() == 1 && warnings[0].contains("late by 3.1 ms"), "{warnings:?}");
+    }
+
+    #[test]
+    fn a_du_says_what_came_with_ce_and_no_marks() {
+        for is_du in [true, false] {
+            let (mut watch, shared) = watch(is_du);
+            let (ue, flow, sent, delay) = (UeId(0), FlowId(7), Instant::ZERO, DelaySplit::default());
+            for ecn in [Ecn::Ce, Ecn::Ect1, Ecn::Ce] {
+                watch.seen(sent, &Seen::Downlink { ue, flow, tuple: None, bytes: &[0; 100] });
+                watch.seen(sent, &Seen::Delivered { ue, drb: 1, flow, bytes: &[0; 100], ecn, sent, delay });
+            }
+            sample(&mut watch, UeStats::default(), IN_TIME);
+            let now = &shared.latest().ues[0];
+            let result = watch.recorder.result(0, &shared.history());
+            let marked = (!is_du).then_some(0);
+            assert_eq!((now.marked, now.ce_packets), (marked, 2));
+            assert_eq!((result.ues[0].marked, result.flows[0].marked), (marked, 2));
+            let law = if is_du { "at the CU" } else { "none" };
+            assert_eq!((now.law.as_str(), result.flows[0].law.as_str()), (law, law));
+        }
+    }
+
+    #[test]
+    fn a_mark_in_the_short_circuit_is_one_of_its_flow() {
+        let (mut watch, shared) = watch(false);
+        let (ue, flow) = (UeId(0), FlowId(7));
+        watch.seen(Instant::ZERO, &Seen::Downlink { ue, flow, tuple: None, bytes: &[0; 100] });
+        watch.seen(Instant::ZERO, &Seen::ShortCircuited { ue, flow });
+        sample(&mut watch, UeStats { marked: 1, ..UeStats::default() }, IN_TIME);
+        let result = watch.recorder.result(0, &shared.history());
+        assert_eq!((result.flows[0].marked, &result.series.flows.marks[0][..]), (1, &[1][..]));
     }
 }

@@ -1,0 +1,73 @@
+//! What was done to a live cell while it ran: the events of its results, and the laws that marked one after the other.
+
+use tidemark_core::Instant;
+use tidemark_sim::Event;
+
+/// Events and changes of a law that are remembered; the results say nothing of those beyond.
+const MOST: usize = 1_024;
+
+/// What was done, in order.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    events: Vec<Event>,
+    laws: Vec<LawChange>,
+}
+
+/// Another law, or other thresholds, of a UE's default bearer.
+#[derive(Clone, Debug)]
+struct LawChange {
+    at: Instant,
+    ue: usize,
+    law: String,
+}
+
+impl History {
+    /// Adds an event.
+    pub fn happened(&mut self, event: Event) {
+        if self.events.len() < MOST {
+            self.events.push(event);
+        }
+    }
+    /// The default bearer of a UE is marked by another law, or with other thresholds, from now on.
+    pub fn marked_by(&mut self, at: Instant, ue: usize, law: String) {
+        if self.laws.len() < MOST {
+            self.laws.push(LawChange { at, ue, law });
+        }
+    }
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+    /// The laws of a UE's default bearer between two times, of which the cell began with `first`: `none, l4span from 6.0 s`.
+    pub fn laws(&self, first: &str, ue: usize, (from, to): (Instant, Instant)) -> String {
+        let (mut said, mut law) = (first.to_string(), first);
+        for change in self.laws.iter().filter(|change| change.ue == ue && change.at < to) {
+            if change.at <= from {
+                said.clone_from(&change.law);
+            } else {
+                let name = if change.law == law { "other thresholds" } else { &change.law };
+                said += &format!(", {name} from {:.1} s", change.at.as_secs_f64());
+            }
+            law = &change.law;
+        }
+        said
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_told_the_laws_that_marked_in_it() {
+        let mut history = History::default();
+        let at = Instant::from_millis;
+        history.marked_by(at(6_000), 0, "l4span".into());
+        history.marked_by(at(7_000), 1, "step".into());
+        history.marked_by(at(8_500), 0, "l4span".into());
+        let laws = |ue, from, to| history.laws("none", ue, (at(from), at(to)));
+        assert_eq!(laws(0, 0, 7_000), "none, l4span from 6.0 s");
+        assert_eq!(laws(0, 0, 9_000), "none, l4span from 6.0 s, other thresholds from 8.5 s");
+        assert_eq!(laws(0, 6_500, 9_000), "l4span, other thresholds from 8.5 s");
+        assert_eq!((laws(0, 0, 6_000), laws(1, 0, 8_000)), ("none".into(), "none, step from 7.0 s".into()));
+    }
+}

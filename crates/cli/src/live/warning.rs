@@ -1,0 +1,38 @@
+//! What the user of a live cell should hear of: the machine was too slow, or the uplink too narrow.
+
+use tidemark_sim::RunResult;
+
+/// Share of the uplink's resource blocks above which what UEs send waits for its turn.
+pub const BUSY_UPLINK: f64 = 0.9;
+/// Lateness of slots, p99.9 in microseconds, above which measured delays are the machine's as well.
+pub const LATE_US: f64 = 2_000.0;
+/// Seconds of a busy uplink that are worth a word.
+const WORTH_SAYING_S: f64 = 1.0;
+
+/// Lists what there is to say of a whole run.
+pub fn warnings(result: &RunResult) -> Vec<String> {
+    let Some(live) = &result.live else { return Vec::new() };
+    let lost = live.overload + live.device_drops;
+    let overload = (lost > 0).then(|| {
+        let rate = result.cell.throughput_mbps / live.busy.max(1e-3);
+        format!(
+            "OVERLOAD: {lost} packets were dropped because the cell's thread was too slow for them; \
+             this machine can carry {rate:.0} Mbit/s of this cell"
+        )
+    });
+    let late = live.lateness_us.filter(|late| late.p999 > LATE_US).map(|late| {
+        format!(
+            "one slot in a thousand was late by {:.1} ms or more: delays of that length can be the machine's, not the cell's",
+            late.p999 / 1e3
+        )
+    });
+    let busy = (live.uplink_busy_s >= WORTH_SAYING_S).then(|| {
+        format!(
+            "the uplink was more than {:.0} % used for {:.1} s: what UEs send waits for it, acknowledgements of downloads as well; \
+             `--set cell.uplink.layers=2` gives it more",
+            BUSY_UPLINK * 100.0,
+            live.uplink_busy_s
+        )
+    });
+    [overload, late, busy].into_iter().flatten().collect()
+}
