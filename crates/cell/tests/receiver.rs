@@ -96,7 +96,7 @@ fn what_was_measured_behind_the_receiver_loses_nothing_more() {
     let trace = |column: &str, text: &str| {
         let mut config = TraceConfig {
             file: "trace".into(),
-            format: TraceFormat::Csv,
+            format: Some(TraceFormat::Csv),
             column: Some(column.into()),
             ..TraceConfig::default()
         };
