@@ -111,7 +111,7 @@ fn an_acknowledgement_for_each_packet_finds_room_in_the_uplink_of_a_fast_trace()
     ];
     for channel in channels {
         let text = format!(
-            "name = \"fast\"\nduration = \"6 s\"\nwarmup = \"3 s\"\nmarker = {{ law = \"l4span\" }}\n\
+            "name = \"fast\"\nduration = \"14 s\"\nwarmup = \"10 s\"\nmarker = {{ law = \"l4span\" }}\n\
              [[ue]]\nname = \"ue\"\nchannel = {channel}\n\
              [[flow]]\nname = \"flow\"\nue = \"ue\"\nround_trip = \"20 ms\"\nsender = {{ controller = \"udp-prague\" }}\n"
         );
