@@ -1,8 +1,8 @@
 //! The cell as one state machine.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
+use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet, Stream};
 use tidemark_marker::DeliveryStatus;
 use tidemark_wire::mac::Direction;
 
@@ -20,7 +20,7 @@ use crate::rlc::{Released, Segment, Status};
 use crate::scheduler::Scheduler;
 use crate::timers::{Timer, Timers};
 use crate::ue::Ue;
-use crate::uplink::{Grant, Turn, UplinkBlock, UplinkCarrier, UplinkConfig, groups};
+use crate::uplink::{Grant, Round, Shares, Turn, UplinkBlock, UplinkCarrier, UplinkConfig, groups};
 
 /// One NR cell: CU and DU of its gNB, and the radio side of its UEs.
 ///
@@ -71,6 +71,9 @@ pub struct Cell<P> {
     pub(crate) spare_blocks: Vec<Box<UplinkBlock>>,
     pub(crate) released: Vec<Released<P>>,
     pub(crate) grants: Vec<Grant>,
+    /// What UEs have been granted, by round.
+    pub(crate) uplink_shares: BTreeMap<Round, Shares>,
+    pub(crate) uplink_draws: Stream,
     /// On the way to the UEs, by bearer: what RLC says of what came up.
     pub(crate) statuses_down: VecDeque<(Instant, u32, Status)>,
     /// UEs for which an uplink slot has something to do, in order.
@@ -99,7 +102,7 @@ impl<P: Inspect> Cell<P> {
             lead: config.scheduling_lead(),
             table: LinkTable::new(config),
             sizes: BlockSizes::new(config, &pattern),
-            scheduler: Scheduler::new(&config.scheduler, config.slot()),
+            scheduler: Scheduler::new(&config.scheduler, config.slot(), Stream::new(seed, 0, "turn")),
             pattern,
             ues: Places::new(),
             drbs: Places::new(),
@@ -121,6 +124,8 @@ impl<P: Inspect> Cell<P> {
             spare_blocks: Vec::new(),
             released: Vec::new(),
             grants: Vec::new(),
+            uplink_shares: BTreeMap::new(),
+            uplink_draws: Stream::new(seed, 1, "turn"),
             statuses_down: VecDeque::new(),
             turns: Vec::new(),
             next_uplink: None,

@@ -8,8 +8,7 @@ use crate::drb::Drb;
 use crate::harq::{Again, Block, Feedback};
 use crate::observe::Passage;
 use crate::output::{DropReason, Output, UeId};
-use crate::radio::slots::SYMBOLS_PER_SLOT;
-use crate::scheduler::{Candidate, Pass};
+use crate::scheduler::{Candidate, Served};
 use crate::ue::Offer;
 
 /// Slots from the start of a transport block until the UE has decoded it: its own and one of processing
@@ -56,8 +55,7 @@ impl<P: Inspect> Cell<P> {
                 let (priority, five_qi) = (drb.qos.priority, drb.qos.five_qi);
                 Some(Candidate { drb: index, capacity, head_of_line, priority, five_qi, offer })
             };
-            let pass = Pass { only_owed, whole_slot: symbols == SYMBOLS_PER_SLOT };
-            let Some(chosen) = self.scheduler.choose(&self.active, pass, candidate) else {
+            let Some(chosen) = self.scheduler.choose(&self.active, only_owed, candidate) else {
                 if std::mem::take(&mut only_owed) {
                     continue;
                 }
@@ -65,7 +63,12 @@ impl<P: Inspect> Cell<P> {
             };
             let (prbs, bytes) = self.send_new(slot, &chosen, symbols, free);
             free -= prbs;
-            self.scheduler.served(chosen.drb, bytes);
+            let worth = match chosen.offer {
+                Offer::Mcs(_) => self.sizes.worth(symbols),
+                Offer::Bytes(_) => self.pattern.wait_for_downlink(slot),
+            };
+            let share = worth * f64::from(prbs) / f64::from(self.config.prbs);
+            self.scheduler.served(Served { drb: chosen.drb, is_due: only_owed, share, bytes });
             self.served.push(chosen.drb);
             self.drbs[chosen.drb as usize].qos.sent(bytes);
             self.report(now, chosen.drb);

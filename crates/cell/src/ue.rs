@@ -57,9 +57,8 @@ pub(crate) struct Ue {
     pub(crate) request_in: Option<u64>,
     pub(crate) configured_in: Option<u64>,
     pub(crate) uplink_radio: UplinkRadio,
-    /// When it sent last, and when it last had more than a guaranteed rate is due.
+    /// When it sent last.
     pub(crate) uplink_last: Instant,
-    pub(crate) uplink_turn: Instant,
     /// Blocks to be sent again, by slot, and the processes of all that are under way.
     pub(crate) again: VecDeque<Again>,
     pub(crate) processes: Processes,
@@ -100,7 +99,6 @@ impl Ue {
             configured_in: None,
             uplink_radio: UplinkRadio::new(cell, config.receiver_loss_db, stream("uplink-error")),
             uplink_last: Instant::ZERO,
-            uplink_turn: Instant::ZERO,
             again: VecDeque::new(),
             processes: Processes::default(),
             stats: UeStats::default(),

@@ -27,8 +27,9 @@ pub(crate) fn whole_block(config: &CellConfig, symbols: u32, mcs: usize) -> u32 
 pub(crate) struct BlockSizes {
     prbs: usize,
     rows: usize,
-    /// Which symbol counts occur.
+    /// Which symbol counts occur, rising, and what slots of them carry in parts of what those of the last carry.
     symbols: Vec<u32>,
+    worth: Vec<f64>,
     bytes: Vec<u32>,
 }
 
@@ -52,14 +53,23 @@ impl BlockSizes {
                 }
             }
         }
-        Self { prbs: config.prbs as usize + 1, rows: rows.len(), symbols, bytes }
+        let elements = |symbols: &u32| f64::from(allocation(config, 1, *symbols).elements_per_block());
+        let most = symbols.last().map_or(1.0, elements).max(1.0);
+        let worth = symbols.iter().map(|symbols| elements(symbols) / most).collect();
+        Self { prbs: config.prbs as usize + 1, rows: rows.len(), symbols, worth, bytes }
     }
 
     /// Bytes by resource blocks, from none to the whole carrier.
     pub(crate) fn of(&self, symbols: u32, mcs: u8) -> &[u32] {
-        let kind = self.symbols.iter().position(|other| *other == symbols).unwrap_or(0);
-        let start = (kind * self.rows + usize::from(mcs)) * self.prbs;
+        let start = (self.kind(symbols) * self.rows + usize::from(mcs)) * self.prbs;
         &self.bytes[start..start + self.prbs]
+    }
+    /// What a slot carries, in parts of what the slots that carry the most do.
+    pub(crate) fn worth(&self, symbols: u32) -> f64 {
+        self.worth[self.kind(symbols)]
+    }
+    fn kind(&self, symbols: u32) -> usize {
+        self.symbols.iter().position(|other| *other == symbols).unwrap_or(0)
     }
     /// The fewest resource blocks that carry `wanted` bytes, or all of `free` where even they don't; with what they carry.
     pub(crate) fn fitting(&self, symbols: u32, mcs: u8, free: u32, wanted: u32) -> (u32, u32) {

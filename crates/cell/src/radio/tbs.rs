@@ -17,6 +17,13 @@ pub struct Allocation {
     pub layers: u32,
 }
 
+impl Allocation {
+    /// Resource elements for data in a resource block, N'_RE of TS 38.214 5.1.3.2 and at most 156, over all layers.
+    pub(crate) fn elements_per_block(self) -> u32 {
+        (12 * self.symbols).saturating_sub(self.dmrs + self.overhead).min(156) * self.layers
+    }
+}
+
 /// Sizes up to 3824 bits, table 5.1.3.2-1.
 const SMALL: [u32; 93] = [
     24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 208, 224, 240,
@@ -28,9 +35,7 @@ const SMALL: [u32; 93] = [
 
 /// The transport block in bits that the allocation carries at this MCS; zero where there is no room for data.
 pub fn transport_block_bits(allocation: Allocation, mcs: Mcs) -> u32 {
-    let Allocation { prbs, symbols, dmrs, overhead, layers } = allocation;
-    let per_block = (12 * symbols).saturating_sub(dmrs + overhead).min(156);
-    let info = f64::from(per_block * prbs * layers) * mcs.efficiency();
+    let info = f64::from(allocation.elements_per_block() * allocation.prbs) * mcs.efficiency();
     if info <= 0.0 {
         return 0;
     }

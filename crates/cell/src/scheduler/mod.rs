@@ -11,14 +11,14 @@ mod proportional_fair;
 mod round_robin;
 mod strict_priority;
 
-use tidemark_core::Duration;
+use tidemark_core::{Duration, Stream};
 
 use crate::config::ConfigError;
 use crate::ue::Offer;
 pub use delay_based::DelayBasedConfig;
 use proportional_fair::ProportionalFair;
 pub use proportional_fair::ProportionalFairConfig;
-use round_robin::RoundRobin;
+use round_robin::Turns;
 
 /// A bearer with data, in a slot.
 #[derive(Clone, Copy, Debug)]
@@ -37,13 +37,15 @@ pub(crate) struct Candidate {
     pub(crate) offer: Offer,
 }
 
-/// What a scheduler is asked in a slot.
+/// What a bearer was given in a slot.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pass {
-    /// Only bearers that are owed a guaranteed rate are candidates.
-    pub(crate) only_owed: bool,
-    /// The slot is no special one.
-    pub(crate) whole_slot: bool,
+pub(crate) struct Served {
+    pub(crate) drb: u32,
+    /// It is due to it: it was chosen among those that are owed a guaranteed rate.
+    pub(crate) is_due: bool,
+    /// How much of a slot it was, of the kind that carries the most.
+    pub(crate) share: f64,
+    pub(crate) bytes: u32,
 }
 
 /// A scheduler's configuration.
@@ -83,10 +85,20 @@ impl SchedulerConfig {
     }
 }
 
-/// A scheduler at work.
+/// A scheduler at work: a rule, and the turns by which it goes or decides between equals.
 #[derive(Clone, Debug)]
-pub(crate) enum Scheduler {
-    RoundRobin(RoundRobin),
+pub(crate) struct Scheduler {
+    rule: Rule,
+    turns: Turns,
+    /// The same of what is due. If that took a turn among all, the turn would go to whoever follows them each time, and never
+    /// reach the others.
+    due: Turns,
+    draws: Stream,
+}
+
+#[derive(Clone, Debug)]
+enum Rule {
+    RoundRobin,
     ProportionalFair(ProportionalFair),
     OldestFirst,
     DelayBased(DelayBasedConfig),
@@ -95,52 +107,57 @@ pub(crate) enum Scheduler {
 }
 
 impl Scheduler {
-    pub(crate) fn new(config: &SchedulerConfig, slot: Duration) -> Self {
-        match config {
-            SchedulerConfig::RoundRobin {} => Self::RoundRobin(RoundRobin::default()),
-            SchedulerConfig::ProportionalFair(config) => Self::ProportionalFair(ProportionalFair::new(config, slot)),
-            SchedulerConfig::OldestFirst {} => Self::OldestFirst,
-            SchedulerConfig::DelayBased(config) => Self::DelayBased(config.clone()),
-            SchedulerConfig::StrictPriority {} => Self::StrictPriority,
-            SchedulerConfig::MaxRate {} => Self::MaxRate,
-        }
+    pub(crate) fn new(config: &SchedulerConfig, slot: Duration, draws: Stream) -> Self {
+        let rule = match config {
+            SchedulerConfig::RoundRobin {} => Rule::RoundRobin,
+            SchedulerConfig::ProportionalFair(config) => Rule::ProportionalFair(ProportionalFair::new(config, slot)),
+            SchedulerConfig::OldestFirst {} => Rule::OldestFirst,
+            SchedulerConfig::DelayBased(config) => Rule::DelayBased(config.clone()),
+            SchedulerConfig::StrictPriority {} => Rule::StrictPriority,
+            SchedulerConfig::MaxRate {} => Rule::MaxRate,
+        };
+        Self { rule, turns: Turns::default(), due: Turns::default(), draws }
     }
     /// The bearer to be sent, out of `drbs`, which are in order; `candidate` says `None` of those that have nothing to
-    /// send or had their share of this slot.
+    /// send, had their share of this slot, or are owed nothing where `only_owed`.
     pub(crate) fn choose(
         &mut self,
         drbs: &[u32],
-        pass: Pass,
+        only_owed: bool,
         candidate: impl FnMut(u32) -> Option<Candidate>,
     ) -> Option<Candidate> {
-        match self {
-            Self::RoundRobin(scheduler) => scheduler.choose(drbs, pass, candidate),
-            Self::ProportionalFair(scheduler) => {
-                best(drbs.iter().copied().filter_map(candidate), |candidate| scheduler.metric(candidate))
-            }
-            Self::OldestFirst => best(drbs.iter().copied().filter_map(candidate), oldest_first::metric),
-            Self::DelayBased(config) => {
-                best(drbs.iter().copied().filter_map(candidate), |candidate| config.metric(candidate))
-            }
-            Self::StrictPriority => best(drbs.iter().copied().filter_map(candidate), strict_priority::metric),
-            Self::MaxRate => best(drbs.iter().copied().filter_map(candidate), max_rate::metric),
+        let turns = if only_owed { &mut self.due } else { &mut self.turns };
+        let mut candidates = turns.order(drbs, &mut self.draws).filter_map(candidate);
+        let chosen = match &mut self.rule {
+            Rule::RoundRobin => candidates.next(),
+            Rule::ProportionalFair(scheduler) => best(candidates, |candidate| scheduler.metric(candidate)),
+            Rule::OldestFirst => best(candidates, oldest_first::metric),
+            Rule::DelayBased(config) => best(candidates, |candidate| config.metric(candidate)),
+            Rule::StrictPriority => best(candidates, strict_priority::metric),
+            Rule::MaxRate => best(candidates, max_rate::metric),
+        };
+        if chosen.is_none() {
+            turns.open();
         }
+        chosen
     }
     /// A slot begins in which something can be sent. Those in between have passed without.
     pub(crate) fn begin_slot(&mut self, slot: u64) {
-        if let Self::ProportionalFair(scheduler) = self {
+        if let Rule::ProportionalFair(scheduler) = &mut self.rule {
             scheduler.begin_slot(slot);
         }
     }
-    /// A bearer was sent this many bytes in the slot.
-    pub(crate) fn served(&mut self, drb: u32, bytes: u32) {
-        if let Self::ProportionalFair(scheduler) = self {
+    /// A bearer was chosen and sent something in the slot.
+    pub(crate) fn served(&mut self, Served { drb, is_due, share, bytes }: Served) {
+        let turns = if is_due { &mut self.due } else { &mut self.turns };
+        turns.served(drb, share);
+        if let Rule::ProportionalFair(scheduler) = &mut self.rule {
             scheduler.served(drb, bytes);
         }
     }
 }
 
-/// The candidate with the highest metric; of equals, the one with the lowest number.
+/// The candidate with the highest metric; of equals, the first.
 fn best<M: PartialOrd>(
     candidates: impl Iterator<Item = Candidate>,
     mut metric: impl FnMut(&Candidate) -> M,
@@ -157,12 +174,14 @@ mod tests {
         let head_of_line = Duration::from_millis(wait_ms);
         Candidate { drb, capacity, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) }
     }
-    const PASS: Pass = Pass { only_owed: false, whole_slot: true };
 
+    fn scheduler(kind: &SchedulerConfig) -> Scheduler {
+        Scheduler::new(kind, Duration::from_micros(500), Stream::new(1, 0, "turn"))
+    }
     fn chosen(kind: SchedulerConfig, all: [Candidate; 3]) -> Option<u32> {
-        let mut scheduler = Scheduler::new(&kind, Duration::from_micros(500));
+        let mut scheduler = scheduler(&kind);
         let pick = |drb: u32| Some(all[drb as usize]);
-        scheduler.choose(&[0, 1, 2], PASS, pick).map(|candidate| candidate.drb)
+        scheduler.choose(&[0, 1, 2], false, pick).map(|candidate| candidate.drb)
     }
 
     #[test]
@@ -190,13 +209,43 @@ mod tests {
         assert_eq!(chosen(SchedulerConfig::DelayBased(DelayBasedConfig::default()), all), Some(0));
     }
 
+    fn kinds() -> [SchedulerConfig; 6] {
+        [
+            SchedulerConfig::RoundRobin {},
+            SchedulerConfig::ProportionalFair(ProportionalFairConfig::default()),
+            SchedulerConfig::OldestFirst {},
+            SchedulerConfig::DelayBased(DelayBasedConfig::default()),
+            SchedulerConfig::StrictPriority {},
+            SchedulerConfig::MaxRate {},
+        ]
+    }
+
     #[test]
-    fn of_equals_the_first_is_chosen_and_nobody_of_nobody() {
-        let all = [candidate(0, 1.0, 1), candidate(1, 1.0, 1), candidate(2, 1.0, 1)];
-        for kind in [SchedulerConfig::MaxRate {}, SchedulerConfig::OldestFirst {}] {
-            assert_eq!(chosen(kind.clone(), all), Some(0));
-            let mut scheduler = Scheduler::new(&kind, Duration::from_micros(500));
-            assert!(scheduler.choose(&[0], PASS, |_| None).is_none());
+    fn equals_are_chosen_by_turns_and_nobody_of_nobody() {
+        let pick = |drb: u32| Some(candidate(drb, 1.0, 1));
+        for kind in kinds() {
+            let mut scheduler = scheduler(&kind);
+            let turns = (0..6).filter_map(|slot| {
+                scheduler.begin_slot(slot);
+                let drb = scheduler.choose(&[0, 1, 4], false, pick)?.drb;
+                scheduler.served(Served { drb, is_due: false, share: 1.0, bytes: 1_000 });
+                Some(drb)
+            });
+            assert_eq!(turns.collect::<Vec<_>>(), [0, 1, 4, 0, 1, 4], "{kind:?}");
+            assert!(scheduler.choose(&[0], false, |_| None).is_none());
         }
+    }
+
+    #[test]
+    fn what_is_due_takes_no_turn_among_all_and_goes_by_turns_itself() {
+        let mut scheduler = scheduler(&SchedulerConfig::RoundRobin {});
+        let mut turn = |drbs: &[u32], is_due| {
+            let drb = scheduler.choose(drbs, is_due, |drb| Some(candidate(drb, 1.0, 1)))?.drb;
+            scheduler.served(Served { drb, is_due, share: 1.0, bytes: 1_000 });
+            Some(drb)
+        };
+        // In each slot one of 1 and 2 is owed something, and then another one has what is left.
+        let turns: Vec<_> = (0..6).map(|_| (turn(&[1, 2], true), turn(&[3, 4, 5], false))).collect();
+        assert_eq!(turns, [(1, 3), (2, 4), (1, 5), (2, 3), (1, 4), (2, 5)].map(|(a, b)| (Some(a), Some(b))));
     }
 }

@@ -1,81 +1,141 @@
-//! Round robin: the next bearer after the one that was chosen last.
+//! Round robin: each in turn, and a turn is as much as a whole slot carries, in however many slots it comes.
 //!
-//! Bearers that are owed a guaranteed rate come first by turns of their own: what they have there is due to them and takes
-//! no turn among all. If it did, the turn would go to whoever follows them each time, and never reach the others.
+//! Who gets what another left of a slot, or a special slot, has had a part of its turn and goes on with the rest; who had a whole
+//! slot when less was left of its turn has so much less of its next one (deficit round robin, Shreedhar and Varghese 1995, with a
+//! deficit in place of a limit, since a slot is not cut). If such a slot took a whole turn, who follows a UE with little to send would
+//! get rests only; if it took none, it would fall to the same UE again and again wherever the pattern of slots and the number of
+//! UEs have a common factor.
 //!
-//! A special slot is extra and takes no turn. If it did, whoever it fell to would get it again and again wherever the
-//! number of UEs and that of downlink slots have a common factor, and little else.
+//! Once all that waited is sent, nobody is owed anything, and whose turn it is next is drawn. If it went on from where it was, packets
+//! that come as regularly as slots would give the same UE the same place in every batch.
 
-use super::{Candidate, Pass};
+use tidemark_core::Stream;
 
-/// Remembers whose turn it was.
+/// Whose turn it is.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RoundRobin {
+pub(crate) struct Turns {
+    /// Who has the turn, or from whom on the next to have it is looked for.
     next: u32,
-    /// The same among those that are owed a guaranteed rate.
-    next_owed: u32,
+    /// What is left of the turn that has begun, in whole slots.
+    left: f64,
+    /// What each had beyond its turns.
+    debts: Vec<f64>,
+    /// All that waited was sent.
+    is_open: bool,
 }
 
-impl RoundRobin {
-    pub(super) fn choose(
-        &mut self,
-        drbs: &[u32],
-        pass: Pass,
-        candidate: impl FnMut(u32) -> Option<Candidate>,
-    ) -> Option<Candidate> {
-        let next = if pass.only_owed { &mut self.next_owed } else { &mut self.next };
-        let (before, after) = drbs.split_at(drbs.partition_point(|drb| drb < next));
-        let chosen = after.iter().chain(before).copied().find_map(candidate)?;
-        if pass.whole_slot {
-            *next = chosen.drb + 1;
+impl Turns {
+    /// Bearers, which are in order, from the one whose turn it is on.
+    pub(super) fn order<'a>(&mut self, drbs: &'a [u32], draws: &mut Stream) -> impl Iterator<Item = u32> + use<'a> {
+        if std::mem::take(&mut self.is_open) && drbs.len() > 1 {
+            (self.next, self.left) = (drbs[(draws.uniform() * drbs.len() as f64) as usize], 0.0);
         }
-        Some(chosen)
+        let (before, after) = drbs.split_at(drbs.partition_point(|drb| *drb < self.next));
+        after.iter().chain(before).copied()
+    }
+    /// A bearer was sent something in this share of a whole slot. Where nothing fits, no turn begins.
+    pub(super) fn served(&mut self, drb: u32, share: f64) {
+        if share == 0.0 {
+            return;
+        }
+        let index = drb as usize;
+        if self.debts.len() <= index {
+            self.debts.resize(index + 1, 0.0);
+        }
+        if self.next != drb || self.left == 0.0 {
+            self.left = 1.0 - std::mem::take(&mut self.debts[index]);
+        }
+        self.left -= share;
+        self.next = drb;
+        if self.left <= 0.0 {
+            self.debts[index] = -std::mem::take(&mut self.left);
+            self.next += 1;
+        }
+    }
+    /// A slot has room left for everybody.
+    pub(super) fn open(&mut self) {
+        self.is_open = true;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tidemark_core::Duration;
-
     use super::*;
-    use crate::ue::Offer;
 
-    fn turn(scheduler: &mut RoundRobin, drbs: &[u32], whole_slot: bool) -> Option<u32> {
-        choose(scheduler, drbs, Pass { only_owed: false, whole_slot })
+    fn draws() -> Stream {
+        Stream::new(1, 0, "turn")
     }
-    fn choose(scheduler: &mut RoundRobin, drbs: &[u32], pass: Pass) -> Option<u32> {
-        let candidate = |drb| {
-            let head_of_line = Duration::ZERO;
-            Some(Candidate { drb, capacity: 1.0, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) })
+    /// Who goes first in slots that carry these shares of a whole one, and takes all of it.
+    fn first(turns: &mut Turns, drbs: &[u32], slots: &[f64]) -> Vec<u32> {
+        let slot = |share: &f64| {
+            let drb = turns.order(drbs, &mut draws()).next()?;
+            turns.served(drb, *share);
+            Some(drb)
         };
-        scheduler.choose(drbs, pass, candidate).map(|chosen| chosen.drb)
+        slots.iter().filter_map(slot).collect()
     }
 
     #[test]
     fn everyone_has_their_turn_whoever_comes_and_goes() {
-        let mut scheduler = RoundRobin::default();
-        let turns: Vec<_> = (0..4).filter_map(|_| turn(&mut scheduler, &[0, 3, 4], true)).collect();
-        assert_eq!(turns, [0, 3, 4, 0]);
+        let mut turns = Turns::default();
+        assert_eq!(first(&mut turns, &[0, 3, 4], &[1.0; 4]), [0, 3, 4, 0]);
         // After UE 0 it is the next one that is there.
-        assert_eq!(turn(&mut scheduler, &[0, 2, 4], true), Some(2));
-        assert_eq!(turn(&mut scheduler, &[], true), None);
+        assert_eq!(first(&mut turns, &[0, 2, 4], &[1.0]), [2]);
+        assert_eq!(turns.order(&[], &mut draws()).next(), None);
     }
 
     #[test]
-    fn what_is_owed_takes_no_turn_and_goes_by_turns_itself() {
-        let mut scheduler = RoundRobin::default();
-        let owed = Pass { only_owed: true, whole_slot: true };
-        // In each slot one of 1 and 2 is owed something, and then another one has what is left.
-        let turns: Vec<_> =
-            (0..6).map(|_| (choose(&mut scheduler, &[1, 2], owed), turn(&mut scheduler, &[3, 4, 5], true))).collect();
-        assert_eq!(turns, [(1, 3), (2, 4), (1, 5), (2, 3), (1, 4), (2, 5)].map(|(a, b)| (Some(a), Some(b))));
+    fn who_had_a_part_of_a_slot_goes_on_with_its_turn_in_the_next() {
+        let mut turns = Turns::default();
+        // 0 sends what it has, 1 has the rest of the slot.
+        turns.served(0, 0.3);
+        turns.served(1, 0.7);
+        assert_eq!(turns.order(&[1, 2, 3], &mut draws()).next(), Some(1));
+        turns.served(1, 1.0);
+        assert_eq!(turns.order(&[1, 2, 3], &mut draws()).next(), Some(2));
+        turns.served(2, 1.0);
+        turns.served(3, 1.0);
+        // Of its next turn 1 has had 0.7.
+        turns.served(1, 0.2);
+        assert_eq!(turns.order(&[1, 2, 3], &mut draws()).next(), Some(1));
+        turns.served(1, 0.2);
+        assert_eq!(turns.order(&[1, 2, 3], &mut draws()).next(), Some(2));
     }
 
     #[test]
-    fn a_special_slot_takes_no_turn() {
-        let mut scheduler = RoundRobin::default();
-        assert_eq!(turn(&mut scheduler, &[0, 1], true), Some(0));
-        assert_eq!(turn(&mut scheduler, &[0, 1], false), Some(1));
-        assert_eq!(turn(&mut scheduler, &[0, 1], true), Some(1));
+    fn a_slot_in_which_nothing_fits_takes_no_turn() {
+        let mut turns = Turns::default();
+        assert_eq!(first(&mut turns, &[0, 1], &[1.0, 0.0, 1.0, 0.0, 1.0]), [0, 1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn whatever_slots_there_are_each_has_as_much() {
+        for pattern in [&[1.0, 1.0, 1.0, 0.3][..], &[1.0, 0.5], &[1.0, 1.0, 0.9, 0.1], &[0.4], &[1.0]] {
+            for ues in 2..=8 {
+                let drbs: Vec<u32> = (0..ues).collect();
+                let slots: Vec<f64> = pattern.iter().copied().cycle().take(997).collect();
+                let mut had = vec![0.0; drbs.len()];
+                let served = first(&mut Turns::default(), &drbs, &slots);
+                served.iter().zip(&slots).for_each(|(drb, share)| had[*drb as usize] += share);
+                let (least, most) =
+                    (had.iter().copied().fold(f64::MAX, f64::min), had.iter().copied().fold(0.0, f64::max));
+                // A turn, and what is left of one or had beyond it.
+                assert!(most - least < 2.0, "{ues} UEs, {pattern:?}: {had:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn once_all_is_sent_each_is_as_likely_to_go_first() {
+        let (mut turns, mut draws, drbs) = (Turns::default(), draws(), [3, 5, 9]);
+        let mut first = [0; 10];
+        for _ in 0..3_000 {
+            let order: Vec<_> = turns.order(&drbs, &mut draws).collect();
+            first[order[0] as usize] += 1;
+            order.iter().for_each(|drb| turns.served(*drb, 0.2));
+            turns.open();
+        }
+        // Four standard deviations are 103.
+        assert!(drbs.iter().all(|drb| (897..1_103).contains(&first[*drb as usize])), "{first:?}");
     }
 }

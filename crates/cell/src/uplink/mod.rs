@@ -11,13 +11,15 @@ mod delay;
 mod radio;
 mod receiving;
 mod sending;
+mod shares;
 mod slot;
 
 pub(crate) use block::{Control, UplinkBlock, UplinkBuffer};
 pub(crate) use delay::ReportedQueue;
 pub(crate) use radio::{UplinkCarrier, UplinkRadio};
 pub(crate) use sending::{Group, groups};
-pub(crate) use slot::{Grant, Turn};
+pub(crate) use shares::Shares;
+pub(crate) use slot::{Grant, Round, Turn};
 
 use tidemark_core::{BitRate, Bytes, Duration};
 use tidemark_wire::mac::BufferTable;

@@ -29,13 +29,11 @@ pub(crate) struct Grant {
     waiting: Groups,
     wanted: u64,
     allocation: Allocation,
-    /// It is more than a guaranteed rate is due.
-    takes_turn: bool,
 }
 
-/// What is granted before the rest.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Round {
+/// What is granted before the rest. Each goes by what UEs have had in it: what is due counts for nothing among all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Round {
     /// Logical channel groups that are owed a guaranteed rate.
     Owed,
     /// Those of this priority level.
@@ -102,10 +100,7 @@ impl<P: Inspect> Cell<P> {
         if free > 0 && !grants.is_empty() {
             self.share(slot, free, &mut grants);
         }
-        for Grant { ue, allocation, takes_turn, .. } in grants.drain(..).filter(|grant| grant.allocation.prbs > 0) {
-            if takes_turn {
-                self.ues[ue as usize].uplink_turn = now;
-            }
+        for Grant { ue, allocation, .. } in grants.drain(..).filter(|grant| grant.allocation.prbs > 0) {
             self.send_up(slot, ue, allocation);
         }
         self.grants = grants;
@@ -146,7 +141,6 @@ impl<P: Inspect> Cell<P> {
             return 0;
         }
         let allocation = self.allocate(slot, id, grant.size.0, free);
-        self.ues[id as usize].uplink_turn = self.pattern.start(slot);
         self.send_up(slot, id, allocation);
         allocation.prbs
     }
@@ -183,17 +177,14 @@ impl<P: Inspect> Cell<P> {
             }
         }
         let asks = waiting.iter().any(|waiting| *waiting > 0);
-        asks.then(|| Grant { ue: id, waiting, wanted: 0, allocation: Allocation::default(), takes_turn: false })
+        asks.then(|| Grant { ue: id, waiting, wanted: 0, allocation: Allocation::default() })
     }
 
-    /// Shares free resource blocks: guaranteed rates first, then by turns, under strict priority level by level. Whose turn
-    /// is longest ago goes first; what is due takes no turn among all.
+    /// Shares free resource blocks: guaranteed rates first, then all, under strict priority level by level.
     fn share(&mut self, slot: u64, mut free: u32, grants: &mut [Grant]) {
         if self.has_gbr {
-            grants.sort_unstable_by_key(|grant| (self.ues[grant.ue as usize].uplink_last, grant.ue));
             free = self.grant_round(slot, free, grants, Round::Owed);
         }
-        grants.sort_unstable_by_key(|grant| (self.ues[grant.ue as usize].uplink_turn, grant.ue));
         if !matches!(self.config.scheduler, SchedulerConfig::StrictPriority {}) {
             self.grant_round(slot, free, grants, Round::All);
             return;
@@ -210,9 +201,12 @@ impl<P: Inspect> Cell<P> {
         }
     }
 
-    /// Grants what a round covers; returns the resource blocks that are left.
+    /// Grants what a round covers, first to who has had the least in it; returns the resource blocks that are left.
     fn grant_round(&mut self, slot: u64, mut free: u32, grants: &mut [Grant], round: Round) -> u32 {
-        let now = self.pattern.start(slot);
+        let (now, all) = (self.pattern.start(slot), free);
+        let mut shares = std::mem::take(self.uplink_shares.entry(round).or_default());
+        shares.begin(grants.len(), |place| grants[place].ue, &mut self.uplink_draws);
+        grants.sort_unstable_by_key(|grant| shares.rank(grant.ue));
         for grant in grants {
             if free == 0 {
                 break;
@@ -233,10 +227,17 @@ impl<P: Inspect> Cell<P> {
                 grant.wanted += more;
                 let before = grant.allocation.prbs;
                 grant.allocation = self.allocate(slot, grant.ue, grant.wanted, before + free);
+                if free == all {
+                    shares.lift(grant.ue);
+                }
+                shares.grant(grant.ue, grant.allocation.prbs - before);
                 free -= grant.allocation.prbs - before;
-                grant.takes_turn |= round != Round::Owed;
             }
         }
+        if free > 0 {
+            shares.open();
+        }
+        self.uplink_shares.insert(round, shares);
         free
     }
 
