@@ -352,9 +352,7 @@ impl<P: Inspect> Cell<P> {
     /// Notes that a bearer has something to send.
     pub(crate) fn activate(&mut self, now: Instant, drb: u32) {
         self.begin_window(now, drb, Direction::Downlink);
-        if self.drbs[drb as usize].bearer.discards() {
-            self.arm(now, drb);
-        }
+        self.arm_discard(drb, Direction::Downlink);
         if let Err(position) = self.active.binary_search(&drb) {
             self.active.insert(position, drb);
         }
@@ -371,6 +369,7 @@ impl<P: Inspect> Cell<P> {
         match timer {
             Timer::Rlc => self.handle_rlc_timer(now, index),
             Timer::UplinkRlc => self.handle_uplink_timer(now, index),
+            Timer::Discard(direction) => self.handle_discard_timer(now, index, direction),
             Timer::Report => self.send_report(now, index),
             Timer::Window(direction) => self.end_window(now, index, direction),
             Timer::Query(direction) => self.send_query(now, index, direction),

@@ -1,6 +1,7 @@
 //! What has arrived: handed on at the UE, told to the gNB by RLC's status reports, and by the DU to the CU.
 
 use tidemark_core::{Inspect, Instant};
+use tidemark_wire::mac::Direction;
 
 use crate::cell::Cell;
 use crate::drb::Drb;
@@ -52,6 +53,44 @@ impl<P: Inspect> Cell<P> {
         }
     }
 
+    /// Sees to it that the end of the discardTimer of what waits is heard of. All SDUs of a bearer wait as long, so that one timer at a
+    /// time is enough.
+    pub(crate) fn arm_discard(&mut self, index: u32, direction: Direction) {
+        let drb = &mut self.drbs[index as usize];
+        let (armed, bearer) = match direction {
+            Direction::Downlink => (&mut drb.discard_armed[0], &drb.bearer),
+            Direction::Uplink => (&mut drb.discard_armed[1], &drb.uplink),
+        };
+        if *armed {
+            return;
+        }
+        if let Some(at) = bearer.discards_at() {
+            *armed = true;
+            self.set_timer(at, index, Timer::Discard(direction));
+        }
+    }
+
+    /// The discardTimer has ended of what waited first when it was set, which may have left.
+    pub(crate) fn handle_discard_timer(&mut self, now: Instant, index: u32, direction: Direction) {
+        match direction {
+            Direction::Downlink => {
+                self.drbs[index as usize].discard_armed[0] = false;
+                self.discard(now, index);
+                if self.drbs[index as usize].bearer.outruns_receiver() {
+                    self.release(now, index);
+                }
+            }
+            Direction::Uplink => {
+                self.drbs[index as usize].discard_armed[1] = false;
+                self.discard_up(now, index);
+                if self.drbs[index as usize].uplink.outruns_receiver() {
+                    self.go_on_up(now, index);
+                }
+            }
+        }
+        self.arm_discard(index, direction);
+    }
+
     /// PDCP lets go of what waited for longer than its discardTimer.
     fn discard(&mut self, now: Instant, index: u32) {
         let Drb { ue, id, bearer, marker, stats, .. } = &mut self.drbs[index as usize];
@@ -68,9 +107,8 @@ impl<P: Inspect> Cell<P> {
         });
     }
 
-    /// A timer of RLC or PDCP may have ended.
+    /// A timer of RLC, or t-Reordering, may have ended.
     pub(crate) fn handle_rlc_timer(&mut self, now: Instant, index: u32) {
-        self.discard(now, index);
         let drb = &mut self.drbs[index as usize];
         drb.armed = drb.armed.filter(|armed| *armed > now);
         let status = drb.bearer.handle_timers(now);
@@ -121,5 +159,67 @@ impl<P: Inspect> Cell<P> {
             self.f1_up.push_back((at, index, status));
             self.wake(at);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidemark_core::{Bytes, Duration, Ecn, FlowId, Packet};
+    use tidemark_marker::SnLength;
+
+    use super::*;
+    use crate::channel::{ChannelConfig, PedestrianConfig};
+    use crate::config::{CellConfig, RlcConfig, UeConfig};
+
+    #[derive(Clone, Debug)]
+    struct Sent(Instant);
+    impl Inspect for Sent {}
+
+    const LIMIT: Duration = Duration::from_millis(100);
+
+    /// A cell with a UE that discards what waits for longer than `LIMIT`, and 4 packets a millisecond for so many seconds; how many
+    /// were discarded, each in time.
+    fn discarded(snr_db: f64, seconds: u64) -> (Cell<Sent>, u32) {
+        let rlc = RlcConfig {
+            discard_timer: Some(LIMIT),
+            t_reordering: Some(Duration::from_millis(20)),
+            pdcp_sn: SnLength::Bits12,
+            queue_sdus: 1_000,
+            ..RlcConfig::default()
+        };
+        let channel = ChannelConfig::Pedestrian(PedestrianConfig { snr_db, ..PedestrianConfig::default() });
+        let mut cell = Cell::new(&CellConfig::default(), 1).unwrap();
+        let ue = cell.add_ue(&UeConfig { channel, rlc, ..UeConfig::default() }).unwrap();
+        let mut discarded = 0;
+        for number in 0..4_000 * seconds {
+            let now = Instant::ZERO + Duration::from_micros(250) * number;
+            while let Some(at) = cell.next_deadline().filter(|at| *at <= now) {
+                cell.handle_timeout(at);
+                while let Some(output) = cell.poll_output() {
+                    if let Output::Dropped { at, packet: Packet { payload: Sent(since), .. }, reason, .. } = output {
+                        assert_eq!((at, reason), (since + LIMIT, DropReason::Discarded));
+                        discarded += 1;
+                    }
+                }
+                assert!(cell.timers.discards() <= 1);
+            }
+            let packet = Packet { flow: FlowId(1), size: Bytes(1_200), ecn: Ecn::NotEct, payload: Sent(now) };
+            cell.handle_downlink(now, ue, packet);
+        }
+        (cell, discarded)
+    }
+
+    #[test]
+    fn what_is_late_is_discarded_in_time_by_one_timer_a_bearer() {
+        let (_, discarded) = discarded(10.0, 2);
+        assert!((2_000..7_000).contains(&discarded), "{discarded}");
+    }
+
+    /// Of a UE that cannot be reached there is nothing but discards.
+    #[test]
+    fn no_more_of_what_was_discarded_is_remembered_than_there_are_sns() {
+        let (cell, discarded) = discarded(-20.0, 5);
+        assert!(discarded > 19_000, "{discarded}");
+        assert!(cell.drbs[0].bearer.remembered() <= 4_096, "{}", cell.drbs[0].bearer.remembered());
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Drb<P> {
     pub(crate) uplink: Bearer<P>,
     pub(crate) uplink_qos: Qos,
     pub(crate) uplink_armed: Option<Instant>,
+    /// True of the directions in which a timer for the discardTimer is set: one, for the first SDU that waited then.
+    pub(crate) discard_armed: [bool; 2],
     /// What waits at the UE, as it reported, where a law marks by that.
     pub(crate) reported: Option<ReportedQueue>,
     delivery: Delivery,
@@ -93,6 +95,7 @@ impl<P: Inspect> Drb<P> {
             uplink: Bearer::new(rlc.clone(), overhead),
             uplink_qos: qos.clone(),
             uplink_armed: None,
+            discard_armed: [false; 2],
             reported: reported.transpose()?.map(ReportedQueue::new),
             marker,
             marker_config,
@@ -117,7 +120,7 @@ impl<P: Inspect> Drb<P> {
 
     /// Forgets the cell at a handover; gives what has not left PDCP in order: SN, time of arrival, packet.
     pub(crate) fn reset(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
-        (self.armed, self.uplink_armed) = (None, None);
+        (self.armed, self.uplink_armed, self.discard_armed) = (None, None, [false; 2]);
         self.delivery = Delivery::default();
         self.tried_in = None;
         if let Some(queue) = &mut self.reported {

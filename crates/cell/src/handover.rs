@@ -1,6 +1,7 @@
 //! A UE leaves a cell and comes to another.
 
 use tidemark_core::{Duration, Inspect, Instant, Packet};
+use tidemark_wire::mac::Direction;
 
 use crate::cell::Cell;
 use crate::config::{ConfigError, RlcMode};
@@ -168,6 +169,7 @@ impl<P: Inspect> Cell<P> {
             let waiting = drb.bearer.has_data();
             self.drbs.put(index, drb);
             self.arm_uplink(now, index);
+            self.arm_discard(index, Direction::Uplink);
             if waiting {
                 self.activate(now, index);
             }

@@ -10,10 +10,12 @@ use tidemark_wire::mac::Direction;
 /// A rare event; each belongs to a bearer.
 #[derive(Debug)]
 pub(crate) enum Timer {
-    /// One of RLC's or PDCP's timers may have ended.
+    /// One of RLC's timers or t-Reordering may have ended.
     Rlc,
     /// The same of what goes up.
     UplinkRlc,
+    /// The discardTimer of the first SDU that waits may have ended.
+    Discard(Direction),
     /// The DU sends a delivery status to the CU.
     Report,
     /// A window of the bit rate estimate ends.
@@ -67,6 +69,12 @@ impl Timers {
             self.heap.pop()
         };
         entry.map(|entry| (entry.drb, entry.timer))
+    }
+    /// How many are set to discard something.
+    #[cfg(test)]
+    pub(crate) fn discards(&self) -> usize {
+        let timers = self.queue.iter().chain(&self.heap);
+        timers.filter(|entry| matches!(entry.timer, Timer::Discard(_))).count()
     }
     /// Drops the timers of some bearers.
     pub(crate) fn forget(&mut self, drbs: &Range<u32>) {

@@ -408,14 +408,23 @@ impl<P: Inspect> Bearer<P> {
         }
     }
 
-    /// True if what waits too long is discarded.
-    pub(crate) fn discards(&self) -> bool {
-        self.config.discard_timer.is_some()
+    /// SDUs that are remembered.
+    #[cfg(test)]
+    pub(crate) fn remembered(&self) -> usize {
+        self.window.len()
     }
-    /// The earliest end of a timer: discardTimer, t-PollRetransmit, t-Reassembly, t-StatusProhibit with a report behind it, t-Reordering.
+    /// True if more was sent or discarded than has SNs: what the receiver waits for longest it does not remember.
+    pub(crate) fn outruns_receiver(&self) -> bool {
+        self.window.outruns_receiver()
+    }
+    /// When the discardTimer of the first SDU that waits ends.
+    pub(crate) fn discards_at(&self) -> Option<Instant> {
+        let limit = self.config.discard_timer?;
+        Some(self.window.first_waiting()?.entered + limit)
+    }
+    /// The earliest end of another timer: t-PollRetransmit, t-Reassembly, t-StatusProhibit with a report behind it, t-Reordering.
     pub(crate) fn next_timer(&self, now: Instant) -> Option<Instant> {
         let timers = [
-            self.config.discard_timer.and_then(|limit| Some(self.window.first_waiting()?.entered + limit)),
             self.poll.ends(),
             self.receiver.reassembly_ends(),
             self.reassembly.ends(),

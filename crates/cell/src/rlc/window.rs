@@ -138,6 +138,15 @@ impl<P> Window<P> {
     pub(super) fn is_full(&self) -> bool {
         self.entries.len() - self.holes >= self.half
     }
+    /// How many are remembered.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+    /// True if more than may be under way has gone since the first that is remembered, holes included.
+    pub(super) fn outruns_receiver(&self) -> bool {
+        self.sent > self.half
+    }
     /// Number of the next SDU to be sent.
     pub(super) fn next(&self) -> u64 {
         self.base + self.sent as u64
@@ -241,7 +250,7 @@ impl<P> Window<P> {
             if first.complete.is_none() {
                 // What AM gave up takes the bearer's re-establishment with it, and more than half of the SNs nobody remembers.
                 // Otherwise the receiver cannot know that what is missing will not come.
-                let is_over = first.settled && (self.am && !first.is_hole || self.sent > self.half);
+                let is_over = first.settled && (self.am && !first.is_hole || self.outruns_receiver());
                 if expired.is_none_or(|upto| self.rx_deliv >= upto) && !is_over {
                     if self.rx_next > self.rx_deliv && self.reordering.is_none() {
                         self.reordering = t_reordering.map(|span| (self.rx_next, now + span));

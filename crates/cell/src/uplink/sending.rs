@@ -2,6 +2,7 @@
 
 use tidemark_core::{Inspect, Instant, Packet};
 use tidemark_marker::Verdict;
+use tidemark_wire::mac::Direction;
 
 use super::belief::{Groups, MOST_GROUPS};
 use super::block::{Control, UplinkBlock};
@@ -62,9 +63,7 @@ impl<P: Inspect> Cell<P> {
         let is_first = !bearer.has_data();
         // Nobody asks for SNs of the way up; in their place stands the QFI, as in SDAP's header.
         bearer.push(now, now, u32::from(qfi), packet);
-        if bearer.discards() {
-            self.arm_uplink(now, drb);
-        }
+        self.arm_discard(drb, Direction::Uplink);
         if is_first {
             self.wake_uplink(now, id.0);
         }
@@ -144,7 +143,7 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// The UE's PDCP throws away what has waited for too long.
-    fn discard_up(&mut self, now: Instant, index: u32) {
+    pub(crate) fn discard_up(&mut self, now: Instant, index: u32) {
         let Drb { ue, uplink, .. } = &mut self.drbs[index as usize];
         let (ue, outputs) = (UeId(*ue), &mut self.outputs);
         uplink.discard(now, |_, packet| {
@@ -178,7 +177,6 @@ impl<P: Inspect> Cell<P> {
 
     /// A timer of RLC or PDCP of what a bearer sends up may have ended.
     pub(crate) fn handle_uplink_timer(&mut self, now: Instant, index: u32) {
-        self.discard_up(now, index);
         let drb = &mut self.drbs[index as usize];
         drb.uplink_armed = drb.uplink_armed.filter(|armed| *armed > now);
         self.go_on_up(now, index);
