@@ -1,6 +1,6 @@
 //! The ECN field of an IP header.
 
-/// The two ECN bits (RFC 3168 section 5, RFC 9331 section 4 for the meaning of ECT(1)).
+/// The two ECN bits (RFC 3168 5; RFC 9331 4 for the meaning of ECT(1)).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[repr(u8)]
 pub enum Ecn {
@@ -16,7 +16,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// From the two low bits of a ToS or traffic class octet; the other bits are ignored.
+    /// Reads the two low bits of a ToS or traffic class octet; the other bits are ignored.
     pub const fn from_bits(octet: u8) -> Self {
         match octet & 0b11 {
             0b00 => Self::NotEct,
@@ -33,11 +33,11 @@ impl Ecn {
     pub const fn is_ect(self) -> bool {
         !matches!(self, Self::NotEct)
     }
-    /// True for what RFC 9331 section 5.1 classifies into the L4S queue: ECT(1) and CE.
+    /// True for ECT(1) and CE, which RFC 9331 5.1 classifies into the L4S queue.
     pub const fn is_l4s(self) -> bool {
         matches!(self, Self::Ect1 | Self::Ce)
     }
-    /// This codepoint after a congestion mark; Not-ECT stays as it is, since it must never be marked.
+    /// Gives the codepoint after a congestion mark; Not-ECT stays as it is, since it must never be marked.
     pub const fn marked(self) -> Self {
         if self.is_ect() { Self::Ce } else { self }
     }

@@ -1,4 +1,4 @@
-//! What every other crate of Tidemark speaks in: time, units, ECN codepoints, packets and random streams.
+//! The vocabulary of every other crate of Tidemark: time, units, ECN codepoints, packets and random streams.
 //!
 //! Nothing here knows a clock, a socket or a thread. All arithmetic is either on integers or on IEEE 754
 //! operations that are exact by definition; transcendental functions come from `libm`, so a run gives the

@@ -1,11 +1,11 @@
-//! The distribution function of the standard normal, from a table: on the hot path, and the same on every machine.
+//! The distribution function of the standard normal distribution, from a table: on the hot path, and the same on every machine.
 
 /// Intervals a unit of the argument.
 const STEPS: usize = 16;
-/// Beyond six deviations the rest is below 1e-9.
+/// Deviations that the table covers; the rest is below 1e-9.
 const REACH: usize = 6;
 
-/// A cubic of each interval, in the place within it: it has the function's values and slopes at both ends.
+/// A cubic of each interval, in the position within it: it has the function's values and slopes at both ends.
 #[repr(align(32))]
 struct Cubic([f64; 4]);
 static TABLE: [Cubic; STEPS * REACH] = table();
@@ -17,10 +17,10 @@ static TABLE: [Cubic; STEPS * REACH] = table();
 /// `z^2 = 3 - sqrt 6`), and `h` is 1/16: 2.2e-8. What is cut off beyond six deviations is less.
 #[inline]
 pub fn normal_cdf(z: f64) -> f64 {
-    let place = z.abs() * STEPS as f64;
-    let index = place as usize;
+    let position = z.abs() * STEPS as f64;
+    let index = position as usize;
     let Some(Cubic([a, b, c, d])) = TABLE.get(index) else { return if z < 0.0 { 0.0 } else { 1.0 } };
-    let t = place - index as f64;
+    let t = position - index as f64;
     let above = a + t * (b + t * (c + t * d));
     if z < 0.0 { 1.0 - above } else { above }
 }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_within_its_bound_of_the_error_function_and_never_falls() {
+    fn the_table_is_within_its_bound_of_the_error_function_and_never_falls() {
         let mut before = 0.0;
         for step in -80_000..=80_000 {
             let z = f64::from(step) / 1e4;
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_where_the_line_of_numbers_ends() {
+    fn infinities_have_the_limits() {
         assert_eq!(normal_cdf(0.0), 0.5);
         assert_eq!((normal_cdf(f64::NEG_INFINITY), normal_cdf(f64::INFINITY)), (0.0, 1.0));
         assert_eq!((normal_cdf(-1e300), normal_cdf(1e300)), (0.0, 1.0));

@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use crate::ecn::Ecn;
 use crate::units::Bytes;
 
-/// Names a flow within a run. The simulator numbers its flows; a gNB hashes the 5-tuple.
+/// Identifies a flow within a run. The simulator numbers its flows; a gNB hashes the 5-tuple.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FlowId(pub u32);
 
@@ -16,18 +16,18 @@ pub struct Dscp(pub u8);
 /// One IP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<P> {
-    /// The flow it belongs to; an acknowledgement carries the id of the flow that it acknowledges.
+    /// Flow of the packet; an acknowledgement carries the id of the flow that it acknowledges.
     pub flow: FlowId,
     /// Length of the IP packet, header included.
     pub size: Bytes,
-    /// The ECN field of its IP header.
+    /// ECN field of the IP header.
     pub ecn: Ecn,
-    /// What the endpoints exchange.
+    /// Content that the endpoints exchange.
     pub payload: P,
 }
 
 impl<P> Packet<P> {
-    /// The same packet with its payload borrowed.
+    /// Borrows the payload.
     pub const fn as_ref(&self) -> Packet<&P> {
         Packet { flow: self.flow, size: self.size, ecn: self.ecn, payload: &self.payload }
     }
@@ -53,17 +53,17 @@ pub struct TcpFlags {
 }
 
 impl TcpFlags {
-    /// The ACE field: AE, CWR, ECE read as one number (RFC 9768 section 3.1.1).
+    /// The ACE field: AE, CWR, ECE read as one number, 0 to 7 (RFC 9768 3.1.1).
     pub const fn ace(self) -> u8 {
         (self.ae as u8) << 2 | (self.cwr as u8) << 1 | self.ece as u8
     }
-    /// The same flags with the ACE field set to the low three bits of `ace`.
+    /// Gives these flags with the ACE field set to the low three bits of `ace`.
     pub const fn with_ace(self, ace: u8) -> Self {
         Self { ae: ace & 4 != 0, cwr: ace & 2 != 0, ece: ace & 1 != 0, ..self }
     }
 }
 
-/// What a node in the network can read of a TCP segment.
+/// The part of a TCP segment that a node in the network can read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TcpView {
     /// Flags.
@@ -79,7 +79,7 @@ pub struct TcpView {
 }
 
 impl TcpView {
-    /// As the segment will be with this feedback in it.
+    /// Gives the segment with this feedback in it.
     #[must_use]
     pub fn with_feedback(self, feedback: TcpFeedback) -> Self {
         match feedback {
@@ -97,7 +97,7 @@ impl TcpView {
     }
 }
 
-/// The AccECN option's counters, 24 bits each (RFC 9768 section 3.2.3); a field that was left out is `None`.
+/// The AccECN option's counters, 24 bits each (RFC 9768 3.2.3); a field that was left out is `None`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AccEcnCounters {
     /// Payload bytes received as ECT(0): `r.e0b`.
@@ -116,24 +116,24 @@ pub enum TcpFeedback {
         /// The new ECE flag.
         ece: bool,
     },
-    /// AccECN: other counters.
+    /// AccECN: add to the counters.
     AccEcn(AccEcnChange),
 }
 
-/// What is added to the counters that a segment carries; one that it lacks stays out.
+/// Additions to the counters that a segment carries; a counter that it lacks stays out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AccEcnChange {
-    /// To the ACE field, modulo 8.
+    /// Packets added to the ACE field, modulo 8.
     pub ace: u8,
-    /// To the option's [`e0b`](AccEcnCounters::e0b), modulo 2^24.
+    /// Bytes added to the option's [`e0b`](AccEcnCounters::e0b), modulo 2^24.
     pub e0b: u32,
-    /// To its `ceb`.
+    /// Bytes added to the option's [`ceb`](AccEcnCounters::ceb), modulo 2^24.
     pub ceb: u32,
-    /// To its `e1b`.
+    /// Bytes added to the option's [`e1b`](AccEcnCounters::e1b), modulo 2^24.
     pub e1b: u32,
 }
 
-/// What a packet filter reads of an IP packet beside its ECN field (TS 23.501 5.7.6.2).
+/// The fields of an IP packet that a packet filter reads, beside the ECN field (TS 23.501 5.7.6.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Selectors {
     /// Source address.
@@ -148,16 +148,16 @@ pub struct Selectors {
     pub dscp: Dscp,
 }
 
-/// What a marker needs of a packet's payload: to see a TCP header and to rewrite its congestion feedback.
+/// A marker's view of a packet's payload: a TCP header to read, and its congestion feedback to rewrite.
 ///
 /// Payloads without a readable TCP header (UDP, QUIC, ciphered) keep the defaults.
 pub trait Inspect {
-    /// The flow as a node tells it by the packet's five-tuple: connections that follow one another in one flow of the endpoints are
+    /// The flow as a node identifies it, by the five-tuple: connections that follow one another in one flow of the endpoints are
     /// several.
     fn five_tuple(&self, flow: FlowId) -> FlowId {
         flow
     }
-    /// What packet filters read; `None` where there is no readable IP header.
+    /// The fields that packet filters read; `None` where there is no readable IP header.
     fn selectors(&self) -> Option<Selectors> {
         None
     }
@@ -167,8 +167,8 @@ pub trait Inspect {
     }
     /// Rewrites the congestion feedback of a TCP acknowledgement; does nothing on other payloads.
     fn set_tcp_feedback(&mut self, _feedback: TcpFeedback) {}
-    /// Shows the TCP header and rewrites the congestion feedback as is said then; true if it was. A payload of bytes finds its header once
-    /// for both.
+    /// Shows the TCP header to `answer` and writes the congestion feedback that it returns; true if there was any. A payload
+    /// of bytes finds its header once for both.
     #[inline]
     fn answer_tcp(&mut self, answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
         let feedback = self.tcp().and_then(|tcp| answer(&tcp));
@@ -176,10 +176,10 @@ pub trait Inspect {
     }
 }
 
-/// A payload that nobody reads.
+/// A payload without a readable header.
 impl Inspect for () {}
 
-/// A payload that lies elsewhere.
+/// A borrowed payload, which shows all that it has.
 impl<T: Inspect> Inspect for &mut T {
     fn five_tuple(&self, flow: FlowId) -> FlowId {
         (**self).five_tuple(flow)
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_payload_that_lies_elsewhere_shows_all_that_it_has() {
+    fn a_borrowed_payload_shows_all_that_it_has() {
         #[derive(Default)]
         struct Whole(Option<TcpFeedback>);
         impl Inspect for Whole {

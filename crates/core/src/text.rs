@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_person_writes_is_understood() {
+    fn numbers_with_units_parse() {
         assert_eq!("24.9 ms".parse(), Ok(Duration::from_micros(24_900)));
         assert_eq!("38ms".parse(), Ok(Duration::from_millis(38)));
         assert_eq!("40 Mbit/s".parse(), Ok(BitRate::from_mbps(40)));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_what_would_be_right() {
+    fn errors_say_what_would_be_right() {
         let error = "10".parse::<Duration>().unwrap_err();
         assert!(error.contains("10 ms"), "{error}");
         let error = "10 parsec".parse::<Duration>().unwrap_err();
@@ -139,7 +139,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn what_is_written_reads_back(nanos in 0u64..(1 << 53)) {
+        fn written_values_parse_to_the_same(nanos in 0u64..(1 << 53)) {
             let duration = Duration::from_nanos(nanos);
             proptest::prop_assert_eq!(duration.to_string().parse(), Ok(duration));
             let rate = BitRate::from_bps(nanos);

@@ -14,14 +14,14 @@ pub struct Duration(u64);
 impl Instant {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that happens: the deadline of a timer that is off.
+    /// An instant later than any event: the deadline of a timer that is off.
     pub const FAR: Self = Self(u64::MAX);
 
-    /// From nanoseconds since the start of the run.
+    /// The instant `nanos` nanoseconds after the start of the run.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
-    /// From milliseconds since the start of the run.
+    /// The instant `millis` milliseconds after the start of the run.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
@@ -51,23 +51,23 @@ impl Duration {
     /// The longest span that can be expressed.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// From nanoseconds.
+    /// A span of nanoseconds.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
-    /// From microseconds.
+    /// A span of microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros * 1_000)
     }
-    /// From milliseconds.
+    /// A span of milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
-    /// From seconds.
+    /// A span of seconds.
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs * 1_000_000_000)
     }
-    /// From seconds as a float, rounded to the nearest nanosecond; negative, NaN and overlong values saturate.
+    /// A span of seconds, rounded to the nearest nanosecond; negative, NaN and overlong values saturate.
     pub fn from_secs_f64(secs: f64) -> Self {
         Self((secs * 1e9 + 0.5) as u64)
     }

@@ -30,33 +30,33 @@ impl Bytes {
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
-    /// As a float, for a control law.
+    /// The number as a float, for a control law.
     pub fn as_f64(self) -> f64 {
         self.0 as f64
     }
 }
 
 impl BitRate {
-    /// Nothing a second.
+    /// No bits a second.
     pub const ZERO: Self = Self(0);
 
-    /// From bits a second.
+    /// A rate in bits a second.
     pub const fn from_bps(bps: u64) -> Self {
         Self(bps)
     }
-    /// From kilobits (1000 bits) a second.
+    /// A rate in kilobits (1000 bits) a second.
     pub const fn from_kbps(kbps: u64) -> Self {
         Self(kbps * 1_000)
     }
-    /// From megabits (10^6 bits) a second.
+    /// A rate in megabits (10^6 bits) a second.
     pub const fn from_mbps(mbps: u64) -> Self {
         Self(mbps * 1_000_000)
     }
-    /// From bits a second as a float, rounded; negative and NaN give zero.
+    /// A rate in bits a second, rounded; negative and NaN give zero.
     pub fn from_bps_f64(bps: f64) -> Self {
         Self((bps + 0.5) as u64)
     }
-    /// From bytes a second as a float, rounded; negative and NaN give zero.
+    /// A rate in bytes a second, rounded; negative and NaN give zero.
     pub fn from_bytes_per_sec(rate: f64) -> Self {
         Self::from_bps_f64(rate * 8.0)
     }
@@ -72,7 +72,7 @@ impl BitRate {
     pub fn as_bytes_per_sec(self) -> f64 {
         self.0 as f64 / 8.0
     }
-    /// How long `bytes` take at this rate, rounded up to a nanosecond; `Duration::MAX` at rate zero.
+    /// The time that `bytes` take at this rate, rounded up to a nanosecond; `Duration::MAX` at rate zero.
     pub fn time_to_send(self, bytes: Bytes) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;
@@ -102,9 +102,9 @@ fn share(a: u64, b: u64, divisor: u64) -> u64 {
 }
 
 impl Probability {
-    /// Never.
+    /// Probability 0.
     pub const ZERO: Self = Self(0.0);
-    /// Always.
+    /// Probability 1.
     pub const ONE: Self = Self(1.0);
 
     /// Clamps to 0..=1; NaN becomes 0.
@@ -130,7 +130,7 @@ impl AddAssign for Bytes {
 }
 impl Sub for Bytes {
     type Output = Self;
-    /// Saturating at zero.
+    /// Saturates at zero.
     fn sub(self, other: Self) -> Self {
         self.saturating_sub(other)
     }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probability_is_always_one() {
+    fn values_outside_are_clamped_and_nan_is_zero() {
         assert_eq!(Probability::new(f64::NAN), Probability::ZERO);
         assert_eq!(Probability::new(-0.1), Probability::ZERO);
         assert_eq!(Probability::new(7.0), Probability::ONE);
