@@ -227,7 +227,7 @@ private:
   // The uplink GTP-U transmit path: the packet is in clear again.
   void to_upf(const Drb& drb, Bytes packet, std::uint64_t now) {
     tidemark_uplink(instance, ue, now, packet.data, packet.len);
-    // The tunnel's ECN field is a copy of the packet's (RFC 6040 section 4.1), in IPv4 and in IPv6.
+    // The tunnel's ECN field is a copy of the packet's (RFC 6040 4.1), in IPv4 and in IPv6.
     n3.set_tos(packet.data[0] >> 4 == 4 ? packet.data[1] & 3 : packet.data[1] >> 4 & 3);
     const std::uint8_t container[2] = {0x10, drb.qfi};
     n3.send(gtpu::wrap(packet, upf_teid, gtpu::pdu_session_container, container, sizeof container));

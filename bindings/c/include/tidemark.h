@@ -108,7 +108,7 @@
 #define TIDEMARK_MAX_PACKET 65575
 
 /**
- * What became of a call. Everything but OK left things as they were.
+ * Outcome of a call. Every status but OK left things as they were.
  */
 typedef enum tidemark_status {
   /**
@@ -152,11 +152,11 @@ typedef enum tidemark_status {
    */
   TIDEMARK_STATUS_DRB_EXISTS = 9,
   /**
-   * Every place for a UE is taken.
+   * Every slot for a UE is taken.
    */
   TIDEMARK_STATUS_FULL = 10,
   /**
-   * Another thread is inside a call for the same UE: the caller has to keep them apart.
+   * The UE is in use by a call of another thread: the caller has to keep them apart.
    */
   TIDEMARK_STATUS_BUSY = 11,
   /**
@@ -166,7 +166,7 @@ typedef enum tidemark_status {
 } tidemark_status;
 
 /**
- * What the caller does with a downlink packet.
+ * Action of the caller on a downlink packet.
  */
 typedef enum tidemark_verdict {
   /**
@@ -184,7 +184,7 @@ typedef enum tidemark_verdict {
 } tidemark_verdict;
 
 /**
- * Which QoS flow is marked by which law. Read-only once it is made, so that any thread may use it.
+ * A choice of law by QoS flow. Read-only once it is made, so that any thread may use it.
  */
 typedef struct tidemark_policy tidemark_policy;
 
@@ -194,36 +194,36 @@ typedef struct tidemark_policy tidemark_policy;
 typedef struct tidemark_instance tidemark_instance;
 
 /**
- * How an instance is set up.
+ * Settings of an instance.
  */
 typedef struct tidemark_instance_config {
   /**
-   * Room for so many UEs at a time, 1 to 1048576. Each takes about a KiB from the start.
+   * UEs that fit at a time, 1 to 1048576. Each takes about a KiB from the start.
    */
   uint32_t max_ues;
   /**
-   * For later; 0.
+   * Reserved for later; 0.
    */
   uint32_t reserved;
   /**
-   * Random draws are made from it: the same seed and the same calls give the same verdicts.
+   * Seed of the random draws: the same seed and the same calls give the same verdicts.
    */
   uint64_t seed;
   /**
-   * Flows are told apart under this key, so that nobody outside can craft packets that meet in one place of a table.
+   * Key of the hash of flows, so that no outsider can craft packets that collide in the flow table.
    * 16 random bytes, from getrandom(2) say; all zeros are refused.
    */
   uint8_t secret[16];
 } tidemark_instance_config;
 
 /**
- * A UE of an instance. To be passed on as it is; a UE that was removed, and one of zeros, mean nobody.
+ * Handle of a UE of an instance, to be passed on as it is. That of a UE that was removed, and one of zeros, is refused.
  *
  * QFIs tell QoS flows apart within one PDU session (TS 23.501 5.7.1.1): a UE with several PDU sessions is a UE here for each.
  */
 typedef struct tidemark_ue {
   /**
-   * Its place, and which of the UEs that were ever there.
+   * Slot of the UE, and its generation within the slot.
    */
   uint64_t bits;
 } tidemark_ue;
@@ -243,7 +243,7 @@ typedef struct tidemark_qos_flow {
 } tidemark_qos_flow;
 
 /**
- * What happened at one DRB since it was set up.
+ * Counters of one DRB since it was set up.
  */
 typedef struct tidemark_drb_counters {
   /**
@@ -255,11 +255,11 @@ typedef struct tidemark_drb_counters {
    */
   uint64_t pdus;
   /**
-   * Of the packets, those of L4S flows.
+   * Downlink packets seen of L4S flows.
    */
   uint64_t l4s_packets;
   /**
-   * Of the packets, those of classic flows.
+   * Downlink packets seen of classic flows.
    */
   uint64_t classic_packets;
   /**
@@ -275,7 +275,7 @@ typedef struct tidemark_drb_counters {
    */
   uint64_t classic_marks;
   /**
-   * Of the marks, those that went into acknowledgements instead of packets.
+   * Marks that went into acknowledgements instead of packets.
    */
   uint64_t short_circuited;
   /**
@@ -299,11 +299,11 @@ typedef struct tidemark_drb_counters {
    */
   uint64_t empty_reports;
   /**
-   * SNs in reports or discards that were never sent or are long gone.
+   * SNs in reports or discards that were never sent or were forgotten long ago.
    */
   uint64_t unknown_sns;
   /**
-   * SDUs handed over with an SN that still stands or is far from the last one.
+   * SDUs handed over with an SN that is still queued or far from the last one.
    */
   uint64_t repeated_sns;
   /**
@@ -311,23 +311,23 @@ typedef struct tidemark_drb_counters {
    */
   uint64_t skipped_sns;
   /**
-   * Times that the SNs started afresh.
+   * Restarts of the SNs.
    */
   uint64_t sn_restarts;
   /**
-   * SDUs that stood beyond the profile table and were counted in sum.
+   * SDUs queued beyond the profile table, of which only the sum is known.
    */
   uint64_t beyond_table;
   /**
-   * Transmission times that were let go before the delivery came.
+   * Transmission times evicted before the delivery was reported.
    */
   uint64_t untimed_deliveries;
   /**
-   * Flows that gave way to others in the flow table.
+   * Flows evicted from the flow table by others.
    */
   uint64_t flows_evicted;
   /**
-   * Flows that found no place in the flow table.
+   * Flows refused for want of a slot in the flow table.
    */
   uint64_t flows_refused;
   /**
@@ -337,12 +337,12 @@ typedef struct tidemark_drb_counters {
 } tidemark_drb_counters;
 
 /**
- * What a DL DATA DELIVERY STATUS says of a DRB's queue (TS 38.425 5.5.2.2). Every field may be missing, as all are before the
+ * Report on a DRB's queue, from a DL DATA DELIVERY STATUS (TS 38.425 5.5.2.2). Every field may be missing, as all are before the
  * first transmission.
  */
 typedef struct tidemark_report {
   /**
-   * Which fields are there: a sum of `TIDEMARK_REPORT_...`. Other bits are ignored.
+   * Fields that are there: a sum of `TIDEMARK_REPORT_...`. Other bits are ignored.
    */
   uint32_t fields;
   /**
@@ -358,17 +358,17 @@ typedef struct tidemark_report {
    */
   uint32_t desired_buffer_size;
   /**
-   * Highest PDCP SN handed to the lower layers among what was sent to the DU again, after a handover say.
+   * Highest PDCP SN handed to the lower layers among the retransmissions to the DU, after a handover say.
    */
   uint32_t highest_retransmitted_sn;
   /**
-   * Highest PDCP SN delivered in sequence among what was sent to the DU again; RLC AM only.
+   * Highest PDCP SN delivered in sequence among the retransmissions to the DU; RLC AM only.
    */
   uint32_t highest_delivered_retransmitted_sn;
 } tidemark_report;
 
 /**
- * What happened to a UE's packets outside of its DRBs.
+ * Counters of a UE's packets outside of its DRBs.
  */
 typedef struct tidemark_ue_counters {
   /**
@@ -394,11 +394,11 @@ typedef struct tidemark_ue_counters {
 } tidemark_ue_counters;
 
 /**
- * What is believed about a DRB. What is not known is 0, and its flag is missing in `known`.
+ * Estimates about a DRB. An unknown field is 0, and its flag is missing in `known`.
  */
 typedef struct tidemark_drb_estimate {
   /**
-   * Which of the fields that can be unknown are known: a sum of `TIDEMARK_ESTIMATE_...`.
+   * Fields that are known, of those that can be unknown: a sum of `TIDEMARK_ESTIMATE_...`.
    */
   uint32_t known;
   /**
@@ -406,7 +406,7 @@ typedef struct tidemark_drb_estimate {
    */
   uint32_t packets;
   /**
-   * Bytes thought to wait in the DU now, between reports too.
+   * Estimated bytes queued in the DU now, between reports too.
    */
   uint64_t backlog;
   /**
@@ -418,15 +418,15 @@ typedef struct tidemark_drb_estimate {
    */
   uint64_t egress_bps;
   /**
-   * Its standard deviation in bit/s.
+   * Standard deviation of the egress rate in bit/s.
    */
   uint64_t egress_deviation_bps;
   /**
-   * How long a packet that arrives now will wait, in ns.
+   * Predicted wait of a packet that arrives now, in ns.
    */
   uint64_t sojourn_ns;
   /**
-   * How long the last SDU that was transmitted had waited as its report came in, in ns.
+   * Time that the last SDU that was transmitted had waited as its report came in, in ns.
    */
   uint64_t last_sojourn_ns;
   /**
@@ -434,11 +434,11 @@ typedef struct tidemark_drb_estimate {
    */
   uint64_t head_of_line_ns;
   /**
-   * From first transmission to delivery of the last SDU delivered, in ns; RLC AM only.
+   * Time from first transmission to delivery of the last SDU delivered, in ns; RLC AM only.
    */
   uint64_t retransmission_ns;
   /**
-   * Time since the last report, or since a queue began to stand after it, in ns.
+   * Time since the last report, or since a queue began to build after it, in ns.
    */
   uint64_t report_age_ns;
   /**
@@ -452,12 +452,12 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * What a status means, in English. Never null; the text lives as long as the program.
+ * Meaning of a status, in English. Never null; the text lives as long as the program.
  */
 const char *tidemark_status_text(int32_t status) TIDEMARK_NOEXCEPT;
 
 /**
- * The version of the library that runs, as "0.1.0"; the macros tell that of this header.
+ * Version of the library that runs, as "0.1.0"; the macros are the version of this header.
  */
 const char *tidemark_version(void) TIDEMARK_NOEXCEPT;
 
@@ -496,7 +496,7 @@ TIDEMARK_NOEXCEPT;
 void tidemark_policy_free(struct tidemark_policy *policy) TIDEMARK_NOEXCEPT;
 
 /**
- * Makes an instance: room for the UEs of a CU-UP, or of one of its threads.
+ * Makes an instance: a slab for the UEs of a CU-UP, or of one of its threads.
  *
  * Calls for different UEs may come from different threads at the same time. Calls for one UE are kept apart by the caller, as
  * a gNB does by running them on one strand; a call that meets another one for the same UE returns BUSY and does
@@ -523,7 +523,7 @@ TIDEMARK_NOEXCEPT;
 /**
  * Adds a UE, without DRBs. Any thread may do so at any time.
  *
- * Fails with NULL_POINTER; FULL where every place is taken.
+ * Fails with NULL_POINTER; FULL where every slot is taken.
  *
  * # Safety
  * `instance` is null or lives, `ue` is null or valid for a write.
@@ -533,7 +533,7 @@ enum tidemark_status tidemark_ue_add(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT;
 
 /**
- * Removes a UE with its DRBs. Its handle gives NO_UE from then on, whoever still has it.
+ * Removes a UE with its DRBs. Calls with its handle return NO_UE from then on.
  *
  * Fails with NULL_POINTER, NO_UE, BUSY.
  *
@@ -549,8 +549,8 @@ TIDEMARK_NOEXCEPT;
  * by which rule of the policy it is marked. A QoS flow that another DRB carried moves over. `sn_bits` is the length of
  * the DRB's PDCP SNs, 12 or 18.
  *
- * Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, DRB_EXISTS; BAD_CONFIG for another
- * `sn_bits`.
+ * Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, DRB_EXISTS; BAD_CONFIG
+ * for another `sn_bits`.
  *
  * # Safety
  * `instance` is null or lives, `flows` is null or valid for `flow_count` flows, `policy` is null or was not freed.
@@ -565,12 +565,12 @@ enum tidemark_status tidemark_drb_add(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT;
 
 /**
- * A DRB that is set up carries these QoS flows from now on, besides those that it carries already, and is marked by the rule of the
- * policy that the first of them decides on. Its counters stay, and so do its TCP connections and what their senders were
- * told of marks, which after `tidemark_drb_remove` and `tidemark_drb_add` would seem to them to go backwards. What stands in
- * the DU stays as well, unless `sn_bits` or the rule's `profile_capacity` is another: then it is forgotten as by
- * `tidemark_ue_handover`, and everything that PDCP sends again, or still has under way, is to be announced. Memory is allocated
- * and freed here.
+ * Reconfigures a DRB that is set up: it carries these QoS flows from now on, besides those that it carries already, and is
+ * marked by the rule of the policy that the first of them decides on. Its counters stay, and so do its TCP connections and
+ * the counters in their acknowledgements, which after `tidemark_drb_remove` and `tidemark_drb_add` would seem to go
+ * backwards to the senders. The DU's queue stays known as well, unless `sn_bits` or the rule's `profile_capacity` is
+ * another: then it is forgotten as by `tidemark_ue_handover`, and all PDUs that PDCP retransmits, or still has under way,
+ * are to be announced. Memory is allocated and freed here.
  *
  * Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, NO_DRB; BAD_CONFIG for another
  * `sn_bits` than 12 and 18. Nothing has changed then.
@@ -589,8 +589,8 @@ enum tidemark_status tidemark_drb_reconfigure(const struct tidemark_instance *in
 TIDEMARK_NOEXCEPT;
 
 /**
- * Releases a DRB. Its counters as they were last are written to `counters`, which may be null. Its TCP connections and what their
- * senders were told of marks go to another DRB of the UE, if there is one. For another law or SN length there is
+ * Releases a DRB. Its last counters are written to `counters`, which may be null. Its TCP connections, and the counters in their
+ * acknowledgements, go to another DRB of the UE, if there is one. For another law or SN length there is
  * `tidemark_drb_reconfigure`.
  *
  * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
@@ -619,8 +619,9 @@ enum tidemark_status tidemark_qfi_map(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT;
 
 /**
- * The UE moved to another DU or cell, or its DRBs were re-established: what was measured of the old radio is forgotten, and so
- * is what stood in its queues; what PDCP sends again is announced again. Flows and their books move with the UE.
+ * Notes that the UE moved to another DU or cell, or that its DRBs were re-established. Measurements of the old radio are
+ * forgotten, and so are its queues; PDUs that PDCP retransmits are announced a second time. Flows and their counters move
+ * with the UE.
  *
  * Fails with NULL_POINTER, NO_UE, BUSY.
  *
@@ -633,11 +634,12 @@ enum tidemark_status tidemark_ue_handover(const struct tidemark_instance *instan
 TIDEMARK_NOEXCEPT;
 
 /**
- * A packet leaves a tunnel that ends here, N3's say: what the transport network said in the outer header's ECN field is combined with
- * the packet's own (RFC 6040 section 4.2; RFC 9601 for GTP-U). `outer` is the outer header's type of service or traffic class, of which
- * the two lowest bits count; `packet` is `len` bytes from the inner IP header on. `verdict` is MARK where the packet is CE now and was not,
- * DROP where it was marked on its way and its transport would not know; the inner field may change with PASS too, from
- * ECT(0) to ECT(1). `verdict` is PASS after any error. To be called before `tidemark_downlink`, which counts what comes with CE.
+ * Decapsulates a packet at the end of a tunnel, N3's say: the outer header's ECN field is combined with the packet's own
+ * (RFC 6040 4.2; RFC 9601 for GTP-U). `outer` is the outer header's type of service or traffic class, of which the two
+ * lowest bits count; `packet` is `len` bytes from the inner IP header on. `verdict` is MARK where the packet is CE now and
+ * was not, DROP where it was marked on its way and its transport would not know; the inner field may change with PASS too,
+ * from ECT(0) to ECT(1). `verdict` is PASS after any error. To be called before `tidemark_downlink`, which counts what comes
+ * with CE.
  *
  * Fails with NULL_POINTER, BAD_LENGTH; BAD_FRAME for what is no IP packet, which has no ECN field.
  *
@@ -651,7 +653,7 @@ enum tidemark_status tidemark_decapsulate(uint8_t outer,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * A downlink packet of this QoS flow, before PDCP: `len` bytes from its IP header on, in clear and in one piece. A mark
+ * Decides on a downlink packet of this QoS flow, before PDCP: `len` bytes from its IP header on, in clear and in one piece. A mark
  * is set in place, with the header's checksum. What cannot be read, or belongs to no DRB, passes as it is and is
  * counted. `verdict` is PASS after any error.
  *
@@ -673,10 +675,11 @@ enum tidemark_status tidemark_downlink(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * A packet leaves the caller's own queue after `sojourn_ns`, with `behind` bytes staying in it: `len` bytes from its IP header on, in
- * clear and in one piece. The laws `codel`, `ecn-codel` and `drop-head` decide here; they pass everything in
- * `tidemark_downlink`, and mark and drop nothing where this call is not made. Every other law passes everything here. After a
- * DROP the next packet of the queue is asked about, at the same time. `verdict` is PASS after any error.
+ * Decides on a packet that leaves the caller's own queue after `sojourn_ns`, with `behind` bytes staying in it: `len` bytes
+ * from its IP header on, in clear and in one piece. The laws `codel`, `ecn-codel` and `drop-head` decide here; they pass
+ * everything in `tidemark_downlink`, and mark and drop nothing where this call is not made. Every other law passes
+ * everything here. After a DROP the next packet of the queue is asked about, at the same time. `verdict` is PASS after any
+ * error.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
  *
@@ -710,7 +713,7 @@ enum tidemark_status tidemark_warm(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * PDCP gave a packet this SN and sends it to the DU; `size` is the PDU's in bytes.
+ * Notes that PDCP gave a packet this SN and sends it to the DU; `size` is the PDU's in bytes.
  *
  * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
  *
@@ -726,7 +729,7 @@ enum tidemark_status tidemark_pdcp_pdu(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * PDCP discarded an SDU that had this SN.
+ * Notes that PDCP discarded an SDU that had this SN.
  *
  * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
  *
@@ -741,7 +744,7 @@ enum tidemark_status tidemark_pdcp_discard(const struct tidemark_instance *insta
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * The DU reports on a DRB, in a frame that the caller has read.
+ * Takes the DU's report on a DRB, from a frame that the caller has read.
  *
  * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
  *
@@ -756,7 +759,7 @@ enum tidemark_status tidemark_feedback(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * The DU reports on a DRB: `len` bytes of a DL DATA DELIVERY STATUS as the NR RAN container carries it
+ * Takes the DU's report on a DRB: `len` bytes of a DL DATA DELIVERY STATUS as the NR RAN container carries it
  * (TS 38.425 5.5.2.2), from its PDU type on.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, BAD_FRAME, NO_UE, NO_DRB, BUSY.
@@ -773,7 +776,7 @@ enum tidemark_status tidemark_feedback_frame(const struct tidemark_instance *ins
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * An uplink packet, after PDCP: `len` bytes from its IP header on, in clear and in one piece. Congestion feedback is
+ * Handles an uplink packet, after PDCP: `len` bytes from its IP header on, in clear and in one piece. Congestion feedback is
  * written in place, with the checksum, where a flow's is short-circuited; everything else passes as it is.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
@@ -789,7 +792,7 @@ enum tidemark_status tidemark_uplink(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Whether the next frame to the DU should ask for a report on this DRB: to be set as the report polling flag of its DL USER
+ * True if the next frame to the DU should ask for a report on this DRB: to be set as the report polling flag of its DL USER
  * DATA (TS 38.425 5.5.3.7). False for a DRB that is not set up, and after any error.
  *
  * Fails with NULL_POINTER, NO_UE, BUSY.
@@ -805,7 +808,7 @@ enum tidemark_status tidemark_wants_report(const struct tidemark_instance *insta
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * What happened to a UE's packets outside of its DRBs.
+ * Counters of a UE's packets outside of its DRBs.
  *
  * Fails with NULL_POINTER, NO_UE, BUSY.
  *
@@ -818,7 +821,7 @@ enum tidemark_status tidemark_read_ue_counters(const struct tidemark_instance *i
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * What happened at a DRB since it was set up.
+ * Counters of a DRB since it was set up.
  *
  * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
  *
@@ -832,7 +835,7 @@ enum tidemark_status tidemark_read_drb_counters(const struct tidemark_instance *
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * What is believed about a DRB at this time.
+ * Estimates about a DRB at this time.
  *
  * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
  *

@@ -1,8 +1,8 @@
-//! The UEs of a CU-UP, each in a place of its own that one thread at a time may enter.
+//! A slab of the UEs of a CU-UP, whose slots are used by one thread at a time.
 //!
-//! A gNB serialises what it does for a UE, but moves UEs between threads or serves them on a pool. So nothing here belongs
-//! to a thread: a call enters its UE's place by one atomic exchange, which also tells whether the UE is still the one
-//! that the caller means. Nobody ever waits; who comes second is told so.
+//! A gNB serialises its calls for a UE, but moves UEs between threads or serves them on a pool. So nothing here belongs
+//! to a thread: a call locks its UE's slot by one atomic exchange, which also compares the handle's generation with the
+//! slot's. No call ever waits: the second of two calls for a UE returns BUSY.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -17,63 +17,66 @@ use crate::types::UeId;
 pub struct Instance {
     pub(crate) key: FlowKey,
     pub(crate) seed: u64,
-    places: Box<[Place]>,
-    /// The first of the places that no UE is in. Set-up and release wait for each other here; packets never come by.
+    slots: Box<[Slot]>,
+    /// Head of the list of free slots. Set-up and release wait for each other here; the packet path never takes this lock.
     free: Mutex<u32>,
 }
 
-/// Behind the last free place.
-const NOWHERE: u32 = u32::MAX;
+/// End of the list of free slots.
+const NO_SLOT: u32 = u32::MAX;
 
-/// A UE's place. Aligned, so that UEs of different threads share no cache line.
+/// A UE's slot. Aligned, so that UEs of different threads share no cache line.
 #[repr(align(64))]
-struct Place {
-    /// The generation, twice; plus one while somebody is inside.
+struct Slot {
+    /// Twice the generation, plus one while the slot is in use.
     state: AtomicU64,
-    /// The next free place, while this one is free; whoever holds the lock of the first one may look.
+    /// The next free slot, while this one is free; read and written under the lock of the list's head.
     next_free: AtomicU32,
     ue: UnsafeCell<Option<Ue>>,
 }
 
 // As docs/embedding.md has it.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Place>() == 1024);
+const _: () = assert!(size_of::<Slot>() == 1024);
 
-// SAFETY: a place's UE is only reached through `Inside`, of which there is one at a time; `Ue` may move between threads.
+// SAFETY: a slot's UE is only reached through a `SlotGuard`, of which there is one at a time; `Ue` may move between threads.
 unsafe impl Sync for Instance {}
 
-/// Somebody is inside a place, and leaves it when this goes.
-pub(crate) struct Inside<'a> {
-    place: &'a Place,
-    /// What the place's state becomes.
+/// Exclusive use of a slot, which ends when the guard is dropped.
+pub(crate) struct SlotGuard<'a> {
+    slot: &'a Slot,
+    /// State of the slot afterwards.
     next: u64,
 }
 
-impl Drop for Inside<'_> {
+impl Drop for SlotGuard<'_> {
     fn drop(&mut self) {
-        self.place.state.store(self.next, Ordering::Release);
+        self.slot.state.store(self.next, Ordering::Release);
     }
 }
 
-impl Inside<'_> {
-    fn place(&mut self) -> &mut Option<Ue> {
-        // SAFETY: whoever has an `Inside` of a place is the only one (see `Place::enter`).
-        unsafe { &mut *self.place.ue.get() }
+impl SlotGuard<'_> {
+    fn slot(&mut self) -> &mut Option<Ue> {
+        // SAFETY: a slot has at most one guard at a time (see `Slot::lock`).
+        unsafe { &mut *self.slot.ue.get() }
     }
 
-    /// The UE that is here.
+    /// The UE in this slot.
+    ///
+    /// # Errors
+    /// `NoUe` for a free slot.
     #[inline]
     pub(crate) fn ue(&mut self) -> Result<&mut Ue, Status> {
-        self.place().as_mut().ok_or(Status::NoUe)
+        self.slot().as_mut().ok_or(Status::NoUe)
     }
 }
 
-impl Place {
+impl Slot {
     #[inline]
-    fn enter(&self, generation: u32) -> Result<Inside<'_>, Status> {
+    fn lock(&self, generation: u32) -> Result<SlotGuard<'_>, Status> {
         let idle = u64::from(generation) << 1;
         match self.state.compare_exchange(idle, idle | 1, Ordering::Acquire, Ordering::Relaxed) {
-            Ok(_) => Ok(Inside { place: self, next: idle }),
+            Ok(_) => Ok(SlotGuard { slot: self, next: idle }),
             Err(found) if found == idle | 1 => Err(Status::Busy),
             Err(_) => Err(Status::NoUe),
         }
@@ -81,58 +84,70 @@ impl Place {
 }
 
 impl Instance {
-    /// Room for `capacity` UEs.
+    /// Makes a slab with `capacity` slots.
     pub(crate) fn new(capacity: u32, secret: &[u8; 16], seed: u64) -> Self {
-        let next = |index| if index < capacity { index } else { NOWHERE };
-        let place = |index| Place {
+        let next = |index| if index < capacity { index } else { NO_SLOT };
+        let slot = |index| Slot {
             state: AtomicU64::new(1 << 1),
             next_free: AtomicU32::new(next(index + 1)),
             ue: UnsafeCell::new(None),
         };
-        Self { key: FlowKey::new(secret), seed, places: (0..capacity).map(place).collect(), free: Mutex::new(next(0)) }
+        Self { key: FlowKey::new(secret), seed, slots: (0..capacity).map(slot).collect(), free: Mutex::new(next(0)) }
     }
 
-    /// Gives a new UE a place.
+    /// Adds a UE in a free slot.
+    ///
+    /// # Errors
+    /// `Full` where no slot is free.
     pub(crate) fn add(&self) -> Result<UeId, Status> {
         let mut free = self.free();
         let index = *free;
-        let place = self.places.get(index as usize).ok_or(Status::Full)?;
-        let generation = (place.state.load(Ordering::Relaxed) >> 1) as u32;
-        // Busy only if somebody made up a handle that was not given out yet.
-        *place.enter(generation)?.place() = Some(Ue::new(self.key));
-        *free = place.next_free.load(Ordering::Relaxed);
+        let slot = self.slots.get(index as usize).ok_or(Status::Full)?;
+        let generation = (slot.state.load(Ordering::Relaxed) >> 1) as u32;
+        // Busy only if a caller made up a handle that was not given out yet.
+        *slot.lock(generation)?.slot() = Some(Ue::new(self.key));
+        *free = slot.next_free.load(Ordering::Relaxed);
         Ok(UeId { bits: u64::from(generation) << 32 | u64::from(index) })
     }
 
-    /// Lets a UE go. Its handle means nobody from then on.
+    /// Removes a UE. Its handle is of an old generation from then on.
+    ///
+    /// # Errors
+    /// `NoUe` for a handle without UE, `Busy` while a call for the UE is under way.
     pub(crate) fn remove(&self, id: UeId) -> Result<(), Status> {
-        let mut inside = self.enter(id)?;
-        let ue = inside.place().take().ok_or(Status::NoUe)?;
+        let mut guard = self.lock(id)?;
+        let ue = guard.slot().take().ok_or(Status::NoUe)?;
         // No generation is zero, so that no UE has a handle of zeros.
-        let generation = ((inside.next >> 1) as u32).wrapping_add(1).max(1);
-        inside.next = u64::from(generation) << 1;
-        drop(inside);
+        let generation = ((guard.next >> 1) as u32).wrapping_add(1).max(1);
+        guard.next = u64::from(generation) << 1;
+        drop(guard);
         let mut free = self.free();
-        self.places[id.index() as usize].next_free.store(*free, Ordering::Relaxed);
+        self.slots[id.index() as usize].next_free.store(*free, Ordering::Relaxed);
         *free = id.index();
         drop(free);
         drop(ue);
         Ok(())
     }
 
-    /// Enters the place of a UE.
+    /// Locks the slot of a UE.
+    ///
+    /// # Errors
+    /// `NoUe` for a handle without UE, `Busy` while another call for the UE is under way.
     #[inline]
-    pub(crate) fn enter(&self, id: UeId) -> Result<Inside<'_>, Status> {
-        let place = self.places.get(id.index() as usize).ok_or(Status::NoUe)?;
-        place.enter((id.bits >> 32) as u32)
+    pub(crate) fn lock(&self, id: UeId) -> Result<SlotGuard<'_>, Status> {
+        let slot = self.slots.get(id.index() as usize).ok_or(Status::NoUe)?;
+        slot.lock((id.bits >> 32) as u32)
     }
 
-    /// Asks for the memory of a UE's place, without entering it.
+    /// Prefetches the memory of a UE's slot, without locking it.
+    ///
+    /// # Errors
+    /// `NoUe` for a handle beyond the slab.
     #[inline]
     pub(crate) fn warm(&self, id: UeId) -> Result<(), Status> {
-        let place = self.places.get(id.index() as usize).ok_or(Status::NoUe)?;
-        let begin = std::ptr::from_ref(place).cast::<u8>();
-        for line in (0..size_of::<Place>()).step_by(size_of::<[u64; 8]>()) {
+        let slot = self.slots.get(id.index() as usize).ok_or(Status::NoUe)?;
+        let begin = std::ptr::from_ref(slot).cast::<u8>();
+        for line in (0..size_of::<Slot>()).step_by(size_of::<[u64; 8]>()) {
             prefetch(begin.wrapping_add(line));
         }
         Ok(())
@@ -141,7 +156,7 @@ impl Instance {
     /// Bytes that an instance of this capacity takes before any DRB is set up.
     #[cfg(test)]
     const fn bytes(capacity: usize) -> usize {
-        size_of::<Self>() + capacity * size_of::<Place>()
+        size_of::<Self>() + capacity * size_of::<Slot>()
     }
 
     fn free(&self) -> MutexGuard<'_, u32> {
@@ -182,50 +197,50 @@ mod tests {
     }
 
     #[test]
-    fn a_handle_means_nobody_once_its_ue_is_gone() {
+    fn a_handle_is_refused_once_its_ue_was_removed() {
         let instance = instance(1);
         let first = instance.add().unwrap();
         assert_eq!(instance.add(), Err(Status::Full));
         instance.remove(first).unwrap();
         assert_eq!(instance.remove(first), Err(Status::NoUe));
         let second = instance.add().unwrap();
-        assert!(instance.enter(first).is_err_and(|status| status == Status::NoUe));
-        assert!(instance.enter(second).unwrap().ue().is_ok());
+        assert!(instance.lock(first).is_err_and(|status| status == Status::NoUe));
+        assert!(instance.lock(second).unwrap().ue().is_ok());
     }
 
     #[test]
-    fn made_up_handles_lead_nowhere() {
+    fn made_up_handles_are_refused() {
         let instance = instance(2);
         let real = instance.add().unwrap();
         for bits in [0, u64::MAX, real.bits + 1, real.bits + 2, real.bits ^ 1 << 63, real.bits + (1 << 32)] {
-            let refused = instance.enter(UeId { bits }).and_then(|mut inside| inside.ue().map(drop));
+            let refused = instance.lock(UeId { bits }).and_then(|mut guard| guard.ue().map(drop));
             assert_eq!(refused, Err(Status::NoUe), "{bits:x}");
         }
     }
 
     #[test]
-    fn places_that_were_left_are_given_again_and_no_others() {
+    fn freed_slots_are_reused_and_no_others() {
         let instance = instance(3);
         let ues: Vec<_> = (0..3).map(|_| instance.add().unwrap()).collect();
         assert_eq!(instance.add(), Err(Status::Full));
         instance.remove(ues[2]).unwrap();
         instance.remove(ues[0]).unwrap();
-        let again: Vec<_> = (0..2).map(|_| instance.add().unwrap().index()).collect();
-        assert_eq!(again, [ues[0].index(), ues[2].index()]);
+        let reused: Vec<_> = (0..2).map(|_| instance.add().unwrap().index()).collect();
+        assert_eq!(reused, [ues[0].index(), ues[2].index()]);
         assert_eq!(instance.add(), Err(Status::Full));
-        assert!(instance.enter(ues[1]).is_ok());
+        assert!(instance.lock(ues[1]).is_ok());
     }
 
     #[test]
-    fn who_comes_second_does_not_wait() {
+    fn the_second_call_for_a_ue_does_not_wait() {
         let instance = instance(2);
         let (one, other) = (instance.add().unwrap(), instance.add().unwrap());
-        let inside = instance.enter(one).unwrap();
-        assert!(instance.enter(one).is_err_and(|status| status == Status::Busy));
+        let guard = instance.lock(one).unwrap();
+        assert!(instance.lock(one).is_err_and(|status| status == Status::Busy));
         assert_eq!(instance.remove(one), Err(Status::Busy));
-        assert!(instance.enter(other).is_ok());
-        drop(inside);
-        assert!(instance.enter(one).is_ok());
+        assert!(instance.lock(other).is_ok());
+        drop(guard);
+        assert!(instance.lock(one).is_ok());
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! The packet path: what is called for every packet, report and acknowledgement. Nothing here allocates, waits or makes a
-//! system call.
+//! The packet path: the calls for every packet, report and acknowledgement. None of them allocates, waits or makes a system call.
 
 use tidemark_core::{Bytes, Duration, Ecn, Instant};
 use tidemark_marker::DeliveryStatus;
@@ -14,7 +13,7 @@ use crate::types::{Report, UeId, Verdict};
 /// The longest packet: an IPv6 header and 65535 bytes.
 pub const TIDEMARK_MAX_PACKET: usize = 65_575;
 
-/// Enters the UE's place and does something there.
+/// Locks the UE's slot and calls `body` with the UE.
 ///
 /// # Safety
 /// `instance` is null or lives.
@@ -23,11 +22,11 @@ unsafe fn with_ue(instance: *const Instance, ue: UeId, body: impl FnOnce(&mut Ue
     guard(|| {
         // SAFETY: null or alive by contract.
         let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
-        body(instance.enter(ue)?.ue()?)
+        body(instance.lock(ue)?.ue()?)
     })
 }
 
-/// The packet that a caller means.
+/// The packet of a caller as a slice.
 ///
 /// # Safety
 /// `packet` is null or valid for `len` bytes, which nobody else uses meanwhile.
@@ -43,19 +42,20 @@ unsafe fn bytes<'a>(packet: *mut u8, len: usize) -> Result<&'a mut [u8], Status>
     Ok(unsafe { std::slice::from_raw_parts_mut(packet, len) })
 }
 
-/// Does something about one DRB, and says if there is none: the UE counts what it can't place.
+/// Hands an event about one DRB to the UE. `NoDrb` if the UE has none of the kind, which it counts.
 #[inline]
-fn about_drb(ue: &mut Ue, event: impl FnOnce(&mut Ue)) -> Result<(), Status> {
+fn drb_event(ue: &mut Ue, event: impl FnOnce(&mut Ue)) -> Result<(), Status> {
     let before = ue.counters().unknown_drb;
     event(ue);
     if ue.counters().unknown_drb == before { Ok(()) } else { Err(Status::NoDrb) }
 }
 
-/// A packet leaves a tunnel that ends here, N3's say: what the transport network said in the outer header's ECN field is combined with
-/// the packet's own (RFC 6040 section 4.2; RFC 9601 for GTP-U). `outer` is the outer header's type of service or traffic class, of which
-/// the two lowest bits count; `packet` is `len` bytes from the inner IP header on. `verdict` is MARK where the packet is CE now and was not,
-/// DROP where it was marked on its way and its transport would not know; the inner field may change with PASS too, from
-/// ECT(0) to ECT(1). `verdict` is PASS after any error. To be called before `tidemark_downlink`, which counts what comes with CE.
+/// Decapsulates a packet at the end of a tunnel, N3's say: the outer header's ECN field is combined with the packet's own
+/// (RFC 6040 4.2; RFC 9601 for GTP-U). `outer` is the outer header's type of service or traffic class, of which the two
+/// lowest bits count; `packet` is `len` bytes from the inner IP header on. `verdict` is MARK where the packet is CE now and
+/// was not, DROP where it was marked on its way and its transport would not know; the inner field may change with PASS too,
+/// from ECT(0) to ECT(1). `verdict` is PASS after any error. To be called before `tidemark_downlink`, which counts what comes
+/// with CE.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH; BAD_FRAME for what is no IP packet, which has no ECN field.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -67,12 +67,12 @@ pub unsafe extern "C" fn tidemark_decapsulate(outer: u8, packet: *mut u8, len: u
     if verdict.is_null() {
         return Status::NullPointer;
     }
-    let mut found = Verdict::Pass;
+    let mut decided = Verdict::Pass;
     let status = guard(|| {
         // SAFETY: the caller's promise is handed on.
         let packet = unsafe { bytes(packet, len) }?;
         let inner = ip::ecn(packet).map_err(|_| Status::BadFrame)?;
-        found = match tunnel::decapsulate(inner, Ecn::from_bits(outer)).ecn {
+        decided = match tunnel::decapsulate(inner, Ecn::from_bits(outer)).ecn {
             None => Verdict::Drop,
             Some(ecn) if ecn == inner => Verdict::Pass,
             Some(ecn) => {
@@ -83,11 +83,11 @@ pub unsafe extern "C" fn tidemark_decapsulate(outer: u8, packet: *mut u8, len: u
         Ok(())
     });
     // SAFETY: not null, so valid by contract.
-    unsafe { verdict.write(found) };
+    unsafe { verdict.write(decided) };
     status
 }
 
-/// A downlink packet of this QoS flow, before PDCP: `len` bytes from its IP header on, in clear and in one piece. A mark
+/// Decides on a downlink packet of this QoS flow, before PDCP: `len` bytes from its IP header on, in clear and in one piece. A mark
 /// is set in place, with the header's checksum. What cannot be read, or belongs to no DRB, passes as it is and is
 /// counted. `verdict` is PASS after any error.
 ///
@@ -112,23 +112,24 @@ pub unsafe extern "C" fn tidemark_downlink(
     if verdict.is_null() {
         return Status::NullPointer;
     }
-    let mut found = Verdict::Pass;
+    let mut decided = Verdict::Pass;
     // SAFETY: the caller's promises are handed on.
     let status = unsafe {
         with_ue(instance, ue, |ue| {
-            found = ue.downlink(Instant::from_nanos(now_ns), qfi, bytes(packet, len)?).into();
+            decided = ue.downlink(Instant::from_nanos(now_ns), qfi, bytes(packet, len)?).into();
             Ok(())
         })
     };
     // SAFETY: not null, so valid by contract.
-    unsafe { verdict.write(found) };
+    unsafe { verdict.write(decided) };
     status
 }
 
-/// A packet leaves the caller's own queue after `sojourn_ns`, with `behind` bytes staying in it: `len` bytes from its IP header on, in
-/// clear and in one piece. The laws `codel`, `ecn-codel` and `drop-head` decide here; they pass everything in
-/// `tidemark_downlink`, and mark and drop nothing where this call is not made. Every other law passes everything here. After a
-/// DROP the next packet of the queue is asked about, at the same time. `verdict` is PASS after any error.
+/// Decides on a packet that leaves the caller's own queue after `sojourn_ns`, with `behind` bytes staying in it: `len` bytes
+/// from its IP header on, in clear and in one piece. The laws `codel`, `ecn-codel` and `drop-head` decide here; they pass
+/// everything in `tidemark_downlink`, and mark and drop nothing where this call is not made. Every other law passes
+/// everything here. After a DROP the next packet of the queue is asked about, at the same time. `verdict` is PASS after any
+/// error.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -151,17 +152,17 @@ pub unsafe extern "C" fn tidemark_dequeue(
     if verdict.is_null() {
         return Status::NullPointer;
     }
-    let mut found = Verdict::Pass;
+    let mut decided = Verdict::Pass;
     let (now, sojourn) = (Instant::from_nanos(now_ns), Duration::from_nanos(sojourn_ns));
     // SAFETY: the caller's promises are handed on.
     let status = unsafe {
         with_ue(instance, ue, |ue| {
             let packet = bytes(packet, len)?;
-            about_drb(ue, |ue| found = ue.dequeue(now, DrbId(drb), packet, sojourn, Bytes(behind)).into())
+            drb_event(ue, |ue| decided = ue.dequeue(now, DrbId(drb), packet, sojourn, Bytes(behind)).into())
         })
     };
     // SAFETY: not null, so valid by contract.
-    unsafe { verdict.write(found) };
+    unsafe { verdict.write(decided) };
     status
 }
 
@@ -182,7 +183,7 @@ pub unsafe extern "C" fn tidemark_warm(instance: *const Instance, ue: UeId) -> S
     })
 }
 
-/// PDCP gave a packet this SN and sends it to the DU; `size` is the PDU's in bytes.
+/// Notes that PDCP gave a packet this SN and sends it to the DU; `size` is the PDU's in bytes.
 ///
 /// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -200,10 +201,10 @@ pub unsafe extern "C" fn tidemark_pdcp_pdu(
 ) -> Status {
     let now = Instant::from_nanos(now_ns);
     // SAFETY: the caller's promise is handed on.
-    unsafe { with_ue(instance, ue, |ue| about_drb(ue, |ue| ue.pdcp_pdu(now, DrbId(drb), sn, Bytes(size.into())))) }
+    unsafe { with_ue(instance, ue, |ue| drb_event(ue, |ue| ue.pdcp_pdu(now, DrbId(drb), sn, Bytes(size.into())))) }
 }
 
-/// PDCP discarded an SDU that had this SN.
+/// Notes that PDCP discarded an SDU that had this SN.
 ///
 /// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -220,10 +221,10 @@ pub unsafe extern "C" fn tidemark_pdcp_discard(
 ) -> Status {
     let now = Instant::from_nanos(now_ns);
     // SAFETY: the caller's promise is handed on.
-    unsafe { with_ue(instance, ue, |ue| about_drb(ue, |ue| ue.discard(now, DrbId(drb), sn))) }
+    unsafe { with_ue(instance, ue, |ue| drb_event(ue, |ue| ue.discard(now, DrbId(drb), sn))) }
 }
 
-/// The DU reports on a DRB, in a frame that the caller has read.
+/// Takes the DU's report on a DRB, from a frame that the caller has read.
 ///
 /// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -242,10 +243,10 @@ pub unsafe extern "C" fn tidemark_feedback(
     let Some(report) = (unsafe { report.as_ref() }) else { return Status::NullPointer };
     let (now, status) = (Instant::from_nanos(now_ns), DeliveryStatus::from(report));
     // SAFETY: the caller's promise is handed on.
-    unsafe { with_ue(instance, ue, |ue| about_drb(ue, |ue| ue.feedback(now, DrbId(drb), &status))) }
+    unsafe { with_ue(instance, ue, |ue| drb_event(ue, |ue| ue.feedback(now, DrbId(drb), &status))) }
 }
 
-/// The DU reports on a DRB: `len` bytes of a DL DATA DELIVERY STATUS as the NR RAN container carries it
+/// Takes the DU's report on a DRB: `len` bytes of a DL DATA DELIVERY STATUS as the NR RAN container carries it
 /// (TS 38.425 5.5.2.2), from its PDU type on.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, BAD_FRAME, NO_UE, NO_DRB, BUSY.
@@ -279,12 +280,12 @@ pub unsafe extern "C" fn tidemark_feedback_frame(
                 highest_delivered_retransmitted: frame.highest_delivered_retransmitted,
                 desired_buffer_size: Some(Bytes(frame.desired_buffer_size.into())),
             };
-            about_drb(ue, |ue| ue.feedback(now, DrbId(drb), &status))
+            drb_event(ue, |ue| ue.feedback(now, DrbId(drb), &status))
         })
     }
 }
 
-/// An uplink packet, after PDCP: `len` bytes from its IP header on, in clear and in one piece. Congestion feedback is
+/// Handles an uplink packet, after PDCP: `len` bytes from its IP header on, in clear and in one piece. Congestion feedback is
 /// written in place, with the checksum, where a flow's is short-circuited; everything else passes as it is.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
@@ -309,7 +310,7 @@ pub unsafe extern "C" fn tidemark_uplink(
     }
 }
 
-/// Whether the next frame to the DU should ask for a report on this DRB: to be set as the report polling flag of its DL USER
+/// True if the next frame to the DU should ask for a report on this DRB: to be set as the report polling flag of its DL USER
 /// DATA (TS 38.425 5.5.3.7). False for a DRB that is not set up, and after any error.
 ///
 /// Fails with NULL_POINTER, NO_UE, BUSY.

@@ -7,7 +7,7 @@ use crate::instance::Instance;
 use crate::status::{Status, guard};
 use crate::types::{DrbCounters, DrbEstimate, UeCounters, UeId};
 
-/// Enters the UE's place and hands out what is read there.
+/// Locks the UE's slot and writes a value that is read there to `to`.
 ///
 /// # Safety
 /// `instance` is null or lives, `to` is null or valid for a write.
@@ -23,14 +23,14 @@ unsafe fn read<T>(
         if to.is_null() {
             return Err(Status::NullPointer);
         }
-        let value = what(instance.enter(ue)?.ue()?)?;
+        let value = what(instance.lock(ue)?.ue()?)?;
         // SAFETY: not null, so valid by contract.
         unsafe { to.write(value) };
         Ok(())
     })
 }
 
-/// What happened to a UE's packets outside of its DRBs.
+/// Counters of a UE's packets outside of its DRBs.
 ///
 /// Fails with NULL_POINTER, NO_UE, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn tidemark_read_ue_counters(
     unsafe { read(instance, ue, counters, |ue| Ok(ue.counters().into())) }
 }
 
-/// What happened at a DRB since it was set up.
+/// Counters of a DRB since it was set up.
 ///
 /// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn tidemark_read_drb_counters(
     }
 }
 
-/// What is believed about a DRB at this time.
+/// Estimates about a DRB at this time.
 ///
 /// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT

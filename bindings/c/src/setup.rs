@@ -19,7 +19,7 @@ pub const TIDEMARK_VERSION_PATCH: u32 = 0;
 
 const MAX_UES: u32 = 1 << 20;
 
-/// The version of the library that runs, as "0.1.0"; the macros tell that of this header.
+/// Version of the library that runs, as "0.1.0"; the macros are the version of this header.
 #[unsafe(no_mangle)]
 pub extern "C" fn tidemark_version() -> *const c_char {
     const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
@@ -29,7 +29,7 @@ pub extern "C" fn tidemark_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-/// Which QoS flow is marked by which law. Read-only once it is made, so that any thread may use it.
+/// A choice of law by QoS flow. Read-only once it is made, so that any thread may use it.
 pub struct CompiledPolicy(Policy);
 
 /// Reads a policy: TOML, in the language of Tidemark's scenarios. Rules are tried in order; the first that names the flow's
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn tidemark_policy_new(
             }
             Err(message) => {
                 // SAFETY: null or of this length by contract.
-                unsafe { say(&message, problem, problem_len) };
+                unsafe { write_message(&message, problem, problem_len) };
                 Err(Status::BadConfig)
             }
         }
@@ -89,7 +89,7 @@ fn parse(text: &CStr) -> Result<Policy, String> {
 ///
 /// # Safety
 /// `to` is null or valid for `len` bytes.
-unsafe fn say(message: &str, to: *mut c_char, len: usize) {
+unsafe fn write_message(message: &str, to: *mut c_char, len: usize) {
     if to.is_null() || len == 0 {
         return;
     }
@@ -112,12 +112,12 @@ unsafe fn say(message: &str, to: *mut c_char, len: usize) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidemark_policy_free(policy: *mut CompiledPolicy) {
     if !policy.is_null() {
-        // SAFETY: it came from `Box::into_raw`, and nobody has it any more.
+        // SAFETY: it came from `Box::into_raw`, and no call uses it any more.
         drop(unsafe { Box::from_raw(policy) });
     }
 }
 
-/// Makes an instance: room for the UEs of a CU-UP, or of one of its threads.
+/// Makes an instance: a slab for the UEs of a CU-UP, or of one of its threads.
 ///
 /// Calls for different UEs may come from different threads at the same time. Calls for one UE are kept apart by the caller, as
 /// a gNB does by running them on one strand; a call that meets another one for the same UE returns BUSY and does
@@ -152,14 +152,14 @@ pub unsafe extern "C" fn tidemark_instance_new(config: *const InstanceConfig, in
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidemark_instance_free(instance: *mut Instance) {
     if !instance.is_null() {
-        // SAFETY: it came from `Box::into_raw`, and nobody has it any more.
+        // SAFETY: it came from `Box::into_raw`, and no call uses it any more.
         drop(unsafe { Box::from_raw(instance) });
     }
 }
 
 /// Adds a UE, without DRBs. Any thread may do so at any time.
 ///
-/// Fails with NULL_POINTER; FULL where every place is taken.
+/// Fails with NULL_POINTER; FULL where every slot is taken.
 ///
 /// # Safety
 /// `instance` is null or lives, `ue` is null or valid for a write.
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn tidemark_ue_add(instance: *const Instance, ue: *mut UeI
     })
 }
 
-/// Removes a UE with its DRBs. Its handle gives NO_UE from then on, whoever still has it.
+/// Removes a UE with its DRBs. Calls with its handle return NO_UE from then on.
 ///
 /// Fails with NULL_POINTER, NO_UE, BUSY.
 ///
@@ -196,8 +196,8 @@ pub unsafe extern "C" fn tidemark_ue_remove(instance: *const Instance, ue: UeId)
 /// by which rule of the policy it is marked. A QoS flow that another DRB carried moves over. `sn_bits` is the length of
 /// the DRB's PDCP SNs, 12 or 18.
 ///
-/// Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, DRB_EXISTS; BAD_CONFIG for another
-/// `sn_bits`.
+/// Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, DRB_EXISTS; BAD_CONFIG
+/// for another `sn_bits`.
 ///
 /// # Safety
 /// `instance` is null or lives, `flows` is null or valid for `flow_count` flows, `policy` is null or was not freed.
@@ -221,18 +221,18 @@ pub unsafe extern "C" fn tidemark_drb_add(
         let bearer = unsafe { Bearer::new(sn_bits, flows, flow_count, policy) }?;
         // A UE has at most 32 DRBs, an instance at most 2^20 UEs: every DRB draws from a stream of its own.
         let stream = Stream::new(instance.seed, (ue.bits as u32) << 6 | u32::from(drb & 63), "mark");
-        let mut inside = instance.enter(ue)?;
-        let added = inside.ue()?.add_drb(DrbId(drb), &bearer.qfis, bearer.marker, bearer.sn_length, stream);
+        let mut guard = instance.lock(ue)?;
+        let added = guard.ue()?.add_drb(DrbId(drb), &bearer.qfis, bearer.marker, bearer.sn_length, stream);
         added.map_err(refusal)
     })
 }
 
-/// A DRB that is set up carries these QoS flows from now on, besides those that it carries already, and is marked by the rule of the
-/// policy that the first of them decides on. Its counters stay, and so do its TCP connections and what their senders were
-/// told of marks, which after `tidemark_drb_remove` and `tidemark_drb_add` would seem to them to go backwards. What stands in
-/// the DU stays as well, unless `sn_bits` or the rule's `profile_capacity` is another: then it is forgotten as by
-/// `tidemark_ue_handover`, and everything that PDCP sends again, or still has under way, is to be announced. Memory is allocated
-/// and freed here.
+/// Reconfigures a DRB that is set up: it carries these QoS flows from now on, besides those that it carries already, and is
+/// marked by the rule of the policy that the first of them decides on. Its counters stay, and so do its TCP connections and
+/// the counters in their acknowledgements, which after `tidemark_drb_remove` and `tidemark_drb_add` would seem to go
+/// backwards to the senders. The DU's queue stays known as well, unless `sn_bits` or the rule's `profile_capacity` is
+/// another: then it is forgotten as by `tidemark_ue_handover`, and all PDUs that PDCP retransmits, or still has under way,
+/// are to be announced. Memory is allocated and freed here.
 ///
 /// Fails with NULL_POINTER, NO_UE, BUSY; BAD_LENGTH for no flow, or more than 64; BAD_DRB, BAD_QFI, NO_DRB; BAD_CONFIG for another
 /// `sn_bits` than 12 and 18. Nothing has changed then.
@@ -258,13 +258,13 @@ pub unsafe extern "C" fn tidemark_drb_reconfigure(
         };
         // SAFETY: not null, so valid for so many flows by contract.
         let bearer = unsafe { Bearer::new(sn_bits, flows, flow_count, policy) }?;
-        let (mut inside, now) = (instance.enter(ue)?, Instant::from_nanos(now_ns));
-        let done = inside.ue()?.reconfigure_drb(now, DrbId(drb), &bearer.qfis, bearer.marker, bearer.sn_length);
+        let (mut guard, now) = (instance.lock(ue)?, Instant::from_nanos(now_ns));
+        let done = guard.ue()?.reconfigure_drb(now, DrbId(drb), &bearer.qfis, bearer.marker, bearer.sn_length);
         done.map_err(refusal)
     })
 }
 
-/// What a DRB is to be like.
+/// Settings of a DRB.
 struct Bearer<'a> {
     sn_length: SnLength,
     qfis: Vec<u8>,
@@ -305,8 +305,8 @@ fn refusal(error: SetupError) -> Status {
     }
 }
 
-/// Releases a DRB. Its counters as they were last are written to `counters`, which may be null. Its TCP connections and what their
-/// senders were told of marks go to another DRB of the UE, if there is one. For another law or SN length there is
+/// Releases a DRB. Its last counters are written to `counters`, which may be null. Its TCP connections, and the counters in their
+/// acknowledgements, go to another DRB of the UE, if there is one. For another law or SN length there is
 /// `tidemark_drb_reconfigure`.
 ///
 /// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
@@ -323,7 +323,7 @@ pub unsafe extern "C" fn tidemark_drb_remove(
     guard(|| {
         // SAFETY: null or alive by contract.
         let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
-        let last = instance.enter(ue)?.ue()?.remove_drb(DrbId(drb)).ok_or(Status::NoDrb)?;
+        let last = instance.lock(ue)?.ue()?.remove_drb(DrbId(drb)).ok_or(Status::NoDrb)?;
         if !counters.is_null() {
             // SAFETY: not null, so valid by contract.
             unsafe { counters.write(last.into()) };
@@ -343,8 +343,8 @@ pub unsafe extern "C" fn tidemark_qfi_map(instance: *const Instance, ue: UeId, q
     guard(|| {
         // SAFETY: null or alive by contract.
         let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
-        let mut inside = instance.enter(ue)?;
-        let ue = inside.ue()?;
+        let mut guard = instance.lock(ue)?;
+        let ue = guard.ue()?;
         if qfi > 63 {
             return Err(Status::BadQfi);
         }
@@ -352,8 +352,9 @@ pub unsafe extern "C" fn tidemark_qfi_map(instance: *const Instance, ue: UeId, q
     })
 }
 
-/// The UE moved to another DU or cell, or its DRBs were re-established: what was measured of the old radio is forgotten, and so
-/// is what stood in its queues; what PDCP sends again is announced again. Flows and their books move with the UE.
+/// Notes that the UE moved to another DU or cell, or that its DRBs were re-established. Measurements of the old radio are
+/// forgotten, and so are its queues; PDUs that PDCP retransmits are announced a second time. Flows and their counters move
+/// with the UE.
 ///
 /// Fails with NULL_POINTER, NO_UE, BUSY.
 ///
@@ -364,7 +365,7 @@ pub unsafe extern "C" fn tidemark_ue_handover(instance: *const Instance, ue: UeI
     guard(|| {
         // SAFETY: null or alive by contract.
         let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
-        instance.enter(ue)?.ue()?.handover(Instant::from_nanos(now_ns));
+        instance.lock(ue)?.ue()?.handover(Instant::from_nanos(now_ns));
         Ok(())
     })
 }

@@ -1,9 +1,9 @@
-//! What every call returns.
+//! The status that every call returns.
 
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What became of a call. Everything but OK left things as they were.
+/// Outcome of a call. Every status but OK left things as they were.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub enum Status {
@@ -27,9 +27,9 @@ pub enum Status {
     NoDrb = 8,
     /// The DRB is set up already.
     DrbExists = 9,
-    /// Every place for a UE is taken.
+    /// Every slot for a UE is taken.
     Full = 10,
-    /// Another thread is inside a call for the same UE: the caller has to keep them apart.
+    /// The UE is in use by a call of another thread: the caller has to keep them apart.
     Busy = 11,
     /// A defect of this library, stopped at its border.
     Internal = 12,
@@ -51,16 +51,16 @@ const TEXTS: [&CStr; 13] = [
     c"a defect of libtidemark",
 ];
 
-/// What a status means, in English. Never null; the text lives as long as the program.
+/// Meaning of a status, in English. Never null; the text lives as long as the program.
 #[unsafe(no_mangle)]
 pub extern "C" fn tidemark_status_text(status: i32) -> *const c_char {
     let text = usize::try_from(status).ok().and_then(|status| TEXTS.get(status));
     text.unwrap_or(&c"no status of libtidemark").as_ptr()
 }
 
-/// Runs the body of a call: its error becomes a status, and so does a panic.
+/// Runs the body of a call, and returns its error or a panic as a status.
 pub(crate) fn guard(body: impl FnOnce() -> Result<(), Status>) -> Status {
-    // What a panic leaves behind in a UE is old or odd, never unsound.
+    // A panic leaves a UE in an old or odd state, never in an unsound one.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => Status::Ok,
         Ok(Err(status)) => status,
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn every_status_has_its_text_and_no_number_is_a_trap() {
+    fn every_status_has_a_text_and_any_number_is_safe() {
         let text = |status: i32| {
             // SAFETY: the text is a C string of this library's.
             unsafe { CStr::from_ptr(tidemark_status_text(status)) }.to_str().unwrap()

@@ -1,29 +1,29 @@
-//! What crosses the border by value. Layouts are checked here and by the tests in C and C++.
+//! Types that cross the border by value. Layouts are checked here and by the tests in C and C++.
 
 use tidemark_core::{Bytes, Duration};
 use tidemark_marker::{Counters, DeliveryStatus, Estimate};
 
-/// A UE of an instance. To be passed on as it is; a UE that was removed, and one of zeros, mean nobody.
+/// Handle of a UE of an instance, to be passed on as it is. That of a UE that was removed, and one of zeros, is refused.
 ///
 /// QFIs tell QoS flows apart within one PDU session (TS 23.501 5.7.1.1): a UE with several PDU sessions is a UE here for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct UeId {
-    /// Its place, and which of the UEs that were ever there.
+    /// Slot of the UE, and its generation within the slot.
     pub bits: u64,
 }
 
-/// How an instance is set up.
+/// Settings of an instance.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct InstanceConfig {
-    /// Room for so many UEs at a time, 1 to 1048576. Each takes about a KiB from the start.
+    /// UEs that fit at a time, 1 to 1048576. Each takes about a KiB from the start.
     pub max_ues: u32,
-    /// For later; 0.
+    /// Reserved for later; 0.
     pub reserved: u32,
-    /// Random draws are made from it: the same seed and the same calls give the same verdicts.
+    /// Seed of the random draws: the same seed and the same calls give the same verdicts.
     pub seed: u64,
-    /// Flows are told apart under this key, so that nobody outside can craft packets that meet in one place of a table.
+    /// Key of the hash of flows, so that no outsider can craft packets that collide in the flow table.
     /// 16 random bytes, from getrandom(2) say; all zeros are refused.
     pub secret: [u8; 16],
 }
@@ -38,7 +38,7 @@ pub struct QosFlow {
     pub five_qi: u8,
 }
 
-/// What the caller does with a downlink packet.
+/// Action of the caller on a downlink packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub enum Verdict {
@@ -72,12 +72,12 @@ pub const TIDEMARK_REPORT_RETRANSMITTED: u32 = 8;
 /// `highest_delivered_retransmitted_sn` of a report is there.
 pub const TIDEMARK_REPORT_DELIVERED_RETRANSMITTED: u32 = 16;
 
-/// What a DL DATA DELIVERY STATUS says of a DRB's queue (TS 38.425 5.5.2.2). Every field may be missing, as all are before the
+/// Report on a DRB's queue, from a DL DATA DELIVERY STATUS (TS 38.425 5.5.2.2). Every field may be missing, as all are before the
 /// first transmission.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Report {
-    /// Which fields are there: a sum of `TIDEMARK_REPORT_...`. Other bits are ignored.
+    /// Fields that are there: a sum of `TIDEMARK_REPORT_...`. Other bits are ignored.
     pub fields: u32,
     /// Highest PDCP SN whose first segment was handed to the lower layers.
     pub highest_transmitted_sn: u32,
@@ -85,9 +85,9 @@ pub struct Report {
     pub highest_delivered_sn: u32,
     /// Desired buffer size for the data radio bearer, in bytes.
     pub desired_buffer_size: u32,
-    /// Highest PDCP SN handed to the lower layers among what was sent to the DU again, after a handover say.
+    /// Highest PDCP SN handed to the lower layers among the retransmissions to the DU, after a handover say.
     pub highest_retransmitted_sn: u32,
-    /// Highest PDCP SN delivered in sequence among what was sent to the DU again; RLC AM only.
+    /// Highest PDCP SN delivered in sequence among the retransmissions to the DU; RLC AM only.
     pub highest_delivered_retransmitted_sn: u32,
 }
 
@@ -108,7 +108,7 @@ impl From<&Report> for DeliveryStatus {
     }
 }
 
-/// What happened to a UE's packets outside of its DRBs.
+/// Counters of a UE's packets outside of its DRBs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct UeCounters {
@@ -131,7 +131,7 @@ impl From<tidemark_marker::path::UeCounters> for UeCounters {
     }
 }
 
-/// What happened at one DRB since it was set up.
+/// Counters of one DRB since it was set up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct DrbCounters {
@@ -139,9 +139,9 @@ pub struct DrbCounters {
     pub packets: u64,
     /// SDUs handed to the DU.
     pub pdus: u64,
-    /// Of the packets, those of L4S flows.
+    /// Downlink packets seen of L4S flows.
     pub l4s_packets: u64,
-    /// Of the packets, those of classic flows.
+    /// Downlink packets seen of classic flows.
     pub classic_packets: u64,
     /// Packets that came with CE already set.
     pub ce_packets: u64,
@@ -149,7 +149,7 @@ pub struct DrbCounters {
     pub l4s_marks: u64,
     /// Packets of classic flows marked.
     pub classic_marks: u64,
-    /// Of the marks, those that went into acknowledgements instead of packets.
+    /// Marks that went into acknowledgements instead of packets.
     pub short_circuited: u64,
     /// Acknowledgements rewritten.
     pub rewritten_acks: u64,
@@ -161,21 +161,21 @@ pub struct DrbCounters {
     pub reports: u64,
     /// Reports without a highest transmitted or retransmitted SN.
     pub empty_reports: u64,
-    /// SNs in reports or discards that were never sent or are long gone.
+    /// SNs in reports or discards that were never sent or were forgotten long ago.
     pub unknown_sns: u64,
-    /// SDUs handed over with an SN that still stands or is far from the last one.
+    /// SDUs handed over with an SN that is still queued or far from the last one.
     pub repeated_sns: u64,
     /// SNs skipped by the SDUs handed over.
     pub skipped_sns: u64,
-    /// Times that the SNs started afresh.
+    /// Restarts of the SNs.
     pub sn_restarts: u64,
-    /// SDUs that stood beyond the profile table and were counted in sum.
+    /// SDUs queued beyond the profile table, of which only the sum is known.
     pub beyond_table: u64,
-    /// Transmission times that were let go before the delivery came.
+    /// Transmission times evicted before the delivery was reported.
     pub untimed_deliveries: u64,
-    /// Flows that gave way to others in the flow table.
+    /// Flows evicted from the flow table by others.
     pub flows_evicted: u64,
-    /// Flows that found no place in the flow table.
+    /// Flows refused for want of a slot in the flow table.
     pub flows_refused: u64,
     /// True once the reports turned out to follow arrivals instead of transmissions: marking by them is blind.
     pub reports_are_blind: bool,
@@ -221,31 +221,31 @@ pub const TIDEMARK_ESTIMATE_HEAD_OF_LINE: u32 = 8;
 /// `retransmission_ns` of an estimate is known.
 pub const TIDEMARK_ESTIMATE_RETRANSMISSION: u32 = 16;
 
-/// What is believed about a DRB. What is not known is 0, and its flag is missing in `known`.
+/// Estimates about a DRB. An unknown field is 0, and its flag is missing in `known`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct DrbEstimate {
-    /// Which of the fields that can be unknown are known: a sum of `TIDEMARK_ESTIMATE_...`.
+    /// Fields that are known, of those that can be unknown: a sum of `TIDEMARK_ESTIMATE_...`.
     pub known: u32,
     /// SDUs handed to the DU that no report has covered yet.
     pub packets: u32,
-    /// Bytes thought to wait in the DU now, between reports too.
+    /// Estimated bytes queued in the DU now, between reports too.
     pub backlog: u64,
     /// Bytes handed to the DU that no report has covered yet.
     pub standing: u64,
     /// Egress rate in bit/s.
     pub egress_bps: u64,
-    /// Its standard deviation in bit/s.
+    /// Standard deviation of the egress rate in bit/s.
     pub egress_deviation_bps: u64,
-    /// How long a packet that arrives now will wait, in ns.
+    /// Predicted wait of a packet that arrives now, in ns.
     pub sojourn_ns: u64,
-    /// How long the last SDU that was transmitted had waited as its report came in, in ns.
+    /// Time that the last SDU that was transmitted had waited as its report came in, in ns.
     pub last_sojourn_ns: u64,
     /// Age of the oldest SDU that no report has covered, in ns.
     pub head_of_line_ns: u64,
-    /// From first transmission to delivery of the last SDU delivered, in ns; RLC AM only.
+    /// Time from first transmission to delivery of the last SDU delivered, in ns; RLC AM only.
     pub retransmission_ns: u64,
-    /// Time since the last report, or since a queue began to stand after it, in ns.
+    /// Time since the last report, or since a queue began to build after it, in ns.
     pub report_age_ns: u64,
     /// The law's probability of a mark or a drop for the last packet, 0 to 1.
     pub probability: f64,

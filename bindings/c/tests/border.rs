@@ -18,7 +18,8 @@ use tidemark_marker::{DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, Not
 
 const SECRET: [u8; 16] = *b"sixteen secrets!";
 
-/// A UE behind the border, with DRB 1 for QFI 1 of 12-bit SNs and DRB 2 for QFI 2 of 18-bit ones, whose law decides where packets leave.
+/// A UE behind the border, with DRB 1 for QFI 1 of 12-bit SNs and DRB 2 for QFI 2 of 18-bit ones, whose law decides where
+/// packets leave.
 struct Behind {
     instance: *mut Instance,
     ue: UeId,
@@ -52,7 +53,7 @@ impl Drop for Behind {
     }
 }
 
-/// The same UE without a border.
+/// A UE with the same settings, used without the border.
 fn before() -> Ue {
     let mut ue = Ue::new(FlowKey::new(&SECRET));
     let law = LawConfig::L4span(L4SpanConfig { not_ect: NotEctRule::Drop, ..L4SpanConfig::default() });
@@ -221,7 +222,7 @@ fn apply_behind(behind: &Behind, now_ns: u64, event: &mut Event) -> (Status, Opt
     }
 }
 
-/// Everything that can be read about a UE.
+/// Reads all that can be read about a UE.
 fn read(behind: &Behind, now_ns: u64) -> (UeCounters, [(DrbCounters, DrbEstimate, bool); 2]) {
     let (instance, ue) = (behind.instance.cast_const(), behind.ue);
     let mut all = UeCounters::default();
@@ -304,7 +305,7 @@ fn a_ue_is_added_without_allocating() {
 }
 
 #[test]
-fn a_released_ue_gives_its_memory_back() {
+fn a_released_ue_frees_its_memory() {
     let behind = Behind::new();
     let mut policy = null_mut();
     // SAFETY: every pointer is to a value of this frame; what was made is freed once.

@@ -16,7 +16,7 @@ use tidemark_wire::nru::{DlDataDeliveryStatus, DlUserData, Pdu};
 use tidemark_wire::pdu_session::DlInformation;
 use tidemark_wire::{pdcp, pdu_session::UlInformation};
 
-/// As the example has them.
+/// Tunnel endpoint identifiers, as the example has them.
 const N3_TEID: u32 = 0x1001;
 const UPF_TEID: u32 = 0x2001;
 const F1U_TEID: u32 = 0x3000;
@@ -38,7 +38,7 @@ impl Drop for CuUp {
     }
 }
 
-/// What the DU got: a PDCP PDU of a DRB.
+/// A PDCP PDU of a DRB, as the DU received it.
 struct Received {
     drb: u32,
     sn: u32,
@@ -76,7 +76,7 @@ impl CuUp {
         self.upf.send(&wrap(N3_TEID, ExtensionType::PDU_SESSION_CONTAINER, &container, packet)).unwrap();
     }
 
-    /// What the DU receives next.
+    /// Receives the next PDU at the DU.
     fn at_du(&self) -> Received {
         let mut buffer = [0; 2_000];
         let len = self.du.recv(&mut buffer).unwrap();
@@ -105,7 +105,7 @@ impl CuUp {
         self.du.send(&wrap(F1U_TEID + drb, ExtensionType::NR_RAN_CONTAINER, &frame[..len], &pdu)).unwrap();
     }
 
-    /// What the UPF receives next, and of which QoS flow.
+    /// Receives the next packet at the UPF, with its QFI.
     fn at_upf(&self) -> (u8, Vec<u8>) {
         let mut buffer = [0; 2_000];
         let len = self.upf.recv(&mut buffer).unwrap();
@@ -270,7 +270,7 @@ fn marks_of_tcp_reach_the_sender_in_acknowledgements() {
 }
 
 #[test]
-fn what_the_transport_network_says_on_n3_reaches_the_packet() {
+fn the_outer_ecn_field_of_n3_reaches_the_packet() {
     let Some(cu_up) = CuUp::start("cu_up-n3") else { return };
     // Inner field, outer field, and what RFC 6040 figure 4 makes of them; the DRB's queue is empty, so that nothing else marks.
     let (not_ect, ect0) = (0, 2);
@@ -296,7 +296,7 @@ fn what_the_transport_network_says_on_n3_reaches_the_packet() {
 }
 
 #[test]
-fn what_is_no_frame_ends_nothing() {
+fn the_example_survives_bytes_that_are_no_frame() {
     let Some(cu_up) = CuUp::start("cu_up-hostile") else { return };
     let mut good = wrap(N3_TEID, ExtensionType::PDU_SESSION_CONTAINER, &[0, 1], &datagram(ECT1));
     for cut in 0..40 {

@@ -5,22 +5,22 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where bindings/c is.
-pub fn crate_dir() -> &'static Path {
+/// The folder bindings/c.
+pub(crate) fn crate_dir() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Where this run's libtidemark.a and libtidemark.so are: beside the test.
+/// The folder of this run's libtidemark.a and libtidemark.so: beside the test.
 fn library_dir() -> PathBuf {
     std::env::current_exe().unwrap().parent().unwrap().to_owned()
 }
 
-/// What a static libtidemark needs of the system (`rustc --print native-static-libs`).
+/// System libraries that a static libtidemark needs (`rustc --print native-static-libs`).
 const SYSTEM: [&str; 4] = ["-lpthread", "-ldl", "-lm", "-lgcc_s"];
 
-/// Which of the two libraries.
+/// One of the two libraries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Link {
+pub(crate) enum Link {
     /// libtidemark.a.
     Static,
     /// libtidemark.so.
@@ -28,7 +28,7 @@ pub enum Link {
 }
 
 /// Compiles one source file to a program of this name, with warnings as errors, or says loudly that there is no compiler.
-pub fn compile(source: &str, standard: &str, link: Link, name: &str) -> Option<PathBuf> {
+pub(crate) fn compile(source: &str, standard: &str, link: Link, name: &str) -> Option<PathBuf> {
     let cpp = standard.starts_with("c++");
     let compiler = std::env::var(if cpp { "CXX" } else { "CC" }).unwrap_or(if cpp { "c++" } else { "cc" }.to_owned());
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
