@@ -1,4 +1,4 @@
-//! What the hot path pays for bytes: finding the headers, marking, and rewriting feedback.
+//! Cost of bytes on the hot path: finding the headers, marking, and rewriting feedback.
 
 use std::hint::black_box;
 use std::net::Ipv4Addr;

@@ -25,7 +25,7 @@ const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 7);
 const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
 const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 7);
 
-/// Where Wireshark finds MAC and PDCP PDUs by their signature, and where it is told that RTCP is.
+/// Port at which Wireshark finds MAC and PDCP PDUs by their signature, and RTCP by its settings.
 const FRAMED_PORT: u16 = 9999;
 const RTCP_PORT: u16 = 5005;
 
@@ -50,7 +50,7 @@ fn frames() -> Result<Frames> {
     Ok(frames)
 }
 
-/// What an emitter writes at the front of a buffer.
+/// Collects the bytes that an emitter writes at the front of a buffer.
 fn emitted(emit: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<Vec<u8>> {
     let mut bytes = vec![0; 2000];
     let len = emit(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! AT commands for bit rate recommendations (TS 27.007 10.1.68, 10.1.69): how an application asks its modem.
+//! AT commands for bit rate recommendations (TS 27.007 10.1.68, 10.1.69), by which an application asks its modem.
 
 use core::fmt;
 use core::str::FromStr;
@@ -7,12 +7,12 @@ use tidemark_core::BitRate;
 
 use crate::Error;
 
-/// Which way the rate goes. Note that the MAC element numbers the directions differently: [`crate::mac::Direction`].
+/// Direction of a rate. The MAC element numbers the directions differently: [`crate::mac::Direction`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// 1.
+    /// Code 1.
     Uplink,
-    /// 2.
+    /// Code 2.
     Downlink,
 }
 
@@ -91,7 +91,7 @@ pub struct Cids {
 }
 
 impl Cids {
-    /// From a list; `None` for more than 15.
+    /// Makes a list of contexts; `None` for more than 15.
     pub fn new(cids: &[u8]) -> Option<Self> {
         let mut list = [0; 15];
         list.get_mut(..cids.len())?.copy_from_slice(cids);
@@ -131,7 +131,7 @@ fn reporting(text: &str) -> Result<bool, Error> {
     }
 }
 
-/// What follows `prefix`, which is read without regard to case.
+/// The text behind `prefix`, which is compared without regard to case.
 fn after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let (head, rest) = text.split_at_checked(prefix.len())?;
     head.eq_ignore_ascii_case(prefix).then_some(rest)
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn test_commands_are_answered_with_what_is_possible() {
+    fn test_commands_are_answered_with_the_ranges() {
         let lines = [
             ("+CGBRRREP: (0,1)", Line::Reportings),
             ("+CGBRRREQ: (1),(0-8000000),(1,2)", Line::Queries { cid: 1, highest: BitRate::from_mbps(8000) }),
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_modem_says_is_refused() {
+    fn malformed_lines_are_refused() {
         for (line, error) in [
             ("+CGBRRREQ: (1),(0-8000000)", Error::Value),
             ("+CGBRRREP: 350,3,1,1", Error::Value),

@@ -7,7 +7,7 @@ use core::net::IpAddr;
 pub struct Sum(u64);
 
 impl Sum {
-    /// Of nothing.
+    /// The sum of no words.
     pub const ZERO: Self = Self(0);
 
     /// Adds `bytes` as big-endian words; an odd last byte is padded with zero, so only the last call may be odd.
@@ -36,8 +36,8 @@ impl Sum {
         let sum = address(address(self, source), destination);
         sum.word(u16::from(protocol)).bytes(&len.to_be_bytes())
     }
-    /// The sum behind a checksum field, to be changed and written back (RFC 1624).
-    pub(crate) const fn behind(checksum: u16) -> Self {
+    /// The sum that gave a checksum field, to be changed and written back (RFC 1624).
+    pub(crate) const fn from_checksum(checksum: u16) -> Self {
         Self(!checksum as u64)
     }
     /// Four bytes at an even offset changed from `old` to `new`.
@@ -45,11 +45,11 @@ impl Sum {
         self.0 += !old as u64 + new as u64;
         self
     }
-    /// The sum of the same bytes, beginning at an odd offset: each is the other one of its word (RFC 1071 section 2 (B)).
+    /// The sum of the same bytes, beginning at an odd offset: each is the other one of its word (RFC 1071 2 (B)).
     pub(crate) const fn odd(self) -> Self {
         Self(self.0 << 8)
     }
-    /// Both sums.
+    /// Adds another sum.
     pub(crate) const fn plus(self, other: Self) -> Self {
         Self(self.0 + other.0)
     }
@@ -98,8 +98,8 @@ mod tests {
     use proptest::prelude::*;
     use std::vec::Vec;
 
-    /// RFC 1071 section 3, word by word.
-    fn by_the_book(bytes: &[u8]) -> u16 {
+    /// Numbers of RFC 1071 3, word by word.
+    fn reference(bytes: &[u8]) -> u16 {
         let mut sum = 0u32;
         for pair in bytes.chunks(2) {
             sum += u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0));
@@ -122,7 +122,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_sum_agrees_with_the_plain_algorithm(bytes: Vec<u8>) {
-            prop_assert_eq!(Sum::ZERO.bytes(&bytes).checksum(), by_the_book(&bytes));
+            prop_assert_eq!(Sum::ZERO.bytes(&bytes).checksum(), reference(&bytes));
         }
 
         #[test]
@@ -132,13 +132,13 @@ mod tests {
             new in proptest::collection::vec(any::<u8>(), 0..5),
         ) {
             bytes[0] = 1; // all-zero data has two valid checksums
-            let check = by_the_book(&bytes);
+            let check = reference(&bytes);
             let at = 1 + at.index(bytes.len() - 1);
             let end = bytes.len().min(at + new.len());
             let new = &new[..end - at];
             let updated = update_bytes(check, at, &bytes[at..end], new);
             bytes[at..end].copy_from_slice(new);
-            prop_assert_eq!(updated, by_the_book(&bytes));
+            prop_assert_eq!(updated, reference(&bytes));
         }
     }
 }

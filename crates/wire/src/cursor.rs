@@ -10,7 +10,7 @@ impl<'a> Reader<'a> {
     pub(crate) const fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
-    /// What has not been read yet.
+    /// The bytes that have not been read yet.
     pub(crate) const fn rest(self) -> &'a [u8] {
         self.0
     }
@@ -51,7 +51,7 @@ impl<'a> Writer<'a> {
     pub(crate) const fn new(bytes: &'a mut [u8]) -> Self {
         Self { bytes, len: 0 }
     }
-    /// How much was written.
+    /// Length of the fields written, in bytes.
     pub(crate) const fn len(&self) -> usize {
         self.len
     }

@@ -12,20 +12,20 @@ pub const PORT: u16 = 2152;
 /// Length of the header without its optional fields.
 pub const HEADER_LEN: usize = 8;
 
-/// How many extension headers are walked; it bounds the work on hostile packets. Real ones have one or two.
+/// Largest number of extension headers that are walked; it bounds the work on hostile packets. Real ones have one or two.
 pub const MAX_EXTENSIONS: usize = 8;
 
 const EXTENSION: u8 = 0b100;
 const SEQUENCE: u8 = 0b010;
 const N_PDU: u8 = 0b001;
 
-/// What a message is for (TS 29.281 6.1).
+/// Purpose of a message (TS 29.281 6.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MessageType {
-    /// 1: is the peer alive?
+    /// 1: asks whether the peer is alive.
     EchoRequest,
-    /// 2: it is.
+    /// 2: answers an echo request.
     EchoResponse,
     /// 26: a packet arrived for a tunnel that does not exist.
     ErrorIndication,
@@ -91,7 +91,7 @@ impl ExtensionType {
     /// PDCP PDU number: 16 bits.
     pub const PDCP_PDU_NUMBER: Self = Self(0xC0);
 
-    /// What the two top bits ask of a node that does not know this type (TS 29.281 5.2.1, figure 5.2.1-2).
+    /// Duty of a node that does not know this type, from the two top bits (TS 29.281 5.2.1, figure 5.2.1-2).
     pub const fn comprehension(self) -> Comprehension {
         match self.0 >> 6 {
             0b00 => Comprehension::Optional,
@@ -102,7 +102,7 @@ impl ExtensionType {
     }
 }
 
-/// What a node must do with an extension header that it does not know.
+/// Duty of a node that does not know an extension header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Comprehension {
     /// Skip it; an intermediate node forwards it.
@@ -111,16 +111,16 @@ pub enum Comprehension {
     OptionalAndNotForwarded,
     /// The tunnel's endpoint discards the message; an intermediate node forwards it.
     RequiredByEndpoint,
-    /// Whoever receives it discards the message.
+    /// The receiver, endpoint or not, discards the message.
     RequiredByAll,
 }
 
 /// An extension header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extension<'a> {
-    /// Its type.
+    /// Type of the header.
     pub kind: ExtensionType,
-    /// Its content, padded to two bytes less than a multiple of four.
+    /// Content, padded to two bytes less than a multiple of four.
     pub content: &'a [u8],
 }
 
@@ -164,7 +164,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     fn flags(&self) -> u8 {
         self.buffer.as_ref()[0]
     }
-    /// What the message is for.
+    /// Purpose of the message.
     pub fn message_type(&self) -> MessageType {
         self.buffer.as_ref()[1].into()
     }
@@ -198,7 +198,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
             .map(|extension| extension.kind)
             .find(|kind| !known.contains(kind) && matches!(kind.comprehension(), RequiredByEndpoint | RequiredByAll))
     }
-    /// Where the payload lies within the buffer: the user's packet, or the message's information elements.
+    /// Range of the payload within the buffer: the user's packet, or the message's information elements.
     pub fn payload_range(&self) -> core::ops::Range<usize> {
         self.payload..self.message().len()
     }
@@ -263,7 +263,7 @@ impl<'a> Iterator for Extensions<'a> {
 /// A header as value; its extension headers are given when it is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Repr {
-    /// What the message is for.
+    /// Purpose of the message.
     pub message_type: MessageType,
     /// Tunnel endpoint identifier.
     pub teid: u32,

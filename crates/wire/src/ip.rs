@@ -12,7 +12,7 @@ const SCTP: u8 = 132;
 const DCCP: u8 = 33;
 const UDP_LITE: u8 = 136;
 
-/// What tells a flow from the others.
+/// The five fields that identify a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FiveTuple {
     /// Source address.
@@ -37,18 +37,18 @@ impl FiveTuple {
     }
 }
 
-/// Which part of a datagram a packet holds.
+/// Part of a datagram that a packet holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fragment {
     /// All of it.
     Whole,
     /// The beginning, with the transport header.
     First,
-    /// Something after the beginning.
+    /// A part after the beginning.
     Later,
 }
 
-/// What one walk over the headers of an IP packet finds.
+/// Result of one walk over the headers of an IP packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Headers {
     /// The flow.
@@ -59,9 +59,9 @@ pub struct Headers {
     pub dscp: Dscp,
     /// Length of the packet, header included, in bytes; the buffer may be longer.
     pub len: usize,
-    /// Which part of a datagram it is.
+    /// Part of a datagram that the packet holds.
     pub fragment: Fragment,
-    /// Where the transport header and what follows lie; `None` in a later fragment and behind IPv6 extension headers
+    /// Range of the transport header and the bytes behind it; `None` in a later fragment and behind IPv6 extension headers
     /// that cannot be read.
     pub transport: Option<Range<usize>>,
 }
@@ -73,7 +73,7 @@ impl Headers {
     /// As [`ipv4::Packet::new_checked`] and [`ipv6::Packet::new_checked`] have them. What is wrong above the IP header
     /// is no error: such a packet has an ECN field all the same.
     // Always part of its caller, who then has in registers what it uses, and makes nothing of the rest: most of the cost is in moving
-    // values that nobody reads.
+    // values that are never read.
     #[inline(always)]
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let headers = match version(bytes)? {

@@ -81,7 +81,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn more_fragments(&self) -> bool {
         self.octet(6) & 0x20 != 0
     }
-    /// Where this fragment's payload belongs, in units of 8 bytes.
+    /// Offset of this fragment's payload, in units of 8 bytes.
     pub fn fragment_offset(&self) -> u16 {
         self.word(6) & 0x1FFF
     }
@@ -113,7 +113,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn options(&self) -> &[u8] {
         &self.0.as_ref()[HEADER_LEN..self.header_len()]
     }
-    /// What follows the header.
+    /// The bytes behind the header.
     pub fn payload(&self) -> &[u8] {
         &self.0.as_ref()[self.header_len()..self.total_len()]
     }
@@ -149,7 +149,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
         bytes[10] = high;
         bytes[11] = low;
     }
-    /// What follows the header, to be rewritten.
+    /// The bytes behind the header, to be rewritten.
     pub fn payload_mut(&mut self) -> &mut [u8] {
         let range = self.header_len()..self.total_len();
         &mut self.0.as_mut()[range]
@@ -270,9 +270,9 @@ mod tests {
         whole[..20].copy_from_slice(&bytes);
         let packet = Packet::new_checked(&whole[..]).unwrap();
         assert!(packet.has_valid_checksum());
-        let mut again = [0; 20];
-        Repr::parse(&packet).emit(&mut again).unwrap();
-        assert_eq!(again, bytes);
+        let mut written = [0; 20];
+        Repr::parse(&packet).emit(&mut written).unwrap();
+        assert_eq!(written, bytes);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// Length of the fixed header.
 pub const HEADER_LEN: usize = 40;
 
-/// How many extension headers are walked. More than this no real packet has; it bounds the work on hostile ones.
+/// Largest number of extension headers that are walked. No real packet has more; it bounds the work on hostile ones.
 pub const MAX_EXTENSIONS: usize = 8;
 
 const HOP_BY_HOP: u8 = 0;
@@ -25,12 +25,12 @@ const SHIM6: u8 = 140;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<T>(T);
 
-/// Where the chain of extension headers ends.
+/// End of the chain of extension headers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UpperLayer {
     /// The last next header: the protocol of the payload, or of a header that was not walked.
     pub protocol: u8,
-    /// Where its header begins, in bytes from the beginning of the packet.
+    /// Offset of the protocol's header, in bytes from the beginning of the packet.
     pub offset: usize,
     /// Offset and more-fragments flag of a fragment header, if there was one.
     pub fragment: Option<Fragment>,
@@ -39,7 +39,7 @@ pub struct UpperLayer {
 /// A fragment header (RFC 8200 4.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fragment {
-    /// Where this fragment's payload belongs, in units of 8 bytes.
+    /// Offset of this fragment's payload, in units of 8 bytes.
     pub offset: u16,
     /// More fragments follow.
     pub more: bool,
@@ -113,7 +113,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn destination(&self) -> Ipv6Addr {
         self.address(24)
     }
-    /// What follows the fixed header, extension headers included.
+    /// The bytes behind the fixed header, extension headers included.
     pub fn payload(&self) -> &[u8] {
         &self.0.as_ref()[HEADER_LEN..self.total_len()]
     }
@@ -158,7 +158,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
         let octet = &mut self.0.as_mut()[1];
         *octet = *octet & !0x30 | ecn.bits() << 4;
     }
-    /// What follows the fixed header, to be rewritten.
+    /// The bytes behind the fixed header, to be rewritten.
     pub fn payload_mut(&mut self) -> &mut [u8] {
         let len = self.total_len();
         &mut self.0.as_mut()[HEADER_LEN..len]

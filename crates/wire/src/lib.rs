@@ -56,7 +56,7 @@ mod view;
 
 pub use view::View;
 
-/// Why bytes could not be read as, or a value could not be written in, a format.
+/// Reason why bytes could not be read as, or a value could not be written in, a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Error {
     /// The buffer ends before the format does: a packet cut short, or too little room to write to.
@@ -73,5 +73,5 @@ pub enum Error {
     Value,
 }
 
-/// What parsing and emitting return.
+/// Result of parsing and of emitting.
 pub type Result<T> = core::result::Result<T, Error>;

@@ -52,26 +52,26 @@ impl<'a> Pdu<'a> {
     }
 }
 
-/// DL USER DATA (TS 38.425 5.5.2.1): what the node with PDCP says along with a PDCP PDU, or without one.
+/// DL USER DATA (TS 38.425 5.5.2.1), which the node with PDCP sends along with a PDCP PDU, or without one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DlUserData<'a> {
     /// NR-U sequence number, 24 bits: one more for every frame.
     pub sn: u32,
-    /// A delivery status is asked for.
+    /// True to ask for a delivery status.
     pub report_polling: bool,
-    /// Everything up to and including this PDCP SN is to be discarded.
+    /// PDCP SN up to which, itself included, all PDUs are to be discarded.
     pub flush: Option<u32>,
     /// Blocks of PDCP SNs to be discarded.
     pub discard_blocks: Option<DiscardBlocks<'a>>,
-    /// The PDU is one that was sent before.
+    /// True for a PDU that was sent before.
     pub retransmission: bool,
-    /// Assistance information is asked for.
+    /// True to ask for assistance information.
     pub assistance_polling: bool,
-    /// The node has more user data to send.
+    /// True if the node has more user data to send.
     pub user_data_exists: bool,
-    /// A delivery status is asked for when this PDCP SN was delivered.
+    /// PDCP SN whose delivery is to be followed by a delivery status.
     pub report_delivered: Option<u32>,
-    /// PDUs delivered out of sequence are to be reported.
+    /// True to ask for reports of PDUs delivered out of sequence.
     pub request_out_of_sequence_report: bool,
 }
 

@@ -13,18 +13,18 @@ pub enum SnLength {
 }
 
 impl SnLength {
-    /// In bits.
+    /// The length in bits.
     pub const fn bits(self) -> u32 {
         match self {
             Self::Bits12 => 12,
             Self::Bits18 => 18,
         }
     }
-    /// How many sequence numbers there are.
+    /// Number of sequence numbers.
     pub const fn modulus(self) -> u32 {
         1 << self.bits()
     }
-    /// Window_Size: half of them (TS 38.323 7.2).
+    /// Window_Size: half the modulus (TS 38.323 7.2).
     pub const fn window(self) -> u32 {
         self.modulus() / 2
     }
@@ -37,7 +37,7 @@ impl SnLength {
     }
 }
 
-/// What a control PDU is (TS 38.323 6.3.8).
+/// Kind of a control PDU (TS 38.323 6.3.8).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ControlType {
     /// 0: status report.
@@ -66,9 +66,9 @@ pub enum Pdu<'a> {
     },
     /// Control.
     Control {
-        /// What it is.
+        /// Kind of the control PDU.
         kind: ControlType,
-        /// What follows the first octet.
+        /// The bytes behind the first octet.
         content: &'a [u8],
     },
 }

@@ -15,7 +15,7 @@ pub struct DlInformation {
     pub rqi: bool,
     /// Paging policy indicator, 3 bits.
     pub ppi: Option<u8>,
-    /// When the UPF sent it, for QoS monitoring: an NTP timestamp.
+    /// Time at which the UPF sent the packet, for QoS monitoring: an NTP timestamp.
     pub sending_timestamp: Option<u64>,
     /// DL QFI sequence number, 24 bits.
     pub qfi_sn: Option<u32>,
@@ -51,9 +51,9 @@ pub struct UlInformation {
 pub struct Timestamps {
     /// The sending timestamp of a downlink packet, repeated.
     pub dl_sent: u64,
-    /// When the gNB received that packet.
+    /// Time at which the gNB received that packet.
     pub dl_received: u64,
-    /// When the gNB sent this one.
+    /// Time at which the gNB sent the uplink packet.
     pub ul_sent: u64,
 }
 
@@ -63,18 +63,18 @@ pub struct Timestamps {
 pub struct Congestion(u16);
 
 impl Congestion {
-    /// Everything is to be marked.
+    /// All packets are to be marked.
     pub const MAX: Self = Self(10_000);
 
-    /// From hundredths of a percent; `None` above 100 %.
+    /// Makes a share of hundredths of a percent; `None` above 100 %.
     pub const fn new(hundredths: u16) -> Option<Self> {
         if hundredths <= Self::MAX.0 { Some(Self(hundredths)) } else { None }
     }
-    /// In hundredths of a percent.
+    /// The share in hundredths of a percent.
     pub const fn hundredths(self) -> u16 {
         self.0
     }
-    /// As a probability.
+    /// The share as a probability.
     pub fn probability(self) -> Probability {
         Probability::new(f64::from(self.0) / f64::from(Self::MAX.0))
     }

@@ -8,16 +8,16 @@ use crate::{Error, Result, rtcp};
 /// The feedback message type CCFB.
 const FORMAT: u8 = 11;
 
-/// How many packets one stream's report may cover, a quarter of the sequence numbers, so that they cannot be mistaken for
-/// older ones (RFC 8888 3.1).
+/// Largest number of packets that one stream's report may cover, a quarter of the sequence numbers, so that they cannot be
+/// mistaken for older ones (RFC 8888 3.1).
 pub const MAX_REPORTS: usize = 16_384;
 
-/// How long before the report's timestamp a packet arrived, in units of 1/1024 s.
+/// Time from a packet's arrival to the report's timestamp, in units of 1/1024 s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrivalOffset {
-    /// So many units, 0..=0x1FFD.
+    /// Units, 0..=0x1FFD.
     Before(u16),
-    /// Longer than can be said: 0x1FFE.
+    /// A time too long for the field: 0x1FFE.
     TooLong,
     /// Not known, or after the report's timestamp: 0x1FFF.
     Unavailable,
@@ -58,12 +58,12 @@ impl ArrivalOffset {
     }
 }
 
-/// What is reported of a packet that arrived.
+/// Report on a packet that arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
     /// The ECN field of its IP header.
     pub ecn: Ecn,
-    /// When it arrived.
+    /// Time of arrival, before the report's timestamp.
     pub offset: ArrivalOffset,
 }
 
@@ -104,9 +104,9 @@ fn stream<'a>(reader: &mut Reader<'a>) -> Result<StreamReport<'a>> {
 /// A feedback packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Feedback<'a> {
-    /// SSRC of who sends the feedback.
+    /// SSRC of the feedback's sender.
     pub sender_ssrc: u32,
-    /// When it was made: the middle 32 bits of an NTP timestamp.
+    /// Time at which the report was made: the middle 32 bits of an NTP timestamp.
     pub report_timestamp: u32,
     streams: &'a [u8],
 }

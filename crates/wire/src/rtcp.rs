@@ -1,4 +1,4 @@
-//! RTCP: what the transport feedback packets have in common (RFC 4585 6.1), and the two smallest packets of a session.
+//! RTCP: the common part of transport feedback packets (RFC 4585 6.1), and the two smallest packets of a session.
 
 use tidemark_core::BitRate;
 
@@ -16,7 +16,7 @@ const APPLICATION: u8 = 204;
 const VERSION: u8 = 2 << 6;
 const PADDING: u8 = 1 << 5;
 
-/// A packet that says nothing but who sends it.
+/// A packet that carries its sender's SSRC alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Presence {
     /// A receiver report without blocks (RFC 3550 6.4.2): I am here. Opens a path and keeps it open.

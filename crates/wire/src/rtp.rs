@@ -1,4 +1,4 @@
-//! RTP packets (RFC 3550 5.1) with one header extension (RFC 8285): when the packet was sent, as browsers say it.
+//! RTP packets (RFC 3550 5.1) with one header extension (RFC 8285): the sending time, as browsers write it.
 
 use crate::cursor::{Reader, Writer};
 use crate::{Error, Result};
@@ -29,7 +29,7 @@ pub struct Header {
     pub timestamp: u32,
     /// Synchronisation source.
     pub ssrc: u32,
-    /// When the packet was sent, 24 bits in units of 2^-18 s.
+    /// Time at which the packet was sent, 24 bits in units of 2^-18 s.
     pub send_time: Option<u32>,
 }
 
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_send_is_skipped_over() {
+    fn unknown_elements_are_skipped() {
         // Two contributing sources, padding inside the extension, an unknown element, then ours; padding at the end.
         let mut bytes = std::vec![0xB2, 96, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 1, 1, 1, 1, 2, 2, 2, 2];
         bytes.extend([0xBE, 0xDE, 0, 2, 0, 0x50, 9, 0x12, 0, 0, 5, 0]);

@@ -7,7 +7,7 @@ use crate::{Error, Result};
 pub struct Downlink {
     /// Reflective mapping: the UE updates its rule for which flow goes to which bearer.
     pub rdi: bool,
-    /// Reflective QoS: the upper layers of the UE are told.
+    /// Reflective QoS: SDAP informs the upper layers of the UE.
     pub rqi: bool,
     /// QoS flow identifier, 6 bits.
     pub qfi: u8,

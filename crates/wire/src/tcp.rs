@@ -96,18 +96,18 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn options(&self) -> Options<'_> {
         Options::new(&self.0.as_ref()[HEADER_LEN..self.header_len()])
     }
-    /// What follows the header.
+    /// The bytes behind the header.
     pub fn payload(&self) -> &[u8] {
         &self.0.as_ref()[self.header_len()..]
     }
-    /// What a marker sees of the segment. Of several AccECN options it sees the first.
+    /// A marker's view of the segment. Of several AccECN options it has the first.
     pub fn view(&self) -> TcpView {
         let header = &self.0.as_ref()[..self.header_len()];
         view(self, header.len() + self.payload().len(), accecn(header))
     }
 }
 
-/// What a marker sees of a segment of this length.
+/// A marker's view of a segment of this length.
 #[inline(always)]
 fn view<T: AsRef<[u8]>>(fixed: &Packet<T>, len: usize, accecn: Option<(usize, AccEcnCounters)>) -> TcpView {
     TcpView {
@@ -119,7 +119,7 @@ fn view<T: AsRef<[u8]>>(fixed: &Packet<T>, len: usize, accecn: Option<(usize, Ac
     }
 }
 
-/// What a marker sees of a segment, as [`Packet::view`] has it, in one look at the bytes; `None` for what is none.
+/// A marker's view of a segment, as [`Packet::view`] has it, in one look at the bytes; `None` for bytes that are no segment.
 // Part of its caller, as `Headers::parse`.
 #[inline(always)]
 pub(crate) fn view_of(segment: &[u8]) -> Option<TcpView> {
@@ -128,8 +128,8 @@ pub(crate) fn view_of(segment: &[u8]) -> Option<TcpView> {
     Some(view(&Packet(fixed), segment.len(), accecn(header)))
 }
 
-/// Shows a segment and rewrites its congestion feedback, and its checksum, as is said then. True if it was; what is no segment
-/// stays as it is.
+/// Shows a segment to a closure and writes the congestion feedback that it returns, and the checksum. True if there was any; bytes
+/// that are no segment stay as they are.
 #[inline(always)]
 pub(crate) fn answer(segment: &mut [u8], answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
     let Ok((fixed, header)) = header_of(segment) else { return false };
@@ -139,7 +139,7 @@ pub(crate) fn answer(segment: &mut [u8], answer: impl FnOnce(&TcpView) -> Option
     match feedback {
         TcpFeedback::Classic { ece } => Packet(fixed).set_ece(ece),
         TcpFeedback::AccEcn(change) => {
-            let sum = add_to_ace(fixed, change.ace, Sum::behind(Packet(&*fixed).checksum()));
+            let sum = add_to_ace(fixed, change.ace, Sum::from_checksum(Packet(&*fixed).checksum()));
             let sum = match accecn {
                 Some((at, _)) => add_to_counters(&mut segment[..len], at, &change, sum),
                 None => sum,

@@ -13,7 +13,7 @@ use crate::{Error, Result, gtpu, ip, udp};
 /// ESP's protocol number (RFC 4303).
 pub const ESP: u8 = 50;
 
-/// How the entrance of a tunnel sets the outer ECN field (RFC 6040 4.1).
+/// Rule by which the entrance of a tunnel sets the outer ECN field (RFC 6040 4.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
     /// A copy of the inner field.
@@ -31,23 +31,23 @@ pub const fn encapsulate(mode: Mode, inner: Ecn) -> Ecn {
     }
 }
 
-/// How surprising a combination of inner and outer field is (RFC 6040 4.2).
+/// Severity of a combination of inner and outer field (RFC 6040 4.2).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Alarm {
-    /// It is expected.
+    /// Expected.
     None,
-    /// No standard uses it today; it may be worth a note ("!" in figure 4).
+    /// Unused by today's standards; may deserve a note ("!" in figure 4).
     Notice,
-    /// It is dangerous or a sign of an error on the way; it may be worth a log entry, rate limited ("!!!").
+    /// Dangerous, or a sign of an error on the way; may deserve a log entry, rate limited ("!!!").
     Error,
 }
 
-/// What leaves a tunnel.
+/// Result of a packet's decapsulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decapsulated {
     /// The ECN field of the packet; `None` to drop it: it was marked, and its transport would not know.
     pub ecn: Option<Ecn>,
-    /// Whether the combination is worth an alarm.
+    /// Severity of the combination.
     pub alarm: Alarm,
 }
 
@@ -69,14 +69,14 @@ pub const fn decapsulate(inner: Ecn, outer: Ecn) -> Decapsulated {
     Decapsulated { ecn, alarm }
 }
 
-/// What an outer IP packet carries.
+/// Content of an outer IP packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Carried {
     /// A G-PDU of GTP-U.
     GPdu {
         /// Tunnel endpoint identifier.
         teid: u32,
-        /// Where the user's packet lies within the outer packet.
+        /// Range of the user's packet within the outer packet.
         inner: Range<usize>,
     },
     /// An ESP packet, whose inner packet shows itself after deciphering.
@@ -91,9 +91,9 @@ pub enum Carried {
 /// An IP packet that is the outside of a tunnel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outer {
-    /// Its ECN field, as the transport network left it.
+    /// ECN field of the outer packet, as the transport network left it.
     pub ecn: Ecn,
-    /// What it carries.
+    /// Content of the outer packet.
     pub carried: Carried,
 }
 
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tunnel_is_refused() {
+    fn packets_without_a_tunnel_are_refused() {
         assert_eq!(Outer::parse(&v4(6, Ect0, &[0; 20])), Err(Error::Type));
         assert_eq!(Outer::parse(&v4(ESP, Ect0, &[0; 7])), Err(Error::Truncated));
         let mut datagram = [0; 16];

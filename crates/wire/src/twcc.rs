@@ -13,9 +13,9 @@ pub const DELTA_MICROS: i64 = 250;
 /// The unit of the reference time, in microseconds.
 pub const REFERENCE_MICROS: i64 = 64_000;
 
-const LONGEST_RUN: usize = 0x1FFF;
+const MAX_RUN: usize = 0x1FFF;
 
-/// What is known of one packet (section 3.1.1).
+/// Status of one packet (3.1.1 of the draft).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Symbol {
     NotReceived,
@@ -52,7 +52,7 @@ impl Symbol {
 /// The header of a feedback packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Repr {
-    /// SSRC of who sends the feedback.
+    /// SSRC of the feedback's sender.
     pub sender_ssrc: u32,
     /// SSRC of one of the streams.
     pub media_ssrc: u32,
@@ -67,7 +67,7 @@ pub struct Repr {
 /// A feedback packet that was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Feedback<'a> {
-    /// Its header.
+    /// Header of the packet.
     pub repr: Repr,
     count: u16,
     chunks: &'a [[u8; 2]],
@@ -134,7 +134,7 @@ impl<'a> Feedback<'a> {
 /// The symbols of a chunk: a run of one, 14 of one bit, or 7 of two bits.
 fn symbols(chunk: u16) -> impl Iterator<Item = Result<Symbol>> {
     let (len, symbol): (usize, fn(u16, usize) -> u16) = match chunk >> 14 {
-        0b00 | 0b01 => (usize::from(chunk) & LONGEST_RUN, |chunk, _| chunk >> 13),
+        0b00 | 0b01 => (usize::from(chunk) & MAX_RUN, |chunk, _| chunk >> 13),
         0b10 => (14, |chunk, at| chunk >> (13 - at) & 1),
         _ => (7, |chunk, at| chunk >> (2 * (6 - at))),
     };
@@ -176,7 +176,7 @@ pub fn emit(repr: &Repr, deltas: &[Option<i16>], buffer: &mut [u8]) -> Result<us
 /// The chunk that covers most of the packets at the front of `rest`, the first of which is `first`, and how many.
 fn chunk(first: Symbol, rest: &[Option<i16>]) -> (u16, usize) {
     let symbols = || rest.iter().map(|delta| Symbol::of(*delta));
-    let run = symbols().take(LONGEST_RUN).take_while(|symbol| *symbol == first).count();
+    let run = symbols().take(MAX_RUN).take_while(|symbol| *symbol == first).count();
     let one_bit = symbols().take(14).take_while(|symbol| *symbol != Symbol::Large).count();
     let vector = |len: usize, width: usize, flags: u16| {
         symbols()

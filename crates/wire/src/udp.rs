@@ -62,14 +62,14 @@ impl<T: AsRef<[u8]>> Packet<T> {
         let len = self.total_len();
         Sum::ZERO.pseudo_header(source, destination, PROTOCOL, len as u32).bytes(&self.0.as_ref()[..len])
     }
-    /// What follows the header.
+    /// The bytes behind the header.
     pub fn payload(&self) -> &[u8] {
         &self.0.as_ref()[HEADER_LEN..self.total_len()]
     }
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// What follows the header, to be rewritten.
+    /// The bytes behind the header, to be rewritten.
     pub fn payload_mut(&mut self) -> &mut [u8] {
         let len = self.total_len();
         &mut self.0.as_mut()[HEADER_LEN..len]

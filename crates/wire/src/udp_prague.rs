@@ -14,10 +14,10 @@ pub const BULK_HEADER_LEN: usize = 13;
 /// Length of the header of a real-time data packet.
 pub const REAL_TIME_HEADER_LEN: usize = 25;
 
-/// A message. What follows the fields of a data packet is filling.
+/// A message. The bytes behind the fields of a data packet are filling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Message<'a> {
-    /// Type 1, or 2 with its place in a frame.
+    /// Type 1, or 2 with its position in a frame.
     Data(Data),
     /// Type 17.
     Ack(Ack),
@@ -28,17 +28,17 @@ pub enum Message<'a> {
 /// The header of a data packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Data {
-    /// When it was sent.
+    /// Time at which the packet was sent, in microseconds.
     pub timestamp: u32,
-    /// The peer's last timestamp, moved on by how long it was held.
+    /// The peer's last timestamp, moved on by the time for which it was held, in microseconds.
     pub echo: u32,
     /// Number of the packet, from 1.
     pub seq: u32,
-    /// Where in which frame it belongs.
+    /// Position in a frame, of real-time packets.
     pub frame: Option<FramePart>,
 }
 
-/// A real-time packet's place.
+/// Position of a real-time packet in its frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FramePart {
     /// Number of the frame, from 1.
@@ -54,15 +54,15 @@ pub struct FramePart {
 pub struct Ack {
     /// The packet that triggered it; 0 opens the path.
     pub seq: u32,
-    /// When it was sent.
+    /// Time at which the acknowledgement was sent, in microseconds.
     pub timestamp: u32,
-    /// The data packet's timestamp, moved on by how long it was held.
+    /// The data packet's timestamp, moved on by the time for which it was held, in microseconds.
     pub echo: u32,
     /// Data packets received.
     pub received: u32,
-    /// Of these with CE.
+    /// Data packets received with CE.
     pub marked: u32,
-    /// Held for lost; may fall again.
+    /// Data packets taken for lost; falls when one of them arrives after all.
     pub lost: u32,
     /// A packet arrived that was neither ECT(1) nor CE.
     pub error: bool,

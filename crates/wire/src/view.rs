@@ -25,7 +25,7 @@ impl<'a> View<'a> {
         let headers = Headers::parse(bytes)?;
         Ok(Self { bytes, headers })
     }
-    /// What the walk found.
+    /// Headers that the walk found.
     pub const fn headers(&self) -> &Headers {
         &self.headers
     }
@@ -43,7 +43,7 @@ impl<'a> View<'a> {
             IpAddr::V6(_) => drop(ip::set_ecn(self.bytes, ecn)),
         }
     }
-    /// Where the TCP segment lies.
+    /// Range of the TCP segment within the buffer.
     #[inline]
     fn segment(&self) -> Option<Range<usize>> {
         self.headers.transport.clone().filter(|_| self.headers.five_tuple.protocol == tcp::PROTOCOL)
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_tcp_is_left_alone() {
+    fn packets_without_tcp_stay_as_they_are() {
         for protocol in [udp::PROTOCOL, 132, 50] {
             let mut bytes = datagram(protocol, &acknowledgement());
             let before = bytes.clone();

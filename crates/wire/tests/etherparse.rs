@@ -95,7 +95,7 @@ fn assert_same_tcp(ours: &tcp::Packet<&[u8]>, theirs: &TcpHeader) {
 
 proptest! {
     #[test]
-    fn we_read_tcp_over_ipv4_that_etherparse_wrote_and_it_accepts_our_rewriting(
+    fn tcp_over_ipv4_by_etherparse_is_read_and_its_rewriting_accepted(
         mut ip_header in ipv4_header(), mut tcp_header in tcp_header(), payload in vec(any::<u8>(), 0..50),
         mark in ecn(), ace in 0u8..8,
     ) {
@@ -134,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn we_find_udp_behind_the_extension_headers_that_etherparse_wrote(
+    fn udp_behind_extension_headers_by_etherparse_is_found(
         traffic_class: u8, label in 0u32..1 << 20, hop_limit: u8, source: [u8; 16], destination: [u8; 16],
         hop_by_hop: bool, destination_options: bool, fragment in of((0u16..1 << 13, any::<bool>())),
         ports: (u16, u16), payload in vec(any::<u8>(), 0..50), mark in ecn(),
@@ -186,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn etherparse_reads_what_we_emit(
+    fn etherparse_reads_emitted_headers(
         dscp in 0u8..64, ecn in ecn(), identification: u16, ttl: u8, a: u32, b: u32, ports: (u16, u16),
         seq: u32, ack: u32, window: u16, urgent: Option<u16>, push: bool, ace in 0u8..8,
         payload in vec(any::<u8>(), 0..50),

@@ -1,4 +1,4 @@
-//! What published marking code got wrong in packets' bytes, each fault by its name.
+//! Faults of published marking code in packets' bytes, each by its name.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

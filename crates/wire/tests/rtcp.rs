@@ -13,7 +13,7 @@ use tidemark_core::Ecn;
 use tidemark_wire::rfc8888::{Arrival, ArrivalOffset, Builder, Feedback};
 use tidemark_wire::twcc;
 
-/// What happened to a packet: its ECN field and the raw 13 bits of its arrival offset.
+/// Report on a packet: its ECN field and the raw 13 bits of its arrival offset.
 type Fate = Option<(u8, u16)>;
 
 fn stream() -> impl Strategy<Value = (u32, u16, Vec<Fate>)> {

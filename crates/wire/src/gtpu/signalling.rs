@@ -1,4 +1,4 @@
-//! What GTP-U's own messages carry (TS 29.281 7): the path's echo, and complaints about packets that cannot be used.
+//! Content of GTP-U's own messages (TS 29.281 7): the path's echo, and complaints about packets that cannot be used.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -12,7 +12,7 @@ const TEID_DATA_I: u8 = 16;
 const PEER_ADDRESS: u8 = 133;
 const EXTENSION_HEADER_TYPES: u8 = 141;
 
-/// From this type on, elements say their length.
+/// First type of the elements that have a length field.
 const WITH_LENGTH: u8 = 128;
 
 /// The header of a message about the path; these have a sequence number and no tunnel (TS 29.281 5.1).
@@ -51,7 +51,7 @@ pub fn emit_supported_extension_headers(types: &[ExtensionType], buffer: &mut [u
     })
 }
 
-/// Tells the peer that its packets come for a tunnel that does not exist here (TS 29.281 7.3.1).
+/// Error indication: the peer's packets come for a tunnel that does not exist here (TS 29.281 7.3.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ErrorIndication {
     /// The tunnel endpoint identifier of the packet that came.

@@ -5,30 +5,30 @@ use tidemark_core::BitRate;
 use super::tables::BIT_RATE;
 use crate::{Error, Result};
 
-/// Which way the recommended rate goes. AT commands number the directions differently: [`crate::at`].
+/// Direction of the recommended rate. AT commands number the directions differently: [`crate::at`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// 0.
+    /// Code 0.
     Downlink,
-    /// 1.
+    /// Code 1.
     Uplink,
 }
 
 /// `bitRateMultiplier` of the logical channel (TS 38.331): what the X bit multiplies the rate with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BitRateMultiplier {
-    /// 40.
+    /// Times 40.
     X40,
-    /// 70.
+    /// Times 70.
     X70,
-    /// 100.
+    /// Times 100.
     X100,
-    /// 200.
+    /// Times 200.
     X200,
 }
 
 impl BitRateMultiplier {
-    /// As a number.
+    /// The factor as a number.
     pub const fn factor(self) -> u64 {
         match self {
             Self::X40 => 40,
@@ -47,15 +47,15 @@ impl BitRateIndex {
     /// No recommendation; in a query, no wish.
     pub const NONE: Self = Self(0);
 
-    /// From a number; `None` for a reserved index.
+    /// Makes an index, 0..=56; `None` for a reserved one.
     pub const fn new(index: u8) -> Option<Self> {
         if (index as usize) <= BIT_RATE.len() { Some(Self(index)) } else { None }
     }
-    /// As a number, 0..=56.
+    /// The index as a number, 0..=56.
     pub const fn get(self) -> u8 {
         self.0
     }
-    /// The rate it stands for, if any.
+    /// The rate at this index, if any.
     pub fn rate(self) -> Option<BitRate> {
         let kbps = BIT_RATE.get(usize::from(self.0).checked_sub(1)?)?;
         Some(BitRate::from_kbps(u64::from(*kbps)))

@@ -5,7 +5,7 @@ use tidemark_core::Bytes;
 use super::tables::{A, B, C};
 use crate::{Error, Result};
 
-/// Which table a buffer size field is an index into.
+/// Table that a buffer size field is an index into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BufferTable {
     /// Table 6.1.3.1-1: short reports, 5 bits.
@@ -108,7 +108,7 @@ impl LongBsr {
         }
     }
     /// Reads a long truncated report, and says which groups have data of unknown size. Its indices come in the order
-    /// of the groups' priorities, so only the caller knows whose they are; with one group that is no question.
+    /// of the groups' priorities, so only the caller can assign them to groups, unless there is one group alone.
     ///
     /// # Errors
     /// `Truncated` for an empty report.
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_tables_grow_by_a_constant_factor() {
-        // A number typed in wrongly would break the factor at its place, by more than rounding does.
+        // A number typed in wrongly would break the factor at its position, by more than rounding does.
         for (table, factor) in [(BufferTable::A, 1.39317), (BufferTable::B, 1.0649113), (BufferTable::C, 1.019844)] {
             for pair in table.entries()[1..].windows(2) {
                 let [low, high] = [f64::from(pair[0]), f64::from(pair[1])];

@@ -1,4 +1,4 @@
-//! The tables of TS 38.321, as they stand there.
+//! The tables of TS 38.321.
 
 /// Table 6.1.3.1-1, 5 bits: the most bytes that an index stands for. The index after the last one is "more".
 pub(super) const A: [u32; 31] = [

@@ -4,10 +4,10 @@ use super::{bit, finish, when};
 use crate::cursor::{Reader, Writer};
 use crate::{Error, Result};
 
-/// What the node with RLC knows of the radio link.
+/// Information of the node with RLC about the radio link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AssistanceInformationData<'a> {
-    /// Whether PDCP duplication should be active, where the node has an opinion.
+    /// True to have PDCP duplication active, false to have it inactive; `None` where the node has no opinion.
     pub duplicate: Option<bool>,
     /// Measurements of the radio link.
     pub fields: Option<AssistanceFields<'a>>,
@@ -17,7 +17,7 @@ pub struct AssistanceInformationData<'a> {
     pub dl_delay: Option<u32>,
 }
 
-/// What a measurement is (TS 38.425 5.5.3).
+/// Kind of a measurement (TS 38.425 5.5.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AssistanceType {
     /// 0: unknown.
@@ -71,9 +71,9 @@ impl From<AssistanceType> for u8 {
 /// One measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AssistanceField<'a> {
-    /// What it is.
+    /// Kind of the measurement.
     pub kind: AssistanceType,
-    /// Its value, big-endian.
+    /// Value, big-endian.
     pub value: &'a [u8],
 }
 

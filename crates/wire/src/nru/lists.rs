@@ -8,7 +8,7 @@ use crate::{Error, Result};
 pub struct DiscardBlock {
     /// The first SN, 24 bits.
     pub start: u32,
-    /// How many.
+    /// Number of SNs.
     pub len: u8,
 }
 

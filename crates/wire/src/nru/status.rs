@@ -4,12 +4,12 @@ use super::{SnRanges, bit, finish, when};
 use crate::cursor::{Reader, Writer};
 use crate::{Error, Result};
 
-/// What the node with RLC reports: how much it wants, what it transmitted and what was delivered.
+/// Report of the node with RLC: bytes and rate that it wants, SNs that it transmitted and that were delivered.
 ///
 /// Every field but the buffer size is optional. Before anything was transmitted, or delivered, there is no such SN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DlDataDeliveryStatus<'a> {
-    /// This is the last status of the bearer.
+    /// True for the last status of the bearer.
     pub final_frame: bool,
     /// Desired buffer size for the data radio bearer, in bytes.
     pub desired_buffer_size: u32,
@@ -21,7 +21,7 @@ pub struct DlDataDeliveryStatus<'a> {
     pub highest_delivered: Option<u32>,
     /// Highest PDCP SN handed to the lower layers, retransmissions aside.
     pub highest_transmitted: Option<u32>,
-    /// Something happened to the radio link.
+    /// Event on the radio link.
     pub cause: Option<Cause>,
     /// Highest PDCP SN delivered in sequence among the retransmissions.
     pub highest_delivered_retransmitted: Option<u32>,
@@ -38,15 +38,15 @@ pub enum Cause {
     Unknown,
     /// 1: the radio link is lost.
     RadioLinkOutage,
-    /// 2: it is back.
+    /// 2: the radio link is back.
     RadioLinkResume,
-    /// 3: its uplink is lost.
+    /// 3: the uplink is lost.
     UplinkOutage,
-    /// 4: its downlink is lost.
+    /// 4: the downlink is lost.
     DownlinkOutage,
-    /// 5: its uplink is back.
+    /// 5: the uplink is back.
     UplinkResume,
-    /// 6: its downlink is back.
+    /// 6: the downlink is back.
     DownlinkResume,
     /// Any other, reserved or for tests.
     Other(u8),

@@ -219,16 +219,16 @@ proptest! {
         }
     }
 
-    /// Whatever can be read is written back to the same octets, as far as they are known and spare bits are zero.
+    /// Frames that can be read are written back to the same octets, as far as these are known and spare bits are zero.
     #[test]
     fn arbitrary_frames_never_panic(kind in 0u8..4, mut bytes in vec(any::<u8>(), 2..80)) {
         bytes[0] = kind << 4 | bytes[0] & 0xF;
         if let Ok(pdu) = Pdu::parse(&bytes) {
-            let mut again = [0; 100];
-            let len = pdu.emit(&mut again).unwrap();
-            prop_assert_eq!(Pdu::parse(&again[..len]), Ok(pdu));
+            let mut written = [0; 100];
+            let len = pdu.emit(&mut written).unwrap();
+            prop_assert_eq!(Pdu::parse(&written[..len]), Ok(pdu));
             let known = len.min(bytes.len()).saturating_sub(3);
-            prop_assert_eq!(&again[2..known.max(2)], &bytes[2..known.max(2)]);
+            prop_assert_eq!(&written[2..known.max(2)], &bytes[2..known.max(2)]);
         }
     }
 }

@@ -38,21 +38,21 @@ pub enum TcpOption<'a> {
     },
     /// AccECN byte counters (RFC 9768 3.2.3).
     AccEcn(AccEcnOption),
-    /// Another kind, or one of the above with a length that it can't have.
+    /// An option of another kind, or one of the above with a length that it can't have.
     Unknown {
         /// The kind octet.
         kind: u8,
-        /// What follows kind and length.
+        /// The bytes behind kind and length.
         data: &'a [u8],
     },
 }
 
-/// Up to four blocks of selectively acknowledged sequence numbers, each the first and the one after the last.
+/// Blocks of selectively acknowledged sequence numbers, at most four, each the first and the one after the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks([Option<(u32, u32)>; 4]);
 
 impl SackBlocks {
-    /// From blocks in the order in which they are sent; `None` for more than the four that fit.
+    /// Makes a list of blocks, in the order in which they are sent; `None` for more than the four that fit.
     pub fn new(blocks: &[(u32, u32)]) -> Option<Self> {
         let mut all = [None; 4];
         all.get_mut(..blocks.len())?.iter_mut().zip(blocks).for_each(|(slot, block)| *slot = Some(*block));
@@ -64,7 +64,7 @@ impl SackBlocks {
     }
 }
 
-/// In which order an AccECN option carries its counters (RFC 9768 3.2.3).
+/// Order in which an AccECN option carries its counters (RFC 9768 3.2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AccEcnOrder {
     /// Kind 172: EE0B, ECEB, EE1B.
@@ -89,7 +89,7 @@ impl AccEcnOrder {
             Self::Ect1First => ACCECN1,
         }
     }
-    /// What belongs to the two ECT counters and to CE's, in this order.
+    /// Puts values for the two ECT counters and for CE's into this order.
     const fn fields<T: Copy>(self, e0b: T, ceb: T, e1b: T) -> [T; 3] {
         match self {
             Self::Ect0First => [e0b, ceb, e1b],
@@ -108,7 +108,7 @@ pub struct AccEcnOption {
 }
 
 impl AccEcnOption {
-    /// As many whole counters as fit; RFC 9768 3.2.3.2 asks to read options of unforeseen length like that.
+    /// Reads as many whole counters as fit, which RFC 9768 3.2.3 asks for where the option's length is unforeseen.
     #[inline]
     pub(super) fn parse(order: AccEcnOrder, data: &[u8]) -> Self {
         let (first, second, third) = match data.first_chunk() {
@@ -126,8 +126,8 @@ impl AccEcnOption {
         Self { order, counters: AccEcnCounters { e0b, ceb, e1b } }
     }
 
-    /// Adds to those counters that an option's data carries; returns what that changes in a sum over the data, as if it began at an
-    /// even offset.
+    /// Adds to those counters that an option's data carries. Returns the change of a sum over the data, for data that begins
+    /// at an even offset.
     #[inline]
     pub(super) fn add(order: AccEcnOrder, data: &mut [u8], change: &AccEcnChange) -> Sum {
         let mut fields = order.fields(change.e0b, change.ceb, change.e1b);

@@ -176,7 +176,7 @@ proptest! {
         prop_assert!(Options::new(&bytes).count() <= bytes.len());
     }
 
-    /// Whatever the options and wherever they lie, odd offsets included: the checksum stays valid, the counters that
+    /// Rewriting keeps the checksum valid with any options at any offset, odd ones included: the counters that
     /// were there take the new values, and no other byte changes.
     #[test]
     fn rewritten_feedback_keeps_the_checksum_valid_and_every_other_byte(
