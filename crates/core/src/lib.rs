@@ -4,6 +4,7 @@
 //! operations that are exact by definition; transcendental functions come from `libm`, so a run gives the
 //! same bits on every machine.
 #![no_std]
+#![warn(unnameable_types, unreachable_pub)]
 
 extern crate alloc;
 

@@ -27,6 +27,7 @@
 //! # Ok::<(), tidemark_wire::Error>(())
 //! ```
 #![no_std]
+#![warn(unnameable_types, unreachable_pub)]
 
 #[cfg(test)]
 extern crate std;
