@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test packages build web fmt-check lint unit instructions docs same-bytes web-test wire-test live-test live-brief c-test schema bench clean
+.PHONY: demo test packages build web fmt-check lint language unit instructions docs same-bytes web-test wire-test live-test live-brief c-test schema bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -26,8 +26,13 @@ packages:
 fmt-check:
 	$(CARGO) fmt --all --check
 
-lint: web
+lint: web language
 	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
+
+# Doc comments, references to standards and names, by the rules of CONTRIBUTING.md; takes a second.
+language:
+	python3 -B tests/language/check.py
+	python3 -B -m unittest discover --quiet -s tests/language
 
 unit: web
 	$(CARGO) test --workspace --all-features --locked
