@@ -1,10 +1,11 @@
 //! The backlog between reports.
 //!
-//! A report says exactly what stands when it arrives. Until the next one, 5 or 10 ms later, SDUs come in that the
-//! marker sees and leave where it does not. So the backlog is taken as a fluid that drains at the estimated
-//! egress rate, is topped up by every arrival and is set right by every report. It drains only for as long as the
-//! next report may be on its way: a DU that reports changes and is silent has transmitted nothing. Then what
-//! was drained in thought is put back, and silence beyond that counts against the egress rate.
+//! A report says exactly what stands when it arrives. Until the next one SDUs come in that the marker sees and, where the DU
+//! reports by the clock, leave where it does not. So the backlog is topped up by every arrival and set right by every
+//! report. Where reports show that the queue drains between them ([`drain`](crate::drain)), it is taken as a
+//! fluid besides, that drains at the estimated egress rate. It drains only for as long as the next report may be on its way:
+//! a DU that reports changes and is silent has transmitted nothing. Then what was drained in thought is put back, and
+//! silence beyond that counts against the egress rate.
 
 use tidemark_core::{Duration, Instant};
 
@@ -19,6 +20,8 @@ pub(crate) struct Backlog {
     last_report: Instant,
     interval: Duration,
     overdue_after: Duration,
+    /// The queue drains between reports.
+    drains: bool,
 }
 
 impl Backlog {
@@ -29,6 +32,7 @@ impl Backlog {
             last_report: Instant::ZERO,
             interval: FIRST_INTERVAL,
             overdue_after: Duration::ZERO,
+            drains: true,
         };
         backlog.expect(FIRST_INTERVAL);
         backlog
@@ -44,15 +48,15 @@ impl Backlog {
         self.at = now;
     }
 
-    /// A report came, after which `standing` bytes are left.
-    pub(crate) fn report(&mut self, now: Instant, standing: u64, was_busy: bool) {
+    /// A report came, after which `standing` bytes are left, and drain until the next or stay.
+    pub(crate) fn report(&mut self, now: Instant, standing: u64, was_busy: bool, drains: bool) {
         if was_busy {
             let gap = now.since(self.last_report);
             // The longest recent gap, forgetting an eighth of the time that passes, and at most doubling, so that one
             // outage is not taken for the period.
             self.expect(gap.max(self.interval.saturating_sub(gap / 8)).min(self.interval * 2));
         }
-        self.last_report = now;
+        (self.last_report, self.drains) = (now, drains);
         self.level = standing as f64;
         self.at = now;
     }
@@ -74,6 +78,9 @@ impl Backlog {
     }
 
     fn drained(&self, now: Instant, egress: Option<Egress>) -> f64 {
+        if !self.drains {
+            return self.level;
+        }
         let rate = egress.map_or(0.0, |egress| egress.rate.as_bytes_per_sec());
         let until = now.min(self.last_report + self.interval);
         (self.level - rate * until.since(self.at).as_secs_f64()).max(0.0)
@@ -106,7 +113,7 @@ mod tests {
         let mut backlog = Backlog::new();
         backlog.begin(ms(0));
         for at in (10..=end).step_by(10) {
-            backlog.report(ms(at), 100_000, true);
+            backlog.report(ms(at), 100_000, true, true);
         }
         backlog
     }
@@ -117,7 +124,7 @@ mod tests {
         assert_eq!(level(&backlog, 104, 100_000), 80_000.0);
         backlog.arrive(ms(104), 1_500, RATE);
         assert_eq!(level(&backlog, 106, 101_500), 71_500.0);
-        backlog.report(ms(110), 70_000, true);
+        backlog.report(ms(110), 70_000, true, true);
         assert_eq!(level(&backlog, 110, 70_000), 70_000.0);
     }
 
@@ -133,13 +140,13 @@ mod tests {
     #[test]
     fn one_outage_is_not_taken_for_the_report_period() {
         let mut backlog = steady(100);
-        backlog.report(ms(600), 100_000, true);
+        backlog.report(ms(600), 100_000, true, true);
         assert!(backlog.interval <= Duration::from_millis(20));
         // Reports of a slot come in a bunch and are followed by a pause: the pause stays the period.
         let mut backlog = steady(100);
         for cycle in 0..50 {
             for burst in 0..8 {
-                backlog.report(ms(110 + cycle * 12) + Duration::from_micros(burst * 10), 100_000, true);
+                backlog.report(ms(110 + cycle * 12) + Duration::from_micros(burst * 10), 100_000, true, true);
             }
         }
         assert!(backlog.interval >= Duration::from_millis(10), "{:?}", backlog.interval);

@@ -7,6 +7,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Inspect, Instant, Pac
 use crate::backlog::Backlog;
 use crate::busy::BusyTime;
 use crate::config::{ConfigError, MarkerConfig};
+use crate::drain::Drain;
 use crate::egress::{Egress, EgressEstimator};
 use crate::flow::{FlowTable, IN_USE};
 use crate::law::{Arrival, Departure, Law, Odds};
@@ -124,6 +125,7 @@ pub struct DrbMarker {
     /// Its first fields are what stands.
     profile: ProfileTable,
     busy: BusyTime,
+    drain: Drain,
     last_sojourn: Option<Duration>,
     retransmission: Option<Duration>,
     poll_after: Duration,
@@ -167,6 +169,7 @@ impl DrbMarker {
             last_l4s: None,
             last_classic: None,
             busy: BusyTime::begin(Instant::ZERO),
+            drain: Drain::new(),
             last_sojourn: None,
             retransmission: None,
             probability: Probability::ZERO,
@@ -321,6 +324,7 @@ impl DrbMarker {
         self.backlog = Backlog::new();
         self.backlog.begin(now);
         self.busy = BusyTime::begin(now);
+        self.drain = Drain::new();
         (self.last_sojourn, self.retransmission) = (None, None);
         self.blind = 0;
     }
@@ -443,7 +447,9 @@ impl DrbMarker {
                 && progress.sojourn.is_some_and(|sojourn| sojourn < Duration::from_micros(200));
             self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };
         }
-        self.backlog.report(now, self.profile.standing().0, was_busy);
+        let standing = self.profile.standing().0;
+        self.drain.report(now, progress.bytes, standing > 0);
+        self.backlog.report(now, standing, was_busy, self.drain.is_steady());
     }
 
     /// Puts a mark into the flow's books instead of the packet; false for flows that can't have it so.

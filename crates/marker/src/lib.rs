@@ -42,6 +42,7 @@ mod backlog;
 mod bearers;
 mod busy;
 mod config;
+mod drain;
 mod drb;
 mod dual_queue;
 mod egress;
