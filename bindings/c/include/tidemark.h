@@ -430,7 +430,7 @@ typedef struct tidemark_drb_estimate {
    */
   uint64_t last_sojourn_ns;
   /**
-   * Age of the oldest SDU that no report has covered, in ns.
+   * Age of the SDU thought to be the oldest in the DU now, between reports too, in ns.
    */
   uint64_t head_of_line_ns;
   /**

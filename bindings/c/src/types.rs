@@ -241,7 +241,7 @@ pub struct DrbEstimate {
     pub sojourn_ns: u64,
     /// Time that the last SDU that was transmitted had waited as its report came in, in ns.
     pub last_sojourn_ns: u64,
-    /// Age of the oldest SDU that no report has covered, in ns.
+    /// Age of the SDU thought to be the oldest in the DU now, between reports too, in ns.
     pub head_of_line_ns: u64,
     /// Time from first transmission to delivery of the last SDU delivered, in ns; RLC AM only.
     pub retransmission_ns: u64,

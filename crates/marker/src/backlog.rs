@@ -77,6 +77,11 @@ impl Backlog {
         now.since(self.last_report)
     }
 
+    /// Since when the queue has drained, at whatever rate; zero where it has not.
+    pub(crate) fn unknown_drain(&self, now: Instant) -> Duration {
+        if self.drains && self.silence(now).is_zero() { self.report_age(now) } else { Duration::ZERO }
+    }
+
     fn drained(&self, now: Instant, egress: Option<Egress>) -> f64 {
         if !self.drains {
             return self.level;

@@ -46,7 +46,9 @@ impl Drain {
             return;
         }
         if self.stood && stands {
-            self.learn(now.since(self.last).as_nanos().max(SHORTEST) as f32, bytes as f32);
+            // Signed, which a processor converts at once.
+            let gap = now.since(self.last).as_nanos().max(SHORTEST);
+            self.learn(gap as i64 as f32, bytes as i64 as f32);
         }
         (self.last, self.stood) = (now, stands);
     }
@@ -61,12 +63,11 @@ impl Drain {
         if self.bytes == 0.0 {
             (self.gap, self.bytes) = (gap, bytes);
         }
-        let (gap, bytes) = (gap.min(LARGEST * self.gap), bytes.min(LARGEST * self.bytes));
-        let (x, y) = (gap / self.gap - 1.0, bytes / self.bytes - 1.0);
+        let (x, y) = ((gap / self.gap).min(LARGEST) - 1.0, (bytes / self.bytes).min(LARGEST) - 1.0);
         self.variance += NEWEST * (x * x - self.variance);
         self.covariance += NEWEST * (x * y - self.covariance);
-        self.gap += NEWEST * (gap - self.gap);
-        self.bytes += NEWEST * (bytes - self.bytes);
+        self.gap *= 1.0 + NEWEST * x;
+        self.bytes *= 1.0 + NEWEST * y;
     }
 }
 

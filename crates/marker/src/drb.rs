@@ -33,7 +33,8 @@ pub struct Estimate {
     pub sojourn: Option<Duration>,
     /// How long the last SDU that was transmitted had waited, as its report came in.
     pub last_sojourn: Option<Duration>,
-    /// Age of the oldest SDU that no report has covered.
+    /// Age of the SDU thought to be the oldest in the DU now, between reports too. `None` where none is, and until the DU has reported
+    /// a transmission.
     pub head_of_line: Option<Duration>,
     /// From first transmission to delivery of the last SDU delivered; RLC AM only.
     pub retransmission: Option<Duration>,
@@ -216,7 +217,7 @@ impl DrbMarker {
         let (backlog, egress) = self.queue(now);
         let head_of_line = match rlc {
             Some(rlc) => rlc.head_of_line,
-            None if self.law.looks_at_head() => self.profile.head_of_line(now).unwrap_or(Duration::ZERO),
+            None if self.law.looks_at_head() => self.head_of_line(now, backlog, egress).unwrap_or(Duration::ZERO),
             None => Duration::ZERO,
         };
         let arrival = Arrival {
@@ -367,7 +368,7 @@ impl DrbMarker {
     pub(crate) fn warm_report(&self) {
         self.profile.warm();
         self.estimator.warm();
-        black_box((self.backlog.report_age(Instant::ZERO), self.blind));
+        black_box((self.backlog.report_age(Instant::ZERO), self.blind, self.drain.is_steady()));
         black_box(self.tally.reports);
     }
 
@@ -395,7 +396,7 @@ impl DrbMarker {
             egress,
             sojourn: (rate > 0.0).then(|| Duration::from_secs_f64(level / rate)),
             last_sojourn: self.last_sojourn,
-            head_of_line: self.profile.head_of_line(now),
+            head_of_line: self.head_of_line(now, level, egress),
             retransmission: self.retransmission,
             probability: self.probability,
             report_age: self.backlog.report_age(now),
@@ -494,6 +495,13 @@ impl DrbMarker {
             ..egress
         };
         (level, current.map(lowered))
+    }
+
+    /// Age of the SDU that is the oldest once `level` bytes are left. Without an egress rate it is as old as when the last
+    /// report came: what has left since is not known, and the age of a report is no queue.
+    fn head_of_line(&self, now: Instant, level: f64, egress: Option<Egress>) -> Option<Duration> {
+        let head = self.profile.head_behind(now, level)?;
+        Some(if egress.is_none() { head.saturating_sub(self.backlog.unknown_drain(now)) } else { head })
     }
 
     fn is_alive(&self, last: Option<Instant>, now: Instant) -> bool {

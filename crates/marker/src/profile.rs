@@ -147,6 +147,17 @@ impl ProfileTable {
         if self.packets == 0 || !self.is_reported { None } else { self.ingress.oldest(now) }
     }
 
+    /// Age of the oldest SDU once no more than `left` bytes of what stands are left.
+    pub(crate) fn head_behind(&self, now: Instant, left: f64) -> Option<Duration> {
+        let gone = 1.0 - left / self.standing as f64;
+        if self.packets == 0 || gone <= 0.0 {
+            return self.head_of_line(now);
+        }
+        // Sizes are taken to be even: to add them up would cost more the longer the queue is.
+        let head = self.oldest + ((self.next - self.oldest) as f64 * gone) as u64;
+        if head < self.next && self.is_reported { self.ingress.opened_at(head, now) } else { None }
+    }
+
     /// PDCP gave an SDU this SN and sent it to the DU.
     pub(crate) fn record(&mut self, now: Instant, sn: u32, size: Bytes) {
         let size = u16::try_from(size.0).unwrap_or(u16::MAX);
@@ -373,6 +384,20 @@ mod tests {
         assert_eq!(table.head_of_line(ms(20)), Some(Duration::from_millis(16)));
         assert_eq!(table.deliver(ms(28), 2), Some(Duration::from_millis(8)));
         assert_eq!(table.anomalies, Anomalies::default());
+    }
+
+    #[test]
+    fn the_head_moves_on_as_bytes_leave() {
+        let mut table = table(SnLength::Bits18);
+        for sn in 0..11 {
+            table.record(ms(u64::from(sn)), sn, Bytes(1_000));
+        }
+        assert_eq!(table.head_behind(ms(20), 5_000.0), None, "nothing was reported yet");
+        table.transmit(ms(12), 0);
+        // SDUs 1 to 10 stand, and came at 1 to 10 ms.
+        let age = |left| table.head_behind(ms(20), left).map(|age| age.as_millis());
+        assert_eq!([10_000.0, 9_999.0, 5_000.0, 1_000.0].map(age), [Some(19), Some(19), Some(14), Some(10)]);
+        assert_eq!(age(0.0), None);
     }
 
     #[test]

@@ -84,6 +84,16 @@ impl Stamps {
         (self.len > 0).then(|| age(self.oldest, now))
     }
 
+    /// The age of the stamp under which `count` was opened; none is let go.
+    pub(crate) fn opened_at(&self, count: u64, now: Instant) -> Option<Duration> {
+        let (mut first, mut after) = (0, self.len as usize);
+        while after - first > 1 {
+            let middle = (first + after) / 2;
+            if before_or_at(self.at(middle).count, count as u32) { first = middle } else { after = middle }
+        }
+        (after > first).then(|| age(self.at(first), now))
+    }
+
     /// The age of the oldest stamp.
     pub(crate) fn oldest(&self, now: Instant) -> Option<Duration> {
         (self.len > 0).then(|| age(self.oldest, now))
@@ -142,6 +152,18 @@ mod tests {
         stamps.open(12, ms(3));
         assert_eq!(stamps.opened(11, ms(5)), Some(Duration::from_millis(4)));
         assert_eq!(stamps.opened(12, ms(5)), Some(Duration::from_millis(2)));
+    }
+
+    #[test]
+    fn any_sdu_is_found_without_letting_one_go() {
+        let mut stamps = Stamps::new(8);
+        assert_eq!(stamps.opened_at(10, ms(5)), None);
+        for at in 0..5 {
+            stamps.open(10 + 2 * at, ms(at));
+        }
+        for count in (10..20).rev() {
+            assert_eq!(stamps.opened_at(count, ms(5)), Some(Duration::from_millis(5 - (count - 10) / 2)));
+        }
     }
 
     #[test]

@@ -42,6 +42,27 @@ fn the_sojourn_is_predicted_at_every_report_period_that_gnbs_ship_with() {
 }
 
 #[test]
+fn the_age_of_the_head_is_not_that_of_the_report() {
+    for period_us in [500, 5_000, 10_000, 20_000] {
+        let mut du = Du::new(&l4span(), SnLength::Bits18, Duration::from_micros(period_us));
+        let (mut believed, mut truth) = (0.0, 0.0);
+        for slot in 0..20_000 {
+            // 10 ms stand, filled up in bursts of 1 ms.
+            while slot % 2 == 0 && du.backlog() < 50_000 {
+                du.send(0, Ecn::Ect1, 1_500);
+            }
+            du.slot(2_500.0);
+            if slot > 200 {
+                believed += du.marker.estimate(du.now).head_of_line.unwrap_or(Duration::ZERO).as_secs_f64();
+                truth += du.rlc().head_of_line.as_secs_f64();
+            }
+        }
+        let share = believed / truth;
+        assert!((0.9..1.15).contains(&share), "{period_us} us: {share:.3} of {:.2} ms", truth / 19.8);
+    }
+}
+
+#[test]
 fn application_limited_flows_are_not_over_marked() {
     // A frame of 20 packets every 16 ms: 15 Mbit/s on 40 Mbit/s, where a frame drains in 6 ms, under the threshold.
     for report_every in [SLOT, Duration::from_millis(5), Duration::from_millis(10)] {

@@ -46,12 +46,12 @@ fn ms(millis: u64) -> Instant {
 fn transmitted(sn: u32) -> DeliveryStatus {
     DeliveryStatus { highest_transmitted: Some(sn), ..DeliveryStatus::default() }
 }
-/// The DU reports what it transmits, and one SDU stands.
+/// The DU reports what it transmits, and one SDU has stood for 1 ms then.
 fn stand(ue: &mut Ue, drb: DrbId) {
     for sn in 0..2 {
         ue.pdcp_pdu(ms(0), drb, sn, Bytes(131));
     }
-    ue.feedback(ms(0), drb, &transmitted(0));
+    ue.feedback(ms(1), drb, &transmitted(0));
 }
 const FLOW: Flow = Flow { v6: false, port: 50_000 };
 

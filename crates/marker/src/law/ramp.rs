@@ -13,8 +13,8 @@ use crate::verdict::Class;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum QueueDelay {
-    /// Age of the oldest SDU in the RLC queue: what the DU can report. Across F1-U, of the oldest SDU that no report
-    /// has covered.
+    /// Age of the oldest SDU in the RLC queue: what the DU can report. Across F1-U, of the SDU that is thought to be the oldest
+    /// between reports.
     #[default]
     HeadOfLine,
     /// The predicted sojourn of the packet at hand: backlog over egress rate. Zero without an estimate.
