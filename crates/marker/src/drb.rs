@@ -462,12 +462,12 @@ impl DrbMarker {
     /// Applies what the law said to what the packet allows.
     fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> Verdict {
         self.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
-        if self.stream.chance(odds.drop) {
+        if self.happens(class, odds.drop) {
             self.tally.drops += 1;
             return Verdict::Drop;
         }
         let markable = Class::of(ecn).is_some_and(|shown| shown != Class::NotEct);
-        if markable && self.stream.chance(odds.mark) {
+        if markable && self.happens(class, odds.mark) {
             match class {
                 Class::L4s => self.tally.l4s_marks += 1,
                 Class::Classic | Class::NotEct => self.tally.classic_marks += 1,
@@ -475,6 +475,15 @@ impl DrbMarker {
             return Verdict::Mark;
         }
         Verdict::Pass
+    }
+
+    /// Whether what has this likelihood happens to the packet at hand, of this class.
+    #[inline]
+    fn happens(&mut self, class: Class, likelihood: Probability) -> bool {
+        match self.law.recurrence(class) {
+            Some(recurrence) => recurrence.recurs(likelihood),
+            None => self.stream.chance(likelihood),
+        }
     }
 
     /// The backlog in bytes and the egress rate, as they are thought to be: the rate is lowered by a silence that can only mean

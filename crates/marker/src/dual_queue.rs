@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use tidemark_core::{Bytes, Duration, Instant, Packet, Probability, Stream};
 
 use crate::config::{ConfigError, require};
-use crate::law::{DualPi2Config, Pi2};
+use crate::law::{DualPi2Config, Marks, Pi2, Recurrence};
 use crate::verdict::{Class, Verdict};
 
 /// Which of the two queues sends next.
@@ -81,6 +81,7 @@ pub struct DualQueue<P> {
 struct Fifo<P> {
     packets: VecDeque<(Instant, Packet<P>)>,
     bytes: Bytes,
+    recurrence: Recurrence,
 }
 
 /// What comes out of a [`DualQueue`].
@@ -183,16 +184,18 @@ impl<P> DualQueue<P> {
     }
 
     fn l4s_verdict(&mut self, now: Instant) -> Verdict {
-        if self.pi.is_overloaded() && self.stream.chance(Probability::new(self.pi.p_c())) {
+        let marks = self.config.aqm.marks;
+        if self.pi.is_overloaded() && self.l4s.happens(marks, self.pi.p_c(), &mut self.stream) {
             return Verdict::Drop;
         }
         // A lone packet is spared its own serialisation time (Th_len).
         let native = if self.l4s.packets.len() > 1 { self.config.aqm.native(self.l4s.delay(now)) } else { 0.0 };
-        if self.stream.chance(Probability::new(native.max(self.pi.p_cl()))) { Verdict::Mark } else { Verdict::Pass }
+        let marked = self.l4s.happens(marks, native.max(self.pi.p_cl()), &mut self.stream);
+        if marked { Verdict::Mark } else { Verdict::Pass }
     }
 
     fn classic_verdict(&mut self, packet: &Packet<P>) -> Verdict {
-        if !self.stream.chance(Probability::new(self.pi.p_c())) {
+        if !self.classic.happens(self.config.aqm.marks, self.pi.p_c(), &mut self.stream) {
             return Verdict::Pass;
         }
         let ect0 = Class::of(packet.ecn) == Some(Class::Classic);
@@ -202,12 +205,20 @@ impl<P> DualQueue<P> {
 
 impl<P> Fifo<P> {
     fn new() -> Self {
-        Self { packets: VecDeque::new(), bytes: Bytes::ZERO }
+        Self { packets: VecDeque::new(), bytes: Bytes::ZERO, recurrence: Recurrence::default() }
     }
     fn pop(&mut self) -> Option<Packet<P>> {
         let (_, packet) = self.packets.pop_front()?;
         self.bytes -= packet.size;
         Some(packet)
+    }
+    /// Whether what has this likelihood happens to the packet at hand.
+    fn happens(&mut self, marks: Marks, likelihood: f64, stream: &mut Stream) -> bool {
+        let likelihood = Probability::new(likelihood);
+        match marks {
+            Marks::Random => stream.chance(likelihood),
+            Marks::Regular => self.recurrence.recurs(likelihood),
+        }
     }
     /// Age of the head in seconds.
     fn delay(&self, now: Instant) -> f64 {
@@ -235,10 +246,19 @@ mod tests {
         /// By so many milliseconds L packets count as older; without, the queues take turns by weight.
         shift: Option<f64>,
         draws: Stream,
+        /// Each queue's `count` of `recur()`, where marks are regular.
+        counts: Option<[f64; 2]>,
     }
     impl Reference {
-        fn chance(&mut self, p: f64) -> bool {
-            p > 0.0 && (p >= 1.0 || self.draws.uniform() < p)
+        fn chance(&mut self, l: bool, p: f64) -> bool {
+            let Some(counts) = &mut self.counts else { return p > 0.0 && (p >= 1.0 || self.draws.uniform() < p) };
+            let count = &mut counts[usize::from(l)];
+            *count += p.min(1.0);
+            if *count > 1.0 {
+                *count -= 1.0;
+                return true;
+            }
+            false
         }
         fn every_16_ms(&mut self, now: f64) {
             let age = |queue: &Vec<(f64, Ecn)>| queue.first().map_or(0.0, |(since, _)| now - since);
@@ -270,18 +290,18 @@ mod tests {
             if l {
                 let alone = self.lq.len() == 1;
                 let (since, _) = self.lq.remove(0);
-                if saturated && self.chance(drop_p) {
+                if saturated && self.chance(true, drop_p) {
                     return Some((true, "drop"));
                 }
                 let sojourn = now - since;
                 let own = if alone || sojourn <= 0.8 { 0.0 } else { ((sojourn - 0.8) / 0.4).min(1.0) };
-                let marked = self.chance(own.max(2.0 * self.base));
+                let marked = self.chance(true, own.max(2.0 * self.base));
                 return Some((true, if marked { "mark" } else { "send" }));
             }
             let (_, ecn) = self.cq.remove(0);
             Some((
                 false,
-                match self.chance(drop_p) {
+                match self.chance(false, drop_p) {
                     false => "send",
                     true if ecn == Ecn::Ect0 && !saturated => "mark",
                     true => "drop",
@@ -292,13 +312,16 @@ mod tests {
 
     #[test]
     fn rfc_9332_step_by_step() {
-        step_by_step(DualScheduler::default(), None);
-        step_by_step(DualScheduler::TimeShifted { shift: Duration::from_millis(50) }, Some(50.0));
+        for marks in [Marks::Random, Marks::Regular] {
+            step_by_step(marks, DualScheduler::default(), None);
+            step_by_step(marks, DualScheduler::TimeShifted { shift: Duration::from_millis(50) }, Some(50.0));
+        }
     }
 
     /// The same load through the queue and the reference, packet by packet.
-    fn step_by_step(scheduler: DualScheduler, shift: Option<f64>) {
-        let config = DualQueueConfig { scheduler, ..DualQueueConfig::default() };
+    fn step_by_step(marks: Marks, scheduler: DualScheduler, shift: Option<f64>) {
+        let aqm = DualPi2Config { marks, ..DualPi2Config::default() };
+        let config = DualQueueConfig { aqm, scheduler, ..DualQueueConfig::default() };
         let mut queue = DualQueue::new(&config, Stream::new(1, 0, "dualq")).unwrap();
         let mut reference = Reference {
             lq: Vec::new(),
@@ -308,6 +331,7 @@ mod tests {
             credit: 1_500.0 * (0.1 - 0.9),
             shift,
             draws: Stream::new(1, 0, "dualq"),
+            counts: (marks == Marks::Regular).then_some([0.0; 2]),
         };
         let mut load = Stream::new(2, 0, "load");
         let mut seen = [0u32; 3];

@@ -62,7 +62,7 @@ pub use drb::{Counters, DrbMarker, Estimate};
 pub use dual_queue::{Dequeued, DualQueue, DualQueueConfig, DualScheduler};
 pub use egress::Egress;
 pub use law::{
-    CodelConfig, DropHeadConfig, DualPi2Config, L4SpanConfig, LawConfig, NotEctRule, QueueDelay, RampConfig,
+    CodelConfig, DropHeadConfig, DualPi2Config, L4SpanConfig, LawConfig, Marks, NotEctRule, QueueDelay, RampConfig,
     SharedRule, StepConfig, UpfConfig,
 };
 pub use policy::{Policy, PolicyRule};

@@ -42,6 +42,7 @@ fn a_value_that_cannot_work_is_refused_with_what_would_be_right() {
         ("law = 'l4span'\ntau_s = '0 s'", "tau_s"),
         ("law = 'ramp'\nlow = '10 ms'", "high"),
         ("law = 'ramp'\nalpha = 0.0", "alpha"),
+        ("law = 'dualpi2'\nmarks = 'regular'\ncoupling = 0.5", "coupling"),
         ("law = 'upf'\nreport_delay = '1 s'", "report_delay"),
         ("law = 'none'\nflow_capacity = 7", "flow_capacity"),
     ] {

@@ -3,18 +3,26 @@
 //! Marks are set at PDCP, on the newest packet, from the age of the oldest. It is what L4Span is compared with
 //! (section 6.3.1): a threshold made for wires, on a radio.
 
-use crate::law::pi2::{DualPi2Config, Pi2};
+use crate::law::pi2::{DualPi2Config, Marks, Pi2, Recurrence};
 use crate::law::{Arrival, Odds};
 use crate::verdict::Class;
 
 pub(crate) struct DualPi2 {
     config: DualPi2Config,
     pi: Pi2,
+    /// Of L4S packets, and of all others: as if each had its queue.
+    l4s: Recurrence,
+    classic: Recurrence,
 }
 
 impl DualPi2 {
     pub(crate) fn new(config: &DualPi2Config) -> Self {
-        Self { config: *config, pi: Pi2::new(config) }
+        Self { config: *config, pi: Pi2::new(config), l4s: Recurrence::default(), classic: Recurrence::default() }
+    }
+
+    pub(crate) fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
+        let queue = if class == Class::L4s { &mut self.l4s } else { &mut self.classic };
+        (self.config.marks == Marks::Regular).then_some(queue)
     }
 
     pub(crate) fn arrive(&mut self, arrival: &Arrival) -> Odds {
@@ -111,6 +119,32 @@ mod tests {
         }
         // The trace leads through every branch.
         assert!(overloads > 0 && ramps > 20, "{overloads} overloads, {ramps} on the ramp");
+    }
+
+    #[test]
+    fn regular_marks_fall_on_every_second_packet_at_one_half() {
+        use crate::{DrbMarker, LawConfig, MarkerConfig, RlcQueue, SnLength, Verdict};
+        use tidemark_core::{Bytes, Ecn, FlowId, Packet, Stream};
+        let law = LawConfig::Dualpi2(DualPi2Config { marks: Marks::Regular, ..DualPi2Config::default() });
+        let config = MarkerConfig::with_law(law);
+        let mut marker = DrbMarker::new(&config, SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
+        // Halfway up the ramp of L4S packets, and at no classic probability, for ever.
+        let rlc = RlcQueue { backlog: Bytes(9_000), packets: 6, head_of_line: Duration::from_millis(1) };
+        let mut verdict = |count: u32, ecn| {
+            let packet = Packet { flow: FlowId(count % 2), size: Bytes(1_500), ecn, payload: () };
+            let verdict = marker.handle_downlink(Instant::from_millis(u64::from(count)), &packet, Some(rlc));
+            marker.handle_pdcp_pdu(Instant::from_millis(u64::from(count)), count, Bytes(1_500));
+            assert!(
+                count == 0 || ecn == Ecn::Ect0 || (marker.estimate(Instant::ZERO).probability.get() - 0.5).abs() < 1e-9
+            );
+            verdict
+        };
+        // The first finds nothing; then 0.5, 1.0, which is not above 1, 1.5 -> 0.5. Classic packets between them have a sum of their own.
+        for count in (0..200).step_by(2) {
+            let marked = count >= 6 && count % 4 == 2;
+            assert_eq!(verdict(count, Ecn::Ect1), if marked { Verdict::Mark } else { Verdict::Pass }, "{count}");
+            assert_eq!(verdict(count + 1, Ecn::Ect0), Verdict::Pass);
+        }
     }
 
     #[test]

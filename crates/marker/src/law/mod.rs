@@ -13,8 +13,8 @@ mod upf;
 
 pub use codel::{CodelConfig, DropHeadConfig};
 pub use l4span::{L4SpanConfig, NotEctRule, SharedRule};
-pub use pi2::DualPi2Config;
-pub(crate) use pi2::Pi2;
+pub use pi2::{DualPi2Config, Marks};
+pub(crate) use pi2::{Pi2, Recurrence};
 pub use ramp::{QueueDelay, RampConfig, StepConfig};
 pub use upf::UpfConfig;
 
@@ -196,6 +196,12 @@ impl Law {
     /// True for laws that look at the age of the oldest SDU.
     pub(crate) fn looks_at_head(&self) -> bool {
         matches!(self, Self::Ramp(_) | Self::Step(_) | Self::DualPi2(_) | Self::Upf(_))
+    }
+
+    /// The sum that decides for packets of a class where marks are regular; without one they are drawn.
+    #[inline]
+    pub(crate) fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
+        if let Self::DualPi2(law) = self { law.recurrence(class) } else { None }
     }
 
     /// True for laws that decide where packets leave the queue.

@@ -4,9 +4,22 @@
 //! Where sources differ, the defaults follow Linux (`sch_dualpi2`): `beta` 3.2 and not the 3.0 that the RFC's formula
 //! gives, `Tupdate` 16 ms and not 15, and the PI controller fed with the longer of the two queues' delays.
 
-use tidemark_core::{Duration, Instant};
+use tidemark_core::{Duration, Instant, Probability};
 
 use crate::config::{ConfigError, require};
+
+/// Which packets a probability falls on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Marks {
+    /// Each packet has its own draw, as in Linux.
+    #[default]
+    Random,
+    /// Probabilities are added up packet by packet, and whenever they exceed 1 that packet is marked: `recur()` of RFC 9332
+    /// appendix A.
+    Regular,
+}
 
 /// The parameters of DualPI2, for the law `dualpi2` and for [`DualQueue`](crate::DualQueue).
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,6 +42,8 @@ pub struct DualPi2Config {
     pub range: Duration,
     /// Classic packets that are ECT(0) are marked; else they are dropped like those without ECN. Default: marked.
     pub mark_classic: bool,
+    /// Which packets marks and drops fall on. Default: random ones.
+    pub marks: Marks,
 }
 
 impl Default for DualPi2Config {
@@ -42,6 +57,7 @@ impl Default for DualPi2Config {
             min_th: Duration::from_micros(800),
             range: Duration::from_micros(400),
             mark_classic: true,
+            marks: Marks::Random,
         }
     }
 }
@@ -67,6 +83,22 @@ impl DualPi2Config {
         } else {
             (excess / self.range.as_secs_f64()).min(1.0)
         }
+    }
+}
+
+/// `recur()` of RFC 9332 appendix A: one queue's marks and drops as regularly as their likelihood allows.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Recurrence {
+    count: f64,
+}
+
+impl Recurrence {
+    /// True for the packet at which the likelihoods so far exceed 1. What exceeds it counts for the next.
+    pub(crate) fn recurs(&mut self, likelihood: Probability) -> bool {
+        self.count += likelihood.get();
+        let recurs = self.count > 1.0;
+        self.count -= f64::from(u8::from(recurs));
+        recurs
     }
 }
 
@@ -152,6 +184,19 @@ mod tests {
         // Empty: 0.16 * -0.015 - 3.2 * 0.020 = -0.0664: to zero but for rounding.
         update(&mut pi, 0.0);
         assert!(pi.p < 1e-9);
+    }
+
+    #[test]
+    fn marks_recur_worked_by_hand() {
+        let mut queue = Recurrence::default();
+        // Sums: 0.375, 0.75, 1.125 -> 0.125, 0.5, 0.875, 1.25 -> 0.25, 0.625, 1.0, which is not above 1, 1.375 -> 0.375.
+        let marked = [false, false, true, false, false, true, false, false, true];
+        assert_eq!(marked.map(|_| queue.recurs(Probability::new(0.375))), marked);
+        // 1.125 -> 0.125, with certainty 1.125 each time, and nothing at 0.
+        assert!(
+            queue.recurs(Probability::new(0.75)) && queue.recurs(Probability::ONE) && queue.recurs(Probability::ONE)
+        );
+        assert!(!queue.recurs(Probability::ZERO));
     }
 
     #[test]
