@@ -119,6 +119,7 @@ pub struct DrbMarker {
     pub(crate) flows: FlowTable,
     probability: Probability,
     short_circuit: bool,
+    decides_on_leaving: bool,
     law: Law,
     stream: Stream,
     /// Its first fields are what packets are counted with.
@@ -161,6 +162,7 @@ impl DrbMarker {
         config.validate()?;
         Ok(Self {
             law: Law::new(&config.law),
+            decides_on_leaving: config.law.decides_on_leaving(),
             stream,
             profile: ProfileTable::new(config.profile_capacity, sn_length),
             estimator: EgressEstimator::new(config.tau_c),
@@ -233,7 +235,7 @@ impl DrbMarker {
             shared: self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
         };
         let odds = self.law.arrive(&arrival);
-        if self.law.decides_on_leaving() {
+        if self.decides_on_leaving {
             return Verdict::Pass;
         }
         match self.decide(packet.ecn, class, odds) {
@@ -282,7 +284,7 @@ impl DrbMarker {
 
     /// True if the law decides where packets leave the queue: [`handle_dequeue`](Self::handle_dequeue) is to be asked then.
     pub fn decides_on_leaving(&self) -> bool {
-        self.law.decides_on_leaving()
+        self.decides_on_leaving
     }
 
     /// The first segment of a packet leaves the RLC queue after `sojourn`, with `rlc` staying behind it: for the laws that
@@ -294,7 +296,7 @@ impl DrbMarker {
         sojourn: Duration,
         rlc: RlcQueue,
     ) -> Verdict {
-        if !self.law.decides_on_leaving() {
+        if !self.decides_on_leaving {
             return Verdict::Pass;
         }
         let class = Class::of(packet.ecn).unwrap_or(Class::L4s);
@@ -338,7 +340,7 @@ impl DrbMarker {
     /// Names the first field of the configuration that cannot work; nothing has changed then.
     pub fn reconfigure(&mut self, now: Instant, config: &MarkerConfig, sn_length: SnLength) -> Result<(), ConfigError> {
         config.validate()?;
-        self.law = Law::new(&config.law);
+        (self.law, self.decides_on_leaving) = (Law::new(&config.law), config.law.decides_on_leaving());
         (self.short_circuit, self.poll_after) = (config.short_circuit, config.poll_after);
         self.flows.resize(config.flow_capacity);
         if config.tau_c != self.estimator.window() {

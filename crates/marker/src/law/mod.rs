@@ -77,6 +77,12 @@ impl LawConfig {
             Self::Upf(config) => config.validate(),
         }
     }
+
+    /// True for laws that decide where packets leave the RLC queue, which only a cell with that queue can ask; the others decide on
+    /// arrival at the CU.
+    pub fn decides_on_leaving(&self) -> bool {
+        matches!(self, Self::Codel(_) | Self::EcnCodel(_) | Self::DropHead(_))
+    }
 }
 
 /// What a law sees when a packet arrives.
@@ -202,11 +208,6 @@ impl Law {
     #[inline]
     pub(crate) fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
         if let Self::DualPi2(law) = self { law.recurrence(class) } else { None }
-    }
-
-    /// True for laws that decide where packets leave the queue.
-    pub(crate) fn decides_on_leaving(&self) -> bool {
-        matches!(self, Self::Codel(_) | Self::DropHead(_))
     }
 }
 

@@ -16,11 +16,11 @@ use tidemark_emu::lease::Lease;
 use tidemark_emu::privilege::{self, Rights};
 use tidemark_emu::signals::Signals;
 use tidemark_emu::{Cu as Half, CuCommand, laws, outside};
-use tidemark_marker::LawConfig;
 use tidemark_sim::scenario::Scenario;
 
 use self::control::Running;
 use self::status::Status;
+use super::record::tag;
 use super::tunnels::{Keys, bearers, configs, endpoint, tunnels};
 use super::{preset, web};
 use crate::run::diagnostic;
@@ -101,13 +101,42 @@ impl Cu {
     }
 }
 
-/// Refuses laws that decide when a packet leaves the RLC queue.
+/// Refuses laws that decide where packets leave the RLC queue, and says whose.
 fn without_dequeuing(ues: &[UeConfig]) -> std::result::Result<(), String> {
-    if laws(ues).any(|marker| matches!(marker.law, LawConfig::Codel(_) | LawConfig::DropHead(_))) {
-        return Err(
-            "marker.law: this one decides when a packet leaves the RLC queue, which a CU does not see: use another"
-                .into(),
-        );
+    match laws(ues).find(|marker| marker.law.decides_on_leaving()) {
+        None => Ok(()),
+        Some(marker) => Err(format!(
+            "marker.law: `{}` decides where packets leave the RLC queue, which is the DU's and which a CU does not see: name one that \
+             decides on arrival, `l4span`, `ramp`, `step`, `dualpi2` or `upf`, or run a cell with its own queue (`tidemark n3`)",
+            tag(&marker.law, "law")
+        )),
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidemark_cell::DrbConfig;
+    use tidemark_marker::{CodelConfig, DropHeadConfig, LawConfig, MarkerConfig};
+
+    #[test]
+    fn a_law_that_decides_where_packets_leave_is_refused_by_name() {
+        let ue = |law, dedicated| UeConfig {
+            marker: MarkerConfig::with_law(law),
+            drb: vec![DrbConfig { marker: Some(MarkerConfig::with_law(dedicated)), ..DrbConfig::default() }],
+            ..UeConfig::default()
+        };
+        let none = LawConfig::None {};
+        for (law, name) in [
+            (LawConfig::Codel(CodelConfig::default()), "`codel`"),
+            (LawConfig::EcnCodel(CodelConfig::default()), "`ecn-codel`"),
+            (LawConfig::DropHead(DropHeadConfig::default()), "`drop-head`"),
+        ] {
+            for config in [ue(law, none), ue(none, law)] {
+                let refusal = without_dequeuing(&[config]).unwrap_err();
+                assert!(refusal.contains(name) && refusal.contains("`l4span`"), "{refusal}");
+            }
+        }
+        assert_eq!(without_dequeuing(&[ue(none, LawConfig::Dualpi2(Default::default()))]), Ok(()));
+    }
 }
