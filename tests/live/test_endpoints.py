@@ -1,6 +1,7 @@
 """`tidemark send` and `tidemark receive`: our own L4S pair as real programs, over paths that are good, marked and broken."""
 
 import json
+import resource
 import subprocess
 
 import pytest
@@ -86,6 +87,16 @@ def test_a_path_that_breaks_ecn_is_reported_by_both_ends(shell, controller, path
     for summary, said in [(json.loads(cell.stdout.splitlines()[-1]), cell.stderr), (lines[-1], errors)]:
         assert summary["verdict"] == path
         assert ("bleaches ECN" if path == "bleached" else "black hole") in said
+
+
+@pytest.mark.parametrize("arguments", [("receive", "--listen", 4101), ("send", "127.0.0.1:4101")])
+def test_who_waits_sleeps(arguments):
+    """A real-time thread that does not sleep takes a processor away from everybody."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    finish(start(*arguments, "--patience", "2 s"), code=1)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert used < 0.5, f"{used:.2f} s of the processor in 2 s of waiting"
 
 
 def test_what_is_wrong_is_said():

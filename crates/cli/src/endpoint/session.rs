@@ -197,8 +197,8 @@ impl Running {
         let endpoint = self.session.endpoint.next_deadline().filter(|_| self.is_open()).unwrap_or(Instant::FAR);
         let end = self.met.map_or(start + self.session.times.patience, |met| met + self.session.times.time);
         let introduction = if self.introduces() { self.next_introduction } else { Instant::FAR };
-        let wake = endpoint.min(end).min(introduction).min(self.next_line);
-        wake.min(self.served + LONGEST_SLEEP).max(self.served)
+        let (wake, now) = (endpoint.min(end).min(introduction).min(self.next_line), self.now());
+        wake.min(now + LONGEST_SLEEP).max(now)
     }
 
     /// Says that this end is there, with Not-ECT: that passes where ECT does not.
@@ -207,7 +207,6 @@ impl Running {
             self.next_introduction = if self.tells { now + INTRODUCTION } else { Instant::FAR };
             self.say(Presence::Here);
         }
-        self.served = self.served.max(now.before(LONGEST_SLEEP));
     }
 
     fn introduces(&self) -> bool {
