@@ -1,0 +1,159 @@
+"""The command `tidemark-sdn`."""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import logging
+import signal
+import sys
+from pathlib import Path
+
+from tidemark_sdn import config
+from tidemark_sdn.agent import program
+from tidemark_sdn.agent.program import ProgramError
+from tidemark_sdn.agent.server import Agent, RefusedError
+from tidemark_sdn.agent.switch import SwitchDatabase, SwitchError
+from tidemark_sdn.config import ConfigError, Tls
+from tidemark_sdn.controller import Controller
+from tidemark_sdn.lab.demo import find_tidemark, run_demo
+from tidemark_sdn.lab.experiment import Experiment
+from tidemark_sdn.lab.isolation import LabError, enter
+from tidemark_sdn.openflow import ChannelError
+from tidemark_sdn.status import read_status
+from tidemark_sdn.tls import server_context
+from tidemark_sdn.units import format_rate, format_time, parse_rate, parse_time
+
+_ERRORS = (ConfigError, ProgramError, RefusedError, SwitchError, ChannelError, LabError, OSError)
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tidemark-sdn", description=__doc__)
+    parser.add_argument("--verbose", action="store_true", help="say more")
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    run = commands.add_parser("run", help="the controller")
+    run.add_argument("config", type=Path)
+    run.add_argument("--out", type=Path, help="write series.csv, events.csv and summary.json into this folder")
+    run.set_defaults(execute=_run)
+
+    check = commands.add_parser("check", help="reads a configuration, or says what is wrong with it")
+    check.add_argument("config", type=Path)
+    check.set_defaults(execute=_check)
+
+    status = commands.add_parser("status", help="what a running controller sees")
+    status.add_argument("--socket", type=Path, default=Path("/run/tidemark-sdn.sock"))
+    status.add_argument("--json", action="store_true", help="all of it")
+    status.set_defaults(execute=_status)
+
+    agent = commands.add_parser("agent", help="the program beside a switch")
+    agent.add_argument("--bridge", required=True)
+    agent.add_argument("--database", default="unix:/var/run/openvswitch/db.sock", help="OVSDB server of the switch")
+    agent.add_argument("--listen", default="unix:/run/tidemark-sdn-agent.sock", help="unix:/path or tls:host:port")
+    agent.add_argument("--certificate", type=Path)
+    agent.add_argument("--private-key", type=Path)
+    agent.add_argument("--authority", type=Path)
+    agent.add_argument("--program", type=Path, help="compiled by `tidemark-sdn compile`, where there is no clang")
+    agent.set_defaults(execute=_agent)
+
+    demo = commands.add_parser("demo", help="two switches and 24 senders in namespaces of this machine")
+    demo.add_argument("--out", type=Path, default=Path("out/sdn-demo"))
+    demo.add_argument("--mode", choices=("sound", "literal"), default="sound")
+    demo.add_argument("--l4s", type=int, default=12, help="L4S senders")
+    demo.add_argument("--classic", type=int, default=12, help="classic senders")
+    demo.add_argument("--rate", default="40 Mbit/s", help="of the line between the switches")
+    demo.add_argument("--time", default="8 s", help="of which the first 2 s are left out of the figures")
+    demo.add_argument("--tidemark", type=Path, help="the command `tidemark` [default: target/release/tidemark]")
+    demo.set_defaults(execute=_demo)
+
+    compile_ = commands.add_parser("compile", help="compiles the program of the ports, for agents without clang")
+    compile_.add_argument("output", type=Path)
+    compile_.set_defaults(execute=lambda arguments: program.compile_program(arguments.output))
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    controller = Controller(config.load(arguments.config), arguments.out)
+
+    async def until_signal() -> None:
+        running = asyncio.create_task(controller.run(lambda: print("ready", flush=True)))
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, running.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
+
+    asyncio.run(until_signal())
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    read = config.load(arguments.config)
+    print(f"{arguments.config}: mode {read.mode}, {len(read.switch)} switches")
+
+
+def _agent(arguments: argparse.Namespace) -> None:
+    listen = arguments.listen
+    try:
+        config.parse_endpoint(listen)
+    except ValueError as error:
+        raise ConfigError(f"--listen: {error}") from None
+    files = (arguments.certificate, arguments.private_key, arguments.authority)
+    tls = server_context(Tls(*files)) if all(files) else None
+    object_file = arguments.program or program.compiled()
+    agent = Agent(SwitchDatabase(arguments.database, arguments.bridge), arguments.bridge, object_file)
+    asyncio.run(agent.run(listen, tls, lambda: print("ready", flush=True)))
+
+
+def _demo(arguments: argparse.Namespace) -> None:
+    enter(sys.argv[1:])
+    try:
+        rate, seconds = parse_rate(arguments.rate), parse_time(arguments.time)
+    except ValueError as error:
+        raise ConfigError(f"--rate or --time: {error}") from None
+    run_demo(
+        Experiment(
+            tidemark=find_tidemark(arguments.tidemark),
+            out=arguments.out.resolve(),
+            mode=arguments.mode,
+            l4s=arguments.l4s,
+            classic=arguments.classic,
+            rate=rate,
+            seconds=seconds,
+        )
+    )
+
+
+def _status(arguments: argparse.Namespace) -> None:
+    status = read_status(arguments.socket)
+    if arguments.json:
+        print(json.dumps(status, indent=1))
+        return
+    print(f"mode {status['mode']}, up {format_time(status['uptime'])}, {len(status['flows'])} flows")
+    for switch in status["switches"]:
+        states = [what for what in ("connected", "agent") if switch[what]]
+        print(f"switch {switch['name']} {switch['datapath_id']}: {', '.join(states) or 'gone'}")
+    for link in status["links"]:
+        load = "" if link["load"] is None else f", {link['load']:.0%} used"
+        print(f"link {link['from']} to {link['to']}{load}")
+    for queue in status["queues"]:
+        line = f"queue {queue['queue']} at {queue['switch']} {queue['port']}"
+        if "delay" in queue:
+            traffic = queue["traffic"]
+            marked = traffic["ramp_marked"] + traffic["coupled_marked"]
+            line += f" of {format_rate(queue['rate'])}: {queue['backlog_bytes']} B, {format_time(queue['delay'])}"
+            line += (
+                f", {traffic['packets']} packets, {marked} marked, {traffic['dropped'] + queue['overflowed']} dropped"
+            )
+        print(line)
+
+
+def main() -> None:
+    """Runs the command."""
+    arguments = _arguments().parse_args()
+    level = logging.INFO if arguments.verbose else logging.WARNING
+    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    try:
+        arguments.execute(arguments)
+    except _ERRORS as error:
+        sys.exit(f"tidemark-sdn: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,1 @@
+"""A laboratory of network namespaces: switches, hosts and traffic on one machine."""

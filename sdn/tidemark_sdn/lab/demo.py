@@ -1,0 +1,41 @@
+"""`tidemark-sdn demo`: the paper's network on this machine, a table and a report."""
+
+import shutil
+import signal
+from pathlib import Path
+from typing import NoReturn
+
+from tidemark_sdn.lab.experiment import Experiment, Laboratory
+from tidemark_sdn.lab.figures import table
+from tidemark_sdn.lab.isolation import LabError
+from tidemark_sdn.lab.report import write_report
+from tidemark_sdn.units import format_rate
+
+
+def find_tidemark(given: Path | None) -> Path:
+    """The command `tidemark`, whose sender and receiver are the L4S ends."""
+    built = Path(__file__).parents[3] / "target" / "release" / "tidemark"
+    for candidate in (given, built, shutil.which("tidemark")):
+        if candidate and Path(candidate).is_file():
+            return Path(candidate).resolve()
+    raise LabError("there is no command `tidemark`, which the L4S senders are: run `make build`, or give --tidemark")
+
+
+def run_demo(experiment: Experiment) -> None:
+    """Runs it, prints the table, names the report."""
+
+    def stop(_signal: int, _frame: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    # Process 1 of a process namespace gets no signal that it does not handle.
+    signal.signal(signal.SIGTERM, stop)
+    lines = f"{experiment.l4s} L4S and {experiment.classic} classic senders"
+    print(f"two switches, {lines}, {format_rate(experiment.rate)}, mode {experiment.mode}: a moment", flush=True)
+    laboratory = Laboratory(experiment)
+    try:
+        laboratory.wait_until_ready()
+        outcome = laboratory.run()
+    finally:
+        laboratory.close()
+    print(table(outcome))
+    print(f"report: {write_report(outcome)}")

@@ -1,0 +1,307 @@
+"""The paper's network: two switches in line, L4S and classic senders at the first, one receiver at the second."""
+
+import contextlib
+import csv
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidemark_sdn.agent.shaper import Kind
+from tidemark_sdn.lab.isolation import LabError
+from tidemark_sdn.lab.network import ControlNetwork, Namespace, OpenVSwitch, wait_for
+from tidemark_sdn.lab.pki import Authority
+from tidemark_sdn.parser import Ecn
+from tidemark_sdn.status import read_status
+from tidemark_sdn.units import format_rate
+
+_FOLDER = Path("/run/tidemark-sdn")
+_RECEIVER = "10.0.0.1"
+_L4S_PORT, _CLASSIC_PORT, _PROBE_PORT = 4100, 5200, 6100
+# Classic senders take turns with these, of the kernel.
+_CLASSIC_CONTROLLERS = ("cubic", "reno")
+_PATIENCE = 20.0
+_SUFFIXES = (".csv", ".html", ".json", ".log", ".toml")
+PROBES = {Kind.L4S: Ecn.ECT_1, Kind.CLASSIC: Ecn.NOT_ECT}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is run. Rates in bit/s, times in seconds."""
+
+    tidemark: Path
+    out: Path
+    mode: str = "sound"
+    l4s: int = 12
+    classic: int = 12
+    # Of the line between the switches.
+    rate: float = 40e6
+    seconds: float = 8.0
+    # Left out at the beginning of every figure.
+    warm_up: float = 2.0
+    # More of the configuration, as TOML.
+    settings: str = ""
+    # Further arguments of both ends of every L4S flow.
+    l4s_arguments: tuple[str, ...] = ()
+
+
+@dataclass
+class FlowFigures:
+    """What a flow's own programs say of it."""
+
+    name: str
+    kind: Kind
+    controller: str
+    mbps: float
+    packets: int
+    marked: int
+    lost: int
+
+
+@dataclass
+class ProbeFigures:
+    """Delays in seconds of packets of a kind that arrived after the warm-up, by the time when they were sent."""
+
+    sent: int
+    delays: list[tuple[float, float]] = field(default_factory=list)
+    marked: int = 0
+
+
+@dataclass
+class Outcome:
+    """All figures."""
+
+    experiment: Experiment
+    began_at: float
+    flows: list[FlowFigures]
+    probes: dict[Kind, ProbeFigures]
+    # Rows of series.csv for the line between the switches, after the warm-up.
+    series: list[dict[str, str]]
+    status: dict[str, Any]
+
+
+class Laboratory:
+    """The running network. Everything that it starts ends with `close`, or with its process."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self._processes: list[subprocess.Popen[bytes]] = []
+        _FOLDER.mkdir(mode=0o700)
+        experiment.out.mkdir(parents=True, exist_ok=True)
+        # Of an earlier run into the same folder.
+        for file in experiment.out.iterdir():
+            if file.suffix in _SUFFIXES:
+                file.unlink()
+        authority = Authority(_FOLDER / "certificates")
+        self.switches = [OpenVSwitch(name, number, _FOLDER) for number, name in ((1, "s1"), (2, "s2"))]
+        self.switches[0].connect(self.switches[1], "line", "line")
+        receiver = Namespace("receiver")
+        self.receiver = self.switches[1].attach(receiver, _RECEIVER)
+        self.hosts = {
+            kind: [
+                self.switches[0].attach(Namespace(f"{prefix}{index}"), f"10.0.{1 + kind}.{index + 1}")
+                for index in range(count)
+            ]
+            for kind, prefix, count in ((Kind.L4S, "l", experiment.l4s), (Kind.CLASSIC, "c", experiment.classic))
+        }
+        self.socket = _FOLDER / "controller.sock"
+        self.config = experiment.out / "config.toml"
+        self.config.write_text(self._configuration(authority), encoding="utf-8")
+        control = ControlNetwork()
+        for switch in self.switches:
+            self._start_agent(switch)
+            tls = authority.issue(switch.name)
+            switch.vsctl("set-ssl", str(tls.private_key), str(tls.certificate), str(tls.authority))
+            switch.vsctl("set-controller", switch.name, f"ssl:{control.connect(switch)}:6653")
+        self.controller = self.start_controller()
+
+    def _configuration(self, authority: Authority) -> str:
+        experiment, tls = self.experiment, authority.issue("controller")
+        switches = [
+            f'[[switch]]\nname = "{switch.name}"\ndatapath_id = "{switch.datapath_id:016x}"\n'
+            f'agent = "unix:{switch.folder}/agent.sock"\n'
+            f'port = [{{ name = "line", rate = "{format_rate(experiment.rate)}" }}]\n'
+            for switch in self.switches
+        ]
+        return "\n".join(
+            [
+                f'mode = "{experiment.mode}"\nsocket = "{self.socket}"\n{experiment.settings}',
+                '[openflow]\nlisten = "0.0.0.0:6653"\n',
+                f'[tls]\ncertificate = "{tls.certificate}"\nprivate_key = "{tls.private_key}"\n'
+                f'authority = "{tls.authority}"\n',
+                *switches,
+            ]
+        )
+
+    def _start_agent(self, switch: OpenVSwitch) -> None:
+        listen = f"{switch.folder}/agent.sock"
+        self._start(
+            switch.namespace,
+            *(sys.executable, "-m", "tidemark_sdn", "agent", "--bridge", switch.name),
+            *("--database", f"unix:{switch.database}", "--listen", f"unix:{listen}"),
+            log=self.experiment.out / f"agent-{switch.name}.log",
+        )
+
+    def start_controller(self) -> "subprocess.Popen[bytes]":
+        """Starts the controller; its own folder of results is that of the experiment."""
+        command = [sys.executable, "-m", "tidemark_sdn", "run", str(self.config), "--out", str(self.experiment.out)]
+        with (self.experiment.out / "controller.log").open("ab") as log:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        self._processes.append(process)
+        wait_for(self.socket)
+        return process
+
+    def _start(self, namespace: Namespace, *command: str, log: Path) -> "subprocess.Popen[bytes]":
+        process = namespace.start(*command, log=log)
+        self._processes.append(process)
+        return process
+
+    def wait_until_ready(self) -> None:
+        """Waits for switches, agents and the link both ways."""
+        deadline = time.monotonic() + _PATIENCE
+        while time.monotonic() < deadline:
+            status = read_status(self.socket)
+            there = all(switch["connected"] and switch["agent"] for switch in status["switches"])
+            if there and len(status["links"]) == 2:
+                return
+            time.sleep(0.1)
+        raise LabError(f"switches, agents or links are missing: see {self.experiment.out}/controller.log")
+
+    def run(self) -> Outcome:
+        """Runs all flows and gathers what they say."""
+        experiment, out = self.experiment, self.experiment.out
+        seconds = f"{experiment.seconds:g}"
+        for kind, ecn in PROBES.items():
+            self._probe(kind, ecn)
+        servers, clients = [], []
+        for index, host in enumerate(self.hosts[Kind.L4S]):
+            common = ("--time", f"{seconds} s", *experiment.l4s_arguments)
+            port = _L4S_PORT + index
+            receive = (str(experiment.tidemark), "receive", "--listen", str(port), *common)
+            servers.append(self._start(self.receiver.namespace, *receive, log=out / f"l{index}.receiver.json"))
+            connect = (str(experiment.tidemark), "send", f"{_RECEIVER}:{port}", *common)
+            clients.append((host, connect, out / f"l{index}.sender.json"))
+        for index, host in enumerate(self.hosts[Kind.CLASSIC]):
+            own_port = ("--port", str(_CLASSIC_PORT + index))
+            serve = ("iperf3", "--server", "--one-off", *own_port)
+            self._start(self.receiver.namespace, *serve, log=out / f"c{index}.receiver.log")
+            controller = _CLASSIC_CONTROLLERS[index % len(_CLASSIC_CONTROLLERS)]
+            ask = ("iperf3", "--client", _RECEIVER, *own_port, "--time", seconds, "--json", "--congestion", controller)
+            clients.append((host, ask, out / f"c{index}.sender.json"))
+        time.sleep(0.5)
+        began_at = time.monotonic()
+        running = [self._start(host.namespace, *command, log=log) for host, command, log in clients]
+        for process in [*running, *servers]:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(experiment.seconds + _PATIENCE - (time.monotonic() - began_at))
+        # What is under way arrives, and the probes' receivers end.
+        time.sleep(1.5)
+        status = read_status(self.socket)
+        self.stop_controller()
+        return self._gather(began_at, status)
+
+    def _probe(self, kind: Kind, ecn: Ecn) -> None:
+        if not self.hosts[kind]:
+            return
+        module = (sys.executable, "-m", "tidemark_sdn.lab.probe")
+        port, seconds = str(_PROBE_PORT + kind), f"{self.experiment.seconds + 1:g}"
+        output = self.experiment.out / f"probe-{kind.name.lower()}.csv"
+        receive = (*module, "receive", "--port", port, "--seconds", seconds, "--output", str(output))
+        self._start(self.receiver.namespace, *receive, log=output.with_suffix(".receiver.log"))
+        send = (*module, "send", "--address", _RECEIVER, "--port", port, "--ecn", str(int(ecn)), "--seconds", seconds)
+        self._start(self.hosts[kind][0].namespace, *send, log=output.with_suffix(".sender.log"))
+
+    def stop_controller(self) -> None:
+        """Ends the controller, which then writes its summary."""
+        self.controller.send_signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.controller.wait(5)
+
+    def close(self) -> None:
+        """Ends everything."""
+        for process in self._processes:
+            process.terminate()
+        for process in self._processes:
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        for switch in self.switches:
+            switch.stop()
+        shutil.rmtree(_FOLDER, ignore_errors=True)
+
+    def _gather(self, began_at: float, status: dict[str, Any]) -> Outcome:
+        out, after = self.experiment.out, began_at + self.experiment.warm_up
+        flows = [self._l4s_figures(index) for index in range(self.experiment.l4s)]
+        flows += [self._classic_figures(index) for index in range(self.experiment.classic)]
+        probes = {}
+        for kind in PROBES:
+            file = out / f"probe-{kind.name.lower()}.csv"
+            if not file.exists():
+                continue
+            with file.open(encoding="utf-8", newline="") as stream:
+                rows = [
+                    row for row in csv.DictReader(stream) if after <= float(row["sent_at"]) < after + self._measured
+                ]
+            delays = [(float(row["sent_at"]) - began_at, float(row["delay"])) for row in rows]
+            numbers = [int(row["number"]) for row in rows]
+            sent = max(numbers) - min(numbers) + 1 if numbers else 0
+            probes[kind] = ProbeFigures(sent, delays, sum(int(row["ecn"]) == Ecn.CE for row in rows))
+        # The controller's series begins with the controller.
+        offset = status["started"]
+        with (out / "series.csv").open(encoding="utf-8", newline="") as stream:
+            series = [
+                row | {"at": str(float(row["at"]) + offset - began_at)}
+                for row in csv.DictReader(stream)
+                if row["switch"] == "s1"
+                and row["port"] == "line"
+                and after <= float(row["at"]) + offset < after + self._measured
+            ]
+        return Outcome(self.experiment, began_at, flows, probes, series, status)
+
+    @property
+    def _measured(self) -> float:
+        return self.experiment.seconds - self.experiment.warm_up
+
+    def _l4s_figures(self, index: int) -> FlowFigures:
+        ends = {}
+        for role in ("sender", "receiver"):
+            file = self.experiment.out / f"l{index}.{role}.json"
+            lines = [line for line in file.read_text(encoding="utf-8").splitlines() if '"kind":"summary"' in line]
+            if not lines:
+                raise LabError(f"{file}: the flow did not end as it should: {file.read_text(encoding='utf-8')[-300:]}")
+            ends[role] = json.loads(lines[-1])
+        receiver = ends["receiver"]
+        return FlowFigures(
+            name=f"l{index}",
+            kind=Kind.L4S,
+            controller="udp-prague",
+            mbps=receiver["mbps"],
+            packets=receiver["packets"],
+            marked=receiver["marked"],
+            lost=ends["sender"]["lost"],
+        )
+
+    def _classic_figures(self, index: int) -> FlowFigures:
+        file = self.experiment.out / f"c{index}.sender.json"
+        try:
+            end = json.loads(file.read_text(encoding="utf-8"))["end"]
+        except (ValueError, KeyError):
+            raise LabError(f"{file}: iperf3 did not end as it should") from None
+        sent, received = end["sum_sent"], end["sum_received"]
+        return FlowFigures(
+            name=f"c{index}",
+            kind=Kind.CLASSIC,
+            controller=_CLASSIC_CONTROLLERS[index % len(_CLASSIC_CONTROLLERS)],
+            mbps=received["bits_per_second"] / 1e6,
+            # A segment of 1448 bytes is a packet of 1500.
+            packets=sent["bytes"] // 1448,
+            marked=0,
+            lost=sent["retransmits"],
+        )

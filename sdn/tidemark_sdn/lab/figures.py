@@ -1,0 +1,89 @@
+"""Figures of a run: for each kind of traffic, as a table, as JSON."""
+
+import statistics
+from dataclasses import asdict
+from pathlib import Path
+
+from tidemark_sdn.agent.shaper import Kind
+from tidemark_sdn.lab.experiment import Outcome
+
+_NAMES = {Kind.L4S: "L4S", Kind.CLASSIC: "classic"}
+
+
+def quantile(values: list[float], share: float) -> float:
+    """The value below which a share of the values lies."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def summarize(outcome: Outcome) -> dict[str, dict[str, float | None]]:
+    """Figures for each kind of traffic; what could not be measured is absent."""
+    summary: dict[str, dict[str, float | None]] = {}
+    for kind in Kind:
+        flows = [flow for flow in outcome.flows if flow.kind is kind]
+        if not flows:
+            continue
+        rates = [flow.mbps for flow in flows]
+        figures: dict[str, float | None] = {
+            "flows": len(flows),
+            "mbps": sum(rates),
+            "least_mbps": min(rates),
+            "most_mbps": max(rates),
+        }
+        if probe := outcome.probes.get(kind):
+            delays = [delay for _, delay in probe.delays]
+            if delays:
+                figures["delay_mean_ms"] = statistics.fmean(delays) * 1e3
+                figures["delay_median_ms"] = statistics.median(delays) * 1e3
+                figures["delay_p99_ms"] = quantile(delays, 0.99) * 1e3
+        rows = [row for row in outcome.series if row["queue"] == kind.name.lower()]
+        if len(rows) > 1:
+            moved = {name: int(rows[-1][name]) - int(rows[0][name]) for name in rows[0] if name in _COUNTERS}
+            arrived = moved["arrived_packets"]
+            if arrived:
+                figures["marked_percent"] = (moved["ramp_marked"] + moved["coupled_marked"]) / arrived * 100
+                figures["lost_percent"] = (moved["dropped"] + moved["overflowed"]) / arrived * 100
+        summary[kind.name.lower()] = figures
+    return summary
+
+
+_COUNTERS = ("arrived_packets", "ramp_marked", "coupled_marked", "dropped", "overflowed")
+
+_COLUMNS = (
+    ("traffic", None),
+    ("flows", "flows"),
+    ("Mbit/s", "mbps"),
+    ("least", "least_mbps"),
+    ("most", "most_mbps"),
+    ("median ms", "delay_median_ms"),
+    ("p99 ms", "delay_p99_ms"),
+    ("marked %", "marked_percent"),
+    ("lost %", "lost_percent"),
+)
+
+
+def table(outcome: Outcome) -> str:
+    """The table that is printed. Delays are one-way, of probes; marks and losses those of the line's queues."""
+    rows = [[name for name, _ in _COLUMNS]]
+    for kind in Kind:
+        figures = summarize(outcome).get(kind.name.lower())
+        if figures is None:
+            continue
+        row = [_NAMES[kind]]
+        for _, name in _COLUMNS[1:]:
+            value = figures.get(name or "")
+            row.append("" if value is None else f"{value:.0f}" if name == "flows" else f"{value:.2f}")
+        rows.append(row)
+    widths = [max(len(row[index]) for row in rows) for index in range(len(_COLUMNS))]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+
+
+def as_json(outcome: Outcome) -> dict[str, object]:
+    """`summary.json` of a run."""
+    experiment = asdict(outcome.experiment)
+    return {
+        "experiment": {name: str(value) if isinstance(value, Path) else value for name, value in experiment.items()},
+        "summary": summarize(outcome),
+        "flows": [asdict(flow) | {"kind": flow.kind.name.lower()} for flow in outcome.flows],
+        "controller": outcome.status,
+    }

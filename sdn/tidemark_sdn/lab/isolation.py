@@ -1,0 +1,61 @@
+"""Namespaces in which a laboratory lives and dies.
+
+Everything runs under one process that is number 1 of a process namespace, in a network and a mount namespace of its
+own. When it ends, however it ends, the kernel ends all others and with them the networks: nothing is left to clean up.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+_MARK = "TIDEMARK_SDN_LAB"
+
+
+class LabError(Exception):
+    """Something that a laboratory needs is missing or failed."""
+
+
+def missing() -> str | None:
+    """Why there can be no laboratory here, or None."""
+    if os.geteuid() != 0:
+        return "not root: network namespaces can't be made"
+    needed = {
+        "unshare": "util-linux",
+        "ip": "iproute2",
+        "ethtool": "ethtool",
+        "ovs-vswitchd": "openvswitch-switch",
+        "ovsdb-server": "openvswitch-switch",
+        "clang": "clang and libbpf-dev",
+        "iperf3": "iperf3",
+        "openssl": "openssl",
+    }
+    for name, package in needed.items():
+        if shutil.which(name) is None:
+            return f"there is no {name} here: install {package}"
+    probe = ["unshare", "--net", "--mount", "--pid", "--fork", "true"]
+    if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
+        return "no namespaces may be made here"
+    return None
+
+
+def enter(arguments: list[str]) -> None:
+    """Becomes `tidemark-sdn` with these arguments inside, or returns where it is already."""
+    if os.environ.get(_MARK) == str(os.getpid()) == "1":
+        _furnish()
+        return
+    if reason := missing():
+        raise LabError(reason)
+    # Children of children find their own number wrong, and would go one level further in.
+    environment = os.environ | {_MARK: "1"}
+    options = ["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    command = ["unshare", *options, sys.executable, "-m", "tidemark_sdn", *arguments]
+    os.execvpe(command[0], command, environment)
+
+
+def _furnish() -> None:
+    """Gives the laboratory a /run of its own: names of namespaces, sockets, databases."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run"], check=True)
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    Path("/run/netns").mkdir()
