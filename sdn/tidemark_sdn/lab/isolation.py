@@ -43,7 +43,7 @@ def missing() -> str | None:
 def enter(arguments: list[str]) -> None:
     """Becomes `tidemark-sdn` with these arguments inside, or returns where it is already."""
     if os.environ.get(_MARK) == str(os.getpid()) == "1":
-        _furnish()
+        furnish()
         return
     if reason := missing():
         raise LabError(reason)
@@ -54,7 +54,7 @@ def enter(arguments: list[str]) -> None:
     os.execvpe(command[0], command, environment)
 
 
-def _furnish() -> None:
+def furnish() -> None:
     """Gives the laboratory a /run of its own: names of namespaces, sockets, databases."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run"], check=True)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
