@@ -30,7 +30,7 @@ def finish(process, code=0):
 
 
 @pytest.mark.parametrize("listener", ["send", "receive"])
-@pytest.mark.parametrize("controller", CONTROLLERS)
+@pytest.mark.parametrize("controller", [*CONTROLLERS, "sdn-l4s"])
 def test_either_end_may_wait_for_the_other(controller, listener):
     caller = "receive" if listener == "send" else "send"
     options = ["--controller", controller, "--time", "2 s", "--interval", "500 ms"]

@@ -49,6 +49,9 @@ enum Controller {
     Cl4s,
     /// Follows what the cell recommends to the end with --modem (ANBR), without ECN
     Anbr,
+    /// The rate rule of SDN-L4S over the share of marked packets since the beginning; --set sender.window="500 ms" forgets
+    #[value(name = "sdn-l4s")]
+    SdnL4s,
 }
 
 #[derive(Args)]
@@ -117,6 +120,7 @@ impl Controller {
             Self::Scream => "sender = { controller = \"scream\" }\napp = { app = \"video\" }",
             Self::ScreamV1 => "sender = { controller = \"scream-v1\" }\napp = { app = \"video\" }",
             Self::Anbr => "sender = { controller = \"anbr\" }\napp = { app = \"video\" }",
+            Self::SdnL4s => "sender = { controller = \"sdn-l4s\" }\napp = { app = \"video\" }",
             Self::Sl4s => "sender = { controller = \"al4s\" }\napp = { app = \"video\" }",
             Self::Cl4s => {
                 "sender = { controller = \"al4s\", marking = { low = \"5 ms\", high = \"10 ms\" } }\napp = { app = \"video\" }"
@@ -144,10 +148,10 @@ impl End {
             SenderConfig::UdpPrague(_) => (Ecn::Ect1, false),
             SenderConfig::Scream(scream) => (if scream.l4s { Ecn::Ect1 } else { Ecn::Ect0 }, true),
             SenderConfig::ScreamV1(_) => (Ecn::Ect0, true),
-            SenderConfig::Al4s(_) => (Ecn::Ect1, true),
+            SenderConfig::Al4s(_) | SenderConfig::SdnL4s(_) => (Ecn::Ect1, true),
             SenderConfig::Anbr(anbr) => (if anbr.rule == AnbrRule::Follow { Ecn::NotEct } else { Ecn::Ect1 }, true),
             _ => {
-                let which = "only udp-prague, scream, scream-v1, al4s and anbr have a form on the wire";
+                let which = "only udp-prague, scream, scream-v1, al4s, anbr and sdn-l4s have a form on the wire";
                 return Err(miette!("flow `{}`: {which}", flow.name));
             }
         };

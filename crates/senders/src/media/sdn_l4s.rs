@@ -1,5 +1,5 @@
-//! The rate rule of SDN-L4S (sdn in the reproduction's list, Eqs. 5 and 6): `K (1 / p - 1)` once the share of
-//! marked packets is at a threshold, the line rate below it.
+//! The rate rule of SDN-L4S (sdn in the reproduction's list, Algorithms 1 and 3 with Eqs. 5 and 6): `K (1 / p - 1)` once the
+//! share of marked packets is at a threshold, the line rate below it.
 //!
 //! Read literally, `K` is 1 Mbit/s and `p` counts from the start of the run and never forgets. Both are
 //! configurable: `K` is Prague's equilibrium, 2 packets in 25 ms or 0.96 Mbit/s for 1500 B, and a window makes
@@ -69,7 +69,7 @@ impl SdnL4s {
         }
     }
 
-    /// Eq. 5.
+    /// Algorithm 1, Eq. 5.
     fn rate(&self, share: f64) -> f64 {
         let rate = if share < self.config.threshold {
             self.config.rates.max.as_bps() as f64
@@ -85,6 +85,7 @@ impl MediaController for SdnL4s {
         let interval = Duration::from_millis(25);
         ReportPolicy { format: ReportFormat::Ccfb, interval, packets: 16, on_marker: true }
     }
+    /// Algorithm 3, Eq. 6, from the receiver's counts.
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let (arrived, marked, _) = feedback.counts();
         self.packets += u64::from(arrived);
