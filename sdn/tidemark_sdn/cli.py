@@ -114,6 +114,8 @@ def _demo(arguments: argparse.Namespace) -> None:
             tidemark=find_tidemark(arguments.tidemark),
             out=arguments.out.resolve(),
             mode=arguments.mode,
+            # The paper's senders with the paper's switches.
+            controller="sdn-l4s" if arguments.mode == "literal" else "udp-prague",
             l4s=arguments.l4s,
             classic=arguments.classic,
             rate=rate,

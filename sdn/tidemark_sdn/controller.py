@@ -236,6 +236,12 @@ class Controller:
             self._discovery.forget(Attachment(switch.datapath_id, number))
         self._reroute(set(gone))
 
+    def on_malformed(self, switch: SwitchChannel) -> None:
+        """Counts what can't be read, and says it once."""
+        self.statistics.count("malformed_openflow")
+        if self.statistics.counters["malformed_openflow"] == 1:
+            self.statistics.event(f"switch {self._name(switch.datapath_id)} sends what can't be read")
+
     def on_message(self, switch: SwitchChannel, received: Any) -> None:
         """Takes what a switch says by itself."""
         match received.msg_type:

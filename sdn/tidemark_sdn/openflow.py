@@ -16,7 +16,11 @@ from typing import Any, Protocol
 
 from os_ken.ofproto import ofproto_parser, ofproto_protocol, ofproto_v1_3, ofproto_v1_3_parser
 
+from tidemark_sdn import bounds
+
 _LOG = logging.getLogger(__name__)
+# os-ken logs every byte of what it can't read, as often as a switch sends it.
+logging.getLogger("os_ken").setLevel(logging.CRITICAL)
 
 ofp = ofproto_v1_3
 ofp_parser = ofproto_v1_3_parser
@@ -48,6 +52,9 @@ class Listener(Protocol):
 
     def on_gone(self, switch: "SwitchChannel") -> None:
         """A switch has left."""
+
+    def on_malformed(self, switch: "SwitchChannel") -> None:
+        """A message that can't be read."""
 
     def on_message(self, switch: "SwitchChannel", message: Any) -> None:
         """A message that answers no question."""
@@ -125,9 +132,9 @@ class SwitchChannel:
         if version != ofp.OFP_VERSION and kind != ofp.OFPT_HELLO:
             raise ChannelError(f"a message of OpenFlow version {version:#x}")
         try:
+            bounds.check(kind, header + body)
             return ofproto_parser.msg(_VERSION, ofp.OFP_VERSION, kind, length, xid, header + body)
-        except Exception as error:  # os-ken raises what its decoders raise
-            _LOG.warning("switch %s: malformed message of type %d: %s", self.name, kind, error)
+        except Exception:  # BoundsError, and os-ken raises what its decoders raise
             return None
 
     def answer(self, message: Any) -> bool:
@@ -256,7 +263,10 @@ class Server:
         try:
             while True:
                 message = await switch.read()
-                if message is None or switch.answer(message):
+                if message is None:
+                    self._listener.on_malformed(switch)
+                    continue
+                if switch.answer(message):
                     continue
                 if message.msg_type == ofp.OFPT_ECHO_REQUEST:
                     switch.send_echo_reply(message)

@@ -46,8 +46,26 @@ class Experiment:
     warm_up: float = 2.0
     # More of the configuration, as TOML.
     settings: str = ""
-    # Further arguments of both ends of every L4S flow.
-    l4s_arguments: tuple[str, ...] = ()
+    # The L4S ends: UDP Prague, or the paper's rule with its threshold q2, and how long its share looks back
+    # (None: to the beginning, as published).
+    controller: str = "udp-prague"
+    q2: float = 0.01
+    window: float | None = None
+
+    @property
+    def l4s_arguments(self) -> list[str]:
+        """Arguments of both ends of every L4S flow."""
+        arguments = ["--controller", self.controller, "--time", f"{self.seconds:g} s"]
+        if self.controller == "sdn-l4s":
+            # Algorithm 1: the line rate until marks come. The least rate keeps a flow alive that is always marked.
+            line_rate = format_rate(self.rate)
+            settings = {"rates.min": "100 kbit/s", "rates.initial": line_rate, "rates.max": line_rate}
+            texts = [f'sender.{name}="{value}"' for name, value in settings.items()]
+            texts.append(f"sender.threshold={self.q2:g}")
+            if self.window is not None:
+                texts.append(f'sender.window="{self.window:g} s"')
+            arguments += [item for text in texts for item in ("--set", text)]
+        return arguments
 
 
 @dataclass
@@ -180,11 +198,10 @@ class Laboratory:
             self._probe(kind, ecn)
         servers, clients = [], []
         for index, host in enumerate(self.hosts[Kind.L4S]):
-            common = ("--time", f"{seconds} s", *experiment.l4s_arguments)
             port = _L4S_PORT + index
-            receive = (str(experiment.tidemark), "receive", "--listen", str(port), *common)
+            receive = (str(experiment.tidemark), "receive", "--listen", str(port), *experiment.l4s_arguments)
             servers.append(self._start(self.receiver.namespace, *receive, log=out / f"l{index}.receiver.json"))
-            connect = (str(experiment.tidemark), "send", f"{_RECEIVER}:{port}", *common)
+            connect = (str(experiment.tidemark), "send", f"{_RECEIVER}:{port}", *experiment.l4s_arguments)
             clients.append((host, connect, out / f"l{index}.sender.json"))
         for index, host in enumerate(self.hosts[Kind.CLASSIC]):
             own_port = ("--port", str(_CLASSIC_PORT + index))
@@ -281,7 +298,7 @@ class Laboratory:
         return FlowFigures(
             name=f"l{index}",
             kind=Kind.L4S,
-            controller="udp-prague",
+            controller=self.experiment.controller,
             mbps=receiver["mbps"],
             packets=receiver["packets"],
             marked=receiver["marked"],
