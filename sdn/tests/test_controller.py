@@ -163,13 +163,26 @@ def test_a_switch_that_comes_back_gets_its_rules_again(tmp_path: Path) -> None:
             assert len(here.controller.flows) == 0
             again = asyncio.create_task(here.plane.peers[2].run(here.port))
             await here.until(lambda: len(here.controller.topology.links) == 2)
-            # The port has to be found to be one of hosts anew.
-            await asyncio.sleep(0.15)
-            here.plane.inject(2, 4, frame(B, b"\xff" * 6, 0))
-            await here.until(lambda: len(here.controller.topology.hosts) == 2)
+            # Where its hosts are is still known.
             here.plane.inject(1, 4, frame(A, B, Ecn.ECT_1))
             await here.until(lambda: len(here.controller.flows) == 1)
             again.cancel()
+
+    asyncio.run(test())
+
+
+def test_who_only_listens_is_asked_for(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with scene(tmp_path, {(1, 1): (2, 1)}, 2) as here:
+            before = len(here.plane.peers[2].packet_outs)
+            here.plane.inject(1, 4, frame(A, B, Ecn.ECT_1))
+            # The packet itself, and a question, out of every port of hosts.
+            await here.until(lambda: [2, 3, 4, 5] in here.plane.peers[2].packet_outs[before:])
+            answer = A + B + b"\x08\x06" + bytes(28)
+            here.plane.inject(2, 4, answer)
+            await here.until(lambda: B.hex(":") in here.controller.topology.hosts)
+            here.plane.inject(1, 4, frame(A, B, Ecn.ECT_1))
+            await here.until(lambda: len(here.controller.flows) == 1)
 
     asyncio.run(test())
 
@@ -320,8 +333,13 @@ def test_packet_ins_of_a_flood_are_limited_in_the_switch(tmp_path: Path) -> None
     async def test() -> None:
         async with scene(tmp_path, {(1, 1): (2, 1)}, 2) as here:
             misses = [rule for rule in here.plane.peers[1].flow_mods if rule.table_id == 0 and rule.priority == 0]
-            kinds = [type(item).__name__ for item in misses[-1].instructions]
-            assert kinds == ["OFPInstructionMeter", "OFPInstructionActions"]
+            assert [rule.match["in_port"] for rule in misses] == [1, 2, 3, 4, 5]
+            meters = set()
+            for rule in misses:
+                kinds = [type(item).__name__ for item in rule.instructions]
+                assert kinds == ["OFPInstructionMeter", "OFPInstructionActions"]
+                meters.add(rule.instructions[0].meter_id)
+            assert len(meters) == 5
 
     asyncio.run(test())
 

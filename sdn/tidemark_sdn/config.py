@@ -119,8 +119,9 @@ class OpenFlow:
 
     # 6653 is the port that IANA gave OpenFlow.
     listen: str = key(_text, "127.0.0.1:6653")
-    # Packets of unknown flows that a switch may send up, a second. What is above is dropped in the switch, by a meter.
-    packet_in_limit: int = key(_integer(1, 1_000_000), 1000)
+    # Packets of unknown flows that may come up from a port, a second. More are dropped in the switch, by a meter of the
+    # port: who floods harms nobody behind other ports. A controller sets up a few hundred flows a second.
+    packet_in_limit: int = key(_integer(1, 1_000_000), 200)
     # A switch that has not answered for this long is gone. OVS asks every 5 s by default.
     silence: float = key(_positive(parse_time), "10 s")
 

@@ -18,7 +18,7 @@ from tidemark_sdn.config import Config, Switch
 from tidemark_sdn.discovery import Discovery, port_is_up, send_packet
 from tidemark_sdn.ecn import EcnMarker
 from tidemark_sdn.flows import Flow, FlowTable
-from tidemark_sdn.interceptor import PacketInterceptor, flood
+from tidemark_sdn.interceptor import PacketInterceptor, arp_request, flood
 from tidemark_sdn.openflow import ChannelError, Server, SwitchChannel, message, ofp, ofp_parser
 from tidemark_sdn.parser import Ecn, Packet
 from tidemark_sdn.queues import QueueManager
@@ -44,6 +44,7 @@ class Controller:
         if record is not None:
             self.statistics.record(record, {switch.datapath_id: switch.name for switch in config.switch})
         self.flows = FlowTable()
+        self._port_names: dict[int, dict[int, str]] = {}
         self._unreachable: set[tuple[str, int]] = set()
         self._edges: set[Attachment] = set()
         self._server = Server(self, config.openflow.silence)
@@ -107,7 +108,9 @@ class Controller:
             return flow
         if flow is not None:
             self._end(flow)
-        destination = self.topology.hosts[packet.destination]
+        destination = self._home(packet.destination)
+        if destination is None:
+            return None
         path = paths.select(self.topology.neighbours(), source, destination, self.statistics.loads)
         if path is None:
             # Lines 8 and 9.
@@ -200,8 +203,15 @@ class Controller:
     async def on_connected(self, switch: SwitchChannel) -> None:
         """Sets a switch up, and takes over the rules that it has."""
         known = self._switches[switch.datapath_id]
-        for number, port in switch.ports.items():
-            if known.port_named(port.name.decode(errors="replace")).edge:
+        before = self._port_names.get(switch.datapath_id, {})
+        names = {number: port.name.decode(errors="replace") for number, port in switch.ports.items()}
+        self._port_names[switch.datapath_id] = names
+        for number in [number for number, name in before.items() if names.get(number) != name]:
+            # The switch has numbered its ports anew.
+            self.topology.remove_port(Attachment(switch.datapath_id, number))
+            self._edges.discard(Attachment(switch.datapath_id, number))
+        for number, name in names.items():
+            if known.port_named(name).edge:
                 self._edges.add(Attachment(switch.datapath_id, number))
         for flow in self.flows:
             # A switch that was restarted has lost them.
@@ -229,7 +239,7 @@ class Controller:
             self._queues.hold(port, rule.match.kind)
 
     def on_gone(self, switch: SwitchChannel) -> None:
-        """Forgets links and hosts of a switch; its flows are given other paths."""
+        """Forgets links of a switch; its flows are given other paths."""
         self.statistics.event(f"switch {self._name(switch.datapath_id)} is gone")
         gone = self.topology.remove_switch(switch.datapath_id)
         for number in switch.ports:
@@ -272,6 +282,8 @@ class Controller:
             switch.ports.pop(number, None)
         else:
             switch.ports[number] = received.desc
+        if received.reason == ofp.OFPPR_ADD:
+            self._rules.admit_port(switch, number, self._config.openflow.packet_in_limit)
         if received.reason != ofp.OFPPR_DELETE and port_is_up(received.desc):
             if attachment not in self._edges:
                 self._discovery.announce_at(switch, number)
@@ -301,11 +313,13 @@ class Controller:
         flood(self._server.switches, ports, frame)
 
     def _on_packet(self, switch: SwitchChannel, arrival: Attachment, packet: Packet, frame: bytes) -> None:
-        home = self.topology.hosts.get(packet.destination)
+        home = self._home(packet.destination)
         if home is None:
-            # Whoever has the address will answer, and be known.
+            # The packet reaches whoever it is for; the question makes even one that only listens known.
             self.statistics.count("unknown_destination")
             self._on_group(arrival, frame)
+            if question := arp_request(packet):
+                self._on_group(arrival, question)
             return
         if packet.ip is not None:
             if self.algorithm_2(switch.datapath_id, packet) is not None:
@@ -313,6 +327,12 @@ class Controller:
             return
         if last := self._server.switches.get(home.datapath_id):
             send_packet(last, frame, home.port)
+
+    def _home(self, mac: str) -> Attachment | None:
+        """Where a host lives, if its switch and port are there."""
+        home = self.topology.hosts.get(mac)
+        switch = self._server.switches.get(home.datapath_id) if home else None
+        return home if switch is not None and home is not None and home.port in switch.ports else None
 
     # What agents say.
 

@@ -59,8 +59,9 @@ class Discovery:
     def hear(self, attachment: Attachment, payload: bytes) -> tuple[Attachment, bool]:
         """The other end of the link that a frame came in by, and whether the link is new."""
         announcement = lldp.read(payload, self._secret)
-        # A frame that was kept and is sent later has the number of a round that is over.
-        if not self._round - 1 <= announcement.round <= self._round:
+        # A frame that was kept and is sent later proves nothing about the link now.
+        rounds = max(1, int(self._lifetime / self._interval))
+        if not self._round - rounds <= announcement.round <= self._round:
             raise LldpError("of a round that is over")
         source = Attachment(announcement.datapath_id, announcement.port)
         if source == attachment:

@@ -1,5 +1,6 @@
 """Packet interceptor: takes PACKET_INs, the first packets of flows, and says what each one is."""
 
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -74,6 +75,17 @@ class PacketInterceptor:
         if self._topology.learn(packet.source, arrival):
             self._statistics.event(f"host {packet.source} moved to {arrival.datapath_id:016x}:{arrival.port}")
         return True
+
+
+def arp_request(packet: Packet) -> bytes | None:
+    """Asks, in the name of who sent a packet, who has the address that it is for. None where ARP can't ask."""
+    if packet.ip is None or packet.ip.source.version != 4 or packet.vlan:
+        return None
+    source, everyone = bytes.fromhex(packet.source.replace(":", "")), b"\xff" * 6
+    # RFC 826: Ethernet, IPv4, lengths, request.
+    head = struct.pack("!HHBBH", 1, parser.IPV4, 6, 4, 1)
+    body = source + packet.ip.source.packed + bytes(6) + packet.ip.destination.packed
+    return everyone + source + struct.pack("!H", parser.ARP) + head + body
 
 
 def flood(switches: dict[int, SwitchChannel], ports: list[Attachment], frame: bytes) -> None:

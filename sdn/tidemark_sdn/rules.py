@@ -20,8 +20,11 @@ FLOWS, QUEUES = 0, 1
 COOKIE = 0x7D5D << 48
 COOKIE_MASK = 0xFFFF << 48
 
-# Meters: of packets of unknown flows, and of LLDP, so that neither holds up the other.
-PACKET_IN_METER, LLDP_METER = 1, 2
+# Meters: of LLDP, and of packets of unknown flows for each port, so that none holds up the others.
+_LLDP_METER = 1
+_PORT_METERS = 16
+# LLDP that may come up from a switch, a second.
+_LLDP_LIMIT = 1000
 
 
 @dataclass(frozen=True)
@@ -136,18 +139,23 @@ class RuleManager:
         self._idle_timeout = max(1, round(idle_timeout))
 
     def prepare(self, switch: SwitchChannel, packet_in_limit: int) -> None:
-        """Rules and meters that every switch has: what is unknown comes up, within limits."""
-        for meter, rate in ((PACKET_IN_METER, packet_in_limit), (LLDP_METER, packet_in_limit)):
-            bands = [ofp_parser.OFPMeterBandDrop(rate=rate, burst_size=rate)]
-            flags = ofp.OFPMF_PKTPS | ofp.OFPMF_BURST
-            switch.send(message(ofp_parser.OFPMeterMod, ofp.OFPMC_DELETE, flags, meter))
-            switch.send(message(ofp_parser.OFPMeterMod, ofp.OFPMC_ADD, flags, meter, bands))
+        """Rules and meters that every switch has: LLDP and what is unknown come up, within limits."""
+        self._send_up(switch, {"eth_type": parser.LLDP}, ofp.OFP_DEFAULT_PRIORITY * 2 - 1, _LLDP_METER, _LLDP_LIMIT)
+        for port in switch.ports:
+            self.admit_port(switch, port, packet_in_limit)
+
+    def admit_port(self, switch: SwitchChannel, port: int, packet_in_limit: int) -> None:
+        """Lets packets of unknown flows come up from a port."""
+        self._send_up(switch, {"in_port": port}, 0, _PORT_METERS + port, packet_in_limit)
+
+    def _send_up(self, switch: SwitchChannel, fields: dict[str, Any], priority: int, meter: int, rate: int) -> None:
+        bands = [ofp_parser.OFPMeterBandDrop(rate=rate, burst_size=rate)]
+        flags = ofp.OFPMF_PKTPS | ofp.OFPMF_BURST
+        # A meter that is removed takes its rules along.
+        switch.send(message(ofp_parser.OFPMeterMod, ofp.OFPMC_DELETE, flags, meter))
+        switch.send(message(ofp_parser.OFPMeterMod, ofp.OFPMC_ADD, flags, meter, bands))
         up = [ofp_parser.OFPActionOutput(ofp.OFPP_CONTROLLER, ofp.OFPCML_NO_BUFFER)]
-        for fields, priority, meter in (
-            ({}, 0, PACKET_IN_METER),
-            ({"eth_type": parser.LLDP}, ofp.OFP_DEFAULT_PRIORITY * 2 - 1, LLDP_METER),
-        ):
-            self._add(switch, FLOWS, fields, priority, [ofp_parser.OFPInstructionMeter(meter), _apply(up)], COOKIE)
+        self._add(switch, FLOWS, fields, priority, [ofp_parser.OFPInstructionMeter(meter), _apply(up)], COOKIE)
 
     def install_flow(
         self, switch: SwitchChannel, match: FlowMatch, port: int, cookie: int, ecns: Iterable[Ecn]

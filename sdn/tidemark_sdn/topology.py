@@ -58,8 +58,7 @@ class Topology:
         return gone
 
     def remove_switch(self, datapath_id: int) -> list[Attachment]:
-        """Takes out a switch with everything at it."""
-        self.hosts = {mac: home for mac, home in self.hosts.items() if home.datapath_id != datapath_id}
+        """Takes out a switch's links. Its hosts stay known: where they live does not change when a switch restarts."""
         gone = [
             source for source, other in self._links.items() if datapath_id in (source.datapath_id, other.datapath_id)
         ]

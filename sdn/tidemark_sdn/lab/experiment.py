@@ -106,7 +106,8 @@ class Outcome:
 class Laboratory:
     """The running network. Everything that it starts ends with `close`, or with its process."""
 
-    def __init__(self, experiment: Experiment) -> None:
+    def __init__(self, experiment: Experiment, detour: bool = False) -> None:
+        """Builds it; `detour` adds a third switch with a way around the line."""
         self.experiment = experiment
         self._processes: list[subprocess.Popen[bytes]] = []
         _FOLDER.mkdir(mode=0o700)
@@ -115,9 +116,13 @@ class Laboratory:
         for file in experiment.out.iterdir():
             if file.suffix in _SUFFIXES:
                 file.unlink()
-        authority = Authority(_FOLDER / "certificates")
+        self.authority = Authority(_FOLDER / "certificates")
         self.switches = [OpenVSwitch(name, number, _FOLDER) for number, name in ((1, "s1"), (2, "s2"))]
         self.switches[0].connect(self.switches[1], "line", "line")
+        if detour:
+            self.switches.append(OpenVSwitch("s3", 3, _FOLDER))
+            for switch in self.switches[:2]:
+                switch.connect(self.switches[2], "detour", f"to-{switch.name}")
         receiver = Namespace("receiver")
         self.receiver = self.switches[1].attach(receiver, _RECEIVER)
         self.hosts = {
@@ -129,17 +134,23 @@ class Laboratory:
         }
         self.socket = _FOLDER / "controller.sock"
         self.config = experiment.out / "config.toml"
-        self.config.write_text(self._configuration(authority), encoding="utf-8")
+        self.config.write_text(self._configuration(), encoding="utf-8")
         control = ControlNetwork()
+        # Where each switch finds the controller.
+        self.targets: dict[str, str] = {}
+        # Receivers of probes, which end a second after the last packet is sent.
+        self.probes: dict[Kind, subprocess.Popen[bytes]] = {}
+        self.agents: dict[str, subprocess.Popen[bytes]] = {}
         for switch in self.switches:
-            self._start_agent(switch)
-            tls = authority.issue(switch.name)
+            self.start_agent(switch)
+            tls = self.authority.issue(switch.name)
             switch.vsctl("set-ssl", str(tls.private_key), str(tls.certificate), str(tls.authority))
-            switch.vsctl("set-controller", switch.name, f"ssl:{control.connect(switch)}:6653")
+            self.targets[switch.name] = f"ssl:{control.connect(switch)}:6653"
+            switch.vsctl("set-controller", switch.name, self.targets[switch.name])
         self.controller = self.start_controller()
 
-    def _configuration(self, authority: Authority) -> str:
-        experiment, tls = self.experiment, authority.issue("controller")
+    def _configuration(self) -> str:
+        experiment, tls = self.experiment, self.authority.issue("controller")
         switches = [
             f'[[switch]]\nname = "{switch.name}"\ndatapath_id = "{switch.datapath_id:016x}"\n'
             f'agent = "unix:{switch.folder}/agent.sock"\n'
@@ -156,9 +167,10 @@ class Laboratory:
             ]
         )
 
-    def _start_agent(self, switch: OpenVSwitch) -> None:
+    def start_agent(self, switch: OpenVSwitch) -> None:
+        """Starts the agent beside a switch."""
         listen = f"{switch.folder}/agent.sock"
-        self._start(
+        self.agents[switch.name] = self._start(
             switch.namespace,
             *(sys.executable, "-m", "tidemark_sdn", "agent", "--bridge", switch.name),
             *("--database", f"unix:{switch.database}", "--listen", f"unix:{listen}"),
@@ -185,7 +197,8 @@ class Laboratory:
         while time.monotonic() < deadline:
             status = read_status(self.socket)
             there = all(switch["connected"] and switch["agent"] for switch in status["switches"])
-            if there and len(status["links"]) == 2:
+            # The line, and a way from each of its ends to a detour.
+            if there and len(status["links"]) == 2 * (2 * len(self.switches) - 3):
                 return
             time.sleep(0.1)
         raise LabError(f"switches, agents or links are missing: see {self.experiment.out}/controller.log")
@@ -194,8 +207,8 @@ class Laboratory:
         """Runs all flows and gathers what they say."""
         experiment, out = self.experiment, self.experiment.out
         seconds = f"{experiment.seconds:g}"
-        for kind, ecn in PROBES.items():
-            self._probe(kind, ecn)
+        for kind in PROBES:
+            self.probe(kind, experiment.seconds + 1)
         servers, clients = [], []
         for index, host in enumerate(self.hosts[Kind.L4S]):
             port = _L4S_PORT + index
@@ -222,16 +235,19 @@ class Laboratory:
         self.stop_controller()
         return self._gather(began_at, status)
 
-    def _probe(self, kind: Kind, ecn: Ecn) -> None:
-        if not self.hosts[kind]:
-            return
-        module = (sys.executable, "-m", "tidemark_sdn.lab.probe")
-        port, seconds = str(_PROBE_PORT + kind), f"{self.experiment.seconds + 1:g}"
+    def probe(self, kind: Kind, length: float) -> Path:
+        """Sends probes of a kind for a time, and names the file in which they will be."""
         output = self.experiment.out / f"probe-{kind.name.lower()}.csv"
+        output.unlink(missing_ok=True)
+        if not self.hosts[kind]:
+            return output
+        module = (sys.executable, "-m", "tidemark_sdn.lab.probe")
+        port, seconds, ecn = str(_PROBE_PORT + kind), f"{length:g}", PROBES[kind]
         receive = (*module, "receive", "--port", port, "--seconds", seconds, "--output", str(output))
-        self._start(self.receiver.namespace, *receive, log=output.with_suffix(".receiver.log"))
+        self.probes[kind] = self._start(self.receiver.namespace, *receive, log=output.with_suffix(".receiver.log"))
         send = (*module, "send", "--address", _RECEIVER, "--port", port, "--ecn", str(int(ecn)), "--seconds", seconds)
         self._start(self.hosts[kind][0].namespace, *send, log=output.with_suffix(".sender.log"))
+        return output
 
     def stop_controller(self) -> None:
         """Ends the controller, which then writes its summary."""

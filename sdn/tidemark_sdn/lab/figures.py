@@ -30,6 +30,9 @@ def summarize(outcome: Outcome) -> dict[str, dict[str, float | None]]:
             "least_mbps": min(rates),
             "most_mbps": max(rates),
         }
+        sent = sum(flow.packets + (flow.lost if flow.kind is Kind.L4S else 0) for flow in flows)
+        if sent:
+            figures["lost_percent"] = sum(flow.lost for flow in flows) / sent * 100
         if probe := outcome.probes.get(kind):
             delays = [delay for _, delay in probe.delays]
             if delays:
@@ -41,13 +44,16 @@ def summarize(outcome: Outcome) -> dict[str, dict[str, float | None]]:
             moved = {name: int(rows[-1][name]) - int(rows[0][name]) for name in rows[0] if name in _COUNTERS}
             arrived = moved["arrived_packets"]
             if arrived:
-                figures["marked_percent"] = (moved["ramp_marked"] + moved["coupled_marked"]) / arrived * 100
-                figures["lost_percent"] = (moved["dropped"] + moved["overflowed"]) / arrived * 100
+                # Marks that came with a packet were set by a rule of the same switch.
+                figures["marked_percent"] = (
+                    (moved["came_marked"] + moved["ramp_marked"] + moved["coupled_marked"]) / arrived * 100
+                )
+                figures["queue_lost_percent"] = (moved["dropped"] + moved["overflowed"]) / arrived * 100
         summary[kind.name.lower()] = figures
     return summary
 
 
-_COUNTERS = ("arrived_packets", "ramp_marked", "coupled_marked", "dropped", "overflowed")
+_COUNTERS = ("arrived_packets", "came_marked", "ramp_marked", "coupled_marked", "dropped", "overflowed")
 
 _COLUMNS = (
     ("traffic", None),
@@ -63,7 +69,7 @@ _COLUMNS = (
 
 
 def table(outcome: Outcome) -> str:
-    """The table that is printed. Delays are one-way, of probes; marks and losses those of the line's queues."""
+    """The table that is printed: one-way delays of probes, marks of the line, losses that the flows' ends count."""
     rows = [[name for name, _ in _COLUMNS]]
     for kind in Kind:
         figures = summarize(outcome).get(kind.name.lower())

@@ -36,7 +36,8 @@ def receive(port: int, seconds: float, output: Path) -> None:
     receiver.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
     receiver.bind(("", port))
     deadline = time.monotonic() + seconds + _GRACE
-    with output.open("w", encoding="utf-8") as file:
+    # A line at a time: others look on.
+    with output.open("w", encoding="utf-8", buffering=1) as file:
         file.write("number,sent_at,delay,ecn\n")
         while (left := deadline - time.monotonic()) > 0:
             receiver.settimeout(left)

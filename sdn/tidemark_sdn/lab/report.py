@@ -30,8 +30,8 @@ def write_report(outcome: Outcome) -> Path:
     body = "\n".join(
         [
             "<h1>SDN-L4S: two switches in line</h1>",
-            f"<p>Mode {escape(outcome.experiment.mode)}. Delays are one-way, of small packets among the traffic; marks"
-            " and losses are those of the queues of the line between the switches.</p>",
+            f"<p>Mode {escape(outcome.experiment.mode)}. Delays are one-way, of small packets among the traffic;"
+            " marks are those of the line between the switches, losses as the ends of the flows count them.</p>",
             f"<pre>{escape(table(outcome))}</pre>",
             _delays(outcome),
             _queues(outcome),
