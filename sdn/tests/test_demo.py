@@ -55,7 +55,7 @@ def test_the_demo_prints_a_table_and_names_its_report(tmp_path: Path) -> None:
     # The line is used, marks were set, and L4S packets waited less than classic ones.
     assert l4s["mbps"] + classic["mbps"] == pytest.approx(19, rel=0.15)
     assert l4s["marked_percent"] > 1
-    assert l4s["lost_percent"] == 0
+    assert l4s["queue_lost_percent"] == 0
     assert l4s["delay_median_ms"] < classic["delay_median_ms"] / 2
     assert summary["controller"]["counters"].get("openflow_error", 0) == 0
     assert not processes()
