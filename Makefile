@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test packages build web fmt-check lint language unit instructions docs same-bytes web-test wire-test live-test live-brief c-test schema bench clean
+.PHONY: demo test packages build web fmt-check lint language unit instructions docs same-bytes web-test wire-test live-test live-brief c-test sdn-test sdn-packages schema bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -16,7 +16,7 @@ web: web/dist/report.html
 web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 
-test: packages fmt-check lint unit instructions docs same-bytes web-test wire-test c-test live-brief
+test: packages sdn-packages fmt-check lint unit instructions docs same-bytes web-test wire-test c-test sdn-test live-brief
 	@echo "every check passed"
 
 # Decoders, iperf3 and Chromium, on Debian and Ubuntu as root. What can't be installed makes its tests skip.
@@ -67,6 +67,13 @@ live-brief: build
 
 c-test:
 	bindings/c/tests/run
+
+# The controller of the transport network, on Open vSwitch in namespaces; skips, loudly, what needs root or its packages.
+sdn-test:
+	sdn/tests/run
+
+sdn-packages:
+	sdn/tests/install-packages.sh || echo "SKIPPED: the packages of sdn/tests/install-packages.sh could not all be installed" >&2
 
 # The schema of the scenario language is generated; a test compares the copy in docs with the command's.
 schema: build

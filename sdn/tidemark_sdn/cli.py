@@ -19,6 +19,7 @@ from tidemark_sdn.controller import Controller
 from tidemark_sdn.lab.demo import find_tidemark, run_demo
 from tidemark_sdn.lab.experiment import Experiment
 from tidemark_sdn.lab.isolation import LabError, enter
+from tidemark_sdn.lab.measure import FIGURES, measure
 from tidemark_sdn.openflow import ChannelError
 from tidemark_sdn.status import read_status
 from tidemark_sdn.tls import server_context
@@ -59,17 +60,40 @@ def _arguments() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="two switches and 24 senders in namespaces of this machine")
     demo.add_argument("--out", type=Path, default=Path("out/sdn-demo"))
     demo.add_argument("--mode", choices=("sound", "literal"), default="sound")
-    demo.add_argument("--l4s", type=int, default=12, help="L4S senders")
-    demo.add_argument("--classic", type=int, default=12, help="classic senders")
-    demo.add_argument("--rate", default="40 Mbit/s", help="of the line between the switches")
-    demo.add_argument("--time", default="8 s", help="of which the first 2 s are left out of the figures")
-    demo.add_argument("--tidemark", type=Path, help="the command `tidemark` [default: target/release/tidemark]")
+    demo.add_argument("--controller", choices=("udp-prague", "sdn-l4s"), help="of the L4S senders")
+    demo.add_argument("--q1", type=float, default=0.8, help="load at which rules mark and drop (literal)")
+    demo.add_argument("--q2", type=float, default=0.01, help="share of marks at which sdn-l4s slows down")
+    demo.add_argument("--one-queue", action="store_true", help="all traffic in one queue")
+    _add_size(demo)
     demo.set_defaults(execute=_demo)
+
+    measure = commands.add_parser("measure", help="the paper's figures from repeated demos")
+    measure.add_argument("figure", nargs="*", choices=(*FIGURES, []), help=f"of {', '.join(FIGURES)} [default: all]")
+    measure.add_argument("--out", type=Path, default=Path("out/sdn-figures"))
+    measure.add_argument("--repetitions", type=int, default=5)
+    _add_size(measure)
+    measure.set_defaults(execute=_measure)
 
     compile_ = commands.add_parser("compile", help="compiles the program of the ports, for agents without clang")
     compile_.add_argument("output", type=Path)
     compile_.set_defaults(execute=lambda arguments: program.compile_program(arguments.output))
     return parser
+
+
+def _add_size(parser: argparse.ArgumentParser) -> None:
+    """Arguments of what runs a laboratory."""
+    parser.add_argument("--l4s", type=int, default=12, help="L4S senders")
+    parser.add_argument("--classic", type=int, default=12, help="classic senders")
+    parser.add_argument("--rate", default="40 Mbit/s", help="of the line between the switches")
+    parser.add_argument("--time", default="8 s", help="of which the first 2 s are left out of the figures")
+    parser.add_argument("--tidemark", type=Path, help="the command `tidemark` [default: target/release/tidemark]")
+
+
+def _measure(arguments: argparse.Namespace) -> None:
+    common = ["--l4s", str(arguments.l4s), "--classic", str(arguments.classic), "--rate", arguments.rate]
+    common += ["--time", arguments.time, "--tidemark", str(find_tidemark(arguments.tidemark))]
+    figures = arguments.figure or list(FIGURES)
+    print(measure(figures, max(1, arguments.repetitions), common, arguments.out.resolve(), print))
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -115,7 +139,10 @@ def _demo(arguments: argparse.Namespace) -> None:
             out=arguments.out.resolve(),
             mode=arguments.mode,
             # The paper's senders with the paper's switches.
-            controller="sdn-l4s" if arguments.mode == "literal" else "udp-prague",
+            controller=arguments.controller or ("sdn-l4s" if arguments.mode == "literal" else "udp-prague"),
+            q1=arguments.q1,
+            q2=arguments.q2,
+            one_queue=arguments.one_queue,
             l4s=arguments.l4s,
             classic=arguments.classic,
             rate=rate,

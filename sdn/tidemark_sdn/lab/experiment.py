@@ -44,11 +44,15 @@ class Experiment:
     seconds: float = 8.0
     # Left out at the beginning of every figure.
     warm_up: float = 2.0
+    # One queue for all traffic: the paper's comparison without queue management.
+    one_queue: bool = False
     # More of the configuration, as TOML.
     settings: str = ""
     # The L4S ends: UDP Prague, or the paper's rule with its threshold q2, and how long its share looks back
     # (None: to the beginning, as published).
     controller: str = "udp-prague"
+    # Thresholds of the literal mode's switches and of the paper's senders.
+    q1: float = 0.8
     q2: float = 0.01
     window: float | None = None
 
@@ -160,6 +164,8 @@ class Laboratory:
         return "\n".join(
             [
                 f'mode = "{experiment.mode}"\nsocket = "{self.socket}"\n{experiment.settings}',
+                f"[literal]\nq1 = {experiment.q1:g}\n",
+                f"[queues]\nseparate = {str(not experiment.one_queue).lower()}\n",
                 '[openflow]\nlisten = "0.0.0.0:6653"\n',
                 f'[tls]\ncertificate = "{tls.certificate}"\nprivate_key = "{tls.private_key}"\n'
                 f'authority = "{tls.authority}"\n',
@@ -324,10 +330,13 @@ class Laboratory:
     def _classic_figures(self, index: int) -> FlowFigures:
         file = self.experiment.out / f"c{index}.sender.json"
         try:
-            end = json.loads(file.read_text(encoding="utf-8"))["end"]
-        except (ValueError, KeyError):
+            document = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError:
             raise LabError(f"{file}: iperf3 did not end as it should") from None
-        sent, received = end["sum_sent"], end["sum_received"]
+        # A connection that found no way through a queue that drops everything has sent nothing.
+        nothing = {"bytes": 0, "retransmits": 0, "bits_per_second": 0.0}
+        sent = document["end"].get("sum_sent", nothing)
+        received = document["end"].get("sum_received", nothing)
         return FlowFigures(
             name=f"c{index}",
             kind=Kind.CLASSIC,
