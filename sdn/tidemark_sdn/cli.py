@@ -20,6 +20,7 @@ from tidemark_sdn.lab.demo import find_tidemark, run_demo
 from tidemark_sdn.lab.experiment import Experiment
 from tidemark_sdn.lab.isolation import LabError, enter
 from tidemark_sdn.lab.measure import FIGURES, measure
+from tidemark_sdn.metrics import exposition
 from tidemark_sdn.openflow import ChannelError
 from tidemark_sdn.status import read_status
 from tidemark_sdn.tls import server_context
@@ -44,7 +45,9 @@ def _arguments() -> argparse.ArgumentParser:
 
     status = commands.add_parser("status", help="what a running controller sees")
     status.add_argument("--socket", type=Path, default=Path("/run/tidemark-sdn.sock"))
-    status.add_argument("--json", action="store_true", help="all of it")
+    form = status.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="all of it")
+    form.add_argument("--metrics", action="store_true", help="as Prometheus reads it")
     status.set_defaults(execute=_status)
 
     agent = commands.add_parser("agent", help="the program beside a switch")
@@ -155,6 +158,9 @@ def _status(arguments: argparse.Namespace) -> None:
     status = read_status(arguments.socket)
     if arguments.json:
         print(json.dumps(status, indent=1))
+        return
+    if arguments.metrics:
+        print(exposition(status), end="")
         return
     print(f"mode {status['mode']}, up {format_time(status['uptime'])}, {len(status['flows'])} flows")
     for switch in status["switches"]:
