@@ -66,6 +66,7 @@ def _arguments() -> argparse.ArgumentParser:
     demo.add_argument("--controller", choices=("udp-prague", "sdn-l4s"), help="of the L4S senders")
     demo.add_argument("--q1", type=float, default=0.8, help="load at which rules mark and drop (literal)")
     demo.add_argument("--q2", type=float, default=0.01, help="share of marks at which sdn-l4s slows down")
+    demo.add_argument("--target", default="15 ms", help="of PI2's classic queue (sound)")
     demo.add_argument("--one-queue", action="store_true", help="all traffic in one queue")
     _add_size(demo)
     demo.set_defaults(execute=_demo)
@@ -134,8 +135,9 @@ def _demo(arguments: argparse.Namespace) -> None:
     enter(sys.argv[1:])
     try:
         rate, seconds = parse_rate(arguments.rate), parse_time(arguments.time)
+        target = parse_time(arguments.target)
     except ValueError as error:
-        raise ConfigError(f"--rate or --time: {error}") from None
+        raise ConfigError(f"--rate, --time or --target: {error}") from None
     run_demo(
         Experiment(
             tidemark=find_tidemark(arguments.tidemark),
@@ -149,6 +151,7 @@ def _demo(arguments: argparse.Namespace) -> None:
             l4s=arguments.l4s,
             classic=arguments.classic,
             rate=rate,
+            settings=f'[sound]\ntarget = "{target * 1e3:g} ms"\n',
             seconds=seconds,
         )
     )
