@@ -15,7 +15,8 @@ from tidemark_sdn.units import format_rate
 def find_tidemark(given: Path | None) -> Path:
     """The command `tidemark`, whose sender and receiver are the L4S ends."""
     built = Path(__file__).parents[3] / "target" / "release" / "tidemark"
-    for candidate in (given, built, shutil.which("tidemark")):
+    here = Path("target/release/tidemark")
+    for candidate in (given, built, here, shutil.which("tidemark")):
         if candidate and Path(candidate).is_file():
             return Path(candidate).resolve()
     raise LabError("there is no command `tidemark`, which the L4S senders are: run `make build`, or give --tidemark")
