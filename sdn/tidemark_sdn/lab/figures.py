@@ -42,6 +42,9 @@ def summarize(outcome: Outcome) -> dict[str, dict[str, float | None]]:
         rows = [row for row in outcome.series if row["queue"] == kind.name.lower()]
         if len(rows) > 1:
             moved = {name: int(rows[-1][name]) - int(rows[0][name]) for name in rows[0] if name in _COUNTERS}
+            # What left by the queue while all flows ran. The rates of the ends are each over a time of its own.
+            took = float(rows[-1]["at"]) - float(rows[0]["at"])
+            figures["line_mbps"] = moved["sent_bytes"] * 8 / took / 1e6
             arrived = moved["arrived_packets"]
             if arrived:
                 # Marks that came with a packet were set by a rule of the same switch.
@@ -53,12 +56,12 @@ def summarize(outcome: Outcome) -> dict[str, dict[str, float | None]]:
     return summary
 
 
-_COUNTERS = ("arrived_packets", "came_marked", "ramp_marked", "coupled_marked", "dropped", "overflowed")
+_COUNTERS = ("sent_bytes", "arrived_packets", "came_marked", "ramp_marked", "coupled_marked", "dropped", "overflowed")
 
 _COLUMNS = (
     ("traffic", None),
     ("flows", "flows"),
-    ("Mbit/s", "mbps"),
+    ("Mbit/s", "line_mbps"),
     ("least", "least_mbps"),
     ("most", "most_mbps"),
     ("median ms", "delay_median_ms"),
