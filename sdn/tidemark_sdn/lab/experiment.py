@@ -14,7 +14,7 @@ from typing import Any
 
 from tidemark_sdn.agent.shaper import Kind
 from tidemark_sdn.lab.isolation import LabError
-from tidemark_sdn.lab.network import ControlNetwork, Namespace, OpenVSwitch, wait_for
+from tidemark_sdn.lab.network import Namespace, OpenVSwitch, connect_control, control_address, wait_for
 from tidemark_sdn.lab.pki import Authority
 from tidemark_sdn.parser import Ecn
 from tidemark_sdn.status import read_status
@@ -25,6 +25,7 @@ _RECEIVER = "10.0.0.1"
 _L4S_PORT, _CLASSIC_PORT, _PROBE_PORT = 4100, 5200, 6100
 # Classic senders take turns with these, of the kernel.
 _CLASSIC_CONTROLLERS = ("cubic", "reno")
+_AGENT_PORT = 6700
 _PATIENCE = 20.0
 _SUFFIXES = (".csv", ".html", ".json", ".log", ".toml")
 PROBES = {Kind.L4S: Ecn.ECT_1, Kind.CLASSIC: Ecn.NOT_ECT}
@@ -139,7 +140,6 @@ class Laboratory:
         self.socket = _FOLDER / "controller.sock"
         self.config = experiment.out / "config.toml"
         self.config.write_text(self._configuration(), encoding="utf-8")
-        control = ControlNetwork()
         # Where each switch finds the controller.
         self.targets: dict[str, str] = {}
         # Receivers of probes, which end a second after the last packet is sent.
@@ -149,7 +149,7 @@ class Laboratory:
             self.start_agent(switch)
             tls = self.authority.issue(switch.name)
             switch.vsctl("set-ssl", str(tls.private_key), str(tls.certificate), str(tls.authority))
-            self.targets[switch.name] = f"ssl:{control.connect(switch)}:6653"
+            self.targets[switch.name] = f"ssl:{connect_control(switch)}:6653"
             switch.vsctl("set-controller", switch.name, self.targets[switch.name])
         self.controller = self.start_controller()
 
@@ -157,7 +157,7 @@ class Laboratory:
         experiment, tls = self.experiment, self.authority.issue("controller")
         switches = [
             f'[[switch]]\nname = "{switch.name}"\ndatapath_id = "{switch.datapath_id:016x}"\n'
-            f'agent = "unix:{switch.folder}/agent.sock"\n'
+            f'agent = "{self._agent_address(switch, control_address(switch))}"\n'
             f'port = [{{ name = "line", rate = "{format_rate(experiment.rate)}" }}]\n'
             for switch in self.switches
         ]
@@ -175,13 +175,20 @@ class Laboratory:
 
     def start_agent(self, switch: OpenVSwitch) -> None:
         """Starts the agent beside a switch."""
-        listen = f"{switch.folder}/agent.sock"
+        tls = self.authority.issue(f"agent-{switch.name}")
         self.agents[switch.name] = self._start(
             switch.namespace,
             *(sys.executable, "-m", "tidemark_sdn", "agent", "--bridge", switch.name),
-            *("--database", f"unix:{switch.database}", "--listen", f"unix:{listen}"),
+            *("--database", f"unix:{switch.database}", "--listen", self._agent_address(switch, "0.0.0.0")),
+            *("--certificate", str(tls.certificate), "--private-key", str(tls.private_key)),
+            *("--authority", str(tls.authority)),
             log=self.experiment.out / f"agent-{switch.name}.log",
         )
+
+    @staticmethod
+    def _agent_address(switch: OpenVSwitch, host: str) -> str:
+        """The first switch's agent is reached by TLS, as across a network, the others by Unix sockets."""
+        return f"tls:{host}:{_AGENT_PORT}" if switch.datapath_id == 1 else f"unix:{switch.folder}/agent.sock"
 
     def start_controller(self) -> "subprocess.Popen[bytes]":
         """Starts the controller; its own folder of results is that of the experiment."""

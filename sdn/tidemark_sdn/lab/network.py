@@ -154,23 +154,17 @@ class OpenVSwitch:
             process.wait()
 
 
-class ControlNetwork:
-    """Where the controller runs: this process's namespace, with a cable to each switch."""
+def control_address(switch: OpenVSwitch) -> str:
+    """A switch's address on its cable to the controller."""
+    return f"10.255.{switch.datapath_id}.2"
 
-    def __init__(self) -> None:
-        self._cables = 0
 
-    def connect(self, switch: OpenVSwitch) -> str:
-        """Lays a cable and gives this end's address."""
-        self._cables += 1
-        near, far = f"10.255.{self._cables}.1", f"10.255.{self._cables}.2"
-        run(
-            *("ip", "link", "add", f"to-{switch.name}", "type", "veth"),
-            *("peer", "name", "control"),
-            *("netns", switch.name),
-        )
-        run("ip", "address", "add", f"{near}/30", "dev", f"to-{switch.name}")
-        run("ip", "link", "set", f"to-{switch.name}", "up")
-        switch.namespace.run("ip", "address", "add", f"{far}/30", "dev", "control")
-        switch.namespace.run("ip", "link", "set", "control", "up")
-        return near
+def connect_control(switch: OpenVSwitch) -> str:
+    """Lays a cable from this namespace, where the controller runs, and gives this end's address."""
+    near, device = f"10.255.{switch.datapath_id}.1", f"to-{switch.name}"
+    run("ip", "link", "add", device, "type", "veth", "peer", "name", "control", "netns", switch.name)
+    run("ip", "address", "add", f"{near}/30", "dev", device)
+    run("ip", "link", "set", device, "up")
+    switch.namespace.run("ip", "address", "add", f"{control_address(switch)}/30", "dev", "control")
+    switch.namespace.run("ip", "link", "set", "control", "up")
+    return near
