@@ -57,14 +57,12 @@ def browser(profile, role):
     ]  # fmt: skip
 
 
-def call(shell, folder, video, *options, beside=""):
+def call(shell, folder, video, *options, beside="", preset="5g-static"):
     """A call to a UE that runs the shell command `beside` at the same time; gives the cell's summary and both ends' statistics."""
-    # A narrow cell: 7.3 Mbit/s, below what the encoder would like to send. Its slots are not planned ahead, for that is delay which no
-    # threshold moves.
+    # A narrow cell: 7.3 Mbit/s, below what the encoder would like to send.
     receiver = shlex.join(["timeout", str(SECONDS), *browser(folder / "receiver", "receiver")])
     cell = shell(
-        "--cell", "5g-static", "--round-trip", "20 ms", "--set", "cell.prbs=10", "--set", "cell.scheduling_lead=0",
-        "--set", f"warmup={WARMUP} s", *options,
+        "--cell", preset, "--round-trip", "20 ms", "--set", "cell.prbs=10", "--set", f"warmup={WARMUP} s", *options,
         command=["sh", "-c", f"{beside} exec {receiver}"], out=folder / "out",
     )  # fmt: skip
     deadline = time.monotonic() + 10

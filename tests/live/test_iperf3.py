@@ -1,6 +1,7 @@
 """The kernel's own TCP behind the cell: with marking its queue must be short, and its rate still good."""
 
 import json
+import pathlib
 import subprocess
 import time
 
@@ -19,7 +20,9 @@ LAWS = {
 
 
 def serve():
-    """An iperf3 server for one client, ready."""
+    """An iperf3 server for one client, ready. A connection is born with its namespace's controller, and if that is BBR it stays paced for good,
+    whatever iperf3 chooses afterwards: here it is Reno, which does not pace."""
+    pathlib.Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text("reno")
     server = subprocess.Popen(["iperf3", "--server", "--one-off", "--json"], stdout=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 5
     while ":5201" not in subprocess.run(["ss", "-Hltn"], capture_output=True, text=True).stdout:
