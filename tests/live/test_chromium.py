@@ -132,6 +132,7 @@ def test_marking_shortens_the_queue_of_a_call(shell, tmp_path, unmarked, kind, l
 
 # Thresholds for a bearer whose packets have 10 ms in the RAN (5QI 80, TS 23.501 table 5.7.4-1), which the laws' defaults exceed a little.
 BUDGET_MS = 10
+# Their cell plans no slot ahead: of the 10 ms the default lead takes 2.5, and p95 is 11.5 ms with both.
 WITHIN = {"l4span": ["--set", "marker.tau_s=6500 us"], "ramp": ["--set", "marker.low=1 ms", "--set", "marker.high=3 ms"]}
 
 
@@ -142,7 +143,7 @@ def test_thresholds_for_5qi_80_keep_a_call_within_its_budget(shell, tmp_path, un
     video, _ = VIDEOS["call"]
     if "call" not in unmarked:
         unmarked["call"] = checked(shell, tmp_path / "none", video, "--set", "marker.law=none")
-    without, with_law = unmarked["call"], checked(shell, tmp_path / law, video, "--set", f"marker.law={law}", *WITHIN[law])
+    without, with_law = unmarked["call"], checked(shell, tmp_path / law, video, "--set", f"marker.law={law}", "--set", "cell.scheduling_lead=0", *WITHIN[law])
     assert with_law[0] < BUDGET_MS and with_law[0] * 4.5 < without[0], (without, with_law)
     assert with_law[1] > 0.6 * without[1], (without, with_law)
 
