@@ -71,7 +71,7 @@ pub struct Cell<P> {
     pub(crate) spare_blocks: Vec<Box<UplinkBlock>>,
     pub(crate) released: Vec<Released<P>>,
     pub(crate) grants: Vec<Grant>,
-    /// What UEs have been granted, by round.
+    /// Grants that UEs have had, by round.
     pub(crate) uplink_shares: BTreeMap<Round, Shares>,
     pub(crate) uplink_draws: Stream,
     /// On the way to the UEs, by bearer: what RLC says of what came up.

@@ -215,7 +215,7 @@ mod tests {
         assert!((2_000..7_000).contains(&discarded), "{discarded}");
     }
 
-    /// Of a UE that cannot be reached there is nothing but discards.
+    /// A UE that cannot be reached: its packets are all discarded.
     #[test]
     fn no_more_of_what_was_discarded_is_remembered_than_there_are_sns() {
         let (cell, discarded) = discarded(-20.0, 5);

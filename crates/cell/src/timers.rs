@@ -70,7 +70,7 @@ impl Timers {
         };
         entry.map(|entry| (entry.drb, entry.timer))
     }
-    /// How many are set to discard something.
+    /// Number of timers that are set to discard something.
     #[cfg(test)]
     pub(crate) fn discards(&self) -> usize {
         let timers = self.queue.iter().chain(&self.heap);

@@ -29,7 +29,7 @@ pub(crate) enum Offer {
 
 pub(crate) struct Ue {
     pub(crate) channel: Channel,
-    /// What its receiver loses of an SNR, in dB.
+    /// Loss of its receiver from an SNR, in dB.
     receiver_loss_db: f64,
     /// It has no coverage until then.
     pub(crate) silent_until: Instant,
@@ -117,7 +117,7 @@ impl Ue {
         (self.request_in, self.configured_in) = (None, None);
     }
 
-    /// What the channel offers in a slot that is decided on at `now`; `opportunities` are those since the last downlink slot.
+    /// Offer of the channel in a slot that is decided on at `now`; `opportunities` are those since the last downlink slot.
     pub(crate) fn offer(&mut self, table: &LinkTable, now: Instant, opportunities: Range<Instant>) -> Offer {
         if let Some(bytes) = self.channel.bytes_between(opportunities.start, opportunities.end) {
             return Offer::Bytes(bytes + self.kept);

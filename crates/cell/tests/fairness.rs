@@ -48,7 +48,7 @@ fn fair() -> [SchedulerConfig; 4] {
     ]
 }
 
-/// So many UEs whose packets all come at the same times, `load` times what the cell carries of them.
+/// Runs UEs whose packets all come at the same times, `load` times what the cell carries of them.
 fn at_load(
     config: &CellConfig,
     ue: &UeConfig,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::print::say;
 use crate::table::{table, text};
 
-/// What is compared of a UE's downlink: heading, path inside it in summary.json, decimals.
+/// Columns of a UE's downlink: heading, path inside it in summary.json, decimals.
 const OF_DOWNLINK: [Figure; 6] = [
     ("Mbit/s", &["throughput_mbps"], 2),
     ("RLC queue ms: p50", &["queue_ms", "p50"], 1),
@@ -18,7 +18,7 @@ const OF_DOWNLINK: [Figure; 6] = [
     ("marks", &["marked"], 0),
     ("drops", &["dropped"], 0),
 ];
-/// Of its uplink: packets wait at the UE, and are marked at the gNB.
+/// Columns of its uplink: packets wait at the UE, and are marked at the gNB.
 const OF_UPLINK: [Figure; 6] = [
     ("Mbit/s", &["uplink", "throughput_mbps"], 2),
     ("wait ms: p50", &["uplink", "queue_ms", "p50"], 1),

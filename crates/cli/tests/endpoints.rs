@@ -120,7 +120,7 @@ impl Receiver {
 
 const BRIEFLY: [&str; 4] = ["--time", "2 s", "--set", "sender.max_rate=8 Mbit/s"];
 
-/// What the public receiver saw of a sender, and what the sender says.
+/// Counters of the public receiver, and the sender's own words.
 fn check(receiver: &Receiver, sender: Child) {
     let output = sender.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");

@@ -27,9 +27,9 @@ pub(crate) struct Drain {
     /// Mean gap in nanoseconds, and mean bytes.
     gap: f32,
     bytes: f32,
-    /// Of the gaps relative to their mean.
+    /// Variance of the gaps relative to their mean.
     variance: f32,
-    /// Of these with the bytes relative to their mean.
+    /// Covariance of these with the bytes relative to their mean.
     covariance: f32,
 }
 

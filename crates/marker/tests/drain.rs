@@ -24,7 +24,7 @@ enum Reports {
     Uplink(Duration, u64),
 }
 
-/// How the radio serves the UE.
+/// Service of the UE by the radio.
 #[derive(Clone, Copy, Debug)]
 enum Radio {
     /// In each downlink slot: seven of ten.
@@ -40,7 +40,7 @@ struct Cell {
     marker: DrbMarker,
     draws: Stream,
     slot: u64,
-    /// Of F1-U, at most.
+    /// Largest jitter of F1-U.
     jitter: Duration,
     queue: VecDeque<u32>,
     next_sn: u32,
@@ -157,7 +157,7 @@ fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// What is believed over what stands, of a queue of 10 ms for a UE alone and of four blocks for one that takes turns.
+/// Ratio of the believed to the real backlog, of a queue of 10 ms for a UE alone and of four blocks for one that takes turns.
 fn believed(reports: Reports, radio: Radio, jitter: Duration) -> f64 {
     let hold = match radio {
         Radio::Alone => 42_000,

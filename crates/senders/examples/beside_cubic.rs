@@ -25,7 +25,7 @@ const SEEDS: u64 = 5;
 const TCP: f64 = 1448.0 / 1500.0;
 const UDP: f64 = 1400.0 / 1428.0;
 
-/// What a flow got: Mbit/s of payload, the share of its packets that were marked, and marks in a second.
+/// Results of a flow: Mbit/s of payload, the share of its packets that were marked, and marks in a second.
 fn figures(flow: &Flow, payload: f64) -> [f64; 3] {
     let seconds = SECONDS as f64;
     let rate = flow.mbps(Duration::from_secs(SECONDS)) * payload;

@@ -67,7 +67,7 @@ fn the_flight_moves_between_two_thirds_of_the_buffer_and_all_of_it() {
     }
 }
 
-/// What is below two thirds of the buffer is never held up by it.
+/// Flights below two thirds of the buffer are never held up by it.
 #[test]
 fn a_window_within_the_buffer_is_used_in_full() {
     let marked = |buffer| TcpConfig { send_buffer: buffer, ..TcpConfig::default() };

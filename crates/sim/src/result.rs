@@ -45,7 +45,7 @@ pub struct RunResult {
     /// that never was so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jain: Option<f64>,
-    /// What was done to a live cell while it ran, in order.
+    /// Events of a live cell while it ran, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
     /// Development over time.
@@ -84,26 +84,26 @@ pub struct NetworkCellResult {
     pub handovers: u64,
 }
 
-/// What somebody did to a live cell while it ran.
+/// Event of a live cell: what somebody did to it while it ran.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Event {
     /// Seconds since the start, the warm-up included.
     pub t_s: f64,
-    /// What was done.
+    /// Action that was taken.
     pub event: EventKind,
     /// To which UE; absent where more than one can be concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ue: Option<String>,
-    /// What belongs to it: assignments, or the length of an outage.
+    /// Arguments of the action: assignments, or the length of an outage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
-/// What can be done to a live cell.
+/// Actions on a live cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
-    /// Another law, thresholds or channel.
+    /// Change of law, thresholds or channel.
     Set,
     /// No coverage for a while.
     Outage,

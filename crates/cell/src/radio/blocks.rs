@@ -64,7 +64,7 @@ impl BlockSizes {
         let start = (self.kind(symbols) * self.rows + usize::from(mcs)) * self.prbs;
         &self.bytes[start..start + self.prbs]
     }
-    /// What a slot carries, in parts of what the slots that carry the most do.
+    /// Capacity of a slot over that of the slots that carry the most.
     pub(crate) fn worth(&self, symbols: u32) -> f64 {
         self.worth[self.kind(symbols)]
     }

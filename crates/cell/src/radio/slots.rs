@@ -114,7 +114,7 @@ impl SlotPattern {
     pub fn previous_downlink(&self, slot: u64) -> u64 {
         slot.checked_sub(self.from_downlink[self.place(slot)]).unwrap_or(slot)
     }
-    /// How long ago that was, in parts of the longest that it ever is.
+    /// Time since then over the longest that it ever is.
     pub(crate) fn wait_for_downlink(&self, slot: u64) -> f64 {
         let longest = self.from_downlink.iter().max().map_or(1, |longest| *longest);
         self.from_downlink[self.place(slot)] as f64 / longest as f64

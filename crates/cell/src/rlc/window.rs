@@ -138,7 +138,7 @@ impl<P> Window<P> {
     pub(super) fn is_full(&self) -> bool {
         self.entries.len() - self.holes >= self.half
     }
-    /// How many are remembered.
+    /// Number of those that are remembered.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.entries.len()

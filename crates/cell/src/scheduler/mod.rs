@@ -37,13 +37,13 @@ pub(crate) struct Candidate {
     pub(crate) offer: Offer,
 }
 
-/// What a bearer was given in a slot.
+/// Service of a bearer in a slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
     pub(crate) drb: u32,
     /// It is due to it: it was chosen among those that are owed a guaranteed rate.
     pub(crate) is_due: bool,
-    /// How much of a slot it was, of the kind that carries the most.
+    /// Share of a slot of the kind that carries the most.
     pub(crate) share: f64,
     pub(crate) bytes: u32,
 }
@@ -90,7 +90,7 @@ impl SchedulerConfig {
 pub(crate) struct Scheduler {
     rule: Rule,
     turns: Turns,
-    /// The same of what is due. If that took a turn among all, the turn would go to whoever follows them each time, and never
+    /// Turns among what is due. If that took a turn among all, the turn would go to whoever follows them each time, and never
     /// reach the others.
     due: Turns,
     draws: Stream,

@@ -16,9 +16,9 @@ use tidemark_core::Stream;
 pub(crate) struct Turns {
     /// Who has the turn, or from whom on the next to have it is looked for.
     next: u32,
-    /// What is left of the turn that has begun, in whole slots.
+    /// Rest of the turn that has begun, in whole slots.
     left: f64,
-    /// What each had beyond its turns.
+    /// Service of each beyond its turns, in whole slots.
     debts: Vec<f64>,
     /// All that waited was sent.
     is_open: bool,

@@ -52,13 +52,13 @@ impl UplinkCarrier {
     fn sizes(&self, mcs: u8) -> &[u32] {
         self.sizes.of(SYMBOLS_PER_SLOT, mcs)
     }
-    /// How many times as wide a carrier is that carries so much: a rate channel's rate may be more than this one has.
+    /// Width of a carrier that carries so much, in carriers of this cell: a rate channel's rate may be more than this one has.
     fn times_as_wide(&self, peak: Option<BitRate>) -> f64 {
         peak.map_or(1.0, |peak| (peak.as_mbps() / self.downlink_peak.as_mbps()).max(1.0))
     }
 }
 
-/// What the downlink slots of a cell carry at the highest MCS.
+/// Capacity of a cell's downlink slots at the highest MCS.
 fn downlink_peak(cell: &CellConfig) -> BitRate {
     let Some(pattern) = cell.pattern() else { return BitRate::default() };
     let highest = cell.mcs_table.rows().len() - 1;
@@ -80,7 +80,7 @@ pub(crate) struct UplinkRadio {
     outer: OuterLoop,
     errors: Stream,
     period: Duration,
-    /// What the UE's own receiver loses, in dB: a CQI has that in it.
+    /// Loss of the UE's own receiver, in dB: a CQI has that in it.
     receiver_loss_db: f64,
     /// When the UE is sounded next, and the SNR that it had then.
     next_sounding: Instant,

@@ -11,10 +11,10 @@ use tidemark_core::Stream;
 /// Resource blocks of the widest carrier (TS 38.101-1 5.3.2).
 const WIDEST: u64 = 275;
 
-/// What each UE of a cell has had, in resource blocks.
+/// Resource blocks that each UE of a cell has had.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shares {
-    /// What each has had, or counts as having had.
+    /// Resource blocks that each has had, or counts as having had.
     had: Vec<u64>,
     /// The least that any counts as having had.
     least: u64,
@@ -35,7 +35,7 @@ impl Shares {
             }
         }
     }
-    /// What UEs are sorted by.
+    /// Key that UEs are sorted by.
     pub(super) fn rank(&self, ue: u32) -> (u64, bool, u32) {
         (self.had(ue), ue < self.first, ue)
     }

@@ -31,7 +31,7 @@ pub(crate) struct Grant {
     allocation: Allocation,
 }
 
-/// What is granted before the rest. Each goes by what UEs have had in it: what is due counts for nothing among all.
+/// Rounds of grants before the rest. Each goes by what UEs have had in it: what is due counts for nothing among all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Round {
     /// Logical channel groups that are owed a guaranteed rate.

@@ -21,7 +21,7 @@ pub struct Traffic {
     pub in_phase: bool,
 }
 
-/// What came of one UE's packets.
+/// Outcome of one UE's packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     pub mbps: f64,
@@ -29,10 +29,10 @@ pub struct Outcome {
     pub delay_ms: f64,
 }
 
-/// What is counted comes after this.
+/// End of the warm-up: later packets are counted.
 const WARM_UP: Duration = Duration::from_millis(500);
 
-/// What came over `span`.
+/// Outcome over `span`.
 pub fn run(config: &CellConfig, ue: &UeConfig, traffic: Traffic, span: Duration) -> Vec<Outcome> {
     let Traffic { direction, ues, mbps, size, in_phase } = traffic;
     let mut cell: Cell<Sent> = Cell::new(config, 1).unwrap();

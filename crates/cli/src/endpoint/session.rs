@@ -65,9 +65,9 @@ pub struct Session {
 
 /// A session at its end.
 pub struct Outcome {
-    /// What the path does to ECN.
+    /// Verdict on what the path does to ECN.
     pub verdict: Verdict,
-    /// What to say of a sender that never left its least rate.
+    /// Words for a sender that never left its least rate.
     pub stuck: Option<String>,
 }
 
@@ -351,7 +351,7 @@ impl Running {
         }
     }
 
-    /// What to say of a sender that never left its least rate, however long it had.
+    /// Words for a sender that never left its least rate, however long it had.
     fn stuck(&self, now: Instant, stats: &Stats) -> Option<String> {
         let (least, met) = (self.record.stuck_at()?, self.met?);
         (now >= met + self.session.times.start + STUCK).then(|| {

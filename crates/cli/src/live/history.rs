@@ -6,14 +6,14 @@ use tidemark_sim::Event;
 /// Events and changes of a law that are remembered; the results say nothing of those beyond.
 const MOST: usize = 1_024;
 
-/// What was done, in order.
+/// Events in order.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     events: Vec<Event>,
     laws: Vec<LawChange>,
 }
 
-/// Another law, or other thresholds, of a UE's default bearer.
+/// Change of law or thresholds of a UE's default bearer.
 #[derive(Clone, Debug)]
 struct LawChange {
     at: Instant,

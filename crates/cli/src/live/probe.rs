@@ -72,7 +72,7 @@ impl Probe {
     }
 }
 
-/// What the outcomes say together.
+/// Verdict of all outcomes together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Path {
     /// ECT(1) and CE arrive as they were sent, both ways.

@@ -41,7 +41,7 @@ pub struct Recorder {
     last: Last,
     /// What the driver said at the warm-up's end: statistics begin there.
     warm: Option<Last>,
-    /// How long UEs used nearly all of the uplink.
+    /// Time in which UEs used nearly all of the uplink.
     uplink_busy: Duration,
 }
 

@@ -278,7 +278,7 @@ impl Options {
 /// The number that a cell with a core network of its own numbers its addresses from: it meets no other's.
 const ALONE: u32 = 0;
 
-/// Where commands find what is not theirs: behind the host's cell of this number the host, in a cell with a core network of its own
+/// Variables with the addresses of what is not a command's own: behind the host's cell of this number the host, in a cell with a core network of its own
 /// every UE and server, as `TIDEMARK_` and the name in capitals.
 fn variables(side: &OtherSide, cell: u32, ues: &[NamedUe], servers: &[Server]) -> Vec<Variable> {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
@@ -334,7 +334,7 @@ fn outline(result: &RunResult) -> String {
     )
 }
 
-/// How the uplink was, of the UE whose packets waited longest.
+/// Words on the uplink of the UE whose packets waited longest.
 fn uplink(result: &RunResult) -> String {
     let uplinks: Vec<_> = result.ues.iter().filter_map(|ue| ue.uplink).collect();
     let Some(used) = result.cell.uplink_utilisation.filter(|_| !uplinks.is_empty()) else { return String::new() };

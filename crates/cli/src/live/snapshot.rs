@@ -23,7 +23,7 @@ pub struct Snapshot {
     pub overload: u64,
     /// Share of the uplink's resource blocks that UEs used in the last interval; absent where it had no uplink slot.
     pub uplink_use: Option<f64>,
-    /// What to say where the machine is too slow or the uplink too narrow.
+    /// Warning where the machine is too slow or the uplink too narrow.
     pub warning: Option<String>,
 }
 

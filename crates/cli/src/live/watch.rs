@@ -56,7 +56,7 @@ impl Board {
     pub fn marked_by(&self, at: Instant, ue: usize, law: String) {
         self.history.lock().unwrap_or_else(PoisonError::into_inner).marked_by(at, ue, law);
     }
-    /// What was done so far.
+    /// Events so far.
     pub fn history(&self) -> History {
         self.history.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

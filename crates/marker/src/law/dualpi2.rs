@@ -10,7 +10,7 @@ use crate::verdict::Class;
 pub(crate) struct DualPi2 {
     config: DualPi2Config,
     pi: Pi2,
-    /// Of L4S packets, and of all others: as if each had its queue.
+    /// Recurrences of L4S packets and of all others, as if each had its queue.
     l4s: Recurrence,
     classic: Recurrence,
 }

@@ -88,7 +88,7 @@ pub fn prague_random(p: f64) -> f64 {
     (1.0 + 3f64.sqrt()) * (1.0 - p) / p
 }
 
-/// The same where reductions wait for whole rounds (Linux), for a round trip of 9 to 25 ms. A round of congestion takes one round trip
+/// Prague's law where reductions wait for whole rounds (Linux), for a round trip of 9 to 25 ms. A round of congestion takes one round trip
 /// of r virtual ones, the next begins with the next mark, and reduces if the virtual round trip has passed since the last reduction:
 /// for at least two rounds if r is above a half, three if it is above a third. x/2 is the mean time from reduction to reduction.
 pub fn prague_whole_rounds(p: f64, rtt: f64) -> f64 {

@@ -88,7 +88,7 @@ pub struct Ue {
     /// Its radio channel. Default: static at 22 dB.
     #[serde(default)]
     pub channel: ChannelConfig,
-    /// What its receiver loses of the SNR by estimating the channel and by being real hardware, in dB: blocks fail and CQIs are
+    /// Loss of its receiver from the SNR by estimating the channel and by being real hardware, in dB: blocks fail and CQIs are
     /// chosen at the SNR less this. A trace of CQIs or rates has it in it. Default 2 dB (docs/link.md).
     #[serde(default = "default_receiver_loss_db")]
     pub receiver_loss_db: f64,

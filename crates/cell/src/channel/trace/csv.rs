@@ -22,7 +22,7 @@ const TIMES: [&str; 12] = [
 /// The largest number of 32 bits: what Android says where a measurement is not available.
 const UNAVAILABLE: f64 = 2_147_483_647.0;
 
-/// What the values of a column are.
+/// Quantity and scale of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -68,7 +68,7 @@ impl TraceUnit {
             None => words(&heading).last().filter(|word| *word == "db").map(|_| Self::Decibels),
         }
     }
-    /// What the values are, and what one of them counts.
+    /// Quantity of the values, and what one of them counts.
     fn kind(self) -> (Kind, f64) {
         match self {
             Self::Decibels => (Kind::SnrDb, 1.0),

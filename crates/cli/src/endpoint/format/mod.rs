@@ -17,7 +17,7 @@ pub trait Format {
     fn read(&mut self, now: Instant, bytes: &[u8]) -> Option<Payload>;
     /// True if the peer is known to read RTCP on this port, other than what the format itself says.
     fn peer_reads_rtcp(&self) -> bool;
-    /// What a sender that calls reads as the peer's leave to begin; `None` where it waits for the peer's first word.
+    /// Leave to begin that a sender which calls takes for the peer's; `None` where it waits for the peer's first word.
     fn opening(&self) -> Option<Payload>;
 }
 

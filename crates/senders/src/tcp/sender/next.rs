@@ -62,7 +62,7 @@ impl Sender {
         Some(len)
     }
 
-    /// How many new bytes the socket holds, up to a segment; `None` if the receiver allows no segment.
+    /// Number of new bytes that the socket holds, up to a segment; `None` if the receiver allows no segment.
     fn new_bytes(&mut self, now: Instant) -> Option<u32> {
         let next = self.board.next_seq();
         let available = self.source.available(now, Bytes(next - FIRST_SEQ)).0;
