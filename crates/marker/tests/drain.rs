@@ -130,7 +130,7 @@ impl Cell {
     }
 
     fn report(&mut self, now: Instant, reports: Reports) {
-        let ticks = |period: Duration| (SLOT * self.slot).as_nanos() % period.as_nanos() == 0;
+        let ticks = |period: Duration| (SLOT * self.slot).as_nanos().is_multiple_of(period.as_nanos());
         let changed = self.transmitted != self.reported;
         let due = match reports {
             Reports::Transmissions => changed,
