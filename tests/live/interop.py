@@ -93,7 +93,6 @@ def simulated(sender, law, channel, seed, jitter, folder):
     file = folder / "interop.toml"
     preset = ROOT / "scenarios/live" / f"{CHANNELS[channel]}.toml"
     ends = "" if sender == "UDP Prague" else ', tcp = { ecn = "classic" }'
-    ends += ', slow_start = "hystart"' if sender == "CUBIC" else ""
     file.write_text(f"""{preset.read_text()}
 [[flow]]
 name = "flow"
