@@ -6,8 +6,11 @@
 Python's own library is all it needs.
 """
 
+import argparse
 import csv
 import pathlib
+
+argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
 
 HERE = pathlib.Path(__file__).parent
 PERIODS = {"0": "each transmission", "5": "5 ms", "10": "10 ms", "20": "20 ms"}

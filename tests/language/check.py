@@ -11,6 +11,7 @@
 Prints one line a fault, as `file:line: fault`, and fails if there is any.
 """
 
+import argparse
 import dataclasses
 import pathlib
 import re
@@ -256,6 +257,7 @@ def check(root: pathlib.Path, held=HELD, sections_text: str | None = None) -> tu
 
 def main() -> int:
     """Checks the repository that this file is part of."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     root = pathlib.Path(__file__).resolve().parents[2]
     if not (root / ".git").exists():
         print("SKIPPED: no Git repository, whose list of files the check reads", file=sys.stderr)

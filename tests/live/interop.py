@@ -17,15 +17,12 @@ import sys
 import tempfile
 
 from agreement import ROOT, TIDEMARK, TIMERS
-from conftest import GATEWAY, Shell
-from test_chromium import call, of_type
-from test_iperf3 import LAWS, serve
 
 ROUND_TRIP, SECONDS, WARMUP = "20 ms", 14, 4
 CHANNELS = {"still": "5g-static", "walking": "5g-walking"}
 # A step at 1 ms lies below what the TDD pattern alone makes packets wait (docs/estimate.md).
 STEP = ["--set", "marker.threshold=10 ms"]
-OPTIONS = {"none": [], "l4span": [], "ramp": LAWS["ramp"], "step": STEP}
+OPTIONS = {"none": [], "l4span": [], "ramp": ["--set", "marker.classic=true"], "step": STEP}
 KERNEL = {"CUBIC": "cubic", "Reno": "reno", "BBR": "bbr"}
 SIMULATED = {"CUBIC": "cubic", "Reno": "reno", "BBR": "bbr-v1", "UDP Prague": "udp-prague"}
 
@@ -42,6 +39,9 @@ def figures(summary):
 
 def cell(law, channel, folder, command, *options):
     """A started `tidemark shell`, whose results go to `folder`."""
+    # Late, as below: the tests' modules need pytest, which who asks for --help may not have.
+    from conftest import Shell
+
     preset = ["--cell", CHANNELS[channel], "--round-trip", ROUND_TRIP, "--set", f"warmup={WARMUP} s", *law_options(law), *options]
     return Shell(*preset, command=command, out=folder)
 
@@ -54,6 +54,9 @@ def finish(cell, expected=0):
 
 def kernel(sender, law, channel, folder):
     """A download over the kernel's TCP with classic ECN."""
+    from conftest import GATEWAY
+    from test_iperf3 import serve
+
     server = serve()
     client = f"exec iperf3 --client {GATEWAY} --reverse --time {SECONDS} --congestion {KERNEL[sender]}"
     try:
@@ -66,6 +69,8 @@ def kernel(sender, law, channel, folder):
 
 def pair(sender, law, channel, folder):
     """A download between our own ends on real sockets."""
+    from conftest import GATEWAY
+
     time = ["--time", f"{SECONDS} s", "--patience", "20 s"]
     command = [str(TIDEMARK), "receive", f"{GATEWAY}:4000", "--controller", SIMULATED[sender], *time]
     started = cell(law, channel, folder, command)
@@ -81,6 +86,9 @@ def pair(sender, law, channel, folder):
 
 def chromium(sender, law, channel, folder):
     """A call whose picture has noise; the rate is what the cell carried."""
+    from conftest import Shell
+    from test_chromium import call, of_type
+
     summary, sent, received = call(Shell, folder, "1280,720,30,noise", *law_options(law), preset=CHANNELS[channel])
     lost = of_type(received, "inbound-rtp").get("packetsLost", 0)
     if of_type(sent, "remote-inbound-rtp")["packetsWithBleachedEct1Marking"]:
