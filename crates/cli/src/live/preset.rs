@@ -34,7 +34,7 @@ pub struct Choice {
     /// A scenario, whose cell and UEs are taken [default: the preset of --cell]
     file: Option<PathBuf>,
     /// A cell with a name: 5g-walking, 5g-static, 5g-driving, lte-edge, 5g-wide, trace:FILE or
-    /// trace:FILE.csv#COLUMN[,unit=kbit/s][,time=COLUMN][,skip=TIME]
+    /// `trace:FILE.csv#COLUMN[,unit=kbit/s][,time=COLUMN][,skip=TIME]`
     #[arg(long, value_name = "PRESET", default_value = DEFAULT, conflicts_with = "file")]
     cell: String,
     #[command(flatten)]
