@@ -30,16 +30,12 @@ BEGINNINGS = [104_600 + 5_010 * step for step in range(8)]
 BULK, VIDEO = '{ app = "bulk" }', '{ app = "video" }'
 CL4S = '{ controller = "al4s", marking = { low = "5 ms", high = "10 ms" } }'
 
-# Deviation of a wired path that stands for the host's timers, which move packets by some tenths of a millisecond.
-TIMERS = "300 us"
-
-# Name: channel, law, sender, application; for some the jitter of the simulated path.
+# Name: channel, law, sender, application.
 CASES = {
     "UDP Prague, still, l4span": ('{ model = "static" }', "l4span", '{ controller = "udp-prague" }', BULK),
     "UDP Prague, still, ramp": ('{ model = "static" }', "ramp", '{ controller = "udp-prague" }', BULK),
     "UDP Prague, walking, l4span": ('{ model = "pedestrian" }', "l4span", '{ controller = "udp-prague" }', BULK),
     "UDP Prague, still, step": ('{ model = "static" }', "step", '{ controller = "udp-prague" }', BULK),
-    "UDP Prague, still, step, simulated with jitter": ('{ model = "static" }', "step", '{ controller = "udp-prague" }', BULK, TIMERS),
     "SCReAM, still, l4span": ('{ model = "static" }', "l4span", '{ controller = "scream" }', VIDEO),
     "SCReAM, walking, ramp": ('{ model = "pedestrian" }', "ramp", '{ controller = "scream" }', VIDEO),
     "sL4S, still, ramp": ('{ model = "static" }', "ramp", '{ controller = "al4s" }', VIDEO),
@@ -47,7 +43,7 @@ CASES = {
 }
 
 
-def scenario(file, seed, channel, law, sender, app, jitter="0 s"):
+def scenario(file, seed, channel, law, sender, app):
     end = f'--scenario "{file}" --patience "20 s" --time "{SECONDS} s"'
     file.write_text(f"""
 name = "agreement"
@@ -66,7 +62,6 @@ command = 'exec "{TIDEMARK}" send {end} --listen 4000'
 name = "flow"
 ue = "ue"
 round_trip = "{ROUND_TRIP}"
-jitter = "{jitter}"
 sender = {sender}
 app = {app}
 """)
