@@ -108,7 +108,7 @@ def test_a_restarted_switch_gets_its_rules_and_queues_again(laboratory: Laborato
 
 
 def test_a_restarted_database_costs_a_moment(laboratory: Laboratory) -> None:
-    """Open vSwitch's datapath in user space stands still while it connects anew, with or without a controller."""
+    """Traffic stands still for about a second while the switch connects anew; rules and queues stay."""
     switch = laboratory.switches[0]
 
     def restart() -> None:
