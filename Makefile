@@ -61,7 +61,7 @@ wire-test:
 live-test: build
 	tests/live/run
 
-# A selection of them that takes six minutes; what is left then is skipped.
+# A selection of them that takes seven minutes; what is left then is skipped.
 live-brief: build
 	LIVE_BRIEF=1 tests/live/run
 
