@@ -77,7 +77,7 @@ sdn-packages:
 
 # The schema of the scenario language is generated; a test compares the copy in docs with the command's.
 schema: build
-	$(TIDEMARK) schema > docs/scenario.schema.json
+	$(TIDEMARK) schema > docs/reference/scenario.schema.json
 
 bench:
 	$(CARGO) bench --workspace --locked

@@ -50,7 +50,7 @@ def test_nobody_there_is_told_from_a_path_that_breaks_ecn(shell):
 
 
 def test_the_page_reaches_the_host_from_a_second_cell(sleeper):  # noqa: F811
-    page = (ROOT / "docs/test-your-app.md").read_text()
+    page = (ROOT / "docs/guide/test-your-app.md").read_text()
     listens, asks = [line.split("#")[0].strip(" &") for line in page.splitlines() if line.startswith("    ") and "tidemark probe" in line]
     sleeper()
     asks = asks.removeprefix("sudo ").replace("tidemark probe", f"{TIDEMARK} probe").replace("tidemark shell", f"{TIDEMARK} shell")

@@ -1,5 +1,5 @@
 /*
- * libtidemark: L4S congestion signalling for gNBs. Where each call goes in a CU-UP: docs/embedding.md.
+ * libtidemark: L4S congestion signalling for gNBs. Where each call goes in a CU-UP: docs/guide/embedding.md.
  *
  * Made from bindings/c/src by `make header`; changes there, not here.
  * SPDX-License-Identifier: MIT OR Apache-2.0

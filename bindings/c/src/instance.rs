@@ -35,7 +35,7 @@ struct Slot {
     ue: UnsafeCell<Option<Ue>>,
 }
 
-// As docs/embedding.md has it.
+// As docs/guide/embedding.md has it.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Slot>() == 1024);
 

@@ -269,7 +269,7 @@ pub struct UeConfig {
     /// Its radio channel.
     pub channel: ChannelConfig,
     /// Loss of its receiver from the SNR by estimating the channel and by being real hardware, in dB: blocks fail and CQIs are
-    /// chosen at the SNR less this. A trace of CQIs or rates has it in it. Default 2 dB (docs/link.md).
+    /// chosen at the SNR less this. A trace of CQIs or rates has it in it. Default 2 dB (docs/measured/link.md).
     pub receiver_loss_db: f64,
     /// Its default bearer's RLC entity.
     pub rlc: RlcConfig,
@@ -301,7 +301,7 @@ impl Default for UeConfig {
     }
 }
 
-/// Default loss of a receiver, in dB (docs/link.md).
+/// Default loss of a receiver, in dB (docs/measured/link.md).
 pub(crate) const RECEIVER_LOSS_DB: f64 = 2.0;
 
 pub(crate) fn validate_receiver_loss(loss_db: f64) -> Result<(), ConfigError> {

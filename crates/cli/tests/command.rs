@@ -227,7 +227,7 @@ fn an_interrupted_run_keeps_what_it_has_and_says_so() {
 #[test]
 fn the_schema_in_docs_is_the_commands_own() {
     let output = tidemark(&["schema"]);
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenario.schema.json");
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scenario.schema.json");
     assert!(text(&output.stdout) == fs::read_to_string(kept).unwrap(), "out of date: run `make schema`");
 }
 

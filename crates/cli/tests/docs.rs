@@ -51,7 +51,7 @@ round_trip = "20 ms"
 
 #[test]
 fn every_column_that_docs_name_is_in_its_file_and_has_values() {
-    let page = fs::read_to_string(root().join("docs/results.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/reference/results.md")).unwrap();
     let folder = TempDir::new().unwrap();
     let [scenario, out] = ["everything.toml", "out"].map(|name| folder.path().join(name));
     fs::write(&scenario, EVERYTHING).unwrap();
@@ -63,7 +63,7 @@ fn every_column_that_docs_name_is_in_its_file_and_has_values() {
         let columns: Vec<_> = csv.lines().next().unwrap().split(',').collect();
         let rows = table(&page, file);
         let described: Vec<_> = rows.iter().flat_map(|row| names(row[0])).collect();
-        assert_eq!(described, columns, "{file}: docs/results.md beside what was written");
+        assert_eq!(described, columns, "{file}: docs/reference/results.md beside what was written");
         // By column, the kinds of rows that have a value in it.
         let mut filled: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for line in csv.lines().skip(1) {
@@ -87,14 +87,14 @@ fn every_column_that_docs_name_is_in_its_file_and_has_values() {
 #[test]
 fn the_lab_of_docs_is_the_one_in_scenarios() {
     let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();
-    let (page, lab) = (read("docs/live.md"), read("scenarios/live/lab.toml"));
+    let (page, lab) = (read("docs/guide/live-cell.md"), read("scenarios/live/lab.toml"));
     let shown = page.lines().skip_while(|line| !line.contains("scenarios/live/lab.toml")).skip(2);
     let shown: Vec<_> = shown.take_while(|line| line.is_empty() || line.starts_with("    ")).collect();
     assert!(shown.len() > 5, "{shown:?}");
     for line in shown {
         assert!(
             lab.lines().any(|other| other == line.trim_start()),
-            "docs/live.md shows what is not in the file: {line}"
+            "docs/guide/live-cell.md shows what is not in the file: {line}"
         );
     }
 }

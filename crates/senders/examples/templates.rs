@@ -1,4 +1,4 @@
-//! The two templates of `docs/adding-a-controller.md` at work, without being variants of `SenderConfig`:
+//! The two templates of `docs/guide/adding-a-controller.md` at work, without being variants of `SenderConfig`:
 //! `cargo run --release -p tidemark-senders --example templates`.
 
 // The templates say `crate::config` and so on, as they will where they are copied to.

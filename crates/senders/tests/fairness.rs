@@ -62,7 +62,7 @@ fn cubic_beside_prague_under_dualpi2() {
     let [(cubic, its_delay), (prague, delay)] =
         run(BitRate::from_mbps(100), Duration::from_millis(10), Queue::dual_pi2(), senders, 40);
     println!("CUBIC {cubic:.1} Mbit/s at {its_delay:.1} ms, Prague {prague:.1} Mbit/s at {delay:.2} ms");
-    // ns-3 with published Prague and DualPI2 has 52.4 and 44.0 Mbit/s of payload; docs/controllers says where it departs from Linux.
+    // ns-3 with published Prague and DualPI2 has 52.4 and 44.0 Mbit/s of payload; docs/measured/controllers.md says where it departs from Linux.
     assert!((1.0..1.5).contains(&(prague / cubic)) && prague + cubic > 95.0, "{cubic} and {prague} Mbit/s");
     assert!((12.0..18.0).contains(&its_delay) && delay < 1.0, "{its_delay} and {delay} ms");
 }

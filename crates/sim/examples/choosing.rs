@@ -1,6 +1,6 @@
-//! Every mechanism of docs/choosing.md under every background load, at two speeds, seed by seed: delay and throughput as CSV.
+//! Every mechanism of docs/measured/choosing.md under every background load, at two speeds, seed by seed: delay and throughput as CSV.
 //!
-//! `cargo run --release -p tidemark-sim --example choosing > docs/choosing/choosing.csv`
+//! `cargo run --release -p tidemark-sim --example choosing > docs/measured/choosing/choosing.csv`
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,9 +1,9 @@
 //! What a law leaves of queue and rate, by how often the DU reports and how many UEs take turns, as CSV on standard output:
 //!
-//! `cargo run --release -p tidemark-sim --example reports > docs/estimate/reports.csv`
+//! `cargo run --release -p tidemark-sim --example reports > docs/measured/estimate/reports.csv`
 //!
 //! Each UE receives one L4S flow (Prague) for 20 s after 3 s, and the laws see the RLC queue across F1-U alone. Figures are means
-//! over the seeds; `docs/estimate/tables.py` makes the tables of `docs/estimate/reports.md` of them.
+//! over the seeds; `docs/measured/estimate/tables.py` makes the tables of `docs/measured/estimate/reports.md` of them.
 
 use std::path::Path;
 use std::thread;

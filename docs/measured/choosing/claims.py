@@ -1,6 +1,6 @@
-"""Holds what docs/choosing.md says against choosing.csv, and prints what does not hold:
+"""Holds what docs/measured/choosing.md says against choosing.csv, and prints what does not hold:
 
-    python3 docs/choosing/claims.py
+    python3 docs/measured/choosing/claims.py
 """
 
 import argparse

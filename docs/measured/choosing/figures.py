@@ -1,6 +1,6 @@
-"""Works out the tables of docs/choosing.md from choosing.csv:
+"""Works out the tables of docs/measured/choosing.md from choosing.csv:
 
-    python3 docs/choosing/figures.py > docs/choosing/figures.md
+    python3 docs/measured/choosing/figures.py > docs/measured/choosing/figures.md
 
 The runs of one seed have the same radio and the same background under every mechanism, so a difference between two mechanisms is
 taken seed by seed, and only then over the seeds.
@@ -125,7 +125,7 @@ def main():
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     points = read()
     print("# Which should I deploy: the figures\n")
-    print("Written by `docs/choosing/figures.py` from `choosing.csv`; [choosing.md](../choosing.md) says what they are of. A figure has its standard error")
+    print("Written by `docs/measured/choosing/figures.py` from `choosing.csv`; [choosing.md](../choosing.md) says what they are of. A figure has its standard error")
     print("over five seeds. A difference is taken seed by seed, has its confidence interval of 95 %, and is in brackets if that includes none: a tie.\n")
     print("## Throughput at the same mean delay\n\nBetween points of a curve the throughput follows the logarithm of the delay; – where a curve does not get there.\n")
     at_the_same_delay(points, MEAN, (21, 25, 35, 60, 100), "a mean delay")

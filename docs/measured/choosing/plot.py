@@ -1,7 +1,7 @@
-"""Draws the pictures of docs/choosing.md:
+"""Draws the pictures of docs/measured/choosing.md:
 
-    cargo run --release -p tidemark-sim --example choosing > docs/choosing/choosing.csv
-    python3 docs/choosing/plot.py
+    cargo run --release -p tidemark-sim --example choosing > docs/measured/choosing/choosing.csv
+    python3 docs/measured/choosing/plot.py
 
 Python's own library is all it needs. The pictures follow the reader's light or dark scheme.
 """

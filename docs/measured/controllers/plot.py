@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Draws laws.svg and fairness.svg from laws.csv and fairness.csv beside it. Needs nothing but Python.
 
-cargo run --release -p tidemark-senders --example laws > docs/controllers/laws.csv
-cargo run --release -p tidemark-senders --example fairness > docs/controllers/fairness.csv
-python3 docs/controllers/plot.py
+cargo run --release -p tidemark-senders --example laws > docs/measured/controllers/laws.csv
+cargo run --release -p tidemark-senders --example fairness > docs/measured/controllers/fairness.csv
+python3 docs/measured/controllers/plot.py
 """
 
 import argparse

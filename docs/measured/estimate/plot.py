@@ -1,7 +1,7 @@
-"""Draws the pictures of docs/estimate.md:
+"""Draws the pictures of docs/measured/estimate.md:
 
-    cargo run --release -p tidemark-sim --example estimate > docs/estimate/error.csv
-    python3 docs/estimate/plot.py
+    cargo run --release -p tidemark-sim --example estimate > docs/measured/estimate/error.csv
+    python3 docs/measured/estimate/plot.py
 
 Python's own library is all it needs. The pictures follow the reader's light or dark scheme.
 """

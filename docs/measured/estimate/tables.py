@@ -1,7 +1,7 @@
-"""Writes docs/estimate/reports.md, the tables of what laws leave of queue and rate by the DU's reports:
+"""Writes docs/measured/estimate/reports.md, the tables of what laws leave of queue and rate by the DU's reports:
 
-    cargo run --release -p tidemark-sim --example reports > docs/estimate/reports.csv
-    python3 docs/estimate/tables.py
+    cargo run --release -p tidemark-sim --example reports > docs/measured/estimate/reports.csv
+    python3 docs/measured/estimate/tables.py
 
 Python's own library is all it needs.
 """
@@ -22,7 +22,7 @@ laws, ues, channels = (list(dict.fromkeys(key[place] for key in rows)) for place
 parts = [
     "# Queue and rate by how the DU reports\n",
     "Queue's mean / 99th percentile in ms, and the cell's throughput in Mbit/s: one Prague flow for each UE over 30 ms of wire, 20 s,"
-    " means of five seeds. Written by `docs/estimate/tables.py`; what it means is in [estimate.md](../estimate.md).\n",
+    " means of five seeds. Written by `docs/measured/estimate/tables.py`; what it means is in [estimate.md](../estimate.md).\n",
 ]
 for law in laws:
     parts.append(f"\n## {law}\n")

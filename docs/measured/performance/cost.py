@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How the simulator's cost grows with UEs, with cells and with rate: runs, a table and a plot.
 
-    python3 docs/performance/cost.py target/release/tidemark
+    python3 docs/measured/performance/cost.py target/release/tidemark
 
 Each point is the least processor time of some runs of the whole command, report included, on one thread, over the virtual time;
 the least, since whatever else the machine does only adds. Writes cost.csv and cost.svg beside itself, and prints the table.

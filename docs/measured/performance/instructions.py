@@ -2,7 +2,7 @@
 """Instructions that a simulated second takes, for each scenario that has a budget: they don't depend on the machine's load.
 
     cargo build --release -p tidemark-sim --example once
-    python3 docs/performance/instructions.py target/release/examples/once
+    python3 docs/measured/performance/instructions.py target/release/examples/once
 
 Needs valgrind. Set-up is included, and the report is not.
 """
@@ -13,7 +13,7 @@ import re
 import subprocess
 import tempfile
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 
 # As the bench `saturated` has it.
 SATURATED = """name = "saturated"

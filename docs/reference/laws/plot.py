@@ -1,7 +1,7 @@
-"""Draws the pictures of docs/laws.md:
+"""Draws the pictures of docs/reference/laws.md:
 
-    cargo run --release -p tidemark-marker --example marking_curve > docs/laws/curve.csv
-    python3 docs/laws/plot.py
+    cargo run --release -p tidemark-marker --example marking_curve > docs/reference/laws/curve.csv
+    python3 docs/reference/laws/plot.py
 
 Python's own library is all it needs. The pictures follow the reader's light or dark scheme.
 """

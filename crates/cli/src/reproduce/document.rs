@@ -1,4 +1,4 @@
-//! The outcomes as text: a table on the terminal, and the page `docs/reproduction.md`.
+//! The outcomes as text: a table on the terminal, and the page `docs/measured/reproduction.md`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ const MOST_ROWS: usize = 12;
 
 const HEAD: &str = "# What the papers published, and what comes out here
 
-Written by `tidemark reproduce --all --markdown docs/reproduction.md`; with some targets named instead of `--all`, it
+Written by `tidemark reproduce --all --markdown docs/measured/reproduction.md`; with some targets named instead of `--all`, it
 replaces their sections and keeps the others. The targets, with their tolerances, are in `scenarios/papers/targets/`. Published
 figures come from other radios and other testbeds. A *value* agrees within a relative or an absolute distance, whichever is
 wider: the verdict says the widest relative one, the tables what it comes to, which is more where the published figure is small. A *reduction* is a change between two of our own runs and

@@ -1,7 +1,7 @@
 //! What an event costs at the marker (L4Span, Fig. 21): single calls on bytes, by this machine's clock.
 //!
 //! Reading the clock is in every figure, and so is what else the machine does meanwhile. The benchmarks of
-//! `docs/performance.md` take the same calls apart; this is the paper's measurement.
+//! `docs/measured/performance.md` take the same calls apart; this is the paper's measurement.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

@@ -35,7 +35,7 @@ const COLUMNS: [(&str, &str); 6] = [
 
 const HEAD: &str = "# The test cases of RFC 8867
 
-Written by `tidemark rfc8867 --markdown docs/rfc8867.md`; the scenarios are in `scenarios/rfc8867/`, the claims in its `cases.toml`.
+Written by `tidemark rfc8867 --markdown docs/measured/rfc8867.md`; the scenarios are in `scenarios/rfc8867/`, the claims in its `cases.toml`.
 
 Every test case runs over the RFC's drop-tail queue, which holds 300 ms at the case's reference capacity, and over DualPI2 (RFC 9332), which
 the RFC does not have: sL4S and cL4S answer nothing but marks, and a drop-tail queue sets none. Videos have 30 frames a second and
