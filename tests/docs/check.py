@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Checks the links of the documentation. Standard library only.
+
+1. Every relative link in a Markdown file leads to a file or folder, and its anchor to a heading of that file.
+2. Every page below docs/ is reached by links from docs/README.md.
+3. Every path below docs/ that code, a script, a scenario or a page names exists. The changelog tells of its own time.
+
+Prints one line a fault, as `file:line: fault`, and fails if there is any.
+"""
+
+import argparse
+import pathlib
+import posixpath
+import re
+import subprocess
+import sys
+
+MAP = "docs/README.md"
+"""The page from which every other page is reached."""
+
+HISTORY = frozenset({"CHANGELOG.md"})
+"""Files that name paths of their own time."""
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
+# A path below docs/ with a file's ending, in any text.
+PATH = re.compile(r"(?<![\w./-])docs/[\w./-]*\.(?:md|py|json|csv|svg|png)\b")
+
+
+def prose(page: str) -> list[str]:
+    """Gives the lines of a page, with those inside code blocks empty."""
+    lines, fenced = [], False
+    for line in page.split("\n"):
+        fence = line.lstrip().startswith("```")
+        lines.append("" if fenced or fence or line.startswith("    ") else re.sub(r"`[^`]*`", lambda code: code[0]
+                     if "](" not in code[0] else "", line))
+        fenced ^= fence
+    return lines
+
+
+def slug(heading: str) -> str:
+    """Gives a heading's anchor, as GitHub makes it."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+    return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
+def anchors(page: str) -> set[str]:
+    """Gives the anchors of a page's headings; the second of the same name ends with -1, the third with -2."""
+    found: dict[str, int] = {}
+    result = set()
+    for line in prose(page):
+        if match := HEADING.match(line):
+            name = slug(match[1])
+            result.add(f"{name}-{found[name]}" if name in found else name)
+            found[name] = found.get(name, 0) + 1
+    return result
+
+
+def links(page: str):
+    """Gives line, counted from 1, and target of every relative link of a page."""
+    for number, line in enumerate(prose(page), 1):
+        for match in LINK.finditer(line):
+            if not re.match(r"[a-z]+:", match[1]):
+                yield number, match[1]
+
+
+def check(root: pathlib.Path, files: list[str]) -> list[str]:
+    """Checks the repository at `root`, whose files are `files`: its faults."""
+    folders = {str(folder) for file in files for folder in pathlib.PurePosixPath(file).parents} | {"."}
+    known = set(files) | folders
+    pages = {file: (root / file).read_text() for file in files if file.endswith(".md") and (root / file).is_file()}
+    headings = {file: anchors(page) for file, page in pages.items()}
+    faults, leads = [], {}
+    for file, page in pages.items():
+        for line, link in links(page):
+            path, _, anchor = link.partition("#")
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(file), path)) if path else file
+            if target not in known:
+                faults.append(f"{file}:{line}: the link {link} leads nowhere: no file {target}")
+            elif anchor and anchor not in headings.get(target, ()):
+                faults.append(f"{file}:{line}: the link {link} leads to no heading of {target}")
+            leads.setdefault(file, set()).add(target)
+    reached, open_ends = {MAP}, [MAP]
+    while open_ends:
+        for target in leads.get(open_ends.pop(), ()):
+            target = target if target in pages else f"{target}/README.md"
+            if target in pages and target not in reached:
+                reached.add(target)
+                open_ends.append(target)
+    faults += [f"{page}:1: no link leads here from {MAP}: name it there, or on a page that is named there"
+               for page in pages if page.startswith("docs/") and page not in reached]
+    for file in files:
+        if file in HISTORY or file.startswith("tests/docs/"):
+            continue
+        try:
+            lines = (root / file).read_text().split("\n")
+        except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
+            continue
+        for number, line in enumerate(lines, 1):
+            faults += [f"{file}:{number}: there is no {path[0]}" for path in PATH.finditer(line) if path[0] not in known]
+    return faults
+
+
+def main() -> int:
+    """Checks the repository that this file is part of."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    root = pathlib.Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        print("SKIPPED: no Git repository, whose list of files the check reads", file=sys.stderr)
+        return 0
+    command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    files = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")
+    faults = check(root, sorted(file for file in files if file and (root / file).exists()))
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
