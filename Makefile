@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test packages build web fmt-check lint language links unit instructions docs same-bytes web-test wire-test live-test live-brief c-test sdn-test sdn-packages schema bench clean
+.PHONY: demo test packages build web fmt-check lint language links imports unit instructions docs same-bytes web-test wire-test live-test live-brief c-test sdn-test sdn-packages schema bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -26,13 +26,18 @@ packages:
 fmt-check:
 	$(CARGO) fmt --all --check
 
-lint: web language links
+lint: web language links imports
 	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
 
 # Doc comments, references to standards and names, by the rules of CONTRIBUTING.md; takes a second.
 language:
 	python3 -B tests/language/check.py
 	python3 -B -m unittest discover --quiet -s tests/language
+
+# Circles of files that import each other, and imports against a crate's layers.
+imports:
+	python3 -B tests/imports/check.py
+	python3 -B -m unittest discover --quiet -s tests/imports
 
 # Links and anchors of the pages, and paths below docs/ in every file.
 links:
