@@ -8,8 +8,8 @@ use tidemark_wire::mac::Direction;
 
 use crate::config::{CellConfig, ConfigError, UeConfig};
 use crate::drb::Drb;
+use crate::event::{Events, Observer};
 use crate::harq::{Block, Feedback, Pool};
-use crate::observe::Observer;
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 use crate::places::Places;
 use crate::qos::Qos;
@@ -85,7 +85,7 @@ pub struct Cell<P> {
     pub(crate) pool: Pool,
     pub(crate) outputs: VecDeque<Output<P>>,
     pub(crate) stats: CellStats,
-    pub(crate) observer: Option<Observer<P>>,
+    pub(crate) events: Events<P>,
 }
 
 impl<P: Inspect> Cell<P> {
@@ -134,7 +134,7 @@ impl<P: Inspect> Cell<P> {
             pool: Pool::default(),
             outputs: VecDeque::new(),
             stats: CellStats::default(),
-            observer: None,
+            events: Events::new(),
             config: config.clone(),
         })
     }
@@ -183,9 +183,9 @@ impl<P: Inspect> Cell<P> {
         known.then_some(()).ok_or_else(|| ConfigError::new("qfi", "must be that of a QoS flow of the UE"))
     }
 
-    /// `observer` hears from now on of everything that passes the CU.
+    /// Shows `observer` from now on every event of the cell, in place of the observer before it.
     pub fn observe(&mut self, observer: Observer<P>) {
-        self.observer = Some(observer);
+        self.events.observe(observer);
     }
 
     /// When something happens next, if nothing comes in.

@@ -2,9 +2,10 @@
 
 use tidemark_core::{Inspect, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, Estimate, Verdict};
+use tidemark_wire::mac::Direction;
 
 use crate::cell::Cell;
-use crate::observe::{Passage, Sdu};
+use crate::event::Event;
 use crate::output::{DropReason, Output, UeId};
 use crate::timers::Timer;
 
@@ -32,12 +33,21 @@ impl<P: Inspect> Cell<P> {
         let f1u = &self.config.f1u;
         let queue = f1u.rlc_in_sight.then(|| drb.bearer.queue_state(now));
         let came = packet.ecn;
-        let estimate = if self.observer.is_some() { drb.marker.estimate(now) } else { Estimate::default() };
+        self.events.emit(now, drb.id, || Event::Arrived { packet: &packet });
+        let estimate = if self.events.has_listener() { drb.marker.estimate(now) } else { Estimate::default() };
         let written_before = drb.marker.counters().short_circuited;
         let verdict = drb.marker.handle_downlink(now, &packet, queue);
         if verdict == Verdict::Mark {
             packet.ecn = packet.ecn.marked();
-        } else if drb.marker.counters().short_circuited > written_before {
+        }
+        if !drb.marker.decides_on_leaving() {
+            self.events.emit(now, drb.id, || {
+                let (queue, odds) = (drb.bearer.queue_state(now), drb.marker.estimate(now).probability);
+                Event::Decided { packet: &packet, came, estimate, queue, odds, verdict }
+            });
+        }
+        if verdict != Verdict::Mark && drb.marker.counters().short_circuited > written_before {
+            self.events.emit(now, drb.id, || Event::ShortCircuited { packet: &packet });
             self.outputs.push_back(Output::ShortCircuited { at: now, ue: id, flow: packet.flow });
         }
         let dropped = match verdict {
@@ -45,17 +55,9 @@ impl<P: Inspect> Cell<P> {
             // The CU knows the DU's limit and does not number what would not fit.
             _ => drb.bearer.is_full(packet.size).then_some(DropReason::QueueFull),
         };
-        let sdu = dropped.is_none().then(|| {
-            let sn = drb.number(now, &packet);
-            // Where each slot reports, asking for a report would tell nothing new.
-            let poll = !f1u.report_period.is_zero() && drb.marker.wants_report(now) && drb.schedule_report();
-            Sdu { sn, poll }
-        });
-        if let Some(observer) = &mut self.observer {
-            observer(now, drb.id, Passage::Downlink { packet: &packet, came, estimate, verdict, sdu });
-        }
-        let Some(Sdu { sn, poll }) = sdu else {
-            let reason = dropped.unwrap_or(DropReason::Law);
+        if let Some(reason) = dropped {
+            let direction = Direction::Downlink;
+            self.events.emit(now, drb.id, || Event::Dropped { packet: &packet, direction, reason });
             drb.stats.dropped += 1;
             match reason {
                 DropReason::Law => ue.stats.dropped_by_law += 1,
@@ -63,7 +65,11 @@ impl<P: Inspect> Cell<P> {
             }
             self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
             return;
-        };
+        }
+        let sn = drb.number(now, &packet);
+        // Where each slot reports, asking for a report would tell nothing new.
+        let poll = !f1u.report_period.is_zero() && drb.marker.wants_report(now) && drb.schedule_report();
+        self.events.emit(now, drb.id, || Event::Numbered { packet: &packet, sn, poll });
         let delay = f1u.delay;
         if poll {
             self.set_timer(now + delay, index, Timer::Report);
@@ -98,22 +104,14 @@ impl<P: Inspect> Cell<P> {
         };
         // It came by its own bearer's tunnel, whoever's marker looks at it.
         let came_by = self.drbs[index as usize].id;
-        if let Some(observer) = &mut self.observer {
-            observer(now, came_by, Passage::UplinkFromUe(packet));
-        }
         self.drbs[keeper as usize].marker.handle_uplink(now, packet);
-        if let Some(observer) = &mut self.observer {
-            observer(now, came_by, Passage::UplinkToCore(packet));
-        }
+        self.events.emit(now, came_by, || Event::UplinkForwarded { packet });
     }
 
     /// A report reaches the CU.
     pub(crate) fn receive_report(&mut self, now: Instant, index: u32, status: &DeliveryStatus) {
         let drb = &mut self.drbs[index as usize];
         drb.marker.handle_report(now, status);
-        if let Some(observer) = &mut self.observer {
-            let estimate = drb.marker.estimate(now);
-            observer(now, drb.id, Passage::Report { status: *status, estimate });
-        }
+        self.events.emit(now, drb.id, || Event::Reported { status: *status, estimate: drb.marker.estimate(now) });
     }
 }

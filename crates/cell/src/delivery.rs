@@ -5,7 +5,7 @@ use tidemark_wire::mac::Direction;
 
 use crate::cell::Cell;
 use crate::drb::Drb;
-use crate::observe::Passage;
+use crate::event::Event;
 use crate::output::{DropReason, Output, UeId};
 use crate::rlc::{Released, Status};
 use crate::timers::Timer;
@@ -20,12 +20,10 @@ impl<P: Inspect> Cell<P> {
     pub(crate) fn release_or_lose(&mut self, now: Instant, index: u32, reason: DropReason) {
         let Drb { ue, id, bearer, stats, qos, .. } = &mut self.drbs[index as usize];
         let of_ue = &mut self.ues[*ue as usize].stats;
-        let (ue, outputs, observer, of_cell) = (UeId(*ue), &mut self.outputs, &mut self.observer, &mut self.stats);
+        let (ue, outputs, events, of_cell) = (UeId(*ue), &mut self.outputs, &mut self.events, &mut self.stats);
         bearer.release(now, |Released { packet, sn, delay }| match delay {
             Some(delay) => {
-                if let Some(observer) = observer {
-                    observer(now, *id, Passage::Delivered { sn, delay });
-                }
+                events.emit(now, *id, || Event::Delivered { packet: &packet, sn, delay });
                 of_ue.delivered += packet.size;
                 of_cell.delivered += packet.size;
                 stats.delivered(packet.size, delay.total() > qos.delay_budget);
@@ -37,6 +35,8 @@ impl<P: Inspect> Cell<P> {
                     _ => of_ue.dropped_by_radio += 1,
                 }
                 stats.dropped += 1;
+                let direction = Direction::Downlink;
+                events.emit(now, *id, || Event::Dropped { packet: &packet, direction, reason });
                 outputs.push_back(Output::Dropped { at: now, ue, packet, reason });
             }
         });
@@ -95,15 +95,15 @@ impl<P: Inspect> Cell<P> {
     fn discard(&mut self, now: Instant, index: u32) {
         let Drb { ue, id, bearer, marker, stats, .. } = &mut self.drbs[index as usize];
         let (of_ue, ue) = (&mut self.ues[*ue as usize].stats, UeId(*ue));
-        let (outputs, observer) = (&mut self.outputs, &mut self.observer);
+        let (outputs, events) = (&mut self.outputs, &mut self.events);
         bearer.discard(now, |sn, packet| {
             marker.handle_discard(now, sn);
-            if let Some(observer) = observer.as_mut() {
-                observer(now, *id, Passage::Discarded { sn });
-            }
+            let (direction, reason) = (Direction::Downlink, DropReason::Discarded);
+            events.emit(now, *id, || Event::Discarded { sn });
+            events.emit(now, *id, || Event::Dropped { packet: &packet, direction, reason });
             of_ue.dropped_by_timer += 1;
             stats.dropped += 1;
-            outputs.push_back(Output::Dropped { at: now, ue, packet, reason: DropReason::Discarded });
+            outputs.push_back(Output::Dropped { at: now, ue, packet, reason });
         });
     }
 

@@ -1,12 +1,13 @@
 //! The downlink slots of a cell: retransmissions, whom the scheduler chooses, and what becomes of a transport block.
 
 use tidemark_core::{Bytes, Inspect, Instant, Packet};
-use tidemark_marker::{RlcQueue, Verdict};
+use tidemark_marker::{Estimate, RlcQueue, Verdict};
+use tidemark_wire::mac::Direction;
 
 use crate::cell::Cell;
 use crate::drb::Drb;
+use crate::event::Event;
 use crate::harq::{Again, Block, Feedback};
-use crate::observe::Passage;
 use crate::output::{DropReason, Output, UeId};
 use crate::scheduler::{Candidate, Served};
 use crate::ue::Offer;
@@ -141,14 +142,20 @@ impl<P: Inspect> Cell<P> {
         };
         let mut segments = self.pool.take();
         let (outputs, id) = (&mut self.outputs, UeId(drb.ue));
-        let (observer, bearer, marker) = (&mut self.observer, drb.id, &mut drb.marker);
+        let (events, bearer, marker) = (&mut self.events, drb.id, &mut drb.marker);
         let law_decides = marker.decides_on_leaving();
         let decide = |packet: &Packet<P>, sn, sojourn, queue: RlcQueue| {
+            let came = packet.ecn;
+            events.emit(now, bearer, || Event::Dequeued { packet, sn, sojourn, backlog: queue.backlog });
+            let estimate = if events.has_listener() { marker.estimate(now) } else { Estimate::default() };
             let verdict = marker.handle_dequeue(now, packet, sojourn, queue);
-            if let Some(observer) = observer.as_mut() {
-                observer(now, bearer, Passage::Left { packet, sn, sojourn, behind: queue.backlog, verdict });
-            }
+            events.emit(now, bearer, || {
+                let odds = marker.estimate(now).probability;
+                Event::Decided { packet, came, estimate, queue, odds, verdict }
+            });
             if verdict == Verdict::Drop {
+                let (direction, reason) = (Direction::Downlink, DropReason::Law);
+                events.emit(now, bearer, || Event::Dropped { packet, direction, reason });
                 marker.handle_discard(now, sn);
             }
             verdict
@@ -164,10 +171,10 @@ impl<P: Inspect> Cell<P> {
         };
         ue.stats.dropped_by_law += dropped;
         drb.stats.dropped += dropped;
-        if let Some(observer) = &mut self.observer {
-            let bytes = Bytes(drb.bearer.sent_pdus() - pdus_before);
-            observer(now, bearer, Passage::Sent { bytes, waiting: drb.bearer.queue_state(now).backlog });
-        }
+        self.events.emit(now, bearer, || Event::Transmitted {
+            bytes: Bytes(drb.bearer.sent_pdus() - pdus_before),
+            backlog: drb.bearer.queue_state(now).backlog,
+        });
         if mcs.is_none() {
             ue.keep(drb.bearer.has_data(), room, filled.carried);
         }
@@ -205,6 +212,10 @@ impl<P: Inspect> Cell<P> {
         drb.resources += taken;
         drb.sent += std::mem::take(&mut block.first_sent);
         drb.last_sent = now;
+        self.events.emit(now, drb.id, || {
+            let Block { transmissions: transmission, mcs, bytes, prbs, .. } = block;
+            Event::Block { direction: Direction::Downlink, transmission, mcs, bytes, prbs, decoded }
+        });
         let acknowledged = self.pattern.next_uplink(slot + self.config.harq_k1);
         // Who was not heard says nothing of the channel.
         let (process, first, radio) = (block.process, block.transmissions == 1 && is_heard, block.mcs.is_some());

@@ -6,7 +6,7 @@ use tidemark_wire::mac::Direction;
 
 use crate::anbr::{AnbrConfig, Estimator};
 use crate::config::{ConfigError, RlcConfig, RlcMode};
-use crate::observe::{BearerId, Observer, Passage};
+use crate::event::{BearerId, Event, Events};
 use crate::output::{DrbStats, UeId};
 use crate::qos::Qos;
 use crate::rlc::{Bearer, Overhead};
@@ -173,13 +173,15 @@ impl<P: Inspect> Drb<P> {
         standing.for_each(|(sn, packet)| self.marker.handle_pdcp_pdu(now, sn, packet.size + header));
     }
     /// It goes on at another DU: its marker forgets the old radio, and what stands in the queue is sent there.
-    pub(crate) fn hand_over(&mut self, now: Instant, observer: Option<&mut Observer<P>>) {
+    pub(crate) fn hand_over(&mut self, now: Instant, events: &mut Events<P>) {
         self.marker.handle_handover(now);
         self.announce(now);
-        let Some(observer) = observer else { return };
-        observer(now, self.id, Passage::HandedOver);
+        if !events.has_listener() {
+            return;
+        }
+        events.emit(now, self.id, || Event::HandedOver);
         for (sn, packet) in self.bearer.standing() {
-            observer(now, self.id, Passage::Forwarded { packet, sn });
+            events.emit(now, self.id, || Event::Forwarded { packet, sn });
         }
     }
     /// Packets that its markers marked.

@@ -6,6 +6,7 @@ use tidemark_wire::mac::Direction;
 use crate::cell::Cell;
 use crate::config::{ConfigError, RlcMode};
 use crate::drb::{Drb, new_marker};
+use crate::event::Event;
 use crate::output::{DropReason, Output, UeId};
 use crate::ue::Ue;
 
@@ -152,7 +153,8 @@ impl<P: Inspect> Cell<P> {
                     HandoverData::Lost => {
                         ue.stats.dropped_by_handover += 1;
                         drb.stats.dropped += 1;
-                        let reason = DropReason::Handover;
+                        let (direction, reason) = (Direction::Downlink, DropReason::Handover);
+                        self.events.emit(now, drb.id, || Event::Dropped { packet: &packet, direction, reason });
                         self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
                     }
                 }
@@ -161,7 +163,7 @@ impl<P: Inspect> Cell<P> {
             let anew = || new_marker(&drb.marker_config, drb.sn_length, number, self.seed);
             match (config.marker == HandoverMarker::StartsAnew).then(anew) {
                 Some(Ok(marker)) => drb.set_marker(now, marker),
-                _ => drb.hand_over(now, self.observer.as_mut()),
+                _ => drb.hand_over(now, &mut self.events),
             }
             self.has_gbr |= drb.qos.is_gbr();
             sends |= !uplink.is_empty();

@@ -32,10 +32,10 @@ mod cu;
 mod delivery;
 mod downlink;
 mod drb;
+mod event;
 mod handover;
 mod harq;
 pub mod network;
-mod observe;
 mod output;
 mod places;
 mod qos;
@@ -50,9 +50,9 @@ pub use anbr::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier};
 pub use cell::Cell;
 pub use channel::ChannelConfig;
 pub use config::{CellConfig, ConfigError, Duplex, F1uConfig, Numbering, RlcConfig, RlcMode, UeConfig};
+pub use event::{BearerId, Event, Observer};
 pub use handover::{HandoverData, HandoverExecution, HandoverMarker};
 pub use network::{DeployedConfig, Network, NetworkConfig};
-pub use observe::{BearerId, Observer, Passage, Sdu};
 pub use output::{CellStats, DelaySplit, DrbStats, DropReason, Output, UeId, UeStats, UplinkStats};
 pub use qos::{
     Characteristics, DEFAULT_QFI, DrbConfig, EcnField, FilterDirection, Mapped, PacketFilter, PortRange, Prefix,

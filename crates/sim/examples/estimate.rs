@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use tidemark_cell::Passage;
+use tidemark_cell::Event;
 use tidemark_core::{Duration, Instant};
 use tidemark_sim::Simulation;
 use tidemark_sim::scenario::Scenario;
@@ -86,11 +86,13 @@ sender = {{ controller = "prague" }}
     let seen = Arc::new(Mutex::new((Vec::new(), 0)));
     let out = Arc::clone(&seen);
     let mut open: HashMap<u32, (Duration, Option<Duration>)> = HashMap::new();
-    simulation.observe(Box::new(move |now, _, passage| match passage {
-        Passage::Downlink { estimate, sdu: Some(sdu), .. } => {
-            open.insert(sdu.sn, (estimate.report_age, estimate.sojourn));
+    let mut decided = (Duration::ZERO, None);
+    simulation.observe(Box::new(move |now, _, event| match event {
+        Event::Decided { estimate, .. } => decided = (estimate.report_age, estimate.sojourn),
+        Event::Numbered { sn, .. } => {
+            open.insert(sn, decided);
         }
-        Passage::Delivered { sn, delay } => {
+        Event::Delivered { sn, delay, .. } => {
             let Some((age, predicted)) = open.remove(&sn) else { return };
             let Ok(mut out) = out.lock() else { return };
             if now < WARM_UP {

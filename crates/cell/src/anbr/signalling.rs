@@ -7,6 +7,7 @@ use super::{Counts, Estimator};
 use crate::cell::Cell;
 use crate::downlink::DECODED_AFTER;
 use crate::drb::{Drb, LEAST_LCID};
+use crate::event::Event;
 use crate::output::{Output, UeId};
 use crate::timers::Timer;
 use crate::uplink::Control;
@@ -120,6 +121,7 @@ impl<P: Inspect> Cell<P> {
     /// A recommendation reaches the UE's modem.
     pub(crate) fn deliver_recommendation(&mut self, at: Instant, index: u32, octets: [u8; 3]) {
         let ue = UeId(self.drbs[index as usize].ue);
+        self.events.emit(at, self.drbs[index as usize].id, || Event::Recommended { octets });
         self.outputs.push_back(Output::Recommendation { at, ue, octets });
     }
 

@@ -26,7 +26,7 @@ use tidemark_wire::mac::Direction;
 use crate::cell::Cell;
 use crate::channel::ChannelConfig;
 use crate::config::{CellConfig, ConfigError, UeConfig};
-use crate::observe::Observer;
+use crate::event::Observer;
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 pub use config::{DeployedConfig, HandoverConfig, NetworkConfig};
 pub use layout::Point;
@@ -164,7 +164,7 @@ impl<P: Inspect> Network<P> {
         None
     }
 
-    /// `observer` hears from now on of everything that passes the CU, in every cell.
+    /// Shows `observer` from now on every event of every cell.
     pub fn observe(&mut self, observer: Observer<P>)
     where
         P: 'static,
@@ -172,9 +172,9 @@ impl<P: Inspect> Network<P> {
         let shared = Arc::new(Mutex::new(observer));
         for cell in &mut self.cells {
             let shared = Arc::clone(&shared);
-            cell.observe(Box::new(move |now, bearer, passage| {
+            cell.observe(Box::new(move |now, bearer, event| {
                 if let Ok(mut observer) = shared.lock() {
-                    observer(now, bearer, passage);
+                    observer(now, bearer, event);
                 }
             }));
         }

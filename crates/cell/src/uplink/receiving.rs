@@ -2,10 +2,12 @@
 
 use tidemark_core::{Inspect, Instant, Packet};
 use tidemark_marker::Verdict;
+use tidemark_wire::mac::Direction;
 
 use super::block::{Control, UplinkBlock};
 use crate::cell::Cell;
 use crate::downlink::DECODED_AFTER;
+use crate::event::Event;
 use crate::output::{DelaySplit, DropReason, Output, UeId};
 use crate::rlc::Released;
 
@@ -66,6 +68,7 @@ impl<P: Inspect> Cell<P> {
         self.drbs[index as usize].uplink.release(now, |sdu| released.push(sdu));
         for Released { packet, sn: qfi, delay } in released.drain(..) {
             let Some(delay) = delay else {
+                self.lose_up(now, index, &packet, reason);
                 self.outputs.push_back(Output::Dropped { at: now, ue: UeId(id), packet, reason });
                 continue;
             };
@@ -82,6 +85,12 @@ impl<P: Inspect> Cell<P> {
         self.arm_uplink(now, index);
     }
 
+    /// Tells who listens that a packet of a UE is lost.
+    pub(crate) fn lose_up(&mut self, now: Instant, index: u32, packet: &Packet<P>, reason: DropReason) {
+        let direction = Direction::Uplink;
+        self.events.emit(now, self.drbs[index as usize].id, || Event::Dropped { packet, direction, reason });
+    }
+
     /// A packet leaves the gNB towards the core, unless the law takes it.
     fn pass_up(&mut self, now: Instant, id: u32, (drb, qfi): (u32, u8), mut packet: Packet<P>, delay: DelaySplit) {
         self.count_uplink(now, drb, packet.size);
@@ -90,10 +99,12 @@ impl<P: Inspect> Cell<P> {
             Some(Verdict::Mark) => packet.ecn = packet.ecn.marked(),
             Some(Verdict::Drop) => {
                 let reason = DropReason::Law;
+                self.lose_up(now, drb, &packet, reason);
                 self.outputs.push_back(Output::Dropped { at: now, ue: UeId(id), packet, reason });
                 return;
             }
         }
+        self.events.emit(now, self.drbs[drb as usize].id, || Event::UplinkDelivered { packet: &packet, qfi, delay });
         self.handle_from_ue(now, id, drb, &mut packet);
         self.outputs.push_back(Output::Uplink { at: now, ue: UeId(id), qfi, packet, delay });
     }

@@ -9,6 +9,7 @@ use super::block::{Control, UplinkBlock};
 use super::radio::Allocation;
 use crate::cell::Cell;
 use crate::drb::Drb;
+use crate::event::Event;
 use crate::output::{DropReason, Output, UeId};
 use crate::qos::Mapped;
 use crate::radio::slots::SYMBOLS_PER_SLOT;
@@ -54,8 +55,10 @@ impl<P: Inspect> Cell<P> {
     pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
         let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
         let Mapped { qfi, drb } = ue.sdap.uplink(&packet);
-        let bearer = &mut self.drbs[drb as usize].uplink;
+        let Drb { id: bearer_id, uplink: bearer, .. } = &mut self.drbs[drb as usize];
+        self.events.emit(now, *bearer_id, || Event::UplinkArrived { packet: &packet, qfi });
         if bearer.is_full(packet.size) {
+            self.lose_up(now, drb, &packet, DropReason::QueueFull);
             self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::QueueFull });
             return;
         }
@@ -144,10 +147,12 @@ impl<P: Inspect> Cell<P> {
 
     /// The UE's PDCP throws away what has waited for too long.
     pub(crate) fn discard_up(&mut self, now: Instant, index: u32) {
-        let Drb { ue, uplink, .. } = &mut self.drbs[index as usize];
-        let (ue, outputs) = (UeId(*ue), &mut self.outputs);
+        let Drb { ue, id, uplink, .. } = &mut self.drbs[index as usize];
+        let (ue, outputs, events) = (UeId(*ue), &mut self.outputs, &mut self.events);
         uplink.discard(now, |_, packet| {
-            outputs.push_back(Output::Dropped { at: now, ue, packet, reason: DropReason::Discarded });
+            let (direction, reason) = (Direction::Uplink, DropReason::Discarded);
+            events.emit(now, *id, || Event::Dropped { packet: &packet, direction, reason });
+            outputs.push_back(Output::Dropped { at: now, ue, packet, reason });
         });
     }
 
@@ -156,6 +161,10 @@ impl<P: Inspect> Cell<P> {
         let (now, id) = (self.pattern.start(slot), block.ue);
         let ue = &mut self.ues[id as usize];
         let decoded = ue.uplink_radio.transmit(&self.uplink_carrier, &mut ue.channel, now, &mut block);
+        self.events.emit(now, self.drbs[ue.drbs.start as usize].id, || {
+            let UplinkBlock { transmissions: transmission, mcs, bytes, prbs, .. } = *block;
+            Event::Block { direction: Direction::Uplink, transmission, mcs: Some(mcs), bytes, prbs, decoded }
+        });
         let taken = u64::from(block.prbs * SYMBOLS_PER_SLOT);
         self.stats.uplink_resources += taken;
         if decoded || block.transmissions >= self.config.harq_transmissions {

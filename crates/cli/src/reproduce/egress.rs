@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use miette::{IntoDiagnostic, Result, miette};
-use tidemark_cell::{BearerId, Passage, UeId};
+use tidemark_cell::{BearerId, Event, UeId};
 use tidemark_core::{Bytes, Duration, Instant};
 use tidemark_marker::Estimate;
 use tidemark_sim::Simulation;
@@ -59,20 +59,15 @@ fn observe(scenario: &Scenario) -> Result<Errors> {
     let seen = Arc::new(Mutex::new((BTreeMap::<(UeId, u8), Log>::new(), Errors::default())));
     let out = Arc::clone(&seen);
     let mut simulation = Simulation::new(scenario).map_err(|error| miette!("{error}"))?;
-    simulation.observe(Box::new(move |now, BearerId { ue, drb, .. }, passage| {
+    simulation.observe(Box::new(move |now, BearerId { ue, drb, .. }, event| {
         let Ok(mut out) = out.lock() else { return };
         let (logs, errors) = &mut *out;
         let log = logs.entry((ue, drb)).or_insert_with(|| Log::new(windows[ue.0 as usize], from));
         log.compare_up_to(now, errors);
-        match passage {
-            Passage::Downlink { estimate, sdu, .. } => {
-                log.believe(&estimate);
-                if sdu.is_some() {
-                    log.busy.get_or_insert(now);
-                }
-            }
-            Passage::Report { estimate, .. } => log.believe(&estimate),
-            Passage::Sent { bytes, waiting } => log.sent(now, bytes, waiting),
+        match event {
+            Event::Decided { estimate, .. } | Event::Reported { estimate, .. } => log.believe(&estimate),
+            Event::Numbered { .. } => _ = log.busy.get_or_insert(now),
+            Event::Transmitted { bytes, backlog } => log.sent(now, bytes, backlog),
             _ => {}
         }
     }));

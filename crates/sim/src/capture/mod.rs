@@ -19,9 +19,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use tidemark_cell::{BearerId, Observer, Passage};
-use tidemark_core::{Ecn, Instant, Packet};
+use tidemark_cell::{BearerId, Event, Observer};
+use tidemark_core::{Bytes, Duration, Ecn, Instant, Packet};
 use tidemark_marker::Verdict;
+use tidemark_wire::mac::Direction;
 
 use crate::stamped::Stamped;
 use f1u::{Down, Tunnel};
@@ -41,6 +42,10 @@ struct Files {
     tunnels: BTreeMap<(u32, u8), Tunnel>,
     /// Number of the last thing that happened.
     event: u64,
+    /// Packet that the CU has and has not numbered yet: the ECN field that it came with, and the law's decision.
+    arrived: Option<(Ecn, Verdict)>,
+    /// Packet that leaves the RLC queue: SN, time in the queue, and IP bytes behind it.
+    dequeued: Option<(u32, Duration, Bytes)>,
     packet: Vec<u8>,
     frame: Vec<u8>,
 }
@@ -59,6 +64,8 @@ impl Capture {
             rlc: None,
             tunnels: BTreeMap::new(),
             event: 0,
+            arrived: None,
+            dequeued: None,
             packet: Vec::new(),
             frame: Vec::new(),
         }))))
@@ -67,9 +74,9 @@ impl Capture {
     /// Who listens to the cell for it.
     pub(crate) fn observer(&self) -> Observer<Stamped> {
         let files = Arc::clone(&self.0);
-        Box::new(move |now, bearer, passage| {
+        Box::new(move |now, bearer, event| {
             if let Ok(mut files) = files.lock() {
-                files.passes(now, bearer, &passage);
+                files.happens(now, bearer, &event);
             }
         })
     }
@@ -93,59 +100,74 @@ fn open(folder: &Path, name: &str) -> io::Result<Out> {
 }
 
 impl Files {
-    fn passes(&mut self, now: Instant, bearer: BearerId, passage: &Passage<'_, Stamped>) {
-        // What came up and what went up are one packet; what the DU does with SDUs is in no file.
-        let is_new = !matches!(passage, Passage::UplinkToCore(_) | Passage::Sent { .. } | Passage::Delivered { .. });
+    fn happens(&mut self, now: Instant, bearer: BearerId, event: &Event<'_, Stamped>) {
+        // One number for all that becomes of a packet at one place.
+        let is_new = matches!(
+            event,
+            Event::Arrived { .. }
+                | Event::Dequeued { .. }
+                | Event::Reported { .. }
+                | Event::HandedOver
+                | Event::Forwarded { .. }
+                | Event::Discarded { .. }
+                | Event::UplinkDelivered { .. }
+        );
         self.event += u64::from(is_new);
-        let written = match passage {
-            Passage::Downlink { packet, came, verdict, sdu, .. } => {
-                let on = drb_of(bearer);
-                let comment = match (verdict, sdu) {
-                    (Verdict::Drop, _) => format!("dropped by the law{on}"),
-                    (Verdict::Pass, Some(_)) => format!("passed{on}"),
-                    (Verdict::Mark, Some(_)) => format!("marked{on}"),
-                    (Verdict::Pass, None) => format!("passed{on}, then dropped: the RLC queue is full"),
-                    (Verdict::Mark, None) => format!("marked{on}, then dropped: the RLC queue is full"),
-                };
-                self.core_packet(now, packet, *came, &comment).and_then(|()| {
-                    sdu.map_or(Ok(()), |sdu| self.pdu_down(now, packet, bearer, (sdu.sn, sdu.poll, false)))
-                })
+        let written = match event {
+            Event::Arrived { packet } => {
+                self.arrived = Some((packet.ecn, Verdict::Pass));
+                Ok(())
             }
-            Passage::Forwarded { packet, sn } => self.pdu_down(now, packet, bearer, (*sn, false, true)),
-            Passage::Report { status, .. } => {
+            Event::Decided { packet, verdict, .. } => match (&mut self.arrived, self.dequeued.take()) {
+                (_, Some(dequeued)) => self.leaves(now, packet, bearer, dequeued, *verdict),
+                (Some((_, decided)), None) => {
+                    *decided = *verdict;
+                    Ok(())
+                }
+                (None, None) => Ok(()),
+            },
+            Event::Numbered { packet, sn, poll } => self
+                .core_packet_down(now, packet, bearer, true)
+                .and_then(|()| self.pdu_down(now, packet, bearer, (*sn, *poll, false))),
+            Event::Dropped { packet, direction: Direction::Downlink, .. } => {
+                self.core_packet_down(now, packet, bearer, false)
+            }
+            Event::Forwarded { packet, sn } => self.pdu_down(now, packet, bearer, (*sn, false, true)),
+            Event::Reported { status, .. } => {
                 let tunnel = self.tunnels.entry((bearer.ue.0, bearer.drb)).or_default();
                 let built = tunnel.report(bearer, status, &mut self.frame);
                 self.write_frame(now, built)
             }
-            Passage::Discarded { sn } => {
+            Event::Discarded { sn } => {
                 let tunnel = self.tunnels.entry((bearer.ue.0, bearer.drb)).or_default();
                 let built = tunnel.discard(bearer, *sn, &mut self.frame);
                 self.write_frame(now, built)
             }
-            Passage::Left { packet, sn, sojourn, behind, verdict } => {
-                let became = match verdict {
-                    Verdict::Pass => "passed",
-                    Verdict::Mark => "marked",
-                    Verdict::Drop => "dropped",
-                };
-                let (sojourn, behind, on) = (sojourn.as_nanos(), behind.0, drb_of(bearer));
-                let comment = format!("{became}{on}, SN {sn}, after {sojourn} ns, {behind} bytes behind it");
-                self.leaving(now, packet, &comment)
+            Event::Dequeued { sn, sojourn, backlog, .. } => {
+                self.dequeued = Some((*sn, *sojourn, *backlog));
+                Ok(())
             }
-            Passage::UplinkFromUe(packet) => {
+            Event::UplinkDelivered { packet, .. } => {
                 ip::write(packet, packet.ecn, &mut self.packet).map_err(io::Error::other).and_then(|()| {
                     let tunnel = self.tunnels.entry((bearer.ue.0, bearer.drb)).or_default();
                     let built = tunnel.up(bearer, &self.packet, packet.ecn, &mut self.frame);
                     self.write_frame(now, built)
                 })
             }
-            Passage::UplinkToCore(packet) => self.core_packet(now, packet, packet.ecn, ""),
-            Passage::HandedOver => {
+            Event::UplinkForwarded { packet } => self.core_packet(now, packet, packet.ecn, ""),
+            Event::HandedOver => {
                 let tunnel = self.tunnels.entry((bearer.ue.0, bearer.drb)).or_default();
                 let built = tunnel.hand_over(bearer, &mut self.frame);
                 self.write_frame(now, built)
             }
-            Passage::Sent { .. } | Passage::Delivered { .. } => Ok(()),
+            // What the DU does with SDUs, and what UEs send before the gNB has it, is in no file.
+            Event::ShortCircuited { .. }
+            | Event::Transmitted { .. }
+            | Event::Block { .. }
+            | Event::Delivered { .. }
+            | Event::Dropped { .. }
+            | Event::UplinkArrived { .. }
+            | Event::Recommended { .. } => Ok(()),
         };
         if let Err(error) = written {
             self.core.fail(error);
@@ -158,13 +180,48 @@ impl Files {
         Ok(())
     }
 
-    fn leaving(&mut self, at: Instant, packet: &Packet<Stamped>, comment: &str) -> io::Result<()> {
+    /// Writes a packet that has reached the CU, once it is numbered or dropped.
+    fn core_packet_down(
+        &mut self,
+        at: Instant,
+        packet: &Packet<Stamped>,
+        bearer: BearerId,
+        is_numbered: bool,
+    ) -> io::Result<()> {
+        let Some((came, verdict)) = self.arrived.take() else { return Ok(()) };
+        let on = drb_of(bearer);
+        let comment = match (verdict, is_numbered) {
+            (Verdict::Drop, _) => format!("dropped by the law{on}"),
+            (Verdict::Pass, true) => format!("passed{on}"),
+            (Verdict::Mark, true) => format!("marked{on}"),
+            (Verdict::Pass, false) => format!("passed{on}, then dropped: the RLC queue is full"),
+            (Verdict::Mark, false) => format!("marked{on}, then dropped: the RLC queue is full"),
+        };
+        self.core_packet(at, packet, came, &comment)
+    }
+
+    /// Writes a packet that leaves the RLC queue, as it came there.
+    fn leaves(
+        &mut self,
+        at: Instant,
+        packet: &Packet<Stamped>,
+        bearer: BearerId,
+        (sn, sojourn, backlog): (u32, Duration, Bytes),
+        verdict: Verdict,
+    ) -> io::Result<()> {
+        let became = match verdict {
+            Verdict::Pass => "passed",
+            Verdict::Mark => "marked",
+            Verdict::Drop => "dropped",
+        };
+        let (sojourn, backlog, on) = (sojourn.as_nanos(), backlog.0, drb_of(bearer));
+        let comment = format!("{became}{on}, SN {sn}, after {sojourn} ns, {backlog} bytes behind it");
         ip::write(packet, packet.ecn, &mut self.packet).map_err(io::Error::other)?;
         let rlc = match &mut self.rlc {
             Some(rlc) => rlc,
             none => none.insert(open(&self.folder, "rlc")?),
         };
-        rlc.write(&Frame { at, event: self.event, bytes: &self.packet, comment });
+        rlc.write(&Frame { at, event: self.event, bytes: &self.packet, comment: &comment });
         Ok(())
     }
 

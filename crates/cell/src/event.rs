@@ -1,0 +1,189 @@
+//! Events of a cell, in the field's words: one stream for captures, recorders, tests, and whoever asks why a packet was marked.
+//!
+//! The cell makes an event only where somebody listens ([`Cell::observe`](crate::Cell::observe)), and changes nothing for it.
+
+use tidemark_core::{Bytes, Duration, Ecn, Instant, Packet, Probability};
+use tidemark_marker::{DeliveryStatus, Estimate, RlcQueue, SnLength, Verdict};
+use tidemark_wire::mac::Direction;
+
+use crate::output::{DelaySplit, DropReason, UeId};
+
+/// Identity of a bearer of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BearerId {
+    /// UE that the bearer belongs to.
+    pub ue: UeId,
+    /// DRB identity, from 1.
+    pub drb: u8,
+    /// Length of the bearer's PDCP SNs.
+    pub sn_length: SnLength,
+}
+
+/// Something that happened at a bearer. Packets are downlink packets unless an event says otherwise.
+#[derive(Debug)]
+pub enum Event<'a, P> {
+    /// A downlink packet reached the CU, as it came.
+    Arrived {
+        /// Packet before the law sees it.
+        packet: &'a Packet<P>,
+    },
+    /// The law decided on a packet: after [`Arrived`](Self::Arrived), or after [`Dequeued`](Self::Dequeued) where it decides there.
+    Decided {
+        /// Packet; on arrival with the mark, on dequeue still without.
+        packet: &'a Packet<P>,
+        /// ECN field before the decision.
+        came: Ecn,
+        /// What the marker estimated before the decision.
+        estimate: Estimate,
+        /// True state of the RLC queue at the decision.
+        queue: RlcQueue,
+        /// Probability of a mark or a drop by which the law decided.
+        odds: Probability,
+        /// Decision. A mark that goes into acknowledgements passes here, and [`ShortCircuited`](Self::ShortCircuited) follows.
+        verdict: Verdict,
+    },
+    /// Acknowledgements carry the packet's mark in place of the packet.
+    ShortCircuited {
+        /// Packet without the mark.
+        packet: &'a Packet<P>,
+    },
+    /// PDCP numbered a packet, which goes to the DU.
+    Numbered {
+        /// Packet as the law left it.
+        packet: &'a Packet<P>,
+        /// PDCP SN.
+        sn: u32,
+        /// True where the frame that takes it to the DU asks for a report (TS 38.425 5.5.3.7).
+        poll: bool,
+    },
+    /// A delivery status report reached the CU.
+    Reported {
+        /// Content of the report.
+        status: DeliveryStatus,
+        /// What the marker estimates from now on.
+        estimate: Estimate,
+    },
+    /// The bearer moved to another DU, and the marker has forgotten the old one.
+    HandedOver,
+    /// PDCP sends a packet to the new DU that waited in the old one.
+    Forwarded {
+        /// Packet, numbered before.
+        packet: &'a Packet<P>,
+        /// PDCP SN.
+        sn: u32,
+    },
+    /// PDCP's discardTimer ran out for an SDU in the queue; a drop follows.
+    Discarded {
+        /// PDCP SN.
+        sn: u32,
+    },
+    /// The first segment of a packet leaves the RLC queue, at a bearer whose law decides there.
+    Dequeued {
+        /// Packet before the law sees it.
+        packet: &'a Packet<P>,
+        /// PDCP SN.
+        sn: u32,
+        /// Time in the queue.
+        sojourn: Duration,
+        /// IP bytes that stay in the queue.
+        backlog: Bytes,
+    },
+    /// RLC gave a slot bytes that it had not sent before.
+    Transmitted {
+        /// Bytes of PDCP PDUs; none where the grant was too small.
+        bytes: Bytes,
+        /// IP bytes that stay in the queue.
+        backlog: Bytes,
+    },
+    /// A transport block was on the air.
+    Block {
+        /// Direction of the block. An uplink block can carry several bearers and is an event of the default one.
+        direction: Direction,
+        /// Number of the transmission: 1 for the first, more for HARQ retransmissions.
+        transmission: u32,
+        /// MCS index; `None` on a rate channel's downlink.
+        mcs: Option<u8>,
+        /// Size of the block in bytes.
+        bytes: u32,
+        /// Resource blocks.
+        prbs: u32,
+        /// True where the receiver decoded it.
+        decoded: bool,
+    },
+    /// A packet reached the IP stack of the UE.
+    Delivered {
+        /// Packet with its mark.
+        packet: &'a Packet<P>,
+        /// PDCP SN.
+        sn: u32,
+        /// Time between the CU and the UE's IP stack, taken apart.
+        delay: DelaySplit,
+    },
+    /// A packet is lost.
+    Dropped {
+        /// Packet, as it was then.
+        packet: &'a Packet<P>,
+        /// Direction of the packet.
+        direction: Direction,
+        /// Cause.
+        reason: DropReason,
+    },
+    /// The IP stack of the UE handed over an uplink packet.
+    UplinkArrived {
+        /// Uplink packet.
+        packet: &'a Packet<P>,
+        /// QoS flow that the UE's rules put it into.
+        qfi: u8,
+    },
+    /// The gNB has an uplink packet in order, and a law has seen it where one marks the uplink.
+    UplinkDelivered {
+        /// Uplink packet.
+        packet: &'a Packet<P>,
+        /// QoS flow of the packet.
+        qfi: u8,
+        /// Time in the UE and in the air, taken apart.
+        delay: DelaySplit,
+    },
+    /// An uplink packet left the CU towards the core.
+    UplinkForwarded {
+        /// Uplink packet with the feedback that the short-circuit wrote.
+        packet: &'a Packet<P>,
+    },
+    /// The UE's modem gets a recommended bit rate.
+    Recommended {
+        /// MAC subheader and control element (TS 38.321 6.1.3.20).
+        octets: [u8; 3],
+    },
+}
+
+/// Listener to a cell's events. It must not keep what it is shown.
+pub type Observer<P> = Box<dyn FnMut(Instant, BearerId, Event<'_, P>) + Send>;
+
+/// Who listens to a cell, if anybody does.
+pub(crate) struct Events<P>(Option<Observer<P>>);
+
+impl<P> Events<P> {
+    /// Nobody listens.
+    pub(crate) const fn new() -> Self {
+        Self(None)
+    }
+    /// Lets `observer` listen in place of the one before it.
+    pub(crate) fn observe(&mut self, observer: Observer<P>) {
+        self.0 = Some(observer);
+    }
+    /// True where an event has a listener: what only an event needs is worked out then.
+    #[inline]
+    pub(crate) fn has_listener(&self) -> bool {
+        self.0.is_some()
+    }
+    /// Makes an event for the listener; does nothing without one.
+    #[inline]
+    pub(crate) fn emit<'a>(&mut self, now: Instant, bearer: BearerId, event: impl FnOnce() -> Event<'a, P>)
+    where
+        P: 'a,
+    {
+        if let Some(observer) = &mut self.0 {
+            observer(now, bearer, event());
+        }
+    }
+}
