@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test packages build web fmt-check lint language links imports unit instructions docs same-bytes web-test wire-test live-test live-brief c-test sdn-test sdn-packages schema bench clean
+.PHONY: demo test packages build web fmt-check lint language links imports reference unit instructions docs same-bytes web-test wire-test live-test live-brief c-test sdn-test sdn-packages schema bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -42,6 +42,7 @@ imports:
 # Links and anchors of the pages, and paths below docs/ in every file.
 links:
 	python3 -B tests/docs/check.py
+	python3 -B tests/docs/c_interface.py
 	python3 -B -m unittest discover --quiet -s tests/docs
 
 unit: web
@@ -88,6 +89,11 @@ sdn-packages:
 # The schema of the scenario language is generated; a test compares the copy in docs with the command's.
 schema: build
 	$(TIDEMARK) schema > docs/reference/scenario.schema.json
+
+# Pages of the reference that are written from what they describe; tests compare them.
+reference: schema
+	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --test reference
+	python3 -B tests/docs/c_interface.py --write
 
 bench:
 	$(CARGO) bench --workspace --locked
