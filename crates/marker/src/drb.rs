@@ -1,5 +1,6 @@
 //! The marker of one DRB: what it is told, and what it answers.
 
+use alloc::boxed::Box;
 use core::hint::black_box;
 
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, Probability, Stream, TcpView};
@@ -7,6 +8,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Inspect, Instant, Pac
 use crate::backlog::Backlog;
 use crate::busy::BusyTime;
 use crate::config::{ConfigError, MarkerConfig};
+use crate::decision::{Decision, Draw, Last};
 use crate::drain::Drain;
 use crate::egress::{Egress, EgressEstimator};
 use crate::flow::{FlowTable, IN_USE};
@@ -117,9 +119,8 @@ pub struct DrbMarker {
     last_l4s: Option<Instant>,
     last_classic: Option<Instant>,
     pub(crate) flows: FlowTable,
-    probability: Probability,
-    short_circuit: bool,
-    decides_on_leaving: bool,
+    /// Behind a pointer, for its size: it is written by every packet and read by few.
+    last: Box<Option<Last>>,
     law: Law,
     stream: Stream,
     /// Its first fields are what packets are counted with.
@@ -132,6 +133,7 @@ pub struct DrbMarker {
     retransmission: Option<Duration>,
     poll_after: Duration,
     blind: u32,
+    short_circuit: bool,
 }
 
 /// What is counted here; [`Counters`] has the tables' own besides.
@@ -162,7 +164,6 @@ impl DrbMarker {
         config.validate()?;
         Ok(Self {
             law: Law::new(&config.law),
-            decides_on_leaving: config.law.decides_on_leaving(),
             stream,
             profile: ProfileTable::new(config.profile_capacity, sn_length),
             estimator: EgressEstimator::new(config.tau_c),
@@ -175,7 +176,7 @@ impl DrbMarker {
             drain: Drain::new(),
             last_sojourn: None,
             retransmission: None,
-            probability: Probability::ZERO,
+            last: Box::new(None),
             blind: 0,
             tally: Tally::default(),
             flows: FlowTable::new(config.flow_capacity),
@@ -234,17 +235,15 @@ impl DrbMarker {
             rtt,
             shared: self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
         };
-        let odds = self.law.arrive(&arrival);
-        if self.decides_on_leaving {
+        if self.law.decides_on_leaving() {
             return Verdict::Pass;
         }
-        match self.decide(packet.ecn, class, odds) {
-            Verdict::Mark if self.short_circuit && self.book(id, tcp) => {
-                self.tally.short_circuited += 1;
-                Verdict::Pass
-            }
-            verdict => verdict,
-        }
+        let odds = self.law.arrive(&arrival);
+        let (verdict, draw) = self.decide(packet.ecn, class, odds);
+        let short_circuited = verdict == Verdict::Mark && self.short_circuit && self.book(id, tcp);
+        *self.last = Some(Last { odds, age: head_of_line, draw, verdict, short_circuited });
+        self.tally.short_circuited += u64::from(short_circuited);
+        if short_circuited { Verdict::Pass } else { verdict }
     }
 
     /// PDCP gave the SDU this SN and sends it to the DU; `size` is the PDU's.
@@ -284,7 +283,7 @@ impl DrbMarker {
 
     /// True if the law decides where packets leave the queue: [`handle_dequeue`](Self::handle_dequeue) is to be asked then.
     pub fn decides_on_leaving(&self) -> bool {
-        self.decides_on_leaving
+        self.law.decides_on_leaving()
     }
 
     /// The first segment of a packet leaves the RLC queue after `sojourn`, with `rlc` staying behind it: for the laws that
@@ -296,12 +295,23 @@ impl DrbMarker {
         sojourn: Duration,
         rlc: RlcQueue,
     ) -> Verdict {
-        if !self.decides_on_leaving {
+        if !self.law.decides_on_leaving() {
             return Verdict::Pass;
         }
         let class = Class::of(packet.ecn).unwrap_or(Class::L4s);
         let odds = self.law.leave(&Departure { now, sojourn, behind: rlc.backlog, class });
-        self.decide(packet.ecn, class, odds)
+        let (verdict, draw) = self.decide(packet.ecn, class, odds);
+        *self.last = Some(Last { odds, age: sojourn, draw, verdict, short_circuited: false });
+        verdict
+    }
+
+    /// Reasons for the last verdict, for a caller that asks right after [`handle_downlink`](Self::handle_downlink) or
+    /// [`handle_dequeue`](Self::handle_dequeue) with the same time. `None` before the first decision. A law that
+    /// [decides on leaving](Self::decides_on_leaving) makes none in `handle_downlink`.
+    pub fn decision(&self, now: Instant) -> Option<Decision> {
+        let Last { odds, age, draw, verdict, short_circuited } = (*self.last)?;
+        let (law, estimate) = (self.law.name(), self.estimate(now));
+        Some(Decision { law, estimate, age, odds, draw, verdict, short_circuited })
     }
 
     /// A packet of the UE passes upwards: the handshake is read, and marks that are short-circuited are written into
@@ -340,7 +350,7 @@ impl DrbMarker {
     /// Names the first field of the configuration that cannot work; nothing has changed then.
     pub fn reconfigure(&mut self, now: Instant, config: &MarkerConfig, sn_length: SnLength) -> Result<(), ConfigError> {
         config.validate()?;
-        (self.law, self.decides_on_leaving) = (Law::new(&config.law), config.law.decides_on_leaving());
+        self.law = Law::new(&config.law);
         (self.short_circuit, self.poll_after) = (config.short_circuit, config.poll_after);
         self.flows.resize(config.flow_capacity);
         if config.tau_c != self.estimator.window() {
@@ -400,7 +410,7 @@ impl DrbMarker {
             last_sojourn: self.last_sojourn,
             head_of_line: self.head_of_line(now, level, egress),
             retransmission: self.retransmission,
-            probability: self.probability,
+            probability: self.last.map_or(Probability::ZERO, |last| last.probability()),
             report_age: self.backlog.report_age(now),
         }
     }
@@ -461,31 +471,41 @@ impl DrbMarker {
         tcp.is_some_and(|tcp| self.flows.get(flow).is_some_and(|flow| flow.feedback.mark(&tcp)))
     }
 
-    /// Applies what the law said to what the packet allows.
-    fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> Verdict {
-        self.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
-        if self.happens(class, odds.drop) {
+    /// Applies the law's odds to what the packet allows.
+    fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> (Verdict, Draw) {
+        let (dropped, draw) = self.happens(class, odds.drop);
+        if dropped {
             self.tally.drops += 1;
-            return Verdict::Drop;
+            return (Verdict::Drop, draw);
         }
         let markable = Class::of(ecn).is_some_and(|shown| shown != Class::NotEct);
-        if markable && self.happens(class, odds.mark) {
-            match class {
-                Class::L4s => self.tally.l4s_marks += 1,
-                Class::Classic | Class::NotEct => self.tally.classic_marks += 1,
-            }
-            return Verdict::Mark;
+        if !markable {
+            return (Verdict::Pass, draw);
         }
-        Verdict::Pass
+        let (marked, draw) = self.happens(class, odds.mark);
+        if !marked {
+            return (Verdict::Pass, draw);
+        }
+        match class {
+            Class::L4s => self.tally.l4s_marks += 1,
+            Class::Classic | Class::NotEct => self.tally.classic_marks += 1,
+        }
+        (Verdict::Mark, draw)
     }
 
-    /// Whether what has this likelihood happens to the packet at hand, of this class.
+    /// True if an event of this likelihood happens to the packet at hand, of this class, with the draw that said so.
     #[inline]
-    fn happens(&mut self, class: Class, likelihood: Probability) -> bool {
-        match self.law.recurrence(class) {
-            Some(recurrence) => recurrence.recurs(likelihood),
-            None => self.stream.chance(likelihood),
+    fn happens(&mut self, class: Class, likelihood: Probability) -> (bool, Draw) {
+        if let Some(recurrence) = self.law.recurrence(class) {
+            let (happens, sum) = recurrence.add(likelihood);
+            return (happens, Draw::Regular(sum));
         }
+        let p = likelihood.get();
+        if p <= 0.0 || p >= 1.0 {
+            return (p >= 1.0, Draw::Certain);
+        }
+        let drawn = self.stream.uniform();
+        (drawn < p, Draw::Random(drawn))
     }
 
     /// The backlog in bytes and the egress rate, as they are thought to be: the rate is lowered by a silence that can only mean

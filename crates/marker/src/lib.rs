@@ -42,6 +42,7 @@ mod backlog;
 mod bearers;
 mod busy;
 mod config;
+mod decision;
 mod drain;
 mod drb;
 mod dual_queue;
@@ -58,12 +59,13 @@ mod verdict;
 
 pub use bearers::ReleasedFlow;
 pub use config::{ConfigError, MarkerConfig};
+pub use decision::{Decision, Draw};
 pub use drb::{Counters, DrbMarker, Estimate};
 pub use dual_queue::{Dequeued, DualQueue, DualQueueConfig, DualScheduler};
 pub use egress::Egress;
 pub use law::{
-    CodelConfig, DropHeadConfig, DualPi2Config, L4SpanConfig, LawConfig, Marks, NotEctRule, QueueDelay, RampConfig,
-    SharedRule, StepConfig, UpfConfig,
+    CodelConfig, DropHeadConfig, DualPi2Config, L4SpanConfig, LawConfig, Marks, NotEctRule, Odds, QueueDelay,
+    RampConfig, SharedRule, StepConfig, UpfConfig,
 };
 pub use policy::{Policy, PolicyRule};
 pub use report::{DeliveryStatus, RlcQueue, SnLength};

@@ -41,6 +41,9 @@ impl CodelConfig {
     }
 }
 
+/// The rule that signals: RFC 8289 5.3's control law.
+const RULE: &str = "control law";
+
 pub(crate) struct Codel {
     config: CodelConfig,
     ecn: bool,
@@ -71,7 +74,11 @@ impl Codel {
         if !self.is_due(departure) {
             return Odds::NONE;
         }
-        if self.ecn && departure.class != Class::NotEct { Odds::mark(1.0) } else { Odds::drop(1.0) }
+        if self.ecn && departure.class != Class::NotEct { Odds::mark(RULE, 1.0) } else { Odds::drop(RULE, 1.0) }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        if self.ecn { "ecn-codel" } else { "codel" }
     }
 
     /// RFC 8289 section 5: whether this packet is the one to signal with.
@@ -174,7 +181,8 @@ impl DropHead {
         let above = departure.sojourn > self.config.above;
         let flush = departure.sojourn > self.config.flush_above;
         self.dropped = flush || (above && !self.dropped);
-        if self.dropped { Odds::drop(1.0) } else { Odds::NONE }
+        let rule = if flush { "flush" } else { "oldest" };
+        if self.dropped { Odds::drop(rule, 1.0) } else { Odds::NONE }
     }
 }
 
@@ -182,7 +190,7 @@ impl DropHead {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
-    use tidemark_core::{Bytes, Stream};
+    use tidemark_core::{Bytes, Probability, Stream};
 
     fn departure(micros: u64, sojourn: Duration, behind: u64, class: Class) -> Departure {
         Departure { now: Instant::from_nanos(micros * 1_000), sojourn, behind: Bytes(behind), class }
@@ -298,7 +306,8 @@ mod tests {
         let marks: Vec<u64> = (0..500_000)
             .step_by(100)
             .filter(|micros| {
-                law.leave(&departure(*micros, Duration::from_millis(20), 100_000, Class::L4s)) == Odds::mark(1.0)
+                law.leave(&departure(*micros, Duration::from_millis(20), 100_000, Class::L4s))
+                    == Odds::mark("control law", 1.0)
             })
             .map(|micros| micros / 1_000)
             .collect();
@@ -310,14 +319,15 @@ mod tests {
         let mut law = Codel::new(&CodelConfig::default(), true);
         law.leave(&departure(0, Duration::from_millis(20), 100_000, Class::NotEct));
         let odds = law.leave(&departure(100_000, Duration::from_millis(20), 100_000, Class::NotEct));
-        assert_eq!(odds, Odds::drop(1.0));
+        assert_eq!(odds, Odds::drop("control law", 1.0));
     }
 
     #[test]
     fn head_drop_takes_one_above_100_ms_and_all_above_500() {
         let mut law = DropHead::new(&DropHeadConfig::default());
-        let mut dropped =
-            |millis| law.leave(&departure(0, Duration::from_millis(millis), 9_000, Class::Classic)) == Odds::drop(1.0);
+        let mut dropped = |millis| {
+            law.leave(&departure(0, Duration::from_millis(millis), 9_000, Class::Classic)).drop == Probability::ONE
+        };
         assert!(!dropped(100));
         assert!(dropped(150) && !dropped(150), "one, then the next is sent");
         assert!(dropped(150) && !dropped(90));

@@ -3,6 +3,8 @@
 //! Marks are set at PDCP, on the newest packet, from the age of the oldest. It is what L4Span is compared with
 //! (section 6.3.1): a threshold made for wires, on a radio.
 
+use tidemark_core::Probability;
+
 use crate::law::pi2::{DualPi2Config, Marks, Pi2, Recurrence};
 use crate::law::{Arrival, Odds};
 use crate::verdict::Class;
@@ -31,14 +33,17 @@ impl DualPi2 {
             Class::L4s => {
                 // A lone packet is never marked for the time that the scheduler takes to get to it (RFC 9332's Th_len).
                 let native = if arrival.backlog > 0.0 { self.config.native(arrival.head_of_line) } else { 0.0 };
-                let mut odds = Odds::mark(native.max(self.pi.p_cl()));
+                let coupled = self.pi.p_cl();
+                // Marks no longer suffice: L4S packets are dropped as classic ones are (RFC 9332 4.2.3).
                 if self.pi.is_overloaded() {
-                    odds.drop = Odds::drop(self.pi.p_c()).drop;
+                    return Odds { drop: Probability::new(self.pi.p_c()), ..Odds::mark("overload", coupled) };
                 }
-                odds
+                Odds::mark(if native > coupled { "l4s ramp" } else { "coupled" }, native.max(coupled))
             }
-            Class::Classic if self.config.mark_classic && !self.pi.is_overloaded() => Odds::mark(self.pi.p_c()),
-            Class::Classic | Class::NotEct => Odds::drop(self.pi.p_c()),
+            Class::Classic if self.config.mark_classic && !self.pi.is_overloaded() => {
+                Odds::mark("classic squared", self.pi.p_c())
+            }
+            Class::Classic | Class::NotEct => Odds::drop("classic squared", self.pi.p_c()),
         }
     }
 }
@@ -66,7 +71,7 @@ mod tests {
         assert!((after(0, 0.001, Class::L4s).mark.get() - 0.5).abs() < 1e-9);
         assert_eq!(after(0, 0.000_8, Class::L4s).mark.get(), 0.0);
         assert!((after(0, 0.001_2, Class::L4s).mark.get() - 1.0).abs() < 1e-9);
-        assert_eq!(after(0, 0.001, Class::Classic), Odds::NONE);
+        assert_eq!(after(0, 0.001, Class::Classic), Odds::mark("classic squared", 0.0));
     }
 
     #[test]

@@ -77,6 +77,11 @@ impl L4SpanConfig {
     }
 }
 
+/// The rule of Eq. 1, for L4S flows.
+const L4S: &str = "l4s sojourn";
+/// The rule of Eq. 2, for classic flows.
+const CLASSIC: &str = "classic rate";
+
 pub(crate) struct L4Span {
     tau_s: f64,
     k: f64,
@@ -101,15 +106,15 @@ impl L4Span {
         let shared = arrival.shared;
         match arrival.class {
             Class::L4s if shared && self.shared == SharedRule::Coupled => {
-                Odds::mark(2.0 / self.k * libm::sqrt(self.p_classic(arrival)))
+                Odds::mark("coupled", 2.0 / self.k * libm::sqrt(self.p_classic(arrival)))
             }
-            Class::L4s if shared && self.shared == SharedRule::Classic => Odds::mark(self.p_classic(arrival)),
-            Class::L4s => Odds::mark(self.p_l4s(arrival)),
-            Class::Classic if shared && self.shared == SharedRule::L4s => Odds::mark(self.p_l4s(arrival)),
-            Class::Classic => Odds::mark(self.p_classic(arrival)),
+            Class::L4s if shared && self.shared == SharedRule::Classic => Odds::mark(CLASSIC, self.p_classic(arrival)),
+            Class::L4s => Odds::mark(L4S, self.p_l4s(arrival)),
+            Class::Classic if shared && self.shared == SharedRule::L4s => Odds::mark(L4S, self.p_l4s(arrival)),
+            Class::Classic => Odds::mark(CLASSIC, self.p_classic(arrival)),
             Class::NotEct => match self.not_ect {
                 NotEctRule::Pass => Odds::NONE,
-                NotEctRule::Drop => Odds::drop(self.p_classic(arrival)),
+                NotEctRule::Drop => Odds::drop(CLASSIC, self.p_classic(arrival)),
             },
         }
     }
@@ -166,7 +171,7 @@ impl L4Span {
 mod tests {
     use super::*;
     use crate::egress::Egress;
-    use tidemark_core::BitRate;
+    use tidemark_core::{BitRate, Probability};
 
     fn law(config: L4SpanConfig) -> L4Span {
         L4Span::new(&config)
@@ -260,7 +265,8 @@ mod tests {
         let mut law = law(L4SpanConfig { not_ect: NotEctRule::Drop, ..L4SpanConfig::default() });
         for class in [Class::L4s, Class::Classic, Class::NotEct] {
             let blind = Arrival { egress: None, average: None, ..arrival(class, 1e7, 0) };
-            assert_eq!(law.arrive(&blind), Odds::NONE);
+            let odds = law.arrive(&blind);
+            assert_eq!((odds.mark, odds.drop), (Probability::ZERO, Probability::ZERO));
         }
     }
 

@@ -129,21 +129,31 @@ pub(crate) struct Departure {
     pub class: Class,
 }
 
-/// What a law makes of a packet: chances of a drop, and, of what is not dropped, of a mark.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(crate) struct Odds {
+/// Answer of a law to a packet: chances of a drop, and, of what is not dropped, of a mark.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Odds {
+    /// Chance of a mark, for a packet that is not dropped.
     pub mark: Probability,
+    /// Chance of a drop.
     pub drop: Probability,
+    /// Short name of the law's rule that gave the chances, such as "coupled"; empty where no rule applies to the packet.
+    pub rule: &'static str,
 }
 
 impl Odds {
-    pub(crate) const NONE: Self = Self { mark: Probability::ZERO, drop: Probability::ZERO };
+    /// Neither a mark nor a drop, by no rule.
+    pub const NONE: Self = Self { mark: Probability::ZERO, drop: Probability::ZERO, rule: "" };
 
-    pub(crate) fn mark(p: f64) -> Self {
-        Self { mark: Probability::new(p), drop: Probability::ZERO }
+    /// A mark with probability `p`, which is clamped to 0..1, by the rule of this name.
+    #[inline]
+    pub fn mark(rule: &'static str, p: f64) -> Self {
+        Self { mark: Probability::new(p), drop: Probability::ZERO, rule }
     }
-    pub(crate) fn drop(p: f64) -> Self {
-        Self { mark: Probability::ZERO, drop: Probability::new(p) }
+
+    /// A drop with probability `p`, which is clamped to 0..1, by the rule of this name.
+    #[inline]
+    pub fn drop(rule: &'static str, p: f64) -> Self {
+        Self { mark: Probability::ZERO, drop: Probability::new(p), rule }
     }
 }
 
@@ -197,6 +207,25 @@ impl Law {
                 Odds::NONE
             }
         }
+    }
+
+    /// Name of the law, as a scenario has it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::L4Span(_) => "l4span",
+            Self::Ramp(_) => "ramp",
+            Self::Step(_) => "step",
+            Self::DualPi2(_) => "dualpi2",
+            Self::Codel(law) => law.name(),
+            Self::DropHead(_) => "drop-head",
+            Self::Upf(_) => "upf",
+        }
+    }
+
+    /// True for laws that decide where packets leave the RLC queue.
+    pub(crate) fn decides_on_leaving(&self) -> bool {
+        matches!(self, Self::Codel(_) | Self::DropHead(_))
     }
 
     /// True for laws that look at the age of the oldest SDU.

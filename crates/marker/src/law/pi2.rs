@@ -93,12 +93,17 @@ pub(crate) struct Recurrence {
 }
 
 impl Recurrence {
-    /// True for the packet at which the likelihoods so far exceed 1. What exceeds it counts for the next.
+    /// Adds the likelihood of a packet; true if the sum, which is returned with it, exceeds 1. The excess counts for the next.
+    pub(crate) fn add(&mut self, likelihood: Probability) -> (bool, f64) {
+        let sum = self.count + likelihood.get();
+        let recurs = sum > 1.0;
+        self.count = sum - f64::from(u8::from(recurs));
+        (recurs, sum)
+    }
+
+    /// True for the packet at which the likelihoods so far exceed 1.
     pub(crate) fn recurs(&mut self, likelihood: Probability) -> bool {
-        self.count += likelihood.get();
-        let recurs = self.count > 1.0;
-        self.count -= f64::from(u8::from(recurs));
-        recurs
+        self.add(likelihood).0
     }
 }
 

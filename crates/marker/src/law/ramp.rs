@@ -103,8 +103,8 @@ impl Ramp {
     pub(crate) fn arrive(&mut self, arrival: &Arrival) -> Odds {
         let p = self.update(arrival);
         match arrival.class {
-            Class::L4s => Odds::mark(p),
-            Class::Classic if self.classic => Odds::mark(p),
+            Class::L4s => Odds::mark("l4s ramp", p),
+            Class::Classic if self.classic => Odds::mark("classic ramp", p),
             Class::Classic | Class::NotEct => Odds::NONE,
         }
     }
@@ -148,7 +148,7 @@ impl Default for StepConfig {
 
 pub(crate) fn step(config: &StepConfig, arrival: &Arrival) -> Odds {
     let exceeded = config.delay.of(arrival) > config.threshold.as_secs_f64();
-    if exceeded && arrival.class == Class::L4s { Odds::mark(1.0) } else { Odds::NONE }
+    if arrival.class == Class::L4s { Odds::mark("l4s step", f64::from(u8::from(exceeded))) } else { Odds::NONE }
 }
 
 #[cfg(test)]
@@ -195,14 +195,14 @@ mod tests {
     #[test]
     fn classic_flows_are_marked_where_that_is_asked_for_and_flows_without_ecn_never() {
         let mut ramp = Ramp::new(&RampConfig { alpha: 1.0, classic: true, ..RampConfig::default() });
-        assert_eq!(ramp.arrive(&Arrival { class: Class::Classic, ..at(0, 50.0) }), Odds::mark(1.0));
+        assert_eq!(ramp.arrive(&Arrival { class: Class::Classic, ..at(0, 50.0) }), Odds::mark("classic ramp", 1.0));
         assert_eq!(ramp.arrive(&Arrival { class: Class::NotEct, ..at(5, 50.0) }), Odds::NONE);
     }
 
     #[test]
     fn the_step_is_one_at_its_threshold() {
         let config = StepConfig::default();
-        assert_eq!(step(&config, &at(0, 1.0)), Odds::NONE);
-        assert_eq!(step(&config, &at(0, 1.001)), Odds::mark(1.0));
+        assert_eq!(step(&config, &at(0, 1.0)), Odds::mark("l4s step", 0.0));
+        assert_eq!(step(&config, &at(0, 1.001)), Odds::mark("l4s step", 1.0));
     }
 }

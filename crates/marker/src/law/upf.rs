@@ -98,7 +98,11 @@ impl Upf {
         while self.len > 0 && self.pipeline[self.first].0 <= arrival.now {
             self.take_effect();
         }
-        if arrival.class == Class::L4s { Odds::mark(f64::from(self.held) / 10_000.0) } else { Odds::NONE }
+        if arrival.class == Class::L4s {
+            Odds::mark("reported share", f64::from(self.held) / 10_000.0)
+        } else {
+            Odds::NONE
+        }
     }
 
     fn take_effect(&mut self) {

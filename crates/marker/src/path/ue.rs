@@ -7,6 +7,7 @@ use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet, Stream, T
 use tidemark_wire::{View, tcp};
 
 use crate::config::{ConfigError, MarkerConfig};
+use crate::decision::Decision;
 use crate::drb::{Counters, DrbMarker, Estimate};
 use crate::path::flow_key::FlowKey;
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
@@ -324,6 +325,12 @@ impl Ue {
     /// What is believed about a DRB.
     pub fn estimate(&self, now: Instant, drb: DrbId) -> Option<Estimate> {
         self.drb(drb).map(|marker| marker.estimate(now))
+    }
+
+    /// Reasons for a DRB's last verdict, for a caller that asks right after [`downlink`](Self::downlink) or
+    /// [`dequeue`](Self::dequeue) with the same time. `None` before the DRB's first decision.
+    pub fn decision(&self, now: Instant, drb: DrbId) -> Option<Decision> {
+        self.drb(drb)?.decision(now)
     }
 
     /// What happened at a DRB.

@@ -1,0 +1,107 @@
+//! The reasons that a marker gives for its last verdict.
+
+mod common;
+
+use common::Du;
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Probability, Stream};
+use tidemark_marker::{Draw, DrbMarker, DualPi2Config, LawConfig, MarkerConfig, Marks, RlcQueue, SnLength, Verdict};
+
+/// A marker of a law with its defaults.
+fn marker(law: LawConfig) -> DrbMarker {
+    DrbMarker::new(&MarkerConfig::with_law(law), SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap()
+}
+
+fn packet(ecn: Ecn) -> Packet<()> {
+    Packet { flow: FlowId(0), size: Bytes(1_500), ecn, payload: () }
+}
+
+fn queue(head_of_line: Duration) -> RlcQueue {
+    RlcQueue { backlog: Bytes(90_000), packets: 60, head_of_line }
+}
+
+#[test]
+fn a_marker_that_decided_nothing_has_no_decision() {
+    assert_eq!(marker(LawConfig::Step(Default::default())).decision(Instant::ZERO), None);
+    let mut codel = marker(LawConfig::Codel(Default::default()));
+    codel.handle_downlink(Instant::ZERO, &packet(Ecn::Ect1), Some(queue(Duration::from_millis(50))));
+    assert_eq!(codel.decision(Instant::ZERO), None, "the law decides where packets leave");
+}
+
+#[test]
+fn a_certain_mark_names_law_rule_and_the_age_that_it_was_made_by() {
+    let mut step = marker(LawConfig::Step(Default::default()));
+    let age = Duration::from_millis(50);
+    assert_eq!(step.handle_downlink(Instant::ZERO, &packet(Ecn::Ect1), Some(queue(age))), Verdict::Mark);
+    let decision = step.decision(Instant::ZERO).unwrap();
+    assert_eq!((decision.law, decision.odds.rule, decision.age), ("step", "l4s step", age));
+    assert_eq!((decision.odds.mark, decision.draw), (Probability::ONE, Draw::Certain));
+    assert_eq!((decision.verdict, decision.short_circuited), (Verdict::Mark, false));
+    assert_eq!(decision.estimate, step.estimate(Instant::ZERO));
+}
+
+#[test]
+fn a_packet_that_no_rule_applies_to_passes_by_no_rule() {
+    let mut step = marker(LawConfig::Step(Default::default()));
+    let age = Duration::from_millis(50);
+    assert_eq!(step.handle_downlink(Instant::ZERO, &packet(Ecn::Ect0), Some(queue(age))), Verdict::Pass);
+    let decision = step.decision(Instant::ZERO).unwrap();
+    assert_eq!((decision.odds.rule, decision.draw, decision.verdict), ("", Draw::Certain, Verdict::Pass));
+}
+
+#[test]
+fn a_random_verdict_follows_from_its_draw() {
+    let mut du = Du::new(
+        &MarkerConfig::with_law(LawConfig::L4span(Default::default())),
+        SnLength::Bits18,
+        Duration::from_millis(5),
+    );
+    let mut radio = Stream::new(1, 0, "radio");
+    let (mut marked, mut passed) = (0, 0);
+    for _ in 0..4_000 {
+        while du.backlog() < 50_000 {
+            let verdict = du.send(0, Ecn::Ect1, 1_500);
+            // The packet itself stands by now: what was decided stays, the estimate does not.
+            let decision = du.marker.decision(du.now).unwrap();
+            assert_eq!((decision.verdict, decision.law, decision.odds.rule), (verdict, "l4span", "l4s sojourn"));
+            let Draw::Random(drawn) = decision.draw else { continue };
+            assert_eq!(verdict == Verdict::Mark, drawn < decision.odds.mark.get(), "{decision:?}");
+            *if verdict == Verdict::Mark { &mut marked } else { &mut passed } += 1;
+        }
+        du.slot(2_500.0 * (1.0 + 0.33 * radio.normal()).max(0.0));
+    }
+    assert!(marked > 100 && passed > 100, "{marked} marked, {passed} passed");
+}
+
+#[test]
+fn a_regular_verdict_follows_from_its_sum() {
+    let law = LawConfig::Dualpi2(DualPi2Config { marks: Marks::Regular, ..DualPi2Config::default() });
+    let mut du = Du::new(&MarkerConfig::with_law(law), SnLength::Bits18, Duration::from_millis(5));
+    let mut rules = std::collections::BTreeSet::new();
+    for _ in 0..4_000 {
+        while du.backlog() < 40_000 {
+            let verdict = du.send(0, Ecn::Ect1, 1_500);
+            let decision = du.marker.decision(du.now).unwrap();
+            rules.insert(decision.odds.rule);
+            let Draw::Regular(sum) = decision.draw else { panic!("{decision:?}") };
+            assert_eq!(verdict != Verdict::Pass, sum > 1.0, "{decision:?}");
+        }
+        du.slot(2_500.0);
+    }
+    assert!(rules.contains("l4s ramp"), "{rules:?}");
+}
+
+#[test]
+fn a_law_that_decides_on_leaving_gives_the_packets_own_age() {
+    let mut codel = marker(LawConfig::EcnCodel(Default::default()));
+    let sojourn = Duration::from_millis(20);
+    let verdicts: Vec<_> = [0, 100]
+        .map(|millis| {
+            let now = Instant::from_millis(millis);
+            let verdict = codel.handle_dequeue(now, &packet(Ecn::Ect1), sojourn, queue(sojourn));
+            (verdict, codel.decision(now).unwrap())
+        })
+        .into();
+    let [(Verdict::Pass, before), (Verdict::Mark, after)] = verdicts[..] else { panic!("{verdicts:?}") };
+    assert_eq!((before.odds.rule, before.law), ("", "ecn-codel"));
+    assert_eq!((after.odds.rule, after.age, after.verdict), ("control law", sojourn, Verdict::Mark));
+}
