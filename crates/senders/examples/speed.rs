@@ -10,7 +10,7 @@ use tidemark_core::{BitRate, Duration};
 use tidemark_senders::controller::{BbrV1Config, BbrV2Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
 use tidemark_senders::media::{Al4sConfig, GccConfig, L4sCcConfig, RateLimits, ScreamConfig, VideoConfig};
 use tidemark_senders::udp_prague::UdpPragueConfig;
-use tidemark_senders::{AppConfig, SenderConfig};
+use tidemark_senders::{AppConfig, CongestionControl, SenderConfig, Transport};
 
 fn main() {
     let rates = RateLimits::default();
@@ -27,8 +27,10 @@ fn main() {
         ("L4S-CC", SenderConfig::L4sCc(L4sCcConfig { rates, ..L4sCcConfig::default() })),
         ("sL4S", SenderConfig::Al4s(Al4sConfig { rates, ..Al4sConfig::default() })),
     ] {
-        let carries_bytes = sender.tcp().is_some() || matches!(sender, SenderConfig::UdpPrague(_));
-        let app = if carries_bytes { AppConfig::default() } else { AppConfig::Video(VideoConfig::default()) };
+        let app = match sender.transport() {
+            Transport::Tcp(_) | Transport::Udp { .. } => AppConfig::default(),
+            Transport::Rtp(_) => AppConfig::Video(VideoConfig::default()),
+        };
         let flow = (sender, app, Duration::from_millis(10));
         let mut dumbbell = Dumbbell::new(BitRate::from_mbps(100), Queue::dual_pi2(), &[flow.clone(), flow]);
         let begun = processor_seconds();

@@ -38,6 +38,9 @@ pub trait Endpoint {
     }
 }
 
+/// The two ends of a flow: first the one that sends the data, then the one that receives it.
+pub type Ends = (Box<dyn Endpoint + Send>, Box<dyn Endpoint + Send>);
+
 /// A transfer of known size, or a page of the web, that has arrived whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Completion {

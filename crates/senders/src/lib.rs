@@ -36,16 +36,23 @@
 
 pub mod app;
 pub mod config;
+mod connect;
+pub mod control;
 pub mod controller;
+mod declared;
 pub mod endpoint;
 pub mod media;
 mod pacer;
 pub mod payload;
+mod source;
 pub mod tcp;
 pub mod udp;
 pub mod udp_prague;
 
 pub use app::AppConfig;
-pub use config::{ConfigError, EcnMode, Ends, SenderConfig, TcpConfig, connect};
-pub use endpoint::{Completion, Endpoint, FrameArrival, Stats};
+pub use config::{ConfigError, EcnMode, TcpConfig};
+pub use connect::connect;
+pub use control::{CongestionControl, OverTcp, Properties, Transport};
+pub use declared::SenderConfig;
+pub use endpoint::{Completion, Endpoint, Ends, FrameArrival, Stats};
 pub use payload::Payload;

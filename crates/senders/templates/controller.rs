@@ -4,6 +4,7 @@
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
 use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 use crate::controller::{Ack, Congestion, Controller, EcnResponse, Sizes};
 
 /// Least window, in segments.
@@ -27,12 +28,26 @@ impl Default for TemplateConfig {
     }
 }
 
-impl TemplateConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+impl CongestionControl for TemplateConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "Template",
+            follows: "the document, with its version",
+            answers: "marks in proportion, losses by half",
+            recommended: false,
+        }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.tcp.validate()?;
         if !(self.reduction > 0.0 && self.reduction < 1.0) {
-            return Err(ConfigError { field: "reduction", expected: "it must lie between 0 and 1" });
+            return Err(ConfigError::new("reduction", "it must lie between 0 and 1"));
         }
         Ok(())
+    }
+    fn transport(&self) -> Transport<'_> {
+        let config = self.clone();
+        let controller = move |sizes, _flow, _seed| Box::new(Template::new(&config, sizes)) as _;
+        Transport::Tcp(OverTcp { config: &self.tcp, usual_ecn: EcnMode::Accecn, controller: Box::new(controller) })
     }
 }
 

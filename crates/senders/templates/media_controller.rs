@@ -4,6 +4,7 @@
 use tidemark_core::{BitRate, Duration, Ecn, Instant};
 
 use crate::config::ConfigError;
+use crate::control::{CongestionControl, Properties, Transport};
 use crate::media::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 
 /// Pacing above the target, so that a frame does not take all of its interval.
@@ -27,12 +28,23 @@ impl Default for MediaTemplateConfig {
     }
 }
 
-impl MediaTemplateConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        if !(self.growth > 0.0 && self.growth <= 10.0) {
-            return Err(ConfigError { field: "growth", expected: "it must be above 0 and at most 10" });
+impl CongestionControl for MediaTemplateConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "Template",
+            follows: "the document, with its version",
+            answers: "marked and lost shares",
+            recommended: false,
         }
-        Ok(())
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
+        if !(self.growth > 0.0 && self.growth <= 10.0) {
+            return Err(ConfigError::new("growth", "it must be above 0 and at most 10"));
+        }
+        self.rates.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        Transport::Rtp(Box::new(|| Box::new(MediaTemplate::new(self))))
     }
 }
 

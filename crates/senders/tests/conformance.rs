@@ -11,7 +11,7 @@ use tidemark_senders::media::{
     SdnL4sConfig, VideoConfig,
 };
 use tidemark_senders::udp_prague::{FrameConfig, UdpPragueConfig};
-use tidemark_senders::{AppConfig, SenderConfig};
+use tidemark_senders::{AppConfig, CongestionControl, SenderConfig, Transport};
 
 const LEAST: BitRate = BitRate::from_kbps(500);
 
@@ -90,7 +90,7 @@ fn link(sender: &SenderConfig, app: &AppConfig, delay: Duration) -> Link {
 fn carries_bytes(sender: &SenderConfig) -> bool {
     match sender {
         SenderConfig::UdpPrague(prague) => prague.frames.is_none(),
-        _ => sender.tcp().is_some(),
+        _ => matches!(sender.transport(), Transport::Tcp(_)),
     }
 }
 

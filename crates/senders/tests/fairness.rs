@@ -7,17 +7,16 @@ use tidemark_core::{BitRate, Duration};
 use tidemark_senders::controller::{BbrV1Config, BbrV2Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
 use tidemark_senders::media::{GccConfig, RateLimits, ScreamConfig, VideoConfig};
 use tidemark_senders::udp_prague::UdpPragueConfig;
-use tidemark_senders::{AppConfig, SenderConfig};
+use tidemark_senders::{AppConfig, CongestionControl, SenderConfig, Transport};
 
 const RTT: Duration = Duration::from_millis(20);
 
 /// Rates in Mbit/s and delays in milliseconds of both flows, over `seconds` after as many.
 fn run(rate: BitRate, rtt: Duration, queue: Queue, senders: [SenderConfig; 2], seconds: u64) -> [(f64, f64); 2] {
     let flows = senders.map(|sender| {
-        let app = if sender.tcp().is_some() || matches!(sender, SenderConfig::UdpPrague(_)) {
-            AppConfig::default()
-        } else {
-            AppConfig::Video(VideoConfig::default())
+        let app = match sender.transport() {
+            Transport::Tcp(_) | Transport::Udp { .. } => AppConfig::default(),
+            Transport::Rtp(_) => AppConfig::Video(VideoConfig::default()),
         };
         (sender, app, rtt)
     });

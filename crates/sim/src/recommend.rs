@@ -2,7 +2,7 @@
 
 use tidemark_cell::UeId;
 use tidemark_core::{BitRate, Instant};
-use tidemark_senders::SenderConfig;
+use tidemark_senders::{CongestionControl as _, SenderConfig};
 use tidemark_wire::mac::Direction;
 
 use crate::flow::Flow;
@@ -70,5 +70,5 @@ impl Flow {
 
 /// True for senders that listen to recommendations.
 pub(crate) fn listens(sender: &SenderConfig) -> bool {
-    matches!(sender, SenderConfig::Anbr(_))
+    sender.properties().recommended
 }

@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use miette::{Result, miette};
 use serde::Serialize;
-use tidemark_core::{BitRate, Duration, Ecn, FlowId};
+use tidemark_core::{BitRate, Duration, FlowId};
 use tidemark_emu::{EcnSocket, realtime};
-use tidemark_senders::media::AnbrRule;
-use tidemark_senders::{AppConfig, SenderConfig, connect};
+use tidemark_senders::media::ReportFormat;
+use tidemark_senders::{AppConfig, CongestionControl as _, SenderConfig, Transport, connect};
 use tidemark_sim::scenario::Scenario;
 
 use crate::run::diagnostic;
@@ -112,6 +112,28 @@ impl Receive {
     }
 }
 
+/// Format of a flow's packets on a real network.
+#[derive(Clone, Copy)]
+enum WireForm {
+    /// The public UDP Prague's messages.
+    Prague,
+    /// RTP, with reports of RFC 8888.
+    Rtp,
+}
+
+impl WireForm {
+    /// Finds the format of a sender's packets; `None` without one.
+    fn of(sender: &SenderConfig) -> Option<Self> {
+        match sender.transport() {
+            Transport::Tcp(_) => None,
+            Transport::Rtp(controller) => {
+                (controller().report_policy().format == ReportFormat::Ccfb).then_some(Self::Rtp)
+            }
+            Transport::Udp { .. } => matches!(sender, SenderConfig::UdpPrague(_)).then_some(Self::Prague),
+        }
+    }
+}
+
 impl Controller {
     /// A flow with it.
     fn flow(self) -> &'static str {
@@ -144,22 +166,17 @@ impl End {
             miette!("--flow: there is none of this name: use {}", names.join(", "))
         })?;
         let ssrc = std::process::id();
-        let (codepoint, rtp) = match flow.sender {
-            SenderConfig::UdpPrague(_) => (Ecn::Ect1, false),
-            SenderConfig::Scream(scream) => (if scream.l4s { Ecn::Ect1 } else { Ecn::Ect0 }, true),
-            SenderConfig::ScreamV1(_) => (Ecn::Ect0, true),
-            SenderConfig::Al4s(_) | SenderConfig::SdnL4s(_) => (Ecn::Ect1, true),
-            SenderConfig::Anbr(anbr) => (if anbr.rule == AnbrRule::Follow { Ecn::NotEct } else { Ecn::Ect1 }, true),
-            _ => {
-                let which = "only udp-prague, scream, scream-v1, al4s, anbr and sdn-l4s have a form on the wire";
-                return Err(miette!("flow `{}`: {which}", flow.name));
-            }
+        let Some(wire) = WireForm::of(flow.sender) else {
+            let able: Vec<_> =
+                SenderConfig::all().iter().filter(|it| WireForm::of(it).is_some()).map(|it| it.name()).collect();
+            return Err(miette!("flow `{}`: only {} have a form on the wire", flow.name, able.join(", ")));
         };
-        let format: Box<dyn Format> = match (rtp, role) {
-            (false, Role::Sender) => Box::new(Prague::sender(ssrc)),
-            (false, Role::Receiver) => Box::new(Prague::receiver(ssrc)),
-            (true, Role::Sender) => Box::new(Rtp::sender(ssrc)),
-            (true, Role::Receiver) => Box::new(Rtp::receiver(ssrc)),
+        let codepoint = flow.sender.codepoint();
+        let format: Box<dyn Format> = match (wire, role) {
+            (WireForm::Prague, Role::Sender) => Box::new(Prague::sender(ssrc)),
+            (WireForm::Prague, Role::Receiver) => Box::new(Prague::receiver(ssrc)),
+            (WireForm::Rtp, Role::Sender) => Box::new(Rtp::sender(ssrc)),
+            (WireForm::Rtp, Role::Receiver) => Box::new(Rtp::receiver(ssrc)),
         };
         let least_rate = least_rate(flow.sender, flow.app).filter(|_| role == Role::Sender);
         let id = FlowId(u32::try_from(index).unwrap_or(u32::MAX));

@@ -6,8 +6,9 @@ mod on_off;
 mod short_flows;
 mod web;
 
-use tidemark_core::{Bytes, Duration, Instant};
+use tidemark_core::{Bytes, Duration};
 
+pub use crate::source::Source;
 pub use bulk::Bulk;
 pub use constant::{Constant, ConstantConfig};
 pub use on_off::{OnOff, OnOffConfig, Times};
@@ -15,24 +16,7 @@ pub use short_flows::{OneTransfer, ShortFlowsConfig};
 pub use web::{Web, WebConfig};
 
 use crate::config::ConfigError;
-use crate::endpoint::Completion;
 use crate::media::{VideoConfig, XrConfig};
-
-/// An application that writes a byte stream into a transport.
-pub trait Source {
-    /// When the connection is to be opened.
-    fn start(&self) -> Instant;
-    /// How much may be sent now beyond the `taken` bytes that the transport has taken already.
-    fn available(&mut self, now: Instant, taken: Bytes) -> Bytes;
-    /// When more becomes available although nothing was acknowledged; `None` if nothing will.
-    fn next_deadline(&self, now: Instant) -> Option<Instant>;
-    /// So much of what the transport has taken has arrived.
-    fn on_acknowledged(&mut self, _now: Instant, _bytes: Bytes) {}
-    /// What has arrived whole since this was last asked, of an application that asks its user to wait for it.
-    fn take_completion(&mut self) -> Option<Completion> {
-        None
-    }
-}
 
 /// Which application feeds a flow.
 #[derive(Clone, PartialEq, Debug)]

@@ -8,7 +8,8 @@ use tidemark_core::{BitRate, Bytes, Duration, Instant};
 use super::hystart::{HyStart, LinuxHyStart, SlowStart};
 use super::window::Window;
 use super::{Ack, Congestion, Controller, Sizes};
-use crate::config::{EcnMode, TcpConfig};
+use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 
 /// C of RFC 9438 5, in segments a second cubed.
 const C: f64 = 0.4;
@@ -53,6 +54,25 @@ pub struct CubicConfig {
 impl Default for CubicConfig {
     fn default() -> Self {
         Self { fast_convergence: true, slow_start: SlowStartExit::default(), pacing: false, tcp: TcpConfig::default() }
+    }
+}
+
+impl CongestionControl for CubicConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "CUBIC; HyStart++, Linux' HyStart or neither",
+            follows: "RFC 9438, RFC 9406",
+            answers: "losses, an echo once a round",
+            recommended: false,
+        }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.tcp.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        let config = self.clone();
+        let controller = move |sizes, _flow, _seed| Box::new(Cubic::new(&config, sizes)) as _;
+        Transport::Tcp(OverTcp { config: &self.tcp, usual_ecn: EcnMode::Classic, controller: Box::new(controller) })
     }
 }
 

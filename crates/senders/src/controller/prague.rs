@@ -11,6 +11,7 @@ use super::classic_ecn::ClassicEcn;
 use super::window::{Window, pace};
 use super::{Ack, Congestion, Controller, EcnResponse, Signal, Sizes};
 use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 
 /// Least window, in segments.
 const MIN_WINDOW: f64 = 2.0;
@@ -59,8 +60,17 @@ impl Default for PragueConfig {
     }
 }
 
-impl PragueConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+impl CongestionControl for PragueConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "Prague over TCP",
+            follows: "draft-briscoe-iccrg-prague-congestion-control, Linux `tcp_prague.c`",
+            answers: "marks in proportion, losses by half",
+            recommended: false,
+        }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.tcp.validate()?;
         if !(self.gain > 0.0 && self.gain <= 1.0) {
             return Err(ConfigError::new("gain", "it must lie above 0 and be at most 1"));
         }
@@ -71,6 +81,11 @@ impl PragueConfig {
             return Err(ConfigError::new("reference_rtt", "it must lie between 0 s and 1 s"));
         }
         Ok(())
+    }
+    fn transport(&self) -> Transport<'_> {
+        let config = self.clone();
+        let controller = move |sizes, _flow, _seed| Box::new(Prague::new(&config, sizes)) as _;
+        Transport::Tcp(OverTcp { config: &self.tcp, usual_ecn: EcnMode::Accecn, controller: Box::new(controller) })
     }
 }
 

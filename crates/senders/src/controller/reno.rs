@@ -5,7 +5,8 @@ use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
 use super::window::Window;
 use super::{Ack, Congestion, Controller, Sizes};
-use crate::config::{EcnMode, TcpConfig};
+use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 
 /// Reno's configuration.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -18,6 +19,25 @@ pub struct RenoConfig {
     pub pacing: bool,
     /// The transport below.
     pub tcp: TcpConfig,
+}
+
+impl CongestionControl for RenoConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "Reno",
+            follows: "RFC 5681, RFC 6582",
+            answers: "losses, an echo once a round",
+            recommended: false,
+        }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.tcp.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        let config = self.clone();
+        let controller = move |sizes, _flow, _seed| Box::new(Reno::new(&config, sizes)) as _;
+        Transport::Tcp(OverTcp { config: &self.tcp, usual_ecn: EcnMode::Classic, controller: Box::new(controller) })
+    }
 }
 
 /// The Reno controller.

@@ -14,6 +14,7 @@ use tidemark_core::{BitRate, Duration, Ecn, Instant};
 
 use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 use crate::config::ConfigError;
+use crate::control::{CongestionControl, Properties, Transport};
 
 /// Base of the increase (below Eq. 7).
 const DELTA: f64 = 1.05;
@@ -85,8 +86,16 @@ impl Default for Al4sConfig {
     }
 }
 
-impl Al4sConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+impl CongestionControl for Al4sConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "sL4S; cL4S with the network's thresholds",
+            follows: "al4s",
+            answers: "marks, delay variation",
+            recommended: false,
+        }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
         if self.target_delay <= self.fixed_delay {
             return Err(ConfigError::new("target_delay", "it must be more than fixed_delay"));
         }
@@ -94,6 +103,9 @@ impl Al4sConfig {
             return Err(ConfigError::new("marking.high", "it must be more than marking.low"));
         }
         self.rates.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        Transport::Rtp(Box::new(|| Box::new(Al4s::new(self))))
     }
 }
 

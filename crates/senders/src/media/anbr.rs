@@ -16,6 +16,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 
 use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 use crate::config::ConfigError;
+use crate::control::{CongestionControl, Properties, Transport};
 use crate::udp_prague::{Control, Counters, FrameConfig, UdpPragueConfig};
 
 /// Round trips over which `gradual` is drawn to the recommendation.
@@ -57,12 +58,23 @@ impl Default for AnbrConfig {
     }
 }
 
-impl AnbrConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+impl CongestionControl for AnbrConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "Recommendations: `follow`, `max` (the thesis' hybrid), `gradual` (our own)",
+            follows: "anbr",
+            answers: "recommendations; Prague's with the hybrids",
+            recommended: true,
+        }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
         if !(self.share > 0.0 && self.share <= 2.0) {
             return Err(ConfigError::new("share", "it must be above 0 and at most 2"));
         }
         self.rates.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        Transport::Rtp(Box::new(|| Box::new(Anbr::new(self))))
     }
 }
 

@@ -4,6 +4,7 @@ use tidemark_core::{BitRate, Duration, Ecn, Instant};
 
 use super::{Feedback, MediaController, ReportFormat, ReportPolicy};
 use crate::config::ConfigError;
+use crate::control::{CongestionControl, Properties, Transport};
 
 /// A fixed rate's configuration.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,12 +22,18 @@ impl Default for FixedConfig {
     }
 }
 
-impl FixedConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+impl CongestionControl for FixedConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties { title: "A fixed rate", follows: "", answers: "nothing", recommended: false }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
         if self.rate == BitRate::ZERO {
             return Err(ConfigError::new("rate", "it must be above 0 bit/s"));
         }
         Ok(())
+    }
+    fn transport(&self) -> Transport<'_> {
+        Transport::Rtp(Box::new(|| Box::new(Fixed::new(self))))
     }
 }
 

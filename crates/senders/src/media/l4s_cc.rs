@@ -6,6 +6,7 @@ use tidemark_core::{BitRate, Duration, Ecn, Instant};
 
 use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 use crate::config::ConfigError;
+use crate::control::{CongestionControl, Properties, Transport};
 
 /// The phases without marks end here.
 const SLIGHT_UNTIL: f64 = 0.3;
@@ -44,8 +45,11 @@ impl Default for L4sCcConfig {
     }
 }
 
-impl L4sCcConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+impl CongestionControl for L4sCcConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties { title: "L4S-CC", follows: "al4s, section II", answers: "marks", recommended: false }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
         let shares = [self.slight_decrease, self.sharp_drop];
         if shares.iter().any(|share| !(0.0..1.0).contains(share)) {
             return Err(ConfigError::new("sharp_drop", "slight_decrease and sharp_drop must lie between 0 and 1"));
@@ -55,6 +59,9 @@ impl L4sCcConfig {
             return Err(ConfigError::new("gradual_increase", "increases must lie between 0 and 10 per second"));
         }
         self.rates.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        Transport::Rtp(Box::new(|| Box::new(L4sCc::new(self))))
     }
 }
 

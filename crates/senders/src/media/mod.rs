@@ -168,7 +168,11 @@ impl Default for RateLimits {
 }
 
 impl RateLimits {
-    pub(crate) fn validate(&self) -> Result<(), crate::ConfigError> {
+    /// Checks that the limits are in order.
+    ///
+    /// # Errors
+    /// The field that cannot be used, with what would be right.
+    pub fn validate(&self) -> Result<(), crate::ConfigError> {
         if self.min == BitRate::ZERO || self.min > self.initial || self.initial > self.max {
             return Err(crate::ConfigError::new("rates.initial", "it must lie between min, above 0 bit/s, and max"));
         }

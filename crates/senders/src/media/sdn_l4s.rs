@@ -11,6 +11,7 @@ use tidemark_core::{BitRate, Duration, Ecn, Instant};
 
 use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 use crate::config::ConfigError;
+use crate::control::{CongestionControl, Properties, Transport};
 
 /// Reports in a window at the most.
 const MAX_HISTORY: usize = 4096;
@@ -37,12 +38,18 @@ impl Default for SdnL4sConfig {
     }
 }
 
-impl SdnL4sConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+impl CongestionControl for SdnL4sConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties { title: "The rate rule of SDN-L4S", follows: "sdn", answers: "marks", recommended: false }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
         if !(self.threshold > 0.0 && self.threshold < 1.0) {
             return Err(ConfigError::new("threshold", "it must lie between 0 and 1"));
         }
         self.rates.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        Transport::Rtp(Box::new(|| Box::new(SdnL4s::new(self))))
     }
 }
 

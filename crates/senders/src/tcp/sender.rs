@@ -10,12 +10,12 @@ use super::handshake::{Handshake, Step};
 use super::prr::Prr;
 use super::rtt::RttEstimator;
 use super::scoreboard::{FIRST_SEQ, News, Scoreboard};
-use crate::app::Source;
 use crate::config::{EcnMode, TcpConfig};
 use crate::controller::{Congestion, Controller, EcnResponse, Signal};
 use crate::endpoint::{Completion, Endpoint, Stats};
 use crate::pacer::Pacer;
 use crate::payload::{Payload, TcpSegment};
+use crate::source::Source;
 
 /// How long a lone segment's acknowledgement may be delayed by the receiver at the most (RFC 8985 7.2, Linux).
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);

@@ -3,10 +3,11 @@
 
 use tidemark_core::{Bytes, Ecn, FlowId, Instant, Packet};
 
-use crate::app::Source;
 use crate::config::ConfigError;
+use crate::control::{CongestionControl, Properties, Transport};
 use crate::endpoint::{Endpoint, Stats};
 use crate::payload::{Datagram, Payload};
+use crate::source::Source;
 
 /// The codepoint of packets that nobody's marks slow down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -22,6 +23,19 @@ pub enum Codepoint {
     /// ECT(1), although RFC 9331 4 forbids it.
     Ect1,
 }
+
+impl Codepoint {
+    fn ecn(self) -> Ecn {
+        match self {
+            Self::NotEct => Ecn::NotEct,
+            Self::Ect0 => Ecn::Ect0,
+            Self::Ect1 => Ecn::Ect1,
+        }
+    }
+}
+
+/// Largest bulk transfer.
+const MAX_AT_ONCE: Bytes = Bytes(100_000_000);
 
 /// UDP's configuration.
 #[derive(Clone, PartialEq, Debug)]
@@ -41,10 +55,32 @@ impl Default for UdpConfig {
     }
 }
 
-impl UdpConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+impl CongestionControl for UdpConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties { title: "UDP without a controller", follows: "", answers: "nothing", recommended: false }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
         if !(16..=9000).contains(&self.datagram.0) {
             return Err(ConfigError::new("datagram", "it must lie between 16 B and 9000 B"));
+        }
+        Ok(())
+    }
+    fn transport(&self) -> Transport<'_> {
+        Transport::Udp {
+            codepoint: self.codepoint.ecn(),
+            ends: Box::new(|flow, source| {
+                let client = Receiver::new();
+                (Box::new(Sender::new(self, flow, source)), Box::new(client))
+            }),
+        }
+    }
+    fn check_bulk(&self, size: Option<Bytes>) -> Result<(), ConfigError> {
+        // All of a transfer leaves at once, and waits somewhere.
+        if size.is_none_or(|size| size > MAX_AT_ONCE) {
+            return Err(ConfigError::new(
+                "app",
+                "udp sends at once what there is: use app = \"constant\", or a `size` of at most 100 MB",
+            ));
         }
         Ok(())
     }
@@ -65,16 +101,11 @@ pub struct Sender {
 impl Sender {
     /// A sender that begins when its source does.
     pub fn new(config: &UdpConfig, flow: FlowId, source: Box<dyn Source + Send>) -> Self {
-        let ecn = match config.codepoint {
-            Codepoint::NotEct => Ecn::NotEct,
-            Codepoint::Ect0 => Ecn::Ect0,
-            Codepoint::Ect1 => Ecn::Ect1,
-        };
         let release = source.start();
         Self {
             flow,
             datagram: config.datagram.0,
-            ecn,
+            ecn: config.codepoint.ecn(),
             source,
             taken: Bytes::ZERO,
             seq: 0,

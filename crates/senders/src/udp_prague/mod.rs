@@ -14,9 +14,10 @@ pub use control::{Control, Counters, Limits};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use tidemark_core::{BitRate, Bytes, Duration};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn};
 
 use crate::config::ConfigError;
+use crate::control::{CongestionControl, Properties, Transport};
 
 /// UDP Prague's configuration.
 #[derive(Clone, PartialEq, Debug)]
@@ -72,8 +73,16 @@ impl Default for UdpPragueConfig {
     }
 }
 
-impl UdpPragueConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+impl CongestionControl for UdpPragueConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "Prague over UDP, bulk or in frames",
+            follows: "L4STeam/udp_prague",
+            answers: "marks in proportion, losses by half",
+            recommended: false,
+        }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
         if !(150..=9000).contains(&self.max_packet.0) {
             return Err(ConfigError::new("max_packet", "it must lie between 150 B and 9000 B"));
         }
@@ -91,5 +100,14 @@ impl UdpPragueConfig {
             return Err(ConfigError::new("report_interval", "it must lie between 1 ms and 500 ms"));
         }
         Ok(())
+    }
+    fn transport(&self) -> Transport<'_> {
+        Transport::Udp {
+            codepoint: Ecn::Ect1,
+            ends: Box::new(|flow, source| {
+                let client = Receiver::new(self, flow, source.start());
+                (Box::new(Sender::new(self, flow, source)), Box::new(client))
+            }),
+        }
     }
 }

@@ -7,10 +7,10 @@ use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};
 use super::UdpPragueConfig;
 use super::control::{Control, Counters};
 use super::reports::{Ledger, News};
-use crate::app::Source;
 use crate::endpoint::{Endpoint, Stats};
 use crate::pacer::Pacer;
 use crate::payload::{FramePart, Payload, PragueAck, PragueData, PragueReport};
+use crate::source::Source;
 
 /// Without feedback for so long, and with a full window, everything starts again.
 const TIMEOUT: Duration = Duration::from_secs(1);

@@ -2,7 +2,7 @@
 
 use tidemark_cell::{ChannelConfig, HandoverExecution, NetworkConfig};
 use tidemark_core::{Duration, FlowId};
-use tidemark_senders::connect;
+use tidemark_senders::{CongestionControl as _, connect};
 
 use super::copies::{self, MOST_UES};
 use super::diagnostic::is_written;

@@ -8,7 +8,8 @@ use super::{
     Aggregation, FULL_BW_GROWTH, FULL_BW_ROUNDS, MIN_RTT_WINDOW, MIN_WINDOW, PACING_MARGIN, PROBE_RTT_TIME, Rounds,
     WindowedMax, quantum, sample, wire_rate,
 };
-use crate::config::{EcnMode, TcpConfig};
+use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 use crate::controller::{Ack, Congestion, Controller, Sizes};
 
 /// 2 / ln 2, which doubles the rate each round.
@@ -28,6 +29,24 @@ const EXTRA_ACKED_LIMIT: f64 = 0.1;
 pub struct BbrV1Config {
     /// The transport below. ECN is off by default.
     pub tcp: TcpConfig,
+}
+
+impl CongestionControl for BbrV1Config {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "BBR version 1",
+            follows: "Linux `tcp_bbr.c`",
+            answers: "its model of the path",
+            recommended: false,
+        }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.tcp.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        let controller = move |sizes, flow, seed| Box::new(BbrV1::new(sizes, flow, seed)) as _;
+        Transport::Tcp(OverTcp { config: &self.tcp, usual_ecn: EcnMode::Off, controller: Box::new(controller) })
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -19,7 +19,8 @@
 use tidemark_core::{Duration, FlowId};
 
 use super::bounded::{BoundedBbr, Constants, UpEnd};
-use crate::config::TcpConfig;
+use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 use crate::controller::Sizes;
 
 static CONSTANTS: Constants = Constants {
@@ -41,6 +42,25 @@ pub struct BbrV2Config {
     pub ecn_max_rtt: Option<Duration>,
     /// The transport below. ECN is `accecn` by default, and packets are ECT(1).
     pub tcp: TcpConfig,
+}
+
+impl CongestionControl for BbrV2Config {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "BBR version 2 with ECN",
+            follows: "L4STeam/linux 009adfe `tcp_bbr2.c`",
+            answers: "its model, losses above 2 %, marks",
+            recommended: false,
+        }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.tcp.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        let config = self.clone();
+        let controller = move |sizes, flow, seed| Box::new(config.controller(sizes, flow, seed)) as _;
+        Transport::Tcp(OverTcp { config: &self.tcp, usual_ecn: EcnMode::Accecn, controller: Box::new(controller) })
+    }
 }
 
 impl BbrV2Config {

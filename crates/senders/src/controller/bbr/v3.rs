@@ -8,7 +8,8 @@
 use tidemark_core::{Duration, FlowId};
 
 use super::bounded::{BoundedBbr, Constants, UpEnd};
-use crate::config::TcpConfig;
+use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 use crate::controller::Sizes;
 
 static CONSTANTS: Constants = Constants {
@@ -35,6 +36,25 @@ pub struct BbrV3Config {
 impl Default for BbrV3Config {
     fn default() -> Self {
         Self { ecn_max_rtt: Duration::from_millis(5), tcp: TcpConfig::default() }
+    }
+}
+
+impl CongestionControl for BbrV3Config {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "BBR version 3",
+            follows: "draft-ietf-ccwg-bbr, google/bbr",
+            answers: "its model, losses above 2 %",
+            recommended: false,
+        }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.tcp.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        let config = self.clone();
+        let controller = move |sizes, flow, seed| Box::new(config.controller(sizes, flow, seed)) as _;
+        Transport::Tcp(OverTcp { config: &self.tcp, usual_ecn: EcnMode::Off, controller: Box::new(controller) })
     }
 }
 

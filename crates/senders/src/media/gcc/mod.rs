@@ -20,6 +20,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 
 use super::{Feedback, MediaController, Probe, RateLimits, ReportFormat, ReportPolicy};
 use crate::config::ConfigError;
+use crate::control::{CongestionControl, Properties, Transport};
 use aimd::RateControl;
 use alr::AlrDetector;
 use delay::{DelayDetector, Usage};
@@ -58,9 +59,20 @@ impl Default for GccConfig {
     }
 }
 
-impl GccConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+impl CongestionControl for GccConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "Google Congestion Control",
+            follows: "libwebrtc",
+            answers: "delay gradient, losses",
+            recommended: false,
+        }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
         self.rates.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        Transport::Rtp(Box::new(|| Box::new(Gcc::new(self))))
     }
 }
 

@@ -8,6 +8,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 
 use super::QueueDelay;
 use crate::config::ConfigError;
+use crate::control::{CongestionControl, Properties, Transport};
 use crate::media::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 
 const QDELAY_TARGET: f64 = 0.1;
@@ -51,12 +52,23 @@ impl Default for ScreamV1Config {
     }
 }
 
-impl ScreamV1Config {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+impl CongestionControl for ScreamV1Config {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "SCReAM version 1",
+            follows: "RFC 8298",
+            answers: "delay, losses, marks by a tenth",
+            recommended: false,
+        }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
         if self.ramp_up_speed == BitRate::ZERO {
             return Err(ConfigError::new("ramp_up_speed", "it must be above 0 bit/s"));
         }
         self.rates.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        Transport::Rtp(Box::new(|| Box::new(ScreamV1::new(self))))
     }
 }
 

@@ -23,6 +23,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use super::QueueDelay;
 use super::jitter::Jitter;
 use crate::config::ConfigError;
+use crate::control::{CongestionControl, Properties, Transport};
 use crate::media::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 
 const L4S_AVG_G_UP: f64 = 1.0 / 8.0;
@@ -75,12 +76,23 @@ impl Default for ScreamConfig {
     }
 }
 
-impl ScreamConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+impl CongestionControl for ScreamConfig {
+    fn properties(&self) -> &'static Properties {
+        &Properties {
+            title: "SCReAM version 2",
+            follows: "draft-ietf-ccwg-rfc8298bis-screamv2",
+            answers: "marks in proportion, delay, losses",
+            recommended: false,
+        }
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
         if self.queue_delay_target < Duration::from_millis(5) || self.queue_delay_target > Duration::from_secs(2) {
             return Err(ConfigError::new("queue_delay_target", "it must lie between 5 ms and 2 s"));
         }
         self.rates.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        Transport::Rtp(Box::new(|| Box::new(Scream::new(self))))
     }
 }
 
