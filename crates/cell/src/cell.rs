@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet, Stream};
+use tidemark_core::{Bytes, ConfigError, FlowId, Inspect, Instant, Packet, Stream};
 use tidemark_marker::DeliveryStatus;
 use tidemark_wire::mac::Direction;
 
-use crate::config::{CellConfig, ConfigError, UeConfig};
+use crate::config::{CellConfig, UeConfig};
 use crate::drb::Drb;
 use crate::event::{Events, Observer};
 use crate::harq::{Block, Feedback, Pool};

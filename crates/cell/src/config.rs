@@ -1,7 +1,6 @@
 //! What a cell and a UE are configured with.
 
-use thiserror::Error;
-use tidemark_core::{Bytes, Duration};
+use tidemark_core::{Bytes, ConfigError, Duration};
 use tidemark_marker::{LawConfig, MarkerConfig, SnLength};
 
 use crate::anbr::AnbrConfig;
@@ -15,32 +14,6 @@ use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
 use crate::rlc::RlcSn;
 use crate::scheduler::SchedulerConfig;
 use crate::uplink::UplinkConfig;
-
-/// A field of a configuration that cannot be used.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{field}: {problem}")]
-pub struct ConfigError {
-    field: String,
-    problem: String,
-}
-
-impl ConfigError {
-    pub(crate) fn new(field: &str, problem: &str) -> Self {
-        Self { field: field.into(), problem: problem.into() }
-    }
-    /// The same for a field of a part of something.
-    pub(crate) fn within(self, place: &str) -> Self {
-        Self { field: format!("{place}.{}", self.field), ..self }
-    }
-    /// The field, with dots between its levels.
-    pub fn field(&self) -> &str {
-        &self.field
-    }
-    /// What would be right.
-    pub fn problem(&self) -> &str {
-        &self.problem
-    }
-}
 
 /// One NR cell.
 ///
@@ -178,7 +151,7 @@ impl CellConfig {
         if let Some(mhz) = self.bandwidth_mhz.filter(|mhz| resource_blocks(self.numerology, *mhz).is_none()) {
             let choice: Vec<_> = bandwidths(self.numerology).iter().map(|(mhz, _)| mhz.to_string()).collect();
             let problem = format!("no channel has {mhz} MHz at this numerology: use {}", choice.join(", "));
-            return Err(ConfigError::new("bandwidth_mhz", &problem));
+            return Err(ConfigError::new("bandwidth_mhz", problem));
         }
         if self.control_symbols > 3 {
             return error("control_symbols", "control takes 0 to 3 symbols");
@@ -318,7 +291,7 @@ impl UeConfig {
         self.channel.validate()?;
         validate_receiver_loss(self.receiver_loss_db)?;
         self.rlc.validate()?;
-        self.marker.validate().map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))?;
+        self.marker.validate().map_err(|error| error.within("marker"))?;
         match Characteristics::of(self.five_qi) {
             None => return Err(ConfigError::new("five_qi", KNOWN_FIVE_QIS)),
             Some(row) if row.is_gbr() => {
@@ -339,7 +312,7 @@ impl UeConfig {
             for (place, flow) in drb.qos_flow.iter().enumerate() {
                 if qfis.contains(&flow.qfi) {
                     let field = format!("drb.{index}.qos_flow.{place}.qfi");
-                    return Err(ConfigError::new(&field, "is taken by an earlier QoS flow of this UE"));
+                    return Err(ConfigError::new(field, "is taken by an earlier QoS flow of this UE"));
                 }
                 qfis.push(flow.qfi);
             }
@@ -523,7 +496,7 @@ impl RlcConfig {
 
 /// A law that can mark by what a UE reports.
 pub(crate) fn validate_uplink_marker(marker: &MarkerConfig) -> Result<(), ConfigError> {
-    marker.validate().map_err(|error| ConfigError::new(&format!("uplink_marker.{}", error.field), error.problem))?;
+    marker.validate().map_err(|error| error.within("uplink_marker"))?;
     match marker.law {
         LawConfig::None {} | LawConfig::Ramp(_) | LawConfig::Step(_) | LawConfig::Dualpi2(_) => Ok(()),
         _ => {

@@ -1,11 +1,10 @@
 //! What can be changed while a cell runs.
 
-use tidemark_core::{Duration, Inspect, Instant, Stream};
+use tidemark_core::{ConfigError, Duration, Inspect, Instant, Stream};
 use tidemark_marker::MarkerConfig;
 
 use crate::cell::Cell;
 use crate::channel::{Channel, ChannelConfig};
-use crate::config::ConfigError;
 use crate::network::Means;
 use crate::output::UeId;
 

@@ -1,11 +1,11 @@
 //! One data radio bearer as the gNB keeps it: its marker, PDCP numbering, RLC, and what the CU is told of it.
 
-use tidemark_core::{Bytes, Inspect, Instant, Packet, Stream};
+use tidemark_core::{Bytes, ConfigError, Inspect, Instant, Packet, Stream};
 use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, SnLength};
 use tidemark_wire::mac::Direction;
 
 use crate::anbr::{AnbrConfig, Estimator};
-use crate::config::{ConfigError, RlcConfig, RlcMode};
+use crate::config::{RlcConfig, RlcMode};
 use crate::event::{BearerId, Event, Events};
 use crate::output::{DrbStats, UeId};
 use crate::qos::Qos;
@@ -150,7 +150,7 @@ impl<P: Inspect> Drb<P> {
 
     /// Its marker goes on with another configuration.
     pub(crate) fn reconfigure(&mut self, now: Instant, config: &MarkerConfig) -> Result<(), ConfigError> {
-        self.marker.reconfigure(now, config, self.sn_length).map_err(wrong_marker)?;
+        self.marker.reconfigure(now, config, self.sn_length).map_err(|error| error.within("marker"))?;
         if self.marker.decides_on_leaving() {
             self.bearer.expect_holes();
         }
@@ -232,9 +232,5 @@ pub(crate) fn new_marker(
     seed: u64,
 ) -> Result<DrbMarker, ConfigError> {
     let stream = Stream::new(seed, ue | (index as u32) << 24, "mark");
-    DrbMarker::new(config, sn_length, stream).map_err(wrong_marker)
-}
-
-fn wrong_marker(error: tidemark_marker::ConfigError) -> ConfigError {
-    ConfigError::new(&format!("marker.{}", error.field), error.problem)
+    DrbMarker::new(config, sn_length, stream).map_err(|error| error.within("marker"))
 }

@@ -1,10 +1,10 @@
 //! A UE leaves a cell and comes to another.
 
-use tidemark_core::{Duration, Inspect, Instant, Packet};
+use tidemark_core::{ConfigError, Duration, Inspect, Instant, Packet};
 use tidemark_wire::mac::Direction;
 
 use crate::cell::Cell;
-use crate::config::{ConfigError, RlcMode};
+use crate::config::RlcMode;
 use crate::drb::{Drb, new_marker};
 use crate::event::Event;
 use crate::output::{DropReason, Output, UeId};

@@ -49,7 +49,7 @@ mod uplink;
 pub use anbr::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier};
 pub use cell::Cell;
 pub use channel::ChannelConfig;
-pub use config::{CellConfig, ConfigError, Duplex, F1uConfig, Numbering, RlcConfig, RlcMode, UeConfig};
+pub use config::{CellConfig, Duplex, F1uConfig, Numbering, RlcConfig, RlcMode, UeConfig};
 pub use event::{BearerId, Event, Observer};
 pub use handover::{HandoverData, HandoverExecution, HandoverMarker};
 pub use network::{DeployedConfig, Network, NetworkConfig};
@@ -60,4 +60,5 @@ pub use qos::{
 };
 pub use rlc::RlcSn;
 pub use scheduler::{DelayBasedConfig, ProportionalFairConfig, SchedulerConfig};
+pub use tidemark_core::ConfigError;
 pub use uplink::{BsrFormat, ConfiguredGrant, UplinkConfig};

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use tidemark_core::{Duration, Instant, Probability, Stream};
+use tidemark_core::{ConfigError, Duration, Instant, Probability, Stream};
 
 use crate::channel::{Channel, Quality};
-use crate::config::{CellConfig, ConfigError, UeConfig};
+use crate::config::{CellConfig, UeConfig};
 use crate::harq::{Again, Block, Processes};
 use crate::output::{UeStats, UplinkStats};
 use crate::qos::Sdap;

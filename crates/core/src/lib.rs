@@ -8,6 +8,7 @@
 
 extern crate alloc;
 
+mod config;
 pub mod ecn;
 mod normal;
 pub mod packet;
@@ -18,6 +19,7 @@ pub mod units;
 #[cfg(feature = "serde")]
 mod text;
 
+pub use config::ConfigError;
 pub use ecn::Ecn;
 pub use normal::normal_cdf;
 pub use packet::{Dscp, FlowId, Inspect, Packet, Selectors, TcpFeedback, TcpFlags, TcpView};

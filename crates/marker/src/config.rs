@@ -1,24 +1,8 @@
 //! What an operator sets for one DRB.
 
-use tidemark_core::Duration;
+use tidemark_core::{ConfigError, Duration};
 
 use crate::law::LawConfig;
-
-/// A field of a configuration that cannot work.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{field}: {problem}")]
-pub struct ConfigError {
-    /// The field's name as it is written in a scenario.
-    pub field: &'static str,
-    /// What would be right.
-    pub problem: &'static str,
-}
-
-impl ConfigError {
-    pub(crate) const fn new(field: &'static str, problem: &'static str) -> Self {
-        Self { field, problem }
-    }
-}
 
 /// Fails with `problem` unless `holds`.
 pub(crate) fn require(holds: bool, field: &'static str, problem: &'static str) -> Result<(), ConfigError> {
@@ -95,7 +79,7 @@ mod tests {
     fn the_error_names_the_field_and_what_would_be_right() {
         let wrong = MarkerConfig { profile_capacity: 1000, ..MarkerConfig::default() };
         let error = wrong.validate().unwrap_err();
-        assert_eq!(error.field, "profile_capacity");
+        assert_eq!(error.field(), "profile_capacity");
         assert!(alloc::format!("{error}").contains("power of two"));
         assert!(MarkerConfig::default().validate().is_ok());
     }

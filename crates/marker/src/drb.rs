@@ -3,11 +3,13 @@
 use alloc::boxed::Box;
 use core::hint::black_box;
 
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, Probability, Stream, TcpView};
+use tidemark_core::{
+    BitRate, Bytes, ConfigError, Duration, Ecn, FlowId, Inspect, Instant, Packet, Probability, Stream, TcpView,
+};
 
 use crate::backlog::Backlog;
 use crate::busy::BusyTime;
-use crate::config::{ConfigError, MarkerConfig};
+use crate::config::MarkerConfig;
 use crate::decision::{Decision, Draw, Last};
 use crate::drain::Drain;
 use crate::egress::{Egress, EgressEstimator};

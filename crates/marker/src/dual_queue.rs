@@ -2,9 +2,9 @@
 
 use alloc::collections::VecDeque;
 
-use tidemark_core::{Bytes, Duration, Instant, Packet, Probability, Stream};
+use tidemark_core::{Bytes, ConfigError, Duration, Instant, Packet, Probability, Stream};
 
-use crate::config::{ConfigError, require};
+use crate::config::require;
 use crate::law::{DualPi2Config, Marks, Pi2, Recurrence};
 use crate::verdict::{Class, Verdict};
 

@@ -58,7 +58,7 @@ mod stamps;
 mod verdict;
 
 pub use bearers::ReleasedFlow;
-pub use config::{ConfigError, MarkerConfig};
+pub use config::MarkerConfig;
 pub use decision::{Decision, Draw};
 pub use drb::{Counters, DrbMarker, Estimate};
 pub use dual_queue::{Dequeued, DualQueue, DualQueueConfig, DualScheduler};
@@ -69,4 +69,5 @@ pub use law::{
 };
 pub use policy::{Policy, PolicyRule};
 pub use report::{DeliveryStatus, RlcQueue, SnLength};
+pub use tidemark_core::ConfigError;
 pub use verdict::{Class, Verdict};

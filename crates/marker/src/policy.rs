@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::config::{ConfigError, MarkerConfig, require};
+use tidemark_core::ConfigError;
+
+use crate::config::{MarkerConfig, require};
 
 /// One row of a [`Policy`].
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -81,6 +83,6 @@ mod tests {
         assert_eq!(policy.marker(6, 80), &ramp);
         assert_eq!(policy.marker(6, 9), &MarkerConfig::default());
         let wrong = Policy { rules: alloc::vec![PolicyRule { qfi: Some(64), ..PolicyRule::default() }], ..policy };
-        assert_eq!(wrong.validate().unwrap_err().field, "qfi");
+        assert_eq!(wrong.validate().unwrap_err().field(), "qfi");
     }
 }

@@ -46,7 +46,7 @@ fn a_value_that_cannot_work_is_refused_with_what_would_be_right() {
         ("law = 'upf'\nreport_delay = '1 s'", "report_delay"),
         ("law = 'none'\nflow_capacity = 7", "flow_capacity"),
     ] {
-        assert_eq!(parse(text).unwrap().validate().unwrap_err().field, field, "{text}");
+        assert_eq!(parse(text).unwrap().validate().unwrap_err().field(), field, "{text}");
     }
 }
 

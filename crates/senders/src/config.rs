@@ -1,24 +1,6 @@
 //! Configuration of the TCP transport, which is a part of every configuration of a controller over TCP.
 
-use thiserror::Error;
-use tidemark_core::{Bytes, Duration};
-
-/// A field of a configuration that cannot be used.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{field}: {expected}")]
-pub struct ConfigError {
-    /// The field.
-    pub field: &'static str,
-    /// What would be right.
-    pub expected: &'static str,
-}
-
-impl ConfigError {
-    /// An error of a field, with what would be right.
-    pub const fn new(field: &'static str, expected: &'static str) -> Self {
-        Self { field, expected }
-    }
-}
+use tidemark_core::{Bytes, ConfigError, Duration};
 
 /// What the two ends of a TCP connection negotiate for congestion feedback.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

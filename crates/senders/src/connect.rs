@@ -1,9 +1,8 @@
 //! The two ends of a flow, made of its congestion control and its application.
 
-use tidemark_core::{Bytes, FlowId, Stream};
+use tidemark_core::{Bytes, ConfigError, FlowId, Stream};
 
 use crate::app::{AppConfig, Bulk, Constant, OnOff, OneTransfer, ShortFlowsConfig, Web};
-use crate::config::ConfigError;
 use crate::control::{CongestionControl, Transport};
 use crate::controller::Sizes;
 use crate::endpoint::Ends;

@@ -61,9 +61,9 @@
 //! # Ok::<(), ConfigError>(())
 //! ```
 
-use tidemark_core::{Bytes, Ecn, FlowId};
+use tidemark_core::{Bytes, ConfigError, Ecn, FlowId};
 
-use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::config::{EcnMode, TcpConfig};
 use crate::controller::{Controller, EcnResponse, Sizes};
 use crate::endpoint::Ends;
 use crate::media::MediaController;

@@ -1,9 +1,8 @@
 //! Every congestion control of this crate, one line each: its name in a scenario, its configuration, a sentence for the schema.
 //! All else that is asked of one is answered by the [`CongestionControl`] of its configuration, in its own file.
 
-use tidemark_core::Bytes;
+use tidemark_core::{Bytes, ConfigError};
 
-use crate::config::ConfigError;
 use crate::control::{CongestionControl, Properties, Transport};
 use crate::{controller, media, udp, udp_prague};
 

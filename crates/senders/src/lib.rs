@@ -50,9 +50,10 @@ pub mod udp;
 pub mod udp_prague;
 
 pub use app::AppConfig;
-pub use config::{ConfigError, EcnMode, TcpConfig};
+pub use config::{EcnMode, TcpConfig};
 pub use connect::connect;
 pub use control::{CongestionControl, OverTcp, Properties, Transport};
 pub use declared::SenderConfig;
 pub use endpoint::{Completion, Endpoint, Ends, FrameArrival, Stats};
 pub use payload::Payload;
+pub use tidemark_core::ConfigError;

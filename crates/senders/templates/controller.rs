@@ -1,9 +1,9 @@
 //! Template: the document that it follows, and where it departs from it. (This one adds a segment a round trip,
 //! halves for a loss, and takes off half the marked share of a round trip for marks.)
 
-use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant};
 
-use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 use crate::controller::{Ack, Congestion, Controller, EcnResponse, Sizes};
 

@@ -1,9 +1,8 @@
 //! Template for video: the document that it follows, and where it departs from it. (This one adds 20 % a second,
 //! and takes off half the marked or lost share of each report.)
 
-use tidemark_core::{BitRate, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, ConfigError, Duration, Ecn, Instant};
 
-use crate::config::ConfigError;
 use crate::control::{CongestionControl, Properties, Transport};
 use crate::media::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 

@@ -8,10 +8,8 @@ mod signalling;
 
 pub(crate) use estimator::{Counts, Estimator};
 
-use tidemark_core::Duration;
+use tidemark_core::{ConfigError, Duration};
 use tidemark_wire::mac::{BitRateMultiplier, Direction};
-
-use crate::config::ConfigError;
 
 /// Recommendations to one UE, for the logical channel of each of its bearers.
 #[derive(Clone, Debug, PartialEq)]

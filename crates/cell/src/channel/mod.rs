@@ -7,9 +7,8 @@ pub mod trace;
 
 use std::sync::Arc;
 
-use tidemark_core::{BitRate, Duration, Instant, Stream};
+use tidemark_core::{BitRate, ConfigError, Duration, Instant, Stream};
 
-use crate::config::ConfigError;
 use crate::network::DeployedConfig;
 pub use fading::Band;
 use fading::{Fading, Surroundings};

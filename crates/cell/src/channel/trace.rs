@@ -9,10 +9,9 @@ mod time;
 use std::sync::Arc;
 
 use thiserror::Error;
-use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant};
 
 use super::Quality;
-use crate::config::ConfigError;
 pub use csv::TraceUnit;
 
 /// Bytes of one of mahimahi's delivery opportunities.

@@ -1,11 +1,10 @@
 //! What a network is configured with.
 
-use tidemark_core::Duration;
+use tidemark_core::{ConfigError, Duration};
 
 use super::layout::{Point, is_grid};
 use super::mobility::{Mobility, is_place};
 use super::propagation::Environment;
-use crate::config::ConfigError;
 use crate::handover::{HandoverData, HandoverExecution, HandoverMarker};
 
 /// Sites on a hexagonal grid, each with cells of one kind.

@@ -1,9 +1,8 @@
 //! How UEs move: not at all, to and fro on a line, or from one random place to another.
 
-use tidemark_core::{Duration, Instant, Stream};
+use tidemark_core::{ConfigError, Duration, Instant, Stream};
 
 use super::layout::{Layout, Point, between, length, way};
-use crate::config::ConfigError;
 
 /// How a UE moves.
 #[derive(Clone, PartialEq, Debug)]

@@ -20,12 +20,12 @@ mod reception;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
+use tidemark_core::{Bytes, ConfigError, FlowId, Inspect, Instant, Packet};
 use tidemark_wire::mac::Direction;
 
 use crate::cell::Cell;
 use crate::channel::ChannelConfig;
-use crate::config::{CellConfig, ConfigError, UeConfig};
+use crate::config::{CellConfig, UeConfig};
 use crate::event::Observer;
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 pub use config::{DeployedConfig, HandoverConfig, NetworkConfig};

@@ -1,13 +1,13 @@
 //! What lies between cells and UEs: powers, loads, and who should change cells.
 
-use tidemark_core::Instant;
+use tidemark_core::{ConfigError, Instant};
 
 use super::antenna::Antenna;
 use super::config::{DeployedConfig, HandoverConfig, NetworkConfig};
 use super::layout::{Layout, Point};
 use super::propagation::Environment;
 use super::reception::Reception;
-use crate::config::{CellConfig, ConfigError};
+use crate::config::CellConfig;
 use crate::output::{CellStats, UeId};
 
 /// Thermal noise in dBm/Hz.

@@ -1,9 +1,8 @@
 //! Packet filters (TS 23.501 5.7.6.2): which packets belong to a QoS flow.
 
-use tidemark_core::{Ecn, Inspect, Packet, Selectors};
+use tidemark_core::{ConfigError, Ecn, Inspect, Packet, Selectors};
 
 use super::selector::{PortRange, Prefix, Protocol, TrafficClass};
-use crate::config::ConfigError;
 
 /// A rule: a packet for which all that is said here holds belongs to the QoS flow, unless a rule of a lower precedence
 /// value says otherwise. On the way down it is the UPF's packet detection rule, on the way up the UE's QoS rule.

@@ -1,12 +1,12 @@
 //! QoS flows and the bearers that carry them, as they are configured.
 
-use tidemark_core::{BitRate, Duration, Instant};
+use tidemark_core::{BitRate, ConfigError, Duration, Instant};
 use tidemark_marker::MarkerConfig;
 
 use super::filter::PacketFilter;
 use super::five_qi::{Characteristics, KNOWN};
 use super::meter::Meter;
-use crate::config::{ConfigError, RlcConfig, validate_uplink_marker};
+use crate::config::{RlcConfig, validate_uplink_marker};
 
 /// A dedicated bearer beside a UE's default one, with the QoS flows that SDAP maps to it (TS 37.324).
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -60,7 +60,7 @@ impl DrbConfig {
             rlc.validate()?;
         }
         if let Some(marker) = &self.marker {
-            marker.validate().map_err(|error| ConfigError::new(&format!("marker.{}", error.field), error.problem))?;
+            marker.validate().map_err(|error| error.within("marker"))?;
         }
         self.uplink_marker.as_ref().map_or(Ok(()), validate_uplink_marker)?;
         if self.qos_flow.is_empty() {

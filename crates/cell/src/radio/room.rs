@@ -1,10 +1,10 @@
 //! What the slots of a cell must have room for.
 
-use tidemark_core::Duration;
+use tidemark_core::{ConfigError, Duration};
 
 use super::blocks::whole_block;
 use super::slots::{SYMBOLS_PER_SLOT, may_be_period};
-use crate::config::{CellConfig, ConfigError, Duplex};
+use crate::config::{CellConfig, Duplex};
 use crate::uplink::UplinkConfig;
 
 /// Bytes of the smallest transport block that carries anything: headers of RLC and MAC, and a few bytes of an SDU.
@@ -15,7 +15,7 @@ const LONGEST_BSR: u32 = 11;
 impl CellConfig {
     /// Names the field that makes a pattern that no gNB has, or slots without room for data.
     pub(crate) fn validate_slots(&self) -> Result<(), ConfigError> {
-        let error = |field, problem: &str| Err(ConfigError::new(field, problem));
+        let error = |field, problem| Err(ConfigError::new(field, problem));
         if self.duplex == Duplex::Tdd && !may_be_period(self.slot(), self.tdd.len() as u64) {
             let most = Duration::from_millis(20).as_nanos() / self.slot().as_nanos();
             let choice: Vec<_> =
@@ -25,7 +25,7 @@ impl CellConfig {
                 self.tdd.len(),
                 choice.join(", ")
             );
-            return error("tdd", &problem);
+            return Err(ConfigError::new("tdd", problem));
         }
         let Some(pattern) = self.pattern() else {
             return error("tdd", "use the letters D, S and U, with downlink symbols and a U among them");

@@ -1,10 +1,9 @@
 //! Delay-based (Brunello et al. section IV-E): the oldest head of line first, and before all others the queues whose head is
 //! older than a threshold, as long as it is.
 
-use tidemark_core::Duration;
+use tidemark_core::{ConfigError, Duration};
 
 use super::Candidate;
-use crate::config::ConfigError;
 use crate::qos::Characteristics;
 
 /// The delay-based scheduler's configuration.

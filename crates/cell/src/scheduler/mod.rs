@@ -11,9 +11,8 @@ mod proportional_fair;
 mod round_robin;
 mod strict_priority;
 
-use tidemark_core::{Duration, Stream};
+use tidemark_core::{ConfigError, Duration, Stream};
 
-use crate::config::ConfigError;
 use crate::ue::Offer;
 pub use delay_based::DelayBasedConfig;
 use proportional_fair::ProportionalFair;

@@ -1,9 +1,8 @@
 //! Proportional fair: the UE whose channel is best compared with the rate that it has had.
 
-use tidemark_core::Duration;
+use tidemark_core::{ConfigError, Duration};
 
 use super::Candidate;
-use crate::config::ConfigError;
 
 /// Proportional fair's configuration.
 #[derive(Clone, Debug, PartialEq)]

@@ -21,10 +21,10 @@ pub(crate) use sending::{Group, groups};
 pub(crate) use shares::Shares;
 pub(crate) use slot::{Grant, Round, Turn};
 
-use tidemark_core::{BitRate, Bytes, Duration};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration};
 use tidemark_wire::mac::BufferTable;
 
-use crate::config::{ConfigError, RECEIVER_LOSS_DB, validate_receiver_loss};
+use crate::config::{RECEIVER_LOSS_DB, validate_receiver_loss};
 use crate::radio::mcs::McsTable;
 
 /// The earlier of two slots, if there is one.

@@ -4,9 +4,9 @@
 //! The caller asks once for every packet that leaves, and after a drop asks again for the next at the same time. RFC
 //! 8289's inner loop is that repetition.
 
-use tidemark_core::{Duration, Instant};
+use tidemark_core::{ConfigError, Duration, Instant};
 
-use crate::config::{ConfigError, require};
+use crate::config::require;
 use crate::law::{Departure, Odds};
 use crate::verdict::Class;
 

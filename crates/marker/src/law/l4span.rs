@@ -1,9 +1,9 @@
 //! L4Span's marking (section 4.2): L4S flows by the chance that the sojourn time exceeds a threshold, classic flows by
 //! the probability at which their rate matches the radio's, and flows that share a DRB by a coupled pair.
 
-use tidemark_core::{Duration, normal_cdf};
+use tidemark_core::{ConfigError, Duration, normal_cdf};
 
-use crate::config::{ConfigError, require};
+use crate::config::require;
 use crate::law::{Arrival, Odds};
 use crate::verdict::Class;
 

@@ -20,9 +20,8 @@ pub use upf::UpfConfig;
 
 use alloc::boxed::Box;
 
-use tidemark_core::{BitRate, Bytes, Duration, Instant, Probability};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant, Probability};
 
-use crate::config::ConfigError;
 use crate::egress::Egress;
 use crate::verdict::Class;
 use codel::{Codel, DropHead};

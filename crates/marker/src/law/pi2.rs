@@ -4,9 +4,9 @@
 //! Where sources differ, the defaults follow Linux (`sch_dualpi2`): `beta` 3.2 and not the 3.0 that the RFC's formula
 //! gives, `Tupdate` 16 ms and not 15, and the PI controller fed with the longer of the two queues' delays.
 
-use tidemark_core::{Duration, Instant, Probability};
+use tidemark_core::{ConfigError, Duration, Instant, Probability};
 
-use crate::config::{ConfigError, require};
+use crate::config::require;
 
 /// Which packets a probability falls on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

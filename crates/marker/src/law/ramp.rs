@@ -2,9 +2,9 @@
 //!
 //! Only L4S flows are marked, unless a ramp is told otherwise: the papers that use these laws leave classic flows alone.
 
-use tidemark_core::{Duration, Instant};
+use tidemark_core::{ConfigError, Duration, Instant};
 
-use crate::config::{ConfigError, require};
+use crate::config::require;
 use crate::law::{Arrival, Odds};
 use crate::verdict::Class;
 

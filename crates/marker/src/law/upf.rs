@@ -4,9 +4,9 @@
 //! The percentage is what the RAN makes of its queue by a ramp. It travels in hundredths of a percent (TS 38.415 5.5.3,
 //! 0 to 10000), at its own period and with its own delay: that is what this loop costs against marking in the RAN.
 
-use tidemark_core::{Duration, Instant};
+use tidemark_core::{ConfigError, Duration, Instant};
 
-use crate::config::{ConfigError, require};
+use crate::config::require;
 use crate::law::ramp::{Ramp, RampConfig};
 use crate::law::{Arrival, Odds};
 use crate::verdict::Class;

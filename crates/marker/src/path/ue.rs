@@ -3,10 +3,10 @@
 use alloc::boxed::Box;
 use core::hint::black_box;
 
-use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet, Stream, TcpView};
+use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Packet, Stream, TcpView};
 use tidemark_wire::{View, tcp};
 
-use crate::config::{ConfigError, MarkerConfig};
+use crate::config::MarkerConfig;
 use crate::decision::Decision;
 use crate::drb::{Counters, DrbMarker, Estimate};
 use crate::path::flow_key::FlowKey;
@@ -21,7 +21,7 @@ const DRBS: usize = 32;
 const QFIS: usize = 64;
 
 /// Why a DRB could not be set up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SetupError {
     /// The identity is not one of 1 to 32.
     #[error("drb: must lie between 1 and 32")]

@@ -1,9 +1,8 @@
 //! A constant rate: telemetry, a voice stream, background load.
 
-use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant};
 
 use super::Source;
-use crate::config::ConfigError;
 
 /// A constant rate.
 #[derive(Clone, PartialEq, Debug)]

@@ -6,7 +6,7 @@ mod on_off;
 mod short_flows;
 mod web;
 
-use tidemark_core::{Bytes, Duration};
+use tidemark_core::{Bytes, ConfigError, Duration};
 
 pub use crate::source::Source;
 pub use bulk::Bulk;
@@ -15,7 +15,6 @@ pub use on_off::{OnOff, OnOffConfig, Times};
 pub use short_flows::{OneTransfer, ShortFlowsConfig};
 pub use web::{Web, WebConfig};
 
-use crate::config::ConfigError;
 use crate::media::{VideoConfig, XrConfig};
 
 /// Which application feeds a flow.

@@ -1,9 +1,8 @@
 //! On and off by turns: background traffic whose times are drawn (exponential, Pareto, log-normal).
 
-use tidemark_core::{BitRate, Bytes, Duration, Instant, Stream};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant, Stream};
 
 use super::Source;
-use crate::config::ConfigError;
 
 /// A distribution of times.
 #[derive(Clone, Copy, PartialEq, Debug)]

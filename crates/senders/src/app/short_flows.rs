@@ -1,9 +1,8 @@
 //! Short transfers one after the other, each over a connection of its own: what a click or a message costs.
 
-use tidemark_core::{Bytes, Duration, Instant, Stream};
+use tidemark_core::{Bytes, ConfigError, Duration, Instant, Stream};
 
 use super::{Source, Times};
-use crate::config::ConfigError;
 
 /// Short flows.
 #[derive(Clone, PartialEq, Debug)]

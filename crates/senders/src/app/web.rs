@@ -8,11 +8,10 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{Bytes, Duration, Instant, Stream};
+use tidemark_core::{Bytes, ConfigError, Duration, Instant, Stream};
 
 use super::Source;
 use super::on_off::log_normal;
-use crate::config::ConfigError;
 use crate::endpoint::Completion;
 
 /// Mean, standard deviation, least and largest size of the main object in bytes.

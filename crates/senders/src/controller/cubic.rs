@@ -3,12 +3,12 @@
 //! Linux differs in details that this does not follow: it rounds to integers, adds at least 1 % of a segment
 //! per window on the plateau, and keeps the Reno-friendly increase at 0.53 above `cwnd_prior`.
 
-use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant};
 
 use super::hystart::{HyStart, LinuxHyStart, SlowStart};
 use super::window::Window;
 use super::{Ack, Congestion, Controller, Sizes};
-use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 
 /// C of RFC 9438 5, in segments a second cubed.

@@ -5,12 +5,12 @@
 //! Linux' other functions of the reference round-trip time (rate, additive) are left out. The fallback to classic
 //! behaviour where a classic AQM marks is Linux' as well, and as there it is off unless asked for.
 
-use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant};
 
 use super::classic_ecn::ClassicEcn;
 use super::window::{Window, pace};
 use super::{Ack, Congestion, Controller, EcnResponse, Signal, Sizes};
-use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 
 /// Least window, in segments.

@@ -1,11 +1,11 @@
 //! Reno: RFC 5681 with the response to ECN of RFC 3168. Byte counting makes it indifferent to delayed
 //! acknowledgements, as in Linux.
 
-use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant};
 
 use super::window::Window;
 use super::{Ack, Congestion, Controller, Sizes};
-use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 
 /// Reno's configuration.

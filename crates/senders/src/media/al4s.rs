@@ -10,10 +10,9 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{BitRate, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, ConfigError, Duration, Ecn, Instant};
 
 use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
-use crate::config::ConfigError;
 use crate::control::{CongestionControl, Properties, Transport};
 
 /// Base of the increase (below Eq. 7).

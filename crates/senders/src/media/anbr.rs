@@ -12,10 +12,9 @@
 //!   marks of the first quarter arrive in time to end it; and since Prague keeps what was gained, the rate does not
 //!   fall back to where it was.
 
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Ecn, Instant};
 
 use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
-use crate::config::ConfigError;
 use crate::control::{CongestionControl, Properties, Transport};
 use crate::udp_prague::{Control, Counters, FrameConfig, UdpPragueConfig};
 

@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{BitRate, Bytes, Duration, Instant, Stream};
-
-use crate::config::ConfigError;
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant, Stream};
 
 /// Rate changes that may be on their way to the encoder.
 const MAX_PENDING: usize = 1024;

@@ -1,9 +1,8 @@
 //! A fixed rate: media that does not adapt, such as the XR traffic of TR 38.838.
 
-use tidemark_core::{BitRate, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, ConfigError, Duration, Ecn, Instant};
 
 use super::{Feedback, MediaController, ReportFormat, ReportPolicy};
-use crate::config::ConfigError;
 use crate::control::{CongestionControl, Properties, Transport};
 
 /// A fixed rate's configuration.

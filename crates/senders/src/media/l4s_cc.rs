@@ -2,10 +2,9 @@
 //! without marks, a decrease in proportion to the marked share, and a sharp drop when all is marked. The pace
 //! of the phases and of the drop is not published and is configurable here.
 
-use tidemark_core::{BitRate, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, ConfigError, Duration, Ecn, Instant};
 
 use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
-use crate::config::ConfigError;
 use crate::control::{CongestionControl, Properties, Transport};
 
 /// The phases without marks end here.

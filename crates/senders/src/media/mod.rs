@@ -172,9 +172,12 @@ impl RateLimits {
     ///
     /// # Errors
     /// The field that cannot be used, with what would be right.
-    pub fn validate(&self) -> Result<(), crate::ConfigError> {
+    pub fn validate(&self) -> Result<(), tidemark_core::ConfigError> {
         if self.min == BitRate::ZERO || self.min > self.initial || self.initial > self.max {
-            return Err(crate::ConfigError::new("rates.initial", "it must lie between min, above 0 bit/s, and max"));
+            return Err(tidemark_core::ConfigError::new(
+                "rates.initial",
+                "it must lie between min, above 0 bit/s, and max",
+            ));
         }
         Ok(())
     }

@@ -1,9 +1,8 @@
 //! UDP without a congestion controller: what the application writes leaves at once. Background traffic, and
 //! what happens to others if somebody does not answer.
 
-use tidemark_core::{Bytes, Ecn, FlowId, Instant, Packet};
+use tidemark_core::{Bytes, ConfigError, Ecn, FlowId, Instant, Packet};
 
-use crate::config::ConfigError;
 use crate::control::{CongestionControl, Properties, Transport};
 use crate::endpoint::{Endpoint, Stats};
 use crate::payload::{Datagram, Payload};

@@ -14,9 +14,8 @@ pub use control::{Control, Counters, Limits};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use tidemark_core::{BitRate, Bytes, Duration, Ecn};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Ecn};
 
-use crate::config::ConfigError;
 use crate::control::{CongestionControl, Properties, Transport};
 
 /// UDP Prague's configuration.

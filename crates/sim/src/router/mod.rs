@@ -29,7 +29,7 @@ pub(crate) struct Router {
 }
 
 impl Router {
-    pub(crate) fn new(config: &RouterConfig, index: u32, seed: u64) -> Result<Self, tidemark_marker::ConfigError> {
+    pub(crate) fn new(config: &RouterConfig, index: u32, seed: u64) -> Result<Self, tidemark_core::ConfigError> {
         Ok(Self {
             rate: Profile::new(config),
             queue: Queue::new(

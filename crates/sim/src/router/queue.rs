@@ -30,11 +30,7 @@ pub(crate) struct Fifo<P> {
 const SN_LENGTH: SnLength = SnLength::Bits18;
 
 impl<P: Inspect> Queue<P> {
-    pub(crate) fn new(
-        config: &QueueConfig,
-        stream: Stream,
-        marks: Stream,
-    ) -> Result<Self, tidemark_marker::ConfigError> {
+    pub(crate) fn new(config: &QueueConfig, stream: Stream, marks: Stream) -> Result<Self, tidemark_core::ConfigError> {
         Ok(match config.discipline() {
             Discipline::Fifo(fifo) => Self::Fifo(Box::new(Fifo {
                 packets: VecDeque::new(),

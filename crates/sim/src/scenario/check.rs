@@ -39,14 +39,14 @@ impl Scenario {
             );
         }
         if let Err(error) = self.cell.validate() {
-            return wrong(&["cell"], error.field(), error.problem().into());
+            return wrong(&["cell"], error.field(), error.problem());
         }
         if self.cell.bandwidth_mhz.is_some() && is_written(&self.text, &["cell", "prbs"]) {
             let right = format!("bandwidth_mhz already says {}: leave one of them out", self.cell.resource_blocks());
             return wrong(&["cell"], "prbs", right);
         }
         if let Some(Err(error)) = self.network.as_ref().map(NetworkConfig::validate) {
-            return wrong(&["network"], error.field(), error.problem().into());
+            return wrong(&["network"], error.field(), error.problem());
         }
         if self.network.is_some() && self.cell.handover != HandoverExecution::default() {
             let right = "belongs to a scenario without [network]: here network.handover has the same keys".into();
@@ -56,11 +56,11 @@ impl Scenario {
             return wrong(&["network"], "carrier_ghz", right.into());
         }
         if let Err(error) = self.marker.validate() {
-            return wrong(&["marker"], error.field, error.problem.into());
+            return wrong(&["marker"], error.field(), error.problem());
         }
         for (index, rule) in self.policy.iter().enumerate() {
             if let Err(error) = rule.validate() {
-                return wrong(&["policy", &index.to_string()], error.field, error.problem.into());
+                return wrong(&["policy", &index.to_string()], error.field(), error.problem());
             }
         }
         if self.ue.is_empty() && self.flow.is_empty() {
@@ -76,7 +76,7 @@ impl Scenario {
                 return wrong(&place, "count", "must be at least 1".into());
             }
             if let Err(error) = self.config(ue).validate() {
-                return wrong(&place, error.field(), error.problem().into());
+                return wrong(&place, error.field(), error.problem());
             }
             match (&self.network, &ue.channel) {
                 (Some(_), ChannelConfig::Deployed(_)) => {}
@@ -172,14 +172,14 @@ impl Scenario {
                 return wrong(&place, "jitter", right);
             }
             if let Err(error) = flow.sender.validate() {
-                return wrong(&["flow", &at, "sender"], error.field, error.expected.into());
+                return wrong(&["flow", &at, "sender"], error.field(), error.problem());
             }
             if let Err(error) = flow.app.validate() {
-                return wrong(&["flow", &at, "app"], error.field, error.expected.into());
+                return wrong(&["flow", &at, "app"], error.field(), error.problem());
             }
             // Not every sender carries every application.
             if let Err(error) = connect(&flow.sender, &flow.app, FlowId(0), 0) {
-                return wrong(&place, error.field, error.expected.into());
+                return wrong(&place, error.field(), error.problem());
             }
             let (start, stop) = flow.app.times();
             if stop.is_some_and(|stop| stop <= start) {

@@ -1,14 +1,14 @@
 //! BBR version 1 as Linux has it (`net/ipv4/tcp_bbr.c`), except that quantities are bytes and floats, and that
 //! its bandwidth filter keeps the exact maximum. It does not respond to ECN, so that none is negotiated.
 
-use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant, Stream};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, FlowId, Instant, Stream};
 
 use super::policer::Policer;
 use super::{
     Aggregation, FULL_BW_GROWTH, FULL_BW_ROUNDS, MIN_RTT_WINDOW, MIN_WINDOW, PACING_MARGIN, PROBE_RTT_TIME, Rounds,
     WindowedMax, quantum, sample, wire_rate,
 };
-use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 use crate::controller::{Ack, Congestion, Controller, Sizes};
 

@@ -16,10 +16,10 @@
 //! That kernel keeps `alpha` in 1/256 and rounds down at each step, so that shares below 1/16 leave no
 //! trace and one of 1/10 settles at 1/16. Here it is a float. Its shorter window of aggregation during `STARTUP` is left out.
 
-use tidemark_core::{Duration, FlowId};
+use tidemark_core::{ConfigError, Duration, FlowId};
 
 use super::bounded::{BoundedBbr, Constants, UpEnd};
-use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 use crate::controller::Sizes;
 

@@ -5,10 +5,10 @@
 //! of aggregation. The response to ECN is DCTCP's, meant for round trips up to 5 ms: it does not meet the
 //! requirements of RFC 9331 4, so that AccECN has to be asked for.
 
-use tidemark_core::{Duration, FlowId};
+use tidemark_core::{ConfigError, Duration, FlowId};
 
 use super::bounded::{BoundedBbr, Constants, UpEnd};
-use crate::config::{ConfigError, EcnMode, TcpConfig};
+use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 use crate::controller::Sizes;
 

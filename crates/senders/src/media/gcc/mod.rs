@@ -16,10 +16,9 @@ mod pushback;
 mod thresholds;
 mod throughput;
 
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Ecn, Instant};
 
 use super::{Feedback, MediaController, Probe, RateLimits, ReportFormat, ReportPolicy};
-use crate::config::ConfigError;
 use crate::control::{CongestionControl, Properties, Transport};
 use aimd::RateControl;
 use alr::AlrDetector;

@@ -4,10 +4,9 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Ecn, Instant};
 
 use super::QueueDelay;
-use crate::config::ConfigError;
 use crate::control::{CongestionControl, Properties, Transport};
 use crate::media::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 

@@ -18,11 +18,10 @@
 //!
 //! Over a decade of probabilities the marks in a round trip stay the same, so that the rate goes as 1 / p.
 
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Ecn, Instant};
 
 use super::QueueDelay;
 use super::jitter::Jitter;
-use crate::config::ConfigError;
 use crate::control::{CongestionControl, Properties, Transport};
 use crate::media::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 

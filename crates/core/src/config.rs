@@ -1,0 +1,61 @@
+//! The answer to a configuration that cannot be used.
+
+use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
+use core::fmt;
+
+/// A field of a configuration that cannot be used: its path, what would be right, and what stands there instead.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigError {
+    field: Cow<'static, str>,
+    right: Cow<'static, str>,
+    found: Option<String>,
+}
+
+impl ConfigError {
+    /// An error in `field`, named as in a scenario with dots between its levels. `right` says what would be right: "must be at most 1 s".
+    pub fn new(field: impl Into<Cow<'static, str>>, right: impl Into<Cow<'static, str>>) -> Self {
+        Self { field: field.into(), right: right.into(), found: None }
+    }
+    /// Adds the value that was found.
+    pub fn found(self, value: impl fmt::Display) -> Self {
+        Self { found: Some(value.to_string()), ..self }
+    }
+    /// Puts `place` before the path: the field that holds the part where the error is.
+    pub fn within(self, place: &str) -> Self {
+        Self { field: alloc::format!("{place}.{}", self.field).into(), ..self }
+    }
+    /// Path of the field, with dots between its levels.
+    pub fn field(&self) -> &str {
+        &self.field
+    }
+    /// Problem without its field: what would be right, and what was found.
+    pub fn problem(&self) -> String {
+        match &self.found {
+            Some(found) => alloc::format!("{}, not {found}", self.right),
+            None => self.right.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.problem())
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_has_the_path_what_would_be_right_and_what_was_found() {
+        let error = ConfigError::new("delay", "must be at most 1 s");
+        assert_eq!(error.to_string(), "delay: must be at most 1 s");
+        let error = error.found("2 s").within("f1u").within("cell");
+        assert_eq!(error.field(), "cell.f1u.delay");
+        assert_eq!(error.to_string(), "cell.f1u.delay: must be at most 1 s, not 2 s");
+    }
+}
