@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The same scenarios live and simulated, with our own endpoints: the table of docs/guide/live-cell.md.
+"""The same scenarios live and simulated, with our own endpoints: the table of docs/measured/live.md.
 
 Run as root: unshare --net -- tests/live/agreement.py [--runs N] [CASE ...]. Each case is one scenario, which `tidemark run` simulates and
 `tidemark live` plays with `tidemark send` and `tidemark receive` in namespaces, N times with the seeds 1 to N. What is compared is counted by

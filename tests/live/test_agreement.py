@@ -14,7 +14,7 @@ def test_live_agrees_with_simulated(case):
     simulated = [figures for seed in range(1, 5) for figures in agreement.simulate(case, seed)]
     live, _ = agreement.play(case, seed=1)
     print(case, simulated, live)
-    # One run of a video sender is a matter of chance, simulated or live (docs/guide/live-cell.md): it may be as far from the mean as simulated ones are.
+    # One run of a video sender is a matter of chance, simulated or live (docs/measured/live.md): it may be as far from the mean as simulated ones are.
     wrong = agreement.disagreements(simulated, [live])
     for name, values, played in zip(agreement.FIGURES, zip(*simulated), live):
         far = abs(played - statistics.mean(values)) > 3 * statistics.stdev(values)

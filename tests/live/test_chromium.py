@@ -93,7 +93,7 @@ def of_type(report, kind):
 
 # Width, height and frames a second, and how many times shorter marks make the queue's p95 at the least. A call has 30 frames a second, a game
 # that is rendered elsewhere 60 (TR 38.838 5.1); its picture is as large as an encoder in software can code. With marks the p95 is the law's
-# threshold, 10 ms. Without, SCReAM's own watch over the delay bounds it, to 42 to 46 ms and, with frames half as large, 32. docs/guide/live-cell.md has more.
+# threshold, 10 ms. Without, SCReAM's own watch over the delay bounds it, to 42 to 46 ms and, with frames half as large, 32. docs/measured/live.md has more.
 VIDEOS = {"call": ("1280,720,30", 3), "game": ("960,540,60", 2)}
 
 
