@@ -41,7 +41,7 @@ impl CodelConfig {
     }
 }
 
-/// The rule that signals: RFC 8289 5.3's control law.
+/// The rule that signals: RFC 8289 5's control law.
 const RULE: &str = "control law";
 
 pub(crate) struct Codel {
