@@ -13,14 +13,14 @@ use crate::harq::{Block, Feedback, Pool};
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 use crate::places::Places;
 use crate::qos::Qos;
-use crate::radio::blocks::BlockSizes;
-use crate::radio::link::LinkTable;
-use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
 use crate::rlc::{Released, Segment, Status};
 use crate::scheduler::Scheduler;
 use crate::timers::{Timer, Timers};
 use crate::ue::Ue;
 use crate::uplink::{Grant, Round, Shares, Turn, UplinkBlock, UplinkCarrier, UplinkConfig, groups};
+use tidemark_radio::blocks::BlockSizes;
+use tidemark_radio::link::LinkTable;
+use tidemark_radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
 
 /// One NR cell: CU and DU of its gNB, and the radio side of its UEs.
 ///
@@ -100,8 +100,8 @@ impl<P: Inspect> Cell<P> {
         Ok(Self {
             seed,
             lead: config.scheduling_lead(),
-            table: LinkTable::new(config),
-            sizes: BlockSizes::new(config, &pattern),
+            table: LinkTable::new(&config.pdsch()),
+            sizes: BlockSizes::new(&config.pdsch(), &pattern),
             scheduler: Scheduler::new(&config.scheduler, config.slot(), Stream::new(seed, 0, "turn")),
             pattern,
             ues: Places::new(),

@@ -2,15 +2,16 @@
 
 use tidemark_core::{Bytes, ConfigError, Duration};
 use tidemark_marker::{LawConfig, MarkerConfig, SnLength};
+use tidemark_radio::SharedChannel;
+use tidemark_radio::carrier::{bandwidths, resource_blocks};
+use tidemark_radio::channel::{Band, ChannelConfig};
+use tidemark_radio::mcs::McsTable;
+use tidemark_radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
 
 use crate::anbr::AnbrConfig;
-use crate::channel::{Band, ChannelConfig};
 use crate::drb::MOST_DRBS;
 use crate::handover::HandoverExecution;
 use crate::qos::{Characteristics, DrbConfig, KNOWN_FIVE_QIS};
-use crate::radio::carrier::{bandwidths, resource_blocks};
-use crate::radio::mcs::McsTable;
-use crate::radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
 use crate::rlc::RlcSn;
 use crate::scheduler::SchedulerConfig;
 use crate::uplink::UplinkConfig;
@@ -224,6 +225,23 @@ impl CellConfig {
     /// Resource blocks of the carrier, whichever field says it.
     pub fn resource_blocks(&self) -> u32 {
         self.bandwidth_mhz.and_then(|mhz| resource_blocks(self.numerology, mhz)).unwrap_or(self.prbs)
+    }
+
+    /// PDSCH of the cell.
+    pub(crate) fn pdsch(&self) -> SharedChannel {
+        SharedChannel {
+            prbs: self.resource_blocks(),
+            control_symbols: self.control_symbols,
+            dmrs: self.dmrs,
+            overhead: self.overhead,
+            layers: self.layers,
+            mcs_table: self.mcs_table,
+        }
+    }
+
+    /// PUSCH of the cell: as many symbols carry PUCCH and sounding as carry PDCCH in a downlink slot; DMRS and overhead are the downlink's.
+    pub(crate) fn pusch(&self) -> SharedChannel {
+        SharedChannel { layers: self.uplink.layers, mcs_table: self.uplink.mcs_table, ..self.pdsch() }
     }
 
     pub(crate) fn pattern(&self) -> Option<SlotPattern> {

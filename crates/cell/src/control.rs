@@ -4,9 +4,9 @@ use tidemark_core::{ConfigError, Duration, Inspect, Instant, Stream};
 use tidemark_marker::MarkerConfig;
 
 use crate::cell::Cell;
-use crate::channel::{Channel, ChannelConfig};
 use crate::network::Means;
 use crate::output::UeId;
+use tidemark_radio::channel::{Channel, ChannelConfig};
 
 impl<P: Inspect> Cell<P> {
     /// The UE's radio is another one from now on. A UE that does not exist is left alone.

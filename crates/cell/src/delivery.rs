@@ -168,8 +168,8 @@ mod tests {
     use tidemark_marker::SnLength;
 
     use super::*;
-    use crate::channel::{ChannelConfig, PedestrianConfig};
     use crate::config::{CellConfig, RlcConfig, UeConfig};
+    use tidemark_radio::channel::{ChannelConfig, PedestrianConfig};
 
     #[derive(Clone, Debug)]
     struct Sent(Instant);

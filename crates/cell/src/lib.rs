@@ -25,7 +25,6 @@
 
 mod anbr;
 mod cell;
-pub mod channel;
 mod config;
 mod control;
 mod cu;
@@ -39,8 +38,8 @@ pub mod network;
 mod output;
 mod places;
 mod qos;
-pub mod radio;
 mod rlc;
+mod room;
 mod scheduler;
 mod timers;
 mod ue;
@@ -48,7 +47,6 @@ mod uplink;
 
 pub use anbr::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier};
 pub use cell::Cell;
-pub use channel::ChannelConfig;
 pub use config::{CellConfig, Duplex, F1uConfig, Numbering, RlcConfig, RlcMode, UeConfig};
 pub use event::{BearerId, Event, Observer};
 pub use handover::{HandoverData, HandoverExecution, HandoverMarker};
@@ -61,4 +59,5 @@ pub use qos::{
 pub use rlc::RlcSn;
 pub use scheduler::{DelayBasedConfig, ProportionalFairConfig, SchedulerConfig};
 pub use tidemark_core::ConfigError;
+pub use tidemark_radio::channel::{self, ChannelConfig};
 pub use uplink::{BsrFormat, ConfiguredGrant, UplinkConfig};

@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use tidemark_core::{ConfigError, Duration, Instant, Probability, Stream};
 
-use crate::channel::{Channel, Quality};
 use crate::config::{CellConfig, UeConfig};
 use crate::harq::{Again, Block, Processes};
 use crate::output::{UeStats, UplinkStats};
 use crate::qos::Sdap;
-use crate::radio::link::{LinkTable, OuterLoop};
 use crate::uplink::{Group, UplinkBuffer, UplinkRadio};
+use tidemark_radio::channel::{Channel, Quality};
+use tidemark_radio::link::{LinkTable, OuterLoop};
 
 /// Of a rate channel that offers less than this in a slot, the bytes are kept for the next.
 const LEAST_BLOCK: f64 = 16.0;

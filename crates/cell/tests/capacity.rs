@@ -4,9 +4,9 @@ mod saturated;
 
 use saturated::rates;
 use tidemark_cell::channel::StaticConfig;
-use tidemark_cell::radio::mcs::McsTable;
 use tidemark_cell::{CellConfig, ChannelConfig, Duplex};
 use tidemark_core::Duration;
+use tidemark_radio::mcs::McsTable;
 
 /// The rate of TS 38.306 4.1.2, `v Q_m R_max (12 N_PRB / T_s) (1 - OH)`, times the downlink's share of the symbols. The
 /// overhead is what this cell leaves of a resource block's 168 elements: two control symbols, 12 elements of DMRS, no other.

@@ -4,11 +4,11 @@ mod saturated;
 
 use saturated::rates;
 use tidemark_cell::channel::{Channel, PedestrianConfig, Quality, StaticConfig};
-use tidemark_cell::radio::bler::Curve;
-use tidemark_cell::radio::mcs::McsTable;
-use tidemark_cell::radio::segmentation::CodeBlocks;
 use tidemark_cell::{CellConfig, ChannelConfig, Duplex, ProportionalFairConfig, SchedulerConfig};
 use tidemark_core::{Duration, Instant, Stream};
+use tidemark_radio::bler::Curve;
+use tidemark_radio::mcs::McsTable;
+use tidemark_radio::segmentation::CodeBlocks;
 
 fn cell(scheduler: SchedulerConfig) -> CellConfig {
     // A report a millisecond and next to no errors, so that the channel is what the scheduler thinks it is: an outer loop that

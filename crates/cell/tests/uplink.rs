@@ -1,13 +1,13 @@
 //! The way up: requests, reports, grants, and marks by what was reported.
 
 use tidemark_cell::channel::StaticConfig;
-use tidemark_cell::radio::mcs::McsTable;
 use tidemark_cell::{
     BsrFormat, Cell, CellConfig, ChannelConfig, ConfiguredGrant, DrbConfig, Duplex, EcnField, Output, PacketFilter,
     QosFlowConfig, RlcConfig, RlcMode, SchedulerConfig, UeConfig, UeId, UplinkConfig,
 };
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet};
 use tidemark_marker::{LawConfig, MarkerConfig, StepConfig};
+use tidemark_radio::mcs::McsTable;
 
 /// Delays in the order of arrival, with the ECN field, of packets of a size that a UE hands over at these times.
 fn delays(config: &CellConfig, ue: &UeConfig, size: u64, times: impl IntoIterator<Item = Instant>) -> Vec<(f64, Ecn)> {

@@ -1,6 +1,6 @@
 """Draws the pictures of docs/measured/link.md:
 
-    cargo run --release -p tidemark-cell --example bler_curves > docs/measured/link/curve.csv
+    cargo run --release -p tidemark-radio --example bler_curves > docs/measured/link/curve.csv
     python3 docs/measured/link/plot.py
 
 Python's own library is all it needs. The pictures follow the reader's light or dark scheme.
@@ -12,7 +12,7 @@ import math
 import pathlib
 
 HERE = pathlib.Path(__file__).parent
-POINTS = HERE.parents[2] / "crates/cell/tests/bler/points.csv"
+POINTS = HERE.parents[2] / "crates/radio/tests/bler/points.csv"
 WIDTH, HEIGHT = 640, 340
 LEFT, RIGHT, TOP, BOTTOM = 62, 16, 44, 48
 

@@ -9,13 +9,8 @@
 //!
 //! Where cells are one only, without a place, the network adds nothing.
 
-mod antenna;
 mod config;
-mod layout;
-mod mobility;
-mod propagation;
 mod radio;
-mod reception;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -24,17 +19,15 @@ use tidemark_core::{Bytes, ConfigError, FlowId, Inspect, Instant, Packet};
 use tidemark_wire::mac::Direction;
 
 use crate::cell::Cell;
-use crate::channel::ChannelConfig;
 use crate::config::{CellConfig, UeConfig};
 use crate::event::Observer;
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
-pub use config::{DeployedConfig, HandoverConfig, NetworkConfig};
-pub use layout::Point;
-pub use mobility::Mobility;
-pub use propagation::Environment;
+pub use config::{HandoverConfig, NetworkConfig};
 pub(crate) use radio::Means;
 use radio::Radio;
 pub use radio::UeRadio;
+use tidemark_radio::channel::ChannelConfig;
+pub use tidemark_radio::deployment::{DeployedConfig, Environment, Mobility, Point};
 
 /// Cells and their UEs.
 pub struct Network<P> {

@@ -1,12 +1,9 @@
 //! What lies between cells and UEs: powers, loads, and who should change cells.
 
 use tidemark_core::{ConfigError, Instant};
+use tidemark_radio::deployment::{DeployedConfig, Plan, Point, Reception};
 
-use super::antenna::Antenna;
-use super::config::{DeployedConfig, HandoverConfig, NetworkConfig};
-use super::layout::{Layout, Point};
-use super::propagation::Environment;
-use super::reception::Reception;
+use super::config::{HandoverConfig, NetworkConfig};
 use crate::config::CellConfig;
 use crate::output::{CellStats, UeId};
 
@@ -14,35 +11,6 @@ use crate::output::{CellStats, UeId};
 const NOISE_DBM_HZ: f64 = -174.0;
 /// What a gNB's receiver adds to it, in dB, as 3GPP's evaluations have it (TR 38.802 table A.2.1-1).
 const GNB_NOISE_FIGURE_DB: f64 = 5.0;
-
-/// What does not change: sites, antennas, and the world around them.
-#[derive(Clone, Debug)]
-pub(super) struct Plan {
-    pub(super) environment: Environment,
-    pub(super) carrier_ghz: f64,
-    pub(super) power_dbm: f64,
-    pub(super) layout: Layout,
-    /// Those of one site; all sites are alike.
-    pub(super) antennas: Vec<Antenna>,
-}
-
-impl Plan {
-    pub(super) fn new(config: &NetworkConfig) -> Self {
-        let azimuth = |sector: u32| {
-            let turn = f64::from(sector) / f64::from(config.sectors);
-            core::f64::consts::FRAC_PI_6 + core::f64::consts::TAU * turn
-        };
-        Self {
-            environment: config.environment,
-            carrier_ghz: config.carrier_ghz,
-            power_dbm: config.power_dbm(),
-            layout: Layout::new(config.sites, config.distance_m(), config.wrap_around),
-            antennas: (0..config.sectors)
-                .map(|sector| Antenna::new(azimuth(sector), config.rows, config.downtilt_deg))
-                .collect(),
-        }
-    }
-}
 
 /// The radio of a network.
 #[derive(Clone, Debug)]
@@ -114,7 +82,7 @@ impl Radio {
         let uplink_db = config.ue_power_dbm - uplink_layers_db - config.power_dbm() - thermal_dbm - GNB_NOISE_FIGURE_DB;
         let cells = config.cells();
         Ok(Self {
-            plan: Plan::new(config),
+            plan: Plan::new(&config.grid()),
             noise_mw: libm::exp10(noise_dbm / 10.0),
             layer: 1.0 / f64::from(cell.layers),
             uplink_db,
@@ -128,7 +96,7 @@ impl Radio {
     }
 
     pub(super) fn carrier_ghz(&self) -> f64 {
-        self.plan.carrier_ghz
+        self.plan.carrier_ghz()
     }
     pub(super) fn handover(&self) -> &HandoverConfig {
         &self.config.handover
@@ -159,7 +127,7 @@ impl Radio {
         let place = &self.ues[id.0 as usize];
         Means {
             sinr_db: place.sinr_db,
-            uplink_db: 10.0 * libm::log10(place.reception.power_mw[serving]) + self.uplink_db,
+            uplink_db: 10.0 * libm::log10(place.reception.power_mw()[serving]) + self.uplink_db,
             rice_k: place.reception.rice_k(&self.plan, serving),
         }
     }
@@ -184,7 +152,8 @@ impl Radio {
     pub(super) fn update_ue(&mut self, now: Instant, id: UeId, serving: usize) -> Option<usize> {
         let place = &mut self.ues[id.0 as usize];
         place.reception.update(&self.plan, now);
-        let target = place.should_change(now, serving, &self.config.handover);
+        let powers = place.reception.power_mw();
+        let target = should_change(&mut place.better, powers, now, serving, &self.config.handover);
         place.handovers += u64::from(target.is_some());
         let sinr_db = self.sinr(&self.ues[id.0 as usize].reception, target.unwrap_or(serving));
         let place = &mut self.ues[id.0 as usize];
@@ -197,8 +166,8 @@ impl Radio {
     pub(super) fn ue(&self, id: UeId, serving: usize) -> Option<UeRadio> {
         let place = self.ues.get(id.0 as usize)?;
         Some(UeRadio {
-            place: place.reception.place,
-            power_dbm: 10.0 * libm::log10(place.reception.power_mw[serving]),
+            place: place.reception.place(),
+            power_dbm: 10.0 * libm::log10(place.reception.power_mw()[serving]),
             sinr_db: place.sinr_db,
             sinr_sum_db: place.sinr_sum_db,
             measurements: place.measurements,
@@ -209,36 +178,39 @@ impl Radio {
     /// Of a layer, in dB: its share of the power, over noise and what other cells send now.
     fn sinr(&self, reception: &Reception, serving: usize) -> f64 {
         let mut interference = self.noise_mw;
-        for (cell, (power, load)) in reception.power_mw.iter().zip(&self.load).enumerate() {
+        for (cell, (power, load)) in reception.power_mw().iter().zip(&self.load).enumerate() {
             interference += if cell == serving { 0.0 } else { power * load };
         }
-        10.0 * libm::log10(reception.power_mw[serving] * self.layer / interference)
+        10.0 * libm::log10(reception.power_mw()[serving] * self.layer / interference)
     }
 }
 
-impl Place {
-    /// Event A3 (TS 38.331 5.5.4.4) with its time to trigger, which runs for each cell (5.5.4.1): the best of those whose entering
-    /// condition, Mn - Hys > Mp + Off, has held for that long. The leaving condition, Mn + Hys < Mp + Off, is for cells that were
-    /// reported: here the first report is answered with a handover, after which all begins anew.
-    fn should_change(&mut self, now: Instant, serving: usize, config: &HandoverConfig) -> Option<usize> {
-        let powers = &self.reception.power_mw;
-        let enough = powers[serving] * libm::exp10((config.hysteresis_db + config.offset_db) / 10.0);
-        let mut target = None;
-        for (cell, (power, better)) in powers.iter().zip(&mut self.better).enumerate() {
-            if *power <= enough || cell == serving {
-                *better = None;
-                continue;
-            }
-            let since = *better.get_or_insert(now);
-            if now.since(since) >= config.time_to_trigger && target.is_none_or(|best: usize| powers[best] < *power) {
-                target = Some(cell);
-            }
+/// Event A3 (TS 38.331 5.5.4.4) with its time to trigger, which runs for each cell (5.5.4.1): the best of those whose entering
+/// condition, Mn - Hys > Mp + Off, has held for that long. The leaving condition, Mn + Hys < Mp + Off, is for cells that were
+/// reported: here the first report is answered with a handover, after which all begins anew.
+fn should_change(
+    better: &mut [Option<Instant>],
+    powers: &[f64],
+    now: Instant,
+    serving: usize,
+    config: &HandoverConfig,
+) -> Option<usize> {
+    let enough = powers[serving] * libm::exp10((config.hysteresis_db + config.offset_db) / 10.0);
+    let mut target = None;
+    for (cell, (power, since)) in powers.iter().zip(better.iter_mut()).enumerate() {
+        if *power <= enough || cell == serving {
+            *since = None;
+            continue;
         }
-        if target.is_some() {
-            self.better.fill(None);
+        let since = *since.get_or_insert(now);
+        if now.since(since) >= config.time_to_trigger && target.is_none_or(|best: usize| powers[best] < *power) {
+            target = Some(cell);
         }
-        target
     }
+    if target.is_some() {
+        better.fill(None);
+    }
+    target
 }
 
 #[cfg(test)]
@@ -249,16 +221,10 @@ mod tests {
 
     #[test]
     fn the_time_to_trigger_runs_for_each_cell() {
-        let config = NetworkConfig { sites: 1, sectors: 3, ..NetworkConfig::default() };
-        let mut radio = Radio::new(&config, &CellConfig::default()).unwrap();
-        radio.add_ue(&DeployedConfig { position: Some([150.0, 0.0]), ..DeployedConfig::default() }, 1);
-        let place = &mut radio.ues[0];
+        let mut better = [None; 3];
         let handover = HandoverConfig::default();
         let span = handover.time_to_trigger;
-        let mut at = |now, powers: [f64; 3]| {
-            place.reception.power_mw.copy_from_slice(&powers);
-            place.should_change(Instant::ZERO + now, 0, &handover)
-        };
+        let mut at = |now, powers: [f64; 3]| should_change(&mut better, &powers, Instant::ZERO + now, 0, &handover);
         // Two neighbours are better by the hysteresis throughout and alternate as the best.
         let alternate = |step: u64| if step.is_multiple_of(2) { [1.0, 8.0, 4.0] } else { [1.0, 4.0, 8.0] };
         for step in 0..8 {
@@ -283,18 +249,14 @@ mod tests {
             (1.0, -4.0, -3.1, false),
             (1.0, -4.0, -2.9, true),
         ] {
-            let config = NetworkConfig { sites: 1, sectors: 3, ..NetworkConfig::default() };
-            let mut radio = Radio::new(&config, &CellConfig::default()).unwrap();
-            radio.add_ue(&DeployedConfig { position: Some([150.0, 0.0]), ..DeployedConfig::default() }, 1);
-            let place = &mut radio.ues[0];
-            place.reception.power_mw.copy_from_slice(&[1.0, libm::exp10(neighbour_db / 10.0), 1e-9]);
+            let powers = [1.0, libm::exp10(neighbour_db / 10.0), 1e-9];
             let handover = HandoverConfig {
                 hysteresis_db,
                 offset_db,
                 time_to_trigger: Duration::ZERO,
                 ..HandoverConfig::default()
             };
-            let target = place.should_change(Instant::ZERO, 0, &handover);
+            let target = should_change(&mut [None; 3], &powers, Instant::ZERO, 0, &handover);
             assert_eq!(target, changes.then_some(1), "{hysteresis_db}, {offset_db}, {neighbour_db} dB");
         }
     }

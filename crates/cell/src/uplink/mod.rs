@@ -25,7 +25,7 @@ use tidemark_core::{BitRate, Bytes, ConfigError, Duration};
 use tidemark_wire::mac::BufferTable;
 
 use crate::config::{RECEIVER_LOSS_DB, validate_receiver_loss};
-use crate::radio::mcs::McsTable;
+use tidemark_radio::mcs::McsTable;
 
 /// The earlier of two slots, if there is one.
 fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {

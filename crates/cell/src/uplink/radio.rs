@@ -6,12 +6,12 @@ use tidemark_core::{BitRate, Bytes, Duration, Instant, Probability, Stream};
 
 use super::UplinkConfig;
 use super::block::UplinkBlock;
-use crate::channel::{Channel, Quality};
 use crate::config::CellConfig;
 use crate::output::UplinkStats;
-use crate::radio::blocks::{BlockSizes, whole_block};
-use crate::radio::link::{LinkTable, OuterLoop};
-use crate::radio::slots::SYMBOLS_PER_SLOT;
+use tidemark_radio::blocks::BlockSizes;
+use tidemark_radio::channel::{Channel, Quality};
+use tidemark_radio::link::{LinkTable, OuterLoop};
+use tidemark_radio::slots::SYMBOLS_PER_SLOT;
 
 /// MCS where the channel says a rate of the downlink only: 16QAM.
 const RATE_CHANNEL_MCS: u8 = 16;
@@ -34,15 +34,15 @@ pub(crate) struct UplinkCarrier {
 }
 
 impl UplinkCarrier {
-    /// As many symbols carry PUCCH and sounding as carry PDCCH in a downlink slot; DMRS and overhead are the downlink's.
+    /// Works out the tables of a cell.
     pub(crate) fn new(cell: &CellConfig) -> Self {
-        let UplinkConfig { layers, mcs_table, snr_loss_db, receiver_loss_db, .. } = cell.uplink;
+        let UplinkConfig { snr_loss_db, receiver_loss_db, .. } = cell.uplink;
         let spread_db = |prbs: u32| 10.0 * libm::log10(f64::from(cell.prbs) / f64::from(prbs.max(1)));
-        let own = CellConfig { layers, mcs_table, ..cell.clone() };
+        let pusch = cell.pusch();
         Self {
-            downlink: LinkTable::new(cell),
-            table: LinkTable::new(&own),
-            sizes: BlockSizes::of_slots(&own, vec![SYMBOLS_PER_SLOT]),
+            downlink: LinkTable::new(&cell.pdsch()),
+            table: LinkTable::new(&pusch),
+            sizes: BlockSizes::of_slots(&pusch, vec![SYMBOLS_PER_SLOT]),
             downlink_peak: downlink_peak(cell),
             loss_db: snr_loss_db + receiver_loss_db,
             spread_db: (0..=cell.prbs).map(spread_db).collect(),
@@ -61,9 +61,10 @@ impl UplinkCarrier {
 /// Capacity of a cell's downlink slots at the highest MCS.
 fn downlink_peak(cell: &CellConfig) -> BitRate {
     let Some(pattern) = cell.pattern() else { return BitRate::default() };
+    let pdsch = cell.pdsch();
     let highest = cell.mcs_table.rows().len() - 1;
     let symbols = (0..pattern.period()).map(|slot| pattern.downlink_symbols(slot)).filter(|symbols| *symbols > 0);
-    let bytes = symbols.map(|symbols| u64::from(whole_block(cell, symbols, highest))).sum();
+    let bytes = symbols.map(|symbols| u64::from(pdsch.whole_block(symbols, highest))).sum();
     BitRate::from_bytes_in(Bytes(bytes), pattern.slot() * pattern.period())
 }
 
@@ -226,7 +227,7 @@ fn first(mut from: u32, mut to: u32, has: impl Fn(u32) -> bool) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::{ChannelConfig, StaticConfig};
+    use tidemark_radio::channel::{ChannelConfig, StaticConfig};
 
     const ALL: u32 = 51;
 

@@ -12,10 +12,10 @@ use crate::drb::Drb;
 use crate::event::Event;
 use crate::output::{DropReason, Output, UeId};
 use crate::qos::Mapped;
-use crate::radio::slots::SYMBOLS_PER_SLOT;
 use crate::rlc::Status;
 use crate::timers::Timer;
 use crate::ue::Ue;
+use tidemark_radio::slots::SYMBOLS_PER_SLOT;
 
 /// Bearers of a UE whose buffers are reported together: those of equal importance.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ pub type Point = [f64; 2];
 
 /// Sites of a hexagonal grid.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub struct Layout {
     /// The centre site first.
-    pub(super) sites: Vec<Point>,
+    pub sites: Vec<Point>,
     /// How far the copies of the grid lie, its own place first: an endless plane, seen from one of its tiles.
     copies: Vec<Point>,
     distance: f64,
@@ -18,7 +18,8 @@ pub(super) struct Layout {
 /// The numbers of sites that fill whole rings, each with the way to the next copy in steps of the grid.
 const GRIDS: [(u32, f64, f64); 3] = [(1, 1.0, 0.0), (7, 2.0, 1.0), (19, 3.0, 2.0)];
 
-pub(super) fn is_grid(sites: u32) -> bool {
+/// True for a number of sites that fills whole rings.
+pub fn is_grid(sites: u32) -> bool {
     GRIDS.iter().any(|(count, ..)| *count == sites)
 }
 
@@ -36,20 +37,20 @@ fn square(a: Point) -> f64 {
     a[0] * a[0] + a[1] * a[1]
 }
 /// The way from one place to another.
-pub(super) fn way(from: Point, to: Point) -> Point {
+pub fn way(from: Point, to: Point) -> Point {
     [to[0] - from[0], to[1] - from[1]]
 }
-pub(super) fn length(way: Point) -> f64 {
+pub fn length(way: Point) -> f64 {
     libm::sqrt(square(way))
 }
 /// The place `share` of the way from one to another.
-pub(super) fn between(from: Point, to: Point, share: f64) -> Point {
+pub fn between(from: Point, to: Point, share: f64) -> Point {
     plus(from, times(way(from, to), share))
 }
 
 impl Layout {
     /// `sites` must be a grid; `distance` is that of neighbours, in metres.
-    pub(super) fn new(sites: u32, distance: f64, wrap_around: bool) -> Self {
+    pub fn new(sites: u32, distance: f64, wrap_around: bool) -> Self {
         let step = [distance, 0.0];
         let mut places = vec![[0.0, 0.0]];
         for ring in 1..3u32 {
@@ -71,13 +72,13 @@ impl Layout {
     }
 
     /// The way to a place from the nearest copy of a site.
-    pub(super) fn seen_from(&self, site: usize, place: Point) -> Point {
+    pub fn seen_from(&self, site: usize, place: Point) -> Point {
         let ways = self.copies.iter().map(|copy| way(plus(self.sites[site], *copy), place));
         ways.min_by(|a, b| square(*a).total_cmp(&square(*b))).unwrap_or(place)
     }
 
     /// The same place in the grid's own tile, for one that lies outside it, however far.
-    pub(super) fn home(&self, place: Point) -> Point {
+    pub fn home(&self, place: Point) -> Point {
         let nearest = |place: Point| {
             let ways = self.copies.iter().map(|copy| way(*copy, place));
             ways.min_by(|a, b| square(*a).total_cmp(&square(*b))).unwrap_or(place)
@@ -94,7 +95,7 @@ impl Layout {
     }
 
     /// A place anywhere in the sites' hexagons, no nearer to a site than `least` metres.
-    pub(super) fn random(&self, stream: &mut Stream, least: f64) -> Point {
+    pub fn random(&self, stream: &mut Stream, least: f64) -> Point {
         let site = ((stream.uniform() * self.sites.len() as f64) as usize).min(self.sites.len() - 1);
         let mut offset = [0.0, 0.0];
         // Nearer ones are rare, unless sites stand so close that there is hardly anything else.

@@ -115,7 +115,7 @@ impl SlotPattern {
         slot.checked_sub(self.from_downlink[self.place(slot)]).unwrap_or(slot)
     }
     /// Time since then over the longest that it ever is.
-    pub(crate) fn wait_for_downlink(&self, slot: u64) -> f64 {
+    pub fn wait_for_downlink(&self, slot: u64) -> f64 {
         let longest = self.from_downlink.iter().max().map_or(1, |longest| *longest);
         self.from_downlink[self.place(slot)] as f64 / longest as f64
     }

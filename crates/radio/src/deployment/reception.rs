@@ -5,20 +5,20 @@ use tidemark_core::{Instant, Stream, normal_cdf};
 use super::config::DeployedConfig;
 use super::layout::{Point, length, way};
 use super::mobility::Walk;
-use super::radio::Plan;
+use super::plan::Plan;
 
 /// Nothing changes while a UE moves by less than this.
 const STEP_M: f64 = 1.0;
 
 /// A UE's place, and what it receives there.
 #[derive(Clone, Debug)]
-pub(super) struct Reception {
+pub struct Reception {
     walk: Walk,
-    pub(super) place: Point,
+    place: Point,
     penetration_db: f64,
     sites: Vec<SiteLink>,
     /// What it receives of each cell in mW, the whole carrier at full power.
-    pub(super) power_mw: Vec<f64>,
+    power_mw: Vec<f64>,
 }
 
 /// What stands between a UE and a site: correlated along the UE's way, independent between sites and UEs.
@@ -32,7 +32,8 @@ struct SiteLink {
 }
 
 impl Reception {
-    pub(super) fn new(plan: &Plan, config: &DeployedConfig, ue: u32, seed: u64) -> Self {
+    /// Places a UE; its random numbers follow from `seed` and its number.
+    pub fn new(plan: &Plan, config: &DeployedConfig, ue: u32, seed: u64) -> Self {
         let stream = |purpose: &str| Stream::new(seed, ue, purpose);
         let least = plan.environment.least_distance_m();
         let place = config.position.unwrap_or_else(|| plan.layout.random(&mut stream("place"), least));
@@ -52,7 +53,7 @@ impl Reception {
     }
 
     /// Moves the UE to where it is at `now`.
-    pub(super) fn update(&mut self, plan: &Plan, now: Instant) {
+    pub fn update(&mut self, plan: &Plan, now: Instant) {
         let place = self.walk.at(now, &plan.layout);
         // Seen from the nearest copy of its old place, lest it seems to jump from one side of the plane to the other.
         let moved = length(plan.layout.home(way(self.place, place)));
@@ -89,14 +90,24 @@ impl Reception {
 
     /// Power of the wave in line of sight over that of all others, for the site of a cell (TR 38.901 table 7.5-6); zero without
     /// a line of sight.
-    pub(super) fn rice_k(&self, plan: &Plan, cell: usize) -> f64 {
+    pub fn rice_k(&self, plan: &Plan, cell: usize) -> f64 {
         let site = cell / plan.antennas.len();
         let distance = length(plan.layout.seen_from(site, self.place));
         if self.sites[site].clear(plan, distance) { libm::exp10(plan.environment.rice_k_db() / 10.0) } else { 0.0 }
     }
 
+    /// Place of the UE, inside the grid's own tile.
+    pub fn place(&self) -> Point {
+        self.place
+    }
+
+    /// Power received of each cell in mW, of the whole carrier at full power.
+    pub fn power_mw(&self) -> &[f64] {
+        &self.power_mw
+    }
+
     /// The cell that is received best.
-    pub(super) fn best(&self) -> usize {
+    pub fn best(&self) -> usize {
         let cells = self.power_mw.iter().enumerate();
         cells.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(cell, _)| cell)
     }
@@ -116,12 +127,24 @@ fn correlated(value: f64, way: f64, reach: f64, stream: &mut Stream) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::config::NetworkConfig;
     use super::super::mobility::Mobility;
+    use super::super::plan::Grid;
+    use super::super::propagation::Environment;
     use super::*;
 
-    fn plan(config: &NetworkConfig) -> Plan {
-        Plan::new(config)
+    /// UMa with these sites and sectors.
+    fn plan(sites: u32, sectors: u32) -> Plan {
+        Plan::new(&Grid {
+            environment: Environment::Uma,
+            sites,
+            sectors,
+            distance_m: 500.0,
+            wrap_around: true,
+            carrier_ghz: 3.75,
+            power_dbm: 49.0,
+            rows: 10,
+            downtilt_deg: 12.0,
+        })
     }
 
     #[test]
@@ -143,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_share_of_ues_in_sight_is_the_models() {
-        let plan = plan(&NetworkConfig { sites: 1, ..NetworkConfig::default() });
+        let plan = plan(1, 3);
         for distance in [50.0, 100.0, 200.0] {
             let config = DeployedConfig { position: Some([distance, 0.0]), ..DeployedConfig::default() };
             let clear = (0..4_000).filter(|ue| Reception::new(&plan, &config, *ue, 1).sites[0].clear(&plan, distance));
@@ -155,8 +178,7 @@ mod tests {
 
     #[test]
     fn received_power_is_power_and_gain_less_path_loss_and_shadowing() {
-        let config = NetworkConfig { sites: 1, sectors: 1, ..NetworkConfig::default() };
-        let plan = plan(&config);
+        let plan = plan(1, 1);
         let ue = DeployedConfig { position: Some([100.0, 0.0]), penetration_db: 9.0, ..DeployedConfig::default() };
         let count = 4_000;
         let mut sums = [(0.0, 0.0, 0.0); 2];
@@ -180,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_ue_outside_the_tile_receives_what_it_does_at_the_same_place_inside() {
-        let plan = plan(&NetworkConfig::default());
+        let plan = plan(7, 3);
         let step = way([0.0, 0.0], plan.layout.home([5_000.0, 0.0]));
         for mobility in [Mobility::Still {}, Mobility::Line { to: [5_000.0, 30.0], speed_kmh: 100.0 }] {
             let at = |position| DeployedConfig {
@@ -202,7 +224,7 @@ mod tests {
 
     #[test]
     fn who_sees_its_site_has_a_wave_that_stands_out() {
-        let plan = plan(&NetworkConfig { sites: 1, ..NetworkConfig::default() });
+        let plan = plan(1, 3);
         let config = DeployedConfig { position: Some([100.0, 0.0]), ..DeployedConfig::default() };
         for ue in 0..100 {
             let reception = Reception::new(&plan, &config, ue, 1);
@@ -214,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_ue_that_goes_round_the_plane_receives_the_same_sites_again() {
-        let plan = plan(&NetworkConfig::default());
+        let plan = plan(7, 3);
         let config = DeployedConfig {
             position: Some([100.0, 0.0]),
             mobility: Mobility::Line { to: [100_000.0, 0.0], speed_kmh: 360.0 },

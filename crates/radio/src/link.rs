@@ -1,12 +1,11 @@
 //! Link adaptation: from the SNR that a UE reported to the MCS of its next transport block.
 
-use super::bler::Curve;
-use super::blocks::allocation;
-use super::mcs::Mcs;
-use super::segmentation::CodeBlocks;
-use super::slots::SYMBOLS_PER_SLOT;
-use super::tbs::transport_block_bits;
-use crate::config::CellConfig;
+use crate::SharedChannel;
+use crate::bler::Curve;
+use crate::mcs::Mcs;
+use crate::segmentation::CodeBlocks;
+use crate::slots::SYMBOLS_PER_SLOT;
+use crate::tbs::transport_block_bits;
 
 /// The share of blocks that may fail at a CQI (TS 38.214 5.2.2.1).
 const TOLERATED: f64 = 0.1;
@@ -28,18 +27,18 @@ pub struct LinkTable {
 impl LinkTable {
     /// The curves of a cell's table. Thresholds are those of a block over the whole carrier, as the CSI reference resource is
     /// (TS 38.214 5.2.2.5).
-    pub fn new(config: &CellConfig) -> Self {
-        let whole = allocation(config, config.prbs, SYMBOLS_PER_SLOT);
+    pub fn new(channel: &SharedChannel) -> Self {
+        let whole = channel.allocation(channel.prbs, SYMBOLS_PER_SLOT);
         let threshold = |mcs: Mcs| {
             let blocks = CodeBlocks::of(transport_block_bits(whole, mcs), mcs.rate);
             Curve::of(mcs).threshold_db(blocks, TOLERATED)
         };
-        let rows = config.mcs_table.rows();
+        let rows = channel.mcs_table.rows();
         Self {
             rows,
             curves: rows.iter().map(|row| Curve::of(*row)).collect(),
             thresholds: rows.iter().map(|row| threshold(*row)).collect(),
-            cqi: config.mcs_table.cqi().map(threshold),
+            cqi: channel.mcs_table.cqi().map(threshold),
         }
     }
     /// The highest CQI whose block would fail at most one time in ten (TS 38.214 5.2.2.1); 0 is out of range.
@@ -97,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_outer_loop_finds_its_target_at_any_snr_inside_the_table() {
-        let table = LinkTable::new(&CellConfig::default());
+        let table = LinkTable::new(&SharedChannel::TWENTY_MHZ);
         for snr_db in [0.0, 5.3, 9.9, 15.0] {
             for (target, bytes) in [(0.1, 2000), (0.01, 2000), (0.1, 100)] {
                 let (mut outer, mut stream) = (OuterLoop::new(target), Stream::new(1, 0, "test"));
@@ -117,7 +116,7 @@ mod tests {
 
     #[test]
     fn cqi_and_mcs_end_at_the_tables_ends() {
-        let table = LinkTable::new(&CellConfig::default());
+        let table = LinkTable::new(&SharedChannel::TWENTY_MHZ);
         assert_eq!(table.cqi(-20.0), 0);
         assert_eq!(table.cqi(40.0), 15);
         assert_eq!(OuterLoop::new(0.1).mcs(&table, 15), 28);

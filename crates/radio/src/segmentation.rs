@@ -26,9 +26,9 @@ impl CodeBlocks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::mcs::McsTable;
-    use super::super::tbs::{Allocation, transport_block_bits};
     use super::*;
+    use crate::mcs::McsTable;
+    use crate::tbs::{Allocation, transport_block_bits};
 
     #[test]
     fn the_base_graph_follows_size_and_rate() {

@@ -1,30 +1,12 @@
 //! Transport block sizes of a carrier, worked out once.
 
-use super::mcs::McsTable;
-use super::slots::SlotPattern;
-use super::tbs::{Allocation, transport_block_bits};
-use crate::config::CellConfig;
-
-/// What a slot of this many downlink symbols has for data in these resource blocks.
-pub(crate) fn allocation(config: &CellConfig, prbs: u32, symbols: u32) -> Allocation {
-    Allocation {
-        prbs,
-        symbols: symbols.saturating_sub(config.control_symbols),
-        dmrs: config.dmrs,
-        overhead: config.overhead,
-        layers: config.layers,
-    }
-}
-
-/// Bytes of a transport block over the whole carrier, by the row of the MCS table.
-pub(crate) fn whole_block(config: &CellConfig, symbols: u32, mcs: usize) -> u32 {
-    let whole = allocation(config, config.resource_blocks(), symbols);
-    transport_block_bits(whole, config.mcs_table.rows()[mcs]) / 8
-}
+use crate::SharedChannel;
+use crate::slots::SlotPattern;
+use crate::tbs::transport_block_bits;
 
 /// Bytes of a transport block by symbols of the slot, MCS and resource blocks.
 #[derive(Clone, Debug)]
-pub(crate) struct BlockSizes {
+pub struct BlockSizes {
     prbs: usize,
     rows: usize,
     /// Which symbol counts occur, rising, and what slots of them carry in parts of what those of the last carry.
@@ -35,44 +17,44 @@ pub(crate) struct BlockSizes {
 
 impl BlockSizes {
     /// Of the downlink slots of a pattern.
-    pub(crate) fn new(config: &CellConfig, pattern: &SlotPattern) -> Self {
+    pub fn new(channel: &SharedChannel, pattern: &SlotPattern) -> Self {
         let mut symbols: Vec<_> =
             (0..pattern.period()).map(|slot| pattern.downlink_symbols(slot)).filter(|symbols| *symbols > 0).collect();
         symbols.sort_unstable();
         symbols.dedup();
-        Self::of_slots(config, symbols)
+        Self::of_slots(channel, symbols)
     }
     /// Of slots with these symbols.
-    pub(crate) fn of_slots(config: &CellConfig, symbols: Vec<u32>) -> Self {
-        let rows: &[_] = McsTable::rows(config.mcs_table);
+    pub fn of_slots(channel: &SharedChannel, symbols: Vec<u32>) -> Self {
+        let rows: &[_] = channel.mcs_table.rows();
         let mut bytes = Vec::new();
         for symbols in &symbols {
             for row in rows {
-                for prbs in 0..=config.prbs {
-                    bytes.push(transport_block_bits(allocation(config, prbs, *symbols), *row) / 8);
+                for prbs in 0..=channel.prbs {
+                    bytes.push(transport_block_bits(channel.allocation(prbs, *symbols), *row) / 8);
                 }
             }
         }
-        let elements = |symbols: &u32| f64::from(allocation(config, 1, *symbols).elements_per_block());
+        let elements = |symbols: &u32| f64::from(channel.allocation(1, *symbols).elements_per_block());
         let most = symbols.last().map_or(1.0, elements).max(1.0);
         let worth = symbols.iter().map(|symbols| elements(symbols) / most).collect();
-        Self { prbs: config.prbs as usize + 1, rows: rows.len(), symbols, worth, bytes }
+        Self { prbs: channel.prbs as usize + 1, rows: rows.len(), symbols, worth, bytes }
     }
 
     /// Bytes by resource blocks, from none to the whole carrier.
-    pub(crate) fn of(&self, symbols: u32, mcs: u8) -> &[u32] {
+    pub fn of(&self, symbols: u32, mcs: u8) -> &[u32] {
         let start = (self.kind(symbols) * self.rows + usize::from(mcs)) * self.prbs;
         &self.bytes[start..start + self.prbs]
     }
     /// Capacity of a slot over that of the slots that carry the most.
-    pub(crate) fn worth(&self, symbols: u32) -> f64 {
+    pub fn worth(&self, symbols: u32) -> f64 {
         self.worth[self.kind(symbols)]
     }
     fn kind(&self, symbols: u32) -> usize {
         self.symbols.iter().position(|other| *other == symbols).unwrap_or(0)
     }
     /// The fewest resource blocks that carry `wanted` bytes, or all of `free` where even they don't; with what they carry.
-    pub(crate) fn fitting(&self, symbols: u32, mcs: u8, free: u32, wanted: u32) -> (u32, u32) {
+    pub fn fitting(&self, symbols: u32, mcs: u8, free: u32, wanted: u32) -> (u32, u32) {
         let sizes = &self.of(symbols, mcs)[..=free as usize];
         let too_small = |bytes: &u32| *bytes < wanted;
         let prbs = match sizes.last() {
@@ -86,13 +68,14 @@ impl BlockSizes {
 
 #[cfg(test)]
 mod tests {
+    use tidemark_core::Duration;
+
     use super::*;
 
     #[test]
     fn the_default_cell_carries_forty_megabits_at_its_highest_mcs() {
-        let config = CellConfig::default();
-        let pattern = config.pattern().unwrap();
-        let sizes = BlockSizes::new(&config, &pattern);
+        let pattern = SlotPattern::parse("DDDDDDDSUU", 6, Duration::from_micros(500)).unwrap();
+        let sizes = BlockSizes::new(&SharedChannel::TWENTY_MHZ, &pattern);
         let period: u32 = (0..pattern.period())
             .map(|slot| pattern.downlink_symbols(slot))
             .filter(|symbols| *symbols > 0)

@@ -68,7 +68,7 @@ pub(crate) fn is_place(place: Point) -> bool {
 
 /// A UE on its way: it sets out, arrives, and waits there until the next leg begins.
 #[derive(Clone, Debug)]
-pub(super) struct Walk {
+pub struct Walk {
     mobility: Mobility,
     from: Point,
     to: Point,
@@ -80,13 +80,13 @@ pub(super) struct Walk {
 
 impl Walk {
     /// From a place at the beginning of time; `stream` says where random ways lead, never nearer to a site than `least_m`.
-    pub(super) fn new(mobility: Mobility, from: Point, stream: Stream, least_m: f64) -> Self {
+    pub fn new(mobility: Mobility, from: Point, stream: Stream, least_m: f64) -> Self {
         let start = Instant::ZERO;
         Self { mobility, from, to: from, sets_out: start, arrives: start, stream, least_m }
     }
 
     /// Where it is at `now`, which never goes back.
-    pub(super) fn at(&mut self, now: Instant, layout: &Layout) -> Point {
+    pub fn at(&mut self, now: Instant, layout: &Layout) -> Point {
         let (speed_kmh, pause) = match self.mobility {
             Mobility::Still {} => return layout.home(self.from),
             Mobility::Line { speed_kmh, .. } => (speed_kmh, Duration::ZERO),

@@ -1,6 +1,6 @@
 //! Transport block size, TS 38.214 5.1.3.2.
 
-use super::mcs::Mcs;
+use crate::mcs::Mcs;
 
 /// Resource elements that a PDSCH allocation has for data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,7 +19,7 @@ pub struct Allocation {
 
 impl Allocation {
     /// Resource elements for data in a resource block, N'_RE of TS 38.214 5.1.3.2 and at most 156, over all layers.
-    pub(crate) fn elements_per_block(self) -> u32 {
+    pub fn elements_per_block(self) -> u32 {
         (12 * self.symbols).saturating_sub(self.dmrs + self.overhead).min(156) * self.layers
     }
 }
@@ -65,8 +65,8 @@ fn log2_floor(value: f64) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::mcs::McsTable;
     use super::*;
+    use crate::mcs::McsTable;
 
     /// One DMRS symbol of 12 resource elements a block, 13 PDSCH symbols, the best MCS of table 2.
     fn best(prbs: u32, layers: u32, dmrs: u32) -> u32 {
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn each_size_is_the_standards_to_the_bit() {
         let mut cases = 0;
-        for line in include_str!("../../tests/tbs/cases.csv").lines().skip(1) {
+        for line in include_str!("../tests/tbs/cases.csv").lines().skip(1) {
             let number = |column: usize| line.split(',').nth(column).unwrap().parse::<u32>().unwrap();
             let table = if number(0) == 1 { McsTable::Qam64 } else { McsTable::Qam256 };
             let allocation = Allocation {

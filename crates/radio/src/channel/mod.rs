@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tidemark_core::{BitRate, ConfigError, Duration, Instant, Stream};
 
-use crate::network::DeployedConfig;
+use crate::deployment::DeployedConfig;
 pub use fading::Band;
 use fading::{Fading, Surroundings};
 pub use trace::{Trace, TraceConfig, TraceError, TraceFormat, TraceUnit};
@@ -219,7 +219,7 @@ impl Channel {
     }
 
     /// True if the channel says a rate instead of a quality.
-    pub(crate) fn is_rate(&self) -> bool {
+    pub fn is_rate(&self) -> bool {
         match self {
             Self::Trace(trace) => trace.is_rate(),
             Self::Fixed(_) => true,
@@ -228,7 +228,7 @@ impl Channel {
     }
 
     /// The most that a rate channel lets through in a second; `None` for others.
-    pub(crate) fn peak_rate(&self) -> Option<BitRate> {
+    pub fn peak_rate(&self) -> Option<BitRate> {
         match self {
             Self::Trace(trace) => trace.is_rate().then(|| trace.peak_rate()),
             Self::Fixed(rate) => Some(*rate),
@@ -237,7 +237,7 @@ impl Channel {
     }
 
     /// The mean SINR of a deployed UE is another from now on, and the power of the wave in line of sight over that of all others.
-    pub(crate) fn set_mean(&mut self, mean_db: f64, rice_k: f64) {
+    pub fn set_mean(&mut self, mean_db: f64, rice_k: f64) {
         if let Self::Deployed(snr_db, fading) = self {
             *snr_db = mean_db;
             if let Some(fading) = fading {
@@ -247,7 +247,7 @@ impl Channel {
     }
 
     /// What a rate channel lets through between two instants; `None` for others.
-    pub(crate) fn bytes_between(&self, from: Instant, to: Instant) -> Option<f64> {
+    pub fn bytes_between(&self, from: Instant, to: Instant) -> Option<f64> {
         match self {
             Self::Trace(trace) if trace.is_rate() => Some(trace.bytes_between(from, to)),
             Self::Fixed(rate) => Some(rate.as_bytes_per_sec() * to.since(from).as_secs_f64()),

@@ -7,7 +7,7 @@
 //! mean and, over the square root of their number, its deviation, and by the normal approximation (Polyanskiy, Poor,
 //! Verdu 2010) the best code fails where it falls short of `K`.
 
-use super::mcs::Mcs;
+use crate::mcs::Mcs;
 
 /// The lowest rate that base graph 2 has (TS 38.212 5.3.2, 5.4.2.1). Rates below it repeat its bits.
 #[cfg(test)]
@@ -79,8 +79,8 @@ pub(super) fn crossing(mcs: Mcs) -> Crossing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::mcs::McsTable;
     use super::*;
+    use crate::mcs::McsTable;
 
     /// Mean and variance of the information in bits that a symbol gives about its bits, at an SNR in dB.
     fn information(order: u32, snr_db: f64) -> (f64, f64) {

@@ -10,9 +10,9 @@
 
 use tidemark_core::normal_cdf;
 
-use super::constellation::crossing;
-use super::mcs::Mcs;
-use super::segmentation::CodeBlocks;
+use crate::constellation::crossing;
+use crate::mcs::Mcs;
+use crate::segmentation::CodeBlocks;
 
 /// Distance in dB from the best code at rate 0, and how much less it is at rate 1.
 const GAP_DB: f64 = 1.09;
@@ -68,8 +68,8 @@ impl Curve {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::mcs::McsTable;
     use super::*;
+    use crate::mcs::McsTable;
 
     #[test]
     fn the_curve_falls_from_one_to_nothing_and_a_tenth_fails_at_the_threshold() {

@@ -1,7 +1,7 @@
 //! Traces as published data sets have them. Headings are copied, rows are invented.
 
-use tidemark_cell::channel::{Trace, TraceConfig, TraceUnit};
 use tidemark_core::{Duration, Instant};
+use tidemark_radio::channel::{Trace, TraceConfig, TraceUnit};
 
 /// A data set: whose it is, its heading, two rows a second apart, what is read, and its values in bit/s, dB or CQI.
 struct DataSet {

@@ -9,23 +9,23 @@ const ELEMENT_DBI: f64 = 8.0;
 
 /// A sector's antenna.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Antenna {
+pub struct Antenna {
     /// Where it looks, in radians from east, counterclockwise.
-    pub(super) azimuth: f64,
+    azimuth: f64,
     /// Elements of the column.
-    pub(super) rows: u32,
+    rows: u32,
     /// Cosine of the zenith angle of the beam.
-    pub(super) beam: f64,
+    beam: f64,
 }
 
 impl Antenna {
     /// An antenna whose beam points this far below the horizon.
-    pub(super) fn new(azimuth: f64, rows: u32, downtilt_deg: f64) -> Self {
+    pub fn new(azimuth: f64, rows: u32, downtilt_deg: f64) -> Self {
         Self { azimuth, rows, beam: -libm::sin(downtilt_deg.to_radians()) }
     }
 
     /// Gain in dBi towards an azimuth in radians and below the horizon, in radians.
-    pub(super) fn gain_dbi(&self, azimuth: f64, below: f64) -> f64 {
+    pub fn gain_dbi(&self, azimuth: f64, below: f64) -> f64 {
         let part = |angle: f64| {
             let ratio = angle.to_degrees() / ELEMENT_DEG;
             (12.0 * ratio * ratio).min(ELEMENT_LEAST_DB)

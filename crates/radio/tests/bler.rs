@@ -6,9 +6,9 @@
 //! - `5g-lena`: the SINR of one error in ten, between the points of the longest code block, of 5G-LENA (Lagen et al., ICC 2020), `nr-eesm-t1.cc` and
 //!   `nr-eesm-t2.cc`, whose receiver is a whole one.
 
-use tidemark_cell::radio::bler::Curve;
-use tidemark_cell::radio::mcs::{Mcs, McsTable};
-use tidemark_cell::radio::segmentation::CodeBlocks;
+use tidemark_radio::bler::Curve;
+use tidemark_radio::mcs::{Mcs, McsTable};
+use tidemark_radio::segmentation::CodeBlocks;
 
 struct Point {
     mcs: Mcs,

@@ -2,10 +2,8 @@
 
 use tidemark_core::{ConfigError, Duration};
 
-use super::blocks::whole_block;
-use super::slots::{SYMBOLS_PER_SLOT, may_be_period};
 use crate::config::{CellConfig, Duplex};
-use crate::uplink::UplinkConfig;
+use tidemark_radio::slots::{SYMBOLS_PER_SLOT, may_be_period};
 
 /// Bytes of the smallest transport block that carries anything: headers of RLC and MAC, and a few bytes of an SDU.
 const LEAST_BLOCK: u32 = 16;
@@ -30,14 +28,13 @@ impl CellConfig {
         let Some(pattern) = self.pattern() else {
             return error("tdd", "use the letters D, S and U, with downlink symbols and a U among them");
         };
+        let pdsch = self.pdsch();
         let fullest = (0..pattern.period()).map(|slot| pattern.downlink_symbols(slot)).max().unwrap_or(0);
-        if whole_block(self, fullest, self.mcs_table.rows().len() - 1) < LEAST_BLOCK {
+        if pdsch.whole_block(fullest, self.mcs_table.rows().len() - 1) < LEAST_BLOCK {
             let problem = "no downlink slot has room for data: use more, a D in `tdd`, or less of `control_symbols`, `dmrs` and `overhead`";
             return error("special_symbols", problem);
         }
-        let UplinkConfig { layers, mcs_table, .. } = self.uplink;
-        let uplink = Self { layers, mcs_table, ..self.clone() };
-        let whole_slots = [whole_block(self, SYMBOLS_PER_SLOT, 0), whole_block(&uplink, SYMBOLS_PER_SLOT, 0)];
+        let whole_slots = [pdsch, self.pusch()].map(|channel| channel.whole_block(SYMBOLS_PER_SLOT, 0));
         if whole_slots[0] < LEAST_BLOCK || whole_slots[1] < LEAST_BLOCK + LONGEST_BSR {
             let problem = "at the lowest MCS a slot of so few has no room for data: use more, or more `layers` and `uplink.layers`";
             return error("prbs", problem);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Transport block sizes worked out from TS 38.214 5.1.3.2 (Release 16) in exact rational arithmetic.
 
-Writes cases.csv, which the test of crates/cell/src/radio/tbs.rs reads. Knows nothing of the Rust code: tables and steps
+Writes cases.csv, which the test of crates/radio/src/tbs.rs reads. Knows nothing of the Rust code: tables and steps
 are written down here a second time, in the standard's order and with its names.
 
-    python3 crates/cell/tests/tbs/cases.py > crates/cell/tests/tbs/cases.csv
+    python3 crates/radio/tests/tbs/cases.py > crates/radio/tests/tbs/cases.csv
 """
 
 import argparse

@@ -1,0 +1,90 @@
+//! Configuration of a UE that has a place.
+
+use tidemark_core::ConfigError;
+
+use super::layout::Point;
+use super::mobility::{Mobility, is_place};
+
+/// A UE in a network, whose SINR follows from where it is.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DeployedConfig {
+    /// Where it is at first: metres east and north of the centre site. Default: anywhere in the network, by the seed.
+    pub position: Option<Point>,
+    /// How it moves. Default: it stays.
+    pub mobility: Mobility,
+    /// Speed of the fading in km/h. Default: that of its movement, 3 if it stays.
+    pub fading_kmh: Option<f64>,
+    /// False for a channel without fast fading. Default true.
+    pub fading: bool,
+    /// Loss between the street and the UE in dB: a car's body is 9 (TR 38.901 7.4.3.2), a house some 10 to 30. Default 0.
+    pub penetration_db: f64,
+    /// The network's carrier, once it is known.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub carrier_ghz: Option<f64>,
+}
+
+impl Default for DeployedConfig {
+    fn default() -> Self {
+        Self {
+            position: None,
+            mobility: Mobility::Still {},
+            fading_kmh: None,
+            fading: true,
+            penetration_db: 0.0,
+            carrier_ghz: None,
+        }
+    }
+}
+
+impl DeployedConfig {
+    /// Names the first field that cannot be used.
+    ///
+    /// # Errors
+    /// The field and what would be right.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let error = |field, problem| Err(ConfigError::new(field, problem));
+        if self.position.is_some_and(|place| !is_place(place)) {
+            return error("channel.position", "must lie within 100 km of the centre site");
+        }
+        if self.fading_kmh.is_some_and(|speed| !(0.1..=500.0).contains(&speed)) {
+            return error("channel.fading_kmh", "must lie between 0.1 and 500 km/h");
+        }
+        if !(0.0..=60.0).contains(&self.penetration_db) {
+            return error("channel.penetration_db", "must lie between 0 and 60 dB");
+        }
+        if matches!(self.mobility, Mobility::Line { .. }) && self.position.is_none() {
+            return error("channel.position", "a line needs the place where it begins");
+        }
+        self.mobility.validate()
+    }
+
+    /// Speed of the fading in km/h; `None` without fading.
+    pub fn doppler_kmh(&self) -> Option<f64> {
+        let moving = Some(self.mobility.speed_kmh()).filter(|speed| *speed > 0.0);
+        self.fading.then(|| self.fading_kmh.or(moving).unwrap_or(STILL_KMH))
+    }
+}
+
+/// Who stands still fades nonetheless: people and cars pass. 3GPP's evaluations give everybody this speed.
+const STILL_KMH: f64 = 3.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_ue_is_named() {
+        let line = |speed_kmh| Mobility::Line { to: [1.0, 0.0], speed_kmh };
+        let ue = |position, mobility| DeployedConfig { position, mobility, ..DeployedConfig::default() };
+        for (field, config) in [
+            ("channel.position", ue(None, line(3.0))),
+            ("channel.mobility.speed_kmh", ue(Some([0.0, 0.0]), line(0.0))),
+            ("channel.position", ue(Some([0.0, f64::INFINITY]), Mobility::Still {})),
+        ] {
+            assert_eq!(config.validate().unwrap_err().field(), field);
+        }
+        assert!(ue(Some([0.0, 0.0]), line(3.0)).validate().is_ok());
+    }
+}

@@ -1,0 +1,16 @@
+//! Deployment of a network: sites on a grid, and what a UE receives of each of them where it is.
+
+mod antenna;
+mod config;
+mod layout;
+mod mobility;
+mod plan;
+mod propagation;
+mod reception;
+
+pub use config::DeployedConfig;
+pub use layout::{Point, is_grid};
+pub use mobility::Mobility;
+pub use plan::{Grid, Plan};
+pub use propagation::Environment;
+pub use reception::Reception;

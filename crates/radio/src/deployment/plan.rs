@@ -1,0 +1,63 @@
+//! The part of a deployment that does not change: sites, their antennas, and the world around them.
+
+use super::antenna::Antenna;
+use super::layout::Layout;
+use super::propagation::Environment;
+
+/// Description of a grid of alike sites.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    /// Path loss, line of sight and shadowing.
+    pub environment: Environment,
+    /// Sites: 1, 7 or 19.
+    pub sites: u32,
+    /// Sectors of a site, each a cell.
+    pub sectors: u32,
+    /// Distance of neighbouring sites in metres.
+    pub distance_m: f64,
+    /// True if the plane goes on with copies of the grid.
+    pub wrap_around: bool,
+    /// Carrier in GHz.
+    pub carrier_ghz: f64,
+    /// Transmission power of a cell in all, in dBm.
+    pub power_dbm: f64,
+    /// Elements in a sector's column.
+    pub rows: u32,
+    /// Angle of the beam below the horizon, in degrees.
+    pub downtilt_deg: f64,
+}
+
+/// Sites, antennas, and the world around them.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(super) environment: Environment,
+    pub(super) carrier_ghz: f64,
+    pub(super) power_dbm: f64,
+    pub(super) layout: Layout,
+    /// Antennas of one site; all sites are alike.
+    pub(super) antennas: Vec<Antenna>,
+}
+
+impl Plan {
+    /// Plans a grid. The first sector of a site looks 30 degrees north of east.
+    pub fn new(grid: &Grid) -> Self {
+        let azimuth = |sector: u32| {
+            let turn = f64::from(sector) / f64::from(grid.sectors);
+            core::f64::consts::FRAC_PI_6 + core::f64::consts::TAU * turn
+        };
+        Self {
+            environment: grid.environment,
+            carrier_ghz: grid.carrier_ghz,
+            power_dbm: grid.power_dbm,
+            layout: Layout::new(grid.sites, grid.distance_m, grid.wrap_around),
+            antennas: (0..grid.sectors)
+                .map(|sector| Antenna::new(azimuth(sector), grid.rows, grid.downtilt_deg))
+                .collect(),
+        }
+    }
+
+    /// Carrier in GHz.
+    pub fn carrier_ghz(&self) -> f64 {
+        self.carrier_ghz
+    }
+}
