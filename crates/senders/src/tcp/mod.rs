@@ -5,15 +5,23 @@
 //! offset 0, data begins at 1. Segments are never resegmented: what is sent again has its first boundaries.
 //! A connection is not closed: when the application has no more data, both ends fall silent.
 
+mod buffer;
+mod delivery;
 mod ecn;
 mod handshake;
+mod pacing;
+mod probe;
 mod prr;
+mod rack;
 mod ranges;
 mod receiver;
+mod recovery;
 mod repeated;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod timers;
+mod window;
 
 pub use receiver::Receiver;
 pub use repeated::{RepeatedReceiver, RepeatedSender};

@@ -9,12 +9,11 @@ use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, Duration, Instant};
 
+use super::delivery::{Delivery, Snapshot};
+use super::rack::Rack;
 use super::ranges::Ranges;
-use crate::controller::{Ack, LostSegment, RateSample};
+use crate::controller::{Ack, LostSegment};
 use crate::payload::TcpSegment;
-
-/// Duplicate acknowledgements, or rather segments sacked, that tell a loss without reordering (RFC 8985 6.2).
-const DUP_THRESH: u32 = 3;
 
 /// A segment that is not yet acknowledged cumulatively.
 #[derive(Clone, Copy, Debug)]
@@ -25,15 +24,8 @@ struct Segment {
     /// Held for lost, and not sent again since.
     lost: bool,
     retransmitted: bool,
-    app_limited: bool,
-    sent_at: Instant,
-    /// The connection's state when it was sent, for the delivery rate.
-    in_flight: u32,
-    delivered: u64,
-    delivered_at: Instant,
-    first_sent_at: Instant,
-    lost_before: u64,
-    marked_before: u64,
+    /// The connection's state when the segment was sent last.
+    sent: Snapshot,
 }
 
 impl Segment {
@@ -42,7 +34,7 @@ impl Segment {
     }
     /// RFC 8985 6.2 step 2: orders segments by when they were sent, and those sent at once by where they lie.
     fn order(&self) -> (Instant, u64) {
-        (self.sent_at, self.end())
+        (self.sent.at, self.end())
     }
 }
 
@@ -76,17 +68,8 @@ pub(super) struct Scoreboard {
     retransmissions: VecDeque<(u64, Instant)>,
     /// The first segment that the search for losses has not yet judged by its first transmission.
     unjudged: u64,
-    /// RACK.segment, the delivered segment that was sent last: sending time and end, and its round trip.
-    rack: Option<((Instant, u64), Duration)>,
-    highest_delivered: u64,
-    reordering_seen: bool,
-    delivered: u64,
-    delivered_at: Instant,
-    first_sent_at: Instant,
-    lost_total: u64,
-    marked_total: u64,
-    /// Samples are limited by the application until this much is delivered.
-    app_limited_until: u64,
+    rack: Rack,
+    delivery: Delivery,
 }
 
 /// Where the first byte of data is: after the SYN.
@@ -105,15 +88,8 @@ impl Scoreboard {
             lost: VecDeque::new(),
             retransmissions: VecDeque::new(),
             unjudged: 0,
-            rack: None,
-            highest_delivered: FIRST_SEQ,
-            reordering_seen: false,
-            delivered: 0,
-            delivered_at: Instant::ZERO,
-            first_sent_at: Instant::ZERO,
-            lost_total: 0,
-            marked_total: 0,
-            app_limited_until: 0,
+            rack: Rack::default(),
+            delivery: Delivery::default(),
         }
     }
 
@@ -131,7 +107,7 @@ impl Scoreboard {
     }
     /// Payload delivered so far.
     pub(super) fn delivered(&self) -> u64 {
-        self.delivered
+        self.delivery.delivered()
     }
     /// True while anything is unacknowledged.
     pub(super) fn is_outstanding(&self) -> bool {
@@ -148,36 +124,15 @@ impl Scoreboard {
 
     /// The application has nothing more to send although the window has room.
     pub(super) fn limited_by_application(&mut self) {
-        self.app_limited_until = (self.delivered + self.in_flight).max(1);
-    }
-
-    fn stamp(&mut self, now: Instant) {
-        if self.in_flight == 0 {
-            self.first_sent_at = now;
-            self.delivered_at = now;
-        }
+        self.delivery.limit_by_application(self.in_flight);
     }
 
     /// Sends `len` new bytes; returns their first sequence number.
     pub(super) fn send(&mut self, now: Instant, len: u32) -> u64 {
-        self.stamp(now);
         let seq = self.next_seq;
+        let sent = self.delivery.on_sent(now, self.in_flight, len);
         self.in_flight += u64::from(len);
-        self.segments.push_back(Segment {
-            seq,
-            len,
-            sacked: false,
-            lost: false,
-            retransmitted: false,
-            app_limited: self.app_limited_until > 0,
-            sent_at: now,
-            in_flight: self.in_flight as u32,
-            delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            first_sent_at: self.first_sent_at,
-            lost_before: self.lost_total,
-            marked_before: self.marked_total,
-        });
+        self.segments.push_back(Segment { seq, len, sacked: false, lost: false, retransmitted: false, sent });
         self.next_seq += u64::from(len);
         seq
     }
@@ -208,48 +163,35 @@ impl Scoreboard {
         self.segments.back().map(|segment| (self.base + self.segments.len() as u64 - 1, segment.len))
     }
 
-    /// Sends segment `number` again; returns its sequence number.
+    /// Sends segment `number` once more; returns its sequence number.
     #[cold]
-    pub(super) fn resend(&mut self, now: Instant, number: u64) -> Option<u64> {
+    pub(super) fn retransmit(&mut self, now: Instant, number: u64) -> Option<u64> {
         let index = usize::try_from(number.checked_sub(self.base)?).ok()?;
-        if index >= self.segments.len() {
-            return None;
-        }
-        self.stamp(now);
-        let segment = &mut self.segments[index];
-        if segment.lost || segment.sacked {
-            segment.lost = false;
-            self.in_flight += u64::from(segment.len);
-        }
+        let segment = self.segments.get_mut(index)?;
         // A probe replaces a segment that may still be under way; the flight counts it once.
+        let len = if segment.lost || segment.sacked { segment.len } else { 0 };
+        segment.lost = false;
         segment.retransmitted = true;
-        segment.sent_at = now;
-        segment.app_limited = self.app_limited_until > 0;
-        segment.in_flight = self.in_flight as u32;
-        segment.delivered = self.delivered;
-        segment.delivered_at = self.delivered_at;
-        segment.first_sent_at = self.first_sent_at;
-        segment.lost_before = self.lost_total;
-        segment.marked_before = self.marked_total;
-        let seq = segment.seq;
+        segment.sent = self.delivery.on_sent(now, self.in_flight, len);
+        self.in_flight += u64::from(len);
         self.retransmissions.push_back((number, now));
-        Some(seq)
+        Some(segment.seq)
     }
 
     /// Takes in an acknowledgement and says in `news`, empty so far, what it told.
     #[inline(never)]
     pub(super) fn handle_ack(&mut self, now: Instant, ack: &TcpSegment, min_rtt: Duration, news: &mut News) {
-        let mut gone = 0;
+        let mut acknowledged = 0;
         if ack.ack > self.una {
             news.advanced = true;
             self.una = ack.ack;
-            while let Some(segment) = self.segments.get(gone).filter(|segment| segment.end() <= ack.ack) {
+            while let Some(segment) = self.segments.get(acknowledged).filter(|segment| segment.end() <= ack.ack) {
                 if segment.sacked {
                     self.sacked_segments -= 1;
                 } else {
-                    self.deliver(now, gone, Some(ack.echo), min_rtt, news);
+                    self.deliver(now, acknowledged, Some(ack.echo), min_rtt, news);
                 }
-                gone += 1;
+                acknowledged += 1;
             }
             self.sacked.remove_below(ack.ack);
         }
@@ -257,24 +199,18 @@ impl Scoreboard {
             self.handle_sack(now, ack, min_rtt, news);
         }
         if news.ack.acked > Bytes::ZERO {
-            self.delivered_at = now;
-            if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
-                self.app_limited_until = 0;
-            }
+            self.delivery.end_ack(now);
         }
         if let Some((index, order)) = news.newest {
             let segment = &self.segments[index];
-            if self.rack.is_none_or(|(latest, _)| order > latest) {
-                self.rack = Some((order, now.since(segment.sent_at)));
-            }
-            self.first_sent_at = segment.sent_at;
-            news.ack.prior_delivered = Bytes(segment.delivered);
-            news.ack.rate = self.rate(now, segment);
+            self.rack.on_newest(now, order);
+            news.ack.prior_delivered = segment.sent.delivered();
+            news.ack.rate = self.delivery.rate(now, &segment.sent);
         }
-        for _ in 0..gone {
+        for _ in 0..acknowledged {
             self.segments.pop_front();
         }
-        self.base += gone as u64;
+        self.base += acknowledged as u64;
         self.unjudged = self.unjudged.max(self.base);
     }
 
@@ -302,20 +238,17 @@ impl Scoreboard {
     fn deliver(&mut self, now: Instant, index: usize, echo: Option<Instant>, min_rtt: Duration, news: &mut News) {
         let segment = &self.segments[index];
         let len = u64::from(segment.len);
-        self.delivered += len;
+        self.delivery.on_delivered(len);
         if !segment.lost {
             self.in_flight -= len;
         }
         news.ack.acked += Bytes(len);
         news.ack.acked_packets += 1;
-        if segment.end() < self.highest_delivered && !segment.retransmitted {
-            self.reordering_seen = true;
-        }
-        self.highest_delivered = self.highest_delivered.max(segment.end());
-        let rtt = now.since(segment.sent_at);
+        self.rack.on_delivered(segment.end(), segment.retransmitted);
+        let rtt = now.since(segment.sent.at);
         // Which transmission of a segment arrived is told by the echo of the acknowledgement that advances
         // over it (RFC 3522); one that only sacks it echoes an older segment (RFC 7323 4.3).
-        let unambiguous = !segment.retransmitted || echo.is_some_and(|echo| echo >= segment.sent_at);
+        let unambiguous = !segment.retransmitted || echo.is_some_and(|echo| echo >= segment.sent.at);
         let plausible = unambiguous || echo.is_none() && rtt >= min_rtt;
         if unambiguous && news.first_rtt.is_none_or(|first| rtt > first) {
             news.first_rtt = Some(rtt);
@@ -326,42 +259,20 @@ impl Scoreboard {
         }
     }
 
-    fn rate(&self, now: Instant, segment: &Segment) -> Option<RateSample> {
-        let send = segment.sent_at.since(segment.first_sent_at);
-        let ack = now.since(segment.delivered_at);
-        let interval = send.max(ack);
-        (!interval.is_zero()).then(|| RateSample {
-            delivered: Bytes(self.delivered - segment.delivered),
-            interval,
-            app_limited: segment.app_limited,
-            in_flight: Bytes(u64::from(segment.in_flight)),
-            lost: Bytes(self.lost_total - segment.lost_before),
-            marked: Bytes(self.marked_total - segment.marked_before),
-        })
-    }
-
     /// The acknowledgement that was just taken in told of so much payload with CE.
     pub(super) fn count_marked(&mut self, news: &mut News, marked: Bytes) {
-        self.marked_total += marked.0;
+        self.delivery.on_marked(marked.0);
         news.ack.marked = marked;
         if let Some(rate) = &mut news.ack.rate {
             rate.marked += marked;
         }
     }
 
-    /// RFC 8985 6.2 step 4: how long to wait for a segment that others overtook.
-    fn reordering_window(&self, min_rtt: Duration, smoothed_rtt: Duration, recovering: bool) -> Duration {
-        if !self.reordering_seen && (recovering || self.sacked_segments >= DUP_THRESH) {
-            return Duration::ZERO;
-        }
-        (min_rtt / 4).min(smoothed_rtt)
-    }
-
     /// False while nothing that is outstanding was sent before the segment delivered last: then nothing can be lost.
     pub(super) fn is_overtaken(&self) -> bool {
         let overtaken = |segment: &Segment| {
             let sent_once = !(segment.sacked || segment.lost || segment.retransmitted);
-            !sent_once || self.rack.is_some_and(|(latest, _)| segment.order() < latest)
+            !sent_once || self.rack.latest().is_some_and(|(latest, _)| segment.order() < latest)
         };
         !self.retransmissions.is_empty() || self.segment(self.unjudged).is_some_and(overtaken)
     }
@@ -378,9 +289,9 @@ impl Scoreboard {
         mut report: impl FnMut(&LostSegment),
     ) -> (u64, u32, Instant) {
         let mut deadline = Instant::FAR;
-        let Some((latest, rack_rtt)) = self.rack else { return (0, 0, deadline) };
-        let patience = rack_rtt + self.reordering_window(min_rtt, smoothed_rtt, recovering);
-        let before = self.lost_total;
+        let Some((latest, rack_rtt)) = self.rack.latest() else { return (0, 0, deadline) };
+        let patience = rack_rtt + self.rack.window(min_rtt, smoothed_rtt, recovering, self.sacked_segments);
+        let before = self.delivery.lost();
         let mut segments = 0;
         // First transmissions were sent in the order of their numbers, retransmissions in that of their queue.
         while let Some(segment) = self.segment(self.unjudged) {
@@ -388,8 +299,8 @@ impl Scoreboard {
                 if segment.order() >= latest {
                     break;
                 }
-                if segment.sent_at + patience > now {
-                    deadline = segment.sent_at + patience;
+                if segment.sent.at + patience > now {
+                    deadline = segment.sent.at + patience;
                     break;
                 }
                 report(&self.lose(now, self.unjudged));
@@ -399,7 +310,7 @@ impl Scoreboard {
         }
         while let Some(&(number, sent_at)) = self.retransmissions.front() {
             let segment = self.segment(number).copied();
-            let current = segment.filter(|segment| !segment.sacked && !segment.lost && segment.sent_at == sent_at);
+            let current = segment.filter(|segment| !segment.sacked && !segment.lost && segment.sent.at == sent_at);
             if let Some(segment) = current {
                 if segment.order() >= latest {
                     break;
@@ -413,7 +324,7 @@ impl Scoreboard {
             }
             self.retransmissions.pop_front();
         }
-        (self.lost_total - before, segments, deadline)
+        (self.delivery.lost() - before, segments, deadline)
     }
 
     fn lose(&mut self, now: Instant, number: u64) -> LostSegment {
@@ -422,16 +333,9 @@ impl Scoreboard {
         segment.lost = true;
         let len = u64::from(segment.len);
         self.in_flight -= len;
-        self.lost_total += len;
+        self.delivery.on_lost(len);
         self.lost.push_back(number);
-        LostSegment {
-            now,
-            size: Bytes(len),
-            in_flight: Bytes(u64::from(segment.in_flight)),
-            lost: Bytes(self.lost_total - segment.lost_before),
-            app_limited: segment.app_limited,
-            delivered: Bytes(self.delivered),
-        }
+        self.delivery.lost_segment(now, Bytes(len), &segment.sent)
     }
 
     /// The retransmission timer expired: nothing is held to be in flight any more. Returns the segments that this loses.
@@ -448,7 +352,7 @@ impl Scoreboard {
             if !segment.lost {
                 segment.lost = true;
                 self.in_flight -= u64::from(segment.len);
-                self.lost_total += u64::from(segment.len);
+                self.delivery.on_lost(u64::from(segment.len));
                 segments += 1;
             }
             self.lost.push_back(self.base + index as u64);
@@ -466,6 +370,6 @@ impl Scoreboard {
             self.in_flight += u64::from(segment.len);
         }
         // Late is late, not lost: from now on wait for reordering.
-        self.reordering_seen = true;
+        self.rack.expect_reordering();
     }
 }

@@ -1,92 +1,52 @@
 //! The server: answers the connection, sends the data, and does what its congestion controller says.
+//!
+//! Parts, each in its own file: [`SenderEcn`] reads marks, [`Scoreboard`] knows the segments, [`Recovery`] the phase of loss
+//! recovery, [`SendBuffer`] the application's data, [`Timers`], [`Pacing`] and [`TailLossProbe`] when something leaves. The sender
+//! hands news from one to the other.
 
-mod next;
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpFlags};
 
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpFlags};
-
-use self::next::NextUp;
-use super::ecn::{Decoder, Feedback, Marks};
+use super::buffer::SendBuffer;
+use super::ecn::{Marks, SenderEcn};
 use super::handshake::{Handshake, Step};
-use super::prr::Prr;
+use super::pacing::Pacing;
+use super::probe::TailLossProbe;
+use super::recovery::Recovery;
 use super::rtt::RttEstimator;
 use super::scoreboard::{FIRST_SEQ, News, Scoreboard};
+use super::timers::{Expiry, Timers};
+use super::window::SendWindow;
 use crate::config::{EcnMode, TcpConfig};
 use crate::controller::{Congestion, Controller, EcnResponse, Signal};
 use crate::endpoint::{Completion, Endpoint, Stats};
-use crate::pacer::Pacer;
 use crate::payload::{Payload, TcpSegment};
 use crate::source::Source;
 
-/// How long a lone segment's acknowledgement may be delayed by the receiver at the most (RFC 8985 7.2, Linux).
-const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
-
-/// Where loss recovery stands. Each phase ends when what had been sent at its start is acknowledged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    Open,
-    /// The window was reduced after an echo of congestion.
-    Reducing {
-        end: u64,
-    },
-    /// Losses are being repaired.
-    Recovering {
-        end: u64,
-    },
-    /// The retransmission timer expired.
-    TimedOut {
-        end: u64,
-    },
-}
-
-/// What the retransmission timer does when it expires.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Timer {
-    Probe,
-    Timeout,
+/// Segment that leaves next: `len` bytes from `seq` on.
+#[derive(Clone, Copy, Debug)]
+struct NextSegment {
+    seq: u64,
+    len: u32,
+    is_retransmission: bool,
 }
 
 /// The sending end of a connection.
 pub struct Sender {
     flow: FlowId,
-    mss: u32,
     receive_window: u32,
     handshake: Handshake,
     controller: Box<dyn Controller + Send>,
-    source: Box<dyn Source + Send>,
+    buffer: SendBuffer,
     board: Scoreboard,
+    recovery: Recovery,
+    probe: TailLossProbe,
+    timers: Timers,
+    window: SendWindow,
+    pacing: Pacing,
     rtt: RttEstimator,
-    pacer: Pacer,
-    /// What the controller said when it last heard something: its window, and its rate and burst where it paces.
-    window: u64,
-    pacing: Option<(BitRate, Bytes)>,
-    prr: Option<Prr>,
-    phase: Phase,
-    /// Retransmission timer; off at `Instant::FAR`.
-    timer: (Instant, Timer),
-    /// When to look for losses again; `Instant::FAR` while nothing is overdue.
-    reorder_deadline: Instant,
-    /// A tail loss probe is to be sent; and the end of the last one, with its time, until it is acknowledged.
-    probe_now: bool,
-    probe: Option<(u64, Instant, bool)>,
-    /// The first retransmission of this phase: its sequence number and time, to find out whether it was needed.
-    first_resent: Option<(u64, Instant)>,
-    /// When pacing or the application let the next packet go.
-    release: Instant,
-    /// Until this much is delivered the window counts as what limited the sender.
-    window_limited_until: u64,
-    /// Rightmost byte that the receiver allows.
-    allowed: u64,
-    /// Payload that the socket holds, and the rightmost byte that it had room for when the application wrote last.
-    send_buffer: u64,
-    writable: u64,
-    last_sent: Instant,
-    /// ECN of data packets, and how marks are handed to the controller.
-    ect: Ecn,
-    response: EcnResponse,
-    feedback: Feedback,
-    decoder: Decoder,
-    say_cwr: bool,
+    ecn: SenderEcn,
     peer_timestamp: Instant,
+    last_sent: Instant,
     rtt_sample: Option<Duration>,
     stats: Stats,
 }
@@ -102,35 +62,20 @@ impl Sender {
     ) -> Self {
         Self {
             flow,
-            mss: config.mss.0 as u32,
             receive_window: config.receive_window.0 as u32,
             handshake: Handshake::server(willing),
             controller,
-            source,
+            buffer: SendBuffer::new(source, config.mss.0 as u32, config.send_buffer.0),
             board: Scoreboard::new(),
+            recovery: Recovery::new(),
+            probe: TailLossProbe::default(),
+            timers: Timers::new(),
+            window: SendWindow::default(),
+            pacing: Pacing::default(),
             rtt: RttEstimator::new(config.min_rto),
-            pacer: Pacer::default(),
-            window: 0,
-            pacing: None,
-            prr: None,
-            phase: Phase::Open,
-            timer: (Instant::FAR, Timer::Timeout),
-            reorder_deadline: Instant::FAR,
-            probe_now: false,
-            probe: None,
-            first_resent: None,
-            release: Instant::FAR,
-            window_limited_until: 0,
-            allowed: 0,
-            send_buffer: config.send_buffer.0,
-            writable: 0,
-            last_sent: Instant::ZERO,
-            ect: Ecn::NotEct,
-            response: EcnResponse::Classic,
-            feedback: Feedback::new(EcnMode::Off),
-            decoder: Decoder::new(config.mss),
-            say_cwr: false,
+            ecn: SenderEcn::new(config.mss),
             peer_timestamp: Instant::ZERO,
+            last_sent: Instant::ZERO,
             rtt_sample: None,
             stats: Stats::default(),
         }
@@ -139,41 +84,28 @@ impl Sender {
     #[cold]
     fn establish(&mut self, now: Instant, segment: &TcpSegment) {
         let agreed = self.handshake.agreed();
-        self.feedback = Feedback::new(agreed);
-        self.response = match agreed {
-            EcnMode::Accecn => self.controller.ecn_response(),
-            EcnMode::Classic | EcnMode::Off => EcnResponse::Classic,
-        };
-        self.ect = match (agreed, self.response) {
-            (EcnMode::Off, _) => Ecn::NotEct,
-            (EcnMode::Accecn, EcnResponse::Scalable) => Ecn::Ect1,
-            (EcnMode::Classic | EcnMode::Accecn, _) => Ecn::Ect0,
-        };
-        // A cleared ACE field means that something on the path mangles ECN (RFC 9768 3.2.2.1).
-        if agreed == EcnMode::Accecn && !self.decoder.handshake(segment.flags.ace()) {
-            self.ect = Ecn::NotEct;
-            self.stats.bleached = true;
-        }
+        self.ecn.establish(agreed, self.controller.ecn_response(), segment.flags.ace());
         let rtt = self.handshake.rtt(now);
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
             self.rtt_sample = Some(rtt);
         }
-        self.allowed = segment.ack.saturating_add(u64::from(segment.window));
+        self.buffer.allow(segment.ack, segment.window);
         self.last_sent = now;
         self.controller.on_established(now, agreed, rtt);
         self.ask_controller();
     }
 
     fn handle_ack(&mut self, now: Instant, segment: &TcpSegment) {
+        // Data that was never sent cannot be acknowledged (RFC 9293 3.10.7.4).
         if segment.ack > self.board.next_seq() {
             return;
         }
-        let is_newest = segment.timestamp >= self.peer_timestamp;
+        let newest = segment.timestamp >= self.peer_timestamp;
         self.peer_timestamp = self.peer_timestamp.max(segment.timestamp);
-        self.allowed = self.allowed.max(segment.ack + u64::from(segment.window));
+        self.buffer.allow(segment.ack, segment.window);
         let prior_in_flight = self.board.in_flight();
-        let was_limited = self.board.delivered() < self.window_limited_until;
+        let was_limited = self.window.was_limit(self.board.delivered());
         let mut news = News::default();
         self.board.handle_ack(now, segment, self.rtt.min(), &mut news);
         if let Some(rtt) = news.first_rtt {
@@ -181,22 +113,22 @@ impl Sender {
         }
         self.rtt_sample = news.ack.rtt.or(self.rtt_sample);
         if news.advanced {
+            // The path works again; and only now can a retransmission be found to have been for nothing.
             self.rtt.reset_backoff();
             self.find_spurious(now, segment);
-            self.source.on_acknowledged(now, Bytes(self.board.una() - FIRST_SEQ));
+            self.buffer.on_acknowledged(now, self.board.una());
         }
         let acked = news.ack.acked;
-        let marks = self.read_marks(now, segment, is_newest, news.ack.acked_packets, prior_in_flight);
+        let marks = self.read_marks(now, segment, newest, news.ack.acked_packets, prior_in_flight);
         // Bytes without a packet are old ones, told late: they must not hold up the growth of a window.
         let marked = if marks.packets > 0 { marks.bytes.min(acked) } else { Bytes::ZERO };
         self.board.count_marked(&mut news, marked);
-        self.leave_phase();
+        self.recovery.advance(self.board.una());
         let lost = self.find_losses(now, prior_in_flight);
         self.check_probe(now, segment, prior_in_flight);
-        if let Some(prr) = &mut self.prr {
-            let target = self.controller.window().0;
-            prr.on_ack(acked.0, self.board.in_flight(), target, news.advanced && lost == 0);
-        }
+        let safe = news.advanced && lost == 0;
+        self.recovery.on_ack(acked.0, self.board.in_flight(), || self.controller.window().0, safe);
+        // An acknowledgement that tells nothing new must not count in anybody's averages.
         if acked > Bytes::ZERO || marks.packets > 0 {
             let ack = &mut news.ack;
             ack.now = now;
@@ -208,48 +140,32 @@ impl Sender {
             ack.in_flight = Bytes(self.board.in_flight());
             ack.delivered = Bytes(self.board.delivered());
             ack.window_limited = was_limited;
-            ack.recovering = matches!(self.phase, Phase::Reducing { .. } | Phase::Recovering { .. });
-            ack.repairing = matches!(self.phase, Phase::Recovering { .. } | Phase::TimedOut { .. });
+            ack.recovering = self.recovery.is_reducing();
+            ack.repairing = self.recovery.is_repairing();
             self.controller.on_ack(ack);
         }
         self.ask_controller();
+        // The timer runs anew from every delivery (RFC 6298 5).
         if news.advanced || acked > Bytes::ZERO {
             self.arm_timer(now);
         }
     }
 
-    /// Congestion feedback of an acknowledgement, in either of its two forms.
-    fn read_marks(
-        &mut self,
-        now: Instant,
-        segment: &TcpSegment,
-        is_newest: bool,
-        acked_packets: u32,
-        in_flight: u64,
-    ) -> Marks {
-        let marks = match self.handshake.agreed() {
-            EcnMode::Accecn if is_newest => {
-                self.decoder.decode(segment.flags.ace(), segment.accecn.as_ref(), acked_packets)
-            }
-            EcnMode::Classic if segment.flags.ece => Marks { packets: 1, bytes: Bytes::ZERO },
-            _ => return Marks::default(),
-        };
-        if self.decoder.is_bleached() {
-            // Nobody's marks would arrive: losses have to tell, and packets must not claim otherwise.
-            self.ect = Ecn::NotEct;
-            self.stats.bleached = true;
+    /// Reads the congestion feedback of an acknowledgement, and answers it if the controller does not do so itself.
+    fn read_marks(&mut self, now: Instant, segment: &TcpSegment, newest: bool, acked: u32, in_flight: u64) -> Marks {
+        let marks = self.ecn.read(segment, newest, acked);
+        if self.ecn.response() == EcnResponse::Scalable {
+            self.stats.marks_reported += u64::from(marks.packets);
+            return marks;
         }
-        if self.response == EcnResponse::Classic {
-            if marks.packets > 0 && self.phase == Phase::Open {
-                self.stats.marks_reported += 1;
-                self.phase = Phase::Reducing { end: self.board.next_seq() };
-                self.say_cwr = self.handshake.agreed() == EcnMode::Classic;
-                self.reduce(now, Signal::Ecn, in_flight);
-            }
-            return Marks::default();
+        // One reduction for each window of data: an echo during recovery belongs to the congestion that is being answered.
+        if marks.packets > 0 && self.recovery.is_open() {
+            self.stats.marks_reported += 1;
+            self.recovery.begin_reducing(self.board.next_seq());
+            self.ecn.on_reduced();
+            self.reduce(now, Signal::Ecn, in_flight);
         }
-        self.stats.marks_reported += u64::from(marks.packets);
-        marks
+        Marks::default()
     }
 
     fn congestion(&self, now: Instant, signal: Signal, in_flight: u64) -> Congestion {
@@ -260,129 +176,199 @@ impl Sender {
     fn reduce(&mut self, now: Instant, signal: Signal, in_flight: u64) {
         self.controller.on_congestion(&self.congestion(now, signal, in_flight));
         if !self.controller.owns_recovery() {
-            self.prr = Some(Prr::new(in_flight, u64::from(self.mss)));
+            self.recovery.spread(in_flight, u64::from(self.buffer.mss()));
         }
     }
 
-    fn leave_phase(&mut self) {
-        let (Phase::Reducing { end } | Phase::Recovering { end } | Phase::TimedOut { end }) = self.phase else {
-            return;
-        };
-        if self.board.una() >= end {
-            self.phase = Phase::Open;
-            self.prr = None;
-            self.first_resent = None;
-        }
-    }
-
+    /// Finds losses, and gives their bytes.
     fn find_losses(&mut self, now: Instant, prior_in_flight: u64) -> u64 {
+        // Nothing outstanding was overtaken in all but a few acknowledgements, and nothing else can be lost.
         if self.board.is_overtaken() {
             return self.judge_overtaken(now, prior_in_flight);
         }
-        self.reorder_deadline = Instant::FAR;
+        self.timers.watch_reordering(Instant::FAR);
         0
     }
 
     #[cold]
     fn judge_overtaken(&mut self, now: Instant, prior_in_flight: u64) -> u64 {
-        let recovering = matches!(self.phase, Phase::Recovering { .. } | Phase::TimedOut { .. });
+        let repairing = self.recovery.is_repairing();
         let smoothed = self.rtt.smoothed().unwrap_or_default();
         let controller = &mut self.controller;
         let (lost, segments, deadline) =
-            self.board.detect_losses(now, self.rtt.min(), smoothed, recovering, |lost| controller.on_lost(lost));
-        self.reorder_deadline = deadline;
+            self.board.detect_losses(now, self.rtt.min(), smoothed, repairing, |lost| controller.on_lost(lost));
+        self.timers.watch_reordering(deadline);
         self.stats.losses += u64::from(segments);
-        if lost > 0 && !recovering {
+        if lost > 0 && !repairing {
             // A reduction after an echo in the same window was the reduction for this loss as well.
-            if self.phase == Phase::Open {
+            if self.recovery.is_open() {
                 self.reduce(now, Signal::Loss, prior_in_flight);
             }
-            self.phase = Phase::Recovering { end: self.board.next_seq() };
-            self.first_resent = None;
+            self.recovery.begin_repairing(self.board.next_seq());
         }
         lost
     }
 
-    /// The Eifel detection (RFC 3522): the acknowledgement of what was sent again first echoes the time of a
-    /// segment that was sent before.
+    /// Takes back a reduction after a loss or a timeout that was none.
     fn find_spurious(&mut self, now: Instant, segment: &TcpSegment) {
-        let Some((seq, sent_at)) = self.first_resent else { return };
-        if self.board.una() <= seq {
-            return;
-        }
-        self.first_resent = None;
-        if segment.echo < sent_at {
+        if self.recovery.is_spurious(self.board.una(), segment.echo) {
             self.stats.spurious += 1;
             self.board.restore_lost();
             self.controller.on_spurious(now);
-            self.phase = Phase::Open;
-            self.prr = None;
+            self.recovery.end();
         }
     }
 
-    /// RFC 8985 7.4: a probe that filled a hole at the tail reveals a loss that nothing else tells of.
+    /// Answers a loss that a probe repaired, unless recovery has answered it.
     fn check_probe(&mut self, now: Instant, segment: &TcpSegment, in_flight: u64) {
-        let Some((end, sent_at, was_retransmission)) = self.probe else { return };
-        if self.board.una() < end {
-            return;
-        }
-        self.probe = None;
-        if was_retransmission && segment.echo >= sent_at && self.phase == Phase::Open {
-            self.phase = Phase::Reducing { end: self.board.next_seq() };
+        if self.probe.reveals_loss(self.board.una(), segment.echo) && self.recovery.is_open() {
+            self.recovery.begin_reducing(self.board.next_seq());
             self.reduce(now, Signal::Loss, in_flight);
         }
     }
 
-    /// After everything that the controller was told.
+    /// Takes over the controller's window and rate; called after everything that the controller learns.
     fn ask_controller(&mut self) {
-        self.window = self.controller.window().0;
-        self.pacing = self.controller.pacing_rate().map(|rate| (rate, self.controller.burst(rate)));
+        self.window.set(self.controller.window().0);
+        self.pacing.ask(&*self.controller);
     }
 
-    /// RFC 6298 5, and a probe before it while nothing indicates a loss.
+    /// Starts the retransmission timer: for a probe while nothing indicates a loss, else for the timeout (RFC 6298 5).
     #[inline(never)]
     fn arm_timer(&mut self, now: Instant) {
         if !self.board.is_outstanding() {
-            self.timer = (Instant::FAR, Timer::Timeout);
+            self.timers.stop();
             return;
         }
         let rto = self.rtt.rto();
-        self.timer = match self.probe_timeout().filter(|wait| *wait < rto) {
-            Some(wait) => (now + wait, Timer::Probe),
-            None => (now + rto, Timer::Timeout),
-        };
+        match self.probe_wait().filter(|wait| *wait < rto) {
+            Some(wait) => self.timers.start(now + wait, Expiry::Probe),
+            None => self.timers.start(now + rto, Expiry::Timeout),
+        }
     }
 
-    /// RFC 8985 7.2.
-    fn probe_timeout(&self) -> Option<Duration> {
-        if self.phase != Phase::Open || self.probe.is_some() || self.board.has_sacked() {
+    /// Wait before a probe; `None` while recovery or a hole already tells of a loss (RFC 8985 7.2).
+    fn probe_wait(&self) -> Option<Duration> {
+        if !self.recovery.is_open() || self.board.has_sacked() {
             return None;
         }
-        let delay = if self.board.is_single() { MAX_ACK_DELAY } else { Duration::from_millis(2) };
-        self.rtt.smoothed().map(|smoothed| smoothed * 2 + delay)
+        self.probe.wait(self.rtt.smoothed(), self.board.is_single())
     }
 
     #[cold]
-    fn handle_timer(&mut self, now: Instant) {
-        if self.timer.1 == Timer::Probe {
-            self.probe_now = true;
-            self.timer = (now + self.rtt.rto(), Timer::Timeout);
-            return;
+    fn handle_expiry(&mut self, now: Instant, expiry: Expiry) {
+        match expiry {
+            Expiry::Probe => self.probe.request(),
+            Expiry::Timeout => self.time_out(now),
         }
+        self.timers.start(now + self.rtt.rto(), Expiry::Timeout);
+    }
+
+    fn time_out(&mut self, now: Instant) {
         self.stats.timeouts += 1;
         self.rtt.back_off();
         let congestion = self.congestion(now, Signal::Loss, self.board.in_flight());
         self.stats.losses += u64::from(self.board.lose_all());
-        if !matches!(self.phase, Phase::TimedOut { .. }) {
+        // A timeout after a timeout tells nothing new of the path's capacity.
+        if !self.recovery.is_timed_out() {
             self.controller.on_timeout(&congestion);
         }
-        self.phase = Phase::TimedOut { end: self.board.next_seq() };
-        self.prr = None;
-        self.probe = None;
-        self.first_resent = None;
-        self.reorder_deadline = Instant::FAR;
+        self.recovery.time_out(self.board.next_seq());
+        self.probe.cancel();
+        self.timers.watch_reordering(Instant::FAR);
         self.ask_controller();
-        self.timer = (now + self.rtt.rto(), Timer::Timeout);
+    }
+
+    /// Bytes that may be in flight.
+    fn flight_limit(&self) -> u64 {
+        self.recovery.window(self.board.in_flight()).unwrap_or(self.window.size())
+    }
+
+    /// Takes what leaves now, if anything: a probe, a segment that was lost, or new data.
+    fn next_segment(&mut self, now: Instant) -> Option<NextSegment> {
+        // A probe leaves whatever window and pacing say: it replaces a timeout.
+        if self.probe.take_due() && self.board.is_outstanding() {
+            return self.next_probe(now);
+        }
+        // Repairs go before new data: the receiver can hand on nothing behind a hole.
+        if self.board.has_lost()
+            && let Some((number, len)) = self.board.next_lost()
+        {
+            return self.next_repair(now, number, len);
+        }
+        let Some(len) = self.new_bytes_in_window(now) else {
+            // Data that waits for the window needs no deadline: an acknowledgement opens it.
+            self.timers.release_at(self.buffer.next_data(now));
+            return None;
+        };
+        if !self.is_released(now) {
+            return None;
+        }
+        // With nothing in flight the acknowledgements' clock has stopped, and the window is old.
+        if !self.board.is_outstanding() && self.board.next_seq() > FIRST_SEQ {
+            self.restart_after_idle(now);
+        }
+        Some(NextSegment { seq: self.board.send(now, len), len, is_retransmission: false })
+    }
+
+    /// Number of new bytes that leave next, if there are any and the window has room for them.
+    fn new_bytes_in_window(&mut self, now: Instant) -> Option<u32> {
+        let len = self.buffer.new_bytes(now, self.board.next_seq(), self.board.una())?;
+        let (in_flight, limit) = (self.board.in_flight(), self.flight_limit());
+        if len == 0 {
+            // Rates measured from here on are the application's, not the path's.
+            if in_flight < limit {
+                self.board.limited_by_application();
+            }
+            return None;
+        }
+        if in_flight + u64::from(len) > limit {
+            self.window.note_limit(self.board.delivered() + in_flight);
+            return None;
+        }
+        Some(len)
+    }
+
+    /// True if pacing lets a packet leave now; else sets the time at which it will.
+    fn is_released(&mut self, now: Instant) -> bool {
+        let wait = self.pacing.wait(now);
+        self.timers.release_at(wait.unwrap_or(Instant::FAR));
+        wait.is_none()
+    }
+
+    /// Takes new data for a probe if there is some, else the last segment once more (RFC 8985 7.3).
+    #[cold]
+    fn next_probe(&mut self, now: Instant) -> Option<NextSegment> {
+        let next = match self.buffer.new_bytes(now, self.board.next_seq(), self.board.una()).unwrap_or(0) {
+            0 => {
+                let (number, len) = self.board.last()?;
+                NextSegment { seq: self.board.retransmit(now, number)?, len, is_retransmission: true }
+            }
+            len => NextSegment { seq: self.board.send(now, len), len, is_retransmission: false },
+        };
+        self.probe.on_sent(now, self.board.next_seq(), next.is_retransmission);
+        Some(next)
+    }
+
+    /// Takes a segment that is held for lost, if the window has room for it.
+    #[cold]
+    fn next_repair(&mut self, now: Instant, number: u64, len: u32) -> Option<NextSegment> {
+        if self.board.in_flight() + u64::from(len) > self.flight_limit() {
+            self.timers.release_at(self.buffer.next_data(now));
+            return None;
+        }
+        if !self.is_released(now) {
+            return None;
+        }
+        let seq = self.board.retransmit(now, number)?;
+        self.recovery.on_retransmission(now, seq);
+        Some(NextSegment { seq, len, is_retransmission: true })
+    }
+
+    #[cold]
+    fn restart_after_idle(&mut self, now: Instant) {
+        self.controller.on_idle(now, now.since(self.last_sent), self.rtt.rto());
+        self.ask_controller();
     }
 
     #[cold]
@@ -393,19 +379,12 @@ impl Sender {
         Some(self.wrap(syn_ack, Ecn::NotEct))
     }
 
-    fn transmit(&mut self, now: Instant, next: NextUp) -> Packet<Payload> {
-        let NextUp { seq, len, again } = next;
-        if let Some(prr) = &mut self.prr {
-            prr.sent(u64::from(len));
-        }
-        self.stats.retransmissions += u64::from(again);
+    fn transmit(&mut self, now: Instant, next: NextSegment) -> Packet<Payload> {
+        let NextSegment { seq, len, is_retransmission } = next;
+        self.recovery.on_sent(len);
+        self.stats.retransmissions += u64::from(is_retransmission);
         self.last_sent = now;
-        let mut flags = self.feedback.flags(TcpFlags { ack: true, ..TcpFlags::default() });
-        if !again && std::mem::take(&mut self.say_cwr) {
-            flags.cwr = true;
-        }
-        // RFC 3168 6.1.5: not on retransmissions; with AccECN all packets are alike.
-        let ecn = if again && self.handshake.agreed() == EcnMode::Classic { Ecn::NotEct } else { self.ect };
+        let flags = self.ecn.flags(TcpFlags { ack: true, ..TcpFlags::default() }, is_retransmission);
         let segment = TcpSegment {
             flags,
             seq,
@@ -416,12 +395,9 @@ impl Sender {
             echo: self.peer_timestamp,
             ..TcpSegment::default()
         };
-        let packet = self.wrap(segment, ecn);
-        if let Some((rate, burst)) = self.pacing {
-            self.pacer.sent(now, packet.size, rate, burst);
-        }
-        // New data in an open window moves the probe; the timeout runs from the oldest segment.
-        if self.timer.0 == Instant::FAR || (self.timer.1 == Timer::Probe && !again) {
+        let packet = self.wrap(segment, self.ecn.codepoint(is_retransmission));
+        self.pacing.on_sent(now, packet.size);
+        if self.timers.starts_with(!is_retransmission) {
             self.arm_timer(now);
         }
         packet
@@ -448,26 +424,25 @@ impl Endpoint for Sender {
                 self.peer_timestamp = segment.timestamp;
             }
         } else if !segment.flags.syn {
-            self.feedback.on_packet(packet.ecn, segment.payload, segment.flags);
+            self.ecn.on_packet(packet.ecn, segment);
             self.handle_ack(now, segment);
         }
     }
 
     fn handle_timeout(&mut self, now: Instant) {
         self.handshake.handle_timeout(now);
-        if self.reorder_deadline <= now {
+        if self.timers.is_reordering_over(now) {
             let in_flight = self.board.in_flight();
             self.find_losses(now, in_flight);
             self.ask_controller();
         }
-        if self.timer.0 <= now {
-            self.handle_timer(now);
+        if let Some(expiry) = self.timers.expired(now) {
+            self.handle_expiry(now, expiry);
         }
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let handshake = self.handshake.next_deadline().unwrap_or(Instant::FAR);
-        let next = handshake.min(self.reorder_deadline).min(self.timer.0).min(self.release);
+        let next = self.handshake.next_deadline().unwrap_or(Instant::FAR).min(self.timers.next());
         (next != Instant::FAR).then_some(next)
     }
 
@@ -475,8 +450,8 @@ impl Endpoint for Sender {
         if !self.handshake.is_established() {
             return self.answer_syn(now);
         }
-        self.release = Instant::FAR;
-        let next = self.next_up(now)?;
+        self.timers.release_at(Instant::FAR);
+        let next = self.next_segment(now)?;
         Some(self.transmit(now, next))
     }
 
@@ -486,10 +461,11 @@ impl Endpoint for Sender {
             acknowledged: Bytes(self.board.delivered()),
             in_flight: Some(Bytes(self.board.in_flight())),
             window: established.then(|| self.controller.window()),
-            pacing_rate: self.pacing.map(|(rate, _)| rate),
+            pacing_rate: self.pacing.rate(),
             smoothed_rtt: self.rtt.smoothed(),
             min_rtt: self.rtt.smoothed().map(|_| self.rtt.min()),
             alpha: if established { self.controller.alpha() } else { None },
+            bleached: self.ecn.is_bleached(),
             ..self.stats
         }
     }
@@ -499,6 +475,6 @@ impl Endpoint for Sender {
     }
 
     fn take_completion(&mut self) -> Option<Completion> {
-        self.source.take_completion()
+        self.buffer.take_completion()
     }
 }

@@ -1,35 +1,14 @@
-//! Congestion feedback on an established connection: the counters of RFC 9768 and the latch of RFC 3168.
+//! Feedback about marks, by the end that received them.
 
 use tidemark_core::packet::AccEcnCounters;
-use tidemark_core::{Bytes, Ecn, TcpFlags};
+use tidemark_core::{Ecn, TcpFlags};
 
+use super::{Counters, INITIAL};
 use crate::config::EcnMode;
-
-/// The counters that both ends keep (RFC 9768 3.2): a receiver as `r.*`, a sender its copy as `s.*`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Counters {
-    cep: u64,
-    e0b: u64,
-    ceb: u64,
-    e1b: u64,
-}
-
-/// Initial values tell apart a counter that never moved from one that a middlebox zeroed (RFC 9768 3.2.1).
-const INITIAL: Counters = Counters { cep: 5, e0b: 1, ceb: 0, e1b: 1 };
-
-/// The ACE value of the third segment of the handshake, by the IP-ECN field of the SYN/ACK (RFC 9768 3.2.2.1, table 3).
-pub(super) const fn handshake_ace(syn_ack: Ecn) -> u8 {
-    match syn_ack {
-        Ecn::NotEct => 0b010,
-        Ecn::Ect1 => 0b011,
-        Ecn::Ect0 => 0b100,
-        Ecn::Ce => 0b110,
-    }
-}
 
 /// What one end tells the other about the marks on what it receives.
 #[derive(Clone, Debug)]
-pub(super) struct Feedback {
+pub(in crate::tcp) struct Feedback {
     mode: EcnMode,
     counters: Counters,
     /// Byte counters when an option was last sent; a change since then calls for the next option.
@@ -43,7 +22,7 @@ pub(super) struct Feedback {
 
 /// How urgent an acknowledgement is after a packet, as far as ECN goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Urgency {
+pub(in crate::tcp) enum Urgency {
     /// The ordinary delay will do.
     Delayed,
     /// At once.
@@ -54,17 +33,17 @@ pub(super) enum Urgency {
 const MARKS_PER_ACK: u32 = 2;
 
 impl Feedback {
-    pub(super) fn new(mode: EcnMode) -> Self {
+    pub(in crate::tcp) fn new(mode: EcnMode) -> Self {
         Self { mode, counters: INITIAL, reported: INITIAL, echo: false, unreported_marks: 0, last_was_ce: false }
     }
 
     /// The SYN/ACK had CE (RFC 9768 3.2.2.1).
-    pub(super) fn syn_ack_was_marked(&mut self) {
+    pub(in crate::tcp) fn syn_ack_was_marked(&mut self) {
         self.counters.cep = 6;
     }
 
     /// An acceptable packet that is no SYN has arrived.
-    pub(super) fn on_packet(&mut self, ecn: Ecn, payload: u32, flags: TcpFlags) -> Urgency {
+    pub(in crate::tcp) fn on_packet(&mut self, ecn: Ecn, payload: u32, flags: TcpFlags) -> Urgency {
         match self.mode {
             EcnMode::Off => Urgency::Delayed,
             EcnMode::Classic => {
@@ -99,7 +78,7 @@ impl Feedback {
     }
 
     /// The ECN bits of a segment that is about to leave.
-    pub(super) fn flags(&mut self, flags: TcpFlags) -> TcpFlags {
+    pub(in crate::tcp) fn flags(&mut self, flags: TcpFlags) -> TcpFlags {
         self.unreported_marks = 0;
         match self.mode {
             EcnMode::Off => flags,
@@ -110,7 +89,7 @@ impl Feedback {
 
     /// The option of an acknowledgement that is about to leave: all counters that ever changed, if one has
     /// changed since the last option (RFC 9768 3.2.3.3). `fields` is how many there is room for.
-    pub(super) fn option(&mut self, fields: usize) -> Option<AccEcnCounters> {
+    pub(in crate::tcp) fn option(&mut self, fields: usize) -> Option<AccEcnCounters> {
         if self.mode != EcnMode::Accecn || self.counters == self.reported {
             return None;
         }
@@ -134,136 +113,16 @@ impl Feedback {
     }
 }
 
-/// Marks that an acknowledgement newly reports.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Marks {
-    /// Packets with CE.
-    pub(super) packets: u32,
-    /// Payload bytes with CE.
-    pub(super) bytes: Bytes,
-}
-
-/// Segments after which silence about ECN means something.
-const ENOUGH_TO_TELL: u64 = 64;
-
-/// A sender's copy of its peer's counters (RFC 9768 3.2.2.5 and appendix A).
-#[derive(Clone, Debug)]
-pub(super) struct Decoder {
-    counters: Counters,
-    mss: u64,
-    /// Moving average of segments acknowledged at once: where acknowledgements are thinned, the safe guess
-    /// about a wrapped ACE field would be wrong more often than right.
-    acked_at_once: f64,
-    /// Segments acknowledged, and whether any feedback ever told of an ECN codepoint on them.
-    acked: u64,
-    heard: bool,
-}
-
-impl Decoder {
-    pub(super) fn new(mss: Bytes) -> Self {
-        Self { counters: INITIAL, mss: mss.0, acked_at_once: 2.0, acked: 0, heard: false }
-    }
-
-    /// The third segment of the handshake, seen by the server. False if it forbids to send ECT (RFC 9768 3.2.2.1, table 4).
-    pub(super) fn handshake(&mut self, ace: u8) -> bool {
-        if ace == 0b110 {
-            self.counters.cep = 6;
-        }
-        ace != 0
-    }
-
-    /// An acknowledgement that is newer than all before and newly acknowledges `acked` segments.
-    pub(super) fn decode(&mut self, ace: u8, option: Option<&AccEcnCounters>, acked: u32) -> Marks {
-        let least = (u64::from(ace) + 8 - self.counters.cep % 8) % 8;
-        let bytes = option.and_then(|option| option.ceb).map(|field| {
-            let delta = (u64::from(field) + (1 << 24) - self.counters.ceb % (1 << 24)) % (1 << 24);
-            self.counters.ceb += delta;
-            delta
-        });
-        self.acked += u64::from(acked);
-        self.heard |= least > 0 || option.is_some();
-        if acked > 0 {
-            self.acked_at_once += (f64::from(acked) - self.acked_at_once) / 8.0;
-        }
-        let packets = self.safer(least, u64::from(acked), bytes);
-        self.counters.cep += packets;
-        Marks { packets: packets as u32, bytes: Bytes(bytes.unwrap_or(packets * self.mss)) }
-    }
-
-    /// The receiver sends an option as soon as it has received ECT or CE (RFC 9768 3.2.3.3). If after so many
-    /// segments it never did, something on the path clears the field.
-    pub(super) fn is_bleached(&self) -> bool {
-        !self.heard && self.acked >= ENOUGH_TO_TELL
-    }
-
-    /// The ACE field has 3 bits: with eight or more segments acknowledged it may have wrapped.
-    fn safer(&self, least: u64, acked: u64, bytes: Option<u64>) -> u64 {
-        if acked <= least {
-            return least;
-        }
-        let most = acked - (acked - least) % 8;
-        match bytes {
-            Some(bytes) if bytes > least * self.mss => most,
-            Some(bytes) if 2 * bytes < most * self.mss => least,
-            Some(_) => most,
-            None if self.acked_at_once > 4.0 => least,
-            None => most,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use tidemark_core::Bytes;
+
+    use super::super::{Decoder, Marks};
     use super::*;
 
     const MSS: u32 = 1448;
     const PLAIN: TcpFlags =
         TcpFlags { syn: false, ack: true, fin: false, rst: false, ece: false, cwr: false, ae: false };
-
-    fn ceb(value: u32) -> Option<AccEcnCounters> {
-        Some(AccEcnCounters { e0b: None, ceb: Some(value), e1b: Some(1) })
-    }
-
-    #[test]
-    fn the_wrap_of_the_ace_field_is_resolved_as_in_appendix_a() {
-        // RFC 9768 A.2.1: with 9 segments acknowledged an increase by 2 means 2, with 10 it may mean 10.
-        let decode = |acked| Decoder::new(Bytes(u64::from(MSS))).decode(7, None, acked).packets;
-        assert_eq!(decode(9), 2);
-        assert_eq!(decode(10), 10);
-        // The option tells which of the two it was.
-        let with_option = |bytes| Decoder::new(Bytes(u64::from(MSS))).decode(7, ceb(bytes).as_ref(), 10).packets;
-        assert_eq!(with_option(2 * MSS), 2);
-        assert_eq!(with_option(10 * MSS), 10);
-    }
-
-    #[test]
-    fn a_byte_counter_wraps_at_24_bits() {
-        // The example of RFC 9768 A.1: s.ceb 33,554,433, a field of 1461 is an increase by 1460.
-        let mut decoder = Decoder::new(Bytes(1460));
-        decoder.counters.ceb = 33_554_433;
-        assert_eq!(decoder.decode(6, ceb(1461).as_ref(), 1), Marks { packets: 1, bytes: Bytes(1460) });
-        assert_eq!(decoder.counters.ceb, 33_555_893);
-    }
-
-    #[test]
-    fn a_million_marks_arrive_as_a_million() {
-        let mut feedback = Feedback::new(EcnMode::Accecn);
-        let mut decoder = Decoder::new(Bytes(u64::from(MSS)));
-        let mut told = Marks::default();
-        for packet in 0..1_000_000u32 {
-            // Six of seven packets are marked.
-            let ecn = if packet % 7 == 0 { Ecn::Ect1 } else { Ecn::Ce };
-            feedback.on_packet(ecn, MSS, PLAIN);
-            if packet % 2 == 1 {
-                let ace = feedback.flags(PLAIN).ace();
-                let marks = decoder.decode(ace, feedback.option(3).as_ref(), 2);
-                told.packets += marks.packets;
-                told.bytes += marks.bytes;
-            }
-        }
-        let marked = 1_000_000 - 142_858;
-        assert_eq!(told, Marks { packets: marked, bytes: Bytes(u64::from(marked * 4) * u64::from(MSS) / 4) });
-    }
 
     #[test]
     fn the_first_mark_after_none_is_told_at_once_and_then_every_second() {
@@ -313,5 +172,25 @@ mod tests {
         mixed.on_packet(Ecn::Ect0, 100, PLAIN);
         mixed.on_packet(Ecn::Ect1, 100, PLAIN);
         assert_eq!(mixed.option(3), Some(AccEcnCounters { e0b: Some(101), ceb: Some(0), e1b: Some(101) }));
+    }
+
+    #[test]
+    fn a_million_marks_arrive_as_a_million() {
+        let mut feedback = Feedback::new(EcnMode::Accecn);
+        let mut decoder = Decoder::new(Bytes(u64::from(MSS)));
+        let mut told = Marks::default();
+        for packet in 0..1_000_000u32 {
+            // Six of seven packets are marked.
+            let ecn = if packet % 7 == 0 { Ecn::Ect1 } else { Ecn::Ce };
+            feedback.on_packet(ecn, MSS, PLAIN);
+            if packet % 2 == 1 {
+                let ace = feedback.flags(PLAIN).ace();
+                let marks = decoder.decode(ace, feedback.option(3).as_ref(), 2);
+                told.packets += marks.packets;
+                told.bytes += marks.bytes;
+            }
+        }
+        let marked = 1_000_000 - 142_858;
+        assert_eq!(told, Marks { packets: marked, bytes: Bytes(u64::from(marked * 4) * u64::from(MSS) / 4) });
     }
 }
