@@ -4,13 +4,17 @@
 mod al4s;
 mod anbr;
 mod assembly;
+mod bleaching;
 mod encoder;
 mod fixed;
 mod freeze;
 mod gcc;
+mod history;
 mod l4s_cc;
 mod prober;
+mod queue;
 mod receiver;
+mod round_trip;
 mod scream;
 mod sdn_l4s;
 mod sender;
