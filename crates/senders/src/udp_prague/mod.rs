@@ -6,6 +6,7 @@
 //! after some rounds without marks by a millisecond of its own rate.
 
 mod control;
+mod frames;
 mod receiver;
 mod reports;
 mod sender;

@@ -1,11 +1,10 @@
 //! UDP Prague's sender: bulk, or frames at their times.
 
-use std::collections::VecDeque;
-
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};
 
 use super::UdpPragueConfig;
 use super::control::{Control, Counters};
+use super::frames::Frames;
 use super::reports::{Ledger, News};
 use crate::endpoint::{Endpoint, Stats};
 use crate::pacer::Pacer;
@@ -14,111 +13,6 @@ use crate::source::Source;
 
 /// Without feedback for so long, and with a full window, everything starts again.
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// Smallest packet, and smallest rest of a frame.
-const MIN_PACKET: u32 = 150;
-/// Packets whose fate is remembered, for the count of frames in flight.
-const MAX_PENDING: usize = 65_536;
-
-/// A frame that is being sent or has been.
-#[derive(Clone, Copy, Debug)]
-struct Frame {
-    pending: u32,
-    sent_whole: bool,
-    lost: bool,
-    counted: bool,
-}
-
-/// Frames at a frame rate.
-#[derive(Clone, Debug)]
-struct Frames {
-    interval: Duration,
-    /// The next frame's time; its number follows from it.
-    next: Instant,
-    /// The frame that is being sent: its number, size, time, and what is left of it.
-    current: Option<(u64, u32, Instant, u32)>,
-    /// Frames from `first` on, and packets from `first_packet` on with the frame that each belongs to.
-    frames: VecDeque<Frame>,
-    first: u64,
-    packets: VecDeque<Option<u64>>,
-    first_packet: u64,
-    in_flight: u64,
-    skipped: u64,
-}
-
-impl Frames {
-    fn new(interval: Duration, start: Instant) -> Self {
-        Self {
-            interval,
-            next: start,
-            current: None,
-            frames: VecDeque::new(),
-            first: 1,
-            packets: VecDeque::new(),
-            first_packet: 1,
-            in_flight: 0,
-            skipped: 0,
-        }
-    }
-
-    fn frame(&mut self, number: u64) -> Option<&mut Frame> {
-        self.frames.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
-    }
-
-    fn begin(&mut self, now: Instant, size: u32) {
-        // Frames whose time has passed are not made up for.
-        let late = now.since(self.next).as_nanos() / self.interval.as_nanos().max(1);
-        let captured = self.next + self.interval * late;
-        self.skipped += late;
-        self.next = captured + self.interval;
-        let number = self.first + self.frames.len() as u64;
-        self.frames.push_back(Frame { pending: 0, sent_whole: false, lost: false, counted: true });
-        self.in_flight += 1;
-        self.current = Some((number, size, captured, size));
-    }
-
-    /// Takes a part of at most `packet` bytes from the current frame.
-    fn take(&mut self, packet: u32) -> Option<FramePart> {
-        let (number, size, captured, left) = self.current?;
-        // No rest smaller than the smallest packet.
-        let len = if left <= packet { left } else { packet.min(left.saturating_sub(MIN_PACKET).max(MIN_PACKET)) };
-        let left = left - len;
-        self.current = (left > 0).then_some((number, size, captured, left));
-        if let Some(frame) = self.frame(number) {
-            frame.pending += 1;
-            frame.sent_whole = left == 0;
-        }
-        self.packets.push_back(Some(number));
-        if self.packets.len() > MAX_PENDING {
-            self.packets.pop_front();
-            self.first_packet += 1;
-        }
-        Some(FramePart { number, size, len, captured })
-    }
-
-    /// A packet arrived or is held for lost.
-    fn settle(&mut self, seq: u64, lost: bool) {
-        let Some(index) = seq.checked_sub(self.first_packet).and_then(|index| usize::try_from(index).ok()) else {
-            return;
-        };
-        let Some(number) = self.packets.get_mut(index).and_then(Option::take) else { return };
-        if let Some(frame) = self.frame(number) {
-            frame.pending -= 1;
-            frame.lost |= lost;
-            let done = frame.lost || frame.sent_whole && frame.pending == 0;
-            if done && std::mem::take(&mut frame.counted) {
-                self.in_flight -= 1;
-            }
-        }
-        while self.packets.front().is_some_and(Option::is_none) {
-            self.packets.pop_front();
-            self.first_packet += 1;
-        }
-        while self.frames.front().is_some_and(|frame| frame.sent_whole && frame.pending == 0) {
-            self.frames.pop_front();
-            self.first += 1;
-        }
-    }
-}
 
 /// The sending end.
 pub struct Sender {
@@ -184,7 +78,7 @@ impl Sender {
             if !self.open {
                 self.open = true;
                 if let Some(frames) = &mut self.frames {
-                    frames.next = frames.next.max(now);
+                    frames.open(now);
                 }
             }
             return;
@@ -206,15 +100,7 @@ impl Sender {
         self.stats.losses += self.counters.lost.saturating_sub(before.lost);
         if let Some(frames) = &mut self.frames {
             let newly_lost = self.counters.lost.saturating_sub(before.lost);
-            frames.settle(ack.ack_seq, false);
-            for seq in ack.ack_seq.saturating_sub(newly_lost).max(frames.first_packet)..ack.ack_seq {
-                frames.settle(seq, true);
-            }
-            // The receiver counts each number up to its highest as received or lost, so that a later
-            // acknowledgement speaks for those that were themselves lost.
-            while frames.first_packet < ack.ack_seq && !frames.packets.is_empty() {
-                frames.settle(frames.first_packet, false);
-            }
+            frames.acknowledge(ack.ack_seq, newly_lost);
         }
         self.control.on_feedback(now, self.counters, self.sent, used);
     }
@@ -262,15 +148,16 @@ impl Sender {
         let Some(frames) = &mut self.frames else {
             return (has_data && self.in_flight() < limits.packet_window).then_some((limits.packet_size, None));
         };
-        if frames.current.is_none() {
+        if !frames.is_begun() {
+            // A frame begins at its time, and only while few enough are in flight.
             if !has_data {
                 return None;
             }
-            if now < frames.next {
-                self.release = frames.next;
+            if now < frames.next() {
+                self.release = frames.next();
                 return None;
             }
-            if frames.in_flight > limits.frame_window {
+            if frames.in_flight() > limits.frame_window {
                 return None;
             }
             frames.begin(now, limits.frame_size);
@@ -307,9 +194,7 @@ impl Endpoint for Sender {
                 ledger.lose_all();
             }
             if let Some(frames) = &mut self.frames {
-                while !frames.packets.is_empty() {
-                    frames.settle(frames.first_packet, true);
-                }
+                frames.lose_all();
             }
         }
     }
@@ -359,10 +244,9 @@ impl Endpoint for Sender {
     }
 
     fn stats(&self) -> Stats {
-        let sent = self.frames.as_ref().map_or(0, |frames| frames.first + frames.frames.len() as u64 - 1);
         Stats {
-            frames_sent: sent,
-            frames_discarded: self.frames.as_ref().map_or(0, |frames| frames.skipped),
+            frames_sent: self.frames.as_ref().map_or(0, Frames::begun),
+            frames_discarded: self.frames.as_ref().map_or(0, Frames::skipped),
             window: Some(Bytes(self.control.window() as u64)),
             pacing_rate: Some(self.control.rate()),
             target_rate: Some(self.control.rate()),
