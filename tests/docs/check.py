@@ -3,7 +3,8 @@
 
 1. Every relative link in a Markdown file leads to a file or folder, and its anchor to a heading of that file.
 2. Every page below docs/ is reached by links from docs/README.md.
-3. Every path below docs/ that code, a script, a scenario or a page names exists. The changelog tells of its own time.
+3. Every path below docs/ that code, a script, a scenario or a page names exists, and every file of the repository that a
+   page names. The changelog tells of its own time.
 
 Prints one line a fault, as `file:line: fault`, and fails if there is any.
 """
@@ -25,6 +26,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
 # A path below docs/ with a file's ending, in any text.
 PATH = re.compile(r"(?<![\w./-])docs/[\w./-]*\.(?:md|py|json|csv|svg|png)\b")
+# Any file of the repository, in a page.
+FILE = re.compile(r"(?<![\w./-])(?:docs|crates|bindings|scenarios|tests|sdn|web/src|fuzz)/[\w./-]*\.[a-z]{1,5}\b")
 
 
 def prose(page: str) -> list[str]:
@@ -96,8 +99,9 @@ def check(root: pathlib.Path, files: list[str]) -> list[str]:
             lines = (root / file).read_text().split("\n")
         except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
             continue
+        pattern = FILE if file in pages else PATH
         for number, line in enumerate(lines, 1):
-            faults += [f"{file}:{number}: there is no {path[0]}" for path in PATH.finditer(line) if path[0] not in known]
+            faults += [f"{file}:{number}: there is no {path[0]}" for path in pattern.finditer(line) if path[0] not in known]
     return faults
 
 

@@ -45,6 +45,9 @@ class Links(unittest.TestCase):
     def test_a_path_in_a_source_has_to_exist(self):
         self.assertEqual(faults(docs__README_md="# Map", src__a_rs="// docs/gone.md")[0], "src/a.rs:1: there is no docs/gone.md")
 
+    def test_a_source_that_a_page_names_has_to_exist(self):
+        self.assertEqual(len(faults(docs__README_md="`crates/x/src/gone.rs` and `crates/x/src/a.rs`", crates__x__src__a_rs="")), 1)
+
 
 if __name__ == "__main__":
     unittest.main()
