@@ -20,7 +20,7 @@ MAX_CIRCLE = 4
 """Files in the largest circle that a crate may have."""
 
 EXCEPTIONS = {
-    "crates/cell": (15, "CU, DU and UE are one struct, whose parts know the whole"),
+    "crates/cell": (16, "CU, DU and UE are one struct, whose parts know the whole"),
     "crates/sim": (14, "the recorder knows the simulation that it records"),
 }
 """Crates with a larger circle: the number of its files, and the reason."""

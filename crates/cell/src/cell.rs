@@ -7,12 +7,13 @@ use tidemark_marker::DeliveryStatus;
 use tidemark_wire::mac::Direction;
 
 use crate::config::{CellConfig, UeConfig};
+use crate::cu_up::CuUp;
 use crate::drb::Drb;
 use crate::event::{Events, Observer};
 use crate::harq::{Block, Feedback, Pool};
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 use crate::places::Places;
-use crate::qos::Qos;
+use crate::qos::{Qos, Sdap};
 use crate::rlc::{Released, Segment, Status};
 use crate::scheduler::Scheduler;
 use crate::timers::{Timer, Timers};
@@ -35,6 +36,7 @@ pub struct Cell<P> {
     pub(crate) table: LinkTable,
     pub(crate) sizes: BlockSizes,
     pub(crate) scheduler: Scheduler,
+    pub(crate) cu: CuUp,
     pub(crate) ues: Places<Ue>,
     /// Bearers of all UEs, those of one UE side by side.
     pub(crate) drbs: Places<Drb<P>>,
@@ -104,6 +106,7 @@ impl<P: Inspect> Cell<P> {
             sizes: BlockSizes::new(&config.pdsch(), &pattern),
             scheduler: Scheduler::new(&config.scheduler, config.slot(), Stream::new(seed, 0, "turn")),
             pattern,
+            cu: CuUp::new(seed),
             ues: Places::new(),
             drbs: Places::new(),
             has_gbr: false,
@@ -153,16 +156,19 @@ impl<P: Inspect> Cell<P> {
         config.validate()?;
         let mut ue = Ue::new(&self.config, config, id.0, first, self.seed)?;
         let has_headers = !ue.channel.is_rate();
-        let default =
-            (&config.rlc, &config.marker, config.uplink_marker.as_ref(), Qos::of_default_flow(config.five_qi));
-        let dedicated = config.drb.iter().map(|drb| {
-            let (rlc, marker) = (drb.rlc.as_ref(), drb.marker.as_ref());
-            let uplink_marker = drb.uplink_marker.as_ref().or(config.uplink_marker.as_ref());
-            (rlc.unwrap_or(&config.rlc), marker.unwrap_or(&config.marker), uplink_marker, Qos::of_flows(&drb.qos_flow))
+        self.cu.add_ue(id, first, config)?;
+        let drbs = config.bearers().enumerate().map(|(index, bearer)| {
+            let qos = match index {
+                0 => Qos::of_default_flow(config.five_qi),
+                _ => Qos::of_flows(bearer.qos_flows),
+            };
+            let mut drb = Drb::new((id.0, index), bearer, qos, config.anbr.as_ref(), has_headers);
+            if self.cu.decides_at_dequeue(drb.id) {
+                drb.bearer.expect_holes();
+            }
+            drb
         });
-        let drbs = std::iter::once(default).chain(dedicated).enumerate();
-        let drbs = drbs.map(|(index, drb)| Drb::new((id.0, index), drb, config.anbr.as_ref(), has_headers, self.seed));
-        let mut drbs = drbs.collect::<Result<Vec<_>, _>>()?;
+        let mut drbs: Vec<_> = drbs.collect();
         let UplinkConfig { prioritised_bit_rate, bucket_size_duration, .. } = self.config.uplink;
         drbs.iter_mut().for_each(|drb| drb.uplink_qos.prioritise(prioritised_bit_rate, bucket_size_duration));
         self.has_gbr |= drbs.iter().any(|drb| drb.qos.is_gbr());
@@ -178,8 +184,8 @@ impl<P: Inspect> Cell<P> {
     /// # Errors
     /// There is no such QoS flow.
     pub fn name_qos_flow(&mut self, id: UeId, flow: FlowId, qfi: u8) -> Result<(), ConfigError> {
-        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return Ok(()) };
-        let known = ue.sdap.name(flow, qfi);
+        let Some(sdap) = self.cu.sdap_mut(id) else { return Ok(()) };
+        let known = sdap.name(flow, qfi);
         known.then_some(()).ok_or_else(|| ConfigError::new("qfi", "must be that of a QoS flow of the UE"))
     }
 
@@ -279,31 +285,35 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// State and counters of a UE; `None` if there is no such UE.
-    pub fn ue(&self, now: Instant, ue: UeId) -> Option<UeStats> {
-        let ue = self.ues.get(ue.0 as usize)?;
+    pub fn ue(&self, now: Instant, id: UeId) -> Option<UeStats> {
+        let ue = self.ues.get(id.0 as usize)?;
         let mut stats = ue.stats();
         for drb in ue.drbs.clone().filter_map(|drb| self.drbs.get(drb as usize)) {
             let queue = drb.bearer.queue_state(now);
             stats.queue.backlog += queue.backlog;
             stats.queue.packets += queue.packets;
             stats.queue.head_of_line = stats.queue.head_of_line.max(queue.head_of_line);
-            stats.marked += drb.marked();
-            stats.uplink_marked += drb.stats().uplink_marked;
+            stats.marked += self.cu.marked(drb.id);
+            stats.uplink_marked += self.cu.uplink_marked(drb.id);
         }
-        stats.forgotten_flows = ue.sdap.evicted();
+        stats.forgotten_flows = self.cu.sdap(id).map_or(0, Sdap::evicted);
         Some(stats)
     }
 
     /// Counters of a UE's bearers, the default one first; none if there is no such UE.
     pub fn bearers(&self, ue: UeId) -> impl Iterator<Item = DrbStats> + '_ {
         let drbs = self.ues.get(ue.0 as usize).map_or(0..0, |ue| ue.drbs.clone());
-        drbs.filter_map(|drb| self.drbs.get(drb as usize)).map(|drb| drb.stats())
+        drbs.filter_map(|drb| self.drbs.get(drb as usize)).map(|drb| DrbStats {
+            marked: self.cu.marked(drb.id),
+            uplink_marked: self.cu.uplink_marked(drb.id),
+            ..drb.stats
+        })
     }
 
     /// The bearer that carries a flow from its UE: the DRB identity, from 1; `None` if there is no such UE.
     pub fn carries_up(&self, id: UeId, flow: FlowId) -> Option<u8> {
         let ue = self.ues.get(id.0 as usize)?;
-        Some((ue.sdap.carries_up(flow) - ue.drbs.start) as u8 + 1)
+        Some((self.cu.sdap(id)?.carries_up(flow) - ue.drbs.start) as u8 + 1)
     }
 
     /// Counters of the cell as a whole.

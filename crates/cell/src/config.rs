@@ -11,7 +11,7 @@ use tidemark_radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
 use crate::anbr::AnbrConfig;
 use crate::drb::MOST_DRBS;
 use crate::handover::HandoverExecution;
-use crate::qos::{Characteristics, DrbConfig, KNOWN_FIVE_QIS};
+use crate::qos::{Characteristics, DrbConfig, KNOWN_FIVE_QIS, QosFlowConfig};
 use crate::rlc::RlcSn;
 use crate::scheduler::SchedulerConfig;
 use crate::uplink::UplinkConfig;
@@ -300,7 +300,33 @@ pub(crate) fn validate_receiver_loss(loss_db: f64) -> Result<(), ConfigError> {
     fits.then_some(()).ok_or(ConfigError::new("receiver_loss_db", "must lie between 0 and 20 dB"))
 }
 
+/// One bearer of a UE as it is configured, with what it has from its UE.
+#[derive(Clone, Copy, Debug)]
+pub struct BearerConfig<'a> {
+    /// RLC entity.
+    pub rlc: &'a RlcConfig,
+    /// Marking law of the downlink.
+    pub marker: &'a MarkerConfig,
+    /// Law by which the gNB marks what the UE sends.
+    pub uplink_marker: Option<&'a MarkerConfig>,
+    /// QoS flows; none of the default bearer, whose one is the default QoS flow.
+    pub qos_flows: &'a [QosFlowConfig],
+}
+
 impl UeConfig {
+    /// Bearers of the UE, the default one first. One that leaves something out has it from the UE.
+    pub fn bearers(&self) -> impl Iterator<Item = BearerConfig<'_>> {
+        let uplink_marker = self.uplink_marker.as_ref();
+        let default = BearerConfig { rlc: &self.rlc, marker: &self.marker, uplink_marker, qos_flows: &[] };
+        let dedicated = self.drb.iter().map(move |drb| BearerConfig {
+            rlc: drb.rlc.as_ref().unwrap_or(default.rlc),
+            marker: drb.marker.as_ref().unwrap_or(default.marker),
+            uplink_marker: drb.uplink_marker.as_ref().or(uplink_marker),
+            qos_flows: &drb.qos_flow,
+        });
+        std::iter::once(default).chain(dedicated)
+    }
+
     /// Names the first field that cannot be used.
     ///
     /// # Errors

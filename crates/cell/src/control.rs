@@ -40,7 +40,11 @@ impl<P: Inspect> Cell<P> {
     pub fn set_marker(&mut self, now: Instant, id: UeId, config: &MarkerConfig) -> Result<(), ConfigError> {
         let Some(ue) = self.ues.get(id.0 as usize) else { return Ok(()) };
         let drb = &mut self.drbs[ue.drbs.start as usize];
-        drb.reconfigure(now, config)
+        self.cu.reconfigure(now, drb.id, config, drb.standing())?;
+        if self.cu.decides_at_dequeue(drb.id) {
+            drb.bearer.expect_holes();
+        }
+        Ok(())
     }
 
     /// Nothing is sent to or by the UE for this long: it has no coverage. Its packets wait.

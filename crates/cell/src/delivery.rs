@@ -93,11 +93,11 @@ impl<P: Inspect> Cell<P> {
 
     /// PDCP lets go of what waited for longer than its discardTimer.
     fn discard(&mut self, now: Instant, index: u32) {
-        let Drb { ue, id, bearer, marker, stats, .. } = &mut self.drbs[index as usize];
+        let Drb { ue, id, bearer, stats, .. } = &mut self.drbs[index as usize];
         let (of_ue, ue) = (&mut self.ues[*ue as usize].stats, UeId(*ue));
-        let (outputs, events) = (&mut self.outputs, &mut self.events);
+        let (outputs, events, cu) = (&mut self.outputs, &mut self.events, &mut self.cu);
         bearer.discard(now, |sn, packet| {
-            marker.handle_discard(now, sn);
+            cu.discard(now, *id, sn);
             let (direction, reason) = (Direction::Downlink, DropReason::Discarded);
             events.emit(now, *id, || Event::Discarded { sn });
             events.emit(now, *id, || Event::Dropped { packet: &packet, direction, reason });

@@ -142,21 +142,20 @@ impl<P: Inspect> Cell<P> {
         };
         let mut segments = self.pool.take();
         let (outputs, id) = (&mut self.outputs, UeId(drb.ue));
-        let (events, bearer, marker) = (&mut self.events, drb.id, &mut drb.marker);
-        let law_decides = marker.decides_on_leaving();
+        let (events, bearer, cu) = (&mut self.events, drb.id, &mut self.cu);
+        let law_decides = cu.decides_at_dequeue(bearer);
         let decide = |packet: &Packet<P>, sn, sojourn, queue: RlcQueue| {
             let came = packet.ecn;
             events.emit(now, bearer, || Event::Dequeued { packet, sn, sojourn, backlog: queue.backlog });
-            let estimate = if events.has_listener() { marker.estimate(now) } else { Estimate::default() };
-            let verdict = marker.handle_dequeue(now, packet, sojourn, queue);
+            let estimate = if events.has_listener() { cu.estimate(now, bearer) } else { Estimate::default() };
+            let verdict = cu.dequeue(now, bearer, (sn, packet), sojourn, queue);
             events.emit(now, bearer, || {
-                let odds = marker.estimate(now).probability;
+                let odds = cu.estimate(now, bearer).probability;
                 Event::Decided { packet, came, estimate, queue, odds, verdict }
             });
             if verdict == Verdict::Drop {
                 let (direction, reason) = (Direction::Downlink, DropReason::Law);
                 events.emit(now, bearer, || Event::Dropped { packet, direction, reason });
-                marker.handle_discard(now, sn);
             }
             verdict
         };

@@ -5,7 +5,8 @@ use tidemark_wire::mac::Direction;
 
 use crate::cell::Cell;
 use crate::config::RlcMode;
-use crate::drb::{Drb, new_marker};
+use crate::cu_up::UeContext;
+use crate::drb::Drb;
 use crate::event::Event;
 use crate::output::{DropReason, Output, UeId};
 use crate::ue::Ue;
@@ -70,6 +71,7 @@ pub enum HandoverMarker {
 /// A UE between two cells, with what its old cell held of it.
 pub(crate) struct Leaving<P> {
     ue: Box<Ue>,
+    context: Box<UeContext>,
     drbs: Vec<LeavingDrb<P>>,
 }
 
@@ -95,7 +97,7 @@ impl<P: Inspect> Cell<P> {
         for index in self.ues.get(id.0 as usize)?.drbs.clone() {
             self.conclude_unacknowledged(now, index);
         }
-        let mut ue = self.ues.take(id.0)?;
+        let (mut ue, context) = (self.ues.take(id.0)?, self.cu.take_ue(id)?);
         ue.reset(&self.config);
         let own = ue.drbs.clone();
         self.active.retain(|drb| !own.contains(drb));
@@ -125,7 +127,7 @@ impl<P: Inspect> Cell<P> {
         self.uplink.retain(|(.., block)| block.ue != id.0);
         self.statuses_down.retain(|(_, drb, _)| !own.contains(drb));
         self.plan();
-        Some(Leaving { ue, drbs })
+        Some(Leaving { ue, context, drbs })
     }
 
     /// After a handover UM sends only what was not begun, and its receiver delivers what it has (TS 38.323 5.1.2); of what
@@ -143,7 +145,8 @@ impl<P: Inspect> Cell<P> {
 
     /// The UE comes: after the interruption it is sent what is forwarded.
     pub(crate) fn place_ue(&mut self, now: Instant, id: UeId, leaving: Leaving<P>, config: &HandoverExecution) {
-        let Leaving { mut ue, drbs } = leaving;
+        let Leaving { mut ue, context, drbs } = leaving;
+        self.cu.put_ue(id, context);
         let mut sends = false;
         ue.silent_until = ue.silent_until.max(now + config.interruption);
         for (index, LeavingDrb { mut drb, downlink, uplink }) in ue.drbs.clone().zip(drbs) {
@@ -159,11 +162,13 @@ impl<P: Inspect> Cell<P> {
                     }
                 }
             }
-            let number = (id.0, (index - ue.drbs.start) as usize);
-            let anew = || new_marker(&drb.marker_config, drb.sn_length, number, self.seed);
-            match (config.marker == HandoverMarker::StartsAnew).then(anew) {
-                Some(Ok(marker)) => drb.set_marker(now, marker),
-                _ => drb.hand_over(now, &mut self.events),
+            let anew = config.marker == HandoverMarker::StartsAnew;
+            self.cu.hand_over(now, drb.id, anew, drb.standing());
+            if !anew && self.events.has_listener() {
+                self.events.emit(now, drb.id, || Event::HandedOver);
+                for (sn, packet) in drb.bearer.standing() {
+                    self.events.emit(now, drb.id, || Event::Forwarded { packet, sn });
+                }
             }
             self.has_gbr |= drb.qos.is_gbr();
             sends |= !uplink.is_empty();

@@ -28,6 +28,7 @@ mod cell;
 mod config;
 mod control;
 mod cu;
+mod cu_up;
 mod delivery;
 mod downlink;
 mod drb;
@@ -47,7 +48,7 @@ mod uplink;
 
 pub use anbr::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier};
 pub use cell::Cell;
-pub use config::{CellConfig, Duplex, F1uConfig, Numbering, RlcConfig, RlcMode, UeConfig};
+pub use config::{BearerConfig, CellConfig, Duplex, F1uConfig, Numbering, RlcConfig, RlcMode, UeConfig};
 pub use event::{BearerId, Event, Observer};
 pub use handover::{HandoverData, HandoverExecution, HandoverMarker};
 pub use network::{DeployedConfig, Network, NetworkConfig};

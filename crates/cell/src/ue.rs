@@ -8,7 +8,6 @@ use tidemark_core::{ConfigError, Duration, Instant, Probability, Stream};
 use crate::config::{CellConfig, UeConfig};
 use crate::harq::{Again, Block, Processes};
 use crate::output::{UeStats, UplinkStats};
-use crate::qos::Sdap;
 use crate::uplink::{Group, UplinkBuffer, UplinkRadio};
 use tidemark_radio::channel::{Channel, Quality};
 use tidemark_radio::link::{LinkTable, OuterLoop};
@@ -48,8 +47,6 @@ pub(crate) struct Ue {
     kept: f64,
     /// Its bearers, the default one first.
     pub(crate) drbs: Range<u32>,
-    /// Which of them a packet takes.
-    pub(crate) sdap: Sdap,
     /// What it sends beside its bearers, and its logical channel groups.
     pub(crate) uplink: UplinkBuffer,
     pub(crate) groups: Vec<Group>,
@@ -92,7 +89,6 @@ impl Ue {
             mcs: 0,
             kept: 0.0,
             drbs: first..first + 1 + config.drb.len() as u32,
-            sdap: Sdap::new(first, &config.drb),
             uplink: UplinkBuffer::default(),
             groups: Vec::new(),
             request_in: None,

@@ -15,10 +15,10 @@ use crate::uplink::Control;
 impl<P: Inspect> Cell<P> {
     /// The logical channel that carries a flow to its UE, or from it.
     pub fn logical_channel(&self, id: UeId, flow: FlowId, direction: Direction) -> Option<u8> {
-        let ue = self.ues.get(id.0 as usize)?;
+        let (ue, sdap) = (self.ues.get(id.0 as usize)?, self.cu.sdap(id)?);
         let drb = match direction {
-            Direction::Downlink => ue.sdap.carries_down(flow),
-            Direction::Uplink => ue.sdap.carries_up(flow),
+            Direction::Downlink => sdap.carries_down(flow),
+            Direction::Uplink => sdap.carries_up(flow),
         };
         Some(LEAST_LCID + (drb - ue.drbs.start) as u8)
     }

@@ -1,15 +1,15 @@
 //! How long a packet waited at its UE, as the gNB can tell from buffer status reports: what was reported over the rate at
 //! which the UE is served (thesis "L4S and ANBR" Fig. 3.6, TR 23.700-60).
 
-use tidemark_core::{Bytes, Duration, Inspect, Instant, Packet};
-use tidemark_marker::{DrbMarker, RlcQueue, Verdict};
+use tidemark_core::{Bytes, Duration, Instant};
+use tidemark_marker::RlcQueue;
 
 /// Memory of the rate: a few reports, and shorter than a round trip.
 const MEMORY: Duration = Duration::from_millis(50);
 
-/// The queue of a bearer at its UE as the gNB believes it to be, that of its logical channel group, and the law that marks by it.
+/// Queue of a bearer at its UE as the gNB believes it to be, that of its logical channel group.
+#[derive(Debug, Default)]
 pub(crate) struct ReportedQueue {
-    marker: DrbMarker,
     waiting: Bytes,
     /// Bytes that came and the time they took, both forgotten exponentially.
     bytes: f64,
@@ -18,13 +18,9 @@ pub(crate) struct ReportedQueue {
 }
 
 impl ReportedQueue {
-    pub(crate) fn new(marker: DrbMarker) -> Self {
-        Self { marker, waiting: Bytes(0), bytes: 0.0, seconds: 0.0, last: None }
-    }
-
     /// The bearer goes on in another cell, which has heard nothing.
     pub(crate) fn forget(&mut self) {
-        (self.waiting, self.bytes, self.seconds, self.last) = (Bytes(0), 0.0, 0.0, None);
+        *self = Self::default();
     }
 
     /// A block with so many bytes of the group arrived, and its report says what waits behind them.
@@ -48,28 +44,20 @@ impl ReportedQueue {
         Duration::from_secs_f64(self.waiting.as_f64() * self.seconds / self.bytes)
     }
 
-    /// An uplink packet reaches the gNB: the law decides.
-    pub(crate) fn verdict<P: Inspect>(&mut self, now: Instant, packet: &Packet<P>) -> Verdict {
+    /// Queue as a law sees it.
+    pub(crate) fn state(&self) -> RlcQueue {
         let packets = (self.waiting.0 / 1_500) as u32;
-        let queue = RlcQueue { backlog: self.waiting, packets, head_of_line: self.delay() };
-        self.marker.handle_downlink(now, packet, Some(queue))
-    }
-    pub(crate) fn marked(&self) -> u64 {
-        self.marker.counters().marks()
+        RlcQueue { backlog: self.waiting, packets, head_of_line: self.delay() }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tidemark_core::Stream;
-    use tidemark_marker::{MarkerConfig, SnLength};
-
     use super::*;
 
     #[test]
     fn the_delay_is_what_waits_over_the_rate_of_service() {
-        let marker = DrbMarker::new(&MarkerConfig::default(), SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
-        let mut queue = ReportedQueue::new(marker);
+        let mut queue = ReportedQueue::default();
         assert_eq!(queue.delay(), Duration::ZERO);
         // 5 kB each 5 ms, 1 MB/s, with 20 kB behind them.
         for step in 0..40 {

@@ -5,6 +5,7 @@ use tidemark_marker::Verdict;
 use tidemark_wire::mac::Direction;
 
 use super::block::{Control, UplinkBlock};
+use super::delay::ReportedQueue;
 use crate::cell::Cell;
 use crate::downlink::DECODED_AFTER;
 use crate::event::Event;
@@ -94,10 +95,12 @@ impl<P: Inspect> Cell<P> {
     /// A packet leaves the gNB towards the core, unless the law takes it.
     fn pass_up(&mut self, now: Instant, id: u32, (drb, qfi): (u32, u8), mut packet: Packet<P>, delay: DelaySplit) {
         self.count_uplink(now, drb, packet.size);
-        match self.drbs[drb as usize].reported.as_mut().map(|queue| queue.verdict(now, &packet)) {
-            None | Some(Verdict::Pass) => {}
-            Some(Verdict::Mark) => packet.ecn = packet.ecn.marked(),
-            Some(Verdict::Drop) => {
+        let bearer = &self.drbs[drb as usize];
+        let waiting = bearer.reported.as_ref().map(ReportedQueue::state);
+        match waiting.map_or(Verdict::Pass, |waiting| self.cu.decide_up(now, bearer.id, &packet, waiting)) {
+            Verdict::Pass => {}
+            Verdict::Mark => packet.ecn = packet.ecn.marked(),
+            Verdict::Drop => {
                 let reason = DropReason::Law;
                 self.lose_up(now, drb, &packet, reason);
                 self.outputs.push_back(Output::Dropped { at: now, ue: UeId(id), packet, reason });
@@ -105,7 +108,7 @@ impl<P: Inspect> Cell<P> {
             }
         }
         self.events.emit(now, self.drbs[drb as usize].id, || Event::UplinkDelivered { packet: &packet, qfi, delay });
-        self.handle_from_ue(now, id, drb, &mut packet);
+        self.handle_from_ue(now, drb, &mut packet);
         self.outputs.push_back(Output::Uplink { at: now, ue: UeId(id), qfi, packet, delay });
     }
 }

@@ -53,8 +53,8 @@ pub(crate) fn groups<'a, P: 'a>(drbs: impl Iterator<Item = (u32, &'a Drb<P>)>) -
 impl<P: Inspect> Cell<P> {
     /// The IP stack of a UE hands over a packet.
     pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
-        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return };
-        let Mapped { qfi, drb } = ue.sdap.uplink(&packet);
+        let Some(sdap) = self.cu.sdap_mut(id) else { return };
+        let Mapped { qfi, drb } = sdap.uplink(&packet);
         let Drb { id: bearer_id, uplink: bearer, .. } = &mut self.drbs[drb as usize];
         self.events.emit(now, *bearer_id, || Event::UplinkArrived { packet: &packet, qfi });
         if bearer.is_full(packet.size) {

@@ -1,0 +1,246 @@
+//! CU-UP of a gNB (TS 38.401): SDAP finds a packet's bearer, a law decides, PDCP numbers the packet, and reports of the DU
+//! reach the marker.
+//!
+//! The caller asks in this order for a downlink packet: [`CuUp::map`], [`CuUp::downlink`] for the verdict and, if the packet goes on,
+//! [`CuUp::number`]. In between it may drop the packet, so that what a full queue drops has no SN.
+
+mod bearer;
+mod pdcp;
+
+use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Packet};
+use tidemark_marker::{DeliveryStatus, Estimate, MarkerConfig, RlcQueue, Verdict};
+
+use self::bearer::CuBearer;
+use crate::config::UeConfig;
+use crate::event::BearerId;
+use crate::output::UeId;
+use crate::places::Places;
+use crate::qos::{Mapped, Sdap};
+
+/// CU-UP of a gNB, with a context for each of its UEs.
+pub(crate) struct CuUp {
+    ues: Places<UeContext>,
+    /// Every random draw follows from it.
+    seed: u64,
+}
+
+/// One UE in the CU-UP.
+pub(crate) struct UeContext {
+    /// Which of its bearers a packet takes.
+    sdap: Sdap,
+    /// Bearers, the default one first.
+    bearers: Vec<CuBearer>,
+}
+
+/// Verdict on a downlink packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Decision {
+    pub(crate) verdict: Verdict,
+    /// True if the packet was marked, and acknowledgements say so in its place.
+    pub(crate) is_short_circuited: bool,
+}
+
+impl CuUp {
+    /// Makes a CU-UP without UEs, whose random draws follow from `seed`.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { ues: Places::new(), seed }
+    }
+
+    /// Sets up the bearers of a UE, which the DU numbers from `first` on.
+    ///
+    /// # Errors
+    /// The first field that cannot be used.
+    pub(crate) fn add_ue(&mut self, id: UeId, first: u32, config: &UeConfig) -> Result<(), ConfigError> {
+        let bearers = (1..).zip(config.bearers()).map(|(drb, bearer)| {
+            let id = BearerId { ue: id, drb, sn_length: bearer.rlc.pdcp_sn };
+            CuBearer::new(id, bearer.marker, bearer.uplink_marker, self.seed)
+        });
+        let bearers = bearers.collect::<Result<_, _>>()?;
+        self.ues.put(id.0, Box::new(UeContext { sdap: Sdap::new(first, &config.drb), bearers }));
+        Ok(())
+    }
+
+    /// Takes the context of a UE that leaves for another gNB.
+    pub(crate) fn take_ue(&mut self, id: UeId) -> Option<Box<UeContext>> {
+        self.ues.take(id.0)
+    }
+
+    /// Puts in the context of a UE that comes from another gNB.
+    pub(crate) fn put_ue(&mut self, id: UeId, context: Box<UeContext>) {
+        self.ues.put(id.0, context);
+    }
+
+    /// QoS rules of a UE, which are the UE's own as well; `None` if there is no such UE.
+    pub(crate) fn sdap(&self, id: UeId) -> Option<&Sdap> {
+        self.ues.get(id.0 as usize).map(|ue| &ue.sdap)
+    }
+
+    /// The same to map packets with.
+    pub(crate) fn sdap_mut(&mut self, id: UeId) -> Option<&mut Sdap> {
+        self.ues.get_mut(id.0 as usize).map(|ue| &mut ue.sdap)
+    }
+
+    /// Finds the bearer of a downlink packet; `None` if there is no such UE.
+    pub(crate) fn map<P: Inspect>(&mut self, id: UeId, packet: &Packet<P>) -> Option<Mapped> {
+        Some(self.sdap_mut(id)?.downlink(packet))
+    }
+
+    /// Finds the bearer of a downlink packet whose QoS flow the UPF named; `None` if there is no such UE.
+    pub(crate) fn map_qos_flow(&mut self, id: UeId, (qfi, reflective): (u8, bool), flow: FlowId) -> Option<Mapped> {
+        Some(self.sdap_mut(id)?.carrier(flow, qfi, reflective))
+    }
+
+    /// Decides on a downlink packet and sets its mark. `queue` is the RLC queue where the CU sees it.
+    pub(crate) fn downlink<P: Inspect>(
+        &mut self,
+        now: Instant,
+        id: BearerId,
+        packet: &mut Packet<P>,
+        queue: Option<RlcQueue>,
+    ) -> Decision {
+        let ue = &mut self.ues[id.ue.0 as usize];
+        ue.gather(now, id, packet);
+        let marker = &mut ue.bearer_mut(id).marker;
+        let before = marker.counters().short_circuited;
+        let verdict = marker.handle_downlink(now, packet, queue);
+        if verdict == Verdict::Mark {
+            packet.ecn = packet.ecn.marked();
+        }
+        Decision { verdict, is_short_circuited: marker.counters().short_circuited > before }
+    }
+
+    /// Numbers a packet that goes to the DU; gives its PDCP SN.
+    pub(crate) fn number(&mut self, now: Instant, id: BearerId, size: Bytes) -> u32 {
+        self.bearer_mut(id).number(now, size)
+    }
+
+    /// True if the frame that takes a packet to the DU should ask for a report.
+    pub(crate) fn wants_report(&self, now: Instant, id: BearerId) -> bool {
+        self.bearer(id).marker.wants_report(now)
+    }
+
+    /// Hears of a report of the DU.
+    pub(crate) fn report(&mut self, now: Instant, id: BearerId, status: &DeliveryStatus) {
+        self.bearer_mut(id).marker.handle_report(now, status);
+    }
+
+    /// Hears that an SDU was discarded.
+    pub(crate) fn discard(&mut self, now: Instant, id: BearerId, sn: u32) {
+        self.bearer_mut(id).marker.handle_discard(now, sn);
+    }
+
+    /// True if the bearer's law decides where packets leave the RLC queue.
+    pub(crate) fn decides_at_dequeue(&self, id: BearerId) -> bool {
+        self.bearer(id).marker.decides_on_leaving()
+    }
+
+    /// Decides on an SDU that leaves the RLC queue after `sojourn`, with `queue` behind it; the caller sets the mark.
+    pub(crate) fn dequeue<P: Inspect>(
+        &mut self,
+        now: Instant,
+        id: BearerId,
+        (sn, packet): (u32, &Packet<P>),
+        sojourn: Duration,
+        queue: RlcQueue,
+    ) -> Verdict {
+        let marker = &mut self.bearer_mut(id).marker;
+        let verdict = marker.handle_dequeue(now, packet, sojourn, queue);
+        if verdict == Verdict::Drop {
+            marker.handle_discard(now, sn);
+        }
+        verdict
+    }
+
+    /// Decides on a packet that came from the UE by the law of the uplink, of which `waiting` is what the UE reported to wait; the
+    /// caller sets the mark.
+    pub(crate) fn decide_up<P: Inspect>(
+        &mut self,
+        now: Instant,
+        id: BearerId,
+        packet: &Packet<P>,
+        waiting: RlcQueue,
+    ) -> Verdict {
+        self.bearer_mut(id).decide_up(now, packet, waiting)
+    }
+
+    /// Passes a packet that came from the UE to the marker that keeps its connection, which may write feedback into it. A connection
+    /// that none keeps belongs to the bearer that carried the packet.
+    pub(crate) fn uplink<P: Inspect>(&mut self, now: Instant, id: BearerId, packet: &mut Packet<P>) {
+        let ue = &mut self.ues[id.ue.0 as usize];
+        let keeper = match &mut ue.bearers[..] {
+            [_] => None,
+            several => several.iter_mut().find(|bearer| bearer.marker.keeps(packet)),
+        };
+        match keeper {
+            Some(keeper) => keeper.marker.handle_uplink(now, packet),
+            None => ue.bearer_mut(id).marker.handle_uplink(now, packet),
+        }
+    }
+
+    /// Goes on with another configuration of a bearer's marker. `standing` are the SDUs in the queue: SN and size.
+    ///
+    /// # Errors
+    /// The first field that cannot be used; nothing has changed then.
+    pub(crate) fn reconfigure(
+        &mut self,
+        now: Instant,
+        id: BearerId,
+        config: &MarkerConfig,
+        standing: impl Iterator<Item = (u32, Bytes)>,
+    ) -> Result<(), ConfigError> {
+        self.bearer_mut(id).reconfigure(now, config, standing)
+    }
+
+    /// Moves a bearer to another DU, to which `standing` is sent: SN and size. Flows stay, but with `anew`, which begins with a marker
+    /// that knows nothing.
+    pub(crate) fn hand_over(
+        &mut self,
+        now: Instant,
+        id: BearerId,
+        anew: bool,
+        standing: impl Iterator<Item = (u32, Bytes)>,
+    ) {
+        let seed = self.seed;
+        let bearer = self.bearer_mut(id);
+        if anew { bearer.restart(now, id, seed, standing) } else { bearer.hand_over(now, standing) }
+    }
+
+    /// Estimate of a bearer's marker.
+    pub(crate) fn estimate(&self, now: Instant, id: BearerId) -> Estimate {
+        self.bearer(id).marker.estimate(now)
+    }
+
+    /// Downlink packets of a bearer that were marked.
+    pub(crate) fn marked(&self, id: BearerId) -> u64 {
+        self.bearer(id).marked()
+    }
+
+    /// Uplink packets of a bearer that were marked.
+    pub(crate) fn uplink_marked(&self, id: BearerId) -> u64 {
+        self.bearer(id).uplink_marked()
+    }
+
+    fn bearer(&self, id: BearerId) -> &CuBearer {
+        &self.ues[id.ue.0 as usize].bearers[usize::from(id.drb) - 1]
+    }
+
+    fn bearer_mut(&mut self, id: BearerId) -> &mut CuBearer {
+        self.ues[id.ue.0 as usize].bearer_mut(id)
+    }
+}
+
+impl UeContext {
+    fn bearer_mut(&mut self, id: BearerId) -> &mut CuBearer {
+        &mut self.bearers[usize::from(id.drb) - 1]
+    }
+
+    /// Moves what is known of a packet's connection to its bearer, if the packet shows that the connection belongs there.
+    fn gather<P: Inspect>(&mut self, now: Instant, id: BearerId, packet: &Packet<P>) {
+        if self.bearers.len() > 1
+            && self.bearer_mut(id).marker.claims(now, packet)
+            && let Some(kept) = self.bearers.iter_mut().find_map(|bearer| bearer.marker.release(packet))
+        {
+            self.bearer_mut(id).marker.adopt(now, kept);
+        }
+    }
+}
