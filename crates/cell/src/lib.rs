@@ -58,7 +58,10 @@ pub use qos::{
     Protocol, QosFlowConfig, Resource, Sdap, TrafficClass,
 };
 pub use rlc::RlcSn;
-pub use scheduler::{DelayBasedConfig, ProportionalFairConfig, SchedulerConfig};
+pub use scheduler::{
+    DelayBasedConfig, MaxRateConfig, OldestFirstConfig, ProportionalFairConfig, RoundRobinConfig, SchedulerConfig,
+    StrictPriorityConfig,
+};
 pub use tidemark_core::ConfigError;
 pub use tidemark_radio::channel::{self, ChannelConfig};
 pub use uplink::{BsrFormat, ConfiguredGrant, UplinkConfig};

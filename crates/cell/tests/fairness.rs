@@ -41,10 +41,10 @@ fn proportional_fair() -> SchedulerConfig {
 fn fair() -> [SchedulerConfig; 4] {
     let lifts = DelayBasedConfig { lifts: vec![9], threshold: None };
     [
-        SchedulerConfig::RoundRobin {},
-        SchedulerConfig::OldestFirst {},
+        SchedulerConfig::RoundRobin(Default::default()),
+        SchedulerConfig::OldestFirst(Default::default()),
         SchedulerConfig::DelayBased(lifts),
-        SchedulerConfig::StrictPriority {},
+        SchedulerConfig::StrictPriority(Default::default()),
     ]
 }
 
@@ -87,14 +87,14 @@ fn four_ues_at_twelve_megabits_each_share_forty() {
 /// Special slots of ten symbols carry more than half of a whole one, and come as often as each of three UEs has a turn.
 #[test]
 fn special_slots_fall_to_all() {
-    let config = CellConfig { special_symbols: 10, ..cell("DDDSU", SchedulerConfig::RoundRobin {}) };
+    let config = CellConfig { special_symbols: 10, ..cell("DDDSU", SchedulerConfig::RoundRobin(Default::default())) };
     assert_equal(&at_load(&config, &at_snr(30.0), (Direction::Down, 3, 2.0), seconds(3)), "three saturated UEs");
 }
 
 #[test]
 fn round_robin_is_fair_in_every_pattern_just_below_the_capacity() {
     for pattern in PATTERNS {
-        let config = cell(pattern, SchedulerConfig::RoundRobin {});
+        let config = cell(pattern, SchedulerConfig::RoundRobin(Default::default()));
         for ues in [2, 3, 8] {
             let outcomes = at_load(&config, &at_snr(30.0), (Direction::Down, ues, 0.9), seconds(2 + u64::from(ues)));
             assert_equal(&outcomes, &format!("{ues} UEs in {pattern}"));
@@ -105,7 +105,7 @@ fn round_robin_is_fair_in_every_pattern_just_below_the_capacity() {
 #[test]
 fn round_robin_is_fair_in_every_pattern_above_the_capacity() {
     for pattern in PATTERNS {
-        let config = cell(pattern, SchedulerConfig::RoundRobin {});
+        let config = cell(pattern, SchedulerConfig::RoundRobin(Default::default()));
         for (ues, load, span) in [(3, 1.2, 3), (8, 2.0, 3), (32, 1.2, 8)] {
             let outcomes = at_load(&config, &at_snr(30.0), (Direction::Down, ues, load), seconds(span));
             assert_equal(&outcomes, &format!("{ues} UEs in {pattern} at {load}"));
@@ -117,7 +117,7 @@ fn round_robin_is_fair_in_every_pattern_above_the_capacity() {
 #[test]
 fn thirty_two_ues_wait_as_long_as_each_other() {
     for direction in [Direction::Down, Direction::Up] {
-        let config = cell("DDDSU", SchedulerConfig::RoundRobin {});
+        let config = cell("DDDSU", SchedulerConfig::RoundRobin(Default::default()));
         assert_equal(&at_load(&config, &at_snr(30.0), (direction, 32, 0.9), seconds(40)), &format!("{direction:?}"));
     }
 }
@@ -162,7 +162,7 @@ fn proportional_fair_promises_shares_and_no_delays() {
 fn shares_are_equal_where_blocks_fail() {
     for pattern in ["DDDSU", "DDSUU", "DDDDDDDSUU"] {
         for ues in [3, 8] {
-            let config = cell(pattern, SchedulerConfig::RoundRobin {});
+            let config = cell(pattern, SchedulerConfig::RoundRobin(Default::default()));
             let outcomes = at_load(&config, &at_snr(3.0), (Direction::Down, ues, 1.5), seconds(8));
             assert_equal(&outcomes, &format!("{ues} UEs in {pattern}"));
         }
@@ -174,7 +174,7 @@ fn shares_are_equal_where_blocks_fail() {
 fn shares_are_equal_on_channels_with_a_rate() {
     for pattern in PATTERNS {
         for ues in [2, 3, 5] {
-            let config = cell(pattern, SchedulerConfig::RoundRobin {});
+            let config = cell(pattern, SchedulerConfig::RoundRobin(Default::default()));
             let ue = um(ChannelConfig::Fixed(FixedConfig::default()));
             let outcomes = at_load(&config, &ue, (Direction::Down, ues, 1.5), seconds(3));
             assert_equal(&outcomes, &format!("{ues} UEs in {pattern}"));
@@ -186,12 +186,16 @@ fn shares_are_equal_on_channels_with_a_rate() {
 fn the_uplink_is_fair_in_every_pattern_under_every_scheduler() {
     for pattern in PATTERNS {
         for (ues, load, span) in [(2, 0.9, 4), (3, 0.9, 5), (8, 0.9, 10), (3, 1.2, 3), (8, 2.0, 3), (32, 2.0, 10)] {
-            let config = cell(pattern, SchedulerConfig::RoundRobin {});
+            let config = cell(pattern, SchedulerConfig::RoundRobin(Default::default()));
             let outcomes = at_load(&config, &at_snr(30.0), (Direction::Up, ues, load), seconds(span));
             assert_equal(&outcomes, &format!("{ues} UEs in {pattern} at {load}"));
         }
     }
-    let others = [proportional_fair(), SchedulerConfig::MaxRate {}, SchedulerConfig::StrictPriority {}];
+    let others = [
+        proportional_fair(),
+        SchedulerConfig::MaxRate(Default::default()),
+        SchedulerConfig::StrictPriority(Default::default()),
+    ];
     for scheduler in others {
         let outcomes = at_load(&cell("DDDSU", scheduler.clone()), &at_snr(30.0), (Direction::Up, 5, 1.2), seconds(3));
         assert_equal(&outcomes, &format!("{scheduler:?}"));
@@ -207,7 +211,9 @@ fn a_guarantee_that_cannot_be_kept_is_broken_alike() {
             QosFlowConfig { five_qi: 3, gbr: Some(BitRate::from_mbps(mbps)), filter, ..QosFlowConfig::default() };
         let drb = vec![DrbConfig { qos_flow: vec![flow], ..DrbConfig::default() }];
         let ue = UeConfig { drb, ..at_snr(30.0) };
-        for scheduler in [SchedulerConfig::RoundRobin {}, SchedulerConfig::OldestFirst {}] {
+        for scheduler in
+            [SchedulerConfig::RoundRobin(Default::default()), SchedulerConfig::OldestFirst(Default::default())]
+        {
             let outcomes = at_load(&cell("DDDDDDDSUU", scheduler), &ue, (direction, 3, 2.0), seconds(3));
             assert_equal(&outcomes, &format!("{direction:?}"));
         }
@@ -220,7 +226,7 @@ fn short_queues_of_ues_in_phase_lock_nobody_out() {
     for ues in [2, 8, 16] {
         let ue = at_snr(30.0);
         let ue = UeConfig { rlc: RlcConfig { queue_sdus: 20, ..ue.rlc.clone() }, ..ue };
-        let config = cell("DDDDDDDSUU", SchedulerConfig::RoundRobin {});
+        let config = cell("DDDDDDDSUU", SchedulerConfig::RoundRobin(Default::default()));
         assert_equal(&at_load(&config, &ue, (Direction::Down, ues, 1.5), seconds(5)), &format!("{ues} UEs"));
     }
 }

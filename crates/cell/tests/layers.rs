@@ -175,12 +175,14 @@ fn two_ues_share_time_equally_under_both_fair_schedulers_and_the_best_takes_all_
     let fixed = |mbps| ChannelConfig::Fixed(FixedConfig { rate: BitRate::from_mbps(mbps) });
     let channels = [fixed(40), fixed(10)];
     // Each would have its rate alone; sharing time equally, half of it.
-    for scheduler in [SchedulerConfig::RoundRobin {}, SchedulerConfig::ProportionalFair(Default::default())] {
+    for scheduler in
+        [SchedulerConfig::RoundRobin(Default::default()), SchedulerConfig::ProportionalFair(Default::default())]
+    {
         let rates = saturate(scheduler.clone(), &channels);
         assert!((rates[0] / 20.0 - 1.0).abs() < 0.03, "{scheduler:?} {rates:?}");
         assert!((rates[1] / 5.0 - 1.0).abs() < 0.03, "{scheduler:?} {rates:?}");
     }
-    let rates = saturate(SchedulerConfig::MaxRate {}, &channels);
+    let rates = saturate(SchedulerConfig::MaxRate(Default::default()), &channels);
     assert!(rates[0] > 39.0 && rates[1] < 0.5, "{rates:?}");
 }
 
@@ -208,7 +210,7 @@ fn who_is_out_of_range_takes_nothing_and_comes_back_with_the_next_report() {
 
 #[test]
 fn sixteen_equal_ues_get_equal_rates_although_slots_and_ues_have_a_common_factor() {
-    let rates = saturate(SchedulerConfig::RoundRobin {}, &vec![ChannelConfig::default(); 16]);
+    let rates = saturate(SchedulerConfig::RoundRobin(Default::default()), &vec![ChannelConfig::default(); 16]);
     let mean = rates.iter().sum::<f64>() / 16.0;
     assert!(rates.iter().all(|rate| (rate / mean - 1.0).abs() < 0.03), "{rates:?}");
     assert!((39.0..41.0).contains(&(mean * 16.0)), "{}", mean * 16.0);

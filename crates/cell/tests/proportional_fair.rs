@@ -82,7 +82,7 @@ fn over_fading_both_gain_on_round_robin_what_theory_says() {
     });
     let span = Duration::from_secs(40);
     let fair = rates(&proportional_fair(), &channels, WARM_UP, span);
-    let turns = rates(&cell(SchedulerConfig::RoundRobin {}), &channels, WARM_UP, span);
+    let turns = rates(&cell(SchedulerConfig::RoundRobin(Default::default())), &channels, WARM_UP, span);
     let offered = [0, 1].map(|ue| efficiencies(&channels[ue as usize], ue));
     let expected = theory([&offered[0], &offered[1]]);
     for ue in 0..2 {

@@ -70,7 +70,8 @@ const CLASSIC: Load = Load { ue: 0, flow: 2, ecn: Ecn::Ect0, mbps: 30 };
 
 #[test]
 fn two_bearers_of_a_ue_share_it_as_two_ues_would_and_each_has_its_own_law() {
-    let outcome = run(SchedulerConfig::RoundRobin {}, &[ue(QosFlowConfig::default())], &[L4S, CLASSIC]);
+    let outcome =
+        run(SchedulerConfig::RoundRobin(Default::default()), &[ue(QosFlowConfig::default())], &[L4S, CLASSIC]);
     let [(l4s, _, l4s_marks), (classic, _, classic_marks)] = outcome[..] else { panic!() };
     assert!((l4s / 20.0 - 1.0).abs() < 0.03 && (classic / 20.0 - 1.0).abs() < 0.03, "{l4s} {classic}");
     assert!(l4s_marks > 3_000 && classic_marks == 0, "{l4s_marks} {classic_marks}");
@@ -79,7 +80,7 @@ fn two_bearers_of_a_ue_share_it_as_two_ues_would_and_each_has_its_own_law() {
 #[test]
 fn strict_priority_serves_the_more_important_5qi_first() {
     let ue = ue(QosFlowConfig { five_qi: 80, ..QosFlowConfig::default() });
-    let outcome = run(SchedulerConfig::StrictPriority {}, &[ue], &[L4S, CLASSIC]);
+    let outcome = run(SchedulerConfig::StrictPriority(Default::default()), &[ue], &[L4S, CLASSIC]);
     assert!(outcome[0].0 > 29.5 && outcome[0].1 < Duration::from_millis(8), "{outcome:?}");
     assert!((8.5..10.5).contains(&outcome[1].0), "{outcome:?}");
 }
@@ -88,14 +89,18 @@ fn strict_priority_serves_the_more_important_5qi_first() {
 fn a_guaranteed_rate_is_had_under_any_scheduler_and_no_more_than_that_comes_first() {
     let gbr = Some(BitRate::from_mbps(28));
     let gbr = ue(QosFlowConfig { five_qi: 3, gbr, ..QosFlowConfig::default() });
-    for scheduler in [SchedulerConfig::RoundRobin {}, SchedulerConfig::OldestFirst {}, SchedulerConfig::MaxRate {}] {
+    for scheduler in [
+        SchedulerConfig::RoundRobin(Default::default()),
+        SchedulerConfig::OldestFirst(Default::default()),
+        SchedulerConfig::MaxRate(Default::default()),
+    ] {
         let others: Vec<_> = (1..4).map(|ue| Load { ue, flow: 10 + ue, ecn: Ecn::NotEct, mbps: 20 }).collect();
         let loads = [&[L4S][..], &others].concat();
         let plain = UeConfig { drb: Vec::new(), ..gbr.clone() };
         let outcome = run(scheduler.clone(), &[gbr.clone(), plain.clone(), plain.clone(), plain], &loads);
         assert!(outcome[0].0 > 27.5, "{scheduler:?}: {outcome:?}");
         assert!(outcome[0].0 < 31.0, "{scheduler:?}: {outcome:?}");
-        if matches!(scheduler, SchedulerConfig::RoundRobin {}) {
+        if matches!(scheduler, SchedulerConfig::RoundRobin(_)) {
             // What is left of 40 Mbit/s is the others' by turns.
             let others = &outcome[1..];
             assert!(others.iter().all(|other| (other.0 - 4.0).abs() < 0.2), "{others:?}");
@@ -106,7 +111,11 @@ fn a_guaranteed_rate_is_had_under_any_scheduler_and_no_more_than_that_comes_firs
 #[test]
 fn a_maximum_rate_is_kept_although_the_cell_is_free() {
     let mbr = Some(BitRate::from_mbps(10));
-    let outcome = run(SchedulerConfig::RoundRobin {}, &[ue(QosFlowConfig { mbr, ..QosFlowConfig::default() })], &[L4S]);
+    let outcome = run(
+        SchedulerConfig::RoundRobin(Default::default()),
+        &[ue(QosFlowConfig { mbr, ..QosFlowConfig::default() })],
+        &[L4S],
+    );
     // And once what it brings within the delay budget of 300 ms, spread over the four seconds.
     assert!((9.9..10.8).contains(&outcome[0].0), "{outcome:?}");
 }

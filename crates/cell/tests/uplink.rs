@@ -241,9 +241,9 @@ fn strict_priority_grants_the_important_ue_first_and_round_robin_does_not() {
         let config = CellConfig { scheduler, ..CellConfig::default() };
         flows(&config, &ues, [(0, 30), (1, 30)]).map(|came| came.mbps)
     };
-    let [bulk, video] = rates(SchedulerConfig::StrictPriority {});
+    let [bulk, video] = rates(SchedulerConfig::StrictPriority(Default::default()));
     assert!(bulk < 0.5 && video > 9.0, "{bulk} and {video} Mbit/s");
-    let [bulk, video] = rates(SchedulerConfig::RoundRobin {});
+    let [bulk, video] = rates(SchedulerConfig::RoundRobin(Default::default()));
     assert!((bulk / video - 1.0).abs() < 0.1, "{bulk} and {video} Mbit/s");
 }
 
@@ -252,7 +252,9 @@ fn a_guaranteed_rate_is_granted_first_under_every_scheduler() {
     let (gbr, mbr) = (Some(BitRate::from_mbps(6)), Some(BitRate::from_mbps(7)));
     let flow = QosFlowConfig { five_qi: 3, gbr, mbr, ..QosFlowConfig::default() };
     let ues = [good(), with_l4s_bearer(flow), good(), good()];
-    for scheduler in [SchedulerConfig::RoundRobin {}, SchedulerConfig::StrictPriority {}] {
+    for scheduler in
+        [SchedulerConfig::RoundRobin(Default::default()), SchedulerConfig::StrictPriority(Default::default())]
+    {
         let config = CellConfig { scheduler, ..CellConfig::default() };
         let [first, guaranteed, others @ ..] = flows(&config, &ues, [(0, 20), (1, 20), (2, 20), (3, 20)]);
         assert!((5.8..7.2).contains(&guaranteed.mbps), "{guaranteed:?}");
@@ -329,7 +331,7 @@ fn data_more_important_than_all_that_the_gnb_knows_of_is_asked_for() {
     // TS 38.321 5.4.5. Another UE leaves nothing to what is less important, so that the bulk is known of and not granted.
     let video = UeConfig { five_qi: 9, ..with_l4s_bearer(QosFlowConfig { five_qi: 80, ..QosFlowConfig::default() }) };
     let greedy = UeConfig { five_qi: 8, ..good() };
-    let config = CellConfig { scheduler: SchedulerConfig::StrictPriority {}, ..CellConfig::default() };
+    let config = CellConfig { scheduler: SchedulerConfig::StrictPriority(Default::default()), ..CellConfig::default() };
     let [bulk, video, greedy] = flows(&config, &[video, greedy], [(0, 5), (0, 1), (1, 30)]);
     assert!(bulk.mbps < 0.3 && greedy.mbps > 6.0, "{bulk:?} {greedy:?}");
     assert!(video.mbps > 0.95 && video.delay_ms < 20.0, "{video:?}");

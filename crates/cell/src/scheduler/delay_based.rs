@@ -3,7 +3,7 @@
 
 use tidemark_core::{ConfigError, Duration};
 
-use super::Candidate;
+use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
 use crate::qos::Characteristics;
 
 /// The delay-based scheduler's configuration.
@@ -20,8 +20,15 @@ pub struct DelayBasedConfig {
 /// Brunello's `l4sHighTh`.
 const DEFAULT_THRESHOLD: Duration = Duration::from_millis(10);
 
-impl DelayBasedConfig {
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+impl Discipline for DelayBasedConfig {
+    type Rule = Self;
+    const UPLINK: UplinkOrder = UplinkOrder::Turns;
+
+    fn rule(&self, _slot: Duration) -> Self {
+        self.clone()
+    }
+
+    fn validate(&self) -> Result<(), ConfigError> {
         if self.threshold.is_some_and(|span| span.is_zero() || span > Duration::from_secs(10)) {
             return Err(ConfigError::new("scheduler.threshold", "must be above zero and at most 10 s"));
         }
@@ -34,9 +41,13 @@ impl DelayBasedConfig {
         }
         Ok(())
     }
+}
 
-    pub(super) fn metric(&self, candidate: &Candidate) -> (bool, Duration) {
+impl Rule for DelayBasedConfig {
+    fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
         let threshold = self.threshold.unwrap_or(DEFAULT_THRESHOLD);
-        (self.lifts.contains(&candidate.five_qi) && candidate.head_of_line > threshold, candidate.head_of_line)
+        best(candidates, |candidate| {
+            (self.lifts.contains(&candidate.five_qi) && candidate.head_of_line > threshold, candidate.head_of_line)
+        })
     }
 }

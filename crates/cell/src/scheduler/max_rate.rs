@@ -1,7 +1,26 @@
 //! Maximum rate: the UE with the best channel, however long others wait.
 
-use super::Candidate;
+use tidemark_core::Duration;
 
-pub(super) fn metric(candidate: &Candidate) -> f64 {
-    candidate.capacity
+use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
+
+/// Configuration of maximum rate, which has nothing to set.
+#[derive(Clone, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MaxRateConfig {}
+
+impl Discipline for MaxRateConfig {
+    type Rule = Self;
+    const UPLINK: UplinkOrder = UplinkOrder::Turns;
+
+    fn rule(&self, _slot: Duration) -> Self {
+        Self {}
+    }
+}
+
+impl Rule for MaxRateConfig {
+    fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
+        best(candidates, |candidate| candidate.capacity)
+    }
 }

@@ -9,32 +9,20 @@ mod max_rate;
 mod oldest_first;
 mod proportional_fair;
 mod round_robin;
+mod rule;
 mod strict_priority;
 
 use tidemark_core::{ConfigError, Duration, Stream};
 
-use crate::ue::Offer;
 pub use delay_based::DelayBasedConfig;
-use proportional_fair::ProportionalFair;
+pub use max_rate::MaxRateConfig;
+pub use oldest_first::OldestFirstConfig;
 pub use proportional_fair::ProportionalFairConfig;
+pub use round_robin::RoundRobinConfig;
 use round_robin::Turns;
-
-/// A bearer with data, in a slot.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Candidate {
-    /// Index of the bearer.
-    pub(crate) drb: u32,
-    /// Bytes that the whole carrier would take to it in this slot.
-    pub(crate) capacity: f64,
-    /// Age of the packet at the head of its queue.
-    pub(crate) head_of_line: Duration,
-    /// Priority level of its most important QoS flow: the lower, the more important.
-    pub(crate) priority: u8,
-    /// 5QI of its first QoS flow.
-    pub(crate) five_qi: u8,
-    /// What its channel offers.
-    pub(crate) offer: Offer,
-}
+pub(crate) use rule::{Candidate, UplinkOrder};
+use rule::{Discipline, Rule};
+pub use strict_priority::StrictPriorityConfig;
 
 /// Service of a bearer in a slot.
 #[derive(Clone, Copy, Debug)]
@@ -47,47 +35,100 @@ pub(crate) struct Served {
     pub(crate) bytes: u32,
 }
 
-/// A scheduler's configuration.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields))]
-#[cfg_attr(feature = "serde", serde(expecting = "a table with its `kind`, as in { kind = \"round-robin\" }"))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum SchedulerConfig {
-    /// In turn.
-    RoundRobin {},
-    /// By the rate that the channel offers over the rate that was had.
-    ProportionalFair(ProportionalFairConfig),
-    /// The oldest head of line first.
-    OldestFirst {},
-    /// The oldest head of line first, and before it queues that are too old (Brunello et al.).
-    DelayBased(DelayBasedConfig),
-    /// By the priority level of the 5QI; of equals, the oldest head of line first.
-    StrictPriority {},
-    /// The best channel first.
-    MaxRate {},
+/// Makes of the lines below the configuration, its list, its names, and the rule at work.
+macro_rules! schedulers {
+    ($($name:literal $variant:ident($config:ident), $doc:literal;)*) => {
+        /// A scheduler's configuration.
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "serde", serde(tag = "kind"))]
+        #[cfg_attr(feature = "serde", serde(expecting = "a table with its `kind`, as in { kind = \"round-robin\" }"))]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum SchedulerConfig {
+            $(
+                #[doc = $doc]
+                #[cfg_attr(feature = "serde", serde(rename = $name))]
+                $variant($config),
+            )*
+        }
+
+        impl SchedulerConfig {
+            /// Lists every scheduler, with its defaults.
+            pub fn all() -> Vec<Self> {
+                vec![$(Self::$variant($config::default())),*]
+            }
+
+            /// Name in a scenario.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name,)*
+                }
+            }
+
+            pub(crate) fn uplink_order(&self) -> UplinkOrder {
+                match self {
+                    $(Self::$variant(_) => $config::UPLINK,)*
+                }
+            }
+
+            pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+                match self {
+                    $(Self::$variant(config) => config.validate(),)*
+                }
+            }
+
+            fn rule(&self, slot: Duration) -> AnyRule {
+                match self {
+                    $(Self::$variant(config) => AnyRule::$variant(config.rule(slot)),)*
+                }
+            }
+        }
+
+        /// One of the rules, at work.
+        #[derive(Clone, Debug)]
+        enum AnyRule {
+            $($variant(<$config as Discipline>::Rule),)*
+        }
+
+        impl Rule for AnyRule {
+            fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
+                match self {
+                    $(Self::$variant(rule) => rule.choose(candidates),)*
+                }
+            }
+            fn begin_slot(&mut self, slot: u64) {
+                match self {
+                    $(Self::$variant(rule) => rule.begin_slot(slot),)*
+                }
+            }
+            fn served(&mut self, drb: u32, bytes: u32) {
+                match self {
+                    $(Self::$variant(rule) => rule.served(drb, bytes),)*
+                }
+            }
+        }
+    };
+}
+
+schedulers! {
+    "round-robin" RoundRobin(RoundRobinConfig), "In turn.";
+    "proportional-fair" ProportionalFair(ProportionalFairConfig), "By the rate that the channel offers over the rate that was had.";
+    "oldest-first" OldestFirst(OldestFirstConfig), "The oldest head of line first.";
+    "delay-based" DelayBased(DelayBasedConfig), "The oldest head of line first, and before it queues that are too old (Brunello et al.).";
+    "strict-priority" StrictPriority(StrictPriorityConfig), "By the priority level of the 5QI; of equals, the oldest head of line first.";
+    "max-rate" MaxRate(MaxRateConfig), "The best channel first.";
 }
 
 impl Default for SchedulerConfig {
     fn default() -> Self {
-        Self::RoundRobin {}
-    }
-}
-
-impl SchedulerConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        match self {
-            Self::RoundRobin {} | Self::OldestFirst {} | Self::StrictPriority {} | Self::MaxRate {} => Ok(()),
-            Self::DelayBased(config) => config.validate(),
-            Self::ProportionalFair(config) => config.validate(),
-        }
+        Self::RoundRobin(RoundRobinConfig {})
     }
 }
 
 /// A scheduler at work: a rule, and the turns by which it goes or decides between equals.
 #[derive(Clone, Debug)]
 pub(crate) struct Scheduler {
-    rule: Rule,
+    rule: AnyRule,
     turns: Turns,
     /// Turns among what is due. If that took a turn among all, the turn would go to whoever follows them each time, and never
     /// reach the others.
@@ -95,27 +136,9 @@ pub(crate) struct Scheduler {
     draws: Stream,
 }
 
-#[derive(Clone, Debug)]
-enum Rule {
-    RoundRobin,
-    ProportionalFair(ProportionalFair),
-    OldestFirst,
-    DelayBased(DelayBasedConfig),
-    StrictPriority,
-    MaxRate,
-}
-
 impl Scheduler {
     pub(crate) fn new(config: &SchedulerConfig, slot: Duration, draws: Stream) -> Self {
-        let rule = match config {
-            SchedulerConfig::RoundRobin {} => Rule::RoundRobin,
-            SchedulerConfig::ProportionalFair(config) => Rule::ProportionalFair(ProportionalFair::new(config, slot)),
-            SchedulerConfig::OldestFirst {} => Rule::OldestFirst,
-            SchedulerConfig::DelayBased(config) => Rule::DelayBased(config.clone()),
-            SchedulerConfig::StrictPriority {} => Rule::StrictPriority,
-            SchedulerConfig::MaxRate {} => Rule::MaxRate,
-        };
-        Self { rule, turns: Turns::default(), due: Turns::default(), draws }
+        Self { rule: config.rule(slot), turns: Turns::default(), due: Turns::default(), draws }
     }
     /// The bearer to be sent, out of `drbs`, which are in order; `candidate` says `None` of those that have nothing to
     /// send, had their share of this slot, or are owed nothing where `only_owed`.
@@ -126,15 +149,7 @@ impl Scheduler {
         candidate: impl FnMut(u32) -> Option<Candidate>,
     ) -> Option<Candidate> {
         let turns = if only_owed { &mut self.due } else { &mut self.turns };
-        let mut candidates = turns.order(drbs, &mut self.draws).filter_map(candidate);
-        let chosen = match &mut self.rule {
-            Rule::RoundRobin => candidates.next(),
-            Rule::ProportionalFair(scheduler) => best(candidates, |candidate| scheduler.metric(candidate)),
-            Rule::OldestFirst => best(candidates, oldest_first::metric),
-            Rule::DelayBased(config) => best(candidates, |candidate| config.metric(candidate)),
-            Rule::StrictPriority => best(candidates, strict_priority::metric),
-            Rule::MaxRate => best(candidates, max_rate::metric),
-        };
+        let chosen = self.rule.choose(turns.order(drbs, &mut self.draws).filter_map(candidate));
         if chosen.is_none() {
             turns.open();
         }
@@ -142,32 +157,20 @@ impl Scheduler {
     }
     /// A slot begins in which something can be sent. Those in between have passed without.
     pub(crate) fn begin_slot(&mut self, slot: u64) {
-        if let Rule::ProportionalFair(scheduler) = &mut self.rule {
-            scheduler.begin_slot(slot);
-        }
+        self.rule.begin_slot(slot);
     }
     /// A bearer was chosen and sent something in the slot.
     pub(crate) fn served(&mut self, Served { drb, is_due, share, bytes }: Served) {
         let turns = if is_due { &mut self.due } else { &mut self.turns };
         turns.served(drb, share);
-        if let Rule::ProportionalFair(scheduler) = &mut self.rule {
-            scheduler.served(drb, bytes);
-        }
+        self.rule.served(drb, bytes);
     }
-}
-
-/// The candidate with the highest metric; of equals, the first.
-fn best<M: PartialOrd>(
-    candidates: impl Iterator<Item = Candidate>,
-    mut metric: impl FnMut(&Candidate) -> M,
-) -> Option<Candidate> {
-    let rated = candidates.map(|candidate| (metric(&candidate), candidate));
-    rated.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ue::Offer;
 
     fn candidate(drb: u32, capacity: f64, wait_ms: u64) -> Candidate {
         let head_of_line = Duration::from_millis(wait_ms);
@@ -186,15 +189,19 @@ mod tests {
     #[test]
     fn each_scheduler_has_its_own_favourite() {
         let all = [candidate(0, 10.0, 5), candidate(1, 30.0, 1), candidate(2, 20.0, 9)];
-        assert_eq!(chosen(SchedulerConfig::RoundRobin {}, all), Some(0));
-        assert_eq!(chosen(SchedulerConfig::MaxRate {}, all), Some(1));
-        assert_eq!(chosen(SchedulerConfig::OldestFirst {}, all), Some(2));
+        assert_eq!(chosen(SchedulerConfig::RoundRobin(Default::default()), all), Some(0));
+        assert_eq!(chosen(SchedulerConfig::MaxRate(Default::default()), all), Some(1));
+        assert_eq!(chosen(SchedulerConfig::OldestFirst(Default::default()), all), Some(2));
         let mut important = all;
         important[0].priority = 68;
-        assert_eq!(chosen(SchedulerConfig::StrictPriority {}, important), Some(0));
+        assert_eq!(chosen(SchedulerConfig::StrictPriority(Default::default()), important), Some(0));
         important[1].priority = 68;
         important[1].head_of_line = Duration::from_millis(6);
-        assert_eq!(chosen(SchedulerConfig::StrictPriority {}, important), Some(1), "of equals, the older");
+        assert_eq!(
+            chosen(SchedulerConfig::StrictPriority(Default::default()), important),
+            Some(1),
+            "of equals, the older"
+        );
     }
 
     #[test]
@@ -208,21 +215,10 @@ mod tests {
         assert_eq!(chosen(SchedulerConfig::DelayBased(DelayBasedConfig::default()), all), Some(0));
     }
 
-    fn kinds() -> [SchedulerConfig; 6] {
-        [
-            SchedulerConfig::RoundRobin {},
-            SchedulerConfig::ProportionalFair(ProportionalFairConfig::default()),
-            SchedulerConfig::OldestFirst {},
-            SchedulerConfig::DelayBased(DelayBasedConfig::default()),
-            SchedulerConfig::StrictPriority {},
-            SchedulerConfig::MaxRate {},
-        ]
-    }
-
     #[test]
     fn equals_are_chosen_by_turns_and_nobody_of_nobody() {
         let pick = |drb: u32| Some(candidate(drb, 1.0, 1));
-        for kind in kinds() {
+        for kind in SchedulerConfig::all() {
             let mut scheduler = scheduler(&kind);
             let turns = (0..6).filter_map(|slot| {
                 scheduler.begin_slot(slot);
@@ -237,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_is_due_takes_no_turn_among_all_and_goes_by_turns_itself() {
-        let mut scheduler = scheduler(&SchedulerConfig::RoundRobin {});
+        let mut scheduler = scheduler(&SchedulerConfig::RoundRobin(Default::default()));
         let mut turn = |drbs: &[u32], is_due| {
             let drb = scheduler.choose(drbs, is_due, |drb| Some(candidate(drb, 1.0, 1)))?.drb;
             scheduler.served(Served { drb, is_due, share: 1.0, bytes: 1_000 });
@@ -246,5 +242,17 @@ mod tests {
         // In each slot one of 1 and 2 is owed something, and then another one has what is left.
         let turns: Vec<_> = (0..6).map(|_| (turn(&[1, 2], true), turn(&[3, 4, 5], false))).collect();
         assert_eq!(turns, [(1, 3), (2, 4), (1, 5), (2, 3), (1, 4), (2, 5)].map(|(a, b)| (Some(a), Some(b))));
+    }
+
+    #[test]
+    fn every_scheduler_has_a_name_of_its_own_and_is_described() {
+        let (all, page) = (SchedulerConfig::all(), include_str!("../../../../docs/reference/cell.md"));
+        for (index, scheduler) in all.iter().enumerate() {
+            assert_eq!(scheduler.validate(), Ok(()));
+            assert!(all[..index].iter().all(|other| other.name() != scheduler.name()), "{} twice", scheduler.name());
+            let row =
+                page.lines().find(|line| line.starts_with("| `") && line.contains(&format!("`{}`", scheduler.name())));
+            assert!(row.is_some(), "docs/reference/cell.md has no row for `{}`", scheduler.name());
+        }
     }
 }

@@ -1,7 +1,26 @@
 //! Oldest first: the bearer whose head of line has waited longest.
 
-use super::Candidate;
+use tidemark_core::Duration;
 
-pub(super) fn metric(candidate: &Candidate) -> f64 {
-    candidate.head_of_line.as_nanos() as f64
+use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
+
+/// Configuration of oldest first, which has nothing to set.
+#[derive(Clone, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OldestFirstConfig {}
+
+impl Discipline for OldestFirstConfig {
+    type Rule = Self;
+    const UPLINK: UplinkOrder = UplinkOrder::Turns;
+
+    fn rule(&self, _slot: Duration) -> Self {
+        Self {}
+    }
+}
+
+impl Rule for OldestFirstConfig {
+    fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
+        best(candidates, |candidate| candidate.head_of_line)
+    }
 }

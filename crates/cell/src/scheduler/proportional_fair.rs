@@ -2,7 +2,7 @@
 
 use tidemark_core::{ConfigError, Duration};
 
-use super::Candidate;
+use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
 
 /// Proportional fair's configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,8 +19,15 @@ impl Default for ProportionalFairConfig {
     }
 }
 
-impl ProportionalFairConfig {
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+impl Discipline for ProportionalFairConfig {
+    type Rule = ProportionalFair;
+    const UPLINK: UplinkOrder = UplinkOrder::Turns;
+
+    fn rule(&self, slot: Duration) -> ProportionalFair {
+        ProportionalFair::new(self, slot)
+    }
+
+    fn validate(&self) -> Result<(), ConfigError> {
         let fits = (Duration::from_millis(1)..=Duration::from_secs(100)).contains(&self.window);
         fits.then_some(()).ok_or(ConfigError::new("scheduler.window", "must lie between 1 ms and 100 s"))
     }
@@ -39,11 +46,11 @@ pub(crate) struct ProportionalFair {
 }
 
 impl ProportionalFair {
-    pub(super) fn new(config: &ProportionalFairConfig, slot: Duration) -> Self {
+    fn new(config: &ProportionalFairConfig, slot: Duration) -> Self {
         let slots = config.window.as_secs_f64() / slot.as_secs_f64();
         Self { weight: 1.0 / slots.max(1.0), slot: 0, averages: Vec::new(), places: Vec::new() }
     }
-    pub(super) fn metric(&mut self, candidate: &Candidate) -> f64 {
+    fn metric(&mut self, candidate: &Candidate) -> f64 {
         let drb = candidate.drb as usize;
         if self.places.len() <= drb {
             self.places.resize(drb + 1, None);
@@ -55,13 +62,21 @@ impl ProportionalFair {
         // A bearer that has had nothing yet comes first; a byte a slot keeps the quotient finite.
         candidate.capacity / (self.averages[place as usize] + 1.0)
     }
-    pub(super) fn served(&mut self, drb: u32, bytes: u32) {
+}
+
+impl Rule for ProportionalFair {
+    fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
+        best(candidates, |candidate| self.metric(candidate))
+    }
+
+    fn served(&mut self, drb: u32, bytes: u32) {
         if let Some(place) = self.places.get(drb as usize).copied().flatten() {
             self.averages[place as usize] += self.weight * f64::from(bytes);
         }
     }
-    /// The averages fade for as many slots as have passed.
-    pub(super) fn begin_slot(&mut self, slot: u64) {
+
+    /// Averages fade for as many slots as have passed.
+    fn begin_slot(&mut self, slot: u64) {
         let passed = slot.saturating_sub(self.slot);
         self.slot = slot;
         let left = libm::pow(1.0 - self.weight, passed as f64);

@@ -9,7 +9,31 @@
 //! Once all that waited is sent, nobody is owed anything, and whose turn it is next is drawn. If it went on from where it was, packets
 //! that come as regularly as slots would give the same UE the same place in every batch.
 
-use tidemark_core::Stream;
+use tidemark_core::{Duration, Stream};
+
+use super::rule::{Candidate, Discipline, Rule, UplinkOrder};
+
+/// Configuration of round robin, which has nothing to set.
+#[derive(Clone, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RoundRobinConfig {}
+
+impl Discipline for RoundRobinConfig {
+    type Rule = Self;
+    const UPLINK: UplinkOrder = UplinkOrder::Turns;
+
+    fn rule(&self, _slot: Duration) -> Self {
+        Self {}
+    }
+}
+
+impl Rule for RoundRobinConfig {
+    /// Candidates come in the order of turns.
+    fn choose(&mut self, mut candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
+        candidates.next()
+    }
+}
 
 /// Whose turn it is.
 #[derive(Clone, Debug, Default)]

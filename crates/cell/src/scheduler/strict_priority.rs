@@ -5,8 +5,25 @@ use std::cmp::Reverse;
 
 use tidemark_core::Duration;
 
-use super::Candidate;
+use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
 
-pub(super) fn metric(candidate: &Candidate) -> (Reverse<u8>, Duration) {
-    (Reverse(candidate.priority), candidate.head_of_line)
+/// Configuration of strict priority, which has nothing to set.
+#[derive(Clone, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StrictPriorityConfig {}
+
+impl Discipline for StrictPriorityConfig {
+    type Rule = Self;
+    const UPLINK: UplinkOrder = UplinkOrder::PriorityLevels;
+
+    fn rule(&self, _slot: Duration) -> Self {
+        Self {}
+    }
+}
+
+impl Rule for StrictPriorityConfig {
+    fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
+        best(candidates, |candidate| (Reverse(candidate.priority), candidate.head_of_line))
+    }
 }

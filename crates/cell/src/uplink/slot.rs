@@ -6,7 +6,7 @@ use super::belief::Groups;
 use super::earlier;
 use super::radio::Allocation;
 use crate::cell::Cell;
-use crate::scheduler::SchedulerConfig;
+use crate::scheduler::UplinkOrder;
 
 /// A UE that has something to send or to be granted, and the first slot in which it can.
 #[derive(Clone, Copy, Debug)]
@@ -180,12 +180,12 @@ impl<P: Inspect> Cell<P> {
         asks.then(|| Grant { ue: id, waiting, wanted: 0, allocation: Allocation::default() })
     }
 
-    /// Shares free resource blocks: guaranteed rates first, then all, under strict priority level by level.
+    /// Shares free resource blocks: guaranteed rates first, then all, in the order that the scheduler has for the uplink.
     fn share(&mut self, slot: u64, mut free: u32, grants: &mut [Grant]) {
         if self.has_gbr {
             free = self.grant_round(slot, free, grants, Round::Owed);
         }
-        if !matches!(self.config.scheduler, SchedulerConfig::StrictPriority {}) {
+        if self.config.scheduler.uplink_order() == UplinkOrder::Turns {
             self.grant_round(slot, free, grants, Round::All);
             return;
         }
