@@ -58,10 +58,7 @@ pub use qos::{
     Protocol, QosFlowConfig, Resource, Sdap, TrafficClass,
 };
 pub use rlc::RlcSn;
-pub use scheduler::{
-    DelayBasedConfig, MaxRateConfig, OldestFirstConfig, ProportionalFairConfig, RoundRobinConfig, SchedulerConfig,
-    StrictPriorityConfig,
-};
+pub use scheduler::*;
 pub use tidemark_core::ConfigError;
 pub use tidemark_radio::channel::{self, ChannelConfig};
 pub use uplink::{BsrFormat, ConfiguredGrant, UplinkConfig};

@@ -14,15 +14,9 @@ mod strict_priority;
 
 use tidemark_core::{ConfigError, Duration, Stream};
 
-pub use delay_based::DelayBasedConfig;
-pub use max_rate::MaxRateConfig;
-pub use oldest_first::OldestFirstConfig;
-pub use proportional_fair::ProportionalFairConfig;
-pub use round_robin::RoundRobinConfig;
 use round_robin::Turns;
 pub(crate) use rule::{Candidate, UplinkOrder};
 use rule::{Discipline, Rule};
-pub use strict_priority::StrictPriorityConfig;
 
 /// Service of a bearer in a slot.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +31,9 @@ pub(crate) struct Served {
 
 /// Makes of the lines below the configuration, its list, its names, and the rule at work.
 macro_rules! schedulers {
-    ($($name:literal $variant:ident($config:ident), $doc:literal;)*) => {
+    ($($name:literal $module:ident::$config:ident as $variant:ident, $doc:literal;)*) => {
+        $(pub use $module::$config;)*
+
         /// A scheduler's configuration.
         #[derive(Clone, Debug, PartialEq)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -111,12 +107,12 @@ macro_rules! schedulers {
 }
 
 schedulers! {
-    "round-robin" RoundRobin(RoundRobinConfig), "In turn.";
-    "proportional-fair" ProportionalFair(ProportionalFairConfig), "By the rate that the channel offers over the rate that was had.";
-    "oldest-first" OldestFirst(OldestFirstConfig), "The oldest head of line first.";
-    "delay-based" DelayBased(DelayBasedConfig), "The oldest head of line first, and before it queues that are too old (Brunello et al.).";
-    "strict-priority" StrictPriority(StrictPriorityConfig), "By the priority level of the 5QI; of equals, the oldest head of line first.";
-    "max-rate" MaxRate(MaxRateConfig), "The best channel first.";
+    "round-robin" round_robin::RoundRobinConfig as RoundRobin, "In turn.";
+    "proportional-fair" proportional_fair::ProportionalFairConfig as ProportionalFair, "By the rate that the channel offers over the rate that was had.";
+    "oldest-first" oldest_first::OldestFirstConfig as OldestFirst, "The oldest head of line first.";
+    "delay-based" delay_based::DelayBasedConfig as DelayBased, "The oldest head of line first, and before it queues that are too old (Brunello et al.).";
+    "strict-priority" strict_priority::StrictPriorityConfig as StrictPriority, "By the priority level of the 5QI; of equals, the oldest head of line first.";
+    "max-rate" max_rate::MaxRateConfig as MaxRate, "The best channel first.";
 }
 
 impl Default for SchedulerConfig {
