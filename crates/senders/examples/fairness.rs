@@ -9,43 +9,54 @@ mod dumbbell;
 use dumbbell::{Dumbbell, Queue};
 use tidemark_core::{BitRate, Duration};
 use tidemark_senders::app::BulkConfig;
-use tidemark_senders::controller::{BbrV1Config, BbrV2Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
 use tidemark_senders::media::{
     Al4sConfig, AnbrConfig, AnbrRule, GccConfig, L4sCcConfig, MarkingScheme, RateLimits, ScreamConfig, ScreamV1Config,
     SdnL4sConfig, VideoConfig,
 };
-use tidemark_senders::udp_prague::UdpPragueConfig;
-use tidemark_senders::{AppConfig, SenderConfig};
+use tidemark_senders::{AppConfig, CongestionControl, SenderConfig, Transport};
 
 const RATE: BitRate = BitRate::from_mbps(40);
 const RTT: Duration = Duration::from_millis(20);
 const WARM: Duration = Duration::from_secs(30);
 const SPAN: Duration = Duration::from_secs(60);
 
-/// Each controller by its name; true if it carries a video.
+/// Each controller by its name in the figure; true if it carries a video.
 fn controllers() -> Vec<(&'static str, SenderConfig, bool)> {
+    let is_video = |sender: &SenderConfig| matches!(sender.transport(), Transport::Rtp(_));
+    let variants = SenderConfig::all().into_iter().flat_map(variants);
+    variants.map(|(name, sender)| (name, sender.clone(), is_video(&sender))).collect()
+}
+
+/// Variants of a controller. One that is declared and not named here is drawn with its title and its defaults.
+fn variants(sender: SenderConfig) -> Vec<(&'static str, SenderConfig)> {
     let rates =
         RateLimits { min: BitRate::from_kbps(500), initial: BitRate::from_mbps(2), max: BitRate::from_mbps(60) };
     let marking = Some(MarkingScheme { low: Duration::from_micros(800), high: Duration::from_micros(1200) });
-    let gradual = AnbrConfig { rule: AnbrRule::Gradual, rates, ..AnbrConfig::default() };
-    let sdn = SdnL4sConfig { window: Some(Duration::from_millis(500)), rates, ..SdnL4sConfig::default() };
-    vec![
-        ("Reno", SenderConfig::Reno(RenoConfig::default()), false),
-        ("CUBIC", SenderConfig::Cubic(CubicConfig::default()), false),
-        ("BBR v1", SenderConfig::BbrV1(BbrV1Config::default()), false),
-        ("BBR v2", SenderConfig::BbrV2(BbrV2Config::default()), false),
-        ("BBR v3", SenderConfig::BbrV3(BbrV3Config::default()), false),
-        ("Prague", SenderConfig::Prague(PragueConfig::default()), false),
-        ("UDP Prague", SenderConfig::UdpPrague(UdpPragueConfig::default()), false),
-        ("SCReAM v1", SenderConfig::ScreamV1(ScreamV1Config { ramp_up_speed: BitRate::from_mbps(5), rates }), true),
-        ("SCReAM v2", SenderConfig::Scream(ScreamConfig { rates, ..ScreamConfig::default() }), true),
-        ("GCC", SenderConfig::Gcc(GccConfig { rates, ..GccConfig::default() }), true),
-        ("L4S-CC", SenderConfig::L4sCc(L4sCcConfig { rates, ..L4sCcConfig::default() }), true),
-        ("sL4S", SenderConfig::Al4s(Al4sConfig { rates, ..Al4sConfig::default() }), true),
-        ("cL4S", SenderConfig::Al4s(Al4sConfig { marking, rates, ..Al4sConfig::default() }), true),
-        ("Hybrid", SenderConfig::Anbr(gradual), true),
-        ("SDN-L4S", SenderConfig::SdnL4s(sdn), true),
-    ]
+    match sender {
+        SenderConfig::Cubic(it) => vec![("CUBIC", it.into())],
+        SenderConfig::BbrV1(it) => vec![("BBR v1", it.into())],
+        SenderConfig::BbrV2(it) => vec![("BBR v2", it.into())],
+        SenderConfig::BbrV3(it) => vec![("BBR v3", it.into())],
+        SenderConfig::Prague(it) => vec![("Prague", it.into())],
+        SenderConfig::UdpPrague(it) => vec![("UDP Prague", it.into())],
+        SenderConfig::ScreamV1(_) => {
+            vec![("SCReAM v1", ScreamV1Config { ramp_up_speed: BitRate::from_mbps(5), rates }.into())]
+        }
+        SenderConfig::Scream(it) => vec![("SCReAM v2", ScreamConfig { rates, ..it }.into())],
+        SenderConfig::Gcc(it) => vec![("GCC", GccConfig { rates, ..it }.into())],
+        SenderConfig::L4sCc(it) => vec![("L4S-CC", L4sCcConfig { rates, ..it }.into())],
+        SenderConfig::Al4s(it) => vec![
+            ("sL4S", Al4sConfig { rates, ..it.clone() }.into()),
+            ("cL4S", Al4sConfig { marking, rates, ..it }.into()),
+        ],
+        SenderConfig::Anbr(it) => vec![("Hybrid", AnbrConfig { rule: AnbrRule::Gradual, rates, ..it }.into())],
+        SenderConfig::SdnL4s(it) => {
+            vec![("SDN-L4S", SdnL4sConfig { window: Some(Duration::from_millis(500)), rates, ..it }.into())]
+        }
+        // Neither adapts.
+        SenderConfig::Udp(_) | SenderConfig::Fixed(_) => vec![],
+        other => vec![(other.properties().title, other)],
+    }
 }
 
 fn app(video: bool, start: Duration) -> AppConfig {

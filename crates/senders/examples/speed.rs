@@ -7,26 +7,13 @@ mod dumbbell;
 
 use dumbbell::{Dumbbell, Queue};
 use tidemark_core::{BitRate, Duration};
-use tidemark_senders::controller::{BbrV1Config, BbrV2Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
-use tidemark_senders::media::{Al4sConfig, GccConfig, L4sCcConfig, RateLimits, ScreamConfig, VideoConfig};
-use tidemark_senders::udp_prague::UdpPragueConfig;
+use tidemark_senders::media::VideoConfig;
 use tidemark_senders::{AppConfig, CongestionControl, SenderConfig, Transport};
 
 fn main() {
-    let rates = RateLimits::default();
-    for (name, sender) in [
-        ("Reno", SenderConfig::Reno(RenoConfig::default())),
-        ("CUBIC", SenderConfig::Cubic(CubicConfig::default())),
-        ("BBR v1", SenderConfig::BbrV1(BbrV1Config::default())),
-        ("BBR v2", SenderConfig::BbrV2(BbrV2Config::default())),
-        ("BBR v3", SenderConfig::BbrV3(BbrV3Config::default())),
-        ("Prague", SenderConfig::Prague(PragueConfig::default())),
-        ("UDP Prague", SenderConfig::UdpPrague(UdpPragueConfig::default())),
-        ("SCReAM v2", SenderConfig::Scream(ScreamConfig { rates, ..ScreamConfig::default() })),
-        ("GCC", SenderConfig::Gcc(GccConfig { rates, ..GccConfig::default() })),
-        ("L4S-CC", SenderConfig::L4sCc(L4sCcConfig { rates, ..L4sCcConfig::default() })),
-        ("sL4S", SenderConfig::Al4s(Al4sConfig { rates, ..Al4sConfig::default() })),
-    ] {
+    // UDP without a controller has no endless transfer.
+    for sender in SenderConfig::all().into_iter().filter(|sender| sender.check_bulk(None).is_ok()) {
+        let name = sender.name();
         let app = match sender.transport() {
             Transport::Tcp(_) | Transport::Udp { .. } => AppConfig::default(),
             Transport::Rtp(_) => AppConfig::Video(VideoConfig::default()),

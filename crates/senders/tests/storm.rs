@@ -2,11 +2,10 @@
 
 mod link;
 
-use link::{Bottleneck, Fate, Link, Node, is_data};
+use link::{Bottleneck, Fate, Link, Node, WithTcp, is_data};
 use tidemark_core::{BitRate, Duration, Instant, Stream};
 use tidemark_marker::{DrbMarker, LawConfig, MarkerConfig, RampConfig, RlcQueue, SnLength, Verdict};
-use tidemark_senders::controller::{BbrV1Config, BbrV2Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig};
-use tidemark_senders::{AppConfig, EcnMode, SenderConfig, TcpConfig};
+use tidemark_senders::{AppConfig, CongestionControl, EcnMode, TcpConfig};
 
 const LINE: BitRate = BitRate::from_mbps(20);
 /// The storm, and how long it may take to get over it. From a window of one or two segments Reno needs one round for
@@ -14,25 +13,19 @@ const LINE: BitRate = BitRate::from_mbps(20);
 const STORM: std::ops::Range<Instant> = Instant::from_millis(5_000)..Instant::from_millis(15_000);
 const RECOVERY: Duration = Duration::from_secs(10);
 
-fn senders() -> Vec<(String, SenderConfig)> {
-    let mut all = Vec::new();
-    for ecn in [EcnMode::Classic, EcnMode::Accecn] {
-        let tcp = || TcpConfig { ecn: Some(ecn), ..TcpConfig::default() };
-        for (name, sender) in [
-            ("reno", SenderConfig::Reno(RenoConfig { tcp: tcp(), ..RenoConfig::default() })),
-            ("cubic", SenderConfig::Cubic(CubicConfig { tcp: tcp(), ..CubicConfig::default() })),
-            ("bbr v1", SenderConfig::BbrV1(BbrV1Config { tcp: tcp() })),
-            ("bbr v2", SenderConfig::BbrV2(BbrV2Config { tcp: tcp(), ..BbrV2Config::default() })),
-            ("bbr v3", SenderConfig::BbrV3(BbrV3Config { tcp: tcp(), ..BbrV3Config::default() })),
-            ("prague", SenderConfig::Prague(PragueConfig { tcp: tcp(), ..PragueConfig::default() })),
-        ] {
-            all.push((format!("{name}, {ecn:?}"), sender));
-        }
-    }
-    all
+/// Every controller over TCP, with either feedback.
+fn senders() -> Vec<(String, WithTcp)> {
+    let modes = [EcnMode::Classic, EcnMode::Accecn];
+    let with = |ecn| {
+        let tcp = TcpConfig { ecn: Some(ecn), ..TcpConfig::default() };
+        link::over_tcp()
+            .into_iter()
+            .map(move |sender| (format!("{}, {ecn:?}", sender.name()), WithTcp { sender, tcp: tcp.clone() }))
+    };
+    modes.into_iter().flat_map(with).collect()
 }
 
-/// Who marks during the storm.
+/// Node that marks during the storm.
 #[derive(Clone, Copy, Debug)]
 enum By {
     /// A router, in the IP header.
@@ -64,8 +57,8 @@ fn node(short_circuit: bool, age: impl Fn(Instant) -> Duration + 'static) -> Nod
     })
 }
 
-/// Everything is marked during the storm; the line is as fast as before, or `slow`.
-fn storm(sender: &SenderConfig, by: By, slow: Option<BitRate>) -> Link {
+/// Runs a storm in which everything is marked; the line is as fast as before, or `slow`.
+fn storm(sender: &dyn CongestionControl, by: By, slow: Option<BitRate>) -> Link {
     let mut link = Link::new(sender, &AppConfig::default(), Duration::from_millis(10));
     link.bottleneck = Some(Bottleneck::new(LINE, LINE.bytes_in(Duration::from_millis(100)), Duration::MAX));
     let old = |now: Instant| Duration::from_millis(if STORM.contains(&now) { 100 } else { 0 });

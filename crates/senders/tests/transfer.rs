@@ -2,25 +2,12 @@
 
 mod link;
 
-use link::{Bottleneck, Fate, Link};
+use link::{Bottleneck, Fate, Link, WithTcp};
 use proptest::prelude::*;
 use tidemark_core::{BitRate, Bytes, Duration, Instant, Stream};
 use tidemark_senders::app::BulkConfig;
-use tidemark_senders::controller::{
-    BbrV1Config, BbrV2Config, BbrV3Config, CubicConfig, PragueConfig, RenoConfig, SlowStartExit,
-};
+use tidemark_senders::controller::{CubicConfig, SlowStartExit};
 use tidemark_senders::{AppConfig, EcnMode, SenderConfig, TcpConfig};
-
-fn controllers() -> Vec<SenderConfig> {
-    vec![
-        SenderConfig::Reno(RenoConfig::default()),
-        SenderConfig::Cubic(CubicConfig::default()),
-        SenderConfig::BbrV1(BbrV1Config::default()),
-        SenderConfig::BbrV2(BbrV2Config::default()),
-        SenderConfig::BbrV3(BbrV3Config::default()),
-        SenderConfig::Prague(PragueConfig::default()),
-    ]
-}
 
 /// A queue of two bandwidth-delay products at 20 ms that only drops, or one that marks at 1 ms for the scalable one.
 fn bottleneck(config: &SenderConfig, rate: BitRate) -> Bottleneck {
@@ -34,7 +21,7 @@ fn bulk(size: u64) -> AppConfig {
 
 #[test]
 fn a_clean_path_carries_everything_without_a_retransmission() {
-    for config in controllers() {
+    for config in link::over_tcp() {
         let mut link = Link::new(&config, &bulk(5_000_000), Duration::from_millis(20));
         assert!(link.run_for(Duration::from_secs(60)), "{config:?}");
         let (server, client) = link.stats();
@@ -49,7 +36,7 @@ fn a_clean_path_carries_everything_without_a_retransmission() {
 
 #[test]
 fn a_fixed_rate_is_used_to_the_last_percent() {
-    for config in controllers() {
+    for config in link::over_tcp() {
         let mut link = Link::new(&config, &AppConfig::default(), Duration::from_millis(10));
         let rate = BitRate::from_mbps(40);
         link.bottleneck = Some(bottleneck(&config, rate));
@@ -73,7 +60,7 @@ proptest! {
     #[test]
     fn everything_arrives_in_order_and_once(
         seed in any::<u64>(),
-        which in 0usize..5,
+        which in any::<prop::sample::Index>(),
         ecn in 0usize..3,
         loss in 0.0..0.15f64,
         late in 0.0..0.1f64,
@@ -83,13 +70,8 @@ proptest! {
     ) {
         let modes = [EcnMode::Off, EcnMode::Classic, EcnMode::Accecn];
         let tcp = TcpConfig { ecn: Some(modes[ecn]), ..TcpConfig::default() };
-        let config = match which {
-            0 => SenderConfig::Reno(RenoConfig { tcp, ..RenoConfig::default() }),
-            1 => SenderConfig::Cubic(CubicConfig { tcp, ..CubicConfig::default() }),
-            2 => SenderConfig::BbrV1(BbrV1Config { tcp }),
-            3 => SenderConfig::BbrV3(BbrV3Config { tcp, ..BbrV3Config::default() }),
-            _ => SenderConfig::Prague(PragueConfig { tcp, ..PragueConfig::default() }),
-        };
+        let sender = which.get(&link::over_tcp()).clone();
+        let config = WithTcp { sender, tcp };
         let mut link = Link::new(&config, &bulk(size), Duration::from_millis(15));
         for (down, purpose) in [(true, "down"), (false, "up")] {
             let mut stream = Stream::new(seed, 0, purpose);
@@ -124,7 +106,7 @@ proptest! {
 
 #[test]
 fn an_outage_ends_in_a_timeout_and_then_in_full_speed_again() {
-    for config in controllers() {
+    for config in link::over_tcp() {
         let mut link = Link::new(&config, &AppConfig::default(), Duration::from_millis(20));
         link.bottleneck = Some(bottleneck(&config, BitRate::from_mbps(20)));
         let outage = Instant::from_millis(10_000)..Instant::from_millis(12_000);

@@ -5,9 +5,40 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, Probability, Stream};
-use tidemark_senders::{AppConfig, Completion, Endpoint, Ends, FrameArrival, Payload, SenderConfig, Stats, connect};
+use tidemark_senders::{
+    AppConfig, Completion, ConfigError, CongestionControl, Endpoint, Ends, FrameArrival, OverTcp, Payload, Properties,
+    SenderConfig, Stats, TcpConfig, Transport, connect,
+};
 
-/// What the network does to a packet.
+/// Every controller over TCP, with its defaults.
+pub fn over_tcp() -> Vec<SenderConfig> {
+    SenderConfig::all().into_iter().filter(|sender| matches!(sender.transport(), Transport::Tcp(_))).collect()
+}
+
+/// A controller over a TCP of other settings than its own.
+#[derive(Debug)]
+pub struct WithTcp {
+    pub sender: SenderConfig,
+    pub tcp: TcpConfig,
+}
+
+impl CongestionControl for WithTcp {
+    fn properties(&self) -> &'static Properties {
+        self.sender.properties()
+    }
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.tcp.validate()?;
+        self.sender.validate()
+    }
+    fn transport(&self) -> Transport<'_> {
+        match self.sender.transport() {
+            Transport::Tcp(over) => Transport::Tcp(OverTcp { config: &self.tcp, ..over }),
+            other => other,
+        }
+    }
+}
+
+/// Fate of a packet in the network.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Fate {
     Deliver,
@@ -25,7 +56,7 @@ pub struct Bottleneck {
     pub rate: BitRate,
     pub limit: Bytes,
     pub mark_above: Duration,
-    /// Everything is marked from this age on, by a share that rises from `mark_above`.
+    /// Age from which everything is marked, by a share that rises from `mark_above`.
     pub mark_all: Duration,
     marks: Stream,
     queue: VecDeque<(Instant, Packet<Payload>)>,
@@ -116,7 +147,7 @@ pub struct Link {
     pub delay: Duration,
     pub down: Fates,
     pub up: Fates,
-    /// Behind the bottleneck, before the fates.
+    /// Node behind the bottleneck, before the fates.
     pub node: Option<Node>,
     pub bottleneck: Option<Bottleneck>,
     pub rtts: Vec<(Instant, Duration)>,
@@ -133,7 +164,7 @@ pub struct Link {
 
 impl Link {
     /// A path of `delay` each way between the ends of a flow.
-    pub fn new(config: &SenderConfig, app: &AppConfig, delay: Duration) -> Self {
+    pub fn new(config: &dyn CongestionControl, app: &AppConfig, delay: Duration) -> Self {
         Self::between(connect(config, app, FlowId(3), 1).expect("a valid configuration"), delay)
     }
 
