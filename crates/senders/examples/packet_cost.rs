@@ -1,4 +1,4 @@
-//! What a data packet costs both ends of a connection, in nanoseconds of this machine:
+//! Cost of a data packet to both ends of a connection, in nanoseconds of this machine:
 //! `cargo run --release -p tidemark-senders --example packet_cost`.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures real time")]
 

@@ -2,7 +2,7 @@
 
 use tidemark_core::{Bytes, ConfigError, Duration};
 
-/// What the two ends of a TCP connection negotiate for congestion feedback.
+/// Congestion feedback that the two ends of a TCP connection negotiate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -23,10 +23,10 @@ pub enum EcnMode {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TcpConfig {
-    /// What the server is willing to negotiate. Default: `accecn` for Prague and BBR version 2, `classic` for
+    /// Feedback that the server is willing to negotiate. Default: `accecn` for Prague and BBR version 2, `classic` for
     /// Reno and CUBIC, `off` for BBR versions 1 and 3.
     pub ecn: Option<EcnMode>,
-    /// What the client asks for. Default: the same as the server.
+    /// Feedback that the client asks for. Default: the server's.
     pub client_ecn: Option<EcnMode>,
     /// Payload of a full segment. Default 1448 B: an Ethernet frame with timestamps.
     pub mss: Bytes,

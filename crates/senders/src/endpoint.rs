@@ -13,7 +13,7 @@ pub trait Endpoint {
     fn handle_packet(&mut self, now: Instant, packet: Packet<&Payload>);
     /// A deadline has come. Harmless if called early.
     fn handle_timeout(&mut self, now: Instant);
-    /// When to call again at the latest; may lie in the past, and is `None` while only a packet can change anything.
+    /// Time of the next call at the latest; may lie in the past, and is `None` while only a packet can change anything.
     fn next_deadline(&self) -> Option<Instant>;
     /// The next packet to send now; `None` while nothing may be sent.
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<Payload>>;
@@ -31,7 +31,7 @@ pub trait Endpoint {
     fn take_frame(&mut self) -> Option<FrameArrival> {
         None
     }
-    /// At the receiver, the transfer of known size that the packet handled last has completed; at the sender of a web application a
+    /// Transfer of known size that the packet handled last has completed, at the receiver; at the sender of a web application a
     /// page. Ask after each packet to see all of them.
     fn take_completion(&mut self) -> Option<Completion> {
         None
@@ -44,38 +44,38 @@ pub type Ends = (Box<dyn Endpoint + Send>, Box<dyn Endpoint + Send>);
 /// A transfer of known size, or a page of the web, that has arrived whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Completion {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u64,
-    /// Its size.
+    /// Size in bytes.
     pub size: Bytes,
-    /// When the client began to open the connection, or the server to write the page.
+    /// Time at which the client began to open the connection, or the server to write the page.
     pub started: Instant,
-    /// From there to the arrival of the last byte, or its acknowledgement: the flow completion time, the page load time.
+    /// Time from there to the arrival of the last byte, or its acknowledgement: the flow completion time, the page load time.
     pub duration: Duration,
 }
 
 /// A media frame that has arrived whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameArrival {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u64,
-    /// Its size.
+    /// Size in bytes.
     pub size: Bytes,
-    /// When it was captured.
+    /// Time of capture.
     pub captured: Instant,
-    /// From there to the arrival of its last packet, with which it is recreated: the sum of the three parts below
+    /// Time from there to the arrival of its last packet, with which it is recreated: the sum of the three parts below
     /// (Brunello's Eqs. 3 and 4; `ProcD`, the time to recreate it, is none here).
     pub delay: Duration,
-    /// How long that packet waited in the sender's queue, from the capture on: `RTPQD`.
+    /// Wait of that packet in the sender's queue, from the capture on: `RTPQD`.
     pub sender_queue: Duration,
-    /// How much longer that packet was under way than the fastest of the stream so far: `NetQD`. Retransmissions and
+    /// Time that the packet was under way beyond that of the fastest of the stream so far: `NetQD`. Retransmissions and
     /// scheduling of the radio count in it as well.
     pub network_queue: Duration,
-    /// How long the fastest packet of the stream so far was under way: `PropD`, as far as the receiver can tell.
+    /// Time that the fastest packet of the stream so far was under way: `PropD`, as far as the receiver can tell.
     pub propagation: Duration,
 }
 
-/// What an endpoint has counted, and its present state. What an end does not measure is `None`.
+/// Counters of an endpoint, and its present state. What an end does not measure is `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Stats {
     /// Packets sent, of any kind.
@@ -96,7 +96,7 @@ pub struct Stats {
     pub marks_received: u64,
     /// Sender: CE marks or ECE signals that came back as feedback.
     pub marks_reported: u64,
-    /// Sender: packets sent again.
+    /// Sender: packets that are retransmissions.
     pub retransmissions: u64,
     /// Sender: packets held for lost.
     pub losses: u64,

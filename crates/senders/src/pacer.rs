@@ -2,7 +2,7 @@
 
 use tidemark_core::{BitRate, Bytes, Instant};
 
-/// When the next packet may leave.
+/// Time at which the next packet may leave.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pacer {
     next: Instant,
@@ -10,7 +10,7 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    /// When the next packet may leave; `None` if now.
+    /// Time at which the next packet may leave; `None` if now.
     pub(crate) fn wait(&self, now: Instant) -> Option<Instant> {
         (self.burst_left == 0 && now < self.next).then_some(self.next)
     }

@@ -16,7 +16,7 @@ const MIN_WINDOW: f64 = 2.0;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TemplateConfig {
-    /// What it is, its unit, its default and the reason. Share of the window that a round of nothing but marks takes. Default 0.5.
+    /// Meaning, unit, default and reason. Share of the window that a round of nothing but marks takes. Default 0.5.
     pub reduction: f64,
     /// The transport below.
     pub tcp: TcpConfig,
@@ -58,7 +58,7 @@ pub struct Template {
     sizes: Sizes,
     window: f64,
     threshold: f64,
-    /// What a reduction took, until it is known to have been right.
+    /// Bytes that a reduction took, until it is known to have been right.
     before_reduction: f64,
     /// The round ends when what had been delivered at its start comes back as `prior_delivered`.
     round_end: Bytes,

@@ -15,7 +15,7 @@ const PACING: f64 = 1.5;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MediaTemplateConfig {
-    /// What it is, its unit, its default and the reason. Growth in a second without marks, as a share of the rate. Default 0.2.
+    /// Meaning, unit, default and reason. Growth in a second without marks, as a share of the rate. Default 0.2.
     pub growth: f64,
     /// Limits of the target rate.
     pub rates: RateLimits,

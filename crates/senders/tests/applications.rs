@@ -1,4 +1,4 @@
-//! What applications write arrives, over TCP and over UDP.
+//! Data that applications write arrives, over TCP and over UDP.
 
 mod link;
 
@@ -45,7 +45,7 @@ fn pauses_are_pauses() {
     }
 }
 
-/// What an application writes while lost segments wait for the window must not wake the sender before the window opens.
+/// Data that an application writes while lost segments wait for the window must not wake the sender before the window opens.
 #[test]
 fn losses_hold_an_application_up_and_time_goes_on() {
     for app in [
@@ -193,7 +193,7 @@ fn a_stalled_video_freezes_and_its_delay_is_in_the_network() {
     assert!(most > Some(Duration::from_millis(480)), "{most:?}");
 }
 
-/// What the page asks for crosses the path, then its main object, then its embedded ones after they were found.
+/// Requests of the page cross the path, then its main object, then its embedded ones after they were found.
 #[test]
 fn every_page_of_the_web_tells_how_long_it_took() {
     let app = AppConfig::Web(WebConfig {

@@ -1,4 +1,4 @@
-//! How much a sender keeps in flight where nothing else stops it: what its socket holds, and what the receiver allows.
+//! Flight of a sender where nothing else stops it: what its socket holds, and what the receiver allows.
 
 mod link;
 

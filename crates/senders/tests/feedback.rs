@@ -1,4 +1,4 @@
-//! What the two ends put into their headers.
+//! Headers of the two ends.
 
 mod link;
 

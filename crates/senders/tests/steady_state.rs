@@ -48,7 +48,7 @@ fn prague_under_regular_marks() {
     }
 }
 
-/// Below the reference of 25 ms the flow behaves as one with that round-trip time: the window goes by RTT / 25 ms.
+/// Flows below the reference of 25 ms behave as one with that round-trip time: the window goes by RTT / 25 ms.
 #[test]
 fn prague_under_random_marks() {
     for rtt in [10, 25, 40] {
@@ -95,7 +95,7 @@ fn scream() {
     }
 }
 
-/// Of its authors' two marks in a round trip 0.7 are left for a video; its documentation says why. What remains is
+/// Marks in a round trip: of its authors' two 0.7 are left for a video; its documentation says why. What remains is
 /// the law: the rate is as 1 / p.
 #[test]
 fn screams_marks_in_a_round_trip_do_not_depend_on_their_probability() {

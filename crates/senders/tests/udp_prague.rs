@@ -59,7 +59,7 @@ fn with_reports(frames: Option<FrameConfig>) -> SenderConfig {
     SenderConfig::UdpPrague(UdpPragueConfig { frames, report_interval, ..UdpPragueConfig::default() })
 }
 
-/// Its window is that of the round trip of 20 ms alone, and a packet waits for 12.5 ms in the mean until it is reported:
+/// The window is that of the round trip of 20 ms alone, and a packet waits for 12.5 ms in the mean until it is reported:
 /// 20 / 32.5 of the link. Frames are limited by their number, not by a window of packets.
 #[test]
 fn reports_come_at_their_interval() {

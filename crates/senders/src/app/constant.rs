@@ -10,13 +10,13 @@ use super::Source;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConstantConfig {
-    /// When it begins, from the start of the run. Default 0 s.
+    /// Begin, from the start of the run. Default 0 s.
     pub start: Duration,
-    /// When it ends. Default: never.
+    /// End, from the start of the run. Default: never.
     pub stop: Option<Duration>,
     /// Rate of the payload. Default 1 Mbit/s.
     pub rate: BitRate,
-    /// How much is written at a time. Default 1200 B.
+    /// Bytes that are written at a time. Default 1200 B.
     pub chunk: Bytes,
 }
 

@@ -17,14 +17,14 @@ pub use web::{Web, WebConfig};
 
 use crate::media::{VideoConfig, XrConfig};
 
-/// Which application feeds a flow.
+/// Application that feeds a flow.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "app", rename_all = "kebab-case"))]
 #[cfg_attr(feature = "serde", serde(expecting = "a table with its `app`, as in { app = \"bulk\" }"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AppConfig {
-    /// As much as the network takes, from a start to a stop.
+    /// A bulk transfer: all that the network takes, from a start to a stop.
     Bulk(BulkConfig),
     /// Short transfers, each over a connection of its own.
     ShortFlows(ShortFlowsConfig),
@@ -46,12 +46,12 @@ pub enum AppConfig {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkConfig {
-    /// When the client opens the connection, from the start of the run. Default 0 s.
+    /// Time at which the client opens the connection, from the start of the run. Default 0 s.
     pub start: Duration,
-    /// When the server stops writing, from the start of the run; what is on its way then is still delivered.
+    /// Time at which the server stops writing, from the start of the run; what is on its way then is still delivered.
     /// Default: never.
     pub stop: Option<Duration>,
-    /// How much the server writes. Default: no end.
+    /// Bytes that the server writes. Default: no end.
     pub size: Option<Bytes>,
 }
 
@@ -75,7 +75,7 @@ impl AppConfig {
         }
     }
 
-    /// When the flow begins, and when its application stops writing.
+    /// Gives the times at which the flow begins and its application stops writing.
     pub fn times(&self) -> (Duration, Option<Duration>) {
         match self {
             Self::Bulk(bulk) => (bulk.start, bulk.stop),

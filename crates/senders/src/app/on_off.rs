@@ -1,4 +1,4 @@
-//! On and off by turns: background traffic whose times are drawn (exponential, Pareto, log-normal).
+//! A rate on and off by turns: background traffic whose times are drawn (exponential, Pareto, log-normal).
 
 use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant, Stream};
 
@@ -64,8 +64,8 @@ impl Times {
             Self::Fixed { mean } => mean.as_secs_f64(),
             Self::Exponential { mean } => mean.as_secs_f64() * stream.exponential(),
             Self::Pareto { mean, shape } => {
-                let least = mean.as_secs_f64() * (shape - 1.0) / shape;
-                least * libm::exp(stream.exponential() / shape)
+                let min = mean.as_secs_f64() * (shape - 1.0) / shape;
+                min * libm::exp(stream.exponential() / shape)
             }
             Self::LogNormal { mean, deviation } => {
                 let (mean, deviation) = (mean.as_secs_f64(), deviation.as_secs_f64());
@@ -89,17 +89,17 @@ pub(super) fn log_normal(stream: &mut Stream, mean: f64, deviation: f64) -> f64 
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OnOffConfig {
-    /// When it begins, with an on time, from the start of the run. Default 0 s.
+    /// Begin, with an on time, from the start of the run. Default 0 s.
     pub start: Duration,
-    /// When it ends. Default: never.
+    /// End, from the start of the run. Default: never.
     pub stop: Option<Duration>,
     /// Rate of the payload while on. Default 10 Mbit/s.
     pub rate: BitRate,
-    /// How much is written at a time. Default 1200 B.
+    /// Bytes that are written at a time. Default 1200 B.
     pub chunk: Bytes,
-    /// On times. Default: Pareto with a mean of 1 s and a shape of 1.5.
+    /// Lengths of on times. Default: Pareto with a mean of 1 s and a shape of 1.5.
     pub on: Times,
-    /// Off times. Default: exponential with a mean of 1 s.
+    /// Lengths of off times. Default: exponential with a mean of 1 s.
     pub off: Times,
 }
 

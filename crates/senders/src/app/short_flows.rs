@@ -10,20 +10,20 @@ use super::{Source, Times};
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShortFlowsConfig {
-    /// When the client opens the first connection, from the start of the run. Default 0 s.
+    /// Time at which the client opens the first connection, from the start of the run. Default 0 s.
     pub start: Duration,
-    /// When it opens no further one; the last is still completed. Default: never.
+    /// Time from which the client opens no further connection; the last is still completed. Default: never.
     pub stop: Option<Duration>,
-    /// What the server sends over each. Default 14 kB, what fits into an initial window of ten segments.
+    /// Bytes that the server sends over each. Default 14 kB, what fits into an initial window of ten segments.
     pub size: Bytes,
     /// Sizes are drawn evenly between `size` and this. Default: all of one size.
     pub largest: Option<Bytes>,
-    /// From the arrival of the last byte until the client opens the next connection. Default: exponential with
+    /// Time from the arrival of the last byte until the client opens the next connection. Default: exponential with
     /// a mean of 1 s.
     pub think: Times,
     /// The first connection, too, comes after such a time. Default: it opens at the start.
     pub pause_first: bool,
-    /// How many there are. Default: no end.
+    /// Number of connections. Default: no end.
     pub count: Option<u32>,
 }
 
@@ -58,7 +58,7 @@ impl ShortFlowsConfig {
         self.think.validate()
     }
 
-    /// What the server sends over a connection.
+    /// Draws the bytes that the server sends over a connection.
     pub(crate) fn draw_size(&self, stream: &mut Stream) -> Bytes {
         let spread = self.largest.map_or(0, |largest| largest.0 - self.size.0);
         Bytes(self.size.0 + (stream.uniform() * (spread as f64 + 1.0)) as u64)

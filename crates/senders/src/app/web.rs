@@ -16,7 +16,7 @@ use crate::endpoint::Completion;
 
 /// Mean, standard deviation, least and largest size of the main object in bytes.
 const MAIN: (f64, f64, f64, f64) = (10_710.0, 25_032.0, 100.0, 2e6);
-/// The same of an embedded object.
+/// Size of an embedded object, likewise.
 const EMBEDDED: (f64, f64, f64, f64) = (7_758.0, 126_168.0, 50.0, 2e6);
 /// Embedded objects are Pareto: shape 1.1 from 2 to 55, less 2; their mean is 5.64.
 const OBJECTS: (f64, f64, f64) = (1.1, 2.0, 55.0);
@@ -32,9 +32,9 @@ const MAX_PAGES: usize = 64;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WebConfig {
-    /// When the first page is asked for, from the start of the run. Default 0 s.
+    /// Time at which the first page is asked for, from the start of the run. Default 0 s.
     pub start: Duration,
-    /// When no further page is. Default: never.
+    /// Time from which no further page is asked for. Default: never.
     pub stop: Option<Duration>,
     /// Mean time from the end of one page to the next. Default 30 s.
     pub reading: Duration,
@@ -60,7 +60,7 @@ impl WebConfig {
 struct Page {
     number: u64,
     written: Instant,
-    /// Its first byte, and the one after its last where that is known already.
+    /// First byte of the page, and the one after the last where that is known already.
     first: u64,
     end: Option<u64>,
 }
@@ -115,15 +115,15 @@ impl Web {
 
 /// Embedded objects of a page. Rounded to the nearest, so that the mean stays.
 fn objects(stream: &mut Stream) -> u64 {
-    let (shape, least, most) = OBJECTS;
-    let draw = (least * libm::exp(stream.exponential() / shape)).min(most);
-    libm::round(draw - least) as u64
+    let (shape, min, max) = OBJECTS;
+    let draw = (min * libm::exp(stream.exponential() / shape)).min(max);
+    libm::round(draw - min) as u64
 }
 
-fn size(stream: &mut Stream, (mean, deviation, least, most): (f64, f64, f64, f64)) -> u64 {
+fn size(stream: &mut Stream, (mean, deviation, min, max): (f64, f64, f64, f64)) -> u64 {
     loop {
         let draw = log_normal(stream, mean, deviation);
-        if (least..=most).contains(&draw) {
+        if (min..=max).contains(&draw) {
             return draw as u64;
         }
     }
@@ -182,12 +182,12 @@ mod tests {
     use super::*;
 
     /// A log-normal's mean between two limits, in terms of the error function.
-    fn cut_mean((mean, deviation, least, most): (f64, f64, f64, f64)) -> f64 {
+    fn cut_mean((mean, deviation, min, max): (f64, f64, f64, f64)) -> f64 {
         let variance = libm::log(1.0 + deviation * deviation / mean / mean);
         let (mu, sigma) = (libm::log(mean) - variance / 2.0, variance.sqrt());
         let phi = |x: f64| (1.0 + libm::erf(x / 2f64.sqrt())) / 2.0;
         let below = |limit: f64, shift: f64| phi((libm::log(limit) - mu) / sigma - shift);
-        mean * (below(most, sigma) - below(least, sigma)) / (below(most, 0.0) - below(least, 0.0))
+        mean * (below(max, sigma) - below(min, sigma)) / (below(max, 0.0) - below(min, 0.0))
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which kind of AQM marks: Prague's passive detection of a classic one (RFC 3168), with the constants of Linux
+//! Detection of the kind of AQM that marks: Prague's passive one of a classic AQM (RFC 3168), with the constants of Linux
 //! `tcp_prague` (module version 0.6) and the reasons of arXiv:1911.00710.
 //!
 //! A classic AQM lets a queue of many milliseconds build up and vary, an L4S one keeps it about a millisecond. Each round
@@ -10,10 +10,10 @@ use tidemark_core::Duration;
 /// Weights of the variation and of the queue's depth.
 const VARIATION_WEIGHT: f64 = 0.5;
 const DEPTH_WEIGHT: f64 = 0.5;
-/// Beyond these the score rises, in microseconds.
+/// Deviation and depth beyond which the score rises, in microseconds.
 const VARIATION: f64 = 750.0;
 const DEPTH: f64 = 2000.0;
-/// Up to here the AQM counts as one for L4S; a whole point later it counts as classic.
+/// Score up to which the AQM counts as one for L4S; a whole point later it counts as classic.
 const SURELY_L4S: f64 = 8.0;
 /// The score stays where it takes as long to return as it took to get there.
 const MAX_SCORE: f64 = 2.0 * SURELY_L4S + 1.0;
@@ -72,7 +72,7 @@ impl ClassicEcn {
 mod tests {
     use super::*;
 
-    /// So many rounds of 64 round trips of 20 ms and a queue that swings between `low` and `high` microseconds.
+    /// Runs so many rounds of 64 round trips of 20 ms and a queue that swings between `low` and `high` microseconds.
     fn after(rounds: u32, low: u64, high: u64) -> ClassicEcn {
         let mut detector = ClassicEcn::new();
         detector.sample(Duration::from_millis(20));

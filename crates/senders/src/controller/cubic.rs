@@ -18,7 +18,7 @@ const BETA: f64 = 0.7;
 /// Reno's increase that fits this decrease (RFC 9438 4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// When slow start ends, besides by a loss or a mark.
+/// Sign that ends slow start, besides a loss or a mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -41,7 +41,7 @@ pub enum SlowStartExit {
 pub struct CubicConfig {
     /// Release bandwidth when the window was lower than the one before (RFC 9438 4.7). Default: true.
     pub fast_convergence: bool,
-    /// When slow start ends, besides by a loss or a mark. Default: `hystart-plus-plus`, as RFC 9438 4.10
+    /// Sign that ends slow start, besides a loss or a mark. Default: `hystart-plus-plus`, as RFC 9438 4.10
     /// recommends; Linux has `hystart`.
     pub slow_start: SlowStartExit,
     /// Pace at 2 (slow start) and 1.2 times the window per round trip, as Linux does under the `fq` queue.
@@ -84,7 +84,7 @@ struct Epoch {
     w_est: f64,
 }
 
-/// What a spurious loss gives back (RFC 9438 4.9.2).
+/// State that a spurious loss gives back (RFC 9438 4.9.2).
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Undo {
     window: Window,
@@ -172,6 +172,7 @@ impl Controller for Cubic {
         self.smoothed_rtt = ack.smoothed_rtt;
         let since_last = ack.now.since(self.last_ack);
         self.last_ack = ack.now;
+        // The transport brings the flight down already.
         if ack.recovering {
             return;
         }
@@ -197,6 +198,7 @@ impl Controller for Cubic {
                 SlowStart::Grow(bytes) => acked = self.window.slow_start(bytes),
                 SlowStart::Exit => self.window.threshold = self.window.size,
             }
+            // Only what goes beyond the threshold is left for congestion avoidance.
             if self.window.in_slow_start() {
                 return;
             }

@@ -1,4 +1,4 @@
-//! When to leave slow start before a loss says so: HyStart++ (RFC 9406), which tries conservatively whether a
+//! Ends of slow start before a loss: HyStart++ (RFC 9406), which tries conservatively whether a
 //! longer round trip was a false alarm, and Linux' HyStart, which leaves at once, and also when the
 //! acknowledgements of one window span the round trip.
 
@@ -15,7 +15,7 @@ const CSS_ROUNDS: u32 = 5;
 /// L of RFC 9406 4.3 for senders without pacing: segments that one acknowledgement may add.
 const L: f64 = 8.0;
 
-/// What slow start does with an acknowledgement.
+/// Answer of slow start to an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum SlowStart {
     /// Grow by this many bytes.

@@ -46,13 +46,13 @@ impl Sizes {
 /// An acknowledgement that told something new.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Ack {
-    /// When it arrived.
+    /// Time of arrival.
     pub now: Instant,
     /// Payload that it newly reports as delivered, cumulatively or selectively.
     pub acked: Bytes,
-    /// The same in segments.
+    /// Segments that it newly reports as delivered.
     pub acked_packets: u32,
-    /// Of the acknowledged payload, what arrived with CE; only AccECN tells.
+    /// Acknowledged payload that arrived with CE; only AccECN tells.
     pub marked: Bytes,
     /// Packets newly reported with CE, control packets included; only AccECN tells.
     pub marked_packets: u32,
@@ -70,7 +70,7 @@ pub struct Ack {
     pub in_flight: Bytes,
     /// All payload delivered so far.
     pub delivered: Bytes,
-    /// How much had been delivered when the segment was sent that was sent last among the newly delivered.
+    /// Payload that had been delivered when the newest segment was sent, the last sent among the newly delivered.
     /// A round that began at `delivered = x` has ended when this reaches `x`.
     pub prior_delivered: Bytes,
     /// Delivery rate over that segment's flight, where it can be told.
@@ -86,15 +86,15 @@ pub struct Ack {
 /// A segment that is held for lost.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LostSegment {
-    /// When that was found out.
+    /// Time at which that was found out.
     pub now: Instant,
-    /// Its payload.
+    /// Payload of the segment.
     pub size: Bytes,
     /// Payload in flight when it was sent, itself included.
     pub in_flight: Bytes,
     /// Payload held for lost since it was sent, itself included.
     pub lost: Bytes,
-    /// It was sent while the application had too little to send.
+    /// True if the application had too little to send when the segment was sent.
     pub app_limited: bool,
     /// All payload delivered so far.
     pub delivered: Bytes,
@@ -105,7 +105,7 @@ pub struct LostSegment {
 pub struct RateSample {
     /// Payload delivered.
     pub delivered: Bytes,
-    /// Over this time.
+    /// Time over which it was delivered.
     pub interval: Duration,
     /// The application had too little to send, so the network may carry more.
     pub app_limited: bool,
@@ -117,7 +117,7 @@ pub struct RateSample {
     pub marked: Bytes,
 }
 
-/// Why a window must shrink, reported at most once for each window of data.
+/// Reason for a window to shrink, reported at most once for each window of data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
     /// A segment was lost.
@@ -129,9 +129,9 @@ pub enum Signal {
 /// A reason to shrink the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Congestion {
-    /// When the sender learned of it.
+    /// Time at which the sender learned of it.
     pub now: Instant,
-    /// What it learned.
+    /// Signal that told of it.
     pub signal: Signal,
     /// Payload in flight before the loss was accounted for.
     pub in_flight: Bytes,
@@ -139,12 +139,12 @@ pub struct Congestion {
     pub delivered: Bytes,
 }
 
-/// How a controller wants congestion marks reported.
+/// Form in which a controller wants congestion marks reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EcnResponse {
-    /// As [`Congestion`], like a loss, once for each window of data. Packets are ECT(0).
+    /// A [`Congestion`], like a loss, once for each window of data. Packets are ECT(0).
     Classic,
-    /// As counts in each [`Ack`] (RFC 9331 4.3). Packets are ECT(1).
+    /// Counts in each [`Ack`] (RFC 9331 4.3). Packets are ECT(1).
     Scalable,
 }
 
@@ -155,7 +155,7 @@ pub enum EcnResponse {
 pub trait Controller {
     /// The handshake is over. `ecn` is what was negotiated, `rtt` the handshake's round trip if it was measured.
     fn on_established(&mut self, now: Instant, ecn: EcnMode, rtt: Option<Duration>);
-    /// Something new was acknowledged.
+    /// Takes in an acknowledgement that told something new.
     fn on_ack(&mut self, ack: &Ack);
     /// A segment is held for lost; called for each, before [`on_ack`](Self::on_ack).
     fn on_lost(&mut self, _lost: &LostSegment) {}
@@ -168,17 +168,17 @@ pub trait Controller {
     /// Data is sent again after nothing had been sent for `idle`, and nothing is in flight. `rto` is the
     /// present retransmission timeout.
     fn on_idle(&mut self, now: Instant, idle: Duration, rto: Duration);
-    /// How much payload may be in flight.
+    /// Payload that may be in flight.
     fn window(&self) -> Bytes;
-    /// At which rate IP packets may leave; `None` lets the acknowledgements clock them out.
+    /// Rate at which IP packets may leave; `None` lets the acknowledgements clock them out.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
     }
-    /// How many bytes may leave back to back when paced at `rate`, its present one.
+    /// Bytes that may leave back to back when paced at `rate`, the present one.
     fn burst(&self, _rate: BitRate) -> Bytes {
         Bytes::ZERO
     }
-    /// How congestion marks are to be reported.
+    /// Form in which congestion marks are to be reported.
     fn ecn_response(&self) -> EcnResponse {
         EcnResponse::Classic
     }

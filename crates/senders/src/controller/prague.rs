@@ -15,7 +15,7 @@ use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 
 /// Least window, in segments.
 const MIN_WINDOW: f64 = 2.0;
-/// Beyond this round-trip time the additive increase is not scaled further (Linux `tcp_prague`).
+/// Round-trip time beyond which the additive increase is not scaled further (Linux `tcp_prague`).
 const MAX_SCALED_RTT: Duration = Duration::from_millis(100);
 
 /// Prague's configuration.
@@ -32,7 +32,7 @@ pub struct PragueConfig {
     pub gain: f64,
     /// The marked share that is assumed before the first mark. Default 1, so that the first mark halves the window.
     pub initial_alpha: f64,
-    /// How long a burst may take at the pacing rate. Default 250 us, for marking thresholds of 500 us and more.
+    /// Time that a burst may take at the pacing rate. Default 250 us, for marking thresholds of 500 us and more.
     pub max_burst: Duration,
     /// Reduce as classic flows do where the round trip's variation tells that a classic AQM marks. Default false, as Linux'
     /// `prague_ecn_fallback`.
@@ -121,7 +121,7 @@ pub struct Prague {
     seen_mark: bool,
     /// The round of congestion, in which marks reduce no further, and the `alpha` that reduced the window at its start.
     congested: Option<(Round, f64)>,
-    /// When marks reduced the window last.
+    /// Time at which marks reduced the window last.
     reduced_at: Instant,
     /// Real rounds so far, for the transition to independence of the round-trip time.
     rounds: u32,
@@ -216,6 +216,7 @@ impl Prague {
     fn enter_congestion(&mut self, ack: &Ack) {
         let is_independent = self.rounds >= self.config.transition_rounds;
         let early = is_independent && ack.now.since(self.reduced_at) < self.config.reference_rtt;
+        // Too early for another reduction, this round of congestion passes without one.
         if self.config.whole_rounds && early {
             self.congested = Some((Round::begin(ack), 0.0));
         } else {
@@ -246,15 +247,19 @@ impl Controller for Prague {
         let virtual_rtt = self.virtual_rtt();
         self.average(ack, virtual_rtt);
         let least = if self.config.whole_rounds { Duration::ZERO } else { virtual_rtt };
+        // The reduction has had its round: what is marked from now on was sent after it.
         if self.congested.is_some_and(|(round, _)| round.is_over(ack, least)) {
             self.congested = None;
         }
+        // The transport brings the flight down already.
         if ack.recovering {
             return;
         }
+        // A window that nobody uses proves nothing about the path.
         if self.window.is_used(ack) {
             self.increase(ack, virtual_rtt);
         }
+        // One reduction a round: marks of the same queue must not count twice.
         if ack.marked_packets > 0 && self.congested.is_none() {
             self.enter_congestion(ack);
         }

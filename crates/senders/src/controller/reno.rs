@@ -75,10 +75,12 @@ impl Controller for Reno {
     }
     fn on_ack(&mut self, ack: &Ack) {
         self.smoothed_rtt = ack.smoothed_rtt;
+        // Neither during a reduction nor by a window that nobody uses is anything learned about room.
         if ack.recovering || !self.window.is_used(ack) {
             return;
         }
         let mut acked = ack.acked.as_f64();
+        // Below the threshold each byte makes room for one more; what is left of it counts as congestion avoidance.
         if self.window.in_slow_start() {
             acked = self.window.slow_start(acked);
         }

@@ -1,4 +1,4 @@
-//! What every window-based controller does alike: slow start, restart after idleness, pacing of a window.
+//! Common parts of window-based controllers: slow start, restart after idleness, pacing of a window.
 
 use tidemark_core::{BitRate, Duration};
 

@@ -22,12 +22,12 @@ const DELTA_RANGE: f64 = 0.02;
 /// Range of the delay gradient (below Eq. 3).
 const GRADIENT: (f64, f64) = (0.5, 4.5);
 /// One report never takes away more (Eq. 13).
-const MOST_TAKEN: f64 = 0.95;
+const MAX_TAKEN: f64 = 0.95;
 /// Pacing above the target, so that a frame does not take all of its interval.
 const PACING: f64 = 1.5;
 const MAX_HISTORY: usize = 256;
 
-/// How the network marks, for cL4S.
+/// Marking of the network, for cL4S.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -60,13 +60,13 @@ pub enum Al4sGrowth {
 pub struct Al4sConfig {
     /// End-to-end delay that the service bears: TE. Default 60 ms (XR cloud gaming).
     pub target_delay: Duration,
-    /// What of it is not queuing: TQ = TE less this. Default 5 ms.
+    /// Part of it that is not queuing: TQ = TE less this. Default 5 ms.
     pub fixed_delay: Duration,
     /// The network's thresholds, where they are known (cL4S). Default: unknown (sL4S).
     pub marking: Option<MarkingScheme>,
-    /// How Eq. 5 is read. Default `printed`.
+    /// Reading of Eq. 5. Default `printed`.
     pub growth: Al4sGrowth,
-    /// How far back the congestion trend looks: Z. Default 500 ms; the paper does not say.
+    /// Span over which the congestion trend looks back: Z. Default 500 ms; the paper does not say.
     pub history: Duration,
     /// Limits of the target rate.
     pub rates: RateLimits,
@@ -179,7 +179,7 @@ impl Al4s {
         } else {
             (1.0, variation)
         };
-        (1.0 - libm::pow(eta / variation, 1.0 / root)).min(MOST_TAKEN)
+        (1.0 - libm::pow(eta / variation, 1.0 / root)).min(MAX_TAKEN)
     }
 }
 
@@ -204,6 +204,7 @@ impl MediaController for Al4s {
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let (arrived, marked, _) = feedback.counts();
+        // Losses alone have no marked share, and the published controller does not answer them.
         if arrived == 0 {
             return;
         }
@@ -224,7 +225,7 @@ impl MediaController for Al4s {
             let offset = if self.config.growth == Al4sGrowth::FromZero { 1.0 } else { 0.0 };
             (libm::pow(base, unmarked_for) - offset) * since
         } else if marked < arrived {
-            (-self.gradient * share * self.gamma * since).max(-MOST_TAKEN)
+            (-self.gradient * share * self.gamma * since).max(-MAX_TAKEN)
         } else {
             -self.sharp_drop(variation)
         };
@@ -271,6 +272,6 @@ mod tests {
         assert!(drops.windows(2).all(|pair| pair[1] >= pair[0]), "{drops:?}");
         // eta = 1/6: at 30 ms the root is ceil(1.5) = 2: 1 - sqrt(1/180).
         assert!((drops[3] - (1.0 - (1.0f64 / 180.0).sqrt())).abs() < 1e-12);
-        assert_eq!(drops[5], MOST_TAKEN);
+        assert_eq!(drops[5], MAX_TAKEN);
     }
 }

@@ -22,13 +22,13 @@ use crate::udp_prague::{Control, Counters, FrameConfig, UdpPragueConfig};
 const GRADUAL_ROUNDS: f64 = 4.0;
 const PACING: f64 = 1.5;
 
-/// What becomes of a recommendation.
+/// Rule by which a recommendation becomes a rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AnbrRule {
-    /// It is the rate.
+    /// The recommendation is the rate.
     #[default]
     Follow,
     /// The larger of it and Prague's, unless marks come.
@@ -43,7 +43,7 @@ pub enum AnbrRule {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnbrConfig {
-    /// What becomes of a recommendation. Default: `follow`.
+    /// Rule by which a recommendation becomes a rate. Default: `follow`.
     pub rule: AnbrRule,
     /// Share of a recommendation that is used. Default 1.
     pub share: f64,

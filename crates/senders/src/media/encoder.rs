@@ -13,13 +13,13 @@ const MAX_PENDING: usize = 1024;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VideoConfig {
-    /// When the stream begins, from the start of the run. Default 0 s.
+    /// Begin of the stream, from the start of the run. Default 0 s.
     pub start: Duration,
-    /// When it ends. Default: never.
+    /// End, from the start of the run. Default: never.
     pub stop: Option<Duration>,
     /// Frames a second. Default 60.
     pub frame_rate: u32,
-    /// How long the encoder takes to follow a new rate. Default 50 ms, three frames.
+    /// Time that the encoder takes to follow a new rate. Default 50 ms, three frames.
     pub rate_delay: Duration,
     /// Standard deviation of frame sizes, as a share of the mean; sizes are cut at half and one and a half
     /// times the mean. Default 0.1 (TR 38.838 has 10.5 % for XR).
@@ -102,9 +102,9 @@ impl VideoConfig {
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct XrConfig {
-    /// When the stream begins, from the start of the run. Default 0 s.
+    /// Begin of the stream, from the start of the run. Default 0 s.
     pub start: Duration,
-    /// When it ends. Default: never.
+    /// End, from the start of the run. Default: never.
     pub stop: Option<Duration>,
     /// Frames a second. Default 60.
     pub frame_rate: u32,
@@ -126,11 +126,11 @@ impl XrConfig {
 /// A frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EncodedFrame {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u64,
-    /// Its size.
+    /// Size in bytes.
     pub size: Bytes,
-    /// Its time.
+    /// Time of capture.
     pub captured: Instant,
 }
 
@@ -142,7 +142,7 @@ pub struct Encoder {
     interval: Duration,
     number: u64,
     since_key: u32,
-    /// How long after the earliest possible time the next frame comes.
+    /// Draws the time from the earliest possible time to the next frame.
     late: Duration,
     /// The rate in effect, and those that will be.
     rate: BitRate,
@@ -193,7 +193,7 @@ impl Encoder {
         Some(EncodedFrame { number: self.number, size: Bytes((size as u64).max(1)), captured })
     }
 
-    /// This frame's mean size by its kind, in mean frames.
+    /// Mean size of this frame by its kind, in mean frames.
     fn shape(&mut self) -> f64 {
         let Some(interval) = self.config.key_interval else { return 1.0 };
         let is_key = self.since_key == 0;
@@ -202,7 +202,7 @@ impl Encoder {
         if is_key { self.config.key_size } else { others }
     }
 
-    /// Around each frame's own time: early frames wait less than twice the deviation, late ones more.
+    /// Times lie around each frame's own: early frames wait less than twice the deviation, late ones more.
     fn draw_jitter(&mut self) -> Duration {
         if self.config.jitter.is_zero() {
             return Duration::ZERO;

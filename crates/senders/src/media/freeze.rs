@@ -1,12 +1,12 @@
-//! When a picture stands still, as WebRTC's statistics define it (`freezeCount`, `totalFreezesDuration`).
+//! Freezes of a picture, as WebRTC's statistics define them (`freezeCount`, `totalFreezesDuration`).
 
 use tidemark_core::{Duration, Instant};
 
 /// Times between frames that the mean is taken over.
 const WINDOW: usize = 30;
-/// So many are needed for a mean (libwebrtc; the definition does not say).
-const LEAST_INTERVALS: usize = 5;
-const LEAST_INCREASE: Duration = Duration::from_millis(150);
+/// Number of frames that are needed for a mean (libwebrtc; the definition does not say).
+const MIN_INTERVALS: usize = 5;
+const MIN_INCREASE: Duration = Duration::from_millis(150);
 
 /// Counts freezes. There is no frame without a predecessor to be shown by: that a lost frame spoils those after it is
 /// left to the picture's quality, which nobody measures here.
@@ -33,10 +33,10 @@ impl Freezes {
         self.shown = Some((number, now));
         let interval = now.since(at);
         let kept = self.count.min(WINDOW);
-        if kept >= LEAST_INTERVALS {
+        if kept >= MIN_INTERVALS {
             let mean =
                 self.intervals[..kept].iter().copied().fold(Duration::ZERO, |sum, next| sum + next) / kept as u64;
-            if interval >= (mean * 3).max(mean + LEAST_INCREASE) {
+            if interval >= (mean * 3).max(mean + MIN_INCREASE) {
                 self.freezes += 1;
                 self.frozen += interval;
             }

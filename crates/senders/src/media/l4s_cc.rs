@@ -92,6 +92,7 @@ impl MediaController for L4sCc {
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let (arrived, marked, _) = feedback.counts();
+        // Losses alone have no marked share, and the published controller does not answer them.
         if arrived == 0 {
             return;
         }

@@ -24,7 +24,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 pub use al4s::{Al4s, Al4sConfig, Al4sGrowth, MarkingScheme};
 pub use anbr::{Anbr, AnbrConfig, AnbrRule};
 pub(crate) use assembly::Assembly;
-pub use encoder::{Encoder, VideoConfig, XrConfig};
+pub use encoder::{EncodedFrame, Encoder, VideoConfig, XrConfig};
 pub use fixed::{Fixed, FixedConfig};
 pub use gcc::{Gcc, GccConfig, GccLosses};
 pub use l4s_cc::{L4sCc, L4sCcConfig};
@@ -33,18 +33,18 @@ pub use scream::{Scream, ScreamConfig, ScreamV1, ScreamV1Config};
 pub use sdn_l4s::{SdnL4s, SdnL4sConfig};
 pub use sender::Sender;
 
-/// What became of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketResult {
-    /// Its number.
+    /// Number.
     pub seq: u64,
     /// Size of the IP packet.
     pub size: Bytes,
-    /// When it was sent.
+    /// Time of sending.
     pub sent_at: Instant,
-    /// When it arrived, as exactly as the report tells; `None` if it is held for lost.
+    /// Time of arrival, as exactly as the report tells; `None` if it is held for lost.
     pub received_at: Option<Instant>,
-    /// How it arrived.
+    /// ECN field on arrival.
     pub ecn: Ecn,
     /// The probe that it was part of.
     pub probe: Option<u32>,
@@ -53,20 +53,20 @@ pub struct PacketResult {
 /// A cluster of packets that a controller wants sent at a rate of its own, to find out whether the path carries it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Probe {
-    /// Its number.
+    /// Number.
     pub id: u32,
     /// The rate of its packets.
     pub rate: BitRate,
     /// Bytes of its packets, at the least.
     pub size: Bytes,
-    /// How many they are, at the least.
+    /// Number of packets, at the least.
     pub packets: u32,
 }
 
 /// A report, as a controller reads it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Feedback<'a> {
-    /// When it arrived.
+    /// Time of arrival.
     pub now: Instant,
     /// Packets whose fate it newly tells, in the order in which they were sent.
     pub results: &'a [PacketResult],
@@ -95,7 +95,7 @@ impl Feedback<'_> {
     }
 }
 
-/// How reports are carried.
+/// Form in which reports are carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReportFormat {
     /// RFC 8888: arrival times to 1/1024 s, and ECN.
@@ -104,22 +104,22 @@ pub enum ReportFormat {
     TransportWide,
 }
 
-/// When a receiver reports.
+/// Times at which a receiver reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReportPolicy {
-    /// In which form.
+    /// Form of the reports.
     pub format: ReportFormat,
-    /// At the latest so long after the first unreported packet.
+    /// Time after the first unreported packet at which a report leaves at the latest.
     pub interval: Duration,
-    /// After so many packets.
+    /// Number of packets after which a report leaves.
     pub packets: u32,
-    /// After the last packet of a frame.
+    /// True if a report leaves after the last packet of a frame.
     pub on_marker: bool,
 }
 
 /// One controller of a media stream. Rates are those of IP packets.
 pub trait MediaController {
-    /// What it wants of the receiver.
+    /// Reports that are wanted of the receiver.
     fn report_policy(&self) -> ReportPolicy;
     /// A report arrived.
     fn on_feedback(&mut self, feedback: &Feedback<'_>);
@@ -133,13 +133,13 @@ pub trait MediaController {
     fn take_probe(&mut self) -> Option<Probe> {
         None
     }
-    /// Nothing was reported for a second although packets are under way.
+    /// Answers a second without a report although packets are under way.
     fn on_silence(&mut self, now: Instant);
     /// The rate asked of the encoder.
     fn target_rate(&self) -> BitRate;
     /// The rate at which packets leave.
     fn pacing_rate(&self) -> BitRate;
-    /// How many bytes may be in flight, for a controller that limits them.
+    /// Bytes that may be in flight, for a controller that limits them.
     fn window(&self) -> Option<Bytes> {
         None
     }
@@ -151,7 +151,7 @@ pub trait MediaController {
     }
 }
 
-/// Between which rates a media controller moves.
+/// Rates between which a media controller moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]

@@ -7,7 +7,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
 use super::Probe;
 
-/// What leaves at once is so much of a cluster.
+/// Part of a cluster that leaves at once.
 const CHUNK: Duration = Duration::from_millis(2);
 /// A cluster that has to wait longer for media to begin with is given up.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -51,7 +51,7 @@ impl Prober {
         self.active |= !self.clusters.is_empty();
     }
 
-    /// When its next packet leaves, while a cluster is being sent.
+    /// Time at which the next packet leaves, while a cluster is being sent.
     pub(super) fn next(&self) -> Option<Instant> {
         self.clusters.front().filter(|_| self.active).map(|cluster| cluster.next)
     }

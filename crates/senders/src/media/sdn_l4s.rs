@@ -21,11 +21,11 @@ const MAX_HISTORY: usize = 4096;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SdnL4sConfig {
-    /// Below this share of marked packets the rate is the largest one: q2. Default 0.01.
+    /// Share of marked packets below which the rate is the largest one: q2. Default 0.01.
     pub threshold: f64,
     /// K of the rule. Default 1 Mbit/s, as published.
     pub constant: BitRate,
-    /// How far back the share looks. Default: to the start, as published.
+    /// Span over which the share looks back. Default: to the start, as published.
     pub window: Option<Duration>,
     /// Limits of the target rate; the largest stands for the line rate.
     pub rates: RateLimits,

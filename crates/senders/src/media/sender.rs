@@ -154,12 +154,12 @@ impl Sender {
     }
 }
 
-/// What fills a probe where there is no media: of no frame.
+/// Makes what fills a probe where there is no media: of no frame.
 fn padding(now: Instant) -> FramePart {
     FramePart { number: FramePart::PADDING, size: 0, len: MAX_PAYLOAD, captured: now }
 }
 
-/// What headers leave of a rate of IP packets.
+/// Rate that headers leave of one of IP packets.
 fn media_rate(rate: BitRate) -> BitRate {
     let packet = RtpPacket::wire_size_of(MAX_PAYLOAD).as_f64();
     BitRate::from_bps_f64(rate.as_bps() as f64 * f64::from(MAX_PAYLOAD) / packet)

@@ -7,7 +7,7 @@ use super::{IP_HEADER, UDP_HEADER};
 /// A datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Datagram {
-    /// Its number, from 0.
+    /// Number, from 0.
     pub seq: u64,
     /// UDP payload in bytes.
     pub len: u32,

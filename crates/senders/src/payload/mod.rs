@@ -1,4 +1,4 @@
-//! What the endpoints exchange: transport headers as values, with the size that they have on the wire.
+//! Packets that the endpoints exchange: transport headers as values, with the size that they have on the wire.
 
 mod datagram;
 mod rtp;

@@ -16,11 +16,11 @@ const RECOMMENDATION: u64 = 16;
 /// A packet of a media stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RtpPacket {
-    /// Its number, not wrapped to 16 bits.
+    /// Number, not wrapped to 16 bits.
     pub seq: u64,
-    /// Which part of which frame it is.
+    /// Part of a frame that it carries.
     pub frame: FramePart,
-    /// When it left the sender, in the same extension as its number.
+    /// Time at which it left the sender, in the same extension as its number.
     pub sent_at: Instant,
     /// The marker bit: the last packet of its frame.
     pub marker: bool,
@@ -52,7 +52,7 @@ impl Metric {
         let offset = if ticks > 0x1FFD { Self::OVERLONG } else { ticks as u16 };
         Self(0x8000 | u16::from(ecn.bits()) << 13 | offset)
     }
-    /// How the packet arrived: its ECN, and when if that can be told.
+    /// Arrival of the packet: its ECN, and its time if that can be told.
     pub fn arrival(self, report: Instant) -> Option<(Ecn, Option<Instant>)> {
         if self.0 & 0x8000 == 0 {
             return None;
@@ -64,7 +64,7 @@ impl Metric {
     }
 }
 
-/// What a report says of each packet.
+/// Content of a report, packet by packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Metrics {
     /// RFC 8888.
@@ -85,11 +85,11 @@ impl Metrics {
 pub struct Report {
     /// The first packet that it tells of.
     pub begin: u64,
-    /// When it was made, by the receiver's clock.
+    /// Time at which it was made, by the receiver's clock.
     pub timestamp: Instant,
     /// One entry a packet.
     pub metrics: Metrics,
-    /// What the access network recommended last, in an application packet of its own.
+    /// Rate that the access network recommended last, in an application packet of its own.
     pub recommended: Option<BitRate>,
 }
 

@@ -16,7 +16,7 @@ const TIMESTAMPS: u64 = 10;
 /// arithmetic; [`tidemark_core::Inspect::tcp`] shows their low 32 bits, as the header would.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TcpSegment {
-    /// Which of a flow's connections it belongs to, one after the other: the port number of the client's end.
+    /// Connection of the flow that it belongs to, one after the other: the port number of the client's end.
     pub connection: u32,
     /// Flags; with AccECN their ECN bits are the ACE field.
     pub flags: TcpFlags,
@@ -28,7 +28,7 @@ pub struct TcpSegment {
     pub payload: u32,
     /// Receive window in bytes, already scaled.
     pub window: u32,
-    /// When the segment was sent, by its sender's clock: TSval (RFC 7323). A nanosecond clock stands in for
+    /// Time at which the segment was sent, by its sender's clock: TSval (RFC 7323). A nanosecond clock stands in for
     /// the option's 32 bits.
     pub timestamp: Instant,
     /// The timestamp echoed to the peer: TSecr.
@@ -39,7 +39,7 @@ pub struct TcpSegment {
     pub accecn: Option<AccEcnCounters>,
 }
 
-/// Up to three SACK blocks: as many as fit beside timestamps. Held relative to the cumulative acknowledgement.
+/// SACK blocks, up to three: as many as fit beside timestamps. Held relative to the cumulative acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     blocks: [(u32, u32); Self::MAX],

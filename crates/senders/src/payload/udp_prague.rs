@@ -9,13 +9,13 @@ use super::{IP_HEADER, UDP_HEADER};
 pub struct PragueData {
     /// Number of the packet, from 1.
     pub seq: u64,
-    /// When it was sent.
+    /// Time of sending.
     pub timestamp: Instant,
     /// The peer's last timestamp, moved on by how long it was held.
     pub echo: Instant,
     /// UDP payload, its header included.
     pub size: u32,
-    /// Which part of which frame it is.
+    /// Part of a frame that it carries.
     pub frame: Option<FramePart>,
 }
 
@@ -26,9 +26,9 @@ pub struct FramePart {
     pub number: u64,
     /// Size of the frame in bytes.
     pub size: u32,
-    /// How much of it is in this packet.
+    /// Bytes of it in this packet.
     pub len: u32,
-    /// When the frame was captured: what the media's own timestamp says.
+    /// Time at which the frame was captured: what the media's own timestamp says.
     pub captured: Instant,
 }
 
@@ -42,13 +42,13 @@ impl FramePart {
 pub struct PragueAck {
     /// The packet that triggered it; 0 opens the path.
     pub ack_seq: u64,
-    /// When it was sent.
+    /// Time of sending.
     pub timestamp: Instant,
     /// The data packet's timestamp, moved on by how long it was held.
     pub echo: Instant,
     /// Data packets received.
     pub received: u64,
-    /// Of these with CE.
+    /// Data packets that were received with CE.
     pub marked: u64,
     /// Held for lost; may fall again.
     pub lost: u64,
@@ -66,7 +66,7 @@ pub struct PragueReport {
     pub words: Vec<PragueWord>,
 }
 
-/// How a packet arrived: 0, or bit 15, the ECN field in bits 14 and 13, and its age in bits 12 to 0.
+/// Arrival of a packet: 0, or bit 15, the ECN field in bits 14 and 13, and its age in bits 12 to 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PragueWord(pub u16);
 

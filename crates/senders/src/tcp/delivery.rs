@@ -35,7 +35,7 @@ pub(super) struct Delivery {
     /// Time of the last delivery, and of the sending of the newest segment that was delivered.
     delivered_at: Instant,
     first_sent_at: Instant,
-    /// Until this much is delivered, samples are limited by the application; 0 if they are not.
+    /// Payload until whose delivery samples are limited by the application; 0 if they are not.
     app_limited_until: u64,
 }
 

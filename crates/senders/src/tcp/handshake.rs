@@ -35,16 +35,16 @@ pub(super) struct Handshake {
     send_now: bool,
 }
 
-/// What a segment meant to the handshake.
+/// Meaning of a segment to the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
-    /// Nothing.
+    /// No change.
     None,
     /// The client got a SYN/ACK, for the first time or again: it answers with an acknowledgement that has this ACE field.
     Acknowledge {
         /// Handshake encoding, `None` without AccECN.
         ace: Option<u8>,
-        /// It was the first.
+        /// True for the first.
         first: bool,
     },
     /// The server got the third segment of the handshake.
@@ -84,7 +84,7 @@ impl Handshake {
         self.state == State::GaveUp
     }
 
-    /// What both ends agreed on.
+    /// Feedback that both ends agreed on.
     pub(super) fn agreed(&self) -> EcnMode {
         self.agreed
     }
@@ -100,12 +100,12 @@ impl Handshake {
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         if now >= self.deadline {
-            self.try_again(now);
+            self.retry(now);
         }
     }
 
     #[cold]
-    fn try_again(&mut self, now: Instant) {
+    fn retry(&mut self, now: Instant) {
         if self.attempts == ATTEMPTS {
             self.state = State::GaveUp;
             self.deadline = Instant::FAR;
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_standard_sends_is_read_as_accecn_by_the_server_and_as_broken_by_the_client() {
+    fn unknown_flags_are_accecn_to_the_server_and_broken_to_the_client() {
         for syn in [0b001, 0b010, 0b100, 0b101, 0b110] {
             assert_eq!(server_mode(EcnMode::Accecn, syn), EcnMode::Accecn);
         }
@@ -297,9 +297,9 @@ mod tests {
         client.handle_segment(now, server.poll_transmit().unwrap(), Ecn::NotEct);
         assert_eq!(server.next_deadline(), Some(later));
         server.handle_timeout(later);
-        let again = server.poll_transmit();
-        assert_eq!(ace(again), 0b010);
-        let step = client.handle_segment(later, again.unwrap(), Ecn::NotEct);
+        let repeated = server.poll_transmit();
+        assert_eq!(ace(repeated), 0b010);
+        let step = client.handle_segment(later, repeated.unwrap(), Ecn::NotEct);
         assert_eq!(step, Step::Acknowledge { ace: Some(0b010), first: false });
     }
 }

@@ -2,7 +2,7 @@
 //! acknowledgements, and congestion feedback as in RFC 3168 or RFC 9768.
 //!
 //! Data flows one way, from [`Sender`] to [`Receiver`]. Sequence numbers are 64-bit offsets: the SYN has
-//! offset 0, data begins at 1. Segments are never resegmented: what is sent again has its first boundaries.
+//! offset 0, data begins at 1. Segments are never resegmented: a retransmission has the boundaries of the original.
 //! A connection is not closed: when the application has no more data, both ends fall silent.
 
 mod buffer;
@@ -24,5 +24,5 @@ mod timers;
 mod window;
 
 pub use receiver::Receiver;
-pub use repeated::{RepeatedReceiver, RepeatedSender};
+pub use repeated::{MakeReceiver, MakeSender, RepeatedReceiver, RepeatedSender};
 pub use sender::Sender;

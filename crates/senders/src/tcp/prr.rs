@@ -9,7 +9,7 @@ pub(super) struct Prr {
     /// Delivered and sent since: prr_delivered, prr_out.
     delivered: u64,
     out: u64,
-    /// What may be sent now: sndcnt.
+    /// Bytes that may be sent now: sndcnt.
     budget: u64,
     mss: u64,
 }
@@ -39,7 +39,7 @@ impl Prr {
         self.budget = self.budget.saturating_sub(bytes);
     }
 
-    /// How much may be in flight now. Rounded up by less than a segment, since segments are not divided.
+    /// Bytes that may be in flight now. Rounded up by less than a segment, since segments are not divided.
     pub(super) fn window(&self, in_flight: u64) -> u64 {
         in_flight + self.budget.next_multiple_of(self.mss)
     }

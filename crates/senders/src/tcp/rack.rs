@@ -10,7 +10,7 @@ const DUP_THRESH: u32 = 3;
 /// Sending time and end of a segment: segments are ordered by when they were sent, and those sent at once by where they lie.
 pub(super) type Order = (Instant, u64);
 
-/// What is known from deliveries.
+/// Knowledge from deliveries.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
     /// RACK.segment, the delivered segment that was sent last, with its round trip.

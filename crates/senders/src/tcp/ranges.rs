@@ -44,8 +44,8 @@ impl Ranges {
 
     #[cold]
     fn drain_below(&mut self, limit: u64) {
-        let gone = self.ranges.partition_point(|range| range.1 <= limit);
-        self.ranges.drain(..gone);
+        let covered = self.ranges.partition_point(|range| range.1 <= limit);
+        self.ranges.drain(..covered);
         if let Some(first) = self.ranges.first_mut() {
             first.0 = first.0.max(limit);
         }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against a set of single numbers.
+        /// Compares with a set of single numbers.
         #[test]
         fn the_set_is_that_of_its_members(inserts in prop::collection::vec((0u64..60, 0u64..12), 1..40), limit in 0u64..70) {
             let mut ranges = Ranges::default();

@@ -151,7 +151,7 @@ impl Receiver {
         self.stats.delivered += Bytes(self.next - before);
     }
 
-    /// While there are holes, and when one closes, the sender wants to know at once (RFC 5681 4.2).
+    /// True while there are holes, and when one closes: the sender wants to know at once (RFC 5681 4.2).
     #[cold]
     fn close_hole(&mut self) {
         self.ack_now = true;

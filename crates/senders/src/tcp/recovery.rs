@@ -7,7 +7,7 @@ use super::prr::Prr;
 /// Phase of loss recovery. Each ends when what had been sent at its start is acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// Nothing is wrong.
+    /// No loss and no echo is being answered.
     Open,
     /// The window was reduced after an echo of congestion.
     Reducing { end: u64 },

@@ -90,7 +90,7 @@ pub struct RepeatedReceiver {
     stream: Stream,
     number: u32,
     current: Receiver,
-    /// When the next connection opens; `Instant::FAR` while the present one is not complete.
+    /// Time at which the next connection opens; `Instant::FAR` while the present one is not complete.
     next: Instant,
     completion: Option<Completion>,
     earlier: Stats,

@@ -2,7 +2,7 @@
 
 use tidemark_core::Duration;
 
-/// Before the first sample (RFC 6298 2.1).
+/// Timeout before the first sample (RFC 6298 2.1).
 const INITIAL_RTO: Duration = Duration::from_secs(1);
 /// Linux' `TCP_RTO_MAX`; RFC 6298 2.5 allows any limit of 60 s or more.
 const MAX_RTO: Duration = Duration::from_secs(120);
@@ -16,7 +16,7 @@ pub(super) struct RttEstimator {
     floor: Duration,
     /// Doublings since the last sample (RFC 6298 5.5).
     backoff: u32,
-    /// What follows from all of these.
+    /// Timeout that follows from all of these.
     rto: Duration,
 }
 

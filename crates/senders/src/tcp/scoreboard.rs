@@ -1,4 +1,4 @@
-//! What a sender knows of its segments: delivered, lost, in flight (RFC 2018, RFC 8985), and the delivery
+//! Knowledge of a sender about its segments: delivered, lost, in flight (RFC 2018, RFC 8985), and the delivery
 //! rate that follows from it (draft-ietf-ccwg-bbr 4.1).
 //!
 //! An acknowledgement costs time in proportion to what it newly tells, never to the window: newly sacked
@@ -21,7 +21,7 @@ struct Segment {
     seq: u64,
     len: u32,
     sacked: bool,
-    /// Held for lost, and not sent again since.
+    /// Held for lost, and not retransmitted since.
     lost: bool,
     retransmitted: bool,
     /// The connection's state when the segment was sent last.
@@ -38,16 +38,16 @@ impl Segment {
     }
 }
 
-/// What an acknowledgement newly told.
+/// News of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct News {
-    /// What a controller is to hear of it, as far as the scoreboard knows.
+    /// Part for the controller, as far as the scoreboard knows it.
     pub(super) ack: Ack,
     /// The cumulative acknowledgement advanced.
     pub(super) advanced: bool,
     /// The round-trip time of the first sent among the delivered segments, if certain.
     pub(super) first_rtt: Option<Duration>,
-    /// Where the segment lies that was sent last among the delivered, and its order.
+    /// Index of the segment that was sent last among the delivered, and its order.
     newest: Option<(usize, (Instant, u64))>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Scoreboard {
     in_flight: u64,
     sacked: Ranges,
     sacked_segments: u32,
-    /// Numbers of segments held for lost, in the order in which to send them again; stale ones are skipped.
+    /// Numbers of segments held for lost, in the order in which to retransmit them; stale ones are skipped.
     lost: VecDeque<u64>,
     /// Retransmissions in the order in which they were sent; stale ones are skipped.
     retransmissions: VecDeque<(u64, Instant)>,
@@ -72,7 +72,7 @@ pub(super) struct Scoreboard {
     delivery: Delivery,
 }
 
-/// Where the first byte of data is: after the SYN.
+/// Sequence number of the first byte of data: after the SYN.
 pub(super) const FIRST_SEQ: u64 = 1;
 
 impl Scoreboard {
@@ -141,12 +141,12 @@ impl Scoreboard {
         self.segments.get(usize::try_from(number.checked_sub(self.base)?).ok()?)
     }
 
-    /// True if anything may have to be sent again.
+    /// True if anything may have to be retransmitted.
     pub(super) fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// Number and length of the segment to send again next.
+    /// Number and length of the segment to retransmit next.
     #[cold]
     pub(super) fn next_lost(&mut self) -> Option<(u64, u32)> {
         while let Some(&number) = self.lost.front() {
@@ -361,7 +361,7 @@ impl Scoreboard {
         segments
     }
 
-    /// What was held for lost is only late: it counts as in flight again, unless it was sent again already.
+    /// Restores what was held for lost and is only late: it counts as in flight, unless it was retransmitted already.
     #[cold]
     pub(super) fn restore_lost(&mut self) {
         self.unjudged = self.base;

@@ -7,7 +7,7 @@ use tidemark_core::Instant;
 pub(super) enum Expiry {
     /// A tail loss probe is to be sent (RFC 8985 7.2).
     Probe,
-    /// Everything in flight is held for lost (RFC 6298 5).
+    /// All that is in flight is held for lost (RFC 6298 5).
     Timeout,
 }
 

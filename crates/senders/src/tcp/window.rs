@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SendWindow {
     size: u64,
-    /// Until this much is delivered the window counts as what limited the sender.
+    /// Payload until whose delivery the window counts as what limited the sender.
     limit_until: u64,
 }
 

@@ -17,10 +17,10 @@ const BURST_TIME: f64 = 250e-6;
 const ALPHA_DIVISOR: f64 = 16.0;
 /// Bulk pacing runs so much above and below the rate by turns.
 const RATE_OFFSET: f64 = 1.03;
-/// Up to this round-trip time there is no window to speak of.
+/// Round-trip time up to which there is no window to speak of, in seconds.
 const RATE_MODE_RTT: f64 = 0.002;
 
-/// What the receiver has counted.
+/// Counters of the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// Packets received.
@@ -31,7 +31,7 @@ pub struct Counters {
     pub lost: u64,
 }
 
-/// What the sender has to keep to, beside the [pacing rate](Control::pacing).
+/// Limits for the sender, beside the [pacing rate](Control::pacing).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Limits {
     /// UDP payload of a packet, in bytes.
@@ -53,7 +53,7 @@ enum State {
     Reduced,
 }
 
-/// What a loss took, to be given back if the packet arrives after all.
+/// State that a loss took, to be given back if the packet arrives after all.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Undo {
     lost: u64,
@@ -90,7 +90,7 @@ pub struct Control {
     undo: Option<Undo>,
     rounds_to_growth: f64,
     last: Counters,
-    /// What follows from rate, window and round-trip time.
+    /// Limits that follow from rate, window and round-trip time.
     limits: Limits,
 }
 
@@ -149,16 +149,19 @@ impl Control {
     /// of what it was allowed; only then is there a reason to allow more (the public implementation, which always
     /// has data, does not ask).
     pub fn on_feedback(&mut self, now: Instant, counters: Counters, sent: u64, used: bool) {
+        // Counters that fall are those of an overtaken report.
         if counters.received < self.last.received || counters.marked < self.last.marked {
             return;
         }
         let Some(smoothed) = self.smoothed else { return };
+        // The first round-trip time makes a window of the initial rate.
         if self.state == State::Init {
             self.window = smoothed * self.rate;
             self.state = State::Avoiding;
             self.alpha_at.0.at = now;
         }
         let in_rate_mode = smoothed <= RATE_MODE_RTT || smoothed <= self.packet_size() / self.rate;
+        // The window was not kept up while the rate ruled.
         if self.in_rate_mode && !in_rate_mode {
             self.window = smoothed * self.rate;
         }
@@ -265,7 +268,7 @@ impl Control {
         (self.rate * self.virtual_rtt / 2.0).clamp(MIN_PACKET, self.config.max_packet.as_f64())
     }
 
-    /// What to keep to.
+    /// Limits for the sender.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }

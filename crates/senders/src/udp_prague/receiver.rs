@@ -8,7 +8,7 @@ use crate::endpoint::{Endpoint, FrameArrival, Stats};
 use crate::media::Assembly;
 use crate::payload::{Payload, PragueAck};
 
-/// While nothing has arrived the path is opened again so often.
+/// Interval at which the path is opened while nothing has arrived.
 const OPENING_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The receiving end.
@@ -18,7 +18,7 @@ pub struct Receiver {
     /// Next attempt to open the path; `Instant::FAR` once data flows.
     deadline: Instant,
     ack: PragueAck,
-    /// When the peer's timestamp arrived.
+    /// Time at which the peer's timestamp arrived.
     held_since: Instant,
     ack_now: bool,
     reports: Option<Arrivals>,

@@ -106,21 +106,21 @@ pub(super) struct Ledger {
     /// Number of the first packet in `packets`.
     first: u64,
     /// Packets up to here have been reported on, or missed by reports.
-    told: u64,
+    reported_until: u64,
 }
 
-/// What a report changed of a packet.
+/// Change of a packet's state by a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum News {
-    /// It arrived, so long after it was sent, the receiver's wait taken out.
+    /// The packet arrived, so long after it was sent, the receiver's wait taken out.
     Received(Duration),
-    /// It did not.
+    /// The packet is lost.
     Lost,
 }
 
 impl Ledger {
     pub(super) fn new() -> Self {
-        Self { packets: VecDeque::new(), first: 1, told: 0 }
+        Self { packets: VecDeque::new(), first: 1, reported_until: 0 }
     }
 
     pub(super) fn sent(&mut self, now: Instant) {
@@ -155,7 +155,7 @@ impl Ledger {
         let mut is_cleared = false;
         // Never further than what was sent.
         let begin = report.begin.min(self.first + self.packets.len() as u64);
-        for seq in (self.told + 1).max(self.first)..begin {
+        for seq in (self.reported_until + 1).max(self.first)..begin {
             self.lose(seq, counters, &mut news);
         }
         for (seq, word) in (report.begin..u64::MAX).zip(&report.words) {
@@ -173,7 +173,7 @@ impl Ledger {
             news(seq, News::Received(now.since(packet.0) - age));
         }
         let end = begin.saturating_add(report.words.len() as u64).min(self.first + self.packets.len() as u64);
-        self.told = self.told.max(end.saturating_sub(1));
+        self.reported_until = self.reported_until.max(end.saturating_sub(1));
         while self.packets.front().is_some_and(|packet| packet.1 == Fate::Received) {
             self.packets.pop_front();
             self.first += 1;
@@ -181,7 +181,7 @@ impl Ledger {
         is_cleared
     }
 
-    /// Nothing came back for so long that nothing counts as under way.
+    /// Gives everything up: nothing came back for so long that nothing counts as under way.
     pub(super) fn lose_all(&mut self) {
         for packet in self.packets.iter_mut().filter(|packet| packet.1 == Fate::Unknown) {
             packet.1 = Fate::Lost;
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lost_report_told_counts_as_lost() {
+    fn packets_of_a_lost_report_count_as_lost() {
         let mut ledger = Ledger::new();
         (0..10).for_each(|_| ledger.sent(Instant::ZERO));
         let word = PragueWord::received(Ecn::Ect1, Duration::ZERO);

@@ -11,7 +11,7 @@ use crate::pacer::Pacer;
 use crate::payload::{FramePart, Payload, PragueAck, PragueData, PragueReport};
 use crate::source::Source;
 
-/// Without feedback for so long, and with a full window, everything starts again.
+/// Time without feedback after which, with a full window, everything starts anew.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The sending end.
@@ -23,10 +23,10 @@ pub struct Sender {
     pacer: Pacer,
     open: bool,
     sent: u64,
-    /// What the application has given.
+    /// Bytes that the application has given.
     taken: Bytes,
     counters: Counters,
-    /// Where the receiver reports at intervals.
+    /// Record of what was sent, for a receiver that reports at intervals.
     ledger: Option<Ledger>,
     peer_timestamp: (Instant, Instant),
     error: bool,
@@ -120,11 +120,11 @@ impl Sender {
         let used = self.is_window_used();
         let Some(mut ledger) = self.ledger.take() else { return };
         let (before, mut counters) = (self.counters, self.counters);
-        let mut heard = false;
+        let mut received = false;
         self.error |= ledger.on_report(now, report, &mut counters, |seq, news| {
             if let News::Received(rtt) = news {
                 self.on_rtt(rtt);
-                heard = true;
+                received = true;
             }
             if let Some(frames) = &mut self.frames {
                 frames.settle(seq, news == News::Lost);
@@ -135,7 +135,7 @@ impl Sender {
         self.stats.bleached = self.error;
         self.stats.marks_reported += counters.marked - before.marked;
         self.stats.losses += counters.lost.saturating_sub(before.lost);
-        if heard {
+        if received {
             self.last_feedback = now;
             self.control.on_feedback(now, counters, self.sent, used);
         }

@@ -109,7 +109,7 @@ impl Queue {
 pub struct Flow {
     server: Box<dyn Endpoint + Send>,
     client: Box<dyn Endpoint + Send>,
-    /// From the bottleneck to the client and from the client to the server: the round trip without queue.
+    /// Delay from the bottleneck to the client and from the client to the server: the round trip without queue.
     rtt: Duration,
     /// Bytes of IP packets through the bottleneck.
     pub bytes: Bytes,

@@ -1,4 +1,4 @@
-//! What each controller does at a fixed probability of marks or losses over a path of fixed delay, and what is
+//! Laws of the controllers at a fixed probability of marks or losses over a path of fixed delay, as measured and as
 //! known of it: the laws in their own words, and the measurements.
 #![allow(dead_code, reason = "each user takes a part")]
 
@@ -27,7 +27,7 @@ pub fn prague_whole() -> SenderConfig {
     SenderConfig::Prague(PragueConfig { whole_rounds: true, tcp: tcp(), ..PragueConfig::default() })
 }
 
-/// Which packets are hit: every 1/p-th, or each with the probability p.
+/// Choice of the packets that are hit: every 1/p-th, or each with the probability p.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum How {
     Regular,
@@ -82,7 +82,7 @@ pub fn prague_regular(p: f64) -> f64 {
     2.0 * (1.0 - p) / p
 }
 
-/// With marks at random a reduction is followed by a round without one and then by the wait for the next
+/// Window with marks at random: a reduction is followed by a round without one and then by the wait for the next
 /// mark, 1 / (p W) rounds on average. With x = p W marks in a round, x / 2 = 1 + 1 / x: x = 1 + sqrt(3), not 2.
 pub fn prague_random(p: f64) -> f64 {
     (1.0 + 3f64.sqrt()) * (1.0 - p) / p
@@ -152,7 +152,7 @@ pub fn bbr_v2(p: f64) -> (f64, f64) {
     (falls / rounds / -libm::log(1.0 - p / 3.0), (link.stats().1.delivered - before).as_f64() / possible)
 }
 
-/// What marks of `p` leave BBR v2 of the link, after the rules of `tcp_bbr2.c`: from a window of two bandwidth-delay products each
+/// Share of the link that marks of `p` leave BBR v2, after the rules of `tcp_bbr2.c`: from a window of two bandwidth-delay products each
 /// round takes p/3, until as many rounds as the flight has segments, 63 at the most, have passed (the first
 /// is counted with a chance of one half); then the window doubles each round, from one round at the old one, until the
 /// flight is 1.25 products. Every 5 s half a product for 200 ms costs 2 %.

@@ -65,7 +65,7 @@ impl WindowedMax {
 struct Rounds {
     next: Bytes,
     count: u64,
-    /// This acknowledgement begins a round.
+    /// True if this acknowledgement begins a round.
     begins: bool,
 }
 
@@ -83,7 +83,7 @@ impl Rounds {
     }
 }
 
-/// How far acknowledgements run ahead of the bandwidth: `extra_acked`, the largest of two windows of five rounds.
+/// Bytes by which acknowledgements run ahead of the bandwidth: `extra_acked`, the largest of two windows of five rounds.
 #[derive(Clone, Debug, Default)]
 struct Aggregation {
     epoch: Instant,
@@ -122,8 +122,8 @@ impl Aggregation {
 
 /// Payload that leaves at once: a millisecond's worth, between two segments (one at very low rates) and 64 kB.
 fn quantum(bytes_per_sec: f64, sizes: Sizes) -> f64 {
-    let least = if bytes_per_sec < 150_000.0 { sizes.mss } else { 2.0 * sizes.mss };
-    (bytes_per_sec * 1e-3).clamp(least, 65_536.0_f64.max(least))
+    let min = if bytes_per_sec < 150_000.0 { sizes.mss } else { 2.0 * sizes.mss };
+    (bytes_per_sec * 1e-3).clamp(min, 65_536.0_f64.max(min))
 }
 
 /// A rate of payload as a rate of IP packets.

@@ -19,7 +19,7 @@ pub(super) struct Policer {
 }
 
 impl Policer {
-    const LEAST_ROUNDS: u32 = 4;
+    const MIN_ROUNDS: u32 = 4;
     const LOSS: f64 = 50.0 / 256.0;
     const RATIO: f64 = 1.0 / 8.0;
     /// 4 kbit/s.
@@ -70,10 +70,10 @@ impl Policer {
             return;
         }
         self.rounds += u32::from(rounds.begins);
-        if self.rounds < Self::LEAST_ROUNDS {
+        if self.rounds < Self::MIN_ROUNDS {
             return;
         }
-        if self.rounds > 4 * Self::LEAST_ROUNDS {
+        if self.rounds > 4 * Self::MIN_ROUNDS {
             self.reset(ack);
             return;
         }

@@ -201,7 +201,7 @@ impl BbrV1 {
         }
     }
 
-    /// At a random phase, but not the one that drains.
+    /// Begins at a random phase, but not the one that drains.
     fn enter_probe_bw(&mut self, now: Instant) {
         self.mode = Mode::ProbeBw;
         let draw = (self.stream.uniform() * 7.0) as usize;
@@ -318,6 +318,7 @@ impl Controller for BbrV1 {
     }
     /// Fast recovery begins with a round of packet conservation. An echo of congestion changes nothing.
     fn on_congestion(&mut self, congestion: &Congestion) {
+        // Marks tell nothing of the bandwidth, on which this version rests.
         if congestion.signal == crate::controller::Signal::Loss {
             self.save_window();
             self.conserving = true;

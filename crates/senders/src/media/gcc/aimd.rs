@@ -7,12 +7,12 @@ use crate::media::RateLimits;
 
 const BETA: f64 = 0.85;
 const GROWTH: f64 = 1.08;
-const LEAST_STEP: f64 = 1000.0;
+const MIN_STEP: f64 = 1000.0;
 /// The rate may exceed what arrives by this much.
 const HEADROOM: (f64, f64) = (1.5, 10_000.0);
 const PACKET_BITS: f64 = 1200.0 * 8.0;
 const FRAMES_PER_SEC: f64 = 30.0;
-const LEAST_SLOPE: f64 = 4000.0;
+const MIN_SLOPE: f64 = 4000.0;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
@@ -21,7 +21,7 @@ enum State {
     Decrease,
 }
 
-/// Where the capacity of the link lies; kbit/s.
+/// Estimate of the link's capacity, in kbit/s.
 #[derive(Clone, Copy, Debug)]
 struct Capacity {
     estimate: f64,
@@ -105,17 +105,17 @@ impl RateControl {
             let frame = self.rate / FRAMES_PER_SEC;
             let packet = frame / libm::ceil(frame / PACKET_BITS).max(1.0);
             let response = 2.0 * (rtt.as_secs_f64() + 0.1);
-            (packet / response).max(LEAST_SLOPE) * elapsed
+            (packet / response).max(MIN_SLOPE) * elapsed
         } else {
-            (self.rate * (libm::pow(GROWTH, elapsed) - 1.0)).max(LEAST_STEP)
+            (self.rate * (libm::pow(GROWTH, elapsed) - 1.0)).max(MIN_STEP)
         };
         self.rate = (self.rate + step).min(limit);
     }
 
     fn decrease(&mut self, now: Instant, throughput: f64, rtt: Duration) {
         let wait = rtt.clamp(Duration::from_millis(10), Duration::from_millis(200));
-        let again = self.decreased.is_none_or(|then| now.since(then) >= wait) || throughput < 0.5 * self.rate;
-        if !again {
+        let may_decrease = self.decreased.is_none_or(|then| now.since(then) >= wait) || throughput < 0.5 * self.rate;
+        if !may_decrease {
             return;
         }
         let mut rate = BETA * throughput;

@@ -5,7 +5,7 @@ use tidemark_core::{Bytes, Instant};
 
 /// Share of the estimate that an application has to use.
 const USED: f64 = 0.65;
-/// What of the budget may be left unused before the application counts as the limit, and how little ends that.
+/// Share of the budget that may be left unused before the application counts as the limit, and the one that ends that.
 const BEGINS: f64 = 0.8;
 const ENDS: f64 = 0.5;
 /// Seconds that the budget holds.
@@ -29,26 +29,26 @@ impl AlrDetector {
     /// A new estimate, in bits a second.
     pub(super) fn set_estimate(&mut self, estimate: f64) {
         self.rate = USED * estimate / 8.0;
-        self.left = self.left.clamp(-self.most(), self.most());
+        self.left = self.left.clamp(-self.max(), self.max());
     }
 
-    fn most(&self) -> f64 {
+    fn max(&self) -> f64 {
         (WINDOW * self.rate).max(1.0)
     }
 
     pub(super) fn on_sent(&mut self, now: Instant, size: Bytes) {
         let Some(last) = self.last.replace(now) else { return };
-        let most = self.most();
-        self.left = (self.left - size.as_f64()).max(-most);
-        self.left = (self.left + self.rate * now.since(last).as_secs_f64()).min(most);
-        if self.left > BEGINS * most {
+        let max = self.max();
+        self.left = (self.left - size.as_f64()).max(-max);
+        self.left = (self.left + self.rate * now.since(last).as_secs_f64()).min(max);
+        if self.left > BEGINS * max {
             self.since.get_or_insert(now);
-        } else if self.left < ENDS * most {
+        } else if self.left < ENDS * max {
             self.since = None;
         }
     }
 
-    /// Since when the application has been the limit.
+    /// Time since which the application has been the limit.
     pub(super) fn since(&self) -> Option<Instant> {
         self.since
     }

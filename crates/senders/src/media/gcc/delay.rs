@@ -18,12 +18,12 @@ const INITIAL_THRESHOLD: f64 = 12.5;
 const THRESHOLD: (f64, f64) = (6.0, 600.0);
 const GAIN_UP: f64 = 0.0087;
 const GAIN_DOWN: f64 = 0.039;
-/// Beyond the threshold by so many milliseconds: a spike, not to be adapted to.
+/// Milliseconds beyond the threshold of a spike, which is not adapted to.
 const MAX_ADAPT: f64 = 15.0;
-/// So many milliseconds of overuse count.
+/// Milliseconds from which overuse counts.
 const OVERUSE_TIME: f64 = 10.0;
 
-/// What the delay says of the path.
+/// Judgement of the path by the delay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Usage {
     Normal,

@@ -32,7 +32,7 @@ use throughput::Throughput;
 
 /// libwebrtc paces media at two and a half times the target.
 const PACING: f64 = 2.5;
-/// From so many seconds without a report on each of them takes a fifth away.
+/// Seconds without a report from which on each further one takes a fifth away.
 const PATIENCE: u32 = 3;
 const SILENT_FACTOR: f64 = 0.8;
 
@@ -42,7 +42,7 @@ const SILENT_FACTOR: f64 = 0.8;
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GccConfig {
-    /// How losses are answered. Default `likelihood`.
+    /// Answer to losses. Default `likelihood`.
     pub losses: GccLosses,
     /// Probe for more at the start, and after a deep fall of a video that was the limit. Default true.
     pub probing: bool,
@@ -75,20 +75,20 @@ impl CongestionControl for GccConfig {
     }
 }
 
-/// How GCC answers losses.
+/// Answer of GCC to losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum GccLosses {
-    /// By the bandwidth that explains them best: libwebrtc's `loss_based_bwe_v2`.
+    /// The bandwidth that explains them best: libwebrtc's `loss_based_bwe_v2`.
     #[default]
     Likelihood,
-    /// Up below 2 %, down above 10 %: libwebrtc until 2022, and the IETF draft.
+    /// Thresholds: up below 2 %, down above 10 %; libwebrtc until 2022, and the IETF draft.
     Thresholds,
 }
 
-/// What limits the estimate, as far as probing has to know.
+/// Limit of the estimate, as far as probing has to know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Cause {
     Delay,
@@ -150,7 +150,7 @@ impl Gcc {
         }
     }
 
-    /// What the arrivals of a report say: overuse if any of them does, what a probe found, and whether the delay has recovered.
+    /// Reads the arrivals of a report: overuse if any of them shows it, what a probe found, and whether the delay has recovered.
     fn read_arrivals(&mut self, feedback: &Feedback<'_>) -> (Usage, Option<f64>, bool) {
         let (mut usage, mut probed, mut recovered) = (Usage::Normal, None, false);
         for result in feedback.results {
@@ -166,7 +166,7 @@ impl Gcc {
         (usage, probed, recovered)
     }
 
-    /// What losses allow, and what limits.
+    /// Gives the rate that losses allow, and what limits it.
     fn answer_losses(&mut self, feedback: &Feedback<'_>, acked: Option<f64>, in_alr: bool) -> (f64, Limit) {
         let delay_based = self.delay.rate();
         match &mut self.losses {

@@ -1,4 +1,4 @@
-//! When to probe for more, and at which rates: libwebrtc's `ProbeController` with its defaults of 2025.
+//! Times and rates of probes for more: libwebrtc's `ProbeController` with its defaults of 2025.
 //!
 //! At the start two clusters at three and six times the rate; whenever the result is more than 70 % of what was probed, another
 //! at twice the result; every five seconds one at twice the rate while the application is the limit; and one at 85 % of
@@ -26,7 +26,7 @@ const ALR_ENDED_TIMEOUT: Duration = Duration::from_secs(3);
 /// A result is so uncertain: there must be at least this to win.
 const UNCERTAINTY: f64 = 0.05;
 const LOSS_LIMITED_SCALE: f64 = 1.5;
-/// What a cluster has at the least.
+/// Least content of a cluster.
 const PACKETS: u32 = 5;
 const DURATION: Duration = Duration::from_millis(15);
 
@@ -48,7 +48,7 @@ pub(super) struct ProbeControl {
     cause: Cause,
     initiated: Instant,
     alr_ended: Option<Instant>,
-    /// When the estimate fell deeply, and from where.
+    /// Time at which the estimate fell deeply, and the rate from which it fell.
     fall: (Instant, f64),
     fall_probed: Instant,
     next: u32,

@@ -1,4 +1,4 @@
-//! What a probe found: the lesser of the rates at which its packets left and arrived (libwebrtc's `ProbeBitrateEstimator`).
+//! Result of a probe: the lesser of the rates at which its packets left and arrived (libwebrtc's `ProbeBitrateEstimator`).
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ const ENOUGH: f64 = 0.8;
 const MAX_SPAN: Duration = Duration::from_secs(1);
 /// More cannot arrive than was sent; beyond this the times are worth nothing.
 const MAX_RATIO: f64 = 2.0;
-/// Below this ratio the link is full: aim a little below what it carried.
+/// Ratio below which the link is full: aim a little below what it carried.
 const UNSATURATED: f64 = 0.9;
 const UTILISATION: f64 = 0.95;
 /// Clusters that are waited for; the oldest is given up.
@@ -23,9 +23,9 @@ struct Cluster {
     packets: u32,
     bytes: f64,
     first_sent: Instant,
-    /// With the size of that packet, which had not left at that time.
+    /// Time of the last sending, with the size of that packet, which had not left by then.
     last_sent: (Instant, f64),
-    /// With the size of that packet, which had arrived by then.
+    /// Time of the first arrival, with the size of that packet, which had arrived by then.
     first_arrival: (Instant, f64),
     last_arrival: Instant,
 }

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, Duration};
 
-/// What may wait beyond a round trip.
+/// Time for which data may wait beyond a round trip.
 const QUEUE: f64 = 0.35;
-const LEAST_WINDOW: f64 = 3000.0;
+const MIN_WINDOW: f64 = 3000.0;
 /// Reports whose longest round trips are remembered.
 const REPORTS: usize = 32;
 
@@ -33,7 +33,7 @@ impl Pushback {
         }
         let round_trip = self.round_trips.iter().copied().fold(f64::INFINITY, f64::min);
         let window = estimate / 8.0 * (round_trip + QUEUE);
-        self.window = Some(self.window.map_or(window, |before| f64::midpoint(window, before)).max(LEAST_WINDOW));
+        self.window = Some(self.window.map_or(window, |before| f64::midpoint(window, before)).max(MIN_WINDOW));
         self.in_flight = in_flight.as_f64();
         self.adapt();
     }

@@ -11,7 +11,7 @@ const HIGH: f64 = 0.1;
 const GROWTH: f64 = 1.08;
 const STEP: f64 = 1000.0;
 /// Packets that make a sample of the loss.
-const LEAST_PACKETS: u32 = 20;
+const MIN_PACKETS: u32 = 20;
 /// Growth starts from the least rate of this time.
 const HISTORY: Duration = Duration::from_secs(1);
 const MAX_HISTORY: usize = 256;
@@ -36,7 +36,7 @@ impl LossThresholds {
     pub(super) fn rate(&self) -> f64 {
         self.rate
     }
-    /// It is never more than the delay allows, else losses would come down from nowhere.
+    /// Limits the rate to what the delay allows, else losses would come down from nowhere.
     pub(super) fn clamp(&mut self, limits: &RateLimits, delay_based: f64) {
         self.rate = limits.clamp(self.rate.min(delay_based));
     }
@@ -50,7 +50,7 @@ impl LossThresholds {
     pub(super) fn update(&mut self, now: Instant, arrived: u32, lost: u32, rtt: Duration) {
         self.arrived += arrived;
         self.lost += lost;
-        if self.arrived + self.lost < LEAST_PACKETS {
+        if self.arrived + self.lost < MIN_PACKETS {
             return;
         }
         self.share = f64::from(self.lost) / f64::from(self.arrived + self.lost);

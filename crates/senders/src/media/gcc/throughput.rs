@@ -9,7 +9,7 @@ const SCALE: f64 = 10.0;
 const SMALL_SCALE: f64 = 25.0;
 const SMALL: f64 = 2000.0;
 const INITIAL_VARIANCE: f64 = 50.0;
-/// What a step of time adds to the variance.
+/// Variance that a step of time adds.
 const DRIFT: f64 = 5.0;
 
 /// The estimator; in kbit/s inside.

@@ -29,7 +29,7 @@ const T_RESUME_FAST_INCREASE: Duration = Duration::from_secs(5);
 const RATE_PACE_MIN: f64 = 50_000.0;
 const TREND_INTERVAL: Duration = Duration::from_millis(50);
 const TREND_SAMPLES: usize = 20;
-/// Over how many adjustments the largest flight is looked for: 5 s.
+/// Number of adjustments over which the largest flight is looked for: 5 s.
 const FLIGHT_SAMPLES: usize = 25;
 
 /// SCReAM version 1's configuration.
@@ -126,7 +126,7 @@ impl ScreamV1 {
         }
     }
 
-    /// How steadily the delay rises: its autocorrelation, times its average (RFC 8298 4.1.2.3).
+    /// Trend of the delay: its autocorrelation, times its average (RFC 8298 4.1.2.3).
     fn update_trend(&mut self, now: Instant) {
         if now.since(self.trend_at) < TREND_INTERVAL {
             return;
@@ -151,7 +151,7 @@ impl ScreamV1 {
         }
     }
 
-    /// At most one reaction in a round trip; true if there was one.
+    /// Reacts at most once in a round trip; true if there was a reaction.
     fn react(&mut self, feedback: &Feedback<'_>) -> bool {
         let (_, marked, lost) = feedback.counts();
         if lost == 0 && marked == 0 || feedback.now.since(self.last_event).as_secs_f64() < self.smoothed_rtt {

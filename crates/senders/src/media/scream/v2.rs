@@ -44,7 +44,7 @@ const RELAXED_PACING_LIMIT_LOW: f64 = 0.8;
 const PACKET_OVERHEAD: f64 = 20.0;
 const RATE_ADJUST_GAIN: f64 = 1.0 / 16.0;
 const FRAME_SIZE_DEV_ALPHA: f64 = 1.0 / 64.0;
-/// Before the first report.
+/// Round trip before the first report, in seconds.
 const INITIAL_RTT: f64 = 0.05;
 
 /// SCReAM's configuration.
@@ -285,6 +285,7 @@ impl MediaController for Scream {
             self.smoothed_rtt += (rtt.as_secs_f64().max(1e-4) - self.smoothed_rtt) / 8.0;
         }
         let (acked, _) = feedback.delivered();
+        // The largest flight of two round trips: a pause between frames is no sign of an unused window.
         if feedback.now.since(self.max_in_flight_at).as_secs_f64() > self.smoothed_rtt {
             self.max_in_flight = [0.0, self.max_in_flight[0]];
             self.max_in_flight_at = feedback.now;
@@ -325,8 +326,8 @@ impl MediaController for Scream {
         BitRate::from_bps_f64(self.target.max(RATE_PACE_MIN) * PACKET_PACING_HEADROOM / divisor)
     }
     fn window(&self) -> Option<Bytes> {
-        let (least, most) = REF_WND_OVERHEAD;
-        Some(Bytes((self.ref_wnd * (least + (most - least) * self.delay_scale())) as u64))
+        let (min, max) = REF_WND_OVERHEAD;
+        Some(Bytes((self.ref_wnd * (min + (max - min) * self.delay_scale())) as u64))
     }
     fn ecn(&self) -> Ecn {
         if self.config.l4s { Ecn::Ect1 } else { Ecn::Ect0 }

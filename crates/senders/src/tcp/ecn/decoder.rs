@@ -18,12 +18,12 @@ pub(in crate::tcp) struct Decoder {
     acked_at_once: f64,
     /// Segments acknowledged, and whether any feedback ever told of an ECN codepoint on them.
     acked: u64,
-    heard: bool,
+    reported: bool,
 }
 
 impl Decoder {
     pub(in crate::tcp) fn new(mss: Bytes) -> Self {
-        Self { counters: INITIAL, mss: mss.0, acked_at_once: 2.0, acked: 0, heard: false }
+        Self { counters: INITIAL, mss: mss.0, acked_at_once: 2.0, acked: 0, reported: false }
     }
 
     /// The third segment of the handshake, seen by the server. False if it forbids to send ECT (RFC 9768 3.2.2.1, table 4).
@@ -36,18 +36,18 @@ impl Decoder {
 
     /// An acknowledgement that is newer than all before and newly acknowledges `acked` segments.
     pub(in crate::tcp) fn decode(&mut self, ace: u8, option: Option<&AccEcnCounters>, acked: u32) -> Marks {
-        let least = (u64::from(ace) + 8 - self.counters.cep % 8) % 8;
+        let min = (u64::from(ace) + 8 - self.counters.cep % 8) % 8;
         let bytes = option.and_then(|option| option.ceb).map(|field| {
             let delta = (u64::from(field) + (1 << 24) - self.counters.ceb % (1 << 24)) % (1 << 24);
             self.counters.ceb += delta;
             delta
         });
         self.acked += u64::from(acked);
-        self.heard |= least > 0 || option.is_some();
+        self.reported |= min > 0 || option.is_some();
         if acked > 0 {
             self.acked_at_once += (f64::from(acked) - self.acked_at_once) / 8.0;
         }
-        let packets = self.safer(least, u64::from(acked), bytes);
+        let packets = self.safer(min, u64::from(acked), bytes);
         self.counters.cep += packets;
         Marks { packets: packets as u32, bytes: Bytes(bytes.unwrap_or(packets * self.mss)) }
     }
@@ -55,21 +55,21 @@ impl Decoder {
     /// The receiver sends an option as soon as it has received ECT or CE (RFC 9768 3.2.3.3). If after so many
     /// segments it never did, something on the path clears the field.
     pub(in crate::tcp) fn is_bleached(&self) -> bool {
-        !self.heard && self.acked >= ENOUGH_TO_TELL
+        !self.reported && self.acked >= ENOUGH_TO_TELL
     }
 
     /// The ACE field has 3 bits: with eight or more segments acknowledged it may have wrapped.
-    fn safer(&self, least: u64, acked: u64, bytes: Option<u64>) -> u64 {
-        if acked <= least {
-            return least;
+    fn safer(&self, min: u64, acked: u64, bytes: Option<u64>) -> u64 {
+        if acked <= min {
+            return min;
         }
-        let most = acked - (acked - least) % 8;
+        let max = acked - (acked - min) % 8;
         match bytes {
-            Some(bytes) if bytes > least * self.mss => most,
-            Some(bytes) if 2 * bytes < most * self.mss => least,
-            Some(_) => most,
-            None if self.acked_at_once > 4.0 => least,
-            None => most,
+            Some(bytes) if bytes > min * self.mss => max,
+            Some(bytes) if 2 * bytes < max * self.mss => min,
+            Some(_) => max,
+            None if self.acked_at_once > 4.0 => min,
+            None => max,
         }
     }
 }

@@ -6,7 +6,7 @@ use tidemark_core::{Ecn, TcpFlags};
 use super::{Counters, INITIAL};
 use crate::config::EcnMode;
 
-/// What one end tells the other about the marks on what it receives.
+/// Report of one end to the other about the marks on what it receives.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Feedback {
     mode: EcnMode,
@@ -20,12 +20,12 @@ pub(in crate::tcp) struct Feedback {
     last_was_ce: bool,
 }
 
-/// How urgent an acknowledgement is after a packet, as far as ECN goes.
+/// Urgency of an acknowledgement after a packet, as far as ECN goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::tcp) enum Urgency {
     /// The ordinary delay will do.
     Delayed,
-    /// At once.
+    /// No delay.
     Immediate,
 }
 
@@ -178,7 +178,7 @@ mod tests {
     fn a_million_marks_arrive_as_a_million() {
         let mut feedback = Feedback::new(EcnMode::Accecn);
         let mut decoder = Decoder::new(Bytes(u64::from(MSS)));
-        let mut told = Marks::default();
+        let mut decoded = Marks::default();
         for packet in 0..1_000_000u32 {
             // Six of seven packets are marked.
             let ecn = if packet % 7 == 0 { Ecn::Ect1 } else { Ecn::Ce };
@@ -186,11 +186,11 @@ mod tests {
             if packet % 2 == 1 {
                 let ace = feedback.flags(PLAIN).ace();
                 let marks = decoder.decode(ace, feedback.option(3).as_ref(), 2);
-                told.packets += marks.packets;
-                told.bytes += marks.bytes;
+                decoded.packets += marks.packets;
+                decoded.bytes += marks.bytes;
             }
         }
         let marked = 1_000_000 - 142_858;
-        assert_eq!(told, Marks { packets: marked, bytes: Bytes(u64::from(marked * 4) * u64::from(MSS) / 4) });
+        assert_eq!(decoded, Marks { packets: marked, bytes: Bytes(u64::from(marked * 4) * u64::from(MSS) / 4) });
     }
 }

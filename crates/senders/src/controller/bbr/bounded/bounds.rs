@@ -1,4 +1,4 @@
-//! What losses and marks say of the bandwidth and the flight: the short-term bounds of a round, and the
+//! Judgement of bandwidth and flight by losses and marks: the short-term bounds of a round, and the
 //! long-term bound that probing moves (draft-ietf-ccwg-bbr 5.3.3.6, 5.5.10).
 
 use tidemark_core::Bytes;

@@ -100,7 +100,7 @@ impl BoundedBbr {
         self.state = State::Down;
     }
 
-    /// What the probe brought about must not count against what follows it.
+    /// Ends a probe: its losses and marks must not count against what follows.
     fn forget_signals(&mut self) {
         self.loss_in_round = false;
         self.ecn_in_round = false;
@@ -129,7 +129,7 @@ impl BoundedBbr {
         self.raise_slope();
     }
 
-    /// After the wait, or when Reno would have grown by as many segments as fit (draft 5.3.3.5.3).
+    /// True after the wait, or when Reno would have grown by as many segments as fit (draft 5.3.3.5.3).
     pub(super) fn start_probe_if_due(&mut self, ack: &Ack) -> bool {
         let reno = (self.target_inflight() / self.sizes.mss).min(PROBE_ROUNDS);
         let due = ack.now.since(self.phase_start) > self.probe_wait || self.rounds_since_probe as f64 >= reno;

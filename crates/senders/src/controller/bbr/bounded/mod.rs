@@ -1,4 +1,4 @@
-//! What versions 2 and 3 of BBR have in common: bounds on the flight and the bandwidth from what was seen in the
+//! Common parts of versions 2 and 3 of BBR: bounds on the flight and the bandwidth from what was seen in the
 //! last probe and since then, and the phases in which they are probed for. What differs is in [`Constants`].
 
 mod bounds;
@@ -19,16 +19,16 @@ const UP_WINDOW_GAIN: f64 = 2.25;
 const HEADROOM: f64 = 0.15;
 const PROBE_WAIT: Duration = Duration::from_secs(2);
 
-/// What tells that `PROBE_UP` has found the limit, if neither losses nor marks do.
+/// Sign that `PROBE_UP` has found the limit, if neither losses nor marks tell it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum UpEnd {
-    /// After a minimum round trip, a flight of 1.25 bandwidth-delay products: it must have built a queue.
+    /// A flight of 1.25 bandwidth-delay products after a minimum round trip: it must have built a queue.
     Flight,
     /// A bandwidth that grows no more.
     Plateau,
 }
 
-/// In what versions 2 and 3 differ.
+/// Numbers by which versions 2 and 3 differ.
 #[derive(Debug)]
 pub(super) struct Constants {
     pub(super) startup_gain: f64,
@@ -36,7 +36,7 @@ pub(super) struct Constants {
     pub(super) startup_window_gain: f64,
     /// Segments lost in a round of `STARTUP` from which a share of losses counts.
     pub(super) startup_losses: u32,
-    /// Where losses or marks end `STARTUP`, what was delivered in the last round bounds the bound from below.
+    /// True if what was delivered in the last round bounds the bound from below where losses or marks end `STARTUP`.
     pub(super) keeps_delivered: bool,
     pub(super) up_end: UpEnd,
     /// Aggregation is trusted up to so many seconds at the bandwidth.
@@ -54,7 +54,7 @@ enum State {
     ProbeRtt,
 }
 
-/// Which acknowledgements the present ones belong to (draft 5.3.3.6).
+/// Phase that the present acknowledgements belong to (draft 5.3.3.6).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AckPhase {
     Init,
@@ -122,7 +122,7 @@ pub struct BoundedBbr {
     window: f64,
     prior_window: f64,
     pacing: f64,
-    /// What a spurious loss gives back: short-term bandwidth and flight, long-term flight.
+    /// State that a spurious loss gives back: short-term bandwidth and flight, long-term flight.
     undo: Option<(f64, f64, f64)>,
 }
 
@@ -271,6 +271,7 @@ impl Controller for BoundedBbr {
         self.pacing = self.constants.startup_gain * self.sizes.initial_window / rtt.as_secs_f64();
     }
     fn on_lost(&mut self, lost: &LostSegment) {
+        // The round's first loss begins the count, and keeps what a spurious one would give back.
         if !self.loss_in_round {
             self.loss_round = lost.delivered;
             self.undo = Some((self.bw_short, self.inflight_short, self.inflight_long));
@@ -278,6 +279,7 @@ impl Controller for BoundedBbr {
         self.loss_in_round = true;
         self.loss_events += 1;
         let (size, in_flight, total) = (lost.size.as_f64(), lost.in_flight.as_f64(), lost.lost.as_f64());
+        // Outside of a probe losses bound the round alone, and few losses bound nothing.
         if !self.probe_samples || total <= LOSS_THRESHOLD * in_flight {
             return;
         }
@@ -286,6 +288,7 @@ impl Controller for BoundedBbr {
         let prefix = ((LOSS_THRESHOLD * before - lost_before) / (1.0 - LOSS_THRESHOLD)).max(0.0);
         self.probe_samples = false;
         self.previous_too_high = true;
+        // A flight that the application kept small says nothing of the path's bound.
         if !lost.app_limited {
             self.inflight_long = (before + prefix).max(BETA * self.target_inflight());
         }
@@ -297,6 +300,7 @@ impl Controller for BoundedBbr {
     fn on_ack(&mut self, ack: &Ack) {
         let limited = ack.prior_delivered < self.limited_until;
         let rate = sample(ack).map(|(bandwidth, app_limited)| (bandwidth, app_limited || limited));
+        // Recovery is over: the window from before it was measured, not guessed.
         if self.repairing && !ack.repairing {
             self.window = self.window.max(self.prior_window);
         }
@@ -310,11 +314,13 @@ impl Controller for BoundedBbr {
         self.check_full_bandwidth(rate);
         self.update_phase(ack, rate);
         self.update_min_rtt(ack);
+        // The latest samples are those of one round; a new one starts with this acknowledgement.
         if self.loss_round_begins {
             self.bw_latest = rate.map_or(0.0, |(bandwidth, _)| bandwidth);
             self.inflight_latest = ack.rate.map_or(0.0, |sample| sample.delivered.as_f64());
         }
         let pacing = self.bw() * self.gains().0 * PACING_MARGIN;
+        // Until the bandwidth is known, a low sample must not slow down the search for it.
         if self.full_bw_reached || pacing > self.pacing {
             self.pacing = pacing;
         }

@@ -13,9 +13,9 @@ use observations::{Channel, Observation, Observations};
 const CANDIDATES: [f64; 3] = [1.02, 1.0, 0.95];
 const INITIAL_INHERENT: f64 = 0.01;
 /// An observation takes as long at the least.
-const LEAST_SPAN: Duration = Duration::from_millis(250);
-const LEAST_OBSERVATIONS: u64 = 3;
-/// Beyond this share of losses the rate is limited at once, to the balance over the excess.
+const MIN_SPAN: Duration = Duration::from_millis(250);
+const MIN_OBSERVATIONS: u64 = 3;
+/// Share of losses beyond which the rate is limited at once, to the balance over the excess.
 const INSTANT_OFFSET: f64 = 0.05;
 const INSTANT_BALANCE: f64 = 100_000.0;
 /// Growth in a window of time while losses are the limit.
@@ -28,7 +28,7 @@ const HOLD_THRESHOLD: f64 = 1.3;
 const FIRST_HOLD: Duration = Duration::from_millis(300);
 const MAX_HOLD: Duration = Duration::from_secs(60);
 
-/// What limits the rate.
+/// Limit of the rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Limit {
     Delay,
@@ -40,7 +40,7 @@ pub(super) enum Limit {
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     until: Instant,
-    /// Of the next hold.
+    /// Length of the next hold.
     duration: Duration,
     rate: f64,
 }
@@ -80,7 +80,7 @@ impl LossEstimator {
 
     /// The rate that losses allow, and what limits it.
     pub(super) fn result(&self) -> (f64, Limit) {
-        if self.observations.count() < LEAST_OBSERVATIONS {
+        if self.observations.count() < MIN_OBSERVATIONS {
             (f64::INFINITY, Limit::Delay)
         } else {
             (self.rate, self.limit)
@@ -102,10 +102,10 @@ impl LossEstimator {
         if self.limit != Limit::Delay {
             best.bandwidth = self.limit_growth(now, best.bandwidth, acked);
         }
-        let least = acked.unwrap_or(0.0).max(self.limits.0);
-        let bounded = best.bandwidth.min(self.instant_bound()).min(delay_based).max(least);
-        self.best = Channel { bandwidth: best.bandwidth.max(least), ..best };
-        self.settle(now, bounded, least, delay_based);
+        let min = acked.unwrap_or(0.0).max(self.limits.0);
+        let bounded = best.bandwidth.min(self.instant_bound()).min(delay_based).max(min);
+        self.best = Channel { bandwidth: best.bandwidth.max(min), ..best };
+        self.settle(now, bounded, min, delay_based);
     }
 
     /// An observation, when there is enough for one: the sending time of its last packet.
@@ -118,7 +118,7 @@ impl LossEstimator {
             self.partial.1 += if result.received_at.is_none() { kilobytes } else { 0.0 };
         }
         let span = last.since(*self.last_sent.get_or_insert(first));
-        if span < LEAST_SPAN {
+        if span < MIN_SPAN {
             return None;
         }
         let (size, lost) = std::mem::take(&mut self.partial);
@@ -128,13 +128,13 @@ impl LossEstimator {
     }
 
     fn choose(&self, acked: Option<f64>, delay_based: f64, in_alr: bool) -> Channel {
-        let growth = self.window.filter(|_| self.limit != Limit::Delay).map_or(self.limits.1, |(_, most)| most);
-        let most = self.best.bandwidth.max(growth);
+        let growth = self.window.filter(|_| self.limit != Limit::Delay).map_or(self.limits.1, |(_, max)| max);
+        let max = self.best.bandwidth.max(growth);
         let of_present = CANDIDATES.map(|factor| Some(factor * self.best.bandwidth));
         let others = [acked.filter(|_| !in_alr), Some(delay_based).filter(|rate| *rate > self.best.bandwidth)];
         let mut best = (f64::NEG_INFINITY, self.best);
         for bandwidth in of_present.into_iter().chain(others).flatten() {
-            let channel = Channel { bandwidth: bandwidth.min(most), ..self.best }.feasible();
+            let channel = Channel { bandwidth: bandwidth.min(max), ..self.best }.feasible();
             let channel = self.observations.refine(channel);
             let objective = self.observations.objective(channel);
             if objective > best.0 {
@@ -144,10 +144,10 @@ impl LossEstimator {
         best.1
     }
 
-    /// While losses are the limit the estimate grows by so much in a window, and not far beyond what arrives.
+    /// Growth in a window while losses are the limit, and not far beyond what arrives.
     fn limit_growth(&self, now: Instant, mut bandwidth: f64, acked: Option<f64>) -> f64 {
-        if let Some((_, most)) = self.window.filter(|(began, _)| *began + INCREASE_WINDOW > now) {
-            bandwidth = bandwidth.min(most);
+        if let Some((_, max)) = self.window.filter(|(began, _)| *began + INCREASE_WINDOW > now) {
+            bandwidth = bandwidth.min(max);
         }
         let Some(acked) = acked.filter(|_| self.grows(self.best.bandwidth, bandwidth)) else { return bandwidth };
         let factor = if acked < HOLD_THRESHOLD * self.hold.rate { RAMP_UP_IN_HOLD } else { RAMP_UP };
@@ -165,10 +165,10 @@ impl LossEstimator {
         if excess > 0.0 { INSTANT_BALANCE / excess } else { self.limits.1 }
     }
 
-    fn settle(&mut self, now: Instant, bounded: f64, least: f64, delay_based: f64) {
+    fn settle(&mut self, now: Instant, bounded: f64, min: f64, delay_based: f64) {
         let limited = bounded < delay_based;
         if self.limit == Limit::Losses && self.hold.until > now && limited {
-            self.hold.rate = self.hold.rate.max(least);
+            self.hold.rate = self.hold.rate.max(min);
             self.rate = self.hold.rate.min(bounded);
             return;
         }
@@ -241,8 +241,8 @@ mod tests {
         // Beyond 5 % the instant bound is 100 kbit/s over the excess, but no less than what arrives: it falls by the share of losses
         // with each observation.
         let after = |lost| [2, 4].map(|seconds| run(&mut estimator(), 0, seconds, 5e6, lost));
-        let ([some, less], [more, least]) = (after(0.1), after(0.3));
-        assert!(some < 5e6 && less < some && more < some && least < less, "{some} {less}, {more} {least}");
+        let ([some, less], [more, min]) = (after(0.1), after(0.3));
+        assert!(some < 5e6 && less < some && more < some && min < less, "{some} {less}, {more} {min}");
         assert!(run(&mut estimator(), 0, 30, 5e6, 0.1) < 2.2e6);
     }
 

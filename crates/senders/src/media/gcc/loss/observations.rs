@@ -1,4 +1,4 @@
-//! What was sent and lost of late, and how likely that is for a link that loses some packets anyway and all that exceeds a
+//! Record of what was sent and lost of late, and how likely that is for a link that loses some packets anyway and all that exceeds a
 //! bandwidth.
 
 use std::collections::VecDeque;
@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 /// Observations that are kept; each is worth this share of the one after it.
 const KEPT: usize = 15;
 const WEIGHT: f64 = 0.9;
-/// Above this share of losses less bandwidth is preferred to more.
+/// Share of losses above which less bandwidth is preferred to more.
 const PREFERENCE_THRESHOLD: f64 = 0.2;
 const PREFERENCE_SMOOTHING: f64 = 0.002;
-/// How much more bandwidth is preferred, linear and logarithmic in kbit/s.
+/// Preference for more bandwidth, linear and logarithmic in kbit/s.
 const PREFERENCE: (f64, f64) = (0.0002, 0.02);
 /// Bounds of the inherent loss; the upper one comes down with the bandwidth, in bits a second.
-const LEAST_INHERENT: f64 = 1e-3;
+const MIN_INHERENT: f64 = 1e-3;
 const INHERENT_OFFSET: f64 = 0.05;
 const INHERENT_BALANCE: f64 = 100_000.0;
 const NEWTON_STEP: f64 = 0.75;
@@ -31,8 +31,8 @@ pub(super) struct Channel {
 impl Channel {
     /// The nearest channel whose inherent loss is possible.
     pub(super) fn feasible(self) -> Self {
-        let most = (INHERENT_OFFSET + INHERENT_BALANCE / self.bandwidth.max(1.0)).min(1.0);
-        Self { inherent: self.inherent.max(LEAST_INHERENT).min(most), ..self }
+        let max = (INHERENT_OFFSET + INHERENT_BALANCE / self.bandwidth.max(1.0)).min(1.0);
+        Self { inherent: self.inherent.max(MIN_INHERENT).min(max), ..self }
     }
 
     fn loss_at(&self, rate: f64) -> f64 {
@@ -81,28 +81,28 @@ impl Observations {
         weights.zip(self.kept.iter().rev())
     }
 
-    /// Without the observations of the least and the largest loss, unless the latter was at an unusual rate.
+    /// Leaves out the observations of the least and the largest loss, unless the latter was at an unusual rate.
     fn average_loss(&self) -> f64 {
         let (mut size, mut lost) = (0.0, 0.0);
-        let (mut least, mut most) = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0));
+        let (mut min, mut max) = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0));
         let mut most_rate = 0.0;
         for (weight, observation) in self.weighted() {
             let part = (observation.lost / observation.size, weight * observation.size, weight * observation.lost);
             size += part.1;
             lost += part.2;
-            if part.0 > most.0 {
-                most = part;
+            if part.0 > max.0 {
+                max = part;
                 most_rate = observation.rate;
             }
-            if part.0 < least.0 {
-                least = part;
+            if part.0 < min.0 {
+                min = part;
             }
         }
-        let rest = size - least.1 - most.1;
+        let rest = size - min.1 - max.1;
         if self.kept.len() <= 3 || self.median_rate() * MEDIAN_FACTOR <= most_rate || rest <= 1e-9 * size {
             return lost / size;
         }
-        ((lost - least.2 - most.2) / rest).max(0.0)
+        ((lost - min.2 - max.2) / rest).max(0.0)
     }
 
     fn median_rate(&self) -> f64 {
@@ -126,7 +126,7 @@ impl Observations {
         Channel { inherent: channel.inherent - NEWTON_STEP * first / second, ..channel }.feasible()
     }
 
-    /// How well a channel explains the observations, with a preference for more bandwidth as long as losses are few.
+    /// Likelihood of a channel by the observations, with a preference for more bandwidth as long as losses are few.
     pub(super) fn objective(&self, channel: Channel) -> f64 {
         let distance = PREFERENCE_THRESHOLD - self.loss;
         let preference = distance / (PREFERENCE_SMOOTHING + distance.abs());
