@@ -1,7 +1,7 @@
 //! Congestion controllers: told what was acknowledged, marked and lost, they answer with a window and a rate.
 //!
 //! To add one follow `docs/guide/adding-a-controller.md`: a copy of `templates/controller.rs` here (`reno.rs` is the smallest
-//! of the real ones), its lines in `config.rs` and `tests/conformance.rs`, and its law in `tests/laws`. A controller for
+//! of the real ones), its line in `declared.rs`, and its law in `tests/laws`. A controller for
 //! video is a [`MediaController`](crate::media::MediaController) instead, in a file of `media`.
 
 mod bbr;
