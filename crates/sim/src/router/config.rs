@@ -8,6 +8,8 @@ use tidemark_cell::channel::TraceConfig;
 use tidemark_core::{BitRate, Bytes, Duration, Probability};
 use tidemark_marker::{CodelConfig, DualQueueConfig, LawConfig, MarkerConfig};
 
+use super::sdn_port::SdnPortConfig;
+
 /// A router on the wired path: one link with one queue discipline. Flows say which ones they pass, and in what order.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -62,12 +64,15 @@ pub enum QueueConfig {
     Codel(CodelQueueConfig),
     /// DualPI2's two queues (RFC 9332).
     Dualpi2(DualQueueConfig),
+    /// A port of SDN-L4S's switches: an L4S and a classic class, marked in the data plane or by the controller's rules.
+    SdnPort(SdnPortConfig),
 }
 
 /// What a queue comes down to.
 pub(crate) enum Discipline<'a> {
     Fifo(Cow<'a, FifoConfig>),
     Dual(&'a DualQueueConfig),
+    SdnPort(&'a SdnPortConfig),
 }
 
 /// One queue in order of arrival.
@@ -170,6 +175,7 @@ impl QueueConfig {
             Self::DropTail(queue) => Discipline::Fifo(Cow::Owned(queue.into())),
             Self::Codel(queue) => Discipline::Fifo(Cow::Owned(queue.into())),
             Self::Dualpi2(dual) => Discipline::Dual(dual),
+            Self::SdnPort(port) => Discipline::SdnPort(port),
         }
     }
 
@@ -179,6 +185,7 @@ impl QueueConfig {
             Discipline::Fifo(fifo) if fifo.ramp.is_some() => "ramp".into(),
             Discipline::Fifo(fifo) => crate::summary::tag(&fifo.marker, "law"),
             Discipline::Dual(_) => "dualpi2".into(),
+            Discipline::SdnPort(_) => "sdn-port".into(),
         }
     }
 
@@ -195,6 +202,7 @@ impl QueueConfig {
                 fifo.marker.validate().err().map(|error| (place, error.to_string()))
             }
             Discipline::Dual(dual) => dual.validate().err().map(|error| ("queue", error.to_string())),
+            Discipline::SdnPort(port) => port.problem(),
         }
     }
 }

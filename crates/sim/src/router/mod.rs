@@ -5,6 +5,7 @@ mod path;
 mod queue;
 mod rate;
 mod record;
+mod sdn_port;
 
 use tidemark_core::{Bytes, Ecn, FlowId, Instant, Packet, Stream};
 use tidemark_marker::Dequeued;
@@ -14,6 +15,7 @@ pub use path::RouterPath;
 use queue::Queue;
 use rate::Profile;
 pub(crate) use record::RouterRecord;
+pub use sdn_port::{LiteralConfig, SdnMarking, SdnPortConfig, SoundConfig};
 
 use crate::stamped::Stamped;
 
@@ -34,6 +36,7 @@ impl Router {
             rate: Profile::new(config),
             queue: Queue::new(
                 &config.queue,
+                config.rate,
                 Stream::new(seed, index, "router"),
                 Stream::new(seed, index, "router's ramp"),
             )?,

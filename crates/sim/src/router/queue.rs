@@ -1,16 +1,18 @@
-//! What stands before a link: one queue with any of the marking laws, or DualPI2's two.
+//! What stands before a link: one queue with any of the marking laws, DualPI2's two, or those of a switch's port.
 
 use std::collections::VecDeque;
 
-use tidemark_core::{Bytes, Ecn, FlowId, Inspect, Instant, Packet, Stream};
+use tidemark_core::{BitRate, Bytes, Ecn, FlowId, Inspect, Instant, Packet, Stream};
 use tidemark_marker::{DeliveryStatus, Dequeued, DrbMarker, DualQueue, RlcQueue, SnLength, Verdict};
 
 use super::config::{Discipline, LeavingRamp, QueueConfig};
+use super::sdn_port::SdnPort;
 
 /// A queue discipline at work.
 pub(crate) enum Queue<P> {
     Fifo(Box<Fifo<P>>),
     Dual(Box<DualQueue<P>>),
+    SdnPort(Box<SdnPort<P>>),
 }
 
 /// One queue in order of arrival.
@@ -30,7 +32,12 @@ pub(crate) struct Fifo<P> {
 const SN_LENGTH: SnLength = SnLength::Bits18;
 
 impl<P: Inspect> Queue<P> {
-    pub(crate) fn new(config: &QueueConfig, stream: Stream, marks: Stream) -> Result<Self, tidemark_core::ConfigError> {
+    pub(crate) fn new(
+        config: &QueueConfig,
+        rate: BitRate,
+        stream: Stream,
+        marks: Stream,
+    ) -> Result<Self, tidemark_core::ConfigError> {
         Ok(match config.discipline() {
             Discipline::Fifo(fifo) => Self::Fifo(Box::new(Fifo {
                 packets: VecDeque::new(),
@@ -42,6 +49,7 @@ impl<P: Inspect> Queue<P> {
                 marks,
             })),
             Discipline::Dual(dual) => Self::Dual(Box::new(DualQueue::new(dual, stream)?)),
+            Discipline::SdnPort(port) => Self::SdnPort(Box::new(SdnPort::new(port, rate, stream))),
         })
     }
 
@@ -53,6 +61,7 @@ impl<P: Inspect> Queue<P> {
         match self {
             Self::Fifo(fifo) => fifo.push(now, packet),
             Self::Dual(dual) => dual.enqueue(now, packet),
+            Self::SdnPort(port) => port.push(now, packet),
         }
     }
 
@@ -61,6 +70,7 @@ impl<P: Inspect> Queue<P> {
         match self {
             Self::Fifo(fifo) => fifo.pop(now),
             Self::Dual(dual) => dual.dequeue(now),
+            Self::SdnPort(port) => port.pop(now),
         }
     }
 
@@ -69,6 +79,7 @@ impl<P: Inspect> Queue<P> {
         match self {
             Self::Fifo(fifo) => fifo.packets.iter().map(|(_, packet)| size(packet)).sum(),
             Self::Dual(dual) => dual.packets().map(size).sum(),
+            Self::SdnPort(port) => port.held(flow),
         }
     }
 }
