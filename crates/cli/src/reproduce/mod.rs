@@ -10,6 +10,7 @@ mod processing;
 mod reduction;
 pub mod rfc8867;
 mod runs;
+mod switches;
 mod target;
 mod tunnels;
 mod value;
@@ -51,6 +52,10 @@ impl Reproduce {
         let mut runs = Runs::new(&targets, self.out.clone());
         let mut outcomes = Vec::new();
         for target in chosen {
+            if let Some(reason) = procedure::unavailable(&target.scenario) {
+                say!("{}: SKIPPED: {reason}", target.id);
+                continue;
+            }
             let outcome = Outcome::of(target, &mut runs, self.seeds).wrap_err_with(|| target.id.clone())?;
             say!("{}", document::on_terminal(target, &outcome));
             outcomes.push((target, outcome));

@@ -4,18 +4,27 @@ use std::collections::BTreeMap;
 
 use miette::{Result, miette};
 
-use super::{egress, processing, tunnels};
+use super::{egress, processing, switches, tunnels};
 
 type Figures = BTreeMap<String, f64>;
 type Procedure = fn(&str) -> Result<Figures>;
 
 /// The procedures by the names that targets use as their scenario.
-const PROCEDURES: [(&str, Procedure); 3] =
-    [("egress", egress::run), ("processing", processing::run), ("tunnels", tunnels::run)];
+const PROCEDURES: [(&str, Procedure); 4] = [
+    ("egress", egress::run),
+    ("processing", processing::run),
+    (switches::NAME, switches::run),
+    ("tunnels", tunnels::run),
+];
 
 /// True if targets may name it.
 pub fn is_known(name: &str) -> bool {
     PROCEDURES.iter().any(|(known, _)| *known == name)
+}
+
+/// Reason why a procedure cannot run on this machine, if there is one.
+pub fn unavailable(name: &str) -> Option<&'static str> {
+    if name == switches::NAME { switches::unavailable() } else { None }
 }
 
 /// The figures that a procedure finds out for a case.

@@ -11,6 +11,7 @@ const TARGETS: &[&str] = &[
     include_str!("../../../../scenarios/papers/targets/brunello.toml"),
     include_str!("../../../../scenarios/papers/targets/l4span.toml"),
     include_str!("../../../../scenarios/papers/targets/al4s.toml"),
+    include_str!("../../../../scenarios/papers/targets/sdn.toml"),
     include_str!("../../../../scenarios/papers/targets/brunello-wired.toml"),
 ];
 
@@ -35,6 +36,7 @@ scenarios!(
     "l4span.fig14",
     "l4span.one-ue",
     "l4span.shared-drb",
+    "sdn",
 );
 
 /// Everything that there is to be reproduced.
