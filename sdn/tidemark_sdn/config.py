@@ -100,6 +100,14 @@ def parse_endpoint(value: object) -> str:
     raise ValueError(f"{value!r} is not an address: write unix:/path or tls:host:port")
 
 
+def _loopback(value: object) -> str:
+    text = _text(value)
+    host, _, port = text.rpartition(":")
+    if host in ("127.0.0.1", "localhost", "[::1]") and port.isdigit() and 0 < int(port) < 65536:
+        return text
+    raise ValueError(f"{value!r} is not a loopback address with a port: write 127.0.0.1:8090")
+
+
 def _list_of(cls: type[T]) -> list[T]:
     return field(default_factory=list, metadata={"parse": cls, "list": True})
 
@@ -232,11 +240,14 @@ class Config:
     """The whole file."""
 
     switch: list[Switch] = _list_of(Switch)
-    mode: str = key(_one_of("sound", "literal"), "sound")
+    # plain makes queues and marks nothing: the comparison.
+    mode: str = key(_one_of("sound", "literal", "plain"), "sound")
     # How often agents report. Linux' and RFC 9332's update interval of PI2, which runs in the agent, is 16 ms.
     period: float = key(_positive(parse_time), "100 ms")
     # For `tidemark-sdn status`.
     socket: Path = key(_path, "/run/tidemark-sdn.sock")
+    # Where the page and Prometheus' metrics are served. Default: nowhere.
+    page: str | None = key(_loopback, None)
     tls: Tls | None = field(default=None, metadata={"parse": Tls})
     openflow: OpenFlow = table(OpenFlow)
     discovery: Discovery = table(Discovery)

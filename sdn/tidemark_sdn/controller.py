@@ -26,6 +26,7 @@ from tidemark_sdn.rules import FlowMatch, FlowRule, RuleManager, classify
 from tidemark_sdn.statistics import StatisticsStore
 from tidemark_sdn.tls import client_context, server_context
 from tidemark_sdn.topology import Attachment, Topology
+from tidemark_sdn.web import WebServer
 
 _LOG = logging.getLogger(__name__)
 
@@ -81,6 +82,9 @@ class Controller:
         await self._server.start(self._config.openflow.listen, tls)
         status = await asyncio.start_unix_server(self._serve_status, self._config.socket)
         self._config.socket.chmod(0o600)
+        web = WebServer(self.status)
+        if self._config.page:
+            await web.start(self._config.page)
         started()
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -90,6 +94,7 @@ class Controller:
                 tasks.create_task(self._keep_house())
         finally:
             status.close()
+            web.stop()
             await self._server.stop()
             with contextlib.suppress(OSError):
                 self._config.socket.unlink()
@@ -340,7 +345,7 @@ class Controller:
         self._agents[datapath_id].send(request)
 
     def _on_agent(self, switch: Switch, description: Description) -> None:
-        self.statistics.event(f"agent of {switch.name} connected")
+        self.statistics.event(f"agent of {switch.name} connected, {description.data_plane or 'data plane not said'}")
         for request in self._queues.reconcile(switch.datapath_id, description, time.monotonic()):
             self._send_to_agent(switch.datapath_id, request)
 

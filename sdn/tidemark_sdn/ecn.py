@@ -1,7 +1,7 @@
 """ECN marker: who sets CE, and when.
 
 Sound: the program at the port, packet by packet. Literal: the controller, by a rule that holds while a queue's load
-is at q1 or above.
+is at q1 or above. Plain: nobody.
 """
 
 from tidemark_sdn.agent.protocol import Marking
@@ -20,8 +20,8 @@ class EcnMarker:
         self._congested: set[tuple[Attachment, Kind]] = set()
 
     def marking(self, rate: float) -> Marking | None:
-        """What the program at a port of this rate does; None leaves marks to rules."""
-        if self._config.mode == "literal":
+        """What the program at a port of this rate does; None leaves marks to rules, if there are any."""
+        if self._config.mode != "sound":
             return None
         sound = self._config.sound
         return Marking(

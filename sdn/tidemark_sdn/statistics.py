@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from tidemark_sdn.agent.protocol import PortStatistics
+from tidemark_sdn.page import write_run_report
 from tidemark_sdn.topology import Attachment
 
 # Events that are remembered for `status`.
@@ -102,7 +103,7 @@ class StatisticsStore:
 
 
 class Recorder:
-    """`series.csv`, `events.csv` and `summary.json` of a run."""
+    """`series.csv`, `events.csv`, `summary.json` and `report.html` of a run."""
 
     def __init__(self, folder: Path, names: dict[int, str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -162,9 +163,10 @@ class Recorder:
         writer.writerows(rows)
 
     def close(self, summary: dict[str, Any]) -> None:
-        """Writes the summary."""
+        """Writes the summary and the report."""
         if self._left_out:
             summary = summary | {"rows_left_out": self._left_out}
         (self._folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
         self._series_file.close()
         self._events_file.close()
+        write_run_report(self._folder, summary)

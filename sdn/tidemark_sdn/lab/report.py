@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 
 from tidemark_sdn.agent.shaper import Kind
-from tidemark_sdn.lab.chart import COLOURS, bar_chart, line_chart
+from tidemark_sdn.chart import COLOURS, bar_chart, line_chart
 from tidemark_sdn.lab.experiment import Outcome
 from tidemark_sdn.lab.figures import as_json, table
 
