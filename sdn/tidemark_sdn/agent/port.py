@@ -4,6 +4,7 @@ from pathlib import Path
 
 from pyroute2 import IPRoute
 
+from tidemark_sdn.agent import dualpi2
 from tidemark_sdn.agent.pi2 import Pi2, Pi2Settings
 from tidemark_sdn.agent.program import Program, Settings
 from tidemark_sdn.agent.protocol import (
@@ -12,7 +13,7 @@ from tidemark_sdn.agent.protocol import (
     SetPort,
     TrafficStatistics,
 )
-from tidemark_sdn.agent.shaper import ClassCounters, Kind, QueueSettings, Shaper
+from tidemark_sdn.agent.shaper import ROOT_CLASS, ClassCounters, Kind, QueueSettings, Shaper
 
 # Weight of the newest interval in the rate at which the classic queue drains: 8 intervals, an eighth of a second.
 _DRAIN_GAIN = 1 / 8
@@ -22,9 +23,12 @@ _TRAFFIC = ("l4s", "classic", "other")
 class Port:
     """One device of the bridge. All calls are made from one thread."""
 
-    def __init__(self, netlink: IPRoute, device: str, object_file: Path) -> None:
+    def __init__(self, netlink: IPRoute, device: str, object_file: Path, has_dualpi2: bool = False) -> None:
         self._shaper = Shaper(netlink, device)
         self._shaper.clear()
+        self._has_dualpi2 = has_dualpi2
+        # The kernel's qdisc marks at this port, not the program.
+        self._in_kernel = False
         self._program = Program(object_file)
         self._request = SetPort(device, 0.0)
         self._pi2: Pi2 | None = None
@@ -36,10 +40,18 @@ class Port:
 
     def configure(self, request: SetPort) -> None:
         """Sets rate and marking; what was already so stays."""
-        first = self._request.rate == 0.0
-        self._request = request
-        self._shaper.set_rate(request.rate)
         marking = request.marking
+        in_kernel = self._has_dualpi2 and dualpi2.can_do(marking, request.dscp)
+        if in_kernel != self._in_kernel:
+            self._shaper.clear()
+            self._in_kernel = in_kernel
+        first = self._shaper.rate == 0.0
+        self._request = request
+        self._shaper.set_rate(request.rate, whole=in_kernel)
+        if in_kernel and marking is not None:
+            self._pi2 = None
+            dualpi2.install(request.port, ROOT_CLASS, marking)
+            return
         if marking is None:
             self._pi2 = None
         else:
@@ -51,12 +63,18 @@ class Port:
             self._shaper.attach(self._program.fd)
 
     def set_queue(self, kind: Kind, settings: QueueSettings) -> None:
-        """Makes or changes a queue and sends its traffic there."""
+        """Makes or changes a queue and sends its traffic there. The kernel's qdisc has both from the start."""
+        if self._in_kernel:
+            self._shaper.queues[kind] = settings
+            return
         self._shaper.set_queue(kind, settings)
         self._write()
 
     def remove_queue(self, kind: Kind) -> None:
         """Sends a queue's traffic elsewhere and removes it."""
+        if self._in_kernel:
+            self._shaper.queues.pop(kind, None)
+            return
         queues = dict(self._shaper.queues)
         self._shaper.queues.pop(kind, None)
         self._write()
@@ -96,7 +114,9 @@ class Port:
         self._write()
 
     def statistics(self) -> PortStatistics:
-        """What there is to say of the port now."""
+        """What there is to say of the port now. The kernel's qdisc is not read: nothing is said of its queues."""
+        if self._in_kernel:
+            return PortStatistics(self._shaper.rate, {}, {}, 0.0, 0.0, 0, 0)
         self._counters = self._shaper.counters()
         reaction = self._program.reaction()
         queues = {}

@@ -166,6 +166,8 @@ class Description:
     ports: dict[str, int]
     # Names of the queues of the ports that are set up.
     queues: dict[str, list[str]]
+    # What marks at its ports in the sound mode, and why.
+    data_plane: str | None = None
 
 
 def _decode(annotation: Any, value: object, where: str) -> Any:

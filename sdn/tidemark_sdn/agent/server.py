@@ -15,7 +15,7 @@ from typing import TypeVar, assert_never
 
 from pyroute2 import IPRoute
 
-from tidemark_sdn.agent import protocol
+from tidemark_sdn.agent import dualpi2, protocol
 from tidemark_sdn.agent.pi2 import UPDATE_INTERVAL
 from tidemark_sdn.agent.port import Port
 from tidemark_sdn.agent.protocol import (
@@ -55,6 +55,8 @@ class DataPlane:
         self._object_file = object_file
         self._netlink = IPRoute()
         self._ports: dict[str, Port] = {}
+        self._choice = dualpi2.choose()
+        _LOG.info("%s", self._choice)
         # What a killed agent left.
         for port in database.claimed():
             _LOG.warning("port %s: removing what an earlier agent left", port)
@@ -65,7 +67,7 @@ class DataPlane:
         """The answer to `Describe`."""
         now = self._database.bridge()
         queues = {name: port.queues() for name, port in self._ports.items()}
-        return Description(protocol.VERSION, now.datapath_id, bridge, now.ports, queues)
+        return Description(protocol.VERSION, now.datapath_id, bridge, now.ports, queues, str(self._choice))
 
     def set_port(self, request: SetPort) -> None:
         """Sets a port up, or changes it."""
@@ -76,7 +78,7 @@ class DataPlane:
         if request.port not in self._ports:
             # Before anything is made: Open vSwitch removes queues of a port that is not claimed.
             self._database.claim(request.port)
-            self._ports[request.port] = Port(self._netlink, request.port, self._object_file)
+            self._ports[request.port] = Port(self._netlink, request.port, self._object_file, self._choice.dualpi2)
         self._ports[request.port].configure(request)
 
     def clear_port(self, name: str) -> None:

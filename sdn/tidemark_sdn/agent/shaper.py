@@ -37,7 +37,7 @@ class Kind(IntEnum):
 
 _MAJOR = 0x10000
 # The class above both, with the port's rate. Open vSwitch uses the same number.
-_ROOT_CLASS = _MAJOR | 0xFFFE
+ROOT_CLASS = _MAJOR | 0xFFFE
 _EGRESS = "ffff:fff3"
 FILTER_NAME = "tidemark-sdn"
 
@@ -85,12 +85,15 @@ class Shaper:
         self.rate = 0.0
         self.queues: dict[Kind, QueueSettings] = {}
 
-    def set_rate(self, rate: float) -> None:
-        """Puts the port's rate over everything that has a queue. What has none (LLDP, ARP) is not held up."""
+    def set_rate(self, rate: float, whole: bool = False) -> None:
+        """Puts the port's rate over everything that has a queue, or over the whole of it.
+
+        What has no queue (LLDP, ARP) is not held up.
+        """
         if self.rate == 0.0:
             # Class 0 does not exist: what nobody classified goes out at once.
-            self._netlink.tc("replace", "htb", self._index, "1:", default=0)
-        self._class("replace-class", _ROOT_CLASS, _MAJOR, rate, rate, 0)
+            self._netlink.tc("replace", "htb", self._index, "1:", default=ROOT_CLASS & 0xFFFF if whole else 0)
+        self._class("replace-class", ROOT_CLASS, _MAJOR, rate, rate, 0)
         self.rate = rate
         for kind, settings in list(self.queues.items()):
             self.set_queue(kind, settings)
@@ -98,7 +101,7 @@ class Shaper:
     def set_queue(self, kind: Kind, settings: QueueSettings) -> None:
         """Makes or changes a queue."""
         rate = min(settings.rate, self.rate)
-        self._class("replace-class", kind.class_id, _ROOT_CLASS, rate, self.rate, settings.priority)
+        self._class("replace-class", kind.class_id, ROOT_CLASS, rate, self.rate, settings.priority)
         handle = kind.minor << 16
         self._netlink.tc("replace", "bfifo", self._index, handle, parent=kind.class_id, limit=settings.size)
         self.queues[kind] = settings
@@ -107,7 +110,7 @@ class Shaper:
         """Removes a queue with what is in it."""
         self.queues.pop(kind, None)
         try:
-            self._netlink.tc("del-class", None, self._index, kind.class_id, parent=_ROOT_CLASS)
+            self._netlink.tc("del-class", None, self._index, kind.class_id, parent=ROOT_CLASS)
         except NetlinkError as error:
             _ignore(error, errno.ENOENT)
 
