@@ -344,6 +344,32 @@ def test_packet_ins_of_a_flood_are_limited_in_the_switch(tmp_path: Path) -> None
     asyncio.run(test())
 
 
+@pytest.mark.parametrize("step", [86400.0, -86400.0])
+def test_a_step_of_the_clock_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: float) -> None:
+    """A day forwards or back, as after a long time without NTP: links, flows and queues stay."""
+    wall, ahead = time.time, [0.0]
+    monkeypatch.setattr(time, "time", lambda: wall() + ahead[0])
+    monkeypatch.setattr(time, "time_ns", lambda: int((wall() + ahead[0]) * 1e9))
+
+    async def test() -> None:
+        async with scene(tmp_path, RING, 4) as here:
+            await introduce(here)
+            here.plane.inject(1, 4, frame(A, B, Ecn.ECT_1))
+            await here.until(lambda: len(here.controller.flows) == 1)
+            before, links = here.events(), dict(here.controller.topology.links)
+            ahead[0] = step
+            # More than twice as long as a link lives that nobody hears of.
+            await asyncio.sleep(1.0)
+            assert here.controller.topology.links == links
+            assert len(here.controller.flows) == 1
+            assert here.events() == before
+            # New flows are set up as before.
+            here.plane.inject(1, 4, frame(A, B, Ecn.ECT_1, 1001))
+            await here.until(lambda: len(here.controller.flows) == 2)
+
+    asyncio.run(test())
+
+
 def test_more_flows_than_there_is_room_for_go_without_rules(tmp_path: Path) -> None:
     async def test() -> None:
         async with scene(tmp_path, {(1, 1): (2, 1)}, 2, settings=SETTINGS + "[rules]\nmax_flows = 3\n") as here:

@@ -1,12 +1,15 @@
 """Statistics of repeated runs, and the points of the figures."""
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 
 from tests.test_config import LEAST
 from tidemark_sdn.config import parse
-from tidemark_sdn.lab.measure import FIGURES, Point, _document, interval
+from tidemark_sdn.lab.isolation import LabError
+from tidemark_sdn.lab.measure import FIGURES, Point, _document, interval, measure, write
 
 
 def test_the_interval_is_students() -> None:
@@ -21,18 +24,52 @@ def test_each_figure_has_both_modes_and_the_published_points() -> None:
     for points in FIGURES.values():
         assert {point.mode for point in points} == {"literal", "sound"}
         assert len({point.name for point in points}) == len(points)
-    assert {(point.q1, point.q2) for point in FIGURES["table2"]} == {(0.5, 0.01), (0.5, 0.1), (0.8, 0.01), (0.8, 0.1)}
+    literal = [point for point in FIGURES["table2"] if point.mode == "literal"]
+    assert [(point.q1, point.q2) for point in literal] == [(50, 1), (50, 10), (80, 1), (80, 10)]
+    # q1 is a threshold of the paper's mode only.
+    assert [point.name for point in FIGURES["fig5"] if point.mode == "sound"] == ["sound.q2-1"]
     assert {point.one_queue for point in FIGURES["fig6"]} == {True, False}
 
 
 def test_what_was_not_measured_is_left_empty() -> None:
     points = FIGURES["fig6"]
     results: dict[Point, list[dict[str, dict[str, float]]]] = {point: [] for point in points} | {
-        points[0]: [{"l4s": {"mbps": 3.0}}, {"l4s": {"mbps": 5.0}}]
+        points[0]: [{"l4s": {"line_mbps": 3.0}}, {"l4s": {"line_mbps": 5.0}}]
     }
     rows = [line for line in _document(["fig6"], results).splitlines() if line.startswith("| literal")]
-    assert rows[0].endswith("| SDN-L4S | 2 |  |  |  | 4.00 ± 12.71 |")
-    assert rows[1].endswith("| SDN-TCC | 0 |  |  |  |  |")
+    assert rows[0].endswith("| SDN-L4S | 2 |  |  |  |  |  | 4.00 ± 12.71 |")
+    assert rows[1].endswith("| SDN-TCC | 0 |  |  |  |  |  |  |")
+
+
+def test_means_and_intervals_go_into_a_file_by_case_and_name(tmp_path: Path) -> None:
+    point = Point("literal", 80, 1)
+    results = {point: [{"l4s": {"mbps": 3.0}}, {"l4s": {"mbps": 5.0}, "classic": {"mbps": 1.0}}]}
+    write(["fig6"], results, tmp_path)
+    cases = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
+    assert cases == {
+        "literal.q1-80.q2-1": {
+            "runs": 2,
+            "classic_mbps": 1.0,
+            "l4s_mbps": 4.0,
+            "l4s_mbps_half": pytest.approx(12.71, abs=0.01),
+        }
+    }
+
+
+def test_a_run_that_is_there_is_not_made_again(tmp_path: Path) -> None:
+    point = Point("sound", None, 10, one_queue=True)
+    said: list[str] = []
+    folder = tmp_path / point.name / "0"
+    folder.mkdir(parents=True)
+    (folder / "summary.json").write_text('{"summary": {"l4s": {"mbps": 7.0}}}', encoding="utf-8")
+    (folder / "arguments.json").write_text(json.dumps(["--rate", "1 Mbit/s", *point.arguments()]), encoding="utf-8")
+    found = measure([point], 1, ["--rate", "1 Mbit/s"], Path("/nonexistent"), tmp_path, said.append)
+    assert found == {point: [{"l4s": {"mbps": 7.0}}]}
+    assert not said
+    # With other arguments it is another run, which fails here.
+    with pytest.raises(LabError):
+        measure([point], 1, ["--rate", "wrong"], Path("/nonexistent"), tmp_path, said.append)
+    assert len(said) == 1
 
 
 def test_one_queue_is_a_setting_of_the_controller() -> None:

@@ -16,10 +16,11 @@ from tidemark_sdn.agent.server import Agent, RefusedError
 from tidemark_sdn.agent.switch import SwitchDatabase, SwitchError
 from tidemark_sdn.config import ConfigError, Tls
 from tidemark_sdn.controller import Controller
+from tidemark_sdn.lab import reaction
 from tidemark_sdn.lab.demo import find_tidemark, run_demo
 from tidemark_sdn.lab.experiment import Experiment
 from tidemark_sdn.lab.isolation import LabError, enter
-from tidemark_sdn.lab.measure import FIGURES, measure
+from tidemark_sdn.lab.measure import FIGURES, measure, points_of, write
 from tidemark_sdn.metrics import exposition
 from tidemark_sdn.openflow import ChannelError
 from tidemark_sdn.status import read_status
@@ -36,7 +37,7 @@ def _arguments() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="the controller")
     run.add_argument("config", type=Path)
-    run.add_argument("--out", type=Path, help="write series.csv, events.csv and summary.json into this folder")
+    run.add_argument("--out", type=Path, help="write series.csv, events.csv, summary.json and report.html here")
     run.set_defaults(execute=_run)
 
     check = commands.add_parser("check", help="reads a configuration, or says what is wrong with it")
@@ -62,7 +63,7 @@ def _arguments() -> argparse.ArgumentParser:
 
     demo = commands.add_parser("demo", help="two switches and 24 senders in namespaces of this machine")
     demo.add_argument("--out", type=Path, default=Path("out/sdn-demo"))
-    demo.add_argument("--mode", choices=("sound", "literal"), default="sound")
+    demo.add_argument("--mode", choices=("sound", "literal", "plain"), default="sound")
     demo.add_argument("--controller", choices=("udp-prague", "sdn-l4s"), help="of the L4S senders")
     demo.add_argument("--q1", type=float, default=0.8, help="load at which rules mark and drop (literal)")
     demo.add_argument("--q2", type=float, default=0.01, help="share of marks at which sdn-l4s slows down")
@@ -78,6 +79,13 @@ def _arguments() -> argparse.ArgumentParser:
     _add_size(measure)
     measure.set_defaults(execute=_measure)
 
+    reacting = commands.add_parser("reaction", help="how long marks take after a queue has crossed its threshold")
+    reacting.add_argument("--out", type=Path, default=Path("out/sdn-reaction"))
+    reacting.add_argument("--mode", choices=("sound", "literal"), default="sound")
+    reacting.add_argument("--events", type=int, default=100, help="bursts, one a second")
+    reacting.add_argument("--rate", default="20 Mbit/s", help="of the line between the switches")
+    reacting.set_defaults(execute=_reaction)
+
     compile_ = commands.add_parser("compile", help="compiles the program of the ports, for agents without clang")
     compile_.add_argument("output", type=Path)
     compile_.set_defaults(execute=lambda arguments: program.compile_program(arguments.output))
@@ -88,16 +96,33 @@ def _add_size(parser: argparse.ArgumentParser) -> None:
     """Arguments of what runs a laboratory."""
     parser.add_argument("--l4s", type=int, default=12, help="L4S senders")
     parser.add_argument("--classic", type=int, default=12, help="classic senders")
-    parser.add_argument("--rate", default="40 Mbit/s", help="of the line between the switches")
-    parser.add_argument("--time", default="8 s", help="of which the first 2 s are left out of the figures")
+    parser.add_argument("--rate", default="20 Mbit/s", help="of the line between the switches")
+    parser.add_argument("--time", default="6 s", help="of which the first 2 s are left out of the figures")
     parser.add_argument("--tidemark", type=Path, help="the command `tidemark` [default: target/release/tidemark]")
 
 
 def _measure(arguments: argparse.Namespace) -> None:
     common = ["--l4s", str(arguments.l4s), "--classic", str(arguments.classic), "--rate", arguments.rate]
-    common += ["--time", arguments.time, "--tidemark", str(find_tidemark(arguments.tidemark))]
-    figures = arguments.figure or list(FIGURES)
-    print(measure(figures, max(1, arguments.repetitions), common, arguments.out.resolve(), print))
+    common += ["--time", arguments.time]
+    figures, out = arguments.figure or list(FIGURES), arguments.out.resolve()
+    repetitions, tidemark = max(1, arguments.repetitions), find_tidemark(arguments.tidemark)
+    results = measure(points_of(figures), repetitions, common, tidemark, out, _progress)
+    print(write(figures, results, out))
+
+
+def _reaction(arguments: argparse.Namespace) -> None:
+    enter(sys.argv[1:])
+    out = arguments.out.resolve()
+    experiment = Experiment(
+        tidemark=Path(), out=out, mode=arguments.mode, l4s=1, classic=0, rate=parse_rate(arguments.rate)
+    )
+    values = reaction.measure_reaction(experiment, max(2, arguments.events))
+    reaction.write(values, out / "reactions.csv")
+    print(f"{arguments.mode}: {reaction.describe(values)}")
+
+
+def _progress(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _run(arguments: argparse.Namespace) -> None:

@@ -39,6 +39,8 @@ def summarize(outcome: Outcome) -> dict[str, dict[str, float | None]]:
                 figures["delay_mean_ms"] = statistics.fmean(delays) * 1e3
                 figures["delay_median_ms"] = statistics.median(delays) * 1e3
                 figures["delay_p99_ms"] = quantile(delays, 0.99) * 1e3
+                figures["delay_min_ms"] = min(delays) * 1e3
+                figures["delay_max_ms"] = max(delays) * 1e3
         rows = [row for row in outcome.series if row["queue"] == kind.name.lower()]
         if len(rows) > 1:
             moved = {name: int(rows[-1][name]) - int(rows[0][name]) for name in rows[0] if name in _COUNTERS}
@@ -92,6 +94,7 @@ def as_json(outcome: Outcome) -> dict[str, object]:
     experiment = asdict(outcome.experiment)
     return {
         "experiment": {name: str(value) if isinstance(value, Path) else value for name, value in experiment.items()},
+        "load_before": outcome.load_before,
         "summary": summarize(outcome),
         "flows": [asdict(flow) | {"kind": flow.kind.name.lower()} for flow in outcome.flows],
         "controller": outcome.status,

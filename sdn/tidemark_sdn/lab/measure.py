@@ -13,43 +13,48 @@ from tidemark_sdn.lab.isolation import LabError
 
 # Two-sided 95 % of Student's t by degrees of freedom; beyond the last one 1.96 is near enough.
 _STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
-_MODES = ("literal", "sound")
 
 
 @dataclass(frozen=True)
 class Point:
-    """A run of the demo with its own thresholds."""
+    """A run of the demo with its own thresholds, in percent. The sound mode has no q1."""
 
     mode: str
-    q1: float
-    q2: float
+    q1: int | None
+    q2: int
     one_queue: bool = False
 
     @property
     def name(self) -> str:
-        """Name of its folder."""
-        return f"{self.mode}-q1-{self.q1:g}-q2-{self.q2:g}{'-one-queue' if self.one_queue else ''}"
+        """Name of its folder, and of the case in `tidemark reproduce`."""
+        q1 = "" if self.q1 is None else f".q1-{self.q1}"
+        return f"{self.mode}{q1}.q2-{self.q2}{'.one-queue' if self.one_queue else ''}"
 
     def arguments(self) -> list[str]:
         """Arguments of the demo."""
-        rest = ["--one-queue"] if self.one_queue else []
+        rest = [] if self.q1 is None else ["--q1", f"{self.q1 / 100:g}"]
+        rest += ["--one-queue"] if self.one_queue else []
         # The paper's senders in both modes, so that only the switches differ.
         senders = ["--controller", "sdn-l4s"]
-        return ["--mode", self.mode, "--q1", f"{self.q1:g}", "--q2", f"{self.q2:g}", *senders, *rest]
+        return ["--mode", self.mode, "--q2", f"{self.q2 / 100:g}", *senders, *rest]
 
 
-def _both(points: Iterable[tuple[float, float, bool]]) -> list[Point]:
-    return [Point(mode, *values) for values in points for mode in _MODES]
+def _both(points: Iterable[tuple[int, int, bool]]) -> list[Point]:
+    points = list(points)
+    literal = [Point("literal", *values) for values in points]
+    return literal + list(dict.fromkeys(Point("sound", None, q2, one_queue) for _, q2, one_queue in points))
 
 
 FIGURES: dict[str, list[Point]] = {
-    "fig4": _both((0.8, q2, False) for q2 in (0.01, 0.1, 0.3, 0.6, 0.9)),
-    "fig5": _both((q1, 0.01, False) for q1 in (0.2, 0.4, 0.6, 0.8)),
-    "fig6": _both((0.8, 0.01, one_queue) for one_queue in (False, True)),
-    "table2": _both((q1, q2, False) for q1 in (0.5, 0.8) for q2 in (0.01, 0.1)),
+    "fig4": _both((80, q2, False) for q2 in (1, 10, 50, 90)),
+    "fig5": _both((q1, 1, False) for q1 in (20, 50, 80)),
+    "fig6": _both((80, 1, one_queue) for one_queue in (False, True)),
+    "table2": _both((q1, q2, False) for q1 in (50, 80) for q2 in (1, 10)),
 }
 
-_METRICS = ("delay_mean_ms", "delay_median_ms", "lost_percent", "mbps")
+# Figures of the runs, by kind of traffic.
+Summary = dict[str, dict[str, float]]
+Results = dict[Point, list[Summary]]
 
 
 def interval(values: list[float]) -> tuple[float, float]:
@@ -60,28 +65,72 @@ def interval(values: list[float]) -> tuple[float, float]:
     return statistics.fmean(values), student * statistics.stdev(values) / len(values) ** 0.5
 
 
-def measure(figures: list[str], repetitions: int, common: list[str], out: Path, say: Callable[[str], None]) -> Path:
-    """Runs all points, repetition by repetition, so that a change of the machine's load meets all of them."""
-    points = list(dict.fromkeys(point for figure in figures for point in FIGURES[figure]))
-    results: dict[Point, list[dict[str, dict[str, float]]]] = {point: [] for point in points}
+def measure(
+    points: list[Point],
+    repetitions: int,
+    common: list[str],
+    tidemark: Path,
+    out: Path,
+    say: Callable[[str], None],
+) -> Results:
+    """Runs all points, repetition by repetition, so that a change of the machine's load meets all of them.
+
+    A run that an earlier call left in the folder with the same arguments is not made again.
+    """
+    results: Results = {point: [] for point in points}
     for repetition in range(repetitions):
         for point in points:
             folder = out / point.name / str(repetition)
-            command = [sys.executable, "-m", "tidemark_sdn", "demo", "--out", str(folder), *common, *point.arguments()]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                say(f"{point.name}, repetition {repetition}: {done.stderr.strip().splitlines()[-1:]}")
-                continue
-            results[point].append(json.loads((folder / "summary.json").read_text(encoding="utf-8"))["summary"])
-            say(f"{point.name}, repetition {repetition}")
-    document = out / "figures.md"
-    document.write_text(_document(figures, results), encoding="utf-8")
+            arguments = [*common, *point.arguments()]
+            summary, note = folder / "summary.json", folder / "arguments.json"
+            if not (summary.exists() and note.exists() and json.loads(note.read_text(encoding="utf-8")) == arguments):
+                note.unlink(missing_ok=True)
+                command = [sys.executable, "-m", "tidemark_sdn", "demo", "--out", str(folder), *arguments]
+                command += ["--tidemark", str(tidemark)]
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                if done.returncode != 0:
+                    say(f"{point.name}, repetition {repetition}: {done.stderr.strip().splitlines()[-1:]}")
+                    continue
+                note.write_text(json.dumps(arguments) + "\n", encoding="utf-8")
+                say(f"{point.name}, repetition {repetition}")
+            results[point].append(json.loads(summary.read_text(encoding="utf-8"))["summary"])
     if not any(results.values()):
         raise LabError("no run has succeeded")
+    return results
+
+
+def points_of(figures: Iterable[str]) -> list[Point]:
+    """All points of some figures, each once."""
+    return list(dict.fromkeys(point for figure in figures for point in FIGURES[figure]))
+
+
+def write(figures: list[str], results: Results, out: Path) -> Path:
+    """Writes `figures.json` and `figures.md`, and gives the latter."""
+    cases = {point.name: _figures(runs) for point, runs in results.items() if runs}
+    (out / "figures.json").write_text(json.dumps(cases, indent=1) + "\n", encoding="utf-8")
+    document = out / "figures.md"
+    document.write_text(_document(figures, results), encoding="utf-8")
     return document
 
 
-def _document(figures: list[str], results: dict[Point, list[dict[str, dict[str, float]]]]) -> str:
+def _figures(runs: list[Summary]) -> dict[str, float]:
+    """Means and halves of intervals over the runs of a point, as `kind_metric`; what no run measured is absent."""
+    found: dict[str, float] = {"runs": len(runs)}
+    for kind in sorted({kind for run in runs for kind in run}):
+        metrics = sorted({metric for run in runs for metric in run.get(kind, {})})
+        for metric in metrics:
+            values = [run[kind][metric] for run in runs if metric in run.get(kind, {})]
+            mean, half = interval(values)
+            found[f"{kind}_{metric}"] = mean
+            if math.isfinite(half):
+                found[f"{kind}_{metric}_half"] = half
+    return found
+
+
+_METRICS = ("delay_mean_ms", "delay_min_ms", "delay_median_ms", "delay_max_ms", "lost_percent", "line_mbps")
+
+
+def _document(figures: list[str], results: Results) -> str:
     lines = [
         "Means with 95 % intervals over the repetitions. SDN-TCC is the kernel's CUBIC and Reno in the same runs.",
         "",
@@ -91,10 +140,11 @@ def _document(figures: list[str], results: dict[Point, list[dict[str, dict[str, 
         lines.append("| --- " * (6 + len(_METRICS)) + "|")
         for point in FIGURES[figure]:
             for kind, name in (("l4s", "SDN-L4S"), ("classic", "SDN-TCC")):
-                runs = [run[kind] for run in results[point] if kind in run]
+                runs = [run[kind] for run in results.get(point, []) if kind in run]
                 cells = [_cell([run[metric] for run in runs if metric in run]) for metric in _METRICS]
                 queues = "one" if point.one_queue else "two"
-                head = f"| {point.mode} | {point.q1:.0%} | {point.q2:.0%} | {queues} | {name} | {len(runs)} |"
+                q1 = "" if point.q1 is None else f"{point.q1} %"
+                head = f"| {point.mode} | {q1} | {point.q2} % | {queues} | {name} | {len(runs)} |"
                 lines.append(f"{head} {' | '.join(cells)} |")
         lines.append("")
     return "\n".join(lines)

@@ -5,6 +5,7 @@ import json
 import socket
 import struct
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tidemark_sdn.parser import Ecn
@@ -13,19 +14,30 @@ from tidemark_sdn.parser import Ecn
 _HEADER = struct.Struct("!QQ")
 _SIZE = 100
 _INTERVAL = 0.02
+_MAX_SIZE = 1500
 # How long the receiver waits for what is still under way.
 _GRACE = 1.0
 
 
-def send(address: str, port: int, ecn: Ecn, seconds: float) -> None:
-    """Sends a packet every 20 ms and prints how many there were."""
+def due_times(seconds: float, interval: float, burst: float, pause: float) -> Iterator[float]:
+    """Times of packets from the start on, at an interval; with a pause after each burst, if there are bursts."""
+    began, number = 0.0, 0
+    while (due := began + number * interval) < seconds:
+        if burst and due - began >= burst:
+            began, number = began + burst + pause, 0
+            continue
+        yield due
+        number += 1
+
+
+def send(address: str, port: int, ecn: Ecn, size: int, times: Iterable[float]) -> None:
+    """Sends a packet at each of these times and prints how many there were."""
     sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, int(ecn))
-    begin = time.monotonic()
-    number = 0
-    while (due := begin + number * _INTERVAL) < begin + seconds:
-        time.sleep(max(0.0, due - time.monotonic()))
-        sender.sendto(_HEADER.pack(number, time.monotonic_ns()).ljust(_SIZE, b"\0"), (address, port))
+    begin, number = time.monotonic(), 0
+    for due in times:
+        time.sleep(max(0.0, begin + due - time.monotonic()))
+        sender.sendto(_HEADER.pack(number, time.monotonic_ns()).ljust(size, b"\0"), (address, port))
         number += 1
     print(json.dumps({"sent": number}))
 
@@ -42,7 +54,7 @@ def receive(port: int, seconds: float, output: Path) -> None:
         while (left := deadline - time.monotonic()) > 0:
             receiver.settimeout(left)
             try:
-                data, control, _, _ = receiver.recvmsg(_SIZE, 64)
+                data, control, _, _ = receiver.recvmsg(_MAX_SIZE, 64)
             except TimeoutError:
                 break
             now = time.monotonic_ns()
@@ -58,10 +70,15 @@ def _main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--ecn", type=int, default=0)
     parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--size", type=int, default=_SIZE)
+    parser.add_argument("--interval", type=float, default=_INTERVAL)
+    parser.add_argument("--burst", type=float, default=0.0)
+    parser.add_argument("--pause", type=float, default=0.0)
     parser.add_argument("--output", type=Path, default=Path("probe.csv"))
     arguments = parser.parse_args()
     if arguments.role == "send":
-        send(arguments.address, arguments.port, Ecn(arguments.ecn), arguments.seconds)
+        times = due_times(arguments.seconds, arguments.interval, arguments.burst, arguments.pause)
+        send(arguments.address, arguments.port, Ecn(arguments.ecn), arguments.size, times)
     else:
         receive(arguments.port, arguments.seconds, arguments.output)
 
