@@ -345,7 +345,8 @@ class Controller:
         self._agents[datapath_id].send(request)
 
     def _on_agent(self, switch: Switch, description: Description) -> None:
-        self.statistics.event(f"agent of {switch.name} connected, {description.data_plane or 'data plane not said'}")
+        plane = "" if description.data_plane is None else f", {description.data_plane}"
+        self.statistics.event(f"agent of {switch.name} connected{plane}")
         for request in self._queues.reconcile(switch.datapath_id, description, time.monotonic()):
             self._send_to_agent(switch.datapath_id, request)
 
