@@ -88,6 +88,8 @@ class FlowFigures:
     packets: int
     marked: int
     lost: int
+    # Of these, in the first second, before rules and marks have come about; None where it is not known.
+    lost_at_start: int | None = None
 
 
 @dataclass
@@ -323,7 +325,7 @@ class Laboratory:
         return self.experiment.seconds - self.experiment.warm_up
 
     def _l4s_figures(self, index: int) -> FlowFigures:
-        ends = {}
+        ends, lost_at_start = {}, 0
         for role in ("sender", "receiver"):
             file = self.experiment.out / f"l{index}.{role}.json"
             lines = [line for line in file.read_text(encoding="utf-8").splitlines() if '"kind":"summary"' in line]
@@ -333,6 +335,8 @@ class Laboratory:
             if not lines:
                 raise LabError(f"{file}: the flow did not end as it should: {file.read_text(encoding='utf-8')[-300:]}")
             ends[role] = json.loads(lines[-1])
+            if role == "sender":
+                lost_at_start = lost_in_first_second(file)
         receiver = ends["receiver"]
         return FlowFigures(
             name=f"l{index}",
@@ -342,6 +346,7 @@ class Laboratory:
             packets=receiver["packets"],
             marked=receiver["marked"],
             lost=ends["sender"]["lost"],
+            lost_at_start=lost_at_start,
         )
 
     def _classic_figures(self, index: int) -> FlowFigures:
@@ -364,3 +369,11 @@ class Laboratory:
             marked=0,
             lost=sent["retransmits"],
         )
+
+
+def lost_in_first_second(sender: Path) -> int:
+    """Packets that `tidemark send` counted as lost in its first interval, of a second."""
+    for line in sender.read_text(encoding="utf-8").splitlines():
+        if '"kind":"interval"' in line:
+            return int(json.loads(line)["lost"])
+    return 0
