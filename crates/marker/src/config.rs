@@ -3,11 +3,7 @@
 use tidemark_core::{ConfigError, Duration};
 
 use crate::law::LawConfig;
-
-/// Fails with `problem` unless `holds`.
-pub(crate) fn require(holds: bool, field: &'static str, problem: &'static str) -> Result<(), ConfigError> {
-    if holds { Ok(()) } else { Err(ConfigError::new(field, problem)) }
-}
+use crate::require::require;
 
 /// The marker of one DRB: its law, and the estimator and tables that every law shares.
 #[derive(Clone, PartialEq, Debug)]

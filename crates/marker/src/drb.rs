@@ -14,7 +14,7 @@ use crate::decision::{Decision, Draw, Last};
 use crate::drain::Drain;
 use crate::egress::{Egress, EgressEstimator};
 use crate::flow::{FlowTable, IN_USE};
-use crate::law::{Arrival, Departure, Law, Odds};
+use crate::law::{ActiveLaw, Arrival, Decides, Departure, Odds};
 use crate::profile::{ProfileTable, Progress};
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::{Class, Verdict};
@@ -123,7 +123,7 @@ pub struct DrbMarker {
     pub(crate) flows: FlowTable,
     /// Behind a pointer, for its size: it is written by every packet and read by few.
     last: Box<Option<Last>>,
-    law: Law,
+    law: ActiveLaw,
     stream: Stream,
     /// Its first fields are what packets are counted with.
     tally: Tally,
@@ -165,7 +165,7 @@ impl DrbMarker {
     pub fn new(config: &MarkerConfig, sn_length: SnLength, stream: Stream) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self {
-            law: Law::new(&config.law),
+            law: ActiveLaw::new(&config.law),
             stream,
             profile: ProfileTable::new(config.profile_capacity, sn_length),
             estimator: EgressEstimator::new(config.tau_c),
@@ -222,7 +222,9 @@ impl DrbMarker {
         let (backlog, egress) = self.queue(now);
         let head_of_line = match rlc {
             Some(rlc) => rlc.head_of_line,
-            None if self.law.looks_at_head() => self.head_of_line(now, backlog, egress).unwrap_or(Duration::ZERO),
+            None if self.law.properties().looks_at_head => {
+                self.head_of_line(now, backlog, egress).unwrap_or(Duration::ZERO)
+            }
             None => Duration::ZERO,
         };
         let arrival = Arrival {
@@ -237,7 +239,7 @@ impl DrbMarker {
             rtt,
             shared: self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
         };
-        if self.law.decides_on_leaving() {
+        if self.decides_on_leaving() {
             return Verdict::Pass;
         }
         let odds = self.law.arrive(&arrival);
@@ -285,7 +287,7 @@ impl DrbMarker {
 
     /// True if the law decides where packets leave the queue: [`handle_dequeue`](Self::handle_dequeue) is to be asked then.
     pub fn decides_on_leaving(&self) -> bool {
-        self.law.decides_on_leaving()
+        self.law.properties().decides == Decides::OnLeaving
     }
 
     /// The first segment of a packet leaves the RLC queue after `sojourn`, with `rlc` staying behind it: for the laws that
@@ -297,7 +299,7 @@ impl DrbMarker {
         sojourn: Duration,
         rlc: RlcQueue,
     ) -> Verdict {
-        if !self.law.decides_on_leaving() {
+        if !self.decides_on_leaving() {
             return Verdict::Pass;
         }
         let class = Class::of(packet.ecn).unwrap_or(Class::L4s);
@@ -312,7 +314,7 @@ impl DrbMarker {
     /// [decides on leaving](Self::decides_on_leaving) makes none in `handle_downlink`.
     pub fn decision(&self, now: Instant) -> Option<Decision> {
         let Last { odds, age, draw, verdict, short_circuited } = (*self.last)?;
-        let (law, estimate) = (self.law.name(), self.estimate(now));
+        let (law, estimate) = (self.law.properties().name, self.estimate(now));
         Some(Decision { law, estimate, age, odds, draw, verdict, short_circuited })
     }
 
@@ -352,7 +354,7 @@ impl DrbMarker {
     /// Names the first field of the configuration that cannot work; nothing has changed then.
     pub fn reconfigure(&mut self, now: Instant, config: &MarkerConfig, sn_length: SnLength) -> Result<(), ConfigError> {
         config.validate()?;
-        self.law = Law::new(&config.law);
+        self.law = ActiveLaw::new(&config.law);
         (self.short_circuit, self.poll_after) = (config.short_circuit, config.poll_after);
         self.flows.resize(config.flow_capacity);
         if config.tau_c != self.estimator.window() {
@@ -371,7 +373,7 @@ impl DrbMarker {
     #[inline]
     pub(crate) fn warm(&self) {
         black_box(self.estimator.average());
-        black_box((self.last_classic, self.law.looks_at_head()));
+        black_box((self.last_classic, self.law.properties().looks_at_head));
         black_box(self.tally.packets);
         black_box(self.tally.rewritten_acks);
         black_box(self.profile.standing());

@@ -4,8 +4,8 @@ use alloc::collections::VecDeque;
 
 use tidemark_core::{Bytes, ConfigError, Duration, Instant, Packet, Probability, Stream};
 
-use crate::config::require;
 use crate::law::{DualPi2Config, Marks, Pi2, Recurrence};
+use crate::require::require;
 use crate::verdict::{Class, Verdict};
 
 /// Which of the two queues sends next.
@@ -217,7 +217,7 @@ impl<P> Fifo<P> {
         let likelihood = Probability::new(likelihood);
         match marks {
             Marks::Random => stream.chance(likelihood),
-            Marks::Regular => self.recurrence.recurs(likelihood),
+            Marks::Regular => self.recurrence.add(likelihood).0,
         }
     }
     /// Age of the head in seconds.

@@ -53,6 +53,7 @@ pub mod path;
 mod policy;
 mod profile;
 mod report;
+mod require;
 mod shortcircuit;
 mod stamps;
 mod verdict;
@@ -63,10 +64,7 @@ pub use decision::{Decision, Draw};
 pub use drb::{Counters, DrbMarker, Estimate};
 pub use dual_queue::{Dequeued, DualQueue, DualQueueConfig, DualScheduler};
 pub use egress::Egress;
-pub use law::{
-    CodelConfig, DropHeadConfig, DualPi2Config, L4SpanConfig, LawConfig, Marks, NotEctRule, Odds, QueueDelay,
-    RampConfig, SharedRule, StepConfig, UpfConfig,
-};
+pub use law::*;
 pub use policy::{Policy, PolicyRule};
 pub use report::{DeliveryStatus, RlcQueue, SnLength};
 pub use tidemark_core::ConfigError;

@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use tidemark_core::ConfigError;
 
-use crate::config::{MarkerConfig, require};
+use crate::config::MarkerConfig;
+use crate::require::require;
 
 /// One row of a [`Policy`].
 #[derive(Clone, PartialEq, Debug, Default)]

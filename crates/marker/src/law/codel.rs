@@ -1,13 +1,12 @@
-//! CoDel (RFC 8289) where packets leave the queue, dropping or marking, as TC-RAN puts it between SDAP and PDCP; and the
-//! plain head drop of Brunello's cell.
+//! CoDel (RFC 8289) where packets leave the queue, as TC-RAN puts it between SDAP and PDCP. `codel` drops; `ecn-codel` is beside it.
 //!
 //! The caller asks once for every packet that leaves, and after a drop asks again for the next at the same time. RFC
 //! 8289's inner loop is that repetition.
 
 use tidemark_core::{ConfigError, Duration, Instant};
 
-use crate::config::require;
-use crate::law::{Departure, Odds};
+use crate::law::interface::{Configured, Decides, Departure, Law, Odds, Properties};
+use crate::require::require;
 use crate::verdict::Class;
 
 /// The laws `codel`, which drops, and `ecn-codel`, which marks what is ECT and drops the rest.
@@ -44,7 +43,36 @@ impl CodelConfig {
 /// The rule that signals: RFC 8289 5's control law.
 const RULE: &str = "control law";
 
-pub(crate) struct Codel {
+/// The law `codel`.
+pub(crate) struct Codel(ControlLaw);
+
+impl Configured for Codel {
+    type Config = CodelConfig;
+
+    fn new(config: &CodelConfig) -> Self {
+        Self(ControlLaw::new(config, false))
+    }
+}
+
+impl Law for Codel {
+    const PROPERTIES: Properties = Properties {
+        name: "codel",
+        section: "codel-and-ecn-codel",
+        acts_on: "time that the sojourn stays above a target",
+        signals_to: "all, by drops",
+        decides: Decides::OnLeaving,
+        looks_at_head: false,
+        marks_reported: false,
+        marks: false,
+    };
+
+    fn leave(&mut self, departure: &Departure) -> Odds {
+        self.0.leave(departure)
+    }
+}
+
+/// State of RFC 8289 section 5, and what it signals with.
+pub(crate) struct ControlLaw {
     config: CodelConfig,
     ecn: bool,
     count: u32,
@@ -56,7 +84,7 @@ pub(crate) struct Codel {
     dropped: bool,
 }
 
-impl Codel {
+impl ControlLaw {
     pub(crate) fn new(config: &CodelConfig, ecn: bool) -> Self {
         Self {
             config: *config,
@@ -75,10 +103,6 @@ impl Codel {
             return Odds::NONE;
         }
         if self.ecn && departure.class != Class::NotEct { Odds::mark(RULE, 1.0) } else { Odds::drop(RULE, 1.0) }
-    }
-
-    pub(crate) fn name(&self) -> &'static str {
-        if self.ecn { "ecn-codel" } else { "codel" }
     }
 
     /// RFC 8289 section 5: whether this packet is the one to signal with.
@@ -142,55 +166,11 @@ impl Codel {
     }
 }
 
-/// The law `drop-head` (Brunello et al. section IV-B).
-#[derive(Clone, Copy, PartialEq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DropHeadConfig {
-    /// Above this delay the oldest packet is dropped, and the next is sent. Default: 100 ms.
-    pub above: Duration,
-    /// Above this delay packets are dropped until one is below it. Default: 500 ms.
-    pub flush_above: Duration,
-}
-
-impl Default for DropHeadConfig {
-    fn default() -> Self {
-        Self { above: Duration::from_millis(100), flush_above: Duration::from_millis(500) }
-    }
-}
-
-impl DropHeadConfig {
-    /// Checks every field.
-    pub fn validate(&self) -> Result<(), ConfigError> {
-        require(!self.above.is_zero(), "above", "must be above zero")?;
-        require(self.flush_above >= self.above, "flush_above", "must be at least `above`")
-    }
-}
-
-pub(crate) struct DropHead {
-    config: DropHeadConfig,
-    dropped: bool,
-}
-
-impl DropHead {
-    pub(crate) fn new(config: &DropHeadConfig) -> Self {
-        Self { config: *config, dropped: false }
-    }
-
-    pub(crate) fn leave(&mut self, departure: &Departure) -> Odds {
-        let above = departure.sojourn > self.config.above;
-        let flush = departure.sojourn > self.config.flush_above;
-        self.dropped = flush || (above && !self.dropped);
-        let rule = if flush { "flush" } else { "oldest" };
-        if self.dropped { Odds::drop(rule, 1.0) } else { Odds::NONE }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use alloc::vec::Vec;
-    use tidemark_core::{Bytes, Probability, Stream};
+    use tidemark_core::{Bytes, Stream};
 
     fn departure(micros: u64, sojourn: Duration, behind: u64, class: Class) -> Departure {
         Departure { now: Instant::from_nanos(micros * 1_000), sojourn, behind: Bytes(behind), class }
@@ -265,7 +245,7 @@ mod tests {
         let mut load = Stream::new(5, 0, "load");
         let (mut total, mut resumed) = (0, 0);
         for run in 0..20 {
-            let mut law = Codel::new(&CodelConfig::default(), false);
+            let mut law = ControlLaw::new(&CodelConfig::default(), false);
             let mut reference = Reference::default();
             let mut queue: Vec<(f64, u64)> = Vec::new();
             let mut mirror: Vec<(f64, u64)> = Vec::new();
@@ -302,7 +282,7 @@ mod tests {
     #[test]
     fn ecn_codel_marks_at_the_inverse_square_root() {
         // Always over the target: the first mark after 100 ms, then after another 100, 70.7, 57.7, 50 ms...
-        let mut law = Codel::new(&CodelConfig::default(), true);
+        let mut law = ControlLaw::new(&CodelConfig::default(), true);
         let marks: Vec<u64> = (0..500_000)
             .step_by(100)
             .filter(|micros| {
@@ -316,21 +296,9 @@ mod tests {
 
     #[test]
     fn ecn_codel_drops_what_it_must_not_mark() {
-        let mut law = Codel::new(&CodelConfig::default(), true);
+        let mut law = ControlLaw::new(&CodelConfig::default(), true);
         law.leave(&departure(0, Duration::from_millis(20), 100_000, Class::NotEct));
         let odds = law.leave(&departure(100_000, Duration::from_millis(20), 100_000, Class::NotEct));
         assert_eq!(odds, Odds::drop("control law", 1.0));
-    }
-
-    #[test]
-    fn head_drop_takes_one_above_100_ms_and_all_above_500() {
-        let mut law = DropHead::new(&DropHeadConfig::default());
-        let mut dropped = |millis| {
-            law.leave(&departure(0, Duration::from_millis(millis), 9_000, Class::Classic)).drop == Probability::ONE
-        };
-        assert!(!dropped(100));
-        assert!(dropped(150) && !dropped(150), "one, then the next is sent");
-        assert!(dropped(150) && !dropped(90));
-        assert!(dropped(700) && dropped(600) && dropped(501) && !dropped(500));
     }
 }

@@ -5,10 +5,12 @@
 
 use tidemark_core::Probability;
 
-use crate::law::pi2::{DualPi2Config, Marks, Pi2, Recurrence};
-use crate::law::{Arrival, Odds};
+use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
+use crate::law::pi2::{DualPi2Config, Marks, Pi2};
+use crate::law::recurrence::Recurrence;
 use crate::verdict::Class;
 
+/// State of the law `dualpi2`.
 pub(crate) struct DualPi2 {
     config: DualPi2Config,
     pi: Pi2,
@@ -17,17 +19,32 @@ pub(crate) struct DualPi2 {
     classic: Recurrence,
 }
 
-impl DualPi2 {
-    pub(crate) fn new(config: &DualPi2Config) -> Self {
+impl Configured for DualPi2 {
+    type Config = DualPi2Config;
+
+    fn new(config: &DualPi2Config) -> Self {
         Self { config: *config, pi: Pi2::new(config), l4s: Recurrence::default(), classic: Recurrence::default() }
     }
+}
 
-    pub(crate) fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
+impl Law for DualPi2 {
+    const PROPERTIES: Properties = Properties {
+        name: "dualpi2",
+        section: "dualpi2",
+        acts_on: "head-of-line delay",
+        signals_to: "all",
+        decides: Decides::OnArrival,
+        looks_at_head: true,
+        marks_reported: true,
+        marks: true,
+    };
+
+    fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
         let queue = if class == Class::L4s { &mut self.l4s } else { &mut self.classic };
         (self.config.marks == Marks::Regular).then_some(queue)
     }
 
-    pub(crate) fn arrive(&mut self, arrival: &Arrival) -> Odds {
+    fn arrive(&mut self, arrival: &Arrival) -> Odds {
         self.pi.update(arrival.now, arrival.head_of_line);
         match arrival.class {
             Class::L4s => {
@@ -51,7 +68,7 @@ impl DualPi2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::tests::arrival;
+    use crate::law::interface::tests::arrival;
     use tidemark_core::{Duration, Instant};
 
     /// The odds of each class after a queue that stood at `delay` for `updates` updates.

@@ -3,8 +3,8 @@
 
 use tidemark_core::{ConfigError, Duration, normal_cdf};
 
-use crate::config::require;
-use crate::law::{Arrival, Odds};
+use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
+use crate::require::require;
 use crate::verdict::Class;
 
 /// What happens to packets of flows without ECN.
@@ -82,6 +82,7 @@ const L4S: &str = "l4s sojourn";
 /// The rule of Eq. 2, for classic flows.
 const CLASSIC: &str = "classic rate";
 
+/// State of the law `l4span`.
 pub(crate) struct L4Span {
     tau_s: f64,
     k: f64,
@@ -90,8 +91,10 @@ pub(crate) struct L4Span {
     shared: SharedRule,
 }
 
-impl L4Span {
-    pub(crate) fn new(config: &L4SpanConfig) -> Self {
+impl Configured for L4Span {
+    type Config = L4SpanConfig;
+
+    fn new(config: &L4SpanConfig) -> Self {
         let beta = config.beta;
         Self {
             tau_s: config.tau_s.as_secs_f64(),
@@ -101,8 +104,21 @@ impl L4Span {
             shared: config.shared,
         }
     }
+}
 
-    pub(crate) fn arrive(&mut self, arrival: &Arrival) -> Odds {
+impl Law for L4Span {
+    const PROPERTIES: Properties = Properties {
+        name: "l4span",
+        section: "l4span",
+        acts_on: "predicted sojourn, egress rate",
+        signals_to: "L4S, classic, by configuration Not-ECT",
+        decides: Decides::OnArrival,
+        looks_at_head: false,
+        marks_reported: false,
+        marks: true,
+    };
+
+    fn arrive(&mut self, arrival: &Arrival) -> Odds {
         let shared = arrival.shared;
         match arrival.class {
             Class::L4s if shared && self.shared == SharedRule::Coupled => {
@@ -118,7 +134,9 @@ impl L4Span {
             },
         }
     }
+}
 
+impl L4Span {
     /// Eq. 1, with its inequality the right way round: the chance that the egress rate is too low to drain the
     /// backlog, the packet at hand included, within the threshold. A packet that finds less than another before it is no
     /// queue, whatever the rate (RFC 9332's Th_len).
@@ -179,7 +197,12 @@ mod tests {
     /// A queue behind a radio of 40 Mbit/s (5 MB/s).
     fn arrival(class: Class, backlog: f64, deviation_mbps: u64) -> Arrival {
         let egress = Egress { rate: BitRate::from_mbps(40), deviation: BitRate::from_mbps(deviation_mbps) };
-        Arrival { backlog, egress: Some(egress), average: Some(egress.rate), ..crate::law::tests::arrival(class) }
+        Arrival {
+            backlog,
+            egress: Some(egress),
+            average: Some(egress.rate),
+            ..crate::law::interface::tests::arrival(class)
+        }
     }
     fn p(odds: Odds) -> f64 {
         odds.mark.get()

@@ -4,9 +4,9 @@
 //! Where sources differ, the defaults follow Linux (`sch_dualpi2`): `beta` 3.2 and not the 3.0 that the RFC's formula
 //! gives, `Tupdate` 16 ms and not 15, and the PI controller fed with the longer of the two queues' delays.
 
-use tidemark_core::{ConfigError, Duration, Instant, Probability};
+use tidemark_core::{ConfigError, Duration, Instant};
 
-use crate::config::require;
+use crate::require::require;
 
 /// Which packets a probability falls on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -83,27 +83,6 @@ impl DualPi2Config {
         } else {
             (excess / self.range.as_secs_f64()).min(1.0)
         }
-    }
-}
-
-/// `recur()` of RFC 9332 appendix A: one queue's marks and drops as regularly as their likelihood allows.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(crate) struct Recurrence {
-    count: f64,
-}
-
-impl Recurrence {
-    /// Adds the likelihood of a packet; true if the sum, which is returned with it, exceeds 1. The excess counts for the next.
-    pub(crate) fn add(&mut self, likelihood: Probability) -> (bool, f64) {
-        let sum = self.count + likelihood.get();
-        let recurs = sum > 1.0;
-        self.count = sum - f64::from(u8::from(recurs));
-        (recurs, sum)
-    }
-
-    /// True for the packet at which the likelihoods so far exceed 1.
-    pub(crate) fn recurs(&mut self, likelihood: Probability) -> bool {
-        self.add(likelihood).0
     }
 }
 
@@ -189,19 +168,6 @@ mod tests {
         // Empty: 0.16 * -0.015 - 3.2 * 0.020 = -0.0664: to zero but for rounding.
         update(&mut pi, 0.0);
         assert!(pi.p < 1e-9);
-    }
-
-    #[test]
-    fn marks_recur_worked_by_hand() {
-        let mut queue = Recurrence::default();
-        // Sums: 0.375, 0.75, 1.125 -> 0.125, 0.5, 0.875, 1.25 -> 0.25, 0.625, 1.0, which is not above 1, 1.375 -> 0.375.
-        let marked = [false, false, true, false, false, true, false, false, true];
-        assert_eq!(marked.map(|_| queue.recurs(Probability::new(0.375))), marked);
-        // 1.125 -> 0.125, with certainty 1.125 each time, and nothing at 0.
-        assert!(
-            queue.recurs(Probability::new(0.75)) && queue.recurs(Probability::ONE) && queue.recurs(Probability::ONE)
-        );
-        assert!(!queue.recurs(Probability::ZERO));
     }
 
     #[test]

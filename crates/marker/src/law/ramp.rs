@@ -1,11 +1,11 @@
-//! The ramp between two thresholds with memory (Brunello et al. section IV-A, Eqs. 1 and 2), and the step.
+//! The ramp between two thresholds with memory (Brunello et al. section IV-A, Eqs. 1 and 2).
 //!
-//! Only L4S flows are marked, unless a ramp is told otherwise: the papers that use these laws leave classic flows alone.
+//! Only L4S flows are marked by default: the papers that use this law leave classic flows alone.
 
 use tidemark_core::{ConfigError, Duration, Instant};
 
-use crate::config::require;
-use crate::law::{Arrival, Odds};
+use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
+use crate::require::require;
 use crate::verdict::Class;
 
 /// Which delay a threshold is held against.
@@ -74,6 +74,7 @@ impl RampConfig {
     }
 }
 
+/// State of the law `ramp`.
 pub(crate) struct Ramp {
     low: f64,
     span: f64,
@@ -85,8 +86,10 @@ pub(crate) struct Ramp {
     updated: Option<Instant>,
 }
 
-impl Ramp {
-    pub(crate) fn new(config: &RampConfig) -> Self {
+impl Configured for Ramp {
+    type Config = RampConfig;
+
+    fn new(config: &RampConfig) -> Self {
         let low = config.low.as_secs_f64();
         Self {
             low,
@@ -99,8 +102,21 @@ impl Ramp {
             updated: None,
         }
     }
+}
 
-    pub(crate) fn arrive(&mut self, arrival: &Arrival) -> Odds {
+impl Law for Ramp {
+    const PROPERTIES: Properties = Properties {
+        name: "ramp",
+        section: "ramp",
+        acts_on: "delay between two thresholds, with memory",
+        signals_to: "L4S, by configuration classic",
+        decides: Decides::OnArrival,
+        looks_at_head: true,
+        marks_reported: true,
+        marks: true,
+    };
+
+    fn arrive(&mut self, arrival: &Arrival) -> Odds {
         let p = self.update(arrival);
         match arrival.class {
             Class::L4s => Odds::mark("l4s ramp", p),
@@ -108,7 +124,9 @@ impl Ramp {
             Class::Classic | Class::NotEct => Odds::NONE,
         }
     }
+}
 
+impl Ramp {
     /// Brings `pMark` up to date and gives it. Updates that fell due while nothing arrived are made up for with the delay
     /// that the arriving packet finds.
     pub(crate) fn update(&mut self, arrival: &Arrival) -> f64 {
@@ -129,32 +147,10 @@ impl Ramp {
     }
 }
 
-/// The law `step`: every L4S packet is marked while the delay exceeds a threshold.
-#[derive(Clone, Copy, PartialEq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StepConfig {
-    /// Above it everything is marked. Default: 1 ms, the usual threshold of wired L4S queues.
-    pub threshold: Duration,
-    /// The delay that is held against the threshold. Default: head of line.
-    pub delay: QueueDelay,
-}
-
-impl Default for StepConfig {
-    fn default() -> Self {
-        Self { threshold: Duration::from_millis(1), delay: QueueDelay::HeadOfLine }
-    }
-}
-
-pub(crate) fn step(config: &StepConfig, arrival: &Arrival) -> Odds {
-    let exceeded = config.delay.of(arrival) > config.threshold.as_secs_f64();
-    if arrival.class == Class::L4s { Odds::mark("l4s step", f64::from(u8::from(exceeded))) } else { Odds::NONE }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::tests::arrival;
+    use crate::law::interface::tests::arrival;
 
     fn at(millis: u64, delay_ms: f64) -> Arrival {
         Arrival { now: Instant::from_millis(millis), head_of_line: delay_ms * 1e-3, ..arrival(Class::L4s) }
@@ -188,7 +184,6 @@ mod tests {
         let mut ramp = Ramp::new(&RampConfig { alpha: 1.0, ..RampConfig::default() });
         for class in [Class::Classic, Class::NotEct] {
             assert_eq!(ramp.arrive(&Arrival { class, ..at(0, 50.0) }), Odds::NONE);
-            assert_eq!(step(&StepConfig::default(), &Arrival { class, ..at(0, 50.0) }), Odds::NONE);
         }
     }
 
@@ -197,12 +192,5 @@ mod tests {
         let mut ramp = Ramp::new(&RampConfig { alpha: 1.0, classic: true, ..RampConfig::default() });
         assert_eq!(ramp.arrive(&Arrival { class: Class::Classic, ..at(0, 50.0) }), Odds::mark("classic ramp", 1.0));
         assert_eq!(ramp.arrive(&Arrival { class: Class::NotEct, ..at(5, 50.0) }), Odds::NONE);
-    }
-
-    #[test]
-    fn the_step_is_one_at_its_threshold() {
-        let config = StepConfig::default();
-        assert_eq!(step(&config, &at(0, 1.0)), Odds::mark("l4s step", 0.0));
-        assert_eq!(step(&config, &at(0, 1.001)), Odds::mark("l4s step", 1.0));
     }
 }

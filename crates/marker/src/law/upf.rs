@@ -6,9 +6,9 @@
 
 use tidemark_core::{ConfigError, Duration, Instant};
 
-use crate::config::require;
+use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
 use crate::law::ramp::{Ramp, RampConfig};
-use crate::law::{Arrival, Odds};
+use crate::require::require;
 use crate::verdict::Class;
 
 /// Reports that may be under way at once.
@@ -49,6 +49,7 @@ impl UpfConfig {
     }
 }
 
+/// State of the law `upf`.
 pub(crate) struct Upf {
     ramp: Ramp,
     interval: Duration,
@@ -62,8 +63,10 @@ pub(crate) struct Upf {
     held: u16,
 }
 
-impl Upf {
-    pub(crate) fn new(config: &UpfConfig) -> Self {
+impl Configured for Upf {
+    type Config = UpfConfig;
+
+    fn new(config: &UpfConfig) -> Self {
         Self {
             ramp: Ramp::new(&config.ramp),
             interval: config.report_interval,
@@ -75,8 +78,21 @@ impl Upf {
             held: 0,
         }
     }
+}
 
-    pub(crate) fn arrive(&mut self, arrival: &Arrival) -> Odds {
+impl Law for Upf {
+    const PROPERTIES: Properties = Properties {
+        name: "upf",
+        section: "upf",
+        acts_on: "what the RAN reports of a ramp, late",
+        signals_to: "L4S",
+        decides: Decides::OnArrival,
+        looks_at_head: true,
+        marks_reported: false,
+        marks: true,
+    };
+
+    fn arrive(&mut self, arrival: &Arrival) -> Odds {
         let congestion = self.ramp.update(arrival);
         // Further ahead than any report can be: the clock stepped back.
         if self.next_report > arrival.now + self.interval {
@@ -104,7 +120,9 @@ impl Upf {
             Odds::NONE
         }
     }
+}
 
+impl Upf {
     fn take_effect(&mut self) {
         self.held = self.pipeline[self.first].1;
         self.first = (self.first + 1) % PIPELINE;
@@ -120,7 +138,7 @@ fn hundredths(congestion: f64) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::tests::arrival;
+    use crate::law::interface::tests::arrival;
 
     /// A law without memory in the RAN: the probability of a mark at so many ms, of a queue of so many ms.
     fn law() -> impl FnMut(u64, f64) -> f64 {

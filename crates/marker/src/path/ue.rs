@@ -257,7 +257,7 @@ impl Ue {
     }
 
     /// A packet leaves the queue in front of the radio after `sojourn`, with `behind` bytes staying: where laws that decide there do
-    /// so (`codel`, `ecn-codel`, `drop-head`), which pass everything in [`downlink`](Self::downlink). For a caller whose own queue it
+    /// so ([`Decides::OnLeaving`](crate::Decides::OnLeaving)), which pass everything in [`downlink`](Self::downlink). For a caller whose own queue it
     /// is, with packets in clear; other laws pass everything here. After a drop the next packet is asked about, at the same time.
     pub fn dequeue(
         &mut self,

@@ -1,0 +1,74 @@
+//! A law of another crate.
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use crate::law::interface::{Arrival, Departure, Law, Odds, Properties};
+use crate::law::recurrence::Recurrence;
+use crate::verdict::Class;
+
+/// A law that this crate does not know, with its parameters: made by [`LawConfig::custom`](crate::LawConfig::custom). A scenario file
+/// can't name it.
+#[derive(Clone, Copy)]
+pub struct CustomLaw {
+    properties: &'static Properties,
+    build: &'static (dyn Fn() -> Box<dyn AnyLaw> + Send + Sync),
+}
+
+impl CustomLaw {
+    pub(crate) fn new<L: Law>(make: impl Fn() -> L + Send + Sync + 'static) -> Self {
+        // Leaked, so that a configuration stays a plain value: once for every law that a program brings.
+        Self { properties: &L::PROPERTIES, build: Box::leak(Box::new(move || Box::new(make()) as Box<dyn AnyLaw>)) }
+    }
+
+    pub(crate) fn properties(&self) -> &'static Properties {
+        self.properties
+    }
+
+    pub(crate) fn build(&self) -> Box<dyn AnyLaw> {
+        (self.build)()
+    }
+}
+
+impl fmt::Debug for CustomLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CustomLaw").field(&self.properties.name).finish()
+    }
+}
+
+/// Equal if made by one call.
+impl PartialEq for CustomLaw {
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::addr_eq(self.build, other.build) && self.properties == other.properties
+    }
+}
+
+/// Its name alone, for the results of a run.
+#[cfg(feature = "serde")]
+impl serde::Serialize for CustomLaw {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let mut fields = serializer.serialize_struct("CustomLaw", 1)?;
+        fields.serialize_field("name", self.properties.name)?;
+        fields.end()
+    }
+}
+
+/// [`Law`] without its constants, which a trait object can't have.
+pub(crate) trait AnyLaw: Send {
+    fn arrive(&mut self, arrival: &Arrival) -> Odds;
+    fn leave(&mut self, departure: &Departure) -> Odds;
+    fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence>;
+}
+
+impl<L: Law> AnyLaw for L {
+    fn arrive(&mut self, arrival: &Arrival) -> Odds {
+        Law::arrive(self, arrival)
+    }
+    fn leave(&mut self, departure: &Departure) -> Odds {
+        Law::leave(self, departure)
+    }
+    fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
+        Law::recurrence(self, class)
+    }
+}

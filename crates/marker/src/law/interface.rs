@@ -1,0 +1,197 @@
+//! The interface of a marking law: events that it is asked about, odds that it answers with, and properties that others ask for.
+
+use alloc::boxed::Box;
+
+use tidemark_core::{BitRate, Bytes, Duration, Instant, Probability};
+
+use crate::egress::Egress;
+use crate::law::recurrence::Recurrence;
+use crate::verdict::Class;
+
+/// A marking law with its state. It answers each packet with [`Odds`]; their application to the packet's ECN field, the draw and
+/// the counters are the marker's.
+///
+/// [`LawConfig::custom`](crate::LawConfig::custom) hands a law of another crate to a marker, a gNB or a simulator.
+pub trait Law: Send + 'static {
+    /// Properties that everybody asks for who does not run the law.
+    const PROPERTIES: Properties;
+
+    /// A packet arrives at the CU. Odds for one that is not this law's to signal are [`Odds::NONE`].
+    fn arrive(&mut self, _arrival: &Arrival) -> Odds {
+        Odds::NONE
+    }
+
+    /// The first segment of a packet leaves the RLC queue; asked of laws that decide [`OnLeaving`](Decides::OnLeaving).
+    fn leave(&mut self, _departure: &Departure) -> Odds {
+        Odds::NONE
+    }
+
+    /// The sum that decides for packets of a class where marks are regular; without one they are drawn.
+    fn recurrence(&mut self, _class: Class) -> Option<&mut Recurrence> {
+        None
+    }
+}
+
+/// Properties of a law, said once, beside the law.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Properties {
+    /// Name in a scenario, in kebab case.
+    pub name: &'static str,
+    /// Heading of the law's section in the reference of laws, as a link has it.
+    pub section: &'static str,
+    /// Measure of the queue that the law acts on.
+    pub acts_on: &'static str,
+    /// Flows that the law signals to.
+    pub signals_to: &'static str,
+    /// Event at which the law is asked.
+    pub decides: Decides,
+    /// The law looks at the age of the oldest SDU, which costs the marker a search where nobody sees the RLC queue.
+    pub looks_at_head: bool,
+    /// The law can mark by the buffer that a UE reports for its uplink, which has an age and no F1-U reports.
+    pub marks_reported: bool,
+    /// The law marks packets; else it drops them or does nothing.
+    pub marks: bool,
+}
+
+/// Event at which a law is asked for its odds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decides {
+    /// Never: nothing is signalled.
+    Never,
+    /// A packet arrives at the CU.
+    OnArrival,
+    /// A packet leaves the RLC queue, which only a cell with that queue can see.
+    OnLeaving,
+}
+
+/// State of the queue and the flow at the arrival of a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Time of the arrival.
+    pub now: Instant,
+    /// Size of the packet at hand in bytes.
+    pub size: f64,
+    /// Estimated bytes queued in front of the packet.
+    pub backlog: f64,
+    /// Age of the oldest SDU in the queue in seconds; zero for a law that does not look at it, where nobody sees the RLC queue.
+    pub head_of_line: f64,
+    /// Egress rate and deviation; `None` while there is no estimate.
+    pub egress: Option<Egress>,
+    /// Egress rate over a few round trips, through outages.
+    pub average: Option<BitRate>,
+    /// Class of the packet; of its flow for one that carries CE.
+    pub class: Class,
+    /// Largest packet of the flow in bytes.
+    pub segment: f64,
+    /// Handshake round trip of the flow.
+    pub rtt: Option<Duration>,
+    /// Both L4S and classic flows are alive in the DRB.
+    pub shared: bool,
+}
+
+impl Arrival {
+    /// Time in seconds that the queue takes to leave (L4Span Eq. 5); `None` without an estimate.
+    pub fn sojourn(&self) -> Option<f64> {
+        let rate = self.egress?.rate.as_bytes_per_sec();
+        (rate > 0.0).then(|| self.backlog / rate)
+    }
+}
+
+/// State of the queue as a packet leaves it.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// Time of the departure.
+    pub now: Instant,
+    /// Time that the packet was queued for.
+    pub sojourn: Duration,
+    /// Bytes that stay behind the packet.
+    pub behind: Bytes,
+    /// Class that the packet itself shows: the law may mark anything but Not-ECT.
+    pub class: Class,
+}
+
+/// Answer of a law to a packet: chances of a drop, and, of what is not dropped, of a mark.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Odds {
+    /// Chance of a mark, for a packet that is not dropped.
+    pub mark: Probability,
+    /// Chance of a drop.
+    pub drop: Probability,
+    /// Short name of the law's rule that gave the chances, such as "coupled"; empty where no rule applies to the packet.
+    pub rule: &'static str,
+}
+
+impl Odds {
+    /// Neither a mark nor a drop, by no rule.
+    pub const NONE: Self = Self { mark: Probability::ZERO, drop: Probability::ZERO, rule: "" };
+
+    /// A mark with probability `p`, which is clamped to 0..1, by the rule of this name.
+    #[inline]
+    pub fn mark(rule: &'static str, p: f64) -> Self {
+        Self { mark: Probability::new(p), drop: Probability::ZERO, rule }
+    }
+
+    /// A drop with probability `p`, which is clamped to 0..1, by the rule of this name.
+    #[inline]
+    pub fn drop(rule: &'static str, p: f64) -> Self {
+        Self { mark: Probability::ZERO, drop: Probability::new(p), rule }
+    }
+}
+
+/// A law with a configuration that a scenario can name.
+pub(crate) trait Configured: Law {
+    type Config;
+    fn new(config: &Self::Config) -> Self;
+}
+
+impl<L: Law> Law for Box<L> {
+    const PROPERTIES: Properties = L::PROPERTIES;
+
+    fn arrive(&mut self, arrival: &Arrival) -> Odds {
+        (**self).arrive(arrival)
+    }
+    fn leave(&mut self, departure: &Departure) -> Odds {
+        (**self).leave(departure)
+    }
+    fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
+        (**self).recurrence(class)
+    }
+}
+
+impl<L: Configured> Configured for Box<L> {
+    type Config = L::Config;
+    fn new(config: &Self::Config) -> Self {
+        Self::new(L::new(config))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A full packet that finds 60 kB behind a radio of 40 Mbit/s, half a second into the run.
+    pub(crate) fn arrival(class: Class) -> Arrival {
+        Arrival {
+            now: Instant::from_millis(500),
+            size: 1_500.0,
+            backlog: 60_000.0,
+            head_of_line: 0.012,
+            egress: Some(Egress { rate: BitRate::from_mbps(40), deviation: BitRate::from_mbps(4) }),
+            average: Some(BitRate::from_mbps(40)),
+            class,
+            segment: 1_500.0,
+            rtt: Some(Duration::from_millis(38)),
+            shared: false,
+        }
+    }
+
+    #[test]
+    fn eq_5_worked_by_hand() {
+        // 60000 B at 40 Mbit/s, which is 5000 B a millisecond: 12 ms. Without a rate there is nothing to divide by.
+        assert!((arrival(Class::L4s).sojourn().unwrap() - 0.012).abs() < 1e-12);
+        let stalled = Some(Egress { rate: BitRate::ZERO, deviation: BitRate::ZERO });
+        for egress in [None, stalled] {
+            assert_eq!(Arrival { egress, ..arrival(Class::L4s) }.sojourn(), None);
+        }
+    }
+}
