@@ -541,13 +541,12 @@ impl RlcConfig {
 /// A law that can mark by what a UE reports.
 pub(crate) fn validate_uplink_marker(marker: &MarkerConfig) -> Result<(), ConfigError> {
     marker.validate().map_err(|error| error.within("uplink_marker"))?;
-    match marker.law {
-        LawConfig::None {} | LawConfig::Ramp(_) | LawConfig::Step(_) | LawConfig::Dualpi2(_) => Ok(()),
-        _ => {
-            let problem = "a reported buffer has an age and no F1-U reports: use ramp, step or dualpi2";
-            Err(ConfigError::new("uplink_marker.law", problem))
-        }
+    if marker.law.properties().marks_reported {
+        return Ok(());
     }
+    let usable = LawConfig::names(|law| law.marks && law.marks_reported).join(", ");
+    let right = format!("a reported buffer has an age and no F1-U reports: use one of {usable}");
+    Err(ConfigError::new("uplink_marker.law", right))
 }
 
 #[cfg(test)]

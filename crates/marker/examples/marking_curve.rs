@@ -17,18 +17,9 @@ use tidemark_marker::{LawConfig, MarkerConfig, SnLength};
 const SLOT_BYTES: f64 = 2_500.0;
 
 fn main() {
-    let laws = [
-        ("l4span", LawConfig::L4span(Default::default())),
-        ("ramp", LawConfig::Ramp(Default::default())),
-        ("step", LawConfig::Step(Default::default())),
-        ("dualpi2", LawConfig::Dualpi2(Default::default())),
-        ("codel", LawConfig::Codel(Default::default())),
-        ("ecn-codel", LawConfig::EcnCodel(Default::default())),
-        ("drop-head", LawConfig::DropHead(Default::default())),
-        ("upf", LawConfig::Upf(Default::default())),
-    ];
     println!("law,class,queue_ms,marked,dropped,probability");
-    for (name, law) in laws {
+    for law in LawConfig::all().into_iter().filter(|law| *law != LawConfig::None {}) {
+        let name = law.properties().name;
         for (class, ecn) in [("l4s", Ecn::Ect1), ("classic", Ecn::Ect0)] {
             for queue_ms in (0..=30).chain((35..=150).step_by(5)) {
                 let [marked, dropped, probability] = shares(law, ecn, queue_ms);

@@ -5,22 +5,13 @@ mod common;
 use allocation_counter::measure;
 use common::Du;
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
-use tidemark_marker::{DeliveryStatus, DrbMarker, LawConfig, MarkerConfig, NotEctRule, RlcQueue, SnLength, Verdict};
+use tidemark_marker::{
+    DeliveryStatus, DrbMarker, L4SpanConfig, LawConfig, MarkerConfig, NotEctRule, RlcQueue, SnLength, Verdict,
+};
 
 fn laws() -> Vec<LawConfig> {
-    let l4span = tidemark_marker::L4SpanConfig::default();
-    vec![
-        LawConfig::None {},
-        LawConfig::L4span(l4span),
-        LawConfig::L4span(tidemark_marker::L4SpanConfig { not_ect: NotEctRule::Drop, ..l4span }),
-        LawConfig::Ramp(Default::default()),
-        LawConfig::Step(Default::default()),
-        LawConfig::Dualpi2(Default::default()),
-        LawConfig::Codel(Default::default()),
-        LawConfig::EcnCodel(Default::default()),
-        LawConfig::DropHead(Default::default()),
-        LawConfig::Upf(Default::default()),
-    ]
+    let drops = L4SpanConfig { not_ect: NotEctRule::Drop, ..L4SpanConfig::default() };
+    LawConfig::all().into_iter().chain([LawConfig::L4span(drops)]).collect()
 }
 
 #[test]

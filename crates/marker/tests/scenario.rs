@@ -17,9 +17,11 @@ fn the_law_stands_beside_what_every_law_shares() {
 
 #[test]
 fn every_law_can_be_named_and_has_defaults_that_work() {
-    for law in ["none", "l4span", "ramp", "step", "dualpi2", "codel", "ecn-codel", "drop-head", "upf"] {
+    for default in LawConfig::all() {
+        let law = default.properties().name;
         let config = parse(&format!("law = '{law}'")).unwrap_or_else(|error| panic!("{law}: {error}"));
         config.validate().unwrap_or_else(|error| panic!("{law}: {error}"));
+        assert_eq!(config.law, default);
         let written = toml::to_string(&config).unwrap();
         assert_eq!(parse(&written).unwrap_or_else(|error| panic!("{law}: {error}\n{written}")), config);
     }
@@ -74,9 +76,7 @@ fn a_policy_maps_qos_flows_to_laws() {
 #[cfg(feature = "schema")]
 fn the_schema_knows_every_law_and_its_fields() {
     let schema = serde_json::to_string(&schemars::schema_for!(MarkerConfig)).unwrap();
-    for word in
-        ["l4span", "dualpi2", "ecn-codel", "drop-head", "upf", "tau_classic", "short_circuit", "profile_capacity"]
-    {
+    for word in LawConfig::names(|_| true).into_iter().chain(["tau_classic", "short_circuit", "profile_capacity"]) {
         assert!(schema.contains(&format!("\"{word}\"")), "{word}: {schema}");
     }
 }

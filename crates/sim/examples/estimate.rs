@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use tidemark_cell::Event;
 use tidemark_core::{Duration, Instant};
+use tidemark_marker::LawConfig;
 use tidemark_sim::Simulation;
 use tidemark_sim::scenario::Scenario;
 
@@ -22,7 +23,6 @@ const CHANNELS: [(&str, &str); 4] = [
     ("pedestrian", r#"{ model = "pedestrian" }"#),
     ("vehicular", r#"{ model = "vehicular" }"#),
 ];
-const LAWS: [&str; 6] = ["l4span", "ramp", "step", "dualpi2", "ecn-codel", "upf"];
 /// Zero is a report with every slot that sent something, 0.5 ms.
 const PERIODS: [u64; 4] = [0, 1, 5, 10];
 /// Ages of the last report, in milliseconds, at which errors are told apart.
@@ -42,7 +42,7 @@ struct Prediction {
 fn main() {
     println!("channel,law,period_ms,age_ms,packets,sojourn_p50,bias,error_p50,error_p90,relative_p50,unpredicted");
     for (channel, model) in CHANNELS {
-        for law in LAWS {
+        for law in LawConfig::names(|law| law.marks) {
             for period in PERIODS {
                 let (predictions, unpredicted) = run(model, law, period);
                 let period = if period == 0 { 0.5 } else { period as f64 };

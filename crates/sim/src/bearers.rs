@@ -7,17 +7,17 @@ use tidemark_marker::MarkerConfig;
 use crate::distribution::{Distribution, Quantiles, round};
 use crate::result::BearerResult;
 use crate::scenario::{Direction, NamedUe};
-use crate::summary::{mbps, tag};
+use crate::summary::mbps;
 
 /// The law of a UE's bearer with this DRB identity, from 1.
 pub fn law(ue: &UeConfig, drb: u8) -> String {
-    tag(marker(ue, drb), "law")
+    marker(ue, drb).law.properties().name.to_string()
 }
 
 /// The law by which the gNB marks what a UE sends by this bearer, if there is one.
 pub fn uplink_law(ue: &UeConfig, drb: u8) -> Option<String> {
     let own = dedicated(ue, drb).and_then(|drb| drb.uplink_marker.as_ref());
-    own.or(ue.uplink_marker.as_ref()).map(|marker| tag(marker, "law"))
+    own.or(ue.uplink_marker.as_ref()).map(|marker| marker.law.properties().name.to_string())
 }
 
 fn marker(ue: &UeConfig, drb: u8) -> &MarkerConfig {

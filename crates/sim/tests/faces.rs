@@ -7,6 +7,7 @@ mod replay;
 use std::path::Path;
 
 use replay::{Replay, Tally};
+use tidemark_marker::{Decides, LawConfig};
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{Capture, Simulation};
 
@@ -103,7 +104,7 @@ fn l4span_that_marks_packets_and_drops_flows_without_ecn() {
 
 #[test]
 fn laws_on_the_head_of_line_delay_of_the_reports() {
-    for law in ["ramp", "step", "dualpi2", "upf"] {
+    for law in LawConfig::names(|law| law.looks_at_head) {
         let tally = replayed(&[&format!("marker.law={law}"), "duration=3 s"]);
         assert!(tally.marked > 100, "{law}: {tally:?}");
     }
@@ -118,11 +119,12 @@ fn reports_with_every_slot_and_full_queues() {
 
 #[test]
 fn laws_that_decide_as_packets_leave_the_rlc_queue() {
-    for (law, marks, drops) in [("codel", false, true), ("ecn-codel", true, true), ("drop-head", false, true)] {
+    for law in LawConfig::names(|law| law.decides == Decides::OnLeaving) {
         // Losses alone hold the senders back where a law does not mark, so the queue is long enough for each.
         let tally = replayed(&[&format!("marker.law={law}"), "marker.short_circuit=false", "duration=4 s"]);
         let [_, marked, dropped] = tally.left;
-        assert!((marked > 20) == marks && (dropped > 20) == drops, "{law}: {tally:?}");
+        let marks = LawConfig::names(|law| law.marks).contains(&law);
+        assert!((marked > 20) == marks && dropped > 20, "{law}: {tally:?}");
         assert_eq!((tally.marked, tally.dropped), (0, 0), "{law} passes everything on arrival");
     }
 }

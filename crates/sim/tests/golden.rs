@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use tidemark_marker::LawConfig;
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{RunResult, Simulation};
 
@@ -49,9 +50,8 @@ fn ideal_receivers_and_a_scheduler_without_lead() {
 
 #[test]
 fn every_marking_law() {
-    let laws = ["none", "l4span", "ramp", "step", "dualpi2", "codel", "ecn-codel", "drop-head", "upf"];
     let mut text = String::new();
-    for law in laws {
+    for law in LawConfig::names(|_| true) {
         let overrides = [format!("marker={{ law = \"{law}\" }}"), "duration=6 s".into(), "warmup=2 s".into()];
         let _ = writeln!(text, "{law}\n{}", summary(&run(&overrides)));
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tidemark_marker::LawConfig;
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{RunResult, Simulation, output};
 
@@ -87,7 +88,7 @@ fn the_same_scenario_and_seed_give_the_same_bytes_and_another_seed_does_not() {
 #[test]
 fn bytes_are_conserved_with_full_queues_losses_and_every_law() {
     // The simulator checks each flow's bytes itself, and has no result where they do not add up.
-    for law in ["none", "l4span", "ramp", "step", "dualpi2", "codel", "ecn-codel", "drop-head", "upf"] {
+    for law in LawConfig::names(|_| true) {
         for mode in ["am", "um"] {
             let law = format!("marker.law={law}");
             let result = run(MIXED, &[&law, &format!("ue.*.rlc.mode={mode}"), "ue.*.rlc.queue_sdus=30"]);

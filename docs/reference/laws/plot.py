@@ -25,7 +25,7 @@ path { fill: none; stroke-width: 2.5; stroke-linejoin: round }
 }
 """
 
-# File, law, title, longest queue in ms, and the lines: class of the flow, column, style, name.
+# File, law, title, longest queue in ms, and the lines: class of the flow, column, style, name. A law that is not here has `usual`.
 L4S, CLASSIC = "l4s", "classic"
 PICTURES = [
     ("l4span", "l4span", "l4span, L4S flow", 30, [(L4S, "probability", "a", "mark")]),
@@ -51,6 +51,11 @@ PICTURES = [
     ("drop-head", "drop-head", "drop-head", 150, [(L4S, "dropped", "a", "any flow, drop")]),
     ("upf", "upf", "upf", 30, [(L4S, "marked", "a", "L4S flow, mark"), (CLASSIC, "marked", "b", "classic flow")]),
 ]
+
+
+def usual(law):
+    """Gives the picture of a law that needs no words of its own."""
+    return (law, law, law, 60, [(L4S, "marked", "a", "L4S, mark"), (CLASSIC, "marked", "b", "classic, mark"), (L4S, "dropped", "c", "either, drop")])
 
 
 def ceiling(value):
@@ -107,5 +112,7 @@ def draw(name, law, title, longest, lines, rows):
 argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
 with open(HERE / "curve.csv", newline="") as file:
     table = list(csv.DictReader(file))
-for picture in PICTURES:
+known = {law for _, law, *_ in PICTURES}
+others = [usual(law) for law in dict.fromkeys(row["law"] for row in table) if law not in known]
+for picture in PICTURES + others:
     draw(*picture, table)

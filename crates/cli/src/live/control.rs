@@ -19,7 +19,6 @@ use tidemark_sim::distribution::round;
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{Event, EventKind};
 
-use super::record::tag;
 use super::view;
 use super::watch::Shared;
 use super::web::Source;
@@ -246,7 +245,7 @@ impl Server {
             }
             if old.config.marker != new.config.marker {
                 let [to, from] = [new.config.marker, old.config.marker].map(Box::new);
-                laws.push((index, tag(&*to, "law")));
+                laws.push((index, to.law.properties().name.to_string()));
                 changes.push((Change::Marker(id, to), Change::Marker(id, from)));
                 said += &format!("{}: another law or threshold\n", new.name);
             }

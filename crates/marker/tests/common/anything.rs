@@ -516,21 +516,16 @@ fn drb(choices: &mut Choices) -> u8 {
 
 fn config(choice: u8) -> MarkerConfig {
     let l4span = L4SpanConfig::default();
-    let law = match choice % 16 {
-        0 | 14 | 15 => LawConfig::Step(StepConfig { threshold: Duration::from_micros(1), ..StepConfig::default() }),
-        1 => LawConfig::L4span(l4span),
-        2 => LawConfig::L4span(L4SpanConfig { not_ect: NotEctRule::Drop, shared: SharedRule::Separate, ..l4span }),
-        3 => LawConfig::L4span(L4SpanConfig { tau_s: Duration::from_micros(100), shared: SharedRule::L4s, ..l4span }),
-        4 => LawConfig::L4span(L4SpanConfig { shared: SharedRule::Classic, ..l4span }),
-        5 => LawConfig::Ramp(RampConfig::default()),
-        6 => LawConfig::Ramp(RampConfig { alpha: 1.0, delay: QueueDelay::Sojourn, ..RampConfig::default() }),
-        7 | 8 => LawConfig::Dualpi2(Default::default()),
-        9 => LawConfig::Upf(Default::default()),
-        10 => LawConfig::EcnCodel(Default::default()),
-        12 => LawConfig::Codel(Default::default()),
-        13 => LawConfig::DropHead(Default::default()),
-        _ => LawConfig::None {},
-    };
+    // Settings that meet what defaults don't, then every law with its defaults.
+    let particular = [
+        LawConfig::Step(StepConfig { threshold: Duration::from_micros(1), ..StepConfig::default() }),
+        LawConfig::L4span(L4SpanConfig { not_ect: NotEctRule::Drop, shared: SharedRule::Separate, ..l4span }),
+        LawConfig::L4span(L4SpanConfig { tau_s: Duration::from_micros(100), shared: SharedRule::L4s, ..l4span }),
+        LawConfig::L4span(L4SpanConfig { shared: SharedRule::Classic, ..l4span }),
+        LawConfig::Ramp(RampConfig { alpha: 1.0, delay: QueueDelay::Sojourn, ..RampConfig::default() }),
+    ];
+    let laws: Vec<_> = particular.into_iter().chain(LawConfig::all()).collect();
+    let law = laws[usize::from(choice) % laws.len()];
     MarkerConfig {
         short_circuit: choice & SHORT_CIRCUIT != 0,
         profile_capacity: 64,

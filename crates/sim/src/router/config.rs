@@ -183,7 +183,7 @@ impl QueueConfig {
     pub(crate) fn law(&self) -> String {
         match self.discipline() {
             Discipline::Fifo(fifo) if fifo.ramp.is_some() => "ramp".into(),
-            Discipline::Fifo(fifo) => crate::summary::tag(&fifo.marker, "law"),
+            Discipline::Fifo(fifo) => fifo.marker.law.properties().name.into(),
             Discipline::Dual(_) => "dualpi2".into(),
             Discipline::SdnPort(_) => "sdn-port".into(),
         }

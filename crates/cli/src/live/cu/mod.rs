@@ -16,11 +16,11 @@ use tidemark_emu::lease::Lease;
 use tidemark_emu::privilege::{self, Rights};
 use tidemark_emu::signals::Signals;
 use tidemark_emu::{Cu as Half, CuCommand, laws, outside};
+use tidemark_marker::{Decides, LawConfig};
 use tidemark_sim::scenario::Scenario;
 
 use self::control::Running;
 use self::status::Status;
-use super::record::tag;
 use super::tunnels::{Keys, bearers, configs, endpoint, tunnels};
 use super::{preset, web};
 use crate::run::diagnostic;
@@ -107,8 +107,9 @@ fn without_dequeuing(ues: &[UeConfig]) -> std::result::Result<(), String> {
         None => Ok(()),
         Some(marker) => Err(format!(
             "marker.law: `{}` decides where packets leave the RLC queue, which is the DU's and which a CU does not see: name one that \
-             decides on arrival, `l4span`, `ramp`, `step`, `dualpi2` or `upf`, or run a cell with its own queue (`tidemark n3`)",
-            tag(&marker.law, "law")
+             decides on arrival ({}), or run a cell with its own queue (`tidemark n3`)",
+            marker.law.properties().name,
+            LawConfig::names(|law| law.decides == Decides::OnArrival).join(", ")
         )),
     }
 }
@@ -117,7 +118,7 @@ fn without_dequeuing(ues: &[UeConfig]) -> std::result::Result<(), String> {
 mod tests {
     use super::*;
     use tidemark_cell::DrbConfig;
-    use tidemark_marker::{CodelConfig, DropHeadConfig, LawConfig, MarkerConfig};
+    use tidemark_marker::MarkerConfig;
 
     #[test]
     fn a_law_that_decides_where_packets_leave_is_refused_by_name() {
@@ -127,16 +128,18 @@ mod tests {
             ..UeConfig::default()
         };
         let none = LawConfig::None {};
-        for (law, name) in [
-            (LawConfig::Codel(CodelConfig::default()), "`codel`"),
-            (LawConfig::EcnCodel(CodelConfig::default()), "`ecn-codel`"),
-            (LawConfig::DropHead(DropHeadConfig::default()), "`drop-head`"),
-        ] {
+        for law in LawConfig::all() {
             for config in [ue(law, none), ue(none, law)] {
-                let refusal = without_dequeuing(&[config]).unwrap_err();
-                assert!(refusal.contains(name) && refusal.contains("`l4span`"), "{refusal}");
+                match without_dequeuing(&[config]) {
+                    Ok(()) => assert_ne!(law.properties().decides, Decides::OnLeaving, "{law:?}"),
+                    Err(refusal) => {
+                        assert_eq!(law.properties().decides, Decides::OnLeaving, "{law:?}");
+                        let name = format!("`{}`", law.properties().name);
+                        assert!(refusal.contains(&name) && refusal.contains("l4span"), "{refusal}");
+                    }
+                }
             }
         }
-        assert_eq!(without_dequeuing(&[ue(none, LawConfig::Dualpi2(Default::default()))]), Ok(()));
+        assert!(without_dequeuing(&[ue(LawConfig::EcnCodel(Default::default()), none)]).is_err());
     }
 }
