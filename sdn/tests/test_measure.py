@@ -8,6 +8,7 @@ import pytest
 
 from tests.test_config import LEAST
 from tidemark_sdn.config import parse
+from tidemark_sdn.lab.drawing import draw, simulated
 from tidemark_sdn.lab.isolation import LabError
 from tidemark_sdn.lab.measure import FIGURES, Point, _document, interval, measure, write
 
@@ -70,6 +71,23 @@ def test_a_run_that_is_there_is_not_made_again(tmp_path: Path) -> None:
     with pytest.raises(LabError):
         measure([point], 1, ["--rate", "wrong"], Path("/nonexistent"), tmp_path, said.append)
     assert len(said) == 1
+
+
+def test_the_figures_are_drawn_from_switches_and_simulator(tmp_path: Path) -> None:
+    cases = {
+        point.name: {f"{kind}_delay_{what}_ms": 1.0 for kind in ("l4s", "classic") for what in ("mean", "min", "max")}
+        for points in FIGURES.values()
+        for point in points
+    }
+    run = tmp_path / "sound.q2-1" / "1"
+    run.mkdir(parents=True)
+    flows = [{"name": "l4s-2", "owd_ms": {"mean": 2.0}}, {"name": "reno-1", "owd_ms": None}]
+    (run / "summary.json").write_text(json.dumps({"flows": flows}), encoding="utf-8")
+    found = simulated(tmp_path)
+    assert found == {"sound.q2-1": {"l4s_delay_mean_ms": 2.0}}
+    page = draw({"Switches": cases, "Simulator": found})
+    assert page.count("<svg") == 4 + 2
+    assert "SDN-TCC, literal" in page
 
 
 def test_one_queue_is_a_setting_of_the_controller() -> None:

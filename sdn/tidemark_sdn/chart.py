@@ -52,7 +52,7 @@ def line_chart(title: str, x_label: str, y_label: str, lines: Mapping[str, Point
         path = "L".join("{:.1f} {:.1f}".format(*place(x, y)) for x, y in thinned)
         if path:
             parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="1.3"/>')
-        legend = _LEFT + 130 * index + 260
+        legend = _LEFT + 130 * index + 190
         parts.append(f'<rect x="{legend}" y="8" width="10" height="10" fill="{colour}"/>')
         parts.append(f'<text x="{legend + 14}" y="17">{escape(name)}</text>')
     return _svg(parts)
