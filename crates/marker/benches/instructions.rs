@@ -1,4 +1,4 @@
-//! How many instructions a call takes, which no machine's load changes: the limits here gate CI.
+//! Instructions that a call takes, which no machine's load changes: the limits here gate CI.
 //!
 //! `crates/marker/benches/check-instructions` runs it, and says so where valgrind is missing. The limits are the same however
 //! long the queue stands: no call's cost grows with it.
@@ -19,7 +19,7 @@ fn standing(sdus: u32) -> Load {
     Load::new(64, sdus)
 }
 
-/// The same, with as many more as the reports of one measurement move.
+/// A load like that, with as many more SDUs as the reports of one measurement move.
 fn with_surplus(sdus: u32) -> Load {
     let mut load = standing(sdus);
     for _ in 0..CALLS {

@@ -1,4 +1,4 @@
-//! What a call costs: downlink packets, F1-U reports and uplink acknowledgements on bytes, at 64 and 4096 UEs of 4
+//! Cost of a call: downlink packets, F1-U reports and uplink acknowledgements on bytes, at 64 and 4096 UEs of 4
 //! flows, with few and with many SDUs standing.
 //!
 //! `cargo bench -p tidemark-marker` gives criterion's means; with `-- --distribution` it prints median and 99th percentile
@@ -13,7 +13,7 @@ use load::{BURST, Load};
 
 type Call = fn(&mut Load);
 
-/// What is measured, and what goes before and after it unmeasured. A report comes long after its packet: another
+/// The call that is measured, and what goes before and after it unmeasured. A report comes long after its packet: another
 /// UE's turn lies between.
 const EVENTS: [(&str, Call, Call, Call); 4] = [
     (

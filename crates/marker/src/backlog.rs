@@ -66,18 +66,18 @@ impl Backlog {
         if silence.is_zero() { self.drained(now, egress).min(standing as f64) } else { standing as f64 }
     }
 
-    /// How long a report has been missing; zero while it may still be on its way.
+    /// Time for which a report has been missing; zero while it may still be on its way.
     pub(crate) fn silence(&self, now: Instant) -> Duration {
         let since = now.since(self.last_report);
         if since > self.overdue_after { since - self.interval } else { Duration::ZERO }
     }
 
-    /// Since the last report, or since a queue began to stand after it.
+    /// Time since the last report, or since a queue began to stand after it.
     pub(crate) fn report_age(&self, now: Instant) -> Duration {
         now.since(self.last_report)
     }
 
-    /// Since when the queue has drained, at whatever rate; zero where it has not.
+    /// Time for which the queue has drained, at whatever rate; zero where it has not.
     pub(crate) fn unknown_drain(&self, now: Instant) -> Duration {
         if self.drains && self.silence(now).is_zero() { self.report_age(now) } else { Duration::ZERO }
     }

@@ -1,4 +1,4 @@
-//! Which stretches of busy time show what the radio gave, and which may only show what the application had.
+//! Stretches of busy time: those that show what the radio gave, and those that may only show what the application had.
 
 use tidemark_core::{Duration, Instant};
 

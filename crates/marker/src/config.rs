@@ -1,4 +1,4 @@
-//! What an operator sets for one DRB.
+//! Configuration of one DRB's marker.
 
 use tidemark_core::{ConfigError, Duration};
 

@@ -6,7 +6,7 @@ use crate::drb::Estimate;
 use crate::law::Odds;
 use crate::verdict::Verdict;
 
-/// How odds became a verdict.
+/// The draw that made a verdict of odds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Draw {
     /// Odds of 0 or 1: nothing was left to chance.
@@ -14,7 +14,7 @@ pub enum Draw {
     Certain,
     /// A number drawn evenly from 0 to 1: below the odds it happens.
     Random(f64),
-    /// Sum of the odds of the packets so far, this one included: above 1 it happens (`recur()` of RFC 9332 appendix A).
+    /// Sum of the odds of the packets so far, this one included: above 1 it happens (`recur()` of RFC 9332 A).
     Regular(f64),
 }
 

@@ -1,4 +1,4 @@
-//! Whether a queue drains between reports, found out from the reports.
+//! Test of whether a queue drains between reports, from the reports alone.
 //!
 //! A DU that reports by the clock, every 5 or 10 ms, has transmitted in most slots since its last report. One that reports each
 //! transmission has transmitted nothing since: the UE waits for its turn. Where turns are longer than the period, a
@@ -12,7 +12,7 @@ use tidemark_core::Instant;
 
 /// Variance of the relative gap that equal gaps have: 0.5 ms of jitter at either end of 5 ms.
 const JITTER: f32 = 0.02;
-/// Nothing counts for more than so many times its mean: an outage is no turn.
+/// A value counts for no more than so many times its mean: an outage is no turn.
 const LARGEST: f32 = 1.5;
 /// No slot is shorter: 62.5 us, of 240 kHz (TS 38.211 4.3.2).
 const SHORTEST: u64 = 62_500;
@@ -34,7 +34,7 @@ pub(crate) struct Drain {
 }
 
 impl Drain {
-    /// Nothing is known: the queue is taken to drain.
+    /// A test that knows nothing: the queue is taken to drain.
     pub(crate) fn new() -> Self {
         Self { last: Instant::ZERO, stood: false, gap: 0.0, bytes: 0.0, variance: 0.0, covariance: 0.0 }
     }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use tidemark_core::Duration;
 
-    /// Whether reports of (gap in ms, bytes), over and over under a standing queue, are those of a queue that drains.
+    /// True if reports of (gap in ms, bytes), over and over under a standing queue, are those of a queue that drains.
     fn is_steady(reports: &[(f64, u64)]) -> bool {
         let (mut drain, mut now) = (Drain::new(), Instant::ZERO);
         for (gap, bytes) in reports.iter().cycle().take(400) {

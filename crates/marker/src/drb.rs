@@ -19,10 +19,10 @@ use crate::profile::{ProfileTable, Progress};
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::{Class, Verdict};
 
-/// So many reports in a row that each leave next to nothing standing, at no age, describe arrivals, not transmissions.
+/// Reports in a row that describe arrivals, not transmissions, if each leaves next to nothing queued, at no age.
 const BLIND_REPORTS: u32 = 64;
 
-/// What the marker believes about a DRB. A field that it cannot know is `None`.
+/// State of a DRB as the marker estimates it. A field that it cannot know is `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Estimate {
     /// Bytes thought to wait in the DU now, between reports too.
@@ -35,12 +35,12 @@ pub struct Estimate {
     pub egress: Option<Egress>,
     /// Eq. 5: how long a packet that arrives now will wait.
     pub sojourn: Option<Duration>,
-    /// How long the last SDU that was transmitted had waited, as its report came in.
+    /// Wait of the last SDU that was transmitted, as its report came in.
     pub last_sojourn: Option<Duration>,
     /// Age of the SDU thought to be the oldest in the DU now, between reports too. `None` where none is, and until the DU has reported
     /// a transmission.
     pub head_of_line: Option<Duration>,
-    /// From first transmission to delivery of the last SDU delivered; RLC AM only.
+    /// Time from first transmission to delivery of the last SDU delivered; RLC AM only.
     pub retransmission: Option<Duration>,
     /// The law's probability for the last packet, of a mark or a drop.
     pub probability: Probability,
@@ -48,15 +48,15 @@ pub struct Estimate {
     pub report_age: Duration,
 }
 
-/// What happened at one DRB since it was set up.
+/// Counters of one DRB since it was set up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Counters {
     /// Downlink packets seen.
     pub packets: u64,
-    /// Of the packets, those of L4S flows.
+    /// Packets of L4S flows.
     pub l4s_packets: u64,
-    /// Of the packets, those of classic flows.
+    /// Packets of classic flows.
     pub classic_packets: u64,
     /// Packets that came with CE already set.
     pub ce_packets: u64,
@@ -64,7 +64,7 @@ pub struct Counters {
     pub l4s_marks: u64,
     /// Packets of classic flows marked.
     pub classic_marks: u64,
-    /// Of the marks, those that went into acknowledgements instead of packets.
+    /// Marks that went into acknowledgements instead of packets.
     pub short_circuited: u64,
     /// Packets dropped by the law.
     pub drops: u64,
@@ -115,19 +115,19 @@ impl Counters {
 // a pointer but tables, so that whoever holds a marker has all of it after one wait for memory.
 #[repr(C)]
 pub struct DrbMarker {
-    /// Its last fields are the estimate.
+    /// The estimate is in the last fields.
     estimator: EgressEstimator,
     backlog: Backlog,
     last_l4s: Option<Instant>,
     last_classic: Option<Instant>,
     pub(crate) flows: FlowTable,
-    /// Behind a pointer, for its size: it is written by every packet and read by few.
+    /// A pointer, for the size of what is written by every packet and read by few.
     last: Box<Option<Last>>,
     law: ActiveLaw,
     stream: Stream,
-    /// Its first fields are what packets are counted with.
+    /// Counters of packets are the first fields.
     tally: Tally,
-    /// Its first fields are what stands.
+    /// Bytes and SDUs queued are the first fields.
     profile: ProfileTable,
     busy: BusyTime,
     drain: Drain,
@@ -138,7 +138,7 @@ pub struct DrbMarker {
     short_circuit: bool,
 }
 
-/// What is counted here; [`Counters`] has the tables' own besides.
+/// Counters that are kept here; [`Counters`] has the tables' own besides.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 struct Tally {
@@ -206,7 +206,7 @@ impl DrbMarker {
             }
             (segment, rtt, known) = (u64::from(flow.largest), flow.rtt(), flow.class);
         }
-        // The packet's own field says which rule it falls under (RFC 9331 section 5.1), its flow's where it says nothing any more.
+        // The packet's own field says which rule it falls under (RFC 9331 5.1), its flow's where it says nothing any more.
         let class = shown.or(known).unwrap_or(Class::L4s);
         match known.unwrap_or(class) {
             Class::L4s => {
@@ -346,7 +346,7 @@ impl DrbMarker {
         self.blind = 0;
     }
 
-    /// Another configuration from now on. The flows and what their senders were told are kept, as are the counters and, but for another
+    /// Takes another configuration from now on. The flows and what their senders were told are kept, as are the counters and, but for another
     /// `tau_c`, what was measured. What stands is kept as well, unless the length of the SNs or `profile_capacity` changes: then it is
     /// forgotten as at a handover, and what PDCP sends again, or still has under way, is to be announced.
     ///
@@ -379,7 +379,7 @@ impl DrbMarker {
         black_box(self.profile.standing());
     }
 
-    /// The same for a report.
+    /// Reads ahead for a report.
     #[inline]
     pub(crate) fn warm_report(&self) {
         self.profile.warm();
@@ -388,7 +388,7 @@ impl DrbMarker {
         black_box(self.tally.reports);
     }
 
-    /// The same for an acknowledgement.
+    /// Reads ahead for an acknowledgement.
     #[inline]
     pub(crate) fn warm_uplink(&self) {
         self.flows.warm();
@@ -401,7 +401,7 @@ impl DrbMarker {
         self.profile.packets() > 0 && self.backlog.report_age(now) > self.poll_after
     }
 
-    /// What the marker believes at `now`.
+    /// Estimate of the DRB's state at `now`.
     pub fn estimate(&self, now: Instant) -> Estimate {
         let (level, egress) = self.queue(now);
         let rate = egress.map_or(0.0, |egress| egress.rate.as_bytes_per_sec());
@@ -419,7 +419,7 @@ impl DrbMarker {
         }
     }
 
-    /// What happened so far.
+    /// Counters so far.
     pub fn counters(&self) -> Counters {
         let (tally, anomalies) = (self.tally, self.profile.anomalies);
         Counters {

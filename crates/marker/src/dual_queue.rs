@@ -8,7 +8,7 @@ use crate::law::{DualPi2Config, Marks, Pi2, Recurrence};
 use crate::require::require;
 use crate::verdict::{Class, Verdict};
 
-/// Which of the two queues sends next.
+/// Choice of the queue that sends next.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "scheduler", rename_all = "kebab-case", deny_unknown_fields))]
@@ -21,7 +21,7 @@ pub enum DualScheduler {
     },
     /// The older head goes first, with L4S packets taken to be older than they are.
     TimeShifted {
-        /// By how much. RFC 9332's example is 50 ms.
+        /// Age that an L4S packet gains. RFC 9332's example is 50 ms.
         shift: Duration,
     },
 }
@@ -39,7 +39,7 @@ impl Default for DualScheduler {
 pub struct DualQueueConfig {
     /// The AQM. Default: as the law `dualpi2`.
     pub aqm: DualPi2Config,
-    /// Which queue sends next. Default: weighted, a tenth for classic packets, as Linux does.
+    /// Choice of the queue that sends next. Default: weighted, a tenth for classic packets, as Linux does.
     pub scheduler: DualScheduler,
     /// Bytes that both queues hold together; an arrival beyond is dropped. Default: 15 MB, Linux's 10000 packets of 1500 B.
     pub limit: Bytes,
@@ -84,10 +84,10 @@ struct Fifo<P> {
     recurrence: Recurrence,
 }
 
-/// What comes out of a [`DualQueue`].
+/// A packet that comes out of a [`DualQueue`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Dequeued<P> {
-    /// To be sent, marked where the AQM says so.
+    /// A packet to be sent, marked where the AQM says so.
     Send(Packet<P>),
     /// Dropped by the AQM; the link asks again.
     Drop(Packet<P>),
@@ -212,7 +212,7 @@ impl<P> Fifo<P> {
         self.bytes -= packet.size;
         Some(packet)
     }
-    /// Whether what has this likelihood happens to the packet at hand.
+    /// True if an event of this likelihood happens to the packet at hand.
     fn happens(&mut self, marks: Marks, likelihood: f64, stream: &mut Stream) -> bool {
         let likelihood = Probability::new(likelihood);
         match marks {
@@ -243,7 +243,7 @@ mod tests {
         base: f64,
         prev: f64,
         credit: f64,
-        /// By so many milliseconds L packets count as older; without, the queues take turns by weight.
+        /// Milliseconds by which L packets count as older; without, the queues take turns by weight.
         shift: Option<f64>,
         draws: Stream,
         /// Each queue's `count` of `recur()`, where marks are regular.
@@ -267,7 +267,7 @@ mod tests {
             self.base = self.base.clamp(0.0, 1.0);
             self.prev = cur;
         }
-        /// What happens to the next packet: (its queue is L, 'send' 'mark' or 'drop').
+        /// Fate of the next packet: (its queue is L, 'send' 'mark' or 'drop').
         fn dequeue(&mut self, now: f64) -> Option<(bool, &'static str)> {
             let l = if self.lq.is_empty() {
                 if self.cq.is_empty() {
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// The same load through the queue and the reference, packet by packet.
+    /// Sends one load through the queue and the reference, packet by packet.
     fn step_by_step(marks: Marks, scheduler: DualScheduler, shift: Option<f64>) {
         let aqm = DualPi2Config { marks, ..DualPi2Config::default() };
         let config = DualQueueConfig { aqm, scheduler, ..DualQueueConfig::default() };

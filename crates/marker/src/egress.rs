@@ -67,15 +67,15 @@ pub(crate) struct EgressEstimator {
     len: usize,
     /// Busy time observed since the window was last begun.
     clock: u64,
-    /// When a sample was last taken into the window.
+    /// Time at which a sample was last taken into the window.
     taken: Instant,
     best: Egress,
     /// Busy time observed since the DRB was set up.
     seen: u64,
     bytes: u64,
-    /// In bytes a second; `smoothed` is the same, rounded.
+    /// Bytes a second; `smoothed` is the same, rounded.
     average: f64,
-    /// Behind a pointer, since only reports need them and markers lie where UEs lie.
+    /// A pointer, since only reports need them and markers lie where UEs lie.
     sums: Box<BothSums>,
     // What a packet needs of the estimator, at the end, beside what it needs of the rest.
     window: u64,
@@ -88,12 +88,12 @@ pub(crate) struct EgressEstimator {
 struct BothSums {
     all: Sums,
     conclusive: Sums,
-    /// Of the conclusive ones.
+    /// Sums over the conclusive ones.
     squares: u128,
 }
 
 impl EgressEstimator {
-    /// With windows of `tau_c`.
+    /// An estimator with windows of `tau_c`.
     pub(crate) fn new(tau_c: Duration) -> Self {
         Self {
             window: tau_c.as_nanos().max(1),
@@ -143,7 +143,7 @@ impl EgressEstimator {
         }
     }
 
-    /// Between `since` and `now`, during which a queue stood, `bytes` left it. Where `conclusive` is false, the queue
+    /// Takes in that `bytes` left between `since` and `now`, during which a queue stood. Where `conclusive` is false, the queue
     /// may have been empty for a part of that time.
     pub(crate) fn observe(&mut self, since: Instant, now: Instant, bytes: u64, conclusive: bool) {
         let mut span = now.since(since).as_nanos().min(LONGEST);
@@ -193,7 +193,7 @@ impl EgressEstimator {
         }
     }
 
-    /// Nothing that was measured holds any more.
+    /// Forgets all that was measured.
     pub(crate) fn clear(&mut self) {
         self.empty();
         (self.current, self.best) = (None, Egress::default());
@@ -221,7 +221,7 @@ impl EgressEstimator {
         }
     }
 
-    /// Where the sample of this index lies.
+    /// Position of the sample of this index.
     fn place(&self, index: usize) -> usize {
         let place = self.first + index;
         if place < RING { place } else { place - RING }
@@ -259,7 +259,7 @@ impl Sums {
         self.weight -= sample.span;
         self.rates -= product(sample.span, sample.rate);
     }
-    /// In bytes a second.
+    /// Mean in bytes a second.
     fn mean(&self) -> u128 {
         divided(self.rates, self.weight.max(1))
     }

@@ -22,10 +22,10 @@ const LASTING: u16 = 8;
 pub(crate) const IN_USE: Duration = Duration::from_secs(1);
 
 /// A flow whose sender was told of marks stays for so long without a packet: nothing of what it sent is under way any more (maximum
-/// segment lifetime, RFC 9293 section 3.4.2).
+/// segment lifetime, RFC 9293 3.4.2).
 const KEPT_TOLD: Duration = Duration::from_secs(120);
 
-/// What is remembered of one flow. It begins on a cache line, and takes two.
+/// Memory of one flow. It begins on a cache line, and takes two.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow {
@@ -36,13 +36,13 @@ pub(crate) struct Flow {
     rtt: Option<NonZeroU32>,
     last_seen: Instant,
     opening: Opening,
-    /// Its class by the strongest ECN field seen: L4S, else classic, else Not-ECT.
+    /// Class by the strongest ECN field seen: L4S, else classic, else Not-ECT.
     pub class: Option<Class>,
-    /// Its congestion feedback, where that is short-circuited.
+    /// Congestion feedback, where that is short-circuited.
     pub feedback: Feedback,
 }
 
-/// How far the TCP handshake got. The first two segments of the side that opens are one whole round trip apart,
+/// Progress of the TCP handshake. The first two segments of the side that opens are one whole round trip apart,
 /// wherever between the two ends they are seen (L4Span section 4.2.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Opening {
@@ -99,7 +99,7 @@ impl Flow {
             Opening::Unseen if flags.syn && !flags.ack => {
                 self.opening = Opening::Syn { at: now, downlink: is_downlink };
             }
-            // A repeated SYN makes it unclear which one was answered (RFC 6298 section 3, after Karn).
+            // A repeated SYN makes it unclear which one was answered (RFC 6298 3, after Karn).
             Opening::Syn { .. } if flags.syn && !flags.ack => self.opening = Opening::Closed,
             Opening::Syn { at, downlink } if downlink == is_downlink && flags.ack => {
                 self.rtt = NonZeroU32::new(u32::try_from(now.since(at).as_micros()).unwrap_or(u32::MAX));
@@ -114,7 +114,7 @@ impl Flow {
         self.opening != Opening::Unseen
     }
 
-    /// What the flow would lose with its place, from nothing to what its sender was told.
+    /// Loss of the flow if it had to go, from nothing to what its sender was told.
     fn worth(&self) -> Worth {
         if self.feedback.has_told() {
             if self.feedback.is_over() { Worth::Lasting } else { Worth::Told }
@@ -128,13 +128,13 @@ impl Flow {
     }
 }
 
-/// Why a flow should stay.
+/// Reason for a flow to stay.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Worth {
     Nothing,
-    /// It has shown that it lasts.
+    /// A flow that has shown that it lasts.
     Lasting,
-    /// Its sender's feedback would go backwards.
+    /// A flow whose sender's feedback would go backwards.
     Told,
 }
 
@@ -233,7 +233,7 @@ impl FlowTable {
         }
     }
 
-    /// The same flows in a table of another capacity, with what was counted.
+    /// Moves the flows to a table of another capacity, with what was counted.
     pub(crate) fn resize(&mut self, capacity: u32) {
         let mut resized = Self::new(capacity);
         if resized.sets.len() != self.sets.len() {
@@ -263,7 +263,7 @@ impl FlowTable {
 }
 
 impl Set {
-    /// Where the flow is.
+    /// Way of the flow in its set.
     #[inline]
     fn find(&self, id: FlowId, own: usize) -> Option<usize> {
         if self.ids[own] == Some(id) {
@@ -368,7 +368,7 @@ mod tests {
         flow.feedback.downlink(&segment(0b010, true, Some(1), 0, 0));
     }
 
-    /// Its next kilobyte is marked and acknowledged; gives the ACE field that leaves.
+    /// Marks the next kilobyte, which is and acknowledged; gives the ACE field that leaves.
     fn tell(flow: &mut Flow, seq: u32) -> u8 {
         let data = segment(0, false, Some(1), seq, 1_000);
         flow.feedback.downlink(&data);

@@ -1,4 +1,4 @@
-//! Which QoS flow is marked by which law: thresholds per QFI and 5QI.
+//! Policy: the law that marks a QoS flow, with thresholds per QFI and 5QI.
 
 use alloc::vec::Vec;
 
@@ -16,7 +16,7 @@ pub struct PolicyRule {
     pub qfi: Option<u8>,
     /// Applies to this 5QI (TS 23.501 table 5.7.4-1), 1 to 255; left out, to every one.
     pub five_qi: Option<u8>,
-    /// How its DRB is marked.
+    /// Marker of its DRB.
     pub marker: MarkerConfig,
 }
 
@@ -27,7 +27,7 @@ pub struct PolicyRule {
 pub struct Policy {
     /// The rows, most particular first.
     pub rules: Vec<PolicyRule>,
-    /// For QoS flows that no row names. Default: not marked.
+    /// Marker of QoS flows that no row names. Default: not marked.
     pub otherwise: MarkerConfig,
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct Anomalies {
     pub untimed: u64,
 }
 
-/// What one report moved.
+/// Progress by one report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Progress {
     /// Bytes newly transmitted.
@@ -76,7 +76,7 @@ pub(crate) struct ProfileTable {
     next: u64,
     head: u64,
     delivered: u64,
-    /// Of those not yet transmitted, the first that was not discarded is this one or later.
+    /// Earliest SN that may be the first of those neither transmitted nor discarded.
     oldest: u64,
     /// Sizes of the SDUs from `head` on; the slot is the low bits of the count. Zero for an SN without SDU.
     sizes: Box<[u16]>,
@@ -128,7 +128,7 @@ impl ProfileTable {
         black_box(self.anomalies.untimed);
     }
 
-    /// Nothing stands any more, and the next SDU may have any SN.
+    /// Forgets all SDUs; the next may have any SN.
     pub(crate) fn clear(&mut self) {
         self.restart(0);
         (self.started, self.is_reported) = (false, false);
@@ -216,7 +216,7 @@ impl ProfileTable {
         self.advance_oldest(now);
     }
 
-    /// What was discarded at the front does not make the head of the line old.
+    /// SDUs discarded at the front do not make the head of the line old.
     fn advance_oldest(&mut self, now: Instant) {
         self.oldest = self.oldest.max(self.head);
         let end = self.next.min(self.head + self.capacity());

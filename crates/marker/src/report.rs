@@ -1,4 +1,4 @@
-//! What the DU tells about a DRB, and what can be seen of its RLC queue where CU and DU are one.
+//! Report of the DU about a DRB, and state of its RLC queue where CU and DU are one.
 
 use tidemark_core::{Bytes, Duration};
 
@@ -48,7 +48,7 @@ impl SnLength {
     pub const fn modulus(self) -> u32 {
         1 << self.bits()
     }
-    /// How far `sn` is ahead of `reference`, between minus and plus half of the SN space. Surplus high bits
+    /// Distance of `sn` ahead of `reference`, between minus and plus half of the SN space. Surplus high bits
     /// of either are ignored.
     pub const fn distance(self, reference: u32, sn: u32) -> i64 {
         let shift = 32 - self.bits();

@@ -1,8 +1,8 @@
-//! What becomes of a packet, and the class that decides how it is signalled to.
+//! Verdict on a packet, and the class that decides how it is signalled to.
 
 use tidemark_core::Ecn;
 
-/// What the caller does with a downlink packet.
+/// Treatment of a downlink packet by the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Verdict {
     /// Forward it unchanged.
@@ -13,7 +13,7 @@ pub enum Verdict {
     Drop,
 }
 
-/// How a flow answers to congestion, as far as its ECN field tells.
+/// Answer of a flow to congestion, as far as its ECN field tells.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Class {
     /// Sends ECT(1): answers each mark a little (RFC 9331).

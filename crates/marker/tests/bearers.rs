@@ -15,7 +15,7 @@ const L4S: DrbId = DrbId(2);
 const FLOW: Flow = Flow { v6: false, port: 50_000 };
 const MSS: u32 = 1_400;
 
-/// Both DRBs mark what finds something standing for longer than a microsecond; the default one marks packets only.
+/// Two DRBs, which mark what finds something standing for longer than a microsecond; the default one marks packets only.
 struct Phone {
     ue: Ue,
     now: Instant,
@@ -61,7 +61,7 @@ impl Phone {
         self.open_at(500);
     }
 
-    /// The same with this sequence number in the SYN.
+    /// Opens with this sequence number in the SYN.
     fn open_at(&mut self, isn: u32) {
         self.up(&view(0b111, true, None, isn, 0, None));
         self.down(Ecn::NotEct, &view(0b010, true, Some(isn + 1), 999, 0, None));
@@ -85,7 +85,7 @@ fn ack(index: u32) -> TcpView {
 }
 
 #[test]
-fn marks_of_the_l4s_bearer_go_into_acknowledgements_though_the_handshake_took_the_default_one() {
+fn l4s_bearers_marks_go_into_acknowledgements_after_a_handshake_over_the_default() {
     let mut phone = Phone::new();
     phone.open();
     for index in 0..20 {

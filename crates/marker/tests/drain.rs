@@ -11,27 +11,27 @@ const SDU: u64 = 1_500;
 /// Bytes of a slot in which the UE is alone.
 const BLOCK: u64 = 3_000;
 
-/// When the DU reports.
+/// Events at which the DU reports.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Reports {
-    /// With each transmission.
+    /// Each transmission.
     Transmissions,
-    /// By the clock, where something changed.
+    /// Ticks of a clock, where something changed.
     Clock(Duration),
-    /// With each transmission and by the clock.
+    /// Each transmission, and ticks of a clock.
     Both(Duration),
-    /// By the clock, and with the uplink PDU that comes in every so many slots.
+    /// Ticks of a clock, and the uplink PDU that comes in every so many slots.
     Uplink(Duration, u64),
 }
 
 /// Service of the UE by the radio.
 #[derive(Clone, Copy, Debug)]
 enum Radio {
-    /// In each downlink slot: seven of ten.
+    /// Serves each downlink slot: seven of ten.
     Alone,
     /// One whole slot, then so many are others' turns, half as many more or fewer.
     Turns(u64),
-    /// The same, always as many.
+    /// Serves always as many.
     EvenTurns(u64),
 }
 

@@ -1,4 +1,4 @@
-//! What the marker believes, against the queue that it cannot see.
+//! Estimates of the marker, against the queue that it cannot see.
 
 mod common;
 

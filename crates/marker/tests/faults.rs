@@ -1,4 +1,4 @@
-//! What published research code and shipped gNBs get wrong, one test each.
+//! Faults of published research code and shipped gNBs, one test each.
 //!
 //! | fault | test |
 //! | --- | --- |

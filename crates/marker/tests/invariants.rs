@@ -1,4 +1,4 @@
-//! What holds for every law, whatever the order of events.
+//! Invariants of every law, whatever the order of events.
 
 mod common;
 

@@ -132,7 +132,7 @@ impl Load {
         black_box(self.shard.ue(self.ues[k]).unwrap().downlink(self.now, 1, &mut self.data[flow]));
     }
 
-    /// So many packets at once, each of another UE.
+    /// Hands over so many packets at once, each of another UE.
     pub fn downlink_burst(&mut self) {
         self.warm();
         for _ in 0..BURST {
@@ -140,7 +140,7 @@ impl Load {
         }
     }
 
-    /// So many reports at once, each of another UE.
+    /// Hands over so many reports at once, each of another UE.
     pub fn report_burst(&mut self) {
         self.warm();
         for _ in 0..BURST {
@@ -190,7 +190,7 @@ impl Load {
         self.acks_at_hand = acks;
     }
 
-    /// These, all at once.
+    /// Hands all of them over at once.
     pub fn ack_burst(&mut self) {
         for at in 0..BURST {
             let k = self.next();

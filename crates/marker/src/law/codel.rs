@@ -16,7 +16,7 @@ use crate::verdict::Class;
 pub struct CodelConfig {
     /// Sojourn time that may stand. Default: 5 ms.
     pub target: Duration,
-    /// How long it may be exceeded before something is done. Default: 100 ms.
+    /// Time that it may be exceeded before something is done. Default: 100 ms.
     pub interval: Duration,
     /// A queue of no more than this is never acted on. Default: 1514 bytes, one full frame.
     pub max_packet: tidemark_core::Bytes,
@@ -71,7 +71,7 @@ impl Law for Codel {
     }
 }
 
-/// State of RFC 8289 section 5, and what it signals with.
+/// State of RFC 8289 5, and what it signals with.
 pub(crate) struct ControlLaw {
     config: CodelConfig,
     ecn: bool,
@@ -105,7 +105,7 @@ impl ControlLaw {
         if self.ecn && departure.class != Class::NotEct { Odds::mark(RULE, 1.0) } else { Odds::drop(RULE, 1.0) }
     }
 
-    /// RFC 8289 section 5: whether this packet is the one to signal with.
+    /// RFC 8289 5: whether this packet is the one to signal with.
     fn is_due(&mut self, departure: &Departure) -> bool {
         let now = departure.now;
         // Neither lies further ahead than an interval, unless the clock stepped back.

@@ -43,7 +43,7 @@ impl PartialEq for CustomLaw {
     }
 }
 
-/// Its name alone, for the results of a run.
+/// Writes the name alone, for the results of a run.
 #[cfg(feature = "serde")]
 impl serde::Serialize for CustomLaw {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

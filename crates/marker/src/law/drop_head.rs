@@ -10,9 +10,9 @@ use crate::require::require;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DropHeadConfig {
-    /// Above this delay the oldest packet is dropped, and the next is sent. Default: 100 ms.
+    /// Delay above which the oldest packet is dropped, and the next is sent. Default: 100 ms.
     pub above: Duration,
-    /// Above this delay packets are dropped until one is below it. Default: 500 ms.
+    /// Delay above which packets are dropped until one is below it. Default: 500 ms.
     pub flush_above: Duration,
 }
 

@@ -85,7 +85,7 @@ pub struct Arrival {
     pub segment: f64,
     /// Handshake round trip of the flow.
     pub rtt: Option<Duration>,
-    /// Both L4S and classic flows are alive in the DRB.
+    /// True while both L4S and classic flows are alive in the DRB.
     pub shared: bool,
 }
 
@@ -122,7 +122,7 @@ pub struct Odds {
 }
 
 impl Odds {
-    /// Neither a mark nor a drop, by no rule.
+    /// Odds of nothing, by no rule.
     pub const NONE: Self = Self { mark: Probability::ZERO, drop: Probability::ZERO, rule: "" };
 
     /// A mark with probability `p`, which is clamped to 0..1, by the rule of this name.

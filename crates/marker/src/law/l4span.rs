@@ -7,19 +7,19 @@ use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties}
 use crate::require::require;
 use crate::verdict::Class;
 
-/// What happens to packets of flows without ECN.
+/// Treatment of packets of flows without ECN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum NotEctRule {
-    /// They are left alone.
+    /// Packets are left alone.
     #[default]
     Pass,
-    /// They are dropped with the probability of a classic flow's mark (section 4.4, last paragraph).
+    /// Packets are dropped with the probability of a classic flow's mark (section 4.4, last paragraph).
     Drop,
 }
 
-/// How L4S and classic flows are marked while both are alive in one DRB: the four cases of Fig. 16.
+/// Marking of L4S and classic flows while both are alive in one DRB: the four cases of Fig. 16.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -29,9 +29,9 @@ pub enum SharedRule {
     Coupled,
     /// Each by its own rule, as if alone.
     Separate,
-    /// Both by the rule for L4S.
+    /// Rule for L4S, for both.
     L4s,
-    /// Both by the rule for classic flows.
+    /// Rule for classic flows, for both.
     Classic,
 }
 

@@ -51,7 +51,7 @@ macro_rules! laws {
         #[cfg_attr(feature = "serde", serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields))]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub enum LawConfig {
-            /// Nothing is marked or dropped.
+            /// No mark and no drop.
             None {},
             $(#[doc = $text] $law($config),)*
             /// A law of another crate.

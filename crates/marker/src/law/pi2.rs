@@ -1,4 +1,4 @@
-//! The core of DualPI2 (RFC 9332 section 2.5 and appendix A): a PI controller on queueing delay, squared for classic
+//! The core of DualPI2 (RFC 9332 2.5 and appendix A): a PI controller on queueing delay, squared for classic
 //! flows and coupled to L4S flows.
 //!
 //! Where sources differ, the defaults follow Linux (`sch_dualpi2`): `beta` 3.2 and not the 3.0 that the RFC's formula
@@ -8,7 +8,7 @@ use tidemark_core::{ConfigError, Duration, Instant};
 
 use crate::require::require;
 
-/// Which packets a probability falls on.
+/// Choice of the packets that a probability falls on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -16,8 +16,7 @@ pub enum Marks {
     /// Each packet has its own draw, as in Linux.
     #[default]
     Random,
-    /// Probabilities are added up packet by packet, and whenever they exceed 1 that packet is marked: `recur()` of RFC 9332
-    /// appendix A.
+    /// Probabilities are added up packet by packet, and whenever they exceed 1 that packet is marked: `recur()` of RFC 9332 A.
     Regular,
 }
 
@@ -42,7 +41,7 @@ pub struct DualPi2Config {
     pub range: Duration,
     /// Classic packets that are ECT(0) are marked; else they are dropped like those without ECN. Default: marked.
     pub mark_classic: bool,
-    /// Which packets marks and drops fall on. Default: random ones.
+    /// Choice of the packets that marks and drops fall on. Default: random ones.
     pub marks: Marks,
 }
 
@@ -138,7 +137,7 @@ impl Pi2 {
     pub(crate) fn p_cl(&self) -> f64 {
         self.coupling * self.p
     }
-    /// Marks no longer suffice: L4S packets would all be marked (RFC 9332 section 4.2.3).
+    /// Marks no longer suffice: L4S packets would all be marked (RFC 9332 4.2.3).
     pub(crate) fn is_overloaded(&self) -> bool {
         self.p_cl() > 1.0
     }

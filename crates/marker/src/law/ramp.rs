@@ -8,7 +8,7 @@ use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties}
 use crate::require::require;
 use crate::verdict::Class;
 
-/// Which delay a threshold is held against.
+/// Delay that a threshold is held against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -22,7 +22,7 @@ pub enum QueueDelay {
 }
 
 impl QueueDelay {
-    /// In seconds.
+    /// Delay in seconds.
     pub(crate) fn of(self, arrival: &Arrival) -> f64 {
         match self {
             Self::HeadOfLine => arrival.head_of_line,

@@ -1,4 +1,4 @@
-//! Marks and drops at regular distances: `recur()` of RFC 9332 appendix A.
+//! Marks and drops at regular distances: `recur()` of RFC 9332 A.
 
 use tidemark_core::Probability;
 

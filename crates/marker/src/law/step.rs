@@ -11,7 +11,7 @@ use crate::verdict::Class;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepConfig {
-    /// Above it everything is marked. Default: 1 ms, the usual threshold of wired L4S queues.
+    /// Delay above which everything is marked. Default: 1 ms, the usual threshold of wired L4S queues.
     pub threshold: Duration,
     /// The delay that is held against the threshold. Default: head of line.
     pub delay: QueueDelay,

@@ -19,11 +19,11 @@ const PIPELINE: usize = 32;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UpfConfig {
-    /// How the RAN turns its queue into a percentage. Default: as the law `ramp`.
+    /// Measure by which the RAN turns its queue into a percentage. Default: as the law `ramp`.
     pub ramp: RampConfig,
     /// Time between two reports to the UPF. Default: 10 ms.
     pub report_interval: Duration,
-    /// From measuring to the UPF's first mark: uplink GTP-U, processing, and the downlink leg that the marked packet
+    /// Time from measuring to the UPF's first mark: uplink GTP-U, processing, and the downlink leg that the marked packet
     /// travels. At most 32 report intervals. Default: 10 ms.
     pub report_delay: Duration,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Upf {
     first: usize,
     len: usize,
     next_report: Instant,
-    /// What the UPF marks with: the last report, held.
+    /// The last report, held: what the UPF marks with.
     held: u16,
 }
 

@@ -13,7 +13,7 @@
 //! takes their packets for full segments, and would take the bytes, all told at once when the counter appears, for new marks.
 //!
 //! The first feedback of a connection is never made zero: the sender would take the field for one that somebody on the way clears, and do
-//! without ECN (RFC 9768 section 3.2.2.4). A mark that would make it so waits.
+//! without ECN (RFC 9768 3.2.2.4). A mark that would make it so waits.
 //!
 //! While a client acknowledges more segments at once than the field has room for marks, as one that receives them in bundles, the
 //! further marks are left to the packets themselves: these it has to acknowledge in time (section 3.2.2.5.1).
@@ -25,17 +25,17 @@ use tidemark_core::packet::{AccEcnChange, AccEcnCounters};
 use tidemark_core::{TcpFeedback, TcpView};
 
 const MASK: u32 = (1 << 24) - 1;
-/// Initial values of the client's counters (RFC 9768 section 3.2.1).
+/// Initial values of the client's counters (RFC 9768 3.2.1).
 const FIRST_CEP: u8 = 5;
-/// What the ACE field can tell at once.
+/// Marks that the ACE field can tell at once.
 const MOST: u16 = 7;
 /// Bytes by which an acknowledgement may be ahead of what passed here, since some of a flow may pass elsewhere. One further ahead
-/// is of what was never sent: its sender ignores it (RFC 9293 section 3.10.7.4), and books moved on by it would take all others for old.
+/// is of what was never sent: its sender ignores it (RFC 9293 3.10.7.4), and books moved on by it would take all others for old.
 const FAR: u32 = 1 << 24;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AccEcn {
-    /// Where the server's data begins.
+    /// Sequence number at which the server's data begins.
     start: u32,
     /// A pure ACK of the start carries the SYN/ACK's ECN field and no counter.
     is_opening: bool,
@@ -56,7 +56,7 @@ pub(crate) struct AccEcn {
     /// The client's ACE field and option as they last came.
     client_ace: u8,
     client: Counters,
-    /// What is added to the client's packet counter (modulo 8) and to its CE bytes (modulo 2^24), and how many of
+    /// Sums added to the client's packet counter (modulo 8) and to its CE bytes (modulo 2^24), and how many of
     /// those bytes came from ECT(0) instead of ECT(1).
     added_packets: u8,
     added_ce: u32,
@@ -170,7 +170,7 @@ impl AccEcn {
         changes.then(|| TcpFeedback::AccEcn(self.added()))
     }
 
-    /// What makes an acknowledgement's counters those that the last one passed on with.
+    /// Change that makes an acknowledgement's counters those that the last one passed on with.
     // Given what it needs of the segment, so that no other's view need be put together in memory.
     #[cold]
     fn again(&self, ace: u8, fields: Counters) -> Option<TcpFeedback> {
@@ -202,7 +202,7 @@ impl AccEcn {
     }
 
     /// An acknowledgement of the same number as the last was sent before it: its counters are behind. The client reports
-    /// at least every third mark (RFC 9768 section 3.2.2.5.1), so that a step of five and more is one backwards.
+    /// at least every third mark (RFC 9768 3.2.2.5.1), so that a step of five and more is one backwards.
     #[inline]
     fn is_overtaken(&self, tcp: &TcpView, counted: u8) -> bool {
         match (tcp.accecn.and_then(|fields| fields.ceb), seen(self.client.ceb)) {

@@ -12,14 +12,14 @@ use tidemark_core::{TcpFeedback, TcpFlags, TcpView};
 use accecn::AccEcn;
 use classic::ClassicEcn;
 
-/// What two ends agreed on, and the books of a flow that takes part.
+/// Agreement of two ends, and the counters of a flow that takes part.
 ///
 /// The books of a connection that goes on are never thrown away for a SYN alone, which may be late or somebody else's: the answer to
-/// it, from the other side, is what begins a connection (RFC 5961 section 4 has hosts keep theirs, too).
+/// it, from the other side, is what begins a connection (RFC 5961 4 has hosts keep theirs, too).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Feedback {
     agreed: Agreed,
-    /// What the last SYN asked for, until it is answered.
+    /// Request of the last SYN, until it is answered.
     asked: Option<Asked>,
     /// The last SYN's sequence number.
     isn: u32,
@@ -29,7 +29,7 @@ pub(crate) struct Feedback {
 
 #[derive(Clone, Copy, Debug)]
 enum Agreed {
-    /// On nothing, or no handshake was seen.
+    /// No agreement, or no handshake was seen.
     Nothing,
     AccEcn(AccEcn),
     Classic(ClassicEcn),
@@ -44,9 +44,9 @@ struct Asked {
 #[derive(Clone, Copy, Debug)]
 enum Mode {
     None,
-    /// RFC 3168 section 6.1.1.
+    /// RFC 3168 6.1.1.
     Classic,
-    /// RFC 9768 section 3.1.1.
+    /// RFC 9768 3.1.1.
     AccEcn,
 }
 
@@ -164,7 +164,7 @@ pub(crate) mod tests {
         feedback
     }
 
-    /// The same, but opened by the server.
+    /// A flow of that kind, opened by the server.
     pub(crate) fn opened_by_the_server(syn: u8, syn_ack: u8) -> Feedback {
         let mut feedback = Feedback::UNKNOWN;
         feedback.downlink(&segment(syn, true, None, 999, 0));
@@ -174,7 +174,7 @@ pub(crate) mod tests {
         feedback
     }
 
-    /// What goes on of a segment that passes upwards.
+    /// The segment that goes on of one that passes upwards.
     pub(crate) fn passed(feedback: &mut Feedback, segment: &TcpView) -> TcpView {
         feedback.uplink(segment).map_or(*segment, |told| segment.with_feedback(told))
     }

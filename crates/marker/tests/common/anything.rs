@@ -42,7 +42,7 @@ impl Choices<'_> {
     }
 }
 
-/// What a DRB was told and answered, counted beside it.
+/// Events and verdicts of a DRB, counted beside it.
 #[derive(Clone, Copy, Default)]
 struct Bearer {
     sn_length: SnLength,
@@ -53,7 +53,7 @@ struct Bearer {
     pdus: u64,
     reports: u64,
     discards: u64,
-    /// Where packets leave the caller's own queue, of packets that were never seen before.
+    /// Verdicts where packets leave the caller's own queue, of packets that were never seen before.
     left_marked: u64,
     left_dropped: u64,
 }
@@ -70,7 +70,7 @@ struct Phone {
     unknown_drb: u64,
 }
 
-/// How often a run came to what it is about.
+/// Counters of how often a run came to what it is about.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Reached {
     pub marks: u64,
@@ -426,7 +426,7 @@ impl World {
         bearer.map_or(7, |bearer| bearer.next_sn.wrapping_sub(u32::from(back) + 1) % bearer.sn_length.modulus())
     }
 
-    /// What holds after every event.
+    /// Checks what holds after every event.
     fn check(&mut self, phone: usize) {
         let now = self.now();
         let Some((ue, phone)) = self.ue(phone) else { return };

@@ -12,7 +12,7 @@ use tidemark_wire::{ipv4, ipv6, tcp, udp};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transport {
     pub tcp: Option<TcpView>,
-    /// What was written into the acknowledgement.
+    /// Feedback that was written into the acknowledgement.
     pub rewritten: Option<TcpFeedback>,
 }
 

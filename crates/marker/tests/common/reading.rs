@@ -6,7 +6,7 @@ use tidemark_core::Ecn;
 pub const TCP: u8 = 6;
 pub const UDP: u8 = 17;
 
-/// Where the parts of an IP packet lie.
+/// Positions of the parts of an IP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
     pub v4: bool,
@@ -71,7 +71,7 @@ fn transport_sum(bytes: &[u8], layout: &Layout, protocol: u8, at: usize) -> u16 
     sum(&[addresses, &len.to_be_bytes(), &[0, protocol], &bytes[at..layout.len]])
 }
 
-/// Where the transport header keeps its checksum, if all of it is there.
+/// Position of the transport header's checksum, if all of it is there.
 fn checksum_place(layout: &Layout) -> Option<(u8, usize, usize)> {
     let (protocol, at) = layout.transport?;
     let (header, place) = match protocol {

@@ -192,7 +192,7 @@ fn bytes_of_marks_from_before_the_clients_own_first_are_not_told_late() {
     }
 }
 
-/// A sender's view of the counters: RFC 9768 sections 3.2.2 and 3.2.3, for acknowledgements in order.
+/// A sender's view of the counters: RFC 9768 3.2.2 and 3.2.3, for acknowledgements in order.
 struct Sender {
     ack: u32,
     cep: u8,
@@ -222,7 +222,7 @@ impl Sender {
     }
 }
 
-/// Which option a client puts into its acknowledgements (RFC 9768 section 3.2.3).
+/// Option that a client puts into its acknowledgements (RFC 9768 3.2.3).
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Options {
     None,
@@ -272,7 +272,7 @@ impl Client {
 }
 
 #[test]
-fn what_the_sender_counts_never_goes_backwards_and_never_exceeds_what_was_acknowledged() {
+fn the_senders_count_never_goes_backwards_and_never_exceeds_what_was_acknowledged() {
     for run in 0..400 {
         let mut chance = Stream::new(run, 0, "accecn");
         let mut draw = |limit: u64| (chance.uniform() * limit as f64) as u64;
