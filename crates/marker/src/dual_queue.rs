@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 use tidemark_core::{Bytes, ConfigError, Duration, Instant, Packet, Probability, Stream};
 
-use crate::law::{DualPi2Config, Marks, Pi2, Recurrence};
+use crate::law::{DualPi2Config, MIN_BACKLOG, Marks, Pi2, Recurrence};
 use crate::require::require;
 use crate::verdict::{Class, Verdict};
 
@@ -24,6 +24,16 @@ pub enum DualScheduler {
         /// Age that an L4S packet gains. RFC 9332's example is 50 ms.
         shift: Duration,
     },
+}
+
+impl DualScheduler {
+    /// Credit while nobody waits: an L4S packet that comes together with a classic one goes first.
+    fn first_credit(self) -> f64 {
+        match self {
+            Self::Weighted { classic_share } => MTU * (2.0 * classic_share - 1.0),
+            Self::TimeShifted { .. } => 0.0,
+        }
+    }
 }
 
 impl Default for DualScheduler {
@@ -74,7 +84,7 @@ pub struct DualQueue<P> {
     stream: Stream,
     l4s: Fifo<P>,
     classic: Fifo<P>,
-    /// Linux's signed credit: the L4S queue may send while it is not positive.
+    /// Linux's signed credit: the L4S queue may send while it is not positive. Charged for what is sent, not for what is dropped.
     credit: f64,
 }
 
@@ -100,10 +110,7 @@ impl<P> DualQueue<P> {
     /// Names the first field of the configuration that cannot work.
     pub fn new(config: &DualQueueConfig, stream: Stream) -> Result<Self, ConfigError> {
         config.validate()?;
-        let credit = match config.scheduler {
-            DualScheduler::Weighted { classic_share } => MTU * (2.0 * classic_share - 1.0),
-            DualScheduler::TimeShifted { .. } => 0.0,
-        };
+        let credit = config.scheduler.first_credit();
         Ok(Self { config: *config, pi: Pi2::new(&config.aqm), stream, l4s: Fifo::new(), classic: Fifo::new(), credit })
     }
 
@@ -125,7 +132,12 @@ impl<P> DualQueue<P> {
     /// The link is free. `None` when nothing waits.
     pub fn dequeue(&mut self, now: Instant) -> Option<Dequeued<P>> {
         self.update(now);
-        let from_l4s = self.l4s_is_next(now)?;
+        let Some(from_l4s) = self.l4s_is_next(now) else {
+            // Nobody waits, so nobody is owed anything: the next busy time begins as the first did.
+            self.credit = self.config.scheduler.first_credit();
+            return None;
+        };
+        let charge = self.charge(from_l4s);
         let (verdict, mut packet) = if from_l4s {
             let verdict = self.l4s_verdict(now);
             (verdict, self.l4s.pop()?)
@@ -133,14 +145,15 @@ impl<P> DualQueue<P> {
             let packet = self.classic.pop()?;
             (self.classic_verdict(&packet), packet)
         };
-        Some(match verdict {
-            Verdict::Drop => Dequeued::Drop(packet),
-            Verdict::Mark => {
-                packet.ecn = packet.ecn.marked();
-                Dequeued::Send(packet)
-            }
-            Verdict::Pass => Dequeued::Send(packet),
-        })
+        // A drop takes none of the link's time, so that its queue stays as it was with the scheduler.
+        if verdict == Verdict::Drop {
+            return Some(Dequeued::Drop(packet));
+        }
+        self.credit += charge;
+        if verdict == Verdict::Mark {
+            packet.ecn = packet.ecn.marked();
+        }
+        Some(Dequeued::Send(packet))
     }
 
     /// Bytes in both queues.
@@ -164,37 +177,50 @@ impl<P> DualQueue<P> {
     }
 
     /// True for L4S, false for classic, `None` when both are empty.
-    fn l4s_is_next(&mut self, now: Instant) -> Option<bool> {
+    fn l4s_is_next(&self, now: Instant) -> Option<bool> {
         let (l4s, classic) = (self.l4s.packets.front(), self.classic.packets.front());
-        let (Some((l4s_since, l4s_packet)), Some((classic_since, classic_packet))) = (l4s, classic) else {
+        let (Some((l4s_since, _)), Some((classic_since, _))) = (l4s, classic) else {
             return (l4s.is_some() || classic.is_some()).then_some(l4s.is_some());
         };
-        match self.config.scheduler {
-            DualScheduler::TimeShifted { shift } => Some(now.since(*l4s_since) + shift >= now.since(*classic_since)),
-            DualScheduler::Weighted { classic_share } => {
-                let next = self.credit <= 0.0;
-                self.credit += if next {
-                    classic_share * l4s_packet.size.as_f64()
-                } else {
-                    -(1.0 - classic_share) * classic_packet.size.as_f64()
-                };
-                Some(next)
-            }
+        Some(match self.config.scheduler {
+            DualScheduler::TimeShifted { shift } => now.since(*l4s_since) + shift >= now.since(*classic_since),
+            DualScheduler::Weighted { .. } => self.credit <= 0.0,
+        })
+    }
+
+    /// Change of the credit if the head of this queue is sent: nothing, while the other queue does not wait.
+    fn charge(&self, from_l4s: bool) -> f64 {
+        let DualScheduler::Weighted { classic_share } = self.config.scheduler else { return 0.0 };
+        match (self.l4s.packets.front(), self.classic.packets.front()) {
+            (Some((_, l4s)), Some(_)) if from_l4s => classic_share * l4s.size.as_f64(),
+            (Some(_), Some((_, classic))) => -(1.0 - classic_share) * classic.size.as_f64(),
+            _ => 0.0,
         }
+    }
+
+    /// True if the PI controller's probabilities apply to a packet that leaves `behind` in both queues.
+    fn is_queue(behind: Bytes) -> bool {
+        behind >= Bytes(MIN_BACKLOG)
     }
 
     fn l4s_verdict(&mut self, now: Instant) -> Verdict {
         let marks = self.config.aqm.marks;
-        if self.pi.is_overloaded() && self.l4s.happens(marks, self.pi.p_c(), &mut self.stream) {
+        let size = self.l4s.packets.front().map_or(Bytes::ZERO, |(_, packet)| packet.size);
+        let is_queue = Self::is_queue(self.backlog().saturating_sub(size));
+        if is_queue && self.pi.is_overloaded() && self.l4s.happens(marks, self.pi.p_c(), &mut self.stream) {
             return Verdict::Drop;
         }
         // A lone packet is spared its own serialisation time (Th_len).
         let native = if self.l4s.packets.len() > 1 { self.config.aqm.native(self.l4s.delay(now)) } else { 0.0 };
-        let marked = self.l4s.happens(marks, native.max(self.pi.p_cl()), &mut self.stream);
+        let coupled = if is_queue { self.pi.p_cl() } else { 0.0 };
+        let marked = self.l4s.happens(marks, native.max(coupled), &mut self.stream);
         if marked { Verdict::Mark } else { Verdict::Pass }
     }
 
     fn classic_verdict(&mut self, packet: &Packet<P>) -> Verdict {
+        if !Self::is_queue(self.backlog()) {
+            return Verdict::Pass;
+        }
         if !self.classic.happens(self.config.aqm.marks, self.pi.p_c(), &mut self.stream) {
             return Verdict::Pass;
         }
@@ -271,6 +297,7 @@ mod tests {
         fn dequeue(&mut self, now: f64) -> Option<(bool, &'static str)> {
             let l = if self.lq.is_empty() {
                 if self.cq.is_empty() {
+                    self.credit = -1_200.0;
                     return None;
                 }
                 false
@@ -278,35 +305,41 @@ mod tests {
                 true
             } else if let Some(shift) = self.shift {
                 self.lq[0].0 - shift <= self.cq[0].0
-            } else if self.credit <= 0.0 {
-                self.credit += 150.0;
-                true
             } else {
-                self.credit -= 1350.0;
-                false
+                self.credit <= 0.0
             };
+            let both = !self.lq.is_empty() && !self.cq.is_empty();
+            let (queue, fate) = self.fate(now, l);
+            if both && fate != "drop" {
+                self.credit += if l { 150.0 } else { -1_350.0 };
+            }
+            Some((queue, fate))
+        }
+        /// The next packet of a queue: its queue is L, and what happens to it.
+        fn fate(&mut self, now: f64, l: bool) -> (bool, &'static str) {
+            // Two packets of 1500 bytes stay behind it.
+            let long = self.lq.len() + self.cq.len() > 2;
             let saturated = 2.0 * self.base > 1.0;
             let drop_p = self.base * self.base;
             if l {
                 let alone = self.lq.len() == 1;
                 let (since, _) = self.lq.remove(0);
-                if saturated && self.chance(true, drop_p) {
-                    return Some((true, "drop"));
+                if long && saturated && self.chance(true, drop_p) {
+                    return (true, "drop");
                 }
                 let sojourn = now - since;
                 let own = if alone || sojourn <= 0.8 { 0.0 } else { ((sojourn - 0.8) / 0.4).min(1.0) };
-                let marked = self.chance(true, own.max(2.0 * self.base));
-                return Some((true, if marked { "mark" } else { "send" }));
+                let coupled = if long { 2.0 * self.base } else { 0.0 };
+                let marked = self.chance(true, own.max(coupled));
+                return (true, if marked { "mark" } else { "send" });
             }
             let (_, ecn) = self.cq.remove(0);
-            Some((
-                false,
-                match self.chance(false, drop_p) {
-                    false => "send",
-                    true if ecn == Ecn::Ect0 && !saturated => "mark",
-                    true => "drop",
-                },
-            ))
+            let fate = match long && self.chance(false, drop_p) {
+                false => "send",
+                true if ecn == Ecn::Ect0 && !saturated => "mark",
+                true => "drop",
+            };
+            (false, fate)
         }
     }
 
@@ -367,6 +400,58 @@ mod tests {
             }
         }
         assert!(seen.iter().all(|count| *count > 500) && overloads > 50, "{seen:?}, {overloads} overloads");
+    }
+
+    /// Two queues whose PI controller has come to drop everything, with a head of a second.
+    fn overloaded(l4s: usize, classic: usize) -> (DualQueue<()>, Instant) {
+        let mut queue = DualQueue::new(&DualQueueConfig::default(), Stream::new(1, 0, "dualq")).unwrap();
+        let now = Instant::from_millis(1_000);
+        queue.enqueue(Instant::ZERO, packet(Ecn::NotEct)).unwrap();
+        queue.update(now);
+        assert_eq!(queue.pi.p_c(), 1.0);
+        queue.classic.pop();
+        (0..l4s).for_each(|_| queue.enqueue(now, packet(Ecn::Ect1)).unwrap());
+        (0..classic).for_each(|_| queue.enqueue(now, packet(Ecn::NotEct)).unwrap());
+        (queue, now)
+    }
+
+    #[test]
+    fn nothing_is_signalled_while_less_than_two_packets_stay_behind() {
+        let is_dropped = |l4s, classic| {
+            let (mut queue, now) = overloaded(l4s, classic);
+            matches!(queue.dequeue(now), Some(Dequeued::Drop(_)))
+        };
+        assert!(!is_dropped(1, 0) && !is_dropped(2, 0) && !is_dropped(0, 2) && !is_dropped(1, 1));
+        assert!(is_dropped(3, 0) && is_dropped(0, 3) && is_dropped(2, 1));
+        let (mut queue, now) = overloaded(2, 0);
+        assert_eq!(queue.dequeue(now), Some(Dequeued::Send(packet(Ecn::Ect1))), "not marked either");
+    }
+
+    #[test]
+    fn the_credit_is_charged_for_packets_that_are_sent_and_not_for_drops() {
+        let (mut queue, now) = overloaded(3, 3);
+        let before = queue.credit;
+        assert!(matches!(queue.dequeue(now), Some(Dequeued::Drop(_))));
+        assert_eq!(queue.credit, before);
+        queue.pi = Pi2::new(&DualPi2Config::default());
+        assert!(matches!(queue.dequeue(now), Some(Dequeued::Send(_))));
+        assert_eq!(queue.credit, before + 150.0);
+    }
+
+    #[test]
+    fn the_credit_begins_anew_once_both_queues_are_empty() {
+        let mut queue = DualQueue::new(&DualQueueConfig::default(), Stream::new(1, 0, "dualq")).unwrap();
+        let first = queue.credit;
+        for ecn in [Ecn::Ect1, Ecn::NotEct] {
+            queue.enqueue(Instant::ZERO, packet(ecn)).unwrap();
+        }
+        while queue.dequeue(Instant::ZERO).is_some() {}
+        assert_eq!(queue.credit, first);
+        for ecn in [Ecn::Ect1, Ecn::NotEct] {
+            queue.enqueue(Instant::ZERO, packet(ecn)).unwrap();
+        }
+        queue.dequeue(Instant::ZERO);
+        assert_eq!(queue.credit, first + 150.0);
     }
 
     #[test]

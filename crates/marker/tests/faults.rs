@@ -130,7 +130,7 @@ fn a_packets_own_ecn_field_says_which_rule_it_falls_under() {
                 Verdict::Drop => dropped,
             } += 1;
         }
-        ue.pdcp_pdu(now, DRB, count, Bytes(131));
+        ue.pdcp_pdu(now, DRB, count, Bytes(1_310));
         // The head has waited for 16 ms, one more than the target.
         ue.feedback(now, DRB, &transmitted(count.saturating_sub(16)));
     }

@@ -6,7 +6,7 @@
 use tidemark_core::Probability;
 
 use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
-use crate::law::pi2::{DualPi2Config, Marks, Pi2};
+use crate::law::pi2::{DualPi2Config, MIN_BACKLOG, Marks, Pi2};
 use crate::law::recurrence::Recurrence;
 use crate::verdict::Class;
 
@@ -46,13 +46,16 @@ impl Law for DualPi2 {
 
     fn arrive(&mut self, arrival: &Arrival) -> Odds {
         self.pi.update(arrival.now, arrival.head_of_line);
+        // So short a queue is none to the controller; L4S packets have their own ramp.
+        let is_queue = arrival.backlog >= MIN_BACKLOG as f64;
         match arrival.class {
+            Class::Classic | Class::NotEct if !is_queue => Odds::NONE,
             Class::L4s => {
                 // A lone packet is never marked for the time that the scheduler takes to get to it (RFC 9332's Th_len).
                 let native = if arrival.backlog > 0.0 { self.config.native(arrival.head_of_line) } else { 0.0 };
-                let coupled = self.pi.p_cl();
+                let coupled = if is_queue { self.pi.p_cl() } else { 0.0 };
                 // Marks no longer suffice: L4S packets are dropped as classic ones are (RFC 9332 4.2.3).
-                if self.pi.is_overloaded() {
+                if is_queue && self.pi.is_overloaded() {
                     return Odds { drop: Probability::new(self.pi.p_c()), ..Odds::mark("overload", coupled) };
                 }
                 Odds::mark(if native > coupled { "l4s ramp" } else { "coupled" }, native.max(coupled))
@@ -166,6 +169,24 @@ mod tests {
             let marked = count >= 6 && count % 4 == 2;
             assert_eq!(verdict(count, Ecn::Ect1), if marked { Verdict::Mark } else { Verdict::Pass }, "{count}");
             assert_eq!(verdict(count + 1, Ecn::Ect0), Verdict::Pass);
+        }
+    }
+
+    #[test]
+    fn a_queue_of_less_than_two_packets_is_signalled_to_by_the_l4s_ramp_alone() {
+        for class in [Class::L4s, Class::Classic, Class::NotEct] {
+            let mut law = DualPi2::new(&DualPi2Config::default());
+            let mut at = |millis, backlog, head_of_line| {
+                let now = Instant::from_millis(millis);
+                law.arrive(&Arrival { now, head_of_line, backlog, ..arrival(class) })
+            };
+            (0..100).for_each(|k| {
+                at(16 * k, 10_000.0, 0.1);
+            });
+            assert!(at(1_600, 3_000.0, 0.1).drop.get() > 0.25, "{class:?}");
+            let odds = at(1_600, 2_999.0, 0.1);
+            assert_eq!((odds.mark.get(), odds.drop.get()), (f64::from(u8::from(class == Class::L4s)), 0.0));
+            assert_eq!(at(1_600, 2_999.0, 0.000_5).mark.get(), 0.0, "{class:?}");
         }
     }
 

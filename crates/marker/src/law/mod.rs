@@ -19,8 +19,8 @@ use custom::AnyLaw;
 pub use custom::CustomLaw;
 use interface::Configured;
 pub use interface::{Arrival, Decides, Departure, Law, Odds, Properties};
-pub(crate) use pi2::Pi2;
 pub use pi2::{DualPi2Config, Marks};
+pub(crate) use pi2::{MIN_BACKLOG, Pi2};
 pub use recurrence::Recurrence;
 
 /// The law that does nothing.

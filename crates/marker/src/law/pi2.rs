@@ -85,6 +85,10 @@ impl DualPi2Config {
     }
 }
 
+/// Bytes of a queue below which the PI controller's probabilities apply to no packet: two packets of 1500 bytes, as in Linux. A drop
+/// would leave the link idle, and a mark would slow down a sender that makes no queue.
+pub(crate) const MIN_BACKLOG: u64 = 3_000;
+
 /// The PI controller: `p'` and what follows from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Pi2 {
