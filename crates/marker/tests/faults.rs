@@ -115,7 +115,7 @@ fn a_report_of_an_sn_that_was_never_sent_says_nothing_of_the_egress_rate() {
 
 #[test]
 fn a_packets_own_ecn_field_says_which_rule_it_falls_under() {
-    // A tunnel carries packets of every kind in one flow; the queue is so long that the classic rule signals a quarter of the time.
+    // A tunnel carries packets of every kind in one flow; the queue is so long that the classic rule signals to a few in a hundred.
     let mut ue = Ue::new(FlowKey::new(&[9; 16]));
     let config = MarkerConfig::with_law(LawConfig::Dualpi2(DualPi2Config::default()));
     ue.add_drb(DRB, &[QFI], &config, SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
@@ -131,8 +131,8 @@ fn a_packets_own_ecn_field_says_which_rule_it_falls_under() {
             } += 1;
         }
         ue.pdcp_pdu(now, DRB, count, Bytes(1_310));
-        // The head has waited for 16 ms, one more than the target.
-        ue.feedback(now, DRB, &transmitted(count.saturating_sub(16)));
+        // The head has waited for 20 ms, five more than the target.
+        ue.feedback(now, DRB, &transmitted(count.saturating_sub(20)));
     }
     let [l4s, classic, not_ect] = found;
     assert!(l4s.1 > 3_900 && l4s.2 == 0, "{found:?}");
