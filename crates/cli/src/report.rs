@@ -1,8 +1,8 @@
 //! The report: the page that `web/` builds, with the run's data inside.
 
 use miette::{IntoDiagnostic, Result};
+use tidemark_record::output::report_data;
 use tidemark_sim::RunResult;
-use tidemark_sim::output::report_data;
 
 const PAGE: &str = include_str!("../../../web/dist/report.html");
 const PLACEHOLDER: &str = "/*TIDEMARK_DATA*/";

@@ -131,7 +131,9 @@ pub fn simulate(scenario: &Scenario, label: &str, capture: Option<&Capture>) -> 
 /// Writes the run's folder and its report; returns the report's path.
 pub fn write(out: &Path, result: &RunResult) -> Result<PathBuf> {
     let html = report::page(result)?;
-    tidemark_sim::output::write_folder(out, result).into_diagnostic().wrap_err("the results could not be written")?;
+    tidemark_record::output::write_folder(out, result)
+        .into_diagnostic()
+        .wrap_err("the results could not be written")?;
     let page = out.join("report.html");
     fs::write(&page, html).into_diagnostic().wrap_err_with(|| format!("{} could not be written", page.display()))?;
     Ok(page)

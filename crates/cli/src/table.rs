@@ -2,8 +2,8 @@
 
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+use tidemark_record::distribution::Quantiles;
 use tidemark_sim::RunResult;
-use tidemark_sim::distribution::Quantiles;
 
 /// Rows beyond this many are left to the files and the report.
 const MOST_ROWS: usize = 24;

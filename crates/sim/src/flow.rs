@@ -2,11 +2,11 @@
 
 use tidemark_cell::UeId;
 use tidemark_core::{FlowId, Instant, Packet};
+use tidemark_record::recorder::FlowRecord;
 use tidemark_senders::{Endpoint, Stats};
 
 use crate::addresses::Addresses;
 use crate::ledger::Ledger;
-use crate::recorder::FlowRecord;
 use crate::stamped::Stamped;
 
 /// One flow: a server, which sends the data, and a client; one of them on the wire, the other at a UE or on the wire as well.

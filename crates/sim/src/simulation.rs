@@ -3,6 +3,8 @@
 use thiserror::Error;
 use tidemark_cell::{Network, NetworkConfig, Observer, Output, UeId};
 use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet, Stream};
+use tidemark_record::RunResult;
+use tidemark_record::recorder::{Arrival, CellRecord, FlowRecord, UeRecord};
 use tidemark_senders::connect;
 use tidemark_wire::mac::BitRateMultiplier;
 
@@ -12,8 +14,6 @@ use crate::event::EventQueue;
 use crate::flow::{End, Flow};
 use crate::ledger::{Ledger, NotConserved};
 use crate::recommend;
-use crate::recorder::{Arrival, CellRecord, FlowRecord, UeRecord};
-use crate::result::RunResult;
 use crate::router::{Router, RouterConfig};
 use crate::scenario::{Direction, NamedUe, Scenario};
 use crate::sides::{Mark, Source};

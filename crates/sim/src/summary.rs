@@ -2,18 +2,19 @@
 
 use tidemark_cell::network::UeRadio;
 use tidemark_cell::{CellStats, DrbStats, NetworkConfig, UeId, UeStats};
-use tidemark_core::{BitRate, Bytes, Duration, Instant};
-use tidemark_senders::Stats;
-
-use crate::bearers;
-use crate::distribution::{Distribution, Quantiles, round};
-use crate::fairness::mean_jain;
-use crate::flow::Flow;
-use crate::recorder::{AnbrRecord, FlowRecord, UePoint};
-use crate::result::{
+use tidemark_core::{Bytes, Duration, Instant};
+use tidemark_record::distribution::Distribution;
+use tidemark_record::fairness::mean_jain;
+use tidemark_record::recorder::{AnbrRecord, FlowRecord, UePoint};
+use tidemark_record::unit::{mbps, round, tag};
+use tidemark_record::{
     AnbrResult, BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, MediaResult, NetworkCellResult,
     RouterResult, RouterSeries, RunResult, Series, Transfers, UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries,
+    bearers,
 };
+use tidemark_senders::Stats;
+
+use crate::flow::Flow;
 use crate::router::Router;
 use crate::scenario::{Direction, NamedUe, Scenario};
 use crate::simulation::Simulation;
@@ -195,33 +196,6 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
     }
 }
 
-impl UplinkResult {
-    /// Between two states of the counters, of this many resource blocks x symbols, with the rate of what was sent and its wait;
-    /// `None` where nothing was sent.
-    pub fn new(
-        ue_before: &UeStats,
-        ue_after: &UeStats,
-        resources: u64,
-        (throughput_mbps, queue_ms): (f64, Option<Quantiles>),
-    ) -> Option<Self> {
-        let (before, after) = (&ue_before.uplink, &ue_after.uplink);
-        let blocks = after.blocks - before.blocks;
-        let mean = |sum: u64, scale| round(sum as f64 / blocks as f64, scale);
-        let used = after.resources - before.resources;
-        (blocks > 0 && resources > 0).then(|| Self {
-            throughput_mbps,
-            queue_ms,
-            mcs_mean: mean(after.mcs_sum - before.mcs_sum, 1e3),
-            bler: mean(after.failed_blocks - before.failed_blocks, 1e6),
-            prb_share: round(used as f64 / resources as f64, 1e6),
-            blocks,
-            harq_retransmissions: after.harq_retransmissions - before.harq_retransmissions,
-            lost_blocks: after.lost_blocks - before.lost_blocks,
-            marked: ue_after.uplink_marked - ue_before.uplink_marked,
-        })
-    }
-}
-
 fn anbr(record: &AnbrRecord) -> Option<AnbrResult> {
     let (recommendations, sum) = record.recommendations;
     let (queries, forbidden) = record.queries;
@@ -360,14 +334,4 @@ fn series(scenario: &Scenario, run: &Simulation<'_>) -> Series {
         handovers.push(points.iter().map(|point| point.handovers).collect());
     }
     series
-}
-
-/// The name under which a tagged configuration is written in a scenario.
-pub(crate) fn tag(config: &impl serde::Serialize, key: &str) -> String {
-    let value = serde_json::to_value(config).unwrap_or_default();
-    value[key].as_str().unwrap_or("?").to_string()
-}
-
-pub(crate) fn mbps(bytes: Bytes, span: Duration) -> f64 {
-    round(BitRate::from_bytes_in(bytes, span).as_mbps(), 1e6)
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tidemark_cell::Characteristics;
+use tidemark_record::BearerResult;
 
-use crate::result::BearerResult;
 use crate::scenario::Scenario;
 
 /// A bearer that had less than this share of its guaranteed rate did not have it: the guarantee counts the headers below IP

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
+use tidemark_record::distribution::{Distribution, Quantiles};
 use tidemark_senders::{FrameArrival, Stats};
-use tidemark_sim::distribution::{Distribution, Quantiles};
 
 use super::Role;
 

@@ -7,8 +7,9 @@ use tidemark_cell::{DelaySplit, DrbStats, UeId, UeStats};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant};
 use tidemark_emu::realtime::Priority;
 use tidemark_emu::{Counters, Observer, Progress, Seen};
-use tidemark_sim::bearers::{self, UplinkBearers};
-use tidemark_sim::distribution::{Distribution, round};
+use tidemark_record::bearers::{self, UplinkBearers};
+use tidemark_record::distribution::Distribution;
+use tidemark_record::unit::round;
 use tidemark_sim::scenario::{NamedUe, Scenario};
 use tidemark_sim::{
     AnbrResult, BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, Lateness, LiveResult, RouterSeries,

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_emu::{Observer, Progress, Seen};
+use tidemark_record::distribution::Distribution;
 use tidemark_sim::Event;
-use tidemark_sim::distribution::Distribution;
 use tidemark_sim::modem;
 use tidemark_sim::scenario::{NamedUe, Scenario};
 use tidemark_wire::mac::{BitRateMultiplier, Direction};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tidemark_sim::distribution::Distribution;
+use tidemark_record::distribution::Distribution;
 use tidemark_sim::{FlowResult, RunResult, fairness};
 
 use super::expression::Measure;

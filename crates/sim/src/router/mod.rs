@@ -4,17 +4,16 @@ mod config;
 mod path;
 mod queue;
 mod rate;
-mod record;
 mod sdn_port;
 
 use tidemark_core::{Bytes, Ecn, FlowId, Instant, Packet, Stream};
 use tidemark_marker::Dequeued;
+use tidemark_record::router::RouterRecord;
 
 pub use config::{CodelQueueConfig, DropTailConfig, FifoConfig, LeavingRamp, QueueConfig, RateChange, RouterConfig};
 pub use path::RouterPath;
 use queue::Queue;
 use rate::Profile;
-pub(crate) use record::RouterRecord;
 pub use sdn_port::{LiteralConfig, SdnMarking, SdnPortConfig, SoundConfig};
 
 use crate::stamped::Stamped;

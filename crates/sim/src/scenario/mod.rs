@@ -17,6 +17,7 @@ use tidemark_cell::channel::TraceError;
 use tidemark_cell::{AnbrConfig, CellConfig, ChannelConfig, DrbConfig, NetworkConfig, RlcConfig, UeConfig, UeId};
 use tidemark_core::{Dscp, Duration, Instant};
 use tidemark_marker::{MarkerConfig, Policy, PolicyRule};
+pub use tidemark_record::{Direction, NamedUe};
 use tidemark_senders::{AppConfig, SenderConfig};
 
 use crate::router::{RouterConfig, RouterPath};
@@ -170,37 +171,6 @@ pub struct Flow {
     /// The application, from whose start on the flow lives.
     #[serde(default)]
     pub app: AppConfig,
-}
-
-/// Which way a flow's data goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// From the network to the UE.
-    #[default]
-    Downlink,
-    /// From the UE to the network.
-    Uplink,
-}
-
-impl Direction {
-    /// As it is written in scenarios and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Downlink => "downlink",
-            Self::Uplink => "uplink",
-        }
-    }
-}
-
-/// A UE with its name, its copies told apart.
-pub struct NamedUe {
-    /// Name, numbered where there are several of a kind.
-    pub name: String,
-    /// Which entry of the scenario it comes from.
-    pub kind: usize,
-    /// Its configuration, complete.
-    pub config: UeConfig,
 }
 
 /// A flow with its name, its copies told apart.

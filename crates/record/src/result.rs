@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::distribution::{Distribution, Quantiles};
-use crate::scenario::Direction;
+use crate::subject::Direction;
 
 /// Everything a run measured, with what is needed to repeat it.
 #[derive(Clone, Debug, Serialize)]

@@ -10,7 +10,7 @@ pub fn jain(rates: impl Iterator<Item = f64>) -> Option<f64> {
 /// The mean of the index over intervals, as the aL4S paper takes it; rows are flows, columns intervals, of which those
 /// in `counted` are looked at. A flow takes part from the interval of its first byte to that of its last. `None` where there
 /// never were two.
-pub(crate) fn mean_jain(rates: &[Vec<f64>], counted: std::ops::Range<usize>) -> Option<f64> {
+pub fn mean_jain(rates: &[Vec<f64>], counted: std::ops::Range<usize>) -> Option<f64> {
     let lives: Vec<_> = rates
         .iter()
         .filter_map(|row| Some((row, row.iter().position(|r| *r > 0.0)?, row.iter().rposition(|r| *r > 0.0)?)))

@@ -4,10 +4,10 @@ use tidemark_cell::{Characteristics, DEFAULT_QFI, DelaySplit, DrbConfig, DrbStat
 use tidemark_core::{Bytes, Duration};
 use tidemark_marker::MarkerConfig;
 
-use crate::distribution::{Distribution, Quantiles, round};
+use crate::distribution::{Distribution, Quantiles};
 use crate::result::BearerResult;
-use crate::scenario::{Direction, NamedUe};
-use crate::summary::mbps;
+use crate::subject::{Direction, NamedUe};
+use crate::unit::{mbps, round};
 
 /// The law of a UE's bearer with this DRB identity, from 1.
 pub fn law(ue: &UeConfig, drb: u8) -> String {

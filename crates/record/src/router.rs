@@ -6,21 +6,21 @@ use crate::distribution::Distribution;
 
 /// A router's packets. What happens before [`begin`](Self::begin) does not count.
 #[derive(Debug)]
-pub(crate) struct RouterRecord {
+pub struct RouterRecord {
     /// IP bytes that its link carried.
-    pub(crate) delivered: Bytes,
+    pub delivered: Bytes,
     /// Times in its queue.
-    pub(crate) queue: Distribution,
+    pub queue: Distribution,
     /// Packets that left with CE and had come without.
-    pub(crate) marked: u64,
+    pub marked: u64,
     /// Packets dropped.
-    pub(crate) dropped: u64,
+    pub dropped: u64,
     /// For each delay, how long the queue was beyond it.
-    pub(crate) over: Vec<(Duration, Duration)>,
+    pub over: Vec<(Duration, Duration)>,
     last_start: Option<Instant>,
     interval: RouterInterval,
     /// Finished intervals.
-    pub(crate) intervals: Vec<RouterPoint>,
+    pub intervals: Vec<RouterPoint>,
 }
 
 #[derive(Debug, Default)]
@@ -34,18 +34,20 @@ struct RouterInterval {
 
 /// A router's values over one interval.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RouterPoint {
-    pub(crate) delivered: Bytes,
+pub struct RouterPoint {
+    /// IP bytes that its link carried.
+    pub delivered: Bytes,
     /// Packets that it marked.
-    pub(crate) marks: u64,
+    pub marks: u64,
     /// Mean time in the queue.
-    pub(crate) queue: Option<Duration>,
+    pub queue: Option<Duration>,
     /// Rate of the link at the end.
-    pub(crate) rate: BitRate,
+    pub rate: BitRate,
 }
 
 impl RouterRecord {
-    pub(crate) fn new(tdq: &[Duration]) -> Self {
+    /// Record of a router whose queue is compared with these delays.
+    pub fn new(tdq: &[Duration]) -> Self {
         Self {
             delivered: Bytes::ZERO,
             queue: Distribution::default(),
@@ -59,7 +61,7 @@ impl RouterRecord {
     }
 
     /// The warm-up ends: what was counted is forgotten.
-    pub(crate) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.delivered = Bytes::ZERO;
         self.queue = Distribution::default();
         (self.marked, self.dropped) = (0, 0);
@@ -70,7 +72,7 @@ impl RouterRecord {
     ///
     /// Between two beginnings the queue is as old as the packet whose turn it was: TDQ is the time in which that
     /// was more than its limit. While the link was idle nothing waited, so no packet counts for longer than it waited.
-    pub(crate) fn began(&mut self, now: Instant, waited: Duration) {
+    pub fn began(&mut self, now: Instant, waited: Duration) {
         self.queue.record(waited);
         self.interval.waited += waited;
         self.interval.packets += 1;
@@ -84,7 +86,7 @@ impl RouterRecord {
     }
 
     /// A packet is through.
-    pub(crate) fn left(&mut self, size: Bytes, marked_here: bool) {
+    pub fn left(&mut self, size: Bytes, marked_here: bool) {
         self.delivered += size;
         self.marked += u64::from(marked_here);
         self.interval.delivered += size;
@@ -92,7 +94,7 @@ impl RouterRecord {
     }
 
     /// Ends an interval of the series.
-    pub(crate) fn sample(&mut self, rate: BitRate) {
+    pub fn sample(&mut self, rate: BitRate) {
         let RouterInterval { delivered, marks, waited, packets } = std::mem::take(&mut self.interval);
         let queue = (packets > 0).then(|| waited / packets.max(1));
         self.intervals.push(RouterPoint { delivered, marks, queue, rate });

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use tidemark_core::Duration;
 
+use crate::unit::round;
+
 /// The distribution of a delay, in microseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
@@ -177,11 +179,6 @@ impl Distribution {
 
 fn millis(micros: u64) -> f64 {
     micros as f64 / 1_000.0
-}
-
-/// Rounds to a fixed number of decimals, given as their power of ten.
-pub fn round(value: f64, scale: f64) -> f64 {
-    (value * scale).round() / scale
 }
 
 #[cfg(test)]

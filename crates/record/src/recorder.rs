@@ -6,8 +6,9 @@ use tidemark_senders::FrameArrival;
 use tidemark_wire::mac::Direction;
 
 use crate::bearers::UplinkBearers;
-use crate::distribution::{Distribution, round};
+use crate::distribution::Distribution;
 use crate::result::Split;
+use crate::unit::round;
 
 /// One flow's packets and round-trip times. What happens before the warm-up's end does not count.
 #[derive(Debug, Default)]
@@ -87,8 +88,9 @@ pub struct AnbrRecord {
 pub struct UeRecord {
     /// IP bytes that arrived after the warm-up.
     pub delivered: Bytes,
-    /// Bit rate recommendations for its downlink, and for its uplink.
+    /// Bit rate recommendations for its downlink.
     pub downlink_anbr: AnbrRecord,
+    /// Bit rate recommendations for its uplink.
     pub uplink_anbr: AnbrRecord,
     /// Times in the RLC queue, for each of several bearers; empty where there is one.
     pub bearers: Vec<Distribution>,
@@ -184,8 +186,9 @@ pub struct Arrival {
     pub size: Bytes,
     /// Its ECN field on arrival.
     pub ecn: Ecn,
-    /// Its time in the queues of routers, where there are any on its way; and with that on their links.
+    /// Its time in the queues of routers, where there are any on its way.
     pub waited: Option<Duration>,
+    /// Its time in the queues of routers and on their links.
     pub in_routers: Duration,
     /// The bearer that brought it: the DRB identity, from 1; 0 for none.
     pub drb: u8,

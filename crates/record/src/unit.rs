@@ -1,0 +1,19 @@
+//! Numbers as results say them.
+
+use tidemark_core::{BitRate, Bytes, Duration};
+
+/// Rounds to a fixed number of decimals, given as their power of ten.
+pub fn round(value: f64, scale: f64) -> f64 {
+    (value * scale).round() / scale
+}
+
+/// Rate of so many bytes in a span, in Mbit/s with six decimals; none for an empty span.
+pub fn mbps(bytes: Bytes, span: Duration) -> f64 {
+    if span.is_zero() { 0.0 } else { round(BitRate::from_bytes_in(bytes, span).as_mbps(), 1e6) }
+}
+
+/// Name under which a scenario writes the variant of a tagged configuration.
+pub fn tag(config: &impl serde::Serialize, key: &str) -> String {
+    let value = serde_json::to_value(config).unwrap_or_default();
+    value[key].as_str().unwrap_or("?").to_string()
+}
