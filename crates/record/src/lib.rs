@@ -1,19 +1,34 @@
 //! One recorder for simulated and live cells: what happens goes in, results and the folder of a run come out.
+//!
+//! A driver tells a [`Recorder`] of each [`Event`](event::Event), hands it the [`Counters`] of cells and endpoints once an interval,
+//! and asks for a [`RunResult`] at the end. [`Limits`] bound the memory of a cell that runs for days.
 
 pub mod bearers;
+mod cell;
+mod counters;
 pub mod distribution;
+pub mod event;
 pub mod fairness;
+mod flow;
 pub mod output;
-pub mod recorder;
+mod recorder;
 mod result;
 pub mod router;
+pub mod series;
 mod subject;
+mod summary;
+mod ue;
 pub mod unit;
-mod uplink;
 
+pub use counters::Counters;
+pub use event::Arrival;
+pub use flow::{FlowDescription, FlowRecord};
+pub use recorder::{FlowNumber, Limits, Recorder};
 pub use result::{
     AnbrResult, BearerResult, CellResult, CellSeries, Event, EventKind, FlowResult, FlowSeries, Lateness, LiveResult,
     MediaResult, NetworkCellResult, RouterResult, RouterSeries, RunResult, Series, Split, Transfers, UePlace, UeResult,
     UeSeries, UplinkResult, UplinkSeries,
 };
 pub use subject::{Direction, NamedUe};
+pub use summary::Description;
+pub use ue::UeRecord;

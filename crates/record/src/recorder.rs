@@ -1,384 +1,303 @@
-//! What a run remembers of each flow and each UE.
+//! The recorder: what happens goes in, results come out.
 
-use tidemark_cell::{CellStats, DelaySplit, UeConfig, UeStats, UplinkStats};
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
-use tidemark_senders::FrameArrival;
-use tidemark_wire::mac::Direction;
+use std::collections::BTreeMap;
 
-use crate::bearers::UplinkBearers;
-use crate::distribution::Distribution;
-use crate::result::Split;
-use crate::unit::round;
+use tidemark_core::{Bytes, Duration, FlowId, Instant};
 
-/// One flow's packets and round-trip times. What happens before the warm-up's end does not count.
-#[derive(Debug, Default)]
-pub struct FlowRecord {
-    /// Packets that the sender handed to the network.
-    pub sent_packets: u64,
-    /// Packets that arrived with CE.
-    pub marked: u64,
-    /// The bearer that brought its last packet, as in [`Arrival`].
-    pub drb: u8,
-    /// Packets that the network dropped.
-    pub dropped: u64,
-    /// IP bytes that arrived.
-    pub delivered: Bytes,
-    /// One-way delays.
-    pub owd: Distribution,
-    /// Times in the RLC queue.
-    pub queue: Distribution,
-    /// Times in routers' queues.
-    pub router_queue: Distribution,
-    /// Delays of frames, from their capture to their last packet.
-    pub frames: Distribution,
-    /// Times of frames in the sender's own queue.
-    pub sender_queue: Distribution,
-    /// Completion times of transfers of known size.
-    pub completions: Distribution,
-    /// Round-trip times.
-    pub rtt: Distribution,
-    parts: Parts,
-    interval: FlowInterval,
-    /// Finished intervals.
-    pub intervals: Vec<FlowPoint>,
-    first_sent: Option<Instant>,
-    last_arrival: Instant,
+use crate::cell::CellRecord;
+use crate::counters::Counters;
+use crate::event::Event;
+use crate::flow::FlowRecord;
+use crate::series::halve;
+use crate::subject::NamedUe;
+use crate::ue::UeRecord;
+
+/// Bounds of a recorder's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Flows remembered one by one; what comes beyond is counted together, in one flow more.
+    pub flows: usize,
+    /// Intervals of the series; when there are as many, two and two become one.
+    pub intervals: usize,
 }
 
-/// Sums over the packets that arrived, for the mean of each part of the delay.
-#[derive(Debug, Default)]
-struct Parts {
-    packets: u64,
-    propagation: Duration,
-    router: Duration,
-    cell: DelaySplit,
+impl Limits {
+    /// Bounds of a simulated run: its scenario has them.
+    pub const SCENARIO: Self = Self { flows: usize::MAX, intervals: usize::MAX };
+    /// Bounds of a live cell, which runs for as long as it is let: 64 flows, and between 1,024 and 2,048 intervals.
+    pub const LIVE: Self = Self { flows: 64, intervals: 2_048 };
 }
 
-#[derive(Debug, Default)]
-struct FlowInterval {
-    delivered: Bytes,
-    marks: u64,
-    rtt: Mean,
+/// Recorder of a simulated or a live cell. Statistics leave out what happens before the warm-up's end, series don't.
+#[derive(Debug)]
+pub struct Recorder {
+    warm: Instant,
+    limits: Limits,
+    pub(crate) flows: Vec<FlowRecord>,
+    /// Numbers of flows that are not numbered from the beginning.
+    index: BTreeMap<FlowId, usize>,
+    pub(crate) ues: Vec<UeRecord>,
+    pub(crate) cells: Vec<CellRecord>,
+    /// Ends of the intervals of the series.
+    pub(crate) times: Vec<Instant>,
+    /// Samples that make one interval, and those of the one that is open.
+    stride: u32,
+    in_interval: u32,
+    /// Resources that a cell had had at the last interval's end.
+    resources_before: u64,
+    /// Counters at the warm-up's end.
+    pub(crate) baseline: Counters,
 }
 
-/// A flow's values over one interval.
-#[derive(Clone, Copy, Debug)]
-pub struct FlowPoint {
-    /// IP bytes that arrived.
-    pub delivered: Bytes,
-    /// Packets that arrived with CE.
-    pub marks: u64,
-    /// Mean round-trip time.
-    pub rtt: Option<Duration>,
-    /// Congestion window at the end.
-    pub window: Option<Bytes>,
+/// Number of a flow in a recorder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowNumber {
+    /// The flow was there before.
+    Known(usize),
+    /// The flow is new and has a record of its own.
+    New(usize),
+    /// The flow is new and the first of those that are counted together.
+    FirstOfOthers(usize),
 }
 
-/// Bit rate recommendations of one direction.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AnbrRecord {
-    /// How many came, and their sum.
-    pub recommendations: (u64, BitRate),
-    /// Queries that were sent, and those for which one that waited for the prohibit timer was sent.
-    pub queries: (u64, u64),
-}
-
-/// One UE's packets.
-#[derive(Debug, Default)]
-pub struct UeRecord {
-    /// IP bytes that arrived after the warm-up.
-    pub delivered: Bytes,
-    /// Bit rate recommendations for its downlink.
-    pub downlink_anbr: AnbrRecord,
-    /// Bit rate recommendations for its uplink.
-    pub uplink_anbr: AnbrRecord,
-    /// Times in the RLC queue, for each of several bearers; empty where there is one.
-    pub bearers: Vec<Distribution>,
-    /// What it sent, after the warm-up.
-    pub uplink: UplinkBearers,
-    /// The last recommendation for each logical channel of its downlink, and of its uplink.
-    recommended: [Vec<(u8, BitRate)>; 2],
-    interval: UeInterval,
-    /// Its uplink's counters at the interval's beginning.
-    last_uplink: UplinkStats,
-    /// Finished intervals.
-    pub intervals: Vec<UePoint>,
-}
-
-#[derive(Debug, Default)]
-struct UeInterval {
-    delivered: Bytes,
-    queue: Mean,
-    sent: Bytes,
-    uplink_queue: Mean,
-}
-
-/// A UE's values over one interval.
-#[derive(Clone, Copy, Debug)]
-pub struct UePoint {
-    /// IP bytes that arrived.
-    pub delivered: Bytes,
-    /// Mean time in the RLC queue.
-    pub queue: Option<Duration>,
-    /// MCS index at the end.
-    pub mcs: Option<u8>,
-    /// Packets in the RLC queue at the end.
-    pub queued: u32,
-    /// IP bytes of it that left its gNB.
-    pub sent: Bytes,
-    /// Their packets' mean wait at the UE.
-    pub uplink_queue: Option<Duration>,
-    /// What the gNB took to wait there at the end.
-    pub reported: Bytes,
-    /// First transmissions of blocks, and the sum of their MCS.
-    pub uplink_blocks: (u64, u64),
-    /// The bit rates that were recommended last for its downlink and its uplink, all logical channels together.
-    pub recommended: [Option<BitRate>; 2],
-}
-
-/// One cell of a network.
-#[derive(Debug, Default)]
-pub struct CellRecord {
-    last: CellStats,
-    /// Finished intervals.
-    pub intervals: Vec<CellPoint>,
-}
-
-/// A cell's values over one interval.
-#[derive(Clone, Copy, Debug)]
-pub struct CellPoint {
-    /// IP bytes delivered to UEs.
-    pub delivered: Bytes,
-    /// Share of the downlink's resources used; `None` where it had none.
-    pub load: Option<f64>,
-    /// UEs at the end.
-    pub ues: u32,
-    /// UEs that came from other cells.
-    pub handovers: u64,
-}
-
-#[derive(Debug, Default)]
-struct Mean {
-    sum: Duration,
-    count: u64,
-}
-
-impl Mean {
-    fn add(&mut self, value: Duration) {
-        self.sum += value;
-        self.count += 1;
-    }
-    fn take(&mut self) -> Option<Duration> {
-        let mean = (self.count > 0).then(|| self.sum / self.count.max(1));
-        *self = Self::default();
-        mean
+impl FlowNumber {
+    /// Number for events.
+    pub fn index(self) -> usize {
+        let (Self::Known(index) | Self::New(index) | Self::FirstOfOthers(index)) = self;
+        index
     }
 }
 
-/// A downlink packet that has arrived at its UE.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    /// When the server's IP layer sent it.
-    pub sent: Instant,
-    /// When the UE's IP layer got it.
-    pub at: Instant,
-    /// Length of the IP packet.
-    pub size: Bytes,
-    /// Its ECN field on arrival.
-    pub ecn: Ecn,
-    /// Its time in the queues of routers, where there are any on its way.
-    pub waited: Option<Duration>,
-    /// Its time in the queues of routers and on their links.
-    pub in_routers: Duration,
-    /// The bearer that brought it: the DRB identity, from 1; 0 for none.
-    pub drb: u8,
-    /// Its time in the cell.
-    pub delay: DelaySplit,
-    /// False during the warm-up, when only the series count it.
-    pub counts: bool,
-}
+impl Recorder {
+    /// Recorder of these UEs, and of so many cells of a network; statistics begin after `warmup`.
+    pub fn new(warmup: Duration, ues: &[NamedUe], cells: usize, limits: Limits) -> Self {
+        let by_bearer = limits.flows < usize::MAX;
+        Self {
+            warm: Instant::ZERO + warmup,
+            limits,
+            flows: Vec::new(),
+            index: BTreeMap::new(),
+            ues: ues.iter().map(|ue| UeRecord::new(&ue.config, by_bearer)).collect(),
+            cells: (0..cells).map(|_| CellRecord::default()).collect(),
+            times: Vec::new(),
+            stride: 1,
+            in_interval: 0,
+            resources_before: 0,
+            baseline: Counters::default(),
+        }
+    }
 
-impl FlowRecord {
-    /// Counts a packet that the sender hands to the network.
-    pub fn sent(&mut self, now: Instant, counts: bool) {
-        self.sent_packets += u64::from(counts);
-        self.first_sent.get_or_insert(now);
+    /// True for what happens after the warm-up.
+    #[inline]
+    pub fn counts(&self, at: Instant) -> bool {
+        at >= self.warm
     }
-    /// From the first packet sent, or from the warm-up's end, to the last one that arrived.
-    pub fn active(&self, warm: Instant) -> Duration {
-        self.first_sent.map_or(Duration::ZERO, |first| self.last_arrival.since(first.max(warm)))
+
+    /// Adds a flow and gives its number; numbers rise from 0.
+    pub fn add_flow(&mut self) -> usize {
+        self.flows.push(FlowRecord::new(self.times.len()));
+        self.flows.len() - 1
     }
-    /// Counts an arrival.
-    pub fn arrived(&mut self, packet: &Arrival) {
-        let marked = u64::from(packet.ecn == Ecn::Ce);
-        self.interval.delivered += packet.size;
-        self.interval.marks += marked;
-        if !packet.counts {
+
+    /// Number of a flow that comes up while the cell runs.
+    pub fn flow_number(&mut self, id: FlowId) -> FlowNumber {
+        if let Some(index) = self.index.get(&id) {
+            return FlowNumber::Known(*index);
+        }
+        // Flows beyond the limit are not even remembered by id: their record is the last.
+        if self.flows.len() > self.limits.flows {
+            return FlowNumber::Known(self.limits.flows);
+        }
+        let index = self.add_flow();
+        if index == self.limits.flows {
+            return FlowNumber::FirstOfOthers(index);
+        }
+        self.index.insert(id, index);
+        FlowNumber::New(index)
+    }
+
+    /// Record of a flow.
+    pub fn flow(&self, index: usize) -> Option<&FlowRecord> {
+        self.flows.get(index)
+    }
+
+    /// Record of a UE.
+    pub fn ue(&self, index: usize) -> Option<&UeRecord> {
+        self.ues.get(index)
+    }
+
+    /// DRB identity of the bearer that brings a UE's packets of a QoS flow.
+    #[inline]
+    pub fn uplink_drb(&self, ue: usize, qfi: u8) -> u8 {
+        self.ues[ue].uplink.drb_of(qfi)
+    }
+
+    /// Counts an event.
+    #[inline]
+    pub fn handle(&mut self, at: Instant, event: Event) {
+        let counts = self.counts(at);
+        match event {
+            Event::Sent { flow } => self.flows[flow].sent(at, counts),
+            Event::Arrived { flow, ue, arrival } => {
+                self.flows[flow].arrived(at, &arrival, counts);
+                if let Some(ue) = ue {
+                    self.ues[ue].arrived(&arrival, counts);
+                }
+            }
+            Event::Dropped { flow } => self.flows[flow].dropped(counts),
+            Event::ShortCircuited { flow } => self.flows[flow].short_circuited(counts),
+            Event::RoundTrip { flow, rtt } => self.flows[flow].round_trip(rtt, counts),
+            Event::Frame { flow, frame } => self.flows[flow].frame(&frame, counts),
+            Event::Completed { flow, duration } => self.flows[flow].completed(duration, counts),
+            Event::UplinkArrived { ue, drb, size, delay } => self.ues[ue].sent(drb, size, delay, counts),
+            Event::UplinkDropped { ue, drb } => {
+                if counts {
+                    self.ues[ue].uplink.lost(drb);
+                }
+            }
+            Event::Recommended { ue, direction, channel, rate } => {
+                self.ues[ue].recommended(direction, channel, rate, counts);
+            }
+            Event::Queried { ue, direction, sent } => self.ues[ue].queried(direction, sent, counts),
+        }
+    }
+
+    /// Ends the warm-up: results count from these counters on.
+    pub fn begin(&mut self, counters: Counters) {
+        self.baseline = counters;
+    }
+
+    /// Time from which results count; zero where the warm-up has not ended.
+    pub fn begun_at(&self) -> Instant {
+        self.baseline.at
+    }
+
+    /// Ends a sample of the series. `now` are the counters, of which UEs and cells are read; cells have UEs in `serving`, a cell's number
+    /// for each UE.
+    pub fn sample(&mut self, now: &Counters, windows: impl Fn(usize) -> Option<Bytes>, serving: &[usize]) {
+        for (index, ue) in self.ues.iter_mut().enumerate() {
+            ue.sample(&now.ue(index));
+        }
+        self.in_interval += 1;
+        if self.in_interval < self.stride {
             return;
         }
-        let total = packet.at.since(packet.sent);
-        let DelaySplit { cu, queuing, scheduling, harq, rlc, reordering } = packet.delay;
-        self.last_arrival = packet.at;
-        self.drb = packet.drb;
-        self.delivered += packet.size;
-        self.marked += marked;
-        self.owd.record(total);
-        self.queue.record(queuing + scheduling);
-        if let Some(waited) = packet.waited {
-            self.router_queue.record(waited);
+        self.in_interval = 0;
+        for (index, flow) in self.flows.iter_mut().enumerate() {
+            flow.point.window = windows(index);
+            flow.points.push(std::mem::take(&mut flow.point));
         }
-        self.parts.packets += 1;
-        self.parts.propagation += total - packet.in_routers - packet.delay.total();
-        self.parts.router += packet.in_routers;
-        self.parts.cell.cu += cu;
-        self.parts.cell.queuing += queuing;
-        self.parts.cell.scheduling += scheduling;
-        self.parts.cell.harq += harq;
-        self.parts.cell.rlc += rlc;
-        self.parts.cell.reordering += reordering;
-    }
-    /// Counts a mark that acknowledgements carry instead of the packet.
-    pub fn short_circuited(&mut self, counts: bool) {
-        self.interval.marks += 1;
-        self.marked += u64::from(counts);
-    }
-    /// Counts a round-trip time.
-    pub fn round_trip(&mut self, rtt: Duration, counts: bool) {
-        self.interval.rtt.add(rtt);
-        if counts {
-            self.rtt.record(rtt);
+        self.ues.iter_mut().for_each(|ue| ue.points.push(std::mem::take(&mut ue.point)));
+        for (index, (cell, stats)) in self.cells.iter_mut().zip(&now.cells).enumerate() {
+            let ues = serving.iter().filter(|serving| **serving == index).count() as u32;
+            cell.sample(*stats, now.resources - self.resources_before, ues);
         }
-    }
-    /// Counts a frame that has arrived whole.
-    pub fn frame(&mut self, frame: &FrameArrival, counts: bool) {
-        if counts {
-            self.frames.record(frame.delay);
-            self.sender_queue.record(frame.sender_queue);
-        }
-    }
-    /// Counts a transfer that has arrived whole.
-    pub fn completed(&mut self, duration: Duration, counts: bool) {
-        if counts {
-            self.completions.record(duration);
-        }
-    }
-    /// Ends an interval of the series.
-    pub fn sample(&mut self, window: Option<Bytes>) {
-        let FlowInterval { delivered, marks, rtt } = &mut self.interval;
-        let point = FlowPoint { delivered: *delivered, marks: *marks, rtt: rtt.take(), window };
-        self.interval = FlowInterval::default();
-        self.intervals.push(point);
-    }
-    /// The mean delay taken apart; `None` where nothing arrived. `router` is said where there is one on the way.
-    pub fn split(&self, has_router: bool) -> Option<Split> {
-        let Parts { packets, propagation, router, cell } = self.parts;
-        let mean = |sum: Duration| round((sum / packets.max(1)).as_millis_f64(), 1e3);
-        (packets > 0).then(|| Split {
-            propagation: mean(propagation),
-            router: has_router.then(|| mean(router)),
-            cu: mean(cell.cu),
-            queuing: mean(cell.queuing),
-            scheduling: mean(cell.scheduling),
-            harq: mean(cell.harq),
-            rlc: mean(cell.rlc),
-            reordering: mean(cell.reordering),
-        })
-    }
-}
-
-fn sum_of(rates: &[(u8, BitRate)]) -> Option<BitRate> {
-    let sum = rates.iter().map(|(_, rate)| rate.as_bps()).sum();
-    (!rates.is_empty()).then(|| BitRate::from_bps(sum))
-}
-
-impl CellRecord {
-    /// Ends an interval of the series, in which the cell had so many resources.
-    pub fn sample(&mut self, now: CellStats, available: u64) {
-        let used = now.resources - self.last.resources;
-        let load = (available > 0).then(|| used as f64 / available as f64);
-        self.intervals.push(CellPoint {
-            delivered: now.delivered - self.last.delivered,
-            load,
-            ues: 0,
-            handovers: now.handovers - self.last.handovers,
-        });
-        self.last = now;
-    }
-    /// A UE is in the cell as an interval ends.
-    pub fn hosts(&mut self) {
-        if let Some(point) = self.intervals.last_mut() {
-            point.ues += 1;
+        self.resources_before = now.resources;
+        self.times.push(now.at);
+        if self.times.len() >= self.limits.intervals {
+            self.stride *= 2;
+            self.times = self.times.chunks(2).filter_map(|pair| pair.last().copied()).collect();
+            self.flows.iter_mut().for_each(|flow| halve(&mut flow.points));
+            self.ues.iter_mut().for_each(|ue| halve(&mut ue.points));
+            self.cells.iter_mut().for_each(|cell| halve(&mut cell.points));
         }
     }
 }
 
-impl UeRecord {
-    /// Of a UE.
-    pub fn new(config: &UeConfig) -> Self {
-        let bearers = 1 + config.drb.len();
-        let bearers = if bearers > 1 { vec![Distribution::default(); bearers] } else { Vec::new() };
-        Self { bearers, uplink: UplinkBearers::new(config), ..Self::default() }
+#[cfg(test)]
+mod tests {
+    use tidemark_cell::{DelaySplit, DrbStats, UeConfig, UeStats};
+    use tidemark_core::{Ecn, FlowId};
+
+    use super::*;
+    use crate::event::Arrival;
+    use crate::flow::FlowDescription;
+    use crate::summary::Description;
+
+    fn ues() -> Vec<NamedUe> {
+        vec![NamedUe { name: "walker".into(), kind: 0, config: UeConfig::default() }]
     }
-    /// Counts an arrival.
-    pub fn arrived(&mut self, packet: &Arrival) {
-        let queue = packet.delay.queuing + packet.delay.scheduling;
-        self.interval.delivered += packet.size;
-        self.interval.queue.add(queue);
-        if packet.counts {
-            self.delivered += packet.size;
-            if let Some(bearer) = self.bearers.get_mut(usize::from(packet.drb.wrapping_sub(1))) {
-                bearer.record(queue);
-            }
+
+    fn description<'a>(ues: &'a [NamedUe], flows: &'a [FlowDescription]) -> Description<'a> {
+        Description {
+            name: "t",
+            seed: 1,
+            duration: Duration::from_secs(2),
+            warmup: Duration::from_secs(1),
+            ues,
+            flows,
+            network: None,
+            serving: &[],
+            knows_queries: false,
+            conservation: String::new(),
+            scenario: "",
         }
     }
-    /// Counts a packet of the UE that leaves its gNB.
-    pub fn sent(&mut self, drb: u8, size: Bytes, delay: DelaySplit, counts: bool) {
-        self.interval.sent += size;
-        self.interval.uplink_queue.add(delay.queuing + delay.scheduling);
-        if counts {
-            self.uplink.left(drb, size, delay);
-        }
+
+    fn arrival(at: Instant) -> Arrival {
+        let delay = DelaySplit { queuing: Duration::from_millis(7), ..DelaySplit::default() };
+        let sent = at - Duration::from_millis(10);
+        let (waited, in_routers) = (None, Duration::ZERO);
+        Arrival { sent, size: Bytes(1_000), ecn: Ecn::Ce, waited, in_routers, drb: 1, delay }
     }
-    /// Counts a bit rate recommendation for a logical channel.
-    pub fn recommended(&mut self, direction: Direction, channel: u8, rate: BitRate, counts: bool) {
-        let last = &mut self.recommended[usize::from(direction == Direction::Uplink)];
-        match last.iter_mut().find(|(known, _)| *known == channel) {
-            Some(known) => known.1 = rate,
-            None => last.push((channel, rate)),
-        }
-        if counts {
-            let (count, sum) = &mut self.anbr(direction).recommendations;
-            (*count, *sum) = (*count + 1, BitRate::from_bps(sum.as_bps() + rate.as_bps()));
-        }
-    }
-    /// Counts a query that was sent, or that a timer forbade.
-    pub fn asked(&mut self, direction: Direction, sent: bool, counts: bool) {
-        let (asked, forbidden) = &mut self.anbr(direction).queries;
-        *asked += u64::from(counts && sent);
-        *forbidden += u64::from(counts && !sent);
-    }
-    fn anbr(&mut self, direction: Direction) -> &mut AnbrRecord {
-        match direction {
-            Direction::Downlink => &mut self.downlink_anbr,
-            Direction::Uplink => &mut self.uplink_anbr,
-        }
-    }
-    /// Ends an interval of the series.
-    pub fn sample(&mut self, stats: &UeStats) {
-        let UeInterval { delivered, queue, sent, uplink_queue } = &mut self.interval;
-        let (before, uplink) = (std::mem::replace(&mut self.last_uplink, stats.uplink), stats.uplink);
-        let point = UePoint {
-            delivered: *delivered,
-            queue: queue.take(),
-            mcs: stats.mcs,
-            queued: stats.queue.packets,
-            sent: *sent,
-            uplink_queue: uplink_queue.take(),
-            reported: uplink.reported,
-            uplink_blocks: (uplink.blocks - before.blocks, uplink.mcs_sum - before.mcs_sum),
-            recommended: self.recommended.each_ref().map(|last| sum_of(last)),
+
+    /// A cell that loses its data at a handover: every place that says drops says the same.
+    #[test]
+    fn packets_lost_at_a_handover_are_drops_of_ue_and_bearer() {
+        let ues = ues();
+        let recorder = Recorder::new(Duration::from_secs(1), &ues, 0, Limits::LIVE);
+        let end = Counters {
+            at: Instant::from_millis(2_000),
+            ues: vec![UeStats { dropped_by_handover: 638, dropped_by_law: 2, ..UeStats::default() }],
+            bearers: vec![vec![DrbStats { dropped: 640, ..DrbStats::default() }]],
+            ..Counters::default()
         };
-        self.interval = UeInterval::default();
-        self.intervals.push(point);
+        let result = recorder.result(&description(&ues, &[]), &end);
+        assert_eq!((result.ues[0].dropped, result.bearers[0].dropped), (640, 640));
+    }
+
+    #[test]
+    fn statistics_begin_after_the_warm_up_and_series_before() {
+        let ues = ues();
+        let mut recorder = Recorder::new(Duration::from_secs(1), &ues, 0, Limits::SCENARIO);
+        let flow = recorder.add_flow();
+        for at in [500, 1_500].map(Instant::from_millis) {
+            recorder.handle(at - Duration::from_millis(10), Event::Sent { flow });
+            recorder.handle(at, Event::Arrived { flow, ue: Some(0), arrival: arrival(at) });
+            let now = Counters { at: at + Duration::from_millis(500), ..Counters::default() };
+            recorder.sample(&now, |_| None, &[]);
+        }
+        let flows = [FlowDescription {
+            name: "f".into(),
+            ue: Some(0),
+            controller: "prague".into(),
+            law: "none".into(),
+            has_router: false,
+            is_uplink: false,
+        }];
+        let end = Counters { at: Instant::from_millis(2_000), ..Counters::default() };
+        let result = recorder.result(&description(&ues, &flows), &end);
+        assert_eq!((result.flows[0].marked, result.series.flows.marks[0].as_slice()), (1, &[1, 1][..]));
+        assert_eq!(result.flows[0].split_ms.map(|split| (split.propagation, split.queuing)), Some((3.0, 7.0)));
+        assert_eq!(result.series.ues.queue_ms[0], [Some(7.0), Some(7.0)]);
+    }
+
+    #[test]
+    fn a_live_recorder_stays_within_its_limits() {
+        let limits = Limits { flows: 3, intervals: 8 };
+        let mut recorder = Recorder::new(Duration::ZERO, &ues(), 0, limits);
+        let numbers: Vec<_> = (0..6).map(|id| recorder.flow_number(FlowId(id)).index()).collect();
+        assert_eq!(numbers, [0, 1, 2, 3, 3, 3]);
+        assert_eq!(recorder.flow_number(FlowId(1)), FlowNumber::Known(1));
+        for interval in 1..=100 {
+            let at = Instant::from_millis(100 * interval);
+            recorder.handle(at, Event::ShortCircuited { flow: 0 });
+            recorder.sample(&Counters { at, ..Counters::default() }, |_| None, &[]);
+            assert!(recorder.times.len() < limits.intervals);
+        }
+        let points = &recorder.flows[0].points;
+        assert_eq!(points.len(), recorder.times.len());
+        let marks: u64 = points.iter().map(|point| point.marks).sum();
+        assert_eq!(marks + recorder.flows[0].point.marks, 100, "no mark is lost as intervals become one");
     }
 }

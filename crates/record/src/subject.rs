@@ -26,6 +26,7 @@ impl Direction {
 }
 
 /// A UE with its name, its copies told apart.
+#[derive(Clone, Debug)]
 pub struct NamedUe {
     /// Name, numbered where there are several of a kind.
     pub name: String,

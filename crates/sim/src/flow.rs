@@ -1,8 +1,7 @@
-//! A flow at work: its two ends, its way, and its books.
+//! A flow at work: its two ends, its way, and its ledger.
 
 use tidemark_cell::UeId;
 use tidemark_core::{FlowId, Instant, Packet};
-use tidemark_record::recorder::FlowRecord;
 use tidemark_senders::{Endpoint, Stats};
 
 use crate::addresses::Addresses;
@@ -27,7 +26,6 @@ pub(crate) struct Flow {
     pub(crate) server: End,
     pub(crate) client: End,
     pub(crate) ledger: Ledger,
-    pub(crate) record: FlowRecord,
 }
 
 /// An endpoint and the earliest event that is scheduled for it.

@@ -2,6 +2,7 @@
 
 use tidemark_cell::UeId;
 use tidemark_core::{BitRate, Instant};
+use tidemark_record::event::Event as Recorded;
 use tidemark_senders::{CongestionControl as _, SenderConfig};
 use tidemark_wire::mac::Direction;
 
@@ -17,7 +18,7 @@ impl Simulation<'_> {
         let Some(multiplier) = self.multipliers[index] else { return };
         let Some((channel, line)) = modem::report(octets, multiplier) else { return };
         let Some((rate, direction)) = modem::heard(&line) else { return };
-        self.ues[index].recommended(direction, channel, rate, self.scenario.counts(now));
+        self.recorder.handle(now, Recorded::Recommended { ue: index, direction, channel, rate });
         let listening: Vec<_> = (0..self.flows.len())
             .filter(|flow| {
                 let flow = &self.flows[*flow];
@@ -52,7 +53,7 @@ impl Simulation<'_> {
             for channel in channels {
                 let Some(octets) = modem::query(&modem::question(direction), channel) else { continue };
                 let sent = self.network.query_bit_rate(now, ue, octets);
-                self.ues[ue.0 as usize].asked(direction, sent, self.scenario.counts(now));
+                self.recorder.handle(now, Recorded::Queried { ue: ue.0 as usize, direction, sent });
             }
         }
         if let Some(interval) = self.query_every[ue.0 as usize] {

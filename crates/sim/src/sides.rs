@@ -8,7 +8,6 @@ use tidemark_core::{Duration, Instant};
 
 use crate::event::EventQueue;
 use crate::simulation::{Event, Simulation};
-use crate::summary::Baseline;
 use crate::wire::Wire;
 
 /// What looks at both sides, which stand at the same time then.
@@ -163,7 +162,7 @@ impl Simulation<'_> {
     fn end_warm_up(&mut self, now: Instant) {
         self.now = now;
         self.routers.iter_mut().for_each(|router| router.record.begin());
-        self.baseline = Baseline::take(self);
+        self.recorder.begin(self.counters());
     }
 }
 

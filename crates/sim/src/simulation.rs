@@ -3,8 +3,8 @@
 use thiserror::Error;
 use tidemark_cell::{Network, NetworkConfig, Observer, Output, UeId};
 use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet, Stream};
-use tidemark_record::RunResult;
-use tidemark_record::recorder::{Arrival, CellRecord, FlowRecord, UeRecord};
+use tidemark_record::event::Event as Recorded;
+use tidemark_record::{Arrival, Limits, Recorder, RunResult};
 use tidemark_senders::connect;
 use tidemark_wire::mac::BitRateMultiplier;
 
@@ -18,7 +18,7 @@ use crate::router::{Router, RouterConfig};
 use crate::scenario::{Direction, NamedUe, Scenario};
 use crate::sides::{Mark, Source};
 use crate::stamped::{Stamped, Stock, Way, unstamped};
-use crate::summary::{self, Baseline};
+use crate::summary;
 use crate::wire::Wire;
 
 /// A cell or a flow refuses its configuration; a scenario that was checked never does.
@@ -45,16 +45,12 @@ pub struct Simulation<'a> {
     pub(crate) first_up: Option<(Instant, usize)>,
     pub(crate) network: Network<Stamped>,
     pub(crate) flows: Vec<Flow>,
-    pub(crate) ues: Vec<UeRecord>,
+    /// UEs of the scenario.
+    pub(crate) scenario_ues: u32,
+    pub(crate) recorder: Recorder,
     /// Per UE: `bitRateMultiplier`, where it gets recommendations, and how often its applications ask for one.
     pub(crate) multipliers: Vec<Option<BitRateMultiplier>>,
     pub(crate) query_every: Vec<Option<Duration>>,
-    /// Of each cell of a network; empty where there is one cell without a place.
-    pub(crate) cells: Vec<CellRecord>,
-    /// Ends of the series' finished intervals.
-    pub(crate) samples: Vec<Instant>,
-    /// Counters at the end of the warm-up.
-    pub(crate) baseline: Baseline,
     /// How far the run has come.
     pub(crate) now: Instant,
 }
@@ -122,15 +118,14 @@ impl<'a> Simulation<'a> {
                 server: End::new(server),
                 client: End::new(client),
                 ledger: Ledger::default(),
-                record: FlowRecord::default(),
             });
         }
         let multiplier = |ue: &NamedUe| Some(ue.config.anbr.as_ref()?.multiplier.on_wire());
         let multipliers = ues.iter().map(multiplier).collect();
         let query_every = ues.iter().map(|ue| ue.config.anbr.as_ref()?.query_every).collect();
-        let ues = ues.iter().map(|ue| UeRecord::new(&ue.config)).collect();
         let cells = scenario.network.as_ref().map_or(0, NetworkConfig::cells);
-        let cells = (0..cells).map(|_| CellRecord::default()).collect();
+        let mut recorder = Recorder::new(scenario.warmup, &ues, cells, Limits::SCENARIO);
+        flows.iter().for_each(|_| _ = recorder.add_flow());
         let mut run = Self {
             scenario,
             events: EventQueue::default(),
@@ -145,15 +140,13 @@ impl<'a> Simulation<'a> {
             first_up: None,
             network,
             flows,
-            ues,
+            scenario_ues: ues.len() as u32,
+            recorder,
             multipliers,
             query_every,
-            cells,
-            samples: Vec::new(),
-            baseline: Baseline::default(),
             now: Instant::ZERO,
         };
-        run.baseline = Baseline::take(&run);
+        run.recorder.begin(run.counters());
         Ok(run)
     }
 
@@ -279,16 +272,16 @@ impl<'a> Simulation<'a> {
     }
 
     fn count_drop(&mut self, at: Instant, packet: &Packet<Stamped>) {
-        let flow = &mut self.flows[packet.flow.0 as usize];
-        flow.ledger.dropped += packet.size;
-        if self.scenario.counts(at) && !packet.payload.back {
-            flow.record.dropped += 1;
+        let index = packet.flow.0 as usize;
+        self.flows[index].ledger.dropped += packet.size;
+        if !packet.payload.back {
+            self.recorder.handle(at, Recorded::Dropped { flow: index });
         }
     }
 
     fn count_uplink_drop(&mut self, at: Instant, ue: UeId, flow: FlowId) {
-        if let Some(drb) = self.network.carries_up(ue, flow).filter(|_| self.scenario.counts(at)) {
-            self.ues[ue.0 as usize].uplink.lost(drb);
+        if let Some(drb) = self.network.carries_up(ue, flow) {
+            self.recorder.handle(at, Recorded::UplinkDropped { ue: ue.0 as usize, drb });
         }
     }
 
@@ -314,20 +307,17 @@ impl<'a> Simulation<'a> {
         let (size, ecn) = (packet.size, packet.ecn);
         let flow = &mut self.flows[index];
         let waited = (!flow.routers.is_empty()).then_some(waited);
-        let counts = self.scenario.counts(at);
-        let arrival = Arrival { sent, at, size, ecn, waited, in_routers, drb, delay, counts };
+        let arrival = Arrival { sent, size, ecn, waited, in_routers, drb, delay };
         flow.ledger.delivered += size;
-        flow.record.arrived(&arrival);
-        if let Some(ue) = flow.ue.filter(|_| !flow.uplink) {
-            self.ues[ue.0 as usize].arrived(&arrival);
-        }
+        let ue = flow.ue.filter(|_| !flow.uplink).map(|ue| ue.0 as usize);
+        self.recorder.handle(at, Recorded::Arrived { flow: index, ue, arrival });
         flow.client.endpoint.handle_packet(now, unstamped(&packet));
         self.stock.take_back(packet);
         while let Some(frame) = flow.client.endpoint.take_frame() {
-            flow.record.frame(&frame, arrival.counts);
+            self.recorder.handle(at, Recorded::Frame { flow: index, frame });
         }
         if let Some(completion) = flow.client.endpoint.take_completion() {
-            flow.record.completed(completion.duration, arrival.counts);
+            self.recorder.handle(at, Recorded::Completed { flow: index, duration: completion.duration });
         }
         self.serve_client(now, index);
     }
@@ -339,10 +329,10 @@ impl<'a> Simulation<'a> {
         flow.server.endpoint.handle_packet(now, unstamped(&packet));
         self.stock.take_back(packet);
         if let Some(rtt) = flow.server.endpoint.take_rtt_sample() {
-            flow.record.round_trip(rtt, self.scenario.counts(now));
+            self.recorder.handle(now, Recorded::RoundTrip { flow: index, rtt });
         }
         while let Some(page) = flow.server.endpoint.take_completion() {
-            flow.record.completed(page.duration, self.scenario.counts(now));
+            self.recorder.handle(now, Recorded::Completed { flow: index, duration: page.duration });
         }
         self.serve_server(now, index);
     }
@@ -381,7 +371,7 @@ impl<'a> Simulation<'a> {
         while let Some(packet) = self.flows[index].server.endpoint.poll_transmit(now) {
             let flow = &mut self.flows[index];
             flow.ledger.sent += packet.size;
-            flow.record.sent(now, self.scenario.counts(now));
+            self.recorder.handle(now, Recorded::Sent { flow: index });
             let packet = self.stock.stamp(now, flow, false, packet);
             self.depart(now, packet);
         }
@@ -427,16 +417,15 @@ impl<'a> Simulation<'a> {
                     self.reach_end(now, at, packet);
                 }
                 Output::Uplink { ue, qfi, mut packet, delay, .. } => {
-                    let record = &mut self.ues[ue.0 as usize];
-                    let drb = record.uplink.drb_of(qfi);
+                    let ue = ue.0 as usize;
+                    let drb = self.recorder.uplink_drb(ue, qfi);
                     (packet.payload.drb, packet.payload.delay) = (drb, delay);
-                    record.sent(drb, packet.size, delay, self.scenario.counts(now));
+                    self.recorder.handle(now, Recorded::UplinkArrived { ue, drb, size: packet.size, delay });
                     self.go_on(now, None, packet);
                 }
                 Output::Recommendation { ue, octets, .. } => self.recommend(now, ue, octets),
                 Output::ShortCircuited { at, flow, .. } => {
-                    let counts = self.scenario.counts(at);
-                    self.flows[flow.0 as usize].record.short_circuited(counts);
+                    self.recorder.handle(at, Recorded::ShortCircuited { flow: flow.0 as usize });
                 }
                 Output::Dropped { at, ue, packet, .. } => {
                     if packet.payload.up {
@@ -449,25 +438,10 @@ impl<'a> Simulation<'a> {
     }
 
     pub(crate) fn sample(&mut self, now: Instant) {
-        let before = self.samples.last().copied().unwrap_or(Instant::ZERO);
-        self.samples.push(now);
-        for flow in &mut self.flows {
-            flow.record.sample(flow.server.endpoint.stats().window);
-        }
-        for (index, ue) in self.ues.iter_mut().enumerate() {
-            let stats = self.network.ue(now, UeId(index as u32)).unwrap_or_default();
-            ue.sample(&stats);
-        }
-        let available = self.network.resources_between(before, now);
-        for (record, stats) in self.cells.iter_mut().zip(self.network.cells()) {
-            record.sample(stats, available);
-        }
-        for ue in 0..self.ues.len() as u32 {
-            let cell = self.network.cell_of(UeId(ue));
-            if let Some(record) = cell.and_then(|cell| self.cells.get_mut(cell)) {
-                record.hosts();
-            }
-        }
+        self.now = now;
+        let flows = &self.flows;
+        let window = |flow: usize| flows[flow].server.endpoint.stats().window;
+        self.recorder.sample(&self.cell_counters(), window, &self.serving());
         self.routers.iter_mut().for_each(|router| router.sample(now));
     }
 

@@ -47,7 +47,7 @@ impl Scenario {
     /// Guarantees that were not met. A rate: a bearer had less, and more than half of its packets waited for longer than their delay
     /// budget, so that it was not the sender who had nothing. A delay-critical flow: more packets were late or lost than its
     /// 5QI's error rate, although no more was sent than guaranteed (TS 23.501 5.7.3.4).
-    pub(crate) fn broken_guarantees(&self, bearers: &[BearerResult]) -> Vec<String> {
+    pub fn broken_guarantees(&self, bearers: &[BearerResult]) -> Vec<String> {
         let ues = if bearers.iter().any(|bearer| bearer.drb > 1) { self.ues() } else { Vec::new() };
         let kinds: BTreeMap<_, _> = ues.iter().map(|ue| (ue.name.as_str(), &self.ue[ue.kind])).collect();
         let guaranteed = |bearer: &BearerResult| {

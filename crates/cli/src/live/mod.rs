@@ -10,7 +10,6 @@ mod pcap;
 mod preset;
 pub mod probe;
 mod record;
-mod series;
 mod session;
 pub mod shell;
 mod snapshot;

@@ -1,20 +1,20 @@
 //! What listens to a driver: the recorder, the capture, and the snapshot that others read.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
+use tidemark_core::{Bytes, Duration, Ecn, Instant};
 use tidemark_emu::{Observer, Progress, Seen};
 use tidemark_record::distribution::Distribution;
+use tidemark_record::unit::{mbps, tag};
 use tidemark_sim::Event;
 use tidemark_sim::modem;
 use tidemark_sim::scenario::{NamedUe, Scenario};
-use tidemark_wire::mac::{BitRateMultiplier, Direction};
+use tidemark_wire::mac::BitRateMultiplier;
 
 use super::history::History;
 use super::modem::Inbox;
 use super::pcap::Capture;
-use super::record::{AT_CU, Recorder, lateness, mbps, tag};
+use super::record::{AT_CU, Recorder, lateness};
 use super::snapshot::{Snapshot, UeSnapshot};
 use super::warning::{BUSY_UPLINK, LATE_US};
 use super::web::Source;
@@ -87,30 +87,8 @@ pub struct Watch {
     /// Resource blocks x symbols that uplink slots had had by then, and those that UEs had used.
     last_uplink: (u64, u64),
     interval: Vec<Interval>,
-    recommended: Vec<Recommended>,
-}
-
-/// What a UE was recommended last, per logical channel and direction.
-#[derive(Clone, Default)]
-struct Recommended {
-    multiplier: Option<BitRateMultiplier>,
-    rates: BTreeMap<(u8, bool), BitRate>,
-}
-
-impl Recommended {
-    /// Keeps a recommendation; gives its rate, and true where it is for the uplink.
-    fn keep(&mut self, octets: [u8; 3]) -> Option<(BitRate, bool)> {
-        let (channel, line) = modem::report(octets, self.multiplier?)?;
-        let (rate, direction) = modem::heard(&line)?;
-        let up = direction == Direction::Uplink;
-        self.rates.insert((channel, up), rate);
-        Some((rate, up))
-    }
-    /// The rates of one direction together.
-    fn mbps(&self, up: bool) -> Option<f64> {
-        let of = self.rates.iter().filter(|((_, way), _)| *way == up).map(|(_, rate)| rate.as_mbps());
-        of.reduce(|sum, rate| sum + rate)
-    }
+    /// Per UE: `bitRateMultiplier`, where it gets recommendations.
+    multipliers: Vec<Option<BitRateMultiplier>>,
 }
 
 /// What a UE received and sent since the last snapshot.
@@ -137,7 +115,7 @@ impl Watch {
             capture,
             shared: Arc::clone(&shared),
             modems,
-            recommended: scenario.ues().iter().map(multiplier).collect(),
+            multipliers: scenario.ues().iter().map(multiplier).collect(),
             name: scenario.name.clone(),
             interval: vec![Interval::default(); ues.len()],
             ues,
@@ -156,9 +134,8 @@ impl Watch {
     }
 }
 
-fn multiplier(ue: &NamedUe) -> Recommended {
-    let multiplier = ue.config.anbr.as_ref().map(|anbr| anbr.multiplier.on_wire());
-    Recommended { multiplier, ..Recommended::default() }
+fn multiplier(ue: &NamedUe) -> Option<BitRateMultiplier> {
+    ue.config.anbr.as_ref().map(|anbr| anbr.multiplier.on_wire())
 }
 
 /// What of a snapshot a scenario says.
@@ -193,9 +170,11 @@ impl Observer for Watch {
                 self.capture(0, at, bytes);
             }
             Seen::Recommended { ue, octets } => {
-                let recommended = &mut self.recommended[ue.0 as usize];
-                if let Some((rate, up)) = recommended.keep(octets) {
-                    self.recorder.recommended(at, ue, rate, up, recommended.mbps(up));
+                let report = self.multipliers[ue.0 as usize].and_then(|multiplier| modem::report(octets, multiplier));
+                if let Some((channel, (rate, direction))) =
+                    report.and_then(|(channel, line)| Some((channel, modem::heard(&line)?)))
+                {
+                    self.recorder.recommended(at, ue, direction, channel, rate);
                 }
                 self.modems.put(ue, octets);
             }
@@ -236,8 +215,9 @@ impl Observer for Watch {
             uplink_use,
             warning: None,
         };
-        let ues = self.ues.iter().zip(progress.ues).zip(&self.recommended);
-        for (((ue, stats), recommended), interval) in ues.zip(&mut self.interval) {
+        let ues = self.ues.iter().zip(progress.ues).enumerate();
+        for ((index, (ue, stats)), interval) in ues.zip(&mut self.interval) {
+            let [recommended_down_mbps, recommended_up_mbps] = self.recorder.recommended_mbps(index);
             let queue = interval.queue.quantiles();
             shared.ues.push(UeSnapshot {
                 down_mbps: mbps(interval.down, span),
@@ -253,8 +233,8 @@ impl Observer for Watch {
                 dropped: stats.dropped(),
                 harq_retransmissions: stats.harq_retransmissions,
                 forgotten_flows: stats.forgotten_flows,
-                recommended_down_mbps: recommended.mbps(false),
-                recommended_up_mbps: recommended.mbps(true),
+                recommended_down_mbps,
+                recommended_up_mbps,
                 ..ue.clone()
             });
             let Interval { delivered, ce_packets, .. } = *interval;

@@ -3,10 +3,10 @@
 use serde::Serialize;
 use tidemark_emu::{CuBearer, CuState, laws};
 use tidemark_marker::Counters;
+use tidemark_record::unit::tag;
 use tidemark_sim::scenario::Scenario;
 
 use crate::live::exposition::{Exposition, escaped};
-use crate::live::record::tag;
 use crate::live::tunnels::configs;
 
 /// A CU at one time.

@@ -1,0 +1,206 @@
+//! Record of a flow.
+
+use tidemark_cell::DelaySplit;
+use tidemark_core::{Bytes, Duration, Ecn, Instant};
+use tidemark_senders::{FrameArrival, Stats};
+
+use crate::distribution::Distribution;
+use crate::event::Arrival;
+use crate::result::{FlowResult, MediaResult, Split, Transfers};
+use crate::series::FlowPoint;
+use crate::unit::{mbps, round};
+
+/// One flow's packets and round-trip times, after the warm-up but for the series.
+#[derive(Clone, Debug, Default)]
+pub struct FlowRecord {
+    /// Bearer that brought its last packet, as in [`Arrival`].
+    pub drb: u8,
+    /// Times in the RLC queue.
+    pub queue: Distribution,
+    sent_packets: u64,
+    marked: u64,
+    dropped: u64,
+    delivered: Bytes,
+    owd: Distribution,
+    router_queue: Distribution,
+    frames: Distribution,
+    sender_queue: Distribution,
+    completions: Distribution,
+    rtt: Distribution,
+    parts: Parts,
+    first_sent: Option<Instant>,
+    last_arrival: Instant,
+    pub(crate) point: FlowPoint,
+    pub(crate) points: Vec<FlowPoint>,
+}
+
+/// Sums over the packets that arrived, for the mean of each part of the delay.
+#[derive(Clone, Debug, Default)]
+struct Parts {
+    packets: u64,
+    propagation: Duration,
+    router: Duration,
+    cell: DelaySplit,
+}
+
+/// Names of a flow in its results.
+#[derive(Clone, Debug)]
+pub struct FlowDescription {
+    /// Name.
+    pub name: String,
+    /// UE that it ends at or begins at; `None` for a host on the wire.
+    pub ue: Option<usize>,
+    /// Congestion controller of the sender.
+    pub controller: String,
+    /// Law of its bearer or routers.
+    pub law: String,
+    /// True where there is a router on its way.
+    pub has_router: bool,
+    /// True where its data goes from the UE to the network.
+    pub is_uplink: bool,
+}
+
+/// Counters of a flow's ends at the warm-up's end and now; the server is the end that sends the data.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends<'a> {
+    /// Counters of the server.
+    pub server: (&'a Stats, &'a Stats),
+    /// Counters of the client.
+    pub client: (&'a Stats, &'a Stats),
+}
+
+impl FlowRecord {
+    /// Record of a flow that begins after so many intervals of the series.
+    pub(crate) fn new(intervals: usize) -> Self {
+        Self { points: vec![FlowPoint::default(); intervals], ..Self::default() }
+    }
+    #[inline]
+    pub(crate) fn sent(&mut self, now: Instant, counts: bool) {
+        self.sent_packets += u64::from(counts);
+        self.first_sent.get_or_insert(now);
+    }
+    #[inline]
+    pub(crate) fn arrived(&mut self, at: Instant, packet: &Arrival, counts: bool) {
+        let marked = u64::from(packet.ecn == Ecn::Ce);
+        self.point.delivered += packet.size;
+        self.point.marks += marked;
+        if !counts {
+            return;
+        }
+        let total = at.since(packet.sent);
+        let DelaySplit { cu, queuing, scheduling, harq, rlc, reordering } = packet.delay;
+        self.last_arrival = at;
+        self.drb = packet.drb;
+        self.delivered += packet.size;
+        self.marked += marked;
+        self.owd.record(total);
+        self.queue.record(queuing + scheduling);
+        if let Some(waited) = packet.waited {
+            self.router_queue.record(waited);
+        }
+        self.parts.packets += 1;
+        self.parts.propagation += total - packet.in_routers - packet.delay.total();
+        self.parts.router += packet.in_routers;
+        self.parts.cell.cu += cu;
+        self.parts.cell.queuing += queuing;
+        self.parts.cell.scheduling += scheduling;
+        self.parts.cell.harq += harq;
+        self.parts.cell.rlc += rlc;
+        self.parts.cell.reordering += reordering;
+    }
+    pub(crate) fn dropped(&mut self, counts: bool) {
+        self.dropped += u64::from(counts);
+    }
+    pub(crate) fn short_circuited(&mut self, counts: bool) {
+        self.point.marks += 1;
+        self.marked += u64::from(counts);
+    }
+    #[inline]
+    pub(crate) fn round_trip(&mut self, rtt: Duration, counts: bool) {
+        self.point.rtt.add(rtt);
+        if counts {
+            self.rtt.record(rtt);
+        }
+    }
+    pub(crate) fn frame(&mut self, frame: &FrameArrival, counts: bool) {
+        if counts {
+            self.frames.record(frame.delay);
+            self.sender_queue.record(frame.sender_queue);
+        }
+    }
+    pub(crate) fn completed(&mut self, duration: Duration, counts: bool) {
+        if counts {
+            self.completions.record(duration);
+        }
+    }
+    /// Time of the first packet sent; `None` where none was.
+    pub fn first_sent(&self) -> Option<Instant> {
+        self.first_sent
+    }
+    /// Time of the last arrival that counts.
+    pub fn last_arrival(&self) -> Instant {
+        self.last_arrival
+    }
+    /// Span from the first packet sent, or from the warm-up's end, to the last one that arrived.
+    fn active(&self, warm: Instant) -> Duration {
+        self.first_sent.map_or(Duration::ZERO, |first| self.last_arrival.since(first.max(warm)))
+    }
+    /// Mean delay taken apart; `None` where nothing arrived.
+    fn split(&self, has_router: bool) -> Option<Split> {
+        let Parts { packets, propagation, router, cell } = self.parts;
+        let mean = |sum: Duration| round((sum / packets.max(1)).as_millis_f64(), 1e3);
+        (packets > 0).then(|| Split {
+            propagation: mean(propagation),
+            router: has_router.then(|| mean(router)),
+            cu: mean(cell.cu),
+            queuing: mean(cell.queuing),
+            scheduling: mean(cell.scheduling),
+            harq: mean(cell.harq),
+            rlc: mean(cell.rlc),
+            reordering: mean(cell.reordering),
+        })
+    }
+    /// Result of the flow, which ends at the UE of this name. `ends` is `None` where the endpoints are not ours.
+    pub fn result(&self, of: &FlowDescription, ue: Option<&str>, warm: Instant, ends: Option<Ends<'_>>) -> FlowResult {
+        let active = self.active(warm);
+        let completed = self.completions.count();
+        FlowResult {
+            name: of.name.clone(),
+            ue: ue.map(Into::into),
+            controller: of.controller.clone(),
+            law: of.law.clone(),
+            throughput_mbps: mbps(self.delivered, active),
+            goodput_mbps: ends.map(|ends| mbps(ends.client.1.delivered - ends.client.0.delivered, active)),
+            owd_ms: self.owd.quantiles(),
+            rtt_ms: self.rtt.quantiles(),
+            queue_ms: ue.and(self.queue.quantiles()),
+            router_queue_ms: of.has_router.then(|| self.router_queue.quantiles()).flatten(),
+            transfers: (completed > 0).then(|| Transfers { completed, completion_ms: self.completions.quantiles() }),
+            media: ends.and_then(|ends| self.media(ends)),
+            sent_packets: self.sent_packets,
+            marked: self.marked,
+            dropped: self.dropped,
+            retransmissions: ends.map(|ends| ends.server.1.retransmissions - ends.server.0.retransmissions),
+            split_ms: self.split(of.has_router),
+            owd: self.owd.clone(),
+            rtt: self.rtt.clone(),
+            queue: self.queue.clone(),
+            router_queue: self.router_queue.clone(),
+            completions: self.completions.clone(),
+            frames: self.frames.clone(),
+            sender_queue: self.sender_queue.clone(),
+        }
+    }
+    fn media(&self, Ends { server, client }: Ends<'_>) -> Option<MediaResult> {
+        (server.1.frames_sent > 0).then(|| MediaResult {
+            frames_sent: server.1.frames_sent - server.0.frames_sent,
+            frames_discarded: server.1.frames_discarded - server.0.frames_discarded,
+            frames_received: client.1.frames_received - client.0.frames_received,
+            frames_lost: client.1.frames_lost.saturating_sub(client.0.frames_lost),
+            freezes: client.1.freezes - client.0.freezes,
+            frozen_s: round((client.1.frozen - client.0.frozen).as_secs_f64(), 1e6),
+            delay_ms: self.frames.quantiles(),
+            sender_queue_ms: self.sender_queue.quantiles(),
+        })
+    }
+}

@@ -1,0 +1,234 @@
+//! Results of what was recorded.
+
+use tidemark_cell::NetworkConfig;
+use tidemark_core::{BitRate, Bytes, Duration, Instant};
+
+use crate::cell::CellRecord;
+use crate::counters::Counters;
+use crate::distribution::Distribution;
+use crate::fairness::mean_jain;
+use crate::flow::{Ends, FlowDescription};
+use crate::recorder::Recorder;
+use crate::result::{
+    BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, NetworkCellResult, RunResult, Series, UePlace,
+    UeResult, UeSeries, UplinkSeries,
+};
+use crate::series::UePoint;
+use crate::subject::NamedUe;
+use crate::ue::{Available, share};
+use crate::unit::{mbps, round};
+
+/// Facts about a run that no recorder sees.
+#[derive(Debug)]
+pub struct Description<'a> {
+    /// Name of the scenario.
+    pub name: &'a str,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Length of the run.
+    pub duration: Duration,
+    /// Length of its warm-up.
+    pub warmup: Duration,
+    /// UEs, in the order of their ids.
+    pub ues: &'a [NamedUe],
+    /// Flows, in the order of their numbers.
+    pub flows: &'a [FlowDescription],
+    /// Cells of the network; `None` where there is one cell without a place.
+    pub network: Option<&'a NetworkConfig>,
+    /// Cell of the network that serves each UE at the end, from 0.
+    pub serving: &'a [usize],
+    /// True where the recorder was told of every query for a bit rate.
+    pub knows_queries: bool,
+    /// Statement of the conservation check.
+    pub conservation: String,
+    /// Text of the scenario, with overrides applied.
+    pub scenario: &'a str,
+}
+
+impl Recorder {
+    /// Result of the run up to `end`. Routers, warnings, events, and how a machine fared, are its driver's to add.
+    pub fn result(&self, of: &Description<'_>, end: &Counters) -> RunResult {
+        let before = &self.baseline;
+        let warm = Instant::ZERO + of.warmup;
+        let from = warm.max(before.at);
+        let span = end.at.since(from);
+        let resources = |of: fn(&Counters) -> u64| if end.at > from { of(end) - of(before) } else { 0 };
+        let available =
+            Available { downlink: resources(|at| at.resources), uplink: resources(|at| at.uplink_resources) };
+        let warm_intervals = self.times.iter().take_while(|at| **at <= warm).count();
+        let flows = self.flow_results(of, end, warm);
+        let ues: Vec<_> = (0..self.ues.len()).map(|index| self.ue_result(of, end, index, (available, span))).collect();
+        let bearers = of.ues.iter().enumerate().flat_map(|(index, ue)| self.bearer_results(of, end, index, (ue, span)));
+        let bearers = bearers.collect();
+        let series = self.series();
+        let cells = end.cells.len().max(1);
+        let used = (0..ues.len()).map(|index| end.ue(index).resources - before.ue(index).resources).sum::<u64>();
+        let uplinks = ues.iter().filter_map(|ue| ue.uplink.map(|uplink| uplink.prb_share));
+        let uplink_utilisation = uplinks.reduce(|sum, share| sum + share).map(|sum| round(sum / cells as f64, 1e6));
+        RunResult {
+            tidemark: env!("CARGO_PKG_VERSION"),
+            name: of.name.into(),
+            seed: of.seed,
+            duration_s: round(of.duration.as_secs_f64(), 1e6),
+            warmup_s: round(of.warmup.as_secs_f64(), 1e6),
+            interrupted_at_s: (end.at < Instant::ZERO + of.duration).then(|| round(end.at.as_secs_f64(), 1e6)),
+            warnings: Vec::new(),
+            cell: CellResult {
+                utilisation: share(used / cells as u64, available.downlink).filter(|_| !ues.is_empty()),
+                uplink_utilisation,
+                throughput_mbps: mbps(self.ues.iter().map(|ue| ue.delivered).sum(), span),
+                conservation: of.conservation.clone(),
+            },
+            cells: of.network.map_or_else(Vec::new, |network| {
+                self.cell_results(network, end, available.downlink, (span, warm_intervals))
+            }),
+            live: None,
+            flows,
+            ues,
+            bearers,
+            routers: Vec::new(),
+            jain: mean_jain(&series.flows.throughput_mbps, warm_intervals..self.times.len())
+                .map(|index| round(index, 1e6)),
+            events: Vec::new(),
+            series,
+            scenario: of.scenario.into(),
+        }
+    }
+
+    fn flow_results(&self, of: &Description<'_>, end: &Counters, warm: Instant) -> Vec<FlowResult> {
+        let before = &self.baseline;
+        let flows = of.flows.iter().zip(&self.flows).enumerate();
+        let result = flows.map(|(index, (flow, record))| {
+            let ends = end.servers.get(index).zip(end.clients.get(index)).and_then(|(server, client)| {
+                let (server_before, client_before) = (before.servers.get(index)?, before.clients.get(index)?);
+                Some(Ends { server: (server_before, server), client: (client_before, client) })
+            });
+            record.result(flow, flow.ue.map(|ue| of.ues[ue].name.as_str()), warm, ends)
+        });
+        result.collect()
+    }
+
+    /// Times of a UE's downlink packets in the RLC queue.
+    fn queue(&self, of: &Description<'_>, ue: usize) -> Distribution {
+        let mut all = Distribution::default();
+        if self.ues[ue].bearers.is_empty() {
+            let flows = of.flows.iter().zip(&self.flows).filter(|(flow, _)| flow.ue == Some(ue) && !flow.is_uplink);
+            flows.for_each(|(_, record)| all.merge(&record.queue));
+        } else {
+            self.ues[ue].bearers.iter().for_each(|bearer| all.merge(bearer));
+        }
+        all
+    }
+
+    fn ue_result(
+        &self,
+        of: &Description<'_>,
+        end: &Counters,
+        index: usize,
+        (available, span): (Available, Duration),
+    ) -> UeResult {
+        let (before, after) = (self.baseline.ue(index), end.ue(index));
+        let queue = self.queue(of, index);
+        let record = &self.ues[index];
+        let result = record.result(&of.ues[index], (&before, &after), available, &queue, (span, of.knows_queries));
+        UeResult { place: self.place(of, end, index), ..result }
+    }
+
+    /// Both directions of each bearer of a UE.
+    fn bearer_results(
+        &self,
+        of: &Description<'_>,
+        end: &Counters,
+        index: usize,
+        (ue, span): (&NamedUe, Duration),
+    ) -> Vec<BearerResult> {
+        let record = &self.ues[index];
+        let queue = self.queue(of, index);
+        let result = |drb: u8| {
+            let (before, after) = (self.baseline.bearer(index, drb), end.bearer(index, drb));
+            let own = record.bearers.get(usize::from(drb) - 1).unwrap_or(&queue);
+            let down = BearerResult::new(ue, drb, (&before, &after), own.quantiles(), span);
+            std::iter::once(down).chain(record.uplink.result(ue, drb, (&before, &after), span))
+        };
+        (1..=1 + ue.config.drb.len() as u8).flat_map(result).collect()
+    }
+
+    fn cell_results(
+        &self,
+        network: &NetworkConfig,
+        end: &Counters,
+        resources: u64,
+        (span, warm): (Duration, usize),
+    ) -> Vec<NetworkCellResult> {
+        let result = |(index, record): (usize, &CellRecord)| {
+            let counters = |at: &Counters| at.cells.get(index).copied().unwrap_or_default();
+            let (before, after) = (counters(&self.baseline), counters(end));
+            record.result(network.cell_name(index), (&before, &after), resources, (span, warm))
+        };
+        self.cells.iter().enumerate().map(result).collect()
+    }
+
+    fn place(&self, of: &Description<'_>, end: &Counters, ue: usize) -> Option<UePlace> {
+        let radio = |at: &Counters| at.radio.get(ue).copied().flatten();
+        let (before, after) = (radio(&self.baseline)?, radio(end)?);
+        let measurements = after.measurements - before.measurements;
+        let sum = after.sinr_sum_db - before.sinr_sum_db;
+        Some(UePlace {
+            cell: of.network?.cell_name(*of.serving.get(ue)?),
+            position_m: after.place.map(|metres| round(metres, 1e1)),
+            handovers: after.handovers - before.handovers,
+            sinr_db: (measurements > 0).then(|| round(sum / measurements as f64, 1e3)),
+        })
+    }
+
+    fn series(&self) -> Series {
+        let starts = std::iter::once(Instant::ZERO).chain(self.times.iter().copied());
+        let spans: Vec<_> = starts.zip(&self.times).map(|(from, to)| to.since(from)).collect();
+        let rates = |bytes: &mut dyn Iterator<Item = Bytes>| -> Vec<f64> {
+            bytes.zip(&spans).map(|(bytes, span)| mbps(bytes, *span)).collect()
+        };
+        let ms = |span: Option<Duration>| span.map(|span| round(span.as_millis_f64(), 1e3));
+        let kb = |window: Option<Bytes>| window.map(|window| round(window.as_f64() / 1e3, 1e3));
+        let mut series =
+            Series { t_s: self.times.iter().map(|at| round(at.as_secs_f64(), 1e6)).collect(), ..Series::default() };
+        for points in self.flows.iter().map(|flow| &flow.points) {
+            let FlowSeries { throughput_mbps, rtt_ms, marks, cwnd_kb } = &mut series.flows;
+            throughput_mbps.push(rates(&mut points.iter().map(|point| point.delivered)));
+            rtt_ms.push(points.iter().map(|point| ms(point.rtt.value())).collect());
+            marks.push(points.iter().map(|point| point.marks).collect());
+            cwnd_kb.push(points.iter().map(|point| kb(point.window)).collect());
+        }
+        for points in self.ues.iter().map(|ue| &ue.points) {
+            let UeSeries { queue_ms, mcs, throughput_mbps, queued, .. } = &mut series.ues;
+            queued.push(points.iter().map(|point| point.queued).collect());
+            queue_ms.push(points.iter().map(|point| ms(point.queue.value())).collect());
+            mcs.push(points.iter().map(|point| point.mcs.map(f64::from)).collect());
+            throughput_mbps.push(rates(&mut points.iter().map(|point| point.delivered)));
+            let UplinkSeries { throughput_mbps, queue_ms, reported_kb, mcs, .. } = &mut series.uplinks;
+            throughput_mbps.push(rates(&mut points.iter().map(|point| point.sent)));
+            queue_ms.push(points.iter().map(|point| ms(point.uplink_queue.value())).collect());
+            reported_kb.push(points.iter().map(|point| round(point.reported.as_f64() / 1e3, 1e3)).collect());
+            let mean = |(blocks, sum): (u64, u64)| (blocks > 0).then(|| round(sum as f64 / blocks as f64, 1e3));
+            mcs.push(points.iter().map(|point| mean(point.uplink_blocks)).collect());
+        }
+        (series.ues.recommended_mbps, series.uplinks.recommended_mbps) = (self.recommended(0), self.recommended(1));
+        for points in self.cells.iter().map(|cell| &cell.points) {
+            let CellSeries { throughput_mbps, utilisation, ues, handovers } = &mut series.cells;
+            throughput_mbps.push(rates(&mut points.iter().map(|point| point.delivered)));
+            utilisation.push(points.iter().map(|point| point.load.map(|load| round(load, 1e6))).collect());
+            ues.push(points.iter().map(|point| point.ues).collect());
+            handovers.push(points.iter().map(|point| point.handovers).collect());
+        }
+        series
+    }
+
+    /// Rates recommended last for downlink (0) or uplink (1); empty where no UE had any.
+    fn recommended(&self, direction: usize) -> Vec<Vec<Option<f64>>> {
+        let mbps = |rate: BitRate| round(rate.as_mbps(), 1e6);
+        let row = |points: &Vec<UePoint>| -> Vec<_> {
+            points.iter().map(|point| point.recommended[direction].map(mbps)).collect()
+        };
+        let rows: Vec<Vec<_>> = self.ues.iter().map(|ue| row(&ue.points)).collect();
+        if rows.iter().flatten().any(Option::is_some) { rows } else { Vec::new() }
+    }
+}
