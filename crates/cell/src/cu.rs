@@ -1,7 +1,7 @@
 //! What passes the CU-UP: packets on their way to the RLC queue and to the core, and reports of the DU.
 
 use tidemark_core::{Inspect, Instant, Packet};
-use tidemark_marker::{DeliveryStatus, Estimate, Verdict};
+use tidemark_marker::{DeliveryStatus, Verdict};
 use tidemark_wire::mac::Direction;
 
 use crate::cell::Cell;
@@ -29,13 +29,13 @@ impl<P: Inspect> Cell<P> {
         let (bearer, came) = (drb.id, packet.ecn);
         let queue = f1u.rlc_in_sight.then(|| drb.bearer.queue_state(now));
         self.events.emit(now, bearer, || Event::Arrived { packet: &packet });
-        let estimate = if self.events.has_listener() { self.cu.estimate(now, bearer) } else { Estimate::default() };
         let decision = self.cu.downlink(now, bearer, &mut packet, queue);
-        if !self.cu.decides_at_dequeue(bearer) {
-            self.events.emit(now, bearer, || {
-                let (queue, odds) = (drb.bearer.queue_state(now), self.cu.estimate(now, bearer).probability);
-                Event::Decided { packet: &packet, came, estimate, queue, odds, verdict: decision.verdict }
-            });
+        if self.events.has_listener()
+            && !self.cu.decides_at_dequeue(bearer)
+            && let Some(decision) = self.cu.decision(now, bearer)
+        {
+            let queue = drb.bearer.queue_state(now);
+            self.events.emit(now, bearer, || Event::Decided { packet: &packet, came, queue, decision });
         }
         if decision.is_short_circuited {
             self.events.emit(now, bearer, || Event::ShortCircuited { packet: &packet });

@@ -1,7 +1,7 @@
 //! The downlink slots of a cell: retransmissions, whom the scheduler chooses, and what becomes of a transport block.
 
 use tidemark_core::{Bytes, Inspect, Instant, Packet};
-use tidemark_marker::{Estimate, RlcQueue, Verdict};
+use tidemark_marker::{RlcQueue, Verdict};
 use tidemark_wire::mac::Direction;
 
 use crate::cell::Cell;
@@ -147,12 +147,12 @@ impl<P: Inspect> Cell<P> {
         let decide = |packet: &Packet<P>, sn, sojourn, queue: RlcQueue| {
             let came = packet.ecn;
             events.emit(now, bearer, || Event::Dequeued { packet, sn, sojourn, backlog: queue.backlog });
-            let estimate = if events.has_listener() { cu.estimate(now, bearer) } else { Estimate::default() };
             let verdict = cu.dequeue(now, bearer, (sn, packet), sojourn, queue);
-            events.emit(now, bearer, || {
-                let odds = cu.estimate(now, bearer).probability;
-                Event::Decided { packet, came, estimate, queue, odds, verdict }
-            });
+            if events.has_listener()
+                && let Some(decision) = cu.decision(now, bearer)
+            {
+                events.emit(now, bearer, || Event::Decided { packet, came, queue, decision });
+            }
             if verdict == Verdict::Drop {
                 let (direction, reason) = (Direction::Downlink, DropReason::Law);
                 events.emit(now, bearer, || Event::Dropped { packet, direction, reason });

@@ -2,8 +2,8 @@
 //!
 //! The cell makes an event only where somebody listens ([`Cell::observe`](crate::Cell::observe)), and changes nothing for it.
 
-use tidemark_core::{Bytes, Duration, Ecn, Instant, Packet, Probability};
-use tidemark_marker::{DeliveryStatus, Estimate, RlcQueue, SnLength, Verdict};
+use tidemark_core::{Bytes, Duration, Ecn, Instant, Packet};
+use tidemark_marker::{Decision, DeliveryStatus, Estimate, RlcQueue, SnLength};
 use tidemark_wire::mac::Direction;
 
 use crate::output::{DelaySplit, DropReason, UeId};
@@ -33,14 +33,11 @@ pub enum Event<'a, P> {
         packet: &'a Packet<P>,
         /// ECN field before the decision.
         came: Ecn,
-        /// What the marker estimated before the decision.
-        estimate: Estimate,
         /// True state of the RLC queue at the decision.
         queue: RlcQueue,
-        /// Probability of a mark or a drop by which the law decided.
-        odds: Probability,
-        /// Decision. A mark that goes into acknowledgements passes here, and [`ShortCircuited`](Self::ShortCircuited) follows.
-        verdict: Verdict,
+        /// Law, estimate, odds with their rule, draw, and verdict. After a mark that goes into acknowledgements
+        /// [`ShortCircuited`](Self::ShortCircuited) follows.
+        decision: Decision,
     },
     /// Acknowledgements carry the packet's mark in place of the packet.
     ShortCircuited {

@@ -234,9 +234,9 @@ mod tests {
         }
     }
 
-    fn arrival(at: Instant) -> Arrival {
+    /// Arrival of a packet that was sent then and took 10 ms, 7 of them in the RLC queue.
+    fn arrival(sent: Instant) -> Arrival {
         let delay = DelaySplit { queuing: Duration::from_millis(7), ..DelaySplit::default() };
-        let sent = at - Duration::from_millis(10);
         let (waited, in_routers) = (None, Duration::ZERO);
         Arrival { sent, size: Bytes(1_000), ecn: Ecn::Ce, waited, in_routers, drb: 1, delay }
     }
@@ -261,10 +261,11 @@ mod tests {
         let ues = ues();
         let mut recorder = Recorder::new(Duration::from_secs(1), &ues, 0, Limits::SCENARIO);
         let flow = recorder.add_flow();
-        for at in [500, 1_500].map(Instant::from_millis) {
-            recorder.handle(at - Duration::from_millis(10), Event::Sent { flow });
-            recorder.handle(at, Event::Arrived { flow, ue: Some(0), arrival: arrival(at) });
-            let now = Counters { at: at + Duration::from_millis(500), ..Counters::default() };
+        for sent in [500, 1_500].map(Instant::from_millis) {
+            recorder.handle(sent, Event::Sent { flow });
+            let at = sent + Duration::from_millis(10);
+            recorder.handle(at, Event::Arrived { flow, ue: Some(0), arrival: arrival(sent) });
+            let now = Counters { at: sent + Duration::from_millis(500), ..Counters::default() };
             recorder.sample(&now, |_| None, &[]);
         }
         let flows = [FlowDescription {

@@ -88,7 +88,7 @@ sender = {{ controller = "prague" }}
     let mut open: HashMap<u32, (Duration, Option<Duration>)> = HashMap::new();
     let mut decided = (Duration::ZERO, None);
     simulation.observe(Box::new(move |now, _, event| match event {
-        Event::Decided { estimate, .. } => decided = (estimate.report_age, estimate.sojourn),
+        Event::Decided { decision, .. } => decided = (decision.estimate.report_age, decision.estimate.sojourn),
         Event::Numbered { sn, .. } => {
             open.insert(sn, decided);
         }

@@ -210,6 +210,11 @@ impl CuUp {
         self.bearer(id).marker.estimate(now)
     }
 
+    /// Reasons for a bearer's last verdict, asked right after it with the same time; `None` before the first.
+    pub(crate) fn decision(&self, now: Instant, id: BearerId) -> Option<tidemark_marker::Decision> {
+        self.bearer(id).marker.decision(now)
+    }
+
     /// Downlink packets of a bearer that were marked.
     pub(crate) fn marked(&self, id: BearerId) -> u64 {
         self.bearer(id).marked()

@@ -65,7 +65,8 @@ fn observe(scenario: &Scenario) -> Result<Errors> {
         let log = logs.entry((ue, drb)).or_insert_with(|| Log::new(windows[ue.0 as usize], from));
         log.compare_up_to(now, errors);
         match event {
-            Event::Decided { estimate, .. } | Event::Reported { estimate, .. } => log.believe(&estimate),
+            Event::Decided { decision, .. } => log.believe(&decision.estimate),
+            Event::Reported { estimate, .. } => log.believe(&estimate),
             Event::Numbered { .. } => _ = log.busy.get_or_insert(now),
             Event::Transmitted { bytes, backlog } => log.sent(now, bytes, backlog),
             _ => {}

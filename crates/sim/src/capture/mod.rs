@@ -118,10 +118,10 @@ impl Files {
                 self.arrived = Some((packet.ecn, Verdict::Pass));
                 Ok(())
             }
-            Event::Decided { packet, verdict, .. } => match (&mut self.arrived, self.dequeued.take()) {
-                (_, Some(dequeued)) => self.leaves(now, packet, bearer, dequeued, *verdict),
+            Event::Decided { packet, decision, .. } => match (&mut self.arrived, self.dequeued.take()) {
+                (_, Some(dequeued)) => self.leaves(now, packet, bearer, dequeued, decision.verdict),
                 (Some((_, decided)), None) => {
-                    *decided = *verdict;
+                    *decided = decision.verdict;
                     Ok(())
                 }
                 (None, None) => Ok(()),
@@ -160,9 +160,13 @@ impl Files {
                 let built = tunnel.hand_over(bearer, &mut self.frame);
                 self.write_frame(now, built)
             }
+            // Acknowledgements carry the mark: the packet goes on without.
+            Event::ShortCircuited { .. } => {
+                self.arrived = self.arrived.map(|(came, _)| (came, Verdict::Pass));
+                Ok(())
+            }
             // What the DU does with SDUs, and what UEs send before the gNB has it, is in no file.
-            Event::ShortCircuited { .. }
-            | Event::Transmitted { .. }
+            Event::Transmitted { .. }
             | Event::Block { .. }
             | Event::Delivered { .. }
             | Event::Dropped { .. }
