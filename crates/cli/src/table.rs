@@ -2,41 +2,16 @@
 
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
-use tidemark_record::distribution::Quantiles;
+use serde::Serialize;
+use tidemark_record::Quantiles;
+use tidemark_record::fields::Declared;
 use tidemark_sim::RunResult;
 
 /// Rows beyond this many are left to the files and the report.
 const MOST_ROWS: usize = 24;
 
 pub fn flows(result: &RunResult) -> String {
-    let mut table = table(&[
-        "flow",
-        "controller",
-        "law",
-        "Mbit/s",
-        "one-way ms: mean",
-        "p50",
-        "p95",
-        "p99",
-        "p99.9",
-        "RTT ms: mean",
-        "p50",
-        "p95",
-        "p99",
-        "p99.9",
-        "marks",
-        "drops",
-        "retx",
-    ]);
-    for flow in result.flows.iter().take(MOST_ROWS) {
-        let mut row =
-            vec![text(&flow.name), text(&flow.controller), text(&flow.law), number(Some(flow.throughput_mbps), 2)];
-        row.extend(quantiles(flow.owd_ms));
-        row.extend(quantiles(flow.rtt_ms));
-        row.extend([flow.marked, flow.dropped].map(count));
-        row.push(counted(flow.retransmissions));
-        table.add_row(row);
-    }
+    let table = declared(result.flows.iter().take(MOST_ROWS));
     let splits = result.flows.iter().take(MOST_ROWS).filter_map(|flow| {
         let s = flow.split_ms?;
         let router = s.router.map_or_else(String::new, |wait| format!("router {wait:.1} + "));
@@ -49,72 +24,15 @@ pub fn flows(result: &RunResult) -> String {
 }
 
 pub fn ues(result: &RunResult) -> String {
-    let mut table = table(&[
-        "UE",
-        "channel",
-        "Mbit/s",
-        "RLC queue ms: mean",
-        "p50",
-        "p95",
-        "p99",
-        "p99.9",
-        "MCS",
-        "BLER %",
-        "marks",
-        "drops",
-        "PRB %",
-        "uplink: MCS",
-        "BLER %",
-        "PRB %",
-    ]);
-    for ue in result.ues.iter().take(MOST_ROWS) {
-        let mut row = vec![text(&ue.name), text(&ue.channel), number(Some(ue.throughput_mbps), 2)];
-        row.extend(quantiles(ue.queue_ms));
-        row.push(number(ue.mcs_mean, 1));
-        row.push(number(ue.bler.map(|share| share * 100.0), 1));
-        row.extend([ue.marked, Some(ue.dropped)].map(counted));
-        row.push(number(ue.prb_share.map(|share| share * 100.0), 1));
-        row.push(number(ue.uplink.map(|uplink| uplink.mcs_mean), 1));
-        row.push(number(ue.uplink.map(|uplink| uplink.bler * 100.0), 1));
-        row.push(number(ue.uplink.map(|uplink| uplink.prb_share * 100.0), 1));
-        table.add_row(row);
-    }
+    let table = declared(result.ues.iter().take(MOST_ROWS));
     format!("{table}\n{}", rest(result.ues.len()))
 }
 
 /// The bearers of UEs that have several; `None` where all have one.
 pub fn bearers(result: &RunResult) -> Option<String> {
-    let mut table = table(&[
-        "UE",
-        "DRB",
-        "direction",
-        "QFI",
-        "5QI",
-        "law",
-        "Mbit/s",
-        "queue ms: mean",
-        "p50",
-        "p95",
-        "p99",
-        "p99.9",
-        "marks",
-        "drops",
-        "budget ms",
-        "met %",
-    ]);
     let several = |name: &str| result.bearers.iter().any(|bearer| bearer.ue == name && bearer.drb > 1);
     let rows: Vec<_> = result.bearers.iter().filter(|bearer| several(&bearer.ue)).collect();
-    for bearer in rows.iter().take(MOST_ROWS) {
-        let numbers = |numbers: &[u8]| text(&numbers.iter().map(u8::to_string).collect::<Vec<_>>().join(" "));
-        let mut row = vec![text(&bearer.ue), count(bearer.drb.into()), text(bearer.direction.name())];
-        row.extend([numbers(&bearer.qfi), numbers(&bearer.five_qi)]);
-        row.extend([text(&bearer.law), number(Some(bearer.throughput_mbps), 2)]);
-        row.extend(quantiles(bearer.queue_ms));
-        row.extend([bearer.marked, Some(bearer.dropped)].map(counted));
-        row.push(number(Some(bearer.delay_budget_ms), 0));
-        row.push(number(bearer.in_budget.map(|share| share * 100.0), 2));
-        table.add_row(row);
-    }
+    let table = declared(rows.iter().take(MOST_ROWS).copied());
     (!rows.is_empty()).then(|| format!("{table}\n{}", rest(rows.len())))
 }
 
@@ -164,6 +82,22 @@ pub fn cell(result: &RunResult) -> String {
     )
 }
 
+/// Table of results with the columns that their fields declare.
+fn declared<'a, T: Declared + Serialize + 'a>(rows: impl Iterator<Item = &'a T>) -> Table {
+    let columns = T::STRUCT.terminal_columns();
+    let mut table = table(&columns.iter().map(|column| column.heading.as_str()).collect::<Vec<_>>());
+    for row in rows {
+        let row = serde_json::to_value(row).unwrap_or_default();
+        table.add_row(columns.iter().map(|column| match column.text(&row) {
+            Some(said) if column.is_text => text(&said),
+            Some(said) => Cell::new(said).set_alignment(CellAlignment::Right),
+            None if column.is_count => text("–"),
+            None => number(None, 0),
+        }));
+    }
+    table
+}
+
 fn rest(rows: usize) -> String {
     if rows > MOST_ROWS {
         format!("({} more: see flows.csv and the report)\n", rows - MOST_ROWS)
@@ -189,11 +123,6 @@ pub fn number(value: Option<f64>, decimals: usize) -> Cell {
 
 fn count(value: u64) -> Cell {
     Cell::new(value).set_alignment(CellAlignment::Right)
-}
-
-/// A count, or a dash where nothing was counted.
-fn counted(number: Option<u64>) -> Cell {
-    number.map_or_else(|| text("–"), count)
 }
 
 fn quantiles(q: Option<Quantiles>) -> [Cell; 5] {

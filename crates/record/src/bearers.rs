@@ -1,4 +1,4 @@
-//! What became of each bearer of each UE.
+//! Results of each bearer of each UE.
 
 use tidemark_cell::{Characteristics, DEFAULT_QFI, DelaySplit, DrbConfig, DrbStats, UeConfig};
 use tidemark_core::{Bytes, Duration};
@@ -24,7 +24,7 @@ fn marker(ue: &UeConfig, drb: u8) -> &MarkerConfig {
     dedicated(ue, drb).and_then(|drb| drb.marker.as_ref()).unwrap_or(&ue.marker)
 }
 
-/// What is configured of a bearer that is not the default one.
+/// Configuration of a bearer that is not the default one.
 fn dedicated(ue: &UeConfig, drb: u8) -> Option<&DrbConfig> {
     usize::from(drb).checked_sub(2).and_then(|index| ue.drb.get(index))
 }
@@ -43,7 +43,7 @@ fn budget(five_qi: &[u8]) -> Duration {
     budgets.min().unwrap_or_default()
 }
 
-/// What a UE sent, by bearer, counted where it leaves the gNB.
+/// Packets that a UE sent, by bearer, counted where they leave the gNB.
 #[derive(Debug, Default)]
 pub struct UplinkBearers {
     /// QFIs and the DRB identities that they belong to.
@@ -59,7 +59,7 @@ struct UplinkBearer {
 }
 
 impl UplinkBearers {
-    /// Those of a UE.
+    /// Record of a UE's bearers.
     pub fn new(ue: &UeConfig) -> Self {
         let all = (1..=1 + ue.drb.len() as u8).map(|drb| (drb, qos_flows(ue, drb)));
         let bearer = |five_qi: &[u8]| UplinkBearer { budget: budget(five_qi), ..UplinkBearer::default() };
@@ -92,7 +92,7 @@ impl UplinkBearers {
         self.bearers.iter().for_each(|bearer| queue.merge(&bearer.queue));
         (self.bearers.iter().map(|bearer| bearer.stats.delivered).sum(), queue)
     }
-    /// What became of one of them in a span, with the counters of the gNB's markers before and after; `None` where nothing was sent.
+    /// Result of a bearer in a span, with the counters of the gNB's markers before and after; `None` where nothing was sent.
     pub fn result(
         &self,
         ue: &NamedUe,

@@ -1,8 +1,8 @@
 //! Delays as a histogram: three significant digits, whatever the number of packets.
 
-use serde::Serialize;
 use tidemark_core::Duration;
 
+pub use crate::result::Quantiles;
 use crate::unit::round;
 
 /// The distribution of a delay, in microseconds.
@@ -15,7 +15,7 @@ pub struct Distribution {
     sum: u128,
 }
 
-/// How many there are of each step, from the lowest to the highest that occurs. Of 32 bits: many distributions are filled in turn,
+/// Count of each step, from the lowest to the highest that occurs. Counts have 32 bits: many distributions are filled in turn,
 /// and each is to stay in the cache.
 #[derive(Clone, Debug, Default)]
 struct Counts {
@@ -23,7 +23,7 @@ struct Counts {
     of_steps: Vec<u32>,
 }
 
-/// So many are counted together.
+/// Steps that are counted together.
 const TOGETHER: usize = 128;
 /// Values below it have a step each; above, each doubling has half as many steps, none wider than a thousandth of its
 /// values. The steps are those of HdrHistogram at three digits.
@@ -73,21 +73,6 @@ fn highest_of(step: usize) -> u64 {
     ((step - shift * half + 1) as u64 * (1 << shift)) - 1
 }
 
-/// What a table says of a distribution, in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Quantiles {
-    /// Arithmetic mean.
-    pub mean: f64,
-    /// Median.
-    pub p50: f64,
-    /// 95th percentile.
-    pub p95: f64,
-    /// 99th percentile.
-    pub p99: f64,
-    /// 99.9th percentile.
-    pub p999: f64,
-}
-
 impl Distribution {
     /// Counts one delay.
     #[inline]
@@ -107,7 +92,7 @@ impl Distribution {
         self.count += other.count;
         self.sum += other.sum;
     }
-    /// How many delays were counted.
+    /// Number of delays counted.
     pub fn count(&self) -> u64 {
         self.count
     }

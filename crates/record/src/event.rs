@@ -7,7 +7,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::FrameArrival;
 use tidemark_wire::mac::Direction;
 
-/// Something that happened to a packet, a flow or a UE. `flow` and `ue` are the recorder's numbers, from 0.
+/// Event of a packet, a flow or a UE. `flow` and `ue` are the recorder's numbers, from 0.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     /// A sender handed a packet of its data to the network.

@@ -1,4 +1,4 @@
-//! How evenly flows share (Jain, Chiu and Hawe, 1984).
+//! Fairness among flows (Jain, Chiu and Hawe, 1984).
 
 /// Jain's index of some rates: 1 where all are the same, 1/n where one has everything; `None` where all are zero.
 pub fn jain(rates: impl Iterator<Item = f64>) -> Option<f64> {

@@ -9,6 +9,7 @@ mod counters;
 pub mod distribution;
 pub mod event;
 pub mod fairness;
+pub mod fields;
 mod flow;
 pub mod output;
 mod recorder;
@@ -26,8 +27,8 @@ pub use flow::{FlowDescription, FlowRecord};
 pub use recorder::{FlowNumber, Limits, Recorder};
 pub use result::{
     AnbrResult, BearerResult, CellResult, CellSeries, Event, EventKind, FlowResult, FlowSeries, Lateness, LiveResult,
-    MediaResult, NetworkCellResult, RouterResult, RouterSeries, RunResult, Series, Split, Transfers, UePlace, UeResult,
-    UeSeries, UplinkResult, UplinkSeries,
+    MediaResult, NetworkCellResult, Quantiles, RouterResult, RouterSeries, RunResult, STRUCTS, Series, Split,
+    Transfers, UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries,
 };
 pub use subject::{Direction, NamedUe};
 pub use summary::Description;

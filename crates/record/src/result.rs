@@ -1,106 +1,14 @@
-//! What a run found out. A figure that could not be measured is absent, never zero.
+//! Results of a run. A figure that could not be measured is absent, never zero.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::distribution::{Distribution, Quantiles};
+use crate::distribution::Distribution;
+use crate::fields::results;
 use crate::subject::Direction;
 
-/// Everything a run measured, with what is needed to repeat it.
-#[derive(Clone, Debug, Serialize)]
-pub struct RunResult {
-    /// Version of the program.
-    pub tidemark: &'static str,
-    /// Name of the scenario.
-    pub name: String,
-    /// Seed.
-    pub seed: u64,
-    /// Virtual seconds.
-    pub duration_s: f64,
-    /// Seconds at the start that the statistics leave out.
-    pub warmup_s: f64,
-    /// Virtual seconds at which the run was interrupted; absent where it came to its end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interrupted_at_s: Option<f64>,
-    /// What the user should hear of: guaranteed rates that were not met, and what of the scenario the run took no notice of.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
-    /// The cell as a whole.
-    pub cell: CellResult,
-    /// One entry a cell of a network; absent where there is one cell without a place.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub cells: Vec<NetworkCellResult>,
-    /// How the machine fared that ran the cell in real time; absent for a run in virtual time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub live: Option<LiveResult>,
-    /// One entry a flow.
-    pub flows: Vec<FlowResult>,
-    /// One entry a UE.
-    pub ues: Vec<UeResult>,
-    /// One entry a bearer.
-    pub bearers: Vec<BearerResult>,
-    /// One entry a router.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub routers: Vec<RouterResult>,
-    /// Jain's index of the flows' rates, the mean over the series' intervals in which two or more were alive; absent where
-    /// that never was so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub jain: Option<f64>,
-    /// Events of a live cell while it ran, in order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub events: Vec<Event>,
-    /// Development over time.
-    #[serde(skip)]
-    pub series: Series,
-    /// The whole scenario, as text, with overrides applied.
-    pub scenario: String,
-}
-
-/// The cell as a whole, after the warm-up.
-#[derive(Clone, Debug, Serialize)]
-pub struct CellResult {
-    /// Share of the downlink's resource blocks that carried data.
-    pub utilisation: Option<f64>,
-    /// Share of the uplink's resource blocks that UEs sent on; absent where they sent nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub uplink_utilisation: Option<f64>,
-    /// IP bytes delivered to all UEs, as a rate.
-    pub throughput_mbps: f64,
-    /// The statement that the conservation check of this run made; a run that fails it has no result.
-    pub conservation: String,
-}
-
-/// One cell of a network, after the warm-up.
-#[derive(Clone, Debug, Serialize)]
-pub struct NetworkCellResult {
-    /// Its site, from 1, and the letter of its sector.
-    pub name: String,
-    /// Share of its downlink resource blocks that carried data.
-    pub utilisation: Option<f64>,
-    /// IP bytes delivered to its UEs, as a rate.
-    pub throughput_mbps: f64,
-    /// UEs that it served, the mean over the series' intervals.
-    pub ues: Option<f64>,
-    /// UEs that came to it from other cells.
-    pub handovers: u64,
-}
-
-/// Event of a live cell: what somebody did to it while it ran.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Event {
-    /// Seconds since the start, the warm-up included.
-    pub t_s: f64,
-    /// Action that was taken.
-    pub event: EventKind,
-    /// To which UE; absent where more than one can be concerned.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ue: Option<String>,
-    /// Arguments of the action: assignments, or the length of an outage.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub detail: Option<String>,
-}
-
 /// Actions on a live cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
     /// Change of law, thresholds or channel.
@@ -111,390 +19,501 @@ pub enum EventKind {
     Handover,
 }
 
-/// How the machine fared that ran the cell in real time.
-#[derive(Clone, Debug, Serialize)]
-pub struct LiveResult {
-    /// How late the cell's deadlines were served, in microseconds.
-    pub lateness_us: Option<Lateness>,
-    /// Share of one processor that the cell's thread used.
-    pub busy: f64,
-    /// True if the thread went before ordinary ones (`SCHED_FIFO`).
-    pub real_time_priority: bool,
-    /// Packets from the core and from UEs.
-    pub packets_in: u64,
-    /// Packets handed to the core and to UEs.
-    pub packets_out: u64,
-    /// Packets that the kernel refused.
-    pub refused: u64,
-    /// Packets for no UE of the cell.
-    pub unroutable: u64,
-    /// Packets dropped because the machine was too slow for the cell.
-    pub overload: u64,
-    /// Packets that the devices lost because the cell's thread did not read them in time.
-    pub device_drops: u64,
-    /// Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks.
-    pub uplink_busy_s: f64,
-}
+results! {
+    /// All that a run measured, with what is needed to repeat it.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct RunResult {
+        /// Version of the program.
+        pub tidemark: &'static str,
+        /// Name of the scenario.
+        pub name: String,
+        /// Seed.
+        pub seed: u64,
+        /// Virtual seconds.
+        pub duration_s: f64,
+        /// Seconds at the start that the statistics leave out.
+        pub warmup_s: f64,
+        /// Virtual seconds at which the run was interrupted; absent where it came to its end.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub interrupted_at_s: Option<f64>,
+        /// Warnings for the user: guaranteed rates that were not met, and parts of the scenario that the run took no notice of.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub warnings: Vec<String>,
+        /// The cell as a whole.
+        pub cell: CellResult,
+        /// One entry a cell of a network; absent where there is one cell without a place.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub cells: Vec<NetworkCellResult>,
+        /// State of the machine that ran the cell in real time; absent for a run in virtual time.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub live: Option<LiveResult>,
+        /// One entry a flow.
+        pub flows: Vec<FlowResult>,
+        /// One entry a UE.
+        pub ues: Vec<UeResult>,
+        /// One entry a bearer.
+        pub bearers: Vec<BearerResult>,
+        /// One entry a router.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub routers: Vec<RouterResult>,
+        /// Jain's index of the flows' rates, the mean over the series' intervals in which two or more were alive; absent where
+        /// that never was so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub jain: Option<f64>,
+        /// Events of a live cell while it ran, in order.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub events: Vec<Event>,
+        /// Development over time.
+        #[serde(skip)]
+        pub series: Series,
+        /// The whole scenario, as text, with overrides applied.
+        pub scenario: String,
+    }
 
-/// Lateness of deadlines, in microseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Lateness {
-    /// Median.
-    pub p50: f64,
-    /// 99th percentile.
-    pub p99: f64,
-    /// 99.9th percentile.
-    pub p999: f64,
-    /// The worst.
-    pub max: f64,
-    /// Deadlines served.
-    pub deadlines: u64,
-}
+    /// The cell as a whole, after the warm-up.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct CellResult {
+        /// Share of the downlink's resource blocks that carried data.
+        pub utilisation: Option<f64>,
+        /// Share of the uplink's resource blocks that UEs sent on; absent where they sent nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub uplink_utilisation: Option<f64>,
+        /// IP bytes delivered to all UEs, as a rate.
+        pub throughput_mbps: f64,
+        /// The statement that the conservation check of this run made; a run that fails it has no result.
+        pub conservation: String,
+    }
 
-/// One flow, after the warm-up.
-#[derive(Clone, Debug, Serialize)]
-pub struct FlowResult {
-    /// Its name in the scenario.
-    pub name: String,
-    /// The UE that it ends at; absent for a host on the wire.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ue: Option<String>,
-    /// The sender's congestion controller.
-    pub controller: String,
-    /// The marking law of its bearer or, for a host on the wire, of the routers of its data, in their order.
-    pub law: String,
-    /// IP bytes delivered to the UE while the flow was active, as a rate.
-    pub throughput_mbps: f64,
-    /// Application bytes delivered in order while the flow was active, as a rate; absent where the endpoints are not ours.
-    pub goodput_mbps: Option<f64>,
-    /// One-way delay of downlink packets, from the server's IP layer to the UE's.
-    pub owd_ms: Option<Quantiles>,
-    /// Round-trip time as the sender measured it.
-    pub rtt_ms: Option<Quantiles>,
-    /// Time of downlink packets in the RLC queue.
-    pub queue_ms: Option<Quantiles>,
-    /// Time of its data in the queues of routers, together; absent where there is no router on its way.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub router_queue_ms: Option<Quantiles>,
-    /// Transfers of known size, or pages of the web, that completed; absent where there were none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub transfers: Option<Transfers>,
-    /// Frames; absent where the flow carries none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub media: Option<MediaResult>,
-    /// Downlink packets that the sender handed to the network.
-    pub sent_packets: u64,
-    /// Packets of its data that arrived with CE, whoever marked them, and those whose mark the short-circuit put into
-    /// acknowledgements.
-    pub marked: u64,
-    /// Downlink packets that the network dropped.
-    pub dropped: u64,
-    /// Segments that the sender sent again; absent where the endpoints are not ours.
-    pub retransmissions: Option<u64>,
-    /// Mean one-way delay, taken apart.
-    pub split_ms: Option<Split>,
-    /// Distribution of the one-way delay.
-    #[serde(skip)]
-    pub owd: Distribution,
-    /// Distribution of the round-trip time.
-    #[serde(skip)]
-    pub rtt: Distribution,
-    /// Distribution of the time in the RLC queue.
-    #[serde(skip)]
-    pub queue: Distribution,
-    /// Distribution of the time in the queues of routers.
-    #[serde(skip)]
-    pub router_queue: Distribution,
-    /// Distribution of the completion times.
-    #[serde(skip)]
-    pub completions: Distribution,
-    /// Distribution of the frame delay.
-    #[serde(skip)]
-    pub frames: Distribution,
-    /// Distribution of the frames' time in the sender's queue.
-    #[serde(skip)]
-    pub sender_queue: Distribution,
-}
+    /// One cell of a network, after the warm-up.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct NetworkCellResult {
+        /// Number of the site, from 1, and letter of the sector.
+        pub name: String,
+        /// Share of its downlink resource blocks that carried data.
+        pub utilisation: Option<f64>,
+        /// IP bytes delivered to its UEs, as a rate.
+        pub throughput_mbps: f64,
+        /// UEs that it served, the mean over the series' intervals.
+        pub ues: Option<f64>,
+        /// UEs that came to it from other cells.
+        pub handovers: u64,
+    }
 
-/// Transfers of known size, each over a connection of its own, or pages of the web over one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Transfers {
-    /// How many completed.
-    pub completed: u64,
-    /// From the opening of the connection to the last byte; of a page from its request.
-    pub completion_ms: Option<Quantiles>,
-}
+    /// Event of a live cell: what somebody did to it while it ran.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Event {
+        /// Seconds since the start, the warm-up included.
+        pub t_s: f64,
+        /// Action that was taken.
+        pub event: EventKind,
+        /// UE that it was done to; absent where more than one can be concerned.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub ue: Option<String>,
+        /// Arguments of the action: assignments, or the length of an outage.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub detail: Option<String>,
+    }
 
-/// The frames of a media flow.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct MediaResult {
-    /// Frames that the encoder made.
-    pub frames_sent: u64,
-    /// Of these, frames that the sender threw away before it had sent them.
-    pub frames_discarded: u64,
-    /// Frames that arrived whole.
-    pub frames_received: u64,
-    /// Frames that did not although later ones began; those that the sender threw away included.
-    pub frames_lost: u64,
-    /// Freezes as WebRTC counts them.
-    pub freezes: u64,
-    /// How long the picture stood still in them.
-    pub frozen_s: f64,
-    /// From the capture to the arrival of the last packet.
-    pub delay_ms: Option<Quantiles>,
-    /// Of it, in the sender's own queue.
-    pub sender_queue_ms: Option<Quantiles>,
-}
+    /// State of the machine that ran the cell in real time.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct LiveResult {
+        /// Lateness of the cell's deadlines, in microseconds.
+        pub lateness_us: Option<Lateness>,
+        /// Share of one processor that the cell's thread used.
+        pub busy: f64,
+        /// True if the thread went before ordinary ones (`SCHED_FIFO`).
+        pub real_time_priority: bool,
+        /// Packets from the core and from UEs.
+        pub packets_in: u64,
+        /// Packets handed to the core and to UEs.
+        pub packets_out: u64,
+        /// Packets that the kernel refused.
+        pub refused: u64,
+        /// Packets for no UE of the cell.
+        pub unroutable: u64,
+        /// Packets dropped because the machine was too slow for the cell.
+        pub overload: u64,
+        /// Packets that the devices lost because the cell's thread did not read them in time.
+        pub device_drops: u64,
+        /// Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks.
+        pub uplink_busy_s: f64,
+    }
 
-/// A router, after the warm-up.
-#[derive(Clone, Debug, Serialize)]
-pub struct RouterResult {
-    /// Its name in the scenario.
-    pub name: String,
-    /// What marks or drops in its queue.
-    pub law: String,
-    /// The mean rate of its link.
-    pub capacity_mbps: f64,
-    /// IP bytes that its link carried, as a rate.
-    pub throughput_mbps: f64,
-    /// The one as a share of the other.
-    pub utilisation: f64,
-    /// Time of packets in its queue.
-    pub queue_ms: Option<Quantiles>,
-    /// For each of the scenario's delays in milliseconds, the seconds in which the queue was older.
-    pub tdq_s: Vec<(f64, f64)>,
-    /// Packets that left it with CE and had come without.
-    pub marked: u64,
-    /// Packets dropped.
-    pub dropped: u64,
-    /// Distribution of the time in the queue.
-    #[serde(skip)]
-    pub queue: Distribution,
-}
+    /// Lateness of deadlines, in microseconds.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Lateness {
+        /// Median.
+        pub p50: f64,
+        /// 99th percentile.
+        pub p99: f64,
+        /// 99.9th percentile.
+        pub p999: f64,
+        /// The worst.
+        pub max: f64,
+        /// Deadlines served.
+        pub deadlines: u64,
+    }
 
-/// The mean one-way delay, taken apart; the parts add up to the mean.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Split {
-    /// On the wire between server and gNB, which has no rate.
-    pub propagation: f64,
-    /// In the queues of routers and on their links, packet by packet at their rate; absent where there is none on the way.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub router: Option<f64>,
-    /// In the CU and on its way to the DU.
-    pub cu: f64,
-    /// In the RLC queue behind other packets.
-    pub queuing: f64,
-    /// At the head of the RLC queue, waiting for the scheduler, and in the air.
-    pub scheduling: f64,
-    /// HARQ retransmission.
-    pub harq: f64,
-    /// RLC retransmission, where HARQ had given up.
-    pub rlc: f64,
-    /// At the UE, waiting for packets before it.
-    pub reordering: f64,
-}
+    /// One flow, after the warm-up.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct FlowResult {
+        /// Name in the scenario.
+        pub name: String = [csv, "flow"],
+        /// The UE that it ends at; absent for a host on the wire.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub ue: Option<String> = [csv],
+        /// The sender's congestion controller.
+        pub controller: String = [csv, "controller"],
+        /// The marking law of its bearer or, for a host on the wire, of the routers of its data, in their order.
+        pub law: String = [csv, "law"],
+        /// IP bytes delivered to the UE while the flow was active, as a rate.
+        pub throughput_mbps: f64 = [csv, "Mbit/s"],
+        /// Application bytes delivered in order while the flow was active, as a rate; absent where the endpoints are not ours.
+        pub goodput_mbps: Option<f64> = [csv],
+        /// One-way delay of downlink packets, from the server's IP layer to the UE's.
+        pub owd_ms: Option<Quantiles> = [csv, "one-way ms"],
+        /// Round-trip time as the sender measured it.
+        pub rtt_ms: Option<Quantiles> = [csv, "RTT ms"],
+        /// Time of downlink packets in the RLC queue.
+        pub queue_ms: Option<Quantiles> = [csv],
+        /// Time of its data in the queues of routers, together; absent where there is no router on its way.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub router_queue_ms: Option<Quantiles>,
+        /// Transfers of known size, or pages of the web, that completed; absent where there were none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub transfers: Option<Transfers>,
+        /// Frames; absent where the flow carries none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub media: Option<MediaResult>,
+        /// Downlink packets that the sender handed to the network.
+        pub sent_packets: u64 = [csv],
+        /// Packets of its data that arrived with CE, whoever marked them, and those whose mark the short-circuit put into
+        /// acknowledgements.
+        pub marked: u64 = [csv, "marks"],
+        /// Downlink packets that the network dropped.
+        pub dropped: u64 = [csv, "drops"],
+        /// Segments that the sender sent again; absent where the endpoints are not ours.
+        pub retransmissions: Option<u64> = [csv, "retx"],
+        /// Mean one-way delay, taken apart.
+        pub split_ms: Option<Split> = [csv],
+        /// Distribution of the one-way delay.
+        #[serde(skip)]
+        pub owd: Distribution,
+        /// Distribution of the round-trip time.
+        #[serde(skip)]
+        pub rtt: Distribution,
+        /// Distribution of the time in the RLC queue.
+        #[serde(skip)]
+        pub queue: Distribution,
+        /// Distribution of the time in the queues of routers.
+        #[serde(skip)]
+        pub router_queue: Distribution,
+        /// Distribution of the completion times.
+        #[serde(skip)]
+        pub completions: Distribution,
+        /// Distribution of the frame delay.
+        #[serde(skip)]
+        pub frames: Distribution,
+        /// Distribution of the frames' time in the sender's queue.
+        #[serde(skip)]
+        pub sender_queue: Distribution,
+    }
 
-/// One UE, after the warm-up.
-#[derive(Clone, Debug, Serialize)]
-pub struct UeResult {
-    /// Its name in the scenario.
-    pub name: String,
-    /// The model of its channel.
-    pub channel: String,
-    /// IP bytes delivered to it, as a rate.
-    pub throughput_mbps: f64,
-    /// Time of its downlink packets in the RLC queue.
-    pub queue_ms: Option<Quantiles>,
-    /// Mean MCS index over its first transmissions; absent on a channel without MCS.
-    pub mcs_mean: Option<f64>,
-    /// Share of first transmissions that failed; absent where there were none.
-    pub bler: Option<f64>,
-    /// Downlink packets that its bearers' laws decided to mark, whether they arrived or not; absent where they are a CU's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub marked: Option<u64>,
-    /// Downlink packets dropped: by the law, by a full queue, by the radio.
-    pub dropped: u64,
-    /// Its share of the cell's downlink resource blocks; in a network, of one cell's.
-    pub prb_share: Option<f64>,
-    /// Bit rate recommendations that it got for its downlink; absent where there were none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub anbr: Option<AnbrResult>,
-    /// The same for its uplink.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub uplink_anbr: Option<AnbrResult>,
-    /// What it sent; absent where it sent nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub uplink: Option<UplinkResult>,
-    /// What only a UE of a network has.
-    #[serde(flatten)]
-    pub place: Option<UePlace>,
-}
+    /// Transfers of known size, each over a connection of its own, or pages of the web over one.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+    pub struct Transfers {
+        /// Transfers that completed.
+        pub completed: u64,
+        /// Time from the opening of the connection to the last byte; of a page from its request.
+        pub completion_ms: Option<Quantiles>,
+    }
 
-/// What a UE sent, after the warm-up: its packets, acknowledgements and RLC's reports.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct UplinkResult {
-    /// IP bytes that left its gNB towards the core, as a rate.
-    pub throughput_mbps: f64,
-    /// Wait of its packets at the UE: behind others, for its grants, and in the block that carried them.
-    pub queue_ms: Option<Quantiles>,
-    /// Mean MCS index over its first transmissions.
-    pub mcs_mean: f64,
-    /// Share of first transmissions that failed.
-    pub bler: f64,
-    /// Its share of the cell's uplink resource blocks, retransmissions included; in a network, of one cell's.
-    pub prb_share: f64,
-    /// First transmissions of transport blocks, each by a grant.
-    pub blocks: u64,
-    /// HARQ retransmissions.
-    pub harq_retransmissions: u64,
-    /// Transport blocks that failed as often as they may.
-    pub lost_blocks: u64,
-    /// Packets that a law marked at the gNB.
-    pub marked: u64,
-}
+    /// The frames of a media flow.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+    pub struct MediaResult {
+        /// Frames that the encoder made.
+        pub frames_sent: u64,
+        /// Frames of these that the sender threw away before it had sent them.
+        pub frames_discarded: u64,
+        /// Frames that arrived whole.
+        pub frames_received: u64,
+        /// Frames that did not although later ones began; those that the sender threw away included.
+        pub frames_lost: u64,
+        /// Freezes as WebRTC counts them.
+        pub freezes: u64,
+        /// Time in which the picture stood still, in all freezes.
+        pub frozen_s: f64,
+        /// Delay of frames, from the capture to the arrival of the last packet.
+        pub delay_ms: Option<Quantiles>,
+        /// Part of that delay in the sender's own queue.
+        pub sender_queue_ms: Option<Quantiles>,
+    }
 
-/// One direction of a data radio bearer, after the warm-up.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct BearerResult {
-    /// The UE that it belongs to.
-    pub ue: String,
-    /// DRB identity: 1 is the default bearer.
-    pub drb: u8,
-    /// Which way: what was sent to the UE, or what the UE sent, if it sent anything by this bearer.
-    pub direction: Direction,
-    /// QFIs of its QoS flows.
-    pub qfi: Vec<u8>,
-    /// Their 5QIs, in the same order.
-    pub five_qi: Vec<u8>,
-    /// Its marking law; of an uplink that of the marker at the gNB.
-    pub law: String,
-    /// IP bytes that reached the UE, or left the gNB towards the core, as a rate.
-    pub throughput_mbps: f64,
-    /// Time of its packets in the RLC queue; of an uplink their wait at the UE.
-    pub queue_ms: Option<Quantiles>,
-    /// Packets that its law marked; absent where it is a CU's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub marked: Option<u64>,
-    /// Packets that were lost: to the law, a full queue, a timer, the radio or a handover.
-    pub dropped: u64,
-    /// The least packet delay budget of its QoS flows (TS 23.501 5.7.3.4).
-    pub delay_budget_ms: f64,
-    /// Share of its packets that took no longer than that between the gNB and the UE's IP stack; lost ones did. Absent where there
-    /// were none.
-    pub in_budget: Option<f64>,
-}
+    /// A router, after the warm-up.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct RouterResult {
+        /// Name in the scenario.
+        pub name: String,
+        /// Law that marks or drops in its queue.
+        pub law: String,
+        /// The mean rate of its link.
+        pub capacity_mbps: f64,
+        /// IP bytes that its link carried, as a rate.
+        pub throughput_mbps: f64,
+        /// The one as a share of the other.
+        pub utilisation: f64,
+        /// Time of packets in its queue.
+        pub queue_ms: Option<Quantiles>,
+        /// Seconds in which the queue was older than each of the scenario's delays in milliseconds.
+        pub tdq_s: Vec<(f64, f64)>,
+        /// Packets that left it with CE and had come without.
+        pub marked: u64,
+        /// Packets dropped.
+        pub dropped: u64,
+        /// Distribution of the time in the queue.
+        #[serde(skip)]
+        pub queue: Distribution,
+    }
 
-/// Bit rate recommendations to one UE, of one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct AnbrResult {
-    /// How many came.
-    pub recommendations: u64,
-    /// Their mean.
-    pub mean_mbps: f64,
-    /// Queries that the UE sent; absent where real programs asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queries: Option<u64>,
-    /// Queries that found another one waiting for bitRateQueryProhibitTimer, which was sent for both.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forbidden: Option<u64>,
-}
+    /// The mean one-way delay, taken apart; the parts add up to the mean.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+    pub struct Split {
+        /// Time on the wire between server and gNB, which has no rate.
+        pub propagation: f64,
+        /// Time in the queues of routers and on their links, packet by packet at their rate; absent where there is none on the way.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub router: Option<f64>,
+        /// Time in the CU and on the way to the DU.
+        pub cu: f64,
+        /// Time in the RLC queue behind other packets.
+        pub queuing: f64,
+        /// Time at the head of the RLC queue, waiting for the scheduler, and in the air.
+        pub scheduling: f64,
+        /// HARQ retransmission.
+        pub harq: f64,
+        /// RLC retransmission, where HARQ had given up.
+        pub rlc: f64,
+        /// Time at the UE, waiting for packets before it.
+        pub reordering: f64,
+    }
 
-/// A UE of a network, after the warm-up.
-#[derive(Clone, Debug, Serialize)]
-pub struct UePlace {
-    /// The cell that served it at the end.
-    pub cell: String,
-    /// Where it was at the end: metres east and north of the centre site.
-    pub position_m: [f64; 2],
-    /// Times that it changed cells.
-    pub handovers: u64,
-    /// Mean over time of its SINR in dB, fading left out.
-    pub sinr_db: Option<f64>,
-}
+    /// One UE, after the warm-up.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct UeResult {
+        /// Name in the scenario.
+        pub name: String = ["UE"],
+        /// The model of its channel.
+        pub channel: String = ["channel"],
+        /// IP bytes delivered to it, as a rate.
+        pub throughput_mbps: f64 = ["Mbit/s"],
+        /// Time of its downlink packets in the RLC queue.
+        pub queue_ms: Option<Quantiles> = ["RLC queue ms"],
+        /// Mean MCS index over its first transmissions; absent on a channel without MCS.
+        pub mcs_mean: Option<f64> = ["MCS"],
+        /// Share of first transmissions that failed; absent where there were none.
+        pub bler: Option<f64> = ["BLER %"],
+        /// Downlink packets that its bearers' laws decided to mark, whether they arrived or not; absent where they are a CU's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub marked: Option<u64> = ["marks"],
+        /// Downlink packets dropped: by the law, by a full queue, by the radio.
+        pub dropped: u64 = ["drops"],
+        /// Share of the cell's downlink resource blocks that it used; in a network, of one cell's.
+        pub prb_share: Option<f64> = ["PRB %"],
+        /// Bit rate recommendations that it got for its downlink; absent where there were none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub anbr: Option<AnbrResult>,
+        /// The same for its uplink.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub uplink_anbr: Option<AnbrResult>,
+        /// Uplink; absent where it sent nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub uplink: Option<UplinkResult> = ["uplink"],
+        /// Place and cell, of a UE of a network.
+        #[serde(flatten)]
+        pub place: Option<UePlace>,
+    }
 
-/// Time series, one value an interval; `None` where there was nothing to measure.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Series {
-    /// The end of each interval, in seconds.
-    pub t_s: Vec<f64>,
-    /// Per flow.
-    pub flows: FlowSeries,
-    /// Per UE.
-    pub ues: UeSeries,
-    /// Per UE, what it sends.
-    pub uplinks: UplinkSeries,
-    /// Per router.
-    pub routers: RouterSeries,
-    /// Per cell of a network.
-    pub cells: CellSeries,
-}
+    /// Uplink of a UE, after the warm-up: its packets, acknowledgements and RLC's reports.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+    pub struct UplinkResult {
+        /// IP bytes that left its gNB towards the core, as a rate.
+        pub throughput_mbps: f64,
+        /// Wait of its packets at the UE: behind others, for its grants, and in the block that carried them.
+        pub queue_ms: Option<Quantiles>,
+        /// Mean MCS index over its first transmissions.
+        pub mcs_mean: f64 = ["MCS"],
+        /// Share of first transmissions that failed.
+        pub bler: f64 = ["BLER %"],
+        /// Share of the cell's uplink resource blocks that it used, retransmissions included; in a network, of one cell's.
+        pub prb_share: f64 = ["PRB %"],
+        /// First transmissions of transport blocks, each by a grant.
+        pub blocks: u64,
+        /// HARQ retransmissions.
+        pub harq_retransmissions: u64,
+        /// Transport blocks that failed as often as they may.
+        pub lost_blocks: u64,
+        /// Packets that a law marked at the gNB.
+        pub marked: u64,
+    }
 
-/// Series per flow: outer index the flow, inner the interval.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct FlowSeries {
-    /// IP bytes delivered in the interval, as a rate.
-    pub throughput_mbps: Vec<Vec<f64>>,
-    /// Mean round-trip time of the interval's samples.
-    pub rtt_ms: Vec<Vec<Option<f64>>>,
-    /// Packets of the interval that arrived with CE, or whose mark the short-circuit put into acknowledgements.
-    pub marks: Vec<Vec<u64>>,
-    /// Congestion window at the end of the interval, in kB.
-    pub cwnd_kb: Vec<Vec<Option<f64>>>,
-}
+    /// One direction of a data radio bearer, after the warm-up.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct BearerResult {
+        /// The UE that it belongs to.
+        pub ue: String = [csv, "UE"],
+        /// DRB identity: 1 is the default bearer.
+        pub drb: u8 = [csv, "DRB"],
+        /// Direction: `downlink` to the UE, or `uplink`, if the UE sent anything by this bearer.
+        pub direction: Direction = [csv, "direction"],
+        /// QFIs of its QoS flows.
+        pub qfi: Vec<u8> = [csv, "QFI"],
+        /// 5QIs of its QoS flows, in the same order.
+        pub five_qi: Vec<u8> = [csv, "5QI"],
+        /// Marking law; of an uplink that of the marker at the gNB.
+        pub law: String = [csv, "law"],
+        /// IP bytes that reached the UE, or left the gNB towards the core, as a rate.
+        pub throughput_mbps: f64 = [csv, "Mbit/s"],
+        /// Time of its packets in the RLC queue; of an uplink their wait at the UE.
+        pub queue_ms: Option<Quantiles> = [csv, "queue ms"],
+        /// Packets that its law marked; absent where it is a CU's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub marked: Option<u64> = [csv, "marks"],
+        /// Packets that were lost: to the law, a full queue, a timer, the radio or a handover.
+        pub dropped: u64 = [csv, "drops"],
+        /// The least packet delay budget of its QoS flows (TS 23.501 5.7.3.4).
+        pub delay_budget_ms: f64 = [csv, "budget ms", 0],
+        /// Share of its packets that took no longer than that between the gNB and the UE's IP stack; lost ones did. Absent where there
+        /// were none.
+        pub in_budget: Option<f64> = [csv, "met %", 2],
+    }
 
-/// Series per UE: outer index the UE, inner the interval.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct UeSeries {
-    /// Mean RLC queue delay of the packets that arrived in the interval.
-    pub queue_ms: Vec<Vec<Option<f64>>>,
-    /// MCS index at the end of the interval.
-    pub mcs: Vec<Vec<Option<f64>>>,
-    /// IP bytes delivered in the interval, as a rate.
-    pub throughput_mbps: Vec<Vec<f64>>,
-    /// Packets in the RLC queue at the end of the interval; empty where nobody looked.
-    pub queued: Vec<Vec<u32>>,
-    /// The bit rates that ANBR recommended last until the end of the interval, all logical channels of the UE together; empty where
-    /// no UE got any.
-    pub recommended_mbps: Vec<Vec<Option<f64>>>,
-}
+    /// Bit rate recommendations to one UE, of one direction.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+    pub struct AnbrResult {
+        /// Recommendations that came.
+        pub recommendations: u64,
+        /// Mean of the recommended rates.
+        pub mean_mbps: f64,
+        /// Queries that the UE sent; absent where real programs asked.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub queries: Option<u64>,
+        /// Queries that found another one waiting for bitRateQueryProhibitTimer, which was sent for both.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub forbidden: Option<u64>,
+    }
 
-/// Series per UE of what it sends: outer index the UE, inner the interval.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct UplinkSeries {
-    /// IP bytes that left its gNB in the interval, as a rate.
-    pub throughput_mbps: Vec<Vec<f64>>,
-    /// Mean wait at the UE of the packets that left its gNB in the interval.
-    pub queue_ms: Vec<Vec<Option<f64>>>,
-    /// What the gNB took to wait at the UE at the end of the interval, from buffer status reports.
-    pub reported_kb: Vec<Vec<f64>>,
-    /// Mean MCS index over the interval's first transmissions.
-    pub mcs: Vec<Vec<Option<f64>>>,
-    /// As for the downlink.
-    pub recommended_mbps: Vec<Vec<Option<f64>>>,
-}
+    /// A UE of a network, after the warm-up.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct UePlace {
+        /// The cell that served it at the end.
+        pub cell: String,
+        /// Position at the end: metres east and north of the centre site.
+        pub position_m: [f64; 2],
+        /// Times that it changed cells.
+        pub handovers: u64,
+        /// Mean over time of its SINR in dB, fading left out.
+        pub sinr_db: Option<f64>,
+    }
 
-/// Series per cell of a network: outer index the cell, inner the interval.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct CellSeries {
-    /// IP bytes delivered in the interval, as a rate.
-    pub throughput_mbps: Vec<Vec<f64>>,
-    /// Share of its downlink resource blocks that carried data.
-    pub utilisation: Vec<Vec<Option<f64>>>,
-    /// UEs at the end of the interval.
-    pub ues: Vec<Vec<u32>>,
-    /// UEs that came from other cells in the interval.
-    pub handovers: Vec<Vec<u64>>,
-}
+    /// Time series, one value an interval; `None` where there was nothing to measure.
+    #[derive(Clone, Debug, Default, Serialize)]
+    pub struct Series {
+        /// The end of each interval, in seconds.
+        pub t_s: Vec<f64>,
+        /// Series of each flow.
+        pub flows: FlowSeries,
+        /// Series of each UE.
+        pub ues: UeSeries,
+        /// Series of what each UE sends.
+        pub uplinks: UplinkSeries,
+        /// Series of each router.
+        pub routers: RouterSeries,
+        /// Series of each cell of a network.
+        pub cells: CellSeries,
+    }
 
-/// Series per router: outer index the router, inner the interval.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct RouterSeries {
-    /// IP bytes that its link carried in the interval, as a rate.
-    pub throughput_mbps: Vec<Vec<f64>>,
-    /// Rate of its link at the end of the interval.
-    pub capacity_mbps: Vec<Vec<f64>>,
-    /// Mean time in its queue of the packets whose turn came in the interval.
-    pub queue_ms: Vec<Vec<Option<f64>>>,
-    /// Packets that it marked in the interval.
-    pub marks: Vec<Vec<u64>>,
+    /// Series per flow: outer index the flow, inner the interval.
+    #[derive(Clone, Debug, Default, Serialize)]
+    pub struct FlowSeries {
+        /// IP bytes delivered in the interval, as a rate.
+        pub throughput_mbps: Vec<Vec<f64>>,
+        /// Mean round-trip time of the interval's samples.
+        pub rtt_ms: Vec<Vec<Option<f64>>>,
+        /// Packets of the interval that arrived with CE, or whose mark the short-circuit put into acknowledgements.
+        pub marks: Vec<Vec<u64>>,
+        /// Congestion window at the end of the interval, in kB.
+        pub cwnd_kb: Vec<Vec<Option<f64>>>,
+    }
+
+    /// Series per UE: outer index the UE, inner the interval.
+    #[derive(Clone, Debug, Default, Serialize)]
+    pub struct UeSeries {
+        /// Mean RLC queue delay of the packets that arrived in the interval.
+        pub queue_ms: Vec<Vec<Option<f64>>>,
+        /// MCS index at the end of the interval.
+        pub mcs: Vec<Vec<Option<f64>>>,
+        /// IP bytes delivered in the interval, as a rate.
+        pub throughput_mbps: Vec<Vec<f64>>,
+        /// Packets in the RLC queue at the end of the interval; empty where nobody looked.
+        pub queued: Vec<Vec<u32>>,
+        /// The bit rates that ANBR recommended last until the end of the interval, all logical channels of the UE together; empty where
+        /// no UE got any.
+        pub recommended_mbps: Vec<Vec<Option<f64>>>,
+    }
+
+    /// Series per UE of what it sends: outer index the UE, inner the interval.
+    #[derive(Clone, Debug, Default, Serialize)]
+    pub struct UplinkSeries {
+        /// IP bytes that left its gNB in the interval, as a rate.
+        pub throughput_mbps: Vec<Vec<f64>>,
+        /// Mean wait at the UE of the packets that left its gNB in the interval.
+        pub queue_ms: Vec<Vec<Option<f64>>>,
+        /// Bytes that the gNB took to wait at the UE at the end of the interval, from buffer status reports.
+        pub reported_kb: Vec<Vec<f64>>,
+        /// Mean MCS index over the interval's first transmissions.
+        pub mcs: Vec<Vec<Option<f64>>>,
+        /// Bit rates that ANBR recommended last for the uplink; as for the downlink.
+        pub recommended_mbps: Vec<Vec<Option<f64>>>,
+    }
+
+    /// Series per cell of a network: outer index the cell, inner the interval.
+    #[derive(Clone, Debug, Default, Serialize)]
+    pub struct CellSeries {
+        /// IP bytes delivered in the interval, as a rate.
+        pub throughput_mbps: Vec<Vec<f64>>,
+        /// Share of its downlink resource blocks that carried data.
+        pub utilisation: Vec<Vec<Option<f64>>>,
+        /// UEs at the end of the interval.
+        pub ues: Vec<Vec<u32>>,
+        /// UEs that came from other cells in the interval.
+        pub handovers: Vec<Vec<u64>>,
+    }
+
+    /// Series per router: outer index the router, inner the interval.
+    #[derive(Clone, Debug, Default, Serialize)]
+    pub struct RouterSeries {
+        /// IP bytes that its link carried in the interval, as a rate.
+        pub throughput_mbps: Vec<Vec<f64>>,
+        /// Rate of its link at the end of the interval.
+        pub capacity_mbps: Vec<Vec<f64>>,
+        /// Mean time in its queue of the packets whose turn came in the interval.
+        pub queue_ms: Vec<Vec<Option<f64>>>,
+        /// Packets that it marked in the interval.
+        pub marks: Vec<Vec<u64>>,
+    }
+
+    /// Mean and quantiles of a delay, in milliseconds.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+    pub struct Quantiles {
+        /// Arithmetic mean.
+        pub mean: f64 = ["mean"],
+        /// Median.
+        pub p50: f64 = ["p50"],
+        /// 95th percentile.
+        pub p95: f64 = ["p95"],
+        /// 99th percentile.
+        pub p99: f64 = ["p99"],
+        /// 99.9th percentile.
+        pub p999: f64 = ["p99.9"],
+    }
 }

@@ -1,4 +1,4 @@
-//! What a run remembers of a router.
+//! Record of a router.
 
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
@@ -15,7 +15,7 @@ pub struct RouterRecord {
     pub marked: u64,
     /// Packets dropped.
     pub dropped: u64,
-    /// For each delay, how long the queue was beyond it.
+    /// Time in which the queue was beyond each of some delays.
     pub over: Vec<(Duration, Duration)>,
     last_start: Option<Instant>,
     interval: RouterInterval,

@@ -1,4 +1,4 @@
-//! What a recorder is told of flows and UEs before a run.
+//! Names of UEs and directions of flows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,15 +8,15 @@ use tidemark_cell::UeConfig;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// From the network to the UE.
+    /// Downlink, from the network to the UE.
     #[default]
     Downlink,
-    /// From the UE to the network.
+    /// Uplink, from the UE to the network.
     Uplink,
 }
 
 impl Direction {
-    /// As it is written in scenarios and results.
+    /// Name in scenarios and results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Downlink => "downlink",
@@ -30,8 +30,8 @@ impl Direction {
 pub struct NamedUe {
     /// Name, numbered where there are several of a kind.
     pub name: String,
-    /// Which entry of the scenario it comes from.
+    /// Entry of the scenario that it comes from.
     pub kind: usize,
-    /// Its configuration, complete.
+    /// Complete configuration.
     pub config: UeConfig,
 }

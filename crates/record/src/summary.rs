@@ -134,7 +134,7 @@ impl Recorder {
         UeResult { place: self.place(of, end, index), ..result }
     }
 
-    /// Both directions of each bearer of a UE.
+    /// Results of each bearer of a UE, downlink and uplink.
     fn bearer_results(
         &self,
         of: &Description<'_>,
