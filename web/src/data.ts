@@ -1,5 +1,7 @@
 /** The data that `tidemark run` puts into the page, checked. What a run could not measure is `null`, never 0. */
 
+import type * as declared from "./fields.ts";
+
 export type Measured = number | null;
 
 export interface Quantiles {
@@ -187,6 +189,28 @@ export interface Report {
   routerSeries: { throughput_mbps: Rows; capacity_mbps: Rows; queue_ms: Rows; marks: Rows };
   cellSeries: { throughput_mbps: Rows; utilisation: Rows; ues: Rows; handovers: Rows };
 }
+
+type None<T extends never> = T;
+type Missing<Read, Result, Own = never> = Exclude<keyof Read, keyof Result | Own>;
+/** Compiles only where results declare every field that the page reads; `fields.ts` is written from their declaration. */
+export type Undeclared =
+  | None<Missing<Quantiles, declared.Quantiles>>
+  | None<Missing<Split, declared.Split>>
+  | None<Missing<Flow, declared.FlowResult, "owd_cdf" | "queue_cdf">>
+  | None<Missing<Ue, declared.UeResult & declared.UePlace>>
+  | None<Missing<Anbr, declared.AnbrResult>>
+  | None<Missing<Uplink, declared.UplinkResult>>
+  | None<Missing<Bearer, declared.BearerResult>>
+  | None<Missing<Router, declared.RouterResult>>
+  | None<Missing<Cell, declared.NetworkCellResult>>
+  | None<Missing<Event, declared.Event>>
+  | None<Missing<Live, declared.LiveResult>>
+  | None<Missing<Report["cell"], declared.CellResult>>
+  | None<Missing<Report["flowSeries"], declared.FlowSeries>>
+  | None<Missing<Report["ueSeries"], declared.UeSeries>>
+  | None<Missing<Report["uplinkSeries"], declared.UplinkSeries>>
+  | None<Missing<Report["routerSeries"], declared.RouterSeries>>
+  | None<Missing<Report["cellSeries"], declared.CellSeries>>;
 
 /** The page can't be drawn; the message tells the reader what to do. */
 export class DataError extends Error {}

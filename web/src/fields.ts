@@ -1,6 +1,6 @@
 /** Fields of summary.json, written from crates/record/src/result.rs by `make reference`. */
 
-/** Everything a run measured, with what is needed to repeat it. */
+/** All that a run measured, with what is needed to repeat it. */
 export interface RunResult {
   /** Version of the program. */
   tidemark: string;
@@ -14,13 +14,13 @@ export interface RunResult {
   warmup_s: number;
   /** Virtual seconds at which the run was interrupted; absent where it came to its end. */
   interrupted_at_s?: number | null;
-  /** What the user should hear of: guaranteed rates that were not met, and what of the scenario the run took no notice of. */
+  /** Warnings for the user: guaranteed rates that were not met, and parts of the scenario that the run took no notice of. */
   warnings?: string[];
   /** The cell as a whole. */
   cell: CellResult;
   /** One entry a cell of a network; absent where there is one cell without a place. */
   cells?: NetworkCellResult[];
-  /** How the machine fared that ran the cell in real time; absent for a run in virtual time. */
+  /** State of the machine that ran the cell in real time; absent for a run in virtual time. */
   live?: LiveResult | null;
   /** One entry a flow. */
   flows: FlowResult[];
@@ -52,7 +52,7 @@ export interface CellResult {
 
 /** One cell of a network, after the warm-up. */
 export interface NetworkCellResult {
-  /** Its site, from 1, and the letter of its sector. */
+  /** Number of the site, from 1, and letter of the sector. */
   name: string;
   /** Share of its downlink resource blocks that carried data. */
   utilisation: number | null;
@@ -70,15 +70,15 @@ export interface Event {
   t_s: number;
   /** Action that was taken. */
   event: string;
-  /** To which UE; absent where more than one can be concerned. */
+  /** UE that it was done to; absent where more than one can be concerned. */
   ue?: string | null;
   /** Arguments of the action: assignments, or the length of an outage. */
   detail?: string | null;
 }
 
-/** How the machine fared that ran the cell in real time. */
+/** State of the machine that ran the cell in real time. */
 export interface LiveResult {
-  /** How late the cell's deadlines were served, in microseconds. */
+  /** Lateness of the cell's deadlines, in microseconds. */
   lateness_us: Lateness | null;
   /** Share of one processor that the cell's thread used. */
   busy: number;
@@ -116,7 +116,7 @@ export interface Lateness {
 
 /** One flow, after the warm-up. */
 export interface FlowResult {
-  /** Its name in the scenario. */
+  /** Name in the scenario. */
   name: string;
   /** The UE that it ends at; absent for a host on the wire. */
   ue?: string | null;
@@ -154,9 +154,9 @@ export interface FlowResult {
 
 /** Transfers of known size, each over a connection of its own, or pages of the web over one. */
 export interface Transfers {
-  /** How many completed. */
+  /** Transfers that completed. */
   completed: number;
-  /** From the opening of the connection to the last byte; of a page from its request. */
+  /** Time from the opening of the connection to the last byte; of a page from its request. */
   completion_ms: Quantiles | null;
 }
 
@@ -164,7 +164,7 @@ export interface Transfers {
 export interface MediaResult {
   /** Frames that the encoder made. */
   frames_sent: number;
-  /** Of these, frames that the sender threw away before it had sent them. */
+  /** Frames of these that the sender threw away before it had sent them. */
   frames_discarded: number;
   /** Frames that arrived whole. */
   frames_received: number;
@@ -172,19 +172,19 @@ export interface MediaResult {
   frames_lost: number;
   /** Freezes as WebRTC counts them. */
   freezes: number;
-  /** How long the picture stood still in them. */
+  /** Time in which the picture stood still, in all freezes. */
   frozen_s: number;
-  /** From the capture to the arrival of the last packet. */
+  /** Delay of frames, from the capture to the arrival of the last packet. */
   delay_ms: Quantiles | null;
-  /** Of it, in the sender's own queue. */
+  /** Part of that delay in the sender's own queue. */
   sender_queue_ms: Quantiles | null;
 }
 
 /** A router, after the warm-up. */
 export interface RouterResult {
-  /** Its name in the scenario. */
+  /** Name in the scenario. */
   name: string;
-  /** What marks or drops in its queue. */
+  /** Law that marks or drops in its queue. */
   law: string;
   /** The mean rate of its link. */
   capacity_mbps: number;
@@ -194,7 +194,7 @@ export interface RouterResult {
   utilisation: number;
   /** Time of packets in its queue. */
   queue_ms: Quantiles | null;
-  /** For each of the scenario's delays in milliseconds, the seconds in which the queue was older. */
+  /** Seconds in which the queue was older than each of the scenario's delays in milliseconds. */
   tdq_s: ([number, number])[];
   /** Packets that left it with CE and had come without. */
   marked: number;
@@ -204,27 +204,27 @@ export interface RouterResult {
 
 /** The mean one-way delay, taken apart; the parts add up to the mean. */
 export interface Split {
-  /** On the wire between server and gNB, which has no rate. */
+  /** Time on the wire between server and gNB, which has no rate. */
   propagation: number;
-  /** In the queues of routers and on their links, packet by packet at their rate; absent where there is none on the way. */
+  /** Time in the queues of routers and on their links, packet by packet at their rate; absent where there is none on the way. */
   router?: number | null;
-  /** In the CU and on its way to the DU. */
+  /** Time in the CU and on the way to the DU. */
   cu: number;
-  /** In the RLC queue behind other packets. */
+  /** Time in the RLC queue behind other packets. */
   queuing: number;
-  /** At the head of the RLC queue, waiting for the scheduler, and in the air. */
+  /** Time at the head of the RLC queue, waiting for the scheduler, and in the air. */
   scheduling: number;
   /** HARQ retransmission. */
   harq: number;
   /** RLC retransmission, where HARQ had given up. */
   rlc: number;
-  /** At the UE, waiting for packets before it. */
+  /** Time at the UE, waiting for packets before it. */
   reordering: number;
 }
 
 /** One UE, after the warm-up. */
 export interface UeResult {
-  /** Its name in the scenario. */
+  /** Name in the scenario. */
   name: string;
   /** The model of its channel. */
   channel: string;
@@ -240,17 +240,17 @@ export interface UeResult {
   marked?: number | null;
   /** Downlink packets dropped: by the law, by a full queue, by the radio. */
   dropped: number;
-  /** Its share of the cell's downlink resource blocks; in a network, of one cell's. */
+  /** Share of the cell's downlink resource blocks that it used; in a network, of one cell's. */
   prb_share: number | null;
   /** Bit rate recommendations that it got for its downlink; absent where there were none. */
   anbr?: AnbrResult | null;
   /** The same for its uplink. */
   uplink_anbr?: AnbrResult | null;
-  /** What it sent; absent where it sent nothing. */
+  /** Uplink; absent where it sent nothing. */
   uplink?: UplinkResult | null;
 }
 
-/** What a UE sent, after the warm-up: its packets, acknowledgements and RLC's reports. */
+/** Uplink of a UE, after the warm-up: its packets, acknowledgements and RLC's reports. */
 export interface UplinkResult {
   /** IP bytes that left its gNB towards the core, as a rate. */
   throughput_mbps: number;
@@ -260,7 +260,7 @@ export interface UplinkResult {
   mcs_mean: number;
   /** Share of first transmissions that failed. */
   bler: number;
-  /** Its share of the cell's uplink resource blocks, retransmissions included; in a network, of one cell's. */
+  /** Share of the cell's uplink resource blocks that it used, retransmissions included; in a network, of one cell's. */
   prb_share: number;
   /** First transmissions of transport blocks, each by a grant. */
   blocks: number;
@@ -278,13 +278,13 @@ export interface BearerResult {
   ue: string;
   /** DRB identity: 1 is the default bearer. */
   drb: number;
-  /** Which way: what was sent to the UE, or what the UE sent, if it sent anything by this bearer. */
+  /** Direction: `downlink` to the UE, or `uplink`, if the UE sent anything by this bearer. */
   direction: string;
   /** QFIs of its QoS flows. */
   qfi: number[];
-  /** Their 5QIs, in the same order. */
+  /** 5QIs of its QoS flows, in the same order. */
   five_qi: number[];
-  /** Its marking law; of an uplink that of the marker at the gNB. */
+  /** Marking law; of an uplink that of the marker at the gNB. */
   law: string;
   /** IP bytes that reached the UE, or left the gNB towards the core, as a rate. */
   throughput_mbps: number;
@@ -302,9 +302,9 @@ export interface BearerResult {
 
 /** Bit rate recommendations to one UE, of one direction. */
 export interface AnbrResult {
-  /** How many came. */
+  /** Recommendations that came. */
   recommendations: number;
-  /** Their mean. */
+  /** Mean of the recommended rates. */
   mean_mbps: number;
   /** Queries that the UE sent; absent where real programs asked. */
   queries?: number | null;
@@ -316,7 +316,7 @@ export interface AnbrResult {
 export interface UePlace {
   /** The cell that served it at the end. */
   cell: string;
-  /** Where it was at the end: metres east and north of the centre site. */
+  /** Position at the end: metres east and north of the centre site. */
   position_m: [number, number];
   /** Times that it changed cells. */
   handovers: number;
@@ -328,15 +328,15 @@ export interface UePlace {
 export interface Series {
   /** The end of each interval, in seconds. */
   t_s: number[];
-  /** Per flow. */
+  /** Series of each flow. */
   flows: FlowSeries;
-  /** Per UE. */
+  /** Series of each UE. */
   ues: UeSeries;
-  /** Per UE, what it sends. */
+  /** Series of what each UE sends. */
   uplinks: UplinkSeries;
-  /** Per router. */
+  /** Series of each router. */
   routers: RouterSeries;
-  /** Per cell of a network. */
+  /** Series of each cell of a network. */
   cells: CellSeries;
 }
 
@@ -372,11 +372,11 @@ export interface UplinkSeries {
   throughput_mbps: number[][];
   /** Mean wait at the UE of the packets that left its gNB in the interval. */
   queue_ms: ((number | null)[])[];
-  /** What the gNB took to wait at the UE at the end of the interval, from buffer status reports. */
+  /** Bytes that the gNB took to wait at the UE at the end of the interval, from buffer status reports. */
   reported_kb: number[][];
   /** Mean MCS index over the interval's first transmissions. */
   mcs: ((number | null)[])[];
-  /** As for the downlink. */
+  /** Bit rates that ANBR recommended last for the uplink; as for the downlink. */
   recommended_mbps: ((number | null)[])[];
 }
 
@@ -417,30 +417,3 @@ export interface Quantiles {
   /** 99.9th percentile. */
   p999: number;
 }
-
-/** Names of the fields of each type: those that are always there, and those that can be missing. */
-export const FIELDS = {
-  RunResult: { always: ["tidemark", "name", "seed", "duration_s", "warmup_s", "cell", "flows", "ues", "bearers", "scenario"], sometimes: ["interrupted_at_s", "warnings", "cells", "live", "routers", "jain", "events"] },
-  CellResult: { always: ["utilisation", "throughput_mbps", "conservation"], sometimes: ["uplink_utilisation"] },
-  NetworkCellResult: { always: ["name", "utilisation", "throughput_mbps", "ues", "handovers"], sometimes: [] },
-  Event: { always: ["t_s", "event"], sometimes: ["ue", "detail"] },
-  LiveResult: { always: ["lateness_us", "busy", "real_time_priority", "packets_in", "packets_out", "refused", "unroutable", "overload", "device_drops", "uplink_busy_s"], sometimes: [] },
-  Lateness: { always: ["p50", "p99", "p999", "max", "deadlines"], sometimes: [] },
-  FlowResult: { always: ["name", "controller", "law", "throughput_mbps", "goodput_mbps", "owd_ms", "rtt_ms", "queue_ms", "sent_packets", "marked", "dropped", "retransmissions", "split_ms"], sometimes: ["ue", "router_queue_ms", "transfers", "media"] },
-  Transfers: { always: ["completed", "completion_ms"], sometimes: [] },
-  MediaResult: { always: ["frames_sent", "frames_discarded", "frames_received", "frames_lost", "freezes", "frozen_s", "delay_ms", "sender_queue_ms"], sometimes: [] },
-  RouterResult: { always: ["name", "law", "capacity_mbps", "throughput_mbps", "utilisation", "queue_ms", "tdq_s", "marked", "dropped"], sometimes: [] },
-  Split: { always: ["propagation", "cu", "queuing", "scheduling", "harq", "rlc", "reordering"], sometimes: ["router"] },
-  UeResult: { always: ["name", "channel", "throughput_mbps", "queue_ms", "mcs_mean", "bler", "dropped", "prb_share"], sometimes: ["marked", "anbr", "uplink_anbr", "uplink"] },
-  UplinkResult: { always: ["throughput_mbps", "queue_ms", "mcs_mean", "bler", "prb_share", "blocks", "harq_retransmissions", "lost_blocks", "marked"], sometimes: [] },
-  BearerResult: { always: ["ue", "drb", "direction", "qfi", "five_qi", "law", "throughput_mbps", "queue_ms", "dropped", "delay_budget_ms", "in_budget"], sometimes: ["marked"] },
-  AnbrResult: { always: ["recommendations", "mean_mbps"], sometimes: ["queries", "forbidden"] },
-  UePlace: { always: ["cell", "position_m", "handovers", "sinr_db"], sometimes: [] },
-  Series: { always: ["t_s", "flows", "ues", "uplinks", "routers", "cells"], sometimes: [] },
-  FlowSeries: { always: ["throughput_mbps", "rtt_ms", "marks", "cwnd_kb"], sometimes: [] },
-  UeSeries: { always: ["queue_ms", "mcs", "throughput_mbps", "queued", "recommended_mbps"], sometimes: [] },
-  UplinkSeries: { always: ["throughput_mbps", "queue_ms", "reported_kb", "mcs", "recommended_mbps"], sometimes: [] },
-  CellSeries: { always: ["throughput_mbps", "utilisation", "ues", "handovers"], sometimes: [] },
-  RouterSeries: { always: ["throughput_mbps", "capacity_mbps", "queue_ms", "marks"], sometimes: [] },
-  Quantiles: { always: ["mean", "p50", "p95", "p99", "p999"], sometimes: [] },
-} as const;

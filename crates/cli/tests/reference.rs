@@ -5,8 +5,6 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use tidemark_record::fields;
-
 /// Page below `docs/`, from this crate's folder.
 const PAGE: &str = "../../docs/reference/command.md";
 
@@ -55,22 +53,4 @@ fn the_commands_page_is_what_help_prints() {
     }
     let kept = fs::read_to_string(&file).unwrap_or_default();
     assert!(kept == page, "out of date: run `make reference`");
-}
-
-/// Compares a file, given from this crate's folder, with what is to stand in it; writes it where `UPDATE_DOCS` is set.
-fn assert_up_to_date(file: &str, text: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    if env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&file, text).unwrap();
-    }
-    let kept = fs::read_to_string(&file).unwrap_or_default();
-    assert!(kept == text, "{}: out of date: run `make reference`", file.display());
-}
-
-#[test]
-fn schema_page_and_types_of_the_summary_are_what_results_declare() {
-    let schema = serde_json::to_string_pretty(&fields::schema()).unwrap() + "\n";
-    assert_up_to_date("../../docs/reference/summary.schema.json", &schema);
-    assert_up_to_date("../../docs/reference/summary.md", &fields::reference());
-    assert_up_to_date("../../web/src/fields.ts", &fields::typescript());
 }

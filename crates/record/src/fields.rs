@@ -245,7 +245,7 @@ pub fn schema() -> Value {
     serde_json::to_value(schemars::schema_for!(crate::result::RunResult)).unwrap_or_default()
 }
 
-/// Types of `summary.json` for the report page, with the names of all fields, by which it checks what it reads.
+/// Types of `summary.json` for the report page, which compiles only where they have every field that it reads.
 pub fn typescript() -> String {
     let mut text =
         String::from("/** Fields of summary.json, written from crates/record/src/result.rs by `make reference`. */\n");
@@ -263,17 +263,7 @@ pub fn typescript() -> String {
         }
         text.push_str("}\n");
     }
-    text.push_str("\n/** Names of the fields of each type: those that are always there, and those that can be missing. */\nexport const FIELDS = {\n");
-    for of in crate::result::STRUCTS {
-        let fields = || of.fields.iter().filter(|field| !field.is_skipped() && !field.is_flattened());
-        let names = |optional: bool| {
-            let names =
-                fields().filter(|field| field.is_optional() == optional).map(|field| format!("\"{}\"", field.name));
-            names.collect::<Vec<_>>().join(", ")
-        };
-        let _ = writeln!(text, "  {}: {{ always: [{}], sometimes: [{}] }},", of.name, names(false), names(true));
-    }
-    text + "} as const;\n"
+    text
 }
 
 fn typescript_of(kind: &str) -> String {

@@ -110,7 +110,7 @@ fn cell(text: &mut String, value: Option<f64>) {
     }
 }
 
-/// A name as CSV field (RFC 4180 section 2).
+/// A name as CSV field (RFC 4180 2).
 pub(crate) fn quoted(name: &str) -> String {
     if name.contains([',', '"', '\n', '\r']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.into() }
 }
