@@ -15,7 +15,7 @@ use miette::{IntoDiagnostic, Result, miette};
 use tidemark_cell::{UeConfig, UeId};
 use tidemark_core::{Duration, Instant};
 use tidemark_emu::{Change, Control, lease};
-use tidemark_record::unit::{round, tag};
+use tidemark_record::unit::round;
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{Event, EventKind};
 
