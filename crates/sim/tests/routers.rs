@@ -288,3 +288,29 @@ fn a_bottleneck_moves_along_the_way() {
         assert!(carried > 0.85 * rate && carried < 1.02 * rate, "{place}: {carried}");
     }
 }
+
+#[test]
+fn a_port_whose_agent_couples_its_classes_shares_as_dualpi2_does() {
+    let text = include_str!("../../../scenarios/sdn-port.toml");
+    let shares = |queue: &str| {
+        let result = run(text, &["duration=30 s", queue]);
+        let mean = |l4s: bool| {
+            let flows: Vec<_> = result.flows.iter().filter(|flow| flow.name.starts_with("l4s") == l4s).collect();
+            let rate = flows.iter().map(|flow| flow.throughput_mbps).sum::<f64>() / flows.len() as f64;
+            let delay = flows.iter().map(|flow| flow.owd_ms.unwrap().p50).sum::<f64>() / flows.len() as f64;
+            (rate, delay)
+        };
+        (mean(true), mean(false), result.flows.iter().map(|flow| flow.dropped).sum::<u64>())
+    };
+    let (l4s, classic, drops) = shares("router.0.queue.l4s_share=0.9");
+    let (reference_l4s, reference_classic, _) = shares(r#"router.0.queue={ discipline = "dualpi2" }"#);
+    assert!((0.5..2.0).contains(&(classic.0 / l4s.0)), "{l4s:?} {classic:?}");
+    assert!((l4s.0 / reference_l4s.0 - 1.0).abs() < 0.15, "{l4s:?} {reference_l4s:?}");
+    // 5 ms are the wire; classic packets wait for PI2's 15 ms more.
+    assert!(l4s.1 < 7.0 && (l4s.1 - reference_l4s.1).abs() < 0.5, "{l4s:?} {reference_l4s:?}");
+    assert!((classic.1 - 20.0).abs() < 2.0 && (classic.1 - reference_classic.1).abs() < 2.0, "{classic:?}");
+    assert!(drops > 100);
+    // Without marks the same classes starve the classic flows.
+    let (l4s, classic, _) = shares(r#"router.0.queue.marking={ mode = "literal", q1 = 1.0 }"#);
+    assert!(l4s.0 > 5.0 * classic.0, "{l4s:?} {classic:?}");
+}
