@@ -69,8 +69,25 @@ def test_a_run_that_is_there_is_not_made_again(tmp_path: Path) -> None:
     assert not said
     # With other arguments it is another run, which fails here.
     with pytest.raises(LabError):
-        measure([point], 1, ["--rate", "wrong"], Path("/nonexistent"), tmp_path, said.append)
+        measure([point], 1, ["--rate", "1 Mbit/s", "--l4s", "wrong"], Path("/nonexistent"), tmp_path, said.append)
     assert len(said) == 1
+
+
+def test_a_run_that_the_machine_disturbed_does_not_count(tmp_path: Path) -> None:
+    point, rate = Point("sound", None, 1), ["--rate", "20 Mbit/s"]
+    said: list[str] = []
+    # 80 kB at 2 Mbit/s are 320 ms, and 352 with everything else.
+    for repetition, longest in enumerate((351.0, 353.0)):
+        folder = tmp_path / point.name / str(repetition)
+        folder.mkdir(parents=True)
+        summary = {"summary": {"classic": {"delay_max_ms": longest}}}
+        (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+        (folder / "arguments.json").write_text(json.dumps([*rate, *point.arguments()]), encoding="utf-8")
+    found = measure([point], 2, rate, Path("/nonexistent"), tmp_path, said.append)
+    assert found == {point: [{"classic": {"delay_max_ms": 351.0}}]}
+    assert said == ["sound.q2-1, repetition 1: disturbed, a probe took 353 ms: not counted"]
+    # It is made anew the next time.
+    assert not (tmp_path / point.name / "1" / "arguments.json").exists()
 
 
 def test_the_figures_are_drawn_from_switches_and_simulator(tmp_path: Path) -> None:

@@ -30,7 +30,10 @@ _AGENT_PORT = 6700
 _PATIENCE = 20.0
 # The datapath in user space sends through a packet socket, whose buffer of 208 kB (net.core.wmem_default, as the kernel
 # counts) holds about 90 packets of all queues of a port: a queue that is to fill up by itself has to be smaller.
-_QUEUE_SIZES = 'l4s_size = "30 kB"\nclassic_size = "80 kB"\n'
+_CLASSIC_SIZE = 80_000
+_QUEUE_SIZES = f'l4s_size = "30 kB"\nclassic_size = "{_CLASSIC_SIZE // 1000} kB"\n'
+# Own rate of the classic queue, a share of the line's: [queues] l4s_share leaves it.
+_CLASSIC_SHARE = 0.1
 _SUFFIXES = (".csv", ".html", ".json", ".log", ".toml")
 PROBES = {Kind.L4S: Ecn.ECT_1, Kind.CLASSIC: Ecn.NOT_ECT}
 
@@ -114,6 +117,14 @@ class Outcome:
     status: dict[str, Any]
     # The machine's load average over a minute, before anything of this run was started.
     load_before: float
+
+
+def longest_wait(rate: float) -> float:
+    """Seconds for which a packet can wait at most on a line of a rate in bit/s: a full classic queue at its own rate.
+
+    A tenth more for everything else on the way.
+    """
+    return 1.1 * _CLASSIC_SIZE * 8 / (_CLASSIC_SHARE * rate)
 
 
 class Laboratory:

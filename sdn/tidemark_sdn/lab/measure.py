@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidemark_sdn.lab.experiment import longest_wait
 from tidemark_sdn.lab.isolation import LabError
+from tidemark_sdn.units import parse_rate
 
 # Two-sided 95 % of Student's t by degrees of freedom; beyond the last one 1.96 is near enough.
 _STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
@@ -75,8 +77,10 @@ def measure(
 ) -> Results:
     """Runs all points, repetition by repetition, so that a change of the machine's load meets all of them.
 
-    A run that an earlier call left in the folder with the same arguments is not made again.
+    A run that an earlier call left in the folder with the same arguments is not made again. One in which a probe took
+    longer than full queues can hold it says something of the machine, not of the switches: it does not count.
     """
+    rate = parse_rate(common[common.index("--rate") + 1])
     results: Results = {point: [] for point in points}
     for repetition in range(repetitions):
         for point in points:
@@ -93,7 +97,13 @@ def measure(
                     continue
                 note.write_text(json.dumps(arguments) + "\n", encoding="utf-8")
                 say(f"{point.name}, repetition {repetition}")
-            results[point].append(json.loads(summary.read_text(encoding="utf-8"))["summary"])
+            figures: Summary = json.loads(summary.read_text(encoding="utf-8"))["summary"]
+            longest = max((of.get("delay_max_ms", 0.0) for of in figures.values()), default=0.0)
+            if longest > longest_wait(rate) * 1e3:
+                note.unlink()
+                say(f"{point.name}, repetition {repetition}: disturbed, a probe took {longest:.0f} ms: not counted")
+                continue
+            results[point].append(figures)
     if not any(results.values()):
         raise LabError("no run has succeeded")
     return results
