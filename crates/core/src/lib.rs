@@ -8,6 +8,7 @@
 
 extern crate alloc;
 
+pub mod bounds;
 mod config;
 pub mod ecn;
 mod normal;
@@ -19,6 +20,7 @@ pub mod units;
 #[cfg(feature = "serde")]
 mod text;
 
+pub use bounds::{Bounded, Range};
 pub use config::ConfigError;
 pub use ecn::Ecn;
 pub use normal::normal_cdf;

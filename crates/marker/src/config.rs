@@ -1,15 +1,14 @@
 //! Configuration of one DRB's marker.
 
-use tidemark_core::{ConfigError, Duration};
+use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 
 use crate::law::LawConfig;
-use crate::require::require;
 
 /// The marker of one DRB: its law, and the estimator and tables that every law shares.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[cfg_attr(feature = "serde", serde(expecting = "a table with its `law`, as in { law = \"l4span\" }"))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<MarkerConfig>))]
 pub struct MarkerConfig {
     /// The marking law, named by `law`, with its own fields beside it. Default: `none`.
     // Unknown keys are refused by the law: whatever is not a field of this struct is handed to it.
@@ -18,10 +17,10 @@ pub struct MarkerConfig {
     /// Length of both windows of the egress estimate: half a channel coherence time. Default: 24.9 ms, measured
     /// at 3.5 GHz and 70 km/h (L4Span section 5).
     pub tau_c: Duration,
-    /// SDUs that may stand in the RLC queue and still be accounted for one by one; a power of two from 64 to 16384.
+    /// SDUs that may stand in the RLC queue and still be accounted for one by one.
     /// What stands beyond is counted in sum. Default: 16384, the RLC limit that gNBs ship with.
     pub profile_capacity: u32,
-    /// Flows of this DRB that are remembered at the same time; a power of two from 8 to 1024. Default: 64, since a
+    /// Flows of this DRB that are remembered at the same time. Default: 64, since a
     /// UE has few flows that last, and they are kept before those that don't.
     pub flow_capacity: u32,
     /// A DRB with a standing queue asks for a report when the last one is older than this. Default: 20 ms, twice
@@ -45,6 +44,14 @@ impl Default for MarkerConfig {
     }
 }
 
+bounds! { MarkerConfig {
+    tau_c: Range::between(Duration::from_millis(1), Duration::from_secs(10)),
+    profile_capacity: Range::powers_of_two(64u32, 16_384),
+    flow_capacity: Range::powers_of_two(8u32, 1_024),
+    poll_after: Range::above(Duration::ZERO),
+    ..law, short_circuit
+} }
+
 impl MarkerConfig {
     /// A marker with this law and the defaults for everything else.
     pub fn with_law(law: LawConfig) -> Self {
@@ -53,16 +60,7 @@ impl MarkerConfig {
 
     /// Checks every field; the error names the first that cannot work.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let window = Duration::from_millis(1)..=Duration::from_secs(10);
-        require(window.contains(&self.tau_c), "tau_c", "must lie between 1 ms and 10 s")?;
-        let is_size = |n: u32, low, high| n.is_power_of_two() && n >= low && n <= high;
-        require(
-            is_size(self.profile_capacity, 64, 16_384),
-            "profile_capacity",
-            "must be a power of two from 64 to 16384",
-        )?;
-        require(is_size(self.flow_capacity, 8, 1_024), "flow_capacity", "must be a power of two from 8 to 1024")?;
-        require(!self.poll_after.is_zero(), "poll_after", "must be above zero")?;
+        self.check_bounds()?;
         self.law.validate()
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use tidemark_core::{Bytes, ConfigError, Duration, Instant, Packet, Probability, Stream};
+use tidemark_core::{Bounded, Bytes, ConfigError, Duration, Instant, Packet, Probability, Range, Stream, bounds};
 
 use crate::law::{DualPi2Config, MIN_BACKLOG, Marks, Pi2, Recurrence};
 use crate::require::require;
@@ -45,13 +45,13 @@ impl Default for DualScheduler {
 /// A DualPI2 bottleneck.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<DualQueueConfig>))]
 pub struct DualQueueConfig {
     /// The AQM. Default: as the law `dualpi2`.
     pub aqm: DualPi2Config,
     /// Choice of the queue that sends next. Default: weighted, a tenth for classic packets, as Linux does.
     pub scheduler: DualScheduler,
-    /// Bytes that both queues hold together; an arrival beyond is dropped. Default: 15 MB, Linux's 10000 packets of 1500 B.
+    /// Bytes that both queues hold together, two packets at least; an arrival beyond is dropped. Default: 15 MB, Linux's 10000 packets of 1500 B.
     pub limit: Bytes,
 }
 
@@ -61,11 +61,16 @@ impl Default for DualQueueConfig {
     }
 }
 
+bounds! { DualQueueConfig {
+    limit: Range::at_least(Bytes(3_000)),
+    ..aqm, scheduler
+} }
+
 impl DualQueueConfig {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.aqm.validate()?;
-        require(self.limit >= Bytes(3_000), "limit", "must be at least 3000 B, two packets")?;
+        self.check_bounds()?;
         match self.scheduler {
             DualScheduler::Weighted { classic_share } => {
                 require(classic_share > 0.0 && classic_share < 1.0, "classic_share", "must lie between 0 and 1")

@@ -2,19 +2,18 @@
 
 use alloc::vec::Vec;
 
-use tidemark_core::ConfigError;
+use tidemark_core::{Bounded, ConfigError, Range, bounds};
 
 use crate::config::MarkerConfig;
-use crate::require::require;
 
 /// One row of a [`Policy`].
 #[derive(Clone, PartialEq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<PolicyRule>))]
 pub struct PolicyRule {
-    /// Applies to this QoS flow identifier, 0 to 63; left out, to every one.
+    /// Applies to this QoS flow identifier; left out, to every one.
     pub qfi: Option<u8>,
-    /// Applies to this 5QI (TS 23.501 table 5.7.4-1), 1 to 255; left out, to every one.
+    /// Applies to this 5QI (TS 23.501 table 5.7.4-1); left out, to every one.
     pub five_qi: Option<u8>,
     /// Marker of its DRB.
     pub marker: MarkerConfig,
@@ -31,11 +30,16 @@ pub struct Policy {
     pub otherwise: MarkerConfig,
 }
 
+bounds! { PolicyRule {
+    qfi: Range::between(0u8, 63),
+    five_qi: Range::between(1u8, 255),
+    ..marker
+} }
+
 impl PolicyRule {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        require(self.qfi.is_none_or(|qfi| qfi < 64), "qfi", "must be at most 63")?;
-        require(self.five_qi != Some(0), "five_qi", "must be at least 1")?;
+        self.check_bounds()?;
         self.marker.validate()
     }
 

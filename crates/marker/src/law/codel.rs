@@ -3,7 +3,7 @@
 //! The caller asks once for every packet that leaves, and after a drop asks again for the next at the same time. RFC
 //! 8289's inner loop is that repetition.
 
-use tidemark_core::{ConfigError, Duration, Instant};
+use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
 use crate::law::interface::{Configured, Decides, Departure, Law, Odds, Properties};
 use crate::require::require;
@@ -12,7 +12,7 @@ use crate::verdict::Class;
 /// The laws `codel`, which drops, and `ecn-codel`, which marks what is ECT and drops the rest.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<CodelConfig>))]
 pub struct CodelConfig {
     /// Sojourn time that may stand. Default: 5 ms.
     pub target: Duration,
@@ -32,10 +32,15 @@ impl Default for CodelConfig {
     }
 }
 
+bounds! { CodelConfig {
+    target: Range::above(Duration::ZERO),
+    ..interval, max_packet
+} }
+
 impl CodelConfig {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        require(!self.target.is_zero(), "target", "must be above zero")?;
+        self.check_bounds()?;
         require(self.interval >= self.target, "interval", "must be at least `target`")
     }
 }

@@ -1,6 +1,6 @@
 //! The head drop of Brunello's cell (Brunello et al. section IV-B).
 
-use tidemark_core::{ConfigError, Duration};
+use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 
 use crate::law::interface::{Configured, Decides, Departure, Law, Odds, Properties};
 use crate::require::require;
@@ -8,7 +8,7 @@ use crate::require::require;
 /// The law `drop-head` (Brunello et al. section IV-B).
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<DropHeadConfig>))]
 pub struct DropHeadConfig {
     /// Delay above which the oldest packet is dropped, and the next is sent. Default: 100 ms.
     pub above: Duration,
@@ -22,10 +22,15 @@ impl Default for DropHeadConfig {
     }
 }
 
+bounds! { DropHeadConfig {
+    above: Range::above(Duration::ZERO),
+    ..flush_above
+} }
+
 impl DropHeadConfig {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        require(!self.above.is_zero(), "above", "must be above zero")?;
+        self.check_bounds()?;
         require(self.flush_above >= self.above, "flush_above", "must be at least `above`")
     }
 }

@@ -1,10 +1,9 @@
 //! L4Span's marking (section 4.2): L4S flows by the chance that the sojourn time exceeds a threshold, classic flows by
 //! the probability at which their rate matches the radio's, and flows that share a DRB by a coupled pair.
 
-use tidemark_core::{ConfigError, Duration, normal_cdf};
+use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds, normal_cdf};
 
 use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
-use crate::require::require;
 use crate::verdict::Class;
 
 /// Treatment of packets of flows without ECN.
@@ -38,7 +37,7 @@ pub enum SharedRule {
 /// The law `l4span`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<L4SpanConfig>))]
 pub struct L4SpanConfig {
     /// Sojourn time that L4S flows are held to. Default: 10 ms, the knee of the paper's Fig. 19.
     pub tau_s: Duration,
@@ -67,13 +66,17 @@ impl Default for L4SpanConfig {
     }
 }
 
+bounds! { L4SpanConfig {
+    tau_s: Range::between(Duration::from_micros(100), Duration::from_secs(10)),
+    beta: Range::inside(0.0, 1.0),
+    tau_classic: Range::at_least(Duration::from_micros(100)),
+    ..not_ect, shared
+} }
+
 impl L4SpanConfig {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let thresholds = Duration::from_micros(100)..=Duration::from_secs(10);
-        require(thresholds.contains(&self.tau_s), "tau_s", "must lie between 100 us and 10 s")?;
-        require(thresholds.start() <= &self.tau_classic, "tau_classic", "must be at least 100 us")?;
-        require(self.beta > 0.0 && self.beta < 1.0, "beta", "must lie between 0 and 1, both excluded")
+        self.check_bounds()
     }
 }
 

@@ -4,9 +4,7 @@
 //! Where sources differ, the defaults follow Linux (`sch_dualpi2`): `beta` 3.2 and not the 3.0 that the RFC's formula
 //! gives, `Tupdate` 16 ms and not 15, and the PI controller fed with the longer of the two queues' delays.
 
-use tidemark_core::{ConfigError, Duration, Instant};
-
-use crate::require::require;
+use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
 /// Choice of the packets that a probability falls on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -23,7 +21,7 @@ pub enum Marks {
 /// The parameters of DualPI2, for the law `dualpi2` and for [`DualQueue`](crate::DualQueue).
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<DualPi2Config>))]
 pub struct DualPi2Config {
     /// Delay that the PI controller steers to. Default: 15 ms.
     pub target: Duration,
@@ -61,15 +59,19 @@ impl Default for DualPi2Config {
     }
 }
 
+bounds! { DualPi2Config {
+    target: Range::above(Duration::ZERO),
+    t_update: Range::between(Duration::from_micros(100), Duration::from_secs(1)),
+    alpha: Range::above(0.0).and_at_most(100.0),
+    beta: Range::between(0.0, 1_000.0),
+    coupling: Range::between(1.0, 16.0),
+    ..min_th, range, mark_classic, marks
+} }
+
 impl DualPi2Config {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        require(!self.target.is_zero(), "target", "must be above zero")?;
-        let updates = Duration::from_micros(100)..=Duration::from_secs(1);
-        require(updates.contains(&self.t_update), "t_update", "must lie between 100 us and 1 s")?;
-        require(self.alpha > 0.0 && self.alpha <= 100.0, "alpha", "must lie above 0 and at most at 100")?;
-        require(self.beta >= 0.0 && self.beta <= 1_000.0, "beta", "must lie between 0 and 1000")?;
-        require(self.coupling >= 1.0 && self.coupling <= 16.0, "coupling", "must lie between 1 and 16")
+        self.check_bounds()
     }
 
     /// The native L4S probability: a ramp from `min_th`, or a step at it.

@@ -2,7 +2,7 @@
 //!
 //! Only L4S flows are marked by default: the papers that use this law leave classic flows alone.
 
-use tidemark_core::{ConfigError, Duration, Instant};
+use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
 use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
 use crate::require::require;
@@ -34,7 +34,7 @@ impl QueueDelay {
 /// The law `ramp`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<RampConfig>))]
 pub struct RampConfig {
     /// `l4sLowTh`: below it nothing is marked. Default: 5 ms (Brunello section V).
     pub low: Duration,
@@ -64,13 +64,17 @@ impl Default for RampConfig {
     }
 }
 
+bounds! { RampConfig {
+    alpha: Range::above(0.0).and_at_most(1.0),
+    interval: Range::between(Duration::from_micros(100), Duration::from_secs(1)),
+    ..low, high, delay, classic
+} }
+
 impl RampConfig {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        require(self.high > self.low, "high", "must be above `low`")?;
-        require(self.alpha > 0.0 && self.alpha <= 1.0, "alpha", "must lie above 0 and at most at 1")?;
-        let intervals = Duration::from_micros(100)..=Duration::from_secs(1);
-        require(intervals.contains(&self.interval), "interval", "must lie between 100 us and 1 s")
+        self.check_bounds()?;
+        require(self.high > self.low, "high", "must be above `low`")
     }
 }
 

@@ -4,7 +4,7 @@
 //! The percentage is what the RAN makes of its queue by a ramp. It travels in hundredths of a percent (TS 38.415 5.5.3,
 //! 0 to 10000), at its own period and with its own delay: that is what this loop costs against marking in the RAN.
 
-use tidemark_core::{ConfigError, Duration, Instant};
+use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
 use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
 use crate::law::ramp::{Ramp, RampConfig};
@@ -17,7 +17,7 @@ const PIPELINE: usize = 32;
 /// The law `upf`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<UpfConfig>))]
 pub struct UpfConfig {
     /// Measure by which the RAN turns its queue into a percentage. Default: as the law `ramp`.
     pub ramp: RampConfig,
@@ -38,12 +38,16 @@ impl Default for UpfConfig {
     }
 }
 
+bounds! { UpfConfig {
+    report_interval: Range::between(Duration::from_micros(100), Duration::from_secs(10)),
+    ..ramp, report_delay
+} }
+
 impl UpfConfig {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.ramp.validate()?;
-        let intervals = Duration::from_micros(100)..=Duration::from_secs(10);
-        require(intervals.contains(&self.report_interval), "report_interval", "must lie between 100 us and 10 s")?;
+        self.check_bounds()?;
         let longest = self.report_interval * PIPELINE as u64;
         require(self.report_delay <= longest, "report_delay", "must be at most 32 times `report_interval`")
     }

@@ -1,0 +1,299 @@
+//! Bounds of the fields of a configuration, declared once: the check of a value, the words of the error and the schema follow.
+//!
+//! ```
+//! use tidemark_core::{Bounded, Duration, Range, bounds};
+//!
+//! struct Config {
+//!     period: Duration,
+//!     size: u32,
+//!     fast: bool,
+//! }
+//!
+//! bounds! { Config {
+//!     period: Range::between(Duration::from_millis(1), Duration::from_secs(10)),
+//!     size: Range::powers_of_two(8u32, 1_024),
+//!     ..fast
+//! } }
+//!
+//! let config = Config { period: Duration::from_secs(20), size: 64, fast: true };
+//! let error = config.check_bounds().unwrap_err();
+//! assert_eq!(error.to_string(), "period: must lie between 1 ms and 10 s, not 20 s");
+//! ```
+
+use alloc::string::{String, ToString};
+#[doc(hidden)]
+pub use alloc::vec::Vec;
+use core::fmt;
+
+use crate::config::ConfigError;
+use crate::time::Duration;
+use crate::units::{BitRate, Bytes};
+
+/// A type whose values can have bounds.
+pub trait Quantity: Copy + PartialOrd + fmt::Display {
+    /// A value as a scenario has it.
+    fn written(self) -> Written;
+}
+
+/// A value as a scenario has it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Written {
+    /// A whole number.
+    Integer(u64),
+    /// A number.
+    Number(f64),
+    /// Text with a unit.
+    Text(String),
+}
+
+macro_rules! quantities {
+    ($($variant:ident: $($type:ty)*, $write:expr;)*) => {
+        $($(
+            impl Quantity for $type {
+                fn written(self) -> Written {
+                    Written::$variant($write(self))
+                }
+            }
+        )*)*
+    };
+}
+
+quantities! {
+    Integer: u8 u16 u32 u64, Into::into;
+    Number: f64, Into::into;
+    Text: Duration Bytes BitRate, |value: Self| value.to_string();
+}
+
+/// Values that a field may have: NaN is never among them.
+#[derive(Clone, Copy, Debug)]
+pub struct Range<T> {
+    min: Option<T>,
+    max: Option<T>,
+    excludes_min: bool,
+    excludes_max: bool,
+    powers_of_two: bool,
+    unit: &'static str,
+}
+
+impl<T: Quantity> Range<T> {
+    const fn new(min: Option<T>, max: Option<T>) -> Self {
+        Self { min, max, excludes_min: false, excludes_max: false, powers_of_two: false, unit: "" }
+    }
+    /// Values from `min` to `max`, both included.
+    pub const fn between(min: T, max: T) -> Self {
+        Self::new(Some(min), Some(max))
+    }
+    /// Values from `min` to `max`, both excluded.
+    pub const fn inside(min: T, max: T) -> Self {
+        Self { excludes_min: true, excludes_max: true, ..Self::between(min, max) }
+    }
+    /// Values above `min`.
+    pub const fn above(min: T) -> Self {
+        Self { excludes_min: true, ..Self::new(Some(min), None) }
+    }
+    /// Values from `min` on.
+    pub const fn at_least(min: T) -> Self {
+        Self::new(Some(min), None)
+    }
+    /// Values up to `max`.
+    pub const fn at_most(max: T) -> Self {
+        Self::new(None, Some(max))
+    }
+    /// These values up to `max`.
+    pub const fn and_at_most(self, max: T) -> Self {
+        Self { max: Some(max), ..self }
+    }
+    /// Powers of two from `min` to `max`, which are two of them.
+    pub const fn powers_of_two(min: T, max: T) -> Self {
+        Self { powers_of_two: true, ..Self::between(min, max) }
+    }
+    /// Names the unit of a bare number, "dB" or "slots".
+    pub const fn unit(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// True for a value that the field may have.
+    pub fn contains(&self, value: T) -> bool {
+        let above = self.min.is_none_or(|min| if self.excludes_min { value > min } else { value >= min });
+        let below = self.max.is_none_or(|max| if self.excludes_max { value < max } else { value <= max });
+        let is_power = match value.written() {
+            Written::Integer(n) => n.is_power_of_two(),
+            Written::Number(_) | Written::Text(_) => false,
+        };
+        above && below && (is_power || !self.powers_of_two)
+    }
+
+    /// Bounds as the schema has them.
+    pub fn limits(&self) -> Limits {
+        let written = |value: Option<T>| value.map(T::written);
+        let powers = match (written(self.min), written(self.max)) {
+            (Some(Written::Integer(min)), Some(Written::Integer(max))) if self.powers_of_two => {
+                (min.ilog2()..=max.ilog2()).map(|exponent| 1 << exponent).collect()
+            }
+            _ => Vec::new(),
+        };
+        Limits {
+            min: written(self.min),
+            max: written(self.max),
+            excludes_min: self.excludes_min,
+            excludes_max: self.excludes_max,
+            choice: powers,
+            unit: self.unit,
+        }
+    }
+}
+
+/// Text after "must": "lie between 1 ms and 10 s".
+impl<T: Quantity> fmt::Display for Range<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.min, self.max) {
+            (Some(min), Some(max)) if self.powers_of_two => write!(f, "be a power of two from {min} to {max}")?,
+            (Some(min), Some(max)) => match (self.excludes_min, self.excludes_max) {
+                (false, false) => write!(f, "lie between {min} and {max}")?,
+                (true, false) => write!(f, "be above {min} and at most {max}")?,
+                (false, true) => write!(f, "be at least {min} and below {max}")?,
+                (true, true) => write!(f, "lie between {min} and {max}, both excluded")?,
+            },
+            (Some(min), None) => write!(f, "be {} {min}", if self.excludes_min { "above" } else { "at least" })?,
+            (None, Some(max)) => write!(f, "be {} {max}", if self.excludes_max { "below" } else { "at most" })?,
+            (None, None) => write!(f, "be a number")?,
+        }
+        if self.unit.is_empty() { Ok(()) } else { write!(f, " {}", self.unit) }
+    }
+}
+
+/// Bounds of a field as the schema has them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Limits {
+    /// Least value.
+    pub min: Option<Written>,
+    /// Greatest value.
+    pub max: Option<Written>,
+    /// True where the field must be above `min`.
+    pub excludes_min: bool,
+    /// True where the field must be below `max`.
+    pub excludes_max: bool,
+    /// Every value that the field may have, where these are few.
+    pub choice: Vec<u64>,
+    /// Unit of a bare number, or nothing.
+    pub unit: &'static str,
+}
+
+/// A field that holds a value, or may.
+pub trait Holds<T> {
+    /// Value of the field, if it has one.
+    fn value(&self) -> Option<T>;
+}
+
+impl<T: Copy> Holds<T> for T {
+    fn value(&self) -> Option<T> {
+        Some(*self)
+    }
+}
+
+impl<T: Copy> Holds<T> for Option<T> {
+    fn value(&self) -> Option<T> {
+        *self
+    }
+}
+
+/// A configuration whose fields have bounds. [`bounds!`](crate::bounds) implements it.
+pub trait Bounded {
+    /// Names the first field whose value is outside of its bounds.
+    ///
+    /// # Errors
+    /// The field, its bounds and its value.
+    fn check_bounds(&self) -> Result<(), ConfigError>;
+
+    /// Lists the fields that have bounds.
+    fn limits() -> Vec<(&'static str, Limits)>;
+}
+
+/// Checks one field.
+///
+/// # Errors
+/// The field, its bounds and its value.
+pub fn check<T: Quantity>(field: &'static str, held: &impl Holds<T>, range: Range<T>) -> Result<(), ConfigError> {
+    match held.value() {
+        Some(value) if !range.contains(value) => {
+            Err(ConfigError::new(field, alloc::format!("must {range}")).found(value))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Declares the bounds of a configuration's fields. Fields without bounds stand behind `..`, so that the compiler asks for a new one.
+#[macro_export]
+macro_rules! bounds {
+    ($config:ident { $($field:ident: $range:expr,)* $(..$($free:ident),*)? }) => {
+        impl $crate::Bounded for $config {
+            fn check_bounds(&self) -> Result<(), $crate::ConfigError> {
+                let Self { $($field,)* $($($free: _,)*)? } = self;
+                $($crate::bounds::check(stringify!($field), $field, $range)?;)*
+                Ok(())
+            }
+            fn limits() -> $crate::bounds::Vec<(&'static str, $crate::bounds::Limits)> {
+                $crate::bounds::vec![$((stringify!($field), $range.limits())),*]
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+pub use alloc::vec;
+
+/// Writes the bounds of a configuration into its schema: `minimum`, `maximum` and their exclusive forms for numbers, the same with `x-` for
+/// text with units, `x-unit` for the unit of a bare number, and `enum` where the values are few.
+#[cfg(feature = "schema")]
+pub fn in_schema<T: Bounded>(schema: &mut schemars::Schema) {
+    use alloc::format;
+    let Some(properties) = schema.get_mut("properties").and_then(|properties| properties.as_object_mut()) else {
+        return;
+    };
+    for (field, limits) in T::limits() {
+        let property = properties.get_mut(field).and_then(|property| property.as_object_mut());
+        let property = property.unwrap_or_else(|| panic!("`{field}` has bounds and is not in the schema"));
+        let bounds = [("Minimum", limits.min, limits.excludes_min), ("Maximum", limits.max, limits.excludes_max)];
+        for (bound, value, is_excluded) in bounds {
+            let key = if is_excluded { format!("exclusive{bound}") } else { bound.to_lowercase() };
+            match value {
+                None => continue,
+                Some(Written::Integer(value)) => property.insert(key, value.into()),
+                Some(Written::Number(value)) => property.insert(key, value.into()),
+                Some(Written::Text(value)) => property.insert(format!("x-{key}"), value.into()),
+            };
+        }
+        if !limits.choice.is_empty() {
+            property.insert("enum".into(), limits.choice.into());
+        }
+        if !limits.unit.is_empty() {
+            property.insert("x-unit".into(), limits.unit.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_says_what_it_holds_and_holds_no_nan() {
+        let says = |range: Range<f64>, inside: f64, outside: f64, words: &str| {
+            assert!(range.contains(inside) && !range.contains(outside) && !range.contains(f64::NAN), "{words}");
+            assert_eq!(range.to_string(), words);
+        };
+        says(Range::between(0.0, 30.0).unit("dB"), 30.0, 30.1, "lie between 0 and 30 dB");
+        says(Range::inside(0.0, 1.0), 0.5, 1.0, "lie between 0 and 1, both excluded");
+        says(Range::above(0.0).and_at_most(1.0), 1.0, 0.0, "be above 0 and at most 1");
+        says(Range::at_least(0.5), 0.5, 0.4, "be at least 0.5");
+        says(Range::at_most(0.5), 0.5, 0.6, "be at most 0.5");
+    }
+
+    #[test]
+    fn powers_of_two_are_a_choice() {
+        let range = Range::powers_of_two(8u32, 64);
+        assert!(range.contains(8) && range.contains(64) && !range.contains(4) && !range.contains(24));
+        assert_eq!(range.to_string(), "be a power of two from 8 to 64");
+        assert_eq!(range.limits().choice, [8, 16, 32, 64]);
+    }
+}
