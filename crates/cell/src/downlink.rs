@@ -65,7 +65,7 @@ impl<P: Inspect> Cell<P> {
             let (prbs, bytes) = self.send_new(slot, &chosen, symbols, free);
             free -= prbs;
             let worth = match chosen.offer {
-                Offer::Mcs(_) => self.sizes.worth(symbols),
+                Offer::Mcs(_) => self.sizes.capacity(symbols),
                 Offer::Bytes(_) => self.pattern.wait_for_downlink(slot),
             };
             let share = worth * f64::from(prbs) / f64::from(self.config.prbs);

@@ -9,14 +9,15 @@ use crate::tbs::transport_block_bits;
 pub struct BlockSizes {
     prbs: usize,
     rows: usize,
-    /// Which symbol counts occur, rising, and what slots of them carry in parts of what those of the last carry.
+    /// Counts of symbols that occur, rising.
     symbols: Vec<u32>,
-    worth: Vec<f64>,
+    /// Capacity of a slot with each of these counts over that of a slot with the last, from 0 to 1.
+    capacity: Vec<f64>,
     bytes: Vec<u32>,
 }
 
 impl BlockSizes {
-    /// Of the downlink slots of a pattern.
+    /// Works out the sizes of the downlink slots of a pattern.
     pub fn new(channel: &SharedChannel, pattern: &SlotPattern) -> Self {
         let mut symbols: Vec<_> =
             (0..pattern.period()).map(|slot| pattern.downlink_symbols(slot)).filter(|symbols| *symbols > 0).collect();
@@ -24,7 +25,7 @@ impl BlockSizes {
         symbols.dedup();
         Self::of_slots(channel, symbols)
     }
-    /// Of slots with these symbols.
+    /// Works out the sizes of slots with these counts of symbols, rising.
     pub fn of_slots(channel: &SharedChannel, symbols: Vec<u32>) -> Self {
         let rows: &[_] = channel.mcs_table.rows();
         let mut bytes = Vec::new();
@@ -36,9 +37,9 @@ impl BlockSizes {
             }
         }
         let elements = |symbols: &u32| f64::from(channel.allocation(1, *symbols).elements_per_block());
-        let most = symbols.last().map_or(1.0, elements).max(1.0);
-        let worth = symbols.iter().map(|symbols| elements(symbols) / most).collect();
-        Self { prbs: channel.prbs as usize + 1, rows: rows.len(), symbols, worth, bytes }
+        let fullest = symbols.last().map_or(1.0, elements).max(1.0);
+        let capacity = symbols.iter().map(|symbols| elements(symbols) / fullest).collect();
+        Self { prbs: channel.prbs as usize + 1, rows: rows.len(), symbols, capacity, bytes }
     }
 
     /// Bytes by resource blocks, from none to the whole carrier.
@@ -47,8 +48,8 @@ impl BlockSizes {
         &self.bytes[start..start + self.prbs]
     }
     /// Capacity of a slot over that of the slots that carry the most.
-    pub fn worth(&self, symbols: u32) -> f64 {
-        self.worth[self.kind(symbols)]
+    pub fn capacity(&self, symbols: u32) -> f64 {
+        self.capacity[self.kind(symbols)]
     }
     fn kind(&self, symbols: u32) -> usize {
         self.symbols.iter().position(|other| *other == symbols).unwrap_or(0)

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_carrier_fits_its_channel_and_leaves_a_guard_band_that_shrinks_with_its_width() {
+    fn carriers_fit_their_channels_with_guard_bands_that_shrink_with_the_width() {
         for numerology in 0..=3 {
             let mut last = 0.0;
             for (mhz, blocks) in bandwidths(numerology) {

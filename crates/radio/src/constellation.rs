@@ -1,7 +1,7 @@
-//! What a constellation carries: for each modulation and code rate of TS 38.214's tables the SNR at which it carries just as much
-//! as the code has information, and how fast that grows around it.
+//! Capacity of constellations: for each modulation and code rate of TS 38.214's tables the SNR at which a constellation carries just
+//! as much as the code has information, and how fast that grows around it.
 //!
-//! The numbers are integrals over the noise, which the test below works out again: mean and variance of the information
+//! The numbers are integrals over the noise, which the test below works out once more: mean and variance of the information
 //! that a symbol gives about its bits, each bit by itself (bit-interleaved coded modulation; Caire, Taricco, Biglieri 1998), for the Gray
 //! labels of TS 38.211 5.1. A code of `K` information bits fills `K / efficiency` symbols; what those carry has its
 //! mean and, over the square root of their number, its deviation, and by the normal approximation (Polyanskiy, Poor,
@@ -55,10 +55,10 @@ const POINTS: [(u32, f64, f64, f64); 38] = [
     (8, 948.0, 24.007, 0.0765),
 ];
 
-/// Where the capacity of a constellation meets the rate of a code.
+/// The point where the capacity of a constellation meets the rate of a code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
-    /// There a symbol carries the code's efficiency in the mean.
+    /// SNR in dB at which a symbol carries the code's efficiency in the mean.
     pub(super) snr_db: f64,
     /// Standard deviations of what a block carries by which it gains on the code's rate with each dB, divided by the root of the
     /// block's information bits.

@@ -3,6 +3,7 @@
 //! Nothing here knows a packet, a queue or a scheduler. A [`channel`] says what the radio of a UE is like at an instant, a
 //! [`deployment`] what it receives of each site of a network. [`mcs`], [`tbs`] and [`blocks`] say what fits into a slot,
 //! [`bler`] how often that fails, and [`link`] which MCS is chosen for it.
+#![warn(unnameable_types, unreachable_pub)]
 
 pub mod bler;
 pub mod blocks;

@@ -10,9 +10,9 @@ use crate::tbs::transport_block_bits;
 /// The share of blocks that may fail at a CQI (TS 38.214 5.2.2.1).
 const TOLERATED: f64 = 0.1;
 
-/// How far the outer loop may move the threshold, in dB.
+/// Reach of the outer loop: it may move the threshold by so many dB.
 const REACH_DB: f64 = 10.0;
-/// How far one failed block moves it, in dB.
+/// Step of the threshold for one failed block, in dB.
 const STEP_DOWN_DB: f64 = 0.5;
 
 /// Error curves of the rows of an MCS table, and the thresholds of these and of its CQIs.

@@ -16,15 +16,15 @@ impl Mcs {
     }
 }
 
-/// Which MCS and CQI tables a UE uses.
+/// MCS and CQI tables of a UE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum McsTable {
-    /// Up to 64QAM: tables 5.1.3.1-1 and 5.2.2.1-2.
+    /// 64QAM at most: tables 5.1.3.1-1 and 5.2.2.1-2.
     #[default]
     Qam64,
-    /// Up to 256QAM: tables 5.1.3.1-2 and 5.2.2.1-3.
+    /// 256QAM at most: tables 5.1.3.1-2 and 5.2.2.1-3.
     Qam256,
 }
 
@@ -143,7 +143,7 @@ impl McsTable {
             Self::Qam256 => &QAM256,
         }
     }
-    /// What CQI 1 to 15 stand for.
+    /// Modulation and code rate of CQI 1 to 15.
     pub fn cqi(self) -> &'static [Mcs; 15] {
         match self {
             Self::Qam64 => &CQI64,

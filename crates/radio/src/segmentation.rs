@@ -3,7 +3,7 @@
 /// The code blocks that a transport block becomes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CodeBlocks {
-    /// How many.
+    /// Number of code blocks.
     pub count: u32,
     /// Information bits of each, its CRC included: the mean, since the standard chooses block sizes without a remainder.
     pub bits: f64,

@@ -30,7 +30,7 @@ pub struct SlotPattern {
 }
 
 impl SlotPattern {
-    /// From a text of `D`, `S` and `U`, one letter a slot; a special slot has `special_symbols` downlink symbols.
+    /// Reads a text of `D`, `S` and `U`, one letter a slot; a special slot has `special_symbols` downlink symbols.
     ///
     /// `None` where another letter occurs, or where one direction has no slot at all.
     pub fn parse(text: &str, special_symbols: u32, slot: Duration) -> Option<Self> {
@@ -53,19 +53,19 @@ impl SlotPattern {
         Self::new(slot, vec![SYMBOLS_PER_SLOT], &[true])
     }
 
-    /// In both lists a slot of each direction occurs.
+    /// Builds a pattern of two lists of one length, in which a slot of each direction occurs.
     fn new(slot: Duration, downlink_symbols: Vec<u32>, uplink: &[bool]) -> Self {
         let period = downlink_symbols.len();
         let steps = |found: &dyn Fn(usize, usize) -> bool| -> Vec<u64> {
-            (0..period).map(|place| (0..=period).find(|step| found(place, *step)).unwrap_or(0) as u64).collect()
+            (0..period).map(|slot| (0..=period).find(|step| found(slot, *step)).unwrap_or(0) as u64).collect()
         };
         let sums = |of: &dyn Fn(usize) -> u64| -> Vec<u64> { (0..=period).map(|end| (0..end).map(of).sum()).collect() };
         Self {
-            symbols_before: sums(&|place| downlink_symbols[place].into()),
-            uplink_before: sums(&|place| uplink[place].into()),
-            to_downlink: steps(&|place, step| downlink_symbols[(place + step) % period] > 0),
-            to_uplink: steps(&|place, step| uplink[(place + step) % period]),
-            from_downlink: steps(&|place, step| step > 0 && downlink_symbols[(place + period - step) % period] > 0),
+            symbols_before: sums(&|slot| downlink_symbols[slot].into()),
+            uplink_before: sums(&|slot| uplink[slot].into()),
+            to_downlink: steps(&|from, step| downlink_symbols[(from + step) % period] > 0),
+            to_uplink: steps(&|from, step| uplink[(from + step) % period]),
+            from_downlink: steps(&|from, step| step > 0 && downlink_symbols[(from + period - step) % period] > 0),
             slot,
             downlink_symbols,
         }
@@ -89,10 +89,10 @@ impl SlotPattern {
     }
     /// Downlink symbols of a slot; zero in an uplink slot.
     pub fn downlink_symbols(&self, slot: u64) -> u32 {
-        self.downlink_symbols[self.place(slot)]
+        self.downlink_symbols[self.position(slot)]
     }
-    /// Where in its period a slot is.
-    fn place(&self, slot: u64) -> usize {
+    /// Position of a slot in its period.
+    fn position(&self, slot: u64) -> usize {
         (slot % self.period()) as usize
     }
     /// Downlink symbols of all slots from `first` to before `end`.
@@ -104,24 +104,24 @@ impl SlotPattern {
         self.before(end, &self.uplink_before).saturating_sub(self.before(first, &self.uplink_before))
     }
     fn before(&self, slot: u64, of_period: &[u64]) -> u64 {
-        slot / self.period() * of_period[self.downlink_symbols.len()] + of_period[self.place(slot)]
+        slot / self.period() * of_period[self.downlink_symbols.len()] + of_period[self.position(slot)]
     }
     /// The first slot from `slot` on that carries downlink.
     pub fn next_downlink(&self, slot: u64) -> u64 {
-        slot + self.to_downlink[self.place(slot)]
+        slot + self.to_downlink[self.position(slot)]
     }
     /// The last slot before `slot` that carries downlink; `slot` itself at the beginning of time.
     pub fn previous_downlink(&self, slot: u64) -> u64 {
-        slot.checked_sub(self.from_downlink[self.place(slot)]).unwrap_or(slot)
+        slot.checked_sub(self.from_downlink[self.position(slot)]).unwrap_or(slot)
     }
     /// Time since then over the longest that it ever is.
     pub fn wait_for_downlink(&self, slot: u64) -> f64 {
         let longest = self.from_downlink.iter().max().map_or(1, |longest| *longest);
-        self.from_downlink[self.place(slot)] as f64 / longest as f64
+        self.from_downlink[self.position(slot)] as f64 / longest as f64
     }
     /// The first slot from `slot` on that is uplink as a whole.
     pub fn next_uplink(&self, slot: u64) -> u64 {
-        slot + self.to_uplink[self.place(slot)]
+        slot + self.to_uplink[self.position(slot)]
     }
 }
 

@@ -11,7 +11,7 @@ pub struct Allocation {
     pub symbols: u32,
     /// Resource elements for DMRS in each resource block.
     pub dmrs: u32,
-    /// Other overhead in each resource block: `xOverhead`, 0, 6, 12 or 18.
+    /// Resource elements of other overhead in each resource block: `xOverhead`, 0, 6, 12 or 18.
     pub overhead: u32,
     /// Layers.
     pub layers: u32,

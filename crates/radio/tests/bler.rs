@@ -49,7 +49,7 @@ fn the_curves_are_those_of_sionna_from_one_in_fifty_to_nearly_all() {
     assert!(greatest < 0.3 && square < 0.1, "off by up to {greatest} dB, {square} dB in the mean square");
 }
 
-/// What a receiver needs that knows the channel by its pilots alone, where the decoder needs `snr_db`: the noise of the estimate
+/// SNR in dB for a receiver that knows the channel by its pilots alone, where the decoder needs `snr_db`: the noise of the estimate
 /// is another noise on every symbol, and pilots of `energy` symbols leave `energy s^2 / (1 + (1 + energy) s)` of an SNR of `s`
 /// (Hassibi and Hochwald 2003, eq. 13).
 fn with_pilots(snr_db: f64, energy: f64) -> f64 {

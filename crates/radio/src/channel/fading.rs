@@ -52,20 +52,20 @@ impl Complex {
     }
 }
 
-/// What a UE moves through, and the band that it listens to.
+/// The surroundings that a UE moves through, and the band that it listens to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surroundings {
-    /// How fast it moves, in km/h.
+    /// Speed of the UE in km/h.
     pub speed_kmh: f64,
     /// Carrier in GHz.
     pub carrier_ghz: f64,
     /// RMS delay spread.
     pub delay_spread: Duration,
-    /// Its band.
+    /// Band of the carrier.
     pub band: Band,
 }
 
-/// What a carrier sees of a channel.
+/// The part of a channel that a carrier sees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
     /// Occupied bandwidth in Hz.
@@ -215,7 +215,7 @@ mod tests {
         x * x
     }
 
-    /// How the powers of two numbers a UE are correlated, over many UEs.
+    /// Correlation of the powers of two numbers a UE, over many UEs.
     fn correlation(pair: impl Fn(&Fading) -> [f64; 2]) -> f64 {
         let ues = 20_000;
         let [mut sums, mut squares, mut product] = [[0.0; 2], [0.0; 2], [0.0; 2]];
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn one_ues_autocorrelation_over_time_is_that_of_its_sixteen_angles_and_their_mean_is_the_bessel_function() {
+    fn autocorrelation_over_time_is_that_of_sixteen_angles_and_in_the_mean_bessels() {
         let doppler = 70.0 / 3.6 * 3.75e9 / SPEED_OF_LIGHT;
         let ues: Vec<_> = (0..48).map(|ue| Fading::new(0.0, at(70.0), Stream::new(11, ue, "fading"))).collect();
         for lag_us in [500u64, 1_500, 3_000] {

@@ -10,11 +10,10 @@ use std::sync::Arc;
 use tidemark_core::{BitRate, ConfigError, Duration, Instant, Stream};
 
 use crate::deployment::DeployedConfig;
-pub use fading::Band;
-use fading::{Fading, Surroundings};
+pub use fading::{Band, Fading, Surroundings};
 pub use trace::{Trace, TraceConfig, TraceError, TraceFormat, TraceUnit};
 
-/// What the radio of one UE is like.
+/// The channel of one UE.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "model", rename_all = "kebab-case"))]
@@ -31,7 +30,7 @@ pub enum ChannelConfig {
     Trace(TraceConfig),
     /// A constant rate without radio errors.
     Fixed(FixedConfig),
-    /// In a network of cells: the SINR follows from where the UE is and from what other cells send.
+    /// A place in a network of cells: the SINR follows from where the UE is and from what other cells send.
     Deployed(DeployedConfig),
 }
 
@@ -124,7 +123,7 @@ fading_config!(
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FixedConfig {
-    /// What the whole cell carries to this UE alone. Default 40 Mbit/s.
+    /// Rate of the whole cell for this UE alone. Default 40 Mbit/s.
     pub rate: BitRate,
 }
 
@@ -158,7 +157,7 @@ impl ChannelConfig {
     }
 }
 
-/// What a channel says of an instant.
+/// The quality of a channel at an instant.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Quality {
     /// The SNR in dB in front of the receiver: less its loss, MCS, transport block and block errors follow from it.
@@ -176,11 +175,11 @@ pub enum Channel {
     Static(f64),
     /// Fading around a mean.
     Fading(Box<Fading>),
-    /// What was measured.
+    /// A measured trace.
     Trace(Arc<Trace>),
     /// A constant rate.
     Fixed(BitRate),
-    /// What a network says of its mean, in dB, and fading around it.
+    /// The mean SINR that a network gives, in dB, and fading around it.
     Deployed(f64, Option<Box<Fading>>),
 }
 
@@ -236,7 +235,8 @@ impl Channel {
         }
     }
 
-    /// The mean SINR of a deployed UE is another from now on, and the power of the wave in line of sight over that of all others.
+    /// Sets the mean SINR of a deployed UE, in dB, and the power of the wave in line of sight over that of all others. Other
+    /// channels stay as they are.
     pub fn set_mean(&mut self, mean_db: f64, rice_k: f64) {
         if let Self::Deployed(snr_db, fading) = self {
             *snr_db = mean_db;
@@ -246,7 +246,7 @@ impl Channel {
         }
     }
 
-    /// What a rate channel lets through between two instants; `None` for others.
+    /// Bytes that a rate channel lets through between two instants; `None` for others.
     pub fn bytes_between(&self, from: Instant, to: Instant) -> Option<f64> {
         match self {
             Self::Trace(trace) if trace.is_rate() => Some(trace.bytes_between(from, to)),
@@ -256,5 +256,5 @@ impl Channel {
     }
 }
 
-/// Nothing changes faster than a slot for link adaptation.
+/// Shortest time in which a channel changes: link adaptation sees nothing faster than a slot.
 pub(crate) const RESOLUTION: Duration = Duration::from_micros(500);

@@ -26,7 +26,7 @@ const PATTERN_HZ: f64 = 10.0;
 pub struct TraceConfig {
     /// The file, relative to the scenario's folder.
     pub file: String,
-    /// Its format. Default: what its content shows.
+    /// Format of the file. Default: what its content shows.
     #[cfg_attr(feature = "serde", serde(default))]
     pub format: Option<TraceFormat>,
     /// CSV: the column to read, in any case.
@@ -42,12 +42,12 @@ pub struct TraceConfig {
     /// The trace's time at which the run starts. Default 0 s.
     #[cfg_attr(feature = "serde", serde(default))]
     pub skip: Duration,
-    /// What the file says, once it has been read.
+    /// Content of the file, once it has been read.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub content: Option<Arc<Trace>>,
 }
 
-/// How a trace is written.
+/// Format of a trace's file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -69,11 +69,11 @@ pub struct TraceError {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong and what would be right.
+    /// The error, and what would be right.
     pub wrong: String,
 }
 
-/// What the values of a trace are.
+/// Meaning of a trace's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     SnrDb,
@@ -91,7 +91,7 @@ pub struct Trace {
     values: Vec<f64>,
     /// Bits from the beginning to the start of each step; rates only.
     bits: Vec<f64>,
-    /// The most bits that a second of it lets through.
+    /// Bits that its fullest second lets through.
     peak: f64,
     length: Duration,
     skip: Duration,

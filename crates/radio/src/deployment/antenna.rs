@@ -9,8 +9,8 @@ const ELEMENT_DBI: f64 = 8.0;
 
 /// A sector's antenna.
 #[derive(Clone, Copy, Debug)]
-pub struct Antenna {
-    /// Where it looks, in radians from east, counterclockwise.
+pub(super) struct Antenna {
+    /// Direction of the sector, in radians from east, counterclockwise.
     azimuth: f64,
     /// Elements of the column.
     rows: u32,
@@ -20,12 +20,12 @@ pub struct Antenna {
 
 impl Antenna {
     /// An antenna whose beam points this far below the horizon.
-    pub fn new(azimuth: f64, rows: u32, downtilt_deg: f64) -> Self {
+    pub(super) fn new(azimuth: f64, rows: u32, downtilt_deg: f64) -> Self {
         Self { azimuth, rows, beam: -libm::sin(downtilt_deg.to_radians()) }
     }
 
     /// Gain in dBi towards an azimuth in radians and below the horizon, in radians.
-    pub fn gain_dbi(&self, azimuth: f64, below: f64) -> f64 {
+    pub(super) fn gain_dbi(&self, azimuth: f64, below: f64) -> f64 {
         let part = |angle: f64| {
             let ratio = angle.to_degrees() / ELEMENT_DEG;
             (12.0 * ratio * ratio).min(ELEMENT_LEAST_DB)
@@ -72,7 +72,7 @@ mod tests {
         for side in [-32.5f64, 32.5] {
             assert!((beam - antenna.gain_dbi(0.5 + side.to_radians(), below) - 3.0).abs() < 1e-9);
         }
-        // All directions of the compass, whichever turn they are told in.
+        // All directions of the compass, counted in whichever turn.
         assert!((antenna.gain_dbi(0.5 + 4.0 * core::f64::consts::TAU, below) - beam).abs() < 1e-9);
         let behind = beam - antenna.gain_dbi(0.5 + core::f64::consts::PI, below);
         assert!((behind - (30.0 - 0.409)).abs() < 1e-3, "{behind}");

@@ -10,9 +10,9 @@ use super::mobility::{Mobility, is_place};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeployedConfig {
-    /// Where it is at first: metres east and north of the centre site. Default: anywhere in the network, by the seed.
+    /// Position at first: metres east and north of the centre site. Default: anywhere in the network, by the seed.
     pub position: Option<Point>,
-    /// How it moves. Default: it stays.
+    /// Movement of the UE. Default: it stays.
     pub mobility: Mobility,
     /// Speed of the fading in km/h. Default: that of its movement, 3 if it stays.
     pub fading_kmh: Option<f64>,
@@ -67,7 +67,7 @@ impl DeployedConfig {
     }
 }
 
-/// Who stands still fades nonetheless: people and cars pass. 3GPP's evaluations give everybody this speed.
+/// Speed in km/h that a still UE fades with: people and cars pass it. 3GPP's evaluations give everybody this speed.
 const STILL_KMH: f64 = 3.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Where sites stand: a hexagonal grid of one site, or of one with one or two rings around it, closed by wrap-around.
+//! Positions of sites: a hexagonal grid of one site, or of one with one or two rings around it, closed by wrap-around.
 
 use tidemark_core::Stream;
 
@@ -7,10 +7,10 @@ pub type Point = [f64; 2];
 
 /// Sites of a hexagonal grid.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub(super) struct Layout {
     /// The centre site first.
     pub sites: Vec<Point>,
-    /// How far the copies of the grid lie, its own place first: an endless plane, seen from one of its tiles.
+    /// Offsets of the grid's copies, that of the grid itself first: an endless plane, seen from one of its tiles.
     copies: Vec<Point>,
     distance: f64,
 }
@@ -37,48 +37,48 @@ fn square(a: Point) -> f64 {
     a[0] * a[0] + a[1] * a[1]
 }
 /// The way from one place to another.
-pub fn way(from: Point, to: Point) -> Point {
+pub(super) fn way(from: Point, to: Point) -> Point {
     [to[0] - from[0], to[1] - from[1]]
 }
-pub fn length(way: Point) -> f64 {
+pub(super) fn length(way: Point) -> f64 {
     libm::sqrt(square(way))
 }
 /// The place `share` of the way from one to another.
-pub fn between(from: Point, to: Point, share: f64) -> Point {
+pub(super) fn between(from: Point, to: Point, share: f64) -> Point {
     plus(from, times(way(from, to), share))
 }
 
 impl Layout {
     /// `sites` must be a grid; `distance` is that of neighbours, in metres.
-    pub fn new(sites: u32, distance: f64, wrap_around: bool) -> Self {
+    pub(super) fn new(sites: u32, distance: f64, wrap_around: bool) -> Self {
         let step = [distance, 0.0];
-        let mut places = vec![[0.0, 0.0]];
+        let mut sites_at = vec![[0.0, 0.0]];
         for ring in 1..3u32 {
             for side in 0..6 {
                 // From one corner of the ring to the next.
                 let corner = times(turned(step, side), f64::from(ring));
                 let along = turned(step, side + 2);
-                places.extend((0..ring).map(|place| plus(corner, times(along, f64::from(place)))));
+                sites_at.extend((0..ring).map(|step| plus(corner, times(along, f64::from(step)))));
             }
         }
-        places.truncate(sites as usize);
+        sites_at.truncate(sites as usize);
         let (_, i, j) = GRIDS.into_iter().find(|(count, ..)| *count == sites).unwrap_or(GRIDS[0]);
         let next = plus(times(step, i), times(turned(step, 1), j));
         let mut copies = vec![[0.0, 0.0]];
         if wrap_around {
             copies.extend((0..6).map(|side| turned(next, side)));
         }
-        Self { sites: places, copies, distance }
+        Self { sites: sites_at, copies, distance }
     }
 
     /// The way to a place from the nearest copy of a site.
-    pub fn seen_from(&self, site: usize, place: Point) -> Point {
+    pub(super) fn seen_from(&self, site: usize, place: Point) -> Point {
         let ways = self.copies.iter().map(|copy| way(plus(self.sites[site], *copy), place));
         ways.min_by(|a, b| square(*a).total_cmp(&square(*b))).unwrap_or(place)
     }
 
-    /// The same place in the grid's own tile, for one that lies outside it, however far.
-    pub fn home(&self, place: Point) -> Point {
+    /// Maps a place outside the grid's own tile, however far, to the place in it that looks the same.
+    pub(super) fn home(&self, place: Point) -> Point {
         let nearest = |place: Point| {
             let ways = self.copies.iter().map(|copy| way(*copy, place));
             ways.min_by(|a, b| square(*a).total_cmp(&square(*b))).unwrap_or(place)
@@ -95,7 +95,7 @@ impl Layout {
     }
 
     /// A place anywhere in the sites' hexagons, no nearer to a site than `least` metres.
-    pub fn random(&self, stream: &mut Stream, least: f64) -> Point {
+    pub(super) fn random(&self, stream: &mut Stream, least: f64) -> Point {
         let site = ((stream.uniform() * self.sites.len() as f64) as usize).min(self.sites.len() - 1);
         let mut offset = [0.0, 0.0];
         // Nearer ones are rare, unless sites stand so close that there is hardly anything else.

@@ -1,10 +1,10 @@
-//! How UEs move: not at all, to and fro on a line, or from one random place to another.
+//! Movement of UEs: not at all, to and fro on a line, or from one random place to another.
 
 use tidemark_core::{ConfigError, Duration, Instant, Stream};
 
 use super::layout::{Layout, Point, between, length, way};
 
-/// How a UE moves.
+/// Movement of a UE.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields))]
@@ -14,16 +14,16 @@ use super::layout::{Layout, Point, between, length, way};
 )]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Mobility {
-    /// It stays where it is.
+    /// None: the UE stays where it is.
     Still {},
-    /// In a straight line to a place, and back, and so on.
+    /// A straight line to a place, and back, and so on.
     Line {
         /// The other end: metres east and north of the centre site.
         to: Point,
         /// Speed in km/h.
         speed_kmh: f64,
     },
-    /// To a random place, and from there to another.
+    /// A way to a random place, and from there to another.
     RandomWaypoint {
         /// Speed in km/h.
         speed_kmh: f64,
@@ -68,25 +68,25 @@ pub(crate) fn is_place(place: Point) -> bool {
 
 /// A UE on its way: it sets out, arrives, and waits there until the next leg begins.
 #[derive(Clone, Debug)]
-pub struct Walk {
+pub(super) struct Walk {
     mobility: Mobility,
     from: Point,
     to: Point,
     sets_out: Instant,
     arrives: Instant,
     stream: Stream,
-    least_m: f64,
+    min_m: f64,
 }
 
 impl Walk {
-    /// From a place at the beginning of time; `stream` says where random ways lead, never nearer to a site than `least_m`.
-    pub fn new(mobility: Mobility, from: Point, stream: Stream, least_m: f64) -> Self {
+    /// Starts at a place at the beginning of time. Random ways follow from `stream` and lead no nearer to a site than `min_m` metres.
+    pub(super) fn new(mobility: Mobility, from: Point, stream: Stream, min_m: f64) -> Self {
         let start = Instant::ZERO;
-        Self { mobility, from, to: from, sets_out: start, arrives: start, stream, least_m }
+        Self { mobility, from, to: from, sets_out: start, arrives: start, stream, min_m }
     }
 
-    /// Where it is at `now`, which never goes back.
-    pub fn at(&mut self, now: Instant, layout: &Layout) -> Point {
+    /// Gives the UE's place at `now`, which never goes back.
+    pub(super) fn at(&mut self, now: Instant, layout: &Layout) -> Point {
         let (speed_kmh, pause) = match self.mobility {
             Mobility::Still {} => return layout.home(self.from),
             Mobility::Line { speed_kmh, .. } => (speed_kmh, Duration::ZERO),
@@ -97,7 +97,7 @@ impl Walk {
         while self.arrives + pause <= now {
             let next = match self.mobility {
                 Mobility::Line { to, .. } if self.to == self.from => to,
-                Mobility::RandomWaypoint { .. } => layout.random(&mut self.stream, self.least_m),
+                Mobility::RandomWaypoint { .. } => layout.random(&mut self.stream, self.min_m),
                 _ => self.from,
             };
             self.sets_out = self.arrives + pause;
@@ -114,7 +114,7 @@ impl Walk {
 mod tests {
     use super::*;
 
-    fn places(mobility: Mobility, from: Point, layout: &Layout) -> Vec<Point> {
+    fn walked(mobility: Mobility, from: Point, layout: &Layout) -> Vec<Point> {
         let mut walk = Walk::new(mobility, from, Stream::new(1, 0, "waypoint"), 35.0);
         (0..6_000).map(|tenth| walk.at(Instant::from_millis(100 * tenth), layout)).collect()
     }
@@ -122,31 +122,31 @@ mod tests {
     #[test]
     fn a_line_leads_there_and_back_at_its_speed() {
         let layout = Layout::new(7, 500.0, false);
-        let places = places(Mobility::Line { to: [300.0, 400.0], speed_kmh: 36.0 }, [0.0, 0.0], &layout);
+        let points = walked(Mobility::Line { to: [300.0, 400.0], speed_kmh: 36.0 }, [0.0, 0.0], &layout);
         // 500 m at 10 m/s.
-        assert!(length(way(places[250], [150.0, 200.0])) < 1e-6);
-        assert!(length(way(places[500], [300.0, 400.0])) < 1e-6);
-        assert!(length(way(places[750], [150.0, 200.0])) < 1e-6);
-        assert!(length(way(places[1000], [0.0, 0.0])) < 1e-6);
-        assert!(length(way(places[1500], [300.0, 400.0])) < 1e-6);
+        assert!(length(way(points[250], [150.0, 200.0])) < 1e-6);
+        assert!(length(way(points[500], [300.0, 400.0])) < 1e-6);
+        assert!(length(way(points[750], [150.0, 200.0])) < 1e-6);
+        assert!(length(way(points[1000], [0.0, 0.0])) < 1e-6);
+        assert!(length(way(points[1500], [300.0, 400.0])) < 1e-6);
     }
 
     #[test]
     fn a_random_way_goes_on_at_its_speed_pauses_and_stays_inside() {
         let layout = Layout::new(7, 500.0, false);
         let pause = Duration::from_secs(2);
-        let places = places(Mobility::RandomWaypoint { speed_kmh: 36.0, pause }, [100.0, 0.0], &layout);
-        let steps: Vec<_> = places.windows(2).map(|pair| length(way(pair[0], pair[1]))).collect();
+        let points = walked(Mobility::RandomWaypoint { speed_kmh: 36.0, pause }, [100.0, 0.0], &layout);
+        let steps: Vec<_> = points.windows(2).map(|pair| length(way(pair[0], pair[1]))).collect();
         assert!(steps.iter().all(|step| *step < 1.001));
         let still = steps.iter().filter(|step| **step == 0.0).count();
         // Ways between random places of the cluster take some 60 s, so that there are about nine stops of 2 s in ten minutes.
         assert!((40..400).contains(&still), "{still}");
-        assert!(places.iter().all(|place| length(*place) < 800.0));
+        assert!(points.iter().all(|place| length(*place) < 800.0));
     }
 
     #[test]
     fn who_stays_stays() {
         let layout = Layout::new(1, 500.0, true);
-        assert!(places(Mobility::Still {}, [10.0, 20.0], &layout).iter().all(|place| *place == [10.0, 20.0]));
+        assert!(walked(Mobility::Still {}, [10.0, 20.0], &layout).iter().all(|place| *place == [10.0, 20.0]));
     }
 }

@@ -3,14 +3,14 @@
 /// Speed of light as the report has it, m/s.
 const C: f64 = 3e8;
 /// Antenna height of a UE in metres (table 7.2-1).
-pub const UE_HEIGHT_M: f64 = 1.5;
+pub(super) const UE_HEIGHT_M: f64 = 1.5;
 /// RMa: average height of buildings and width of streets in metres (table 7.4.1-1).
 const BUILDINGS_M: f64 = 5.0;
 const STREET_M: f64 = 20.0;
 /// Height that takes part in the break point of UMa and UMi, in metres (note 1 of table 7.4.1-1).
 const ENVIRONMENT_M: f64 = 1.0;
 
-/// What lies around the antennas.
+/// Environment of the antennas.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -158,7 +158,7 @@ impl Environment {
         }
     }
 
-    /// The same of the line of sight (table 7.6.3.1-2).
+    /// Way in metres over which the line of sight's autocorrelation falls to 1/e (table 7.6.3.1-2).
     pub fn sight_reach_m(self) -> f64 {
         match self {
             Self::Uma | Self::Umi => 50.0,
@@ -195,7 +195,7 @@ mod tests {
         near(Umi.path_loss_db(500.0, 3.5, true), 107.114);
     }
 
-    /// Beyond the break points, without a line of sight.
+    /// Distances beyond the break points, without a line of sight.
     #[test]
     fn obstructed_path_loss_at_far_spot_distances() {
         // UMi, 500 m at 3.5 GHz: log10 d3D = 2.699033. 22.4 + 35.3 x 2.699033 + 21.3 x 0.544068 = 22.4 + 95.2759 + 11.5886.

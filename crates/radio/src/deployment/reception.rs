@@ -1,4 +1,4 @@
-//! What one UE receives of every cell: path loss, line of sight, shadowing and antennas, from where it is.
+//! Reception of every cell at one UE: path loss, line of sight, shadowing and antennas, from where it is.
 
 use tidemark_core::{Instant, Stream, normal_cdf};
 
@@ -7,7 +7,7 @@ use super::layout::{Point, length, way};
 use super::mobility::Walk;
 use super::plan::Plan;
 
-/// Nothing changes while a UE moves by less than this.
+/// Shortest way in metres after which the reception of a UE is worked out once more.
 const STEP_M: f64 = 1.0;
 
 /// A UE's place, and what it receives there.
@@ -17,11 +17,11 @@ pub struct Reception {
     place: Point,
     penetration_db: f64,
     sites: Vec<SiteLink>,
-    /// What it receives of each cell in mW, the whole carrier at full power.
+    /// Received power of each cell in mW, the whole carrier at full power.
     power_mw: Vec<f64>,
 }
 
-/// What stands between a UE and a site: correlated along the UE's way, independent between sites and UEs.
+/// Obstacles between a UE and a site: correlated along the UE's way, independent between sites and UEs.
 #[derive(Clone, Debug)]
 struct SiteLink {
     stream: Stream,

@@ -135,7 +135,7 @@ pub(super) fn read(text: &str, config: &TraceConfig) -> Result<Rows, Wrong> {
     Ok((kind, rows, None))
 }
 
-/// The fields of a line, which may stand in quotes (RFC 4180 section 2).
+/// The fields of a line, which may stand in quotes (RFC 4180 2).
 fn fields(line: &str, delimiter: char) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;
@@ -171,7 +171,7 @@ fn time_column(names: &[String], asked: Option<&str>) -> Result<(usize, Option<u
     found.map(|index| (index, time::unit_of(&names[index]))).ok_or_else(problem)
 }
 
-/// Which columns there are, and what it takes to read them.
+/// Names the columns that there are, and what it takes to read them.
 fn choice(names: &[String]) -> String {
     let with_unit: Vec<_> = names.iter().filter(|name| TraceUnit::of(name).is_some()).cloned().collect();
     let is_rate = |name: &&String| {
