@@ -8,13 +8,13 @@ use tidemark_radio::channel::{Band, ChannelConfig};
 use tidemark_radio::mcs::McsTable;
 use tidemark_radio::slots::{SYMBOLS_PER_SLOT, SlotPattern};
 
-use crate::anbr::AnbrConfig;
-use crate::drb::MOST_DRBS;
+use crate::du::anbr::AnbrConfig;
+use crate::du::scheduler::SchedulerConfig;
+use crate::du::uplink::UplinkConfig;
+
 use crate::handover::HandoverExecution;
 use crate::qos::{Characteristics, DrbConfig, KNOWN_FIVE_QIS, QosFlowConfig};
 use crate::rlc::RlcSn;
-use crate::scheduler::SchedulerConfig;
-use crate::uplink::UplinkConfig;
 
 /// One NR cell.
 ///
@@ -292,6 +292,9 @@ impl Default for UeConfig {
     }
 }
 
+/// Bearers of one UE at most (TS 38.331 `maxDRB`).
+const MAX_DRBS: usize = 29;
+
 /// Default loss of a receiver, in dB (docs/measured/link.md).
 pub(crate) const RECEIVER_LOSS_DB: f64 = 2.0;
 
@@ -343,7 +346,7 @@ impl UeConfig {
             }
             Some(_) => {}
         }
-        if self.drb.len() >= MOST_DRBS {
+        if self.drb.len() >= MAX_DRBS {
             return Err(ConfigError::new("drb", "a UE has at most 29 bearers, the default one included"));
         }
         if let Some(anbr) = &self.anbr {

@@ -23,32 +23,25 @@
 //! # Ok::<(), tidemark_cell::ConfigError>(())
 //! ```
 
-mod anbr;
+mod air;
 mod cell;
 mod config;
-mod control;
-mod cu;
 mod cu_up;
-mod delivery;
-mod downlink;
-mod drb;
+mod du;
 mod event;
+mod f1u;
 mod handover;
-mod harq;
 pub mod network;
 mod output;
-mod places;
 mod qos;
 mod rlc;
 mod room;
-mod scheduler;
-mod timers;
-mod ue;
-mod uplink;
+mod slab;
 
-pub use anbr::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier};
 pub use cell::Cell;
 pub use config::{BearerConfig, CellConfig, Duplex, F1uConfig, Numbering, RlcConfig, RlcMode, UeConfig};
+pub use du::scheduler::*;
+pub use du::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier, BsrFormat, ConfiguredGrant, UplinkConfig};
 pub use event::{BearerId, Event, Observer};
 pub use handover::{HandoverData, HandoverExecution, HandoverMarker};
 pub use network::{DeployedConfig, Network, NetworkConfig};
@@ -58,7 +51,5 @@ pub use qos::{
     Protocol, QosFlowConfig, Resource, Sdap, TrafficClass,
 };
 pub use rlc::RlcSn;
-pub use scheduler::*;
 pub use tidemark_core::ConfigError;
 pub use tidemark_radio::channel::{self, ChannelConfig};
-pub use uplink::{BsrFormat, ConfiguredGrant, UplinkConfig};

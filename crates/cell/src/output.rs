@@ -67,6 +67,16 @@ pub enum Output<P> {
     },
 }
 
+impl<P> Output<P> {
+    /// Packet that leaves or is lost, if it is about one.
+    pub(crate) fn packet(&self) -> Option<&Packet<P>> {
+        match self {
+            Self::Recommendation { .. } | Self::ShortCircuited { .. } => None,
+            Self::Downlink { packet, .. } | Self::Uplink { packet, .. } | Self::Dropped { packet, .. } => Some(packet),
+        }
+    }
+}
+
 impl DelaySplit {
     /// All of it.
     pub fn total(&self) -> Duration {

@@ -14,12 +14,12 @@ use self::bearer::CuBearer;
 use crate::config::UeConfig;
 use crate::event::BearerId;
 use crate::output::UeId;
-use crate::places::Places;
 use crate::qos::{Mapped, Sdap};
+use crate::slab::Slab;
 
 /// CU-UP of a gNB, with a context for each of its UEs.
 pub(crate) struct CuUp {
-    ues: Places<UeContext>,
+    ues: Slab<UeContext>,
     /// Every random draw follows from it.
     seed: u64,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Decision {
 impl CuUp {
     /// Makes a CU-UP without UEs, whose random draws follow from `seed`.
     pub(crate) fn new(seed: u64) -> Self {
-        Self { ues: Places::new(), seed }
+        Self { ues: Slab::new(), seed }
     }
 
     /// Sets up the bearers of a UE, which the DU numbers from `first` on.
@@ -56,7 +56,7 @@ impl CuUp {
             CuBearer::new(id, bearer.marker, bearer.uplink_marker, self.seed)
         });
         let bearers = bearers.collect::<Result<_, _>>()?;
-        self.ues.put(id.0, Box::new(UeContext { sdap: Sdap::new(first, &config.drb), bearers }));
+        self.ues.insert(id.0, Box::new(UeContext { sdap: Sdap::new(first, &config.drb), bearers }));
         Ok(())
     }
 
@@ -67,7 +67,7 @@ impl CuUp {
 
     /// Puts in the context of a UE that comes from another gNB.
     pub(crate) fn put_ue(&mut self, id: UeId, context: Box<UeContext>) {
-        self.ues.put(id.0, context);
+        self.ues.insert(id.0, context);
     }
 
     /// QoS rules of a UE, which are the UE's own as well; `None` if there is no such UE.

@@ -23,7 +23,6 @@ use crate::config::{CellConfig, UeConfig};
 use crate::event::Observer;
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 pub use config::{HandoverConfig, NetworkConfig};
-pub(crate) use radio::Means;
 use radio::Radio;
 pub use radio::UeRadio;
 use tidemark_radio::channel::ChannelConfig;

@@ -4,6 +4,7 @@ use tidemark_core::{ConfigError, Instant};
 use tidemark_radio::deployment::{DeployedConfig, Plan, Point, Reception};
 
 use super::config::{HandoverConfig, NetworkConfig};
+use crate::cell::Means;
 use crate::config::CellConfig;
 use crate::output::{CellStats, UeId};
 
@@ -41,17 +42,6 @@ struct Place {
     handovers: u64,
     sinr_sum_db: f64,
     measurements: u64,
-}
-
-/// What fading goes around.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Means {
-    /// Mean SINR in dB.
-    pub(crate) sinr_db: f64,
-    /// Mean SNR in dB at the gNB, where the UE sends on the whole carrier: nobody interferes there.
-    pub(crate) uplink_db: f64,
-    /// Power of the wave in line of sight over that of all others.
-    pub(crate) rice_k: f64,
 }
 
 /// Where a UE is and what it receives. Counters count from the beginning.

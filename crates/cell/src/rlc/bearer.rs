@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use tidemark_core::{Bytes, Duration, FlowId, Inspect, Instant, Packet};
 use tidemark_marker::{RlcQueue, Verdict};
 
+use super::gate::DequeueGate;
 use super::poll::Poll;
 use super::reassembly::Reassembly;
 use super::status::{Receiver, Status};
@@ -189,23 +190,21 @@ impl<P: Inspect> Bearer<P> {
     }
 
     /// Fills a transport block with at most `room` bytes, which arrives at `due` if it does not fail: first what a
-    /// status report asked for, then the SDU that was begun, then new ones, of which `decide` says what becomes of them: it
-    /// is given the packet, its SN, how long it waited and what stays behind it.
+    /// status report asked for, then the SDU that was begun, then new ones that `gate` lets pass.
     pub(crate) fn fill(
         &mut self,
         now: Instant,
         due: Instant,
         room: u32,
         block: &mut Vec<Segment>,
-        mut decide: impl FnMut(&Packet<P>, u32, Duration, RlcQueue) -> Verdict,
-        mut dropped: impl FnMut(Packet<P>),
+        gate: &mut impl DequeueGate<P>,
     ) -> Filled {
         let before = block.len();
         let mut filled = Filled { carried: 0, used: 0 };
         self.fill_again(room, block, &mut filled);
         let again = block.len() - before;
         if self.retransmissions.is_empty() {
-            self.fill_new((now, due), room, block, &mut filled, &mut decide, &mut dropped);
+            self.fill_new((now, due), room, block, &mut filled, gate);
         }
         if self.config.mode == RlcMode::Am {
             self.poll_in(now, &mut block[before..], again);
@@ -239,15 +238,14 @@ impl<P: Inspect> Bearer<P> {
         room: u32,
         block: &mut Vec<Segment>,
         filled: &mut Filled,
-        decide: &mut impl FnMut(&Packet<P>, u32, Duration, RlcQueue) -> Verdict,
-        dropped: &mut impl FnMut(Packet<P>),
+        gate: &mut impl DequeueGate<P>,
     ) {
         let overhead = self.overhead;
         loop {
             let left = room - filled.used;
             if self.unsent == 0 {
                 let is_enough = left >= overhead.least(LEAST_SEGMENT);
-                if !is_enough || self.is_stalled() || !self.begin_next(now, decide, dropped) {
+                if !is_enough || self.is_stalled() || !self.begin_next(now, gate) {
                     return;
                 }
             }
@@ -292,23 +290,18 @@ impl<P: Inspect> Bearer<P> {
 
     /// Takes the next SDU that the law lets pass from the queue into the window. What it drops leaves
     /// what a discarded one leaves.
-    fn begin_next(
-        &mut self,
-        now: Instant,
-        decide: &mut impl FnMut(&Packet<P>, u32, Duration, RlcQueue) -> Verdict,
-        dropped: &mut impl FnMut(Packet<P>),
-    ) -> bool {
+    fn begin_next(&mut self, now: Instant, gate: &mut impl DequeueGate<P>) -> bool {
         while let Some(first) = self.window.begin() {
             self.queued -= Bytes(u64::from(first.size - self.overhead.sdu));
             self.needed -= self.overhead.with_headers(0, first.size);
             let (number, behind) = (self.window.next() - 1, self.queue_state(now));
             let Some(begun) = self.window.get_mut(number) else { return false };
             let Some(packet) = &mut begun.packet else { return false };
-            match decide(packet, begun.sn, now.since(begun.arrived), behind) {
+            match gate.decide(packet, begun.sn, now.since(begun.arrived), behind) {
                 Verdict::Pass => {}
                 Verdict::Mark => packet.ecn = packet.ecn.marked(),
                 Verdict::Drop => {
-                    self.drop_begun().into_iter().for_each(|(_, packet)| dropped(packet));
+                    self.drop_begun().into_iter().for_each(|(_, packet)| gate.dropped(packet));
                     self.acknowledge();
                     continue;
                 }

@@ -4,6 +4,7 @@
 //! it has arrived in order or is given up.
 
 mod bearer;
+mod gate;
 mod overhead;
 mod poll;
 mod ranges;
@@ -13,6 +14,7 @@ mod status;
 mod window;
 
 pub(crate) use bearer::Bearer;
+pub(crate) use gate::{DequeueGate, Open};
 pub(crate) use overhead::{Overhead, mac_subheader};
 pub use sn::RlcSn;
 pub(crate) use status::Status;

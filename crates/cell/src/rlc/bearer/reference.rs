@@ -101,7 +101,7 @@ impl Run {
     }
     fn send(&mut self, now: Instant, room: u32, delay: Duration, fails: bool) {
         let mut block = Vec::new();
-        self.bearer.fill(now, now + delay, room, &mut block, |_, _, _, _| Verdict::Pass, |_| {});
+        self.bearer.fill(now, now + delay, room, &mut block, &mut crate::rlc::Open);
         if !block.is_empty() {
             self.launch(now + delay, if fails { InAir::GivenUp(block) } else { InAir::Block(block) });
         }

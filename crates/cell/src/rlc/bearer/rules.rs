@@ -292,7 +292,7 @@ proptest! {
         let mut bearer = with(RlcConfig { mode, rlc_sn: Some(rlc_sn), ..RlcConfig::default() });
         (0..).zip(&sizes).for_each(|(sn, size)| push(&mut bearer, sn, *size));
         let into = |bearer: &mut Bearer<()>, room| {
-            bearer.fill(at(0), at(1), room, &mut Vec::new(), |_, _, _, _| Verdict::Pass, |_| {})
+            bearer.fill(at(0), at(1), room, &mut Vec::new(), &mut crate::rlc::Open)
         };
         let before = bearer.backlog();
         let sent = into(&mut bearer, first);
@@ -385,6 +385,17 @@ fn rlc_does_not_wait_for_what_pdcp_discarded_38_322_5_2_3_2() {
     assert_eq!((status.missing.len(), status.delivered), (0, Some(2)));
 }
 
+/// Law that drops the SDU with SN 1, and counts.
+struct DropSecond<'a>(&'a mut u32);
+impl DequeueGate<()> for DropSecond<'_> {
+    fn decide(&mut self, _: &Packet<()>, sn: u32, _: Duration, _: RlcQueue) -> Verdict {
+        if sn == 1 { Verdict::Drop } else { Verdict::Pass }
+    }
+    fn dropped(&mut self, _: Packet<()>) {
+        *self.0 += 1;
+    }
+}
+
 #[test]
 fn what_a_law_drops_on_leaving_is_a_hole_for_pdcp_and_none_for_rlc_and_nothing_where_sns_are_given_behind_the_queue() {
     for (numbering, t_reordering, handed_on) in [
@@ -396,8 +407,7 @@ fn what_a_law_drops_on_leaving_is_a_hole_for_pdcp_and_none_for_rlc_and_nothing_w
         bearer.expect_holes();
         (0..3).for_each(|sn| push(&mut bearer, sn, 1_000));
         let (mut block, mut dropped, room) = (Vec::new(), 0, bearer.backlog());
-        let second = |_: &Packet<()>, sn, _, _| if sn == 1 { Verdict::Drop } else { Verdict::Pass };
-        bearer.fill(at(0), at(1), room, &mut block, second, |_| dropped += 1);
+        bearer.fill(at(0), at(1), room, &mut block, &mut DropSecond(&mut dropped));
         assert_eq!((block.len(), dropped, bearer.backlog(), bearer.queue_state(at(1)).packets), (2, 1, 0, 0));
         block.iter().for_each(|segment| bearer.arrived(at(1), *segment));
         let status = bearer.handle_timers(at(1)).unwrap();

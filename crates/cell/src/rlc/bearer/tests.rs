@@ -2,6 +2,7 @@
 
 use tidemark_core::Ecn;
 
+use super::super::Open;
 use super::*;
 use crate::output::DelaySplit;
 
@@ -17,7 +18,7 @@ pub(super) fn push(bearer: &mut Bearer<()>, sn: u32, size: u64) {
 pub(super) fn fill(bearer: &mut Bearer<()>, ms: u64, room: u32) -> Vec<Segment> {
     let mut block = Vec::new();
     let now = Instant::from_millis(ms);
-    bearer.fill(now, now + Duration::from_millis(1), room, &mut block, |_, _, _, _| Verdict::Pass, |_| {});
+    bearer.fill(now, now + Duration::from_millis(1), room, &mut block, &mut Open);
     block
 }
 /// What leaves: the parts of its delay, or nothing for what is lost.

@@ -3,10 +3,20 @@
 use tidemark_core::{ConfigError, Duration, Inspect, Instant, Stream};
 use tidemark_marker::MarkerConfig;
 
-use crate::cell::Cell;
-use crate::network::Means;
+use super::Cell;
 use crate::output::UeId;
 use tidemark_radio::channel::{Channel, ChannelConfig};
+
+/// Means that the fading of a deployed UE goes around.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Means {
+    /// Mean SINR in dB.
+    pub(crate) sinr_db: f64,
+    /// Mean SNR in dB at the gNB, where the UE sends on the whole carrier: nobody interferes there.
+    pub(crate) uplink_db: f64,
+    /// Power of the wave in line of sight over that of all others.
+    pub(crate) rice_k: f64,
+}
 
 impl<P: Inspect> Cell<P> {
     /// The UE's radio is another one from now on. A UE that does not exist is left alone.
@@ -15,9 +25,9 @@ impl<P: Inspect> Cell<P> {
     /// A field that cannot be used; a channel with a rate cannot become one with a quality, nor the reverse, since RLC's
     /// headers count in one of them only.
     pub fn set_channel(&mut self, id: UeId, config: &ChannelConfig) -> Result<(), ConfigError> {
-        let stream = Stream::new(self.seed, id.0, "channel");
-        let Some(ue) = self.ues.get_mut(id.0 as usize) else { return Ok(()) };
-        let channel = Channel::new(config, self.config.band(), stream)?;
+        let (stream, band) = (Stream::new(self.du.seed(), id.0, "channel"), self.du.config().band());
+        let Some(ue) = self.du.ue_mut(id) else { return Ok(()) };
+        let channel = Channel::new(config, band, stream)?;
         if channel.is_rate() != ue.channel.is_rate() {
             return Err(ConfigError::new("channel.model", "can't change between a rate and a radio quality"));
         }
@@ -27,7 +37,7 @@ impl<P: Inspect> Cell<P> {
 
     /// What the fading of a deployed UE goes around is something else from now on.
     pub(crate) fn set_means(&mut self, id: UeId, means: Means) {
-        if let Some(ue) = self.ues.get_mut(id.0 as usize) {
+        if let Some(ue) = self.du.ue_mut(id) {
             ue.channel.set_mean(means.sinr_db, means.rice_k);
             ue.uplink_radio.set_gain(means.uplink_db - means.sinr_db);
         }
@@ -38,8 +48,8 @@ impl<P: Inspect> Cell<P> {
     /// # Errors
     /// A field that cannot be used.
     pub fn set_marker(&mut self, now: Instant, id: UeId, config: &MarkerConfig) -> Result<(), ConfigError> {
-        let Some(ue) = self.ues.get(id.0 as usize) else { return Ok(()) };
-        let drb = &mut self.drbs[ue.drbs.start as usize];
+        let Some(first) = self.du.ue(id).map(|ue| ue.drbs.start) else { return Ok(()) };
+        let drb = self.du.drb_mut(first);
         self.cu.reconfigure(now, drb.id, config, drb.standing())?;
         if self.cu.decides_at_dequeue(drb.id) {
             drb.bearer.expect_holes();
@@ -49,8 +59,15 @@ impl<P: Inspect> Cell<P> {
 
     /// Nothing is sent to or by the UE for this long: it has no coverage. Its packets wait.
     pub fn interrupt(&mut self, now: Instant, id: UeId, span: Duration) {
-        if let Some(ue) = self.ues.get_mut(id.0 as usize) {
+        if let Some(ue) = self.du.ue_mut(id) {
             ue.silent_until = ue.silent_until.max(now + span);
         }
+    }
+
+    /// The UE's modem is asked to send a query, the two octets of its control element. While bitRateQueryProhibitTimer runs
+    /// the query waits for its end (TS 38.321 5.18.10). False where one waits already, which is sent for both, or where the
+    /// bearer knows no recommendations.
+    pub fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2]) -> bool {
+        self.du.query_bit_rate(now, id, octets)
     }
 }

@@ -4,18 +4,16 @@ use tidemark_core::{Bytes, Inspect, Instant, Packet};
 use tidemark_marker::DeliveryStatus;
 use tidemark_wire::mac::Direction;
 
-use crate::anbr::{AnbrConfig, Estimator};
+use super::anbr::{AnbrConfig, Estimator};
+use super::uplink::ReportedQueue;
 use crate::config::{BearerConfig, RlcMode};
 use crate::event::BearerId;
 use crate::output::{DrbStats, UeId};
 use crate::qos::Qos;
 use crate::rlc::{Bearer, Overhead};
-use crate::uplink::ReportedQueue;
 
 /// Logical channel of a UE's default bearer: those below are for signalling.
 pub(crate) const LEAST_LCID: u8 = 4;
-/// Bearers of one UE at most (TS 38.331 `maxDRB`).
-pub(crate) const MOST_DRBS: usize = 29;
 
 pub(crate) struct Drb<P> {
     /// Whose it is.

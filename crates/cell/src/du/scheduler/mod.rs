@@ -15,7 +15,7 @@ mod strict_priority;
 use tidemark_core::{ConfigError, Duration, Stream};
 
 use round_robin::Turns;
-pub(crate) use rule::{Candidate, UplinkOrder};
+pub(crate) use rule::{Candidate, Offer, UplinkOrder};
 use rule::{Discipline, Rule};
 
 /// Service of a bearer in a slot.
@@ -166,7 +166,6 @@ impl Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ue::Offer;
 
     fn candidate(drb: u32, capacity: f64, wait_ms: u64) -> Candidate {
         let head_of_line = Duration::from_millis(wait_ms);
@@ -242,7 +241,7 @@ mod tests {
 
     #[test]
     fn every_scheduler_has_a_name_of_its_own_and_is_described() {
-        let (all, page) = (SchedulerConfig::all(), include_str!("../../../../docs/reference/cell.md"));
+        let (all, page) = (SchedulerConfig::all(), include_str!("../../../../../docs/reference/cell.md"));
         for (index, scheduler) in all.iter().enumerate() {
             assert_eq!(scheduler.validate(), Ok(()));
             assert!(all[..index].iter().all(|other| other.name() != scheduler.name()), "{} twice", scheduler.name());

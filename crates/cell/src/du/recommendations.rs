@@ -1,32 +1,21 @@
 //! When recommendations and queries go, and the octets that they are.
 
-use tidemark_core::{Bytes, FlowId, Inspect, Instant};
+use tidemark_core::{Bytes, Inspect, Instant};
 use tidemark_wire::mac::{Direction, RecommendedBitRate, lcid};
 
-use super::{Counts, Estimator};
-use crate::cell::Cell;
-use crate::downlink::DECODED_AFTER;
-use crate::drb::{Drb, LEAST_LCID};
+use super::anbr::{Counts, Estimator};
+use super::downlink::DECODED_AFTER;
+use super::timers::Timer;
+use super::uplink::Control;
+use super::{Drb, Du, LEAST_LCID, Port};
 use crate::event::Event;
 use crate::output::{Output, UeId};
-use crate::timers::Timer;
-use crate::uplink::Control;
 
-impl<P: Inspect> Cell<P> {
-    /// The logical channel that carries a flow to its UE, or from it.
-    pub fn logical_channel(&self, id: UeId, flow: FlowId, direction: Direction) -> Option<u8> {
-        let (ue, sdap) = (self.ues.get(id.0 as usize)?, self.cu.sdap(id)?);
-        let drb = match direction {
-            Direction::Downlink => sdap.carries_down(flow),
-            Direction::Uplink => sdap.carries_up(flow),
-        };
-        Some(LEAST_LCID + (drb - ue.drbs.start) as u8)
-    }
-
+impl<P: Inspect> Du<P> {
     /// The UE's modem is asked to send a query, the two octets of its control element. While bitRateQueryProhibitTimer runs
     /// the query waits for its end (TS 38.321 5.18.10). False where one waits already, which is sent for both, or where the
     /// bearer knows no recommendations.
-    pub fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2]) -> bool {
+    pub(crate) fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2]) -> bool {
         let Ok(RecommendedBitRate { lcid, direction, .. }) = RecommendedBitRate::parse(&octets) else { return false };
         let Some(ue) = self.ues.get(id.0 as usize) else { return false };
         let drb = ue.drbs.start + u32::from(lcid.saturating_sub(LEAST_LCID));
@@ -45,7 +34,7 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// The UE sends the query that waits.
-    pub(crate) fn send_query(&mut self, now: Instant, drb: u32, direction: Direction) {
+    pub(super) fn send_query(&mut self, now: Instant, drb: u32, direction: Direction) {
         let Drb { ue, .. } = self.drbs[drb as usize];
         let Some(estimator) = self.drbs[drb as usize].estimator(direction) else { return };
         estimator.query_waits = false;
@@ -54,7 +43,7 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// Something came to the bearer's queue, or up from its UE: a window begins, unless one is open.
-    pub(crate) fn begin_window(&mut self, now: Instant, index: u32, direction: Direction) {
+    pub(super) fn begin_window(&mut self, now: Instant, index: u32, direction: Direction) {
         let estimator = self.drbs[index as usize].estimator(direction);
         let Some(estimator) = estimator.as_ref().filter(|estimator| estimator.begun.is_none()) else { return };
         let end = now + estimator.config.window;
@@ -66,7 +55,7 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// A window is over: the gNB recommends, and goes on if there is anything to go on with.
-    pub(crate) fn end_window(&mut self, now: Instant, index: u32, direction: Direction) {
+    pub(super) fn end_window(&mut self, now: Instant, index: u32, direction: Direction) {
         let counts = self.counts(now, index, direction);
         let begun = self.drbs[index as usize].estimator(direction).as_ref().and_then(|estimator| estimator.begun);
         let Some(begun) = begun else { return };
@@ -99,7 +88,7 @@ impl<P: Inspect> Cell<P> {
 
     /// Sends what is known now, with the next downlink slot. Control elements are small and go with a robust part of the
     /// block: they are not lost here.
-    pub(crate) fn recommend(&mut self, now: Instant, index: u32, direction: Direction) {
+    pub(super) fn recommend(&mut self, now: Instant, index: u32, direction: Direction) {
         let drb = &mut self.drbs[index as usize];
         let ue = &self.ues[drb.ue as usize];
         let queued = match direction {
@@ -119,14 +108,14 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// A recommendation reaches the UE's modem.
-    pub(crate) fn deliver_recommendation(&mut self, at: Instant, index: u32, octets: [u8; 3]) {
+    pub(super) fn deliver_recommendation(&mut self, at: Instant, index: u32, octets: [u8; 3], port: &mut impl Port<P>) {
         let ue = UeId(self.drbs[index as usize].ue);
-        self.events.emit(at, self.drbs[index as usize].id, || Event::Recommended { octets });
-        self.outputs.push_back(Output::Recommendation { at, ue, octets });
+        port.events().emit(at, self.drbs[index as usize].id, || Event::Recommended { octets });
+        port.output(Output::Recommendation { at, ue, octets });
     }
 
     /// A packet of so many bytes came up on a bearer.
-    pub(crate) fn count_uplink(&mut self, now: Instant, index: u32, size: Bytes) {
+    pub(super) fn count_uplink(&mut self, now: Instant, index: u32, size: Bytes) {
         if self.drbs[index as usize].uplink_anbr.is_some() {
             self.drbs[index as usize].came_up += size.0;
             self.begin_window(now, index, Direction::Uplink);

@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use tidemark_core::{ConfigError, Duration, Instant, Probability, Stream};
 
+use super::harq::{Again, Block, Processes};
+use super::scheduler::Offer;
+use super::uplink::{Group, UplinkBuffer, UplinkRadio};
 use crate::config::{CellConfig, UeConfig};
-use crate::harq::{Again, Block, Processes};
 use crate::output::{UeStats, UplinkStats};
-use crate::uplink::{Group, UplinkBuffer, UplinkRadio};
 use tidemark_radio::channel::{Channel, Quality};
 use tidemark_radio::link::{LinkTable, OuterLoop};
 
@@ -16,15 +17,6 @@ use tidemark_radio::link::{LinkTable, OuterLoop};
 const LEAST_BLOCK: f64 = 16.0;
 /// More than this is not kept: a rate channel's opportunities pass.
 const MOST_KEPT: f64 = 3_000.0;
-
-/// What a channel offers in a slot.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Offer {
-    /// Blocks of this MCS.
-    Mcs(u8),
-    /// These bytes, for the whole carrier.
-    Bytes(f64),
-}
 
 pub(crate) struct Ue {
     pub(crate) channel: Channel,

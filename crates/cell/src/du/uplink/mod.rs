@@ -5,21 +5,18 @@
 //! reported. A configured grant comes without a request. RLC and PDCP are those of the downlink, the other way round; blocks
 //! that fail are sent again in later slots.
 
-mod belief;
-mod block;
-mod delay;
-mod radio;
-mod receiving;
-mod sending;
+pub(super) mod belief;
+pub(crate) mod block;
+pub(super) mod delay;
+mod group;
+pub(super) mod radio;
 mod shares;
-mod slot;
 
 pub(crate) use block::{Control, UplinkBlock, UplinkBuffer};
 pub(crate) use delay::ReportedQueue;
+pub(crate) use group::{Group, groups};
 pub(crate) use radio::{UplinkCarrier, UplinkRadio};
-pub(crate) use sending::{Group, groups};
 pub(crate) use shares::Shares;
-pub(crate) use slot::{Grant, Round, Turn};
 
 use tidemark_core::{BitRate, Bytes, ConfigError, Duration};
 use tidemark_wire::mac::BufferTable;
@@ -28,7 +25,7 @@ use crate::config::{RECEIVER_LOSS_DB, validate_receiver_loss};
 use tidemark_radio::mcs::McsTable;
 
 /// The earlier of two slots, if there is one.
-fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+pub(super) fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     let first = a.unwrap_or(u64::MAX).min(b.unwrap_or(u64::MAX));
     (first < u64::MAX).then_some(first)
 }
@@ -154,15 +151,15 @@ impl UplinkConfig {
 
 /// A buffer status report to be written.
 #[derive(Clone, Copy, Debug)]
-struct BsrShape {
+pub(crate) struct BsrShape {
     table: BufferTable,
     /// Octets with the subheader (TS 38.321 6.1.3.1).
-    octets: u32,
+    pub(crate) octets: u32,
 }
 
 impl BsrFormat {
     /// The report of so many groups with data: of more than one it is long.
-    fn of_groups(self, groups: usize) -> BsrShape {
+    pub(crate) fn of_groups(self, groups: usize) -> BsrShape {
         match self {
             Self::Short if groups <= 1 => BsrShape { table: BufferTable::A, octets: 2 },
             _ => BsrShape { table: BufferTable::B, octets: 3 + groups.max(1) as u32 },
@@ -172,7 +169,7 @@ impl BsrFormat {
 
 impl BsrShape {
     /// What the gNB believes to wait when told of `waiting`: the upper end of the step, or where the table ends its lower.
-    fn reported(self, waiting: u64) -> u64 {
+    pub(crate) fn reported(self, waiting: u64) -> u64 {
         if waiting == 0 {
             return 0;
         }

@@ -88,8 +88,8 @@ impl Rule for ProportionalFair {
 mod tests {
     use tidemark_core::Stream;
 
+    use super::super::Offer;
     use super::*;
-    use crate::ue::Offer;
 
     fn candidate(drb: u32, capacity: f64) -> Candidate {
         let head_of_line = Duration::ZERO;

@@ -1,34 +1,52 @@
 //! The downlink slots of a cell: retransmissions, whom the scheduler chooses, and what becomes of a transport block.
 
-use tidemark_core::{Bytes, Inspect, Instant, Packet};
+use tidemark_core::{Bytes, Duration, Inspect, Instant, Packet};
 use tidemark_marker::{RlcQueue, Verdict};
 use tidemark_wire::mac::Direction;
 
-use crate::cell::Cell;
-use crate::drb::Drb;
-use crate::event::Event;
-use crate::harq::{Again, Block, Feedback};
+use super::harq::Again;
+use super::scheduler::{Candidate, Offer, Served};
+use super::{Block, Drb, Du, Feedback, Port};
+use crate::event::{BearerId, Event};
 use crate::output::{DropReason, Output, UeId};
-use crate::scheduler::{Candidate, Served};
-use crate::ue::Offer;
+use crate::rlc::{DequeueGate, Open};
 
 /// Slots from the start of a transport block until the UE has decoded it: its own and one of processing
 /// (N1 of TS 38.214 5.3).
 pub(crate) const DECODED_AFTER: u64 = 2;
 
-impl<P: Inspect> Cell<P> {
+/// CU's law at the point where packets leave the RLC queue.
+struct AtDequeue<'a, Q> {
+    now: Instant,
+    bearer: BearerId,
+    ue: UeId,
+    port: &'a mut Q,
+    dropped: u64,
+}
+
+impl<P: Inspect, Q: Port<P>> DequeueGate<P> for AtDequeue<'_, Q> {
+    fn decide(&mut self, packet: &Packet<P>, sn: u32, sojourn: Duration, behind: RlcQueue) -> Verdict {
+        self.port.dequeue(self.now, self.bearer, (sn, packet), sojourn, behind)
+    }
+    fn dropped(&mut self, packet: Packet<P>) {
+        self.dropped += 1;
+        self.port.output(Output::Dropped { at: self.now, ue: self.ue, packet, reason: DropReason::Law });
+    }
+}
+
+impl<P: Inspect> Du<P> {
     /// Decides on one downlink slot, `scheduling_lead` before it begins: retransmissions first, then whom the scheduler chooses.
-    pub(crate) fn run_slot(&mut self, slot: u64) {
+    pub(super) fn run_slot(&mut self, slot: u64, port: &mut impl Port<P>) {
         let (now, begins) = (self.decided_at(slot), self.pattern.start(slot));
         let symbols = self.pattern.downlink_symbols(slot);
         let mut free = self.config.prbs;
         self.scheduler.begin_slot(slot);
-        for place in 0..self.sending_again.len() {
-            free -= self.send_again(slot, self.sending_again[place], symbols, free);
+        for place in 0..self.retransmitting.len() {
+            free -= self.send_again(slot, self.retransmitting[place], symbols, free);
         }
         if !self.served.is_empty() {
             let ues = &self.ues;
-            self.sending_again.retain(|ue| !ues[*ue as usize].again.is_empty());
+            self.retransmitting.retain(|ue| !ues[*ue as usize].again.is_empty());
         }
         let before = self.pattern.start(self.pattern.previous_downlink(slot));
         let mut only_owed = self.has_gbr;
@@ -62,7 +80,7 @@ impl<P: Inspect> Cell<P> {
                 }
                 break;
             };
-            let (prbs, bytes) = self.send_new(slot, &chosen, symbols, free);
+            let (prbs, bytes) = self.send_new(slot, &chosen, symbols, free, port);
             free -= prbs;
             let worth = match chosen.offer {
                 Offer::Mcs(_) => self.sizes.capacity(symbols),
@@ -72,7 +90,7 @@ impl<P: Inspect> Cell<P> {
             self.scheduler.served(Served { drb: chosen.drb, is_due: only_owed, share, bytes });
             self.served.push(chosen.drb);
             self.drbs[chosen.drb as usize].qos.sent(bytes);
-            self.report(now, chosen.drb);
+            self.report(now, chosen.drb, port);
             self.arm(now, chosen.drb);
         }
         self.open_slot = slot + 1;
@@ -119,12 +137,19 @@ impl<P: Inspect> Cell<P> {
             let Some(again) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
             taken += again.block.prbs;
             self.served.push(again.block.drb);
-            self.planned.push_back((slot, again.block));
+            self.air.planned.push_back((slot, again.block));
         }
     }
 
     /// A new transport block for a bearer; returns its resource blocks and bytes.
-    fn send_new(&mut self, slot: u64, chosen: &Candidate, symbols: u32, free: u32) -> (u32, u32) {
+    fn send_new(
+        &mut self,
+        slot: u64,
+        chosen: &Candidate,
+        symbols: u32,
+        free: u32,
+        port: &mut impl Port<P>,
+    ) -> (u32, u32) {
         let (now, due) = (self.decided_at(slot), self.pattern.start(slot + DECODED_AFTER));
         let drb = &mut self.drbs[chosen.drb as usize];
         let ue = &mut self.ues[drb.ue as usize];
@@ -141,36 +166,19 @@ impl<P: Inspect> Cell<P> {
             },
         };
         let mut segments = self.pool.take();
-        let (outputs, id) = (&mut self.outputs, UeId(drb.ue));
-        let (events, bearer, cu) = (&mut self.events, drb.id, &mut self.cu);
-        let law_decides = cu.decides_at_dequeue(bearer);
-        let decide = |packet: &Packet<P>, sn, sojourn, queue: RlcQueue| {
-            let came = packet.ecn;
-            events.emit(now, bearer, || Event::Dequeued { packet, sn, sojourn, backlog: queue.backlog });
-            let verdict = cu.dequeue(now, bearer, (sn, packet), sojourn, queue);
-            if events.has_listener()
-                && let Some(decision) = cu.decision(now, bearer)
-            {
-                events.emit(now, bearer, || Event::Decided { packet, came, queue, decision });
-            }
-            if verdict == Verdict::Drop {
-                let (direction, reason) = (Direction::Downlink, DropReason::Law);
-                events.emit(now, bearer, || Event::Dropped { packet, direction, reason });
-            }
-            verdict
-        };
+        let (bearer, id) = (drb.id, UeId(drb.ue));
         let (mut dropped, sent_before, pdus_before) = (0, drb.bearer.sent(), drb.bearer.sent_pdus());
-        let filled = if law_decides {
-            drb.bearer.fill(now, due, room as u32, &mut segments, decide, |packet| {
-                dropped += 1;
-                outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::Law });
-            })
+        let filled = if port.decides_at_dequeue(bearer) {
+            let mut gate = AtDequeue { now, bearer, ue: id, port: &mut *port, dropped: 0 };
+            let filled = drb.bearer.fill(now, due, room as u32, &mut segments, &mut gate);
+            dropped = gate.dropped;
+            filled
         } else {
-            drb.bearer.fill(now, due, room as u32, &mut segments, |_, _, _, _| Verdict::Pass, drop)
+            drb.bearer.fill(now, due, room as u32, &mut segments, &mut Open)
         };
         ue.stats.dropped_by_law += dropped;
         drb.stats.dropped += dropped;
-        self.events.emit(now, bearer, || Event::Transmitted {
+        port.events().emit(now, bearer, || Event::Transmitted {
             bytes: Bytes(drb.bearer.sent_pdus() - pdus_before),
             backlog: drb.bearer.queue_state(now).backlog,
         });
@@ -195,12 +203,12 @@ impl<P: Inspect> Cell<P> {
             transmissions: 0,
             segments,
         };
-        self.planned.push_back((slot, block));
+        self.air.planned.push_back((slot, block));
         (prbs, filled.carried)
     }
 
     /// A block goes on the air.
-    pub(crate) fn transmit(&mut self, slot: u64, mut block: Block) {
+    pub(super) fn transmit(&mut self, slot: u64, mut block: Block, port: &mut impl Port<P>) {
         let (id, now) = (block.ue, self.pattern.start(slot));
         let ue = &mut self.ues[id as usize];
         let is_heard = ue.silent_until <= now;
@@ -211,7 +219,7 @@ impl<P: Inspect> Cell<P> {
         drb.resources += taken;
         drb.sent += std::mem::take(&mut block.first_sent);
         drb.last_sent = now;
-        self.events.emit(now, drb.id, || {
+        port.events().emit(now, drb.id, || {
             let Block { transmissions: transmission, mcs, bytes, prbs, .. } = block;
             Event::Block { direction: Direction::Downlink, transmission, mcs, bytes, prbs, decoded }
         });
@@ -219,28 +227,28 @@ impl<P: Inspect> Cell<P> {
         // Who was not heard says nothing of the channel.
         let (process, first, radio) = (block.process, block.transmissions == 1 && is_heard, block.mcs.is_some());
         let failed = if decoded {
-            self.decoded.push_back((self.pattern.start(slot + DECODED_AFTER), block.drb, block.segments));
+            self.air.decoded.push_back((self.pattern.start(slot + DECODED_AFTER), block.drb, block.segments));
             None
         } else {
             Some(block)
         };
         if radio {
             let at = self.pattern.start(acknowledged + 1);
-            self.feedback.push_back(Feedback { at, slot: acknowledged, ue: id, process, first, failed });
+            self.air.feedback.push_back(Feedback { at, slot: acknowledged, ue: id, process, first, failed });
         } else if let Some(block) = failed {
-            self.give_up(now, block);
+            self.give_up(now, block, port);
         }
     }
 
     /// HARQ sends a block no more: what it carried is RLC's to repair, or lost.
-    fn give_up(&mut self, now: Instant, block: Block) {
+    fn give_up(&mut self, now: Instant, block: Block, port: &mut impl Port<P>) {
         self.ues[block.ue as usize].stats.lost_blocks += 1;
         self.drbs[block.drb as usize].bearer.lost(now, &block.segments);
         self.pool.give_back(block.segments);
-        self.release(now, block.drb);
+        self.release(now, block.drb, port);
     }
 
-    pub(crate) fn handle_feedback(&mut self, now: Instant, feedback: Feedback) {
+    pub(super) fn handle_feedback(&mut self, now: Instant, feedback: Feedback, port: &mut impl Port<P>) {
         let ue = &mut self.ues[feedback.ue as usize];
         if feedback.first {
             ue.learn(&self.table, feedback.failed.is_none());
@@ -254,13 +262,13 @@ impl<P: Inspect> Cell<P> {
             let slot = self.pattern.next_downlink(processed);
             let drb = block.drb;
             ue.again.push_back(Again { slot, block });
-            if let Err(place) = self.sending_again.binary_search(&feedback.ue) {
-                self.sending_again.insert(place, feedback.ue);
+            if let Err(place) = self.retransmitting.binary_search(&feedback.ue) {
+                self.retransmitting.insert(place, feedback.ue);
             }
             self.activate(self.decided_at(slot), drb);
         } else {
             ue.processes.give_back(feedback.process, processed);
-            self.give_up(now, block);
+            self.give_up(now, block, port);
         }
     }
 }

@@ -1,21 +1,26 @@
 //! The gNB's side of the uplink: what comes of a block, and what leaves towards the core.
 
 use tidemark_core::{Inspect, Instant, Packet};
-use tidemark_marker::Verdict;
 use tidemark_wire::mac::Direction;
 
-use super::block::{Control, UplinkBlock};
-use super::delay::ReportedQueue;
-use crate::cell::Cell;
-use crate::downlink::DECODED_AFTER;
+use super::downlink::DECODED_AFTER;
+use super::uplink::block::{Control, UplinkBlock};
+use super::uplink::delay::ReportedQueue;
+use super::{Du, Port};
 use crate::event::Event;
-use crate::output::{DelaySplit, DropReason, Output, UeId};
+use crate::output::{DropReason, Output, UeId};
 use crate::rlc::Released;
 
-impl<P: Inspect> Cell<P> {
+impl<P: Inspect> Du<P> {
     /// A block was decoded, or HARQ has given it up: then RLC knows what to do about data, while control elements and the
     /// buffer status report are gone.
-    pub(crate) fn handle_uplink_block(&mut self, now: Instant, decoded: bool, mut block: Box<UplinkBlock>) {
+    pub(super) fn handle_uplink_block(
+        &mut self,
+        now: Instant,
+        decoded: bool,
+        mut block: Box<UplinkBlock>,
+        port: &mut impl Port<P>,
+    ) {
         let id = block.ue;
         let mut segments = &block.segments[..];
         for (index, count, _) in &block.bearers {
@@ -26,7 +31,7 @@ impl<P: Inspect> Cell<P> {
                 true => own.iter().for_each(|segment| bearer.arrived(now, *segment)),
                 false => bearer.lost(now, own),
             }
-            self.settle_up(now, id, *index);
+            self.settle_up(now, id, *index, port);
         }
         let from = self.pattern.at_or_after(now) + self.grant_delay();
         let ue = &mut self.ues[id as usize];
@@ -47,7 +52,7 @@ impl<P: Inspect> Cell<P> {
             for control in block.control.drain(..) {
                 match control {
                     Control::Query { drb, direction } => self.recommend(now, drb, direction),
-                    Control::Status { drb, status } => self.status_arrives(now, drb, &status),
+                    Control::Status { drb, status } => self.status_arrives(now, drb, &status, port),
                 }
             }
         } else {
@@ -59,56 +64,53 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// Hands on what the gNB has in order of a bearer of a UE, and reports to the UE what RLC wants to say of it.
-    pub(crate) fn settle_up(&mut self, now: Instant, id: u32, index: u32) {
-        self.settle_up_or_lose(now, id, index, DropReason::Radio);
+    pub(super) fn settle_up(&mut self, now: Instant, id: u32, index: u32, port: &mut impl Port<P>) {
+        self.settle_up_or_lose(now, id, index, DropReason::Radio, port);
     }
     /// The same where what is lost has this reason.
-    pub(crate) fn settle_up_or_lose(&mut self, now: Instant, id: u32, index: u32, reason: DropReason) {
+    pub(super) fn settle_up_or_lose(
+        &mut self,
+        now: Instant,
+        id: u32,
+        index: u32,
+        reason: DropReason,
+        port: &mut impl Port<P>,
+    ) {
         let status = self.drbs[index as usize].uplink.handle_timers(now);
         let mut released = std::mem::take(&mut self.released);
         self.drbs[index as usize].uplink.release(now, |sdu| released.push(sdu));
         for Released { packet, sn: qfi, delay } in released.drain(..) {
             let Some(delay) = delay else {
-                self.lose_up(now, index, &packet, reason);
-                self.outputs.push_back(Output::Dropped { at: now, ue: UeId(id), packet, reason });
+                self.lose_up(now, index, &packet, reason, port);
+                port.output(Output::Dropped { at: now, ue: UeId(id), packet, reason });
                 continue;
             };
-            self.pass_up(now, id, (index, qfi as u8), packet, delay);
+            self.count_uplink(now, index, packet.size);
+            let drb = &self.drbs[index as usize];
+            let waiting = drb.reported.as_ref().map(ReportedQueue::state);
+            port.uplink(now, drb.id, qfi as u8, packet, delay, waiting);
         }
         self.released = released;
         if let Some(status) = status {
             // With the next downlink slot, in a robust part of a block, as recommendations go.
             let slot = self.pattern.next_downlink(self.first_undecided(now));
             let at = self.pattern.start(slot + DECODED_AFTER);
-            self.statuses_down.push_back((at, index, status));
+            self.air.statuses.push_back((at, index, status));
             self.wake(at);
         }
         self.arm_uplink(now, index);
     }
 
     /// Tells who listens that a packet of a UE is lost.
-    pub(crate) fn lose_up(&mut self, now: Instant, index: u32, packet: &Packet<P>, reason: DropReason) {
+    pub(super) fn lose_up(
+        &mut self,
+        now: Instant,
+        index: u32,
+        packet: &Packet<P>,
+        reason: DropReason,
+        port: &mut impl Port<P>,
+    ) {
         let direction = Direction::Uplink;
-        self.events.emit(now, self.drbs[index as usize].id, || Event::Dropped { packet, direction, reason });
-    }
-
-    /// A packet leaves the gNB towards the core, unless the law takes it.
-    fn pass_up(&mut self, now: Instant, id: u32, (drb, qfi): (u32, u8), mut packet: Packet<P>, delay: DelaySplit) {
-        self.count_uplink(now, drb, packet.size);
-        let bearer = &self.drbs[drb as usize];
-        let waiting = bearer.reported.as_ref().map(ReportedQueue::state);
-        match waiting.map_or(Verdict::Pass, |waiting| self.cu.decide_up(now, bearer.id, &packet, waiting)) {
-            Verdict::Pass => {}
-            Verdict::Mark => packet.ecn = packet.ecn.marked(),
-            Verdict::Drop => {
-                let reason = DropReason::Law;
-                self.lose_up(now, drb, &packet, reason);
-                self.outputs.push_back(Output::Dropped { at: now, ue: UeId(id), packet, reason });
-                return;
-            }
-        }
-        self.events.emit(now, self.drbs[drb as usize].id, || Event::UplinkDelivered { packet: &packet, qfi, delay });
-        self.handle_from_ue(now, drb, &mut packet);
-        self.outputs.push_back(Output::Uplink { at: now, ue: UeId(id), qfi, packet, delay });
+        port.events().emit(now, self.drbs[index as usize].id, || Event::Dropped { packet, direction, reason });
     }
 }

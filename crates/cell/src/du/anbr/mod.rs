@@ -4,7 +4,6 @@
 //! does not count. It is quantised to the table of TS 38.321 and sent as a MAC control element of two octets.
 
 mod estimator;
-mod signalling;
 
 pub(crate) use estimator::{Counts, Estimator};
 

@@ -2,7 +2,14 @@
 
 use tidemark_core::{ConfigError, Duration};
 
-use crate::ue::Offer;
+/// What a channel offers in a slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Offer {
+    /// Blocks of this MCS.
+    Mcs(u8),
+    /// These bytes, for the whole carrier.
+    Bytes(f64),
+}
 
 /// A bearer with data, in a slot.
 #[derive(Clone, Copy, Debug)]

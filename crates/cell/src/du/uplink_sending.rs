@@ -1,29 +1,18 @@
 //! The UE's side of the uplink: what waits in its bearers, and what it puts into a block (TS 38.321 5.4.3.1).
 
 use tidemark_core::{Inspect, Instant, Packet};
-use tidemark_marker::Verdict;
 use tidemark_wire::mac::Direction;
 
-use super::belief::{Groups, MOST_GROUPS};
-use super::block::{Control, UplinkBlock};
-use super::radio::Allocation;
-use crate::cell::Cell;
-use crate::drb::Drb;
+use super::timers::Timer;
+use super::uplink::belief::{Groups, MOST_GROUPS};
+use super::uplink::block::{Control, UplinkBlock};
+use super::uplink::radio::Allocation;
+use super::{Drb, Du, Port, Ue};
 use crate::event::Event;
 use crate::output::{DropReason, Output, UeId};
 use crate::qos::Mapped;
-use crate::rlc::Status;
-use crate::timers::Timer;
-use crate::ue::Ue;
+use crate::rlc::{Open, Status};
 use tidemark_radio::slots::SYMBOLS_PER_SLOT;
-
-/// Bearers of a UE whose buffers are reported together: those of equal importance.
-#[derive(Debug)]
-pub(crate) struct Group {
-    /// Priority level of their QoS flows: the lower, the more important.
-    pub(crate) priority: u8,
-    pub(crate) drbs: Vec<u32>,
-}
 
 impl<P: Inspect> Drb<P> {
     /// Bytes of what waits at the UE that its prioritised bit rate covers.
@@ -33,33 +22,21 @@ impl<P: Inspect> Drb<P> {
     }
 }
 
-/// The logical channel groups of a UE, the most important first; more levels than there are groups share the last.
-pub(crate) fn groups<'a, P: 'a>(drbs: impl Iterator<Item = (u32, &'a Drb<P>)>) -> Vec<Group> {
-    let mut sorted: Vec<_> = drbs.map(|(number, drb)| ((drb.qos.priority, !drb.qos.is_gbr()), number)).collect();
-    sorted.sort_unstable();
-    let mut groups: Vec<Group> = Vec::new();
-    let mut last = None;
-    for (level, number) in sorted {
-        let room = groups.len() < MOST_GROUPS;
-        match groups.last_mut() {
-            Some(group) if last == Some(level) || !room => group.drbs.push(number),
-            _ => groups.push(Group { priority: level.0, drbs: vec![number] }),
-        }
-        last = Some(level);
-    }
-    groups
-}
-
-impl<P: Inspect> Cell<P> {
-    /// The IP stack of a UE hands over a packet.
-    pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
-        let Some(sdap) = self.cu.sdap_mut(id) else { return };
-        let Mapped { qfi, drb } = sdap.uplink(&packet);
+impl<P: Inspect> Du<P> {
+    /// Takes a packet of the IP stack of a UE, which SDAP has put into a QoS flow and on a bearer.
+    pub(crate) fn handle_uplink(
+        &mut self,
+        now: Instant,
+        id: UeId,
+        Mapped { qfi, drb }: Mapped,
+        packet: Packet<P>,
+        port: &mut impl Port<P>,
+    ) {
         let Drb { id: bearer_id, uplink: bearer, .. } = &mut self.drbs[drb as usize];
-        self.events.emit(now, *bearer_id, || Event::UplinkArrived { packet: &packet, qfi });
+        port.events().emit(now, *bearer_id, || Event::UplinkArrived { packet: &packet, qfi });
         if bearer.is_full(packet.size) {
-            self.lose_up(now, drb, &packet, DropReason::QueueFull);
-            self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason: DropReason::QueueFull });
+            self.lose_up(now, drb, &packet, DropReason::QueueFull, port);
+            port.output(Output::Dropped { at: now, ue: id, packet, reason: DropReason::QueueFull });
             return;
         }
         // Behind others it changes nothing of when the UE asks and is granted.
@@ -73,14 +50,14 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// RLC or MAC of a UE has something to say.
-    pub(crate) fn send_control(&mut self, now: Instant, id: u32, control: Control) {
+    pub(super) fn send_control(&mut self, now: Instant, id: u32, control: Control) {
         self.ues[id as usize].uplink.push(control);
         self.wake_uplink(now, id);
     }
 
     /// The logical channel group of the most important that a UE has to send. A status report counts with its bearer; a
     /// query is worth no request where anything else is known (TS 38.321 5.18.10).
-    pub(crate) fn first_uplink_group(&self, id: u32) -> Option<usize> {
+    pub(super) fn first_uplink_group(&self, id: u32) -> Option<usize> {
         let Ue { groups, uplink, .. } = &self.ues[id as usize];
         let has_data = |drb: &u32| self.drbs[*drb as usize].uplink.has_data();
         let data = groups.iter().position(|group| group.drbs.iter().any(has_data));
@@ -92,7 +69,7 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// A UE fills the block that it was granted and sends it.
-    pub(crate) fn send_up(&mut self, slot: u64, id: u32, allocation: Allocation) {
+    pub(super) fn send_up(&mut self, slot: u64, id: u32, allocation: Allocation, port: &mut impl Port<P>) {
         let (now, due) = (self.pattern.start(slot), self.pattern.start(slot + 1));
         let mut block = self.spare_blocks.pop().unwrap_or_default();
         let before = self.waiting_up(id);
@@ -131,7 +108,7 @@ impl<P: Inspect> Cell<P> {
         for place in 0..block.bearers.len() {
             self.arm_uplink(now, block.bearers[place].0);
         }
-        self.transmit_up(slot, block);
+        self.transmit_up(slot, block, port);
     }
 
     /// What waits at a UE, by logical channel group. Control counts as the most important.
@@ -146,22 +123,22 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// The UE's PDCP throws away what has waited for too long.
-    pub(crate) fn discard_up(&mut self, now: Instant, index: u32) {
+    pub(super) fn discard_up(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
         let Drb { ue, id, uplink, .. } = &mut self.drbs[index as usize];
-        let (ue, outputs, events) = (UeId(*ue), &mut self.outputs, &mut self.events);
+        let ue = UeId(*ue);
         uplink.discard(now, |_, packet| {
             let (direction, reason) = (Direction::Uplink, DropReason::Discarded);
-            events.emit(now, *id, || Event::Dropped { packet: &packet, direction, reason });
-            outputs.push_back(Output::Dropped { at: now, ue, packet, reason });
+            port.events().emit(now, *id, || Event::Dropped { packet: &packet, direction, reason });
+            port.output(Output::Dropped { at: now, ue, packet, reason });
         });
     }
 
     /// A block is sent, for the first time or again.
-    pub(crate) fn transmit_up(&mut self, slot: u64, mut block: Box<UplinkBlock>) {
+    pub(super) fn transmit_up(&mut self, slot: u64, mut block: Box<UplinkBlock>, port: &mut impl Port<P>) {
         let (now, id) = (self.pattern.start(slot), block.ue);
         let ue = &mut self.ues[id as usize];
         let decoded = ue.uplink_radio.transmit(&self.uplink_carrier, &mut ue.channel, now, &mut block);
-        self.events.emit(now, self.drbs[ue.drbs.start as usize].id, || {
+        port.events().emit(now, self.drbs[ue.drbs.start as usize].id, || {
             let UplinkBlock { transmissions: transmission, mcs, bytes, prbs, .. } = *block;
             Event::Block { direction: Direction::Uplink, transmission, mcs: Some(mcs), bytes, prbs, decoded }
         });
@@ -169,7 +146,7 @@ impl<P: Inspect> Cell<P> {
         self.stats.uplink_resources += taken;
         if decoded || block.transmissions >= self.config.harq_transmissions {
             let at = self.pattern.start(slot + 1);
-            self.uplink.push_back((at, decoded, block));
+            self.air.uplink.push_back((at, decoded, block));
             self.wake(at);
         } else {
             // The gNB decodes it, grants a retransmission, and the UE gets ready for it.
@@ -179,29 +156,29 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// A status report of the gNB reaches the UE.
-    pub(crate) fn status_arrives_down(&mut self, now: Instant, index: u32, status: &Status) {
+    pub(super) fn status_arrives_down(&mut self, now: Instant, index: u32, status: &Status, port: &mut impl Port<P>) {
         self.drbs[index as usize].uplink.handle_status(status);
-        self.go_on_up(now, index);
+        self.go_on_up(now, index, port);
     }
 
     /// A timer of RLC or PDCP of what a bearer sends up may have ended.
-    pub(crate) fn handle_uplink_timer(&mut self, now: Instant, index: u32) {
+    pub(super) fn handle_uplink_timer(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index as usize];
         drb.uplink_armed = drb.uplink_armed.filter(|armed| *armed > now);
-        self.go_on_up(now, index);
+        self.go_on_up(now, index, port);
     }
 
     /// Hands on what came up of a bearer, and sees to it that its UE asks for what is still to be sent.
-    pub(crate) fn go_on_up(&mut self, now: Instant, index: u32) {
+    pub(super) fn go_on_up(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
         let id = self.drbs[index as usize].ue;
-        self.settle_up(now, id, index);
+        self.settle_up(now, id, index, port);
         if self.drbs[index as usize].uplink.has_data() {
             self.wake_uplink(now, id);
         }
     }
 
     /// Sees to it that the next timer of what a bearer sends up is heard of.
-    pub(crate) fn arm_uplink(&mut self, now: Instant, index: u32) {
+    pub(super) fn arm_uplink(&mut self, now: Instant, index: u32) {
         let drb = &mut self.drbs[index as usize];
         let Some(at) = drb.uplink.next_timer(now) else { return };
         if drb.uplink_armed.is_none_or(|armed| at < armed) {
@@ -223,7 +200,7 @@ fn fill<P: Inspect>(
         return 0;
     }
     let before = block.segments.len();
-    let filled = drb.uplink.fill(now, due, room, &mut block.segments, |_, _, _, _| Verdict::Pass, drop);
+    let filled = drb.uplink.fill(now, due, room, &mut block.segments, &mut Open);
     let own = block.segments.len() - before;
     if own == 0 {
         return 0;

@@ -6,7 +6,7 @@ use tidemark_wire::mac::Direction;
 
 use super::belief::{Belief, Report};
 use super::radio::Allocation;
-use crate::harq::Processes;
+use crate::du::harq::Processes;
 use crate::rlc::{Segment, Status, mac_subheader};
 
 /// What RLC and MAC of a UE have to say to the gNB themselves.

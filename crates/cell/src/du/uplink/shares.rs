@@ -26,7 +26,7 @@ pub(crate) struct Shares {
 
 impl Shares {
     /// A round of grants begins among `ues`, of which one is drawn where it is open who goes first.
-    pub(super) fn begin(&mut self, ues: usize, ue: impl Fn(usize) -> u32, draws: &mut Stream) {
+    pub(crate) fn begin(&mut self, ues: usize, ue: impl Fn(usize) -> u32, draws: &mut Stream) {
         if std::mem::take(&mut self.is_open) {
             self.had.clear();
             self.least = 0;
@@ -36,18 +36,18 @@ impl Shares {
         }
     }
     /// Key that UEs are sorted by.
-    pub(super) fn rank(&self, ue: u32) -> (u64, bool, u32) {
+    pub(crate) fn rank(&self, ue: u32) -> (u64, bool, u32) {
         (self.had(ue), ue < self.first, ue)
     }
     fn had(&self, ue: u32) -> u64 {
         self.had.get(ue as usize).map_or(self.least, |had| (*had).clamp(self.least, self.least + WIDEST))
     }
     /// This UE has had the least of those that a round covers.
-    pub(super) fn lift(&mut self, ue: u32) {
+    pub(crate) fn lift(&mut self, ue: u32) {
         self.least = self.had(ue);
     }
     /// A UE is granted so many resource blocks.
-    pub(super) fn grant(&mut self, ue: u32, prbs: u32) {
+    pub(crate) fn grant(&mut self, ue: u32, prbs: u32) {
         let index = ue as usize;
         if self.had.len() <= index {
             self.had.resize(index + 1, 0);
@@ -56,7 +56,7 @@ impl Shares {
         self.first = ue;
     }
     /// A round ends in which all was granted that was asked for.
-    pub(super) fn open(&mut self) {
+    pub(crate) fn open(&mut self) {
         self.is_open = true;
     }
 }

@@ -26,8 +26,8 @@ pub(crate) struct Estimator {
     pub(crate) begun: Option<Counts>,
     rate: Option<BitRate>,
     /// When the UE may ask again, and whether a query waits for that.
-    pub(super) query_allowed: Instant,
-    pub(super) query_waits: bool,
+    pub(crate) query_allowed: Instant,
+    pub(crate) query_waits: bool,
 }
 
 impl Estimator {
@@ -51,7 +51,7 @@ impl Estimator {
     }
 
     /// The window ends. `fair` are resource blocks x symbols that the bearer could have taken.
-    pub(super) fn end_window(&mut self, begun: Counts, now: Counts, fair: f64) {
+    pub(crate) fn end_window(&mut self, begun: Counts, now: Counts, fair: f64) {
         let span = now.at.since(begun.at);
         let sent = (now.sent - begun.sent) as f64;
         let taken = (now.taken - begun.taken) as f64;
@@ -66,7 +66,7 @@ impl Estimator {
     }
 
     /// What is recommended while `queued` stands in the queue; `None` before the first window's end.
-    pub(super) fn recommended(&self, queued: Bytes) -> Option<BitRate> {
+    pub(crate) fn recommended(&self, queued: Bytes) -> Option<BitRate> {
         let rate = self.rate?;
         let Some(target) = self.config.queue_target else { return Some(rate) };
         let too_much = queued.as_f64() - rate.as_bytes_per_sec() * target.as_secs_f64();
@@ -75,7 +75,7 @@ impl Estimator {
     }
 
     /// The control element that recommends at most `rate` for a logical channel.
-    pub(super) fn element(&self, lcid: u8, rate: BitRate) -> RecommendedBitRate {
+    pub(crate) fn element(&self, lcid: u8, rate: BitRate) -> RecommendedBitRate {
         let plain = BitRateIndex::at_most(rate);
         let factor = self.config.multiplier.on_wire().factor();
         let multiple = BitRateIndex::at_most(BitRate::from_bps(rate.as_bps() / factor));

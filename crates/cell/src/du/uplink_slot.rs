@@ -2,15 +2,15 @@
 
 use tidemark_core::{Duration, Inspect, Instant};
 
-use super::belief::Groups;
-use super::earlier;
-use super::radio::Allocation;
-use crate::cell::Cell;
-use crate::scheduler::UplinkOrder;
+use super::scheduler::UplinkOrder;
+use super::uplink::belief::Groups;
+use super::uplink::earlier;
+use super::uplink::radio::Allocation;
+use super::{Du, Port};
 
 /// A UE that has something to send or to be granted, and the first slot in which it can.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Turn {
+pub(super) struct Turn {
     pub(crate) ue: u32,
     pub(crate) slot: Option<u64>,
 }
@@ -23,7 +23,7 @@ impl Turn {
 
 /// What a UE gets in the slot that is being run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Grant {
+pub(super) struct Grant {
     ue: u32,
     /// What the gNB believes to wait, of what it may grant.
     waiting: Groups,
@@ -33,7 +33,7 @@ pub(crate) struct Grant {
 
 /// Rounds of grants before the rest. Each goes by what UEs have had in it: what is due counts for nothing among all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Round {
+pub(super) enum Round {
     /// Logical channel groups that are owed a guaranteed rate.
     Owed,
     /// Those of this priority level.
@@ -41,8 +41,8 @@ pub(crate) enum Round {
     All,
 }
 
-impl<P: Inspect> Cell<P> {
-    pub(crate) fn wake_uplink(&mut self, now: Instant, id: u32) {
+impl<P: Inspect> Du<P> {
+    pub(super) fn wake_uplink(&mut self, now: Instant, id: u32) {
         let slot = self.next_turn(id, self.pattern.at_or_after(now).max(self.open_uplink));
         let turn = Turn { ue: id, slot };
         match self.turns.binary_search_by_key(&id, |turn| turn.ue) {
@@ -84,7 +84,7 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// One uplink slot: retransmissions, configured grants, then what reports and requests ask for.
-    pub(crate) fn run_uplink_slot(&mut self, slot: u64) {
+    pub(super) fn run_uplink_slot(&mut self, slot: u64, port: &mut impl Port<P>) {
         let now = self.pattern.start(slot);
         let mut free = self.config.prbs;
         let mut grants = std::mem::take(&mut self.grants);
@@ -93,15 +93,15 @@ impl<P: Inspect> Cell<P> {
             if !self.turns[place].has_come(slot) || self.ues[id as usize].silent_until > now {
                 continue;
             }
-            free -= self.send_up_again(slot, id, free);
-            free -= self.use_configured_grant(slot, id, free);
+            free -= self.send_up_again(slot, id, free, port);
+            free -= self.use_configured_grant(slot, id, free, port);
             grants.extend(self.asked(slot, id));
         }
         if free > 0 && !grants.is_empty() {
             self.share(slot, free, &mut grants);
         }
         for Grant { ue, allocation, .. } in grants.drain(..).filter(|grant| grant.allocation.prbs > 0) {
-            self.send_up(slot, ue, allocation);
+            self.send_up(slot, ue, allocation, port);
         }
         self.grants = grants;
         for place in 0..self.turns.len() {
@@ -123,25 +123,25 @@ impl<P: Inspect> Cell<P> {
     }
 
     /// Blocks of a UE that failed and whose slot has come; returns the resource blocks.
-    fn send_up_again(&mut self, slot: u64, id: u32, free: u32) -> u32 {
+    fn send_up_again(&mut self, slot: u64, id: u32, free: u32, port: &mut impl Port<P>) -> u32 {
         let mut taken = 0;
         loop {
             let again = &mut self.ues[id as usize].uplink.again;
             let fits = again.front().is_some_and(|(from, block)| *from <= slot && block.prbs <= free - taken);
             let Some((_, block)) = fits.then(|| again.pop_front()).flatten() else { return taken };
             taken += block.prbs;
-            self.transmit_up(slot, block);
+            self.transmit_up(slot, block, port);
         }
     }
 
-    fn use_configured_grant(&mut self, slot: u64, id: u32, free: u32) -> u32 {
+    fn use_configured_grant(&mut self, slot: u64, id: u32, free: u32, port: &mut impl Port<P>) -> u32 {
         let Some(grant) = &self.config.uplink.configured_grant else { return 0 };
         let ue = &self.ues[id as usize];
         if ue.configured_in != Some(slot) || free == 0 || !ue.uplink.processes.has_free(slot) {
             return 0;
         }
         let allocation = self.allocate(slot, id, grant.size.0, free);
-        self.send_up(slot, id, allocation);
+        self.send_up(slot, id, allocation, port);
         allocation.prbs
     }
 

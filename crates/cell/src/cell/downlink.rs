@@ -1,0 +1,132 @@
+//! Downlink packets on their way from the core to the RLC queue.
+
+use tidemark_core::{Inspect, Instant, Packet};
+use tidemark_marker::Verdict;
+use tidemark_wire::mac::Direction;
+
+use super::Cell;
+use crate::event::Event;
+use crate::output::{DropReason, Output, UeId};
+
+impl<P: Inspect> Cell<P> {
+    /// A downlink packet reaches the CU: SDAP finds its bearer, the law decides, PDCP numbers it, F1-U carries it to the RLC
+    /// queue.
+    pub fn handle_downlink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
+        let Some(mapped) = self.cu.map(id, &packet) else { return };
+        self.admit(now, id, mapped.drb, packet);
+    }
+
+    /// The same for a packet whose QoS flow the UPF has named (N3's PDU session container). A QoS flow that no bearer was set up
+    /// for goes to the default one. With `reflective` (RQI, TS 38.415 5.5.3.4) what answers it comes up in the same QoS flow.
+    pub fn handle_qos_flow(&mut self, now: Instant, id: UeId, (qfi, reflective): (u8, bool), packet: Packet<P>) {
+        let Some(mapped) = self.cu.map_qos_flow(id, (qfi, reflective), packet.flow) else { return };
+        self.admit(now, id, mapped.drb, packet);
+    }
+
+    fn admit(&mut self, now: Instant, id: UeId, index: u32, mut packet: Packet<P>) {
+        let (is_in_sight, period) = (self.du.config().f1u.rlc_in_sight, self.du.config().f1u.report_period);
+        let drb = self.du.drb(index);
+        let (bearer, came) = (drb.id, packet.ecn);
+        let queue = is_in_sight.then(|| drb.bearer.queue_state(now));
+        self.events.emit(now, bearer, || Event::Arrived { packet: &packet });
+        let decision = self.cu.downlink(now, bearer, &mut packet, queue);
+        if self.events.has_listener()
+            && !self.cu.decides_at_dequeue(bearer)
+            && let Some(decision) = self.cu.decision(now, bearer)
+        {
+            let queue = drb.bearer.queue_state(now);
+            self.events.emit(now, bearer, || Event::Decided { packet: &packet, came, queue, decision });
+        }
+        if decision.is_short_circuited {
+            self.events.emit(now, bearer, || Event::ShortCircuited { packet: &packet });
+            self.outputs.push_back(Output::ShortCircuited { at: now, ue: id, flow: packet.flow });
+        }
+        let dropped = match decision.verdict {
+            Verdict::Drop => Some(DropReason::Law),
+            // The CU knows the DU's limit and does not number what would not fit.
+            _ => drb.bearer.is_full(packet.size).then_some(DropReason::QueueFull),
+        };
+        if let Some(reason) = dropped {
+            let direction = Direction::Downlink;
+            self.events.emit(now, bearer, || Event::Dropped { packet: &packet, direction, reason });
+            self.du.count_dropped(index, reason);
+            self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
+            return;
+        }
+        let sn = self.cu.number(now, bearer, packet.size);
+        // Where each slot reports, asking for a report would tell nothing new.
+        let asks = !period.is_zero() && self.cu.wants_report(now, bearer);
+        let poll = asks && self.du.drb_mut(index).schedule_report();
+        self.events.emit(now, bearer, || Event::Numbered { packet: &packet, sn, poll });
+        if poll {
+            self.du.poll_report(now + self.f1u.delay(), index);
+        }
+        if self.f1u.delay().is_zero() {
+            self.du.handle_pdu(now, now, index, sn, packet);
+        } else {
+            self.f1u.send_down(now, index, sn, packet);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidemark_core::{Bytes, Duration, Ecn, FlowId, Packet};
+    use tidemark_marker::SnLength;
+
+    use super::*;
+    use crate::config::{CellConfig, RlcConfig, UeConfig};
+    use tidemark_radio::channel::{ChannelConfig, PedestrianConfig};
+
+    #[derive(Clone, Debug)]
+    struct Sent(Instant);
+    impl Inspect for Sent {}
+
+    const LIMIT: Duration = Duration::from_millis(100);
+
+    /// A cell with a UE that discards what waits for longer than `LIMIT`, and 4 packets a millisecond for so many seconds; how many
+    /// were discarded, each in time.
+    fn discarded(snr_db: f64, seconds: u64) -> (Cell<Sent>, u32) {
+        let rlc = RlcConfig {
+            discard_timer: Some(LIMIT),
+            t_reordering: Some(Duration::from_millis(20)),
+            pdcp_sn: SnLength::Bits12,
+            queue_sdus: 1_000,
+            ..RlcConfig::default()
+        };
+        let channel = ChannelConfig::Pedestrian(PedestrianConfig { snr_db, ..PedestrianConfig::default() });
+        let mut cell = Cell::new(&CellConfig::default(), 1).unwrap();
+        let ue = cell.add_ue(&UeConfig { channel, rlc, ..UeConfig::default() }).unwrap();
+        let mut discarded = 0;
+        for number in 0..4_000 * seconds {
+            let now = Instant::ZERO + Duration::from_micros(250) * number;
+            while let Some(at) = cell.next_deadline().filter(|at| *at <= now) {
+                cell.handle_timeout(at);
+                while let Some(output) = cell.poll_output() {
+                    if let Output::Dropped { at, packet: Packet { payload: Sent(since), .. }, reason, .. } = output {
+                        assert_eq!((at, reason), (since + LIMIT, DropReason::Discarded));
+                        discarded += 1;
+                    }
+                }
+                assert!(cell.du.discards() <= 1);
+            }
+            let packet = Packet { flow: FlowId(1), size: Bytes(1_200), ecn: Ecn::NotEct, payload: Sent(now) };
+            cell.handle_downlink(now, ue, packet);
+        }
+        (cell, discarded)
+    }
+
+    #[test]
+    fn what_is_late_is_discarded_in_time_by_one_timer_a_bearer() {
+        let (_, discarded) = discarded(10.0, 2);
+        assert!((2_000..7_000).contains(&discarded), "{discarded}");
+    }
+
+    /// A UE that cannot be reached: its packets are all discarded.
+    #[test]
+    fn no_more_of_what_was_discarded_is_remembered_than_there_are_sns() {
+        let (cell, discarded) = discarded(-20.0, 5);
+        assert!(discarded > 19_000, "{discarded}");
+        assert!(cell.du.drb(0).bearer.remembered() <= 4_096, "{}", cell.du.drb(0).bearer.remembered());
+    }
+}

@@ -1,0 +1,161 @@
+//! Arrivals: handed on at the UE, told to the gNB by RLC's status reports, and by the DU to the CU.
+
+use tidemark_core::{Inspect, Instant};
+use tidemark_wire::mac::Direction;
+
+use super::timers::Timer;
+use super::uplink::Control;
+use super::{Drb, Du, Port};
+use crate::event::Event;
+use crate::output::{DropReason, Output, UeId};
+use crate::rlc::{Released, Status};
+
+impl<P: Inspect> Du<P> {
+    /// Hands on what a UE has in order of a bearer; what is lost, the radio lost.
+    pub(super) fn release(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+        self.release_or_lose(now, index, DropReason::Radio, port);
+    }
+    /// The same where what is lost has this reason.
+    pub(super) fn release_or_lose(&mut self, now: Instant, index: u32, reason: DropReason, port: &mut impl Port<P>) {
+        let Drb { ue, id, bearer, stats, qos, .. } = &mut self.drbs[index as usize];
+        let of_ue = &mut self.ues[*ue as usize].stats;
+        let (ue, of_cell) = (UeId(*ue), &mut self.stats);
+        bearer.release(now, |Released { packet, sn, delay }| match delay {
+            Some(delay) => {
+                port.events().emit(now, *id, || Event::Delivered { packet: &packet, sn, delay });
+                of_ue.delivered += packet.size;
+                of_cell.delivered += packet.size;
+                stats.delivered(packet.size, delay.total() > qos.delay_budget);
+                port.output(Output::Downlink { at: now, ue, drb: id.drb, packet, delay });
+            }
+            None => {
+                match reason {
+                    DropReason::Handover => of_ue.dropped_by_handover += 1,
+                    _ => of_ue.dropped_by_radio += 1,
+                }
+                stats.dropped += 1;
+                let direction = Direction::Downlink;
+                port.events().emit(now, *id, || Event::Dropped { packet: &packet, direction, reason });
+                port.output(Output::Dropped { at: now, ue, packet, reason });
+            }
+        });
+        self.arm(now, index);
+    }
+
+    /// Sees to it that the bearer's next timer is heard of.
+    pub(super) fn arm(&mut self, now: Instant, index: u32) {
+        let drb = &mut self.drbs[index as usize];
+        let Some(at) = drb.bearer.next_timer(now) else { return };
+        if drb.armed.is_none_or(|armed| at < armed) {
+            drb.armed = Some(at);
+            self.set_timer(at, index, Timer::Rlc);
+        }
+    }
+
+    /// Sees to it that the end of the discardTimer of what waits is heard of. All SDUs of a bearer wait as long, so that one timer at a
+    /// time is enough.
+    pub(super) fn arm_discard(&mut self, index: u32, direction: Direction) {
+        let drb = &mut self.drbs[index as usize];
+        let (armed, bearer) = match direction {
+            Direction::Downlink => (&mut drb.discard_armed[0], &drb.bearer),
+            Direction::Uplink => (&mut drb.discard_armed[1], &drb.uplink),
+        };
+        if *armed {
+            return;
+        }
+        if let Some(at) = bearer.discards_at() {
+            *armed = true;
+            self.set_timer(at, index, Timer::Discard(direction));
+        }
+    }
+
+    /// The discardTimer has ended of what waited first when it was set, which may have left.
+    pub(super) fn handle_discard_timer(
+        &mut self,
+        now: Instant,
+        index: u32,
+        direction: Direction,
+        port: &mut impl Port<P>,
+    ) {
+        match direction {
+            Direction::Downlink => {
+                self.drbs[index as usize].discard_armed[0] = false;
+                self.discard(now, index, port);
+                if self.drbs[index as usize].bearer.outruns_receiver() {
+                    self.release(now, index, port);
+                }
+            }
+            Direction::Uplink => {
+                self.drbs[index as usize].discard_armed[1] = false;
+                self.discard_up(now, index, port);
+                if self.drbs[index as usize].uplink.outruns_receiver() {
+                    self.go_on_up(now, index, port);
+                }
+            }
+        }
+        self.arm_discard(index, direction);
+    }
+
+    /// PDCP lets go of what waited for longer than its discardTimer.
+    fn discard(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+        let Drb { ue, id, bearer, stats, .. } = &mut self.drbs[index as usize];
+        let (of_ue, ue) = (&mut self.ues[*ue as usize].stats, UeId(*ue));
+        bearer.discard(now, |sn, packet| {
+            port.discard(now, *id, sn);
+            let (direction, reason) = (Direction::Downlink, DropReason::Discarded);
+            port.events().emit(now, *id, || Event::Discarded { sn });
+            port.events().emit(now, *id, || Event::Dropped { packet: &packet, direction, reason });
+            of_ue.dropped_by_timer += 1;
+            stats.dropped += 1;
+            port.output(Output::Dropped { at: now, ue, packet, reason });
+        });
+    }
+
+    /// A timer of RLC, or t-Reordering, may have ended.
+    pub(super) fn handle_rlc_timer(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+        let drb = &mut self.drbs[index as usize];
+        drb.armed = drb.armed.filter(|armed| *armed > now);
+        let status = drb.bearer.handle_timers(now);
+        let (ue, has_data) = (drb.ue, drb.bearer.has_data());
+        if let Some(status) = status {
+            self.send_control(now, ue, Control::Status { drb: index, status });
+        }
+        if has_data {
+            self.activate(now, index);
+        }
+        self.release(now, index, port);
+    }
+
+    /// A status report of the UE reaches the gNB.
+    pub(super) fn status_arrives(&mut self, now: Instant, index: u32, status: &Status, port: &mut impl Port<P>) {
+        let drb = &mut self.drbs[index as usize];
+        drb.acknowledged(status.delivered);
+        drb.bearer.handle_status(status);
+        if drb.bearer.has_data() {
+            self.activate(now, index);
+        }
+        self.release(now, index, port);
+        self.report(now, index, port);
+    }
+
+    /// The DU has news for the CU: it tells them now or at the end of its reporting period.
+    pub(super) fn report(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+        let drb = &mut self.drbs[index as usize];
+        let period = self.config.f1u.report_period;
+        if !drb.has_news() {
+            return;
+        }
+        if period.is_zero() {
+            self.send_report(now, index, port);
+        } else if drb.schedule_report() {
+            let at = Instant::ZERO + period * (now.as_nanos() / period.as_nanos() + 1);
+            self.set_timer(at, index, Timer::Report);
+        }
+    }
+
+    pub(super) fn send_report(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+        let drb = &mut self.drbs[index as usize];
+        let status = drb.make_report();
+        port.report(now, (index, drb.id), status);
+    }
+}

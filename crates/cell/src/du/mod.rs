@@ -1,0 +1,288 @@
+//! DU of a gNB with the radio side of its UEs: RLC, MAC, schedulers, HARQ, reports and grants.
+//!
+//! PDCP PDUs go in with their SNs, delivery statuses come out by [`Port::report`]. Both ends of an RLC entity are one object
+//! (decision 17), so that what a UE has received stands here as well.
+
+pub(crate) mod anbr;
+mod delivery;
+mod downlink;
+mod drb;
+pub(crate) mod harq;
+mod port;
+mod recommendations;
+pub(crate) mod scheduler;
+mod state;
+mod timers;
+mod ue;
+pub(crate) mod uplink;
+mod uplink_receiving;
+mod uplink_sending;
+mod uplink_slot;
+
+use std::collections::BTreeMap;
+
+use tidemark_core::{ConfigError, Inspect, Instant, Packet, Stream};
+use tidemark_radio::blocks::BlockSizes;
+use tidemark_radio::link::LinkTable;
+use tidemark_radio::slots::SlotPattern;
+use tidemark_wire::mac::Direction;
+
+use crate::air::Air;
+use crate::config::{CellConfig, UeConfig};
+use crate::output::{CellStats, UeId};
+use crate::qos::Qos;
+use crate::rlc::Released;
+use crate::slab::Slab;
+
+pub use anbr::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier};
+pub(crate) use drb::{Drb, LEAST_LCID};
+pub(crate) use harq::{Block, Feedback};
+pub(crate) use port::Port;
+pub(crate) use ue::Ue;
+pub(crate) use uplink::UplinkBlock;
+pub use uplink::{BsrFormat, ConfiguredGrant, UplinkConfig};
+
+use harq::Pool;
+use scheduler::Scheduler;
+use timers::{Timer, Timers};
+use uplink::{Shares, UplinkCarrier, groups};
+use uplink_slot::{Grant, Round, Turn};
+
+/// DU of one cell.
+///
+/// With nothing to send it has no deadline and costs nothing.
+pub(crate) struct Du<P> {
+    config: CellConfig,
+    seed: u64,
+    pattern: SlotPattern,
+    /// Slots from a decision to the downlink slot that it is for.
+    lead: u64,
+    table: LinkTable,
+    sizes: BlockSizes,
+    scheduler: Scheduler,
+    ues: Slab<Ue>,
+    /// Bearers of all UEs, those of one UE side by side.
+    drbs: Slab<Drb<P>>,
+    /// True if a bearer has a guaranteed rate.
+    has_gbr: bool,
+    /// Bearers for which a slot has something to do, in order.
+    active: Vec<u32>,
+    /// Bearers of which something was sent in the slot that is being run.
+    served: Vec<u32>,
+    /// Not later than when something happens next.
+    deadline: Instant,
+    /// Next slot to be decided on.
+    next_slot: Option<u64>,
+    /// First downlink slot that has not been decided on.
+    soonest: u64,
+    /// First slot that has not been decided on.
+    open_slot: u64,
+    air: Air,
+    /// UEs that have blocks to be retransmitted, in order.
+    retransmitting: Vec<u32>,
+    uplink_carrier: UplinkCarrier,
+    /// Lists for later blocks, for what leaves a bearer, and for grants.
+    #[expect(clippy::vec_box, reason = "what is reused is the box")]
+    spare_blocks: Vec<Box<UplinkBlock>>,
+    released: Vec<Released<P>>,
+    grants: Vec<Grant>,
+    /// Grants that UEs have had, by round.
+    uplink_shares: BTreeMap<Round, Shares>,
+    uplink_draws: Stream,
+    /// UEs for which an uplink slot has something to do, in order.
+    turns: Vec<Turn>,
+    /// Next uplink slot to be run, and the first that has not been run.
+    next_uplink: Option<u64>,
+    open_uplink: u64,
+    timers: Timers,
+    pool: Pool,
+    stats: CellStats,
+}
+
+impl<P: Inspect> Du<P> {
+    /// Makes the DU of a cell without UEs.
+    ///
+    /// # Errors
+    /// `tdd` where it is no pattern of slots.
+    pub(crate) fn new(config: &CellConfig, seed: u64) -> Result<Self, ConfigError> {
+        let pattern = config.pattern().ok_or(ConfigError::new("tdd", "cannot be used"))?;
+        Ok(Self {
+            seed,
+            lead: config.scheduling_lead(),
+            table: LinkTable::new(&config.pdsch()),
+            sizes: BlockSizes::new(&config.pdsch(), &pattern),
+            scheduler: Scheduler::new(&config.scheduler, config.slot(), Stream::new(seed, 0, "turn")),
+            pattern,
+            ues: Slab::new(),
+            drbs: Slab::new(),
+            has_gbr: false,
+            active: Vec::new(),
+            served: Vec::new(),
+            deadline: Instant::FAR,
+            next_slot: None,
+            soonest: 0,
+            open_slot: 0,
+            air: Air::default(),
+            retransmitting: Vec::new(),
+            uplink_carrier: UplinkCarrier::new(config),
+            spare_blocks: Vec::new(),
+            released: Vec::new(),
+            grants: Vec::new(),
+            uplink_shares: BTreeMap::new(),
+            uplink_draws: Stream::new(seed, 1, "turn"),
+            turns: Vec::new(),
+            next_uplink: None,
+            open_uplink: 0,
+            timers: Timers::default(),
+            pool: Pool::default(),
+            stats: CellStats::default(),
+            config: config.clone(),
+        })
+    }
+
+    /// Numbers of the next UE and of its first bearer.
+    pub(crate) fn next_numbers(&self) -> (UeId, u32) {
+        (UeId(self.ues.len() as u32), self.drbs.len() as u32)
+    }
+
+    /// Admits a UE under a number that no other has, its bearers from `first` on.
+    ///
+    /// # Errors
+    /// The first field that cannot be used.
+    pub(crate) fn add_ue(
+        &mut self,
+        id: UeId,
+        first: u32,
+        config: &UeConfig,
+        port: &impl Port<P>,
+    ) -> Result<(), ConfigError> {
+        let mut ue = Ue::new(&self.config, config, id.0, first, self.seed)?;
+        let has_headers = !ue.channel.is_rate();
+        let drbs = config.bearers().enumerate().map(|(index, bearer)| {
+            let qos = match index {
+                0 => Qos::of_default_flow(config.five_qi),
+                _ => Qos::of_flows(bearer.qos_flows),
+            };
+            let mut drb = Drb::new((id.0, index), bearer, qos, config.anbr.as_ref(), has_headers);
+            if port.decides_at_dequeue(drb.id) {
+                drb.bearer.expect_holes();
+            }
+            drb
+        });
+        let mut drbs: Vec<_> = drbs.collect();
+        let UplinkConfig { prioritised_bit_rate, bucket_size_duration, .. } = self.config.uplink;
+        drbs.iter_mut().for_each(|drb| drb.uplink_qos.prioritise(prioritised_bit_rate, bucket_size_duration));
+        self.has_gbr |= drbs.iter().any(|drb| drb.qos.is_gbr());
+        ue.groups = groups((first..).zip(drbs.iter().map(|drb| (drb.qos.priority, drb.qos.is_gbr()))));
+        (first..).zip(drbs).for_each(|(number, drb)| self.drbs.insert(number, Box::new(drb)));
+        self.ues.insert(id.0, Box::new(ue));
+        Ok(())
+    }
+
+    /// Takes a PDCP PDU with its SN, which came to the CU when it `entered`, into the RLC queue.
+    pub(crate) fn handle_pdu(&mut self, now: Instant, entered: Instant, drb: u32, sn: u32, packet: Packet<P>) {
+        self.drbs[drb as usize].bearer.push(now, entered, sn, packet);
+        self.activate(now, drb);
+    }
+
+    /// Reports at `at`, once, since the CU asks for it.
+    pub(crate) fn poll_report(&mut self, at: Instant, drb: u32) {
+        self.set_timer(at, drb, Timer::Report);
+    }
+
+    /// When something happens next, if nothing comes in; `FAR` if nothing does.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Something happens at this time, or earlier.
+    fn wake(&mut self, at: Instant) {
+        self.deadline = self.deadline.min(at);
+    }
+
+    /// Finds out when something happens next.
+    fn plan(&mut self) {
+        let slot = self.next_slot.map_or(Instant::FAR, |slot| self.decided_at(slot));
+        let uplink = self.next_uplink.map_or(Instant::FAR, |slot| self.pattern.start(slot));
+        let timer = self.timers.next().unwrap_or(Instant::FAR);
+        self.deadline = slot.min(uplink).min(timer).min(self.air.next_deadline(&self.pattern));
+    }
+
+    fn set_timer(&mut self, at: Instant, drb: u32, timer: Timer) {
+        self.timers.set(at, drb, timer);
+        self.wake(at);
+    }
+
+    /// Does what is due at `now`.
+    pub(crate) fn handle_timeout(&mut self, now: Instant, port: &mut impl Port<P>) {
+        while self.air.decoded.front().is_some_and(|(at, ..)| *at <= now) {
+            let Some((_, drb, segments)) = self.air.decoded.pop_front() else { break };
+            segments.iter().for_each(|segment| self.drbs[drb as usize].bearer.arrived(now, *segment));
+            self.pool.give_back(segments);
+            self.release(now, drb, port);
+        }
+        while self.air.feedback.front().is_some_and(|feedback| feedback.at <= now) {
+            let Some(feedback) = self.air.feedback.pop_front() else { break };
+            self.handle_feedback(now, feedback, port);
+        }
+        while let Some((drb, timer)) = self.timers.pop(now) {
+            self.handle_timer(now, drb, timer, port);
+        }
+        while self.air.uplink.front().is_some_and(|(at, ..)| *at <= now) {
+            let Some((at, decoded, block)) = self.air.uplink.pop_front() else { break };
+            self.handle_uplink_block(at, decoded, block, port);
+        }
+        while self.air.statuses.front().is_some_and(|(at, ..)| *at <= now) {
+            let Some((_, drb, status)) = self.air.statuses.pop_front() else { break };
+            self.status_arrives_down(now, drb, &status, port);
+        }
+        while let Some(slot) = self.next_uplink.filter(|slot| self.pattern.start(*slot) <= now) {
+            self.run_uplink_slot(slot, port);
+        }
+        while let Some(slot) = self.next_slot.filter(|slot| self.decided_at(*slot) <= now) {
+            self.run_slot(slot, port);
+        }
+        while self.air.planned.front().is_some_and(|(slot, _)| self.pattern.start(*slot) <= now) {
+            let Some((slot, block)) = self.air.planned.pop_front() else { break };
+            self.transmit(slot, block, port);
+        }
+        self.plan();
+    }
+
+    /// When a downlink slot is decided on.
+    fn decided_at(&self, slot: u64) -> Instant {
+        self.pattern.start(slot.saturating_sub(self.lead))
+    }
+    /// First slot that is decided on at `now` or later.
+    fn first_undecided(&self, now: Instant) -> u64 {
+        self.pattern.at_or_after(now) + self.lead
+    }
+
+    /// Notes that a bearer has something to send.
+    fn activate(&mut self, now: Instant, drb: u32) {
+        self.begin_window(now, drb, Direction::Downlink);
+        self.arm_discard(drb, Direction::Downlink);
+        if let Err(position) = self.active.binary_search(&drb) {
+            self.active.insert(position, drb);
+        }
+        if self.next_slot.is_some_and(|next| next <= self.soonest) {
+            return;
+        }
+        let earliest = self.first_undecided(now).max(self.open_slot);
+        let slot = self.pattern.next_downlink(earliest);
+        self.next_slot = Some(self.next_slot.map_or(slot, |next| next.min(slot)));
+        self.wake(self.decided_at(slot));
+    }
+
+    fn handle_timer(&mut self, now: Instant, index: u32, timer: Timer, port: &mut impl Port<P>) {
+        match timer {
+            Timer::Rlc => self.handle_rlc_timer(now, index, port),
+            Timer::UplinkRlc => self.handle_uplink_timer(now, index, port),
+            Timer::Discard(direction) => self.handle_discard_timer(now, index, direction, port),
+            Timer::Report => self.send_report(now, index, port),
+            Timer::Window(direction) => self.end_window(now, index, direction),
+            Timer::Query(direction) => self.send_query(now, index, direction),
+            Timer::Recommendation(octets) => self.deliver_recommendation(now, index, octets, port),
+        }
+    }
+}

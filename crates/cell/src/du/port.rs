@@ -1,0 +1,43 @@
+//! The sides of a DU that are not its own: the CU-UP behind F1-U, the core behind that, and who listens.
+
+use tidemark_core::{Duration, Instant, Packet};
+use tidemark_marker::{DeliveryStatus, RlcQueue, Verdict};
+
+use crate::event::{BearerId, Events};
+use crate::output::{DelaySplit, Output};
+
+/// Everything that a DU tells or asks while it works.
+///
+/// A DU that is one machine with its CU asks the CU's law as packets leave the queue; one behind a real F1-U only
+/// reports, and lets every packet pass.
+pub(crate) trait Port<P> {
+    /// True if the law of a bearer decides where packets leave the RLC queue.
+    fn decides_at_dequeue(&self, bearer: BearerId) -> bool;
+    /// Decides on an SDU that leaves the RLC queue after `sojourn`, with `queue` behind it.
+    fn dequeue(
+        &mut self,
+        now: Instant,
+        bearer: BearerId,
+        sdu: (u32, &Packet<P>),
+        sojourn: Duration,
+        queue: RlcQueue,
+    ) -> Verdict;
+    /// Tells that an SDU was discarded, by its PDCP SN.
+    fn discard(&mut self, now: Instant, bearer: BearerId, sn: u32);
+    /// Sends a delivery status of the bearer with this number to the CU.
+    fn report(&mut self, now: Instant, drb: (u32, BearerId), status: DeliveryStatus);
+    /// Passes an uplink packet of a QoS flow to the CU; `waiting` is the queue at the UE as reported, where a law marks by it.
+    fn uplink(
+        &mut self,
+        now: Instant,
+        bearer: BearerId,
+        qfi: u8,
+        packet: Packet<P>,
+        delay: DelaySplit,
+        waiting: Option<RlcQueue>,
+    );
+    /// Listener to what happens.
+    fn events(&mut self) -> &mut Events<P>;
+    /// Hands something out of the cell.
+    fn output(&mut self, output: Output<P>);
+}

@@ -1,0 +1,29 @@
+//! Logical channel groups of a UE (TS 38.321 5.4.5).
+
+use super::belief::MOST_GROUPS;
+
+/// Bearers of a UE whose buffers are reported together: those of equal importance.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// Priority level of their QoS flows: the lower, the more important.
+    pub(crate) priority: u8,
+    pub(crate) drbs: Vec<u32>,
+}
+
+/// Logical channel groups of bearers with these numbers, priority levels and guarantees of a rate, the most important first. More
+/// levels than there are groups share the last.
+pub(crate) fn groups(drbs: impl Iterator<Item = (u32, (u8, bool))>) -> Vec<Group> {
+    let mut sorted: Vec<_> = drbs.map(|(number, (priority, is_gbr))| ((priority, !is_gbr), number)).collect();
+    sorted.sort_unstable();
+    let mut groups: Vec<Group> = Vec::new();
+    let mut last = None;
+    for (level, number) in sorted {
+        let room = groups.len() < MOST_GROUPS;
+        match groups.last_mut() {
+            Some(group) if last == Some(level) || !room => group.drbs.push(number),
+            _ => groups.push(Group { priority: level.0, drbs: vec![number] }),
+        }
+        last = Some(level);
+    }
+    groups
+}
