@@ -10,6 +10,9 @@ use super::{Drb, Du, Port, Ue};
 use crate::config::{CellConfig, RlcMode};
 use crate::output::{CellStats, DropReason, UeId};
 
+/// UE with its bearers, outside of any DU.
+pub(crate) type UeWithDrbs<P> = (Box<Ue>, Vec<Box<Drb<P>>>);
+
 impl<P: Inspect> Du<P> {
     /// Configuration of the cell.
     pub(crate) fn config(&self) -> &CellConfig {
@@ -65,12 +68,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Takes out a UE with its bearers: MAC and RLC are reset (TS 38.331 5.3.5.5), so that what is in the air of it is gone.
-    pub(crate) fn take_ue(
-        &mut self,
-        now: Instant,
-        id: UeId,
-        port: &mut impl Port<P>,
-    ) -> Option<(Box<Ue>, Vec<Box<Drb<P>>>)> {
+    pub(crate) fn take_ue(&mut self, now: Instant, id: UeId, port: &mut impl Port<P>) -> Option<UeWithDrbs<P>> {
         for index in self.ues.get(id.0 as usize)?.drbs.clone() {
             self.conclude_unacknowledged(now, index, port);
         }
