@@ -40,7 +40,7 @@ imports:
 	python3 -B tests/imports/check.py
 	python3 -B -m unittest discover --quiet -s tests/imports
 
-# Links and anchors of the pages, and paths below docs/ in every file.
+# Links, anchors, paths, commands and budgets of the pages, and paths below docs/ in every file.
 links:
 	python3 -B tests/docs/check.py
 	python3 -B tests/docs/c_interface.py

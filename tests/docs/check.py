@@ -5,6 +5,8 @@
 2. Every page below docs/ is reached by links from docs/README.md.
 3. Every path below docs/ that code, a script, a scenario or a page names exists, and every file of the repository that a
    page names. The changelog tells of its own time, and pages on how to add something name files that are to be written.
+4. Every package, example, bench and test that a page gives to Cargo exists, and every target that it gives to make.
+5. Every number in the columns `budget` and `measured` of the table of budgets stands in the section that its row links to.
 
 Prints one line a fault, as `file:line: fault`, and fails if there is any.
 """
@@ -19,6 +21,9 @@ import sys
 MAP = "docs/README.md"
 """The page from which every other page is reached."""
 
+BUDGETS = "docs/measured/README.md"
+"""The page with the table of budgets."""
+
 HISTORY = frozenset({"CHANGELOG.md"})
 """Files that name paths of their own time."""
 
@@ -31,6 +36,11 @@ HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
 PATH = re.compile(r"(?<![\w./-])docs/[\w./-]*\.(?:md|py|json|csv|svg|png)\b")
 # Any file of the repository, in a page.
 FILE = re.compile(r"(?<![\w./-])(?:docs|crates|bindings|scenarios|tests|sdn|web/src|fuzz)/[\w./-]*\.[a-z]{1,5}\b")
+
+# What a page gives to Cargo and to make, in code.
+CODE = re.compile(r"^    .*|`[^`\n]+`", re.M)
+TARGET = re.compile(r"(?:-p|--package) (tidemark[\w-]*)|--(example|bench|test) ([\w-]+)|(?<![\w-])make (?!-)([\w-]+)")
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
 def prose(page: str) -> list[str]:
@@ -70,6 +80,63 @@ def links(page: str):
                 yield number, match[1]
 
 
+def section(page: str, anchor: str) -> str:
+    """Gives the text below the heading with this anchor, with the headings below it."""
+    lines = prose(page)
+    start = next(at for at, line in enumerate(lines) if (match := HEADING.match(line)) and slug(match[1]) == anchor)
+    level = lines[start].index(" ")
+    ends = (at for at in range(start + 1, len(lines)) if (match := HEADING.match(lines[at])) and lines[at].index(" ") <= level)
+    return "\n".join(page.split("\n")[start + 1:next(ends, len(lines))])
+
+
+def numbers(text: str) -> set[str]:
+    """Gives the numbers in a text, without the commas between thousands."""
+    return {number.replace(",", "") for number in NUMBER.findall(text)}
+
+
+def rows(page: str):
+    """Gives the rows of a page's first table with a column `budget`: the line, counted from 1, and cells by heading."""
+    headings: list[str] = []
+    for number, line in enumerate(page.split("\n"), 1):
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        if "budget" in cells:
+            headings = cells
+        elif not cells and headings:
+            return
+        elif headings and not set(line) <= set("|-: "):
+            yield number, dict(zip(headings, cells, strict=True))
+
+
+def budgets(pages: dict[str, str]) -> list[str]:
+    """Gives the faults of the table of budgets: rows without a link to a section, and numbers that their section lacks."""
+    faults = []
+    for number, cells in rows(pages.get(BUDGETS, "")):
+        link = re.search(r"\]\(([^)#]*)#([^)]+)\)", cells["page"])
+        page = pages.get(posixpath.normpath(posixpath.join(posixpath.dirname(BUDGETS), link[1]))) if link else None
+        if link is None or page is None or link[2] not in anchors(page):
+            faults.append(f"{BUDGETS}:{number}: the column `page` needs a link to the section that has the figures")
+            continue
+        missing = numbers(cells["budget"] + " " + cells["measured"]) - numbers(section(page, link[2]))
+        faults += [f"{BUDGETS}:{number}: {link[0][2:-1]} does not have {one}" for one in sorted(missing)]
+    return faults
+
+
+def targets(file: str, page: str, files: set[str], makefiles: str, manifests: str):
+    """Gives the faults of what a page gives to Cargo and to make."""
+    def stem(kind: str, name: str) -> bool:
+        return any(re.fullmatch(rf"(?:.*/)?{kind}s?(?:es)?/{name}(?:\.rs|/main\.rs)", path) for path in files)
+
+    for code in CODE.finditer(page):
+        for package, kind, name, target in (match.groups() for match in TARGET.finditer(code[0])):
+            line = page.count("\n", 0, code.start()) + 1
+            if package and f'name = "{package}"' not in manifests:
+                yield f"{file}:{line}: no package is named {package}"
+            if kind and not stem(kind, name):
+                yield f"{file}:{line}: there is no {kind} {name}"
+            if target and not re.search(rf"^{target}:", makefiles, re.M):
+                yield f"{file}:{line}: no makefile has the target {target}"
+
+
 def check(root: pathlib.Path, files: list[str]) -> list[str]:
     """Checks the repository at `root`, whose files are `files`: its faults."""
     folders = {str(folder) for file in files for folder in pathlib.PurePosixPath(file).parents} | {"."}
@@ -95,6 +162,15 @@ def check(root: pathlib.Path, files: list[str]) -> list[str]:
                 open_ends.append(target)
     faults += [f"{page}:1: no link leads here from {MAP}: name it there, or on a page that is named there"
                for page in pages if page.startswith("docs/") and page not in reached]
+    faults += budgets(pages)
+
+    def texts(name: str) -> str:
+        return "\n".join((root / file).read_text() for file in files if posixpath.basename(file) == name)
+
+    makefiles, manifests = texts("Makefile"), texts("Cargo.toml")
+    for file, page in pages.items():
+        if file not in HISTORY and not file.startswith(TO_BE_WRITTEN):
+            faults += targets(file, page, set(files), makefiles, manifests)
     for file in files:
         if file in HISTORY or file.startswith("tests/docs/"):
             continue

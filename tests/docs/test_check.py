@@ -48,6 +48,35 @@ class Links(unittest.TestCase):
     def test_a_source_that_a_page_names_has_to_exist(self):
         self.assertEqual(len(faults(docs__README_md="`crates/x/src/gone.rs` and `crates/x/src/a.rs`", crates__x__src__a_rs="")), 1)
 
+    def test_what_a_page_gives_to_cargo_and_make_has_to_exist(self):
+        page = "Text of --example prose.\n\n    cargo run -p tidemark-a --example there\n\n`make lint`"
+        files = {"crates__a__examples__there_rs": "", "crates__a__Cargo.toml": 'name = "tidemark-a"', "Makefile": "lint: web\n"}
+        self.assertEqual(faults(docs__README_md=page, **files), [])
+        self.assertEqual(len(faults(docs__README_md=page)), 3)
+
+    def test_a_test_may_be_a_folder(self):
+        self.assertEqual(faults(docs__README_md="`cargo test --test a`", crates__x__tests__a__main_rs=""), [])
+
+
+class Budgets(unittest.TestCase):
+    PAGE = "# Figures\n\n2 and 7\n\n## Speed\n\n1,000 of 3.5\n\n### Beside others\n\n4\n\n## Memory\n\n5\n"
+
+    def faults(self, budget: str, measured: str, link: str = "[speed](figures.md#speed)") -> list[str]:
+        table = f"[map](figures.md)\n\n| what | budget | measured | page |\n| --- | --- | --- | --- |\n| x | {budget} | {measured} | {link} |\n\n9\n"
+        return faults(docs__README_md="[m](measured)", docs__measured__README_md=table, docs__measured__figures_md=self.PAGE)
+
+    def test_numbers_of_the_section_and_of_those_below_it_count(self):
+        self.assertEqual(self.faults("1000", "**3.5** to 4"), [])
+
+    def test_a_number_of_another_section_is_a_fault(self):
+        self.assertEqual(self.faults("1000", "5 to 7"), [f"docs/measured/README.md:5: figures.md#speed does not have {one}" for one in "57"])
+
+    def test_a_part_of_a_number_is_another_number(self):
+        self.assertEqual(len(self.faults("100", "3")), 2)
+
+    def test_a_row_without_a_section_is_a_fault(self):
+        self.assertEqual(len(self.faults("5", "5", "[all](figures.md)")), 1)
+
 
 if __name__ == "__main__":
     unittest.main()
