@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Draws the imports between the files of each crate, and holds them to two rules. Standard library only.
 
-1. No circle of files that import each other has more than MAX_CIRCLE files. EXCEPTIONS names the crates that have a
-   larger one today, with its size and the reason.
+1. No circle of files that import each other has more than MAX_CIRCLE files.
 2. In a crate with layers (layers.tsv, from the top down) a file imports from its own layer or from a lower one. At most
    as many imports as the table allows run the other way.
 
 An import leads from the file that says `crate::a::Item` to the file that defines `Item`: a name that a module passes on
-(`pub use`) is followed to its file. `super::super` and what goes on from there counts as well; one `super` stays in the
-folder and does not count, nor do tests inside a file, files of tests and the crate's root. Prints one line a crate.
+(`pub use`) is followed to its file. `super::Item` counts as well. Tests inside a file, files of tests and the crate's
+root do not count. Prints one line a crate.
 """
 
 import argparse
@@ -19,16 +18,13 @@ import sys
 MAX_CIRCLE = 4
 """Files in the largest circle that a crate may have."""
 
-EXCEPTIONS: dict[str, tuple[int, str]] = {}
-"""Crates with a larger circle: the number of its files, and the reason."""
-
 LAYERS = pathlib.Path(__file__).with_name("layers.tsv")
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 STRING = re.compile(r'r(#*)".*?"\1|"(?:\\.|[^"\\])*"', re.S)
 TESTS = re.compile(r"^#\[cfg\((?:all\()?test\b[^\n]*\n(?:\s*#\[[^\n]*\n)*\s*(?:pub(?:\([^)]*\))? )?mod \w+ ?(\{.*|;)", re.S | re.M)
 USE = re.compile(r"^[ \t]*(pub(?:\([^)]*\))? )?use ([^;]+);", re.M)
-PATH = re.compile(r"(?<![\w:$])((?:crate|super::super)(?:::\w+)+)")
+PATH = re.compile(r"(?<![\w:$])((?:crate|super)(?:::\w+)+)")
 
 
 def expand(tree: str) -> list[tuple[str, ...]]:
@@ -115,8 +111,6 @@ class Crate:
             paths = [tuple(path) for match in USE.finditer(text) for *path, _ in expand(match[2]) if not match[1]]
             paths += [tuple(match[1].split("::")) for match in PATH.finditer(USE.sub("", text))]
             for path in paths:
-                if path[0] != "crate" and path[:2] != ("super", "super"):
-                    continue
                 target = self.absolute(module, path)
                 target = None if target is None else self.resolve(target)
                 if target and target != module:
@@ -178,9 +172,9 @@ def against(arrows: set[tuple[str, str]], layers: list[list[str]]) -> tuple[list
                     if file == entry or (entry.endswith("/") and file.startswith(entry))), default=None)
         return best and best[1]
 
-    places = {file: layer(file) for arrow in arrows for file in arrow}
-    missing = {file for file, place in places.items() if place is None}
-    return sorted((start, end) for start, end in arrows if not {start, end} & missing and places[start] > places[end]), missing
+    levels = {file: layer(file) for arrow in arrows for file in arrow}
+    missing = {file for file, level in levels.items() if level is None}
+    return sorted((start, end) for start, end in arrows if not {start, end} & missing and levels[start] > levels[end]), missing
 
 
 def main() -> int:
@@ -204,14 +198,13 @@ def main() -> int:
         largest = next(iter(circles(arrows)), [])
         wrong, missing = against(arrows, layers[name][1]) if name in layers else ([], set())
         print(f"{name:<18} {len(crate.modules):>5} {len(arrows):>9} {len(largest):>16} {len(wrong) if name in layers else '':>16}")
-        allowed, reason = EXCEPTIONS.get(name, (MAX_CIRCLE, ""))
-        if len(largest) > allowed:
-            faults.append(f"{name}: {len(largest)} files import each other, at most {allowed} may: {' '.join(largest)}")
-        elif reason and len(largest) < allowed:
-            print(f"{name}: its largest circle has {len(largest)} files: lower or remove its exception")
+        if len(largest) > MAX_CIRCLE:
+            faults.append(f"{name}: {len(largest)} files import each other, at most {MAX_CIRCLE} may: {' '.join(largest)}")
         if name in layers and len(wrong) > layers[name][0]:
             listed = "".join(f"\n  {start} -> {end}" for start, end in wrong)
             faults.append(f"{name}: {len(wrong)} imports run against its layers, at most {layers[name][0]} may:{listed}")
+        elif name in layers and len(wrong) < layers[name][0]:
+            print(f"{name}: {len(wrong)} imports run against its layers: lower the number in {LAYERS.name}")
         faults += [f"{name}: no layer of {LAYERS.name} has {file}" for file in sorted(missing)]
     for fault in faults:
         print(fault, file=sys.stderr)

@@ -31,9 +31,9 @@ class Imports(unittest.TestCase):
         text = '// use crate::b::B;\nconst A: &str = "crate::b::B";\n#[cfg(test)]\nmod tests {\n    use crate::b::B;\n}\n'
         self.assertEqual(arrows(a=text, b=""), set())
 
-    def test_one_super_stays_in_the_folder_and_two_leave_it(self):
+    def test_super_counts_as_the_folder_and_as_the_one_above(self):
         crate = {"m__mod": "", "m__n__mod": "", "m__n__x": "use super::y::Y;\nuse super::super::o::O;", "m__n__y": "", "m__o": ""}
-        self.assertEqual(arrows(**crate), {("m/n/x.rs", "m/o.rs")})
+        self.assertEqual(arrows(**crate), {("m/n/x.rs", "m/n/y.rs"), ("m/n/x.rs", "m/o.rs")})
 
     def test_a_circle_has_all_files_that_reach_each_other(self):
         found = check.circles({("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("e", "f"), ("f", "e")})
