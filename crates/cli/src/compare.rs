@@ -27,7 +27,7 @@ const OF_UPLINK: [Figure; 6] = [
     ("marks", &["uplink", "marked"], 0),
     ("lost blocks", &["uplink", "lost_blocks"], 0),
 ];
-/// And of a flow, whichever way it goes.
+/// Columns of a flow, whichever way it goes.
 const OF_FLOW: [Figure; 6] = [
     ("Mbit/s", &["throughput_mbps"], 2),
     ("one-way ms: p50", &["owd_ms", "p50"], 1),
@@ -37,10 +37,14 @@ const OF_FLOW: [Figure; 6] = [
     ("drops", &["dropped"], 0),
 ];
 /// Rows of a table; of more flows, those with the highest rates have one.
-const MOST_ROWS: usize = 24;
+const MAX_ROWS: usize = 24;
 
 type Figure = (&'static str, &'static [&'static str], usize);
 
+/// Prints both runs' results side by side.
+///
+/// # Errors
+/// A folder whose summary.json can't be read.
 pub fn execute(baseline: &Path, other: &Path) -> Result<()> {
     let (before, after) = (read(baseline)?, read(other)?);
     for (folder, summary) in [(baseline, &before), (other, &after)] {
@@ -63,12 +67,12 @@ fn side_by_side(heading: &str, what: &str, figures: &[Figure], before: &[Value],
     let twin = |entry: &Value, others: &'_ [Value]| others.iter().position(|other| other["name"] == entry["name"]);
     let mut both: Vec<_> = before.iter().filter_map(|old| Some((old, &after[twin(old, after)?]))).collect();
     let rate = |entry: &Value| figure(entry, figures[0].1).unwrap_or(0.0);
-    if both.len() > MOST_ROWS {
+    if both.len() > MAX_ROWS {
         both.sort_by(|a, b| rate(b.0).max(rate(b.1)).total_cmp(&rate(a.0).max(rate(a.1))));
     }
     let headings: Vec<_> = [heading].into_iter().chain(figures.iter().map(|(heading, ..)| *heading)).collect();
     let mut table = table(&headings);
-    for (old, new) in both.iter().take(MOST_ROWS) {
+    for (old, new) in both.iter().take(MAX_ROWS) {
         let cells = figures.iter().map(|(_, path, decimals)| change(figure(old, path), figure(new, path), *decimals));
         let name = old["name"].as_str().unwrap_or("?").to_string();
         table.add_row([name].into_iter().chain(cells).map(|cell| text(&cell)));
@@ -76,7 +80,7 @@ fn side_by_side(heading: &str, what: &str, figures: &[Figure], before: &[Value],
     if !both.is_empty() {
         say!("{table}");
     }
-    let hidden = both.len().saturating_sub(MOST_ROWS);
+    let hidden = both.len().saturating_sub(MAX_ROWS);
     let alone = [(before, after), (after, before)]
         .map(|(own, others)| own.iter().filter(|entry| twin(entry, others).is_none()).count());
     for (count, which) in

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static HAPPENED: AtomicBool = AtomicBool::new(false);
 
-/// From now on an interrupt is noted.
+/// Notes interrupts from now on, the first one of them; the second ends the program with 130.
 pub fn listen() {
-    // Where no handler can be set, an interrupt ends the program as it always did.
+    // Where no handler can be set, an interrupt ends the program, as it does by default.
     let _ = ctrlc::set_handler(|| {
         if HAPPENED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
@@ -14,6 +14,7 @@ pub fn listen() {
     });
 }
 
+/// True once an interrupt has come.
 pub fn happened() -> bool {
     HAPPENED.load(Ordering::Relaxed)
 }

@@ -7,6 +7,10 @@ use tidemark_sim::RunResult;
 const PAGE: &str = include_str!("../../../web/dist/report.html");
 const PLACEHOLDER: &str = "/*TIDEMARK_DATA*/";
 
+/// Gives the report of a run as one HTML page.
+///
+/// # Errors
+/// Results that can't be written as JSON.
 pub fn page(result: &RunResult) -> Result<String> {
     let data = serde_json::to_string(&report_data(result).into_diagnostic()?).into_diagnostic()?;
     // A `<` inside JSON can only stand in a string, where an escape means the same and can't end the script element.

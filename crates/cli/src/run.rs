@@ -12,7 +12,7 @@ use crate::print::say;
 use crate::progress::Progress;
 use crate::{interrupt, report, table};
 
-/// Where a scenario comes from.
+/// A scenario's file, and what replaces values in it.
 #[derive(Args)]
 pub struct Source {
     /// The scenario file
@@ -25,6 +25,7 @@ pub struct Source {
     overrides: Vec<String>,
 }
 
+/// Arguments of `tidemark run`.
 #[derive(Args)]
 pub struct Run {
     #[command(flatten)]
@@ -38,6 +39,10 @@ pub struct Run {
 }
 
 impl Source {
+    /// Reads the scenario.
+    ///
+    /// # Errors
+    /// A diagnostic that shows the line at fault.
     pub fn load(&self) -> Result<Scenario> {
         let mut overrides = self.overrides.clone();
         if let Some(seed) = self.seed {
@@ -46,6 +51,10 @@ impl Source {
         Scenario::load(&self.file, &overrides).map_err(diagnostic)
     }
 
+    /// Prints a line about the scenario, and its warnings.
+    ///
+    /// # Errors
+    /// That of a scenario that can't be run.
     pub fn check(&self) -> Result<()> {
         let scenario = self.load()?;
         say!("{}: {}", self.file.display(), scenario.outline());
@@ -55,14 +64,18 @@ impl Source {
 }
 
 impl Run {
+    /// Runs the scenario, writes its folder and prints its tables.
+    ///
+    /// # Errors
+    /// A scenario that can't be run, a folder that can't be written, or an interrupt: results are there then, of what was run.
     pub fn execute(&self) -> Result<()> {
         let scenario = self.source.load()?;
         let out = self.out.clone().unwrap_or_else(|| Path::new("out").join(&scenario.name));
         // A folder that can't be written is found out before the run, not after it.
         make(&out)?;
         let capture = self.pcap.as_deref().map(|folder| {
-            let wrong = || format!("{} can't be written: name another folder with --pcap", folder.display());
-            Capture::create(folder).into_diagnostic().wrap_err_with(wrong)
+            let unwritable = || format!("{} can't be written: name another folder with --pcap", folder.display());
+            Capture::create(folder).into_diagnostic().wrap_err_with(unwritable)
         });
         let capture = capture.transpose()?;
         let result = simulate(&scenario, &scenario.name, capture.as_ref())?;
@@ -95,7 +108,7 @@ impl Run {
     }
 }
 
-/// What the user should hear of, beside the results.
+/// Prints the warnings that come with results.
 fn warn(warnings: &[String]) {
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
 }
@@ -141,13 +154,14 @@ pub fn write(out: &Path, result: &RunResult) -> Result<PathBuf> {
 
 /// Makes the folder and proves that a file can be written there.
 pub fn make(out: &Path) -> Result<()> {
-    let wrong = || format!("{} can't be written: name another folder with --out", out.display());
-    fs::create_dir_all(out).into_diagnostic().wrap_err_with(wrong)?;
+    let unwritable = || format!("{} can't be written: name another folder with --out", out.display());
+    fs::create_dir_all(out).into_diagnostic().wrap_err_with(unwritable)?;
     let probe = out.join(".writable");
-    fs::write(&probe, "").into_diagnostic().wrap_err_with(wrong)?;
-    fs::remove_file(&probe).into_diagnostic().wrap_err_with(wrong)
+    fs::write(&probe, "").into_diagnostic().wrap_err_with(unwritable)?;
+    fs::remove_file(&probe).into_diagnostic().wrap_err_with(unwritable)
 }
 
+/// Prints the JSON schema of the scenario language.
 pub fn print_schema() -> Result<()> {
     say!("{}", Scenario::json_schema());
     Ok(())

@@ -8,11 +8,12 @@ use tidemark_record::fields::Declared;
 use tidemark_sim::RunResult;
 
 /// Rows beyond this many are left to the files and the report.
-const MOST_ROWS: usize = 24;
+const MAX_ROWS: usize = 24;
 
+/// Draws a row a flow, and below the parts of each flow's mean one-way delay.
 pub fn flows(result: &RunResult) -> String {
-    let table = declared(result.flows.iter().take(MOST_ROWS));
-    let splits = result.flows.iter().take(MOST_ROWS).filter_map(|flow| {
+    let table = declared(result.flows.iter().take(MAX_ROWS));
+    let splits = result.flows.iter().take(MAX_ROWS).filter_map(|flow| {
         let s = flow.split_ms?;
         let router = s.router.map_or_else(String::new, |wait| format!("router {wait:.1} + "));
         Some(format!(
@@ -23,8 +24,9 @@ pub fn flows(result: &RunResult) -> String {
     format!("{table}\n{}mean one-way delay in ms:\n{}", rest(result.flows.len()), splits.collect::<String>())
 }
 
+/// Draws a row a UE.
 pub fn ues(result: &RunResult) -> String {
-    let table = declared(result.ues.iter().take(MOST_ROWS));
+    let table = declared(result.ues.iter().take(MAX_ROWS));
     format!("{table}\n{}", rest(result.ues.len()))
 }
 
@@ -32,10 +34,11 @@ pub fn ues(result: &RunResult) -> String {
 pub fn bearers(result: &RunResult) -> Option<String> {
     let several = |name: &str| result.bearers.iter().any(|bearer| bearer.ue == name && bearer.drb > 1);
     let rows: Vec<_> = result.bearers.iter().filter(|bearer| several(&bearer.ue)).collect();
-    let table = declared(rows.iter().take(MOST_ROWS).copied());
+    let table = declared(rows.iter().take(MAX_ROWS).copied());
     (!rows.is_empty()).then(|| format!("{table}\n{}", rest(rows.len())))
 }
 
+/// Draws a row a router.
 pub fn routers(result: &RunResult) -> String {
     let mut table = table(&[
         "router",
@@ -62,9 +65,10 @@ pub fn routers(result: &RunResult) -> String {
     table.to_string()
 }
 
+/// Draws a row a cell of a network.
 pub fn cells(result: &RunResult) -> String {
     let mut table = table(&["cell", "Mbit/s", "used %", "UEs", "handovers"]);
-    for cell in result.cells.iter().take(MOST_ROWS) {
+    for cell in result.cells.iter().take(MAX_ROWS) {
         let used = number(cell.utilisation.map(|share| share * 100.0), 1);
         let row = [text(&cell.name), number(Some(cell.throughput_mbps), 2), used, number(cell.ues, 1)];
         table.add_row(row.into_iter().chain([count(cell.handovers)]));
@@ -72,6 +76,7 @@ pub fn cells(result: &RunResult) -> String {
     format!("{table}\n{}", rest(result.cells.len()))
 }
 
+/// Writes a line on the cell, or on all cells of a network together, with the count of packets.
 pub fn cell(result: &RunResult) -> String {
     let percent = |share: Option<f64>| share.map_or("–".into(), |share| format!("{:.1} %", share * 100.0));
     let (used, up) = (percent(result.cell.utilisation), percent(result.cell.uplink_utilisation));
@@ -99,19 +104,17 @@ fn declared<'a, T: Declared + Serialize + 'a>(rows: impl Iterator<Item = &'a T>)
 }
 
 fn rest(rows: usize) -> String {
-    if rows > MOST_ROWS {
-        format!("({} more: see flows.csv and the report)\n", rows - MOST_ROWS)
-    } else {
-        String::new()
-    }
+    if rows > MAX_ROWS { format!("({} more: see flows.csv and the report)\n", rows - MAX_ROWS) } else { String::new() }
 }
 
+/// Makes an empty table with these headings.
 pub fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled).set_header(header);
     table
 }
 
+/// Makes a cell of a text, left-aligned.
 pub fn text(text: &str) -> Cell {
     Cell::new(text)
 }

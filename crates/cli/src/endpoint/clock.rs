@@ -10,7 +10,7 @@ pub struct Unwrap {
 }
 
 impl Unwrap {
-    /// Of numbers of which so many low bits are sent, 32 at most.
+    /// Starts with numbers of which so many low bits are sent, 32 at most.
     pub fn new(bits: u32) -> Self {
         Self { bits, highest: None }
     }
@@ -31,7 +31,7 @@ pub fn nearest(reference: u64, low: u32, bits: u32) -> u64 {
     if ahead >= modulus / 2 && whole >= modulus { whole - modulus } else { whole }
 }
 
-/// A peer's clock told by one's own. Nobody knows how long the first packet was under way, so that it is taken to have been
+/// A peer's clock, estimated by one's own. How long the first packet was under way is not known, so that it is taken to have been
 /// sent `lead` before it came: what is compared afterwards are differences.
 #[derive(Clone, Debug)]
 pub struct PeerClock {
@@ -41,7 +41,7 @@ pub struct PeerClock {
 }
 
 impl PeerClock {
-    /// A peer that has not been heard yet.
+    /// Starts with a peer of which nothing has been received.
     pub fn new(lead: Duration) -> Self {
         Self { lead, anchor: None }
     }
@@ -56,7 +56,7 @@ impl PeerClock {
         }
     }
 
-    /// What the peer's clock shows at a time here; `None` while it is not known.
+    /// Reading of the peer's clock at a time here, in nanoseconds; `None` while it is not known.
     pub fn there(&self, at: Instant) -> Option<u64> {
         let (first, here) = self.anchor?;
         Some((first + at.since(here).as_nanos()).saturating_sub(here.since(at).as_nanos()))

@@ -24,11 +24,13 @@ use modem::Modem;
 use record::Verdict;
 use session::{Outcome, Session, Times};
 
-/// Which end of a flow.
+/// Role of an end in a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
+    /// The end that data leaves.
     Sender,
+    /// The end that data comes to.
     Receiver,
 }
 
@@ -54,9 +56,10 @@ enum Controller {
     SdnL4s,
 }
 
+/// Arguments of both ends.
 #[derive(Args)]
 pub struct End {
-    /// Where the other end listens, as in host:4000
+    /// Address at which the other end listens, as in host:4000
     #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
     to: Option<String>,
     /// Wait for the other end at this port
@@ -74,26 +77,28 @@ pub struct End {
     /// Replace a value: sender.rates.max="9 Mbit/s", app.frame_rate=30, with --scenario as for `tidemark run` (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
-    /// How long, from the moment when both ends have met
+    /// Time to run, from the moment when both ends have met
     #[arg(long, value_name = "TIME", default_value = "10 s")]
     time: Duration,
     /// Listen to the bit rate recommendations of the live cell that this end runs behind
     #[arg(long)]
     modem: bool,
-    /// Between two lines of output
+    /// Time between two lines of output
     #[arg(long, value_name = "TIME", default_value = "1 s")]
     interval: Duration,
-    /// How long to wait for the other end
+    /// Time to wait for the other end
     #[arg(long, value_name = "TIME", default_value = "10 s")]
     patience: Duration,
 }
 
+/// Arguments of `tidemark send`.
 #[derive(Args)]
 pub struct Send {
     #[command(flatten)]
     end: End,
 }
 
+/// Arguments of `tidemark receive`.
 #[derive(Args)]
 pub struct Receive {
     #[command(flatten)]
@@ -101,12 +106,20 @@ pub struct Receive {
 }
 
 impl Send {
+    /// Sends a flow to its end.
+    ///
+    /// # Errors
+    /// A flow without a format on the wire, no peer, or a path that breaks ECN.
     pub fn execute(&self) -> Result<()> {
         self.end.run(Role::Sender)
     }
 }
 
 impl Receive {
+    /// Receives a flow to its end.
+    ///
+    /// # Errors
+    /// A flow without a format on the wire, no peer, or a path that breaks ECN.
     pub fn execute(&self) -> Result<()> {
         self.end.run(Role::Receiver)
     }
@@ -178,18 +191,18 @@ impl End {
             (WireForm::Rtp, Role::Sender) => Box::new(Rtp::sender(ssrc)),
             (WireForm::Rtp, Role::Receiver) => Box::new(Rtp::receiver(ssrc)),
         };
-        let least_rate = least_rate(flow.sender, flow.app).filter(|_| role == Role::Sender);
+        let min_rate = min_rate(flow.sender, flow.app).filter(|_| role == Role::Sender);
         let id = FlowId(u32::try_from(index).unwrap_or(u32::MAX));
         let (server, client) = connect(flow.sender, flow.app, id, scenario.seed).map_err(|error| miette!("{error}"))?;
         let socket = EcnSocket::bind(self.listen.unwrap_or(0)).map_err(|error| miette!("{error}"))?;
         let peer = self.to.as_deref().map(address).transpose()?;
-        // A thread that wakes when it should: where that is refused, deadlines are met a little later.
+        // Asks for a thread that wakes when it should: where that is refused, deadlines are met a little later.
         realtime::prefer();
         let endpoint = if role == Role::Sender { server } else { client };
         let modem = self.modem.then(|| Modem::open(role)).transpose()?;
         let (start, _) = flow.app.times();
         let times = Times { time: self.time, interval: self.interval, patience: self.patience, start };
-        let session = Session { socket, role, peer, endpoint, codepoint, format, times, ssrc, modem, least_rate };
+        let session = Session { socket, role, peer, endpoint, codepoint, format, times, ssrc, modem, min_rate };
         let Outcome { verdict, stuck } = session.run()?;
         match verdict {
             Verdict::Kept | Verdict::Unknown => stuck.map_or(Ok(()), |stuck| Err(miette!("{stuck}"))),
@@ -218,7 +231,7 @@ impl End {
 }
 
 /// The rate below which a sender does not go, where one that has always something to send should leave it.
-fn least_rate(sender: &SenderConfig, app: &AppConfig) -> Option<BitRate> {
+fn min_rate(sender: &SenderConfig, app: &AppConfig) -> Option<BitRate> {
     let (least, most) = match sender {
         SenderConfig::UdpPrague(config) if matches!(app, AppConfig::Bulk(_)) => (config.min_rate, config.max_rate),
         SenderConfig::Scream(config) => (config.rates.min, config.rates.max),

@@ -1,4 +1,4 @@
-//! What the live cell around this process recommends: the modem's other end.
+//! Bit rates that the live cell around this process recommends: the modem's other end.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::linux::net::SocketAddrExt as _;
@@ -21,7 +21,7 @@ impl Modem {
     /// Opens the modem of the UE that this process runs at, and listens to what concerns an end: a sender at a UE sends up.
     ///
     /// # Errors
-    /// There is none.
+    /// A UE without a modem, or a process outside of a live cell.
     pub fn open(role: Role) -> Result<Self> {
         let address = SocketAddr::from_abstract_name(MODEM).into_diagnostic()?;
         let stream = UnixStream::connect_addr(&address).map_err(|error| {
@@ -29,7 +29,7 @@ impl Modem {
         })?;
         (&stream).write_all(b"AT+CGBRRREP=1\r\n").into_diagnostic()?;
         let wanted = if role == Role::Sender { Direction::Uplink } else { Direction::Downlink };
-        let (recommendations, heard) = channel();
+        let (recommendations, received) = channel();
         thread::spawn(move || {
             let lines = BufReader::new(stream).lines().map_while(|line| line.ok());
             let rates = lines.filter_map(|line| modem::heard(&line)).filter(|(_, direction)| *direction == wanted);
@@ -39,10 +39,10 @@ impl Modem {
                 }
             }
         });
-        Ok(Self(heard))
+        Ok(Self(received))
     }
 
-    /// What came since the last question, the newest.
+    /// Newest recommendation since the last call; `None` without a new one.
     pub fn latest(&self) -> Option<BitRate> {
         self.0.try_iter().last()
     }

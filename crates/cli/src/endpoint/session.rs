@@ -15,59 +15,64 @@ use super::modem::Modem;
 use super::record::{Record, Verdict};
 use crate::interrupt;
 
-/// Until something of the flow has come, an end says so often to a peer that reads RTCP that it is there.
+/// Time between two introductions, which an end sends to a peer that reads RTCP until something of the flow has come.
 const INTRODUCTION: Duration = Duration::from_millis(500);
 /// A peer that is there and of whose flow nothing comes for so long is behind a path that swallows ECT.
 const BLACK_HOLE: Duration = Duration::from_secs(3);
-/// A sender that has kept to its least rate for so long is stuck there.
+/// A sender that has kept to its minimum rate for so long is stuck there.
 const STUCK: Duration = Duration::from_secs(3);
-/// What is due is done at its own time, as long as the process is not later than this: a late wake-up costs no rate.
-const MOST_BEHIND: Duration = Duration::from_millis(10);
+/// Lateness up to which what is due is done at its own time: a late wake-up costs no rate.
+const MAX_BEHIND: Duration = Duration::from_millis(10);
 /// Longest sleep: an interrupt is noticed then at the latest.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 /// Deadlines served before the socket has its turn.
 const BATCH: usize = 1_000;
 /// IPv4 and UDP headers, which endpoints count with.
 const HEADERS: u64 = 28;
-/// How often the end is said: a datagram may be lost.
+/// Farewells that are sent: a datagram may be lost.
 const FAREWELLS: u32 = 3;
 
-/// When things happen.
+/// Times of a session.
 pub struct Times {
-    /// From the peer's first word to the end.
+    /// Time from the peer's first datagram to the end.
     pub time: Duration,
-    /// Between two lines.
+    /// Time between two lines of output.
     pub interval: Duration,
-    /// For the peer's first word.
+    /// Time to wait for the peer's first datagram.
     pub patience: Duration,
-    /// From the peer's first word to the first packet, at the most.
+    /// Time from the peer's first datagram to the first packet, at the most.
     pub start: Duration,
 }
 
-/// One end.
+/// One end of a flow.
 pub struct Session {
+    /// Socket of the flow, which reads and sets ECN.
     pub socket: EcnSocket,
+    /// Role of this end.
     pub role: Role,
-    /// Where the peer is; a listener learns it from the first datagram.
+    /// Address of the peer; a listener learns it from the first datagram.
     pub peer: Option<SocketAddr>,
+    /// Sender or receiver, as it is simulated.
     pub endpoint: Box<dyn Endpoint + Send>,
-    /// That of the flow's data.
+    /// ECN codepoint of the flow's data.
     pub codepoint: Ecn,
+    /// Format of the flow's packets.
     pub format: Box<dyn Format>,
+    /// Times of the session.
     pub times: Times,
     /// Names this end in RTCP.
     pub ssrc: u32,
-    /// Where the cell's recommendations come from, if this end listens to them.
+    /// Modem that the cell's recommendations come from, if this end listens to them.
     pub modem: Option<Modem>,
-    /// The least rate of a sender that should leave it.
-    pub least_rate: Option<BitRate>,
+    /// Minimum rate of a sender that should leave it.
+    pub min_rate: Option<BitRate>,
 }
 
 /// A session at its end.
 pub struct Outcome {
     /// Verdict on what the path does to ECN.
     pub verdict: Verdict,
-    /// Words for a sender that never left its least rate.
+    /// Error of a sender that never left its minimum rate.
     pub stuck: Option<String>,
 }
 
@@ -75,32 +80,36 @@ pub struct Outcome {
 struct Running {
     session: Session,
     listens: bool,
-    /// A sender that calls and sends before its peer has said anything.
+    /// True for a sender that sends before anything of its peer has come.
     begins: bool,
-    /// The peer is told by RTCP that this end is there, and when it leaves. Other peers take that for data.
-    tells: bool,
+    /// True while this end sends the peer by RTCP that it is there, and when it leaves. Other peers take that for data.
+    introduces_itself: bool,
     clock: Clock,
     record: Record,
-    /// When the peer said its first word.
+    /// Time of the peer's first datagram.
     met: Option<Instant>,
-    /// When the endpoint was served last: its time never goes back.
+    /// Time at which the endpoint was served last: it never goes back.
     served: Instant,
     next_introduction: Instant,
     next_line: Instant,
-    /// Data or feedback on it, and words of presence, since the beginning.
-    heard: u64,
+    /// Datagrams of data or feedback on it since the beginning.
+    received: u64,
+    /// Introductions of the peer since the beginning.
     presences: u64,
     peer_left: bool,
-    /// A datagram that the kernel did not take, said once.
+    /// Error of the first datagram that the kernel did not take, printed once.
     refused: Option<std::io::Error>,
 }
 
 impl Session {
     /// Runs to its end.
+    ///
+    /// # Errors
+    /// A peer that does not come, and a socket that fails.
     pub fn run(mut self) -> Result<Outcome> {
         let clock = Clock::start();
         let start = if self.role == Role::Receiver { RECEIVER_STARTS } else { Instant::ZERO };
-        let (listens, tells) = (self.peer.is_none(), self.format.peer_reads_rtcp());
+        let (listens, introduces_itself) = (self.peer.is_none(), self.format.peer_reads_rtcp());
         let opening = self.format.opening().filter(|_| self.role == Role::Sender && !listens);
         if let Some(payload) = &opening {
             let packet = Packet { flow: FlowId(0), size: Bytes(HEADERS), ecn: Ecn::NotEct, payload };
@@ -109,15 +118,15 @@ impl Session {
         Running {
             listens,
             begins: opening.is_some(),
-            tells,
+            introduces_itself,
             clock,
-            record: Record::new(self.role, start, self.least_rate),
+            record: Record::new(self.role, start, self.min_rate),
             met: None,
             served: start,
-            // Whoever may take RTCP for data is asked once, after a long silence: is nobody there, or does the path swallow ECT?
-            next_introduction: if tells { start } else { start + self.times.patience / 2 },
+            // A peer that may take RTCP for data is asked once, after a long silence: is it not there, or does the path swallow ECT?
+            next_introduction: if introduces_itself { start } else { start + self.times.patience / 2 },
             next_line: Instant::FAR,
-            heard: 0,
+            received: 0,
             presences: 0,
             peer_left: false,
             refused: None,
@@ -134,7 +143,7 @@ impl Running {
         loop {
             let now = self.now();
             if self.met.is_none() && now >= start + self.session.times.patience {
-                return Err(self.nobody());
+                return Err(self.no_peer());
             }
             if self.is_over(now) || interrupt::happened() {
                 break;
@@ -169,7 +178,7 @@ impl Running {
         start + self.clock.now().since(Instant::ZERO)
     }
 
-    fn nobody(&self) -> miette::Report {
+    fn no_peer(&self) -> miette::Report {
         let other = if self.session.role == Role::Sender { "receive" } else { "send" };
         let (patience, why) = (self.session.times.patience, self.refused.as_ref());
         match (self.session.peer, why) {
@@ -192,7 +201,7 @@ impl Running {
         self.peer_left || now >= met + self.session.times.time || self.verdict(now) == Verdict::BlackHoled
     }
 
-    /// When something is to be done, if nothing comes.
+    /// Time at which something is to be done, if nothing comes.
     fn wake(&self, start: Instant) -> Instant {
         let endpoint = self.session.endpoint.next_deadline().filter(|_| self.is_open()).unwrap_or(Instant::FAR);
         let end = self.met.map_or(start + self.session.times.patience, |met| met + self.session.times.time);
@@ -201,16 +210,16 @@ impl Running {
         wake.min(now + LONGEST_SLEEP).max(now)
     }
 
-    /// Says that this end is there, with Not-ECT: that passes where ECT does not.
+    /// Tells the peer that this end is there, with Not-ECT: that passes where ECT does not.
     fn introduce(&mut self, now: Instant) {
         if self.introduces() && now >= self.next_introduction {
-            self.next_introduction = if self.tells { now + INTRODUCTION } else { Instant::FAR };
+            self.next_introduction = if self.introduces_itself { now + INTRODUCTION } else { Instant::FAR };
             self.say(Presence::Here);
         }
     }
 
     fn introduces(&self) -> bool {
-        self.session.peer.is_some() && self.heard == 0 && (self.tells || self.met.is_none())
+        self.session.peer.is_some() && self.received == 0 && (self.introduces_itself || self.met.is_none())
     }
 
     fn say(&mut self, presence: Presence) {
@@ -233,7 +242,7 @@ impl Running {
     fn serve(&mut self, now: Instant, buffer: &mut [u8]) {
         for _ in 0..BATCH {
             let Some(due) = self.session.endpoint.next_deadline().filter(|due| *due <= now) else { break };
-            let at = due.max(now.before(MOST_BEHIND)).max(self.served);
+            let at = due.max(now.before(MAX_BEHIND)).max(self.served);
             self.served = at;
             self.session.endpoint.handle_timeout(at);
             self.transmit(at, buffer);
@@ -255,7 +264,7 @@ impl Running {
             let (length, from, ecn) = match self.session.socket.try_receive(buffer) {
                 Ok(received) => received,
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return Ok(()),
-                // An ICMP error about something sent before; whether anybody is there shows otherwise.
+                // An ICMP error about something sent before; the peer's datagrams show whether it is there.
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => continue,
                 Err(error) => return Err(miette!("receiving: {error}")),
             };
@@ -266,7 +275,7 @@ impl Running {
             }
             match Presence::parse(&buffer[..length]) {
                 Ok(Presence::Here) => {
-                    self.tells = true;
+                    self.introduces_itself = true;
                     self.next_introduction = self.next_introduction.min(self.now() + INTRODUCTION);
                     self.meet(from, true);
                 }
@@ -276,8 +285,9 @@ impl Running {
         }
     }
 
-    /// The peer is there. A sender's time begins with it: nothing is encoded for nobody.
-    fn meet(&mut self, from: SocketAddr, says_so: bool) {
+    /// Notes that the peer is there, by an introduction or by its flow. A sender's time begins with the peer: nothing is encoded for
+    /// nobody.
+    fn meet(&mut self, from: SocketAddr, is_introduction: bool) {
         self.session.peer = Some(from);
         if self.met.is_none() {
             if self.session.role == Role::Sender && !self.begins {
@@ -287,10 +297,10 @@ impl Running {
             }
             let now = self.now();
             self.met = Some(now);
-            self.record = Record::new(self.session.role, now, self.session.least_rate);
+            self.record = Record::new(self.session.role, now, self.session.min_rate);
             self.next_line = now + self.session.times.interval;
         }
-        if says_so {
+        if is_introduction {
             self.presences += 1;
             if self.listens {
                 self.say(Presence::Here);
@@ -303,13 +313,13 @@ impl Running {
         let Some(payload) = self.session.format.read(now, &buffer[..length]) else { return };
         let is_first = self.met.is_none();
         self.meet(from, false);
-        let now = if self.heard == 0 { self.now() } else { now };
-        if !self.tells && self.session.format.peer_reads_rtcp() {
-            self.tells = true;
+        let now = if self.received == 0 { self.now() } else { now };
+        if !self.introduces_itself && self.session.format.peer_reads_rtcp() {
+            self.introduces_itself = true;
             self.say(Presence::Here);
         }
-        // What opens the path says nothing about what was sent.
-        self.heard += u64::from(!matches!(&payload, Payload::PragueAck(ack) if ack.ack_seq == 0));
+        // What opens the path acknowledges nothing that was sent.
+        self.received += u64::from(!matches!(&payload, Payload::PragueAck(ack) if ack.ack_seq == 0));
         // What was due before it came happens before it. One that waited had nothing to do: a sender that calls has opened the path.
         if !is_first || !self.listens {
             self.serve(now, buffer);
@@ -342,8 +352,8 @@ impl Running {
         let enough = if self.peer_left { BLACK_HOLE * 2 / 3 } else { BLACK_HOLE };
         let waited = self.met.is_some_and(|met| now >= met + self.session.times.start + enough);
         match self.session.role {
-            _ if self.heard == 0 && self.presences > 1 && waited => Verdict::BlackHoled,
-            _ if self.heard == 0 => Verdict::Unknown,
+            _ if self.received == 0 && self.presences > 1 && waited => Verdict::BlackHoled,
+            _ if self.received == 0 => Verdict::Unknown,
             Role::Sender if stats.bleached => Verdict::Bleached,
             _ if !self.session.codepoint.is_ect() => Verdict::Unknown,
             Role::Receiver if !seen.keep(self.session.codepoint) => Verdict::Bleached,
@@ -351,22 +361,22 @@ impl Running {
         }
     }
 
-    /// Words for a sender that never left its least rate, however long it had.
+    /// Error of a sender that never left its minimum rate, however long it had.
     fn stuck(&self, now: Instant, stats: &Stats) -> Option<String> {
-        let (least, met) = (self.record.stuck_at()?, self.met?);
+        let (min_rate, met) = (self.record.stuck_at()?, self.met?);
         (now >= met + self.session.times.start + STUCK).then(|| {
             let Stats { packets_sent: sent, losses, timeouts, marks_reported: marks, .. } = stats;
-            let why = match self.heard {
+            let why = match self.received {
                 0 => format!("nothing was said of any of {sent} packets"),
                 _ => format!("of {sent} packets {losses} were lost and {marks} marked, with {timeouts} timeouts"),
             };
-            format!("the sender never left its least rate, {:.2} Mbit/s: {why}", least.as_mbps())
+            format!("the sender never left its least rate, {:.2} Mbit/s: {why}", min_rate.as_mbps())
         })
     }
 
     fn finish(mut self) -> Outcome {
         let now = self.now();
-        if self.tells && !self.peer_left {
+        if self.introduces_itself && !self.peer_left {
             for _ in 0..FAREWELLS {
                 self.say(Presence::Bye);
             }

@@ -8,7 +8,7 @@ use super::target::Target;
 use crate::table::{number, table, text};
 
 /// Rows of one target beyond this many are left to the page.
-const MOST_ROWS: usize = 12;
+const MAX_ROWS: usize = 12;
 
 const HEAD: &str = "# What the papers published, and what comes out here
 
@@ -28,12 +28,12 @@ pub fn on_terminal(target: &Target, outcome: &Outcome) -> String {
     let mut out = format!("{} ({}): {}\n", target.id, target.source, outcome.verdict());
     if !outcome.figures.is_empty() {
         let mut rows = table(&["figure", "published", "ours", "agrees if", ""]);
-        // What is missed comes first where not everything fits.
+        // Missed figures come first where not every one fits.
         let mut figures: Vec<_> = outcome.figures.iter().collect();
-        if figures.len() > MOST_ROWS {
+        if figures.len() > MAX_ROWS {
             figures.sort_by_key(|figure| figure.verdict);
         }
-        for figure in figures.iter().take(MOST_ROWS) {
+        for figure in figures.iter().take(MAX_ROWS) {
             rows.add_row([
                 text(&figure.name),
                 number(Some(figure.published), 2),
@@ -46,10 +46,10 @@ pub fn on_terminal(target: &Target, outcome: &Outcome) -> String {
         rest(&mut out, figures.len());
     }
     let mut claims: Vec<_> = outcome.claims.iter().collect();
-    if claims.len() > MOST_ROWS {
+    if claims.len() > MAX_ROWS {
         claims.sort_by_key(|claim| claim.holds);
     }
-    for claim in claims.iter().take(MOST_ROWS) {
+    for claim in claims.iter().take(MAX_ROWS) {
         let holds = if claim.holds { "holds " } else { "missed" };
         let _ = writeln!(out, "  {holds}  {}: {}", claim.says, values(&claim.values));
     }
@@ -69,7 +69,7 @@ pub fn page<'a>(all: impl Iterator<Item = &'a str>, outcomes: &[(&Target, Outcom
             missing.push(format!("`{id}`"));
             continue;
         };
-        // The section's first line says them: `source: **verdict**.`
+        // The section's first line has them: `source: **verdict**.`
         let (source, verdict) = section.split_once(": **").unwrap_or((section, ""));
         let verdict = verdict.split_once("**").map_or("", |(verdict, _)| verdict);
         rows.push((id, source.to_owned(), verdict.to_owned()));
@@ -139,8 +139,8 @@ fn values(values: &[Option<f64>]) -> String {
 }
 
 fn rest(out: &mut String, rows: usize) {
-    if rows > MOST_ROWS {
-        let _ = writeln!(out, "  ({} more: see --markdown)", rows - MOST_ROWS);
+    if rows > MAX_ROWS {
+        let _ = writeln!(out, "  ({} more: see --markdown)", rows - MAX_ROWS);
     }
 }
 

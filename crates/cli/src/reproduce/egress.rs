@@ -1,9 +1,9 @@
-//! How near the marker's egress rate is to what RLC sent (L4Span, Fig. 20).
+//! Error of the marker's egress rate against what RLC sent (L4Span, Fig. 20).
 //!
 //! At regular times each marker's `r_hat` (Eq. 4), which is made of the reports of two windows `tau_c`, is held against RLC's
 //! own log of the same time: the bytes that RLC sent for the first time, over the time's length. As the estimate is made for what
 //! comes, it is held against the window that follows, too. Only times during which RLC had something to send all the
-//! while are compared: what an empty queue does not send says nothing of the radio.
+//! while are compared: an empty queue sends nothing whatever the radio can.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -23,7 +23,7 @@ const SCENARIO: &str = "l4span.fig9";
 const SEEDS: u64 = 3;
 /// An error of at most so many percent is near.
 const NEAR: f64 = 10.0;
-/// No multiple of a slot, so that a queue is not always met in the same place of the TDD pattern.
+/// No multiple of a slot, so that a queue is not always met at the same position of the TDD pattern.
 const EVERY: Duration = Duration::from_micros(7_300);
 
 /// Figures in percent for a case of `l4span.fig9`: quantiles of the relative error, `error_p25`, `error_p50`, `error_p75`, and the
@@ -42,9 +42,9 @@ pub fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     let mut figures = BTreeMap::from([("compared".into(), compared)]);
     for (name, of) in [("error", &mut errors.past), ("next", &mut errors.next)] {
         of.sort_by(f64::total_cmp);
-        let most = of.len().checked_sub(1).ok_or_else(|| miette!("{case}: no queue ever stood"))?;
+        let last = of.len().checked_sub(1).ok_or_else(|| miette!("{case}: no queue ever stood"))?;
         for (quantile, percent) in [("p25", 25), ("p50", 50), ("p75", 75)] {
-            figures.insert(format!("{name}_{quantile}"), of[most * percent / 100]);
+            figures.insert(format!("{name}_{quantile}"), of[last * percent / 100]);
         }
         let near = of.iter().filter(|error| error.abs() <= NEAR).count();
         figures.insert(format!("{name}_near"), 100.0 * near as f64 / of.len() as f64);
@@ -65,8 +65,8 @@ fn observe(scenario: &Scenario) -> Result<Errors> {
         let log = logs.entry((ue, drb)).or_insert_with(|| Log::new(windows[ue.0 as usize], from));
         log.compare_up_to(now, errors);
         match event {
-            Event::Decided { decision, .. } => log.believe(&decision.estimate),
-            Event::Reported { estimate, .. } => log.believe(&estimate),
+            Event::Decided { decision, .. } => log.estimated(&decision.estimate),
+            Event::Reported { estimate, .. } => log.estimated(&estimate),
             Event::Numbered { .. } => _ = log.busy.get_or_insert(now),
             Event::Transmitted { bytes, backlog } => log.sent(now, bytes, backlog),
             _ => {}
@@ -95,19 +95,19 @@ impl Errors {
     }
 }
 
-/// What RLC sent of one bearer, and what its marker believes.
+/// Log of one bearer: what RLC sent, and its marker's estimate.
 struct Log {
     window: Duration,
-    /// When to compare next.
+    /// Time of the next comparison.
     next: Instant,
-    /// Since when RLC has had something to send.
+    /// Time since which RLC has had something to send.
     busy: Option<Instant>,
     /// Transmissions, with the bytes sent up to then; only the first may be older than two windows.
     sent: VecDeque<(Instant, u64)>,
     total: u64,
-    /// In bytes a second.
+    /// Egress rate by the marker's estimate, in bytes a second.
     rate: Option<f64>,
-    /// Estimates that wait for their window to pass: when, bytes sent up to then, and the estimate.
+    /// Estimates that wait for their window to pass: their time, bytes sent up to then, and the estimate.
     waiting: VecDeque<(Instant, u64, f64)>,
 }
 
@@ -116,7 +116,7 @@ impl Log {
         Self { window, next, busy: None, sent: VecDeque::new(), total: 0, rate: None, waiting: VecDeque::new() }
     }
 
-    fn believe(&mut self, estimate: &Estimate) {
+    fn estimated(&mut self, estimate: &Estimate) {
         self.rate = estimate.egress.map(|egress| egress.rate.as_bytes_per_sec());
     }
 
@@ -158,7 +158,7 @@ impl Log {
     }
 }
 
-/// In percent of what was sent.
+/// Relative error of a rate, in percent of what was sent.
 fn error(rate: f64, bytes: u64, window: Duration) -> f64 {
     let sent = bytes as f64 / window.as_secs_f64();
     if rate == sent { 0.0 } else { 100.0 * (rate / sent - 1.0) }
@@ -226,6 +226,6 @@ sender = { controller = "prague" }
 
     #[test]
     fn a_case_is_one_of_the_scenario() {
-        assert!(run("nobody").unwrap_err().to_string().contains("no part nobody"));
+        assert!(run("unknown").unwrap_err().to_string().contains("no part unknown"));
     }
 }

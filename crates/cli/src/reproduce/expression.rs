@@ -9,42 +9,61 @@ use miette::{Result, miette};
 /// A value to be worked out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
+    /// A constant.
     Number(f64),
+    /// A figure of a case.
     Measure(Measure),
+    /// A function of its arguments.
     Call(Function, Vec<Expression>),
+    /// Two sides with one of `+`, `-`, `*` and `/` between them.
     Binary(char, Box<[Expression; 2]>),
 }
 
+/// A function of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Function {
+    /// Change from the first to the second value, in percent.
     Change,
+    /// The lowest value.
     Min,
+    /// The highest value.
     Max,
+    /// The value without its sign.
     Abs,
 }
 
 /// A figure of one case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Measure {
+    /// Name of the figure, with its statistic: `owd_p50`.
     pub metric: String,
+    /// Parts of the case's overrides, joined by dots.
     pub case: String,
+    /// Name of the flow; all flows without one.
     pub flow: Option<String>,
-    /// In milliseconds from the start of the run, so that measures can be compared.
+    /// First and last time in milliseconds from the start of the run, so that measures can be compared.
     pub window: Option<(u64, u64)>,
 }
 
 /// Values in a row with an order between each two of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
+    /// Values, one more than orders.
     pub values: Vec<Expression>,
+    /// Orders between neighbours.
     pub orders: Vec<Order>,
 }
 
+/// An order between two values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Order {
+    /// `<`
     Less,
+    /// `<=`
     LessOrEqual,
+    /// `>`
     Greater,
+    /// `>=`
     GreaterOrEqual,
 }
 
@@ -60,6 +79,10 @@ impl Order {
 }
 
 impl Expression {
+    /// Reads a whole text.
+    ///
+    /// # Errors
+    /// The text, what was expected and where.
     pub fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { text, rest: text };
         let value = parser.sum()?;
@@ -67,7 +90,7 @@ impl Expression {
         Ok(value)
     }
 
-    /// `None` where a figure in it was not measured.
+    /// Works out the value; `None` where a figure in it was not measured.
     pub fn evaluate(&self, measured: &dyn Fn(&Measure) -> Option<f64>) -> Option<f64> {
         Some(match self {
             Self::Number(number) => *number,
@@ -105,6 +128,10 @@ impl Expression {
 }
 
 impl Comparison {
+    /// Reads a whole text.
+    ///
+    /// # Errors
+    /// The text, what was expected and where.
     pub fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { text, rest: text };
         let (mut values, mut orders) = (vec![parser.sum()?], Vec::new());
@@ -114,7 +141,7 @@ impl Comparison {
         }
         parser.end()?;
         if orders.is_empty() {
-            return Err(parser.wrong("a comparison such as `a < b`"));
+            return Err(parser.expected("a comparison such as `a < b`"));
         }
         Ok(Self { values, orders })
     }
@@ -131,7 +158,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn wrong(&self, expected: &str) -> miette::Report {
+    fn expected(&self, expected: &str) -> miette::Report {
         miette!("`{}`: expected {expected} at `{}`", self.text, self.rest)
     }
     fn take(&mut self, token: &str) -> bool {
@@ -141,7 +168,7 @@ impl<'a> Parser<'a> {
         true
     }
     fn end(&mut self) -> Result<()> {
-        if self.rest.trim().is_empty() { Ok(()) } else { Err(self.wrong("the end")) }
+        if self.rest.trim().is_empty() { Ok(()) } else { Err(self.expected("the end")) }
     }
     fn order(&mut self) -> Option<Order> {
         let orders =
@@ -165,7 +192,7 @@ impl<'a> Parser<'a> {
     fn atom(&mut self) -> Result<Expression> {
         if self.take("(") {
             let inner = self.sum()?;
-            return if self.take(")") { Ok(inner) } else { Err(self.wrong("`)`")) };
+            return if self.take(")") { Ok(inner) } else { Err(self.expected("`)`")) };
         }
         self.rest = self.rest.trim_start();
         let number = self.prefix(|c| c.is_ascii_digit() || c == '.' || c == '-');
@@ -176,7 +203,7 @@ impl<'a> Parser<'a> {
         let name = self.prefix(|c| c.is_ascii_alphanumeric() || c == '_');
         self.rest = &self.rest[name.len()..];
         if self.take("[") {
-            let Some((inside, rest)) = self.rest.split_once(']') else { return Err(self.wrong("`]`")) };
+            let Some((inside, rest)) = self.rest.split_once(']') else { return Err(self.expected("`]`")) };
             self.rest = rest;
             return self.measure(name, inside);
         }
@@ -185,26 +212,26 @@ impl<'a> Parser<'a> {
             "min" => Function::Min,
             "max" => Function::Max,
             "abs" => Function::Abs,
-            _ => return Err(self.wrong("a number, a figure `metric[case]` or a function")),
+            _ => return Err(self.expected("a number, a figure `metric[case]` or a function")),
         };
         if !self.take("(") {
-            return Err(self.wrong("`(`"));
+            return Err(self.expected("`(`"));
         }
         let mut arguments = vec![self.sum()?];
         while self.take(",") {
             arguments.push(self.sum()?);
         }
         if function == Function::Change && arguments.len() != 2 {
-            return Err(self.wrong("two values in `change`"));
+            return Err(self.expected("two values in `change`"));
         }
-        if self.take(")") { Ok(Expression::Call(function, arguments)) } else { Err(self.wrong("`)`")) }
+        if self.take(")") { Ok(Expression::Call(function, arguments)) } else { Err(self.expected("`)`")) }
     }
     fn measure(&self, metric: &str, inside: &str) -> Result<Expression> {
         let (inside, window) = match inside.split_once('@') {
             None => (inside, None),
             Some((inside, window)) => {
                 let ends = window.split_once("..").and_then(|(from, to)| Some((millis(from)?, millis(to)?)));
-                (inside, Some(ends.ok_or_else(|| self.wrong("a time such as `@10..20` in seconds"))?))
+                (inside, Some(ends.ok_or_else(|| self.expected("a time such as `@10..20` in seconds"))?))
             }
         };
         let (case, flow) = inside.split_once('/').map_or((inside, None), |(case, flow)| (case, Some(flow.into())));
@@ -260,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn an_error_says_what_was_expected() {
         for text in ["", "1 +", "f(1)", "x[a", "(1", "change(1)", "1 2", "x[a@1]"] {
             let error = Expression::parse(text).unwrap_err().to_string();
             assert!(error.contains("expected"), "{text}: {error}");

@@ -1,4 +1,4 @@
-//! What the runs of one case measured, pooled over seeds, and the figures by their names.
+//! Measurements of the runs of one case, pooled over seeds, and the figures by their names.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ struct Run {
     cell_utilisation: Option<f64>,
     cell_mbps: f64,
     jain: Option<f64>,
-    /// Per UE: name, and packets in the RLC queue at the end of each interval.
+    /// Name of each UE, and packets in its RLC queue at the end of each interval.
     queued: Vec<(String, Vec<u32>)>,
 }
 
@@ -212,7 +212,7 @@ impl Measured {
         })
     }
 
-    /// This flow's part of everybody's throughput, second by second.
+    /// Share of this flow in the throughput of all, from 0 to 1, second by second.
     fn shares(&self, flow: Option<&str>, window: Option<(f64, f64)>) -> Vec<f64> {
         let mut shares = Vec::new();
         for (index, run) in self.runs.iter().enumerate() {

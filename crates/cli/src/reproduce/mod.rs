@@ -1,4 +1,4 @@
-//! `tidemark reproduce`: published experiments, run again, their figures beside ours.
+//! `tidemark reproduce`: published experiments, run once more, their figures beside ours.
 
 mod document;
 mod egress;
@@ -26,6 +26,7 @@ use outcome::Outcome;
 use runs::Runs;
 use target::{Target, Targets};
 
+/// Arguments of `tidemark reproduce`.
 #[derive(Args)]
 pub struct Reproduce {
     /// The targets: whole names or their beginnings up to a dot, e.g. l4span.fig9 or al4s
@@ -46,6 +47,10 @@ pub struct Reproduce {
 }
 
 impl Reproduce {
+    /// Runs the targets, prints their outcomes and writes the page.
+    ///
+    /// # Errors
+    /// An unknown target, a run that fails, a page that can't be written.
     pub fn execute(&self) -> Result<()> {
         let targets = Targets::load()?;
         let chosen = self.choose(&targets)?;

@@ -1,4 +1,4 @@
-//! What came of a target: every figure beside the published one, every claim, and the verdict.
+//! Outcome of a target: every figure beside the published one, every claim, and the verdict.
 
 use miette::Result;
 
@@ -9,31 +9,36 @@ use super::{reduction, value};
 
 /// The verdict of a target of which nothing was missed.
 pub const AGREES: &str = "agrees";
-/// Follows it where there are no published figures.
+/// Addition to it where there are no published figures.
 pub const RELATIONS_ONLY: &str = ", in relations only";
-/// Follows a verdict where a part of the scenario was taken from published results.
+/// Addition to a verdict where a part of the scenario was taken from published results.
 pub const CALIBRATED: &str = ", calibrated";
 
 /// A target's result.
 pub struct Outcome {
+    /// Figures in the target's order.
     pub figures: Vec<FigureOutcome>,
+    /// Claims in the target's order.
     pub claims: Vec<ClaimOutcome>,
     /// The widest relative tolerance of a value.
     pub within: Option<f64>,
-    /// A part of the scenario was taken from published results.
+    /// True if a part of the scenario was taken from published results.
     pub calibrated: bool,
 }
 
-/// What came of a figure.
+/// Verdict on a figure.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
+    /// Not measured, or outside its tolerance.
     Missed,
-    /// Within its tolerance, which the scenario was calibrated to.
+    /// A figure within its tolerance, which the scenario was calibrated to.
     Calibrated,
+    /// A figure that agrees.
     Agrees,
 }
 
 impl Verdict {
+    /// Gives the word for it.
     pub fn text(self) -> &'static str {
         match self {
             Self::Missed => "missed",
@@ -43,24 +48,35 @@ impl Verdict {
     }
 }
 
+/// A figure beside the published one.
 pub struct FigureOutcome {
+    /// Name of the figure.
     pub name: String,
+    /// Value of the paper.
     pub published: f64,
-    /// `None` where it was not measured.
+    /// Value of our runs; `None` where it was not measured.
     pub ours: Option<f64>,
-    /// What would agree.
+    /// Values that would agree, in words.
     pub allowed: String,
+    /// Verdict on our value.
     pub verdict: Verdict,
 }
 
+/// A claim and its values.
 pub struct ClaimOutcome {
+    /// The claim in words.
     pub says: String,
     /// The compared values, in their order.
     pub values: Vec<Option<f64>>,
+    /// True if all values were measured and every order holds.
     pub holds: bool,
 }
 
 impl Outcome {
+    /// Runs the cases of a target, with `seeds` seeds unless the target has its own number, and judges its figures and claims.
+    ///
+    /// # Errors
+    /// A formula that can't be read, or a run that fails.
     pub fn of(target: &Target, runs: &mut Runs<'_>, seeds: u64) -> Result<Self> {
         let seeds = target.seeds.unwrap_or(seeds);
         let figures: Vec<_> = target
@@ -103,8 +119,8 @@ impl Outcome {
         self.missed() == 0
     }
 
-    /// `agrees`, or how much of it was missed, and what that says less than it seems to. What the scenario was calibrated to is
-    /// not counted.
+    /// Words on the target: `agrees`, or the count of what was missed, and what limits the agreement. Figures that the scenario was
+    /// calibrated to are not counted.
     pub fn verdict(&self) -> String {
         let mut verdict = match self.missed() {
             0 if self.figures.is_empty() => format!("{AGREES}{RELATIONS_ONLY}"),

@@ -1,4 +1,4 @@
-//! What an event costs at the marker (L4Span, Fig. 21): single calls on bytes, by this machine's clock.
+//! Cost of an event at the marker (L4Span, Fig. 21): single calls on bytes, by this machine's clock.
 //!
 //! Reading the clock is in every figure, and so is what else the machine does meanwhile. The benchmarks of
 //! `docs/measured/performance.md` take the same calls apart; this is the paper's measurement.
@@ -17,8 +17,8 @@ use tidemark_wire::{ipv4, tcp};
 const DRB: DrbId = DrbId(1);
 const QFI: u8 = 1;
 const FLOWS: u16 = 4;
-/// SDUs that stand at each UE.
-const STANDING: u32 = 32;
+/// SDUs that are queued for each UE.
+const QUEUED: u32 = 32;
 /// Events of each kind that are timed, after as many that are not.
 const EVENTS: u32 = 200_000;
 /// TCP payload of a downlink packet.
@@ -47,7 +47,7 @@ pub fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     Ok(figures)
 }
 
-/// UEs that all download, each with the same number of SDUs standing.
+/// UEs that all download, each with the same number of SDUs queued.
 struct Load {
     shard: Shard,
     ues: Vec<UeHandle>,
@@ -88,7 +88,7 @@ impl Load {
         let flow = sn as usize % self.data.len();
         let downlink = timed(|| ue.downlink(self.now, QFI, &mut self.data[flow]));
         ue.pdcp_pdu(self.now, DRB, sn, Bytes(u64::from(PAYLOAD) + 43));
-        let left = sn.checked_sub(STANDING);
+        let left = sn.checked_sub(QUEUED);
         let status = DeliveryStatus { highest_transmitted: left, highest_delivered: left, ..Default::default() };
         let report = timed(|| ue.feedback(self.now, DRB, &status));
         let uplink = timed(|| ue.uplink(self.now, &mut self.acks[flow]));
@@ -115,7 +115,7 @@ enum Kind {
     Ack,
 }
 
-/// A segment of an AccECN connection (RFC 9768 section 3.1), with the counters' option from the client's side.
+/// A segment of an AccECN connection (RFC 9768 3.1), with the counters' option from the client's side.
 fn segment(flow: u16, way: Way, kind: Kind, payload: u16) -> Result<Vec<u8>> {
     let (server, client) = (Ipv4Addr::new(192, 0, 2, 1), Ipv4Addr::new(10, 45, 0, 2));
     let ports = (443, 50_000 + flow);
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_load_stands_where_it_stood_and_its_packets_are_understood() {
+    fn the_load_keeps_its_queue_and_its_packets_are_understood() {
         let mut load = Load::new(3).unwrap();
         for _ in 0..3 * 200 {
             load.turn();
@@ -180,8 +180,8 @@ mod tests {
         for handle in load.ues.clone() {
             let ue = load.shard.ue(handle).unwrap();
             // What has left since the last report is estimated.
-            let standing = ue.estimate(load.now, DRB).unwrap().backlog.0 / (u64::from(PAYLOAD) + 43);
-            assert!((STANDING - 2..=STANDING).contains(&(standing as u32)), "{standing}");
+            let queued = ue.estimate(load.now, DRB).unwrap().backlog.0 / (u64::from(PAYLOAD) + 43);
+            assert!((QUEUED - 2..=QUEUED).contains(&(queued as u32)), "{queued}");
             assert_eq!((ue.counters().unparsed, ue.counters().unknown_qfi), (0, 0));
         }
     }

@@ -2,14 +2,15 @@
 
 use super::target::Figure;
 
+/// Judges a change in percent: true if ours agrees, and the values that would, in words.
 pub fn judge(figure: &Figure, ours: Option<f64>) -> (bool, String) {
     let slack = figure.slack.unwrap_or(0.0);
     if figure.published < 0.0 {
-        let most = figure.published + slack;
-        (ours.is_some_and(|ours| ours <= most), format!("{most:.2} at most"))
+        let max = figure.published + slack;
+        (ours.is_some_and(|ours| ours <= max), format!("{max:.2} at most"))
     } else {
-        let least = figure.published - slack;
-        (ours.is_some_and(|ours| ours >= least), format!("{least:.2} at least"))
+        let min = figure.published - slack;
+        (ours.is_some_and(|ours| ours >= min), format!("{min:.2} at least"))
     }
 }
 

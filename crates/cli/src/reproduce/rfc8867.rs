@@ -45,6 +45,7 @@ jitter of up to 30 ms on the path is a normal deviation of 5 ms each way, cut at
 reordering (RFC 8868); it comes before the bottleneck. What the RFC expects it says in words; the figures of the claims are ours.
 ";
 
+/// Arguments of `tidemark rfc8867`.
 #[derive(Args)]
 pub struct Rfc8867 {
     /// Seeds to run; figures are taken over the pooled packets of all seeds
@@ -86,15 +87,15 @@ struct Case {
     /// The kinds of flows that are reported.
     flows: Vec<String>,
     claim: Vec<Claim>,
-    /// What explains the misses.
+    /// Reason of the misses.
     note: String,
 }
 
-/// What one controller did over one queue.
+/// Figures of one controller over one queue.
 struct Row {
     controller: String,
     queue: String,
-    /// Per kind of flow, the columns.
+    /// Columns of each kind of flow, with its name.
     flows: Vec<(String, Vec<Option<f64>>)>,
     claims: usize,
     /// Claims that do not hold, by their numbers from 1.
@@ -106,7 +107,7 @@ impl Cases {
         toml::from_str(CASES).into_diagnostic()
     }
 
-    /// The same as targets have it: for each scenario its overrides by name.
+    /// Gives the cases in the form of targets: for each scenario its overrides by name.
     fn targets(&self) -> Targets {
         let parts = |case: &Case| -> BTreeMap<String, Vec<String>> {
             let for_flows = |set: &String| case.media.iter().map(|flow| set.replace("$flow", flow)).collect::<Vec<_>>();
@@ -128,6 +129,10 @@ impl Cases {
 }
 
 impl Rfc8867 {
+    /// Runs every case and writes the page.
+    ///
+    /// # Errors
+    /// A run that fails, or a page that can't be written.
     pub fn execute(&self) -> Result<()> {
         let cases = Cases::load()?;
         let targets = cases.targets();
@@ -217,18 +222,18 @@ fn section(page: &mut String, case: &Case, rows: &[Row]) {
             let _ = writeln!(page, " {verdict} |");
         }
     }
-    let _ = writeln!(page, "\nClaims: {}.\n\n{}", case.says().join("; "), case.note.trim());
+    let _ = writeln!(page, "\nClaims: {}.\n\n{}", case.claims().join("; "), case.note.trim());
 }
 
 impl Case {
-    fn says(&self) -> Vec<String> {
+    fn claims(&self) -> Vec<String> {
         let numbered = (1..).zip(self.claim.iter().flat_map(Claim::expand));
         numbered.map(|(number, claim)| format!("({number}) {}", claim.says)).collect()
     }
 }
 
 impl Row {
-    /// Whether every claim holds, or which of them do not.
+    /// Says `yes` if every claim holds, or else which of them do not.
     fn verdict(&self) -> String {
         if self.missed.is_empty() {
             return "yes".into();

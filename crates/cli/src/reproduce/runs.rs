@@ -15,11 +15,12 @@ use super::procedure;
 use super::target::Targets;
 use crate::{interrupt, run};
 
+/// Runs of cases, kept for the targets that ask for the same.
 pub struct Runs<'a> {
     targets: &'a Targets,
     /// Folder for every run's results.
     keep: Option<PathBuf>,
-    /// By scenario, case and number of seeds.
+    /// Cases by scenario, name and number of seeds.
     cases: BTreeMap<(String, String, u64), Measured>,
 }
 
@@ -30,6 +31,7 @@ struct Job {
 }
 
 impl<'a> Runs<'a> {
+    /// Starts without a run; `keep` is the folder for the results of every run.
     pub fn new(targets: &'a Targets, keep: Option<PathBuf>) -> Self {
         Self { targets, keep, cases: BTreeMap::new() }
     }
@@ -82,8 +84,8 @@ fn simulate_all(jobs: &[Job]) -> Result<Vec<RunResult>> {
     let work = || {
         while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < jobs.len()) {
             let result = simulate(&jobs[index].scenario);
-            if let Ok(mut place) = results[index].lock() {
-                *place = Some(result);
+            if let Ok(mut slot) = results[index].lock() {
+                *slot = Some(result);
             }
         }
     };
@@ -94,7 +96,7 @@ fn simulate_all(jobs: &[Job]) -> Result<Vec<RunResult>> {
         }
     });
     let unfinished = || Err(miette!("a run did not finish"));
-    results.into_iter().map(|place| place.into_inner().ok().flatten().unwrap_or_else(unfinished)).collect()
+    results.into_iter().map(|slot| slot.into_inner().ok().flatten().unwrap_or_else(unfinished)).collect()
 }
 
 fn simulate(scenario: &Scenario) -> Result<RunResult> {

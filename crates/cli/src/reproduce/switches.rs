@@ -13,7 +13,7 @@ pub const NAME: &str = "switches";
 /// Folder of the runs, where `tidemark-sdn measure` keeps them by itself: what is there is not run a second time.
 const FOLDER: &str = "out/sdn-figures";
 
-/// By case and by name, as `figures.json` has them.
+/// Figures by case and by name, as `figures.json` has them.
 type Figures = BTreeMap<String, BTreeMap<String, f64>>;
 
 /// Figures of a case, which is a point of `tidemark-sdn measure`: means over its repetitions, such as `l4s_delay_mean_ms`.
@@ -37,8 +37,8 @@ fn measure() -> Result<Figures, String> {
     let output = Command::new("tidemark-sdn").args(["measure", "--out", FOLDER]).output();
     let output = output.map_err(|error| format!("tidemark-sdn: {error}: install sdn/ and put its command on PATH"))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(said.trim().lines().last().unwrap_or("tidemark-sdn measure failed").to_owned());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        return Err(errors.trim().lines().last().unwrap_or("tidemark-sdn measure failed").to_owned());
     }
     parse(&fs::read_to_string(format!("{FOLDER}/figures.json")).map_err(|error| format!("{FOLDER}: {error}"))?)
 }

@@ -39,51 +39,63 @@ scenarios!(
     "sdn",
 );
 
-/// Everything that there is to be reproduced.
+/// Targets of all papers.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Targets {
     /// Overrides by their names, for each scenario: a case is some of these names joined by dots.
     #[serde(default)]
     pub(super) parts: Parts,
+    /// Targets in the order of the papers' files.
     pub target: Vec<Target>,
+    /// Names and texts of the scenarios.
     #[serde(skip)]
     pub(super) scenarios: &'static [(&'static str, &'static str)],
 }
 
-/// By scenario and by name.
+/// Overrides by scenario and by name.
 pub(super) type Parts = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 
 /// One target.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
+    /// Name of the target: the paper's and the figure's, with a dot between them.
     pub id: String,
+    /// Paper and figure, as a reader would cite them.
     pub source: String,
+    /// Comparison with the published figures.
     pub kind: Kind,
-    /// What the paper says, in a sentence or two.
+    /// Statement of the paper, in a sentence or two.
     #[serde(default)]
     pub text: String,
     /// The scenario, or the name of another procedure.
     pub scenario: String,
     /// Seeds, where the usual number is not enough.
     pub seeds: Option<u64>,
+    /// Published figures.
     #[serde(default)]
     pub figure: Vec<Figure>,
+    /// A published table.
     pub matrix: Option<Matrix>,
+    /// Claims on our own runs.
     #[serde(default)]
     pub claim: Vec<Claim>,
+    /// Origin of what was taken from published results.
     pub calibrated: Option<Calibration>,
-    /// What explains the difference, found out by experiment.
+    /// Reason of the difference, found out by experiment.
     pub note: Option<String>,
 }
 
-/// How figures are held against the published ones.
+/// Comparison of figures with the published ones.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
+    /// Values within a distance of the published ones.
     Value,
+    /// Changes between two of our own runs, as large as the published ones.
     Reduction,
+    /// Relations between our own runs.
     Relation,
 }
 
@@ -91,13 +103,17 @@ pub enum Kind {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
+    /// Name of the figure.
     pub name: String,
+    /// Formula of ours.
     pub ours: String,
+    /// Value of the paper.
     pub published: f64,
-    /// Of a reduction: percentage points.
+    /// Slack of a reduction in percentage points.
     pub slack: Option<f64>,
-    /// Of a value: relative, and absolute in the figure's own unit; the wider counts.
+    /// Relative distance of a value that agrees. The wider of this and `floor` counts.
     pub within: Option<f64>,
+    /// Absolute distance of a value that agrees, in the figure's own unit.
     pub floor: Option<f64>,
 }
 
@@ -119,29 +135,35 @@ struct Column {
     floor: f64,
 }
 
-/// What of the scenario was taken from published results.
+/// Origin of the parts of a scenario that were taken from published results.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// In a sentence: what, and from which results.
+    /// Sentence on what was taken, and from which results.
     pub says: String,
-    /// These results, if they are figures of this target: they prove nothing.
+    /// Names of these results, if they are figures of this target: they prove nothing.
     #[serde(default)]
     pub figures: Vec<String>,
 }
 
-/// Something that must hold between our own runs.
+/// Claim that must hold between our own runs.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
+    /// The claim in words.
     pub says: String,
+    /// The claim as a comparison.
     pub holds: String,
-    /// Every combination of these values, which stand for `$name` in the texts.
+    /// Values that stand for `$name` in the texts: every combination of them is a claim.
     #[serde(default)]
     each: BTreeMap<String, Vec<String>>,
 }
 
 impl Targets {
+    /// Reads the targets that the command carries.
+    ///
+    /// # Errors
+    /// A file of targets that can't be read.
     pub fn load() -> Result<Self> {
         let mut all = Self { scenarios: SCENARIOS, ..Self::default() };
         for text in TARGETS {
@@ -173,7 +195,7 @@ impl Targets {
 }
 
 impl Target {
-    /// Its figures, those of the table included.
+    /// Figures of the target, those of the table included.
     pub fn figures(&self) -> Vec<Figure> {
         let mut figures = self.figure.clone();
         let Some(matrix) = &self.matrix else { return figures };
@@ -197,7 +219,7 @@ impl Target {
         self.calibrated.as_ref().is_some_and(|calibrated| calibrated.figures.iter().any(|name| name == figure))
     }
 
-    /// Its claims, one for each combination of values.
+    /// Claims of the target, one for each combination of values.
     pub fn claims(&self) -> Vec<Claim> {
         self.claim.iter().flat_map(Claim::expand).collect()
     }
@@ -261,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_told_apart() {
+    fn no_two_targets_have_one_id() {
         let targets = Targets::load().unwrap();
         let mut ids: Vec<_> = targets.target.iter().map(|target| &target.id).collect();
         let all = ids.len();

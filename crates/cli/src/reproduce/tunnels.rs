@@ -9,10 +9,10 @@ use tidemark_core::{Dscp, Ecn};
 use tidemark_wire::tunnel::{self, Carried, ESP, Mode, Outer};
 use tidemark_wire::{gtpu, ip, ipv4, udp};
 
-/// What stands for a packet that the tunnel's exit drops.
+/// Figure of a packet that the tunnel's exit drops.
 const DROPPED: f64 = -1.0;
 const TEID: u32 = 9;
-/// An experimental protocol (RFC 3692): nobody looks at what the user sends.
+/// An experimental protocol (RFC 3692): no tunnel reads what the user sends.
 const ANY: u8 = 253;
 
 /// The ECN field that leaves the tunnel, as `field`, and the one that its entrance wrote outside, as `outer`, both as the two

@@ -4,15 +4,16 @@ use std::fmt::Write as _;
 
 use super::target::Figure;
 
+/// Judges a value: true if ours agrees, and the values that would, in words.
 pub fn judge(figure: &Figure, ours: Option<f64>) -> (bool, String) {
     let distance = (figure.within.unwrap_or(0.0) * figure.published.abs()).max(figure.floor.unwrap_or(0.0));
-    let (least, most) = (figure.published - distance, figure.published + distance);
-    let mut allowed = format!("{least:.2} to {most:.2}");
+    let (min, max) = (figure.published - distance, figure.published + distance);
+    let mut allowed = format!("{min:.2} to {max:.2}");
     let percent = 100.0 * distance / figure.published.abs();
     if percent.is_finite() {
         let _ = write!(allowed, " (± {percent:.0} %)");
     }
-    (ours.is_some_and(|ours| (least..=most).contains(&ours)), allowed)
+    (ours.is_some_and(|ours| (min..=max).contains(&ours)), allowed)
 }
 
 #[cfg(test)]

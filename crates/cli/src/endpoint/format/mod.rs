@@ -1,4 +1,4 @@
-//! What the endpoints exchange as bytes: the payload of a UDP datagram.
+//! Formats of what the endpoints exchange: the payload of a UDP datagram.
 
 mod prague;
 mod rtp;
@@ -9,19 +9,19 @@ use tidemark_senders::Payload;
 pub use prague::Prague;
 pub use rtp::Rtp;
 
-/// How the packets of one flow are written and read.
+/// Writes and reads the packets of one flow.
 pub trait Format {
     /// Writes a packet to the front of `buffer` and gives its length; `None` for one that the format can't say.
     fn write(&mut self, payload: &Payload, buffer: &mut [u8]) -> Option<usize>;
     /// Reads what came from the peer; `None` for what is none of this format.
     fn read(&mut self, now: Instant, bytes: &[u8]) -> Option<Payload>;
-    /// True if the peer is known to read RTCP on this port, other than what the format itself says.
+    /// True if the peer is known to read RTCP on this port, other than by the format itself.
     fn peer_reads_rtcp(&self) -> bool;
-    /// Leave to begin that a sender which calls takes for the peer's; `None` where it waits for the peer's first word.
+    /// Permission to begin, which a sender that knows its peer takes for the peer's; `None` where it waits for the peer's first datagram.
     fn opening(&self) -> Option<Payload>;
 }
 
-/// By how much the receiver's clock is ahead of the sender's as the receiver sees it: a packet that was faster than the first
+/// Lead of the receiver's clock over the sender's as the receiver sees it: a packet that was faster than the first
 /// one was still not sent before the beginning of time.
 const LEAD: Duration = Duration::from_secs(5);
 

@@ -12,7 +12,7 @@ use super::{Format, LEAD};
 
 /// One end of a flow of UDP Prague.
 pub struct Prague {
-    /// Stands at the front of each data packet's filling.
+    /// Front of each data packet's filling.
     signature: [u8; 8],
     peer_reads_rtcp: bool,
     peer: PeerClock,
@@ -26,7 +26,7 @@ pub struct Prague {
     sent: u64,
     /// The frame that is being sent, and its bytes so far.
     sending: (u64, u32),
-    /// The frame that is being received, and when its first packet was sent: the format says no time of capture.
+    /// The frame that is being received, and when its first packet was sent: the format has no time of capture.
     receiving: (u64, Instant),
 }
 
@@ -56,7 +56,7 @@ impl Prague {
         }
     }
 
-    /// When the peer sent what came now.
+    /// Time here at which the peer sent what came now, by its timestamp in microseconds.
     fn sent_at(&mut self, now: Instant, timestamp: u32) -> Instant {
         let theirs = self.timestamps.whole(timestamp);
         self.peer.here(now, theirs * 1_000)
@@ -173,7 +173,7 @@ mod tests {
     use super::super::RECEIVER_STARTS;
     use super::*;
 
-    /// What `from` says, as `to` reads it then.
+    /// Writes a payload at one end and reads it at the other, with the length in between.
     fn carry(from: &mut Prague, to: &mut Prague, at: Instant, payload: &Payload) -> (Payload, usize) {
         let mut buffer = [0xEE; 2000];
         let length = from.write(payload, &mut buffer).unwrap();
@@ -191,7 +191,7 @@ mod tests {
         let Payload::PragueData(read) = read else { panic!() };
         assert_eq!((read.seq, read.size, length, read.frame.unwrap().len), (1, 600, 600, 600));
         assert_eq!(read.timestamp, arrived.before(LEAD));
-        // The receiver holds it for 2 ms; the sender hears of it at 50 ms.
+        // The receiver holds it for 2 ms; the sender has its acknowledgement at 50 ms.
         let held = Duration::from_millis(2);
         let ack = PragueAck {
             ack_seq: 1,
@@ -204,7 +204,7 @@ mod tests {
         let Payload::PragueAck(read) = read else { panic!() };
         assert_eq!((read.ack_seq, read.received, length), (1, 1, 26));
         assert_eq!(at(50).since(read.echo), Duration::from_millis(28));
-        // The second packet of the frame says where it begins.
+        // The second packet of the frame has its offset.
         let second = PragueData { seq: 2, frame: Some(FramePart { len: 400, ..part }), size: 400, ..data };
         let mut buffer = [0; 2000];
         sender.write(&Payload::PragueData(second), &mut buffer).unwrap();

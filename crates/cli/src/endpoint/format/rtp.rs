@@ -92,7 +92,7 @@ impl Rtp {
     }
 }
 
-/// What stands behind the report in a compound packet.
+/// Reads the recommendation behind the report in a compound packet.
 fn recommendation(bytes: &[u8]) -> Option<BitRate> {
     let rest = bytes.get(rtcp::length(bytes).ok()?..)?;
     Recommendation::parse(rest).ok().map(|recommendation| recommendation.rate)
