@@ -46,7 +46,7 @@ enum Command {
     Receive(endpoint::Receive),
     /// Find out whether a path keeps ECT(1) and CE
     Probe(live::probe::Probe),
-    /// Ask or tell a live cell that is running
+    /// Query or change a live cell that is running
     Ctl(live::control::Ctl),
     /// Check a scenario without running it
     Check(run::Source),
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         tidemark_emu::init::run(command);
     }
     if !std::io::stderr().is_terminal() {
-        // What a log or another program reads is not broken into lines.
+        // Lines that a log or another program reads are not broken.
         let plain =
             |_: &_| -> Box<dyn miette::ReportHandler> { Box::new(MietteHandlerOpts::new().width(4096).build()) };
         // It fails only where a hook is set already, and none is.

@@ -1,4 +1,4 @@
-//! `tidemark ctl`: a running cell is asked and told over a socket that only its owner may use.
+//! `tidemark ctl`: requests to a running cell over a socket that only its owner may use.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -23,14 +23,15 @@ use super::view;
 use super::watch::Shared;
 use super::web::Source;
 
-/// Longest request.
-const LONGEST: u64 = 64 * 1024;
-/// The answer to what no request of this version is.
+/// Longest request in bytes.
+const MAX_REQUEST: u64 = 64 * 1024;
+/// Error for what no request of this version is.
 pub const UNKNOWN: &str = "this request is none of this program's: its kind or its version is another";
 
+/// Arguments of `tidemark ctl`.
 #[derive(Args)]
 pub struct Ctl {
-    /// Which of several live cells: N of its device tidemarkN
+    /// Number of the cell where several are live: N of its device tidemarkN
     #[arg(long, value_name = "N")]
     cell: Option<u32>,
     #[command(subcommand)]
@@ -41,9 +42,9 @@ pub struct Ctl {
 enum Request {
     /// List the live cells that are yours: number, name, kind and what runs there
     List,
-    /// Show how the cell is, again and again
+    /// Show the cell's state, four times a second
     Watch,
-    /// Print how the cell is, as JSON
+    /// Print the cell's state as JSON
     Status,
     /// Print counters in Prometheus' text format
     Metrics,
@@ -57,7 +58,7 @@ enum Request {
     Outage {
         /// Name of the UE
         ue: String,
-        /// How long
+        /// Length of the outage
         time: Duration,
     },
     /// Move a UE to another cell of the same kind
@@ -68,6 +69,10 @@ enum Request {
 }
 
 impl Ctl {
+    /// Sends the request and prints the answer.
+    ///
+    /// # Errors
+    /// No live cell, several without `--cell`, or a request that the cell refuses.
     pub fn execute(&self) -> Result<()> {
         let words = match &self.request {
             Request::List => {
@@ -136,33 +141,33 @@ fn ask(socket: &Path, words: &[String]) -> Result<String> {
     }
 }
 
-/// Listens at this socket until the process ends, and answers with what `obey` makes of a request's words: text, or why not.
+/// Listens at this socket until the process ends, and answers with what `handle` makes of a request's words: text, or an error.
 pub fn listen(
     path: &Path,
-    obey: impl Fn(&[&str]) -> std::result::Result<String, String> + Send + 'static,
+    handle: impl Fn(&[&str]) -> std::result::Result<String, String> + Send + 'static,
 ) -> Result<()> {
     let _ = fs::remove_file(path);
     let listener = UnixListener::bind(path).map_err(|error| miette!("{}: {error}", path.display()))?;
-    // The folder lets nobody else in either; this is for those who change it.
+    // The folder lets no other user in either; this is for those who change it.
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).into_diagnostic()?;
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            answer(stream, &obey);
+            answer(stream, &handle);
         }
     });
     Ok(())
 }
 
-/// One request at a time; a client that says nothing is not waited for.
-fn answer(mut stream: UnixStream, obey: impl Fn(&[&str]) -> std::result::Result<String, String>) {
+/// Answers one request; a client that sends nothing is not waited for.
+fn answer(mut stream: UnixStream, handle: impl Fn(&[&str]) -> std::result::Result<String, String>) {
     let patience = Some(Wait::from_secs(1));
     let mut request = String::new();
-    let heard = stream.set_read_timeout(patience).and_then(|()| stream.set_write_timeout(patience));
-    if heard.is_err() || (&stream).take(LONGEST).read_to_string(&mut request).is_err() {
+    let timeouts = stream.set_read_timeout(patience).and_then(|()| stream.set_write_timeout(patience));
+    if timeouts.is_err() || (&stream).take(MAX_REQUEST).read_to_string(&mut request).is_err() {
         return;
     }
     let words: Vec<&str> = request.split('\n').collect();
-    let answer = match obey(&words) {
+    let answer = match handle(&words) {
         Ok(body) => format!("ok\n{body}"),
         Err(reason) => format!("error\n{reason}\n"),
     };
@@ -170,13 +175,13 @@ fn answer(mut stream: UnixStream, obey: impl Fn(&[&str]) -> std::result::Result<
     let _ = stream.write_all(answer.as_bytes());
 }
 
-/// The answer to `status` or `metrics`.
-pub fn look(source: &impl Source, word: &str) -> std::result::Result<String, String> {
-    let said = if word == "status" { source.status().map(|text| text + "\n") } else { source.metrics() };
-    said.ok_or_else(|| "it has ended".into())
+/// Answers `status` or `metrics`.
+pub fn state(source: &impl Source, word: &str) -> std::result::Result<String, String> {
+    let text = if word == "status" { source.status().map(|text| text + "\n") } else { source.metrics() };
+    text.ok_or_else(|| "it has ended".into())
 }
 
-/// What answers the requests to a live cell.
+/// Answers the requests to a live cell.
 pub struct Server {
     scenario: Mutex<Scenario>,
     control: Control,
@@ -189,13 +194,13 @@ impl Server {
     /// Answers at this socket until the process ends.
     pub fn start(path: &Path, scenario: &Scenario, control: Control, shared: Shared, about: String) -> Result<()> {
         let server = Self { scenario: Mutex::new(scenario.clone()), control, shared, about };
-        listen(path, move |words| server.obey(words))
+        listen(path, move |words| server.handle(words))
     }
 
-    fn obey(&self, words: &[&str]) -> std::result::Result<String, String> {
+    fn handle(&self, words: &[&str]) -> std::result::Result<String, String> {
         match words {
             ["about"] => Ok(format!("{}\n", self.about)),
-            ["status" | "metrics"] => look(&*self.shared, words[0]),
+            ["status" | "metrics"] => state(&*self.shared, words[0]),
             ["set", assignments @ ..] => self.set(assignments),
             ["outage", ue, time] => {
                 let time: Duration = time.parse()?;
@@ -231,7 +236,7 @@ impl Server {
         if wanted.cell != scenario.cell || wanted.ues().len() != scenario.ues().len() {
             return Err("only `channel` and `marker` can change while the cell runs".into());
         }
-        let (mut said, mut changes, mut laws) = (String::new(), Vec::new(), Vec::new());
+        let (mut text, mut changes, mut laws) = (String::new(), Vec::new(), Vec::new());
         for (index, (old, new)) in scenario.ues().into_iter().zip(wanted.ues()).enumerate() {
             let id = UeId(index as u32);
             let (channel, marker) = (old.config.channel.clone(), old.config.marker.clone());
@@ -241,13 +246,13 @@ impl Server {
             if old.config.channel != new.config.channel {
                 let [to, from] = [new.config.channel, old.config.channel].map(Box::new);
                 changes.push((Change::Channel(id, to), Change::Channel(id, from)));
-                said += &format!("{}: another channel\n", new.name);
+                text += &format!("{}: another channel\n", new.name);
             }
             if old.config.marker != new.config.marker {
                 let [to, from] = [new.config.marker, old.config.marker].map(Box::new);
                 laws.push((index, to.law.properties().name.to_string()));
                 changes.push((Change::Marker(id, to), Change::Marker(id, from)));
-                said += &format!("{}: another law or threshold\n", new.name);
+                text += &format!("{}: another law or threshold\n", new.name);
             }
         }
         if let Some(at) = all_or_none(changes, |change| self.change(change))? {
@@ -256,7 +261,7 @@ impl Server {
         }
         self.shared.describe(&wanted);
         *scenario = wanted;
-        Ok(if said.is_empty() { "nothing changed\n".into() } else { said })
+        Ok(if text.is_empty() { "nothing changed\n".into() } else { text })
     }
 
     fn change(&self, change: Change) -> std::result::Result<Instant, String> {

@@ -1,10 +1,10 @@
-//! What was done to a live cell while it ran: the events of its results, and the laws that marked one after the other.
+//! History of a live cell: the events of its results, and the laws that marked one after the other.
 
 use tidemark_core::Instant;
 use tidemark_sim::Event;
 
-/// Events and changes of a law that are remembered; the results say nothing of those beyond.
-const MOST: usize = 1_024;
+/// Events and changes of a law that are kept; the results do not have those beyond.
+const MAX_EVENTS: usize = 1_024;
 
 /// Events in order.
 #[derive(Clone, Debug, Default)]
@@ -24,32 +24,33 @@ struct LawChange {
 impl History {
     /// Adds an event.
     pub fn happened(&mut self, event: Event) {
-        if self.events.len() < MOST {
+        if self.events.len() < MAX_EVENTS {
             self.events.push(event);
         }
     }
-    /// The default bearer of a UE is marked by another law, or with other thresholds, from now on.
+    /// Notes that the default bearer of a UE is marked by another law, or with other thresholds, from now on.
     pub fn marked_by(&mut self, at: Instant, ue: usize, law: String) {
-        if self.laws.len() < MOST {
+        if self.laws.len() < MAX_EVENTS {
             self.laws.push(LawChange { at, ue, law });
         }
     }
+    /// Events in order.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
-    /// The laws of a UE's default bearer between two times, of which the cell began with `first`: `none, l4span from 6.0 s`.
+    /// Names the laws of a UE's default bearer between two times; the cell began with `first`: `none, l4span from 6.0 s`.
     pub fn laws(&self, first: &str, ue: usize, (from, to): (Instant, Instant)) -> String {
-        let (mut said, mut law) = (first.to_string(), first);
+        let (mut text, mut law) = (first.to_string(), first);
         for change in self.laws.iter().filter(|change| change.ue == ue && change.at < to) {
             if change.at <= from {
-                said.clone_from(&change.law);
+                text.clone_from(&change.law);
             } else {
                 let name = if change.law == law { "other thresholds" } else { &change.law };
-                said += &format!(", {name} from {:.1} s", change.at.as_secs_f64());
+                text += &format!(", {name} from {:.1} s", change.at.as_secs_f64());
             }
             law = &change.law;
         }
-        said
+        text
     }
 }
 
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_is_told_the_laws_that_marked_in_it() {
+    fn a_span_has_the_laws_that_marked_in_it() {
         let mut history = History::default();
         let at = Instant::from_millis;
         history.marked_by(at(6_000), 0, "l4span".into());

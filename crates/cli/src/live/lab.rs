@@ -11,6 +11,7 @@ use tidemark_sim::scenario::Scenario;
 use super::session::{Jobs, Options, OtherSide};
 use crate::run::diagnostic;
 
+/// Arguments of `tidemark live`.
 #[derive(Args)]
 pub struct Live {
     /// The scenario, with `command` at UEs and `[[server]]`

@@ -24,9 +24,9 @@ pub const NAME: &str = "tidemark-modem";
 const WAITING: usize = 256;
 /// Programs at one modem at a time.
 const PROGRAMS: usize = 16;
-/// Longest command line.
-const LONGEST: u64 = 256;
-/// A program that does not read for so long is not written to again.
+/// Longest command line in bytes.
+const MAX_LINE: u64 = 256;
+/// A program that does not read for so long is not written to any more.
 const PATIENCE: Wait = Wait::from_millis(100);
 /// `+CME ERROR: operation not allowed` (TS 27.007 9.2.1).
 const NOT_ALLOWED: Line = Line::CmeError(3);
@@ -38,7 +38,7 @@ const INCORRECT: Line = Line::CmeError(50);
 /// A control element's octets on their way to a UE's modem.
 type Element = (UeId, [u8; 3]);
 
-/// Where the cell's thread leaves recommendations. It waits for nobody.
+/// End of the way at which the cell's thread leaves recommendations. The thread never waits there.
 #[derive(Clone)]
 pub struct Inbox(SyncSender<Element>);
 
@@ -67,7 +67,7 @@ pub fn channel() -> (Inbox, Outbox) {
 }
 
 impl Inbox {
-    /// Hands over a recommendation; one that finds no room is lost, as the next one says more.
+    /// Hands over a recommendation; one that finds no room is lost, as the next one replaces it.
     pub fn put(&self, ue: UeId, octets: [u8; 3]) {
         match self.0.try_send((ue, octets)) {
             Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
@@ -125,22 +125,22 @@ impl Modem {
         let mut lines = BufReader::new(&program.stream);
         loop {
             let mut line = String::new();
-            match (&mut lines).take(LONGEST).read_line(&mut line) {
+            match (&mut lines).take(MAX_LINE).read_line(&mut line) {
                 Ok(0) | Err(_) => return,
                 Ok(_) if line.trim().is_empty() => continue,
                 Ok(_) => {}
             }
             let query = |octets| control.change(Change::Query(self.ue, octets)).is_ok();
-            let (said, verdict) = self.obey(line.trim(), &program.reporting, query);
-            let said = said.into_iter().chain([verdict]).map(|line| format!("{line}\r\n")).collect::<String>();
-            if (&program.stream).write_all(said.as_bytes()).is_err() {
+            let (line, verdict) = self.handle(line.trim(), &program.reporting, query);
+            let answer = line.into_iter().chain([verdict]).map(|line| format!("{line}\r\n")).collect::<String>();
+            if (&program.stream).write_all(answer.as_bytes()).is_err() {
                 return;
             }
         }
     }
 
-    /// What the modem answers to a command line: a line of its own, if there is one, and whether it was done.
-    fn obey(&self, line: &str, reporting: &AtomicBool, query: impl Fn([u8; 2]) -> bool) -> (Option<Line>, Line) {
+    /// Answers a command line: with a line of its own, if there is one, and with the final result.
+    fn handle(&self, line: &str, reporting: &AtomicBool, query: impl Fn([u8; 2]) -> bool) -> (Option<Line>, Line) {
         match line.parse() {
             Ok(Command::SetReporting(on)) => {
                 reporting.store(on, Ordering::Relaxed);
@@ -162,7 +162,7 @@ impl Modem {
         }
     }
 
-    /// Reports a recommendation to the programs that want to hear of it.
+    /// Reports a recommendation to the programs that asked for reports.
     fn report(&self, octets: [u8; 3]) {
         let Some((_, line)) = modem::report(octets, self.multiplier) else { return };
         let line = format!("{line}\r\n");
@@ -191,7 +191,7 @@ mod tests {
     fn commands_are_answered_as_a_modem_does() {
         let (modem, reporting) = (modem(), AtomicBool::new(false));
         let say = |line: &str, allowed: bool| {
-            let (line, verdict) = modem.obey(line, &reporting, |_| allowed);
+            let (line, verdict) = modem.handle(line, &reporting, |_| allowed);
             (line.map(|line| line.to_string()), verdict.to_string())
         };
         let ok = |line: Option<&str>| (line.map(String::from), "OK".to_string());
@@ -216,7 +216,7 @@ mod tests {
             asked.lock().unwrap().push(RecommendedBitRate::parse(&octets).unwrap());
             true
         };
-        modem().obey("AT+CGBRRREQ=1,0,1", &AtomicBool::new(false), query);
+        modem().handle("AT+CGBRRREQ=1,0,1", &AtomicBool::new(false), query);
         let asked: Vec<_> = asked.lock().unwrap().iter().map(|query| (query.lcid, query.direction)).collect();
         assert_eq!(asked, [(4, Direction::Uplink), (5, Direction::Uplink)]);
     }
@@ -239,7 +239,7 @@ mod tests {
         BufReader::new(&theirs).read_line(&mut line).unwrap();
         let kbps = bit_rate.rate().unwrap().as_bps() / 1_000;
         assert_eq!(line, format!("+CGBRRREP: {kbps},2,1,1\r\n"));
-        // Whoever went away is not written to again.
+        // A program that went away is not written to any more.
         drop(theirs);
         modem.report(octets);
         assert!(!program.reporting.load(Ordering::Relaxed));

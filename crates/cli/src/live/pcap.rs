@@ -41,7 +41,7 @@ pub fn open(folder: &Path, ues: &[String]) -> Result<(Capture, Writer)> {
     Ok((Capture { frames, lost: 0 }, Writer(writer)))
 }
 
-/// The names of the core's file and of the UEs' without their ending. What no portable file name has becomes `_`, and a name that is
+/// The names of the core's file and of the UEs' without their ending. A letter that no portable file name has becomes `_`, and a name that is
 /// taken, on file systems that don't tell capitals from small letters as well, gets a number.
 fn stems(ues: &[String]) -> Vec<String> {
     let mut stems = vec!["core".to_string()];
@@ -77,7 +77,7 @@ impl Writer {
     /// Waits until everything is written.
     ///
     /// # Errors
-    /// What the system said when a packet could not be written: no later one was.
+    /// Error of the system for the first packet that could not be written: no later one was.
     pub fn finish(self) -> io::Result<()> {
         self.0.join().unwrap_or_else(|_| Err(io::Error::other("the capture's thread failed")))
     }

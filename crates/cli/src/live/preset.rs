@@ -19,16 +19,16 @@ const PRESETS: [(&str, &str); 5] = [
     ("lte-edge", include_str!("../../../../scenarios/live/lte-edge.toml")),
     ("5g-wide", include_str!("../../../../scenarios/live/5g-wide.toml")),
 ];
-/// What a trace replaces the channel of.
+/// Preset whose channel a trace replaces.
 const TRACED: &str = "5g-static";
 const TRACE: &str = "trace:";
 const OPTIONS: &str = "after # stands a column's name, then `unit`, `time`, `skip` and `format`, as in \
                        trace:drive.csv#DL_bitrate,unit=kbit/s,skip=10 s";
 
-/// The name that is meant where none is given.
+/// Name of the preset where none is given.
 const DEFAULT: &str = PRESETS[0].0;
 
-/// Which cell it is, and how it runs.
+/// Choice of a cell, and of the way it runs.
 #[derive(Args)]
 pub struct Choice {
     /// A scenario, whose cell and UEs are taken [default: the preset of --cell]
@@ -37,12 +37,13 @@ pub struct Choice {
     /// `trace:FILE.csv#COLUMN[,unit=kbit/s][,time=COLUMN][,skip=TIME]`
     #[arg(long, value_name = "PRESET", default_value = DEFAULT, conflicts_with = "file")]
     cell: String,
+    /// Options of a live cell.
     #[command(flatten)]
     pub options: Options,
 }
 
 impl Choice {
-    /// Its scenario, with overrides.
+    /// Reads the scenario, with overrides.
     pub fn load(&self) -> Result<Scenario> {
         match &self.file {
             Some(file) => Scenario::load(file, &self.options.overrides).map_err(diagnostic),
@@ -65,8 +66,8 @@ pub fn load(name: &str, overrides: &[String]) -> Result<Scenario> {
     Scenario::parse(name, text, Path::new("."), overrides).map_err(diagnostic)
 }
 
-/// The channel of `FILE` or `FILE#COLUMN,unit=kbit/s`, as a scenario has it. The file is read here as well, so that what is wrong with
-/// it is said of the file.
+/// The channel of `FILE` or `FILE#COLUMN,unit=kbit/s`, as a scenario has it. The file is read here as well, so that its errors
+/// name the file.
 fn trace(text: &str) -> Result<String> {
     // A file's name may hold what separates it from its options.
     let (file, options) = match text.split_once('#').filter(|_| !Path::new(text).exists()) {
@@ -130,7 +131,7 @@ mod tests {
         let tidemark_cell::ChannelConfig::Trace(trace) = &rate.ue[0].channel else { panic!("no trace") };
         assert_eq!(trace.content.as_ref().unwrap().mean_rate(), tidemark_core::BitRate::from_mbps(215));
         assert!(read("#SNR").is_ok() && read("#cqi").is_ok());
-        for (options, said) in [
+        for (options, expected) in [
             ("", "several columns"),
             ("#DL_bitrate", "unit=kbit/s"),
             ("#SINR", "its columns are Timestamp, SNR, CQI, DL_bitrate"),
@@ -139,7 +140,7 @@ mod tests {
             ("#DL_bitrate,units=kbit/s", "unknown field `units`"),
         ] {
             let error = read(options).unwrap_err().to_string();
-            assert!(error.contains(said) && error.contains(&plain.display().to_string()), "{options}: {error}");
+            assert!(error.contains(expected) && error.contains(&plain.display().to_string()), "{options}: {error}");
             assert!(!error.contains("5g-static"), "{error}");
         }
         std::fs::remove_file(&plain).unwrap();

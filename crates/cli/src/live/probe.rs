@@ -1,4 +1,4 @@
-//! `tidemark probe`: does a path keep ECT(1) and CE? The check that is else made with two captures.
+//! `tidemark probe`: does a path keep ECT(1) and CE? It replaces the check with two captures.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::{Duration, Instant};
@@ -13,18 +13,19 @@ use tidemark_emu::EcnSocket;
 const MAGIC: &[u8; 8] = b"tidemark";
 /// Probes for each codepoint.
 const PROBES: u8 = 10;
-/// Between two probes.
+/// Time between two probes.
 const GAP: Duration = Duration::from_millis(20);
-/// After the last probe.
+/// Time to wait after the last probe.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The exit code where nothing came back, so that nothing is known of ECN.
 const NO_ANSWER: u8 = 3;
-/// What was sent: Not-ECT first, which shows whether the path carries anything.
+/// Codepoints of the probes: Not-ECT first, which shows whether the path carries anything.
 const CODEPOINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 
+/// Arguments of `tidemark probe`.
 #[derive(Args)]
 pub struct Probe {
-    /// Where `tidemark probe --listen PORT` answers, as in host:4000
+    /// Address at which `tidemark probe --listen PORT` answers, as in host:4000
     #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
     to: Option<String>,
     /// Answer probes at this port, until Ctrl-C
@@ -32,16 +33,16 @@ pub struct Probe {
     listen: Option<u16>,
 }
 
-/// What became of one codepoint: a line of the output.
+/// Outcome of one codepoint: a line of the output.
 #[derive(Debug, PartialEq, Serialize)]
 struct Outcome {
     codepoint: &'static str,
     sent: u8,
     /// Probes that came back.
     answered: u8,
-    /// What most of them were when they arrived there.
+    /// Codepoint of most probes when they arrived there.
     there: Option<&'static str>,
-    /// What most of the answers, sent with the same codepoint, were when they arrived here.
+    /// Codepoint of most answers, sent with the same one, when they arrived here.
     back: Option<&'static str>,
     verdict: &'static str,
 }
@@ -79,7 +80,7 @@ enum Path {
     CarriesL4s,
     /// One of them does not.
     BreaksL4s,
-    /// Nothing came back at all: nobody is there, or no UDP passes.
+    /// No answer at all: no peer is there, or no UDP passes.
     Silent,
 }
 
@@ -102,7 +103,7 @@ fn answer(port: u16) -> Result<u8> {
     let mut bytes = [0; 64];
     loop {
         let Ok((length, from, seen)) = socket.receive(&mut bytes) else { continue };
-        // As long as the probe: nobody can make others be sent more than they sent.
+        // An answer is as long as its probe: a forged source is sent no more than was sent.
         if length == MAGIC.len() + 3 && bytes.starts_with(MAGIC) {
             bytes[MAGIC.len() + 2] = seen.bits();
             // An answer that can't be sent is a probe that was lost.
@@ -111,7 +112,7 @@ fn answer(port: u16) -> Result<u8> {
     }
 }
 
-/// Sends probes and says what became of each codepoint.
+/// Sends probes and gives the outcome of each codepoint.
 fn probe(to: &str) -> Result<Vec<Outcome>> {
     let to =
         to.to_socket_addrs().map_err(|error| miette!("{to}: {error}"))?.next().ok_or(miette!("{to}: no address"))?;

@@ -22,7 +22,7 @@ use super::watch::Watch;
 use super::{control, modem, pcap, web};
 use crate::run::write;
 
-/// What every live cell can be told at its start.
+/// Options of every live cell.
 #[derive(Args)]
 pub struct Options {
     /// Replace a value of the scenario: marker.law=none, ue.0.channel.snr_db=12 (repeatable)
@@ -45,19 +45,19 @@ pub struct Options {
     web: Option<u16>,
 }
 
-/// What runs where.
+/// Commands of a live cell's computers.
 pub struct Jobs {
     /// The command of each UE, if it has one.
     pub ues: Vec<Option<Vec<OsString>>>,
     /// Addresses that a core network gave the UEs, in their order. Default: those of the cell.
     pub addresses: Vec<Option<IpAddr>>,
-    /// What is on the other side of the cell.
+    /// Other side of the cell.
     pub side: OtherSide,
-    /// When it all ends, if nothing else ends it.
+    /// Time after which the cell ends, if nothing else ends it.
     pub duration: Option<Duration>,
 }
 
-/// What is on the side of the cell that is not the UEs'.
+/// Side of the cell that is not the UEs'.
 pub enum OtherSide {
     /// The host.
     Host,
@@ -68,7 +68,7 @@ pub enum OtherSide {
 }
 
 impl Jobs {
-    /// A line for who looks for this cell among others: its name, its kind and what runs there.
+    /// Writes a line that tells this cell from others: its name, its kind and what runs there.
     fn about(&self, name: &str) -> String {
         let kind = match &self.side {
             OtherSide::Host => "shell",
@@ -77,7 +77,7 @@ impl Jobs {
             OtherSide::Tunnels(..) => "du",
         };
         let command = |words: &Vec<OsString>| {
-            // Of a command of a scenario the shell that reads it is not worth telling.
+            // The shell that reads a scenario's command tells nothing of it.
             let words = words.strip_prefix(&["sh".into(), "-c".into()][..]).unwrap_or(words);
             words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
         };
@@ -86,7 +86,7 @@ impl Jobs {
     }
 }
 
-/// What ends a live cell, or a part of it.
+/// Event that ends a live cell, or a part of it.
 enum Ending {
     /// A UE's command ended: its exit code, and packets lost at the UE's device.
     Ue(u8, u64),
@@ -98,12 +98,12 @@ enum Ending {
     Signal,
 }
 
-/// Says that the driver has ended when it is dropped: a thread that panics says so as well.
-struct SaysWhenEnded(Sender<Ending>);
+/// Guard that reports the driver's end when it is dropped: a thread that panics reports it as well.
+struct DriverGuard(Sender<Ending>);
 
-impl Drop for SaysWhenEnded {
+impl Drop for DriverGuard {
     fn drop(&mut self) {
-        // Who would hear it may be gone.
+        // The receiver may have ended before.
         let _ = self.0.send(Ending::Driver);
     }
 }
@@ -201,7 +201,7 @@ impl Options {
         }
         let ended = endings.clone();
         let driver = thread::spawn(move || {
-            let _said = SaysWhenEnded(ended);
+            let _guard = DriverGuard(ended);
             driver.run()
         });
         thread::spawn(move || {
@@ -301,7 +301,7 @@ fn variables(side: &OtherSide, cell: u32, ues: &[NamedUe], servers: &[Server]) -
     }
 }
 
-/// One line: how the cell was.
+/// Writes the line about a cell that has ended.
 fn outline(result: &RunResult) -> String {
     if result.duration_s < result.warmup_s {
         return format!(
@@ -334,7 +334,7 @@ fn outline(result: &RunResult) -> String {
     )
 }
 
-/// Words on the uplink of the UE whose packets waited longest.
+/// Writes the words on the uplink, with the queue delay of the UE whose packets waited longest.
 fn uplink(result: &RunResult) -> String {
     let uplinks: Vec<_> = result.ues.iter().filter_map(|ue| ue.uplink).collect();
     let Some(used) = result.cell.uplink_utilisation.filter(|_| !uplinks.is_empty()) else { return String::new() };

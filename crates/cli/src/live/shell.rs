@@ -9,6 +9,7 @@ use tidemark_emu::caller::Caller;
 use super::preset::Choice;
 use super::session::{Jobs, OtherSide};
 
+/// Arguments of `tidemark shell`.
 #[derive(Args)]
 pub struct Shell {
     #[command(flatten)]

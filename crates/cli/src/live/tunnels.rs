@@ -26,6 +26,7 @@ struct Cell {
     command: Vec<OsString>,
 }
 
+/// Arguments of `tidemark n3`.
 #[derive(Args)]
 pub struct N3 {
     #[command(flatten)]
@@ -41,6 +42,7 @@ pub struct N3 {
     sessions: Vec<Keys>,
 }
 
+/// Arguments of `tidemark du`.
 #[derive(Args)]
 pub struct Du {
     #[command(flatten)]
@@ -105,7 +107,7 @@ pub fn endpoint(text: &str) -> std::result::Result<SocketAddr, String> {
     alone.or_else(|_| text.parse()).map_err(|_| format!("`{text}` is no address, as in 192.0.2.1 or 192.0.2.1:2152"))
 }
 
-/// The tunnels to a peer; two with one identifier could not be told apart.
+/// The tunnels to a peer; two of them with one identifier are refused.
 pub fn tunnels(keys: &[Keys], peer: SocketAddr) -> Result<Vec<Tunnel>> {
     for (index, key) in keys.iter().enumerate() {
         if keys[..index].iter().any(|earlier| earlier.teid == key.teid) {
@@ -127,7 +129,7 @@ pub fn bearers(ues: &[UeConfig], tunnels: usize) -> Result<Bearers> {
     Ok(bearers)
 }
 
-/// What a gNB is told of a scenario's UEs.
+/// Configurations of a scenario's UEs, as a gNB has them.
 pub fn configs(scenario: &Scenario) -> Vec<UeConfig> {
     scenario.ues().into_iter().map(|ue| ue.config).collect()
 }
@@ -169,19 +171,19 @@ impl N3 {
 /// Refuses a session whose default QoS flow has the number of another one of its UE: packets of both would come with it.
 fn one_default(index: usize, ue: &UeConfig, qfi: u8) -> Result<()> {
     let flows = (0..).zip(&ue.drb).flat_map(|(drb, config)| (0..).zip(&config.qos_flow).map(move |flow| (drb, flow)));
-    for (drb, (place, flow)) in flows {
+    for (drb, (position, flow)) in flows {
         if flow.qfi == qfi {
-            let (session, drb, place): (usize, u32, u32) = (index + 1, drb, place);
+            let (session, drb, position): (usize, u32, u32) = (index + 1, drb, position);
             return Err(miette!(
-                "--session number {session}: qfi={qfi} is that of its default QoS flow, and of drb.{drb}.qos_flow.{place} of its UE as well: one of them needs another"
+                "--session number {session}: qfi={qfi} is that of its default QoS flow, and of drb.{drb}.qos_flow.{position} of its UE as well: one of them needs another"
             ));
         }
     }
     Ok(())
 }
 
-/// The same scenario for a DU, whose law decides in the CU. It is read again as if it had been written so: `tidemark ctl set`
-/// starts from its text.
+/// Takes the laws out of a scenario for a DU, whose law decides in the CU. The scenario is read once more as if it had been written
+/// so: `tidemark ctl set` starts from its text.
 fn without_laws(scenario: &Scenario) -> Result<Scenario> {
     let none = |key: String| format!("{key}.marker={{ law = \"none\" }}");
     let of_ue = |(ue, config): (usize, &Ue)| {

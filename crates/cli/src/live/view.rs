@@ -11,9 +11,9 @@ use ratatui::{DefaultTerminal, Frame};
 
 use super::snapshot::Snapshot;
 
-/// Time between two looks at the cell.
+/// Time between two snapshots of the cell.
 const PERIOD: Duration = Duration::from_millis(250);
-/// Looks that the curves show.
+/// Snapshots that the curves show.
 const PAST: usize = 240;
 
 /// Shows what `status` gives until `q`, Escape or Ctrl-C, or until the cell ends.

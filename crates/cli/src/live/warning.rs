@@ -1,4 +1,4 @@
-//! What the user of a live cell should hear of: the machine was too slow, or the uplink too narrow.
+//! Warnings of a live cell: the machine was too slow, or the uplink too narrow.
 
 use tidemark_sim::RunResult;
 
@@ -6,8 +6,8 @@ use tidemark_sim::RunResult;
 pub const BUSY_UPLINK: f64 = 0.9;
 /// Lateness of slots, p99.9 in microseconds, above which measured delays are the machine's as well.
 pub const LATE_US: f64 = 2_000.0;
-/// Seconds of a busy uplink that are worth a word.
-const WORTH_SAYING_S: f64 = 1.0;
+/// Seconds of a busy uplink from which on there is a warning.
+const MIN_BUSY_S: f64 = 1.0;
 
 /// Lists what there is to say of a whole run.
 pub fn warnings(result: &RunResult) -> Vec<String> {
@@ -26,7 +26,7 @@ pub fn warnings(result: &RunResult) -> Vec<String> {
             late.p999 / 1e3
         )
     });
-    let busy = (live.uplink_busy_s >= WORTH_SAYING_S).then(|| {
+    let busy = (live.uplink_busy_s >= MIN_BUSY_S).then(|| {
         format!(
             "the uplink was more than {:.0} % used for {:.1} s: what UEs send waits for it, acknowledgements of downloads as well; \
              `--set cell.uplink.layers=2` gives it more",

@@ -11,15 +11,15 @@ use miette::{Result, miette};
 
 /// Connections at a time: a page has one.
 const CONNECTIONS: usize = 32;
-/// Longest request head.
-const LONGEST: u64 = 16 * 1024;
+/// Longest request head in bytes.
+const MAX_HEAD: u64 = 16 * 1024;
 const PERIOD: Duration = Duration::from_millis(250);
 
-/// What is shown, in text: a running live cell, or a CU. What has ended says nothing more.
+/// State of a running live cell or of a CU, in text; `None` once it has ended.
 pub trait Source: Send + Sync + 'static {
     /// The page that shows it.
     const PAGE: Option<&'static str>;
-    /// How it is, as JSON.
+    /// State as JSON.
     fn status(&self) -> Option<String>;
     /// Counters in Prometheus' text format.
     fn metrics(&self) -> Option<String>;
@@ -50,7 +50,7 @@ pub fn start<S: Source>(port: u16, shared: Arc<S>) -> Result<SocketAddr> {
 fn answer<S: Source>(mut stream: TcpStream, shared: &S) -> std::io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
     stream.set_write_timeout(Some(Duration::from_secs(5)))?;
-    let mut lines = BufReader::new(stream.try_clone()?.take(LONGEST)).lines();
+    let mut lines = BufReader::new(stream.try_clone()?.take(MAX_HEAD)).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
     let mut host = String::new();
     for line in lines {

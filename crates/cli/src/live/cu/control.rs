@@ -11,7 +11,7 @@ use tidemark_sim::scenario::Scenario;
 
 use super::status::Status;
 use super::without_dequeuing;
-use crate::live::control::{UNKNOWN, listen, look};
+use crate::live::control::{UNKNOWN, listen, state};
 use crate::live::tunnels::configs;
 use crate::live::web::Source;
 
@@ -36,7 +36,7 @@ impl Running {
         let running = Arc::clone(self);
         listen(socket, move |words| match words {
             ["about"] => Ok(format!("{}, cu\n", running.scenario().name)),
-            ["status" | "metrics"] => look(&*running, words[0]),
+            ["status" | "metrics"] => state(&*running, words[0]),
             ["set", assignments @ ..] => running.set(assignments),
             ["outage" | "handover", ..] => Err("a CU has no radio: ask the DU".into()),
             _ => Err(UNKNOWN.into()),
