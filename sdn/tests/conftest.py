@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Parts that all tests share."""
 
 import subprocess
 

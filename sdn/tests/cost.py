@@ -1,4 +1,4 @@
-"""What a packet costs the program of a port: `unshare --net python -m tests.cost`, in sdn/, as root.
+"""Measures the cost of a packet at the program of a port: `unshare --net python -m tests.cost`, in sdn/, as root.
 
 The kernel runs it over one packet again and again (BPF_PROG_TEST_RUN) and says the mean time.
 Not a test: it times things.

@@ -1,4 +1,4 @@
-"""What tests in a laboratory share: where none can be made they skip and say so."""
+"""Parts that tests in a laboratory share: where none can be made they skip and say so."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""How much the controller takes: `python -m tests.scale`, in sdn/.
+"""Measures the controller's load: `python -m tests.scale`, in sdn/.
 
 Paths through growing networks, and flows that are set up a second, against scripted switches.
 Not a test: it times things.

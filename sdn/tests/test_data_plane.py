@@ -79,7 +79,7 @@ pytestmark = needs_lab
 
 
 def share(part: int, whole: int, expected: float) -> bool:
-    """Within four standard deviations of a binomial."""
+    """Tells whether a count lies within four standard deviations of a binomial."""
     deviation: float = (expected * (1 - expected) / whole) ** 0.5
     return abs(part / whole - expected) < 4 * deviation + 1e-9
 

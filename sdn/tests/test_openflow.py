@@ -16,7 +16,7 @@ KINDS = sorted(bounds._LEAST)
 
 
 def read(data: bytes) -> object:
-    """What a channel makes of bytes."""
+    """Gives what a channel makes of bytes."""
 
     async def one() -> object:
         reader = asyncio.StreamReader()

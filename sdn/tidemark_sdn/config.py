@@ -199,7 +199,7 @@ class Literal:
 
 @dataclass(frozen=True)
 class Match:
-    """Which packets are L4S: ECT(1) or CE (RFC 9331)."""
+    """Packets that are L4S: ECT(1) or CE (RFC 9331)."""
 
     # 46 asks for the paper's ToS of 185 besides (DSCP 46 and ECT(1)); 187 is its marked form.
     dscp: int | None = key(_integer(0, 63), None)

@@ -195,7 +195,7 @@ class Controller:
     # What switches say.
 
     def is_known(self, datapath_id: int, common_name: str | None) -> str | None:
-        """Why a switch may not connect, or None."""
+        """Gives the reason why a switch may not connect, or None."""
         switch = self._switches.get(datapath_id)
         if switch is None:
             self.statistics.count("switch_refused")
@@ -334,7 +334,7 @@ class Controller:
             send_packet(last, frame, home.port)
 
     def _home(self, mac: str) -> Attachment | None:
-        """Where a host lives, if its switch and port are there."""
+        """Gives switch and port of a host, if its switch and port are there."""
         home = self.topology.hosts.get(mac)
         switch = self._server.switches.get(home.datapath_id) if home else None
         return home if switch is not None and home is not None and home.port in switch.ports else None
@@ -417,7 +417,7 @@ class Controller:
     # What people ask.
 
     def status(self) -> dict[str, Any]:
-        """Everything that there is to see, as JSON has it."""
+        """Gives the whole state, as JSON has it."""
         return {
             "mode": self._config.mode,
             # On the monotonic clock, to which times of events and of series.csv are relative.

@@ -49,7 +49,7 @@ class Discovery:
         send_packet(switch, frame, number)
 
     def is_decided(self, attachment: Attachment) -> bool:
-        """Whether a port has had the time to show a switch behind it."""
+        """Tells whether a port has had the time to show a switch behind it."""
         return time.monotonic() >= self._decided_at.get(attachment, 0.0)
 
     def forget(self, attachment: Attachment) -> None:
@@ -74,7 +74,7 @@ class Discovery:
 
 
 def port_is_up(port: object) -> bool:
-    """Whether an OFPPort has a carrier and is not shut down."""
+    """Tells whether an OFPPort has a carrier and is not shut down."""
     down = ofp.OFPPS_LINK_DOWN & port.state or ofp.OFPPC_PORT_DOWN & port.config  # type: ignore[attr-defined]
     return not down
 

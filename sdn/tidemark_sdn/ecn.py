@@ -20,7 +20,7 @@ class EcnMarker:
         self._congested: set[tuple[Attachment, Kind]] = set()
 
     def marking(self, rate: float) -> Marking | None:
-        """What the program at a port of this rate does; None leaves marks to rules, if there are any."""
+        """Gives the marking of the program at a port of this rate; None leaves marks to rules, if there are any."""
         if self._config.mode != "sound":
             return None
         sound = self._config.sound
@@ -54,7 +54,7 @@ class EcnMarker:
         return congested != before
 
     def is_congested(self, port: Attachment, kind: Kind) -> bool:
-        """Whether the rule of a queue marks or drops now."""
+        """Tells whether the rule of a queue marks or drops now."""
         return (port, kind) in self._congested
 
     def forget(self, port: Attachment, kind: Kind) -> None:

@@ -14,7 +14,7 @@ from tidemark_sdn.topology import Attachment, Topology
 
 
 class PacketInterceptor:
-    """What comes up from the switches."""
+    """Handler of the packets that come up from the switches."""
 
     def __init__(
         self,

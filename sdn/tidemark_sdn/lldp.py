@@ -21,7 +21,7 @@ class LldpError(Exception):
 
 @dataclass(frozen=True)
 class Announcement:
-    """Who sent a frame: datapath, port, and the number of the round."""
+    """Origin of a frame: datapath, port, and the number of the round."""
 
     datapath_id: int
     port: int

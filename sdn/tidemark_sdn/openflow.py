@@ -42,10 +42,10 @@ class ChannelError(Exception):
 
 
 class Listener(Protocol):
-    """Who hears of switches."""
+    """Listener that switches are reported to."""
 
     def is_known(self, datapath_id: int, common_name: str | None) -> str | None:
-        """Why a switch is not welcome, or None."""
+        """Gives the reason why a switch is refused, or None."""
 
     async def on_connected(self, switch: "SwitchChannel") -> None:
         """A switch is there, with its ports."""
@@ -194,7 +194,7 @@ class SwitchChannel:
 
 
 class Server:
-    """Where switches connect to."""
+    """Server that switches connect to."""
 
     def __init__(self, listener: Listener, silence: float) -> None:
         self._listener = listener

@@ -12,7 +12,7 @@ from tidemark_sdn.topology import Attachment
 
 @dataclass
 class _Plan:
-    """What a port should have."""
+    """Queues that a port should have."""
 
     name: str
     rate: float
@@ -42,7 +42,7 @@ class QueueManager:
         return kind if self._config.queues.separate else Kind.CLASSIC
 
     def exists(self, port: Attachment, kind: Kind) -> bool:
-        """Whether a queue has been made for a kind of traffic."""
+        """Tells whether a queue has been made for a kind of traffic."""
         return port in self._plans and self.queue_of(kind) in self._plans[port].queues
 
     def queues(self) -> list[tuple[Attachment, Kind]]:

@@ -42,7 +42,7 @@ SERIES_COLUMNS = (
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened, in seconds since the start."""
+    """An event of a run, with its time in seconds since the start."""
 
     at: float
     what: str

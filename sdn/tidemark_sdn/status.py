@@ -9,7 +9,7 @@ from tidemark_sdn.config import ConfigError
 
 
 def read_status(path: Path) -> dict[str, Any]:
-    """What a running controller says of itself."""
+    """State that a running controller reports of itself."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
             connection.connect(str(path))

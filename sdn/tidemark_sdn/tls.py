@@ -6,14 +6,14 @@ from tidemark_sdn.config import ConfigError, Tls
 
 
 def server_context(tls: Tls) -> ssl.SSLContext:
-    """For who is connected to: clients have to show a certificate of the authority."""
+    """Makes the context of a server: clients have to show a certificate of the authority."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.verify_mode = ssl.CERT_REQUIRED
     return _load(context, tls)
 
 
 def client_context(tls: Tls) -> ssl.SSLContext:
-    """For who connects: the server's certificate has to be of the authority, whatever its address."""
+    """Makes the context of a client: the server's certificate has to be of the authority, whatever its address."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     # Switches move and have no names in DNS; which agent it is follows from what it says of its switch.
     context.check_hostname = False

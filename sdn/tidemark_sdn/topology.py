@@ -39,7 +39,7 @@ class Topology:
         return new
 
     def is_link(self, attachment: Attachment) -> bool:
-        """Whether a switch is on the other side."""
+        """Tells whether a switch is on the other side."""
         return attachment in self._links or attachment in self._links.values()
 
     def expire(self, before: float) -> list[Attachment]:
@@ -75,7 +75,7 @@ class Topology:
         return before is not None and before != attachment
 
     def neighbours(self) -> dict[int, list[tuple[int, int]]]:
-        """For each switch its ports that lead to switches, with those."""
+        """Gives for each switch its ports that lead to switches, with those."""
         found: dict[int, list[tuple[int, int]]] = {}
         for source, destination in sorted(self._links.items()):
             found.setdefault(source.datapath_id, []).append((source.port, destination.datapath_id))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The same scenarios live and simulated, with our own endpoints: the table of docs/measured/live.md.
+"""Runs scenarios live and simulated, with our own endpoints: the table of docs/measured/live.md.
 
 Run as root: unshare --net -- tests/live/agreement.py [--runs N] [CASE ...]. Each case is one scenario, which `tidemark run` simulates and
 `tidemark live` plays with `tidemark send` and `tidemark receive` in namespaces, N times with the seeds 1 to N. What is compared is counted by
@@ -80,7 +80,7 @@ def run(*command):
 
 
 def simulate(case, seed):
-    """What the cell counted in the simulated runs with this seed."""
+    """Gives what the cell counted in the simulated runs with this seed."""
     simulated = []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -92,7 +92,7 @@ def simulate(case, seed):
 
 
 def play(case, seed):
-    """What the cell counted in the live run with this seed, and how the driver fared."""
+    """Gives what the cell counted in the live run with this seed, and how the driver fared."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         scenario(folder / "agreement.toml", seed, *CASES[case])
@@ -101,7 +101,7 @@ def play(case, seed):
 
 
 def disagreements(simulated, live):
-    """Which means differ by more than they may."""
+    """Lists the means that differ by more than they may."""
     means = [[statistics.mean(column) for column in zip(*runs)] for runs in (simulated, live)]
     allowed = [(0.05, 0), (0.15, 1), (0.25, 0)]
     compared = zip(FIGURES, allowed, *means)

@@ -52,7 +52,7 @@ class Shell:
         )
 
     def finish(self, timeout=60):
-        """Its exit code and what was written to both streams."""
+        """Waits for the end of a process, and gives its exit code and what was written to both streams."""
         try:
             self.stdout, self.stderr = self.process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -82,7 +82,7 @@ def shell():
 
 
 class State:
-    """What a machine has that a live cell could leave behind."""
+    """Traces on a machine that a live cell could leave behind."""
 
     def __init__(self):
         def lines(*command):
@@ -201,7 +201,7 @@ def pytest_runtest_call(item):
 
 
 def stalled_us():
-    """How long something had to wait for a processor since the machine started; none where the kernel does not say."""
+    """Gives the time for which a task had to wait for a processor since the machine started; none where the kernel does not say."""
     try:
         text = pathlib.Path("/proc/pressure/cpu").read_text()
     except OSError:
@@ -210,7 +210,7 @@ def stalled_us():
 
 
 def words(report):
-    """What a failure says, without the folder that each attempt has for itself; None where it says nothing or that it waited too long."""
+    """Gives the text of a failure, without the folder that each attempt has for itself; None where it says nothing or that it waited too long."""
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is None or "timed out" in crash.message.lower():
         return None

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What real senders do behind the live cell, law by law, beside the same cell simulated: the tables of docs/measured/interop.md.
+"""Measures real senders behind the live cell, law by law, beside the same cell simulated: the tables of docs/measured/interop.md.
 
 Run as root: unshare --net --mount -- target/live-venv/bin/python tests/live/interop.py [--runs N] [KIND ...]. KIND is `kernel`
 (iperf3 over the kernel's CUBIC, Reno and BBR), `pair` (`tidemark send` and `receive`) or `call` (Chromium, whose picture has noise).
@@ -99,7 +99,7 @@ def chromium(sender, law, channel, folder):
 
 
 def simulated(sender, law, channel, seed, jitter, folder):
-    """The same cell, law and sender in virtual time, over a wired path with this jitter."""
+    """Simulates cell, law and sender in virtual time, over a wired path with this jitter."""
     file = folder / "interop.toml"
     preset = ROOT / "scenarios/live" / f"{CHANNELS[channel]}.toml"
     ends = "" if sender == "UDP Prague" else ', tcp = { ecn = "classic" }'

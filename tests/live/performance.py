@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the live cell costs and carries, beside a forwarder that does nothing: the figures of docs/measured/performance.md.
+"""Measures what the live cell costs and carries, beside a forwarder that does nothing: the figures of docs/measured/performance.md.
 
 Run as root: unshare --net -- tests/live/performance.py. Prints a table; asserts nothing, since machines differ.
 """

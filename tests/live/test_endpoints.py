@@ -23,7 +23,7 @@ def start(command, *arguments):
 
 
 def finish(process, code=0):
-    """Its lines, of which the last is the summary, and what it wrote to stderr."""
+    """Gives the lines of an end, of which the last is the summary, and what it wrote to stderr."""
     out, err = process.communicate(timeout=30)
     assert process.returncode == code, (process.args, out, err)
     return [json.loads(line) for line in out.splitlines()], err

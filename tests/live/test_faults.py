@@ -1,4 +1,4 @@
-"""What goes wrong around a cell: it goes on, or ends with a clear message, and leaves nothing behind."""
+"""Faults around a cell: it goes on, or ends with a clear message, and leaves nothing behind."""
 
 import os
 import pathlib
@@ -102,7 +102,7 @@ def test_a_machine_that_is_too_slow_is_told(shell, tmp_path, nothing_left):
 
 
 def test_a_clock_that_has_nothing_to_do_with_the_wall_clock_is_as_good(shell, nothing_left):
-    """What a step of the wall clock does: it moves that clock and not the cell's. Nobody but the machine's owner may step the one; the
+    """A step of the wall clock moves that clock and not the cell's. Nobody but the machine's owner may step the one; the
     other can be moved, for a namespace, by eleven days. That no other is read, crates/emu/clippy.toml sees to."""
     needs("unshare")
     needs("ping")

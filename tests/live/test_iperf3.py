@@ -58,7 +58,7 @@ def figures(summary):
 
 @pytest.fixture(scope="module")
 def unmarked():
-    """What each controller does without marking, measured once."""
+    """Gives each controller's results without marking, measured once."""
     return {}
 
 

@@ -120,7 +120,7 @@ def link():
 
 
         def lateness():
-            """By how much packets were held too long since it was asked last: the 99.9th percentile, ms."""
+            """Gives the time by which packets were held too long since the last call: the 99.9th percentile, ms."""
             hold.stdin.write("?\n")
             hold.stdin.flush()
             return float(hold.stdout.readline())
@@ -157,7 +157,7 @@ def kernel(controller):
 
 
 def ours(controller, folder):
-    """The same of our sender."""
+    """Gives these figures of our sender."""
     (folder / "scenario.toml").write_text(SCENARIO)
     do(
         TIDEMARK, "run", folder / "scenario.toml", "--out", folder / "out", "--set",

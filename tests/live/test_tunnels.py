@@ -276,7 +276,7 @@ def test_wrong_tunnels_are_named(tmp_path):
 
 
 def download_through_two_halves(folder, law, *settings):
-    """What the CU counted, and the DU's cell, of a download by the kernel's CUBIC with classic ECN."""
+    """Gives what the CU and the DU's cell counted of a download by the kernel's CUBIC with classic ECN."""
     seconds, warmup = 8, 3
     cu = subprocess.Popen(
         [TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--set", f"marker.law={law}"],
@@ -371,7 +371,7 @@ def delivery_status(desired, transmitted, lost=None):
 
 
 def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
-    """With a DU made of bytes, which transmits nothing by itself."""
+    """A DU made of bytes, which transmits nothing by itself."""
     cu = subprocess.Popen(
         [TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--web", "0",
          "--set", "marker.law=none"],
@@ -397,7 +397,7 @@ def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
             before = bearer()
 
             def sent(number):
-                """So many packets of 1000 octets as they come to the DU: G-PDUs with an NR RAN container and a PDCP header of 3 octets."""
+                """Makes so many packets of 1000 octets as they come to the DU: G-PDUs with an NR RAN container and a PDCP header of 3 octets."""
                 for _ in range(number):
                     core.sendto(bytes(972), ("100.96.0.2", 9))
                 frames = []

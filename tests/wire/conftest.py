@@ -30,7 +30,7 @@ def tables():
 
 @pytest.fixture(scope="session")
 def inspect():
-    """What we see in packets; with mode "mark", after we marked them."""
+    """Gives what we see in packets; with mode "mark", after we marked them."""
 
     def inspect(packets, mode="read"):
         lines = "".join(bytes(packet).hex() + "\n" for packet in packets)

@@ -44,7 +44,7 @@ def everywhere(test, settings=POINTS):
 
 
 def same_delay(ours, theirs, figure, delays, test):
-    """By setting and delay, where both curves get there."""
+    """Compares two curves at equal delays: by setting and delay, where both curves get there."""
     pairs = {(setting, delay): (at(curves[ours], figure, delay), at(curves[theirs], figure, delay)) for setting, curves in POINTS.items() for delay in delays}
     return {where: test(*pair) for where, pair in pairs.items() if all(pair)}
 

@@ -25,7 +25,7 @@ MEAN, P99, FRAME_P99, RATE = "delay_mean_ms", "delay_p99_ms", "frame_p99_ms", "t
 
 
 def read():
-    """By setting, mechanism and parameter, in the file's order: the figures of each seed."""
+    """Gives by setting, mechanism and parameter, in the file's order, the figures of each seed."""
     names = {setting: name for name, setting in SETTINGS.items()}
     points = {}
     with open(HERE / "choosing.csv", newline="", encoding="utf-8") as file:

@@ -62,7 +62,7 @@ def log_ticks(low, high):
 
 
 class Scale:
-    """From values to pixels."""
+    """Map of values to pixels."""
 
     def __init__(self, low, high, start, end, log):
         self.low, self.high, self.log = low, high, log

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How the simulator's cost grows with UEs, with cells and with rate: runs, a table and a plot.
+"""Measures the simulator's cost by UEs, by cells and by rate: runs, a table and a plot.
 
     python3 docs/measured/performance/cost.py target/release/tidemark
 
@@ -89,7 +89,7 @@ def measure(command: str, text: str) -> tuple[float, float, float]:
 
 
 def panel(title: str, rows: list[dict], left: int) -> str:
-    """Both axes logarithmic, from 1 to 10000 and from 0.0001 to 1; the line that grows with the axis is dashed."""
+    """Draws both axes logarithmic, from 1 to 10000 and from 0.0001 to 1; the line that grows with the axis is dashed."""
     width, height, top = 260, 260, 40
     x = lambda value: left + math.log10(max(value, 1)) / 4 * width
     y = lambda value: top + height - (math.log10(value) + 4) / 4 * height

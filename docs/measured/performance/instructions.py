@@ -34,7 +34,7 @@ sender = {{ controller = "{controller}" }}
 
 
 def instructions(command: str, *arguments: str) -> int:
-    """Of the whole process."""
+    """Counts the instructions of the whole process."""
     with tempfile.TemporaryDirectory() as folder:
         valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", command, *arguments]
         run = subprocess.run(valgrind, capture_output=True, text=True, check=True)

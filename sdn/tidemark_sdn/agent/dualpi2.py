@@ -14,7 +14,7 @@ _HANDLE = "d2:"
 
 @dataclass(frozen=True)
 class DataPlane:
-    """What marks at the ports of this machine, and why."""
+    """Gives what marks at the ports of this machine, and why."""
 
     dualpi2: bool
     why: str
@@ -41,7 +41,7 @@ def choose(runner: Runner = run) -> DataPlane:
 
 
 def can_do(marking: Marking | None, dscp: int | None) -> bool:
-    """Whether the qdisc does what is asked: it classifies by the ECN field alone."""
+    """Tells whether the qdisc does what is asked: it classifies by the ECN field alone."""
     return marking is not None and dscp is None
 
 

@@ -114,7 +114,7 @@ class Port:
         self._write()
 
     def statistics(self) -> PortStatistics:
-        """What there is to say of the port now. The kernel's qdisc is not read: nothing is said of its queues."""
+        """Reports the port's state. The kernel's qdisc is not read: nothing is said of its queues."""
         if self._in_kernel:
             return PortStatistics(self._shaper.rate, {}, {}, 0.0, 0.0, 0, 0)
         self._counters = self._shaper.counters()

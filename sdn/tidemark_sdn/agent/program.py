@@ -32,7 +32,7 @@ class ProgramError(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    """What the program is told. Times in seconds, rates in bits per second, probabilities from 0 to 1."""
+    """Parameters of the program. Times in seconds, rates in bits per second, probabilities from 0 to 1."""
 
     l4s_class: int = 0
     classic_class: int = 0
@@ -65,7 +65,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Counters:
-    """What the program counted for one kind of traffic."""
+    """Counters of the program for one kind of traffic."""
 
     packets: int = 0
     bytes: int = 0

@@ -1,4 +1,4 @@
-"""What controllers and agents say to each other: a JSON object a line, over a Unix socket or TLS.
+"""Messages between controllers and agents: a JSON object a line, over a Unix socket or TLS.
 
 A controller asks `{"id": 7, "set_port": {...}}`; the agent answers `{"id": 7, "result": {...}}` or `{"id": 7, "error":
 "..."}`, in the order of the questions. After `subscribe` it also sends `{"statistics": {...}}` by itself.

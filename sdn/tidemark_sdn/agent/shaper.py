@@ -58,7 +58,7 @@ class QueueSettings:
 
 @dataclass(frozen=True)
 class ClassCounters:
-    """What the kernel counts of a class."""
+    """Counters of the kernel for a class."""
 
     backlog_bytes: int
     backlog_packets: int

@@ -40,7 +40,7 @@ PROBES = {Kind.L4S: Ecn.ECT_1, Kind.CLASSIC: Ecn.NOT_ECT}
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is run. Rates in bit/s, times in seconds."""
+    """Parameters of a run. Rates in bit/s, times in seconds."""
 
     tidemark: Path
     out: Path
@@ -82,7 +82,7 @@ class Experiment:
 
 @dataclass
 class FlowFigures:
-    """What a flow's own programs say of it."""
+    """Figures that a flow's own programs give."""
 
     name: str
     kind: Kind

@@ -14,11 +14,11 @@ _MARK = "TIDEMARK_SDN_LAB"
 
 
 class LabError(Exception):
-    """Something that a laboratory needs is missing or failed."""
+    """Error: a part that a laboratory needs is missing or failed."""
 
 
 def missing() -> str | None:
-    """Why there can be no laboratory here, or None."""
+    """Gives the reason why there can be no laboratory here, or None."""
     if os.geteuid() != 0:
         return "not root: network namespaces can't be made"
     needed = {

@@ -1,4 +1,4 @@
-"""How long marks take: from a queue's crossing of its threshold to the first packet that is marked.
+"""Measures how long marks take: from a queue's crossing of its threshold to the first packet that is marked.
 
 One sender, above the line's rate, again and again. When the queue crossed follows from the times at which packets were
 sent, put through a queue of the line's rate: the real one and q1 in the literal mode, the virtual one and the ramp's
