@@ -15,7 +15,7 @@ export interface Quantiles {
 /** Mean one-way delay of a flow, taken apart, in milliseconds. */
 export interface Split {
   propagation: Measured;
-  /** In routers and on their links; 0 for a flow that passes none. */
+  /** Part in routers and on their links; 0 for a flow that passes none. */
   router: Measured;
   cu: Measured;
   queuing: Measured;
@@ -57,12 +57,12 @@ export interface Ue {
   marked: Measured;
   dropped: Measured;
   prb_share: Measured;
-  /** What it was recommended for its downlink and its uplink; null where nothing was. */
+  /** Recommendations for its downlink and its uplink; null without any. */
   anbr: Anbr | null;
   uplink_anbr: Anbr | null;
-  /** What it sent; null where it sent nothing. */
+  /** Its uplink; null where it sent nothing. */
   uplink: Uplink | null;
-  /** Of a network, null otherwise: the cell that served it at the end, and where it was then. */
+  /** Serving cell and position at the end, in a network; null otherwise. */
   cell: string | null;
   position_m: [Measured, Measured] | null;
   handovers: Measured;
@@ -75,7 +75,7 @@ export interface Anbr {
   mean_mbps: Measured;
 }
 
-/** What a UE sent: packets, acknowledgements, RLC's reports. */
+/** Uplink of a UE: packets, acknowledgements, RLC's reports. */
 export interface Uplink {
   throughput_mbps: Measured;
   /** Wait of its packets at the UE: behind others, for its grants, and in the block that carried them. */
@@ -130,18 +130,18 @@ export interface Cell {
   handovers: Measured;
 }
 
-/** What somebody did to a live cell while it ran. */
+/** Event: a change of a live cell while it ran. */
 export interface Event {
   t_s: number;
   /** `set`, `outage` or `handover`. */
   event: string;
-  /** To which UE, or empty. */
+  /** Name of the UE, or empty. */
   ue: string;
   /** Assignments, or the length of an outage. */
   detail: string;
 }
 
-/** How the machine fared that ran a cell in real time. */
+/** State of the machine that ran a cell in real time. */
 export interface Live {
   lateness_us: { p50: Measured; p99: Measured; p999: Measured; max: Measured };
   busy: Measured;
@@ -165,26 +165,26 @@ export interface Report {
   seed: string;
   duration_s: Measured;
   warmup_s: Measured;
-  /** Where the run was stopped before its end. */
+  /** Time at which the run was stopped before its end. */
   interrupted_at_s: Measured;
-  /** What the run's user should hear of, a sentence each. */
+  /** Warnings for the run's user, a sentence each. */
   warnings: string[];
   scenario: string;
   cell: { utilisation: Measured; uplink_utilisation: Measured; throughput_mbps: Measured; conservation: string };
-  /** In order; none of a run in virtual time. */
+  /** Events in order; none of a run in virtual time. */
   events: Event[];
-  /** Of a run in virtual time, null. */
+  /** Real-time figures; null for a run in virtual time. */
   live: Live | null;
   flows: Flow[];
   ues: Ue[];
   bearers: Bearer[];
   routers: Router[];
-  /** Of a network; none where there is one cell without a place. */
+  /** Cells of a network; none where there is one cell without a place. */
   cells: Cell[];
   t_s: number[];
   flowSeries: { throughput_mbps: Rows; rtt_ms: Rows; marks: Rows; cwnd_kb: Rows };
   ueSeries: { queue_ms: Rows; mcs: Rows; throughput_mbps: Rows; recommended_mbps: Rows };
-  /** Per UE: what it sent, and what the gNB took to wait there. */
+  /** Uplink of each UE, and what the gNB took to wait there. */
   uplinkSeries: { throughput_mbps: Rows; queue_ms: Rows; reported_kb: Rows; mcs: Rows; recommended_mbps: Rows };
   routerSeries: { throughput_mbps: Rows; capacity_mbps: Rows; queue_ms: Rows; marks: Rows };
   cellSeries: { throughput_mbps: Rows; utilisation: Rows; ues: Rows; handovers: Rows };

@@ -57,7 +57,7 @@ export class Ensemble {
     }));
   }
 
-  /** How many may be picked at once. */
+  /** Number that may be picked at once. */
   get capacity(): number {
     return this.many ? COLOURS - this.groups.length : COLOURS;
   }

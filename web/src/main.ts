@@ -33,7 +33,7 @@ function factList(facts: [string, string][]): HTMLElement {
   return el("dl", { class: "facts" }, ...facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
-/** How long the run was; of one that was stopped, how far it came. */
+/** Length of the run; of one that was stopped, how far it came. */
 function duration({ duration_s, interrupted_at_s }: Report): string {
   const whole = withUnit(plain(duration_s), "s");
   return interrupted_at_s === null ? whole : `${withUnit(plain(interrupted_at_s), "s")} of ${whole}, interrupted`;

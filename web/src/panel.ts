@@ -11,7 +11,7 @@ import { DASHES, palette, translucent } from "./theme.ts";
 
 export interface PanelOptions {
   title: string;
-  /** What is plotted and its unit, along the vertical axis. */
+  /** Quantity and unit, along the vertical axis. */
   yLabel: string;
   xLabel: string;
   /** Rising; the same for every row. */
@@ -26,11 +26,11 @@ export interface PanelOptions {
   top?: number;
   /** The part before this is outside the statistics, and shaded. */
   warmup?: number;
-  /** Where something was done to the run: dashed lines. */
+  /** Events of the run: dashed lines. */
   events?: number[];
-  /** How the cursor's place reads, e.g. "3.20 s". */
+  /** Formats the cursor's position, e.g. "3.20 s". */
   place: (x: number) => string;
-  /** How a value reads; as a figure of three digits unless said. */
+  /** Formats a value; as a figure of three digits unless said. */
   show?: (value: Measured) => string;
   height?: number;
 }
@@ -297,7 +297,7 @@ export class Panel {
     ctx.restore();
   }
 
-  /** What is pointed at, over all else and in the colour of text. */
+  /** Draws what is pointed at, over all else and in the colour of text. */
   private drawHovered(plot: uPlot): void {
     const { hovered } = this.ensemble;
     if (hovered === null) return;

@@ -21,13 +21,13 @@ export function perInterval(times: number[]): string {
   return step === null ? "interval" : `${plain(step * 1000)} ms`;
 }
 
-/** What was done to the cell, each with its time: the dashed lines of the plots. */
+/** Events of the cell, each with its time: the dashed lines of the plots. */
 export function eventsNote(events: Event[]): string {
   const said = events.map(({ t_s, event, ue, detail }) => [`${t_s.toFixed(1)} s:`, event, ue, detail].filter((part) => part !== "").join(" "));
   return `Dashed lines: ${said.join("; ")}.`;
 }
 
-/** What all plots over time have in common. */
+/** Options that all plots over time have in common. */
 export type Common = Pick<PanelOptions, "x" | "xLabel" | "place" | "warmup" | "events">;
 
 export function overTime(report: Report): Common {
@@ -43,12 +43,12 @@ export function overTime(report: Report): Common {
 /** A plot over time, but for what all have in common. */
 export type TimePanel = Pick<PanelOptions, "title" | "yLabel" | "rows" | "delay" | "show" | "top">;
 
-/** What ANBR told UEs to send or to expect, where it told them anything. */
+/** Plots of ANBR's recommendations, where there were any. */
 function recommended(title: string, rows: Rows): TimePanel[] {
   return anyMeasured(rows) ? [{ title, yLabel: "rate (Mbit/s)", rows }] : [];
 }
 
-/** What UEs sent: what they got through, how long it waited for grants, and what the gNB knew of it. */
+/** Plots of the uplink: what UEs got through, how long it waited for grants, and what the gNB knew of it. */
 export function uplinkPanels({ uplinkSeries }: Report): TimePanel[] {
   return [
     { title: "Uplink throughput", yLabel: "rate (Mbit/s)", rows: uplinkSeries.throughput_mbps },
@@ -59,10 +59,10 @@ export function uplinkPanels({ uplinkSeries }: Report): TimePanel[] {
   ];
 }
 
-/** What stands beside the flows: its title, whose it is, and its plots. */
+/** Column beside the flows: its title, whose it is, and its plots. */
 export type Beside = [title: string, ensemble: Ensemble, panels: TimePanel[]];
 
-/** What UEs received; where they received nothing, what they sent. */
+/** Plots of what UEs received; where they received nothing, of what they sent. */
 export function uePanels(report: Report, down: boolean): TimePanel[] {
   if (!down) return uplinkPanels(report);
   const { ueSeries } = report;

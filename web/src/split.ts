@@ -1,4 +1,4 @@
-/** Where the mean one-way delay comes from: one bar a flow, in parts that follow the packet's way. */
+/** Parts of the mean one-way delay: one bar a flow, in parts that follow the packet's way. */
 
 import type { Flow, Measured, Split } from "./data.ts";
 import { el } from "./dom.ts";
@@ -44,7 +44,7 @@ export function mean(splits: Split[]): Split {
   };
 }
 
-/** What a run's delays may be made of: routers only where there are some. */
+/** Parts that a run's delays may have: routers only where there are some. */
 export function partsOf(flows: Flow[]): typeof PARTS {
   const routers = flows.some(({ split_ms }) => split_ms.router !== null && split_ms.router > 0);
   return PARTS.filter(({ key }) => routers || key !== "router");

@@ -4,7 +4,7 @@ import type { Panel } from "./panel.ts";
 
 export class Stack {
   private readonly panels: Panel[] = [];
-  /** What is zoomed to; null is everything. */
+  /** Range that is zoomed to; null is everything. */
   range: [number, number] | null = null;
 
   add(panel: Panel): void {

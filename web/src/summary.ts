@@ -39,7 +39,7 @@ export const FLOW_COLUMNS: Column<Flow>[] = [
   { group: "Packets", head: "resent", value: (f) => f.retransmissions, show: count },
 ];
 
-/** What recommendations a direction got. */
+/** Describes the recommendations of a direction. */
 function anbr(of: (ue: Ue) => Anbr | null): Column<Ue>[] {
   return [
     { group: "ANBR", head: "number", value: (u) => of(u)?.recommendations ?? null, show: count },
@@ -47,7 +47,7 @@ function anbr(of: (ue: Ue) => Anbr | null): Column<Ue>[] {
   ];
 }
 
-/** What only a UE of a network has. */
+/** Lists what only a UE of a network has. */
 const PLACE_COLUMNS: Column<Ue>[] = [
   { group: "At the end", head: "cell", value: (u) => u.cell ?? ABSENT },
   { group: "At the end", head: "east (m)", value: (u) => u.position_m?.[0] ?? null, show: fixed(0) },
@@ -151,13 +151,13 @@ export function cellFacts({ cell, ues }: Report): [string, string][] {
   return [...facts("Downlink", cell.utilisation, cell.throughput_mbps), ...up];
 }
 
-/** In which directions UEs had packets; a run without any is shown as one of downloads. */
+/** Directions in which UEs had packets; a run without any is shown as one of downloads. */
 export function directions({ ues }: Report): { down: boolean; up: boolean } {
   const up = ues.some(({ uplink }) => uplink);
   return { down: !up || ues.some(({ throughput_mbps }) => throughput_mbps !== null && throughput_mbps > 0), up };
 }
 
-/** What a live run has besides: whether the machine kept up, on which every other figure hangs. */
+/** Figures of a live run besides: whether the machine kept up, on which every other figure hangs. */
 export function liveFacts(live: Live): [string, string][] {
   const { p50, p99, p999, max } = live.lateness_us;
   return [

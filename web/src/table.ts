@@ -10,7 +10,7 @@ export interface Column<T> {
   /** Heading with the unit, where the group does not give it. */
   head: string;
   value: (row: T) => Measured | string;
-  /** How a number is written; a text stands as it is. */
+  /** Formats a number; a text stays as it is. */
   show?: (value: Measured) => string;
 }
 
