@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks the repository's language by the rules of CONTRIBUTING.md, 'Language'. Standard library only.
 
-1. Doc comments of a crate that is held open with a verb or a noun. The share that opens with another word stays below
-   2 %. The shares of the other crates are printed, so that a crate joins `HELD` when it is done.
+1. Doc comments of a crate that is held open with a verb or a noun, and so do the docstrings and JSDoc comments of
+   `HELD_COMMENTS`. The share that opens with another word stays below 2 %. The shares of the other crates are printed,
+   so that a crate joins `HELD` when it is done.
 2. A reference to a section of a standard names one that sections.tsv lists, in the whole repository. In a crate that
    is held it has the one form of `TS 38.322 5.3.3`, `RFC 9332 2.5.1`, `TS 38.214 table 5.1.3.1-1`; further sections of
    the same standard follow after `,`, `and` or `to`.
@@ -12,6 +13,7 @@ Prints one line a fault, as `file:line: fault`, and fails if there is any.
 """
 
 import argparse
+import ast
 import dataclasses
 import pathlib
 import re
@@ -20,6 +22,9 @@ import sys
 
 HELD = ("bindings/c", "crates/core", "crates/marker", "crates/radio", "crates/record", "crates/senders", "crates/wire")
 """Folders of the crates whose language is held to the rules."""
+
+HELD_COMMENTS = ("docs", "sdn", "tests", "web")
+"""Folders outside of the crates whose comments, in Python and TypeScript, are held to rule 1."""
 
 MAX_SHARE = 0.02
 """Share of a crate's doc comments that may open with a word of `OPENERS`."""
@@ -67,6 +72,7 @@ REFERENCE = re.compile(
 TURNED = re.compile(rf"\b{WORD}{SPACE}[A-Z\d.]+{SPACE}(?:of|in){SPACE}{STANDARD}")
 JOINED = re.compile(r"\b(?:RFC\d{3,5}|T[SR]\d\d\.\d{3})\b(?![A-Za-z-])")
 DOC = re.compile(r"\s*(?:///(?!/)|//!)(.*)")
+JSDOC = re.compile(r"/\*\*(?!/)[ \t]*(?:\n[ \t]*\*)?(.*)")
 TEST = re.compile(r"#\[test\]\s*(?:#\[[^\]]*\]\s*|//[^\n]*\n\s*)*(?:pub )?(?:unsafe )?fn (\w+)")
 OLD_BOUND = re.compile(r"\b(?:MOST|LEAST)_[A-Z][A-Z0-9_]*|\b[A-Z][A-Z0-9_]*_(?:MOST|LEAST)\b")
 
@@ -109,10 +115,38 @@ def doc_comments(source: str):
         within = match is not None
 
 
+def docstrings(source: str):
+    """Gives line and first line of every docstring of a Python source; of one that can't be read, none."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            text = ast.get_docstring(node)
+            if text:
+                yield node.body[0].lineno, text.split("\n")[0]
+
+
+def jsdoc_comments(source: str):
+    """Gives line and first line of every JSDoc comment of a TypeScript source."""
+    for match in JSDOC.finditer(source):
+        yield line_of(source, match.start()), match[1].removesuffix("*/").strip()
+
+
+def comments_of(file: str, source: str):
+    """Gives line and first line of every comment of a source that describes what follows it."""
+    if file.endswith(".rs"):
+        return doc_comments(source)
+    if file.endswith(".py") or source.startswith("#!/usr/bin/env python"):
+        return docstrings(source)
+    return jsdoc_comments(source) if file.endswith(".ts") else ()
+
+
 def bad_openers(file: str, source: str) -> tuple[int, list[Fault]]:
     """Counts the doc comments of a source, and finds those that open with a word of `OPENERS`."""
     count, faults = 0, []
-    for line, comment in doc_comments(source):
+    for line, comment in comments_of(file, source):
         count += 1
         if (word := opener(comment)) in OPENERS:
             faults.append(Fault(file, line, f"a doc comment opens with '{word}': open with a verb or a noun: {comment}"))
@@ -217,8 +251,14 @@ def crate_of(file: str) -> str | None:
     return match[1] if match else None
 
 
+def part_of(file: str) -> str | None:
+    """Gives the folder whose share of comments a file counts to: its crate, or one of `HELD_COMMENTS`."""
+    folder = file.split("/")[0]
+    return crate_of(file) or (folder if folder in HELD_COMMENTS else None)
+
+
 def check(root: pathlib.Path, held=HELD, sections_text: str | None = None) -> tuple[list[Fault], list[str]]:
-    """Checks the repository at `root`: its faults, and a table of the crates to be printed."""
+    """Checks the repository at `root`: its faults, and a table of its parts to be printed."""
     text = SECTIONS.read_text() if sections_text is None else sections_text
     sections, faults = read_sections(text, OWN + "sections.tsv")
     cited: set[tuple[str, str]] = set()
@@ -234,21 +274,22 @@ def check(root: pathlib.Path, held=HELD, sections_text: str | None = None) -> tu
         is_held = crate in held
         faults += bad_references(file, source, sections, is_held)
         cited.update((standard, section) for _, standard, section, _, _ in references(source))
-        if crate is None or not file.endswith(".rs"):
-            continue
-        count, found = bad_openers(file, source)
-        counts[crate] = counts.get(crate, 0) + count
-        openers.setdefault(crate, []).extend(found)
-        longest[crate] = max([longest.get(crate, 0), *(len(name) for _, name in test_names(source))])
-        if is_held:
-            faults += bad_names(file, source)
-    table = ["crate              doc comments   other openers   longest test name"]
-    for crate in sorted(counts):
-        share = len(openers[crate]) / max(counts[crate], 1)
-        table.append(f"{crate:<18} {counts[crate]:>12} {len(openers[crate]):>6} {share:>7.1%} {longest[crate]:>19}"
-                     + ("   held" if crate in held else ""))
-        if crate in held and share >= MAX_SHARE:
-            faults += openers[crate]
+        if part := part_of(file):
+            count, found = bad_openers(file, source)
+            counts[part] = counts.get(part, 0) + count
+            openers.setdefault(part, []).extend(found)
+        if crate is not None and file.endswith(".rs"):
+            longest[crate] = max([longest.get(crate, 0), *(len(name) for _, name in test_names(source))])
+            if is_held:
+                faults += bad_names(file, source)
+    table = ["part               doc comments   other openers   longest test name"]
+    for part in sorted(part for part, count in counts.items() if count):
+        share = len(openers[part]) / counts[part]
+        is_held = part in held or part in HELD_COMMENTS
+        table.append(f"{part:<18} {counts[part]:>12} {len(openers[part]):>6} {share:>7.1%} {longest.get(part, ''):>19}"
+                     + ("   held" if is_held else ""))
+        if is_held and share >= MAX_SHARE:
+            faults += openers[part]
     for standard, known in sections.items():
         faults += [Fault(OWN + "sections.tsv", 0, f"{standard} {section} is cited nowhere: remove it")
                    for section in known if (standard, section) not in cited]

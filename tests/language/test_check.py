@@ -43,6 +43,15 @@ class Openers(unittest.TestCase):
         source = "//! The page.\n//! What follows.\n\n/// Reads.\n///\n/// What is left.\nfn f() {}\n    // What else.\n"
         self.assertEqual(check.bad_openers("a.rs", source), (2, []))
 
+    def test_docstrings_and_jsdoc_comments_are_read_as_well(self):
+        python = '"""The module."""\n\n\ndef f():\n    """What it does."""\n    "What else."\n'
+        count, faults = check.bad_openers("a.py", python)
+        self.assertEqual((count, [fault.line for fault in faults]), (2, [5]))
+        self.assertEqual(check.bad_openers("run", "#!/usr/bin/env python3\n" + python)[0], 2)
+        script = "/** Draws. */\nf()\n/**\n * What is drawn.\n */\n/* What else. */\n// What more.\n"
+        count, faults = check.bad_openers("a.ts", script)
+        self.assertEqual((count, [fault.line for fault in faults]), (2, [3]))
+
     def test_a_crate_passes_below_two_percent_and_fails_at_it(self):
         good = "".join(f"/// Reads.\nfn f{n}() {{}}\n" for n in range(98))
         for bad, fails in ((1, False), (2, True)):
