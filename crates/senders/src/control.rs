@@ -61,7 +61,7 @@
 //! # Ok::<(), ConfigError>(())
 //! ```
 
-use tidemark_core::{Bytes, ConfigError, Ecn, FlowId};
+use tidemark_core::{BitRate, Bytes, ConfigError, Ecn, FlowId};
 
 use crate::config::{EcnMode, TcpConfig};
 use crate::controller::{Controller, EcnResponse, Sizes};
@@ -159,6 +159,12 @@ pub trait CongestionControl {
     /// What would be right.
     fn check_bulk(&self, _size: Option<Bytes>) -> Result<(), ConfigError> {
         Ok(())
+    }
+
+    /// Minimum rate, of a control that leaves it on a sound path as long as it has something to send; `None` without such a minimum,
+    /// and where minimum and maximum are one.
+    fn min_rate(&self) -> Option<BitRate> {
+        None
     }
 
     /// ECN field of the data's packets on a path that leaves it alone.

@@ -1,7 +1,7 @@
 //! Every congestion control of this crate, one line each: its name in a scenario, its configuration, a sentence for the schema.
 //! All else that is asked of one is answered by the [`CongestionControl`] of its configuration, in its own file.
 
-use tidemark_core::{Bytes, ConfigError};
+use tidemark_core::{BitRate, Bytes, ConfigError};
 
 use crate::control::{CongestionControl, Properties, Transport};
 use crate::{controller, media, udp, udp_prague};
@@ -90,6 +90,9 @@ impl CongestionControl for SenderConfig {
     }
     fn check_bulk(&self, size: Option<Bytes>) -> Result<(), ConfigError> {
         self.control().check_bulk(size)
+    }
+    fn min_rate(&self) -> Option<BitRate> {
+        self.control().min_rate()
     }
 }
 

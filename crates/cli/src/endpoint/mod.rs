@@ -9,15 +9,17 @@ mod session;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use miette::{Result, miette};
 use serde::Serialize;
 use tidemark_core::{BitRate, Duration, FlowId};
 use tidemark_emu::{EcnSocket, realtime};
 use tidemark_senders::media::ReportFormat;
-use tidemark_senders::{AppConfig, CongestionControl as _, SenderConfig, Transport, connect};
+use tidemark_senders::{AppConfig, CongestionControl as _, Properties, SenderConfig, Transport, connect};
 use tidemark_sim::scenario::Scenario;
 
+use crate::live::probe::codepoint_name;
 use crate::run::diagnostic;
 use format::{Format, Prague, Rtp};
 use modem::Modem;
@@ -34,26 +36,45 @@ pub enum Role {
     Receiver,
 }
 
-/// Congestion controllers that have a form on the wire.
-#[derive(Clone, Copy, ValueEnum)]
-enum Controller {
-    /// UDP Prague, bulk
-    UdpPrague,
-    /// SCReAM version 2: video over RTP with RFC 8888
-    Scream,
-    /// SCReAM version 1, which has classic ECN only: ECT(0)
-    ScreamV1,
-    /// sL4S: aL4S-CC that does not know the network's thresholds
-    #[value(name = "sl4s")]
-    Sl4s,
-    /// cL4S: aL4S-CC that knows them (5 and 10 ms unless they are set)
-    #[value(name = "cl4s")]
-    Cl4s,
-    /// Follows what the cell recommends to the end with --modem (ANBR), without ECN
-    Anbr,
-    /// The rate rule of SDN-L4S over the share of marked packets since the beginning; --set sender.window="500 ms" forgets
-    #[value(name = "sdn-l4s")]
-    SdnL4s,
+/// A value of `--controller`.
+struct Named {
+    name: &'static str,
+    help: String,
+    /// Sender and application, as a scenario has them.
+    flow: String,
+}
+
+/// Lists the values of `--controller`: the congestion controls with a format on the wire, by their names in a scenario. aL4S-CC has two
+/// names, those of its paper: cL4S knows the network's thresholds, sL4S does not.
+fn named() -> Vec<Named> {
+    let with_format = |sender: SenderConfig| Some((WireFormat::of(&sender)?, sender));
+    let names = |(format, sender): (WireFormat, SenderConfig)| {
+        let Properties { title, answers, recommended, .. } = sender.properties();
+        let (controller, app, ecn) = (sender.name(), format.app(), codepoint_name(sender.codepoint()));
+        let modem = if *recommended { "; --modem listens to the cell's" } else { "" };
+        let named = |name, title: &str, keys: &str| Named {
+            name,
+            help: format!("{title} ({ecn}); answers {answers}{modem}"),
+            flow: format!("sender = {{ controller = \"{controller}\"{keys} }}\napp = {{ app = \"{app}\" }}"),
+        };
+        match sender {
+            SenderConfig::Al4s(_) => vec![
+                named("sl4s", "aL4S-CC that does not know the network's thresholds", ""),
+                named(
+                    "cl4s",
+                    "aL4S-CC that knows them (5 and 10 ms unless they are set)",
+                    ", marking = { low = \"5 ms\", high = \"10 ms\" }",
+                ),
+            ],
+            _ => vec![named(controller, title, "")],
+        }
+    };
+    SenderConfig::all().into_iter().filter_map(with_format).flat_map(names).collect()
+}
+
+/// Reads a value of `--controller`.
+fn controllers() -> PossibleValuesParser {
+    named().into_iter().map(|named| PossibleValue::new(named.name).help(named.help)).into()
 }
 
 /// Arguments of both ends.
@@ -66,8 +87,8 @@ pub struct End {
     #[arg(long, value_name = "PORT", conflicts_with = "to")]
     listen: Option<u16>,
     /// The sender's congestion controller; both ends need to know it
-    #[arg(long, value_enum, default_value = "udp-prague", conflicts_with = "scenario")]
-    controller: Controller,
+    #[arg(long, value_name = "CONTROLLER", value_parser = controllers(), default_value = "udp-prague", conflicts_with = "scenario")]
+    controller: String,
     /// Take sender and application from a flow of this scenario
     #[arg(long, value_name = "FILE")]
     scenario: Option<PathBuf>,
@@ -127,14 +148,22 @@ impl Receive {
 
 /// Format of a flow's packets on a real network.
 #[derive(Clone, Copy)]
-enum WireForm {
+enum WireFormat {
     /// The public UDP Prague's messages.
     Prague,
     /// RTP, with reports of RFC 8888.
     Rtp,
 }
 
-impl WireForm {
+impl WireFormat {
+    /// Name of the application that it carries.
+    fn app(self) -> &'static str {
+        match self {
+            Self::Prague => "bulk",
+            Self::Rtp => "video",
+        }
+    }
+
     /// Finds the format of a sender's packets; `None` without one.
     fn of(sender: &SenderConfig) -> Option<Self> {
         match sender.transport() {
@@ -143,23 +172,6 @@ impl WireForm {
                 (controller().report_policy().format == ReportFormat::Ccfb).then_some(Self::Rtp)
             }
             Transport::Udp { .. } => matches!(sender, SenderConfig::UdpPrague(_)).then_some(Self::Prague),
-        }
-    }
-}
-
-impl Controller {
-    /// A flow with it.
-    fn flow(self) -> &'static str {
-        match self {
-            Self::UdpPrague => "sender = { controller = \"udp-prague\" }\napp = { app = \"bulk\" }",
-            Self::Scream => "sender = { controller = \"scream\" }\napp = { app = \"video\" }",
-            Self::ScreamV1 => "sender = { controller = \"scream-v1\" }\napp = { app = \"video\" }",
-            Self::Anbr => "sender = { controller = \"anbr\" }\napp = { app = \"video\" }",
-            Self::SdnL4s => "sender = { controller = \"sdn-l4s\" }\napp = { app = \"video\" }",
-            Self::Sl4s => "sender = { controller = \"al4s\" }\napp = { app = \"video\" }",
-            Self::Cl4s => {
-                "sender = { controller = \"al4s\", marking = { low = \"5 ms\", high = \"10 ms\" } }\napp = { app = \"video\" }"
-            }
         }
     }
 }
@@ -179,17 +191,17 @@ impl End {
             miette!("--flow: there is none of this name: use {}", names.join(", "))
         })?;
         let ssrc = std::process::id();
-        let Some(wire) = WireForm::of(flow.sender) else {
+        let Some(wire) = WireFormat::of(flow.sender) else {
             let able: Vec<_> =
-                SenderConfig::all().iter().filter(|it| WireForm::of(it).is_some()).map(|it| it.name()).collect();
+                SenderConfig::all().iter().filter(|it| WireFormat::of(it).is_some()).map(|it| it.name()).collect();
             return Err(miette!("flow `{}`: only {} have a form on the wire", flow.name, able.join(", ")));
         };
         let codepoint = flow.sender.codepoint();
         let format: Box<dyn Format> = match (wire, role) {
-            (WireForm::Prague, Role::Sender) => Box::new(Prague::sender(ssrc)),
-            (WireForm::Prague, Role::Receiver) => Box::new(Prague::receiver(ssrc)),
-            (WireForm::Rtp, Role::Sender) => Box::new(Rtp::sender(ssrc)),
-            (WireForm::Rtp, Role::Receiver) => Box::new(Rtp::receiver(ssrc)),
+            (WireFormat::Prague, Role::Sender) => Box::new(Prague::sender(ssrc)),
+            (WireFormat::Prague, Role::Receiver) => Box::new(Prague::receiver(ssrc)),
+            (WireFormat::Rtp, Role::Sender) => Box::new(Rtp::sender(ssrc)),
+            (WireFormat::Rtp, Role::Receiver) => Box::new(Rtp::receiver(ssrc)),
         };
         let min_rate = min_rate(flow.sender, flow.app).filter(|_| role == Role::Sender);
         let id = FlowId(u32::try_from(index).unwrap_or(u32::MAX));
@@ -218,7 +230,8 @@ impl End {
         match &self.scenario {
             Some(file) => Scenario::load(file, &self.overrides).map_err(diagnostic),
             None => {
-                let flow = self.controller.flow();
+                let flow =
+                    named().into_iter().find(|named| named.name == self.controller).map_or(String::new(), |it| it.flow);
                 let text = format!(
                     "name = \"pair\"\nduration = \"1 s\"\n[[flow]]\nname = \"flow\"\nround_trip = \"0 s\"\n{flow}\n"
                 );
@@ -230,20 +243,30 @@ impl End {
     }
 }
 
-/// The rate below which a sender does not go, where one that has always something to send should leave it.
+/// Minimum rate that a sender should leave, where its application has always something to send.
 fn min_rate(sender: &SenderConfig, app: &AppConfig) -> Option<BitRate> {
-    let (least, most) = match sender {
-        SenderConfig::UdpPrague(config) if matches!(app, AppConfig::Bulk(_)) => (config.min_rate, config.max_rate),
-        SenderConfig::Scream(config) => (config.rates.min, config.rates.max),
-        SenderConfig::ScreamV1(config) => (config.rates.min, config.rates.max),
-        SenderConfig::Al4s(config) => (config.rates.min, config.rates.max),
-        _ => return None,
-    };
-    (least < most).then_some(least)
+    sender.min_rate().filter(|_| matches!(app, AppConfig::Bulk(_) | AppConfig::Video(_)))
 }
 
 /// The first address of a name.
 fn address(to: &str) -> Result<SocketAddr> {
     let mut addresses = to.to_socket_addrs().map_err(|error| miette!("{to}: {error}: write HOST:PORT"))?;
     addresses.next().ok_or_else(|| miette!("{to}: no address"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_controller_of_the_command_is_a_flow_with_a_format() {
+        for Named { name, help, flow } in named() {
+            let text = format!(
+                "name = \"pair\"\nduration = \"1 s\"\n[[flow]]\nname = \"flow\"\nround_trip = \"0 s\"\n{flow}\n"
+            );
+            let scenario =
+                Scenario::parse("flow", &text, Path::new(""), &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(WireFormat::of(&scenario.flow[0].sender).is_some() && !help.is_empty(), "{name}");
+        }
+    }
 }

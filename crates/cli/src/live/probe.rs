@@ -86,7 +86,8 @@ enum Path {
 
 impl Path {
     fn of(outcomes: &[Outcome]) -> Self {
-        let kept = |ecn| outcomes.iter().any(|outcome| outcome.codepoint == name(ecn) && outcome.verdict == "kept");
+        let kept =
+            |ecn| outcomes.iter().any(|outcome| outcome.codepoint == codepoint_name(ecn) && outcome.verdict == "kept");
         if outcomes.iter().all(|outcome| outcome.answered == 0) {
             Self::Silent
         } else if kept(Ecn::Ect1) && kept(Ecn::Ce) {
@@ -167,7 +168,14 @@ fn judge(seen: &Seen) -> Vec<Outcome> {
             _ => "changed",
         };
         let answered = answered as u8;
-        Outcome { codepoint: name(*ecn), sent: PROBES, answered, there: there.map(name), back: back.map(name), verdict }
+        Outcome {
+            codepoint: codepoint_name(*ecn),
+            sent: PROBES,
+            answered,
+            there: there.map(codepoint_name),
+            back: back.map(codepoint_name),
+            verdict,
+        }
     };
     CODEPOINTS.iter().zip(seen).map(outcome).collect()
 }
@@ -180,7 +188,8 @@ fn most(seen: impl Iterator<Item = Ecn> + Clone) -> Option<Ecn> {
         .max_by_key(|ecn| seen.clone().filter(|other| other == ecn).count())
 }
 
-fn name(ecn: Ecn) -> &'static str {
+/// Name of a codepoint, as RFC 3168 has it.
+pub fn codepoint_name(ecn: Ecn) -> &'static str {
     match ecn {
         Ecn::NotEct => "Not-ECT",
         Ecn::Ect1 => "ECT(1)",

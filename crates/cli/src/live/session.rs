@@ -51,7 +51,7 @@ pub struct Jobs {
     pub ues: Vec<Option<Vec<OsString>>>,
     /// Addresses that a core network gave the UEs, in their order. Default: those of the cell.
     pub addresses: Vec<Option<IpAddr>>,
-    /// Other side of the cell.
+    /// Side of the cell that is not the UEs'.
     pub side: OtherSide,
     /// Time after which the cell ends, if nothing else ends it.
     pub duration: Option<Duration>,

@@ -106,6 +106,9 @@ impl CongestionControl for Al4sConfig {
     fn transport(&self) -> Transport<'_> {
         Transport::Rtp(Box::new(|| Box::new(Al4s::new(self))))
     }
+    fn min_rate(&self) -> Option<BitRate> {
+        self.rates.floor()
+    }
 }
 
 /// The controller; rates in bits a second.

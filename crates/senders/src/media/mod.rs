@@ -185,6 +185,10 @@ impl RateLimits {
         }
         Ok(())
     }
+    /// Least rate that a controller can leave; `None` where all limits are one.
+    fn floor(&self) -> Option<BitRate> {
+        (self.min < self.max).then_some(self.min)
+    }
     fn clamp(&self, bits_per_sec: f64) -> f64 {
         bits_per_sec.clamp(self.min.as_bps() as f64, self.max.as_bps() as f64)
     }

@@ -110,4 +110,7 @@ impl CongestionControl for UdpPragueConfig {
             }),
         }
     }
+    fn min_rate(&self) -> Option<BitRate> {
+        (self.min_rate < self.max_rate).then_some(self.min_rate)
+    }
 }

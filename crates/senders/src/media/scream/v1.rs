@@ -69,6 +69,9 @@ impl CongestionControl for ScreamV1Config {
     fn transport(&self) -> Transport<'_> {
         Transport::Rtp(Box::new(|| Box::new(ScreamV1::new(self))))
     }
+    fn min_rate(&self) -> Option<BitRate> {
+        self.rates.floor()
+    }
 }
 
 /// The controller; the window in bytes, rates in bits a second, times in seconds.

@@ -93,6 +93,9 @@ impl CongestionControl for ScreamConfig {
     fn transport(&self) -> Transport<'_> {
         Transport::Rtp(Box::new(|| Box::new(Scream::new(self))))
     }
+    fn min_rate(&self) -> Option<BitRate> {
+        self.rates.floor()
+    }
 }
 
 /// The SCReAM controller; windows in bytes, times in seconds.
