@@ -5,7 +5,45 @@ mod link;
 
 use laws::How;
 use link::Fate;
-use tidemark_senders::SenderConfig;
+use tidemark_senders::{CongestionControl as _, SenderConfig};
+
+/// Controllers whose rate follows from the probability of marks or losses: each has a test below, and is drawn in
+/// `docs/measured/controllers`.
+const WITH_LAW: [&str; 6] = ["reno", "cubic", "prague", "udp-prague", "bbr-v2", "scream"];
+
+/// Controllers without such a law, and why.
+const WITHOUT_LAW: [(&str, &str); 10] = [
+    ("udp", "answers nothing"),
+    ("fixed", "answers nothing"),
+    ("bbr-v1", "answers its model of the path alone"),
+    ("bbr-v3", "answers its model, and losses above 2 % only"),
+    ("scream-v1", "answers delay, which a path of fixed delay does not have"),
+    ("gcc", "answers the gradient of the delay, which such a path does not have"),
+    ("l4s-cc", "no law is published; its rate depends on the packets of a report"),
+    ("al4s", "no law is published; answers the variation of the delay as well"),
+    ("anbr", "answers recommendations"),
+    ("sdn-l4s", "its share of marks is that of a whole run or of a window, which its own file tests"),
+];
+
+#[test]
+fn every_controller_has_a_law_or_a_reason_to_have_none() {
+    let named: Vec<_> = WITH_LAW.into_iter().chain(WITHOUT_LAW.map(|(name, _)| name)).collect();
+    for sender in SenderConfig::all() {
+        let times = named.iter().filter(|name| **name == sender.name()).count();
+        assert_eq!(times, 1, "{} ({}): a law in these tests, or a reason", sender.name(), sender.properties().answers);
+    }
+    assert_eq!(named.len(), SenderConfig::all().len(), "a name that no controller has");
+}
+
+#[test]
+fn every_law_is_drawn() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/measured/controllers");
+    let [rows, plot] = ["laws.csv", "plot.py"].map(|file| std::fs::read_to_string(format!("{folder}/{file}")).unwrap());
+    for name in WITH_LAW {
+        assert!(rows.lines().any(|row| row.starts_with(&format!("{name},"))), "{name}: add it to examples/laws.rs");
+        assert!(plot.contains(&format!("    \"{name}\": (")), "{name}: add its panel to plot.py");
+    }
+}
 
 fn check(what: &str, p: f64, measured: f64, law: f64) {
     let ratio = measured / law;
