@@ -1,4 +1,4 @@
-//! What an endpoint says of itself: a JSON line each interval, and one at the end.
+//! Report of an endpoint: a JSON line each interval, and one at the end.
 
 use serde::Serialize;
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
@@ -13,9 +13,13 @@ const SETTLING: Duration = Duration::from_secs(1);
 /// Datagrams by the ECN field with which they arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Codepoints {
+    /// Datagrams with Not-ECT.
     pub not_ect: u64,
+    /// Datagrams with ECT(1).
     pub ect1: u64,
+    /// Datagrams with ECT(0).
     pub ect0: u64,
+    /// Datagrams with CE.
     pub ce: u64,
 }
 
@@ -39,17 +43,17 @@ impl Codepoints {
     }
 }
 
-/// What the path does to ECN.
+/// Verdict on what the path does to ECN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// What was sent with ECT arrives so, or marked.
+    /// Packets with ECT arrive so, or marked.
     Kept,
-    /// What was sent with ECT arrives as Not-ECT.
+    /// Packets with ECT arrive as Not-ECT.
     Bleached,
-    /// What was sent with ECT does not arrive, and what was sent as Not-ECT does.
+    /// Packets with ECT do not arrive, and those with Not-ECT do.
     BlackHoled,
-    /// Nothing was sent that could tell.
+    /// No packet was sent that could tell.
     Unknown,
 }
 
@@ -70,7 +74,7 @@ struct Line {
     lost: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     target_mbps: Option<f64>,
-    /// What the cell recommended last.
+    /// Rate that the cell recommended last.
     #[serde(skip_serializing_if = "Option::is_none")]
     recommended_mbps: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,21 +84,21 @@ struct Line {
     /// One-way delay beyond that of the fastest packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     queue_ms: Option<Quantiles>,
-    /// From capture to arrival of the last packet, beyond the fastest packet's one-way delay.
+    /// Delay of frames from capture to arrival of the last packet, beyond the fastest packet's one-way delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     frame_ms: Option<Quantiles>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frames: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frames_lost: Option<u64>,
-    /// The sender's rate never was above the least that it may have.
+    /// True if the sender's rate never was above its minimum.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     at_minimum: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<Verdict>,
 }
 
-/// What was measured in one interval, or in all of them.
+/// Measurements of one interval, or of all of them.
 #[derive(Default)]
 struct Measured {
     rtt: Distribution,
@@ -107,7 +111,7 @@ struct Measured {
     before: Stats,
 }
 
-/// The books of one end.
+/// Counters and delays of one end.
 pub struct Record {
     role: Role,
     started: Instant,
@@ -117,14 +121,15 @@ pub struct Record {
     /// The least one-way delay so far.
     fastest: Option<Duration>,
     recommended: Option<BitRate>,
-    /// The least rate of a sender that should leave it.
-    least_rate: Option<BitRate>,
+    /// Minimum rate of a sender that should leave it.
+    min_rate: Option<BitRate>,
 }
 
 impl Record {
-    pub fn new(role: Role, now: Instant, least_rate: Option<BitRate>) -> Self {
+    /// Starts at `now` with nothing measured.
+    pub fn new(role: Role, now: Instant, min_rate: Option<BitRate>) -> Self {
         let [interval, whole] = std::array::from_fn(|_| Measured::default());
-        Self { role, started: now, begun: now, interval, whole, fastest: None, recommended: None, least_rate }
+        Self { role, started: now, begun: now, interval, whole, fastest: None, recommended: None, min_rate }
     }
 
     fn each(&mut self, measure: impl Fn(&mut Measured)) {
@@ -132,39 +137,41 @@ impl Record {
         measure(&mut self.whole);
     }
 
-    /// A datagram of the flow arrived.
+    /// Counts a datagram of the flow that arrived.
     pub fn arrived(&mut self, ecn: Ecn) {
         self.each(|measured| measured.ecn.count(ecn));
     }
-    /// Data arrived that was under way for so long, and the difference of the two clocks.
+    /// Measures data that arrived: its time under way, with the difference of the two clocks.
     pub fn under_way(&mut self, time: Duration) {
         let fastest = self.fastest.map_or(time, |fastest| fastest.min(time));
         self.fastest = Some(fastest);
         self.each(|measured| measured.queue.record(time - fastest));
     }
-    /// The cell recommends a rate.
+    /// Notes a rate that the cell recommends.
     pub fn recommended(&mut self, rate: BitRate) {
         self.recommended = Some(rate);
     }
-    /// The sender's controller has this rate now.
+    /// Notes the rate that the sender's controller has now.
     pub fn rate(&mut self, now: Instant, rate: Option<BitRate>) {
         self.interval.highest = self.interval.highest.max(rate);
         if now >= self.started + SETTLING {
             self.whole.highest = self.whole.highest.max(rate);
         }
     }
-    /// The least rate, of a sender that stayed there.
+    /// Minimum rate of a sender that stayed there; `None` for others.
     pub fn stuck_at(&self) -> Option<BitRate> {
-        self.least_rate.filter(|least| self.whole.highest.is_some_and(|highest| highest <= *least))
+        self.min_rate.filter(|min| self.whole.highest.is_some_and(|highest| highest <= *min))
     }
+    /// Measures a round trip.
     pub fn round_trip(&mut self, rtt: Duration) {
         self.each(|measured| measured.rtt.record(rtt));
     }
+    /// Measures a frame that arrived.
     pub fn frame(&mut self, frame: &FrameArrival) {
         let delay = frame.sender_queue + frame.network_queue;
         self.each(|measured| measured.frame.record(delay));
     }
-    /// How everything of the flow arrived.
+    /// Datagrams of the whole flow by their ECN field on arrival.
     pub fn codepoints(&self) -> Codepoints {
         self.whole.ecn
     }
@@ -177,7 +184,7 @@ impl Record {
         self.begun = now;
     }
 
-    /// Prints what all of it was.
+    /// Prints the summary of all intervals.
     pub fn print_summary(&self, now: Instant, stats: &Stats, verdict: Verdict) {
         print(&self.line("summary", now, self.started, &self.whole, stats, Some(verdict)));
     }
@@ -220,7 +227,7 @@ impl Record {
             frame_ms: measured.frame.quantiles(),
             frames: has_frames.then_some(frames),
             frames_lost: (has_frames && !sends).then(|| stats.frames_lost.saturating_sub(before.frames_lost)),
-            at_minimum: self.least_rate.zip(measured.highest).is_some_and(|(least, highest)| highest <= least),
+            at_minimum: self.min_rate.zip(measured.highest).is_some_and(|(min, highest)| highest <= min),
             verdict,
         }
     }
@@ -231,7 +238,7 @@ fn mbps(bytes: Bytes, time: Duration) -> f64 {
 }
 
 fn print(line: &Line) {
-    // Whoever reads may have gone: the flow goes on to its end.
+    // The reader may have closed its end: the flow goes on to its own.
     use std::io::Write as _;
     let text = serde_json::to_string(line).unwrap_or_default();
     let _ = writeln!(std::io::stdout(), "{text}");
@@ -242,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_tells_of_itself_and_the_summary_of_all() {
+    fn an_interval_has_its_own_figures_and_the_summary_those_of_all() {
         let mut record = Record::new(Role::Receiver, Instant::ZERO, None);
         record.under_way(Duration::from_millis(9));
         record.under_way(Duration::from_millis(4));

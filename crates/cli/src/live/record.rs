@@ -1,4 +1,4 @@
-//! What a live cell tells the recorder, and the result that comes of it.
+//! Recorder of a live cell, and the result that comes of it.
 
 use hdrhistogram::Histogram;
 use tidemark_cell::{UeId, UeStats};
@@ -49,6 +49,7 @@ struct Machine {
 }
 
 impl Recorder {
+    /// Starts with nothing recorded.
     pub fn new(scenario: &Scenario, is_du: bool) -> Self {
         let ues = scenario.ues();
         Self {

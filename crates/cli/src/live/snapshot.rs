@@ -1,4 +1,4 @@
-//! How a live cell is now: what the view, the page, `tidemark ctl` and Prometheus show.
+//! State of a live cell now: what the view, the page, `tidemark ctl` and Prometheus show.
 
 use serde::{Deserialize, Serialize};
 use tidemark_sim::Lateness;
@@ -12,14 +12,19 @@ pub struct Snapshot {
     pub name: String,
     /// Seconds since the start.
     pub t_s: f64,
+    /// UEs in the scenario's order.
     pub ues: Vec<UeSnapshot>,
-    /// How late the cell's deadlines were served.
+    /// Lateness of the cell's deadlines, in microseconds.
     pub lateness_us: Option<Lateness>,
     /// Share of one processor that the cell's thread used.
     pub busy: f64,
+    /// Packets read from the devices.
     pub packets_in: u64,
+    /// Packets written to the devices.
     pub packets_out: u64,
+    /// Packets that the kernel refused.
     pub refused: u64,
+    /// Packets dropped because the machine was too slow.
     pub overload: u64,
     /// Share of the uplink's resource blocks that UEs used in the last interval; absent where it had no uplink slot.
     pub uplink_use: Option<f64>,
@@ -30,34 +35,46 @@ pub struct Snapshot {
 /// A UE at one time; rates and delays are of the last interval.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct UeSnapshot {
+    /// Name in the scenario.
     pub name: String,
+    /// Model of its channel.
     pub channel: String,
+    /// Law of its default bearer.
     pub law: String,
+    /// Rate to the UE.
     pub down_mbps: f64,
+    /// Rate from the UE.
     pub up_mbps: f64,
     /// Mean time of delivered packets in the RLC queue; absent where none was delivered.
     pub queue_ms: Option<f64>,
-    /// Its 95th percentile, and that of the wait of what the UE sent, in the last interval.
+    /// 95th percentile of the time in the RLC queue.
     pub queue_p95_ms: Option<f64>,
+    /// 95th percentile of the wait of packets at the UE.
     pub uplink_queue_p95_ms: Option<f64>,
+    /// Bytes in the RLC queue.
     pub backlog_bytes: u64,
+    /// MCS index used last.
     pub mcs: Option<u8>,
+    /// IP bytes delivered to the UE since the start.
     pub delivered_bytes: u64,
     /// Downlink packets that the law marked; absent at a DU, whose CU knows it.
     pub marked: Option<u64>,
     /// Packets that it received with CE, whoever marked them.
     pub ce_packets: u64,
+    /// Downlink packets dropped.
     pub dropped: u64,
+    /// HARQ retransmissions.
     pub harq_retransmissions: u64,
     /// Flows that SDAP forgot for others.
     pub forgotten_flows: u64,
-    /// What was recommended last for its downlink and uplink, over all its logical channels; absent without `anbr`.
+    /// Rate recommended last for its downlink, over all its logical channels; absent without `anbr`.
     pub recommended_down_mbps: Option<f64>,
+    /// Rate recommended last for its uplink, over all its logical channels; absent without `anbr`.
     pub recommended_up_mbps: Option<f64>,
 }
 
 impl UeSnapshot {
-    /// What was recommended last: of the downlink, and of the uplink with an arrow.
+    /// Rates recommended last: of the downlink, and of the uplink with an arrow.
     pub fn recommended(&self) -> String {
         both_ways(self.recommended_down_mbps, self.recommended_up_mbps)
     }
@@ -65,7 +82,7 @@ impl UeSnapshot {
     pub fn queue_p95(&self) -> String {
         both_ways(self.queue_p95_ms, self.uplink_queue_p95_ms)
     }
-    /// Packets that were marked, or what a DU sees of that.
+    /// Packets that were marked, or those with CE at a DU.
     pub fn marks(&self) -> String {
         self.marked.map_or_else(|| format!("CE {}", self.ce_packets), |marked| marked.to_string())
     }

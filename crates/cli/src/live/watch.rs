@@ -1,4 +1,4 @@
-//! What listens to a driver: the recorder, the capture, and the snapshot that others read.
+//! Listeners of a driver: the recorder, the capture, and the snapshot that others read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +19,7 @@ use super::snapshot::{Snapshot, UeSnapshot};
 use super::warning::{BUSY_UPLINK, LATE_US};
 use super::web::Source;
 
-/// What others read of a live cell, from any thread.
+/// State of a live cell, for readers of any thread.
 pub type Shared = Arc<Board>;
 
 /// The latest snapshot, channel and law of each UE as they were set last, and what was done so far.
@@ -43,16 +43,16 @@ impl Board {
         snapshot
     }
 
-    /// The scenario is this one from now on.
+    /// Describes the UEs by this scenario from now on.
     pub fn describe(&self, scenario: &Scenario) {
         *self.described.lock().unwrap_or_else(PoisonError::into_inner) = describe(scenario, self.is_du);
     }
 
-    /// Somebody did something to the cell.
+    /// Adds an event of the cell.
     pub fn happened(&self, event: Event) {
         self.history.lock().unwrap_or_else(PoisonError::into_inner).happened(event);
     }
-    /// The default bearer of a UE has another law, or other thresholds, since then.
+    /// Notes that the default bearer of a UE has another law, or other thresholds, since then.
     pub fn marked_by(&self, at: Instant, ue: usize, law: String) {
         self.history.lock().unwrap_or_else(PoisonError::into_inner).marked_by(at, ue, law);
     }
@@ -74,7 +74,9 @@ impl Source for Board {
 
 /// Listens to a driver.
 pub struct Watch {
+    /// Recorder of the results.
     pub recorder: Recorder,
+    /// Capture of both sides, if it is asked for.
     pub capture: Option<Capture>,
     shared: Shared,
     modems: Inbox,
@@ -87,11 +89,11 @@ pub struct Watch {
     /// Resource blocks x symbols that uplink slots had had by then, and those that UEs had used.
     last_uplink: (u64, u64),
     interval: Vec<Interval>,
-    /// Per UE: `bitRateMultiplier`, where it gets recommendations.
+    /// `bitRateMultiplier` of each UE that gets recommendations.
     multipliers: Vec<Option<BitRateMultiplier>>,
 }
 
-/// What a UE received and sent since the last snapshot.
+/// Measurements of a UE since the last snapshot.
 #[derive(Clone, Default)]
 struct Interval {
     down: Bytes,
@@ -99,12 +101,13 @@ struct Interval {
     /// Time in the RLC queue, and the wait of what it sent.
     queue: Distribution,
     uplink_queue: Distribution,
-    /// From the beginning: bytes, and packets that came with CE.
+    /// Bytes from the beginning, and packets that came with CE.
     delivered: Bytes,
     ce_packets: u64,
 }
 
 impl Watch {
+    /// Starts to watch a cell of this scenario; gives the board that others read, too.
     pub fn new(scenario: &Scenario, capture: Option<Capture>, modems: Inbox, is_du: bool) -> (Self, Shared) {
         let ues = describe(scenario, is_du);
         // Until the first interval is over nothing is measured, and nothing has happened.
@@ -138,7 +141,7 @@ fn multiplier(ue: &NamedUe) -> Option<BitRateMultiplier> {
     ue.config.anbr.as_ref().map(|anbr| anbr.multiplier.on_wire())
 }
 
-/// What of a snapshot a scenario says.
+/// Gives the parts of a snapshot that a scenario has.
 fn describe(scenario: &Scenario, is_du: bool) -> Vec<UeSnapshot> {
     let ues = scenario.ues().into_iter();
     ues.map(|ue| UeSnapshot {

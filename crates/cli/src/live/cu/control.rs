@@ -1,4 +1,4 @@
-//! What a running CU answers to `tidemark ctl` and to Prometheus.
+//! Answers of a running CU to `tidemark ctl` and to Prometheus.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,16 +17,18 @@ use crate::live::web::Source;
 
 /// A running CU as others see it.
 pub struct Running {
-    /// As it was set last.
+    /// Scenario as it was set last.
     scenario: Mutex<Scenario>,
     control: Control<CuCommand>,
 }
 
 impl Running {
+    /// Wraps a CU of this scenario.
     pub fn new(scenario: Scenario, control: Control<CuCommand>) -> Self {
         Self { scenario: Mutex::new(scenario), control }
     }
 
+    /// Scenario as it was set last.
     pub fn scenario(&self) -> Scenario {
         self.scenario.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -54,17 +56,17 @@ impl Running {
             return Err("only `marker` can change at a running CU; `channel` is the DU's".into());
         }
         without_dequeuing(&new)?;
-        let mut said = String::new();
+        let mut text = String::new();
         let named = wanted.ues();
         let bearers = named.iter().flat_map(|ue| (1..=1 + ue.config.drb.len()).map(|drb| (&ue.name, drb)));
         for (tunnel, ((ue, drb), (old, new))) in bearers.zip(laws(&old).zip(laws(&new))).enumerate() {
             if old != new {
                 self.control.set_marker(tunnel, new.clone()).map_err(|refusal| refusal.to_string())?;
-                said += &format!("{ue}, bearer {drb}: another law or threshold\n");
+                text += &format!("{ue}, bearer {drb}: another law or threshold\n");
             }
         }
         *scenario = wanted;
-        Ok(if said.is_empty() { "nothing changed\n".into() } else { said })
+        Ok(if text.is_empty() { "nothing changed\n".into() } else { text })
     }
 }
 

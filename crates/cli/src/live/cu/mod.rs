@@ -25,6 +25,7 @@ use super::tunnels::{Keys, bearers, configs, endpoint, tunnels};
 use super::{preset, web};
 use crate::run::diagnostic;
 
+/// Arguments of `tidemark cu`.
 #[derive(Args)]
 pub struct Cu {
     /// A scenario, whose UEs' bearers, packet filters and laws are taken [default: one UE with the law l4span]
@@ -47,7 +48,7 @@ pub struct Cu {
     /// Serve Prometheus' counters at this port of loopback; 0 takes a free one
     #[arg(long, value_name = "PORT")]
     web: Option<u16>,
-    /// How long it runs [default: until Ctrl-C]
+    /// Time to run [default: until Ctrl-C]
     #[arg(long, value_name = "TIME")]
     time: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! How a CU is: its line of output, and what `tidemark ctl` and Prometheus show.
+//! State of a CU: its line of output, and what `tidemark ctl` and Prometheus show.
 
 use serde::Serialize;
 use tidemark_emu::{CuBearer, CuState, laws};
@@ -29,7 +29,7 @@ pub struct Status {
     bearers: Vec<BearerStatus>,
 }
 
-/// What its markers counted of the reports and of their flows.
+/// Counters of its markers, of reports and of flows.
 #[derive(Serialize)]
 struct MarkerStatus {
     rewritten_acks: u64,
@@ -41,10 +41,10 @@ struct MarkerStatus {
     blind_bearers: u64,
 }
 
-/// What is shown of a bearer; absent while nothing was measured.
+/// Figure of a bearer; absent while nothing was measured.
 type Sample = fn(&BearerStatus) -> Option<f64>;
 
-/// A bearer, and what its marker believes of the DU's queue.
+/// A bearer, and its marker's estimate of the DU's queue.
 #[derive(Serialize)]
 struct BearerStatus {
     ue: String,
@@ -55,15 +55,15 @@ struct BearerStatus {
     dropped: u64,
     /// PDCP PDUs sent to the DU.
     sent_bytes: u64,
-    /// Those that wait here until the DU wants them.
+    /// PDCP PDUs that wait here until the DU wants them.
     held_bytes: u64,
     reports: u64,
     lost: u64,
     /// Sent, and neither reported as transmitted nor as lost.
     standing_bytes: u64,
-    /// What of it is thought to stand now, between reports.
+    /// Estimate of the part that is queued now, between reports.
     backlog_bytes: u64,
-    /// How long a packet that came now would wait, and how fast the queue empties; absent while nothing was measured.
+    /// Time that a packet which came now would wait, and the rate at which the queue empties; absent while nothing was measured.
     queue_ms: Option<f64>,
     egress_mbps: Option<f64>,
     report_age_ms: f64,
@@ -93,7 +93,7 @@ impl BearerStatus {
 }
 
 impl Status {
-    /// Of the CU of this scenario.
+    /// Reads the state of the CU of this scenario.
     pub fn of(scenario: &Scenario, state: &CuState) -> Self {
         let (named, configs) = (scenario.ues(), configs(scenario));
         let bearers = state.bearers.iter().zip(laws(&configs)).filter_map(|(bearer, law)| {
@@ -125,7 +125,7 @@ impl Status {
         }
     }
 
-    /// What to say where reports are of no use.
+    /// Warning where reports are of no use.
     pub fn warning(&self) -> Option<String> {
         let blind = self.marker.blind_bearers;
         (blind > 0).then(|| {
