@@ -8,6 +8,7 @@
    is held it has the one form of `TS 38.322 5.3.3`, `RFC 9332 2.5.1`, `TS 38.214 table 5.1.3.1-1`; further sections of
    the same standard follow after `,`, `and` or `to`.
 3. The names of a held crate's tests have at most 80 characters, and its constants say MAX_ and MIN_.
+4. Every public item of a held binary has a doc comment, as rustc asks of libraries.
 
 Prints one line a fault, as `file:line: fault`, and fails if there is any.
 """
@@ -20,8 +21,20 @@ import re
 import subprocess
 import sys
 
-HELD = ("bindings/c", "crates/core", "crates/marker", "crates/radio", "crates/record", "crates/senders", "crates/wire")
+HELD = (
+    "bindings/c",
+    "crates/cli",
+    "crates/core",
+    "crates/marker",
+    "crates/radio",
+    "crates/record",
+    "crates/senders",
+    "crates/wire",
+)
 """Folders of the crates whose language is held to the rules."""
+
+BINARIES = ("crates/cli",)
+"""Held crates of which nothing can be used from outside: rustc's `missing_docs` skips their public items."""
 
 HELD_COMMENTS = ("docs", "sdn", "tests", "web")
 """Folders outside of the crates whose comments, in Python and TypeScript, are held to rule 1."""
@@ -74,6 +87,10 @@ JOINED = re.compile(r"\b(?:RFC\d{3,5}|T[SR]\d\d\.\d{3})\b(?![A-Za-z-])")
 DOC = re.compile(r"\s*(?:///(?!/)|//!)(.*)")
 JSDOC = re.compile(r"/\*\*(?!/)[ \t]*(?:\n[ \t]*\*)?(.*)")
 TEST = re.compile(r"#\[test\]\s*(?:#\[[^\]]*\]\s*|//[^\n]*\n\s*)*(?:pub )?(?:unsafe )?fn (\w+)")
+PUBLIC = re.compile(
+    r"^[ \t]*(?P<doc>///[^\n]*\n)?(?:[ \t]*#\[(?:[^\[\]]|\[[^\]]*\])*\]\n)*[ \t]*"
+    r"(?P<item>pub (?:(?:const|async|unsafe) )*(?:(?:fn|struct|enum|trait|const|static|type) \w+|mod \w+ \{|\w+:))", re.M
+)
 OLD_BOUND = re.compile(r"\b(?:MOST|LEAST)_[A-Z][A-Z0-9_]*|\b[A-Z][A-Z0-9_]*_(?:MOST|LEAST)\b")
 
 
@@ -169,6 +186,12 @@ def bad_names(file: str, source: str) -> list[Fault]:
     for match in OLD_BOUND.finditer(source):
         faults.append(Fault(file, line_of(source, match.start()), f"{match[0]}: constants say MAX_ and MIN_"))
     return faults
+
+
+def undocumented(file: str, source: str) -> list[Fault]:
+    """Finds the public items and fields without a doc comment."""
+    return [Fault(file, line_of(source, match.start("item")), f"no doc comment: {match['item']}")
+            for match in PUBLIC.finditer(source) if not match["doc"]]
 
 
 def read_sections(text: str, file: str) -> tuple[dict[str, dict[str, str]], list[Fault]]:
@@ -282,6 +305,8 @@ def check(root: pathlib.Path, held=HELD, sections_text: str | None = None) -> tu
             longest[crate] = max([longest.get(crate, 0), *(len(name) for _, name in test_names(source))])
             if is_held:
                 faults += bad_names(file, source)
+            if crate in BINARIES and is_held:
+                faults += undocumented(file, source)
     table = ["part               doc comments   other openers   longest test name"]
     for part in sorted(part for part, count in counts.items() if count):
         share = len(openers[part]) / counts[part]
