@@ -232,7 +232,7 @@ impl Server {
         let assignments: Vec<_> = assignments.iter().map(ToString::to_string).collect();
         let mut wanted = Scenario::parse("the running scenario", &scenario.text, &scenario.folder, &assignments)
             .map_err(|error| error.to_string())?;
-        super::session::only_ues_of(&scenario, &mut wanted);
+        only_ues_of(&scenario, &mut wanted);
         if wanted.cell != scenario.cell || wanted.ues().len() != scenario.ues().len() {
             return Err("only `channel` and `marker` can change while the cell runs".into());
         }
@@ -267,6 +267,13 @@ impl Server {
     fn change(&self, change: Change) -> std::result::Result<Instant, String> {
         self.control.change(change).map_err(|refusal| refusal.to_string())
     }
+}
+
+/// Reduces a scenario that was read anew to what a live cell made of it.
+fn only_ues_of(running: &Scenario, read: &mut Scenario) {
+    read.flow.clear();
+    read.ue.truncate(running.ue.len());
+    read.ue.iter_mut().zip(&running.ue).for_each(|(read, running)| read.count = running.count);
 }
 
 fn event(at: Instant, event: EventKind, ue: Option<&str>, detail: Option<String>) -> Event {

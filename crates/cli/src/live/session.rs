@@ -108,13 +108,6 @@ impl Drop for DriverGuard {
     }
 }
 
-/// Reduces a scenario that was read anew to what a live cell made of it.
-pub fn only_ues_of(running: &Scenario, read: &mut Scenario) {
-    read.flow.clear();
-    read.ue.truncate(running.ue.len());
-    read.ue.iter_mut().zip(&running.ue).for_each(|(read, running)| read.count = running.count);
-}
-
 impl Options {
     /// Runs a live cell to its end and writes what is asked for; gives the first exit code that is not 0.
     pub fn run(&self, scenario: &Scenario, jobs: Jobs) -> Result<u8> {
