@@ -1,4 +1,4 @@
-//! Claims of docs/ on the command's files and of its own scripts.
+//! Checks what docs/ says of the command's files and of its own scripts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
