@@ -4,6 +4,7 @@ mod clock;
 mod format;
 mod modem;
 mod record;
+mod role;
 mod session;
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -12,7 +13,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use miette::{Result, miette};
-use serde::Serialize;
 use tidemark_core::{BitRate, Duration, FlowId};
 use tidemark_emu::{EcnSocket, realtime};
 use tidemark_senders::media::ReportFormat;
@@ -24,17 +24,8 @@ use crate::run::diagnostic;
 use format::{Format, Prague, Rtp};
 use modem::Modem;
 use record::Verdict;
+use role::Role;
 use session::{Outcome, Session, Times};
-
-/// Role of an end in a flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// The end that data leaves.
-    Sender,
-    /// The end that data comes to.
-    Receiver,
-}
 
 /// A value of `--controller`.
 struct Named {

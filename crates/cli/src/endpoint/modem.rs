@@ -11,7 +11,7 @@ use tidemark_core::BitRate;
 use tidemark_sim::modem;
 use tidemark_wire::mac::Direction;
 
-use super::Role;
+use super::role::Role;
 use crate::live::MODEM;
 
 /// Recommendations as they come.

@@ -5,7 +5,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_record::distribution::{Distribution, Quantiles};
 use tidemark_senders::{FrameArrival, Stats};
 
-use super::Role;
+use super::role::Role;
 
 /// The sender's rate of the first second is its initial one, wherever it goes from there.
 const SETTLING: Duration = Duration::from_secs(1);

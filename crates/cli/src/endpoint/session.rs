@@ -9,10 +9,10 @@ use tidemark_emu::{Clock, EcnSocket};
 use tidemark_senders::{Endpoint, Payload, Stats};
 use tidemark_wire::rtcp::Presence;
 
-use super::Role;
 use super::format::{Format, RECEIVER_STARTS};
 use super::modem::Modem;
 use super::record::{Record, Verdict};
+use super::role::Role;
 use crate::interrupt;
 
 /// Time between two introductions, which an end sends to a peer that reads RTCP until something of the flow has come.
