@@ -32,4 +32,4 @@ pub use result::{
 };
 pub use subject::{Direction, NamedUe};
 pub use summary::Description;
-pub use ue::UeRecord;
+pub use ue::{UeInterval, UeRecord, Watched};

@@ -45,6 +45,8 @@ pub struct Recorder {
     in_interval: u32,
     /// Resources that a cell had had at the last interval's end.
     resources_before: u64,
+    /// End of the last sample.
+    sampled: Instant,
     /// Counters at the warm-up's end.
     pub(crate) baseline: Counters,
 }
@@ -71,18 +73,19 @@ impl FlowNumber {
 impl Recorder {
     /// Recorder of these UEs, and of so many cells of a network; statistics begin after `warmup`.
     pub fn new(warmup: Duration, ues: &[NamedUe], cells: usize, limits: Limits) -> Self {
-        let by_bearer = limits.flows < usize::MAX;
+        let is_live = limits.flows < usize::MAX;
         Self {
             warm: Instant::ZERO + warmup,
             limits,
             flows: Vec::new(),
             index: BTreeMap::new(),
-            ues: ues.iter().map(|ue| UeRecord::new(&ue.config, by_bearer)).collect(),
+            ues: ues.iter().map(|ue| UeRecord::new(&ue.config, is_live)).collect(),
             cells: (0..cells).map(|_| CellRecord::default()).collect(),
             times: Vec::new(),
             stride: 1,
             in_interval: 0,
             resources_before: 0,
+            sampled: Instant::ZERO,
             baseline: Counters::default(),
         }
     }
@@ -175,8 +178,9 @@ impl Recorder {
     /// Ends a sample of the series. `now` are the counters, of which UEs and cells are read; cells have UEs in `serving`, a cell's number
     /// for each UE.
     pub fn sample(&mut self, now: &Counters, windows: impl Fn(usize) -> Option<Bytes>, serving: &[usize]) {
+        let span = now.at.since(std::mem::replace(&mut self.sampled, now.at));
         for (index, ue) in self.ues.iter_mut().enumerate() {
-            ue.sample(&now.ue(index));
+            ue.sample(span, &now.ue(index));
         }
         self.in_interval += 1;
         if self.in_interval < self.stride {

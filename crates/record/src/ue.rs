@@ -1,7 +1,7 @@
 //! Record of a UE.
 
 use tidemark_cell::{DelaySplit, UeConfig, UeStats};
-use tidemark_core::{BitRate, Bytes, Duration};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn};
 use tidemark_wire::mac::Direction;
 
 use crate::bearers::UplinkBearers;
@@ -34,8 +34,36 @@ pub struct UeRecord {
     /// The last recommendation for each logical channel of its downlink, and of its uplink.
     recommended: [Vec<(u8, BitRate)>; 2],
     last: UeStats,
+    watched: Option<Watched>,
     pub(crate) point: UePoint,
     pub(crate) points: Vec<UePoint>,
+}
+
+/// UE of a live cell as whoever looks at it sees it, the warm-up included.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    open: UeInterval,
+    /// Interval that was sampled last.
+    pub interval: UeInterval,
+    /// IP bytes that arrived since the beginning.
+    pub delivered: Bytes,
+    /// Packets that arrived with CE since the beginning.
+    pub ce_packets: u64,
+}
+
+/// Packets of a UE over one interval.
+#[derive(Clone, Debug, Default)]
+pub struct UeInterval {
+    /// Length of the interval.
+    pub span: Duration,
+    /// IP bytes that arrived.
+    pub delivered: Bytes,
+    /// IP bytes of the UE that left its gNB.
+    pub sent: Bytes,
+    /// Times in the RLC queue.
+    pub queue: Distribution,
+    /// Waits of the packets that the UE sent.
+    pub uplink_queue: Distribution,
 }
 
 /// Resources that a cell had in a span, resource blocks x symbols.
@@ -46,17 +74,32 @@ pub(crate) struct Available {
 }
 
 impl UeRecord {
-    /// Record of a UE. `by_bearer` keeps the queue's times for each bearer even where there is one.
-    pub(crate) fn new(config: &UeConfig, by_bearer: bool) -> Self {
+    /// Record of a UE. One of a live cell can be watched, and keeps the queue's times for each bearer even where there is one.
+    pub(crate) fn new(config: &UeConfig, is_live: bool) -> Self {
         let bearers = 1 + config.drb.len();
-        let kept = if bearers > 1 || by_bearer { bearers } else { 0 };
-        Self { bearers: vec![Distribution::default(); kept], uplink: UplinkBearers::new(config), ..Self::default() }
+        let kept = if bearers > 1 || is_live { bearers } else { 0 };
+        Self {
+            bearers: vec![Distribution::default(); kept],
+            uplink: UplinkBearers::new(config),
+            watched: is_live.then(Watched::default),
+            ..Self::default()
+        }
+    }
+    /// UE as whoever looks at a live cell sees it; `None` in a simulated run.
+    pub fn watched(&self) -> Option<&Watched> {
+        self.watched.as_ref()
     }
     #[inline]
     pub(crate) fn arrived(&mut self, packet: &Arrival, counts: bool) {
         let queue = packet.delay.queuing + packet.delay.scheduling;
         self.point.delivered += packet.size;
         self.point.queue.add(queue);
+        if let Some(Watched { open, delivered, ce_packets, .. }) = &mut self.watched {
+            open.delivered += packet.size;
+            open.queue.record(queue);
+            *delivered += packet.size;
+            *ce_packets += u64::from(packet.ecn == Ecn::Ce);
+        }
         if counts {
             self.delivered += packet.size;
             if let Some(bearer) = self.bearers.get_mut(usize::from(packet.drb.wrapping_sub(1))) {
@@ -66,8 +109,13 @@ impl UeRecord {
     }
     #[inline]
     pub(crate) fn sent(&mut self, drb: u8, size: Bytes, delay: DelaySplit, counts: bool) {
+        let wait = delay.queuing + delay.scheduling;
         self.point.sent += size;
-        self.point.uplink_queue.add(delay.queuing + delay.scheduling);
+        self.point.uplink_queue.add(wait);
+        if let Some(Watched { open, .. }) = &mut self.watched {
+            open.sent += size;
+            open.uplink_queue.record(wait);
+        }
         if counts {
             self.uplink.left(drb, size, delay);
         }
@@ -96,8 +144,11 @@ impl UeRecord {
             (!rates.is_empty()).then(|| BitRate::from_bps(sum))
         })
     }
-    /// Ends an interval, whose counters are these.
-    pub(crate) fn sample(&mut self, stats: &UeStats) {
+    /// Ends an interval of this length, whose counters are these.
+    pub(crate) fn sample(&mut self, span: Duration, stats: &UeStats) {
+        if let Some(Watched { open, interval, .. }) = &mut self.watched {
+            *interval = UeInterval { span, ..std::mem::take(open) };
+        }
         let recommended = self.recommended_now();
         self.point.end(&self.last, stats, recommended);
         self.last = *stats;
