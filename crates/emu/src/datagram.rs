@@ -2,16 +2,46 @@
 
 use std::ops::Range;
 
-use tidemark_core::{Bytes, Ecn, FlowId, Inspect, Packet, Selectors, TcpFeedback, TcpView};
+use tidemark_core::{Bytes, Ecn, FlowId, Inspect, Instant, Packet, Selectors, TcpFeedback, TcpView};
 use tidemark_marker::path::FlowKey;
 use tidemark_wire::ip::{self, FiveTuple, Headers};
 use tidemark_wire::tcp;
 
+use crate::core::Label;
+
 /// The bytes of one IP packet, and where its TCP segment lies.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Datagram {
     bytes: Vec<u8>,
     tcp: Option<Range<usize>>,
+}
+
+/// Payload of a live cell's packets.
+#[derive(Debug)]
+pub struct Stamped {
+    /// Time at which the packet came from the core, or from its UE.
+    pub arrived: Instant,
+    pub(crate) label: Label,
+    pub(crate) datagram: Datagram,
+}
+
+impl Stamped {
+    /// Payload of a packet that came then.
+    pub fn new(arrived: Instant, datagram: Datagram) -> Self {
+        Self { arrived, label: Label::None, datagram }
+    }
+}
+
+impl Inspect for Stamped {
+    fn selectors(&self) -> Option<Selectors> {
+        self.datagram.selectors()
+    }
+    fn tcp(&self) -> Option<TcpView> {
+        self.datagram.tcp()
+    }
+    fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
+        self.datagram.set_tcp_feedback(feedback);
+    }
 }
 
 /// Which way a packet goes.

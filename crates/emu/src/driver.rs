@@ -2,22 +2,22 @@
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hdrhistogram::Histogram;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use tidemark_cell::{Cell, CellConfig, DropReason, Output, UeConfig, UeId};
-use tidemark_core::{Duration, Inspect, Instant, Packet, Selectors, TcpFeedback, TcpView};
+use tidemark_core::{Duration, Instant, Packet};
 
 use crate::addresses;
 use crate::clock::Clock;
 use crate::control::{Change, Command, Control, Refusal};
 use crate::core::{Core, Incoming, Label};
-use crate::datagram::{Datagram, Direction, Reader};
+use crate::datagram::{Datagram, Direction, Reader, Stamped};
 use crate::error::Error;
-use crate::observer::{Counters, Observer, Progress, Seen};
+use crate::observer::{Counters, DriverEvent, Observer, Progress};
 use crate::realtime::{self, Priority};
 use crate::tun::{Tun, Written};
 
@@ -52,14 +52,6 @@ pub struct Plan {
     pub ues: Vec<UeConfig>,
 }
 
-/// A packet and when it came from the core.
-#[derive(Debug)]
-struct Stamped {
-    arrived: Instant,
-    label: Label,
-    datagram: Datagram,
-}
-
 /// The cell, the clock and the devices.
 pub struct Driver<O> {
     ports: Ports,
@@ -77,7 +69,8 @@ struct State<O> {
     clock: Clock,
     cell: Cell<Stamped>,
     reader: Reader,
-    observer: O,
+    /// Shared with the cell alone while the driver runs: nobody waits for it.
+    observer: Arc<Mutex<O>>,
     commands: Receiver<Command>,
     /// One-way delay between core and gNB.
     wire: Duration,
@@ -97,24 +90,18 @@ struct State<O> {
     priority: Priority,
 }
 
-impl Inspect for Stamped {
-    fn selectors(&self) -> Option<Selectors> {
-        self.datagram.selectors()
-    }
-    fn tcp(&self) -> Option<TcpView> {
-        self.datagram.tcp()
-    }
-    fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
-        self.datagram.set_tcp_feedback(feedback);
-    }
-}
-
 impl<O: Observer> Driver<O> {
-    /// Puts a cell between devices. `observer` hears of every packet, and of the cell once each `sample_interval`.
+    /// Puts a cell between devices. `observer` is shown every event, and the counters once each `sample_interval`; whoever else holds it
+    /// may lock it only while the driver does not run.
     ///
     /// # Errors
     /// A configuration that the cell refuses, or what the system says.
-    pub fn new(plan: &Plan, link: Link, observer: O, sample_interval: Duration) -> Result<(Self, Control), Error> {
+    pub fn new(
+        plan: &Plan,
+        link: Link,
+        observer: Arc<Mutex<O>>,
+        sample_interval: Duration,
+    ) -> Result<(Self, Control), Error> {
         let mut secret = [0; 16];
         rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())
             .map_err(Error::errno("random bytes"))?;
@@ -123,6 +110,10 @@ impl<O: Observer> Driver<O> {
         for ue in &plan.ues {
             cell.add_ue(ue)?;
         }
+        let listener = Arc::clone(&observer);
+        cell.observe(Box::new(move |at, bearer, event| {
+            listener.lock().unwrap_or_else(PoisonError::into_inner).handle_cell(at, bearer, &event);
+        }));
         let state = State {
             clock: Clock::start(),
             cell,
@@ -147,17 +138,17 @@ impl<O: Observer> Driver<O> {
         Ok((Self { ports: Ports { cell: link.cell, core: link.core, ues: link.ues, wake }, state }, control))
     }
 
-    /// Runs on the calling thread until it is told to stop; gives the observer back.
+    /// Runs on the calling thread until it is told to stop.
     ///
     /// # Errors
-    /// A device that vanished, or what the system says; the observer has heard everything up to then.
-    pub fn run(mut self) -> (O, Result<(), Error>) {
+    /// A device that vanished, or what the system says; the observer has been shown everything up to then.
+    pub fn run(mut self) -> Result<(), Error> {
         self.state.priority = realtime::prefer();
         self.state.clock = Clock::start();
         let outcome = self.state.run(&self.ports);
         let now = self.state.clock.now();
         self.state.sample(now);
-        (self.state.observer, outcome)
+        outcome
     }
 }
 
@@ -284,7 +275,7 @@ impl<O: Observer> State<O> {
             return Ok(());
         };
         let flow = packet.flow;
-        self.observer.seen(now, &Seen::Downlink { ue, flow, tuple, bytes });
+        self.observe(now, &DriverEvent::FromCore { ue, flow, tuple, bytes });
         if overloaded {
             self.overload(now, ue, packet, None);
             return Ok(());
@@ -316,7 +307,7 @@ impl<O: Observer> State<O> {
     fn uplink(&mut self, now: Instant, ue: UeId, bytes: &[u8], overloaded: bool) {
         self.counters.uplink += 1;
         let (packet, _) = self.reader.packet(bytes, Direction::Up);
-        self.observer.seen(now, &Seen::Uplink { ue, bytes });
+        self.observe(now, &DriverEvent::FromUe { ue, bytes });
         if overloaded {
             let up = self.cell.carries_up(ue, packet.flow);
             self.overload(now, ue, packet, up);
@@ -328,7 +319,7 @@ impl<O: Observer> State<O> {
     /// The machine is too slow for the cell: what comes in is dropped, as a full queue drops it.
     fn overload(&mut self, now: Instant, ue: UeId, packet: Packet<Datagram>, up: Option<u8>) {
         self.counters.overload += 1;
-        self.observer.seen(now, &Seen::Dropped { ue, flow: packet.flow, up, reason: None });
+        self.observe(now, &DriverEvent::Overloaded { ue, flow: packet.flow, up });
         self.reader.recycle(packet.payload);
     }
 
@@ -381,39 +372,26 @@ impl<O: Observer> State<O> {
     fn drain(&mut self, ports: &Ports) -> Result<(), Error> {
         while let Some(output) = self.cell.poll_output() {
             match output {
-                Output::Downlink { at, ue, drb, packet, delay } => {
-                    let (sent, mut packet) = unstamped(packet);
-                    let (flow, ecn) = (packet.flow, packet.ecn);
+                Output::Downlink { at, ue, packet, .. } => {
+                    let mut packet = unstamped(packet);
                     let bytes = Reader::finish(&mut packet);
-                    self.observer.seen(at, &Seen::Delivered { ue, drb, flow, bytes, ecn, sent, delay });
+                    self.observe(at, &DriverEvent::ToUe { ue, bytes });
                     let written = ports.ues[ue.0 as usize].write(bytes)?;
                     self.count(written);
                     self.reader.recycle(packet.payload);
                 }
-                Output::Uplink { at, ue, qfi, packet, delay } => {
-                    self.observer.seen(at, &Seen::Carried { ue, qfi, size: packet.size, delay });
-                    match self.wire.is_zero() {
-                        true => self.depart((ue, qfi), packet, ports)?,
-                        false => self.wire_up.push_back((at + self.wire, (ue, qfi), packet)),
-                    }
-                }
-                Output::Recommendation { at, ue, octets } => {
-                    self.observer.seen(at, &Seen::Recommended { ue, octets });
-                }
-                Output::ShortCircuited { at, ue, flow } => {
-                    self.observer.seen(at, &Seen::ShortCircuited { ue, flow });
-                }
-                Output::Dropped { at, ue, packet, reason } => {
+                Output::Uplink { at, ue, qfi, packet, .. } => match self.wire.is_zero() {
+                    true => self.depart((ue, qfi), packet, ports)?,
+                    false => self.wire_up.push_back((at + self.wire, (ue, qfi), packet)),
+                },
+                // The cell's event says it to the observer.
+                Output::Recommendation { .. } | Output::ShortCircuited { .. } => {}
+                Output::Dropped { packet, reason, .. } => {
                     if let (Core::F1u(f1u), Label::Pdu { tunnel, .. }, DropReason::QueueFull) =
                         (&ports.core, packet.payload.label, reason)
                     {
                         f1u.refused(tunnel);
                     }
-                    let up = match packet.payload.label {
-                        Label::FromUe => self.cell.carries_up(ue, packet.flow),
-                        _ => None,
-                    };
-                    self.observer.seen(at, &Seen::Dropped { ue, flow: packet.flow, up, reason: Some(reason) });
                     self.reader.recycle(packet.payload.datagram);
                 }
             }
@@ -421,11 +399,15 @@ impl<O: Observer> State<O> {
         Ok(())
     }
 
+    fn observe(&self, at: Instant, event: &DriverEvent<'_>) {
+        self.observer.lock().unwrap_or_else(PoisonError::into_inner).handle_driver(at, event);
+    }
+
     /// A packet of a UE, in the QoS flow with this QFI, leaves towards the core.
     fn depart(&mut self, (ue, qfi): (UeId, u8), packet: Packet<Stamped>, ports: &Ports) -> Result<(), Error> {
-        let (_, mut packet) = unstamped(packet);
+        let mut packet = unstamped(packet);
         let bytes = Reader::finish(&mut packet);
-        self.observer.seen(self.clock.now(), &Seen::Departed { ue, bytes });
+        self.observe(self.clock.now(), &DriverEvent::ToCore { ue, bytes });
         let written = ports.core.send(ue.0, qfi, bytes)?;
         self.count(written);
         self.reader.recycle(packet.payload);
@@ -467,7 +449,7 @@ impl<O: Observer> State<O> {
             counters: self.counters,
             priority: self.priority,
         };
-        self.observer.sample(&progress);
+        self.observer.lock().unwrap_or_else(PoisonError::into_inner).sample(&progress);
     }
 }
 
@@ -476,7 +458,7 @@ fn stamped(arrived: Instant, label: Label, packet: Packet<Datagram>) -> Packet<S
     Packet { flow, size, ecn, payload: Stamped { arrived, label, datagram: payload } }
 }
 
-fn unstamped(packet: Packet<Stamped>) -> (Instant, Packet<Datagram>) {
+fn unstamped(packet: Packet<Stamped>) -> Packet<Datagram> {
     let Packet { flow, size, ecn, payload } = packet;
-    (payload.arrived, Packet { flow, size, ecn, payload: payload.datagram })
+    Packet { flow, size, ecn, payload: payload.datagram }
 }

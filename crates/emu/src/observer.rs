@@ -1,100 +1,66 @@
-//! What the driver tells of packets and of itself while it runs.
+//! Listeners to a driver: to its cell's events, to the devices around the cell, and to the driver itself.
 
 use hdrhistogram::Histogram;
-use tidemark_cell::{DelaySplit, DrbStats, DropReason, UeId, UeStats};
-use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant};
+use tidemark_cell::{BearerId, DrbStats, Event, UeId, UeStats};
+use tidemark_core::{Duration, FlowId, Instant};
 use tidemark_wire::ip::FiveTuple;
 
+use crate::datagram::Stamped;
 use crate::realtime::Priority;
 
-/// What happens to packets, told while it happens; an observer must not wait for anything.
-pub trait Observer {
-    /// A packet was seen.
-    fn seen(&mut self, at: Instant, seen: &Seen<'_>);
-    /// An interval is over.
+/// Listener to a driver, on the driver's thread: it must not wait for anything.
+pub trait Observer: Send + 'static {
+    /// Handles an event of the cell.
+    fn handle_cell(&mut self, at: Instant, bearer: BearerId, event: &Event<'_, Stamped>);
+    /// Handles what the driver itself did with a packet.
+    fn handle_driver(&mut self, at: Instant, event: &DriverEvent<'_>);
+    /// Ends an interval.
     fn sample(&mut self, progress: &Progress<'_>);
 }
 
-/// What happened to a packet.
+/// Event outside of the cell: at the devices that it lies between, on an IP packet with its header.
 #[derive(Clone, Copy, Debug)]
-pub enum Seen<'a> {
-    /// It came from the core.
-    Downlink {
-        /// For whom.
+pub enum DriverEvent<'a> {
+    /// A packet came from the core.
+    FromCore {
+        /// UE that it is for.
         ue: UeId,
-        /// Its flow.
+        /// Flow of the packet.
         flow: FlowId,
-        /// Its five-tuple, where it has a readable header.
+        /// Five-tuple of the packet; `None` where it has no readable header.
         tuple: Option<FiveTuple>,
-        /// All of it.
+        /// Whole packet.
         bytes: &'a [u8],
     },
-    /// It reached its UE.
-    Delivered {
-        /// Whose it is.
+    /// A packet leaves towards the core, with what the short-circuit wrote.
+    ToCore {
+        /// UE that sent it.
         ue: UeId,
-        /// By which of its bearers: the DRB identity, from 1.
-        drb: u8,
-        /// Its flow.
+        /// Whole packet.
+        bytes: &'a [u8],
+    },
+    /// A packet came from a UE's device.
+    FromUe {
+        /// UE that sent it.
+        ue: UeId,
+        /// Whole packet.
+        bytes: &'a [u8],
+    },
+    /// A packet goes to a UE's device, with its mark.
+    ToUe {
+        /// UE that it is for.
+        ue: UeId,
+        /// Whole packet.
+        bytes: &'a [u8],
+    },
+    /// A packet was dropped before it entered the cell, since the machine is too slow for the cell.
+    Overloaded {
+        /// UE of the packet.
+        ue: UeId,
+        /// Flow of the packet.
         flow: FlowId,
-        /// All of it, with its mark.
-        bytes: &'a [u8],
-        /// Its ECN field.
-        ecn: Ecn,
-        /// When it came from the core.
-        sent: Instant,
-        /// Its time in the cell, taken apart.
-        delay: DelaySplit,
-    },
-    /// A UE sent it.
-    Uplink {
-        /// Who.
-        ue: UeId,
-        /// All of it.
-        bytes: &'a [u8],
-    },
-    /// The uplink has carried it to the gNB.
-    Carried {
-        /// Whose it is.
-        ue: UeId,
-        /// The QoS flow that the UE's rules put it into.
-        qfi: u8,
-        /// Length of the IP packet.
-        size: Bytes,
-        /// Its time at the UE and in the air, taken apart.
-        delay: DelaySplit,
-    },
-    /// It left towards the core.
-    Departed {
-        /// Whose it is.
-        ue: UeId,
-        /// All of it, with what the short-circuit wrote.
-        bytes: &'a [u8],
-    },
-    /// A UE's modem gets a recommended bit rate.
-    Recommended {
-        /// Whose modem.
-        ue: UeId,
-        /// MAC subheader and control element (TS 38.321 6.1.3.20).
-        octets: [u8; 3],
-    },
-    /// The law marked it, and acknowledgements say so instead of the packet.
-    ShortCircuited {
-        /// Whose it is.
-        ue: UeId,
-        /// Its flow.
-        flow: FlowId,
-    },
-    /// It is lost.
-    Dropped {
-        /// Whose it was.
-        ue: UeId,
-        /// Its flow.
-        flow: FlowId,
-        /// The bearer that was to carry it to the gNB, the DRB identity from 1; `None` for a downlink packet.
+        /// DRB identity, from 1, of the bearer that was to carry it to the gNB; `None` for a downlink packet.
         up: Option<u8>,
-        /// Why the cell dropped it; `None` where the machine was too slow for the cell.
-        reason: Option<DropReason>,
     },
 }
 

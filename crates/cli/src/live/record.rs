@@ -1,16 +1,17 @@
 //! Recorder of a live cell, and the result that comes of it.
 
 use hdrhistogram::Histogram;
-use tidemark_cell::{UeId, UeStats};
-use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant};
+use tidemark_cell::{BearerId, Event as CellEvent, UeId, UeStats};
+use tidemark_core::{BitRate, Duration, FlowId, Instant};
 use tidemark_emu::realtime::Priority;
-use tidemark_emu::{Observer, Progress, Seen};
+use tidemark_emu::{DriverEvent, Observer, Progress, Stamped};
 use tidemark_record::event::Event;
 use tidemark_record::unit::round;
 use tidemark_record::{
     Arrival, BearerResult, Counters, Description, FlowDescription, FlowNumber, FlowRecord, Lateness, Limits,
     LiveResult, RunResult, UeRecord, UeResult, bearers,
 };
+use tidemark_sim::modem;
 use tidemark_sim::scenario::{NamedUe, Scenario};
 use tidemark_wire::ip::FiveTuple;
 use tidemark_wire::mac::Direction;
@@ -35,6 +36,8 @@ pub struct Recorder {
     machine: Machine,
     /// The warm-up is over.
     has_begun: bool,
+    /// Share of the uplink that UEs used in the last interval; `None` where it had no slots.
+    uplink_use: Option<f64>,
     /// Time in which UEs used nearly all of the uplink.
     uplink_busy: Duration,
 }
@@ -61,6 +64,7 @@ impl Recorder {
             flows: Vec::new(),
             last: Counters::default(),
             machine: Machine::default(),
+            uplink_use: None,
             uplink_busy: Duration::ZERO,
         }
     }
@@ -86,13 +90,24 @@ impl Recorder {
         }
     }
 
-    /// Counts a recommendation for a logical channel of a UE.
-    pub fn recommended(&mut self, at: Instant, ue: UeId, direction: Direction, channel: u8, rate: BitRate) {
-        self.recorder.handle(at, Event::Recommended { ue: ue.0 as usize, direction, channel, rate });
+    /// Logical channel, rate and direction that a UE's modem reads in a recommendation.
+    fn recommendation(&self, ue: usize, octets: [u8; 3]) -> Option<(u8, (BitRate, Direction))> {
+        let anbr = self.ues[ue].config.anbr.as_ref()?;
+        let (channel, line) = modem::report(octets, anbr.multiplier.on_wire())?;
+        Some((channel, modem::heard(&line)?))
     }
-    /// Rates in Mbit/s that a UE was recommended last for its downlink and its uplink.
-    pub fn recommended_mbps(&self, ue: usize) -> [Option<f64>; 2] {
-        self.recorder.ue(ue).map_or([None; 2], UeRecord::recommended_now).map(|rate| rate.map(BitRate::as_mbps))
+    /// Record of a UE.
+    pub fn ue(&self, index: usize) -> Option<&UeRecord> {
+        self.recorder.ue(index)
+    }
+    /// Time of the last sample.
+    #[cfg(test)]
+    pub fn now(&self) -> Instant {
+        self.last.at
+    }
+    /// Share of the uplink that UEs used in the last interval; `None` where it had no slots.
+    pub fn uplink_use(&self) -> Option<f64> {
+        self.uplink_use
     }
 
     /// Result of everything so far, as the simulator says it, with what was done meanwhile.
@@ -164,30 +179,43 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn seen(&mut self, at: Instant, seen: &Seen<'_>) {
-        let event = match *seen {
-            Seen::Downlink { ue, flow, tuple, .. } => Event::Sent { flow: self.flow(flow, ue, tuple) },
-            Seen::Delivered { ue, drb, flow, bytes, ecn, sent, delay } => {
-                let (flow, size) = (self.flow(flow, ue, None), Bytes(bytes.len() as u64));
-                let (waited, in_routers) = (None, Duration::ZERO);
-                let arrival = Arrival { sent, size, ecn, waited, in_routers, drb, delay };
-                Event::Arrived { flow, ue: Some(ue.0 as usize), arrival }
+    fn handle_cell(&mut self, at: Instant, bearer: BearerId, event: &CellEvent<'_, Stamped>) {
+        let BearerId { ue, drb, .. } = bearer;
+        let index = ue.0 as usize;
+        let event = match *event {
+            CellEvent::Delivered { packet, delay, .. } => {
+                let (sent, size, ecn) = (packet.payload.arrived, packet.size, packet.ecn);
+                let arrival = Arrival { sent, size, ecn, waited: None, in_routers: Duration::ZERO, drb, delay };
+                Event::Arrived { flow: self.flow(packet.flow, ue, None), ue: Some(index), arrival }
             }
-            Seen::ShortCircuited { ue, flow } => Event::ShortCircuited { flow: self.flow(flow, ue, None) },
-            Seen::Dropped { ue, up: Some(drb), .. } => Event::UplinkDropped { ue: ue.0 as usize, drb },
-            Seen::Dropped { ue, flow, up: None, .. } => Event::Dropped { flow: self.flow(flow, ue, None) },
-            Seen::Carried { ue, qfi, size, delay } => {
-                let ue = ue.0 as usize;
-                Event::UplinkArrived { ue, drb: self.recorder.uplink_drb(ue, qfi), size, delay }
+            CellEvent::ShortCircuited { packet } => Event::ShortCircuited { flow: self.flow(packet.flow, ue, None) },
+            CellEvent::Dropped { direction: Direction::Uplink, .. } => Event::UplinkDropped { ue: index, drb },
+            CellEvent::Dropped { packet, .. } => Event::Dropped { flow: self.flow(packet.flow, ue, None) },
+            CellEvent::UplinkDelivered { packet, delay, .. } => {
+                Event::UplinkArrived { ue: index, drb, size: packet.size, delay }
             }
-            Seen::Uplink { .. } | Seen::Departed { .. } | Seen::Recommended { .. } => return,
+            CellEvent::Recommended { octets } => {
+                let Some((channel, (rate, direction))) = self.recommendation(index, octets) else { return };
+                Event::Recommended { ue: index, direction, channel, rate }
+            }
+            _ => return,
+        };
+        self.recorder.handle(at, event);
+    }
+
+    fn handle_driver(&mut self, at: Instant, event: &DriverEvent<'_>) {
+        let event = match *event {
+            DriverEvent::FromCore { ue, flow, tuple, .. } => Event::Sent { flow: self.flow(flow, ue, tuple) },
+            DriverEvent::Overloaded { ue, up: Some(drb), .. } => Event::UplinkDropped { ue: ue.0 as usize, drb },
+            DriverEvent::Overloaded { ue, flow, up: None } => Event::Dropped { flow: self.flow(flow, ue, None) },
+            DriverEvent::ToCore { .. } | DriverEvent::FromUe { .. } | DriverEvent::ToUe { .. } => return,
         };
         self.recorder.handle(at, event);
     }
 
     fn sample(&mut self, progress: &Progress<'_>) {
-        let (available, used) = uplink_use(&self.last, progress);
-        if self.recorder.counts(progress.now) && used as f64 > BUSY_UPLINK * available as f64 {
+        self.uplink_use = uplink_use(&self.last, progress);
+        if self.recorder.counts(progress.now) && self.uplink_use.is_some_and(|used| used > BUSY_UPLINK) {
             self.uplink_busy += progress.now.since(self.last.at);
         }
         self.last = Counters {
@@ -212,10 +240,11 @@ impl Observer for Recorder {
     }
 }
 
-/// Resource blocks x symbols that the uplink had since the driver spoke last, and those that UEs used.
-fn uplink_use(last: &Counters, progress: &Progress<'_>) -> (u64, u64) {
+/// Share of the uplink's resource blocks x symbols that UEs used since `last`; `None` where it had none.
+fn uplink_use(last: &Counters, progress: &Progress<'_>) -> Option<f64> {
     let used = |ues: &[UeStats]| ues.iter().map(|ue| ue.uplink.resources).sum::<u64>();
-    (progress.uplink_resources - last.uplink_resources, used(progress.ues) - used(&last.ues))
+    let (available, used) = (progress.uplink_resources - last.uplink_resources, used(progress.ues) - used(&last.ues));
+    (available > 0).then(|| used as f64 / available as f64)
 }
 
 /// Quantiles of a histogram of nanoseconds; `None` where it is empty.

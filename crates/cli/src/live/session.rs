@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration as Wait, Instant as Clock};
 
@@ -186,7 +187,9 @@ impl Options {
             ues: scenario.ues().into_iter().map(|ue| ue.config).collect(),
         };
         let link = Link { cell, core, ues: tuns, wire: self.round_trip / 2 };
-        let (driver, control) = Driver::new(&plan, link, watch, scenario.sample_interval).map_err(refused)?;
+        let watch = Arc::new(Mutex::new(watch));
+        let (driver, control) =
+            Driver::new(&plan, link, Arc::clone(&watch), scenario.sample_interval).map_err(refused)?;
         modem::serve(modems, outbox, &control);
         control::Server::start(&lease.socket(), scenario, control.clone(), shared.clone(), about)?;
         if let Some(port) = self.web {
@@ -243,16 +246,17 @@ impl Options {
         drop((servers, idle));
         drops += core_device.map_or(0, |device| outside::device_drops(&device));
         control.tell(Command::Stop);
-        let (watch, outcome) = driver.join().map_err(|_| miette!("the cell's thread failed"))?;
-        let Watch { recorder, capture, .. } = watch;
-        let lost = capture.map_or(0, |capture| capture.lost());
+        let outcome = driver.join().map_err(|_| miette!("the cell's thread failed"))?;
+        let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
+        // The writer ends with its capture.
+        let lost = watch.capture.take().map_or(0, |capture| capture.lost());
         match writer.map(pcap::Writer::finish) {
             Some(Err(error)) => eprintln!("tidemark: the capture is not complete, {lost} packets are missing: {error}"),
             _ if lost > 0 => eprintln!("tidemark: the disk was too slow: {lost} packets are missing in the capture"),
             _ => {}
         }
         outcome.map_err(refused)?;
-        Ok((code, recorder.result(drops, &shared.history())))
+        Ok((code, watch.recorder.result(drops, &shared.history())))
     }
 
     /// The core device on the host, and the way out from it.

@@ -2,14 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tidemark_core::{Bytes, Duration, Ecn, Instant};
-use tidemark_emu::{Observer, Progress, Seen};
-use tidemark_record::distribution::Distribution;
+use tidemark_cell::{BearerId, Event as CellEvent};
+use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_emu::{DriverEvent, Observer, Progress, Stamped};
 use tidemark_record::unit::{mbps, tag};
 use tidemark_sim::Event;
-use tidemark_sim::modem;
-use tidemark_sim::scenario::{NamedUe, Scenario};
-use tidemark_wire::mac::BitRateMultiplier;
+use tidemark_sim::scenario::Scenario;
 
 use super::history::History;
 use super::modem::Inbox;
@@ -85,25 +83,6 @@ pub struct Watch {
     ues: Vec<UeSnapshot>,
     slot: Duration,
     is_du: bool,
-    last: Instant,
-    /// Resource blocks x symbols that uplink slots had had by then, and those that UEs had used.
-    last_uplink: (u64, u64),
-    interval: Vec<Interval>,
-    /// `bitRateMultiplier` of each UE that gets recommendations.
-    multipliers: Vec<Option<BitRateMultiplier>>,
-}
-
-/// Measurements of a UE since the last snapshot.
-#[derive(Clone, Default)]
-struct Interval {
-    down: Bytes,
-    up: Bytes,
-    /// Time in the RLC queue, and the wait of what it sent.
-    queue: Distribution,
-    uplink_queue: Distribution,
-    /// Bytes from the beginning, and packets that came with CE.
-    delivered: Bytes,
-    ce_packets: u64,
 }
 
 impl Watch {
@@ -118,14 +97,10 @@ impl Watch {
             capture,
             shared: Arc::clone(&shared),
             modems,
-            multipliers: scenario.ues().iter().map(multiplier).collect(),
             name: scenario.name.clone(),
-            interval: vec![Interval::default(); ues.len()],
             ues,
             slot: scenario.cell.slot(),
             is_du,
-            last: Instant::ZERO,
-            last_uplink: (0, 0),
         };
         (watch, shared)
     }
@@ -135,10 +110,6 @@ impl Watch {
             capture.packet(file, at, bytes);
         }
     }
-}
-
-fn multiplier(ue: &NamedUe) -> Option<BitRateMultiplier> {
-    ue.config.anbr.as_ref().map(|anbr| anbr.multiplier.on_wire())
 }
 
 /// Gives the parts of a snapshot that a scenario has.
@@ -154,55 +125,36 @@ fn describe(scenario: &Scenario, is_du: bool) -> Vec<UeSnapshot> {
 }
 
 impl Observer for Watch {
-    fn seen(&mut self, at: Instant, seen: &Seen<'_>) {
-        self.recorder.seen(at, seen);
-        match *seen {
-            Seen::Downlink { bytes, .. } => self.capture(0, at, bytes),
-            Seen::Delivered { ue, bytes, ecn, delay, .. } => {
-                let size = Bytes(bytes.len() as u64);
-                let interval = &mut self.interval[ue.0 as usize];
-                interval.down += size;
-                interval.delivered += size;
-                interval.ce_packets += u64::from(ecn == Ecn::Ce);
-                interval.queue.record(delay.queuing + delay.scheduling);
+    fn handle_cell(&mut self, at: Instant, bearer: BearerId, event: &CellEvent<'_, Stamped>) {
+        self.recorder.handle_cell(at, bearer, event);
+        if let CellEvent::Recommended { octets } = event {
+            self.modems.put(bearer.ue, *octets);
+        }
+    }
+
+    fn handle_driver(&mut self, at: Instant, event: &DriverEvent<'_>) {
+        self.recorder.handle_driver(at, event);
+        match *event {
+            DriverEvent::FromCore { bytes, .. } | DriverEvent::ToCore { bytes, .. } => self.capture(0, at, bytes),
+            DriverEvent::FromUe { ue, bytes } | DriverEvent::ToUe { ue, bytes } => {
                 self.capture(1 + ue.0 as usize, at, bytes);
             }
-            Seen::Uplink { ue, bytes } => self.capture(1 + ue.0 as usize, at, bytes),
-            Seen::Departed { ue, bytes } => {
-                self.interval[ue.0 as usize].up += Bytes(bytes.len() as u64);
-                self.capture(0, at, bytes);
-            }
-            Seen::Recommended { ue, octets } => {
-                let report = self.multipliers[ue.0 as usize].and_then(|multiplier| modem::report(octets, multiplier));
-                if let Some((channel, (rate, direction))) =
-                    report.and_then(|(channel, line)| Some((channel, modem::heard(&line)?)))
-                {
-                    self.recorder.recommended(at, ue, direction, channel, rate);
-                }
-                self.modems.put(ue, octets);
-            }
-            Seen::Carried { ue, delay, .. } => {
-                self.interval[ue.0 as usize].uplink_queue.record(delay.queuing + delay.scheduling);
-            }
-            Seen::ShortCircuited { .. } | Seen::Dropped { .. } => {}
+            DriverEvent::Overloaded { .. } => {}
         }
     }
 
     fn sample(&mut self, progress: &Progress<'_>) {
         self.recorder.sample(progress);
-        let span = progress.now.since(self.last);
         // A reader that holds the lock now gets the next snapshot: this thread waits for nobody.
         let Ok(mut shared) = self.shared.now.try_lock() else { return };
         let whole = progress.now.since(Instant::ZERO).as_secs_f64().max(1e-9);
         let busy = progress.busy.as_secs_f64() / whole;
-        let delivered: Bytes = self.interval.iter().map(|interval| interval.delivered).sum();
+        let watched = |ue: usize| self.recorder.ue(ue)?.watched();
+        let delivered: Bytes = (0..self.ues.len()).filter_map(watched).map(|ue| ue.delivered).sum();
         let late = lateness(progress.lateness);
         let too_slow =
             progress.counters.overload > 0 || late.is_some_and(|late| late.p99 > self.slot.as_secs_f64() * 1e6);
-        let used = progress.ues.iter().map(|ue| ue.uplink.resources).sum::<u64>();
-        let (before, used_before) = std::mem::replace(&mut self.last_uplink, (progress.uplink_resources, used));
-        let available = progress.uplink_resources - before;
-        let uplink_use = (available > 0).then(|| (used - used_before) as f64 / available as f64);
+        let uplink_use = self.recorder.uplink_use();
         let rate = delivered.as_f64() * 8e-6 / whole / busy.max(1e-3);
         let counters = progress.counters;
         *shared = Snapshot {
@@ -218,21 +170,24 @@ impl Observer for Watch {
             uplink_use,
             warning: None,
         };
-        let ues = self.ues.iter().zip(progress.ues).enumerate();
-        for ((index, (ue, stats)), interval) in ues.zip(&mut self.interval) {
-            let [recommended_down_mbps, recommended_up_mbps] = self.recorder.recommended_mbps(index);
+        for (index, (ue, stats)) in self.ues.iter().zip(progress.ues).enumerate() {
+            let Some(record) = self.recorder.ue(index) else { continue };
+            let Some(watched) = record.watched() else { continue };
+            let [recommended_down_mbps, recommended_up_mbps] =
+                record.recommended_now().map(|rate| rate.map(BitRate::as_mbps));
+            let interval = &watched.interval;
             let queue = interval.queue.quantiles();
             shared.ues.push(UeSnapshot {
-                down_mbps: mbps(interval.down, span),
-                up_mbps: mbps(interval.up, span),
+                down_mbps: mbps(interval.delivered, interval.span),
+                up_mbps: mbps(interval.sent, interval.span),
                 queue_ms: queue.map(|queue| queue.mean),
                 queue_p95_ms: queue.map(|queue| queue.p95),
                 uplink_queue_p95_ms: interval.uplink_queue.quantile(0.95),
                 backlog_bytes: stats.queue.backlog.0,
                 mcs: stats.mcs,
-                delivered_bytes: interval.delivered.0,
+                delivered_bytes: watched.delivered.0,
                 marked: (!self.is_du).then_some(stats.marked),
-                ce_packets: interval.ce_packets,
+                ce_packets: watched.ce_packets,
                 dropped: stats.dropped(),
                 harq_retransmissions: stats.harq_retransmissions,
                 forgotten_flows: stats.forgotten_flows,
@@ -240,8 +195,6 @@ impl Observer for Watch {
                 recommended_up_mbps,
                 ..ue.clone()
             });
-            let Interval { delivered, ce_packets, .. } = *interval;
-            *interval = Interval { delivered, ce_packets, ..Interval::default() };
         }
         shared.warning = if too_slow {
             Some(format!("OVERLOAD: this machine can carry {rate:.0} Mbit/s of this cell"))
@@ -251,7 +204,6 @@ impl Observer for Watch {
             let late = late.filter(|late| late.p999 > LATE_US);
             late.map(|late| format!("LATE: one slot in a thousand by {:.1} ms or more", late.p999 / 1e3))
         };
-        self.last = progress.now;
     }
 }
 
@@ -261,9 +213,10 @@ mod tests {
 
     use hdrhistogram::Histogram;
     use tidemark_cell::{DelaySplit, UeId, UeStats};
-    use tidemark_core::FlowId;
-    use tidemark_emu::Counters;
+    use tidemark_core::{Ecn, FlowId, Packet};
     use tidemark_emu::realtime::Priority;
+    use tidemark_emu::{Counters, Datagram};
+    use tidemark_marker::SnLength;
 
     use super::*;
     use crate::live::modem;
@@ -277,7 +230,7 @@ mod tests {
 
     /// An interval of 100 ms is over, in each of which the uplink had 1000 resource blocks x symbols; the cell's counters are these.
     fn sample(watch: &mut Watch, stats: UeStats, late: Duration) {
-        let now = watch.last + Duration::from_millis(100);
+        let now = watch.recorder.now() + Duration::from_millis(100);
         let mut lateness = Histogram::new(3).unwrap();
         (0..998).for_each(|_| lateness.record(1_000).unwrap());
         (0..2).for_each(|_| lateness.record(late.as_nanos()).unwrap());
@@ -292,6 +245,15 @@ mod tests {
             counters: Counters::default(),
             priority: Priority::Ordinary,
         });
+    }
+
+    const BEARER: BearerId = BearerId { ue: UeId(0), drb: 1, sn_length: SnLength::Bits12 };
+    const FLOW: FlowId = FlowId(7);
+    const FROM_CORE: DriverEvent<'_> = DriverEvent::FromCore { ue: UeId(0), flow: FLOW, tuple: None, bytes: &[0; 100] };
+
+    fn packet(size: u64, ecn: Ecn) -> Packet<Stamped> {
+        let payload = Stamped::new(Instant::ZERO, Datagram::default());
+        Packet { flow: FLOW, size: Bytes(size), ecn, payload }
     }
 
     const IN_TIME: Duration = Duration::from_micros(50);
@@ -313,7 +275,12 @@ mod tests {
             // Half used at first.
             stats.uplink.resources += if interval == 1 { 500 } else { 970 };
             let delay = DelaySplit { queuing: Duration::from_millis(109), ..DelaySplit::default() };
-            watch.seen(watch.last, &Seen::Carried { ue: UeId(0), qfi: 1, size: Bytes(60), delay });
+            let packet = packet(60, Ecn::NotEct);
+            watch.handle_cell(
+                watch.recorder.now(),
+                BEARER,
+                &CellEvent::UplinkDelivered { packet: &packet, qfi: 1, delay },
+            );
             sample(&mut watch, stats, IN_TIME);
             let now = shared.latest();
             assert!((now.ues[0].uplink_queue_p95_ms.unwrap() - 109.0).abs() < 0.2);
@@ -338,10 +305,10 @@ mod tests {
     fn a_du_says_what_came_with_ce_and_no_marks() {
         for is_du in [true, false] {
             let (mut watch, shared) = watch(is_du);
-            let (ue, flow, sent, delay) = (UeId(0), FlowId(7), Instant::ZERO, DelaySplit::default());
             for ecn in [Ecn::Ce, Ecn::Ect1, Ecn::Ce] {
-                watch.seen(sent, &Seen::Downlink { ue, flow, tuple: None, bytes: &[0; 100] });
-                watch.seen(sent, &Seen::Delivered { ue, drb: 1, flow, bytes: &[0; 100], ecn, sent, delay });
+                watch.handle_driver(Instant::ZERO, &FROM_CORE);
+                let (packet, delay) = (packet(100, ecn), DelaySplit::default());
+                watch.handle_cell(Instant::ZERO, BEARER, &CellEvent::Delivered { packet: &packet, sn: 0, delay });
             }
             sample(&mut watch, UeStats::default(), IN_TIME);
             let now = &shared.latest().ues[0];
@@ -357,9 +324,9 @@ mod tests {
     #[test]
     fn a_mark_in_the_short_circuit_is_one_of_its_flow() {
         let (mut watch, shared) = watch(false);
-        let (ue, flow) = (UeId(0), FlowId(7));
-        watch.seen(Instant::ZERO, &Seen::Downlink { ue, flow, tuple: None, bytes: &[0; 100] });
-        watch.seen(Instant::ZERO, &Seen::ShortCircuited { ue, flow });
+        watch.handle_driver(Instant::ZERO, &FROM_CORE);
+        let packet = packet(100, Ecn::Ect1);
+        watch.handle_cell(Instant::ZERO, BEARER, &CellEvent::ShortCircuited { packet: &packet });
         sample(&mut watch, UeStats { marked: 1, ..UeStats::default() }, IN_TIME);
         let result = watch.recorder.result(0, &shared.history());
         assert_eq!((result.flows[0].marked, &result.series.flows.marks[0][..]), (1, &[1][..]));
