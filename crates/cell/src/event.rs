@@ -19,7 +19,7 @@ pub struct BearerId {
     pub sn_length: SnLength,
 }
 
-/// Something that happened at a bearer. Packets are downlink packets unless an event says otherwise.
+/// Event at a bearer. Packets are downlink packets unless an event says otherwise.
 #[derive(Debug)]
 pub enum Event<'a, P> {
     /// A downlink packet reached the CU, as it came.
@@ -57,7 +57,7 @@ pub enum Event<'a, P> {
     Reported {
         /// Content of the report.
         status: DeliveryStatus,
-        /// What the marker estimates from now on.
+        /// Estimate of the marker from now on.
         estimate: Estimate,
     },
     /// The bearer moved to another DU, and the marker has forgotten the old one.
@@ -156,11 +156,11 @@ pub enum Event<'a, P> {
 /// Listener to a cell's events. It must not keep what it is shown.
 pub type Observer<P> = Box<dyn FnMut(Instant, BearerId, Event<'_, P>) + Send>;
 
-/// Who listens to a cell, if anybody does.
+/// Listener of a cell, if there is one.
 pub(crate) struct Events<P>(Option<Observer<P>>);
 
 impl<P> Events<P> {
-    /// Nobody listens.
+    /// No listener.
     pub(crate) const fn new() -> Self {
         Self(None)
     }

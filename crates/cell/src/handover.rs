@@ -2,17 +2,17 @@
 
 use tidemark_core::{ConfigError, Duration};
 
-/// What a handover costs, and what goes with the UE: its execution (TS 38.300 9.2.3.2).
+/// Execution of a handover (TS 38.300 9.2.3.2): its interruption, and what goes with the UE.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HandoverExecution {
-    /// How long nothing is sent to or by the UE. Default 45 ms: a little below the mean of 49.5 ms for a handover without
+    /// Interruption, in which nothing is sent to or by the UE. Default 45 ms: a little below the mean of 49.5 ms for a handover without
     /// random-access failures (TR 36.881 table 5.2.1-1).
     pub interruption: Duration,
-    /// What becomes of what RLC holds. Default `forwarded`.
+    /// Fate of what RLC holds. Default `forwarded`.
     pub data: HandoverData,
-    /// What becomes of what the marker knows. Default `moves`.
+    /// Fate of what the marker knows. Default `moves`.
     pub marker: HandoverMarker,
 }
 
@@ -35,19 +35,19 @@ impl HandoverExecution {
     }
 }
 
-/// What becomes of what RLC holds.
+/// Fate of what RLC holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum HandoverData {
-    /// What has not left the UE's PDCP in order is sent again by the new cell (TS 38.300 9.2.3.2.3); of UM what was not begun.
+    /// Retransmits in the new cell what has not left the UE's PDCP in order (TS 38.300 9.2.3.2.3); of UM what was not begun.
     #[default]
     Forwarded,
-    /// It is dropped.
+    /// Drops it.
     Lost,
 }
 
-/// What becomes of what the marker knows.
+/// Fate of what the marker knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,4 +1,4 @@
-//! What leaves the cell, and what can be read from it at any time.
+//! Outputs of the cell, and its counters.
 
 use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
 use tidemark_marker::RlcQueue;
@@ -7,62 +7,62 @@ use tidemark_marker::RlcQueue;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UeId(pub u32);
 
-/// What leaves the cell.
+/// Output of the cell.
 #[derive(Clone, Debug)]
 pub enum Output<P> {
     /// A packet reaches the IP stack of a UE, in PDCP's order.
     Downlink {
-        /// When.
+        /// Time.
         at: Instant,
-        /// Where.
+        /// Receiving UE.
         ue: UeId,
-        /// By which of its bearers: the DRB identity, from 1.
+        /// DRB identity of the bearer, from 1.
         drb: u8,
         /// The packet, marked if a law marked it.
         packet: Packet<P>,
-        /// Its time in the DU and in the air.
+        /// Delay in the DU and in the air.
         delay: DelaySplit,
     },
     /// A packet leaves the gNB towards the core.
     Uplink {
-        /// When.
+        /// Time.
         at: Instant,
-        /// Where it came from.
+        /// Sending UE.
         ue: UeId,
         /// The QoS flow that the UE's rules put it into.
         qfi: u8,
         /// The packet, marked if a law marked it.
         packet: Packet<P>,
-        /// Its time in the UE and in the air.
+        /// Delay in the UE and in the air.
         delay: DelaySplit,
     },
     /// A UE's modem gets a recommended bit rate: MAC subheader and control element (TS 38.321 6.1.3.20).
     Recommendation {
-        /// When.
+        /// Time.
         at: Instant,
-        /// Where.
+        /// Receiving UE.
         ue: UeId,
         /// The octets.
         octets: [u8; 3],
     },
     /// The law marked a downlink packet, and acknowledgements say so instead of the packet (L4Span section 4.4).
     ShortCircuited {
-        /// When.
+        /// Time.
         at: Instant,
-        /// Whose it is.
+        /// UE of the packet.
         ue: UeId,
-        /// Its flow.
+        /// Flow of the packet.
         flow: FlowId,
     },
     /// A downlink packet is lost.
     Dropped {
-        /// When.
+        /// Time.
         at: Instant,
-        /// Whose it was.
+        /// UE of the packet.
         ue: UeId,
         /// The packet.
         packet: Packet<P>,
-        /// Why.
+        /// Reason.
         reason: DropReason,
     },
 }
@@ -85,7 +85,7 @@ impl DelaySplit {
     }
 }
 
-/// Why a packet is lost.
+/// Reason of a packet's loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
     /// The marking law dropped it.
@@ -94,9 +94,9 @@ pub enum DropReason {
     QueueFull,
     /// The radio lost it, and RLC gave up.
     Radio,
-    /// Its UE changed cells: nothing was forwarded, or UM had begun to send it.
+    /// Handover of its UE: nothing was forwarded, or UM had begun to send it.
     Handover,
-    /// It waited for longer than PDCP's discardTimer.
+    /// Discard by PDCP: it waited for longer than the discardTimer.
     Discarded,
 }
 
@@ -104,11 +104,11 @@ pub enum DropReason {
 /// IP stack to the gNB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct DelaySplit {
-    /// In the CU and on its way to the DU.
+    /// Time in the CU and on the way to the DU.
     pub cu: Duration,
-    /// Behind other packets.
+    /// Time behind other packets.
     pub queuing: Duration,
-    /// At the head of the queue until its last byte would have arrived without errors: the wait for a slot, the scheduler's lead, the air.
+    /// Time from the head of the queue until its last byte would have arrived without errors: the wait for a slot, the scheduler's lead, the air.
     pub scheduling: Duration,
     /// HARQ retransmission.
     pub harq: Duration,
@@ -125,7 +125,7 @@ pub struct UeStats {
     pub cqi: Option<u8>,
     /// The MCS used last; `None` on a rate channel and before the first transport block.
     pub mcs: Option<u8>,
-    /// Its RLC queue now.
+    /// RLC queue now.
     pub queue: RlcQueue,
     /// First transmissions of transport blocks.
     pub blocks: u64,
@@ -157,7 +157,7 @@ pub struct UeStats {
     pub dropped_by_handover: u64,
     /// Flows that SDAP forgot for others: what answers them takes the bearer of its own rules.
     pub forgotten_flows: u64,
-    /// What it sent.
+    /// Counters of its uplink.
     pub uplink: UplinkStats,
 }
 
@@ -172,7 +172,7 @@ impl UeStats {
     }
 }
 
-/// What a UE sent. Counters count from the beginning.
+/// Uplink of a UE. Counters count from the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UplinkStats {
     /// First transmissions of transport blocks.
@@ -187,7 +187,7 @@ pub struct UplinkStats {
     pub mcs_sum: u64,
     /// Resource blocks x symbols used, retransmissions included.
     pub resources: u64,
-    /// What waits at the UE now as the gNB knows it: the last buffer status report, less what was granted since.
+    /// Backlog at the UE as the gNB knows it: the last buffer status report, less what was granted since.
     pub reported: Bytes,
 }
 
@@ -223,7 +223,7 @@ impl DrbStats {
 pub struct CellStats {
     /// Resource blocks x symbols used, retransmissions included.
     pub resources: u64,
-    /// The same of uplink slots.
+    /// Resource blocks x symbols of uplink slots used, retransmissions included.
     pub uplink_resources: u64,
     /// IP bytes delivered to UEs.
     pub delivered: Bytes,

@@ -1,4 +1,4 @@
-//! What the slots of a cell must have room for.
+//! Least room of a cell's slots.
 
 use tidemark_core::{ConfigError, Duration};
 
@@ -6,7 +6,7 @@ use crate::config::{CellConfig, Duplex};
 use tidemark_radio::slots::{SYMBOLS_PER_SLOT, may_be_period};
 
 /// Bytes of the smallest transport block that carries anything: headers of RLC and MAC, and a few bytes of an SDU.
-const LEAST_BLOCK: u32 = 16;
+const MIN_BLOCK: u32 = 16;
 /// Bytes of a buffer status report of all eight logical channel groups with its subheader (TS 38.321 6.1.3.1).
 const LONGEST_BSR: u32 = 11;
 
@@ -30,12 +30,12 @@ impl CellConfig {
         };
         let pdsch = self.pdsch();
         let fullest = (0..pattern.period()).map(|slot| pattern.downlink_symbols(slot)).max().unwrap_or(0);
-        if pdsch.whole_block(fullest, self.mcs_table.rows().len() - 1) < LEAST_BLOCK {
+        if pdsch.whole_block(fullest, self.mcs_table.rows().len() - 1) < MIN_BLOCK {
             let problem = "no downlink slot has room for data: use more, a D in `tdd`, or less of `control_symbols`, `dmrs` and `overhead`";
             return error("special_symbols", problem);
         }
         let whole_slots = [pdsch, self.pusch()].map(|channel| channel.whole_block(SYMBOLS_PER_SLOT, 0));
-        if whole_slots[0] < LEAST_BLOCK || whole_slots[1] < LEAST_BLOCK + LONGEST_BSR {
+        if whole_slots[0] < MIN_BLOCK || whole_slots[1] < MIN_BLOCK + LONGEST_BSR {
             let problem = "at the lowest MCS a slot of so few has no room for data: use more, or more `layers` and `uplink.layers`";
             return error("prbs", problem);
         }

@@ -34,7 +34,7 @@ impl<T> Slab<T> {
     }
 }
 
-/// What is under way in a cell belongs to UEs that are there: nothing of one stays behind when it leaves.
+/// Panics for a slot that is empty: what is under way in a cell belongs to UEs that are there, and leaves with them.
 impl<T> Index<usize> for Slab<T> {
     type Output = T;
     fn index(&self, slot: usize) -> &T {

@@ -1,4 +1,4 @@
-//! What a carrier carries follows from its width, numerology, duplex, layers and MCS table.
+//! Capacity of a carrier: it follows from width, numerology, duplex, layers and MCS table.
 
 mod saturated;
 

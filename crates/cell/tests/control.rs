@@ -1,4 +1,4 @@
-//! What changes while a cell runs takes effect, and loses nothing.
+//! Changes while a cell runs: they take effect and lose nothing.
 
 use tidemark_cell::channel::{FixedConfig, StaticConfig};
 use tidemark_cell::{

@@ -16,7 +16,7 @@ const PATTERNS: [&str; 10] =
     ["FDD", "DU", "DDSU", "DDDSU", "DSUUU", "DDSUU", "DDDDDDDSUU", "DDDSUDDSUU", "DDDSUUDDDD", "DDDDDDDDSU"];
 /// Shares that are as good as equal: Jain's index of rates.
 const EQUAL: f64 = 0.999;
-/// By how much the greatest median of the delay may exceed the least.
+/// Factor by which the greatest median of the delay may exceed the least.
 const SPREAD: f64 = 0.05;
 const SIZE: Bytes = Bytes(300);
 
@@ -33,11 +33,11 @@ fn um(channel: ChannelConfig) -> UeConfig {
 fn at_snr(snr_db: f64) -> UeConfig {
     um(ChannelConfig::Static(StaticConfig { snr_db }))
 }
-/// With a window of many rounds of turns.
+/// Proportional fair with a window of many rounds of turns.
 fn proportional_fair() -> SchedulerConfig {
     SchedulerConfig::ProportionalFair(ProportionalFairConfig { window: Duration::from_secs(1) })
 }
-/// Those that promise identical UEs equal shares and equal delays.
+/// Schedulers that promise identical UEs equal shares and equal delays.
 fn fair() -> [SchedulerConfig; 4] {
     let lifts = DelayBasedConfig { lifts: vec![9], threshold: None };
     [
@@ -113,7 +113,7 @@ fn round_robin_is_fair_in_every_pattern_above_the_capacity() {
     }
 }
 
-/// With so many UEs each has few packets a second, and medians settle in half a minute.
+/// Runs for half a minute: with so many UEs each has few packets a second, and medians settle slowly.
 #[test]
 fn thirty_two_ues_wait_as_long_as_each_other() {
     for direction in [Direction::Down, Direction::Up] {
@@ -135,7 +135,7 @@ fn so_are_the_schedulers_that_go_by_age() {
     }
 }
 
-/// It compares what bearers have had lately, so that below the capacity who was served last is last again; their rates are the same.
+/// Promises shares alone: it compares what bearers have had lately, so that below the capacity the bearer that was served last is last once more.
 #[test]
 fn proportional_fair_promises_shares_and_no_delays() {
     let mut widest = 0.0f64;

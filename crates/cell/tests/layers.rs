@@ -1,4 +1,4 @@
-//! What RLC, HARQ and the schedulers promise, seen from outside the cell.
+//! Promises of RLC, HARQ and the schedulers, seen from outside the cell.
 
 use proptest::prelude::*;
 use tidemark_cell::channel::{FixedConfig, StaticConfig};
@@ -92,7 +92,7 @@ fn pdcp_discards_what_waits_too_long_when_its_time_is_over_also_without_coverage
 }
 
 #[test]
-fn acknowledged_mode_delivers_every_packet_once_and_in_order_through_thirty_percent_block_errors() {
+fn am_delivers_every_packet_once_and_in_order_at_thirty_percent_block_errors() {
     // Without HARQ retransmissions all of them are RLC's to repair.
     let (mut cell, ue) = cell(RlcMode::Am, 0.3, 1, 7);
     let mut arrived = Vec::new();
@@ -171,7 +171,7 @@ fn saturate(scheduler: SchedulerConfig, channels: &[ChannelConfig]) -> Vec<f64> 
 }
 
 #[test]
-fn two_ues_share_time_equally_under_both_fair_schedulers_and_the_best_takes_all_by_rate() {
+fn fair_schedulers_share_time_equally_and_max_rate_serves_the_best_ue_alone() {
     let fixed = |mbps| ChannelConfig::Fixed(FixedConfig { rate: BitRate::from_mbps(mbps) });
     let channels = [fixed(40), fixed(10)];
     // Each would have its rate alone; sharing time equally, half of it.

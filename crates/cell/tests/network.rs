@@ -79,7 +79,7 @@ impl Steady {
     }
 }
 
-/// From one site to the next and back, 500 m at 90 km/h in 20 s: once through the border each way.
+/// Moves from one site to the next and back, 500 m at 90 km/h in 20 s: once through the border each way.
 fn commuter() -> DeployedConfig {
     DeployedConfig { mobility: Mobility::Line { to: [465.0, 0.0], speed_kmh: 90.0 }, ..at([35.0, 0.0]) }
 }
@@ -330,7 +330,7 @@ fn places_and_networks_go_together() {
     assert!(network.add_ue(&ue(at([0.0, 100.0]))).is_ok());
 }
 
-/// What a lone UE at a distance brings up in two seconds, in Mbit/s.
+/// Gives the uplink rate of a lone UE at a distance over two seconds, in Mbit/s.
 fn upload(metres: f64, ue_power_dbm: f64) -> f64 {
     let config = NetworkConfig { sites: 1, sectors: 1, ue_power_dbm, ..NetworkConfig::default() };
     let mut network = Network::new(&CellConfig::default(), Some(&config), 3).unwrap();

@@ -1,4 +1,4 @@
-//! What QoS flows are due: their own bearer and law, a guaranteed rate, a maximum, a priority.
+//! Claims of QoS flows: their own bearer and law, a guaranteed rate, a maximum, a priority.
 
 use tidemark_cell::channel::FixedConfig;
 use tidemark_cell::{

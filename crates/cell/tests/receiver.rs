@@ -1,11 +1,11 @@
-//! What receivers lose of an SNR.
+//! Losses of receivers, in SNR.
 
 use proptest::prelude::*;
 use tidemark_cell::channel::{FixedConfig, StaticConfig, TraceConfig, TraceFormat};
 use tidemark_cell::{Cell, CellConfig, ChannelConfig, Output, UeConfig, UeId, UplinkConfig};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet};
 
-/// Everything that leaves a cell in two seconds in which its UE is sent 1500 bytes each `down` and sends as much each `up`.
+/// Runs a cell for two seconds in which its UE is sent 1500 bytes each `down` and sends as much each `up`; gives what leaves.
 fn outputs(channel: &ChannelConfig, loss_db: f64, [down, up]: [Duration; 2], seed: u64) -> Vec<String> {
     let uplink = UplinkConfig { receiver_loss_db: loss_db, ..UplinkConfig::default() };
     let mut cell = Cell::new(&CellConfig { uplink, ..CellConfig::default() }, seed).unwrap();
@@ -81,7 +81,7 @@ fn capacity(snr_db: f64, loss_db: f64) -> f64 {
 }
 
 #[test]
-fn capacity_rises_with_the_snr_and_a_loss_costs_nothing_where_the_highest_mcs_is_reached() {
+fn capacity_rises_with_the_snr_and_losses_are_free_at_the_highest_mcs() {
     let [whole, lossy] = [0.0, 2.0].map(|loss_db| [0.0, 6.0, 12.0, 18.0, 24.0].map(|snr_db| capacity(snr_db, loss_db)));
     assert!(whole.is_sorted() && lossy.is_sorted(), "{whole:?} {lossy:?}");
     let ratios = [0, 1, 2, 3, 4].map(|place| lossy[place] / whole[place]);

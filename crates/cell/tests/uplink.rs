@@ -36,7 +36,7 @@ fn delays(config: &CellConfig, ue: &UeConfig, size: u64, times: impl IntoIterato
     assert!(cell.next_deadline().is_none(), "an idle cell has nothing to do");
     arrived
 }
-/// When a packet was sent, and how many before it.
+/// Time at which a packet was sent, and the count of those before it.
 #[derive(Clone, Debug)]
 struct Sent {
     at: Instant,
@@ -44,7 +44,7 @@ struct Sent {
 }
 impl tidemark_core::Inspect for Sent {}
 
-/// What came of flows that UEs sent for five seconds.
+/// Outcome of flows that UEs sent for five seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Came {
     mbps: f64,

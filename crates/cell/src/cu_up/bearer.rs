@@ -6,7 +6,7 @@ use tidemark_marker::{DrbMarker, MarkerConfig, RlcQueue, Verdict};
 use super::pdcp::Pdcp;
 use crate::event::BearerId;
 
-/// In place of a bearer's number, the random stream of the law that marks what the UE sends in it: from here downwards.
+/// Number of the random stream of the first bearer's uplink law; further bearers count downwards from it.
 const UPLINK_MARKER: u8 = 255;
 
 /// Bearer of a UE in the CU-UP.

@@ -26,7 +26,7 @@ pub(crate) struct CuUp {
 
 /// One UE in the CU-UP.
 pub(crate) struct UeContext {
-    /// Which of its bearers a packet takes.
+    /// Mapping of packets to bearers.
     sdap: Sdap,
     /// Bearers, the default one first.
     bearers: Vec<CuBearer>,
@@ -75,7 +75,7 @@ impl CuUp {
         self.ues.get(id.0 as usize).map(|ue| &ue.sdap)
     }
 
-    /// The same to map packets with.
+    /// Mapping of packets to bearers, to map with.
     pub(crate) fn sdap_mut(&mut self, id: UeId) -> Option<&mut Sdap> {
         self.ues.get_mut(id.0 as usize).map(|ue| &mut ue.sdap)
     }

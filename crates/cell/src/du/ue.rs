@@ -14,7 +14,7 @@ use tidemark_radio::channel::{Channel, Quality};
 use tidemark_radio::link::{LinkTable, OuterLoop};
 
 /// Of a rate channel that offers less than this in a slot, the bytes are kept for the next.
-const LEAST_BLOCK: f64 = 16.0;
+const MIN_BLOCK: f64 = 16.0;
 /// More than this is not kept: a rate channel's opportunities pass.
 const MOST_KEPT: f64 = 3_000.0;
 
@@ -139,7 +139,7 @@ impl Ue {
         let wanted = f64::from(backlog) * f64::from(all) / bytes;
         let prbs = if wanted < f64::from(free) { (wanted as u32 + 1).min(free) } else { free };
         let room = bytes * f64::from(prbs) / f64::from(all);
-        if room < LEAST_BLOCK {
+        if room < MIN_BLOCK {
             self.kept = bytes.min(MOST_KEPT);
             return None;
         }

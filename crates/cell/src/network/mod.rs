@@ -31,7 +31,7 @@ pub use tidemark_radio::deployment::{DeployedConfig, Environment, Mobility, Poin
 /// Cells and their UEs.
 pub struct Network<P> {
     cells: Vec<Cell<P>>,
-    /// When something happens next in each cell.
+    /// Next deadline of each cell.
     deadlines: Vec<Instant>,
     /// Cells that may have something to say.
     ready: VecDeque<u32>,
@@ -39,7 +39,7 @@ pub struct Network<P> {
     serving: Vec<u32>,
     /// Bearers of all UEs.
     drbs: u32,
-    /// What lies between cells and UEs; none where there is one cell without a place.
+    /// Radio between cells and UEs; `None` where there is one cell without a place.
     radio: Option<Radio>,
     seed: u64,
 }
@@ -125,7 +125,7 @@ impl<P: Inspect> Network<P> {
         self.touched(cell);
     }
 
-    /// When something happens next, if nothing comes in.
+    /// Gives the next deadline, if nothing comes in.
     pub fn next_deadline(&self) -> Option<Instant> {
         let measurement = self.radio.as_ref().map_or(Instant::FAR, Radio::next_measurement);
         let first = self.deadlines.iter().fold(measurement, |first, at| first.min(*at));
@@ -204,7 +204,7 @@ impl<P: Inspect> Network<P> {
         self.cells.iter().map(Cell::stats)
     }
 
-    /// Where a UE is and what it receives; `None` where cells have no place.
+    /// Gives a UE's position and what it receives; `None` where cells have no place.
     pub fn radio(&self, id: UeId) -> Option<UeRadio> {
         self.radio.as_ref()?.ue(id, self.cell_of(id)?)
     }
@@ -214,7 +214,7 @@ impl<P: Inspect> Network<P> {
         self.cells.first().map_or(0, |cell| cell.resources_between(from, to))
     }
 
-    /// The same of the uplink slots of one cell.
+    /// Counts the resource blocks x symbols of one cell's uplink slots between two instants.
     pub fn uplink_resources_between(&self, from: Instant, to: Instant) -> u64 {
         self.cells.first().map_or(0, |cell| cell.uplink_resources_between(from, to))
     }

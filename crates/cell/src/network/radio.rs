@@ -1,4 +1,4 @@
-//! What lies between cells and UEs: powers, loads, and who should change cells.
+//! Radio between cells and UEs: powers, loads, and the UEs that should change cells.
 
 use tidemark_core::{ConfigError, Instant};
 use tidemark_radio::deployment::{DeployedConfig, Plan, Point, Reception};
@@ -10,7 +10,7 @@ use crate::output::{CellStats, UeId};
 
 /// Thermal noise in dBm/Hz.
 const NOISE_DBM_HZ: f64 = -174.0;
-/// What a gNB's receiver adds to it, in dB, as 3GPP's evaluations have it (TR 38.802 table A.2.1-1).
+/// Noise figure of a gNB's receiver, in dB, as in 3GPP's evaluations (TR 38.802 table A.2.1-1).
 const GNB_NOISE_FIGURE_DB: f64 = 5.0;
 
 /// The radio of a network.
@@ -37,19 +37,19 @@ pub(super) struct Radio {
 struct Place {
     reception: Reception,
     sinr_db: f64,
-    /// Since when each cell is better than its own by the hysteresis, if it is.
+    /// Begin of the time in which each cell is better than the UE's own by the hysteresis; `None` if it is not.
     better: Vec<Option<Instant>>,
     handovers: u64,
     sinr_sum_db: f64,
     measurements: u64,
 }
 
-/// Where a UE is and what it receives. Counters count from the beginning.
+/// Position of a UE and what it receives. Counters count from the beginning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UeRadio {
     /// Metres east and north of the centre site.
     pub place: Point,
-    /// What it receives of its cell at full power, in dBm: the whole carrier, not one resource element.
+    /// Power that it receives of its cell at full load, in dBm: the whole carrier, not one resource element.
     pub power_dbm: f64,
     /// Mean SINR of a layer now, without fading, in dB.
     pub sinr_db: f64,
@@ -112,7 +112,7 @@ impl Radio {
         cell
     }
 
-    /// What a UE's radio is like in its cell, as it was last looked at.
+    /// Gives a UE's radio in its cell, as of the last measurement.
     pub(super) fn means(&self, id: UeId, serving: usize) -> Means {
         let place = &self.ues[id.0 as usize];
         Means {
@@ -165,7 +165,7 @@ impl Radio {
         })
     }
 
-    /// Of a layer, in dB: its share of the power, over noise and what other cells send now.
+    /// Computes a layer's SINR, in dB: its share of the power, over noise and what other cells send now.
     fn sinr(&self, reception: &Reception, serving: usize) -> f64 {
         let mut interference = self.noise_mw;
         for (cell, (power, load)) in reception.power_mw().iter().zip(&self.load).enumerate() {

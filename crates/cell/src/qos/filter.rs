@@ -17,7 +17,7 @@ pub struct PacketFilter {
     /// with the same that which is written first. Default 255. What a UE learns from its downlink packets (reflective
     /// QoS) has 80 (TS 24.501 9.11.4.13).
     pub precedence: u8,
-    /// Which way the packets go. Default `bidirectional`.
+    /// Direction of the packets. Default `bidirectional`.
     pub direction: FilterDirection,
     /// Addresses of the other end. Default: any.
     pub remote_address: Option<Prefix>,
@@ -38,16 +38,16 @@ pub struct PacketFilter {
     pub ecn: Vec<EcnField>,
 }
 
-/// Which way packets go that a filter looks at.
+/// Direction of the packets that a filter compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum FilterDirection {
-    /// To the UE.
+    /// Packets to the UE.
     Downlink,
-    /// From the UE.
+    /// Packets from the UE.
     Uplink,
-    /// Both.
+    /// Packets of both directions.
     #[default]
     Bidirectional,
 }
@@ -67,7 +67,7 @@ pub enum EcnField {
     Ce,
 }
 
-/// Which way a packet goes.
+/// Direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Down,

@@ -2,7 +2,7 @@
 
 use tidemark_core::Duration;
 
-/// How the network treats a QoS flow's rate.
+/// Resource type of a QoS flow: the treatment of its rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resource {
     /// No rate is guaranteed.
@@ -13,12 +13,12 @@ pub enum Resource {
     DelayCritical,
 }
 
-/// What a 5QI stands for.
+/// Characteristics of a 5QI.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Characteristics {
     /// The 5QI.
     pub five_qi: u8,
-    /// Whether its rate is guaranteed.
+    /// Resource type: guaranteed rate or not.
     pub resource: Resource,
     /// Default priority level: of two, the lower goes first.
     pub priority: u8,
@@ -57,11 +57,11 @@ const TABLE: [Characteristics; 19] = {
     ]
 };
 
-/// What is wrong with a 5QI that the table lacks.
+/// Error text for a 5QI that the table lacks.
 pub(crate) const KNOWN: &str = "must be a standardised 5QI: 1 to 9, 80, or 82 to 90 (TS 23.501 table 5.7.4-1)";
 
 impl Characteristics {
-    /// Those of a standardised 5QI; `None` for others.
+    /// Gives the characteristics of a standardised 5QI; `None` for others.
     pub fn of(five_qi: u8) -> Option<&'static Self> {
         TABLE.iter().find(|row| row.five_qi == five_qi)
     }

@@ -13,13 +13,13 @@ use crate::config::{RlcConfig, validate_uplink_marker};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DrbConfig {
-    /// Its RLC entity. Default: as the UE's default bearer.
+    /// RLC entity. Default: as the UE's default bearer.
     pub rlc: Option<RlcConfig>,
-    /// Its marking law. Default: what the policy says for its first QoS flow, else as the UE's default bearer.
+    /// Marking law. Default: as the policy says for its first QoS flow, else as the UE's default bearer.
     pub marker: Option<MarkerConfig>,
     /// The law by which the gNB marks what the UE sends in it. Default: as the UE's; `none` switches it off.
     pub uplink_marker: Option<MarkerConfig>,
-    /// Its QoS flows, at least one.
+    /// QoS flows, at least one.
     pub qos_flow: Vec<QosFlowConfig>,
 }
 
@@ -42,8 +42,8 @@ pub struct QosFlowConfig {
     /// Packet filters, each a rule of its own. Default: none, for a flow whose packets are named one by one (`qfi` of a
     /// scenario's flow), or whose QFI comes from a UPF.
     pub filter: Vec<PacketFilter>,
-    /// Whether the UPF marks its downlink packets with the RQI, so that what answers them comes up in this QoS flow too (reflective QoS,
-    /// TS 23.501 5.7.5). Default true. The default QoS flow's are never marked; on N3 the RQI of each packet counts.
+    /// Reflective QoS: the UPF marks the flow's downlink packets with the RQI, so that answers come up in this
+    /// QoS flow too (TS 23.501 5.7.5). Default true. The default QoS flow's are never marked; on N3 the RQI of each packet counts.
     pub reflective: bool,
 }
 
@@ -104,7 +104,7 @@ impl QosFlowConfig {
     }
 }
 
-/// What a bearer's QoS flows are due from the scheduler.
+/// Claims of a bearer's QoS flows on the scheduler.
 #[derive(Clone, Debug)]
 pub(crate) struct Qos {
     /// 5QI of its first flow.
@@ -113,11 +113,11 @@ pub(crate) struct Qos {
     pub(crate) priority: u8,
     /// The least delay budget of its flows.
     pub(crate) delay_budget: Duration,
-    /// Their guaranteed rates together.
+    /// Sum of their guaranteed rates.
     guaranteed: Option<Meter>,
-    /// Their maximum rates together; `None` if one has no maximum.
+    /// Sum of their maximum rates; `None` if one has no maximum.
     maximum: Option<Meter>,
-    /// What more important bearers leave to it in a block of the uplink.
+    /// Bytes of an uplink block that more important bearers leave to it.
     prioritised: Option<Meter>,
 }
 
@@ -129,7 +129,7 @@ impl Qos {
         Self { five_qi, priority, delay_budget, guaranteed: None, maximum: None, prioritised: None }
     }
 
-    /// That of the QoS flows of a bearer, which have been checked.
+    /// Gives the claims of a bearer's QoS flows, which have been checked.
     pub(crate) fn of_flows(flows: &[QosFlowConfig]) -> Self {
         let of = |flow: &QosFlowConfig| Characteristics::of(flow.five_qi);
         let priority = |flow: &QosFlowConfig| flow.priority.or(of(flow).map(|row| row.priority));
@@ -159,7 +159,7 @@ impl Qos {
     pub(crate) fn may_send(&mut self, now: Instant) -> bool {
         self.maximum.as_mut().is_none_or(|meter| meter.has_credit(now))
     }
-    /// Its prioritised bit rate, in a bucket that holds what that brings in `span` (TS 38.321 5.4.3.1).
+    /// Sets its prioritised bit rate, in a bucket that holds what that brings in `span` (TS 38.321 5.4.3.1).
     pub(crate) fn prioritise(&mut self, rate: BitRate, span: Duration) {
         self.prioritised = Some(Meter::new(rate, span));
     }
@@ -167,7 +167,7 @@ impl Qos {
     pub(crate) fn prioritised_bytes(&mut self, now: Instant) -> u32 {
         self.prioritised.as_mut().map_or(0, |meter| meter.left(now))
     }
-    /// So many bytes were sent.
+    /// Counts sent bytes.
     pub(crate) fn sent(&mut self, bytes: u32) {
         if let Some(meter) = &mut self.prioritised {
             meter.use_up(bytes);

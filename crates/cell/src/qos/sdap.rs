@@ -1,4 +1,4 @@
-//! Which bearer a packet takes: packet filters give it a QoS flow, SDAP maps that to a bearer (TS 37.324).
+//! Mapping of packets to bearers: packet filters give a packet its QoS flow, SDAP maps that to a bearer (TS 37.324).
 
 use tidemark_core::{FlowId, Inspect, Packet};
 
@@ -16,7 +16,7 @@ const DERIVED: u8 = 80;
 /// A QoS flow and the bearer that carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapped {
-    /// Its QFI.
+    /// QFI of the packet.
     pub qfi: u8,
     /// The bearer's number, from that of the UE's default one on.
     pub drb: u32,
@@ -27,15 +27,15 @@ pub struct Mapped {
 pub struct Sdap {
     /// The default bearer.
     default: u32,
-    /// In the order of their precedence.
+    /// Rules in the order of their precedence.
     rules: Vec<(PacketFilter, Mapped)>,
     /// The QoS flows that have bearers of their own, and whether their packets carry the RQI.
     flows: Vec<(Mapped, bool)>,
     /// Flows whose QoS flow is named.
     named: Vec<(FlowId, Mapped)>,
-    /// Where a flow's last downlink packet with the RQI went: its uplink goes there as well (reflective QoS, TS 23.501 5.7.5).
+    /// Bearer of a flow's last downlink packet with the RQI: its uplink goes there as well (reflective QoS, TS 23.501 5.7.5).
     reflected: Recent,
-    /// Where a flow's last downlink packet went, and its last uplink packet.
+    /// Bearers of a flow's last downlink packet and of its last uplink packet.
     descended: Recent,
     ascended: Recent,
 }
@@ -68,7 +68,7 @@ impl Recent {
         let mut entries = self.groups[Self::group(flow)].iter().flatten();
         entries.find(|(known, _)| *known == flow).map(|(_, mapped)| *mapped)
     }
-    /// By Fibonacci hashing, which spreads numbers that follow one another evenly.
+    /// Index by Fibonacci hashing, which spreads numbers that follow one another evenly.
     fn group(flow: FlowId) -> usize {
         (flow.0.wrapping_mul(0x9E37_79B9) >> (u32::BITS - GROUPS.ilog2())) as usize
     }
@@ -105,7 +105,7 @@ impl Sdap {
         found.is_some()
     }
 
-    /// Where a downlink packet goes.
+    /// Maps a downlink packet.
     pub fn downlink<P: Inspect>(&mut self, packet: &Packet<P>) -> Mapped {
         if self.flows.is_empty() {
             return self.default();
@@ -117,7 +117,7 @@ impl Sdap {
         mapped
     }
 
-    /// Where a downlink packet goes that the UPF put into a QoS flow; without a bearer of its own that is the default one's.
+    /// Maps a downlink packet that the UPF put into a QoS flow; one without a bearer of its own takes the default bearer.
     /// The UE reflects it if the UPF says so.
     pub(crate) fn carrier(&mut self, flow: FlowId, qfi: u8, reflective: bool) -> Mapped {
         let mapped = self.own(qfi).map_or(Mapped { qfi, drb: self.default }, |(mapped, _)| mapped);
@@ -132,7 +132,7 @@ impl Sdap {
         }
     }
 
-    /// Where an uplink packet goes.
+    /// Maps an uplink packet.
     pub(crate) fn uplink<P: Inspect>(&mut self, packet: &Packet<P>) -> Mapped {
         let rule = self.rule(Way::Up, packet);
         let first = rule.filter(|(precedence, _)| *precedence < DERIVED).map(|(_, mapped)| mapped);

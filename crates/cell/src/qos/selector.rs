@@ -1,4 +1,4 @@
-//! What a packet filter compares, as a person writes it: address prefixes, port ranges, protocols, masked octets.
+//! Components of a packet filter as a person writes them: address prefixes, port ranges, protocols, masked octets.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -175,7 +175,7 @@ impl fmt::Display for TrafficClass {
     }
 }
 
-/// In a scenario each is text; where a number says the same, it may stand without quotes.
+/// Text in a scenario; a number may stand without quotes where it says the same.
 #[cfg(feature = "serde")]
 macro_rules! written {
     ($type:ident, $types:expr, $examples:expr, $what:literal) => {

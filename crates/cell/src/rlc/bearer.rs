@@ -14,17 +14,17 @@ use super::{Overhead, Segment};
 use crate::config::{Numbering, RlcConfig, RlcMode};
 
 /// Less of an SDU than this is not worth a segment of its own.
-const LEAST_SEGMENT: u32 = 8;
+const MIN_SEGMENT: u32 = 8;
 
 /// t-Reordering where a law leaves holes and nothing is configured: srsRAN's for its default bearer, AM with 5QI 9.
 const REORDERING_WITH_HOLES: Duration = Duration::from_millis(220);
 
-/// What went into a transport block.
+/// Bytes that went into a transport block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filled {
     /// Bytes of SDUs.
     pub(crate) carried: u32,
-    /// The same with RLC's and MAC's headers.
+    /// Bytes with RLC's and MAC's headers.
     pub(crate) used: u32,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Bearer<P> {
     /// The SDU that was begun last, and its bytes that wait to be sent.
     begun: u64,
     unsent: u32,
-    /// When the SDU at the head came there, unless it arrived later.
+    /// Time at which the SDU at the head came there, unless it arrived later.
     head_since: Instant,
     /// Segments that a status report asked for, in order.
     retransmissions: VecDeque<Segment>,
@@ -219,7 +219,7 @@ impl<P: Inspect> Bearer<P> {
                 continue;
             }
             let (taken, used) = self.overhead.fit(room - filled.used, lost.offset, lost.bytes);
-            if taken < LEAST_SEGMENT.min(lost.bytes) {
+            if taken < MIN_SEGMENT.min(lost.bytes) {
                 break;
             }
             block.push(Segment { bytes: taken, ..*lost });
@@ -244,7 +244,7 @@ impl<P: Inspect> Bearer<P> {
         loop {
             let left = room - filled.used;
             if self.unsent == 0 {
-                let is_enough = left >= overhead.least(LEAST_SEGMENT);
+                let is_enough = left >= overhead.least(MIN_SEGMENT);
                 if !is_enough || self.is_stalled() || !self.begin_next(now, gate) {
                     return;
                 }
@@ -252,7 +252,7 @@ impl<P: Inspect> Bearer<P> {
             let Some(sent) = self.window.get_mut(self.begun) else { return };
             let offset = sent.size - self.unsent;
             let (taken, used) = overhead.fit(left, offset, self.unsent);
-            if taken < LEAST_SEGMENT.min(self.unsent) {
+            if taken < MIN_SEGMENT.min(self.unsent) {
                 return;
             }
             sent.due = due;
@@ -314,7 +314,7 @@ impl<P: Inspect> Bearer<P> {
         false
     }
 
-    /// Nothing that was begun will arrive any more, and PDCP's receiver hands on what it has whole.
+    /// Gives up what was begun: none of it will arrive any more, and PDCP's receiver hands on what it has whole.
     pub(crate) fn conclude(&mut self) {
         self.window.conclude();
     }
@@ -410,7 +410,7 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn outruns_receiver(&self) -> bool {
         self.window.outruns_receiver()
     }
-    /// When the discardTimer of the first SDU that waits ends.
+    /// Gives the end of the discardTimer of the first SDU that waits.
     pub(crate) fn discards_at(&self) -> Option<Instant> {
         let limit = self.config.discard_timer?;
         Some(self.window.first_waiting()?.entered + limit)

@@ -25,7 +25,7 @@ pub(crate) use window::Released;
 pub(crate) struct Segment {
     /// Number of the SDU, counted from the bearer's beginning.
     pub(crate) sdu: u64,
-    /// Where in the SDU it begins.
+    /// Offset in the SDU at which it begins, in bytes.
     pub(crate) offset: u32,
     /// Bytes of it.
     pub(crate) bytes: u32,

@@ -12,7 +12,7 @@ pub(crate) fn mac_subheader(sdu: u32) -> u32 {
     if sdu <= SHORT { 2 } else { 3 }
 }
 
-/// What stands before the data of one bearer, in bytes.
+/// Headers before the data of one bearer, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Overhead {
     /// PDCP header of each SDU (TS 38.323 6.2.2).
@@ -43,12 +43,12 @@ impl Overhead {
         }
     }
 
-    /// What the rest of an SDU, from `offset` on, takes of a block.
+    /// Gives the bytes of a block that the rest of an SDU takes, from `offset` on.
     pub(super) fn with_headers(&self, offset: u32, rest: u32) -> u32 {
         let pdu = rest + if offset > 0 { self.later } else { self.whole };
         pdu + if pdu <= SHORT { self.short } else { self.long }
     }
-    /// How much of the rest of an SDU a block with `left` bytes takes, and the same with headers.
+    /// Gives the bytes of the rest of an SDU that a block with `left` bytes takes, without and with headers.
     pub(super) fn fit(&self, left: u32, offset: u32, rest: u32) -> (u32, u32) {
         let all = self.with_headers(offset, rest);
         if all <= left {

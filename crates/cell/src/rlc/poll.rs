@@ -1,10 +1,10 @@
-//! When the transmitting side of an RLC AM entity asks for a report (TS 38.322 5.3.3).
+//! Polling of the transmitting side of an RLC AM entity (TS 38.322 5.3.3).
 
 use tidemark_core::{Duration, Instant};
 
 use crate::config::RlcConfig;
 
-/// What was sent since the last poll, and the one that is waiting for its answer.
+/// Counters since the last poll, and the poll that waits for its answer.
 #[derive(Debug, Default)]
 pub(super) struct Poll {
     pdu_without_poll: u32,
@@ -35,7 +35,7 @@ impl Poll {
     pub(super) fn answered(&mut self, ack_sn: u64) {
         self.waiting = self.waiting.filter(|(poll_sn, _)| *poll_sn >= ack_sn);
     }
-    /// When t-PollRetransmit ends.
+    /// Gives the end of t-PollRetransmit.
     pub(super) fn ends(&self) -> Option<Instant> {
         self.waiting.map(|(_, end)| end)
     }

@@ -1,10 +1,10 @@
-//! Which bytes of an SDU have arrived.
+//! Bytes of an SDU that have arrived.
 
 /// Bytes from the beginning, and pieces beyond a gap. Without a gap nothing is allocated.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
     prefix: u32,
-    /// Beyond the prefix, in order, apart from each other.
+    /// Ranges beyond the prefix, in order, apart from each other.
     pieces: Vec<(u32, u32)>,
 }
 
@@ -35,7 +35,7 @@ impl Ranges {
     pub(super) fn has_gap(&self) -> bool {
         !self.pieces.is_empty()
     }
-    /// What is missing of `size` bytes: from, to.
+    /// Gives the missing ranges of `size` bytes: from, to.
     pub(super) fn missing(&self, size: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
         let starts = std::iter::once(self.prefix).chain(self.pieces.iter().map(|(_, end)| *end));
         let ends = self.pieces.iter().map(|(start, _)| *start).chain(std::iter::once(size));

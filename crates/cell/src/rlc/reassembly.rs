@@ -5,7 +5,7 @@ use tidemark_core::{Duration, Instant};
 use super::Segment;
 use super::window::Window;
 
-/// Its state variables. Only SDUs that went out in segments have SNs; here they keep the bearer's numbers.
+/// State variables of the receiving side. Only SDUs that went out in segments have SNs; here they keep the bearer's numbers.
 #[derive(Debug)]
 pub(super) struct Reassembly {
     /// UM_Window_Size.
@@ -22,7 +22,7 @@ impl Reassembly {
     pub(super) fn new(size: u32) -> Self {
         Self { size, rx_next: 0, highest: None, timer: None }
     }
-    /// Of an entity that is established anew, whose first SDU is this.
+    /// Begins anew at the first SDU of an entity that is established anew.
     pub(super) fn begin(&mut self, sdu: u64) {
         *self = Self { rx_next: sdu, ..Self::new(self.size) };
     }
@@ -74,11 +74,11 @@ impl Reassembly {
         }
     }
 
-    /// When t-Reassembly ends.
+    /// Gives the end of t-Reassembly.
     pub(super) fn ends(&self) -> Option<Instant> {
         self.timer.map(|(_, end)| end)
     }
-    /// If t-Reassembly has ended, parts of SDUs up to the one it was started for are thrown away.
+    /// Discards parts of SDUs up to the one that t-Reassembly was started for, once it has ended.
     pub(super) fn expire<P>(&mut self, now: Instant, window: &mut Window<P>, t_reassembly: Duration) {
         let Some((trigger, _)) = self.timer.take_if(|(_, end)| *end <= now) else { return };
         for sdu in self.rx_next..=trigger {

@@ -7,16 +7,16 @@ use super::{RlcSn, Segment};
 use crate::config::RlcConfig;
 
 /// Gaps that one report names at most: more would not fit a transport block.
-const MOST_GAPS: usize = 1_000;
+const MAX_GAPS: usize = 1_000;
 
-/// Its state variables; SDUs are numbered from the bearer's beginning.
+/// State variables of the receiving side; SDUs are numbered from the bearer's beginning.
 #[derive(Debug, Default)]
 pub(super) struct Receiver {
     /// The first SDU that is not complete.
     rx_next: u64,
     /// PDCP SN of the last one before it.
     delivered: Option<u32>,
-    /// Behind the last SDU of which something came.
+    /// SDU behind the last one of which something came.
     rx_next_highest: u64,
     /// The ACK_SN of a report made now.
     rx_highest_status: u64,
@@ -30,7 +30,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    /// Of an entity whose first SDU is this.
+    /// Begins at the first SDU of an entity.
     pub(super) fn beginning(sdu: u64) -> Self {
         Self { rx_next: sdu, rx_next_highest: sdu, rx_highest_status: sdu, ..Self::default() }
     }
@@ -53,7 +53,7 @@ impl Receiver {
         self.answer_poll();
     }
 
-    /// Both variables name SDUs that have not arrived. PDCP's discarded SNs lie between SDUs, and what the sender gave up is
+    /// Advances both variables to SDUs that have not arrived. PDCP's discarded SNs lie between SDUs, and what the sender gave up is
     /// over: RLC numbers its SDUs without them.
     fn advance<P>(&mut self, window: &Window<P>) {
         while window.is_over(self.rx_next) {
@@ -78,7 +78,7 @@ impl Receiver {
         }
     }
 
-    /// When t-Reassembly ends.
+    /// Gives the end of t-Reassembly.
     pub(super) fn reassembly_ends(&self) -> Option<Instant> {
         self.reassembly.map(|(_, end)| end)
     }
@@ -93,7 +93,7 @@ impl Receiver {
         self.answer_poll();
     }
 
-    /// When a report that is due may be made; `None` if none is due.
+    /// Gives the time at which a report that is due may be made; `None` if none is due.
     pub(super) fn report_due(&self, now: Instant) -> Option<Instant> {
         self.triggered.then(|| self.allowed.max(now))
     }
@@ -106,11 +106,11 @@ impl Receiver {
             let missing = sent.into_iter().flat_map(|sent| sent.received.missing(sent.size));
             missing.map(move |(from, to)| Segment { sdu, offset: from, bytes: to - from, poll: false })
         };
-        let mut missing: Vec<_> = (self.rx_next..self.rx_highest_status).flat_map(gaps).take(MOST_GAPS + 1).collect();
+        let mut missing: Vec<_> = (self.rx_next..self.rx_highest_status).flat_map(gaps).take(MAX_GAPS + 1).collect();
         let mut ack_sn = self.rx_highest_status;
-        if missing.len() > MOST_GAPS {
+        if missing.len() > MAX_GAPS {
             // What does not fit is left out whole, and not acknowledged.
-            ack_sn = missing[MOST_GAPS].sdu;
+            ack_sn = missing[MAX_GAPS].sdu;
             missing.retain(|segment| segment.sdu < ack_sn);
         }
         let octets = octets(&missing, window, config.rlc_sn());
@@ -125,7 +125,7 @@ fn octets<P>(missing: &[Segment], window: &Window<P>, sn: RlcSn) -> u32 {
     let (mut next, mut range, mut has_offsets) = (None, 0, false);
     for part in missing {
         let ends = window.get(part.sdu).is_none_or(|sent| part.offset + part.bytes >= sent.size);
-        let goes_on = next == Some(part.sdu) && part.offset == 0 && range < LONGEST_RANGE;
+        let goes_on = next == Some(part.sdu) && part.offset == 0 && range < MAX_RANGE;
         if goes_on {
             octets += if range == 1 { NACK_RANGE } else { 0 };
             range += 1;
@@ -148,12 +148,12 @@ const FIXED: u32 = 3;
 const OFFSETS: u32 = 4;
 /// NACK range: consecutive SDUs that are missing.
 const NACK_RANGE: u32 = 1;
-const LONGEST_RANGE: u32 = 255;
+const MAX_RANGE: u32 = 255;
 
 /// A status report.
 #[derive(Debug, Default)]
 pub(crate) struct Status {
-    /// Everything below has arrived, unless it is named as missing.
+    /// First SDU of which nothing is known: everything below has arrived, unless it is named as missing.
     pub(crate) ack_sn: u64,
     pub(crate) missing: Vec<Segment>,
     /// PDCP SN of the last SDU before the first gap, if there is one.

@@ -18,16 +18,16 @@ pub(crate) struct Sdu<P> {
     pub(super) sn: u32,
     /// Bytes of the SDU, PDCP's header included.
     pub(super) size: u32,
-    /// When it came to the CU, and to the queue.
+    /// Times of its arrival at the CU and at the queue.
     pub(super) entered: Instant,
     pub(super) arrived: Instant,
-    /// When it stood at the head of the queue.
+    /// Time at which it came to the head of the queue.
     pub(super) head: Instant,
-    /// When its last byte would arrive if nothing failed.
+    /// Time at which its last byte would arrive if nothing failed.
     pub(super) due: Instant,
-    /// When HARQ first gave up a part of it; `FAR` if it did not.
+    /// Time at which HARQ first gave up a part of it; `FAR` if it did not.
     pub(super) lost: Instant,
-    /// When it had arrived whole.
+    /// Time at which it had arrived whole.
     pub(super) complete: Option<Instant>,
     pub(super) received: Ranges,
     /// RETX_COUNT of TS 38.322.
@@ -63,7 +63,7 @@ impl<P> Sdu<P> {
 }
 
 impl<P> Sdu<P> {
-    /// Its time in the cell, taken apart, if it was `complete` then and leaves now.
+    /// Splits its delay in the cell, if it was `complete` then and leaves now.
     fn split(&self, complete: Instant, now: Instant) -> DelaySplit {
         let harq_ends = self.lost.min(complete).max(self.due);
         DelaySplit {
@@ -77,12 +77,12 @@ impl<P> Sdu<P> {
     }
 }
 
-/// What leaves the window upwards, in order or as far as reordering waits.
+/// SDU that leaves the window upwards, in order or as far as reordering waits.
 pub(crate) struct Released<P> {
     pub(crate) packet: Packet<P>,
     /// PDCP SN.
     pub(crate) sn: u32,
-    /// Its time in the cell; `None` if it was given up.
+    /// Delay in the cell; `None` if it was given up.
     pub(crate) delay: Option<DelaySplit>,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct Window<P> {
     /// True if the sender waits for acknowledgements.
     am: bool,
     entries: VecDeque<Sdu<P>>,
-    /// How many were sent, at least in part.
+    /// Count of SDUs that were sent, at least in part.
     sent: usize,
     /// Number of the first entry.
     base: u64,
@@ -100,15 +100,15 @@ pub(crate) struct Window<P> {
     rx_deliv: u64,
     /// The first of those that have not left.
     handed: u64,
-    /// Of what is lost below, it has been said.
+    /// First SDU whose loss has not been reported.
     told: u64,
-    /// Behind the last SDU that is complete: PDCP's RX_NEXT.
+    /// RX_NEXT of PDCP: the SDU behind the last one that is complete.
     rx_next: u64,
-    /// Where t-Reordering was started, and when it ends.
+    /// SDU at which t-Reordering was started, and its end.
     reordering: Option<(u64, Instant)>,
     /// Half of the SNs: so many may be under way (TS 38.323 5.2.1, note 1).
     half: usize,
-    /// How many of the entries are only an SN.
+    /// Count of entries that are only an SN.
     holes: usize,
 }
 
@@ -155,11 +155,11 @@ impl<P> Window<P> {
     pub(super) fn base(&self) -> u64 {
         self.base
     }
-    /// Another one waits.
+    /// Adds an SDU to what waits.
     pub(super) fn push(&mut self, sdu: Sdu<P>) {
         self.entries.push_back(sdu);
     }
-    /// How many wait.
+    /// Counts the SDUs that wait.
     pub(super) fn waiting(&self) -> usize {
         self.entries.len() - self.sent
     }
@@ -167,7 +167,7 @@ impl<P> Window<P> {
     pub(super) fn first_waiting(&self) -> Option<&Sdu<P>> {
         self.entries.get(self.sent)
     }
-    /// What waits, oldest first.
+    /// Gives the SDUs that wait, oldest first.
     pub(super) fn standing(&self) -> impl Iterator<Item = &Sdu<P>> + '_ {
         self.entries.range(self.sent..)
     }
@@ -311,11 +311,11 @@ impl<P> Window<P> {
             self.base += done as u64;
         }
     }
-    /// What was begun is over: what is whole of it can be handed on, the rest is lost.
+    /// Ends what was begun: what is whole of it can be handed on, the rest is lost.
     pub(super) fn conclude(&mut self) {
         (self.rx_deliv, self.reordering) = (self.next(), None);
     }
-    /// When t-Reordering ends.
+    /// Gives the end of t-Reordering.
     pub(super) fn reordering_ends(&self) -> Option<Instant> {
         self.reordering.map(|(_, end)| end)
     }

@@ -80,7 +80,7 @@ pub fn run(config: &CellConfig, ue: &UeConfig, traffic: Traffic, span: Duration)
     delays.into_iter().map(outcome).collect()
 }
 
-/// When a packet was sent.
+/// Time at which a packet was sent.
 #[derive(Clone, Debug)]
 struct Sent(Instant);
 impl tidemark_core::Inspect for Sent {}
@@ -91,7 +91,7 @@ pub fn jain(outcomes: &[Outcome]) -> f64 {
     let sum = rates().sum::<f64>();
     sum * sum / rates().map(|rate| rate * rate).sum::<f64>() / outcomes.len() as f64
 }
-/// By how much the greatest median of the delay exceeds the least.
+/// Gives the factor by which the greatest median of the delay exceeds the least.
 pub fn spread(outcomes: &[Outcome]) -> f64 {
     let delays = || outcomes.iter().map(|outcome| outcome.delay_ms);
     delays().fold(0.0, f64::max) / delays().fold(f64::MAX, f64::min) - 1.0

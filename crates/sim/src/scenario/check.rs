@@ -287,7 +287,12 @@ round_trip = "10 ms"
             (filter("precedence = 256").as_str(), 0, "precedence", "u8"),
             ("flow.0.dscp=64", 0, "flow.0.dscp", "0 to 63"),
             ("flow.0.remote_address=::1", 0, "remote_address", "IPv4"),
-            ("policy=[{ five_qi = 0, marker = { law = \"step\" } }]", 0, "policy.0.five_qi", "between 1 and 255, not 0"),
+            (
+                "policy=[{ five_qi = 0, marker = { law = \"step\" } }]",
+                0,
+                "policy.0.five_qi",
+                "between 1 and 255, not 0",
+            ),
             ("ue.0.anbr={ query_prohibit = \"1 s\" }", 0, "ue.0.anbr.query_prohibit", "0.8"),
             ("ue.0.uplink_marker={ law = \"codel\" }", 0, "ue.0.uplink_marker.law", "ramp"),
             ("cell.uplink.sr_period=1 s", 0, "cell.uplink.sr_period", "640 ms"),

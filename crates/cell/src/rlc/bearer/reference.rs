@@ -55,14 +55,14 @@ impl Reference {
     }
 }
 
-/// What can be under way between the ends.
+/// PDU or report under way between the ends.
 enum InAir {
     Block(Vec<Segment>),
     GivenUp(Vec<Segment>),
     Status(Status),
 }
 
-/// Both ends, the radio between them, and what became of each packet.
+/// Link of both ends, the radio between them, and the fate of each packet.
 struct Run {
     bearer: Bearer<()>,
     air: BTreeMap<(Instant, usize), InAir>,
@@ -164,7 +164,7 @@ impl Run {
     }
 }
 
-/// What happens in a millisecond: sizes of packets that come, a block's room, its delay and whether it fails, whether a status
+/// Events of a millisecond: sizes of packets that come, a block's room, its delay and whether it fails, whether a status
 /// report fails, and now and then a handover.
 type Millisecond = (Option<u64>, Option<u32>, u64, bool, bool, bool);
 

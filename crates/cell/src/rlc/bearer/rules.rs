@@ -55,7 +55,7 @@ fn within_status_prohibit_no_report_is_made_and_one_right_after_it_38_322_5_3_4(
 }
 
 #[test]
-fn a_poll_waits_until_its_sdu_can_be_reported_and_one_for_an_earlier_sdu_does_not_38_322_5_3_4() {
+fn a_poll_waits_until_its_sdu_can_be_reported_an_earlier_sdus_does_not_38_322_5_3_4() {
     let (mut bearer, pdus) = sent(RlcConfig { t_status_prohibit: ms(0), ..polling(RlcConfig::default()) }, 3);
     bearer.arrived(at(1), pdus[0]);
     assert!(bearer.handle_timers(at(1)).is_some());
@@ -94,7 +94,7 @@ fn polls_count_pdus_and_bytes_that_are_sent_for_the_first_time_38_322_5_3_3_2() 
 }
 
 #[test]
-fn a_poll_is_repeated_after_poll_retransmit_with_the_next_pdu_if_there_is_one_38_322_5_3_3_4() {
+fn after_poll_retransmit_the_next_pdu_or_a_retransmission_polls_38_322_5_3_3_4() {
     let config = RlcConfig { poll_pdus: Some(2), t_poll_retransmit: ms(45), ..RlcConfig::default() };
     let mut bearer = with(config);
     (0..6).for_each(|sn| push(&mut bearer, sn, 1_000));
@@ -114,7 +114,7 @@ fn a_poll_is_repeated_after_poll_retransmit_with_the_next_pdu_if_there_is_one_38
 }
 
 #[test]
-fn an_sdu_is_sent_again_as_often_as_the_threshold_says_and_what_lies_behind_goes_on_38_322_5_3_2() {
+fn an_sdu_is_retransmitted_up_to_the_threshold_and_later_sdus_go_on_38_322_5_3_2() {
     let (mut bearer, pdus) = sent(RlcConfig { max_retransmissions: 3, ..polling(RlcConfig::default()) }, 2);
     bearer.arrived(at(1), pdus[1]);
     let (mut again, mut now) = (0, 1);
@@ -145,7 +145,7 @@ fn an_sdu_is_sent_again_as_often_as_the_threshold_says_and_what_lies_behind_goes
 }
 
 #[test]
-fn reassembly_ends_with_a_report_if_the_gap_stays_and_stops_if_it_closes_38_322_5_2_3_2() {
+fn reassembly_ends_with_a_report_if_a_gap_stays_and_stops_if_not_38_322_5_2_3_2() {
     let config = RlcConfig { poll_pdus: None, t_reassembly: ms(20), ..RlcConfig::default() };
     let (mut bearer, pdus) = sent(config, 5);
     bearer.arrived(at(1), pdus[1]);
@@ -163,7 +163,7 @@ fn reassembly_ends_with_a_report_if_the_gap_stays_and_stops_if_it_closes_38_322_
 }
 
 #[test]
-fn a_gap_inside_an_sdu_starts_reassembly_and_the_report_names_its_bytes_38_322_5_2_3_2_3() {
+fn a_gap_in_an_sdu_starts_reassembly_and_the_report_names_it_38_322_5_2_3_2_3() {
     let mut bearer = with(RlcConfig { t_reassembly: ms(20), ..RlcConfig::default() });
     push(&mut bearer, 0, 1_000);
     let parts = [fill(&mut bearer, 0, 406), fill(&mut bearer, 1, 408), fill(&mut bearer, 2, 408)].concat();
@@ -187,7 +187,7 @@ fn segmented() -> (Bearer<()>, Vec<Segment>) {
 }
 
 #[test]
-fn um_throws_parts_away_after_reassembly_and_what_comes_later_is_of_no_use_38_322_5_2_2_2_4() {
+fn um_discards_parts_after_reassembly_and_later_ones_are_useless_38_322_5_2_2_2_4() {
     let (mut bearer, parts) = segmented();
     bearer.arrived(at(1), parts[0]);
     assert_eq!(bearer.reassembly.ends(), None, "nothing is missing before what came");
@@ -205,7 +205,7 @@ fn um_throws_parts_away_after_reassembly_and_what_comes_later_is_of_no_use_38_32
 }
 
 #[test]
-fn ums_reassembly_stops_when_the_gap_closes_and_whole_sdus_have_no_part_in_it_38_322_5_2_2_2_3() {
+fn ums_reassembly_stops_when_the_gap_closes_without_whole_sdus_38_322_5_2_2_2_3() {
     let (mut bearer, parts) = segmented();
     // A whole SDU has no SN, so nothing is known to be missing before it.
     bearer.arrived(at(1), parts[4]);
@@ -397,7 +397,7 @@ impl DequeueGate<()> for DropSecond<'_> {
 }
 
 #[test]
-fn what_a_law_drops_on_leaving_is_a_hole_for_pdcp_and_none_for_rlc_and_nothing_where_sns_are_given_behind_the_queue() {
+fn a_drop_at_dequeue_is_a_hole_for_pdcp_unless_sns_are_given_behind_the_queue() {
     for (numbering, t_reordering, handed_on) in [
         (Numbering::OnArrival, None, 1 + 220),
         (Numbering::OnArrival, Some(ms(20)), 1 + 20),

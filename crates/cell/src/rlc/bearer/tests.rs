@@ -1,4 +1,4 @@
-//! What a bearer does with its packets, step by step.
+//! Tests of a bearer, step by step.
 
 use tidemark_core::Ecn;
 
@@ -21,7 +21,7 @@ pub(super) fn fill(bearer: &mut Bearer<()>, ms: u64, room: u32) -> Vec<Segment> 
     bearer.fill(now, now + Duration::from_millis(1), room, &mut block, &mut Open);
     block
 }
-/// What leaves: the parts of its delay, or nothing for what is lost.
+/// Takes what leaves: the parts of its delay, or nothing for what is lost.
 pub(super) fn released(bearer: &mut Bearer<()>, ms: u64) -> Vec<Option<DelaySplit>> {
     let mut list = Vec::new();
     bearer.release(Instant::from_millis(ms), |released| list.push(released.delay));
@@ -83,7 +83,7 @@ fn an_sdu_that_was_begun_or_is_asked_for_again_grows_older() {
 }
 
 #[test]
-fn a_poll_without_an_answer_is_repeated_as_often_as_any_retransmission_and_then_given_up() {
+fn a_poll_without_an_answer_is_retransmitted_as_often_as_a_pdu_then_given_up() {
     let mut bearer = bearer(RlcMode::Am);
     let most = u64::from(bearer.config.max_retransmissions);
     push(&mut bearer, 0, 500);
