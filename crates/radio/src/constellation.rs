@@ -93,8 +93,8 @@ mod tests {
         let (mut mean, mut square) = (0.0, 0.0);
         let step = 0.1;
         for sent in 0..levels {
-            for place in -60..=60 {
-                let noise = f64::from(place) * step;
+            for position in -60..=60 {
+                let noise = f64::from(position) * step;
                 let weight = libm::exp(-noise * noise / 2.0) / libm::sqrt(std::f64::consts::TAU) * step / levels as f64;
                 let received = amplitude(sent) + deviation * noise;
                 let likely = |level: usize| {

@@ -156,7 +156,7 @@ impl Radio {
     pub(super) fn ue(&self, id: UeId, serving: usize) -> Option<UeRadio> {
         let place = self.ues.get(id.0 as usize)?;
         Some(UeRadio {
-            place: place.reception.place(),
+            place: place.reception.position(),
             power_dbm: 10.0 * libm::log10(place.reception.power_mw()[serving]),
             sinr_db: place.sinr_db,
             sinr_sum_db: place.sinr_sum_db,

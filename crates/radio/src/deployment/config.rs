@@ -3,7 +3,7 @@
 use tidemark_core::ConfigError;
 
 use super::layout::Point;
-use super::mobility::{Mobility, is_place};
+use super::mobility::{Mobility, is_position};
 
 /// A UE in a network, whose SINR follows from where it is.
 #[derive(Clone, PartialEq, Debug)]
@@ -45,7 +45,7 @@ impl DeployedConfig {
     /// The field and what would be right.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let error = |field, problem| Err(ConfigError::new(field, problem));
-        if self.position.is_some_and(|place| !is_place(place)) {
+        if self.position.is_some_and(|position| !is_position(position)) {
             return error("channel.position", "must lie within 100 km of the centre site");
         }
         if self.fading_kmh.is_some_and(|speed| !(0.1..=500.0).contains(&speed)) {

@@ -72,36 +72,36 @@ impl Layout {
     }
 
     /// The way to a place from the nearest copy of a site.
-    pub(super) fn seen_from(&self, site: usize, place: Point) -> Point {
-        let ways = self.copies.iter().map(|copy| way(plus(self.sites[site], *copy), place));
-        ways.min_by(|a, b| square(*a).total_cmp(&square(*b))).unwrap_or(place)
+    pub(super) fn seen_from(&self, site: usize, position: Point) -> Point {
+        let ways = self.copies.iter().map(|copy| way(plus(self.sites[site], *copy), position));
+        ways.min_by(|a, b| square(*a).total_cmp(&square(*b))).unwrap_or(position)
     }
 
     /// Maps a place outside the grid's own tile, however far, to the place in it that looks the same.
-    pub(super) fn home(&self, place: Point) -> Point {
-        let nearest = |place: Point| {
-            let ways = self.copies.iter().map(|copy| way(*copy, place));
-            ways.min_by(|a, b| square(*a).total_cmp(&square(*b))).unwrap_or(place)
+    pub(super) fn home(&self, position: Point) -> Point {
+        let nearest = |position: Point| {
+            let ways = self.copies.iter().map(|copy| way(*copy, position));
+            ways.min_by(|a, b| square(*a).total_cmp(&square(*b))).unwrap_or(position)
         };
-        let [_, one, other, ..] = self.copies[..] else { return place };
-        if nearest(place) == place {
-            return place;
+        let [_, one, other, ..] = self.copies[..] else { return position };
+        if nearest(position) == position {
+            return position;
         }
         // In steps of two neighbouring copies, 60 degrees apart: what whole steps leave is nearest to a copy around it.
         let area = one[0] * other[1] - one[1] * other[0];
-        let ones = libm::round((place[0] * other[1] - place[1] * other[0]) / area);
-        let others = libm::round((one[0] * place[1] - one[1] * place[0]) / area);
-        nearest(way(plus(times(one, ones), times(other, others)), place))
+        let ones = libm::round((position[0] * other[1] - position[1] * other[0]) / area);
+        let others = libm::round((one[0] * position[1] - one[1] * position[0]) / area);
+        nearest(way(plus(times(one, ones), times(other, others)), position))
     }
 
-    /// A place anywhere in the sites' hexagons, no nearer to a site than `least` metres.
-    pub(super) fn random(&self, stream: &mut Stream, least: f64) -> Point {
+    /// A place anywhere in the sites' hexagons, no nearer to a site than `min_m` metres.
+    pub(super) fn random(&self, stream: &mut Stream, min_m: f64) -> Point {
         let site = ((stream.uniform() * self.sites.len() as f64) as usize).min(self.sites.len() - 1);
         let mut offset = [0.0, 0.0];
         // Nearer ones are rare, unless sites stand so close that there is hardly anything else.
         for _ in 0..32 {
             offset = self.in_hexagon(stream);
-            if square(offset) >= least * least {
+            if square(offset) >= min_m * min_m {
                 break;
             }
         }
@@ -155,8 +155,8 @@ mod tests {
     fn who_leaves_the_tile_enters_it_on_the_other_side() {
         let layout = Layout::new(7, 500.0, true);
         for step in 0..200 {
-            let place = [f64::from(step) * 97.0, f64::from(step) * 31.0];
-            let home = layout.home(place);
+            let position = [f64::from(step) * 97.0, f64::from(step) * 31.0];
+            let home = layout.home(position);
             assert!(length(home) < 500.0 * 1.6, "{home:?}");
             // Seen from each site it is where it was.
             for site in 0..7 {
@@ -168,12 +168,12 @@ mod tests {
         for (sites, distance) in [(1, 20.0), (7, 20.0), (19, 500.0)] {
             let layout = Layout::new(sites, distance, true);
             let reach = distance * libm::sqrt(f64::from(sites));
-            for place in [[100_000.0, 0.0], [-70_000.0, 99_000.0], [3.0, -98_765.4], [5_000.0, 1.0]] {
-                let home = layout.home(place);
-                assert!(length(home) < reach && layout.home(home) == home, "{home:?} of {place:?}");
+            for position in [[100_000.0, 0.0], [-70_000.0, 99_000.0], [3.0, -98_765.4], [5_000.0, 1.0]] {
+                let home = layout.home(position);
+                assert!(length(home) < reach && layout.home(home) == home, "{home:?} of {position:?}");
                 // A way back by whole steps of the lattice.
                 let step = layout.copies[1];
-                let moved = layout.home(plus(place, times(step, 7.0)));
+                let moved = layout.home(plus(position, times(step, 7.0)));
                 assert!(length(layout.home(way(home, moved))) < 1e-6, "{moved:?} for {home:?}");
             }
         }
@@ -185,16 +185,17 @@ mod tests {
     fn random_places_fill_the_hexagons_evenly() {
         let layout = Layout::new(7, 500.0, false);
         let mut stream = Stream::new(1, 0, "place");
-        let places: Vec<_> = (0..20_000).map(|_| layout.random(&mut stream, 35.0)).collect();
-        let nearest = |place: Point| (0..7).map(|site| length(layout.seen_from(site, place))).fold(f64::MAX, f64::min);
+        let positions: Vec<_> = (0..20_000).map(|_| layout.random(&mut stream, 35.0)).collect();
+        let nearest =
+            |position: Point| (0..7).map(|site| length(layout.seen_from(site, position))).fold(f64::MAX, f64::min);
         // No point of a hexagon is further than its corner, 500 / sqrt(3) m.
-        assert!(places.iter().all(|place| (35.0..288.7).contains(&nearest(*place))));
+        assert!(positions.iter().all(|position| (35.0..288.7).contains(&nearest(*position))));
         // A circle of 200 m has pi 200^2 of the hexagon's 2 sqrt(3) 250^2, both less one of 35 m.
-        let inside = places.iter().filter(|place| nearest(**place) < 200.0).count() as f64 / 20_000.0;
+        let inside = positions.iter().filter(|position| nearest(**position) < 200.0).count() as f64 / 20_000.0;
         let hole = core::f64::consts::PI * 35.0 * 35.0;
         let expected = (core::f64::consts::PI * 4e4 - hole) / (2.0 * libm::sqrt(3.0) * 62_500.0 - hole);
         assert!((inside - expected).abs() < 0.01, "{inside} for {expected}");
-        let mean = places.iter().fold([0.0, 0.0], |sum, place| plus(sum, times(*place, 1.0 / 20_000.0)));
+        let mean = positions.iter().fold([0.0, 0.0], |sum, position| plus(sum, times(*position, 1.0 / 20_000.0)));
         assert!(length(mean) < 10.0, "{mean:?}");
     }
 }

@@ -46,7 +46,7 @@ impl Mobility {
             return Err(ConfigError::new("channel.mobility.speed_kmh", "must lie between 0.1 and 500 km/h"));
         }
         match self {
-            Self::Line { to, .. } if !is_place(*to) => {
+            Self::Line { to, .. } if !is_position(*to) => {
                 Err(ConfigError::new("channel.mobility.to", "must lie within 100 km of the centre site"))
             }
             _ => Ok(()),
@@ -62,8 +62,8 @@ impl Mobility {
 }
 
 /// True for a place that can be meant.
-pub(crate) fn is_place(place: Point) -> bool {
-    place.iter().all(|metres| metres.abs() <= 100_000.0)
+pub(crate) fn is_position(position: Point) -> bool {
+    position.iter().all(|metres| metres.abs() <= 100_000.0)
 }
 
 /// A UE on its way: it sets out, arrives, and waits there until the next leg begins.
@@ -141,12 +141,12 @@ mod tests {
         let still = steps.iter().filter(|step| **step == 0.0).count();
         // Ways between random places of the cluster take some 60 s, so that there are about nine stops of 2 s in ten minutes.
         assert!((40..400).contains(&still), "{still}");
-        assert!(points.iter().all(|place| length(*place) < 800.0));
+        assert!(points.iter().all(|position| length(*position) < 800.0));
     }
 
     #[test]
     fn who_stays_stays() {
         let layout = Layout::new(1, 500.0, true);
-        assert!(walked(Mobility::Still {}, [10.0, 20.0], &layout).iter().all(|place| *place == [10.0, 20.0]));
+        assert!(walked(Mobility::Still {}, [10.0, 20.0], &layout).iter().all(|position| *position == [10.0, 20.0]));
     }
 }

@@ -42,7 +42,7 @@ impl Environment {
     }
 
     /// The shortest distance on the ground between a site and a UE in metres, below which the formulas say nothing.
-    pub fn least_distance_m(self) -> f64 {
+    pub fn min_distance_m(self) -> f64 {
         match self {
             Self::Uma | Self::Rma => 35.0,
             Self::Umi => 10.0,
@@ -242,8 +242,8 @@ mod tests {
                 assert!(loss[0] > last[0] && loss[1] > last[1], "{environment:?} at {distance}");
                 // The larger of the two formulas is meant to be that of the obstacles: by 9 dB in the town at 20 m, and 8 dB in the
                 // country from 100 m on, never by more than 33 dB.
-                let least = if environment == Rma && step < 10 { 0.5 } else { 8.0 };
-                assert!((least..33.0).contains(&(loss[1] - loss[0])), "{environment:?} at {distance}");
+                let lowest = if environment == Rma && step < 10 { 0.5 } else { 8.0 };
+                assert!((lowest..33.0).contains(&(loss[1] - loss[0])), "{environment:?} at {distance}");
                 last = loss;
             }
         }

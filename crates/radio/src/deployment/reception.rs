@@ -14,7 +14,7 @@ const STEP_M: f64 = 1.0;
 #[derive(Clone, Debug)]
 pub struct Reception {
     walk: Walk,
-    place: Point,
+    position: Point,
     penetration_db: f64,
     sites: Vec<SiteLink>,
     /// Received power of each cell in mW, the whole carrier at full power.
@@ -35,15 +35,15 @@ impl Reception {
     /// Places a UE; its random numbers follow from `seed` and its number.
     pub fn new(plan: &Plan, config: &DeployedConfig, ue: u32, seed: u64) -> Self {
         let stream = |purpose: &str| Stream::new(seed, ue, purpose);
-        let least = plan.environment.least_distance_m();
-        let place = config.position.unwrap_or_else(|| plan.layout.random(&mut stream("place"), least));
+        let min_m = plan.environment.min_distance_m();
+        let position = config.position.unwrap_or_else(|| plan.layout.random(&mut stream("place"), min_m));
         let sites = (0..plan.layout.sites.len()).map(|site| {
             let mut stream = stream(&format!("shadowing of site {site}"));
             SiteLink { shadowing: stream.normal(), sight: stream.normal(), stream }
         });
         let mut reception = Self {
-            walk: Walk::new(config.mobility.clone(), place, stream("waypoint"), least),
-            place: plan.layout.home(place),
+            walk: Walk::new(config.mobility.clone(), position, stream("waypoint"), min_m),
+            position: plan.layout.home(position),
             penetration_db: config.penetration_db,
             sites: sites.collect(),
             power_mw: vec![0.0; plan.antennas.len() * plan.layout.sites.len()],
@@ -54,15 +54,15 @@ impl Reception {
 
     /// Moves the UE to where it is at `now`.
     pub fn update(&mut self, plan: &Plan, now: Instant) {
-        let place = self.walk.at(now, &plan.layout);
+        let position = self.walk.at(now, &plan.layout);
         // Seen from the nearest copy of its old place, lest it seems to jump from one side of the plane to the other.
-        let moved = length(plan.layout.home(way(self.place, place)));
+        let moved = length(plan.layout.home(way(self.position, position)));
         if moved < STEP_M {
             return;
         }
-        self.place = place;
+        self.position = position;
         for (site, link) in self.sites.iter_mut().enumerate() {
-            let distance = length(plan.layout.seen_from(site, place));
+            let distance = length(plan.layout.seen_from(site, position));
             let clear = link.clear(plan, distance);
             link.shadowing =
                 correlated(link.shadowing, moved, plan.environment.shadowing_reach_m(clear), &mut link.stream);
@@ -74,7 +74,7 @@ impl Reception {
     fn evaluate(&mut self, plan: &Plan) {
         let environment = plan.environment;
         for (site, link) in self.sites.iter().enumerate() {
-            let way = plan.layout.seen_from(site, self.place);
+            let way = plan.layout.seen_from(site, self.position);
             let distance = length(way);
             let clear = link.clear(plan, distance);
             let shadowing = link.shadowing * environment.shadowing_db(distance, plan.carrier_ghz, clear);
@@ -92,13 +92,13 @@ impl Reception {
     /// a line of sight.
     pub fn rice_k(&self, plan: &Plan, cell: usize) -> f64 {
         let site = cell / plan.antennas.len();
-        let distance = length(plan.layout.seen_from(site, self.place));
+        let distance = length(plan.layout.seen_from(site, self.position));
         if self.sites[site].clear(plan, distance) { libm::exp10(plan.environment.rice_k_db() / 10.0) } else { 0.0 }
     }
 
     /// Place of the UE, inside the grid's own tile.
-    pub fn place(&self) -> Point {
-        self.place
+    pub fn position(&self) -> Point {
+        self.position
     }
 
     /// Power received of each cell in mW, of the whole carrier at full power.
@@ -212,13 +212,17 @@ mod tests {
             };
             let far = Reception::new(&plan, &at([5_000.0, 0.0]), 0, 1);
             let near = Reception::new(&plan, &at(step), 0, 1);
-            assert!(length(way(far.place, near.place)) < 1e-6 && length(far.place) < 800.0, "{:?}", far.place);
+            assert!(
+                length(way(far.position, near.position)) < 1e-6 && length(far.position) < 800.0,
+                "{:?}",
+                far.position
+            );
             assert_eq!(far.best(), near.best());
             let (far_mw, near_mw) = (far.power_mw[far.best()], near.power_mw[near.best()]);
             assert!((far_mw / near_mw - 1.0).abs() < 1e-6);
             let mut later = far.clone();
             later.update(&plan, Instant::from_millis(100));
-            assert!(length(way(later.place, far.place)) < 3.0, "it does not jump");
+            assert!(length(way(later.position, far.position)) < 3.0, "it does not jump");
         }
     }
 
@@ -248,7 +252,7 @@ mod tests {
             // Never in a hole: the nearest of 21 cells is at most a site's distance away.
             let best = 10.0 * libm::log10(reception.power_mw[reception.best()]);
             assert!((-110.0..0.0).contains(&best), "{best} dBm after {second} s");
-            assert!(length(reception.place) < 800.0);
+            assert!(length(reception.position) < 800.0);
         }
     }
 }
