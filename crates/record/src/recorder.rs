@@ -15,7 +15,7 @@ use crate::ue::UeRecord;
 /// Bounds of a recorder's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Flows remembered one by one; what comes beyond is counted together, in one flow more.
+    /// Flows remembered one by one; what comes beyond is counted together, in one flow more for each UE.
     pub flows: usize,
     /// Intervals of the series; when there are as many, two and two become one.
     pub intervals: usize,
@@ -34,8 +34,10 @@ pub struct Recorder {
     warm: Instant,
     limits: Limits,
     pub(crate) flows: Vec<FlowRecord>,
-    /// Numbers of flows that are not numbered from the beginning.
-    index: BTreeMap<FlowId, usize>,
+    /// Numbers of flows that are not numbered from the beginning, by UE.
+    index: BTreeMap<(usize, FlowId), usize>,
+    /// Numbers of the flows that count what is beyond the limit, by UE.
+    others: BTreeMap<usize, usize>,
     pub(crate) ues: Vec<UeRecord>,
     pub(crate) cells: Vec<CellRecord>,
     /// Ends of the intervals of the series.
@@ -58,7 +60,7 @@ pub enum FlowNumber {
     Known(usize),
     /// The flow is new and has a record of its own.
     New(usize),
-    /// The flow is new and the first of those that are counted together.
+    /// The flow is new and the first of its UE's that are counted together.
     FirstOfOthers(usize),
 }
 
@@ -79,6 +81,7 @@ impl Recorder {
             limits,
             flows: Vec::new(),
             index: BTreeMap::new(),
+            others: BTreeMap::new(),
             ues: ues.iter().map(|ue| UeRecord::new(&ue.config, is_live)).collect(),
             cells: (0..cells).map(|_| CellRecord::default()).collect(),
             times: Vec::new(),
@@ -102,21 +105,23 @@ impl Recorder {
         self.flows.len() - 1
     }
 
-    /// Number of a flow that comes up while the cell runs.
-    pub fn flow_number(&mut self, id: FlowId) -> FlowNumber {
-        if let Some(index) = self.index.get(&id) {
+    /// Number of a flow that comes up while the cell runs. A flow belongs to one UE, so that sums by UE are right.
+    pub fn flow_number(&mut self, ue: usize, id: FlowId) -> FlowNumber {
+        if let Some(index) = self.index.get(&(ue, id)) {
             return FlowNumber::Known(*index);
         }
-        // Flows beyond the limit are not even remembered by id: their record is the last.
-        if self.flows.len() > self.limits.flows {
-            return FlowNumber::Known(self.limits.flows);
+        if self.index.len() < self.limits.flows {
+            let index = self.add_flow();
+            self.index.insert((ue, id), index);
+            return FlowNumber::New(index);
+        }
+        // Flows beyond the limit are not even remembered by id.
+        if let Some(index) = self.others.get(&ue) {
+            return FlowNumber::Known(*index);
         }
         let index = self.add_flow();
-        if index == self.limits.flows {
-            return FlowNumber::FirstOfOthers(index);
-        }
-        self.index.insert(id, index);
-        FlowNumber::New(index)
+        self.others.insert(ue, index);
+        FlowNumber::FirstOfOthers(index)
     }
 
     /// Record of a flow.
@@ -288,12 +293,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_beyond_the_limit_of_flows_belongs_to_its_ue() {
+        let ues: Vec<_> = ["a", "b"].iter().map(|name| NamedUe { name: (*name).into(), ..ues().remove(0) }).collect();
+        let mut recorder = Recorder::new(Duration::ZERO, &ues, 0, Limits { flows: 1, intervals: 8 });
+        let numbers = [(0, 7), (0, 8), (1, 9), (0, 10), (1, 7)].map(|(ue, id)| recorder.flow_number(ue, FlowId(id)));
+        let [first, second] = [1, 2].map(FlowNumber::FirstOfOthers);
+        assert_eq!(numbers, [FlowNumber::New(0), first, second, FlowNumber::Known(1), FlowNumber::Known(2)]);
+    }
+
+    #[test]
     fn a_live_recorder_stays_within_its_limits() {
         let limits = Limits { flows: 3, intervals: 8 };
         let mut recorder = Recorder::new(Duration::ZERO, &ues(), 0, limits);
-        let numbers: Vec<_> = (0..6).map(|id| recorder.flow_number(FlowId(id)).index()).collect();
+        let numbers: Vec<_> = (0..6).map(|id| recorder.flow_number(0, FlowId(id)).index()).collect();
         assert_eq!(numbers, [0, 1, 2, 3, 3, 3]);
-        assert_eq!(recorder.flow_number(FlowId(1)), FlowNumber::Known(1));
+        assert_eq!(recorder.flow_number(0, FlowId(1)), FlowNumber::Known(1));
         for interval in 1..=100 {
             let at = Instant::from_millis(100 * interval);
             recorder.handle(at, Event::ShortCircuited { flow: 0 });

@@ -69,14 +69,16 @@ impl Recorder {
         }
     }
 
-    /// Number of a flow; flows beyond the recorder's limit are one.
+    /// Number of a flow; a UE's flows beyond the recorder's limit are one.
     fn flow(&mut self, id: FlowId, ue: UeId, tuple: Option<FiveTuple>) -> usize {
-        let number = self.recorder.flow_number(id);
-        match number {
-            FlowNumber::Known(_) => {}
-            FlowNumber::New(_) => self.flows.push((self.numbered(&name(tuple)), ue.0 as usize)),
-            FlowNumber::FirstOfOthers(_) => self.flows.push(("others".into(), ue.0 as usize)),
-        }
+        let ue = ue.0 as usize;
+        let number = self.recorder.flow_number(ue, id);
+        let name = match number {
+            FlowNumber::Known(index) => return index,
+            FlowNumber::New(_) => self.numbered(&name(tuple)),
+            FlowNumber::FirstOfOthers(_) => format!("others of {}", self.ues[ue].name),
+        };
+        self.flows.push((name, ue));
         number.index()
     }
 
