@@ -3,7 +3,6 @@
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use serde::Serialize;
-use tidemark_record::Quantiles;
 use tidemark_record::fields::Declared;
 use tidemark_sim::RunResult;
 
@@ -40,40 +39,12 @@ pub fn bearers(result: &RunResult) -> Option<String> {
 
 /// Draws a row a router.
 pub fn routers(result: &RunResult) -> String {
-    let mut table = table(&[
-        "router",
-        "law",
-        "Mbit/s",
-        "of",
-        "used %",
-        "queue ms: mean",
-        "p50",
-        "p95",
-        "p99",
-        "p99.9",
-        "marks",
-        "drops",
-    ]);
-    for router in &result.routers {
-        let mut row = vec![text(&router.name), text(&router.law)];
-        row.extend([router.throughput_mbps, router.capacity_mbps].map(|rate| number(Some(rate), 2)));
-        row.push(number(Some(router.utilisation * 100.0), 1));
-        row.extend(quantiles(router.queue_ms));
-        row.extend([router.marked, router.dropped].map(count));
-        table.add_row(row);
-    }
-    table.to_string()
+    declared(result.routers.iter()).to_string()
 }
 
 /// Draws a row a cell of a network.
 pub fn cells(result: &RunResult) -> String {
-    let mut table = table(&["cell", "Mbit/s", "used %", "UEs", "handovers"]);
-    for cell in result.cells.iter().take(MAX_ROWS) {
-        let used = number(cell.utilisation.map(|share| share * 100.0), 1);
-        let row = [text(&cell.name), number(Some(cell.throughput_mbps), 2), used, number(cell.ues, 1)];
-        table.add_row(row.into_iter().chain([count(cell.handovers)]));
-    }
-    format!("{table}\n{}", rest(result.cells.len()))
+    format!("{}\n{}", declared(result.cells.iter().take(MAX_ROWS)), rest(result.cells.len()))
 }
 
 /// Writes a line on the cell, or on all cells of a network together, with the count of packets.
@@ -122,13 +93,4 @@ pub fn text(text: &str) -> Cell {
 /// A number, or a dash where it could not be measured.
 pub fn number(value: Option<f64>, decimals: usize) -> Cell {
     Cell::new(value.map_or("–".into(), |value| format!("{value:.decimals$}"))).set_alignment(CellAlignment::Right)
-}
-
-fn count(value: u64) -> Cell {
-    Cell::new(value).set_alignment(CellAlignment::Right)
-}
-
-fn quantiles(q: Option<Quantiles>) -> [Cell; 5] {
-    let values = q.map_or([None; 5], |q| [q.mean, q.p50, q.p95, q.p99, q.p999].map(Some));
-    values.map(|value| number(value, 1))
 }

@@ -2,8 +2,8 @@
 //!
 //! A field of a result stands in one of the structs of [`results!`], with a doc comment that tells users what it means. After its type
 //! it can say which tables have it: `= [csv]` for the file of the struct's rows, `= ["MCS"]` for the terminal under this heading,
-//! `= ["met %", 2]` with that many decimals; a heading that ends with `%` shows a share in percent. CSV files, the terminal's tables,
-//! the types of the report page and the page of the reference come from that.
+//! `= ["met %", 2]` with that many decimals; a heading that ends with `%` shows a share in percent. `= [csv, 3]` puts a series into
+//! `series.csv`. CSV files, the terminal's tables, the types of the report page and the page of the reference come from that.
 
 use std::fmt::Write as _;
 
@@ -107,26 +107,7 @@ impl Struct {
     }
     /// Columns of the CSV file whose rows are of this struct, called `noun`.
     pub fn csv_columns(&self, noun: &str) -> Vec<Column> {
-        let fields = self.fields.iter().filter(|field| field.places.contains(&"csv"));
-        let columns = fields.flat_map(|field| {
-            let column = |part: &'static str, heading: String| {
-                let decimals = if field.unit() == Some("ms") { 3 } else { 6 };
-                Column { decimals, is_percent: false, ..field.column(part, heading) }
-            };
-            match (field.parts(), field.base_kind()) {
-                // The parts of a delay have names that say so.
-                (Some(parts), "Split") => {
-                    parts.fields.iter().map(|part| column(part.name, format!("{}_ms", part.name))).collect()
-                }
-                (Some(parts), _) => {
-                    let stem = field.name.strip_suffix("_ms").unwrap_or(field.name);
-                    parts.fields.iter().map(|part| column(part.name, format!("{stem}_{}_ms", part.name))).collect()
-                }
-                (None, _) if field.name == "name" => vec![column("", noun.into())],
-                (None, _) => vec![column("", field.name.into())],
-            }
-        });
-        columns.collect()
+        self.fields.iter().filter(|field| field.is_in_csv()).flat_map(|field| field.csv_columns(noun)).collect()
     }
     /// Columns of the terminal's table of this struct.
     pub fn terminal_columns(&self) -> Vec<Column> {
@@ -157,6 +138,41 @@ impl Field {
     fn is_flattened(&self) -> bool {
         self.serde == "flatten"
     }
+    /// True for a column of a CSV file.
+    pub(crate) fn is_in_csv(&self) -> bool {
+        self.places.contains(&"csv")
+    }
+    /// Decimals that are declared.
+    fn decimals(&self) -> Option<usize> {
+        self.places.iter().find_map(|place| place.parse().ok())
+    }
+    /// Number of a series with the declared decimals; empty where there was nothing to measure.
+    pub(crate) fn number(&self, value: &Value) -> String {
+        match (self.decimals(), value.as_f64()) {
+            (_, None) => String::new(),
+            (Some(decimals), Some(number)) => format!("{number:.decimals$}"),
+            (None, Some(_)) => value.to_string(),
+        }
+    }
+    /// Columns in the CSV file whose rows are called `noun`.
+    fn csv_columns(&self, noun: &str) -> Vec<Column> {
+        let column = |part: &'static str, heading: String| {
+            let decimals = if self.unit() == Some("ms") { 3 } else { 6 };
+            Column { decimals, is_percent: false, ..self.column(part, heading) }
+        };
+        match (self.parts(), self.base_kind()) {
+            // The parts of a delay have names that say so.
+            (Some(parts), "Split") => {
+                parts.fields.iter().map(|part| column(part.name, format!("{}_ms", part.name))).collect()
+            }
+            (Some(parts), _) => {
+                let stem = self.name.strip_suffix("_ms").unwrap_or(self.name);
+                parts.fields.iter().map(|part| column(part.name, format!("{stem}_{}_ms", part.name))).collect()
+            }
+            (None, _) if self.name == "name" => vec![column("", noun.into())],
+            (None, _) => vec![column("", self.name.into())],
+        }
+    }
     /// Type without `Option` and `Vec`.
     fn base_kind(&self) -> &'static str {
         let inner = |kind: &'static str, outer: &str| {
@@ -177,7 +193,7 @@ impl Field {
         Column {
             heading,
             path: [self.name, part],
-            decimals: self.places.iter().find_map(|place| place.parse().ok()).unwrap_or(match self.unit() {
+            decimals: self.decimals().unwrap_or(match self.unit() {
                 Some("Mbit/s") => 2,
                 _ => 1,
             }),

@@ -16,6 +16,7 @@ mod recorder;
 mod result;
 pub mod router;
 pub mod series;
+mod series_csv;
 mod subject;
 mod summary;
 mod ue;

@@ -1,13 +1,12 @@
 //! The folder that a run leaves: `summary.json`, `flows.csv`, `bearers.csv`, `series.csv`, `scenario.toml`.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
 use serde_json::{Value, json};
 
-use crate::fields;
 use crate::result::RunResult;
+use crate::{fields, series_csv};
 
 /// Writes the folder, which is made where it is missing.
 ///
@@ -58,56 +57,9 @@ pub fn bearers_csv(result: &RunResult) -> String {
     fields::csv("bearer", &result.bearers)
 }
 
-/// One row an interval and flow, UE, UE's uplink or router; columns that do not apply stay empty.
+/// CSV file with a row for each interval and flow, UE, uplink or router.
 pub fn series_csv(result: &RunResult) -> String {
-    let mut text = String::from("t_s,kind,name,throughput_mbps,rtt_ms,marks,cwnd_kb,queue_ms,mcs,recommended_mbps");
-    text.push_str(",reported_kb,capacity_mbps\n");
-    let series = &result.series;
-    for (step, t) in series.t_s.iter().enumerate() {
-        for (index, flow) in result.flows.iter().enumerate() {
-            let row = &series.flows;
-            let _ = write!(text, "{t},flow,{},{:.6}", quoted(&flow.name), row.throughput_mbps[index][step]);
-            cell(&mut text, row.rtt_ms[index][step]);
-            let _ = write!(text, ",{}", row.marks[index][step]);
-            cell(&mut text, row.cwnd_kb[index][step]);
-            text.push_str(",,,,,\n");
-        }
-        for (index, ue) in result.ues.iter().enumerate() {
-            let row = &series.ues;
-            let _ = write!(text, "{t},ue,{},{:.6},,,", quoted(&ue.name), row.throughput_mbps[index][step]);
-            cell(&mut text, row.queue_ms[index][step]);
-            cell(&mut text, row.mcs[index][step]);
-            cell(&mut text, row.recommended_mbps.get(index).and_then(|ue| ue[step]));
-            text.push_str(",,\n");
-            if ue.uplink.is_some() {
-                let row = &series.uplinks;
-                let _ = write!(text, "{t},uplink,{},{:.6},,,", quoted(&ue.name), row.throughput_mbps[index][step]);
-                cell(&mut text, row.queue_ms[index][step]);
-                cell(&mut text, row.mcs[index][step]);
-                cell(&mut text, row.recommended_mbps.get(index).and_then(|ue| ue[step]));
-                cell(&mut text, Some(row.reported_kb[index][step]));
-                text.push_str(",\n");
-            }
-        }
-        for (index, router) in result.routers.iter().enumerate() {
-            let row = &series.routers;
-            let _ = write!(text, "{t},router,{},{:.6},", quoted(&router.name), row.throughput_mbps[index][step]);
-            let _ = write!(text, ",{},", row.marks[index][step]);
-            cell(&mut text, row.queue_ms[index][step]);
-            text.push_str(",,,");
-            cell(&mut text, Some(row.capacity_mbps[index][step]));
-            text.push('\n');
-        }
-    }
-    text
-}
-
-/// A comma and the value; only the comma where the value is absent.
-fn cell(text: &mut String, value: Option<f64>) {
-    text.push(',');
-    if let Some(value) = value {
-        let _ = write!(text, "{value:.3}");
-    }
+    series_csv::write(result)
 }
 
 /// A name as CSV field (RFC 4180 2).

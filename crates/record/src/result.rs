@@ -88,15 +88,15 @@ results! {
     #[derive(Clone, Debug, Serialize)]
     pub struct NetworkCellResult {
         /// Number of the site, from 1, and letter of the sector.
-        pub name: String,
+        pub name: String = ["cell"],
         /// Share of its downlink resource blocks that carried data.
-        pub utilisation: Option<f64>,
+        pub utilisation: Option<f64> = ["used %"],
         /// IP bytes delivered to its UEs, as a rate.
-        pub throughput_mbps: f64,
+        pub throughput_mbps: f64 = ["Mbit/s"],
         /// UEs that it served, the mean over the series' intervals.
-        pub ues: Option<f64>,
+        pub ues: Option<f64> = ["UEs"],
         /// UEs that came to it from other cells.
-        pub handovers: u64,
+        pub handovers: u64 = ["handovers"],
     }
 
     /// Event of a live cell: what somebody did to it while it ran.
@@ -253,23 +253,23 @@ results! {
     #[derive(Clone, Debug, Serialize)]
     pub struct RouterResult {
         /// Name in the scenario.
-        pub name: String,
+        pub name: String = ["router"],
         /// Law that marks or drops in its queue.
-        pub law: String,
+        pub law: String = ["law"],
         /// The mean rate of its link.
-        pub capacity_mbps: f64,
+        pub capacity_mbps: f64 = ["link Mbit/s"],
         /// IP bytes that its link carried, as a rate.
-        pub throughput_mbps: f64,
+        pub throughput_mbps: f64 = ["Mbit/s"],
         /// The one as a share of the other.
-        pub utilisation: f64,
+        pub utilisation: f64 = ["used %"],
         /// Time of packets in its queue.
-        pub queue_ms: Option<Quantiles>,
+        pub queue_ms: Option<Quantiles> = ["queue ms"],
         /// Seconds in which the queue was older than each of the scenario's delays in milliseconds.
         pub tdq_s: Vec<(f64, f64)>,
         /// Packets that left it with CE and had come without.
-        pub marked: u64,
+        pub marked: u64 = ["marks"],
         /// Packets dropped.
-        pub dropped: u64,
+        pub dropped: u64 = ["drops"],
         /// Distribution of the time in the queue.
         #[serde(skip)]
         pub queue: Distribution,
@@ -436,44 +436,44 @@ results! {
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct FlowSeries {
         /// IP bytes delivered in the interval, as a rate.
-        pub throughput_mbps: Vec<Vec<f64>>,
+        pub throughput_mbps: Vec<Vec<f64>> = [csv, 6],
         /// Mean round-trip time of the interval's samples.
-        pub rtt_ms: Vec<Vec<Option<f64>>>,
+        pub rtt_ms: Vec<Vec<Option<f64>>> = [csv, 3],
         /// Packets of the interval that arrived with CE, or whose mark the short-circuit put into acknowledgements.
-        pub marks: Vec<Vec<u64>>,
+        pub marks: Vec<Vec<u64>> = [csv],
         /// Congestion window at the end of the interval, in kB.
-        pub cwnd_kb: Vec<Vec<Option<f64>>>,
+        pub cwnd_kb: Vec<Vec<Option<f64>>> = [csv, 3],
     }
 
     /// Series per UE: outer index the UE, inner the interval.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct UeSeries {
         /// Mean RLC queue delay of the packets that arrived in the interval.
-        pub queue_ms: Vec<Vec<Option<f64>>>,
+        pub queue_ms: Vec<Vec<Option<f64>>> = [csv, 3],
         /// MCS index at the end of the interval.
-        pub mcs: Vec<Vec<Option<f64>>>,
+        pub mcs: Vec<Vec<Option<f64>>> = [csv, 3],
         /// IP bytes delivered in the interval, as a rate.
-        pub throughput_mbps: Vec<Vec<f64>>,
+        pub throughput_mbps: Vec<Vec<f64>> = [csv, 6],
         /// Packets in the RLC queue at the end of the interval; empty where nobody looked.
         pub queued: Vec<Vec<u32>>,
         /// The bit rates that ANBR recommended last until the end of the interval, all logical channels of the UE together; empty where
         /// no UE got any.
-        pub recommended_mbps: Vec<Vec<Option<f64>>>,
+        pub recommended_mbps: Vec<Vec<Option<f64>>> = [csv, 3],
     }
 
     /// Series per UE of what it sends: outer index the UE, inner the interval.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct UplinkSeries {
         /// IP bytes that left its gNB in the interval, as a rate.
-        pub throughput_mbps: Vec<Vec<f64>>,
+        pub throughput_mbps: Vec<Vec<f64>> = [csv, 6],
         /// Mean wait at the UE of the packets that left its gNB in the interval.
-        pub queue_ms: Vec<Vec<Option<f64>>>,
+        pub queue_ms: Vec<Vec<Option<f64>>> = [csv, 3],
         /// Bytes that the gNB took to wait at the UE at the end of the interval, from buffer status reports.
-        pub reported_kb: Vec<Vec<f64>>,
+        pub reported_kb: Vec<Vec<f64>> = [csv, 3],
         /// Mean MCS index over the interval's first transmissions.
-        pub mcs: Vec<Vec<Option<f64>>>,
+        pub mcs: Vec<Vec<Option<f64>>> = [csv, 3],
         /// Bit rates that ANBR recommended last for the uplink; as for the downlink.
-        pub recommended_mbps: Vec<Vec<Option<f64>>>,
+        pub recommended_mbps: Vec<Vec<Option<f64>>> = [csv, 3],
     }
 
     /// Series per cell of a network: outer index the cell, inner the interval.
@@ -493,13 +493,13 @@ results! {
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct RouterSeries {
         /// IP bytes that its link carried in the interval, as a rate.
-        pub throughput_mbps: Vec<Vec<f64>>,
+        pub throughput_mbps: Vec<Vec<f64>> = [csv, 6],
         /// Rate of its link at the end of the interval.
-        pub capacity_mbps: Vec<Vec<f64>>,
+        pub capacity_mbps: Vec<Vec<f64>> = [csv, 3],
         /// Mean time in its queue of the packets whose turn came in the interval.
-        pub queue_ms: Vec<Vec<Option<f64>>>,
+        pub queue_ms: Vec<Vec<Option<f64>>> = [csv, 3],
         /// Packets that it marked in the interval.
-        pub marks: Vec<Vec<u64>>,
+        pub marks: Vec<Vec<u64>> = [csv],
     }
 
     /// Mean and quantiles of a delay, in milliseconds.
