@@ -48,7 +48,10 @@ export function sample(count) {
   const t_s = Array.from({ length: duration * 10 }, (_, i) => round((i + 1) / 10));
   const series = {
     flows: { throughput_mbps: rows(), rtt_ms: rows(), marks: rows(), cwnd_kb: rows() },
-    ues: { queue_ms: rows(), mcs: rows(), throughput_mbps: rows(), recommended_mbps: rows() },
+    ues: { queue_ms: rows(), mcs: rows(), throughput_mbps: rows(), queued: rows(), recommended_mbps: rows() },
+    uplinks: { throughput_mbps: rows(), queue_ms: rows(), reported_kb: rows(), mcs: rows(), recommended_mbps: rows() },
+    routers: { throughput_mbps: rows(), capacity_mbps: rows(), queue_ms: rows(), marks: rows() },
+    cells: { throughput_mbps: rows(), utilisation: rows(), ues: rows(), handovers: rows() },
   };
   const flows = [];
   const ues = [];
@@ -129,6 +132,7 @@ export function sample(count) {
     cell: { utilisation: 0.934, uplink_utilisation: null, throughput_mbps: 38.2, conservation: `bytes sent = delivered + dropped + queued holds for ${count} flows` },
     flows,
     ues,
+    bearers: /** @type {Record<string, unknown>[]} */ ([]),
     series: { t_s, ...series },
   };
 }
@@ -217,7 +221,7 @@ export function routed() {
     marks: waits.map((_, router) => t_s.map(() => (router === 1 ? Math.floor(random() * 6) : 0))),
   };
   const queue_ms = quantiles([1, 3, 5, 8, 13]);
-  const router = { name: "transit", law: "codel", capacity_mbps: 17.5, throughput_mbps: 14, utilisation: 0.8, queue_ms, marked: 0, dropped: 31 };
+  const router = { name: "transit", law: "codel", capacity_mbps: 17.5, throughput_mbps: 14, utilisation: 0.8, queue_ms, tdq_s: [], marked: 0, dropped: 31 };
   const routers = [router, { ...router, name: "peering", law: "dualpi2", capacity_mbps: 27.5, throughput_mbps: 19, utilisation: 0.691, marked: 512, dropped: 0 }];
   const flows = run.flows.map((flow, i) => {
     const part = [5.6, 18.3][i] ?? 0;

@@ -1,5 +1,6 @@
 /** The data that `tidemark run` puts into the page, checked. What a run could not measure is `null`, never 0. */
 
+import { unreadable } from "./check.ts";
 import type * as declared from "./fields.ts";
 
 export type Measured = number | null;
@@ -414,7 +415,7 @@ function seed(source: string, parsed: unknown): string {
 
 /**
  * Reads the text of the data element.
- * @throws DataError where it is not a run's data at all; a missing figure is no error.
+ * @throws DataError where it is no run of this version, or lacks a field; a figure that was not measured is `null` and no error.
  */
 export function parse(source: string): Report {
   const trimmed = source.trim();
@@ -432,6 +433,8 @@ export function parse(source: string): Report {
   if (!Array.isArray(data.flows) || !Array.isArray(data.ues)) {
     throw new DataError("The data in this page has no list of flows and UEs, so it is not a run of Tidemark.");
   }
+  const reason = unreadable(data);
+  if (reason !== undefined) throw new DataError(reason);
   const flows = data.flows.map(flow);
   const ues = data.ues.map(ue);
   const routers = list(data.routers).map(router);

@@ -417,3 +417,47 @@ export interface Quantiles {
   /** 99.9th percentile. */
   p999: number;
 }
+
+/** Version of the program whose results these are. */
+export const VERSION = "0.1.0";
+
+/** Fields that are never absent, by type. */
+export const REQUIRED: Record<string, string[]> = {
+  RunResult: ["tidemark", "name", "seed", "duration_s", "warmup_s", "cell", "flows", "ues", "bearers", "scenario"],
+  CellResult: ["utilisation", "throughput_mbps", "conservation"],
+  NetworkCellResult: ["name", "utilisation", "throughput_mbps", "ues", "handovers"],
+  Event: ["t_s", "event"],
+  LiveResult: ["lateness_us", "busy", "real_time_priority", "packets_in", "packets_out", "refused", "unroutable", "overload", "device_drops", "uplink_busy_s"],
+  Lateness: ["p50", "p99", "p999", "max", "deadlines"],
+  FlowResult: ["name", "controller", "law", "throughput_mbps", "goodput_mbps", "owd_ms", "rtt_ms", "queue_ms", "sent_packets", "marked", "dropped", "retransmissions", "split_ms"],
+  Transfers: ["completed", "completion_ms"],
+  MediaResult: ["frames_sent", "frames_discarded", "frames_received", "frames_lost", "freezes", "frozen_s", "delay_ms", "sender_queue_ms"],
+  RouterResult: ["name", "law", "capacity_mbps", "throughput_mbps", "utilisation", "queue_ms", "tdq_s", "marked", "dropped"],
+  Split: ["propagation", "cu", "queuing", "scheduling", "harq", "rlc", "reordering"],
+  UeResult: ["name", "channel", "throughput_mbps", "queue_ms", "mcs_mean", "bler", "dropped", "prb_share"],
+  UplinkResult: ["throughput_mbps", "queue_ms", "mcs_mean", "bler", "prb_share", "blocks", "harq_retransmissions", "lost_blocks", "marked"],
+  BearerResult: ["ue", "drb", "direction", "qfi", "five_qi", "law", "throughput_mbps", "queue_ms", "dropped", "delay_budget_ms", "in_budget"],
+  AnbrResult: ["recommendations", "mean_mbps"],
+  UePlace: ["cell", "position_m", "handovers", "sinr_db"],
+  Series: ["t_s", "flows", "ues", "uplinks", "routers", "cells"],
+  FlowSeries: ["throughput_mbps", "rtt_ms", "marks", "cwnd_kb"],
+  UeSeries: ["queue_ms", "mcs", "throughput_mbps", "queued", "recommended_mbps"],
+  UplinkSeries: ["throughput_mbps", "queue_ms", "reported_kb", "mcs", "recommended_mbps"],
+  CellSeries: ["throughput_mbps", "utilisation", "ues", "handovers"],
+  RouterSeries: ["throughput_mbps", "capacity_mbps", "queue_ms", "marks"],
+  Quantiles: ["mean", "p50", "p95", "p99", "p999"],
+};
+
+/** Types of the fields that have fields of their own, by type. */
+export const PARTS: Record<string, Record<string, string>> = {
+  RunResult: { cell: "CellResult", cells: "NetworkCellResult", live: "LiveResult", flows: "FlowResult", ues: "UeResult", bearers: "BearerResult", routers: "RouterResult", events: "Event" },
+  LiveResult: { lateness_us: "Lateness" },
+  FlowResult: { owd_ms: "Quantiles", rtt_ms: "Quantiles", queue_ms: "Quantiles", router_queue_ms: "Quantiles", transfers: "Transfers", media: "MediaResult", split_ms: "Split" },
+  Transfers: { completion_ms: "Quantiles" },
+  MediaResult: { delay_ms: "Quantiles", sender_queue_ms: "Quantiles" },
+  RouterResult: { queue_ms: "Quantiles" },
+  UeResult: { queue_ms: "Quantiles", anbr: "AnbrResult", uplink_anbr: "AnbrResult", uplink: "UplinkResult" },
+  UplinkResult: { queue_ms: "Quantiles" },
+  BearerResult: { queue_ms: "Quantiles" },
+  Series: { flows: "FlowSeries", ues: "UeSeries", uplinks: "UplinkSeries", routers: "RouterSeries", cells: "CellSeries" },
+};

@@ -452,7 +452,9 @@ test("a scenario's text is text", async () => {
   const nasty = sample(1);
   const name = '<img src="https://example.invalid/x.png" onerror="document.title=1">';
   const flow = { ...nasty.flows[0], name, ue: name };
-  const url = write("nasty.html", { ...nasty, name, flows: [flow], live: { busy: 0.5, packets_in: 1234 }, interrupted_at_s: 7.5 });
+  const none = { packets_out: 0, refused: 0, unroutable: 0, overload: 0, device_drops: 0, uplink_busy_s: 0 };
+  const live = { lateness_us: null, busy: 0.5, real_time_priority: false, packets_in: 1234, ...none };
+  const url = write("nasty.html", { ...nasty, name, flows: [flow], live, interrupted_at_s: 7.5 });
   const { page, complaints, close } = await open(browser, url);
   assert.equal(await page.locator("h1").textContent(), name);
   assert.equal(await page.locator("main img, main script, main b").count(), 0);
@@ -488,6 +490,14 @@ test("the page is one file that carries its parts' licence", () => {
 test("a page without a run says what to do", async () => {
   const { page, complaints, close } = await open(browser, built.href);
   assert.match((await page.getByRole("alert").textContent()) ?? "", /holds no run.*tidemark run FILE/);
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test("a run that the page cannot read is refused where its reader looks", async () => {
+  const { page, complaints, close } = await open(browser, write("another-version.html", { ...sample(1), tidemark: "0.0.9" }));
+  assert.match((await page.getByRole("alert").textContent()) ?? "", /is of Tidemark 0\.0\.9.*write the report again/);
+  assert.equal(await page.locator("table").count(), 0);
   assert.deepEqual(complaints, []);
   await close();
 });

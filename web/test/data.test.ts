@@ -7,12 +7,25 @@ import { severalBearers } from "../src/summary.ts";
 
 const page = (data: unknown): ReturnType<typeof parse> => parse(JSON.stringify(data));
 
-/** The fields that a struct of the simulator writes as JSON, read from its source. */
-function written(struct: string): string[] {
-  const source = ["result", "distribution"].map((file) => readFileSync(new URL(`../../crates/sim/src/${file}.rs`, import.meta.url), "utf8")).join();
-  const body = new RegExp(`pub struct ${struct} \\{([^}]*)\\}`).exec(source)?.[1];
-  if (body === undefined) throw new Error(`the simulator has no struct ${struct}`);
-  return [...body.matchAll(/((?:\s*(?:\/\/\/.*|#\[.*\])\n)*)\s*pub (\w+):/g)].flatMap(([, before = "", name = ""]) => (before.includes("#[serde(skip)]") ? [] : [name]));
+/** Run with no flows and no UEs but those given, each with the fields that it does not name. */
+function completed({ flows = [], ues = [], series, ...run }: { flows?: object[]; ues?: object[]; series?: { flows?: object; [of: string]: unknown }; [field: string]: unknown }): unknown {
+  const whole = sample(1);
+  const { flows: ofFlows, ...others } = { flows: {}, t_s: [], ...series };
+  return {
+    ...whole,
+    ...run,
+    flows: flows.map((flow) => ({ ...whole.flows[0], ...flow })),
+    ues: ues.map((ue) => ({ ...whole.ues[0], ...ue })),
+    series: { ...whole.series, ...others, flows: { ...whole.series.flows, ...ofFlows } },
+  };
+}
+
+/** Fields of a type of results. */
+function written(type: string): string[] {
+  const source = readFileSync(new URL("../src/fields.ts", import.meta.url), "utf8");
+  const body = new RegExp(`export interface ${type} \\{([^}]*)\\}`).exec(source)?.[1];
+  if (body === undefined) throw new Error(`results declare no type ${type}`);
+  return [...body.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name = ""]) => name);
 }
 
 describe("what a run wrote", () => {
@@ -33,7 +46,7 @@ describe("what a run wrote", () => {
     expect(report.ues).toEqual(given.ues);
     expect(report.t_s).toEqual(given.series.t_s);
     expect(report.flowSeries).toEqual(given.series.flows);
-    expect(report.ueSeries).toEqual(given.series.ues);
+    expect(given.series.ues).toMatchObject(report.ueSeries);
   });
 
   test("of a network has its cells and every bearer", () => {
@@ -44,7 +57,7 @@ describe("what a run wrote", () => {
     expect(bearers[2]).toEqual({ ...run.bearers[2], qfi: "2 3", five_qi: "80 7" });
     expect(bearers[3]?.in_budget).toBeNull();
     expect(page(run).ues).toEqual(run.ues);
-    expect(page(run).ueSeries).toEqual(run.series.ues);
+    expect(run.series.ues).toMatchObject(page(run).ueSeries);
     for (const [struct, value] of [["NetworkCellResult", run.cells[0]], ["CellSeries", run.series.cells], ["BearerResult", run.bearers[0]]] as const) {
       expect(written(struct), struct).toEqual(Object.keys(value as object));
     }
@@ -57,7 +70,7 @@ describe("what a run wrote", () => {
   test("over routers has each of them", () => {
     const run = routed();
     const { flows, routers, routerSeries } = page(run);
-    expect(routers).toEqual(run.routers);
+    expect(run.routers).toMatchObject(routers);
     expect(routerSeries).toEqual(run.series.routers);
     expect(flows[1]?.split_ms.router).toBe(18.3);
     for (const [struct, value] of [["RouterResult", run.routers[0]], ["RouterSeries", run.series.routers]] as const) {
@@ -68,7 +81,7 @@ describe("what a run wrote", () => {
 
   test("of a flow without a router has no delay there", () => {
     const { router, ...split_ms } = given.flows[0]?.split_ms ?? {};
-    expect(page({ flows: [{ split_ms }], ues: [] }).flows[0]?.split_ms).toEqual({ ...split_ms, router: 0 });
+    expect(page(completed({ flows: [{ split_ms }] })).flows[0]?.split_ms).toEqual({ ...split_ms, router: 0 });
   });
 
   test("of uploads has what each UE sent", () => {
@@ -89,14 +102,14 @@ describe("what a run wrote", () => {
     expect(written("LiveResult")).toEqual(expect.arrayContaining(Object.keys(live)));
     expect(written("Lateness")).toEqual(expect.arrayContaining(Object.keys(lateness_us)));
     expect(report.live).toBeNull();
-    expect(page({ flows: [], ues: [], live }).live).toEqual(live);
-    expect(page({ flows: [], ues: [], live: { ...rest, lateness_us: null } }).live).toEqual({ ...rest, lateness_us: { p50: null, p99: null, p999: null, max: null } });
+    expect(page(completed({ live: { ...rest, lateness_us: { ...lateness_us, deadlines: 9 } } })).live).toEqual(live);
+    expect(page(completed({ live: { ...rest, lateness_us: null } })).live).toEqual({ ...rest, lateness_us: { p50: null, p99: null, p999: null, max: null } });
   });
 
   test("of a live cell has what was done to it, and a law's time", () => {
     const set = { t_s: 6, event: "set", detail: "marker.law=l4span" };
     const outage = { t_s: 8.25, event: "outage", ue: "walker", detail: "500 ms" };
-    const { events } = page({ flows: [], ues: [], events: [set, outage, { event: "handover" }] });
+    const { events } = page(completed({ events: [set, outage] }));
     expect(events).toEqual([{ ...set, ue: "" }, outage]);
     expect(written("Event")).toEqual(["t_s", "event", "ue", "detail"]);
     expect(eventsNote(events)).toBe("Dashed lines: 6.0 s: set marker.law=l4span; 8.3 s: outage walker 500 ms.");
@@ -120,54 +133,52 @@ describe("what a run wrote", () => {
   });
 
   test("keeps a seed of 64 bits that no number of JavaScript holds", () => {
-    expect(parse('{"name":"a","seed":18446744073709551557,"flows":[],"ues":[]}').seed).toBe("18446744073709551557");
+    const whole = JSON.stringify(completed({ seed: 7 }));
+    expect(parse(whole.replace('"seed":7', '"seed":18446744073709551557')).seed).toBe("18446744073709551557");
   });
 
   test("takes no seed out of the scenario's text", () => {
-    expect(parse('{"scenario":"\\"seed\\": 7","seed": 42,"flows":[],"ues":[]}').seed).toBe("42");
+    const { seed, ...rest } = completed({}) as { seed: number };
+    expect(page({ scenario: '"seed": 7', seed: seed + 41, ...rest }).seed).toBe("42");
   });
 
   test("says where a run was interrupted", () => {
-    expect(page({ flows: [], ues: [], interrupted_at_s: 3.5 }).interrupted_at_s).toBe(3.5);
+    expect(page(completed({ interrupted_at_s: 3.5 })).interrupted_at_s).toBe(3.5);
   });
   test("has the run's warnings", () => {
-    expect(page({ flows: [], ues: [] }).warnings).toEqual([]);
-    expect(page({ flows: [], ues: [], warnings: ["UE `a` had less than its guarantee"] }).warnings).toEqual(["UE `a` had less than its guarantee"]);
+    expect(page(completed({})).warnings).toEqual([]);
+    expect(page(completed({ warnings: ["UE `a` had less than its guarantee"] })).warnings).toEqual(["UE `a` had less than its guarantee"]);
   });
 });
 
-describe("what is missing", () => {
+describe("what was not measured", () => {
   test("is absent, not zero", () => {
-    const report = page({ flows: [{ name: "f", ue: "u" }], ues: [{ name: "u" }] });
-    expect(report.seed).toBe("");
+    const flow = { throughput_mbps: null, marked: null, split_ms: null, owd_ms: null, owd_cdf: [] };
+    const cell = { utilisation: null, throughput_mbps: null, conservation: "" };
+    const report = page(completed({ flows: [flow], ues: [{ queue_ms: null }], cell, series: { flows: { rtt_ms: [] } } }));
     expect(report.cell).toEqual({ utilisation: null, uplink_utilisation: null, throughput_mbps: null, conservation: "" });
-    const flow = report.flows[0];
-    expect([flow?.throughput_mbps, flow?.marked, flow?.split_ms.queuing, flow?.owd_ms.p999]).toEqual([null, null, null, null]);
-    expect(flow?.owd_cdf).toEqual([]);
+    const shown = report.flows[0];
+    expect([shown?.throughput_mbps, shown?.marked, shown?.split_ms.queuing, shown?.owd_ms.p999]).toEqual([null, null, null, null]);
+    expect(shown?.owd_cdf).toEqual([]);
     expect(report.ues[0]?.queue_ms.mean).toBeNull();
     expect(report.t_s).toEqual([]);
     expect(report.flowSeries.rtt_ms).toEqual([[]]);
   });
 
   test("leaves gaps in short rows and whole gaps for missing ones", () => {
-    const report = page({
-      flows: [{ name: "a" }, { name: "b" }],
-      ues: [],
-      series: { t_s: [1, 2, 3], flows: { rtt_ms: [[10, null]] } },
-    });
+    const series = { t_s: [1, 2, 3], flows: { rtt_ms: [[10, null]] } };
+    const report = page(completed({ flows: [{ name: "a" }, { name: "b" }], series }));
     expect(report.flowSeries.rtt_ms).toEqual([[10, null, null], [null, null, null]]);
   });
 
   test("what is no number is absent", () => {
-    const report = page({ flows: [{ name: 7, throughput_mbps: "12", marked: true, dropped: [], owd_ms: "late" }], ues: [null] });
+    const report = page(completed({ flows: [{ name: 7, throughput_mbps: "12", marked: true, dropped: [] }] }));
     expect(report.flows[0]).toMatchObject({ name: "7", throughput_mbps: null, marked: null, dropped: null });
-    expect(report.flows[0]?.owd_ms.mean).toBeNull();
-    expect(report.ues[0]?.name).toBe("");
   });
 
   test("a distribution drops points that fall or are none", () => {
     const owd_cdf = [[10, 0], [12, 0.5], [11, 0.6], [13, 0.4], [null, 0.7], [14], "x", [15, 1]];
-    expect(page({ flows: [{ owd_cdf }], ues: [] }).flows[0]?.owd_cdf).toEqual([[10, 0], [12, 0.5], [15, 1]]);
+    expect(page(completed({ flows: [{ owd_cdf }] })).flows[0]?.owd_cdf).toEqual([[10, 0], [12, 0.5], [15, 1]]);
   });
 });
 
@@ -179,8 +190,14 @@ describe("what is no run", () => {
     ["a list", "[]", /no list of flows and UEs/],
     ["null", "null", /no list of flows and UEs/],
     ["a summary of something else", '{"flows":{},"ues":[]}', /no list of flows and UEs/],
-    ["times that stand still", '{"flows":[],"ues":[],"series":{"t_s":[1,2,2]}}', /times of the series.*do not rise/],
-    ["times with a hole", '{"flows":[],"ues":[],"series":{"t_s":[1,null,3]}}', /times of the series.*do not rise/],
+    ["times that stand still", JSON.stringify(completed({ series: { t_s: [1, 2, 2] } })), /times of the series.*do not rise/],
+    ["times with a hole", JSON.stringify(completed({ series: { t_s: [1, null, 3] } })), /times of the series.*do not rise/],
+    ["another version's run", JSON.stringify(completed({ tidemark: "0.0.9" })), /of Tidemark 0\.0\.9, and the page of Tidemark \d/],
+    ["a run without a version", JSON.stringify({ flows: [], ues: [] }), /of a program without a version/],
+    ["a flow without a field", JSON.stringify(completed({ flows: [{}, { marked: undefined }] })), /has no “flows\[1\]\.marked”/],
+    ["a delay without a quantile", JSON.stringify(completed({ ues: [{ queue_ms: { mean: 1, p50: 1, p95: 1, p99: 1 } }] })), /has no “ues\[0\]\.queue_ms\.p999”/],
+    ["a UE that is none", JSON.stringify({ ...(completed({}) as object), ues: [7] }), /has no “ues\[0\]”/],
+    ["series without those of flows", JSON.stringify({ ...(completed({}) as object), series: { t_s: [] } }), /has no “series\.flows”/],
   ];
   test.each(cases)("%s is refused with a reason", (_, source, reason) => {
     expect(() => parse(source)).toThrow(DataError);

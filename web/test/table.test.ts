@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { sample } from "../sample/sample.js";
 import { parse } from "../src/data.ts";
 import { FLOW_COLUMNS, ueColumns } from "../src/summary.ts";
 import { type Column, order, spans } from "../src/table.ts";
@@ -55,6 +56,8 @@ test("neighbours with one group share a head; columns without a group do not", (
 });
 
 describe("the columns of the summary", () => {
+  const whole = sample(1);
+  const [flow] = whole.flows;
   const shown = <T>(columns: Column<T>[], row: T): Record<string, string> =>
     Object.fromEntries(
       columns.map(({ group, head, value, show }) => {
@@ -66,7 +69,8 @@ describe("the columns of the summary", () => {
   test("write a flow's figures with the share of marked packets", () => {
     const { flows } = parse(
       JSON.stringify({
-        flows: [{ name: "f", ue: "u", controller: "prague", law: "l4span", throughput_mbps: 9.876, sent_packets: 2000, marked: 250, dropped: 0, owd_ms: { mean: 21.26, p50: 20, p95: 30, p99: 40, p999: 1234.56 } }],
+        ...whole,
+        flows: [{ ...flow, goodput_mbps: null, rtt_ms: null, retransmissions: null, name: "f", ue: "u", controller: "prague", law: "l4span", throughput_mbps: 9.876, sent_packets: 2000, marked: 250, dropped: 0, owd_ms: { mean: 21.26, p50: 20, p95: 30, p99: 40, p999: 1234.56 } }],
         ues: [],
       }),
     );
@@ -86,7 +90,8 @@ describe("the columns of the summary", () => {
   });
 
   test("have no share of nothing", () => {
-    const { flows, ues } = parse('{"flows":[{"sent_packets":0,"marked":0}],"ues":[{"bler":0.0812,"prb_share":0.25,"mcs_mean":14.25}]}');
+    const changed = { flows: [{ ...flow, sent_packets: 0, marked: 0 }], ues: [{ ...whole.ues[0], bler: 0.0812, prb_share: 0.25, mcs_mean: 14.25 }] };
+    const { flows, ues } = parse(JSON.stringify({ ...whole, ...changed }));
     expect(shown(FLOW_COLUMNS, flows[0] as never)["Packets CE (%)"]).toBe("–");
     expect(shown(ueColumns([]), ues[0] as never)).toMatchObject({ "Radio BLER (%)": "8.1", "Radio PRB share (%)": "25.0", "Radio mean MCS": "14.3" });
   });

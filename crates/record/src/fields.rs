@@ -279,6 +279,33 @@ pub fn typescript() -> String {
         }
         text.push_str("}\n");
     }
+    let version = env!("CARGO_PKG_VERSION");
+    let _ = writeln!(
+        text,
+        "\n/** Version of the program whose results these are. */\nexport const VERSION = \"{version}\";"
+    );
+    let required = |field: &&Field| !field.is_optional() && !field.is_flattened();
+    let record = |of: &Struct, entries: Vec<String>, brackets: [&str; 2]| {
+        format!("  {}: {}{}{},\n", of.name, brackets[0], entries.join(", "), brackets[1])
+    };
+    text.push_str(
+        "\n/** Fields that are never absent, by type. */\nexport const REQUIRED: Record<string, string[]> = {\n",
+    );
+    for of in crate::result::STRUCTS {
+        let names = of.fields.iter().filter(|field| !field.is_skipped()).filter(required);
+        text.push_str(&record(of, names.map(|field| format!("\"{}\"", field.name)).collect(), ["[", "]"]));
+    }
+    text.push_str("};\n\n/** Types of the fields that have fields of their own, by type. */\n");
+    text.push_str("export const PARTS: Record<string, Record<string, string>> = {\n");
+    for of in crate::result::STRUCTS {
+        let parts = of.fields.iter().filter(|field| !field.is_skipped() && !field.is_flattened());
+        let parts = parts.filter_map(|field| Some(format!("{}: \"{}\"", field.name, field.parts()?.name)));
+        let parts: Vec<_> = parts.collect();
+        if !parts.is_empty() {
+            text.push_str(&record(of, parts, ["{ ", " }"]));
+        }
+    }
+    text.push_str("};\n");
     text
 }
 
