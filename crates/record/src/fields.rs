@@ -328,10 +328,12 @@ fn typescript_of(kind: &str) -> String {
     }
 }
 
-/// Page of the reference: tables of all fields of `summary.json`.
+/// Page of the reference: all fields of `summary.json`, and all columns of the CSV files.
 pub fn reference() -> String {
     let mut text = String::from(
-        "# Fields of `summary.json`\n\nWritten by `make reference` from what the recorder declares. A share lies between 0 and 1. What could not be measured is `null` or absent, never zero.\nThe file's schema is [summary.schema.json](summary.schema.json).\n",
+        "# Results, field by field\n\nWritten by `make reference` from what the recorder declares. [Results of a run](../guide/results.md) tells what the files are for.\n\n\
+         ## `summary.json`\n\nA share lies between 0 and 1. What could not be measured is `null` or absent, never zero.\n\
+         The file's schema is [summary.schema.json](summary.schema.json).\n",
     );
     for of in crate::result::STRUCTS {
         let fields: Vec<_> = of.fields.iter().filter(|field| !field.is_skipped()).collect();
@@ -339,12 +341,37 @@ pub fn reference() -> String {
             continue;
         }
         let _ =
-            write!(text, "\n## {}\n\n{}\n\n| field | unit | meaning |\n| --- | --- | --- |\n", of.name, of.meaning());
+            write!(text, "\n### {}\n\n{}\n\n| field | unit | meaning |\n| --- | --- | --- |\n", of.name, of.meaning());
         for field in fields {
             let unit = field.unit().unwrap_or_default();
             let _ = writeln!(text, "| `{}` | {unit} | {} |", field.name, field.meaning().replace('|', "\\|"));
         }
     }
+    for (file, noun, of) in [
+        ("flows.csv", "flow", crate::result::FlowResult::STRUCT),
+        ("bearers.csv", "bearer", crate::result::BearerResult::STRUCT),
+    ] {
+        let _ = write!(
+            text,
+            "\n## `{file}`\n\nA row for each {noun}. What could not be measured is empty.\n\n\
+             | column | unit | meaning |\n| --- | --- | --- |\n"
+        );
+        for field in of.fields.iter().filter(|field| field.is_in_csv()) {
+            let unit = field.unit().unwrap_or_default();
+            let columns = field.csv_columns(noun);
+            match field.parts().filter(|parts| parts.name == "Split") {
+                Some(parts) => columns.iter().zip(parts.fields).for_each(|(column, part)| {
+                    let _ = writeln!(text, "| `{}` | {unit} | {} |", column.heading, part.meaning());
+                }),
+                None => {
+                    let headings: Vec<_> = columns.iter().map(|column| format!("`{}`", column.heading)).collect();
+                    let _ = writeln!(text, "| {} | {unit} | {} |", headings.join(", "), field.meaning());
+                }
+            }
+        }
+    }
+    text.push_str("\n## `series.csv`\n\nA row for each interval and flow, UE, uplink or router. Columns that a kind of row does not have are empty.\n\n");
+    text.push_str(&crate::series_csv::reference());
     text
 }
 

@@ -19,6 +19,6 @@ fn assert_up_to_date(file: &str, text: &str) {
 fn schema_page_and_types_of_the_summary_are_what_results_declare() {
     let schema = serde_json::to_string_pretty(&fields::schema()).unwrap() + "\n";
     assert_up_to_date("../../docs/reference/summary.schema.json", &schema);
-    assert_up_to_date("../../docs/reference/summary.md", &fields::reference());
+    assert_up_to_date("../../docs/reference/results.md", &fields::reference());
     assert_up_to_date("../../web/src/fields.ts", &fields::typescript());
 }
