@@ -1,6 +1,6 @@
 //! The reasons for a verdict, for whoever asks right after it.
 
-use tidemark_core::{Duration, Probability};
+use tidemark_core::Duration;
 
 use crate::drb::Estimate;
 use crate::law::Odds;
@@ -38,19 +38,25 @@ pub struct Decision {
     pub short_circuited: bool,
 }
 
-/// State that a marker keeps of its last decision, for [`Decision`].
-#[derive(Clone, Copy)]
-pub(crate) struct Last {
-    pub(crate) odds: Odds,
-    pub(crate) age: Duration,
-    pub(crate) draw: Draw,
-    pub(crate) verdict: Verdict,
-    pub(crate) short_circuited: bool,
+/// Answer of a marker to one packet, with the reasons that are at hand anyway: all of a [`Decision`] that costs nothing.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Outcome {
+    /// Chances of a mark and of a drop, with the rule that gave them.
+    pub odds: Odds,
+    /// Age that the law was given, as in [`Decision::age`].
+    pub age: Duration,
+    /// The draw that settled it, as in [`Decision::draw`].
+    pub draw: Draw,
+    /// Fate of the packet, as in [`Decision::verdict`].
+    pub verdict: Verdict,
+    /// True for a mark that goes into acknowledgements.
+    pub short_circuited: bool,
 }
 
-impl Last {
-    /// The larger chance, of a mark or a drop.
-    pub(crate) fn probability(&self) -> Probability {
-        Probability::new(self.odds.mark.get().max(self.odds.drop.get()))
+impl Outcome {
+    /// Gives the verdict that the caller applies: a mark that goes into acknowledgements leaves the packet as it is.
+    #[inline]
+    pub fn applied(&self) -> Verdict {
+        if self.short_circuited { Verdict::Pass } else { self.verdict }
     }
 }

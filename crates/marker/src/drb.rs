@@ -1,6 +1,5 @@
 //! The marker of one DRB: what it is told, and what it answers.
 
-use alloc::boxed::Box;
 use core::hint::black_box;
 
 use tidemark_core::{
@@ -10,7 +9,7 @@ use tidemark_core::{
 use crate::backlog::Backlog;
 use crate::busy::BusyTime;
 use crate::config::MarkerConfig;
-use crate::decision::{Decision, Draw, Last};
+use crate::decision::{Decision, Draw, Outcome};
 use crate::drain::Drain;
 use crate::egress::{Egress, EgressEstimator};
 use crate::flow::{FlowTable, IN_USE};
@@ -121,8 +120,7 @@ pub struct DrbMarker {
     last_l4s: Option<Instant>,
     last_classic: Option<Instant>,
     pub(crate) flows: FlowTable,
-    /// A pointer, for the size of what is written by every packet and read by few.
-    last: Box<Option<Last>>,
+    probability: Probability,
     law: ActiveLaw,
     stream: Stream,
     /// Counters of packets are the first fields.
@@ -178,7 +176,7 @@ impl DrbMarker {
             drain: Drain::new(),
             last_sojourn: None,
             retransmission: None,
-            last: Box::new(None),
+            probability: Probability::ZERO,
             blind: 0,
             tally: Tally::default(),
             flows: FlowTable::new(config.flow_capacity),
@@ -190,6 +188,19 @@ impl DrbMarker {
     /// `rlc` is the true state of the RLC queue where the caller can see it; laws that work from F1-U ignore it.
     #[inline]
     pub fn handle_downlink<P: Inspect>(&mut self, now: Instant, packet: &Packet<P>, rlc: Option<RlcQueue>) -> Verdict {
+        self.decide_downlink(now, packet, rlc).map_or(Verdict::Pass, |outcome| outcome.applied())
+    }
+
+    /// Does the work of [`handle_downlink`](Self::handle_downlink) and gives the reasons for the verdict too, which is
+    /// [`Outcome::applied`]. `None` for a law that [decides on leaving](Self::decides_on_leaving): the packet passes.
+    // Part of its caller, so that a caller who looks at no reasons doesn't pay for them.
+    #[inline(always)]
+    pub fn decide_downlink<P: Inspect>(
+        &mut self,
+        now: Instant,
+        packet: &Packet<P>,
+        rlc: Option<RlcQueue>,
+    ) -> Option<Outcome> {
         let shown = Class::of(packet.ecn);
         self.tally.packets += 1;
         self.tally.ce_packets += u64::from(shown.is_none());
@@ -222,9 +233,7 @@ impl DrbMarker {
         let (backlog, egress) = self.queue(now);
         let head_of_line = match rlc {
             Some(rlc) => rlc.head_of_line,
-            None if self.law.properties().looks_at_head => {
-                self.head_of_line(now, backlog, egress).unwrap_or(Duration::ZERO)
-            }
+            None if self.law.properties().looks_at_head => self.head_of_line(now, backlog, egress).unwrap_or(Duration::ZERO),
             None => Duration::ZERO,
         };
         let arrival = Arrival {
@@ -240,14 +249,13 @@ impl DrbMarker {
             shared: self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
         };
         if self.decides_on_leaving() {
-            return Verdict::Pass;
+            return None;
         }
         let odds = self.law.arrive(&arrival);
         let (verdict, draw) = self.decide(packet.ecn, class, odds);
         let short_circuited = verdict == Verdict::Mark && self.short_circuit && self.book(id, tcp);
-        *self.last = Some(Last { odds, age: head_of_line, draw, verdict, short_circuited });
         self.tally.short_circuited += u64::from(short_circuited);
-        if short_circuited { Verdict::Pass } else { verdict }
+        Some(Outcome { odds, age: head_of_line, draw, verdict, short_circuited })
     }
 
     /// PDCP gave the SDU this SN and sends it to the DU; `size` is the PDU's.
@@ -299,23 +307,34 @@ impl DrbMarker {
         sojourn: Duration,
         rlc: RlcQueue,
     ) -> Verdict {
+        self.decide_dequeue(now, packet, sojourn, rlc).map_or(Verdict::Pass, |outcome| outcome.applied())
+    }
+
+    /// Does the work of [`handle_dequeue`](Self::handle_dequeue) and gives the reasons for the verdict too. `None` for a law that decides
+    /// on arrival: the packet passes.
+    #[inline]
+    pub fn decide_dequeue<P: Inspect>(
+        &mut self,
+        now: Instant,
+        packet: &Packet<P>,
+        sojourn: Duration,
+        rlc: RlcQueue,
+    ) -> Option<Outcome> {
         if !self.decides_on_leaving() {
-            return Verdict::Pass;
+            return None;
         }
         let class = Class::of(packet.ecn).unwrap_or(Class::L4s);
         let odds = self.law.leave(&Departure { now, sojourn, behind: rlc.backlog, class });
         let (verdict, draw) = self.decide(packet.ecn, class, odds);
-        *self.last = Some(Last { odds, age: sojourn, draw, verdict, short_circuited: false });
-        verdict
+        Some(Outcome { odds, age: sojourn, draw, verdict, short_circuited: false })
     }
 
-    /// Reasons for the last verdict, for a caller that asks right after [`handle_downlink`](Self::handle_downlink) or
-    /// [`handle_dequeue`](Self::handle_dequeue) with the same time. `None` before the first decision. A law that
-    /// [decides on leaving](Self::decides_on_leaving) makes none in `handle_downlink`.
-    pub fn decision(&self, now: Instant) -> Option<Decision> {
-        let Last { odds, age, draw, verdict, short_circuited } = (*self.last)?;
+    /// Describes an outcome of this marker with the state that it was decided in. It is asked right after
+    /// [`decide_downlink`](Self::decide_downlink) or [`decide_dequeue`](Self::decide_dequeue) with the same time.
+    pub fn decision(&self, now: Instant, outcome: Outcome) -> Decision {
+        let Outcome { odds, age, draw, verdict, short_circuited } = outcome;
         let (law, estimate) = (self.law.properties().name, self.estimate(now));
-        Some(Decision { law, estimate, age, odds, draw, verdict, short_circuited })
+        Decision { law, estimate, age, odds, draw, verdict, short_circuited }
     }
 
     /// A packet of the UE passes upwards: the handshake is read, and marks that are short-circuited are written into
@@ -414,7 +433,7 @@ impl DrbMarker {
             last_sojourn: self.last_sojourn,
             head_of_line: self.head_of_line(now, level, egress),
             retransmission: self.retransmission,
-            probability: self.last.map_or(Probability::ZERO, |last| last.probability()),
+            probability: self.probability,
             report_age: self.backlog.report_age(now),
         }
     }
@@ -476,7 +495,9 @@ impl DrbMarker {
     }
 
     /// Applies the law's odds to what the packet allows.
+    #[inline]
     fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> (Verdict, Draw) {
+        self.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
         let (dropped, draw) = self.happens(class, odds.drop);
         if dropped {
             self.tally.drops += 1;

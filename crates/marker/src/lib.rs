@@ -60,7 +60,7 @@ mod verdict;
 
 pub use bearers::ReleasedFlow;
 pub use config::MarkerConfig;
-pub use decision::{Decision, Draw};
+pub use decision::{Decision, Draw, Outcome};
 pub use drb::{Counters, DrbMarker, Estimate};
 pub use dual_queue::{Dequeued, DualQueue, DualQueueConfig, DualScheduler};
 pub use egress::Egress;

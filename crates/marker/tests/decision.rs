@@ -1,4 +1,4 @@
-//! The reasons that a marker gives for its last verdict.
+//! Reasons that a marker gives for its verdicts.
 
 mod common;
 
@@ -20,19 +20,26 @@ fn queue(head_of_line: Duration) -> RlcQueue {
 }
 
 #[test]
-fn a_marker_that_decided_nothing_has_no_decision() {
-    assert_eq!(marker(LawConfig::Step(Default::default())).decision(Instant::ZERO), None);
+fn a_law_that_decides_on_leaving_has_no_outcome_on_arrival() {
     let mut codel = marker(LawConfig::Codel(Default::default()));
-    codel.handle_downlink(Instant::ZERO, &packet(Ecn::Ect1), Some(queue(Duration::from_millis(50))));
-    assert_eq!(codel.decision(Instant::ZERO), None, "the law decides where packets leave");
+    let queue = queue(Duration::from_millis(50));
+    assert_eq!(codel.decide_downlink(Instant::ZERO, &packet(Ecn::Ect1), Some(queue)), None);
+}
+
+#[test]
+fn a_law_that_decides_on_arrival_has_no_outcome_on_leaving() {
+    let mut step = marker(LawConfig::Step(Default::default()));
+    let age = Duration::from_millis(50);
+    assert_eq!(step.decide_dequeue(Instant::ZERO, &packet(Ecn::Ect1), age, queue(age)), None);
 }
 
 #[test]
 fn a_certain_mark_names_law_rule_and_the_age_that_it_was_made_by() {
     let mut step = marker(LawConfig::Step(Default::default()));
     let age = Duration::from_millis(50);
-    assert_eq!(step.handle_downlink(Instant::ZERO, &packet(Ecn::Ect1), Some(queue(age))), Verdict::Mark);
-    let decision = step.decision(Instant::ZERO).unwrap();
+    let outcome = step.decide_downlink(Instant::ZERO, &packet(Ecn::Ect1), Some(queue(age))).unwrap();
+    assert_eq!(outcome.applied(), Verdict::Mark);
+    let decision = step.decision(Instant::ZERO, outcome);
     assert_eq!((decision.law, decision.odds.rule, decision.age), ("step", "l4s step", age));
     assert_eq!((decision.odds.mark, decision.draw), (Probability::ONE, Draw::Certain));
     assert_eq!((decision.verdict, decision.short_circuited), (Verdict::Mark, false));
@@ -43,9 +50,8 @@ fn a_certain_mark_names_law_rule_and_the_age_that_it_was_made_by() {
 fn a_packet_that_no_rule_applies_to_passes_by_no_rule() {
     let mut step = marker(LawConfig::Step(Default::default()));
     let age = Duration::from_millis(50);
-    assert_eq!(step.handle_downlink(Instant::ZERO, &packet(Ecn::Ect0), Some(queue(age))), Verdict::Pass);
-    let decision = step.decision(Instant::ZERO).unwrap();
-    assert_eq!((decision.odds.rule, decision.draw, decision.verdict), ("", Draw::Certain, Verdict::Pass));
+    let outcome = step.decide_downlink(Instant::ZERO, &packet(Ecn::Ect0), Some(queue(age))).unwrap();
+    assert_eq!((outcome.odds.rule, outcome.draw, outcome.verdict), ("", Draw::Certain, Verdict::Pass));
 }
 
 #[test]
@@ -60,11 +66,10 @@ fn a_random_verdict_follows_from_its_draw() {
     for _ in 0..4_000 {
         while du.backlog() < 50_000 {
             let verdict = du.send(0, Ecn::Ect1, 1_500);
-            // The packet itself stands by now: what was decided stays, the estimate does not.
-            let decision = du.marker.decision(du.now).unwrap();
-            assert_eq!((decision.verdict, decision.law, decision.odds.rule), (verdict, "l4span", "l4s sojourn"));
-            let Draw::Random(drawn) = decision.draw else { continue };
-            assert_eq!(verdict == Verdict::Mark, drawn < decision.odds.mark.get(), "{decision:?}");
+            let outcome = du.outcome.unwrap();
+            assert_eq!((outcome.verdict, outcome.odds.rule), (verdict, "l4s sojourn"));
+            let Draw::Random(drawn) = outcome.draw else { continue };
+            assert_eq!(verdict == Verdict::Mark, drawn < outcome.odds.mark.get(), "{outcome:?}");
             *if verdict == Verdict::Mark { &mut marked } else { &mut passed } += 1;
         }
         du.slot(2_500.0 * (1.0 + 0.33 * radio.normal()).max(0.0));
@@ -80,10 +85,10 @@ fn a_regular_verdict_follows_from_its_sum() {
     for _ in 0..4_000 {
         while du.backlog() < 40_000 {
             let verdict = du.send(0, Ecn::Ect1, 1_500);
-            let decision = du.marker.decision(du.now).unwrap();
-            rules.insert(decision.odds.rule);
-            let Draw::Regular(sum) = decision.draw else { panic!("{decision:?}") };
-            assert_eq!(verdict != Verdict::Pass, sum > 1.0, "{decision:?}");
+            let outcome = du.outcome.unwrap();
+            rules.insert(outcome.odds.rule);
+            let Draw::Regular(sum) = outcome.draw else { panic!("{outcome:?}") };
+            assert_eq!(verdict != Verdict::Pass, sum > 1.0, "{outcome:?}");
         }
         du.slot(2_500.0);
     }
@@ -94,14 +99,12 @@ fn a_regular_verdict_follows_from_its_sum() {
 fn a_law_that_decides_on_leaving_gives_the_packets_own_age() {
     let mut codel = marker(LawConfig::EcnCodel(Default::default()));
     let sojourn = Duration::from_millis(20);
-    let verdicts: Vec<_> = [0, 100]
-        .map(|millis| {
-            let now = Instant::from_millis(millis);
-            let verdict = codel.handle_dequeue(now, &packet(Ecn::Ect1), sojourn, queue(sojourn));
-            (verdict, codel.decision(now).unwrap())
-        })
-        .into();
-    let [(Verdict::Pass, before), (Verdict::Mark, after)] = verdicts[..] else { panic!("{verdicts:?}") };
-    assert_eq!((before.odds.rule, before.law), ("", "ecn-codel"));
+    let decisions = [0, 100].map(|millis| {
+        let now = Instant::from_millis(millis);
+        let outcome = codel.decide_dequeue(now, &packet(Ecn::Ect1), sojourn, queue(sojourn)).unwrap();
+        codel.decision(now, outcome)
+    });
+    let [before, after] = decisions;
+    assert_eq!((before.odds.rule, before.law, before.verdict), ("", "ecn-codel", Verdict::Pass));
     assert_eq!((after.odds.rule, after.age, after.verdict), ("control law", sojourn, Verdict::Mark));
 }

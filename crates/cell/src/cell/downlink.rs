@@ -29,20 +29,20 @@ impl<P: Inspect> Cell<P> {
         let (bearer, came) = (drb.id, packet.ecn);
         let queue = is_in_sight.then(|| drb.bearer.queue_state(now));
         self.events.emit(now, bearer, || Event::Arrived { packet: &packet });
-        let decision = self.cu.downlink(now, bearer, &mut packet, queue);
+        let outcome = self.cu.downlink(now, bearer, &mut packet, queue);
         if self.events.has_listener()
-            && !self.cu.decides_at_dequeue(bearer)
-            && let Some(decision) = self.cu.decision(now, bearer)
+            && let Some(outcome) = outcome
         {
+            let decision = self.cu.decision(now, bearer, outcome);
             let queue = drb.bearer.queue_state(now);
             self.events.emit(now, bearer, || Event::Decided { packet: &packet, came, queue, decision });
         }
-        if decision.is_short_circuited {
+        if outcome.is_some_and(|outcome| outcome.short_circuited) {
             self.events.emit(now, bearer, || Event::ShortCircuited { packet: &packet });
             self.outputs.push_back(Output::ShortCircuited { at: now, ue: id, flow: packet.flow });
         }
-        let dropped = match decision.verdict {
-            Verdict::Drop => Some(DropReason::Law),
+        let dropped = match outcome.map(|outcome| outcome.verdict) {
+            Some(Verdict::Drop) => Some(DropReason::Law),
             // The CU knows the DU's limit and does not number what would not fit.
             _ => drb.bearer.is_full(packet.size).then_some(DropReason::QueueFull),
         };

@@ -44,12 +44,14 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
         let Self { cu, events, .. } = self;
         let came = packet.ecn;
         events.emit(now, bearer, || Event::Dequeued { packet, sn, sojourn, backlog: queue.backlog });
-        let verdict = cu.dequeue(now, bearer, (sn, packet), sojourn, queue);
+        let outcome = cu.dequeue(now, bearer, (sn, packet), sojourn, queue);
         if events.has_listener()
-            && let Some(decision) = cu.decision(now, bearer)
+            && let Some(outcome) = outcome
         {
+            let decision = cu.decision(now, bearer, outcome);
             events.emit(now, bearer, || Event::Decided { packet, came, queue, decision });
         }
+        let verdict = outcome.map_or(Verdict::Pass, |outcome| outcome.verdict);
         if verdict == Verdict::Drop {
             let (direction, reason) = (Direction::Downlink, DropReason::Law);
             events.emit(now, bearer, || Event::Dropped { packet, direction, reason });

@@ -8,7 +8,7 @@ mod bearer;
 mod pdcp;
 
 use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Packet};
-use tidemark_marker::{DeliveryStatus, Estimate, MarkerConfig, RlcQueue, Verdict};
+use tidemark_marker::{Decision, DeliveryStatus, Estimate, MarkerConfig, Outcome, RlcQueue, Verdict};
 
 use self::bearer::CuBearer;
 use crate::config::UeConfig;
@@ -30,14 +30,6 @@ pub(crate) struct UeContext {
     sdap: Sdap,
     /// Bearers, the default one first.
     bearers: Vec<CuBearer>,
-}
-
-/// Verdict on a downlink packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Decision {
-    pub(crate) verdict: Verdict,
-    /// True if the packet was marked, and acknowledgements say so in its place.
-    pub(crate) is_short_circuited: bool,
 }
 
 impl CuUp {
@@ -90,23 +82,22 @@ impl CuUp {
         Some(self.sdap_mut(id)?.carrier(flow, qfi, reflective))
     }
 
-    /// Decides on a downlink packet and sets its mark. `queue` is the RLC queue where the CU sees it.
+    /// Decides on a downlink packet and sets its mark. `queue` is the RLC queue where the CU sees it. `None` for a law that decides
+    /// where packets leave that queue: the packet passes.
     pub(crate) fn downlink<P: Inspect>(
         &mut self,
         now: Instant,
         id: BearerId,
         packet: &mut Packet<P>,
         queue: Option<RlcQueue>,
-    ) -> Decision {
+    ) -> Option<Outcome> {
         let ue = &mut self.ues[id.ue.0 as usize];
         ue.gather(now, id, packet);
-        let marker = &mut ue.bearer_mut(id).marker;
-        let before = marker.counters().short_circuited;
-        let verdict = marker.handle_downlink(now, packet, queue);
-        if verdict == Verdict::Mark {
+        let outcome = ue.bearer_mut(id).marker.decide_downlink(now, packet, queue)?;
+        if outcome.applied() == Verdict::Mark {
             packet.ecn = packet.ecn.marked();
         }
-        Decision { verdict, is_short_circuited: marker.counters().short_circuited > before }
+        Some(outcome)
     }
 
     /// Numbers a packet that goes to the DU; gives its PDCP SN.
@@ -135,6 +126,7 @@ impl CuUp {
     }
 
     /// Decides on an SDU that leaves the RLC queue after `sojourn`, with `queue` behind it; the caller sets the mark.
+    /// `None` for a law that decides elsewhere: the SDU passes.
     pub(crate) fn dequeue<P: Inspect>(
         &mut self,
         now: Instant,
@@ -142,13 +134,13 @@ impl CuUp {
         (sn, packet): (u32, &Packet<P>),
         sojourn: Duration,
         queue: RlcQueue,
-    ) -> Verdict {
+    ) -> Option<Outcome> {
         let marker = &mut self.bearer_mut(id).marker;
-        let verdict = marker.handle_dequeue(now, packet, sojourn, queue);
-        if verdict == Verdict::Drop {
+        let outcome = marker.decide_dequeue(now, packet, sojourn, queue)?;
+        if outcome.verdict == Verdict::Drop {
             marker.handle_discard(now, sn);
         }
-        verdict
+        Some(outcome)
     }
 
     /// Decides on a packet that came from the UE by the law of the uplink, of which `waiting` is what the UE reported to wait; the
@@ -210,9 +202,9 @@ impl CuUp {
         self.bearer(id).marker.estimate(now)
     }
 
-    /// Reasons for a bearer's last verdict, asked right after it with the same time; `None` before the first.
-    pub(crate) fn decision(&self, now: Instant, id: BearerId) -> Option<tidemark_marker::Decision> {
-        self.bearer(id).marker.decision(now)
+    /// Describes a bearer's last outcome with the state that it was decided in, asked right after it with the same time.
+    pub(crate) fn decision(&self, now: Instant, id: BearerId, outcome: Outcome) -> Decision {
+        self.bearer(id).marker.decision(now, outcome)
     }
 
     /// Downlink packets of a bearer that were marked.

@@ -200,8 +200,8 @@ impl LawConfig {
     /// let mut marker = DrbMarker::new(&config, SnLength::Bits18, Stream::new(1, 0, "mark"))?;
     /// let packet = Packet { flow: FlowId(0), size: Bytes(1_500), ecn: Ecn::Ect1, payload: () };
     /// let rlc = RlcQueue { backlog: Bytes(60_000), packets: 40, head_of_line: Duration::from_millis(12) };
-    /// assert_eq!(marker.handle_downlink(Instant::ZERO, &packet, Some(rlc)), Verdict::Mark);
-    /// assert_eq!(marker.decision(Instant::ZERO).map(|decision| decision.odds.rule), Some("square"));
+    /// let outcome = marker.decide_downlink(Instant::ZERO, &packet, Some(rlc)).unwrap();
+    /// assert_eq!((outcome.verdict, outcome.odds.rule), (Verdict::Mark, "square"));
     /// # Ok::<(), tidemark_marker::ConfigError>(())
     /// ```
     pub fn custom<L: Law>(make: impl Fn() -> L + Send + Sync + 'static) -> Self {

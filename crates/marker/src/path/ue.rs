@@ -7,7 +7,7 @@ use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Pack
 use tidemark_wire::{View, tcp};
 
 use crate::config::MarkerConfig;
-use crate::decision::Decision;
+use crate::decision::{Decision, Outcome};
 use crate::drb::{Counters, DrbMarker, Estimate};
 use crate::path::flow_key::FlowKey;
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
@@ -211,17 +211,25 @@ impl Ue {
     /// A downlink packet of this QoS flow, in clear. A mark is set in place; a packet to be dropped is left to the
     /// caller. What cannot be read or belongs to no DRB passes as it is.
     pub fn downlink(&mut self, now: Instant, qfi: u8, packet: &mut [u8]) -> Verdict {
+        self.decide_downlink(now, qfi, packet).map_or(Verdict::Pass, |outcome| outcome.applied())
+    }
+
+    /// Does the work of [`downlink`](Self::downlink) and gives the reasons for the verdict too, for [`decision`](Self::decision).
+    /// `None` for a packet that no law was asked about: it passes.
+    // Part of its caller, so that a caller who looks at no reasons doesn't pay for them.
+    #[inline(always)]
+    pub fn decide_downlink(&mut self, now: Instant, qfi: u8, packet: &mut [u8]) -> Option<Outcome> {
         self.counters.downlink += 1;
         let has_several = self.others.is_some();
         let Some(mut marker) = carrier(&mut self.first, self.first_qfis, &mut self.others, qfi) else {
             self.counters.unknown_qfi += 1;
-            return Verdict::Pass;
+            return None;
         };
         // What is read here comes while the headers are looked at.
         marker.warm();
         let Ok(mut view) = View::parse(packet) else {
             self.counters.unparsed += 1;
-            return Verdict::Pass;
+            return None;
         };
         let headers = view.headers();
         let flow = self.key.flow(&headers.five_tuple);
@@ -231,14 +239,14 @@ impl Ue {
             self.gather(now, qfi, flow);
             match carrier(&mut self.first, self.first_qfis, &mut self.others, qfi) {
                 Some(again) => marker = again,
-                None => return Verdict::Pass,
+                None => return None,
             }
         }
-        let verdict = marker.handle_downlink(now, &packet, None);
-        if verdict == Verdict::Mark {
+        let outcome = marker.decide_downlink(now, &packet, None)?;
+        if outcome.applied() == Verdict::Mark {
             view.set_ecn(ecn.marked());
         }
-        verdict
+        Some(outcome)
     }
 
     /// PDCP gave the packet this SN and sends it to the DU; `size` is the PDU's.
@@ -327,10 +335,10 @@ impl Ue {
         self.drb(drb).map(|marker| marker.estimate(now))
     }
 
-    /// Reasons for a DRB's last verdict, for a caller that asks right after [`downlink`](Self::downlink) or
-    /// [`dequeue`](Self::dequeue) with the same time. `None` before the DRB's first decision.
-    pub fn decision(&self, now: Instant, drb: DrbId) -> Option<Decision> {
-        self.drb(drb)?.decision(now)
+    /// Describes an outcome of a DRB's marker with the state that it was decided in. It is asked right after
+    /// [`decide_downlink`](Self::decide_downlink) with the same time. `None` for a DRB that is not set up.
+    pub fn decision(&self, now: Instant, drb: DrbId, outcome: Outcome) -> Option<Decision> {
+        self.drb(drb).map(|marker| marker.decision(now, outcome))
     }
 
     /// What happened at a DRB.

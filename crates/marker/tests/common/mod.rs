@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
-use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, RlcQueue, SnLength, Verdict};
+use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, Outcome, RlcQueue, SnLength, Verdict};
 
 pub const SLOT: Duration = Duration::from_micros(500);
 
@@ -26,6 +26,8 @@ pub struct Du {
     pub drops: u64,
     /// Sojourn of the last SDU whose transmission began.
     pub last_sojourn: Duration,
+    /// The marker's answer to the last packet that arrived.
+    pub outcome: Option<Outcome>,
 }
 
 impl Du {
@@ -45,6 +47,7 @@ impl Du {
             passed: 0,
             drops: 0,
             last_sojourn: Duration::ZERO,
+            outcome: None,
         }
     }
 
@@ -68,7 +71,8 @@ impl Du {
     /// One packet arrives now.
     pub fn send(&mut self, flow: u32, ecn: Ecn, size: u64) -> Verdict {
         let packet = Packet { flow: FlowId(flow), size: Bytes(size), ecn, payload: () };
-        let verdict = self.marker.handle_downlink(self.now, &packet, Some(self.rlc()));
+        self.outcome = self.marker.decide_downlink(self.now, &packet, Some(self.rlc()));
+        let verdict = self.outcome.map_or(Verdict::Pass, |outcome| outcome.applied());
         match verdict {
             Verdict::Pass => self.passed += 1,
             Verdict::Mark => self.marks += 1,
