@@ -13,7 +13,7 @@ use crate::decision::{Decision, Draw, Outcome};
 use crate::drain::Drain;
 use crate::egress::{Egress, EgressEstimator};
 use crate::flow::{FlowTable, IN_USE};
-use crate::law::{ActiveLaw, Arrival, Decides, Departure, Odds};
+use crate::law::{ActiveLaw, Arrival, Decides, Departure, Odds, Properties};
 use crate::profile::{ProfileTable, Progress};
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::{Class, Verdict};
@@ -122,6 +122,7 @@ pub struct DrbMarker {
     pub(crate) flows: FlowTable,
     probability: Probability,
     law: ActiveLaw,
+    properties: &'static Properties,
     stream: Stream,
     /// Counters of packets are the first fields.
     tally: Tally,
@@ -164,6 +165,7 @@ impl DrbMarker {
         config.validate()?;
         Ok(Self {
             law: ActiveLaw::new(&config.law),
+            properties: config.law.properties(),
             stream,
             profile: ProfileTable::new(config.profile_capacity, sn_length),
             estimator: EgressEstimator::new(config.tau_c),
@@ -233,7 +235,7 @@ impl DrbMarker {
         let (backlog, egress) = self.queue(now);
         let head_of_line = match rlc {
             Some(rlc) => rlc.head_of_line,
-            None if self.law.properties().looks_at_head => self.head_of_line(now, backlog, egress).unwrap_or(Duration::ZERO),
+            None if self.properties.looks_at_head => self.head_of_line(now, backlog, egress).unwrap_or(Duration::ZERO),
             None => Duration::ZERO,
         };
         let arrival = Arrival {
@@ -295,7 +297,7 @@ impl DrbMarker {
 
     /// True if the law decides where packets leave the queue: [`handle_dequeue`](Self::handle_dequeue) is to be asked then.
     pub fn decides_on_leaving(&self) -> bool {
-        self.law.properties().decides == Decides::OnLeaving
+        self.properties.decides == Decides::OnLeaving
     }
 
     /// The first segment of a packet leaves the RLC queue after `sojourn`, with `rlc` staying behind it: for the laws that
@@ -333,7 +335,7 @@ impl DrbMarker {
     /// [`decide_downlink`](Self::decide_downlink) or [`decide_dequeue`](Self::decide_dequeue) with the same time.
     pub fn decision(&self, now: Instant, outcome: Outcome) -> Decision {
         let Outcome { odds, age, draw, verdict, short_circuited } = outcome;
-        let (law, estimate) = (self.law.properties().name, self.estimate(now));
+        let (law, estimate) = (self.properties.name, self.estimate(now));
         Decision { law, estimate, age, odds, draw, verdict, short_circuited }
     }
 
@@ -373,7 +375,7 @@ impl DrbMarker {
     /// Names the first field of the configuration that cannot work; nothing has changed then.
     pub fn reconfigure(&mut self, now: Instant, config: &MarkerConfig, sn_length: SnLength) -> Result<(), ConfigError> {
         config.validate()?;
-        self.law = ActiveLaw::new(&config.law);
+        (self.law, self.properties) = (ActiveLaw::new(&config.law), config.law.properties());
         (self.short_circuit, self.poll_after) = (config.short_circuit, config.poll_after);
         self.flows.resize(config.flow_capacity);
         if config.tau_c != self.estimator.window() {
@@ -392,7 +394,7 @@ impl DrbMarker {
     #[inline]
     pub(crate) fn warm(&self) {
         black_box(self.estimator.average());
-        black_box((self.last_classic, self.law.properties().looks_at_head));
+        black_box((self.last_classic, self.properties.looks_at_head));
         black_box(self.tally.packets);
         black_box(self.tally.rewritten_acks);
         black_box(self.profile.standing());

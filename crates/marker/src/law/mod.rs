@@ -91,7 +91,7 @@ macro_rules! laws {
         pub(crate) enum ActiveLaw {
             None,
             $($law($state),)*
-            Custom(&'static Properties, Box<dyn AnyLaw>),
+            Custom(Box<dyn AnyLaw>),
         }
 
         impl ActiveLaw {
@@ -99,16 +99,7 @@ macro_rules! laws {
                 match config {
                     LawConfig::None {} => Self::None,
                     $(LawConfig::$law(config) => Self::$law(Configured::new(config)),)*
-                    LawConfig::Custom(law) => Self::Custom(law.properties(), law.build()),
-                }
-            }
-
-            #[inline]
-            pub(crate) fn properties(&self) -> &'static Properties {
-                match self {
-                    Self::None => &NONE,
-                    $(Self::$law(_) => &<$state>::PROPERTIES,)*
-                    Self::Custom(properties, _) => properties,
+                    LawConfig::Custom(law) => Self::Custom(law.build()),
                 }
             }
 
@@ -117,7 +108,7 @@ macro_rules! laws {
                 match self {
                     Self::None => Odds::NONE,
                     $(Self::$law(law) => Law::arrive(law, arrival),)*
-                    Self::Custom(_, law) => AnyLaw::arrive(&mut **law, arrival),
+                    Self::Custom(law) => AnyLaw::arrive(&mut **law, arrival),
                 }
             }
 
@@ -126,7 +117,7 @@ macro_rules! laws {
                 match self {
                     Self::None => Odds::NONE,
                     $(Self::$law(law) => Law::leave(law, departure),)*
-                    Self::Custom(_, law) => AnyLaw::leave(&mut **law, departure),
+                    Self::Custom(law) => AnyLaw::leave(&mut **law, departure),
                 }
             }
 
@@ -136,7 +127,7 @@ macro_rules! laws {
                 match self {
                     Self::None => None,
                     $(Self::$law(law) => Law::recurrence(law, class),)*
-                    Self::Custom(_, law) => AnyLaw::recurrence(&mut **law, class),
+                    Self::Custom(law) => AnyLaw::recurrence(&mut **law, class),
                 }
             }
         }
