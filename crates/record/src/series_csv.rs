@@ -13,6 +13,8 @@ use crate::result::{FlowSeries, RouterSeries, RunResult, UeSeries, UplinkSeries}
 struct Kind {
     /// Value of the column `kind`.
     name: &'static str,
+    /// Place among an interval's rows. Kinds of one place take turns, subject by subject.
+    place: u8,
     /// Declaration of the series.
     series: Struct,
     /// Series of a run: by field, then by subject, then by interval.
@@ -21,22 +23,25 @@ struct Kind {
     subjects: fn(&RunResult) -> Vec<(usize, &str)>,
 }
 
-/// Kinds, in the order of an interval's rows for each subject.
+/// Kinds; below the row of a UE's downlink stands that of its uplink.
 const KINDS: [Kind; 4] = [
     Kind {
         name: "flow",
+        place: 0,
         series: FlowSeries::STRUCT,
         values: |run| value(&run.series.flows),
         subjects: |run| run.flows.iter().map(|flow| flow.name.as_str()).enumerate().collect(),
     },
     Kind {
         name: "ue",
+        place: 1,
         series: UeSeries::STRUCT,
         values: |run| value(&run.series.ues),
         subjects: |run| run.ues.iter().map(|ue| ue.name.as_str()).enumerate().collect(),
     },
     Kind {
         name: "uplink",
+        place: 1,
         series: UplinkSeries::STRUCT,
         values: |run| value(&run.series.uplinks),
         subjects: |run| {
@@ -46,6 +51,7 @@ const KINDS: [Kind; 4] = [
     },
     Kind {
         name: "router",
+        place: 2,
         series: RouterSeries::STRUCT,
         values: |run| value(&run.series.routers),
         subjects: |run| run.routers.iter().map(|router| router.name.as_str()).enumerate().collect(),
@@ -78,17 +84,20 @@ fn columns() -> Vec<&'static str> {
 pub(crate) fn write(run: &RunResult) -> String {
     let columns = columns();
     let mut text = format!("t_s,kind,name,{}\n", columns.join(","));
-    // By kind: the field of each column, the values, and the subjects.
+    // A row's kind, fields of the columns, values, number of the subject and its name.
     let kinds = KINDS.each_ref().map(|kind| {
         let fields: Vec<_> = columns.iter().map(|column| kind.field(column)).collect();
-        (kind.name, fields, (kind.values)(run), (kind.subjects)(run))
+        (kind, fields, (kind.values)(run), (kind.subjects)(run))
     });
+    let rows = kinds.iter().flat_map(|(kind, fields, values, subjects)| {
+        subjects.iter().map(move |(index, name)| (*kind, fields, values, *index, *name))
+    });
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort_by_key(|(kind, _, _, index, _)| (kind.place, *index));
     for (step, t) in run.series.t_s.iter().enumerate() {
-        // A UE's uplink stands below its downlink.
-        let rows = kinds.iter().flat_map(|kind| kind.3.iter().map(move |subject| (kind, subject)));
-        for ((kind, fields, values, _), (index, name)) in rows {
-            let _ = write!(text, "{t},{kind},{}", quoted(name));
-            for field in fields {
+        for (kind, fields, values, index, name) in &rows {
+            let _ = write!(text, "{t},{},{}", kind.name, quoted(name));
+            for field in *fields {
                 text.push(',');
                 if let Some(field) = field {
                     text.push_str(&field.number(&values[field.name][*index][step]));
@@ -120,4 +129,55 @@ pub(crate) fn reference() -> String {
         let _ = writeln!(text, "| `{column}` | {} | {unit} | {} |", names.join(", "), meanings.join(" "));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use tidemark_cell::{UeConfig, UeStats, UplinkStats};
+    use tidemark_core::{Duration, Instant};
+
+    use super::*;
+    use crate::{Counters, Description, Limits, NamedUe, Recorder};
+
+    #[test]
+    fn a_ues_uplink_stands_below_its_downlink() {
+        let ue = |name: &str| NamedUe { name: name.into(), kind: 0, config: UeConfig::default() };
+        let ues = ["a", "b"].map(ue);
+        let uplink = UplinkStats { blocks: 1, mcs_sum: 12, ..UplinkStats::default() };
+        let end = Counters {
+            at: Instant::from_millis(1_000),
+            ues: vec![UeStats { uplink, ..UeStats::default() }; 2],
+            uplink_resources: 10,
+            ..Counters::default()
+        };
+        let mut recorder = Recorder::new(Duration::ZERO, &ues, 0, Limits::SCENARIO);
+        recorder.sample(&end, |_| None, &[]);
+        let run = recorder.result(
+            &Description {
+                name: "t",
+                seed: 1,
+                duration: Duration::from_secs(1),
+                warmup: Duration::ZERO,
+                ues: &ues,
+                flows: &[],
+                network: None,
+                serving: &[],
+                knows_queries: false,
+                conservation: String::new(),
+                scenario: "",
+            },
+            &end,
+        );
+        let text = write(&run);
+        let rows: Vec<_> = text.lines().skip(1).collect();
+        assert_eq!(
+            rows,
+            [
+                "1,ue,a,0.000000,,,,,,,,",
+                "1,uplink,a,0.000000,,,,,12.000,,0.000,",
+                "1,ue,b,0.000000,,,,,,,,",
+                "1,uplink,b,0.000000,,,,,12.000,,0.000,",
+            ]
+        );
+    }
 }
