@@ -73,11 +73,12 @@ pub struct Range<T> {
     excludes_max: bool,
     powers_of_two: bool,
     unit: &'static str,
+    reason: &'static str,
 }
 
 impl<T: Quantity> Range<T> {
     const fn new(min: Option<T>, max: Option<T>) -> Self {
-        Self { min, max, excludes_min: false, excludes_max: false, powers_of_two: false, unit: "" }
+        Self { min, max, excludes_min: false, excludes_max: false, powers_of_two: false, unit: "", reason: "" }
     }
     /// Values from `min` to `max`, both included.
     pub const fn between(min: T, max: T) -> Self {
@@ -103,6 +104,10 @@ impl<T: Quantity> Range<T> {
     pub const fn and_at_most(self, max: T) -> Self {
         Self { max: Some(max), ..self }
     }
+    /// These values below `max`.
+    pub const fn and_below(self, max: T) -> Self {
+        Self { max: Some(max), excludes_max: true, ..self }
+    }
     /// Powers of two from `min` to `max`, which are two of them.
     pub const fn powers_of_two(min: T, max: T) -> Self {
         Self { powers_of_two: true, ..Self::between(min, max) }
@@ -110,6 +115,10 @@ impl<T: Quantity> Range<T> {
     /// Names the unit of a bare number, "dB" or "slots".
     pub const fn unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
+    }
+    /// Gives the reason of the bounds, as the error has it in brackets: "RFC 5681 4.2".
+    pub const fn because(self, reason: &'static str) -> Self {
+        Self { reason, ..self }
     }
 
     /// True for a value that the field may have.
@@ -139,6 +148,7 @@ impl<T: Quantity> Range<T> {
             excludes_max: self.excludes_max,
             choice: powers,
             unit: self.unit,
+            reason: self.reason,
         }
     }
 }
@@ -158,7 +168,10 @@ impl<T: Quantity> fmt::Display for Range<T> {
             (None, Some(max)) => write!(f, "be {} {max}", if self.excludes_max { "below" } else { "at most" })?,
             (None, None) => write!(f, "be a number")?,
         }
-        if self.unit.is_empty() { Ok(()) } else { write!(f, " {}", self.unit) }
+        if !self.unit.is_empty() {
+            write!(f, " {}", self.unit)?;
+        }
+        if self.reason.is_empty() { Ok(()) } else { write!(f, " ({})", self.reason) }
     }
 }
 
@@ -177,6 +190,8 @@ pub struct Limits {
     pub choice: Vec<u64>,
     /// Unit of a bare number, or nothing.
     pub unit: &'static str,
+    /// Reason of the bounds, or nothing.
+    pub reason: &'static str,
 }
 
 /// A field that holds a value, or may.
@@ -223,8 +238,24 @@ pub fn check<T: Quantity>(field: &'static str, held: &impl Holds<T>, range: Rang
 }
 
 /// Declares the bounds of a configuration's fields. Fields without bounds stand behind `..`, so that the compiler asks for a new one.
+/// An enum has its variants with their fields: `bounds! { enum Times { Fixed { mean: MEAN, } } }`.
 #[macro_export]
 macro_rules! bounds {
+    (enum $config:ident { $($variant:ident { $($field:ident: $range:expr,)* $(..$($free:ident),*)? })* }) => {
+        impl $crate::Bounded for $config {
+            fn check_bounds(&self) -> Result<(), $crate::ConfigError> {
+                match self {
+                    $(Self::$variant { $($field,)* $($($free: _,)*)? } => {
+                        $($crate::bounds::check(stringify!($field), $field, $range)?;)*
+                    })*
+                }
+                Ok(())
+            }
+            fn limits() -> $crate::bounds::Vec<(&'static str, $crate::bounds::Limits)> {
+                $crate::bounds::vec![$($((stringify!($field), $range.limits()),)*)*]
+            }
+        }
+    };
     ($config:ident { $($field:ident: $range:expr,)* $(..$($free:ident),*)? }) => {
         impl $crate::Bounded for $config {
             fn check_bounds(&self) -> Result<(), $crate::ConfigError> {
@@ -243,31 +274,52 @@ macro_rules! bounds {
 pub use alloc::vec;
 
 /// Writes the bounds of a configuration into its schema: `minimum`, `maximum` and their exclusive forms for numbers, the same with `x-` for
-/// text with units, `x-unit` for the unit of a bare number, and `enum` where the values are few.
+/// text with units, `x-unit` for the unit of a bare number, `x-reason` for the reason, and `enum` where the values are few.
+/// A field that several variants of an enum have has the same bounds in each.
 #[cfg(feature = "schema")]
 pub fn in_schema<T: Bounded>(schema: &mut schemars::Schema) {
-    use alloc::format;
-    let Some(properties) = schema.get_mut("properties").and_then(|properties| properties.as_object_mut()) else {
-        return;
-    };
+    use serde_json::Value;
     for (field, limits) in T::limits() {
-        let property = properties.get_mut(field).and_then(|property| property.as_object_mut());
-        let property = property.unwrap_or_else(|| panic!("`{field}` has bounds and is not in the schema"));
-        let bounds = [("Minimum", limits.min, limits.excludes_min), ("Maximum", limits.max, limits.excludes_max)];
+        let mut is_known = false;
+        let schema = schema.as_object_mut().expect("a configuration is a table");
+        let variants = schema.get("oneOf").and_then(Value::as_array).map_or(0, Vec::len);
+        for index in 0..=variants {
+            let properties = match index.checked_sub(1) {
+                None => schema.get_mut("properties"),
+                Some(variant) => schema.get_mut("oneOf").and_then(|all| all[variant].get_mut("properties")),
+            };
+            let property = properties.and_then(|properties| properties.get_mut(field)).and_then(Value::as_object_mut);
+            if let Some(property) = property {
+                limits.write(property);
+                is_known = true;
+            }
+        }
+        assert!(is_known, "`{field}` has bounds and is not in the schema");
+    }
+}
+
+#[cfg(feature = "schema")]
+impl Limits {
+    /// Writes the bounds into the schema of their field.
+    fn write(&self, property: &mut serde_json::Map<String, serde_json::Value>) {
+        use alloc::format;
+        let bounds = [("Minimum", &self.min, self.excludes_min), ("Maximum", &self.max, self.excludes_max)];
         for (bound, value, is_excluded) in bounds {
             let key = if is_excluded { format!("exclusive{bound}") } else { bound.to_lowercase() };
             match value {
                 None => continue,
-                Some(Written::Integer(value)) => property.insert(key, value.into()),
-                Some(Written::Number(value)) => property.insert(key, value.into()),
-                Some(Written::Text(value)) => property.insert(format!("x-{key}"), value.into()),
+                Some(Written::Integer(value)) => property.insert(key, (*value).into()),
+                Some(Written::Number(value)) => property.insert(key, (*value).into()),
+                Some(Written::Text(value)) => property.insert(format!("x-{key}"), value.as_str().into()),
             };
         }
-        if !limits.choice.is_empty() {
-            property.insert("enum".into(), limits.choice.into());
+        if !self.choice.is_empty() {
+            property.insert("enum".into(), self.choice.clone().into());
         }
-        if !limits.unit.is_empty() {
-            property.insert("x-unit".into(), limits.unit.into());
+        for (key, text) in [("x-unit", self.unit), ("x-reason", self.reason)] {
+            if !text.is_empty() {
+                property.insert(key.into(), text.into());
+            }
         }
     }
 }
@@ -287,6 +339,28 @@ mod tests {
         says(Range::above(0.0).and_at_most(1.0), 1.0, 0.0, "be above 0 and at most 1");
         says(Range::at_least(0.5), 0.5, 0.4, "be at least 0.5");
         says(Range::at_most(0.5), 0.5, 0.6, "be at most 0.5");
+        says(Range::at_least(0.0).and_below(1.0), 0.0, 1.0, "be at least 0 and below 1");
+        says(Range::at_most(0.5).unit("s").because("RFC 5681 4.2"), 0.5, 0.6, "be at most 0.5 s (RFC 5681 4.2)");
+    }
+
+    #[test]
+    fn a_field_of_a_variant_is_checked() {
+        enum Times {
+            Fixed { mean: Duration },
+            Pareto { mean: Duration, shape: f64 },
+            Never {},
+        }
+        const MEAN: Range<Duration> = Range::above(Duration::ZERO);
+        bounds! { enum Times {
+            Fixed { mean: MEAN, }
+            Pareto { mean: MEAN, shape: Range::above(1.0), }
+            Never {}
+        } }
+        let error = |times: Times| times.check_bounds().map_err(|error| error.to_string());
+        assert_eq!(error(Times::Fixed { mean: Duration::ZERO }), Err("mean: must be above 0 s, not 0 s".into()));
+        assert_eq!(error(Times::Pareto { mean: Duration::from_secs(1), shape: 2.0 }), Ok(()));
+        assert_eq!(error(Times::Never {}), Ok(()));
+        assert_eq!(Times::limits().len(), 3);
     }
 
     #[test]
