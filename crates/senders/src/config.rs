@@ -1,6 +1,6 @@
 //! Configuration of the TCP transport, which is a part of every configuration of a controller over TCP.
 
-use tidemark_core::{Bytes, ConfigError, Duration};
+use tidemark_core::{Bounded, Bytes, ConfigError, Duration, Range, bounds};
 
 /// Congestion feedback that the two ends of a TCP connection negotiate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -21,7 +21,7 @@ pub enum EcnMode {
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<TcpConfig>))]
 pub struct TcpConfig {
     /// Feedback that the server is willing to negotiate. Default: `accecn` for Prague and BBR version 2, `classic` for
     /// Reno and CUBIC, `off` for BBR versions 1 and 3.
@@ -64,35 +64,38 @@ impl Default for TcpConfig {
     }
 }
 
+/// Largest window that the window scale option allows.
+const MAX_WINDOW: Bytes = Bytes(1 << 30);
+
+bounds! { TcpConfig {
+    mss: Range::between(Bytes(64), Bytes(9_000)),
+    initial_window: Range::between(1u32, 1_000).unit("segments"),
+    send_buffer: Range::at_most(MAX_WINDOW).because("RFC 7323 2.3"),
+    receive_window: Range::at_most(MAX_WINDOW).because("RFC 7323 2.3"),
+    delayed_ack: Range::at_most(Duration::from_millis(500)).because("RFC 5681 4.2"),
+    ack_every: Range::between(1u32, 1_000).unit("segments"),
+    min_rto: Range::between(Duration::from_millis(1), Duration::from_secs(60)),
+    ..ecn, client_ecn
+} }
+
 impl TcpConfig {
     /// Checks the fields.
     ///
     /// # Errors
     /// The first field that cannot be used, with what would be right.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        if !(64..=9000).contains(&self.mss.0) {
-            return Err(ConfigError::new("tcp.mss", "a segment carries 64 B to 9000 B"));
-        }
-        if !(1..=1000).contains(&self.initial_window) {
-            return Err(ConfigError::new("tcp.initial_window", "it must lie between 1 and 1000 segments"));
-        }
-        if !(2 * self.mss.0..=1 << 30).contains(&self.receive_window.0) {
-            return Err(ConfigError::new(
-                "tcp.receive_window",
-                "it must lie between two segments and 1 GiB (RFC 7323)",
-            ));
-        }
-        if !(3 * self.mss.0..=1 << 30).contains(&self.send_buffer.0) {
-            return Err(ConfigError::new("tcp.send_buffer", "it must lie between three segments and 1 GiB"));
-        }
-        if self.delayed_ack > Duration::from_millis(500) {
-            return Err(ConfigError::new("tcp.delayed_ack", "at most 500 ms (RFC 5681 4.2)"));
-        }
-        if !(1..=1000).contains(&self.ack_every) {
-            return Err(ConfigError::new("tcp.ack_every", "it must lie between 1 and 1000 segments"));
-        }
-        if self.min_rto < Duration::from_millis(1) || self.min_rto > Duration::from_secs(60) {
-            return Err(ConfigError::new("tcp.min_rto", "it must lie between 1 ms and 60 s"));
+        self.check().map_err(|error| error.within("tcp"))
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        self.check_bounds()?;
+        for (field, size, segments, words) in
+            [("receive_window", self.receive_window, 2, "two"), ("send_buffer", self.send_buffer, 3, "three")]
+        {
+            let min = Bytes(segments * self.mss.0);
+            if size < min {
+                return Err(ConfigError::new(field, format!("must be at least {min}, {words} segments")).found(size));
+            }
         }
         Ok(())
     }

@@ -115,7 +115,7 @@ mod tests {
     fn a_wrong_field_of_the_transport_is_named() {
         let tcp = TcpConfig { mss: Bytes(3), ..TcpConfig::default() };
         let config = SenderConfig::Cubic(CubicConfig { tcp, ..CubicConfig::default() });
-        assert_eq!(config.validate().unwrap_err().to_string(), "tcp.mss: a segment carries 64 B to 9000 B");
+        assert_eq!(config.validate().unwrap_err().to_string(), "tcp.mss: must lie between 64 B and 9000 B, not 3 B");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Template: the document that it follows, and where it departs from it. (This one adds a segment a round trip,
 //! halves for a loss, and takes off half the marked share of a round trip for marks.)
 
-use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant};
+use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Instant, Range, bounds};
 
 use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
@@ -14,7 +14,7 @@ const MIN_WINDOW: f64 = 2.0;
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<TemplateConfig>))]
 pub struct TemplateConfig {
     /// Meaning, unit, default and reason. Share of the window that a round of nothing but marks takes. Default 0.5.
     pub reduction: f64,
@@ -28,6 +28,11 @@ impl Default for TemplateConfig {
     }
 }
 
+bounds! { TemplateConfig {
+    reduction: Range::inside(0.0, 1.0),
+    ..tcp
+} }
+
 impl CongestionControl for TemplateConfig {
     fn properties(&self) -> &'static Properties {
         &Properties {
@@ -39,10 +44,7 @@ impl CongestionControl for TemplateConfig {
     }
     fn validate(&self) -> Result<(), ConfigError> {
         self.tcp.validate()?;
-        if !(self.reduction > 0.0 && self.reduction < 1.0) {
-            return Err(ConfigError::new("reduction", "it must lie between 0 and 1"));
-        }
-        Ok(())
+        self.check_bounds()
     }
     fn transport(&self) -> Transport<'_> {
         let config = self.clone();

@@ -1,7 +1,7 @@
 //! Template for video: the document that it follows, and where it departs from it. (This one adds 20 % a second,
 //! and takes off half the marked or lost share of each report.)
 
-use tidemark_core::{BitRate, ConfigError, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
 use crate::control::{CongestionControl, Properties, Transport};
 use crate::media::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
@@ -13,7 +13,7 @@ const PACING: f64 = 1.5;
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<MediaTemplateConfig>))]
 pub struct MediaTemplateConfig {
     /// Meaning, unit, default and reason. Growth in a second without marks, as a share of the rate. Default 0.2.
     pub growth: f64,
@@ -27,6 +27,11 @@ impl Default for MediaTemplateConfig {
     }
 }
 
+bounds! { MediaTemplateConfig {
+    growth: Range::above(0.0).and_at_most(10.0),
+    ..rates
+} }
+
 impl CongestionControl for MediaTemplateConfig {
     fn properties(&self) -> &'static Properties {
         &Properties {
@@ -37,9 +42,7 @@ impl CongestionControl for MediaTemplateConfig {
         }
     }
     fn validate(&self) -> Result<(), ConfigError> {
-        if !(self.growth > 0.0 && self.growth <= 10.0) {
-            return Err(ConfigError::new("growth", "it must be above 0 and at most 10"));
-        }
+        self.check_bounds()?;
         self.rates.validate()
     }
     fn transport(&self) -> Transport<'_> {

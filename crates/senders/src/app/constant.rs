@@ -1,14 +1,14 @@
 //! A constant rate: telemetry, a voice stream, background load.
 
-use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant};
+use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Instant, Range, bounds};
 
-use super::Source;
+use super::{Source, check_times};
 
 /// A constant rate.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<ConstantConfig>))]
 pub struct ConstantConfig {
     /// Begin, from the start of the run. Default 0 s.
     pub start: Duration,
@@ -26,18 +26,16 @@ impl Default for ConstantConfig {
     }
 }
 
+bounds! { ConstantConfig {
+    rate: Range::above(BitRate::ZERO),
+    chunk: Range::between(Bytes(1), Bytes(65_535)),
+    ..start, stop
+} }
+
 impl ConstantConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        if self.stop.is_some_and(|stop| stop <= self.start) {
-            return Err(ConfigError::new("stop", "it must be later than start"));
-        }
-        if self.rate == BitRate::ZERO {
-            return Err(ConfigError::new("rate", "it must be above 0 bit/s"));
-        }
-        if !(1..=65_535).contains(&self.chunk.0) {
-            return Err(ConfigError::new("chunk", "it must lie between 1 B and 65535 B"));
-        }
-        Ok(())
+        check_times(self.start, self.stop)?;
+        self.check_bounds()
     }
 }
 

@@ -6,7 +6,7 @@ mod on_off;
 mod short_flows;
 mod web;
 
-use tidemark_core::{Bytes, ConfigError, Duration};
+use tidemark_core::{Bounded, Bytes, ConfigError, Duration, Range, bounds};
 
 pub use crate::source::Source;
 pub use bulk::Bulk;
@@ -44,7 +44,7 @@ pub enum AppConfig {
 #[derive(Clone, PartialEq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<BulkConfig>))]
 pub struct BulkConfig {
     /// Time at which the client opens the connection, from the start of the run. Default 0 s.
     pub start: Duration,
@@ -91,12 +91,22 @@ impl AppConfig {
 
 impl BulkConfig {
     fn validate(&self) -> Result<(), ConfigError> {
-        if self.stop.is_some_and(|stop| stop <= self.start) {
-            return Err(ConfigError::new("stop", "it must be later than start"));
+        check_times(self.start, self.stop)?;
+        self.check_bounds()
+    }
+}
+
+bounds! { BulkConfig {
+    size: Range::at_least(Bytes(1)).because("left out for a transfer without end"),
+    ..start, stop
+} }
+
+/// Checks that an application stops after its start.
+pub(crate) fn check_times(start: Duration, stop: Option<Duration>) -> Result<(), ConfigError> {
+    match stop {
+        Some(stop) if stop <= start => {
+            Err(ConfigError::new("stop", format!("must be later than start, {start}")).found(stop))
         }
-        if self.size == Some(Bytes::ZERO) {
-            return Err(ConfigError::new("size", "it must be at least 1 B, or left out for a transfer without end"));
-        }
-        Ok(())
+        _ => Ok(()),
     }
 }

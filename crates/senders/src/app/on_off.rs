@@ -1,14 +1,14 @@
 //! A rate on and off by turns: background traffic whose times are drawn (exponential, Pareto, log-normal).
 
-use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant, Stream};
+use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Instant, Range, Stream, bounds};
 
-use super::Source;
+use super::{Source, check_times};
 
 /// A distribution of times.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<Times>))]
 pub enum Times {
     /// Always the same.
     Fixed {
@@ -24,7 +24,7 @@ pub enum Times {
     Pareto {
         /// Mean time.
         mean: Duration,
-        /// Shape, above 1.
+        /// Shape.
         shape: f64,
     },
     /// The logarithm is normal.
@@ -40,22 +40,18 @@ pub enum Times {
 const LONGEST: f64 = 1e6;
 const SHORTEST: Duration = Duration::from_micros(1);
 
+const MEAN: Range<Duration> = Range::at_least(SHORTEST);
+
+bounds! { enum Times {
+    Fixed { mean: MEAN, }
+    Exponential { mean: MEAN, }
+    Pareto { mean: MEAN, shape: Range::inside(1.0, 100.0).because("at 1 and below there is no mean"), }
+    LogNormal { mean: MEAN, ..deviation }
+} }
+
 impl Times {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        match *self {
-            Self::Pareto { shape, .. } if !(shape > 1.0 && shape < 100.0) => {
-                Err(ConfigError::new("shape", "it must be above 1, so that there is a mean, and below 100"))
-            }
-            Self::Fixed { mean }
-            | Self::Exponential { mean }
-            | Self::Pareto { mean, .. }
-            | Self::LogNormal { mean, .. }
-                if mean < SHORTEST =>
-            {
-                Err(ConfigError::new("mean", "it must be at least 1 us"))
-            }
-            _ => Ok(()),
-        }
+        self.check_bounds()
     }
 
     /// The next time.
@@ -87,7 +83,7 @@ pub(super) fn log_normal(stream: &mut Stream, mean: f64, deviation: f64) -> f64 
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<OnOffConfig>))]
 pub struct OnOffConfig {
     /// Begin, with an on time, from the start of the run. Default 0 s.
     pub start: Duration,
@@ -116,19 +112,18 @@ impl Default for OnOffConfig {
     }
 }
 
+bounds! { OnOffConfig {
+    rate: Range::above(BitRate::ZERO),
+    chunk: Range::between(Bytes(1), Bytes(65_535)),
+    ..start, stop, on, off
+} }
+
 impl OnOffConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        if self.stop.is_some_and(|stop| stop <= self.start) {
-            return Err(ConfigError::new("stop", "it must be later than start"));
-        }
-        if self.rate == BitRate::ZERO {
-            return Err(ConfigError::new("rate", "it must be above 0 bit/s"));
-        }
-        if !(1..=65_535).contains(&self.chunk.0) {
-            return Err(ConfigError::new("chunk", "it must lie between 1 B and 65535 B"));
-        }
-        self.on.validate()?;
-        self.off.validate()
+        check_times(self.start, self.stop)?;
+        self.check_bounds()?;
+        self.on.validate().map_err(|error| error.within("on"))?;
+        self.off.validate().map_err(|error| error.within("off"))
     }
 }
 

@@ -1,14 +1,14 @@
 //! Short transfers one after the other, each over a connection of its own: what a click or a message costs.
 
-use tidemark_core::{Bytes, ConfigError, Duration, Instant, Stream};
+use tidemark_core::{Bounded, Bytes, ConfigError, Duration, Instant, Range, Stream, bounds};
 
-use super::{Source, Times};
+use super::{Source, Times, check_times};
 
 /// Short flows.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<ShortFlowsConfig>))]
 pub struct ShortFlowsConfig {
     /// Time at which the client opens the first connection, from the start of the run. Default 0 s.
     pub start: Duration,
@@ -41,21 +41,22 @@ impl Default for ShortFlowsConfig {
     }
 }
 
+bounds! { ShortFlowsConfig {
+    size: Range::at_least(Bytes(1)),
+    count: Range::at_least(1u32).because("left out for flows without end"),
+    ..start, stop, largest, think, pause_first
+} }
+
 impl ShortFlowsConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        if self.stop.is_some_and(|stop| stop <= self.start) {
-            return Err(ConfigError::new("stop", "it must be later than start"));
+        check_times(self.start, self.stop)?;
+        self.check_bounds()?;
+        match self.largest {
+            Some(largest) if largest < self.size => {
+                Err(ConfigError::new("largest", format!("must be at least size, {}", self.size)).found(largest))
+            }
+            _ => self.think.validate().map_err(|error| error.within("think")),
         }
-        if self.size == Bytes::ZERO {
-            return Err(ConfigError::new("size", "it must be at least 1 B"));
-        }
-        if self.largest.is_some_and(|largest| largest < self.size) {
-            return Err(ConfigError::new("largest", "it must be at least size"));
-        }
-        if self.count == Some(0) {
-            return Err(ConfigError::new("count", "it must be at least 1, or left out for flows without end"));
-        }
-        self.think.validate()
     }
 
     /// Draws the bytes that the server sends over a connection.

@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, ConfigError, Duration, Instant, Stream};
 
-use super::Source;
 use super::on_off::log_normal;
+use super::{Source, check_times};
 use crate::endpoint::Completion;
 
 /// Mean, standard deviation, least and largest size of the main object in bytes.
@@ -48,10 +48,7 @@ impl Default for WebConfig {
 
 impl WebConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        if self.stop.is_some_and(|stop| stop <= self.start) {
-            return Err(ConfigError::new("stop", "it must be later than start"));
-        }
-        Ok(())
+        check_times(self.start, self.stop)
     }
 }
 

@@ -5,7 +5,7 @@
 //! Linux' other functions of the reference round-trip time (rate, additive) are left out. The fallback to classic
 //! behaviour where a classic AQM marks is Linux' as well, and as there it is off unless asked for.
 
-use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant};
+use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Instant, Range, bounds};
 
 use super::classic_ecn::ClassicEcn;
 use super::window::{Window, pace};
@@ -22,7 +22,7 @@ const MAX_SCALED_RTT: Duration = Duration::from_millis(100);
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<PragueConfig>))]
 pub struct PragueConfig {
     /// Flows with a shorter round trip behave as if it were this long. Default 25 ms.
     pub reference_rtt: Duration,
@@ -60,6 +60,13 @@ impl Default for PragueConfig {
     }
 }
 
+bounds! { PragueConfig {
+    reference_rtt: Range::at_most(Duration::from_secs(1)),
+    gain: Range::above(0.0).and_at_most(1.0),
+    initial_alpha: Range::between(0.0, 1.0),
+    ..transition_rounds, max_burst, classic_fallback, whole_rounds, tcp
+} }
+
 impl CongestionControl for PragueConfig {
     fn properties(&self) -> &'static Properties {
         &Properties {
@@ -71,16 +78,7 @@ impl CongestionControl for PragueConfig {
     }
     fn validate(&self) -> Result<(), ConfigError> {
         self.tcp.validate()?;
-        if !(self.gain > 0.0 && self.gain <= 1.0) {
-            return Err(ConfigError::new("gain", "it must lie above 0 and be at most 1"));
-        }
-        if !(0.0..=1.0).contains(&self.initial_alpha) {
-            return Err(ConfigError::new("initial_alpha", "it must lie between 0 and 1"));
-        }
-        if self.reference_rtt > Duration::from_secs(1) {
-            return Err(ConfigError::new("reference_rtt", "it must lie between 0 s and 1 s"));
-        }
-        Ok(())
+        self.check_bounds()
     }
     fn transport(&self) -> Transport<'_> {
         let config = self.clone();

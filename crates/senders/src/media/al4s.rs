@@ -95,11 +95,13 @@ impl CongestionControl for Al4sConfig {
         }
     }
     fn validate(&self) -> Result<(), ConfigError> {
-        if self.target_delay <= self.fixed_delay {
-            return Err(ConfigError::new("target_delay", "it must be more than fixed_delay"));
+        let Self { target_delay, fixed_delay, .. } = self;
+        if target_delay <= fixed_delay {
+            let right = format!("must be above fixed_delay, {fixed_delay}");
+            return Err(ConfigError::new("target_delay", right).found(target_delay));
         }
-        if self.marking.as_ref().is_some_and(|marking| marking.low >= marking.high) {
-            return Err(ConfigError::new("marking.high", "it must be more than marking.low"));
+        if let Some(MarkingScheme { low, high }) = self.marking.as_ref().filter(|marking| marking.low >= marking.high) {
+            return Err(ConfigError::new("marking.high", format!("must be above low, {low}")).found(high));
         }
         self.rates.validate()
     }

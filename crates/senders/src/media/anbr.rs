@@ -12,7 +12,7 @@
 //!   marks of the first quarter arrive in time to end it; and since Prague keeps what was gained, the rate does not
 //!   fall back to where it was.
 
-use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
 use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};
@@ -41,7 +41,7 @@ pub enum AnbrRule {
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<AnbrConfig>))]
 pub struct AnbrConfig {
     /// Rule by which a recommendation becomes a rate. Default: `follow`.
     pub rule: AnbrRule,
@@ -57,6 +57,11 @@ impl Default for AnbrConfig {
     }
 }
 
+bounds! { AnbrConfig {
+    share: Range::above(0.0).and_at_most(2.0),
+    ..rule, rates
+} }
+
 impl CongestionControl for AnbrConfig {
     fn properties(&self) -> &'static Properties {
         &Properties {
@@ -67,9 +72,7 @@ impl CongestionControl for AnbrConfig {
         }
     }
     fn validate(&self) -> Result<(), ConfigError> {
-        if !(self.share > 0.0 && self.share <= 2.0) {
-            return Err(ConfigError::new("share", "it must be above 0 and at most 2"));
-        }
+        self.check_bounds()?;
         self.rates.validate()
     }
     fn transport(&self) -> Transport<'_> {

@@ -2,16 +2,20 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant, Stream};
+use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Instant, Range, Stream, bounds};
+
+use crate::app::check_times;
 
 /// Rate changes that may be on their way to the encoder.
 const MAX_PENDING: usize = 1024;
+
+const FRAME_RATE: Range<u32> = Range::between(1, 240).unit("frames a second");
 
 /// A video.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<VideoConfig>))]
 pub struct VideoConfig {
     /// Begin of the stream, from the start of the run. Default 0 s.
     pub start: Duration,
@@ -54,6 +58,15 @@ impl Default for VideoConfig {
     }
 }
 
+bounds! { VideoConfig {
+    frame_rate: FRAME_RATE,
+    rate_delay: Range::at_most(Duration::from_secs(2)),
+    size_deviation: Range::between(0.0, 0.5),
+    key_size: Range::between(1.0, 50.0).unit("frames"),
+    report_interval: Range::between(Duration::from_millis(1), Duration::from_secs(1)),
+    ..start, stop, key_interval, jitter, discard_after
+} }
+
 impl VideoConfig {
     /// XR after TR 38.838: 60 frames a second, sizes with a standard deviation of 10.5 % of the mean, and jitter of
     /// 2 ms around each frame's own time. Its usual controller is a fixed rate of 30 Mbit/s.
@@ -62,33 +75,16 @@ impl VideoConfig {
     }
 
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        if self.stop.is_some_and(|stop| stop <= self.start) {
-            return Err(ConfigError::new("stop", "it must be later than start"));
+        check_times(self.start, self.stop)?;
+        self.check_bounds()?;
+        if let Some(interval) = self.key_interval.filter(|interval| f64::from(*interval) <= self.key_size) {
+            let right = format!("must be above key_size, {} frames", self.key_size);
+            return Err(ConfigError::new("key_interval", right).found(interval));
         }
-        if !(1..=240).contains(&self.frame_rate) {
-            return Err(ConfigError::new("frame_rate", "it must lie between 1 and 240 frames a second"));
-        }
-        if !(0.0..=0.5).contains(&self.size_deviation) {
-            return Err(ConfigError::new("size_deviation", "it must lie between 0 and 0.5"));
-        }
-        if !(1.0..=50.0).contains(&self.key_size) {
-            return Err(ConfigError::new("key_size", "it must lie between 1 and 50 frames"));
-        }
-        if self.key_interval.is_some_and(|interval| f64::from(interval) <= self.key_size) {
-            return Err(ConfigError::new("key_interval", "it must be more frames than key_size"));
-        }
-        if self.jitter * 4 > Duration::from_nanos(1_000_000_000 / u64::from(self.frame_rate)) {
-            return Err(ConfigError::new(
-                "jitter",
-                "at most a quarter of the time between frames, so that they keep their order",
-            ));
-        }
-        if self.rate_delay > Duration::from_secs(2) {
-            return Err(ConfigError::new("rate_delay", "at most 2 s"));
-        }
-        let reports = Duration::from_millis(1)..=Duration::from_secs(1);
-        if self.report_interval.is_some_and(|interval| !reports.contains(&interval)) {
-            return Err(ConfigError::new("report_interval", "it must lie between 1 ms and 1 s"));
+        let between_frames = Duration::from_nanos(1_000_000_000 / u64::from(self.frame_rate));
+        if self.jitter * 4 > between_frames {
+            let right = "must be at most a quarter of the time between frames, so that they keep their order";
+            return Err(ConfigError::new("jitter", format!("{right}: {}", between_frames / 4)).found(self.jitter));
         }
         Ok(())
     }
@@ -100,7 +96,7 @@ impl VideoConfig {
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<XrConfig>))]
 pub struct XrConfig {
     /// Begin of the stream, from the start of the run. Default 0 s.
     pub start: Duration,
@@ -115,6 +111,11 @@ impl Default for XrConfig {
         Self { start: Duration::ZERO, stop: None, frame_rate: 60 }
     }
 }
+
+bounds! { XrConfig {
+    frame_rate: FRAME_RATE,
+    ..start, stop
+} }
 
 impl XrConfig {
     /// The video that it is.

@@ -1,6 +1,6 @@
 //! A fixed rate: media that does not adapt, such as the XR traffic of TR 38.838.
 
-use tidemark_core::{BitRate, ConfigError, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
 use super::{Feedback, MediaController, ReportFormat, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};
@@ -9,7 +9,7 @@ use crate::control::{CongestionControl, Properties, Transport};
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<FixedConfig>))]
 pub struct FixedConfig {
     /// Rate of the IP packets. Default 30 Mbit/s, AR and VR in TR 38.838.
     pub rate: BitRate,
@@ -21,15 +21,16 @@ impl Default for FixedConfig {
     }
 }
 
+bounds! { FixedConfig {
+    rate: Range::above(BitRate::ZERO),
+} }
+
 impl CongestionControl for FixedConfig {
     fn properties(&self) -> &'static Properties {
         &Properties { title: "A fixed rate", follows: "", answers: "nothing", recommended: false }
     }
     fn validate(&self) -> Result<(), ConfigError> {
-        if self.rate == BitRate::ZERO {
-            return Err(ConfigError::new("rate", "it must be above 0 bit/s"));
-        }
-        Ok(())
+        self.check_bounds()
     }
     fn transport(&self) -> Transport<'_> {
         Transport::Rtp(Box::new(|| Box::new(Fixed::new(self))))

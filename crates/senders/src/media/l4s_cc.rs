@@ -2,7 +2,7 @@
 //! without marks, a decrease in proportion to the marked share, and a sharp drop when all is marked. The pace
 //! of the phases and of the drop is not published and is configurable here.
 
-use tidemark_core::{BitRate, ConfigError, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
 use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};
@@ -18,7 +18,7 @@ const PACING: f64 = 1.5;
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<L4sCcConfig>))]
 pub struct L4sCcConfig {
     /// Decrease per second during the first 300 ms without marks. Default 0.02.
     pub slight_decrease: f64,
@@ -44,19 +44,20 @@ impl Default for L4sCcConfig {
     }
 }
 
+bounds! { L4sCcConfig {
+    slight_decrease: Range::at_least(0.0).and_below(1.0).unit("per second"),
+    gradual_increase: Range::between(0.0, 10.0).unit("per second"),
+    aggressive_increase: Range::between(0.0, 10.0).unit("per second"),
+    sharp_drop: Range::at_least(0.0).and_below(1.0),
+    ..rates
+} }
+
 impl CongestionControl for L4sCcConfig {
     fn properties(&self) -> &'static Properties {
         &Properties { title: "L4S-CC", follows: "al4s, section II", answers: "marks", recommended: false }
     }
     fn validate(&self) -> Result<(), ConfigError> {
-        let shares = [self.slight_decrease, self.sharp_drop];
-        if shares.iter().any(|share| !(0.0..1.0).contains(share)) {
-            return Err(ConfigError::new("sharp_drop", "slight_decrease and sharp_drop must lie between 0 and 1"));
-        }
-        let increases = [self.gradual_increase, self.aggressive_increase];
-        if increases.iter().any(|increase| !(0.0..=10.0).contains(increase)) {
-            return Err(ConfigError::new("gradual_increase", "increases must lie between 0 and 10 per second"));
-        }
+        self.check_bounds()?;
         self.rates.validate()
     }
     fn transport(&self) -> Transport<'_> {

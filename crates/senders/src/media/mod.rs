@@ -19,7 +19,7 @@ mod scream;
 mod sdn_l4s;
 mod sender;
 
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
 pub use al4s::{Al4s, Al4sConfig, Al4sGrowth, MarkingScheme};
 pub use anbr::{Anbr, AnbrConfig, AnbrRule};
@@ -155,7 +155,7 @@ pub trait MediaController {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<RateLimits>))]
 pub struct RateLimits {
     /// Least target rate. Default 2 Mbit/s.
     pub min: BitRate,
@@ -171,17 +171,25 @@ impl Default for RateLimits {
     }
 }
 
+bounds! { RateLimits {
+    min: Range::above(BitRate::ZERO),
+    ..initial, max
+} }
+
 impl RateLimits {
     /// Checks that the limits are in order.
     ///
     /// # Errors
     /// The field that cannot be used, with what would be right.
-    pub fn validate(&self) -> Result<(), tidemark_core::ConfigError> {
-        if self.min == BitRate::ZERO || self.min > self.initial || self.initial > self.max {
-            return Err(tidemark_core::ConfigError::new(
-                "rates.initial",
-                "it must lie between min, above 0 bit/s, and max",
-            ));
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.check().map_err(|error| error.within("rates"))
+    }
+    fn check(&self) -> Result<(), ConfigError> {
+        self.check_bounds()?;
+        let Self { min, initial, max } = self;
+        if min > initial || initial > max {
+            let right = format!("must lie between min, {min}, and max, {max}");
+            return Err(ConfigError::new("initial", right).found(initial));
         }
         Ok(())
     }

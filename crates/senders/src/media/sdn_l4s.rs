@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{BitRate, ConfigError, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
 use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};
@@ -19,7 +19,7 @@ const MAX_HISTORY: usize = 4096;
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<SdnL4sConfig>))]
 pub struct SdnL4sConfig {
     /// Share of marked packets below which the rate is the largest one: q2. Default 0.01.
     pub threshold: f64,
@@ -37,14 +37,17 @@ impl Default for SdnL4sConfig {
     }
 }
 
+bounds! { SdnL4sConfig {
+    threshold: Range::inside(0.0, 1.0),
+    ..constant, window, rates
+} }
+
 impl CongestionControl for SdnL4sConfig {
     fn properties(&self) -> &'static Properties {
         &Properties { title: "The rate rule of SDN-L4S", follows: "sdn", answers: "marks", recommended: false }
     }
     fn validate(&self) -> Result<(), ConfigError> {
-        if !(self.threshold > 0.0 && self.threshold < 1.0) {
-            return Err(ConfigError::new("threshold", "it must lie between 0 and 1"));
-        }
+        self.check_bounds()?;
         self.rates.validate()
     }
     fn transport(&self) -> Transport<'_> {

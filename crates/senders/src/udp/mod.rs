@@ -1,7 +1,7 @@
 //! UDP without a congestion controller: what the application writes leaves at once. Background traffic, and
 //! what happens to others if somebody does not answer.
 
-use tidemark_core::{Bytes, ConfigError, Ecn, FlowId, Instant, Packet};
+use tidemark_core::{Bounded, Bytes, ConfigError, Ecn, FlowId, Instant, Packet, Range, bounds};
 
 use crate::control::{CongestionControl, Properties, Transport};
 use crate::endpoint::{Endpoint, Stats};
@@ -40,7 +40,7 @@ const MAX_AT_ONCE: Bytes = Bytes(100_000_000);
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<UdpConfig>))]
 pub struct UdpConfig {
     /// Largest payload of a datagram. Default 1200 B.
     pub datagram: Bytes,
@@ -54,15 +54,17 @@ impl Default for UdpConfig {
     }
 }
 
+bounds! { UdpConfig {
+    datagram: Range::between(Bytes(16), Bytes(9_000)),
+    ..codepoint
+} }
+
 impl CongestionControl for UdpConfig {
     fn properties(&self) -> &'static Properties {
         &Properties { title: "UDP without a controller", follows: "", answers: "nothing", recommended: false }
     }
     fn validate(&self) -> Result<(), ConfigError> {
-        if !(16..=9000).contains(&self.datagram.0) {
-            return Err(ConfigError::new("datagram", "it must lie between 16 B and 9000 B"));
-        }
-        Ok(())
+        self.check_bounds()
     }
     fn transport(&self) -> Transport<'_> {
         Transport::Udp {

@@ -15,7 +15,7 @@ pub use control::{Control, Counters, Limits};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Ecn};
+use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Range, bounds};
 
 use crate::control::{CongestionControl, Properties, Transport};
 
@@ -23,7 +23,7 @@ use crate::control::{CongestionControl, Properties, Transport};
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<UdpPragueConfig>))]
 pub struct UdpPragueConfig {
     /// Largest UDP payload. Default 1400 B.
     pub max_packet: Bytes,
@@ -45,9 +45,9 @@ pub struct UdpPragueConfig {
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<FrameConfig>))]
 pub struct FrameConfig {
-    /// Frames a second, 1 to 255. Default 60.
+    /// Frames a second. Default 60.
     pub rate: u32,
     /// Time over which a frame is sent, at the most the time between frames. The media rate is the
     /// controller's rate times this share of the time. Default 10 ms.
@@ -73,6 +73,18 @@ impl Default for UdpPragueConfig {
     }
 }
 
+bounds! { UdpPragueConfig {
+    max_packet: Range::between(Bytes(150), Bytes(9_000)),
+    min_rate: Range::above(BitRate::ZERO),
+    report_interval: Range::between(Duration::from_millis(1), Duration::from_millis(500)),
+    ..initial_rate, max_rate, frames
+} }
+
+bounds! { FrameConfig {
+    rate: Range::between(1u32, 255).unit("frames a second"),
+    budget: Range::at_least(Duration::from_micros(100)),
+} }
+
 impl CongestionControl for UdpPragueConfig {
     fn properties(&self) -> &'static Properties {
         &Properties {
@@ -83,23 +95,14 @@ impl CongestionControl for UdpPragueConfig {
         }
     }
     fn validate(&self) -> Result<(), ConfigError> {
-        if !(150..=9000).contains(&self.max_packet.0) {
-            return Err(ConfigError::new("max_packet", "it must lie between 150 B and 9000 B"));
+        self.check_bounds()?;
+        let Self { min_rate, initial_rate, max_rate, .. } = self;
+        if min_rate > initial_rate || initial_rate > max_rate {
+            let right = format!("must lie between min_rate, {min_rate}, and max_rate, {max_rate}");
+            return Err(ConfigError::new("initial_rate", right).found(initial_rate));
         }
-        if self.min_rate == BitRate::ZERO || self.min_rate > self.initial_rate || self.initial_rate > self.max_rate {
-            return Err(ConfigError::new("initial_rate", "it must lie between min_rate, above 0 bit/s, and max_rate"));
-        }
-        if self.frames.as_ref().is_some_and(|frames| !(1..=255).contains(&frames.rate)) {
-            return Err(ConfigError::new("frames.rate", "it must lie between 1 and 255 frames a second"));
-        }
-        if self.frames.as_ref().is_some_and(|frames| frames.budget < Duration::from_micros(100)) {
-            return Err(ConfigError::new("frames.budget", "it must be at least 100 us"));
-        }
-        let reports = Duration::from_millis(1)..=Duration::from_millis(500);
-        if self.report_interval.is_some_and(|interval| !reports.contains(&interval)) {
-            return Err(ConfigError::new("report_interval", "it must lie between 1 ms and 500 ms"));
-        }
-        Ok(())
+        let frames = self.frames.as_ref();
+        frames.map_or(Ok(()), |frames| frames.check_bounds().map_err(|error| error.within("frames")))
     }
     fn transport(&self) -> Transport<'_> {
         Transport::Udp {

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
 use super::QueueDelay;
 use crate::control::{CongestionControl, Properties, Transport};
@@ -36,7 +36,7 @@ const FLIGHT_SAMPLES: usize = 25;
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<ScreamV1Config>))]
 pub struct ScreamV1Config {
     /// Increase of the rate per second at the most. Default 200 kbit/s (RAMP_UP_SPEED); for tens of Mbit/s
     /// choose more.
@@ -51,6 +51,11 @@ impl Default for ScreamV1Config {
     }
 }
 
+bounds! { ScreamV1Config {
+    ramp_up_speed: Range::above(BitRate::ZERO),
+    ..rates
+} }
+
 impl CongestionControl for ScreamV1Config {
     fn properties(&self) -> &'static Properties {
         &Properties {
@@ -61,9 +66,7 @@ impl CongestionControl for ScreamV1Config {
         }
     }
     fn validate(&self) -> Result<(), ConfigError> {
-        if self.ramp_up_speed == BitRate::ZERO {
-            return Err(ConfigError::new("ramp_up_speed", "it must be above 0 bit/s"));
-        }
+        self.check_bounds()?;
         self.rates.validate()
     }
     fn transport(&self) -> Transport<'_> {

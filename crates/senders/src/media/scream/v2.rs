@@ -18,7 +18,7 @@
 //!
 //! Over a decade of probabilities the marks in a round trip stay the same, so that the rate goes as 1 / p.
 
-use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
 use super::QueueDelay;
 use super::jitter::Jitter;
@@ -51,7 +51,7 @@ const INITIAL_RTT: f64 = 0.05;
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<ScreamConfig>))]
 pub struct ScreamConfig {
     /// Send ECT(1) and answer marks by their share; else ECT(0), and a mark means the factor of 0.8. Default: true.
     pub l4s: bool,
@@ -75,6 +75,11 @@ impl Default for ScreamConfig {
     }
 }
 
+bounds! { ScreamConfig {
+    queue_delay_target: Range::between(Duration::from_millis(5), Duration::from_secs(2)),
+    ..l4s, reduce_jitter, rates
+} }
+
 impl CongestionControl for ScreamConfig {
     fn properties(&self) -> &'static Properties {
         &Properties {
@@ -85,9 +90,7 @@ impl CongestionControl for ScreamConfig {
         }
     }
     fn validate(&self) -> Result<(), ConfigError> {
-        if self.queue_delay_target < Duration::from_millis(5) || self.queue_delay_target > Duration::from_secs(2) {
-            return Err(ConfigError::new("queue_delay_target", "it must lie between 5 ms and 2 s"));
-        }
+        self.check_bounds()?;
         self.rates.validate()
     }
     fn transport(&self) -> Transport<'_> {
