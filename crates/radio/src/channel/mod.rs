@@ -7,7 +7,7 @@ pub mod trace;
 
 use std::sync::Arc;
 
-use tidemark_core::{BitRate, ConfigError, Duration, Instant, Stream};
+use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Instant, Range, Stream, bounds};
 
 use crate::deployment::DeployedConfig;
 pub use fading::{Band, Fading, Surroundings};
@@ -37,7 +37,7 @@ pub enum ChannelConfig {
 /// A constant SNR.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<StaticConfig>))]
 pub struct StaticConfig {
     /// SNR in dB, as it comes in at the UE; its receiver loses `receiver_loss_db` of it. Default 22 dB: good, above the threshold of the
     /// highest MCS of table 1.
@@ -53,10 +53,13 @@ impl Default for StaticConfig {
 /// RMS delay spread of an urban macro cell.
 const URBAN_MACRO: Duration = Duration::from_nanos(363);
 
-fn validate_snr(snr_db: f64) -> Result<(), ConfigError> {
-    let fits = (-20.0..=60.0).contains(&snr_db);
-    fits.then_some(()).ok_or(ConfigError::new("channel.snr_db", "must lie between -20 and 60 dB"))
-}
+const SNR_DB: Range<f64> = Range::between(-20.0, 60.0).unit("dB");
+/// Speeds of UEs and of what passes them.
+pub(crate) const SPEED_KMH: Range<f64> = Range::between(0.1, 500.0).unit("km/h");
+
+bounds! { StaticConfig {
+    snr_db: SNR_DB,
+} }
 
 macro_rules! fading_config {
     ($name:ident, $what:literal, $speed:literal, $speed_doc:literal) => {
@@ -67,7 +70,11 @@ macro_rules! fading_config {
             derive(serde::Serialize, serde::Deserialize),
             serde(default, deny_unknown_fields)
         )]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[cfg_attr(
+                            feature = "schema",
+                            derive(schemars::JsonSchema),
+                            schemars(transform = tidemark_core::bounds::in_schema::<$name>)
+                        )]
         pub struct $name {
             /// Mean SNR in dB, as it comes in at the UE; its receiver loses `receiver_loss_db` of it. Default 22 dB, as the static
             /// channel's.
@@ -92,21 +99,14 @@ macro_rules! fading_config {
                 let Self { speed_kmh, carrier_ghz, delay_spread, .. } = *self;
                 Surroundings { speed_kmh, carrier_ghz, delay_spread, band }
             }
-            fn validate(&self) -> Result<(), ConfigError> {
-                let error = |field, problem| Err(ConfigError::new(field, problem));
-                validate_snr(self.snr_db)?;
-                if !(0.1..=500.0).contains(&self.speed_kmh) {
-                    return error("channel.speed_kmh", "must lie between 0.1 and 500 km/h");
-                }
-                if !(0.4..=100.0).contains(&self.carrier_ghz) {
-                    return error("channel.carrier_ghz", "must lie between 0.4 and 100 GHz");
-                }
-                if self.delay_spread > Duration::from_micros(10) {
-                    return error("channel.delay_spread", "must be at most 10 us");
-                }
-                Ok(())
-            }
         }
+
+        bounds! { $name {
+            snr_db: SNR_DB,
+            speed_kmh: SPEED_KMH,
+            carrier_ghz: Range::between(0.4, 100.0).unit("GHz"),
+            delay_spread: Range::at_most(Duration::from_micros(10)),
+        } }
     };
 }
 
@@ -121,7 +121,7 @@ fading_config!(
 /// A constant rate.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<FixedConfig>))]
 pub struct FixedConfig {
     /// Rate of the whole cell for this UE alone. Default 40 Mbit/s.
     pub rate: BitRate,
@@ -133,6 +133,10 @@ impl Default for FixedConfig {
     }
 }
 
+bounds! { FixedConfig {
+    rate: Range::between(BitRate::from_kbps(10), BitRate::from_mbps(20_000)).because("IMT-2020's peak rate, ITU-R M.2410 4.1"),
+} }
+
 impl Default for ChannelConfig {
     fn default() -> Self {
         Self::Static(StaticConfig::default())
@@ -142,18 +146,15 @@ impl Default for ChannelConfig {
 impl ChannelConfig {
     /// Says which field cannot be used, and what would be right.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        match self {
-            Self::Static(config) => validate_snr(config.snr_db),
-            Self::Pedestrian(config) => config.validate(),
-            Self::Vehicular(config) => config.validate(),
+        let checked = match self {
+            Self::Static(config) => config.check_bounds(),
+            Self::Pedestrian(config) => config.check_bounds(),
+            Self::Vehicular(config) => config.check_bounds(),
             Self::Trace(config) => config.validate(),
-            // Nobody has more than IMT-2020's peak rate (ITU-R M.2410 4.1).
-            Self::Fixed(config) if !(BitRate::from_kbps(10)..=BitRate::from_mbps(20_000)).contains(&config.rate) => {
-                Err(ConfigError::new("channel.rate", "must lie between 10 kbit/s and 20 Gbit/s"))
-            }
-            Self::Fixed(_) => Ok(()),
+            Self::Fixed(config) => config.check_bounds(),
             Self::Deployed(config) => config.validate(),
-        }
+        };
+        checked.map_err(|error| error.within("channel"))
     }
 }
 

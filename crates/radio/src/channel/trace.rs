@@ -100,7 +100,7 @@ pub struct Trace {
 impl TraceConfig {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         if self.file.is_empty() {
-            return Err(ConfigError::new("channel.file", "names the trace's file"));
+            return Err(ConfigError::new("file", "names the trace's file"));
         }
         Ok(())
     }

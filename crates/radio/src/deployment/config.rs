@@ -1,14 +1,15 @@
 //! Configuration of a UE that has a place.
 
-use tidemark_core::ConfigError;
+use tidemark_core::{Bounded, ConfigError, Range, bounds};
 
 use super::layout::Point;
 use super::mobility::{Mobility, is_position};
+use crate::channel::SPEED_KMH;
 
 /// A UE in a network, whose SINR follows from where it is.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<DeployedConfig>))]
 pub struct DeployedConfig {
     /// Position at first: metres east and north of the centre site. Default: anywhere in the network, by the seed.
     pub position: Option<Point>,
@@ -38,6 +39,12 @@ impl Default for DeployedConfig {
     }
 }
 
+bounds! { DeployedConfig {
+    fading_kmh: SPEED_KMH,
+    penetration_db: Range::between(0.0, 60.0).unit("dB"),
+    ..position, mobility, fading, carrier_ghz
+} }
+
 impl DeployedConfig {
     /// Names the first field that cannot be used.
     ///
@@ -46,18 +53,13 @@ impl DeployedConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         let error = |field, problem| Err(ConfigError::new(field, problem));
         if self.position.is_some_and(|position| !is_position(position)) {
-            return error("channel.position", "must lie within 100 km of the centre site");
+            return error("position", "must lie within 100 km of the centre site");
         }
-        if self.fading_kmh.is_some_and(|speed| !(0.1..=500.0).contains(&speed)) {
-            return error("channel.fading_kmh", "must lie between 0.1 and 500 km/h");
-        }
-        if !(0.0..=60.0).contains(&self.penetration_db) {
-            return error("channel.penetration_db", "must lie between 0 and 60 dB");
-        }
+        self.check_bounds()?;
         if matches!(self.mobility, Mobility::Line { .. }) && self.position.is_none() {
-            return error("channel.position", "a line needs the place where it begins");
+            return error("position", "a line needs the place where it begins");
         }
-        self.mobility.validate()
+        self.mobility.validate().map_err(|error| error.within("mobility"))
     }
 
     /// Speed of the fading in km/h; `None` without fading.
@@ -79,9 +81,9 @@ mod tests {
         let line = |speed_kmh| Mobility::Line { to: [1.0, 0.0], speed_kmh };
         let ue = |position, mobility| DeployedConfig { position, mobility, ..DeployedConfig::default() };
         for (field, config) in [
-            ("channel.position", ue(None, line(3.0))),
-            ("channel.mobility.speed_kmh", ue(Some([0.0, 0.0]), line(0.0))),
-            ("channel.position", ue(Some([0.0, f64::INFINITY]), Mobility::Still {})),
+            ("position", ue(None, line(3.0))),
+            ("mobility.speed_kmh", ue(Some([0.0, 0.0]), line(0.0))),
+            ("position", ue(Some([0.0, f64::INFINITY]), Mobility::Still {})),
         ] {
             assert_eq!(config.validate().unwrap_err().field(), field);
         }

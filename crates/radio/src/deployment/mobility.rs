@@ -1,8 +1,9 @@
 //! Movement of UEs: not at all, to and fro on a line, or from one random place to another.
 
-use tidemark_core::{ConfigError, Duration, Instant, Stream};
+use tidemark_core::{Bounded, ConfigError, Duration, Instant, Stream, bounds};
 
 use super::layout::{Layout, Point, between, length, way};
+use crate::channel::SPEED_KMH;
 
 /// Movement of a UE.
 #[derive(Clone, PartialEq, Debug)]
@@ -12,7 +13,7 @@ use super::layout::{Layout, Point, between, length, way};
     feature = "serde",
     serde(expecting = "a table with its `kind`, as in { kind = \"random-waypoint\", speed_kmh = 30 }")
 )]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<Mobility>))]
 pub enum Mobility {
     /// None: the UE stays where it is.
     Still {},
@@ -39,15 +40,18 @@ impl Default for Mobility {
     }
 }
 
+bounds! { enum Mobility {
+    Still {}
+    Line { speed_kmh: SPEED_KMH, ..to }
+    RandomWaypoint { speed_kmh: SPEED_KMH, ..pause }
+} }
+
 impl Mobility {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let speed = self.speed_kmh();
-        if !matches!(self, Self::Still {}) && !(0.1..=500.0).contains(&speed) {
-            return Err(ConfigError::new("channel.mobility.speed_kmh", "must lie between 0.1 and 500 km/h"));
-        }
+        self.check_bounds()?;
         match self {
             Self::Line { to, .. } if !is_position(*to) => {
-                Err(ConfigError::new("channel.mobility.to", "must lie within 100 km of the centre site"))
+                Err(ConfigError::new("to", "must lie within 100 km of the centre site"))
             }
             _ => Ok(()),
         }
