@@ -5,18 +5,17 @@ use alloc::collections::VecDeque;
 use tidemark_core::{Bounded, Bytes, ConfigError, Duration, Instant, Packet, Probability, Range, Stream, bounds};
 
 use crate::law::{DualPi2Config, MIN_BACKLOG, Marks, Pi2, Recurrence};
-use crate::require::require;
 use crate::verdict::{Class, Verdict};
 
 /// Choice of the queue that sends next.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "scheduler", rename_all = "kebab-case", deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<DualScheduler>))]
 pub enum DualScheduler {
     /// Weighted round robin: while both queues wait, the classic one gets this share of the bytes. Linux: 0.1.
     Weighted {
-        /// Share of the classic queue, between 0 and 1.
+        /// Share of the classic queue.
         classic_share: f64,
     },
     /// The older head goes first, with L4S packets taken to be older than they are.
@@ -25,6 +24,11 @@ pub enum DualScheduler {
         shift: Duration,
     },
 }
+
+bounds! { enum DualScheduler {
+    Weighted { classic_share: Range::inside(0.0, 1.0), }
+    TimeShifted { ..shift }
+} }
 
 impl DualScheduler {
     /// Credit while nobody waits: an L4S packet that comes together with a classic one goes first.
@@ -51,7 +55,7 @@ pub struct DualQueueConfig {
     pub aqm: DualPi2Config,
     /// Choice of the queue that sends next. Default: weighted, a tenth for classic packets, as Linux does.
     pub scheduler: DualScheduler,
-    /// Bytes that both queues hold together, two packets at least; an arrival beyond is dropped. Default: 15 MB, Linux's 10000 packets of 1500 B.
+    /// Bytes that both queues hold together; an arrival beyond is dropped. Default: 15 MB, Linux's 10000 packets of 1500 B.
     pub limit: Bytes,
 }
 
@@ -62,21 +66,16 @@ impl Default for DualQueueConfig {
 }
 
 bounds! { DualQueueConfig {
-    limit: Range::at_least(Bytes(3_000)),
+    limit: Range::at_least(Bytes(3_000)).because("two packets"),
     ..aqm, scheduler
 } }
 
 impl DualQueueConfig {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        self.aqm.validate()?;
+        self.aqm.validate().map_err(|error| error.within("aqm"))?;
         self.check_bounds()?;
-        match self.scheduler {
-            DualScheduler::Weighted { classic_share } => {
-                require(classic_share > 0.0 && classic_share < 1.0, "classic_share", "must lie between 0 and 1")
-            }
-            DualScheduler::TimeShifted { .. } => Ok(()),
-        }
+        self.scheduler.check_bounds().map_err(|error| error.within("scheduler"))
     }
 }
 
