@@ -1,6 +1,6 @@
 //! What a cell and a UE are configured with.
 
-use tidemark_core::{Bytes, ConfigError, Duration};
+use tidemark_core::{Bounded, Bytes, ConfigError, Duration, Range, bounds};
 use tidemark_marker::{LawConfig, MarkerConfig, SnLength};
 use tidemark_radio::SharedChannel;
 use tidemark_radio::carrier::{bandwidths, resource_blocks};
@@ -22,11 +22,11 @@ use crate::rlc::RlcSn;
 /// beside it, and `xOverhead` is 6: at MCS 28 of table 1 that leaves 28.9 kbit a slot, 40 Mbit/s in all.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<CellConfig>))]
 pub struct CellConfig {
-    /// Numerology: subcarriers of 15 kHz x 2^numerology, 0 to 3 (TS 38.211 4.2). Default 1, 30 kHz.
+    /// Numerology: subcarriers of 15 kHz x 2^numerology (TS 38.211 4.2). Default 1, 30 kHz.
     pub numerology: u8,
-    /// Resource blocks of the carrier, 1 to 275, where no `bandwidth_mhz` says it. Default 51: 20 MHz at 30 kHz (TS 38.101-1 5.3.2).
+    /// Resource blocks of the carrier, where no `bandwidth_mhz` says it. Default 51: 20 MHz at 30 kHz (TS 38.101-1 5.3.2).
     pub prbs: u32,
     /// Width of the channel in MHz, which says how many resource blocks there are: a row of TS 38.101-1 table 5.3.2-1, at
     /// numerology 3 of TS 38.101-2. Default: `prbs` says.
@@ -42,9 +42,9 @@ pub struct CellConfig {
     pub control_symbols: u32,
     /// Resource elements for DMRS in each resource block. Default 36: three symbols without data beside the pilots.
     pub dmrs: u32,
-    /// Other overhead in each resource block, `xOverhead` of TS 38.214 5.1.3.2: 0, 6, 12 or 18. Default 6.
+    /// Other overhead in each resource block, `xOverhead` of TS 38.214 5.1.3.2. Default 6.
     pub overhead: u32,
-    /// Spatial layers, 1 to 4. Default 1.
+    /// Spatial layers. Default 1.
     pub layers: u32,
     /// MCS and CQI tables. Default `qam64`.
     pub mcs_table: McsTable,
@@ -56,7 +56,7 @@ pub struct CellConfig {
     pub cqi_delay: Duration,
     /// Transmissions of a transport block at most, the first included. Default 4.
     pub harq_transmissions: u32,
-    /// Slots from the scheduler's decision, on what has come and was reported by then, to the slot that it is for, 0 to 30: what comes
+    /// Slots from the scheduler's decision, on what has come and was reported by then, to the slot that it is for: what comes
     /// later waits. Default: 5 in TDD and 2 in FDD, as OCUDU's gNB has it (`max_proc_delay`); OpenAirInterface plans 6 ahead (`sl_ahead`).
     pub scheduling_lead: Option<u64>,
     /// Slots from a transport block to its acknowledgement, k1; then the next uplink slot. Default 4.
@@ -89,7 +89,7 @@ pub enum Duplex {
 /// The interface between CU and DU (TS 38.425).
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<F1uConfig>))]
 pub struct F1uConfig {
     /// One-way delay between CU and DU. Default 0 s: one machine.
     pub delay: Duration,
@@ -136,71 +136,47 @@ impl Default for CellConfig {
     }
 }
 
+bounds! { CellConfig {
+    numerology: Range::at_most(3u8).because("15 to 120 kHz"),
+    prbs: Range::between(1u32, 275).unit("resource blocks"),
+    special_symbols: Range::at_most(SYMBOLS_PER_SLOT - 1).unit("symbols"),
+    control_symbols: Range::at_most(3u32).unit("symbols"),
+    dmrs: Range::at_most(48u32).unit("resource elements"),
+    overhead: Range::one_of(&[0u32, 6, 12, 18]).because("TS 38.214 5.1.3.2"),
+    layers: Range::between(1u32, 4),
+    target_bler: Range::between(0.001, 0.5),
+    cqi_period: Range::between(Duration::from_millis(1), Duration::from_secs(10)),
+    cqi_delay: Range::at_most(Duration::from_secs(1)),
+    harq_transmissions: Range::between(1u32, 8),
+    scheduling_lead: Range::at_most(30u64).unit("slots"),
+    harq_k1: Range::between(1u64, 64).unit("slots"),
+    harq_processing: Range::at_most(64u64).unit("slots"),
+    ..bandwidth_mhz, duplex, tdd, mcs_table, scheduler, f1u, uplink, handover
+} }
+
+bounds! { F1uConfig {
+    delay: Range::at_most(Duration::from_secs(1)),
+    report_period: Range::at_most(Duration::from_secs(1)),
+    ..rlc_in_sight
+} }
+
 impl CellConfig {
     /// Names the first field that cannot be used.
     ///
     /// # Errors
     /// The field and what would be right.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let error = |field, problem| Err(ConfigError::new(field, problem));
-        if self.numerology > 3 {
-            return error("numerology", "must be 0 (15 kHz) to 3 (120 kHz)");
-        }
-        if !(1..=275).contains(&self.prbs) {
-            return error("prbs", "a carrier has 1 to 275 resource blocks");
-        }
+        self.check_bounds()?;
         if let Some(mhz) = self.bandwidth_mhz.filter(|mhz| resource_blocks(self.numerology, *mhz).is_none()) {
             let choice: Vec<_> = bandwidths(self.numerology).iter().map(|(mhz, _)| mhz.to_string()).collect();
             let problem = format!("no channel has {mhz} MHz at this numerology: use {}", choice.join(", "));
             return Err(ConfigError::new("bandwidth_mhz", problem));
         }
-        if self.control_symbols > 3 {
-            return error("control_symbols", "control takes 0 to 3 symbols");
-        }
-        if self.special_symbols >= SYMBOLS_PER_SLOT {
-            return error("special_symbols", "a special slot has 0 to 13 downlink symbols");
-        }
-        if ![0, 6, 12, 18].contains(&self.overhead) {
-            return error("overhead", "must be 0, 6, 12 or 18 (TS 38.214 5.1.3.2)");
-        }
-        if self.dmrs > 48 {
-            return error("dmrs", "at most 48 resource elements of a block are DMRS");
-        }
-        if !(1..=4).contains(&self.layers) {
-            return error("layers", "must be 1 to 4");
-        }
-        if !(0.001..=0.5).contains(&self.target_bler) {
-            return error("target_bler", "must lie between 0.001 and 0.5");
-        }
-        let reports = Duration::from_millis(1)..=Duration::from_secs(10);
-        if !reports.contains(&self.cqi_period) {
-            return error("cqi_period", "must lie between 1 ms and 10 s");
-        }
-        if self.cqi_delay > Duration::from_secs(1) {
-            return error("cqi_delay", "must be at most 1 s");
-        }
-        if !(1..=8).contains(&self.harq_transmissions) {
-            return error("harq_transmissions", "must be 1 to 8");
-        }
-        if self.scheduling_lead() > 30 {
-            return error("scheduling_lead", "must be at most 30 slots");
-        }
-        if !(1..=64).contains(&self.harq_k1) {
-            return error("harq_k1", "must be 1 to 64 slots");
-        }
-        if self.harq_processing > 64 {
-            return error("harq_processing", "must be at most 64 slots");
-        }
-        if self.f1u.delay > Duration::from_secs(1) {
-            return error("f1u.delay", "must be at most 1 s");
-        }
-        if self.f1u.report_period > Duration::from_secs(1) {
-            return error("f1u.report_period", "must be at most 1 s");
-        }
+        self.f1u.check_bounds().map_err(|error| error.within("f1u"))?;
         self.uplink.validate().map_err(|error| error.within("uplink"))?;
-        self.handover.validate()?;
+        self.handover.check_bounds().map_err(|error| error.within("handover"))?;
         self.validate_slots()?;
-        self.scheduler.validate()
+        self.scheduler.validate().map_err(|error| error.within("scheduler"))
     }
 
     /// Length of a slot.
@@ -255,7 +231,7 @@ impl CellConfig {
 /// One UE with its data radio bearers.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<UeConfig>))]
 pub struct UeConfig {
     /// Its radio channel.
     pub channel: ChannelConfig,
@@ -281,7 +257,7 @@ impl Default for UeConfig {
     fn default() -> Self {
         Self {
             channel: ChannelConfig::default(),
-            receiver_loss_db: RECEIVER_LOSS_DB,
+            receiver_loss_db: DEFAULT_RECEIVER_LOSS_DB,
             rlc: RlcConfig::default(),
             marker: MarkerConfig::default(),
             five_qi: 9,
@@ -296,12 +272,14 @@ impl Default for UeConfig {
 const MAX_DRBS: usize = 29;
 
 /// Default loss of a receiver, in dB (docs/measured/link.md).
-pub(crate) const RECEIVER_LOSS_DB: f64 = 2.0;
+pub(crate) const DEFAULT_RECEIVER_LOSS_DB: f64 = 2.0;
+/// Losses that a receiver may have.
+pub const RECEIVER_LOSS_DB: Range<f64> = Range::between(0.0, 20.0).unit("dB");
 
-pub(crate) fn validate_receiver_loss(loss_db: f64) -> Result<(), ConfigError> {
-    let fits = (0.0..=20.0).contains(&loss_db);
-    fits.then_some(()).ok_or(ConfigError::new("receiver_loss_db", "must lie between 0 and 20 dB"))
-}
+bounds! { UeConfig {
+    receiver_loss_db: RECEIVER_LOSS_DB,
+    ..channel, rlc, marker, five_qi, drb, anbr, uplink_marker
+} }
 
 /// One bearer of a UE as it is configured, with what it has from its UE.
 #[derive(Clone, Copy, Debug)]
@@ -336,7 +314,7 @@ impl UeConfig {
     /// The field and what would be right.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.channel.validate()?;
-        validate_receiver_loss(self.receiver_loss_db)?;
+        self.check_bounds()?;
         self.rlc.validate()?;
         self.marker.validate().map_err(|error| error.within("marker"))?;
         match Characteristics::of(self.five_qi) {
@@ -371,11 +349,11 @@ impl UeConfig {
 /// An RLC entity (TS 38.322) and the PDCP SNs above it.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<RlcConfig>))]
 pub struct RlcConfig {
     /// Acknowledged or not. Default `am`.
     pub mode: RlcMode,
-    /// SDUs that the queue holds at most: up to half of the SNs, 131072, or 2048 of 12 bits. Default 16384, as the L4Span paper has it.
+    /// SDUs that the queue holds at most: no more than half of the SNs, which are 2048 of 12 bits. Default 16384, as the L4Span paper has it.
     pub queue_sdus: u32,
     /// Bytes that the queue holds at most. Default: no limit.
     pub queue_bytes: Option<Bytes>,
@@ -462,58 +440,45 @@ impl Default for RlcConfig {
     }
 }
 
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+bounds! { RlcConfig {
+    queue_sdus: Range::between(1u32, 131_072).unit("SDUs").because("half of the 18-bit SNs may be under way"),
+    queue_bytes: Range::at_least(Bytes(1_500)).because("one packet"),
+    t_reassembly: Range::at_most(ms(2_200)).because("TS 38.331"),
+    t_status_prohibit: Range::at_most(ms(2_400)).because("TS 38.331"),
+    max_retransmissions: Range::between(1u8, 32).because("TS 38.331"),
+    poll_pdus: Range::at_least(1u32).unit("PDUs"),
+    poll_bytes: Range::at_least(Bytes(1)),
+    t_poll_retransmit: Range::between(ms(5), ms(4_000)).because("TS 38.331"),
+    t_reordering: Range::at_most(ms(3_000)).because("TS 38.331"),
+    discard_timer: Range::between(ms(1), ms(1_500)).because("TS 38.331; left out for infinity"),
+    ..mode, pdcp_sn, numbering, rlc_sn
+} }
+
 impl RlcConfig {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        self.check().map_err(|error| error.within("rlc"))
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
         let error = |field, problem| Err(ConfigError::new(field, problem));
-        if !(1..=self.most_under_way()).contains(&self.queue_sdus) {
-            let problem = match self.pdcp_sn {
-                SnLength::Bits12 => "must be 1 to 2048 with 12-bit SNs, half of which may be under way",
-                SnLength::Bits18 => "must be 1 to 131072: half of the 18-bit SNs may be under way",
-            };
-            return error("rlc.queue_sdus", problem);
-        }
-        if self.queue_bytes.is_some_and(|limit| limit < Bytes(1_500)) {
-            return error("rlc.queue_bytes", "must hold one packet of 1500 B at least");
+        self.check_bounds()?;
+        if self.queue_sdus > self.most_under_way() {
+            let right = "must be 1 to 2048 with 12-bit SNs, half of which may be under way";
+            return Err(ConfigError::new("queue_sdus", right).found(self.queue_sdus));
         }
         match (self.mode, self.rlc_sn()) {
-            (RlcMode::Am, RlcSn::Bits6) => return error("rlc.rlc_sn", "must be 12 or 18 in AM"),
-            (RlcMode::Um, RlcSn::Bits18) => return error("rlc.rlc_sn", "must be 6 or 12 in UM"),
+            (RlcMode::Am, RlcSn::Bits6) => return error("rlc_sn", "must be 12 or 18 in AM"),
+            (RlcMode::Um, RlcSn::Bits18) => return error("rlc_sn", "must be 6 or 12 in UM"),
             _ => {}
-        }
-        if self.t_reassembly > Duration::from_millis(2_200) {
-            return error("rlc.t_reassembly", "must be at most 2200 ms (TS 38.331)");
-        }
-        if self.t_status_prohibit > Duration::from_millis(2_400) {
-            return error("rlc.t_status_prohibit", "must be at most 2400 ms (TS 38.331)");
-        }
-        if !(1..=32).contains(&self.max_retransmissions) {
-            return error("rlc.max_retransmissions", "must be 1 to 32 (TS 38.331)");
-        }
-        if self.poll_pdus == Some(0) {
-            return error("rlc.poll_pdus", "must be at least 1");
-        }
-        if self.poll_bytes == Some(Bytes(0)) {
-            return error("rlc.poll_bytes", "must be at least 1 B");
-        }
-        let ms = Duration::from_millis;
-        if !(ms(5)..=ms(4_000)).contains(&self.t_poll_retransmit) {
-            return error("rlc.t_poll_retransmit", "must lie between 5 ms and 4000 ms (TS 38.331)");
-        }
-        if self.t_reordering.is_some_and(|span| span > ms(3_000)) {
-            return error("rlc.t_reordering", "must be at most 3000 ms (TS 38.331)");
         }
         let makes_holes = self.discard_timer.is_some() && self.numbering == Numbering::OnArrival;
         if makes_holes && self.t_reordering().is_none() {
-            return error(
-                "rlc.t_reordering",
-                "must be set with `discard_timer`: who waits for a discarded SDU waits for ever",
-            );
-        }
-        if self.discard_timer.is_some_and(|span| !(ms(1)..=ms(1_500)).contains(&span)) {
-            return error(
-                "rlc.discard_timer",
-                "must lie between 1 ms and 1500 ms (TS 38.331); leave it out for infinity",
-            );
+            let right = "must be set with `discard_timer`: who waits for a discarded SDU waits for ever";
+            return error("t_reordering", right);
         }
         Ok(())
     }

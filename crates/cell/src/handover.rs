@@ -1,11 +1,11 @@
 //! Cost of a handover, and what goes with the UE.
 
-use tidemark_core::{ConfigError, Duration};
+use tidemark_core::{Duration, Range, bounds};
 
 /// Execution of a handover (TS 38.300 9.2.3.2): its interruption, and what goes with the UE.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<HandoverExecution>))]
 pub struct HandoverExecution {
     /// Interruption, in which nothing is sent to or by the UE. Default 45 ms: a little below the mean of 49.5 ms for a handover without
     /// random-access failures (TR 36.881 table 5.2.1-1).
@@ -26,14 +26,13 @@ impl Default for HandoverExecution {
     }
 }
 
-impl HandoverExecution {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        if self.interruption > Duration::from_secs(10) {
-            return Err(ConfigError::new("handover.interruption", "must be at most 10 s"));
-        }
-        Ok(())
-    }
-}
+/// Times that a handover may take.
+pub(crate) const INTERRUPTION: Range<Duration> = Range::at_most(Duration::from_secs(10));
+
+bounds! { HandoverExecution {
+    interruption: INTERRUPTION,
+    ..data, marker
+} }
 
 /// Fate of what RLC holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

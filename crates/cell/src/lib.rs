@@ -39,7 +39,9 @@ mod room;
 mod slab;
 
 pub use cell::Cell;
-pub use config::{BearerConfig, CellConfig, Duplex, F1uConfig, Numbering, RlcConfig, RlcMode, UeConfig};
+pub use config::{
+    BearerConfig, CellConfig, Duplex, F1uConfig, Numbering, RECEIVER_LOSS_DB, RlcConfig, RlcMode, UeConfig,
+};
 pub use du::scheduler::*;
 pub use du::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier, BsrFormat, ConfiguredGrant, UplinkConfig};
 pub use event::{BearerId, Event, Observer};

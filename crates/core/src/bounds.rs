@@ -30,7 +30,7 @@ use crate::time::Duration;
 use crate::units::{BitRate, Bytes};
 
 /// A type whose values can have bounds.
-pub trait Quantity: Copy + PartialOrd + fmt::Display {
+pub trait Quantity: Copy + PartialOrd + fmt::Display + 'static {
     /// A value as a scenario has it.
     fn written(self) -> Written;
 }
@@ -66,19 +66,29 @@ quantities! {
 
 /// Values that a field may have: NaN is never among them.
 #[derive(Clone, Copy, Debug)]
-pub struct Range<T> {
+pub struct Range<T: 'static> {
     min: Option<T>,
     max: Option<T>,
     excludes_min: bool,
     excludes_max: bool,
     powers_of_two: bool,
+    choice: &'static [T],
     unit: &'static str,
     reason: &'static str,
 }
 
 impl<T: Quantity> Range<T> {
     const fn new(min: Option<T>, max: Option<T>) -> Self {
-        Self { min, max, excludes_min: false, excludes_max: false, powers_of_two: false, unit: "", reason: "" }
+        Self {
+            min,
+            max,
+            excludes_min: false,
+            excludes_max: false,
+            powers_of_two: false,
+            choice: &[],
+            unit: "",
+            reason: "",
+        }
     }
     /// Values from `min` to `max`, both included.
     pub const fn between(min: T, max: T) -> Self {
@@ -112,6 +122,10 @@ impl<T: Quantity> Range<T> {
     pub const fn powers_of_two(min: T, max: T) -> Self {
         Self { powers_of_two: true, ..Self::between(min, max) }
     }
+    /// These values alone, which are in ascending order.
+    pub const fn one_of(choice: &'static [T]) -> Self {
+        Self { choice, ..Self::new(choice.first().copied(), choice.last().copied()) }
+    }
     /// Names the unit of a bare number, "dB" or "slots".
     pub const fn unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
@@ -129,7 +143,8 @@ impl<T: Quantity> Range<T> {
             Written::Integer(n) => n.is_power_of_two(),
             Written::Number(_) | Written::Text(_) => false,
         };
-        above && below && (is_power || !self.powers_of_two)
+        let is_chosen = self.choice.is_empty() || self.choice.contains(&value);
+        above && below && is_chosen && (is_power || !self.powers_of_two)
     }
 
     /// Bounds as the schema has them.
@@ -137,9 +152,9 @@ impl<T: Quantity> Range<T> {
         let written = |value: Option<T>| value.map(T::written);
         let powers = match (written(self.min), written(self.max)) {
             (Some(Written::Integer(min)), Some(Written::Integer(max))) if self.powers_of_two => {
-                (min.ilog2()..=max.ilog2()).map(|exponent| 1 << exponent).collect()
+                (min.ilog2()..=max.ilog2()).map(|exponent| Written::Integer(1 << exponent)).collect()
             }
-            _ => Vec::new(),
+            _ => self.choice.iter().map(|value| value.written()).collect(),
         };
         Limits {
             min: written(self.min),
@@ -157,6 +172,16 @@ impl<T: Quantity> Range<T> {
 impl<T: Quantity> fmt::Display for Range<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.min, self.max) {
+            _ if !self.choice.is_empty() => {
+                f.write_str("be ")?;
+                for (index, value) in self.choice.iter().enumerate() {
+                    match self.choice.len() - index {
+                        1 => write!(f, "{value}")?,
+                        2 => write!(f, "{value} or ")?,
+                        _ => write!(f, "{value}, ")?,
+                    }
+                }
+            }
             (Some(min), Some(max)) if self.powers_of_two => write!(f, "be a power of two from {min} to {max}")?,
             (Some(min), Some(max)) => match (self.excludes_min, self.excludes_max) {
                 (false, false) => write!(f, "lie between {min} and {max}")?,
@@ -187,7 +212,7 @@ pub struct Limits {
     /// True where the field must be below `max`.
     pub excludes_max: bool,
     /// Every value that the field may have, where these are few.
-    pub choice: Vec<u64>,
+    pub choice: Vec<Written>,
     /// Unit of a bare number, or nothing.
     pub unit: &'static str,
     /// Reason of the bounds, or nothing.
@@ -299,6 +324,17 @@ pub fn in_schema<T: Bounded>(schema: &mut schemars::Schema) {
 }
 
 #[cfg(feature = "schema")]
+impl Written {
+    fn to_value(&self) -> serde_json::Value {
+        match self {
+            Self::Integer(value) => (*value).into(),
+            Self::Number(value) => (*value).into(),
+            Self::Text(value) => value.as_str().into(),
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
 impl Limits {
     /// Writes the bounds into the schema of their field.
     fn write(&self, property: &mut serde_json::Map<String, serde_json::Value>) {
@@ -306,15 +342,13 @@ impl Limits {
         let bounds = [("Minimum", &self.min, self.excludes_min), ("Maximum", &self.max, self.excludes_max)];
         for (bound, value, is_excluded) in bounds {
             let key = if is_excluded { format!("exclusive{bound}") } else { bound.to_lowercase() };
-            match value {
-                None => continue,
-                Some(Written::Integer(value)) => property.insert(key, (*value).into()),
-                Some(Written::Number(value)) => property.insert(key, (*value).into()),
-                Some(Written::Text(value)) => property.insert(format!("x-{key}"), value.as_str().into()),
-            };
+            let Some(value) = value else { continue };
+            let key = if matches!(value, Written::Text(_)) { format!("x-{key}") } else { key };
+            property.insert(key, value.to_value());
         }
         if !self.choice.is_empty() {
-            property.insert("enum".into(), self.choice.clone().into());
+            let choice: Vec<_> = self.choice.iter().map(Written::to_value).collect();
+            property.insert("enum".into(), choice.into());
         }
         for (key, text) in [("x-unit", self.unit), ("x-reason", self.reason)] {
             if !text.is_empty() {
@@ -364,10 +398,13 @@ mod tests {
     }
 
     #[test]
-    fn powers_of_two_are_a_choice() {
+    fn a_choice_has_its_values_alone() {
         let range = Range::powers_of_two(8u32, 64);
         assert!(range.contains(8) && range.contains(64) && !range.contains(4) && !range.contains(24));
         assert_eq!(range.to_string(), "be a power of two from 8 to 64");
-        assert_eq!(range.limits().choice, [8, 16, 32, 64]);
+        assert_eq!(range.limits().choice, [8, 16, 32, 64].map(Written::Integer));
+        let range = Range::one_of(&[1u32, 7, 19]);
+        assert!(range.contains(7) && !range.contains(8));
+        assert_eq!(range.to_string(), "be 1, 7 or 19");
     }
 }

@@ -1,20 +1,20 @@
 //! What a network is configured with.
 
-use tidemark_core::{ConfigError, Duration};
-use tidemark_radio::deployment::{Environment, Grid, is_grid};
+use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
+use tidemark_radio::deployment::{Environment, Grid, SITES};
 
-use crate::handover::{HandoverData, HandoverExecution, HandoverMarker};
+use crate::handover::{HandoverData, HandoverExecution, HandoverMarker, INTERRUPTION};
 
 /// Sites on a hexagonal grid, each with cells of one kind.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<NetworkConfig>))]
 pub struct NetworkConfig {
     /// What lies around the antennas: path loss, line of sight and shadowing of TR 38.901. Default `uma`.
     pub environment: Environment,
-    /// Sites: 1, 7 or 19, one with none, one or two rings around it. Default 7.
+    /// Sites, in rings around the first. Default 7.
     pub sites: u32,
-    /// Sectors of a site, each a cell: 1 to 6, the first looking 30 degrees north of east. Default 3.
+    /// Sectors of a site, each a cell, the first looking 30 degrees north of east. Default 3.
     pub sectors: u32,
     /// Distance of neighbouring sites in metres. Default: 500 in UMa, 200 in UMi, 1732 in RMa (TR 38.901 7.2 and 7.8).
     pub distance_m: Option<f64>,
@@ -41,7 +41,7 @@ pub struct NetworkConfig {
 /// When UEs change cells, and what goes with them.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<HandoverConfig>))]
 pub struct HandoverConfig {
     /// Hys of event A3 (TS 38.331 5.5.4.4): another cell's RSRP must be higher by more than this and the offset, in dB. Default 3.
     pub hysteresis_db: f64,
@@ -92,49 +92,43 @@ impl Default for HandoverConfig {
     }
 }
 
+/// Carrier up to which TR 38.901 has a model of the country.
+const MAX_RURAL_GHZ: f64 = 30.0;
+
+bounds! { NetworkConfig {
+    sites: Range::one_of(&SITES).because("one site with none, one or two rings around it"),
+    sectors: Range::between(1u32, 6),
+    distance_m: Range::between(20.0, 20_000.0).unit("m"),
+    carrier_ghz: Range::between(0.5, 100.0).unit("GHz").because("TR 38.901 7.4.1"),
+    power_dbm: Range::between(-10.0, 80.0).unit("dBm"),
+    noise_figure_db: Range::between(0.0, 30.0).unit("dB"),
+    ue_power_dbm: Range::between(-40.0, 40.0).unit("dBm"),
+    rows: Range::between(1u32, 64),
+    downtilt_deg: Range::between(-30.0, 90.0).unit("degrees"),
+    measurement_period: Range::between(Duration::from_millis(5), Duration::from_secs(10)),
+    ..environment, wrap_around, handover
+} }
+
+bounds! { HandoverConfig {
+    hysteresis_db: Range::between(0.0, 30.0).unit("dB"),
+    offset_db: Range::between(-15.0, 15.0).unit("dB").because("TS 38.331"),
+    time_to_trigger: Range::at_most(Duration::from_millis(5_120)).because("TS 38.331"),
+    interruption: INTERRUPTION,
+    ..data, marker
+} }
+
 impl NetworkConfig {
     /// Names the first field that cannot be used.
     ///
     /// # Errors
     /// The field and what would be right.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let error = |field, problem| Err(ConfigError::new(field, problem));
-        if !is_grid(self.sites) {
-            return error("sites", "must be 1, 7 or 19: one site with none, one or two rings around it");
+        self.check_bounds()?;
+        if self.environment == Environment::Rma && self.carrier_ghz > MAX_RURAL_GHZ {
+            let right = format!("must be at most {MAX_RURAL_GHZ} GHz in `rma` (TR 38.901 7.4.1)");
+            return Err(ConfigError::new("carrier_ghz", right).found(self.carrier_ghz));
         }
-        if !(1..=6).contains(&self.sectors) {
-            return error("sectors", "must be 1 to 6");
-        }
-        if !(20.0..=20_000.0).contains(&self.distance_m()) {
-            return error("distance_m", "must lie between 20 m and 20 km");
-        }
-        let carriers = match self.environment {
-            Environment::Rma => 0.5..=30.0,
-            Environment::Uma | Environment::Umi => 0.5..=100.0,
-        };
-        if !carriers.contains(&self.carrier_ghz) {
-            return error("carrier_ghz", "must lie between 0.5 and 100 GHz, in `rma` 30 GHz (TR 38.901 7.4.1)");
-        }
-        if !(-10.0..=80.0).contains(&self.power_dbm()) {
-            return error("power_dbm", "must lie between -10 and 80 dBm");
-        }
-        if !(0.0..=30.0).contains(&self.noise_figure_db) {
-            return error("noise_figure_db", "must lie between 0 and 30 dB");
-        }
-        if !(-40.0..=40.0).contains(&self.ue_power_dbm) {
-            return error("ue_power_dbm", "must lie between -40 and 40 dBm");
-        }
-        if !(1..=64).contains(&self.rows) {
-            return error("rows", "must be 1 to 64");
-        }
-        if !(-30.0..=90.0).contains(&self.downtilt_deg) {
-            return error("downtilt_deg", "must lie between -30 and 90 degrees");
-        }
-        let periods = Duration::from_millis(5)..=Duration::from_secs(10);
-        if !periods.contains(&self.measurement_period) {
-            return error("measurement_period", "must lie between 5 ms and 10 s");
-        }
-        self.handover.validate()
+        self.handover.check_bounds().map_err(|error| error.within("handover"))
     }
 
     /// Distance of neighbouring sites in metres.
@@ -178,21 +172,6 @@ impl NetworkConfig {
 }
 
 impl HandoverConfig {
-    fn validate(&self) -> Result<(), ConfigError> {
-        let error = |field, problem| Err(ConfigError::new(field, problem));
-        if !(0.0..=30.0).contains(&self.hysteresis_db) {
-            return error("handover.hysteresis_db", "must lie between 0 and 30 dB");
-        }
-        if self.time_to_trigger > Duration::from_millis(5_120) {
-            return error("handover.time_to_trigger", "must be at most 5120 ms (TS 38.331)");
-        }
-        // 0.5 dB times -30 to 30 (TS 38.331).
-        if !(-15.0..=15.0).contains(&self.offset_db) {
-            return error("handover.offset_db", "must lie between -15 and 15 dB");
-        }
-        self.execution().validate()
-    }
-
     /// What is not the event that triggers it. Its fields stand beside the event's, one by one: a flattened table would take any key.
     pub(crate) fn execution(&self) -> HandoverExecution {
         HandoverExecution { interruption: self.interruption, data: self.data, marker: self.marker }

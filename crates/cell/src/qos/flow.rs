@@ -1,6 +1,6 @@
 //! QoS flows and the bearers that carry them, as they are configured.
 
-use tidemark_core::{BitRate, ConfigError, Duration, Instant};
+use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Instant, Range, bounds};
 use tidemark_marker::MarkerConfig;
 
 use super::filter::PacketFilter;
@@ -26,13 +26,13 @@ pub struct DrbConfig {
 /// A QoS flow: which packets belong to it, and what they are due.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<QosFlowConfig>))]
 pub struct QosFlowConfig {
-    /// QoS flow identifier, 2 to 63: 1 is the default QoS flow, on the default bearer.
+    /// QoS flow identifier. That of the default QoS flow, on the default bearer, is 1.
     pub qfi: u8,
     /// Standardised 5QI: 1 to 9, 80, 82 to 90. Default 9.
     pub five_qi: u8,
-    /// Priority level in place of the 5QI's own, 1 to 127: the lower goes first.
+    /// Priority level in place of the 5QI's own: the lower goes first.
     pub priority: Option<u8>,
     /// Guaranteed flow bit rate; of a GBR 5QI only, and required there.
     pub gbr: Option<BitRate>,
@@ -78,24 +78,24 @@ impl DrbConfig {
     }
 }
 
+bounds! { QosFlowConfig {
+    qfi: Range::between(2u8, 63).because("1 is the default QoS flow's"),
+    priority: Range::between(1u8, 127).because("TS 23.501 5.7.3.3"),
+    gbr: Range::above(BitRate::ZERO),
+    mbr: Range::above(BitRate::ZERO),
+    ..five_qi, filter, reflective
+} }
+
 impl QosFlowConfig {
     fn validate(&self) -> Result<(), ConfigError> {
         let error = |field, problem| Err(ConfigError::new(field, problem));
-        if !(2..=63).contains(&self.qfi) {
-            return error("qfi", "must be 2 to 63: 1 is the default QoS flow's");
-        }
+        self.check_bounds()?;
         let Some(characteristics) = Characteristics::of(self.five_qi) else { return error("five_qi", KNOWN) };
-        if self.priority.is_some_and(|level| !(1..=127).contains(&level)) {
-            return error("priority", "must be 1 to 127 (TS 23.501 5.7.3.3)");
-        }
         if characteristics.is_gbr() != self.gbr.is_some() {
             return error("gbr", "belongs to a GBR 5QI (1 to 4, 82 to 90), and is required there");
         }
-        if self.gbr.is_some_and(|gbr| gbr == BitRate::ZERO) {
-            return error("gbr", "must be above 0 bit/s");
-        }
-        if self.mbr.is_some_and(|mbr| mbr == BitRate::ZERO || self.gbr.is_some_and(|gbr| gbr > mbr)) {
-            return error("mbr", "must be above 0 bit/s and not below the guaranteed rate");
+        if let Some((gbr, mbr)) = self.gbr.zip(self.mbr).filter(|(gbr, mbr)| gbr > mbr) {
+            return Err(ConfigError::new("mbr", format!("must be at least gbr, {gbr}")).found(mbr));
         }
         for (index, filter) in self.filter.iter().enumerate() {
             filter.validate().map_err(|error| error.within(&format!("filter.{index}")))?;

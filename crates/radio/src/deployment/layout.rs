@@ -18,10 +18,8 @@ pub(super) struct Layout {
 /// The numbers of sites that fill whole rings, each with the way to the next copy in steps of the grid.
 const GRIDS: [(u32, f64, f64); 3] = [(1, 1.0, 0.0), (7, 2.0, 1.0), (19, 3.0, 2.0)];
 
-/// True for a number of sites that fills whole rings.
-pub fn is_grid(sites: u32) -> bool {
-    GRIDS.iter().any(|(count, ..)| *count == sites)
-}
+/// Numbers of sites that make a grid, in ascending order.
+pub const SITES: [u32; 3] = [GRIDS[0].0, GRIDS[1].0, GRIDS[2].0];
 
 fn turned(way: Point, sixths: u32) -> Point {
     let (sin, cos) = libm::sincos(f64::from(sixths) * core::f64::consts::FRAC_PI_3);

@@ -9,7 +9,7 @@ mod propagation;
 mod reception;
 
 pub use config::DeployedConfig;
-pub use layout::{Point, is_grid};
+pub use layout::{Point, SITES};
 pub use mobility::Mobility;
 pub use plan::{Grid, Plan};
 pub use propagation::Environment;

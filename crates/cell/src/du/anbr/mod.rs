@@ -7,13 +7,13 @@ mod estimator;
 
 pub(crate) use estimator::{Counts, Estimator};
 
-use tidemark_core::{ConfigError, Duration};
+use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 use tidemark_wire::mac::{BitRateMultiplier, Direction};
 
 /// Recommendations to one UE, for the logical channel of each of its bearers.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<AnbrConfig>))]
 pub struct AnbrConfig {
     /// Of which direction. Default `downlink`.
     pub direction: AnbrDirection,
@@ -34,8 +34,7 @@ pub struct AnbrConfig {
     pub multiplier: AnbrMultiplier,
     /// The gNB recommends at the end of each window in which it sent something. Default true; else only when asked.
     pub unsolicited: bool,
-    /// `bitRateQueryProhibitTimer`: the least time between two queries of the UE, 0, 0.4, 0.8, 1.6, 3, 6, 12 or 30 s
-    /// (TS 38.331). Default 400 ms.
+    /// `bitRateQueryProhibitTimer`: the least time between two queries of the UE. Default 400 ms.
     pub query_prohibit: Duration,
     /// The UE's applications ask so often for a recommendation (+CGBRRREQ). Default: never.
     pub query_every: Option<Duration>,
@@ -123,26 +122,25 @@ impl Default for AnbrConfig {
     }
 }
 
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+const QUERY_PROHIBIT: [Duration; 8] =
+    [ms(0), ms(400), ms(800), ms(1_600), ms(3_000), ms(6_000), ms(12_000), ms(30_000)];
+
+bounds! { AnbrConfig {
+    window: Range::between(ms(5), ms(10_000)),
+    queue_target: Range::at_most(ms(10_000)),
+    queue_horizon: Range::between(ms(1), ms(10_000)),
+    query_prohibit: Range::one_of(&QUERY_PROHIBIT).because("TS 38.331"),
+    query_every: Range::at_least(ms(1)),
+    ..direction, estimate, multiplier, unsolicited
+} }
+
 impl AnbrConfig {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let error = |field, problem| Err(ConfigError::new(field, problem));
-        let ms = Duration::from_millis;
-        if !(ms(5)..=ms(10_000)).contains(&self.window) {
-            return error("window", "must lie between 5 ms and 10 s");
-        }
-        if self.queue_target.is_some_and(|target| target > ms(10_000)) {
-            return error("queue_target", "must be at most 10 s");
-        }
-        if !(ms(1)..=ms(10_000)).contains(&self.queue_horizon) {
-            return error("queue_horizon", "must lie between 1 ms and 10 s");
-        }
-        if ![0, 400, 800, 1_600, 3_000, 6_000, 12_000, 30_000].map(ms).contains(&self.query_prohibit) {
-            return error("query_prohibit", "must be 0, 0.4, 0.8, 1.6, 3, 6, 12 or 30 s (TS 38.331)");
-        }
-        if self.query_every.is_some_and(|interval| interval < ms(1)) {
-            return error("query_every", "must be at least 1 ms");
-        }
-        Ok(())
+        self.check_bounds()
     }
 }
 

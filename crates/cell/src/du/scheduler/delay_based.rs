@@ -1,7 +1,7 @@
 //! Delay-based (Brunello et al. section IV-E): the oldest head of line first, and before all others the queues whose head is
 //! older than a threshold, as long as it is.
 
-use tidemark_core::{ConfigError, Duration};
+use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 
 use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
 use crate::qos::Characteristics;
@@ -9,7 +9,7 @@ use crate::qos::Characteristics;
 /// The delay-based scheduler's configuration.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<DelayBasedConfig>))]
 pub struct DelayBasedConfig {
     /// A lifted queue whose head is older goes before all others. Needs `lifts`. Default 10 ms, the paper's `l4sHighTh`.
     pub threshold: Option<Duration>,
@@ -20,6 +20,11 @@ pub struct DelayBasedConfig {
 /// Brunello's `l4sHighTh`.
 const DEFAULT_THRESHOLD: Duration = Duration::from_millis(10);
 
+bounds! { DelayBasedConfig {
+    threshold: Range::above(Duration::ZERO).and_at_most(Duration::from_secs(10)),
+    ..lifts
+} }
+
 impl Discipline for DelayBasedConfig {
     type Rule = Self;
     const UPLINK: UplinkOrder = UplinkOrder::Turns;
@@ -29,15 +34,13 @@ impl Discipline for DelayBasedConfig {
     }
 
     fn validate(&self) -> Result<(), ConfigError> {
-        if self.threshold.is_some_and(|span| span.is_zero() || span > Duration::from_secs(10)) {
-            return Err(ConfigError::new("scheduler.threshold", "must be above zero and at most 10 s"));
-        }
+        self.check_bounds()?;
         if self.threshold.is_some() && self.lifts.is_empty() {
             let problem = "lifts no queue without `lifts`, the 5QIs whose queues it lifts, as in lifts = [80]";
-            return Err(ConfigError::new("scheduler.threshold", problem));
+            return Err(ConfigError::new("threshold", problem));
         }
         if self.lifts.iter().any(|five_qi| Characteristics::of(*five_qi).is_none()) {
-            return Err(ConfigError::new("scheduler.lifts", "must be standardised 5QIs: 1 to 9, 80, 82 to 90"));
+            return Err(ConfigError::new("lifts", "must be standardised 5QIs: 1 to 9, 80, 82 to 90"));
         }
         Ok(())
     }

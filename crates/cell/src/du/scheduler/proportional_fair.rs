@@ -1,13 +1,13 @@
 //! Proportional fair: the UE whose channel is best compared with the rate that it has had.
 
-use tidemark_core::{ConfigError, Duration};
+use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 
 use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
 
 /// Proportional fair's configuration.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<ProportionalFairConfig>))]
 pub struct ProportionalFairConfig {
     /// Time over which the rate that a UE has had is averaged. Default 100 ms.
     pub window: Duration,
@@ -19,6 +19,10 @@ impl Default for ProportionalFairConfig {
     }
 }
 
+bounds! { ProportionalFairConfig {
+    window: Range::between(Duration::from_millis(1), Duration::from_secs(100)),
+} }
+
 impl Discipline for ProportionalFairConfig {
     type Rule = ProportionalFair;
     const UPLINK: UplinkOrder = UplinkOrder::Turns;
@@ -28,8 +32,7 @@ impl Discipline for ProportionalFairConfig {
     }
 
     fn validate(&self) -> Result<(), ConfigError> {
-        let fits = (Duration::from_millis(1)..=Duration::from_secs(100)).contains(&self.window);
-        fits.then_some(()).ok_or(ConfigError::new("scheduler.window", "must lie between 1 ms and 100 s"))
+        self.check_bounds()
     }
 }
 

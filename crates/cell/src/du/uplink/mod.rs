@@ -18,10 +18,10 @@ pub(crate) use group::{Group, groups};
 pub(crate) use radio::{UplinkCarrier, UplinkRadio};
 pub(crate) use shares::Shares;
 
-use tidemark_core::{BitRate, Bytes, ConfigError, Duration};
+use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Range, bounds};
 use tidemark_wire::mac::BufferTable;
 
-use crate::config::{RECEIVER_LOSS_DB, validate_receiver_loss};
+use crate::config::{DEFAULT_RECEIVER_LOSS_DB, RECEIVER_LOSS_DB};
 use tidemark_radio::mcs::McsTable;
 
 /// The earlier of two slots, if there is one.
@@ -33,7 +33,7 @@ pub(super) fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 /// The uplink of a cell.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<UplinkConfig>))]
 pub struct UplinkConfig {
     /// Period of a UE's occasions for scheduling requests; UEs have them by turns. Default 5 ms, the length of the default
     /// TDD pattern.
@@ -57,7 +57,7 @@ pub struct UplinkConfig {
     pub snr_loss_db: f64,
     /// What the gNB's receiver loses of the SNR, as a UE's does. Default 2 dB (docs/measured/link.md).
     pub receiver_loss_db: f64,
-    /// Spatial layers, 1 to 4. Default 1: most UEs have one transmitter.
+    /// Spatial layers. Default 1: most UEs have one transmitter.
     pub layers: u32,
     /// MCS table. Default `qam64`, whatever the downlink's is: a UE's transmitter need not have 256QAM.
     pub mcs_table: McsTable,
@@ -78,7 +78,7 @@ pub enum BsrFormat {
 /// A configured grant (TS 38.321 5.8.2).
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<ConfiguredGrant>))]
 pub struct ConfiguredGrant {
     /// Its period. Default 5 ms.
     pub period: Duration,
@@ -103,49 +103,40 @@ impl Default for UplinkConfig {
             bucket_size_duration: Duration::from_millis(100),
             configured_grant: None,
             snr_loss_db: 0.0,
-            receiver_loss_db: RECEIVER_LOSS_DB,
+            receiver_loss_db: DEFAULT_RECEIVER_LOSS_DB,
             layers: 1,
             mcs_table: McsTable::Qam64,
         }
     }
 }
 
+/// Periods of requests and of configured grants: a slot of 120 kHz to the longest of TS 38.331.
+const PERIOD: Range<Duration> =
+    Range::between(Duration::from_micros(125), Duration::from_millis(640)).because("TS 38.331");
+const GRANT: Range<Bytes> = Range::between(Bytes(16), Bytes(100_000));
+
+bounds! { UplinkConfig {
+    sr_period: PERIOD,
+    grant_delay: Range::at_most(64u64).unit("slots"),
+    first_grant: GRANT,
+    prioritised_bit_rate: Range::at_most(BitRate::from_bps(65_536 * 8_000)).because("65536 kB/s, TS 38.331"),
+    bucket_size_duration: Range::between(Duration::from_millis(5), Duration::from_secs(1)).because("TS 38.331"),
+    snr_loss_db: Range::between(-30.0, 60.0).unit("dB"),
+    receiver_loss_db: RECEIVER_LOSS_DB,
+    layers: Range::between(1u32, 4),
+    ..bsr, configured_grant, mcs_table
+} }
+
+bounds! { ConfiguredGrant {
+    period: PERIOD,
+    size: GRANT,
+} }
+
 impl UplinkConfig {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let error = |field, problem| Err(ConfigError::new(field, problem));
-        let periods = Duration::from_micros(125)..=Duration::from_millis(640);
-        if !periods.contains(&self.sr_period) {
-            return error("sr_period", "must lie between 125 us and 640 ms (TS 38.331)");
-        }
-        if self.grant_delay > 64 {
-            return error("grant_delay", "must be at most 64 slots");
-        }
-        let grants = Bytes(16)..=Bytes(100_000);
-        if !grants.contains(&self.first_grant) {
-            return error("first_grant", "must lie between 16 B and 100 kB");
-        }
-        if self.prioritised_bit_rate > BitRate::from_bps(65_536 * 8_000) {
-            return error("prioritised_bit_rate", "must be at most 65536 kB/s, 524.288 Mbit/s (TS 38.331)");
-        }
-        if !(Duration::from_millis(5)..=Duration::from_secs(1)).contains(&self.bucket_size_duration) {
-            return error("bucket_size_duration", "must lie between 5 ms and 1 s (TS 38.331)");
-        }
-        if let Some(grant) = &self.configured_grant {
-            if !periods.contains(&grant.period) {
-                return error("configured_grant.period", "must lie between 125 us and 640 ms (TS 38.331)");
-            }
-            if !grants.contains(&grant.size) {
-                return error("configured_grant.size", "must lie between 16 B and 100 kB");
-            }
-        }
-        if !(-30.0..=60.0).contains(&self.snr_loss_db) {
-            return error("snr_loss_db", "must lie between -30 and 60 dB");
-        }
-        validate_receiver_loss(self.receiver_loss_db)?;
-        if !(1..=4).contains(&self.layers) {
-            return error("layers", "must be 1 to 4");
-        }
-        Ok(())
+        self.check_bounds()?;
+        let grant = self.configured_grant.as_ref();
+        grant.map_or(Ok(()), |grant| grant.check_bounds().map_err(|error| error.within("configured_grant")))
     }
 }
 
