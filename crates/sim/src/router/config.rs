@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidemark_cell::channel::TraceConfig;
-use tidemark_core::{BitRate, Bytes, Duration, Probability};
+use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Probability, Range, bounds};
 use tidemark_marker::{CodelConfig, DualQueueConfig, LawConfig, MarkerConfig};
 
 use super::sdn_port::SdnPortConfig;
@@ -13,6 +13,7 @@ use super::sdn_port::SdnPortConfig;
 /// A router on the wired path: one link with one queue discipline. Flows say which ones they pass, and in what order.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = tidemark_core::bounds::in_schema::<RouterConfig>)]
 pub struct RouterConfig {
     /// Its name, by which flows choose it.
     pub name: String,
@@ -38,6 +39,7 @@ pub struct RouterConfig {
 /// A change of a link's rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = tidemark_core::bounds::in_schema::<RateChange>)]
 pub struct RateChange {
     /// When it begins, from the start of the run.
     pub at: Duration,
@@ -78,6 +80,7 @@ pub(crate) enum Discipline<'a> {
 /// One queue in order of arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(transform = tidemark_core::bounds::in_schema::<FifoConfig>)]
 pub struct FifoConfig {
     /// Bytes that it holds; an arrival beyond is dropped. Default 1 MB.
     pub limit: Bytes,
@@ -91,6 +94,7 @@ pub struct FifoConfig {
 /// One queue that drops what comes when it is full.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(transform = tidemark_core::bounds::in_schema::<DropTailConfig>)]
 pub struct DropTailConfig {
     /// Bytes that it holds; an arrival beyond is dropped. Default 1 MB.
     pub limit: Bytes,
@@ -99,6 +103,7 @@ pub struct DropTailConfig {
 /// One queue under CoDel (RFC 8289).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(transform = tidemark_core::bounds::in_schema::<CodelQueueConfig>)]
 pub struct CodelQueueConfig {
     /// Bytes that it holds; an arrival beyond is dropped. Default 1 MB.
     pub limit: Bytes,
@@ -189,44 +194,77 @@ impl QueueConfig {
         }
     }
 
-    fn problem(&self) -> Option<(&'static str, String)> {
-        match self.discipline() {
-            Discipline::Fifo(fifo) => {
-                if fifo.limit < Bytes(3_000) {
-                    return Some(("queue.limit", "must be at least 3000 B, two packets".into()));
-                }
-                if fifo.ramp.is_some_and(|ramp| ramp.low >= ramp.high) {
-                    return Some(("queue.ramp.high", "must be above low".into()));
-                }
-                let place = if matches!(self, Self::Fifo(_)) { "queue.marker" } else { "queue" };
-                fifo.marker.validate().err().map(|error| (place, error.to_string()))
+    fn validate(&self) -> Result<(), ConfigError> {
+        match self {
+            Self::Fifo(fifo) => fifo.validate(),
+            Self::DropTail(queue) => queue.check_bounds(),
+            Self::Codel(queue) => {
+                queue.check_bounds()?;
+                FifoConfig::from(queue).marker.validate()
             }
-            Discipline::Dual(dual) => dual.validate().err().map(|error| ("queue", error.to_string())),
-            Discipline::SdnPort(port) => port.problem(),
+            Self::Dualpi2(dual) => dual.validate(),
+            Self::SdnPort(port) => port.validate(),
         }
     }
 }
 
+/// Bytes that a queue may hold.
+pub(super) const LIMIT: Range<Bytes> = Range::at_least(Bytes(3_000)).because("two packets");
+/// Rates that a link may have.
+const RATE: Range<BitRate> = Range::at_least(BitRate::from_kbps(10));
+
+bounds! { FifoConfig {
+    limit: LIMIT,
+    ..marker, ramp
+} }
+
+bounds! { DropTailConfig {
+    limit: LIMIT,
+} }
+
+bounds! { CodelQueueConfig {
+    limit: LIMIT,
+    target: Range::above(Duration::ZERO),
+    ..interval, ecn
+} }
+
+bounds! { RouterConfig {
+    rate: RATE,
+    ..name, changes, delay, trace, queue, tdq
+} }
+
+bounds! { RateChange {
+    rate: RATE,
+    ..at, over
+} }
+
+impl FifoConfig {
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.check_bounds()?;
+        if let Some(LeavingRamp { low, high }) = self.ramp.filter(|ramp| ramp.low >= ramp.high) {
+            return Err(ConfigError::new("ramp.high", format!("must be above low, {low}")).found(high));
+        }
+        self.marker.validate().map_err(|error| error.within("marker"))
+    }
+}
+
 impl RouterConfig {
-    /// The first field that cannot be used, and what would be right.
-    pub(crate) fn problem(&self) -> Option<(&'static str, String)> {
-        let slow = |rate: BitRate| rate < BitRate::from_kbps(10);
-        if slow(self.rate) {
-            return Some(("rate", "must be at least 10 kbit/s".into()));
-        }
-        let mut last = Duration::ZERO;
-        for change in &self.changes {
-            if slow(change.rate) {
-                return Some(("changes", "each rate must be at least 10 kbit/s".into()));
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// The first field that cannot be used, with what would be right.
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        self.check_bounds()?;
+        let mut end = Duration::ZERO;
+        for (index, change) in self.changes.iter().enumerate() {
+            let place = format!("changes.{index}");
+            change.check_bounds().map_err(|error| error.within(&place))?;
+            if change.at < end {
+                let right = format!("must be at least {end}, when the change before it ends");
+                return Err(ConfigError::new("at", right).found(change.at).within(&place));
             }
-            if change.at < last {
-                return Some((
-                    "changes",
-                    format!("the change at {} begins before {last}, when the one before it ends", change.at),
-                ));
-            }
-            last = change.at + change.over;
+            end = change.at + change.over;
         }
-        self.queue.problem()
+        self.queue.validate().map_err(|error| error.within("queue"))
     }
 }

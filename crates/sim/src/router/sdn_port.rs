@@ -5,12 +5,17 @@ use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, Probability, Stream};
+use tidemark_core::{
+    BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, FlowId, Instant, Packet, Probability, Range, Stream, bounds,
+};
 use tidemark_marker::Dequeued;
+
+use super::config::LIMIT;
 
 /// A port of a switch under SDN-L4S. Everything is set for the rate that the link has at the start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(transform = tidemark_core::bounds::in_schema::<SdnPortConfig>)]
 pub struct SdnPortConfig {
     /// Marker of the packets. Default: the data plane.
     pub marking: SdnMarking,
@@ -38,6 +43,7 @@ pub enum SdnMarking {
 /// Marks in the data plane: a virtual queue with a ramp for L4S, PI2 for classic packets, coupled (RFC 9332).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(transform = tidemark_core::bounds::in_schema::<SoundConfig>)]
 pub struct SoundConfig {
     /// Share of the link's rate at which the virtual queue drains. Default 0.98.
     pub virtual_rate: f64,
@@ -60,6 +66,7 @@ pub struct SoundConfig {
 /// The paper as printed: while the load of a queue is at q1, a rule marks all L4S packets, and another drops all classic ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(transform = tidemark_core::bounds::in_schema::<LiteralConfig>)]
 pub struct LiteralConfig {
     /// Share of the queue's size. Default 0.8.
     pub q1: f64,
@@ -102,39 +109,50 @@ impl Default for LiteralConfig {
 
 impl SdnPortConfig {
     /// The first field that cannot be used, and what would be right.
-    pub(crate) fn problem(&self) -> Option<(&'static str, String)> {
-        if !(self.l4s_share > 0.0 && self.l4s_share < 1.0) {
-            return Some(("queue.l4s_share", "must lie between 0 and 1".into()));
-        }
-        if self.l4s_limit.min(self.classic_limit) < Bytes(3_000) {
-            return Some(("queue", "l4s_limit and classic_limit must be at least 3000 B, two packets".into()));
-        }
-        let (period, inside) = match &self.marking {
-            SdnMarking::Sound(sound) => (sound.period, sound.problem()),
-            SdnMarking::Literal(literal) if !(0.0..=1.0).contains(&literal.q1) => {
-                return Some(("queue.marking.q1", "must lie between 0 and 1".into()));
-            }
-            SdnMarking::Literal(literal) => (literal.period, None),
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        self.check_bounds()?;
+        let checked = match &self.marking {
+            SdnMarking::Sound(sound) => sound.validate(),
+            SdnMarking::Literal(literal) => literal.check_bounds(),
         };
-        if period < Duration::from_millis(1) {
-            return Some(("queue.marking.period", "must be at least 1 ms".into()));
-        }
-        inside
+        checked.map_err(|error| error.within("marking"))
     }
 }
 
 impl SoundConfig {
-    fn problem(&self) -> Option<(&'static str, String)> {
-        if !(0.5..=1.0).contains(&self.virtual_rate) {
-            return Some(("queue.marking.virtual_rate", "must lie between 0.5 and 1".into()));
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.check_bounds()?;
+        let Self { ramp_low, ramp_high, .. } = self;
+        if ramp_low >= ramp_high {
+            return Err(ConfigError::new("ramp_high", format!("must be above ramp_low, {ramp_low}")).found(ramp_high));
         }
-        if self.ramp_low >= self.ramp_high {
-            return Some(("queue.marking.ramp_high", "must be above ramp_low".into()));
-        }
-        let gains = self.alpha >= 0.0 && self.beta >= 0.0 && self.coupling >= 0.0;
-        (!gains).then(|| ("queue.marking", "alpha, beta and coupling must not be negative".into()))
+        Ok(())
     }
 }
+
+/// Time between two looks of agent or controller.
+const PERIOD: Range<Duration> = Range::at_least(Duration::from_millis(1));
+
+bounds! { SdnPortConfig {
+    l4s_share: Range::inside(0.0, 1.0),
+    l4s_limit: LIMIT,
+    classic_limit: LIMIT,
+    ..marking, one_queue
+} }
+
+bounds! { SoundConfig {
+    virtual_rate: Range::between(0.5, 1.0),
+    period: PERIOD,
+    alpha: Range::at_least(0.0).unit("Hz"),
+    beta: Range::at_least(0.0).unit("Hz"),
+    coupling: Range::at_least(0.0),
+    ..ramp_low, ramp_high, target
+} }
+
+bounds! { LiteralConfig {
+    q1: Range::between(0.0, 1.0),
+    period: PERIOD,
+} }
 
 const L4S: usize = 0;
 const CLASSIC: usize = 1;
@@ -452,14 +470,14 @@ mod tests {
 
     #[test]
     fn what_cannot_work_is_refused_by_name() {
-        let wrong = |config: SdnPortConfig| config.problem().unwrap().0;
-        assert_eq!(wrong(SdnPortConfig { l4s_share: 1.0, ..Default::default() }), "queue.l4s_share");
-        assert_eq!(wrong(SdnPortConfig { l4s_limit: Bytes(100), ..Default::default() }), "queue");
+        let wrong = |config: SdnPortConfig| config.validate().unwrap_err().field().to_string();
+        assert_eq!(wrong(SdnPortConfig { l4s_share: 1.0, ..Default::default() }), "l4s_share");
+        assert_eq!(wrong(SdnPortConfig { l4s_limit: Bytes(100), ..Default::default() }), "l4s_limit");
         let sound = SoundConfig { ramp_low: Duration::from_millis(2), ..SoundConfig::default() };
         let marking = SdnMarking::Sound(sound);
-        assert_eq!(wrong(SdnPortConfig { marking, ..Default::default() }), "queue.marking.ramp_high");
+        assert_eq!(wrong(SdnPortConfig { marking, ..Default::default() }), "marking.ramp_high");
         let marking = SdnMarking::Literal(LiteralConfig { q1: 1.5, ..LiteralConfig::default() });
-        assert_eq!(wrong(SdnPortConfig { marking, ..Default::default() }), "queue.marking.q1");
-        assert_eq!(SdnPortConfig::default().problem(), None);
+        assert_eq!(wrong(SdnPortConfig { marking, ..Default::default() }), "marking.q1");
+        assert_eq!(SdnPortConfig::default().validate(), Ok(()));
     }
 }
