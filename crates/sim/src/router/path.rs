@@ -42,18 +42,21 @@ impl RouterPath {
         self.indices(routers).iter().fold(Duration::ZERO, |sum, index| sum + routers[*index].delay)
     }
 
-    /// What is wrong with it, and what would be right.
-    pub(crate) fn problem(&self, routers: &[RouterConfig]) -> Option<String> {
+    /// Checks that every name is that of a router, once.
+    ///
+    /// # Errors
+    /// What would be right.
+    pub(crate) fn check(&self, routers: &[RouterConfig]) -> Result<(), String> {
         let names = self.names();
         for (index, name) in names.iter().enumerate() {
             if !routers.iter().any(|router| router.name == *name) {
                 let known: Vec<_> = routers.iter().map(|router| router.name.as_str()).collect();
-                return Some(format!("there is no [[router]] named `{name}`: use one of {}", known.join(", ")));
+                return Err(format!("there is no [[router]] named `{name}`: use one of {}", known.join(", ")));
             }
             if names[..index].contains(name) {
-                return Some(format!("names `{name}` twice: a packet passes a router once, write a second [[router]]"));
+                return Err(format!("names `{name}` twice: a packet passes a router once, write a second [[router]]"));
             }
         }
-        None
+        Ok(())
     }
 }

@@ -1,195 +1,81 @@
-//! What a scenario must be like beyond its form.
+//! Checks of a scenario beyond its form. Each part checks itself; here is what several of them have to agree on.
 
-use tidemark_cell::{ChannelConfig, HandoverExecution, NetworkConfig};
-use tidemark_core::{Duration, FlowId};
-use tidemark_senders::{CongestionControl as _, connect};
+use tidemark_cell::{HandoverExecution, NetworkConfig};
+use tidemark_core::{Bounded, ConfigError};
 
-use super::copies::{self, MOST_UES};
 use super::diagnostic::is_written;
-use super::{Direction, LoadError, Scenario, ScenarioError};
-use crate::wire::JITTER_CUT;
+use super::{LoadError, Scenario, ScenarioError, copies};
 
 /// Intervals of the series at most.
-const MOST_SAMPLES: u64 = 1_000_000;
+const MAX_SAMPLES: u64 = 1_000_000;
 
 impl Scenario {
-    /// Finds the first thing that is wrong, with its place in the text.
+    /// Names the first fault, with its line in the text.
     pub(super) fn check(&self, file: &str) -> Result<(), LoadError> {
-        let wrong = |path: &[&str], field: &str, message: String| {
-            let path: Vec<_> = path.iter().copied().chain(field.split('.')).collect();
-            Err(LoadError::from(ScenarioError::in_field(file, &self.text, &path, message)))
-        };
-        if self.name.is_empty() || !self.name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)) {
-            return wrong(&[], "name", "use letters, digits, `.`, `_` and `-`: it names a folder".into());
-        }
-        if self.duration.is_zero() || self.duration > Duration::from_secs(86_400) {
-            return wrong(&[], "duration", "must be above zero and at most a day".into());
-        }
-        if self.warmup >= self.duration {
-            return wrong(&[], "warmup", format!("must be shorter than the duration, {}", self.duration));
-        }
-        if self.sample_interval < Duration::from_millis(1) || self.sample_interval > self.duration {
-            return wrong(&[], "sample_interval", "must lie between 1 ms and the duration".into());
-        }
-        if self.duration.as_nanos() / self.sample_interval.as_nanos() > MOST_SAMPLES {
-            return wrong(
-                &[],
-                "sample_interval",
-                format!("makes more than {MOST_SAMPLES} intervals: use a longer one"),
-            );
-        }
-        if let Err(error) = self.cell.validate() {
-            return wrong(&["cell"], error.field(), error.problem());
-        }
-        if self.cell.bandwidth_mhz.is_some() && is_written(&self.text, &["cell", "prbs"]) {
-            let right = format!("bandwidth_mhz already says {}: leave one of them out", self.cell.resource_blocks());
-            return wrong(&["cell"], "prbs", right);
-        }
-        if let Some(Err(error)) = self.network.as_ref().map(NetworkConfig::validate) {
-            return wrong(&["network"], error.field(), error.problem());
-        }
-        if self.network.is_some() && self.cell.handover != HandoverExecution::default() {
-            let right = "belongs to a scenario without [network]: here network.handover has the same keys".into();
-            return wrong(&["cell"], "handover", right);
-        }
-        if let Some(right) = self.network.as_ref().and_then(|network| self.misplaced_carrier(network.carrier_ghz)) {
-            return wrong(&["network"], "carrier_ghz", right.into());
-        }
-        if let Err(error) = self.marker.validate() {
-            return wrong(&["marker"], error.field(), error.problem());
-        }
-        for (index, rule) in self.policy.iter().enumerate() {
-            if let Err(error) = rule.validate() {
-                return wrong(&["policy", &index.to_string()], error.field(), error.problem());
-            }
-        }
-        if self.ue.is_empty() && self.flow.is_empty() {
-            return wrong(&[], "ue", "needs at least one [[ue]], or a [[flow]] to a host on the wire".into());
-        }
-        for (index, ue) in self.ue.iter().enumerate() {
-            let at = index.to_string();
-            let place = ["ue", at.as_str()];
-            if self.ue[..index].iter().any(|earlier| earlier.name == ue.name) {
-                return wrong(&place, "name", format!("`{}` is taken by an earlier [[ue]]", ue.name));
-            }
-            if ue.count == 0 {
-                return wrong(&place, "count", "must be at least 1".into());
-            }
-            if let Err(error) = self.config(ue).validate() {
-                return wrong(&place, error.field(), error.problem());
-            }
-            match (&self.network, &ue.channel) {
-                (Some(_), ChannelConfig::Deployed(_)) => {}
-                (Some(_), _) => {
-                    let right = "in a [network] the radio follows from the UE's place: use { model = \"deployed\" }";
-                    return wrong(&place, "channel", right.into());
-                }
-                (None, ChannelConfig::Deployed(_)) => {
-                    let right = "`deployed` needs a [network] around it; elsewhere use static, pedestrian or vehicular";
-                    return wrong(&place, "channel.model", right.into());
-                }
-                (None, _) => {}
-            }
-            if self.network.is_some() && !ue.handovers.is_empty() {
-                let right = "in a [network] a UE changes cells as it moves, by network.handover: leave it out";
-                return wrong(&place, "handovers", right.into());
-            }
-        }
-        for (index, router) in self.router.iter().enumerate() {
-            let at = index.to_string();
-            let place = ["router", at.as_str()];
-            if self.router[..index].iter().any(|earlier| earlier.name == router.name) {
-                return wrong(&place, "name", format!("`{}` is taken by an earlier [[router]]", router.name));
-            }
-            if let Some((field, problem)) = router.problem() {
-                return wrong(&place, field, problem);
-            }
-        }
-        for (index, flow) in self.flow.iter().enumerate() {
-            let at = index.to_string();
-            let place = ["flow", at.as_str()];
-            if self.flow[..index].iter().any(|earlier| earlier.name == flow.name) {
-                return wrong(&place, "name", format!("`{}` is taken by an earlier [[flow]]", flow.name));
-            }
-            let ues: Vec<_> = self.ue.iter().map(|ue| ue.name.as_str()).collect();
-            if let Some(name) = flow.ue.as_deref().filter(|name| !ues.contains(name)) {
-                let right = format!("there is no [[ue]] named `{name}`: use one of {}", ues.join(", "));
-                return wrong(&place, "ue", right);
-            }
-            let half = flow.round_trip / 2;
-            for (key, path) in [("router", &flow.router), ("return_router", &flow.return_router)] {
-                if let Some(problem) = path.problem(&self.router) {
-                    return wrong(&place, key, problem);
-                }
-                let delay = path.delay(&self.router);
-                if delay > half {
-                    let right = format!(
-                        "the wires beside its routers have {delay}, more than {half}, half of round_trip: lengthen round_trip, of which they are a part"
-                    );
-                    return wrong(&place, key, right);
-                }
-            }
-            if flow.direction == Direction::Uplink && flow.ue.is_none() {
-                return wrong(
-                    &place,
-                    "direction",
-                    "a host on the wire has no uplink: name a `ue`, or leave it out".into(),
-                );
-            }
-            if let Some(qfi) = flow.qfi {
-                let ue = self.ue.iter().find(|ue| Some(&ue.name) == flow.ue.as_ref());
-                let qfis = || {
-                    ue.into_iter().flat_map(|ue| ue.drb.iter().flat_map(|drb| drb.qos_flow.iter().map(|flow| flow.qfi)))
-                };
-                if !qfis().any(|known| known == qfi) {
-                    let known: Vec<_> = qfis().map(|known| known.to_string()).collect();
-                    let right = if known.is_empty() {
-                        "its UE has no [[ue.drb.qos_flow]]: leave it out".into()
-                    } else {
-                        format!("must be that of a QoS flow of its UE: use one of {}", known.join(", "))
-                    };
-                    return wrong(&place, "qfi", right);
-                }
-            }
-            if flow.dscp > 63 {
-                return wrong(&place, "dscp", "must be 0 to 63: six bits, without the ECN field".into());
-            }
-            if !(1..=MOST_UES).contains(&flow.count) {
-                return wrong(&place, "count", format!("must be 1 to {MOST_UES}"));
-            }
-            if flow.round_trip > Duration::from_secs(10) {
-                return wrong(&place, "round_trip", "must be at most 10 s".into());
-            }
-            let routers = flow.router.delay(&self.router).max(flow.return_router.delay(&self.router));
-            if flow.jitter * (2 * JITTER_CUT) + routers * 2 > flow.round_trip {
-                let most = 2 * JITTER_CUT;
-                let right = if routers.is_zero() {
-                    format!("must be at most a {most}th of round_trip, so that no delay is negative")
-                } else {
-                    let rest = flow.round_trip.saturating_sub(routers * 2);
-                    format!("must be at most a {most}th of {rest}, which the delays of its routers leave of round_trip")
-                };
-                return wrong(&place, "jitter", right);
-            }
-            if let Err(error) = flow.sender.validate() {
-                return wrong(&["flow", &at, "sender"], error.field(), error.problem());
-            }
-            if let Err(error) = flow.app.validate() {
-                return wrong(&["flow", &at, "app"], error.field(), error.problem());
-            }
-            // Not every sender carries every application.
-            if let Err(error) = connect(&flow.sender, &flow.app, FlowId(0), 0) {
-                return wrong(&place, error.field(), error.problem());
-            }
-            let (start, stop) = flow.app.times();
-            if stop.is_some_and(|stop| stop <= start) {
-                return wrong(&["flow", &at, "app"], "stop", format!("must come after the start, {start}"));
-            }
-        }
-        copies::check(self).or_else(|([list, index], field, right)| wrong(&[&list, &index], field, right))
+        self.check_parts().map_err(|error| {
+            let path: Vec<_> = error.field().split('.').collect();
+            LoadError::from(ScenarioError::in_field(file, &self.text, &path, error.problem()))
+        })
     }
 
-    /// What would be right where a carrier's subcarriers are those of the other frequency range (TS 38.101-1 and -2, 5.1).
+    fn check_parts(&self) -> Result<(), ConfigError> {
+        self.check_run()?;
+        self.check_cell()?;
+        self.check_network()?;
+        self.marker.validate().map_err(|error| error.within("marker"))?;
+        check_each("policy", &self.policy, |rule| rule.validate())?;
+        if self.ue.is_empty() && self.flow.is_empty() {
+            return Err(ConfigError::new("ue", "needs at least one [[ue]], or a [[flow]] to a host on the wire"));
+        }
+        check_names("ue", self.ue.iter().map(|ue| &ue.name))?;
+        check_each("ue", &self.ue, |ue| ue.check(self))?;
+        check_names("router", self.router.iter().map(|router| &router.name))?;
+        check_each("router", &self.router, |router| router.validate())?;
+        check_names("flow", self.flow.iter().map(|flow| &flow.name))?;
+        check_each("flow", &self.flow, |flow| flow.check(self))?;
+        copies::check(self)
+    }
+
+    /// Checks the run's name and times.
+    fn check_run(&self) -> Result<(), ConfigError> {
+        let error = |field, right: String| Err(ConfigError::new(field, right));
+        if self.name.is_empty() || !self.name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)) {
+            return error("name", "use letters, digits, `.`, `_` and `-`: it names a folder".into());
+        }
+        self.check_bounds()?;
+        if self.warmup >= self.duration {
+            return error("warmup", format!("must be shorter than the duration, {}", self.duration));
+        }
+        if self.sample_interval > self.duration {
+            return error("sample_interval", format!("must be at most the duration, {}", self.duration));
+        }
+        if self.duration.as_nanos() / self.sample_interval.as_nanos() > MAX_SAMPLES {
+            return error("sample_interval", format!("makes more than {MAX_SAMPLES} intervals: use a longer one"));
+        }
+        Ok(())
+    }
+
+    fn check_cell(&self) -> Result<(), ConfigError> {
+        self.cell.validate().map_err(|error| error.within("cell"))?;
+        if self.cell.bandwidth_mhz.is_some() && is_written(&self.text, &["cell", "prbs"]) {
+            let right = format!("bandwidth_mhz already says {}: leave one of them out", self.cell.resource_blocks());
+            return Err(ConfigError::new("cell.prbs", right));
+        }
+        Ok(())
+    }
+
+    fn check_network(&self) -> Result<(), ConfigError> {
+        let Some(network) = &self.network else { return Ok(()) };
+        NetworkConfig::validate(network).map_err(|error| error.within("network"))?;
+        if self.cell.handover != HandoverExecution::default() {
+            let right = "belongs to a scenario without [network]: here network.handover has the same keys";
+            return Err(ConfigError::new("cell.handover", right));
+        }
+        self.misplaced_carrier(network.carrier_ghz)
+            .map_or(Ok(()), |right| Err(ConfigError::new("network.carrier_ghz", right)))
+    }
+
+    /// Remedy for a carrier whose subcarriers are those of the other frequency range (TS 38.101-1 and -2, 5.1).
     fn misplaced_carrier(&self, carrier_ghz: f64) -> Option<&'static str> {
         match self.cell.numerology {
             0 | 1 if carrier_ghz >= 24.25 => {
@@ -201,6 +87,26 @@ impl Scenario {
             _ => None,
         }
     }
+}
+
+/// Checks every entry of a list.
+fn check_each<T>(list: &str, entries: &[T], check: impl Fn(&T) -> Result<(), ConfigError>) -> Result<(), ConfigError> {
+    (0..).zip(entries).try_for_each(|(index, entry): (usize, _)| {
+        check(entry).map_err(|error| error.within(&format!("{list}.{index}")))
+    })
+}
+
+/// Checks that no two entries of a list have one name.
+fn check_names<'a>(list: &str, names: impl Iterator<Item = &'a String>) -> Result<(), ConfigError> {
+    let mut taken = Vec::new();
+    for (index, name) in names.enumerate() {
+        if taken.contains(&name) {
+            let right = format!("`{name}` is taken by an earlier [[{list}]]");
+            return Err(ConfigError::new(format!("{list}.{index}.name"), right));
+        }
+        taken.push(name);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -235,12 +141,12 @@ round_trip = "10 ms"
         let filter = |text: &str| format!("ue.0.drb=[{{ qos_flow = [{{ filter = [{{ {text} }}] }}] }}]");
         assert_eq!(with(&filter("remote_port = 443, local_address = \"::1\", protocol = 17")), "accepted");
         for (assignment, line, key, right) in [
-            ("duration=0 s", 3, "duration", "above zero"),
+            ("duration=0 s", 3, "duration", "above 0 s"),
             ("duration=-1 s", 3, "duration:", "zero or more"),
             ("duration=5", 3, "duration:", "10 ms"),
             ("warmup=1 s", 4, "warmup", "shorter"),
             ("sample_interval=2 s", 4, "sample_interval", "duration"),
-            ("cell.prbs=0", 0, "cell.prbs", "1 to 275"),
+            ("cell.prbs=0", 0, "cell.prbs", "between 1 and 275"),
             ("cell.f1u.delay=5 s", 0, "cell.f1u.delay", "at most 1 s"),
             ("network.sites=3", 0, "network.sites", "1, 7 or 19"),
             ("network.sites=7", 0, "ue.0.channel", "deployed"),
@@ -260,7 +166,7 @@ round_trip = "10 ms"
             ("marker=l4span", 0, "marker:", "{ law = \"l4span\" }"),
             ("flow.0.sender=prague", 0, "flow.0.sender:", "{ controller = \"prague\" }"),
             ("flow.0.app=web", 0, "flow.0.app:", "{ app = \"bulk\" }"),
-            ("ue.0.count=0", 0, "ue.0.count", "at least 1"),
+            ("ue.0.count=0", 0, "ue.0.count", "between 1 and 4096 UEs"),
             ("ue.0.channel={ model = \"static\", snr_db = 99 }", 0, "ue.0.channel.snr_db", "between"),
             ("ue.0.chanel=1", 0, "", "chanel"),
             ("ue.0.five_qi=81", 0, "ue.0.five_qi", "standardised"),
@@ -285,7 +191,7 @@ round_trip = "10 ms"
                 "tcp, udp",
             ),
             (filter("precedence = 256").as_str(), 0, "precedence", "u8"),
-            ("flow.0.dscp=64", 0, "flow.0.dscp", "0 to 63"),
+            ("flow.0.dscp=64", 0, "flow.0.dscp", "at most 63 (six bits"),
             ("flow.0.remote_address=::1", 0, "remote_address", "IPv4"),
             (
                 "policy=[{ five_qi = 0, marker = { law = \"step\" } }]",
@@ -293,7 +199,7 @@ round_trip = "10 ms"
                 "policy.0.five_qi",
                 "between 1 and 255, not 0",
             ),
-            ("ue.0.anbr={ query_prohibit = \"1 s\" }", 0, "ue.0.anbr.query_prohibit", "0.8"),
+            ("ue.0.anbr={ query_prohibit = \"1 s\" }", 0, "ue.0.anbr.query_prohibit", "800 ms"),
             ("ue.0.uplink_marker={ law = \"codel\" }", 0, "ue.0.uplink_marker.law", "ramp"),
             ("cell.uplink.sr_period=1 s", 0, "cell.uplink.sr_period", "640 ms"),
             ("flow.0.qfi=3", 0, "flow.0.qfi", "leave it out"),
@@ -322,7 +228,7 @@ round_trip = "10 ms"
                 "unknown field `speed_kmh`",
             ),
             ("network={ carrier_ghz = 30 }", 0, "network.carrier_ghz:", "set cell.numerology to 2 or 3"),
-            ("ue.0.rlc.max_retransmissions=33", 0, "ue.0.rlc.max_retransmissions:", "1 to 32"),
+            ("ue.0.rlc.max_retransmissions=33", 0, "ue.0.rlc.max_retransmissions:", "between 1 and 32"),
             ("ue.0.channel={ model = \"fixed\", rate = \"21 Gbit/s\" }", 0, "ue.0.channel.rate:", "20 Gbit/s"),
             ("ue.0.count=4097", 0, "ue.0.count:", "4096 UEs"),
             ("router=[{ name = \"r\" }]", 0, "missing field `rate`: Rate of its link", "at the start"),
@@ -387,8 +293,8 @@ round_trip = "10 ms"
             (
                 "queue = { discipline = \"codel\", target = \"0 ms\" }",
                 "seed=1",
-                "router.0.queue:",
-                "target: must be above 0 s, not 0 s",
+                "router.0.queue.target:",
+                "must be above 0 s, not 0 s",
             ),
             ("queue = { discipline = \"codel\", law = \"step\" }", "seed=1", "", "interval"),
         ] {

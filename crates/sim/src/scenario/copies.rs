@@ -1,23 +1,29 @@
-//! Copies of UEs and flows: how many there are, and that no two have one name.
+//! Copies of UEs and flows: their number, and that no two have one name.
 
 use std::collections::BTreeMap;
+
+use tidemark_core::ConfigError;
 
 use super::{Scenario, numbered};
 
 /// UEs of one scenario at most: more is a typing error, and every one costs memory.
-pub(super) const MOST_UES: u32 = 4096;
+pub(super) const MAX_UES: u32 = 4096;
 /// Flows at most: four for each of so many UEs.
-const MOST_FLOWS: u64 = 4 * MOST_UES as u64;
+const MAX_FLOWS: u64 = 4 * MAX_UES as u64;
 
-/// What is wrong: the list and its entry, the field there, and what would be right.
-pub(super) type Wrong = ([String; 2], &'static str, String);
+/// Number of UEs or flows of a kind unless the scenario says otherwise.
+pub(super) fn one() -> u32 {
+    1
+}
 
-/// The first UE or flow of which there are too many, or whose name another one has.
-pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
-    let place = |list: &str, index: usize| [list.to_string(), index.to_string()];
+/// Names the first UE or flow of which there are too many, or whose name another one has.
+pub(super) fn check(scenario: &Scenario) -> Result<(), ConfigError> {
+    let error = |list: &str, index: usize, field: &str, right: String| {
+        Err(ConfigError::new(format!("{list}.{index}.{field}"), right))
+    };
     let ues: Vec<_> = scenario.ue.iter().map(|ue| (ue.name.as_str(), ue.count)).collect();
-    if ues.iter().map(|(_, count)| u64::from(*count)).sum::<u64>() > u64::from(MOST_UES) {
-        return Err((place("ue", ues.len() - 1), "count", format!("at most {MOST_UES} UEs in all")));
+    if ues.iter().map(|(_, count)| u64::from(*count)).sum::<u64>() > u64::from(MAX_UES) {
+        return error("ue", ues.len() - 1, "count", format!("at most {MAX_UES} UEs in all"));
     }
     let mut flows = Vec::new();
     let mut total = 0;
@@ -28,15 +34,15 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
             .map_or(1, |name| ues.iter().find(|(other, _)| other == name).map_or(0, |(_, count)| *count));
         let copies = u64::from(ends) * u64::from(flow.count);
         total += copies;
-        if total > MOST_FLOWS {
-            let right = format!("at most {MOST_FLOWS} flows in all: its UE's `count` times its own makes {copies}");
-            return Err((place("flow", index), "count", right));
+        if total > MAX_FLOWS {
+            let right = format!("at most {MAX_FLOWS} flows in all: its UE's `count` times its own makes {copies}");
+            return error("flow", index, "count", right);
         }
         flows.push((flow.name.as_str(), copies as u32));
     }
     for (list, entries) in [("ue", ues), ("flow", flows)] {
         if let Some((index, right)) = collision(list, &entries) {
-            return Err((place(list, index), "name", right));
+            return error(list, index, "name", right);
         }
     }
     Ok(())

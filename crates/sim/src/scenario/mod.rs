@@ -3,8 +3,10 @@
 mod check;
 mod copies;
 pub mod diagnostic;
+mod flow;
 pub mod overrides;
 mod remedy;
+mod ue;
 mod variant;
 
 use std::net::Ipv4Addr;
@@ -14,20 +16,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tidemark_cell::channel::TraceError;
-use tidemark_cell::{AnbrConfig, CellConfig, ChannelConfig, DrbConfig, NetworkConfig, RlcConfig, UeConfig, UeId};
-use tidemark_core::{Dscp, Duration, Instant};
-use tidemark_marker::{MarkerConfig, Policy, PolicyRule};
+use tidemark_cell::{CellConfig, ChannelConfig, NetworkConfig, UeId};
+use tidemark_core::{Dscp, Duration, Instant, Range, bounds};
+use tidemark_marker::{MarkerConfig, PolicyRule};
 pub use tidemark_record::{Direction, NamedUe};
-use tidemark_senders::{AppConfig, SenderConfig};
 
-use crate::router::{RouterConfig, RouterPath};
+use crate::router::RouterConfig;
 
 pub use diagnostic::ScenarioError;
+pub use flow::{Flow, NamedFlow};
 pub use overrides::OverrideError;
+pub use ue::Ue;
 
 /// What is simulated: a cell, its UEs, and the flows that end there or, without any radio, at a host on the wire.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = tidemark_core::bounds::in_schema::<Scenario>)]
 pub struct Scenario {
     /// A name for the results, of letters, digits, `.`, `_` and `-`.
     pub name: String,
@@ -77,46 +81,6 @@ pub struct Scenario {
     pub folder: PathBuf,
 }
 
-/// One UE, or several of a kind.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Ue {
-    /// Its name; the copies of a UE with `count` are numbered from 1.
-    pub name: String,
-    /// How many of this kind. Default 1.
-    #[serde(default = "default_count")]
-    pub count: u32,
-    /// Its radio channel. Default: static at 22 dB.
-    #[serde(default)]
-    pub channel: ChannelConfig,
-    /// Loss of its receiver from the SNR by estimating the channel and by being real hardware, in dB: blocks fail and CQIs are
-    /// chosen at the SNR less this. A trace of CQIs or rates has it in it. Default 2 dB (docs/measured/link.md).
-    #[serde(default = "default_receiver_loss_db")]
-    pub receiver_loss_db: f64,
-    /// Its default bearer's RLC entity.
-    #[serde(default)]
-    pub rlc: RlcConfig,
-    /// Its default bearer's marker. Default: the scenario's.
-    pub marker: Option<MarkerConfig>,
-    /// 5QI of its default QoS flow. Default 9.
-    #[serde(default = "default_five_qi")]
-    pub five_qi: u8,
-    /// Bearers beside the default one, with the QoS flows that they carry.
-    #[serde(default)]
-    pub drb: Vec<DrbConfig>,
-    /// Bit rate recommendations to it, for each of its bearers. Default: none.
-    pub anbr: Option<AnbrConfig>,
-    /// The law by which the gNB marks what it sends, from its buffer status reports: `ramp`, `step` or `dualpi2`. Default:
-    /// none.
-    pub uplink_marker: Option<MarkerConfig>,
-    /// Times at which it moves to another cell of the same kind: it is silent for 45 ms, its queue goes along, and its marker
-    /// forgets the radio. Default: never.
-    #[serde(default)]
-    pub handovers: Vec<Duration>,
-    /// What `tidemark live` runs at it, in a shell. Default: nothing. The simulator takes no notice.
-    pub command: Option<String>,
-}
-
 /// A server of the live cell, behind its core network.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -125,84 +89,6 @@ pub struct Server {
     pub name: String,
     /// What `tidemark live` runs at it, in a shell.
     pub command: String,
-}
-
-/// One flow, or one for every copy of its UE.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Flow {
-    /// Its name; the copies at the copies of a UE are numbered alike.
-    pub name: String,
-    /// The name of the UE where it ends. Default: a host on the wire.
-    pub ue: Option<String>,
-    /// Which way its data goes. Default `downlink`.
-    #[serde(default)]
-    pub direction: Direction,
-    /// The QoS flow of its UE that it belongs to, by its QFI, as a packet detection rule for its addresses and ports would
-    /// have it. Default: what the packet filters say.
-    pub qfi: Option<u8>,
-    /// IPv4 address of its end on the wire; its copies have those after it. Default: each flow one of its own in
-    /// 198.18.0.0/15. UEs are 10.45.0.2 and the addresses after it.
-    pub remote_address: Option<Ipv4Addr>,
-    /// Port of its end on the wire. Default 5001, of media 5004. The port at the UE is 49152, of the connections of a flow
-    /// those from there on.
-    pub remote_port: Option<u16>,
-    /// DSCP of its packets in both directions, 0 to 63. Default 0.
-    #[serde(default)]
-    pub dscp: u8,
-    /// How many of this kind, at each copy of the UE. Default 1.
-    #[serde(default = "default_count")]
-    pub count: u32,
-    /// Round-trip time of the wired path between server and gNB: half of it each way.
-    pub round_trip: Duration,
-    /// Standard deviation of the delay of each way around that half: normal, cut at three deviations, and packets keep their
-    /// order (RFC 8868 has 5 ms). Default 0 s.
-    #[serde(default)]
-    pub jitter: Duration,
-    /// The routers that its data passes, in that order: a name, or a list of names. Default: none.
-    #[serde(default)]
-    pub router: RouterPath,
-    /// The routers that its feedback passes, in that order. Default: none.
-    #[serde(default)]
-    pub return_router: RouterPath,
-    /// The sender.
-    #[serde(default)]
-    pub sender: SenderConfig,
-    /// The application, from whose start on the flow lives.
-    #[serde(default)]
-    pub app: AppConfig,
-}
-
-/// A flow with its name, its copies told apart.
-pub struct NamedFlow<'a> {
-    /// Name, numbered where there are several of a kind.
-    pub name: String,
-    /// Which entry of the scenario it comes from.
-    pub kind: usize,
-    /// Where it ends; `None` for a host on the wire.
-    pub ue: Option<UeId>,
-    /// Which way its data goes.
-    pub direction: Direction,
-    /// QFI of the QoS flow that it is named to belong to.
-    pub qfi: Option<u8>,
-    /// Address of its end on the wire, if it is not its own.
-    pub remote_address: Option<Ipv4Addr>,
-    /// Port of its end on the wire, if it is not the usual one.
-    pub remote_port: Option<u16>,
-    /// DSCP of its packets.
-    pub dscp: Dscp,
-    /// Standard deviation of the delay of each way.
-    pub jitter: Duration,
-    /// The indices of the routers that its data passes, in that order.
-    pub routers: Vec<usize>,
-    /// The indices of the routers that its feedback passes.
-    pub return_routers: Vec<usize>,
-    /// What `round_trip` leaves for the wire between its server and the routers, without their delays: down and up.
-    pub wires: [Duration; 2],
-    /// Its sender.
-    pub sender: &'a SenderConfig,
-    /// Its application.
-    pub app: &'a AppConfig,
 }
 
 /// A scenario that can't be used.
@@ -230,16 +116,14 @@ fn default_seed() -> u64 {
 fn default_sample_interval() -> Duration {
     Duration::from_millis(100)
 }
-fn default_count() -> u32 {
-    1
-}
-fn default_receiver_loss_db() -> f64 {
-    UeConfig::default().receiver_loss_db
-}
+/// Longest run: a day.
+const MAX_DURATION: Duration = Duration::from_secs(86_400);
 
-fn default_five_qi() -> u8 {
-    9
-}
+bounds! { Scenario {
+    duration: Range::above(Duration::ZERO).and_at_most(MAX_DURATION),
+    sample_interval: Range::at_least(Duration::from_millis(1)),
+    ..name, description, seed, warmup, cell, network, marker, policy, ue, router, flow, server, text, folder
+} }
 
 impl Scenario {
     /// Reads a scenario file, applies `key=value` overrides and checks it whole.
@@ -296,7 +180,7 @@ impl Scenario {
         let mut ues = Vec::new();
         for (kind, ue) in self.ue.iter().enumerate() {
             for copy in 1..=ue.count {
-                ues.push(NamedUe { name: numbered(&ue.name, copy, ue.count), kind, config: self.config(ue) });
+                ues.push(NamedUe { name: numbered(&ue.name, copy, ue.count), kind, config: ue.config(self) });
             }
         }
         ues
@@ -351,26 +235,6 @@ impl Scenario {
             }
         }
         flows
-    }
-
-    /// What the cell is told of a kind of UE.
-    fn config(&self, ue: &Ue) -> UeConfig {
-        let by_policy = |drb: &DrbConfig| {
-            let flow = drb.qos_flow.first()?;
-            Policy::ruled(&self.policy, flow.qfi, flow.five_qi).cloned()
-        };
-        let drb =
-            ue.drb.iter().map(|drb| DrbConfig { marker: drb.marker.clone().or_else(|| by_policy(drb)), ..drb.clone() });
-        UeConfig {
-            channel: ue.channel.clone(),
-            receiver_loss_db: ue.receiver_loss_db,
-            rlc: ue.rlc.clone(),
-            marker: ue.marker.clone().unwrap_or_else(|| self.marker.clone()),
-            five_qi: ue.five_qi,
-            drb: drb.collect(),
-            anbr: ue.anbr.clone(),
-            uplink_marker: ue.uplink_marker.clone(),
-        }
     }
 
     fn read_traces(&mut self, file: &str, folder: &Path) -> Result<(), LoadError> {
