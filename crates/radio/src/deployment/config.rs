@@ -56,10 +56,11 @@ impl DeployedConfig {
             return error("position", "must lie within 100 km of the centre site");
         }
         self.check_bounds()?;
+        self.mobility.validate().map_err(|error| error.within("mobility"))?;
         if matches!(self.mobility, Mobility::Line { .. }) && self.position.is_none() {
             return error("position", "a line needs the place where it begins");
         }
-        self.mobility.validate().map_err(|error| error.within("mobility"))
+        Ok(())
     }
 
     /// Speed of the fading in km/h; `None` without fading.
