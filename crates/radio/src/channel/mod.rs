@@ -70,11 +70,7 @@ macro_rules! fading_config {
             derive(serde::Serialize, serde::Deserialize),
             serde(default, deny_unknown_fields)
         )]
-        #[cfg_attr(
-                                    feature = "schema",
-                                    derive(schemars::JsonSchema),
-                                    schemars(transform = tidemark_core::bounds::in_schema::<$name>)
-                                )]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<$name>))]
         pub struct $name {
             /// Mean SNR in dB, as it comes in at the UE; its receiver loses `receiver_loss_db` of it. Default 22 dB, as the static
             /// channel's.
