@@ -299,7 +299,8 @@ macro_rules! bounds {
 pub use alloc::vec;
 
 /// Writes the bounds of a configuration into its schema: `minimum`, `maximum` and their exclusive forms for numbers, the same with `x-` for
-/// text with units, `x-unit` for the unit of a bare number, `x-reason` for the reason, and `enum` where the values are few.
+/// text with units, `x-unit` for the unit of a bare number, `x-reason` for the reason, and `enum`, of text
+/// `x-enum`, where the values are few.
 /// A field that several variants of an enum have has the same bounds in each.
 #[cfg(feature = "schema")]
 pub fn in_schema<T: Bounded>(schema: &mut schemars::Schema) {
@@ -348,7 +349,9 @@ impl Limits {
         }
         if !self.choice.is_empty() {
             let choice: Vec<_> = self.choice.iter().map(Written::to_value).collect();
-            property.insert("enum".into(), choice.into());
+            // Text has other forms of a value: "0.4 s" is "400 ms".
+            let is_text = matches!(self.choice[0], Written::Text(_));
+            property.insert(if is_text { "x-enum" } else { "enum" }.into(), choice.into());
         }
         for (key, text) in [("x-unit", self.unit), ("x-reason", self.reason)] {
             if !text.is_empty() {
