@@ -29,6 +29,7 @@ HELD = (
     "crates/radio",
     "crates/record",
     "crates/senders",
+    "crates/sim", "crates/sim",
     "crates/wire",
 )
 """Folders of the crates whose language is held to the rules."""

@@ -1,4 +1,4 @@
-//! How well the marker predicts the sojourn of a packet (L4Span Eq. 5) between the DU's reports, as CSV on standard output:
+//! Accuracy of the marker's prediction of the sojourn of a packet (L4Span Eq. 5) between the DU's reports, as CSV on standard output:
 //!
 //! `cargo run --release -p tidemark-sim --example estimate > docs/measured/estimate/error.csv`
 //!

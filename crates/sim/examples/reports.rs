@@ -1,4 +1,4 @@
-//! What a law leaves of queue and rate, by how often the DU reports and how many UEs take turns, as CSV on standard output:
+//! Queue and rate that a law leaves, by how often the DU reports and how many UEs take turns, as CSV on standard output:
 //!
 //! `cargo run --release -p tidemark-sim --example reports > docs/measured/estimate/reports.csv`
 //!
@@ -16,7 +16,7 @@ type Error = Box<dyn std::error::Error + Send + Sync>;
 const SEEDS: u64 = 5;
 const UES: [u32; 4] = [1, 4, 16, 64];
 const CHANNELS: [&str; 2] = ["static", "pedestrian"];
-/// In milliseconds; zero is a report with each transmission.
+/// Report periods in milliseconds; zero is a report with each transmission.
 const PERIODS: [u32; 4] = [0, 5, 10, 20];
 const LAWS: [(&str, &str); 7] = [
     ("l4span 2 ms", r#"law = "l4span", tau_s = "2 ms""#),

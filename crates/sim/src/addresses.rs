@@ -11,13 +11,13 @@ use crate::scenario::NamedFlow;
 
 /// Port of the end on the wire. No protocol is known by it, so that no decoder looks for one in the payload.
 const REMOTE_PORT: u16 = 5001;
-/// The same of media (RFC 3551 section 8).
+/// Port of media on the wire (RFC 3551 8).
 const MEDIA_PORT: u16 = 5004;
-/// Where the ports of the UE's end begin: one for each connection of a flow.
+/// First port of the UE's end: one for each connection of a flow.
 const LOCAL_PORTS: u16 = 49_152;
 const LOCAL_PORT_COUNT: u32 = 16_384;
 
-/// What is alike in all packets of a flow.
+/// Header fields that are alike in all packets of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Addresses {
     remote: Ipv4Addr,
@@ -27,7 +27,7 @@ pub(crate) struct Addresses {
 }
 
 impl Addresses {
-    /// Those of a flow: what the scenario says, else its own in the block for benchmarks, 198.18.0.0/15 (RFC 2544), and for
+    /// Gives those of a flow: what the scenario says, else its own in the block for benchmarks, 198.18.0.0/15 (RFC 2544), and for
     /// UEs in the usual pool, 10.45.0.0/16.
     pub(crate) fn of(id: FlowId, flow: &NamedFlow<'_>) -> Self {
         let ue = flow.ue.map_or(0, |UeId(ue)| ue + 2);
@@ -40,7 +40,7 @@ impl Addresses {
         }
     }
 
-    /// What a packet with this payload shows, from the UE or to it.
+    /// Gives the headers of a packet with this payload, from the UE or to it.
     pub(crate) fn selectors(&self, payload: &Payload, up: bool) -> Selectors {
         let (protocol, connection) = match payload {
             Payload::Tcp(segment) => (tcp::PROTOCOL, segment.connection),

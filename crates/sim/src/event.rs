@@ -47,7 +47,7 @@ impl<E: Copy> EventQueue<E> {
             *place = next;
         }
     }
-    /// When the next event is due.
+    /// Time of the next event.
     pub fn next_deadline(&mut self) -> Option<Instant> {
         self.first().map(Scheduled::at)
     }

@@ -12,14 +12,14 @@ use crate::stamped::Stamped;
 pub(crate) struct Flow {
     pub(crate) id: FlowId,
     pub(crate) ue: Option<UeId>,
-    /// Which of the wires it takes.
+    /// Index of its wire.
     pub(crate) wire: usize,
     /// The routers that its data passes, in that order, and those of its feedback.
     pub(crate) routers: Vec<usize>,
     pub(crate) return_routers: Vec<usize>,
     /// True if its data goes from the UE to the network.
     pub(crate) uplink: bool,
-    /// What the headers of its packets show.
+    /// Headers of its packets.
     pub(crate) addresses: Addresses,
     /// True if its ends listen to bit rate recommendations.
     pub(crate) listens: bool,
@@ -68,7 +68,7 @@ impl End {
         }
         self.endpoint.next_deadline().is_some_and(|deadline| deadline <= now)
     }
-    /// When to schedule an event, if the ones under way all come too late.
+    /// Time at which to schedule an event, if the ones under way all come too late.
     pub(crate) fn reschedule(&mut self, now: Instant) -> Option<Instant> {
         let deadline = self.endpoint.next_deadline()?.max(now);
         let sooner = deadline < self.scheduled;

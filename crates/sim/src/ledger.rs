@@ -3,7 +3,7 @@
 use thiserror::Error;
 use tidemark_core::{Bytes, FlowId};
 
-/// What happened to the bytes of one direction of one flow, counted where packets change hands.
+/// Fate of the bytes of one direction of one flow, counted where packets change hands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     /// Bytes that the endpoint handed to the network.

@@ -3,6 +3,8 @@
 //! [`scenario::Scenario`] reads and checks a scenario file, [`Simulation`] runs it, [`output`] writes what a
 //! [`RunResult`] says.
 
+#![warn(unnameable_types, unreachable_pub)]
+
 mod addresses;
 mod capture;
 pub mod event;
@@ -22,7 +24,7 @@ mod wire;
 pub use capture::Capture;
 pub use ledger::NotConserved;
 pub use simulation::{SetUpError, Simulation};
-pub use stamped::Stamped;
+pub use stamped::{Stamped, Way};
 pub use tidemark_record::{
     AnbrResult, BearerResult, CellResult, CellSeries, Event, EventKind, FlowResult, FlowSeries, Lateness, LiveResult,
     MediaResult, NetworkCellResult, RouterResult, RouterSeries, RunResult, Series, Split, Transfers, UePlace, UeResult,

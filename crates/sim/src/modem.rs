@@ -10,7 +10,7 @@ pub const CID: u8 = 1;
 /// Logical channel of a UE's default bearer; those of its other bearers follow.
 pub const FIRST_CHANNEL: u8 = 4;
 
-/// What a modem says to its applications about the octets of a MAC subheader and control element: the logical channel, and
+/// Gives the line by which a modem tells its applications the octets of a MAC subheader and control element: the logical channel, and
 /// the line that reports the rate. `None` for what recommends nothing.
 pub fn report(octets: [u8; 3], multiplier: BitRateMultiplier) -> Option<(u8, String)> {
     let [subheader, element @ ..] = octets;
@@ -24,8 +24,8 @@ pub fn report(octets: [u8; 3], multiplier: BitRateMultiplier) -> Option<(u8, Str
     Some((element.lcid, line.to_string()))
 }
 
-/// What an application reads in such a line.
-pub fn heard(line: &str) -> Option<(BitRate, mac::Direction)> {
+/// Reads such a line, as an application does.
+pub fn received(line: &str) -> Option<(BitRate, mac::Direction)> {
     match line.parse() {
         Ok(Line::Recommendation { bit_rate, direction: Direction::Downlink, .. }) => {
             Some((bit_rate, mac::Direction::Downlink))
@@ -46,7 +46,7 @@ pub fn question(direction: mac::Direction) -> String {
     Command::Query { cid: CID, bit_rate: BitRate::ZERO, direction }.to_string()
 }
 
-/// What a modem answers to whoever asks what may be queried: rates up to the highest that a control element can say.
+/// Gives a modem's answer to the question what may be queried: rates up to the highest that a control element can say.
 pub fn queries(multiplier: BitRateMultiplier) -> Line {
     let highest = BitRateIndex::at_most(BitRate::from_bps(u64::MAX)).rate().unwrap_or_default();
     Line::Queries { cid: CID, highest: BitRate::from_bps(highest.as_bps() * multiplier.factor()) }
@@ -76,7 +76,7 @@ mod tests {
             let [first, second] = element.emit().unwrap();
             let (channel, line) = report([47, first, second], BitRateMultiplier::X40).unwrap();
             assert_eq!((channel, line.as_str()), (4, format!("+CGBRRREP: {kbps},{number},1,1").as_str()));
-            assert_eq!(heard(&line), Some((BitRate::from_kbps(kbps), direction)));
+            assert_eq!(received(&line), Some((BitRate::from_kbps(kbps), direction)));
             assert_eq!(report([48, first, second], BitRateMultiplier::X40), None);
         }
     }
@@ -87,6 +87,6 @@ mod tests {
         assert_eq!((down.as_str(), up.as_str()), ("AT+CGBRRREQ=1,0,2", "AT+CGBRRREQ=1,0,1"));
         assert_eq!((query(&down, 4), query(&up, 4)), (Some([0b0001_0000, 0]), Some([0b0001_0010, 0])));
         assert_eq!(query("AT+CGBRRREP=1", 4), None);
-        assert_eq!(heard("OK"), None);
+        assert_eq!(received("OK"), None);
     }
 }

@@ -17,7 +17,7 @@ impl Simulation<'_> {
         let index = ue.0 as usize;
         let Some(multiplier) = self.multipliers[index] else { return };
         let Some((channel, line)) = modem::report(octets, multiplier) else { return };
-        let Some((rate, direction)) = modem::heard(&line) else { return };
+        let Some((rate, direction)) = modem::received(&line) else { return };
         self.recorder.handle(now, Recorded::Recommended { ue: index, direction, channel, rate });
         let listening: Vec<_> = (0..self.flows.len())
             .filter(|flow| {

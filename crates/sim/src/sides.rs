@@ -1,4 +1,4 @@
-//! How a run goes on: the access network's side and the ends beyond the wires.
+//! Sides of a run: the access network's side and the ends beyond the wires.
 //!
 //! What passes from one side to the other takes the delay of a wire. Each side therefore runs ahead of the other for so long before
 //! the other has its turn, and what it does stays in the processor's caches. The result is the same as if everything were taken in
@@ -10,7 +10,7 @@ use crate::event::EventQueue;
 use crate::simulation::{Event, Simulation};
 use crate::wire::Wire;
 
-/// What looks at both sides, which stand at the same time then.
+/// An event that concerns both sides, which stand at the same time then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mark {
     /// An interval of the series ends.
@@ -21,7 +21,7 @@ pub(crate) enum Mark {
     End,
 }
 
-/// Where the next thing happens.
+/// Part of the run in which the next thing happens.
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
     Network,
@@ -114,7 +114,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// What happens next at the access network. At one time cells go first, then the wires, routers and what is between them: what comes from
+    /// Finds what happens next at the access network. At one time cells go first, then the wires, routers and what is between them: what comes from
     /// them may answer an event, never the reverse.
     fn next_at_access(&mut self) -> (Instant, Source) {
         let cells = self.network.next_deadline().unwrap_or(Instant::FAR);
@@ -145,7 +145,7 @@ impl Simulation<'_> {
         first
     }
 
-    /// What happens next beyond the wires: what comes out of one of them, or an event.
+    /// Finds what happens next beyond the wires: what comes out of one of them, or an event.
     fn next_beyond(&mut self) -> (Instant, Option<usize>) {
         let wires = || self.up.iter().enumerate().map(|(index, wire)| (wire.next(), index));
         let out = self.first_up.unwrap_or_else(|| wires().min().unwrap_or((Instant::FAR, 0)));

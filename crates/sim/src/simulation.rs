@@ -17,7 +17,7 @@ use crate::recommend;
 use crate::router::{Router, RouterConfig};
 use crate::scenario::{Direction, NamedUe, Scenario};
 use crate::sides::{Mark, Source};
-use crate::stamped::{Stamped, Stock, Way, unstamped};
+use crate::stamped::{Pool, Stamped, Way, unstamped};
 use crate::summary;
 use crate::wire::Wire;
 
@@ -29,18 +29,18 @@ pub struct SetUpError(String);
 /// One run, before or after it.
 pub struct Simulation<'a> {
     pub(crate) scenario: &'a Scenario,
-    /// At the access network, and at the ends beyond the wires.
+    /// Events at the access network, and at the ends beyond the wires.
     pub(crate) events: EventQueue<Event>,
     pub(crate) remote_events: EventQueue<Event>,
     pub(crate) marks: EventQueue<Mark>,
-    /// To the gNB and to the servers, one of each for every delay.
+    /// Wires to the gNB and to the servers, one of each for every delay.
     pub(crate) down: Vec<Wire<Stamped>>,
     pub(crate) up: Vec<Wire<Stamped>>,
-    stock: Stock,
+    pool: Pool,
     pub(crate) routers: Vec<Router>,
     /// The wire between each router and its neighbour towards the access network, where it has a delay.
     pub(crate) links: Vec<Option<Wire<Stamped>>>,
-    /// What comes out of those first, and out of the wires upwards; `None` if that is to be found out.
+    /// Time of the next packet out of those, and out of the wires upwards; `None` if that is to be found out.
     pub(crate) first_out: Option<(Instant, Source)>,
     pub(crate) first_up: Option<(Instant, usize)>,
     pub(crate) network: Network<Stamped>,
@@ -48,14 +48,14 @@ pub struct Simulation<'a> {
     /// UEs of the scenario.
     pub(crate) scenario_ues: u32,
     pub(crate) recorder: Recorder,
-    /// Per UE: `bitRateMultiplier`, where it gets recommendations, and how often its applications ask for one.
+    /// UEs' `bitRateMultiplier`, where it gets recommendations, and how often its applications ask for one.
     pub(crate) multipliers: Vec<Option<BitRateMultiplier>>,
     pub(crate) query_every: Vec<Option<Duration>>,
-    /// How far the run has come.
+    /// Time that the run has come to.
     pub(crate) now: Instant,
 }
 
-/// What can happen outside of cells; most name a flow.
+/// An event outside of cells; most name a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     /// A deadline of the server has come.
@@ -133,7 +133,7 @@ impl<'a> Simulation<'a> {
             marks: EventQueue::default(),
             down,
             up,
-            stock: Stock::default(),
+            pool: Pool::default(),
             routers,
             links,
             first_out: None,
@@ -155,7 +155,7 @@ impl<'a> Simulation<'a> {
         self.network.observe(observer);
     }
 
-    /// Everything that passes the CU goes to this capture.
+    /// Sends all that passes the CU to this capture.
     pub fn capture(&mut self, capture: &Capture) {
         self.observe(capture.observer());
     }
@@ -170,7 +170,7 @@ impl<'a> Simulation<'a> {
         self.run_ahead(ahead, proceed)
     }
 
-    /// As [`run`](Self::run), with spans for which what goes down and what goes up the wires is not felt.
+    /// Runs as [`run`](Self::run) does, with spans for which what goes down and what goes up the wires is not felt.
     pub(crate) fn run_ahead(
         &mut self,
         ahead: [Duration; 2],
@@ -312,7 +312,7 @@ impl<'a> Simulation<'a> {
         let ue = flow.ue.filter(|_| !flow.uplink).map(|ue| ue.0 as usize);
         self.recorder.handle(at, Recorded::Arrived { flow: index, ue, arrival });
         flow.client.endpoint.handle_packet(now, unstamped(&packet));
-        self.stock.take_back(packet);
+        self.pool.take_back(packet);
         while let Some(frame) = flow.client.endpoint.take_frame() {
             self.recorder.handle(at, Recorded::Frame { flow: index, frame });
         }
@@ -327,7 +327,7 @@ impl<'a> Simulation<'a> {
         let flow = &mut self.flows[index];
         flow.ledger.delivered += packet.size;
         flow.server.endpoint.handle_packet(now, unstamped(&packet));
-        self.stock.take_back(packet);
+        self.pool.take_back(packet);
         if let Some(rtt) = flow.server.endpoint.take_rtt_sample() {
             self.recorder.handle(now, Recorded::RoundTrip { flow: index, rtt });
         }
@@ -337,7 +337,7 @@ impl<'a> Simulation<'a> {
         self.serve_server(now, index);
     }
 
-    /// What comes out of a wire upwards has reached its end.
+    /// Takes what comes out of a wire upwards, and has reached its end.
     pub(crate) fn end_wire(&mut self, now: Instant, wire: usize) {
         self.first_up = None;
         while let Some(packet) = self.up[wire].receive(now) {
@@ -372,7 +372,7 @@ impl<'a> Simulation<'a> {
             let flow = &mut self.flows[index];
             flow.ledger.sent += packet.size;
             self.recorder.handle(now, Recorded::Sent { flow: index });
-            let packet = self.stock.stamp(now, flow, false, packet);
+            let packet = self.pool.stamp(now, flow, false, packet);
             self.depart(now, packet);
         }
         if let Some(at) = self.flows[index].server.reschedule(now) {
@@ -386,7 +386,7 @@ impl<'a> Simulation<'a> {
         while let Some(packet) = self.flows[index].client.endpoint.poll_transmit(now) {
             let flow = &mut self.flows[index];
             flow.ledger.sent += packet.size;
-            let packet = self.stock.stamp(now, flow, true, packet);
+            let packet = self.pool.stamp(now, flow, true, packet);
             self.depart(now, packet);
         }
         if let Some(at) = self.flows[index].client.reschedule(now) {

@@ -20,10 +20,10 @@ struct Content {
     payload: Payload,
 }
 
-/// Where a packet comes from and what it has met.
+/// Origin of a packet, and what it has met.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
-    /// When it was sent.
+    /// Time at which it was sent.
     pub(crate) sent: Instant,
     /// True on the way from a flow's receiver to its sender.
     pub(crate) back: bool,
@@ -31,21 +31,21 @@ pub struct Way {
     pub(crate) up: bool,
     /// The bearer that brought it to its UE: the DRB identity, from 1; 0 for none.
     pub(crate) drb: u8,
-    /// What its headers show.
+    /// Headers.
     pub(crate) addresses: Addresses,
-    /// When it reached the last router.
+    /// Time at which it reached the last router.
     pub(crate) at_router: Instant,
     /// True if it came there with CE.
     pub(crate) came_marked: bool,
-    /// How long it waited in the queues of routers, and how long it was in them and on their links.
+    /// Time that it waited in the queues of routers, and time in them and on their links.
     pub(crate) waited: Duration,
     pub(crate) in_routers: Duration,
-    /// What its time in the cell was made of.
+    /// Parts of its time in the cell.
     pub(crate) delay: DelaySplit,
 }
 
 impl Stamped {
-    /// What the endpoints exchange.
+    /// Payload that the endpoints exchange.
     pub fn payload(&self) -> &Payload {
         &self.0.payload
     }
@@ -78,12 +78,12 @@ impl Inspect for Stamped {
     }
 }
 
-/// Payloads of packets that have arrived, whose places those that set out take: once as many are on their way as ever will be,
+/// Payloads of packets that have arrived, whose memory those that set out reuse: once as many are on their way as ever will be,
 /// nothing is allocated any more.
 #[derive(Debug, Default)]
-pub(crate) struct Stock(Vec<Stamped>);
+pub(crate) struct Pool(Vec<Stamped>);
 
-impl Stock {
+impl Pool {
     /// A packet that one end of a flow sends now; `back` as the field.
     pub(crate) fn stamp(&mut self, sent: Instant, flow: &Flow, back: bool, packet: Packet<Payload>) -> Packet<Stamped> {
         let (up, addresses) = (back != flow.uplink, flow.addresses);
@@ -92,10 +92,10 @@ impl Stock {
         let way = Way { sent, back, up, drb: 0, addresses, at_router, came_marked: false, waited, in_routers, delay };
         let Packet { flow, size, ecn, payload } = packet;
         let payload = match self.0.pop() {
-            Some(Stamped(mut place)) => {
-                place.way = way;
-                place.payload = payload;
-                Stamped(place)
+            Some(Stamped(mut content)) => {
+                content.way = way;
+                content.payload = payload;
+                Stamped(content)
             }
             None => Stamped(Box::new(Content { way, payload })),
         };

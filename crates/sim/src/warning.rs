@@ -1,4 +1,4 @@
-//! What a user should hear of although nothing is wrong with the form of a scenario.
+//! Warnings to a user, although nothing is wrong with the form of a scenario.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::scenario::Scenario;
 const KEPT: f64 = 0.95;
 
 impl Scenario {
-    /// What it says and what the run will take no notice of.
+    /// Lists the parts of the scenario that the run takes no notice of, and those that are likely mistakes.
     pub fn warnings(&self) -> Vec<String> {
         let end = self.duration;
         let mut said = Vec::new();
@@ -128,7 +128,7 @@ app = { app = "constant", rate = "9 Mbit/s" }
     }
 
     #[test]
-    fn a_guaranteed_rate_that_was_not_met_is_told_and_one_that_was_or_was_not_asked_for_is_not() {
+    fn only_a_guaranteed_rate_that_was_asked_for_and_not_met_is_reported() {
         let said =
             |assignments: &[&str]| Simulation::new(&scenario(assignments)).unwrap().run(|_| true).unwrap().warnings;
         assert_eq!(said(&[]), Vec::<String>::new());
@@ -150,7 +150,7 @@ app = { app = "constant", rate = "9 Mbit/s" }
     }
 
     #[test]
-    fn what_a_run_takes_no_notice_of_is_told() {
+    fn a_part_without_effect_is_warned_of() {
         assert_eq!(
             scenario(&["flow.0.app.start=1999 ms", "ue.0.handovers=[\"1 s\"]"]).warnings(),
             Vec::<String>::new()

@@ -13,7 +13,7 @@ pub(crate) struct Wire<P> {
     delay: Duration,
     jitter: Option<(Duration, Stream)>,
     queue: VecDeque<(Instant, Packet<P>)>,
-    /// When the next packet comes out.
+    /// Time at which the next packet comes out.
     next: Instant,
 }
 
@@ -54,7 +54,7 @@ impl<P> Wire<P> {
             }
         }
     }
-    /// When the next packet comes out.
+    /// Time at which the next packet comes out.
     pub(crate) fn next(&self) -> Instant {
         self.next
     }

@@ -77,7 +77,7 @@ fn what_was_delivered_alone_never_finds_out_that_there_is_more() {
 }
 
 #[test]
-fn a_recommendation_that_takes_the_queue_into_account_finds_the_rate_without_a_long_queue() {
+fn a_recommendation_that_knows_the_queue_finds_the_rate_without_a_long_queue() {
     let slow = "flow.video.sender.rates.initial=5 Mbit/s";
     let aware =
         run(&["ue.video.anbr={ estimate = \"delivered\", queue_target = \"10 ms\", queue_horizon = \"40 ms\" }", slow]);
@@ -111,7 +111,7 @@ fn both_hybrids_take_a_recommendation_and_answer_marks() {
     }
 }
 
-/// The same video as an upload, beside an upload that takes half of the uplink from 6 s to 12 s. Two uplink slots in ten
+/// An upload of that video, beside an upload that takes half of the uplink from 6 s to 12 s. Two uplink slots in ten
 /// carry some 11 Mbit/s.
 const UPLINK: [&str; 6] = [
     "ue.*.channel={ model = \"static\" }",

@@ -14,7 +14,7 @@ struct Case {
     bound: String,
 }
 
-/// Something that every required field can be.
+/// Value that a required field can have.
 fn sample(key: &str, node: &Value) -> Value {
     match (key, node["$ref"].as_str().unwrap_or("")) {
         ("duration", _) => json!("1 s"),

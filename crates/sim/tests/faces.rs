@@ -1,4 +1,4 @@
-//! Both faces of the marker agree: a run of the simulator, whose cell calls the marker with values, is captured as packets with
+//! Agreement of both faces of the marker: a run of the simulator, whose cell calls the marker with values, is captured as packets with
 //! real headers and replayed through the packet path, which reads bytes. Every packet gets the same verdict and leaves with
 //! the same bytes, and every acknowledgement is rewritten alike.
 

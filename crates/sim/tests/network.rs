@@ -57,7 +57,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_does_not() {
 }
 
 #[test]
-fn bytes_are_conserved_through_handovers_that_forward_or_lose_with_every_kind_of_law() {
+fn handovers_that_forward_or_lose_conserve_bytes_with_every_kind_of_law() {
     // The simulator checks each flow's bytes itself, and has no result where they do not add up.
     for data in ["forwarded", "lost"] {
         for law in ["l4span", "codel"] {

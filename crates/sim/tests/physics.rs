@@ -1,4 +1,4 @@
-//! What a run must show whatever the controller: goodput, conservation, determinism, independence.
+//! Properties of a run whatever the controller: goodput, conservation, determinism, independence.
 
 use std::path::Path;
 
@@ -74,7 +74,7 @@ sender = { controller = "cubic" }
 app = { app = "bulk", start = "500 ms", stop = "4 s" }
 "#;
 
-/// Everything that a run writes.
+/// Text of all that a run writes.
 fn files(result: &RunResult) -> [String; 3] {
     [serde_json::to_string(result).unwrap(), output::flows_csv(result), output::series_csv(result)]
 }

@@ -83,12 +83,12 @@ fn run(overrides: &[&str]) -> RunResult {
     Simulation::new(&scenario).unwrap().run(|_| true).unwrap()
 }
 
-/// What the bearers brought to the phone.
+/// Bearers of the phone, with what they carried.
 fn down(result: &RunResult) -> impl Iterator<Item = &BearerResult> {
     result.bearers.iter().filter(|bearer| bearer.direction == Direction::Downlink)
 }
 
-/// Their rates in whole Mbit/s.
+/// Rates of the bearers in whole Mbit/s.
 fn rates(result: &RunResult) -> Vec<u32> {
     down(result).map(|bearer| bearer.throughput_mbps.round() as u32).collect()
 }
@@ -102,7 +102,7 @@ fn each_flow_takes_the_bearer_that_its_headers_say() {
 }
 
 #[test]
-fn precedence_and_direction_are_heard() {
+fn precedence_and_direction_decide() {
     // The rule for the address goes first now, and that for L4S looks at what the phone sends only.
     let result = run(&["ue.phone.drb=[
         { qos_flow = [{ qfi = 2, filter = [{ ecn = [\"ect1\"], direction = \"uplink\" }] }] },
@@ -177,7 +177,7 @@ app = { app = "constant", rate = "1 Mbit/s" }
 "#;
 
 #[test]
-fn what_a_phone_sends_is_told_by_bearer_as_its_flows_have_it() {
+fn a_phones_upload_is_reported_by_bearer_as_its_flows_have_it() {
     let scenario = Scenario::parse("uploads.toml", UPLOADS, Path::new(""), &[]).unwrap();
     let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
     let up: Vec<_> = result.bearers.iter().filter(|bearer| bearer.direction == Direction::Uplink).collect();

@@ -1,4 +1,4 @@
-//! How the DU reports must not decide how long queues are, nor what a law leaves of the rate.
+//! Reports of the DU must not decide how long queues are, nor what a law leaves of the rate.
 
 use std::path::Path;
 

@@ -7,7 +7,7 @@ use tidemark_core::{Duration, Instant};
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{RunResult, Simulation};
 
-/// Beside the project's folder.
+/// Folder beside the project's.
 fn traces() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     if folder.is_dir() {

@@ -32,7 +32,7 @@ impl Modem {
         let (recommendations, received) = channel();
         thread::spawn(move || {
             let lines = BufReader::new(stream).lines().map_while(|line| line.ok());
-            let rates = lines.filter_map(|line| modem::heard(&line)).filter(|(_, direction)| *direction == wanted);
+            let rates = lines.filter_map(|line| modem::received(&line)).filter(|(_, direction)| *direction == wanted);
             for (rate, _) in rates {
                 if recommendations.send(rate).is_err() {
                     return;

@@ -11,7 +11,7 @@ use tidemark_wire::{Result, ipv4, pdcp, tunnel, udp};
 
 const CU: Ipv4Addr = Ipv4Addr::new(10, 53, 1, 1);
 const DU: Ipv4Addr = Ipv4Addr::new(10, 53, 1, 2);
-/// What DUs ask for: a constant.
+/// Buffer size that DUs ask for: a constant.
 const DESIRED_BUFFER_SIZE: u32 = 6_000_000;
 
 /// One bearer's tunnel.
@@ -24,7 +24,7 @@ pub(super) struct Tunnel {
     uplink_sn: u32,
 }
 
-/// What a DL USER DATA frame says of its PDU.
+/// Fields of a DL USER DATA frame beside its PDU.
 pub(super) struct Down<'a> {
     pub(super) sn: u32,
     pub(super) packet: &'a [u8],

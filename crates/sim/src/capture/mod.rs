@@ -71,7 +71,7 @@ impl Capture {
         }))))
     }
 
-    /// Who listens to the cell for it.
+    /// Observer of the cell for the capture.
     pub(crate) fn observer(&self) -> Observer<Stamped> {
         let files = Arc::clone(&self.0);
         Box::new(move |now, bearer, event| {
@@ -251,7 +251,7 @@ impl Files {
     }
 }
 
-/// Which bearer, where it is not the default one.
+/// Names the bearer, where it is not the default one.
 fn drb_of(bearer: BearerId) -> String {
     if bearer.drb == 1 { String::new() } else { format!(", DRB {}", bearer.drb) }
 }

@@ -14,7 +14,7 @@ const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
 const EPB_PACKET_ID: u16 = 5;
 
-/// As much of a packet is kept: every header, in a tunnel too. Payloads have nothing in them to look at.
+/// Bytes of a packet that are kept: every header, in a tunnel too. Payloads have nothing in them to look at.
 const KEPT: usize = 256;
 
 /// One file. Nothing is heard of an error until the end, and nothing is written after one.
@@ -27,7 +27,7 @@ pub(super) struct File<W> {
 /// A packet with what a capture says of it.
 pub(super) struct Frame<'a> {
     pub(super) at: Instant,
-    /// What happened, counted over all files of a run: the same packet has the same number in each.
+    /// Number of the packet, counted over all files of a run: the same packet has the same number in each.
     pub(super) event: u64,
     pub(super) bytes: &'a [u8],
     pub(super) comment: &'a str,

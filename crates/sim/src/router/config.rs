@@ -1,4 +1,4 @@
-//! What a wired bottleneck is configured with.
+//! Configuration of a wired bottleneck.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::sdn_port::SdnPortConfig;
 #[serde(deny_unknown_fields)]
 #[schemars(transform = tidemark_core::bounds::in_schema::<RouterConfig>)]
 pub struct RouterConfig {
-    /// Its name, by which flows choose it.
+    /// Name, by which flows choose the router.
     pub name: String,
     /// Rate of its link at the start.
     pub rate: BitRate,
@@ -28,7 +28,7 @@ pub struct RouterConfig {
     pub delay: Duration,
     /// A measured trace of rates instead of `rate` and `changes`. Default: none.
     pub trace: Option<TraceConfig>,
-    /// What stands before the link. Default: a FIFO of 1 MB that drops at its tail.
+    /// Queue before the link. Default: a FIFO of 1 MB that drops at its tail.
     #[serde(default)]
     pub queue: QueueConfig,
     /// Queuing delays for which the total duration over them is measured, TDQ of the aL4S paper. Default: none.
@@ -41,11 +41,11 @@ pub struct RouterConfig {
 #[serde(deny_unknown_fields)]
 #[schemars(transform = tidemark_core::bounds::in_schema::<RateChange>)]
 pub struct RateChange {
-    /// When it begins, from the start of the run.
+    /// Time at which the change begins, from the start of the run.
     pub at: Duration,
     /// The new rate.
     pub rate: BitRate,
-    /// How long the rate takes to get there, in a straight line. Default 0 s: at once.
+    /// Time that the rate takes to get there, in a straight line. Default 0 s: at once.
     #[serde(default)]
     pub over: Duration,
 }
@@ -53,7 +53,7 @@ pub struct RateChange {
 /// Bytes that a queue holds unless it says otherwise.
 const DEFAULT_LIMIT: Bytes = Bytes(1_000_000);
 
-/// Which queue stands before a link.
+/// Queue before a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "discipline", rename_all = "kebab-case")]
 #[serde(expecting = "a table with its `discipline`, as in { discipline = \"codel\" }")]
@@ -70,7 +70,7 @@ pub enum QueueConfig {
     SdnPort(SdnPortConfig),
 }
 
-/// What a queue comes down to.
+/// Queue under whichever name.
 pub(crate) enum Discipline<'a> {
     Fifo(Cow<'a, FifoConfig>),
     Dual(&'a DualQueueConfig),
@@ -109,7 +109,7 @@ pub struct CodelQueueConfig {
     pub limit: Bytes,
     /// Time in the queue that may stand. Default 5 ms.
     pub target: Duration,
-    /// How long it may be exceeded before something is done. Default 100 ms.
+    /// Time that it may be exceeded before something is done. Default 100 ms.
     pub interval: Duration,
     /// Packets that are ECT are marked where others are dropped. Default: no, as in Linux.
     pub ecn: bool,
@@ -119,9 +119,9 @@ pub struct CodelQueueConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeavingRamp {
-    /// Up to this nothing is marked.
+    /// Time up to which nothing is marked.
     pub low: Duration,
-    /// From this on everything is.
+    /// Time from which on every packet is marked.
     pub high: Duration,
 }
 
@@ -173,7 +173,7 @@ impl Default for QueueConfig {
 }
 
 impl QueueConfig {
-    /// What it is under whichever name.
+    /// Discipline of the queue under whichever name.
     pub(crate) fn discipline(&self) -> Discipline<'_> {
         match self {
             Self::Fifo(fifo) => Discipline::Fifo(Cow::Borrowed(fifo)),

@@ -22,9 +22,9 @@ use crate::stamped::Stamped;
 pub(crate) struct Router {
     rate: Profile,
     queue: Queue<Stamped>,
-    /// What the link carries now, and when it will be through.
+    /// Packet on the link, and the time at which the link is through with it.
     sending: Option<(Instant, Packet<Stamped>)>,
-    /// What the queue dropped and nobody has counted yet.
+    /// Packets that the queue dropped and nobody has counted yet.
     dropped: Vec<Packet<Stamped>>,
     pub(crate) record: RouterRecord,
 }
@@ -56,7 +56,7 @@ impl Router {
         }
     }
 
-    /// When the link is through with its packet.
+    /// Time at which the link is through with its packet.
     pub(crate) fn next(&self) -> Instant {
         self.sending.as_ref().map_or(Instant::FAR, |(until, _)| *until)
     }

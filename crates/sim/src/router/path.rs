@@ -23,7 +23,7 @@ impl Default for RouterPath {
 }
 
 impl RouterPath {
-    /// Their names.
+    /// Names of the routers.
     pub fn names(&self) -> &[String] {
         match self {
             Self::One(name) => std::slice::from_ref(name),
@@ -31,7 +31,7 @@ impl RouterPath {
         }
     }
 
-    /// Their indices; a name that no router has is left out.
+    /// Indices of the routers; a name that no router has is left out.
     pub(crate) fn indices(&self, routers: &[RouterConfig]) -> Vec<usize> {
         let index = |name: &String| routers.iter().position(|router| router.name == *name);
         self.names().iter().filter_map(index).collect()

@@ -1,4 +1,4 @@
-//! What stands before a link: one queue with any of the marking laws, DualPI2's two, or those of a switch's port.
+//! Queues before a link: one queue with any of the marking laws, DualPI2's two, or those of a switch's port.
 
 use std::collections::VecDeque;
 

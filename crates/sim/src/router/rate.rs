@@ -7,7 +7,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
 use super::config::RouterConfig;
 
-/// Nothing of a rate that moves is looked at more closely.
+/// Resolution of a rate that moves.
 const STEP: Duration = Duration::from_millis(1);
 
 /// The rate of a link as a function of time.
@@ -15,7 +15,7 @@ const STEP: Duration = Duration::from_millis(1);
 pub(crate) enum Profile {
     /// Pieces that begin one after the other; the last has no end.
     Pieces(Vec<Piece>),
-    /// As measured.
+    /// Measured rates.
     Trace(Arc<Trace>),
 }
 
@@ -69,12 +69,12 @@ impl Profile {
         }
     }
 
-    /// When a packet is through whose first bit leaves at `start`; far away where a trace stays at zero.
+    /// Time at which a packet is through whose first bit leaves at `start`; far away where a trace stays at zero.
     pub(crate) fn finish(&self, start: Instant, size: Bytes) -> Instant {
         // An hour without a byte is for ever.
-        const MOST_STEPS: u32 = 3_600_000;
+        const MAX_STEPS: u32 = 3_600_000;
         let (mut now, mut left) = (start, size.as_f64());
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let carried = self.bytes_between(now, now + STEP);
             if carried >= left {
                 return now + Duration::from_secs_f64(STEP.as_secs_f64() * left / carried);

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, where, and what would be right.
+//! Errors of a scenario, with their place and what would be right.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub struct ScenarioError {
     pub file: String,
     /// The line, from 1; 1 where no line can be told.
     pub line: usize,
-    /// What is wrong and what would be right.
+    /// Error, with what would be right.
     pub message: String,
     /// The text in which `span` points.
     pub source_text: String,
@@ -55,7 +55,7 @@ impl ScenarioError {
     }
 }
 
-/// Where the value at `path`, or its nearest written parent, stands in the text.
+/// Place in the text of the value at `path`, or of its nearest written parent.
 fn span_of(text: &str, path: &[&str]) -> Option<Range<usize>> {
     use toml::de::{DeTable, DeValue};
     let root = DeTable::parse(text).ok()?;

@@ -28,14 +28,14 @@ pub use flow::{Flow, NamedFlow};
 pub use overrides::OverrideError;
 pub use ue::Ue;
 
-/// What is simulated: a cell, its UEs, and the flows that end there or, without any radio, at a host on the wire.
+/// A simulation: a cell, its UEs, and the flows that end there or, without any radio, at a host on the wire.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = tidemark_core::bounds::in_schema::<Scenario>)]
 pub struct Scenario {
     /// A name for the results, of letters, digits, `.`, `_` and `-`.
     pub name: String,
-    /// What the scenario is for.
+    /// Purpose of the scenario.
     #[serde(default)]
     pub description: String,
     /// Every random draw follows from it. Default 1.
@@ -57,7 +57,7 @@ pub struct Scenario {
     /// The marker of every bearer that names none of its own.
     #[serde(default)]
     pub marker: MarkerConfig,
-    /// How dedicated bearers are marked that name no law of their own, by the QFI or 5QI of their first QoS flow: the first
+    /// Rules for the marking of dedicated bearers that name no law of their own, by the QFI or 5QI of their first QoS flow: the first
     /// rule that applies. Default: as their UE's default bearer.
     #[serde(default)]
     pub policy: Vec<PolicyRule>,
@@ -76,7 +76,7 @@ pub struct Scenario {
     /// The text that it was read from, with overrides applied.
     #[serde(skip)]
     pub text: String,
-    /// Where its traces are looked up.
+    /// Folder in which its traces are looked up.
     #[serde(skip)]
     pub folder: PathBuf,
 }
@@ -85,9 +85,9 @@ pub struct Scenario {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
-    /// Its name.
+    /// Name of the server.
     pub name: String,
-    /// What `tidemark live` runs at it, in a shell.
+    /// Command that `tidemark live` runs at the server, in a shell.
     pub command: String,
 }
 
@@ -99,13 +99,13 @@ pub enum LoadError {
     Unreadable {
         /// The file.
         file: String,
-        /// What the system says.
+        /// Reason, in the system's words.
         reason: String,
     },
     /// An override can't be applied.
     #[error("--set {0}")]
     Override(#[from] OverrideError),
-    /// Something in it is wrong.
+    /// A part of it is wrong.
     #[error(transparent)]
     Wrong(Box<ScenarioError>),
 }
@@ -120,7 +120,7 @@ fn default_sample_interval() -> Duration {
 const MAX_DURATION: Duration = Duration::from_secs(86_400);
 
 bounds! { Scenario {
-    duration: Range::above(Duration::ZERO).and_at_most(MAX_DURATION),
+    duration: Range::above(Duration::ZERO).and_at_most(MAX_DURATION).because("a day"),
     sample_interval: Range::at_least(Duration::from_millis(1)),
     ..name, description, seed, warmup, cell, network, marker, policy, ue, router, flow, server, text, folder
 } }
@@ -137,7 +137,7 @@ impl Scenario {
         Self::parse(&name, &text, file.parent().unwrap_or(Path::new("")), assignments)
     }
 
-    /// The same for a text; traces are looked up from `folder`.
+    /// Reads a scenario's text as [`load`](Self::load) does a file; traces are looked up from `folder`.
     ///
     /// # Errors
     /// What is wrong, with its line, and what would be right.
@@ -186,7 +186,7 @@ impl Scenario {
         ues
     }
 
-    /// Which UE moves to another cell, and when.
+    /// UEs that move to another cell, with the times.
     pub fn handovers(&self) -> impl Iterator<Item = (UeId, Duration)> + '_ {
         let copies = self.ue.iter().flat_map(|ue| (0..ue.count).map(move |_| ue));
         copies.zip(0..).flat_map(|(ue, id)| ue.handovers.iter().map(move |at| (UeId(id), *at)))

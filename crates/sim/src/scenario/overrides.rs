@@ -18,7 +18,7 @@ pub enum OverrideError {
         key: String,
         /// The step that failed.
         step: String,
-        /// What would be right.
+        /// Remedy.
         right: String,
     },
     /// The scenario itself is no TOML.
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_assignment_is_said() {
+    fn a_text_without_an_assignment_is_refused() {
         assert!(with("duration").unwrap_err().to_string().contains("key=value"));
         assert!(with("duration.x=1").unwrap_err().to_string().contains("is a value"));
     }

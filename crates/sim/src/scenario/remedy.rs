@@ -1,4 +1,4 @@
-//! What would be right where the reader of the form only says what it wanted.
+//! Remedies where the reader of the form only says what it wanted.
 
 use std::ops::Range;
 

@@ -13,7 +13,7 @@ use tidemark_wire::gtpu::{self, ExtensionType, MessageType};
 use tidemark_wire::nru::{DlUserData, Pdu};
 use tidemark_wire::{ipv4, pdcp, tcp};
 
-/// What a replay came to.
+/// Outcome of a replay.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub packets: u64,
@@ -24,7 +24,7 @@ pub struct Tally {
     pub rewritten: u64,
     pub reports: u64,
     pub handovers: u64,
-    /// Of packets that left the RLC queue where the law decides there.
+    /// Decisions on packets that left the RLC queue where the law decides there.
     pub left: [u64; 3],
     pub discarded: u64,
     /// Packets marked on bearers beside the default one, and acknowledgements rewritten of such.
@@ -38,7 +38,7 @@ struct Captured {
     comment: String,
 }
 
-/// The same thing on both sides of the CU.
+/// A packet on both sides of the CU.
 #[derive(Default)]
 struct Event {
     core: Option<Captured>,
