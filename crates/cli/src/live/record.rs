@@ -96,7 +96,7 @@ impl Recorder {
     fn recommendation(&self, ue: usize, octets: [u8; 3]) -> Option<(u8, (BitRate, Direction))> {
         let anbr = self.ues[ue].config.anbr.as_ref()?;
         let (channel, line) = modem::report(octets, anbr.multiplier.on_wire())?;
-        Some((channel, modem::heard(&line)?))
+        Some((channel, modem::received(&line)?))
     }
     /// Record of a UE.
     pub fn ue(&self, index: usize) -> Option<&UeRecord> {
