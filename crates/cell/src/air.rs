@@ -7,8 +7,8 @@ use tidemark_core::Instant;
 use tidemark_radio::slots::SlotPattern;
 
 use crate::du::harq::{Block, Feedback};
-use crate::du::uplink::block::UplinkBlock;
 use crate::rlc::{Segment, Status};
+use crate::ue_stack::block::UplinkBlock;
 
 /// Everything under way on the air of a cell. Each kind takes a constant time, so that each is a queue.
 #[derive(Default)]

@@ -1,23 +1,26 @@
-//! The cell: CU-UP, F1-U and DU wired together.
+//! The cell: CU-UP, F1-U, DU and UEs wired together.
 
 mod control;
 mod downlink;
 mod handover;
+mod uplink;
 mod upstream;
 
 use std::collections::VecDeque;
 
-use tidemark_core::{Bytes, ConfigError, FlowId, Inspect, Instant, Packet};
+use tidemark_core::{Bytes, ConfigError, FlowId, Inspect, Instant};
 use tidemark_marker::DeliveryStatus;
 use tidemark_wire::mac::Direction;
 
 use crate::config::{CellConfig, UeConfig};
 use crate::cu_up::CuUp;
-use crate::du::{Du, LEAST_LCID};
+use crate::du::{Du, LEAST_LCID, UplinkConfig};
 use crate::event::{Events, Observer};
 use crate::f1u::{F1u, Pdu};
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 use crate::qos::Sdap;
+use crate::slab::Slab;
+use crate::ue_stack::{Prioritisation, UeStack};
 pub(crate) use control::Means;
 use upstream::Upstream;
 
@@ -29,6 +32,8 @@ pub struct Cell<P> {
     cu: CuUp,
     f1u: F1u<P>,
     du: Du<P>,
+    /// UEs above their radio.
+    ues: Slab<UeStack<P>>,
     events: Events<P>,
     outputs: VecDeque<Output<P>>,
 }
@@ -45,6 +50,7 @@ impl<P: Inspect> Cell<P> {
             cu: CuUp::new(seed),
             f1u: F1u::new(config.f1u.delay),
             du: Du::new(&config, seed)?,
+            ues: Slab::new(),
             events: Events::new(),
             outputs: VecDeque::new(),
         })
@@ -63,10 +69,14 @@ impl<P: Inspect> Cell<P> {
     pub(crate) fn add_ue_as(&mut self, id: UeId, first: u32, config: &UeConfig) -> Result<(), ConfigError> {
         config.validate()?;
         self.cu.add_ue(id, first, config)?;
+        let UplinkConfig { bsr, prioritised_bit_rate: bit_rate, bucket_size_duration, .. } = self.du.config().uplink;
+        let stack = UeStack::new(first, config, bsr, Prioritisation { bit_rate, bucket_size_duration });
         let (du, upstream) = self.split();
-        let added = du.add_ue(id, first, config, &upstream);
+        let added = du.add_ue(id, first, config, stack.groups(), &upstream);
         // Nothing stays of a UE that was not admitted.
-        added.inspect_err(|_| drop(self.cu.take_ue(id)))
+        added.inspect_err(|_| drop(self.cu.take_ue(id)))?;
+        self.ues.insert(id.0, Box::new(stack));
+        Ok(())
     }
 
     /// Puts a flow of a UE into the QoS flow with this QFI, whatever the packet filters say: a packet detection rule for its
@@ -103,14 +113,6 @@ impl<P: Inspect> Cell<P> {
         }
         let (du, mut upstream) = self.split();
         du.handle_timeout(now, &mut upstream);
-    }
-
-    /// Takes a packet of the IP stack of a UE.
-    pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
-        let Some(sdap) = self.cu.sdap_mut(id) else { return };
-        let mapped = sdap.uplink(&packet);
-        let (du, mut upstream) = self.split();
-        du.handle_uplink(now, id, mapped, packet, &mut upstream);
     }
 
     /// The next thing that left the cell.
@@ -188,12 +190,13 @@ impl<P: Inspect> Cell<P> {
     /// IP bytes of a flow inside the cell, counted packet by packet.
     pub fn held(&self, flow: FlowId) -> Bytes {
         let outputs = self.outputs.iter().filter_map(Output::packet).filter(|packet| packet.flow == flow);
-        self.du.held(flow) + self.f1u.held(flow) + outputs.map(|packet| packet.size).sum()
+        let uplink: Bytes = self.ues.iter().map(|ue| ue.held(flow)).sum();
+        self.du.held(flow) + uplink + self.f1u.held(flow) + outputs.map(|packet| packet.size).sum()
     }
 
     /// Parts the DU from everything that it tells and asks.
     fn split(&mut self) -> (&mut Du<P>, Upstream<'_, P>) {
-        let Self { cu, f1u, du, events, outputs } = self;
-        (du, Upstream { cu, f1u, events, outputs })
+        let Self { cu, f1u, du, ues, events, outputs } = self;
+        (du, Upstream { cu, f1u, ues, events, outputs })
     }
 }

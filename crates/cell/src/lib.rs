@@ -37,13 +37,14 @@ mod qos;
 mod rlc;
 mod room;
 mod slab;
+mod ue_stack;
 
 pub use cell::Cell;
 pub use config::{
     BearerConfig, CellConfig, Duplex, F1uConfig, Numbering, RECEIVER_LOSS_DB, RlcConfig, RlcMode, UeConfig,
 };
 pub use du::scheduler::*;
-pub use du::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier, BsrFormat, ConfiguredGrant, UplinkConfig};
+pub use du::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier, ConfiguredGrant, UplinkConfig};
 pub use event::{BearerId, Event, Observer};
 pub use handover::{HandoverData, HandoverExecution, HandoverMarker};
 pub use network::{DeployedConfig, Network, NetworkConfig};
@@ -55,3 +56,4 @@ pub use qos::{
 pub use rlc::RlcSn;
 pub use tidemark_core::ConfigError;
 pub use tidemark_radio::channel::{self, ChannelConfig};
+pub use ue_stack::buffer_status::BsrFormat;

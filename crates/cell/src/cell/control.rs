@@ -68,6 +68,7 @@ impl<P: Inspect> Cell<P> {
     /// the query waits for its end (TS 38.321 5.18.10). False where one waits already, which is sent for both, or where the
     /// bearer knows no recommendations.
     pub fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2]) -> bool {
-        self.du.query_bit_rate(now, id, octets)
+        let (du, mut upstream) = self.split();
+        du.query_bit_rate(now, id, octets, &mut upstream)
     }
 }

@@ -9,20 +9,20 @@ use crate::du::{Drb, Ue};
 use crate::event::Event;
 use crate::handover::{HandoverData, HandoverExecution, HandoverMarker};
 use crate::output::{DropReason, Output, UeId};
+use crate::ue_stack::UeStack;
 
 /// A UE between two cells, with what its old cell held of it.
 pub(crate) struct Leaving<P> {
     ue: Box<Ue>,
     context: Box<UeContext>,
     drbs: Vec<LeavingDrb<P>>,
+    stack: Box<UeStack<P>>,
 }
 
 struct LeavingDrb<P> {
     drb: Box<Drb<P>>,
     /// What has not left its PDCP in order: SN, time of arrival, packet.
     downlink: Vec<(u32, Instant, Packet<P>)>,
-    /// What has not reached the gNB in order: QFI, time of arrival, packet.
-    uplink: Vec<(u32, Instant, Packet<P>)>,
 }
 
 impl<P: Inspect> Cell<P> {
@@ -38,26 +38,26 @@ impl<P: Inspect> Cell<P> {
     pub(crate) fn take_ue(&mut self, now: Instant, id: UeId) -> Option<Leaving<P>> {
         let (du, mut upstream) = self.split();
         let (ue, drbs) = du.take_ue(now, id, &mut upstream)?;
-        let context = self.cu.take_ue(id)?;
+        let (context, stack) = (self.cu.take_ue(id)?, self.ues.take(id.0)?);
         let drbs = drbs.into_iter().map(|mut drb| {
             let downlink = drb.reset();
-            let uplink = drb.uplink.re_establish();
-            LeavingDrb { drb, downlink, uplink }
+            LeavingDrb { drb, downlink }
         });
         let mut drbs: Vec<_> = drbs.collect();
         for pdu in self.f1u.take(&ue.drbs) {
             drbs[(pdu.drb - ue.drbs.start) as usize].downlink.push((pdu.sn, pdu.at, pdu.packet));
         }
-        Some(Leaving { ue, context, drbs })
+        Some(Leaving { ue, context, drbs, stack })
     }
 
     /// The UE comes: after the interruption it is sent what is forwarded.
     pub(crate) fn place_ue(&mut self, now: Instant, id: UeId, leaving: Leaving<P>, config: &HandoverExecution) {
-        let Leaving { mut ue, context, drbs } = leaving;
+        let Leaving { mut ue, context, drbs, mut stack } = leaving;
         self.cu.put_ue(id, context);
-        let mut sends = false;
+        let sends = stack.re_establish();
+        self.ues.insert(id.0, stack);
         ue.silent_until = ue.silent_until.max(now + config.interruption);
-        for (index, LeavingDrb { mut drb, downlink, uplink }) in ue.drbs.clone().zip(drbs) {
+        for (index, LeavingDrb { mut drb, downlink }) in ue.drbs.clone().zip(drbs) {
             for (sn, arrived, packet) in downlink {
                 match config.data {
                     HandoverData::Forwarded => drb.bearer.push(arrived.min(now), arrived.min(now), sn, packet),
@@ -78,10 +78,10 @@ impl<P: Inspect> Cell<P> {
                     self.events.emit(now, drb.id, || Event::Forwarded { packet, sn });
                 }
             }
-            sends |= !uplink.is_empty();
-            uplink.into_iter().for_each(|(qfi, came, packet)| drb.uplink.push(came, came, qfi, packet));
-            self.du.place_drb(now, index, drb);
+            let (du, mut upstream) = self.split();
+            du.place_drb(now, index, drb, &mut upstream);
         }
-        self.du.place_ue(now, id, ue, sends);
+        let (du, mut upstream) = self.split();
+        du.place_ue(now, id, ue, sends, &mut upstream);
     }
 }

@@ -1,4 +1,4 @@
-//! The sides of a cell's DU: a CU-UP behind F1-U, the core behind that, and who listens.
+//! The sides of a cell's DU: its UEs, a CU-UP behind F1-U, the core behind that, and who listens.
 
 use std::collections::VecDeque;
 
@@ -11,11 +11,14 @@ use crate::du::Port;
 use crate::event::{BearerId, Event, Events};
 use crate::f1u::F1u;
 use crate::output::{DelaySplit, DropReason, Output};
+use crate::slab::Slab;
+use crate::ue_stack::UeStack;
 
 /// Everything of a cell but its DU.
 pub(super) struct Upstream<'a, P> {
     pub(super) cu: &'a mut CuUp,
     pub(super) f1u: &'a mut F1u<P>,
+    pub(super) ues: &'a mut Slab<UeStack<P>>,
     pub(super) events: &'a mut Events<P>,
     pub(super) outputs: &'a mut VecDeque<Output<P>>,
 }
@@ -94,6 +97,10 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
         self.cu.uplink(now, bearer, &mut packet);
         self.events.emit(now, bearer, || Event::UplinkForwarded { packet: &packet });
         self.outputs.push_back(Output::Uplink { at: now, ue: bearer.ue, qfi, packet, delay });
+    }
+
+    fn ue(&mut self, id: u32) -> &mut UeStack<P> {
+        &mut self.ues[id as usize]
     }
 
     fn events(&mut self) -> &mut Events<P> {

@@ -4,11 +4,11 @@ use tidemark_core::{Inspect, Instant};
 use tidemark_wire::mac::Direction;
 
 use super::timers::Timer;
-use super::uplink::Control;
 use super::{Drb, Du, Port};
 use crate::event::Event;
 use crate::output::{DropReason, Output, UeId};
 use crate::rlc::{Released, Status};
+use crate::ue_stack::control::Control;
 
 impl<P: Inspect> Du<P> {
     /// Hands on what a UE has in order of a bearer; what is lost, the radio lost.
@@ -54,46 +54,26 @@ impl<P: Inspect> Du<P> {
 
     /// Sees to it that the end of the discardTimer of what waits is heard of. All SDUs of a bearer wait as long, so that one timer at a
     /// time is enough.
-    pub(super) fn arm_discard(&mut self, index: u32, direction: Direction) {
+    pub(super) fn arm_discard(&mut self, index: u32) {
         let drb = &mut self.drbs[index as usize];
-        let (armed, bearer) = match direction {
-            Direction::Downlink => (&mut drb.discard_armed[0], &drb.bearer),
-            Direction::Uplink => (&mut drb.discard_armed[1], &drb.uplink),
-        };
-        if *armed {
+        if drb.discard_armed[0] {
             return;
         }
-        if let Some(at) = bearer.discards_at() {
-            *armed = true;
-            self.set_timer(at, index, Timer::Discard(direction));
+        if let Some(at) = drb.bearer.discards_at() {
+            drb.discard_armed[0] = true;
+            self.set_timer(at, index, Timer::Discard(Direction::Downlink));
         }
     }
 
     /// The discardTimer has ended of what waited first when it was set, which may have left.
-    pub(super) fn handle_discard_timer(
-        &mut self,
-        now: Instant,
-        index: u32,
-        direction: Direction,
-        port: &mut impl Port<P>,
-    ) {
-        match direction {
-            Direction::Downlink => {
-                self.drbs[index as usize].discard_armed[0] = false;
-                self.discard(now, index, port);
-                if self.drbs[index as usize].bearer.outruns_receiver() {
-                    self.release(now, index, port);
-                }
-            }
-            Direction::Uplink => {
-                self.drbs[index as usize].discard_armed[1] = false;
-                self.discard_up(now, index, port);
-                if self.drbs[index as usize].uplink.outruns_receiver() {
-                    self.go_on_up(now, index, port);
-                }
-            }
+    pub(super) fn handle_discard_timer(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+        self.drbs[index as usize].discard_armed[0] = false;
+        self.discard(now, index, port);
+        // The UE remembers no SN that old: it waits no longer.
+        if self.drbs[index as usize].bearer.outruns_receiver() {
+            self.release(now, index, port);
         }
-        self.arm_discard(index, direction);
+        self.arm_discard(index);
     }
 
     /// PDCP lets go of what waited for longer than its discardTimer.
@@ -118,7 +98,7 @@ impl<P: Inspect> Du<P> {
         let status = drb.bearer.handle_timers(now);
         let (ue, has_data) = (drb.ue, drb.bearer.has_data());
         if let Some(status) = status {
-            self.send_control(now, ue, Control::Status { drb: index, status });
+            self.send_control(now, ue, Control::Status { drb: index, status }, port);
         }
         if has_data {
             self.activate(now, index);

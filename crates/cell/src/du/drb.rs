@@ -1,4 +1,4 @@
-//! One data radio bearer as the DU and its UE keep it: RLC, and what the CU is told of it.
+//! One data radio bearer as the DU keeps it: RLC of the downlink, and what the CU is told of it.
 
 use tidemark_core::{Bytes, Inspect, Instant, Packet};
 use tidemark_marker::DeliveryStatus;
@@ -24,9 +24,7 @@ pub(crate) struct Drb<P> {
     pub(crate) qos: Qos,
     /// The earliest of its timers that is set.
     pub(crate) armed: Option<Instant>,
-    /// RLC and PDCP of what its UE sends, what that is due, and its earliest timer.
-    pub(crate) uplink: Bearer<P>,
-    pub(crate) uplink_qos: Qos,
+    /// The earliest timer of what its UE sends that is set.
     pub(crate) uplink_armed: Option<Instant>,
     /// True of the directions in which a timer for the discardTimer is set: one, for the first SDU that waited then.
     pub(crate) discard_armed: [bool; 2],
@@ -72,8 +70,6 @@ impl<P: Inspect> Drb<P> {
             ue,
             id: BearerId { ue: UeId(ue), drb: index as u8 + 1, sn_length: rlc.pdcp_sn },
             bearer: Bearer::new(rlc.clone(), if has_headers { overhead } else { Overhead::NONE }),
-            uplink: Bearer::new(rlc.clone(), overhead),
-            uplink_qos: qos.clone(),
             uplink_armed: None,
             discard_armed: [false; 2],
             reported: uplink_marker.map(|_| ReportedQueue::default()),

@@ -1,7 +1,7 @@
-//! DU of a gNB with the radio side of its UEs: RLC, MAC, schedulers, HARQ, reports and grants.
+//! DU of a gNB: RLC, MAC, schedulers, HARQ, reports and grants.
 //!
-//! PDCP PDUs go in with their SNs, delivery statuses come out by [`Port::report`]. Both ends of an RLC entity are one object
-//! (decision 17), so that what a UE has received stands here as well.
+//! PDCP PDUs go in with their SNs, delivery statuses come out by [`Port::report`]. UEs stand behind [`Port::ue`]. Both ends of an RLC
+//! entity are one object (decision 17), so that what a UE has received of a downlink bearer stands here as well.
 
 pub(crate) mod anbr;
 mod delivery;
@@ -33,19 +33,20 @@ use crate::output::{CellStats, UeId};
 use crate::qos::Qos;
 use crate::rlc::Released;
 use crate::slab::Slab;
+use crate::ue_stack::block::UplinkBlock;
+use crate::ue_stack::group::Group;
 
 pub use anbr::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier};
 pub(crate) use drb::{Drb, LEAST_LCID};
 pub(crate) use harq::{Block, Feedback};
 pub(crate) use port::Port;
 pub(crate) use ue::Ue;
-pub(crate) use uplink::UplinkBlock;
-pub use uplink::{BsrFormat, ConfiguredGrant, UplinkConfig};
+pub use uplink::{ConfiguredGrant, UplinkConfig};
 
 use harq::Pool;
 use scheduler::Scheduler;
 use timers::{Timer, Timers};
-use uplink::{Shares, UplinkCarrier, groups};
+use uplink::{Shares, UplinkCarrier};
 use uplink_slot::{Grant, Round, Turn};
 
 /// DU of one cell.
@@ -85,6 +86,7 @@ pub(crate) struct Du<P> {
     #[expect(clippy::vec_box, reason = "what is reused is the box")]
     spare_blocks: Vec<Box<UplinkBlock>>,
     released: Vec<Released<P>>,
+    discarded: Vec<Packet<P>>,
     grants: Vec<Grant>,
     /// Grants that UEs have had, by round.
     uplink_shares: BTreeMap<Round, Shares>,
@@ -127,6 +129,7 @@ impl<P: Inspect> Du<P> {
             uplink_carrier: UplinkCarrier::new(config),
             spare_blocks: Vec::new(),
             released: Vec::new(),
+            discarded: Vec::new(),
             grants: Vec::new(),
             uplink_shares: BTreeMap::new(),
             uplink_draws: Stream::new(seed, 1, "turn"),
@@ -154,26 +157,22 @@ impl<P: Inspect> Du<P> {
         id: UeId,
         first: u32,
         config: &UeConfig,
+        groups: &[Group],
         port: &impl Port<P>,
     ) -> Result<(), ConfigError> {
         let mut ue = Ue::new(&self.config, config, id.0, first, self.seed)?;
         let has_headers = !ue.channel.is_rate();
         let drbs = config.bearers().enumerate().map(|(index, bearer)| {
-            let qos = match index {
-                0 => Qos::of_default_flow(config.five_qi),
-                _ => Qos::of_flows(bearer.qos_flows),
-            };
+            let qos = Qos::of_bearer(config.five_qi, bearer.qos_flows);
             let mut drb = Drb::new((id.0, index), bearer, qos, config.anbr.as_ref(), has_headers);
             if port.decides_at_dequeue(drb.id) {
                 drb.bearer.expect_holes();
             }
             drb
         });
-        let mut drbs: Vec<_> = drbs.collect();
-        let UplinkConfig { prioritised_bit_rate, bucket_size_duration, .. } = self.config.uplink;
-        drbs.iter_mut().for_each(|drb| drb.uplink_qos.prioritise(prioritised_bit_rate, bucket_size_duration));
+        let drbs: Vec<_> = drbs.collect();
         self.has_gbr |= drbs.iter().any(|drb| drb.qos.is_gbr());
-        ue.groups = groups((first..).zip(drbs.iter().map(|drb| (drb.qos.priority, drb.qos.is_gbr()))));
+        ue.groups = groups.to_vec();
         (first..).zip(drbs).for_each(|(number, drb)| self.drbs.insert(number, Box::new(drb)));
         self.ues.insert(id.0, Box::new(ue));
         Ok(())
@@ -261,7 +260,7 @@ impl<P: Inspect> Du<P> {
     /// Notes that a bearer has something to send.
     fn activate(&mut self, now: Instant, drb: u32) {
         self.begin_window(now, drb, Direction::Downlink);
-        self.arm_discard(drb, Direction::Downlink);
+        self.arm_discard(drb);
         if let Err(position) = self.active.binary_search(&drb) {
             self.active.insert(position, drb);
         }
@@ -278,10 +277,11 @@ impl<P: Inspect> Du<P> {
         match timer {
             Timer::Rlc => self.handle_rlc_timer(now, index, port),
             Timer::UplinkRlc => self.handle_uplink_timer(now, index, port),
-            Timer::Discard(direction) => self.handle_discard_timer(now, index, direction, port),
+            Timer::Discard(Direction::Downlink) => self.handle_discard_timer(now, index, port),
+            Timer::Discard(Direction::Uplink) => self.handle_uplink_discard_timer(now, index, port),
             Timer::Report => self.send_report(now, index, port),
             Timer::Window(direction) => self.end_window(now, index, direction),
-            Timer::Query(direction) => self.send_query(now, index, direction),
+            Timer::Query(direction) => self.send_query(now, index, direction, port),
             Timer::Recommendation(octets) => self.deliver_recommendation(now, index, octets, port),
         }
     }

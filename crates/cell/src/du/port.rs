@@ -1,10 +1,11 @@
-//! The sides of a DU that are not its own: the CU-UP behind F1-U, the core behind that, and who listens.
+//! The sides of a DU that are not its own: its UEs, the CU-UP behind F1-U, the core behind that, and who listens.
 
 use tidemark_core::{Duration, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, RlcQueue, Verdict};
 
 use crate::event::{BearerId, Events};
 use crate::output::{DelaySplit, Output};
+use crate::ue_stack::UeStack;
 
 /// Everything that a DU tells or asks while it works.
 ///
@@ -36,6 +37,8 @@ pub(crate) trait Port<P> {
         delay: DelaySplit,
         waiting: Option<RlcQueue>,
     );
+    /// Stack of a UE that the DU serves.
+    fn ue(&mut self, id: u32) -> &mut UeStack<P>;
     /// Listener to what happens.
     fn events(&mut self) -> &mut Events<P>;
     /// Hands something out of the cell.

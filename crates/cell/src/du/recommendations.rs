@@ -6,16 +6,16 @@ use tidemark_wire::mac::{Direction, RecommendedBitRate, lcid};
 use super::anbr::{Counts, Estimator};
 use super::downlink::DECODED_AFTER;
 use super::timers::Timer;
-use super::uplink::Control;
 use super::{Drb, Du, LEAST_LCID, Port};
 use crate::event::Event;
 use crate::output::{Output, UeId};
+use crate::ue_stack::control::Control;
 
 impl<P: Inspect> Du<P> {
     /// The UE's modem is asked to send a query, the two octets of its control element. While bitRateQueryProhibitTimer runs
     /// the query waits for its end (TS 38.321 5.18.10). False where one waits already, which is sent for both, or where the
     /// bearer knows no recommendations.
-    pub(crate) fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2]) -> bool {
+    pub(crate) fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2], port: &mut impl Port<P>) -> bool {
         let Ok(RecommendedBitRate { lcid, direction, .. }) = RecommendedBitRate::parse(&octets) else { return false };
         let Some(ue) = self.ues.get(id.0 as usize) else { return false };
         let drb = ue.drbs.start + u32::from(lcid.saturating_sub(LEAST_LCID));
@@ -26,7 +26,7 @@ impl<P: Inspect> Du<P> {
         }
         let allowed = estimator.query_allowed;
         if now >= allowed {
-            self.send_query(now, drb, direction);
+            self.send_query(now, drb, direction, port);
         } else {
             self.set_timer(allowed, drb, Timer::Query(direction));
         }
@@ -34,12 +34,12 @@ impl<P: Inspect> Du<P> {
     }
 
     /// The UE sends the query that waits.
-    pub(super) fn send_query(&mut self, now: Instant, drb: u32, direction: Direction) {
+    pub(super) fn send_query(&mut self, now: Instant, drb: u32, direction: Direction, port: &mut impl Port<P>) {
         let Drb { ue, .. } = self.drbs[drb as usize];
         let Some(estimator) = self.drbs[drb as usize].estimator(direction) else { return };
         estimator.query_waits = false;
         estimator.query_allowed = now + estimator.config.query_prohibit;
-        self.send_control(now, ue, Control::Query { drb, direction });
+        self.send_control(now, ue, Control::Query { drb, direction }, port);
     }
 
     /// Something came to the bearer's queue, or up from its UE: a window begins, unless one is open.

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use tidemark_core::{Bytes, FlowId, Inspect, Instant};
 use tidemark_radio::slots::SYMBOLS_PER_SLOT;
-use tidemark_wire::mac::Direction;
 
 use super::{Drb, Du, Port, Ue};
 use crate::config::{CellConfig, RlcMode};
@@ -52,9 +51,9 @@ impl<P: Inspect> Du<P> {
         let (first, end) = (self.pattern.at_or_after(from), self.pattern.at_or_after(to));
         self.pattern.uplink_slots_between(first, end) * u64::from(SYMBOLS_PER_SLOT * self.config.prbs)
     }
-    /// IP bytes of a flow in the bearers, both ways.
+    /// IP bytes of a flow in the bearers of the downlink.
     pub(crate) fn held(&self, flow: FlowId) -> Bytes {
-        self.drbs.iter().map(|drb| drb.bearer.held(flow) + drb.uplink.held(flow)).sum()
+        self.drbs.iter().map(|drb| drb.bearer.held(flow)).sum()
     }
     /// Counts a downlink packet that the CU did not send on.
     pub(crate) fn count_dropped(&mut self, index: u32, reason: DropReason) {
@@ -91,31 +90,31 @@ impl<P: Inspect> Du<P> {
         let drb = &mut self.drbs[index as usize];
         if drb.bearer.mode() == RlcMode::Um {
             drb.bearer.conclude();
-            drb.uplink.conclude();
             let ue = drb.ue;
+            port.ue(ue).receiver(index).conclude();
             self.release_or_lose(now, index, DropReason::Handover, port);
             self.settle_up_or_lose(now, ue, index, DropReason::Handover, port);
         }
     }
 
     /// Puts in a bearer of a UE that comes; [`place_ue`](Self::place_ue) follows after the last.
-    pub(crate) fn place_drb(&mut self, now: Instant, index: u32, drb: Box<Drb<P>>) {
+    pub(crate) fn place_drb(&mut self, now: Instant, index: u32, drb: Box<Drb<P>>, port: &mut impl Port<P>) {
         self.has_gbr |= drb.qos.is_gbr();
         let has_data = drb.bearer.has_data();
         self.drbs.insert(index, drb);
-        self.arm_uplink(now, index);
-        self.arm_discard(index, Direction::Uplink);
+        self.arm_uplink(now, index, port);
+        self.arm_uplink_discard(index, port);
         if has_data {
             self.activate(now, index);
         }
     }
 
     /// Puts in a UE whose bearers are there; `sends` says that it has something to send.
-    pub(crate) fn place_ue(&mut self, now: Instant, id: UeId, ue: Box<Ue>, sends: bool) {
+    pub(crate) fn place_ue(&mut self, now: Instant, id: UeId, ue: Box<Ue>, sends: bool, port: &mut impl Port<P>) {
         self.stats.handovers += 1;
         self.ues.insert(id.0, ue);
         if sends {
-            self.wake_uplink(now, id.0);
+            self.wake_uplink(now, id.0, port);
         }
     }
 

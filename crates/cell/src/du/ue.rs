@@ -7,9 +7,10 @@ use tidemark_core::{ConfigError, Duration, Instant, Probability, Stream};
 
 use super::harq::{Again, Block, Processes};
 use super::scheduler::Offer;
-use super::uplink::{Group, UplinkBuffer, UplinkRadio};
+use super::uplink::{UplinkContext, UplinkRadio};
 use crate::config::{CellConfig, UeConfig};
 use crate::output::{UeStats, UplinkStats};
+use crate::ue_stack::group::Group;
 use tidemark_radio::channel::{Channel, Quality};
 use tidemark_radio::link::{LinkTable, OuterLoop};
 
@@ -39,8 +40,8 @@ pub(crate) struct Ue {
     kept: f64,
     /// Its bearers, the default one first.
     pub(crate) drbs: Range<u32>,
-    /// What it sends beside its bearers, and its logical channel groups.
-    pub(crate) uplink: UplinkBuffer,
+    /// Its uplink, and its logical channel groups.
+    pub(crate) uplink: UplinkContext,
     pub(crate) groups: Vec<Group>,
     /// Its next occasions for a scheduling request and of a configured grant, if it has use for them.
     pub(crate) request_in: Option<u64>,
@@ -81,7 +82,7 @@ impl Ue {
             mcs: 0,
             kept: 0.0,
             drbs: first..first + 1 + config.drb.len() as u32,
-            uplink: UplinkBuffer::default(),
+            uplink: UplinkContext::default(),
             groups: Vec::new(),
             request_in: None,
             configured_in: None,
@@ -100,7 +101,7 @@ impl Ue {
         self.kept = 0.0;
         self.again.clear();
         self.processes = Processes::default();
-        self.uplink = UplinkBuffer::default();
+        self.uplink = UplinkContext::default();
         self.uplink_radio.reset(cell);
         (self.request_in, self.configured_in) = (None, None);
     }

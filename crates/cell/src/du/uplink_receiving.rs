@@ -4,12 +4,13 @@ use tidemark_core::{Inspect, Instant, Packet};
 use tidemark_wire::mac::Direction;
 
 use super::downlink::DECODED_AFTER;
-use super::uplink::block::{Control, UplinkBlock};
 use super::uplink::delay::ReportedQueue;
 use super::{Du, Port};
 use crate::event::Event;
 use crate::output::{DropReason, Output, UeId};
 use crate::rlc::Released;
+use crate::ue_stack::block::UplinkBlock;
+use crate::ue_stack::control::Control;
 
 impl<P: Inspect> Du<P> {
     /// A block was decoded, or HARQ has given it up: then RLC knows what to do about data, while control elements and the
@@ -26,10 +27,10 @@ impl<P: Inspect> Du<P> {
         for (index, count, _) in &block.bearers {
             let (own, others) = segments.split_at(*count);
             segments = others;
-            let bearer = &mut self.drbs[*index as usize].uplink;
+            let receiver = port.ue(id).receiver(*index);
             match decoded {
-                true => own.iter().for_each(|segment| bearer.arrived(now, *segment)),
-                false => bearer.lost(now, own),
+                true => receiver.receive(now, own),
+                false => receiver.lose(now, own),
             }
             self.settle_up(now, id, *index, port);
         }
@@ -59,7 +60,7 @@ impl<P: Inspect> Du<P> {
             ue.uplink_radio.stats.lost_blocks += 1;
             ue.uplink.belief.lose(&block.report);
         }
-        self.wake_uplink(now, id);
+        self.wake_uplink(now, id, port);
         self.spare_blocks.push(block);
     }
 
@@ -76,9 +77,8 @@ impl<P: Inspect> Du<P> {
         reason: DropReason,
         port: &mut impl Port<P>,
     ) {
-        let status = self.drbs[index as usize].uplink.handle_timers(now);
         let mut released = std::mem::take(&mut self.released);
-        self.drbs[index as usize].uplink.release(now, |sdu| released.push(sdu));
+        let status = port.ue(id).receiver(index).settle(now, |sdu| released.push(sdu));
         for Released { packet, sn: qfi, delay } in released.drain(..) {
             let Some(delay) = delay else {
                 self.lose_up(now, index, &packet, reason, port);
@@ -98,18 +98,11 @@ impl<P: Inspect> Du<P> {
             self.air.statuses.push_back((at, index, status));
             self.wake(at);
         }
-        self.arm_uplink(now, index);
+        self.arm_uplink(now, index, port);
     }
 
     /// Tells who listens that a packet of a UE is lost.
-    pub(super) fn lose_up(
-        &mut self,
-        now: Instant,
-        index: u32,
-        packet: &Packet<P>,
-        reason: DropReason,
-        port: &mut impl Port<P>,
-    ) {
+    fn lose_up(&self, now: Instant, index: u32, packet: &Packet<P>, reason: DropReason, port: &mut impl Port<P>) {
         let direction = Direction::Uplink;
         port.events().emit(now, self.drbs[index as usize].id, || Event::Dropped { packet, direction, reason });
     }

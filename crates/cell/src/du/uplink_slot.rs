@@ -3,10 +3,10 @@
 use tidemark_core::{Duration, Inspect, Instant};
 
 use super::scheduler::UplinkOrder;
-use super::uplink::belief::Groups;
 use super::uplink::earlier;
-use super::uplink::radio::Allocation;
 use super::{Du, Port};
+use crate::ue_stack::block::Allocation;
+use crate::ue_stack::buffer_status::Groups;
 
 /// A UE that has something to send or to be granted, and the first slot in which it can.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +42,9 @@ pub(super) enum Round {
 }
 
 impl<P: Inspect> Du<P> {
-    pub(super) fn wake_uplink(&mut self, now: Instant, id: u32) {
-        let slot = self.next_turn(id, self.pattern.at_or_after(now).max(self.open_uplink));
+    /// Finds the next slot in which a UE has something to do.
+    pub(super) fn wake_uplink(&mut self, now: Instant, id: u32, port: &mut impl Port<P>) {
+        let slot = self.next_turn(id, self.pattern.at_or_after(now).max(self.open_uplink), port);
         let turn = Turn { ue: id, slot };
         match self.turns.binary_search_by_key(&id, |turn| turn.ue) {
             Ok(place) => self.turns[place] = turn,
@@ -57,8 +58,8 @@ impl<P: Inspect> Du<P> {
 
     /// The first uplink slot from `earliest` on in which a UE sends again, requests, uses a configured grant or can be granted
     /// something.
-    fn next_turn(&mut self, id: u32, earliest: u64) -> Option<u64> {
-        let first = self.first_uplink_group(id);
+    fn next_turn(&mut self, id: u32, earliest: u64, port: &mut impl Port<P>) -> Option<u64> {
+        let first = port.ue(id).most_important();
         let (config, pattern) = (&self.config.uplink, &self.pattern);
         let ue = &mut self.ues[id as usize];
         let is_silent = ue.silent_until > pattern.start(earliest);
@@ -95,10 +96,10 @@ impl<P: Inspect> Du<P> {
             }
             free -= self.send_up_again(slot, id, free, port);
             free -= self.use_configured_grant(slot, id, free, port);
-            grants.extend(self.asked(slot, id));
+            grants.extend(self.asked(slot, id, port));
         }
         if free > 0 && !grants.is_empty() {
-            self.share(slot, free, &mut grants);
+            self.share(slot, free, &mut grants, port);
         }
         for Grant { ue, allocation, .. } in grants.drain(..).filter(|grant| grant.allocation.prbs > 0) {
             self.send_up(slot, ue, allocation, port);
@@ -107,14 +108,14 @@ impl<P: Inspect> Du<P> {
         for place in 0..self.turns.len() {
             let Turn { ue: id, .. } = self.turns[place];
             if self.turns[place].has_come(slot) && self.ues[id as usize].silent_until <= now {
-                self.request(slot, id);
+                self.request(slot, id, port);
             }
         }
         self.open_uplink = slot + 1;
         let mut turns = std::mem::take(&mut self.turns);
         turns.retain_mut(|turn| {
             if turn.has_come(slot) {
-                turn.slot = self.next_turn(turn.ue, slot + 1);
+                turn.slot = self.next_turn(turn.ue, slot + 1, port);
             }
             turn.slot.is_some()
         });
@@ -146,11 +147,11 @@ impl<P: Inspect> Du<P> {
     }
 
     /// A UE sends its request, if it still has to: a block in the same slot has told the gNB.
-    fn request(&mut self, slot: u64, id: u32) {
+    fn request(&mut self, slot: u64, id: u32, port: &mut impl Port<P>) {
         if self.ues[id as usize].request_in != Some(slot) {
             return;
         }
-        let Some(group) = self.first_uplink_group(id) else { return };
+        let Some(group) = port.ue(id).most_important() else { return };
         let granted_from = slot + 1 + self.grant_delay();
         let belief = &mut self.ues[id as usize].uplink.belief;
         if belief.must_request(group) {
@@ -164,15 +165,17 @@ impl<P: Inspect> Du<P> {
     }
 
     /// What a UE is to be granted in this slot, if anything: a HARQ process has to be free for it.
-    fn asked(&mut self, slot: u64, id: u32) -> Option<Grant> {
+    fn asked(&mut self, slot: u64, id: u32, port: &mut impl Port<P>) -> Option<Grant> {
         let ue = &mut self.ues[id as usize];
         if !ue.uplink.processes.has_free(slot) {
             return None;
         }
         let mut waiting = *ue.uplink.belief.in_slot(slot, self.config.uplink.first_grant.0);
         let now = self.pattern.start(slot);
-        for (waiting, group) in waiting.iter_mut().zip(&ue.groups) {
-            if !group.drbs.iter().any(|drb| self.drbs[*drb as usize].uplink_qos.may_send(now)) {
+        let stack = port.ue(id);
+        for (group, waiting) in waiting.iter_mut().enumerate().take(ue.groups.len()) {
+            // Nothing is granted above the maximum rate.
+            if !stack.may_send(now, group) {
                 *waiting = 0;
             }
         }
@@ -181,12 +184,12 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Shares free resource blocks: guaranteed rates first, then all, in the order that the scheduler has for the uplink.
-    fn share(&mut self, slot: u64, mut free: u32, grants: &mut [Grant]) {
+    fn share(&mut self, slot: u64, mut free: u32, grants: &mut [Grant], port: &mut impl Port<P>) {
         if self.has_gbr {
-            free = self.grant_round(slot, free, grants, Round::Owed);
+            free = self.grant_round(slot, free, grants, Round::Owed, port);
         }
         if self.config.scheduler.uplink_order() == UplinkOrder::Turns {
-            self.grant_round(slot, free, grants, Round::All);
+            self.grant_round(slot, free, grants, Round::All, port);
             return;
         }
         let mut done = None;
@@ -196,13 +199,20 @@ impl<P: Inspect> Du<P> {
                 groups.filter(|(_, waiting)| *waiting > 0).map(|(group, _)| group.priority)
             });
             let Some(level) = groups.filter(|level| done.is_none_or(|done| *level > done)).min() else { return };
-            free = self.grant_round(slot, free, grants, Round::Level(level));
+            free = self.grant_round(slot, free, grants, Round::Level(level), port);
             done = Some(level);
         }
     }
 
     /// Grants what a round covers, first to who has had the least in it; returns the resource blocks that are left.
-    fn grant_round(&mut self, slot: u64, mut free: u32, grants: &mut [Grant], round: Round) -> u32 {
+    fn grant_round(
+        &mut self,
+        slot: u64,
+        mut free: u32,
+        grants: &mut [Grant],
+        round: Round,
+        port: &mut impl Port<P>,
+    ) -> u32 {
         let (now, all) = (self.pattern.start(slot), free);
         let mut shares = std::mem::take(self.uplink_shares.entry(round).or_default());
         shares.begin(grants.len(), |place| grants[place].ue, &mut self.uplink_draws);
@@ -212,10 +222,10 @@ impl<P: Inspect> Du<P> {
                 break;
             }
             let mut more = 0;
-            for (waiting, group) in grant.waiting.iter_mut().zip(&self.ues[grant.ue as usize].groups) {
-                let drbs = &mut self.drbs;
+            let groups = &self.ues[grant.ue as usize].groups;
+            for (position, (waiting, group)) in grant.waiting.iter_mut().zip(groups).enumerate() {
                 let is_covered = match round {
-                    Round::Owed => group.drbs.iter().any(|drb| drbs[*drb as usize].uplink_qos.is_owed(now)),
+                    Round::Owed => port.ue(grant.ue).is_owed(now, position),
                     Round::Level(level) => group.priority == level,
                     Round::All => true,
                 };

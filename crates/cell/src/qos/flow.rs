@@ -122,6 +122,11 @@ pub(crate) struct Qos {
 }
 
 impl Qos {
+    /// Demands of a bearer with these QoS flows; without any it carries the default one, of this 5QI. All have been checked.
+    pub(crate) fn of_bearer(five_qi: u8, flows: &[QosFlowConfig]) -> Self {
+        if flows.is_empty() { Self::of_default_flow(five_qi) } else { Self::of_flows(flows) }
+    }
+
     /// The default QoS flow's, of a 5QI that has been checked.
     pub(crate) fn of_default_flow(five_qi: u8) -> Self {
         let (priority, delay_budget) =

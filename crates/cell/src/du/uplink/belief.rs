@@ -5,25 +5,7 @@ use std::collections::VecDeque;
 use tidemark_core::Bytes;
 
 use super::earlier;
-
-/// Logical channel groups of a UE at most (TS 38.321 6.1.3.1). The first is the most important.
-pub(crate) const MOST_GROUPS: usize = 8;
-
-/// Bytes by logical channel group.
-pub(crate) type Groups = [u64; MOST_GROUPS];
-
-/// A buffer status report in a block.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Report {
-    /// What the gNB reads in it.
-    waiting: Groups,
-    /// How many were written before it.
-    number: u64,
-    /// What had been granted in all when it was written.
-    granted: u64,
-    /// The most important group of which it says that something waits.
-    first: Option<usize>,
-}
+use crate::ue_stack::buffer_status::{Groups, MAX_GROUPS, Report};
 
 /// What the gNB believes of one UE.
 #[derive(Debug, Default)]
@@ -36,7 +18,7 @@ pub(crate) struct Belief {
     /// Reports written in all.
     written: u64,
     /// Reports in blocks that have neither been decoded nor given up, by the most important group that they name.
-    under_way: [u32; MOST_GROUPS],
+    under_way: [u32; MAX_GROUPS],
     /// The number of the latest report that was decoded.
     latest: u64,
     /// Reports that were decoded, and the slots from which on grants follow them.
@@ -52,7 +34,7 @@ impl Belief {
     pub(crate) fn must_request(&self, group: usize) -> bool {
         let names = |waiting: &Groups| waiting[..=group].iter().any(|waiting| *waiting > 0);
         let is_under_way = || self.under_way[..=group].iter().any(|reports| *reports > 0);
-        let is_heard = || self.heard.iter().any(|(_, report)| report.first.is_some_and(|first| first <= group));
+        let is_heard = || self.heard.iter().any(|(_, report)| report.first().is_some_and(|first| first <= group));
         self.requested.is_none() && !names(&self.waiting) && !is_under_way() && !is_heard()
     }
     /// A scheduling request was sent: the gNB can answer it from this slot on.
@@ -65,7 +47,7 @@ impl Belief {
         if self.sum > 0 {
             return Some(slot);
         }
-        let report = self.heard.iter().find(|(_, report)| report.first.is_some()).map(|(from, _)| *from);
+        let report = self.heard.iter().find(|(_, report)| report.first().is_some()).map(|(from, _)| *from);
         Some(earlier(report, self.requested)?.max(slot))
     }
 
@@ -73,9 +55,9 @@ impl Belief {
     pub(crate) fn in_slot(&mut self, slot: u64, first: u64) -> &Groups {
         while self.heard.front().is_some_and(|(from, _)| *from <= slot) {
             let Some((_, report)) = self.heard.pop_front() else { break };
-            self.waiting = report.waiting;
-            self.sum = report.waiting.iter().sum();
-            self.take(self.granted - report.granted);
+            self.waiting = report.waiting();
+            self.sum = self.waiting.iter().sum();
+            self.take(self.granted - report.granted());
         }
         if self.requested.is_some_and(|from| from <= slot) {
             self.requested = None;
@@ -106,34 +88,34 @@ impl Belief {
     /// A report of this goes out.
     pub(crate) fn write(&mut self, waiting: Groups) -> Report {
         self.written += 1;
-        let first = waiting.iter().position(|waiting| *waiting > 0);
-        if let Some(group) = first {
+        let report = Report::new(waiting, self.written, self.granted);
+        if let Some(group) = report.first() {
             self.under_way[group] += 1;
         }
-        Report { waiting, number: self.written, granted: self.granted, first }
+        report
     }
     /// A report was decoded; grants can follow it from a slot on. One that HARQ held up behind a later one says nothing new.
     pub(crate) fn hear(&mut self, report: &Report, from: u64) {
         self.lose(report);
-        if report.number > self.latest {
-            self.latest = report.number;
+        if report.number() > self.latest {
+            self.latest = report.number();
             self.heard.push_back((from, *report));
         }
     }
     /// A report was given up with its block.
     pub(crate) fn lose(&mut self, report: &Report) {
-        if let Some(group) = report.first {
+        if let Some(group) = report.first() {
             self.under_way[group] -= 1;
         }
     }
 
     /// What the gNB believes to wait in a group now.
     pub(crate) fn of_group(&self, group: usize) -> Bytes {
-        Bytes(self.heard.back().map_or(self.waiting, |(_, report)| report.waiting)[group])
+        Bytes(self.heard.back().map_or(self.waiting, |(_, report)| report.waiting())[group])
     }
     /// The same for all groups.
     pub(crate) fn total(&self) -> Bytes {
-        (0..MOST_GROUPS).map(|group| self.of_group(group)).sum()
+        (0..MAX_GROUPS).map(|group| self.of_group(group)).sum()
     }
 }
 

@@ -1,27 +1,25 @@
-//! The uplink: what waits at UEs, how the gNB learns of it, and the grants that it gives.
+//! The gNB's uplink: the estimate of what waits at UEs, their radio, and the grants.
 //!
 //! A UE with data and no grant sends a scheduling request at its next occasion and gets a small grant. With every block it
 //! reports what is left (BSR, TS 38.321 5.4.5), quantised as the standard's tables have it, and the gNB grants what was
 //! reported. A configured grant comes without a request. RLC and PDCP are those of the downlink, the other way round; blocks
 //! that fail are sent again in later slots.
 
-pub(super) mod belief;
-pub(crate) mod block;
+mod belief;
+mod context;
 pub(super) mod delay;
-mod group;
 pub(super) mod radio;
 mod shares;
 
-pub(crate) use block::{Control, UplinkBlock, UplinkBuffer};
+pub(crate) use context::UplinkContext;
 pub(crate) use delay::ReportedQueue;
-pub(crate) use group::{Group, groups};
 pub(crate) use radio::{UplinkCarrier, UplinkRadio};
 pub(crate) use shares::Shares;
 
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Range, bounds};
-use tidemark_wire::mac::BufferTable;
 
 use crate::config::{DEFAULT_RECEIVER_LOSS_DB, RECEIVER_LOSS_DB};
+use crate::ue_stack::buffer_status::BsrFormat;
 use tidemark_radio::mcs::McsTable;
 
 /// The earlier of two slots, if there is one.
@@ -61,18 +59,6 @@ pub struct UplinkConfig {
     pub layers: u32,
     /// MCS table. Default `qam64`, whatever the downlink's is: a UE's transmitter need not have 256QAM.
     pub mcs_table: McsTable,
-}
-
-/// Which table a buffer status is quantised by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum BsrFormat {
-    /// 5 bits (TS 38.321 table 6.1.3.1-1): steps of 39 %.
-    #[default]
-    Short,
-    /// 8 bits (TS 38.321 table 6.1.3.1-2): steps of 6.5 %.
-    Long,
 }
 
 /// A configured grant (TS 38.321 5.8.2).
@@ -140,52 +126,9 @@ impl UplinkConfig {
     }
 }
 
-/// A buffer status report to be written.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BsrShape {
-    table: BufferTable,
-    /// Octets with the subheader (TS 38.321 6.1.3.1).
-    pub(crate) octets: u32,
-}
-
-impl BsrFormat {
-    /// The report of so many groups with data: of more than one it is long.
-    pub(crate) fn of_groups(self, groups: usize) -> BsrShape {
-        match self {
-            Self::Short if groups <= 1 => BsrShape { table: BufferTable::A, octets: 2 },
-            _ => BsrShape { table: BufferTable::B, octets: 3 + groups.max(1) as u32 },
-        }
-    }
-}
-
-impl BsrShape {
-    /// What the gNB believes to wait when told of `waiting`: the upper end of the step, or where the table ends its lower.
-    pub(crate) fn reported(self, waiting: u64) -> u64 {
-        if waiting == 0 {
-            return 0;
-        }
-        let step = self.table.index(Bytes(waiting)).and_then(|index| self.table.size(index));
-        step.and_then(|step| step.at_most.or(step.above)).map_or(waiting, |bytes| bytes.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_report_rounds_up_to_its_tables_step() {
-        let [short, long] = [BsrFormat::Short, BsrFormat::Long].map(|format| format.of_groups(1));
-        for waiting in [0, 1, 10, 777, 20_000, 140_000] {
-            let (short, long) = (short.reported(waiting), long.reported(waiting));
-            assert!(waiting <= long && waiting <= short, "{waiting}: {long}, {short}");
-            let waiting = waiting as f64;
-            assert!(short as f64 <= waiting * 1.4 + 10.0 && long as f64 <= waiting * 1.07 + 10.0);
-        }
-        assert_eq!(short.reported(1_000_000), 150_000);
-        assert_eq!(long.reported(0), 0);
-        assert_eq!([0, 1, 3].map(|groups| BsrFormat::Short.of_groups(groups).octets), [2, 2, 6]);
-    }
 
     #[test]
     fn each_wrong_field_is_named() {

@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 use tidemark_core::{BitRate, Bytes, Duration, Instant, Probability, Stream};
 
 use super::UplinkConfig;
-use super::block::UplinkBlock;
 use crate::config::CellConfig;
 use crate::output::UplinkStats;
+use crate::ue_stack::block::{Allocation, UplinkBlock};
 use tidemark_radio::blocks::BlockSizes;
 use tidemark_radio::channel::{Channel, Quality};
 use tidemark_radio::link::{LinkTable, OuterLoop};
@@ -66,14 +66,6 @@ fn downlink_peak(cell: &CellConfig) -> BitRate {
     let symbols = (0..pattern.period()).map(|slot| pattern.downlink_symbols(slot)).filter(|symbols| *symbols > 0);
     let bytes = symbols.map(|symbols| u64::from(pdsch.whole_block(symbols, highest))).sum();
     BitRate::from_bytes_in(Bytes(bytes), pattern.slot() * pattern.period())
-}
-
-/// Resource blocks of a UE in a slot.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Allocation {
-    pub(crate) mcs: u8,
-    pub(crate) prbs: u32,
-    pub(crate) bytes: u32,
 }
 
 /// The uplink of one UE.

@@ -1,24 +1,25 @@
 //! Logical channel groups of a UE (TS 38.321 5.4.5).
 
-use super::belief::MOST_GROUPS;
+use super::buffer_status::MAX_GROUPS;
+use crate::qos::Qos;
 
 /// Bearers of a UE whose buffers are reported together: those of equal importance.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Group {
     /// Priority level of their QoS flows: the lower, the more important.
     pub(crate) priority: u8,
     pub(crate) drbs: Vec<u32>,
 }
 
-/// Logical channel groups of bearers with these numbers, priority levels and guarantees of a rate, the most important first. More
+/// Forms the logical channel groups of bearers with these numbers, the most important first. More
 /// levels than there are groups share the last.
-pub(crate) fn groups(drbs: impl Iterator<Item = (u32, (u8, bool))>) -> Vec<Group> {
-    let mut sorted: Vec<_> = drbs.map(|(number, (priority, is_gbr))| ((priority, !is_gbr), number)).collect();
+pub(super) fn groups<'a>(drbs: impl Iterator<Item = (u32, &'a Qos)>) -> Vec<Group> {
+    let mut sorted: Vec<_> = drbs.map(|(number, qos)| ((qos.priority, !qos.is_gbr()), number)).collect();
     sorted.sort_unstable();
     let mut groups: Vec<Group> = Vec::new();
     let mut last = None;
     for (level, number) in sorted {
-        let room = groups.len() < MOST_GROUPS;
+        let room = groups.len() < MAX_GROUPS;
         match groups.last_mut() {
             Some(group) if last == Some(level) || !room => group.drbs.push(number),
             _ => groups.push(Group { priority: level.0, drbs: vec![number] }),

@@ -1,0 +1,46 @@
+//! Transport blocks on their way up.
+
+use super::buffer_status::Report;
+use super::control::Control;
+use crate::rlc::Segment;
+
+/// Resource blocks of a UE in a slot.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Allocation {
+    pub(crate) mcs: u8,
+    pub(crate) prbs: u32,
+    pub(crate) bytes: u32,
+}
+
+/// Transport block of a UE.
+#[derive(Debug, Default)]
+pub(crate) struct UplinkBlock {
+    pub(crate) ue: u32,
+    pub(crate) process: u8,
+    pub(crate) mcs: u8,
+    pub(crate) prbs: u32,
+    pub(crate) bytes: u32,
+    /// Sum of the linear SNRs of its transmissions, as in the downlink.
+    pub(crate) energy: f64,
+    pub(crate) transmissions: u32,
+    /// Segments, those of one bearer side by side.
+    pub(crate) segments: Vec<Segment>,
+    /// Bearers, how many of the segments are theirs, and their bytes with headers.
+    pub(crate) bearers: Vec<(u32, usize, u32)>,
+    /// Messages that end in it, and the bytes of those and of one that does not end.
+    pub(crate) control: Vec<Control>,
+    pub(crate) control_bytes: u32,
+    pub(crate) report: Report,
+}
+
+impl UplinkBlock {
+    /// Begins another block in the slot of one that has arrived: its lists keep their room, so that a running cell allocates nothing.
+    pub(crate) fn begin(&mut self, ue: u32, process: u8, allocation: Allocation) {
+        (self.ue, self.process) = (ue, process);
+        (self.mcs, self.prbs, self.bytes) = (allocation.mcs, allocation.prbs, allocation.bytes);
+        (self.energy, self.transmissions, self.control_bytes) = (0.0, 0, 0);
+        self.segments.clear();
+        self.bearers.clear();
+        self.control.clear();
+    }
+}

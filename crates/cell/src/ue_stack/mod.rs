@@ -1,0 +1,184 @@
+//! UE above its radio: SDUs that wait to be sent, RLC's status reports, buffer status reports, and what goes into a block.
+//!
+//! The DU calls it at the UE's slots and timers, through its [`Port`](crate::du::Port). The receiving end of an uplink RLC entity is the
+//! gNB's, and stands here for the reason that the UE's receiving end of a downlink one stands in the DU: both ends are one object
+//! (decision 17). [`receiver`](UeStack::receiver) parts the gNB's end from the rest.
+
+pub(crate) mod block;
+pub(crate) mod buffer_status;
+pub(crate) mod control;
+pub(crate) mod group;
+mod receiver;
+mod sending;
+
+use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
+
+use crate::config::UeConfig;
+use crate::qos::Qos;
+use crate::rlc::{Bearer, Overhead, Status};
+use buffer_status::{BsrFormat, Groups, MAX_GROUPS};
+use control::{Control, ControlQueue};
+use group::{Group, groups};
+pub(crate) use receiver::Receiver;
+pub(crate) use sending::Prioritisation;
+
+/// Stack of one UE, from PDCP to MAC.
+pub(crate) struct UeStack<P> {
+    /// Number of the default bearer, which those of the others follow.
+    first: u32,
+    bearers: Vec<UplinkBearer<P>>,
+    /// Logical channel groups, the most important first.
+    groups: Vec<Group>,
+    /// True if a bearer has a guaranteed rate.
+    has_gbr: bool,
+    control: ControlQueue,
+    format: BsrFormat,
+    /// Blocks sent, by which bearers of equal importance take turns.
+    blocks: usize,
+}
+
+/// Uplink of one bearer.
+struct UplinkBearer<P> {
+    /// RLC and PDCP entities, both ends.
+    rlc: Bearer<P>,
+    /// Rates that it is due, of which the gNB knows the same.
+    qos: Qos,
+}
+
+impl<P: Inspect> UeStack<P> {
+    /// Sets up the bearers of a UE, numbered from `first` on.
+    pub(crate) fn new(first: u32, config: &UeConfig, format: BsrFormat, prioritisation: Prioritisation) -> Self {
+        let bearers = config.bearers().map(|bearer| {
+            let mut qos = Qos::of_bearer(config.five_qi, bearer.qos_flows);
+            qos.prioritise(prioritisation.bit_rate, prioritisation.bucket_size_duration);
+            UplinkBearer { rlc: Bearer::new(bearer.rlc.clone(), Overhead::of(bearer.rlc)), qos }
+        });
+        let bearers: Vec<_> = bearers.collect();
+        Self {
+            first,
+            groups: groups((first..).zip(bearers.iter().map(|bearer| &bearer.qos))),
+            has_gbr: bearers.iter().any(|bearer| bearer.qos.is_gbr()),
+            bearers,
+            control: ControlQueue::default(),
+            format,
+            blocks: 0,
+        }
+    }
+
+    /// True if a bearer's queue has no room for a packet of this size.
+    pub(crate) fn is_full(&self, drb: u32, size: Bytes) -> bool {
+        self.bearer(drb).rlc.is_full(size)
+    }
+
+    /// Takes a packet of the IP stack into a bearer's queue; true if it is the first that waits there.
+    pub(crate) fn push(&mut self, now: Instant, drb: u32, qfi: u8, packet: Packet<P>) -> bool {
+        let rlc = &mut self.bearer_mut(drb).rlc;
+        let is_first = !rlc.has_data();
+        // Nobody asks for SNs of the way up; in their place stands the QFI, as in SDAP's header.
+        rlc.push(now, now, u32::from(qfi), packet);
+        is_first
+    }
+
+    /// Takes what RLC or MAC say to the gNB themselves: a status report of a downlink bearer, a bit rate query.
+    pub(crate) fn push_control(&mut self, control: Control) {
+        self.control.push(control);
+    }
+
+    /// Takes a status report of the gNB for a bearer.
+    pub(crate) fn receive_status(&mut self, drb: u32, status: &Status) {
+        self.bearer_mut(drb).rlc.handle_status(status);
+    }
+
+    /// Discards what waits in a bearer for longer than its discardTimer, and hands it over.
+    pub(crate) fn discard(&mut self, now: Instant, drb: u32, mut discarded: impl FnMut(Packet<P>)) {
+        self.bearer_mut(drb).rlc.discard(now, |_, packet| discarded(packet));
+    }
+
+    /// Finds the logical channel group of the most important that waits. A status report counts with its bearer; a
+    /// query is worth no request where anything else is known (TS 38.321 5.18.10).
+    pub(crate) fn most_important(&self) -> Option<usize> {
+        let has_data = |drb: &u32| self.bearer(*drb).rlc.has_data();
+        let data = self.groups.iter().position(|group| group.drbs.iter().any(has_data));
+        // Nothing is more important than the first group, and without control data is all there is.
+        if data == Some(0) || self.control.octets() == 0 {
+            return data;
+        }
+        let reporting = self.control.reporting();
+        let status = reporting.filter_map(|drb| self.groups.iter().position(|group| group.drbs.contains(&drb)));
+        Some(status.chain(data).min().unwrap_or(MAX_GROUPS - 1))
+    }
+
+    /// Bytes that wait, by logical channel group. Control counts as the most important.
+    pub(crate) fn buffer_status(&self) -> Groups {
+        let mut waiting = Groups::default();
+        waiting[0] = self.control.octets();
+        for (waiting, group) in waiting.iter_mut().zip(&self.groups) {
+            *waiting += group.drbs.iter().map(|drb| u64::from(self.bearer(*drb).rlc.backlog())).sum::<u64>();
+        }
+        waiting
+    }
+
+    /// True if a bearer has something to send.
+    pub(crate) fn has_data(&self, drb: u32) -> bool {
+        self.bearer(drb).rlc.has_data()
+    }
+
+    /// Logical channel groups, the most important first, as RRC has told both ends.
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// True if a bearer of a group has not had its guaranteed rate.
+    pub(crate) fn is_owed(&mut self, now: Instant, group: usize) -> bool {
+        let Self { first, bearers, groups, .. } = self;
+        groups[group].drbs.iter().any(|drb| bearers[(drb - *first) as usize].qos.is_owed(now))
+    }
+
+    /// True if a bearer of a group has not had its maximum rate.
+    pub(crate) fn may_send(&mut self, now: Instant, group: usize) -> bool {
+        let Self { first, bearers, groups, .. } = self;
+        groups[group].drbs.iter().any(|drb| bearers[(drb - *first) as usize].qos.may_send(now))
+    }
+
+    /// Gives the gNB's end of a bearer.
+    pub(crate) fn receiver(&mut self, drb: u32) -> Receiver<'_, P> {
+        Receiver::new(&mut self.bearer_mut(drb).rlc)
+    }
+
+    /// When the next of RLC's and PDCP's timers of a bearer ends, those of the gNB's end included.
+    pub(crate) fn next_timer(&self, now: Instant, drb: u32) -> Option<Instant> {
+        self.bearer(drb).rlc.next_timer(now)
+    }
+
+    /// When the discardTimer of the first SDU that waits in a bearer ends.
+    pub(crate) fn discards_at(&self, drb: u32) -> Option<Instant> {
+        self.bearer(drb).rlc.discards_at()
+    }
+
+    /// Goes on in another cell: MAC is reset, RLC re-established, and what has not reached the old gNB in order waits to be sent
+    /// (TS 38.323 5.1.2). True if anything waits.
+    pub(crate) fn re_establish(&mut self) -> bool {
+        (self.control, self.blocks) = (ControlQueue::default(), 0);
+        let mut waits = false;
+        for UplinkBearer { rlc, .. } in &mut self.bearers {
+            for (qfi, came, packet) in rlc.re_establish() {
+                rlc.push(came, came, qfi, packet);
+                waits = true;
+            }
+        }
+        waits
+    }
+
+    /// IP bytes of a flow in the bearers.
+    pub(crate) fn held(&self, flow: FlowId) -> Bytes {
+        self.bearers.iter().map(|bearer| bearer.rlc.held(flow)).sum()
+    }
+
+    fn bearer(&self, drb: u32) -> &UplinkBearer<P> {
+        &self.bearers[(drb - self.first) as usize]
+    }
+
+    fn bearer_mut(&mut self, drb: u32) -> &mut UplinkBearer<P> {
+        &mut self.bearers[(drb - self.first) as usize]
+    }
+}
