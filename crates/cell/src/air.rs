@@ -1,4 +1,4 @@
-//! The air between DU and UEs: what was planned for it, and what has not been decoded, acknowledged or heard yet.
+//! The air between DU and UEs: what was planned for it, and what has not been decoded, acknowledged or received yet.
 
 use std::collections::VecDeque;
 use std::ops::Range;

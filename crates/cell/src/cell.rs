@@ -14,7 +14,7 @@ use tidemark_wire::mac::Direction;
 
 use crate::config::{CellConfig, UeConfig};
 use crate::cu_up::CuUp;
-use crate::du::{Du, LEAST_LCID, UplinkConfig};
+use crate::du::{Du, MIN_LCID, UplinkConfig};
 use crate::event::{Events, Observer};
 use crate::f1u::{F1u, Pdu};
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
@@ -169,7 +169,7 @@ impl<P: Inspect> Cell<P> {
             Direction::Downlink => sdap.carries_down(flow),
             Direction::Uplink => sdap.carries_up(flow),
         };
-        Some(LEAST_LCID + (drb - first) as u8)
+        Some(MIN_LCID + (drb - first) as u8)
     }
 
     /// Counters of the cell as a whole.

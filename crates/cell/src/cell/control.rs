@@ -35,7 +35,7 @@ impl<P: Inspect> Cell<P> {
         Ok(())
     }
 
-    /// What the fading of a deployed UE goes around is something else from now on.
+    /// Changes the means that the fading of a deployed UE goes around.
     pub(crate) fn set_means(&mut self, id: UeId, means: Means) {
         if let Some(ue) = self.du.ue_mut(id) {
             ue.channel.set_mean(means.sinr_db, means.rice_k);

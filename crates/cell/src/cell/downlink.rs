@@ -16,7 +16,7 @@ impl<P: Inspect> Cell<P> {
         self.admit(now, id, mapped.drb, packet);
     }
 
-    /// The same for a packet whose QoS flow the UPF has named (N3's PDU session container). A QoS flow that no bearer was set up
+    /// Takes a downlink packet whose QoS flow the UPF has named (N3's PDU session container). A QoS flow that no bearer was set up
     /// for goes to the default one. With `reflective` (RQI, TS 38.415 5.5.3.4) what answers it comes up in the same QoS flow.
     pub fn handle_qos_flow(&mut self, now: Instant, id: UeId, (qfi, reflective): (u8, bool), packet: Packet<P>) {
         let Some(mapped) = self.cu.map_qos_flow(id, (qfi, reflective), packet.flow) else { return };
@@ -54,7 +54,7 @@ impl<P: Inspect> Cell<P> {
             return;
         }
         let sn = self.cu.number(now, bearer, packet.size);
-        // Where each slot reports, asking for a report would tell nothing new.
+        // A DU that reports in each slot has nothing to add.
         let asks = !period.is_zero() && self.cu.wants_report(now, bearer);
         let poll = asks && self.du.drb_mut(index).schedule_report();
         self.events.emit(now, bearer, || Event::Numbered { packet: &packet, sn, poll });

@@ -21,7 +21,7 @@ pub(crate) struct Leaving<P> {
 
 struct LeavingDrb<P> {
     drb: Box<Drb<P>>,
-    /// What has not left its PDCP in order: SN, time of arrival, packet.
+    /// SDUs that have not left PDCP in order: SN, time of arrival, packet.
     downlink: Vec<(u32, Instant, Packet<P>)>,
 }
 

@@ -1,4 +1,4 @@
-//! Arrivals: handed on at the UE, told to the gNB by RLC's status reports, and by the DU to the CU.
+//! Arrivals: handed on at the UE, reported to the gNB by RLC, and by the DU to the CU.
 
 use tidemark_core::{Inspect, Instant};
 use tidemark_wire::mac::Direction;
@@ -15,7 +15,7 @@ impl<P: Inspect> Du<P> {
     pub(super) fn release(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
         self.release_or_lose(now, index, DropReason::Radio, port);
     }
-    /// The same where what is lost has this reason.
+    /// Hands on what a UE has in order of a bearer; what is lost has this reason.
     pub(super) fn release_or_lose(&mut self, now: Instant, index: u32, reason: DropReason, port: &mut impl Port<P>) {
         let Drb { ue, id, bearer, stats, qos, .. } = &mut self.drbs[index as usize];
         let of_ue = &mut self.ues[*ue as usize].stats;
@@ -42,7 +42,7 @@ impl<P: Inspect> Du<P> {
         self.arm(now, index);
     }
 
-    /// Sees to it that the bearer's next timer is heard of.
+    /// Sets the timer for the bearer's next end of an RLC timer, unless an earlier one is set.
     pub(super) fn arm(&mut self, now: Instant, index: u32) {
         let drb = &mut self.drbs[index as usize];
         let Some(at) = drb.bearer.next_timer(now) else { return };
@@ -52,7 +52,7 @@ impl<P: Inspect> Du<P> {
         }
     }
 
-    /// Sees to it that the end of the discardTimer of what waits is heard of. All SDUs of a bearer wait as long, so that one timer at a
+    /// Sets the timer for the discardTimer of what waits. All SDUs of a bearer wait as long, so that one timer at a
     /// time is enough.
     pub(super) fn arm_discard(&mut self, index: u32) {
         let drb = &mut self.drbs[index as usize];

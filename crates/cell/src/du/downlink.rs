@@ -4,7 +4,7 @@ use tidemark_core::{Bytes, Duration, Inspect, Instant, Packet};
 use tidemark_marker::{RlcQueue, Verdict};
 use tidemark_wire::mac::Direction;
 
-use super::harq::Again;
+use super::harq::Retransmission;
 use super::scheduler::{Candidate, Offer, Served};
 use super::{Block, Drb, Du, Feedback, Port};
 use crate::event::{BearerId, Event};
@@ -41,12 +41,12 @@ impl<P: Inspect> Du<P> {
         let symbols = self.pattern.downlink_symbols(slot);
         let mut free = self.config.prbs;
         self.scheduler.begin_slot(slot);
-        for place in 0..self.retransmitting.len() {
-            free -= self.send_again(slot, self.retransmitting[place], symbols, free);
+        for position in 0..self.retransmitting.len() {
+            free -= self.retransmit(slot, self.retransmitting[position], symbols, free);
         }
         if !self.served.is_empty() {
             let ues = &self.ues;
-            self.retransmitting.retain(|ue| !ues[*ue as usize].again.is_empty());
+            self.retransmitting.retain(|ue| !ues[*ue as usize].retransmissions.is_empty());
         }
         let before = self.pattern.start(self.pattern.previous_downlink(slot));
         let mut only_owed = self.has_gbr;
@@ -82,11 +82,11 @@ impl<P: Inspect> Du<P> {
             };
             let (prbs, bytes) = self.send_new(slot, &chosen, symbols, free, port);
             free -= prbs;
-            let worth = match chosen.offer {
+            let whole = match chosen.offer {
                 Offer::Mcs(_) => self.sizes.capacity(symbols),
                 Offer::Bytes(_) => self.pattern.wait_for_downlink(slot),
             };
-            let share = worth * f64::from(prbs) / f64::from(self.config.prbs);
+            let share = whole * f64::from(prbs) / f64::from(self.config.prbs);
             self.scheduler.served(Served { drb: chosen.drb, is_due: only_owed, share, bytes });
             self.served.push(chosen.drb);
             self.drbs[chosen.drb as usize].qos.sent(bytes);
@@ -100,15 +100,15 @@ impl<P: Inspect> Du<P> {
     /// Forgets bearers that have nothing to do any more, and finds the slot in which others have.
     fn plan_next(&mut self, earliest: u64) {
         let (ues, drbs, pattern) = (&self.ues, &self.drbs, &self.pattern);
-        let again = |drb: &Drb<P>| ues[drb.ue as usize].again.front().map(|again| again.slot);
+        let retransmission = |drb: &Drb<P>| ues[drb.ue as usize].retransmissions.front().map(|block| block.slot);
         let is_active = |index: &u32| {
             let drb = &drbs[*index as usize];
-            drb.bearer.has_data() || again(drb).is_some()
+            drb.bearer.has_data() || retransmission(drb).is_some()
         };
         for served in self.served.drain(..) {
             for index in ues[drbs[served as usize].ue as usize].drbs.clone().filter(|index| !is_active(index)) {
-                if let Ok(place) = self.active.binary_search(&index) {
-                    self.active.remove(place);
+                if let Ok(position) = self.active.binary_search(&index) {
+                    self.active.remove(position);
                 }
             }
         }
@@ -118,26 +118,26 @@ impl<P: Inspect> Du<P> {
             Some(self.soonest)
         } else {
             self.active.retain(is_active);
-            let waiting = self.active.iter().filter_map(|index| again(&drbs[*index as usize])).min();
+            let waiting = self.active.iter().filter_map(|index| retransmission(&drbs[*index as usize])).min();
             waiting.map(|slot| pattern.next_downlink(slot.max(earliest)))
         };
     }
 
     /// Retransmissions of a UE that are due and fit; returns the resource blocks they took.
-    fn send_again(&mut self, slot: u64, id: u32, symbols: u32, free: u32) -> u32 {
+    fn retransmit(&mut self, slot: u64, id: u32, symbols: u32, free: u32) -> u32 {
         let mut taken = 0;
         if self.ues[id as usize].silent_until > self.decided_at(slot) {
             return taken;
         }
         loop {
-            let waiting = &mut self.ues[id as usize].again;
-            let fits = waiting.front().is_some_and(|again| {
-                again.slot <= slot && again.block.symbols <= symbols && again.block.prbs <= free - taken
+            let waiting = &mut self.ues[id as usize].retransmissions;
+            let fits = waiting.front().is_some_and(|first| {
+                first.slot <= slot && first.block.symbols <= symbols && first.block.prbs <= free - taken
             });
-            let Some(again) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
-            taken += again.block.prbs;
-            self.served.push(again.block.drb);
-            self.air.planned.push_back((slot, again.block));
+            let Some(first) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
+            taken += first.block.prbs;
+            self.served.push(first.block.drb);
+            self.air.planned.push_back((slot, first.block));
         }
     }
 
@@ -189,7 +189,7 @@ impl<P: Inspect> Du<P> {
             self.pool.give_back(segments);
             return (0, 0);
         }
-        // A rate channel says what arrives; nothing is sent again there.
+        // A rate channel says what arrives; nothing is retransmitted there.
         let block = Block {
             ue: drb.ue,
             process: mcs.map_or(0, |_| ue.processes.take(slot)),
@@ -211,7 +211,7 @@ impl<P: Inspect> Du<P> {
     pub(super) fn transmit(&mut self, slot: u64, mut block: Block, port: &mut impl Port<P>) {
         let (id, now) = (block.ue, self.pattern.start(slot));
         let ue = &mut self.ues[id as usize];
-        let is_heard = ue.silent_until <= now;
+        let is_received = ue.silent_until <= now;
         let decoded = ue.transmit(now, &self.table, &mut block);
         let taken = u64::from(block.prbs * block.symbols);
         self.stats.resources += taken;
@@ -224,8 +224,8 @@ impl<P: Inspect> Du<P> {
             Event::Block { direction: Direction::Downlink, transmission, mcs, bytes, prbs, decoded }
         });
         let acknowledged = self.pattern.next_uplink(slot + self.config.harq_k1);
-        // Who was not heard says nothing of the channel.
-        let (process, first, radio) = (block.process, block.transmissions == 1 && is_heard, block.mcs.is_some());
+        // A block that was not received at all says nothing of the channel.
+        let (process, first, radio) = (block.process, block.transmissions == 1 && is_received, block.mcs.is_some());
         let failed = if decoded {
             self.air.decoded.push_back((self.pattern.start(slot + DECODED_AFTER), block.drb, block.segments));
             None
@@ -261,9 +261,9 @@ impl<P: Inspect> Du<P> {
         if block.transmissions < self.config.harq_transmissions {
             let slot = self.pattern.next_downlink(processed);
             let drb = block.drb;
-            ue.again.push_back(Again { slot, block });
-            if let Err(place) = self.retransmitting.binary_search(&feedback.ue) {
-                self.retransmitting.insert(place, feedback.ue);
+            ue.retransmissions.push_back(Retransmission { slot, block });
+            if let Err(position) = self.retransmitting.binary_search(&feedback.ue) {
+                self.retransmitting.insert(position, feedback.ue);
             }
             self.activate(self.decided_at(slot), drb);
         } else {

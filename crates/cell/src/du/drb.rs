@@ -1,4 +1,4 @@
-//! One data radio bearer as the DU keeps it: RLC of the downlink, and what the CU is told of it.
+//! One data radio bearer as the DU keeps it: RLC of the downlink, and the CU's reports.
 
 use tidemark_core::{Bytes, Inspect, Instant, Packet};
 use tidemark_marker::DeliveryStatus;
@@ -13,14 +13,15 @@ use crate::qos::Qos;
 use crate::rlc::{Bearer, Overhead};
 
 /// Logical channel of a UE's default bearer: those below are for signalling.
-pub(crate) const LEAST_LCID: u8 = 4;
+pub(crate) const MIN_LCID: u8 = 4;
 
+/// Data radio bearer in the DU.
 pub(crate) struct Drb<P> {
-    /// Whose it is.
+    /// Number of the UE.
     pub(crate) ue: u32,
     pub(crate) id: BearerId,
     pub(crate) bearer: Bearer<P>,
-    /// What its QoS flows are due.
+    /// Rates, priority and delay budget of the QoS flows.
     pub(crate) qos: Qos,
     /// The earliest of its timers that is set.
     pub(crate) armed: Option<Instant>,
@@ -28,15 +29,15 @@ pub(crate) struct Drb<P> {
     pub(crate) uplink_armed: Option<Instant>,
     /// True of the directions in which a timer for the discardTimer is set: one, for the first SDU that waited then.
     pub(crate) discard_armed: [bool; 2],
-    /// What waits at the UE, as it reported, where a law marks by that.
+    /// Queue at the UE by its reports; `None` where no law marks by it.
     pub(crate) reported: Option<ReportedQueue>,
     delivery: Delivery,
-    /// Its recommendations, if its UE gets any: of its downlink, and of its uplink.
+    /// Recommendations of the downlink and of the uplink; `None` where the UE gets none.
     pub(crate) anbr: Option<Estimator>,
     pub(crate) uplink_anbr: Option<Estimator>,
     /// IP bytes that came up, counted where there are recommendations.
     pub(crate) came_up: u64,
-    /// What became of its packets, but for marks.
+    /// Counters of packets, but for marks.
     pub(crate) stats: DrbStats,
     /// Resource blocks x symbols that it took, and IP bytes that went in them for the first time.
     pub(crate) resources: u64,
@@ -47,11 +48,11 @@ pub(crate) struct Drb<P> {
     pub(crate) tried_in: Option<u64>,
 }
 
-/// What the DU has told the CU.
+/// Delivery status as the CU has it.
 #[derive(Debug, Default)]
 struct Delivery {
     reported: DeliveryStatus,
-    /// As the gNB knows from status reports.
+    /// Highest SN delivered in order, by the UE's status reports.
     delivered: Option<u32>,
     scheduled: bool,
 }
@@ -101,7 +102,7 @@ impl<P: Inspect> Drb<P> {
         self.bearer.re_establish()
     }
 
-    /// Its recommendations of a direction.
+    /// Recommendations of a direction.
     pub(crate) fn estimator(&mut self, direction: Direction) -> &mut Option<Estimator> {
         match direction {
             Direction::Downlink => &mut self.anbr,
@@ -132,7 +133,7 @@ impl<P: Inspect> Drb<P> {
         self.delivery.reported = self.current_status();
         self.delivery.reported
     }
-    /// What the DU knows of the bearer.
+    /// Delivery status of this moment.
     pub(crate) fn current_status(&self) -> DeliveryStatus {
         let am = self.bearer.mode() == RlcMode::Am;
         DeliveryStatus {

@@ -1,4 +1,4 @@
-//! HARQ: transport blocks on their way, those that are sent again, and the processes that they take.
+//! HARQ: transport blocks on their way, retransmissions, and the processes that blocks take.
 
 use tidemark_core::Instant;
 
@@ -13,7 +13,7 @@ pub(crate) struct Block {
     pub(crate) drb: u32,
     /// MCS of its first transmission; `None` on a rate channel.
     pub(crate) mcs: Option<u8>,
-    /// Its size; without meaning on a rate channel.
+    /// Size; without meaning on a rate channel.
     pub(crate) bytes: u32,
     pub(crate) prbs: u32,
     pub(crate) symbols: u32,
@@ -28,13 +28,13 @@ pub(crate) struct Block {
 
 /// A transport block that waits for its retransmission.
 #[derive(Debug)]
-pub(crate) struct Again {
+pub(crate) struct Retransmission {
     /// The slot from which on it can be sent.
     pub(crate) slot: u64,
     pub(crate) block: Block,
 }
 
-/// What the acknowledgement of a transport block says.
+/// Acknowledgement of a transport block.
 #[derive(Debug)]
 pub(crate) struct Feedback {
     pub(crate) at: Instant,
@@ -57,7 +57,7 @@ const PROCESSES: usize = 16;
 /// Here bearers have blocks of their own, where a gNB would put them into one: those of a slot share a process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Processes {
-    /// Blocks of each that may still be sent again.
+    /// Blocks of each that may still be retransmitted.
     blocks: [u8; PROCESSES],
     /// The slot from which on each can take a block.
     free_from: [u64; PROCESSES],

@@ -37,7 +37,7 @@ use crate::ue_stack::block::UplinkBlock;
 use crate::ue_stack::group::Group;
 
 pub use anbr::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier};
-pub(crate) use drb::{Drb, LEAST_LCID};
+pub(crate) use drb::{Drb, MIN_LCID};
 pub(crate) use harq::{Block, Feedback};
 pub(crate) use port::Port;
 pub(crate) use ue::Ue;

@@ -6,7 +6,7 @@ use tidemark_wire::mac::{Direction, RecommendedBitRate, lcid};
 use super::anbr::{Counts, Estimator};
 use super::downlink::DECODED_AFTER;
 use super::timers::Timer;
-use super::{Drb, Du, LEAST_LCID, Port};
+use super::{Drb, Du, MIN_LCID, Port};
 use crate::event::Event;
 use crate::output::{Output, UeId};
 use crate::ue_stack::control::Control;
@@ -18,7 +18,7 @@ impl<P: Inspect> Du<P> {
     pub(crate) fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2], port: &mut impl Port<P>) -> bool {
         let Ok(RecommendedBitRate { lcid, direction, .. }) = RecommendedBitRate::parse(&octets) else { return false };
         let Some(ue) = self.ues.get(id.0 as usize) else { return false };
-        let drb = ue.drbs.start + u32::from(lcid.saturating_sub(LEAST_LCID));
+        let drb = ue.drbs.start + u32::from(lcid.saturating_sub(MIN_LCID));
         let Some(bearer) = self.drbs.get_mut(drb as usize).filter(|drb| drb.ue == id.0) else { return false };
         let Some(estimator) = bearer.estimator(direction).as_mut() else { return false };
         if std::mem::replace(&mut estimator.query_waits, true) {
@@ -95,10 +95,10 @@ impl<P: Inspect> Du<P> {
             Direction::Downlink => drb.bearer.queue_state(now).backlog,
             Direction::Uplink => {
                 let group = ue.groups.iter().position(|group| group.drbs.contains(&index));
-                ue.uplink.belief.of_group(group.unwrap_or(0))
+                ue.uplink.estimate.of_group(group.unwrap_or(0))
             }
         };
-        let channel = LEAST_LCID + (index - ue.drbs.start) as u8;
+        let channel = MIN_LCID + (index - ue.drbs.start) as u8;
         let Some(estimator) = drb.estimator(direction) else { return };
         let Some(rate) = estimator.recommended(queued) else { return };
         let Ok([first, second]) = estimator.element(channel, rate).emit() else { return };

@@ -12,7 +12,7 @@ use tidemark_wire::mac::Direction;
 pub(crate) enum Timer {
     /// One of RLC's timers or t-Reordering may have ended.
     Rlc,
-    /// The same of what goes up.
+    /// One of RLC's timers of the uplink, at either end, may have ended.
     UplinkRlc,
     /// The discardTimer of the first SDU that waits may have ended.
     Discard(Direction),

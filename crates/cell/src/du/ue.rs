@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use tidemark_core::{ConfigError, Duration, Instant, Probability, Stream};
 
-use super::harq::{Again, Block, Processes};
+use super::harq::{Block, Processes, Retransmission};
 use super::scheduler::Offer;
 use super::uplink::{UplinkContext, UplinkRadio};
 use crate::config::{CellConfig, UeConfig};
@@ -14,11 +14,12 @@ use crate::ue_stack::group::Group;
 use tidemark_radio::channel::{Channel, Quality};
 use tidemark_radio::link::{LinkTable, OuterLoop};
 
-/// Of a rate channel that offers less than this in a slot, the bytes are kept for the next.
+/// Bytes of the smallest block on a rate channel: what a slot offers below this is kept for the next.
 const MIN_BLOCK: f64 = 16.0;
-/// More than this is not kept: a rate channel's opportunities pass.
-const MOST_KEPT: f64 = 3_000.0;
+/// Bytes kept at most: a rate channel's opportunities pass.
+const MAX_KEPT: f64 = 3_000.0;
 
+/// UE in the DU.
 pub(crate) struct Ue {
     pub(crate) channel: Channel,
     /// Loss of its receiver from an SNR, in dB.
@@ -30,7 +31,7 @@ pub(crate) struct Ue {
     cqi_period: Duration,
     /// Time from the UE's measurement to its use.
     cqi_delay: Duration,
-    /// The UE's place in the reporting period.
+    /// Offset of the UE's reports in the period.
     cqi_phase: Duration,
     /// When a report comes into use that is later than the one in use.
     next_report: Instant,
@@ -38,19 +39,19 @@ pub(crate) struct Ue {
     mcs: u8,
     /// Bytes that a rate channel offered in an earlier slot and that were too few to use.
     kept: f64,
-    /// Its bearers, the default one first.
+    /// Bearers, the default one first.
     pub(crate) drbs: Range<u32>,
-    /// Its uplink, and its logical channel groups.
+    /// Uplink, and the logical channel groups that the UE reports by.
     pub(crate) uplink: UplinkContext,
     pub(crate) groups: Vec<Group>,
-    /// Its next occasions for a scheduling request and of a configured grant, if it has use for them.
+    /// Next occasions for a scheduling request and of a configured grant, if the UE has use for them.
     pub(crate) request_in: Option<u64>,
     pub(crate) configured_in: Option<u64>,
     pub(crate) uplink_radio: UplinkRadio,
     /// When it sent last.
     pub(crate) uplink_last: Instant,
-    /// Blocks to be sent again, by slot, and the processes of all that are under way.
-    pub(crate) again: VecDeque<Again>,
+    /// Blocks to be retransmitted, by slot, and the processes of all that are under way.
+    pub(crate) retransmissions: VecDeque<Retransmission>,
     pub(crate) processes: Processes,
     pub(crate) stats: UeStats,
 }
@@ -88,7 +89,7 @@ impl Ue {
             configured_in: None,
             uplink_radio: UplinkRadio::new(cell, config.receiver_loss_db, stream("uplink-error")),
             uplink_last: Instant::ZERO,
-            again: VecDeque::new(),
+            retransmissions: VecDeque::new(),
             processes: Processes::default(),
             stats: UeStats::default(),
         })
@@ -99,7 +100,7 @@ impl Ue {
         self.outer = OuterLoop::new(cell.target_bler);
         (self.next_report, self.cqi) = (Instant::ZERO, None);
         self.kept = 0.0;
-        self.again.clear();
+        self.retransmissions.clear();
         self.processes = Processes::default();
         self.uplink = UplinkContext::default();
         self.uplink_radio.reset(cell);
@@ -112,7 +113,7 @@ impl Ue {
             return Offer::Bytes(bytes + self.kept);
         }
         if now >= self.next_report {
-            // Report 0 is the one from admission; the others come at the UE's place in each period.
+            // Report 0 is the one from admission; the others come at the UE's offset in each period.
             let first = Instant::ZERO + self.cqi_delay + self.cqi_phase;
             let since_first = now.as_nanos().checked_sub(first.as_nanos());
             let report = since_first.map_or(0, |span| span / self.cqi_period.as_nanos() + 1);
@@ -141,14 +142,14 @@ impl Ue {
         let prbs = if wanted < f64::from(free) { (wanted as u32 + 1).min(free) } else { free };
         let room = bytes * f64::from(prbs) / f64::from(all);
         if room < MIN_BLOCK {
-            self.kept = bytes.min(MOST_KEPT);
+            self.kept = bytes.min(MAX_KEPT);
             return None;
         }
         Some((prbs, room))
     }
     /// Keeps for the next slot what a backlogged bearer could not use of a rate channel.
     pub(crate) fn keep(&mut self, has_more: bool, room: f64, carried: u32) {
-        self.kept = if has_more { (room - f64::from(carried)).clamp(0.0, MOST_KEPT) } else { 0.0 };
+        self.kept = if has_more { (room - f64::from(carried)).clamp(0.0, MAX_KEPT) } else { 0.0 };
     }
 
     /// Sends a block in the slot at `now`; true if the UE can decode it, as it can't without coverage.
@@ -158,16 +159,16 @@ impl Ue {
         let first = block.transmissions == 1;
         self.stats.blocks += u64::from(first);
         self.stats.harq_retransmissions += u64::from(!first);
-        let is_heard = self.silent_until <= now;
-        let Some(mcs) = block.mcs else { return is_heard };
+        let is_received = self.silent_until <= now;
+        let Some(mcs) = block.mcs else { return is_received };
         self.stats.mcs_sum += if first { u64::from(mcs) } else { 0 };
         self.stats.mcs = Some(mcs);
         let snr_db = match self.channel.at(now) {
             Quality::Snr(snr_db) => snr_db - self.receiver_loss_db,
             Quality::Cqi(cqi) => table.snr_of_cqi(cqi),
-            Quality::Rate(_) => return is_heard,
+            Quality::Rate(_) => return is_received,
         };
-        if !is_heard {
+        if !is_received {
             self.stats.failed_blocks += u64::from(first);
             return false;
         }
@@ -189,7 +190,7 @@ impl Ue {
 
     /// State and counters, but for those of its bearers.
     pub(crate) fn stats(&self) -> UeStats {
-        let uplink = UplinkStats { reported: self.uplink.belief.total(), ..self.uplink_radio.stats };
+        let uplink = UplinkStats { reported: self.uplink.estimate.total(), ..self.uplink_radio.stats };
         UeStats { cqi: self.cqi, uplink, ..self.stats }
     }
 }

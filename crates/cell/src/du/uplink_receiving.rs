@@ -38,15 +38,15 @@ impl<P: Inspect> Du<P> {
         let ue = &mut self.ues[id as usize];
         ue.uplink.processes.give_back(block.process, from);
         if decoded {
-            ue.uplink.belief.hear(&block.report, from);
-            // What is reported of a group is believed of each of its bearers; control counts with the first.
+            ue.uplink.estimate.receive(&block.report, from);
+            // A group's report counts for each of its bearers; control counts with the first.
             let mut control = block.control_bytes;
-            for (place, group) in ue.groups.iter().enumerate() {
+            for (position, group) in ue.groups.iter().enumerate() {
                 let own = block.bearers.iter().filter(|(index, ..)| group.drbs.contains(index));
                 let carried = own.map(|(_, _, bytes)| bytes).sum::<u32>() + std::mem::take(&mut control);
                 for index in &group.drbs {
                     if let Some(queue) = &mut self.drbs[*index as usize].reported {
-                        queue.heard(now, carried, ue.uplink.belief.of_group(place));
+                        queue.receive(now, carried, ue.uplink.estimate.of_group(position));
                     }
                 }
             }
@@ -58,7 +58,7 @@ impl<P: Inspect> Du<P> {
             }
         } else {
             ue.uplink_radio.stats.lost_blocks += 1;
-            ue.uplink.belief.lose(&block.report);
+            ue.uplink.estimate.lose(&block.report);
         }
         self.wake_uplink(now, id, port);
         self.spare_blocks.push(block);
@@ -68,7 +68,7 @@ impl<P: Inspect> Du<P> {
     pub(super) fn settle_up(&mut self, now: Instant, id: u32, index: u32, port: &mut impl Port<P>) {
         self.settle_up_or_lose(now, id, index, DropReason::Radio, port);
     }
-    /// The same where what is lost has this reason.
+    /// Hands on what the gNB has in order; what is lost has this reason.
     pub(super) fn settle_up_or_lose(
         &mut self,
         now: Instant,

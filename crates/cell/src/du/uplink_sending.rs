@@ -33,11 +33,11 @@ impl<P: Inspect> Du<P> {
         let (now, due) = (self.pattern.start(slot), self.pattern.start(slot + 1));
         let mut block = self.spare_blocks.pop().unwrap_or_default();
         let ue = &mut self.ues[id as usize];
-        ue.uplink.belief.grant(u64::from(allocation.bytes));
+        ue.uplink.estimate.grant(u64::from(allocation.bytes));
         block.begin(id, ue.uplink.processes.take(slot), allocation);
         ue.uplink_last = now;
         let waiting = port.ue(id).send(now, due, &mut block);
-        block.report = ue.uplink.belief.write(waiting);
+        block.report = ue.uplink.estimate.write(waiting);
         for position in 0..block.bearers.len() {
             self.arm_uplink(now, block.bearers[position].0, port);
         }
@@ -61,8 +61,8 @@ impl<P: Inspect> Du<P> {
             self.wake(at);
         } else {
             // The gNB decodes it, grants a retransmission, and the UE gets ready for it.
-            let again = self.pattern.next_uplink(slot + 1 + self.grant_delay());
-            self.ues[id as usize].uplink.again.push_back((again, block));
+            let granted = self.pattern.next_uplink(slot + 1 + self.grant_delay());
+            self.ues[id as usize].uplink.retransmissions.push_back((granted, block));
         }
     }
 
@@ -108,7 +108,7 @@ impl<P: Inspect> Du<P> {
         self.arm_uplink_discard(index, port);
     }
 
-    /// Sees to it that the next timer of what a bearer sends up is heard of.
+    /// Sets the timer for the next end of an RLC timer of what a bearer sends up, unless an earlier one is set.
     pub(super) fn arm_uplink(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index as usize];
         let Some(at) = port.ue(drb.ue).next_timer(now, index) else { return };
@@ -118,7 +118,7 @@ impl<P: Inspect> Du<P> {
         }
     }
 
-    /// Sees to it that the end of the discardTimer of what waits at the UE is heard of, as in the downlink.
+    /// Sets the timer for the discardTimer of what waits at the UE, as in the downlink.
     pub(super) fn arm_uplink_discard(&mut self, index: u32, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index as usize];
         if drb.discard_armed[1] {

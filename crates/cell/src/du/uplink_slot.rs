@@ -21,11 +21,11 @@ impl Turn {
     }
 }
 
-/// What a UE gets in the slot that is being run.
+/// Grant of a UE in the slot that is being run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grant {
     ue: u32,
-    /// What the gNB believes to wait, of what it may grant.
+    /// Bytes that wait by the gNB's estimate, of what it may grant.
     waiting: Groups,
     wanted: u64,
     allocation: Allocation,
@@ -47,8 +47,8 @@ impl<P: Inspect> Du<P> {
         let slot = self.next_turn(id, self.pattern.at_or_after(now).max(self.open_uplink), port);
         let turn = Turn { ue: id, slot };
         match self.turns.binary_search_by_key(&id, |turn| turn.ue) {
-            Ok(place) => self.turns[place] = turn,
-            Err(place) => self.turns.insert(place, turn),
+            Ok(position) => self.turns[position] = turn,
+            Err(position) => self.turns.insert(position, turn),
         }
         self.next_uplink = earlier(self.next_uplink, slot);
         if let Some(slot) = slot {
@@ -56,7 +56,7 @@ impl<P: Inspect> Du<P> {
         }
     }
 
-    /// The first uplink slot from `earliest` on in which a UE sends again, requests, uses a configured grant or can be granted
+    /// The first uplink slot from `earliest` on in which a UE retransmits, requests, uses a configured grant or can be granted
     /// something.
     fn next_turn(&mut self, id: u32, earliest: u64, port: &mut impl Port<P>) -> Option<u64> {
         let first = port.ue(id).most_important();
@@ -74,13 +74,13 @@ impl<P: Inspect> Du<P> {
         };
         let planned =
             |plan: Option<u64>, period| plan.filter(|slot| *slot >= earliest).unwrap_or_else(|| occasion(period));
-        let must_request = first.is_some_and(|group| ue.uplink.belief.must_request(group));
+        let must_request = first.is_some_and(|group| ue.uplink.estimate.must_request(group));
         ue.request_in = must_request.then(|| planned(ue.request_in, config.sr_period));
         let configured = config.configured_grant.as_ref().filter(|_| first.is_some());
         ue.configured_in = configured.map(|grant| planned(ue.configured_in, grant.period));
-        let granted = ue.uplink.belief.next_grant(earliest);
-        let again = ue.uplink.again.iter().map(|(slot, _)| (*slot).max(earliest)).min();
-        let sends = earlier(granted, again).map(|slot| pattern.next_uplink(slot));
+        let granted = ue.uplink.estimate.next_grant(earliest);
+        let retransmission = ue.uplink.retransmissions.iter().map(|(slot, _)| (*slot).max(earliest)).min();
+        let sends = earlier(granted, retransmission).map(|slot| pattern.next_uplink(slot));
         earlier(earlier(ue.request_in, ue.configured_in), sends)
     }
 
@@ -89,12 +89,12 @@ impl<P: Inspect> Du<P> {
         let now = self.pattern.start(slot);
         let mut free = self.config.prbs;
         let mut grants = std::mem::take(&mut self.grants);
-        for place in 0..self.turns.len() {
-            let Turn { ue: id, .. } = self.turns[place];
-            if !self.turns[place].has_come(slot) || self.ues[id as usize].silent_until > now {
+        for position in 0..self.turns.len() {
+            let Turn { ue: id, .. } = self.turns[position];
+            if !self.turns[position].has_come(slot) || self.ues[id as usize].silent_until > now {
                 continue;
             }
-            free -= self.send_up_again(slot, id, free, port);
+            free -= self.retransmit_up(slot, id, free, port);
             free -= self.use_configured_grant(slot, id, free, port);
             grants.extend(self.asked(slot, id, port));
         }
@@ -105,9 +105,9 @@ impl<P: Inspect> Du<P> {
             self.send_up(slot, ue, allocation, port);
         }
         self.grants = grants;
-        for place in 0..self.turns.len() {
-            let Turn { ue: id, .. } = self.turns[place];
-            if self.turns[place].has_come(slot) && self.ues[id as usize].silent_until <= now {
+        for position in 0..self.turns.len() {
+            let Turn { ue: id, .. } = self.turns[position];
+            if self.turns[position].has_come(slot) && self.ues[id as usize].silent_until <= now {
                 self.request(slot, id, port);
             }
         }
@@ -124,12 +124,12 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Blocks of a UE that failed and whose slot has come; returns the resource blocks.
-    fn send_up_again(&mut self, slot: u64, id: u32, free: u32, port: &mut impl Port<P>) -> u32 {
+    fn retransmit_up(&mut self, slot: u64, id: u32, free: u32, port: &mut impl Port<P>) -> u32 {
         let mut taken = 0;
         loop {
-            let again = &mut self.ues[id as usize].uplink.again;
-            let fits = again.front().is_some_and(|(from, block)| *from <= slot && block.prbs <= free - taken);
-            let Some((_, block)) = fits.then(|| again.pop_front()).flatten() else { return taken };
+            let waiting = &mut self.ues[id as usize].uplink.retransmissions;
+            let fits = waiting.front().is_some_and(|(from, block)| *from <= slot && block.prbs <= free - taken);
+            let Some((_, block)) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
             taken += block.prbs;
             self.transmit_up(slot, block, port);
         }
@@ -146,16 +146,16 @@ impl<P: Inspect> Du<P> {
         allocation.prbs
     }
 
-    /// A UE sends its request, if it still has to: a block in the same slot has told the gNB.
+    /// A UE sends its request, if it still has to: a block in the same slot has a report.
     fn request(&mut self, slot: u64, id: u32, port: &mut impl Port<P>) {
         if self.ues[id as usize].request_in != Some(slot) {
             return;
         }
         let Some(group) = port.ue(id).most_important() else { return };
         let granted_from = slot + 1 + self.grant_delay();
-        let belief = &mut self.ues[id as usize].uplink.belief;
-        if belief.must_request(group) {
-            belief.request(granted_from);
+        let estimate = &mut self.ues[id as usize].uplink.estimate;
+        if estimate.must_request(group) {
+            estimate.request(granted_from);
         }
     }
 
@@ -164,13 +164,13 @@ impl<P: Inspect> Du<P> {
         self.lead + self.config.uplink.grant_delay
     }
 
-    /// What a UE is to be granted in this slot, if anything: a HARQ process has to be free for it.
+    /// Starts the grant of a UE in this slot, if something waits: a HARQ process has to be free for it.
     fn asked(&mut self, slot: u64, id: u32, port: &mut impl Port<P>) -> Option<Grant> {
         let ue = &mut self.ues[id as usize];
         if !ue.uplink.processes.has_free(slot) {
             return None;
         }
-        let mut waiting = *ue.uplink.belief.in_slot(slot, self.config.uplink.first_grant.0);
+        let mut waiting = *ue.uplink.estimate.in_slot(slot, self.config.uplink.first_grant.0);
         let now = self.pattern.start(slot);
         let stack = port.ue(id);
         for (group, waiting) in waiting.iter_mut().enumerate().take(ue.groups.len()) {
@@ -215,7 +215,7 @@ impl<P: Inspect> Du<P> {
     ) -> u32 {
         let (now, all) = (self.pattern.start(slot), free);
         let mut shares = std::mem::take(self.uplink_shares.entry(round).or_default());
-        shares.begin(grants.len(), |place| grants[place].ue, &mut self.uplink_draws);
+        shares.begin(grants.len(), |position| grants[position].ue, &mut self.uplink_draws);
         grants.sort_unstable_by_key(|grant| shares.rank(grant.ue));
         for grant in grants {
             if free == 0 {
@@ -251,10 +251,10 @@ impl<P: Inspect> Du<P> {
         free
     }
 
-    /// Resource blocks for so many bytes of a UE, out of `most`, by what the gNB knew when it granted them.
-    fn allocate(&mut self, slot: u64, id: u32, wanted: u64, most: u32) -> Allocation {
+    /// Resource blocks for so many bytes of a UE, out of `limit`, by what the gNB knew when it granted them.
+    fn allocate(&mut self, slot: u64, id: u32, wanted: u64, limit: u32) -> Allocation {
         let known = self.pattern.start(slot.saturating_sub(self.grant_delay()));
         let ue = &mut self.ues[id as usize];
-        ue.uplink_radio.allocate(&self.uplink_carrier, &mut ue.channel, known, (wanted, most))
+        ue.uplink_radio.allocate(&self.uplink_carrier, &mut ue.channel, known, (wanted, limit))
     }
 }

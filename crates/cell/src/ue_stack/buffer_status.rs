@@ -72,7 +72,7 @@ impl BsrFormat {
 }
 
 impl BsrShape {
-    /// What the gNB believes to wait when told of `waiting`: the upper end of the step, or where the table ends its lower.
+    /// Bytes that the gNB reads in a report of `waiting`: the upper end of the step, or where the table ends its lower.
     pub(crate) fn reported(self, waiting: u64) -> u64 {
         if waiting == 0 {
             return 0;

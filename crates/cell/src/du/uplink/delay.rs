@@ -7,7 +7,7 @@ use tidemark_marker::RlcQueue;
 /// Memory of the rate: a few reports, and shorter than a round trip.
 const MEMORY: Duration = Duration::from_millis(50);
 
-/// Queue of a bearer at its UE as the gNB believes it to be, that of its logical channel group.
+/// Queue of a bearer at its UE as the gNB estimates it, that of its logical channel group.
 #[derive(Debug, Default)]
 pub(crate) struct ReportedQueue {
     waiting: Bytes,
@@ -18,13 +18,13 @@ pub(crate) struct ReportedQueue {
 }
 
 impl ReportedQueue {
-    /// The bearer goes on in another cell, which has heard nothing.
+    /// Forgets the reports: the bearer goes on in another cell, which has none.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
 
     /// A block with so many bytes of the group arrived, and its report says what waits behind them.
-    pub(crate) fn heard(&mut self, now: Instant, carried: u32, waiting: Bytes) {
+    pub(crate) fn receive(&mut self, now: Instant, carried: u32, waiting: Bytes) {
         // The time since the last block counts as service only if something waited through it.
         if let Some(last) = self.last.filter(|_| self.waiting > Bytes(0)) {
             let span = now.since(last).as_secs_f64();
@@ -36,7 +36,7 @@ impl ReportedQueue {
         self.waiting = waiting;
     }
 
-    /// What is believed to wait, as delay; none while there is no rate.
+    /// Delay of what waits; zero while there is no rate.
     pub(crate) fn delay(&self) -> Duration {
         if self.bytes <= 0.0 {
             return Duration::ZERO;
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(queue.delay(), Duration::ZERO);
         // 5 kB each 5 ms, 1 MB/s, with 20 kB behind them.
         for step in 0..40 {
-            queue.heard(Instant::from_millis(5 * step), 5_000, Bytes(20_000));
+            queue.receive(Instant::from_millis(5 * step), 5_000, Bytes(20_000));
         }
         let delay = queue.delay().as_millis_f64();
         assert!((19.0..21.0).contains(&delay), "{delay} ms");

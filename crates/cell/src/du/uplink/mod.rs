@@ -3,11 +3,11 @@
 //! A UE with data and no grant sends a scheduling request at its next occasion and gets a small grant. With every block it
 //! reports what is left (BSR, TS 38.321 5.4.5), quantised as the standard's tables have it, and the gNB grants what was
 //! reported. A configured grant comes without a request. RLC and PDCP are those of the downlink, the other way round; blocks
-//! that fail are sent again in later slots.
+//! that fail are retransmitted in later slots.
 
-mod belief;
 mod context;
 pub(super) mod delay;
+mod estimate;
 pub(super) mod radio;
 mod shares;
 

@@ -16,12 +16,12 @@ use tidemark_radio::slots::SYMBOLS_PER_SLOT;
 /// MCS where the channel says a rate of the downlink only: 16QAM.
 const RATE_CHANNEL_MCS: u8 = 16;
 
-/// Who is far away has at least so many resource blocks: a block of fewer at the lowest MCS holds no segment with its headers.
-const LEAST_PRBS: u32 = 8;
+/// Resource blocks of a UE that is far away, at least: a block of fewer at the lowest MCS holds no segment with its headers.
+const MIN_PRBS: u32 = 8;
 
-/// What the uplink slots of a cell are like.
+/// Carrier of a cell's uplink.
 pub(crate) struct UplinkCarrier {
-    /// Of the downlink: what a CQI stands for.
+    /// Downlink's table, by which a CQI stands for an SNR.
     downlink: LinkTable,
     table: LinkTable,
     sizes: BlockSizes,
@@ -29,7 +29,7 @@ pub(crate) struct UplinkCarrier {
     downlink_peak: BitRate,
     /// Loss of the SNR on its way to the gNB and in its receiver, in dB.
     loss_db: f64,
-    /// How much stronger a UE is that has all of its power on so many resource blocks, in dB.
+    /// Gain of a UE that has all of its power on so many resource blocks, in dB.
     spread_db: Vec<f64>,
 }
 
@@ -107,14 +107,14 @@ impl UplinkRadio {
         self.gain_db = Some(gain_db);
     }
 
-    /// The fewest resource blocks out of `most` that carry `wanted` bytes, or those that carry the most, by what the gNB
+    /// The fewest resource blocks out of `limit` that carry `wanted` bytes, or those that carry the most, by what the gNB
     /// knew at `known`. More are never granted for less.
     pub(crate) fn allocate(
         &mut self,
         carrier: &UplinkCarrier,
         channel: &mut Channel,
         known: Instant,
-        (wanted, most): (u64, u32),
+        (wanted, limit): (u64, u32),
     ) -> Allocation {
         if known >= self.next_sounding {
             let occasion = known.as_nanos() / self.period.as_nanos();
@@ -124,25 +124,25 @@ impl UplinkRadio {
         let Some(snr_db) = self.sounded else {
             // What the phone measured in more than this carrier has, it measured on a wider one, whose uplink is wider, too.
             let wide = carrier.times_as_wide(channel.peak_rate());
-            let block = fewest(carrier, RATE_CHANNEL_MCS, libm::ceil(wanted as f64 / wide) as u64, 0..=most);
+            let block = fewest(carrier, RATE_CHANNEL_MCS, libm::ceil(wanted as f64 / wide) as u64, 0..=limit);
             return Allocation { bytes: (f64::from(block.bytes) * wide) as u32, ..block };
         };
         if self.gain_db.is_none() {
             // Who is out of range is granted nothing.
             let cqi = Some(carrier.table.cqi(snr_db)).filter(|cqi| *cqi > 0);
             let mcs = cqi.map(|cqi| self.outer.mcs(&carrier.table, cqi));
-            return mcs.map_or(Allocation::default(), |mcs| fewest(carrier, mcs, wanted, 0..=most));
+            return mcs.map_or(Allocation::default(), |mcs| fewest(carrier, mcs, wanted, 0..=limit));
         }
         let cqi = |prbs: u32| carrier.table.cqi(snr_db + carrier.spread_db[prbs as usize]);
         // Who is far away has the power for some resource blocks only.
-        let least = LEAST_PRBS.min(most);
-        let most = first(least + 1, most + 1, |prbs| cqi(prbs) == 0) - 1;
+        let least = MIN_PRBS.min(limit);
+        let limit = first(least + 1, limit + 1, |prbs| cqi(prbs) == 0) - 1;
         // With its power on more of them it is weaker on each: bytes rise as long as the CQI stays, and fall with it.
         let mut best = Allocation::default();
         let mut from = 1;
-        while from <= most {
+        while from <= limit {
             let here = cqi(from);
-            let to = first(from + 1, most + 1, |prbs| cqi(prbs) != here) - 1;
+            let to = first(from + 1, limit + 1, |prbs| cqi(prbs) != here) - 1;
             let mcs = self.outer.mcs(&carrier.table, here);
             let last = fewest(carrier, mcs, wanted, from..=to);
             if last.bytes > best.bytes {

@@ -18,7 +18,7 @@ pub(crate) struct Shares {
     had: Vec<u64>,
     /// The least that any counts as having had.
     least: u64,
-    /// Who goes first of equals, before those behind it: who was granted something last.
+    /// UE that goes first of equals, before those behind it: the one that was granted something last.
     first: u32,
     /// All that was asked for was granted.
     is_open: bool,
@@ -117,7 +117,7 @@ mod tests {
         let (mut shares, mut draws) = (Shares::default(), Stream::new(1, 0, "turn"));
         let (ues, mut first) = ([3, 5, 9], [0; 10]);
         for _ in 0..3_000 {
-            shares.begin(ues.len(), |place| ues[place], &mut draws);
+            shares.begin(ues.len(), |position| ues[position], &mut draws);
             let mut order = ues;
             order.sort_by_key(|ue| shares.rank(*ue));
             shares.lift(order[0]);

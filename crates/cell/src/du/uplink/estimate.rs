@@ -1,4 +1,4 @@
-//! What the gNB believes to wait at a UE, by logical channel group (TS 38.321 5.4.5).
+//! Estimate of what waits at a UE, by logical channel group (TS 38.321 5.4.5).
 
 use std::collections::VecDeque;
 
@@ -7,10 +7,10 @@ use tidemark_core::Bytes;
 use super::earlier;
 use crate::ue_stack::buffer_status::{Groups, MAX_GROUPS, Report};
 
-/// What the gNB believes of one UE.
+/// Buffer of one UE as the gNB estimates it.
 #[derive(Debug, Default)]
-pub(crate) struct Belief {
-    /// What waits and has not been granted, and the sum of it.
+pub(crate) struct BufferEstimate {
+    /// Bytes that wait and have not been granted, and their sum.
     waiting: Groups,
     sum: u64,
     /// Bytes granted in all.
@@ -22,20 +22,20 @@ pub(crate) struct Belief {
     /// The number of the latest report that was decoded.
     latest: u64,
     /// Reports that were decoded, and the slots from which on grants follow them.
-    heard: VecDeque<(u64, Report)>,
+    received: VecDeque<(u64, Report)>,
     /// The slot from which the answer to a scheduling request can be granted.
     requested: Option<u64>,
 }
 
-impl Belief {
+impl BufferEstimate {
     /// True if a UE whose most important data is in `group` must ask: the gNB knows of nothing that is as important, and no
     /// report of it and no request is on its way (TS 38.321 5.4.5: data more important than any that waits triggers a Regular
     /// BSR, and that a request). A report that HARQ gave up is on its way no longer, as if retxBSR-Timer had ended.
     pub(crate) fn must_request(&self, group: usize) -> bool {
         let names = |waiting: &Groups| waiting[..=group].iter().any(|waiting| *waiting > 0);
         let is_under_way = || self.under_way[..=group].iter().any(|reports| *reports > 0);
-        let is_heard = || self.heard.iter().any(|(_, report)| report.first().is_some_and(|first| first <= group));
-        self.requested.is_none() && !names(&self.waiting) && !is_under_way() && !is_heard()
+        let is_received = || self.received.iter().any(|(_, report)| report.first().is_some_and(|first| first <= group));
+        self.requested.is_none() && !names(&self.waiting) && !is_under_way() && !is_received()
     }
     /// A scheduling request was sent: the gNB can answer it from this slot on.
     pub(crate) fn request(&mut self, from: u64) {
@@ -47,14 +47,14 @@ impl Belief {
         if self.sum > 0 {
             return Some(slot);
         }
-        let report = self.heard.iter().find(|(_, report)| report.first().is_some()).map(|(from, _)| *from);
+        let report = self.received.iter().find(|(_, report)| report.first().is_some()).map(|(from, _)| *from);
         Some(earlier(report, self.requested)?.max(slot))
     }
 
-    /// What can be granted in a slot; after a request, `first`.
+    /// Bytes that can be granted in a slot; after a request, `first`.
     pub(crate) fn in_slot(&mut self, slot: u64, first: u64) -> &Groups {
-        while self.heard.front().is_some_and(|(from, _)| *from <= slot) {
-            let Some((_, report)) = self.heard.pop_front() else { break };
+        while self.received.front().is_some_and(|(from, _)| *from <= slot) {
+            let Some((_, report)) = self.received.pop_front() else { break };
             self.waiting = report.waiting();
             self.sum = self.waiting.iter().sum();
             self.take(self.granted - report.granted());
@@ -95,11 +95,11 @@ impl Belief {
         report
     }
     /// A report was decoded; grants can follow it from a slot on. One that HARQ held up behind a later one says nothing new.
-    pub(crate) fn hear(&mut self, report: &Report, from: u64) {
+    pub(crate) fn receive(&mut self, report: &Report, from: u64) {
         self.lose(report);
         if report.number() > self.latest {
             self.latest = report.number();
-            self.heard.push_back((from, *report));
+            self.received.push_back((from, *report));
         }
     }
     /// A report was given up with its block.
@@ -109,11 +109,11 @@ impl Belief {
         }
     }
 
-    /// What the gNB believes to wait in a group now.
+    /// Bytes that wait in a group by the last report.
     pub(crate) fn of_group(&self, group: usize) -> Bytes {
-        Bytes(self.heard.back().map_or(self.waiting, |(_, report)| report.waiting())[group])
+        Bytes(self.received.back().map_or(self.waiting, |(_, report)| report.waiting())[group])
     }
-    /// The same for all groups.
+    /// Bytes that wait in all groups by the last report.
     pub(crate) fn total(&self) -> Bytes {
         (0..MAX_GROUPS).map(|group| self.of_group(group)).sum()
     }
@@ -129,59 +129,59 @@ mod tests {
 
     #[test]
     fn a_request_a_first_grant_and_a_report() {
-        let mut belief = Belief::default();
-        assert!(belief.must_request(0));
-        belief.request(8);
-        assert!(!belief.must_request(0));
-        assert_eq!(belief.next_grant(2), Some(8));
-        assert_eq!(*belief.in_slot(7, 200), groups(0, 0));
-        assert_eq!(*belief.in_slot(8, 200), groups(200, 0));
-        belief.grant(200);
-        let report = belief.write(groups(2_800, 0));
-        assert!(!belief.must_request(0), "the report will come");
-        assert_eq!(belief.next_grant(9), None, "but has not");
-        belief.hear(&report, 13);
-        assert_eq!(belief.next_grant(9), Some(13));
-        assert_eq!(*belief.in_slot(13, 200), groups(2_800, 0));
-        belief.grant(3_000);
-        let last = belief.write(groups(0, 0));
-        belief.hear(&last, 18);
-        assert_eq!(belief.next_grant(14), None, "nothing waits");
+        let mut estimate = BufferEstimate::default();
+        assert!(estimate.must_request(0));
+        estimate.request(8);
+        assert!(!estimate.must_request(0));
+        assert_eq!(estimate.next_grant(2), Some(8));
+        assert_eq!(*estimate.in_slot(7, 200), groups(0, 0));
+        assert_eq!(*estimate.in_slot(8, 200), groups(200, 0));
+        estimate.grant(200);
+        let report = estimate.write(groups(2_800, 0));
+        assert!(!estimate.must_request(0), "the report will come");
+        assert_eq!(estimate.next_grant(9), None, "but has not");
+        estimate.receive(&report, 13);
+        assert_eq!(estimate.next_grant(9), Some(13));
+        assert_eq!(*estimate.in_slot(13, 200), groups(2_800, 0));
+        estimate.grant(3_000);
+        let last = estimate.write(groups(0, 0));
+        estimate.receive(&last, 18);
+        assert_eq!(estimate.next_grant(14), None, "nothing waits");
     }
 
     #[test]
     fn what_is_more_important_than_all_that_is_known_is_asked_for_and_nothing_else() {
-        let mut belief = Belief::default();
-        let bulk = belief.write(groups(0, 9_000));
-        assert!(belief.must_request(0) && !belief.must_request(1), "under way");
-        belief.hear(&bulk, 5);
-        assert!(belief.must_request(0) && !belief.must_request(1), "heard");
-        belief.in_slot(5, 0);
-        assert!(belief.must_request(0) && !belief.must_request(1), "known");
-        let both = belief.write(groups(100, 9_000));
-        assert!(!belief.must_request(0) && !belief.must_request(1));
-        belief.lose(&both);
-        assert!(belief.must_request(0));
+        let mut estimate = BufferEstimate::default();
+        let bulk = estimate.write(groups(0, 9_000));
+        assert!(estimate.must_request(0) && !estimate.must_request(1), "under way");
+        estimate.receive(&bulk, 5);
+        assert!(estimate.must_request(0) && !estimate.must_request(1), "received");
+        estimate.in_slot(5, 0);
+        assert!(estimate.must_request(0) && !estimate.must_request(1), "known");
+        let both = estimate.write(groups(100, 9_000));
+        assert!(!estimate.must_request(0) && !estimate.must_request(1));
+        estimate.lose(&both);
+        assert!(estimate.must_request(0));
     }
 
     #[test]
     fn what_was_granted_while_a_report_was_under_way_is_not_granted_again() {
-        let mut belief = Belief::default();
-        let report = belief.write(groups(1_000, 5_000));
-        belief.grant(1_500);
-        belief.hear(&report, 5);
-        assert_eq!(*belief.in_slot(5, 0), groups(0, 4_500), "what is important goes first");
+        let mut estimate = BufferEstimate::default();
+        let report = estimate.write(groups(1_000, 5_000));
+        estimate.grant(1_500);
+        estimate.receive(&report, 5);
+        assert_eq!(*estimate.in_slot(5, 0), groups(0, 4_500), "what is important goes first");
     }
 
     #[test]
     fn a_lost_report_is_asked_for_and_a_late_one_is_not_believed() {
-        let mut belief = Belief::default();
-        let lost = belief.write(groups(100, 0));
-        belief.lose(&lost);
-        assert!(belief.must_request(0));
-        let (late, latest) = (belief.write(groups(900, 0)), belief.write(groups(50, 0)));
-        belief.hear(&latest, 5);
-        belief.hear(&late, 6);
-        assert_eq!(*belief.in_slot(6, 0), groups(50, 0));
+        let mut estimate = BufferEstimate::default();
+        let lost = estimate.write(groups(100, 0));
+        estimate.lose(&lost);
+        assert!(estimate.must_request(0));
+        let (late, latest) = (estimate.write(groups(900, 0)), estimate.write(groups(50, 0)));
+        estimate.receive(&latest, 5);
+        estimate.receive(&late, 6);
+        assert_eq!(*estimate.in_slot(6, 0), groups(50, 0));
     }
 }
