@@ -14,18 +14,68 @@ use crate::ue_stack::block::UplinkBlock;
 #[derive(Default)]
 pub(crate) struct Air {
     /// Downlink blocks of slots that were decided on and have not begun, by slot.
-    pub(crate) planned: VecDeque<(u64, Block)>,
+    planned: VecDeque<(u64, Block)>,
     /// Segments of downlink blocks that the UE will have decoded, by bearer.
-    pub(crate) decoded: VecDeque<(Instant, u32, Vec<Segment>)>,
+    decoded: VecDeque<(Instant, u32, Vec<Segment>)>,
     /// HARQ acknowledgements of downlink blocks.
-    pub(crate) feedback: VecDeque<Feedback>,
+    feedback: VecDeque<Feedback>,
     /// Uplink blocks that the gNB will have decoded, or not.
-    pub(crate) uplink: VecDeque<(Instant, bool, Box<UplinkBlock>)>,
+    uplink: VecDeque<(Instant, bool, Box<UplinkBlock>)>,
     /// RLC's status reports to the UEs, by bearer.
-    pub(crate) statuses: VecDeque<(Instant, u32, Status)>,
+    statuses: VecDeque<(Instant, u32, Status)>,
 }
 
 impl Air {
+    /// Plans a downlink block for a slot that was decided on.
+    pub(crate) fn plan(&mut self, slot: u64, block: Block) {
+        self.planned.push_back((slot, block));
+    }
+
+    /// Sends the segments of a downlink block to a bearer's receiver, which has decoded them at `at`.
+    pub(crate) fn send_segments(&mut self, at: Instant, drb: u32, segments: Vec<Segment>) {
+        self.decoded.push_back((at, drb, segments));
+    }
+
+    /// Sends a HARQ acknowledgement.
+    pub(crate) fn send_feedback(&mut self, feedback: Feedback) {
+        self.feedback.push_back(feedback);
+    }
+
+    /// Sends an uplink block, of which the gNB knows at `at` whether it is decoded.
+    pub(crate) fn send_up(&mut self, at: Instant, decoded: bool, block: Box<UplinkBlock>) {
+        self.uplink.push_back((at, decoded, block));
+    }
+
+    /// Sends a status report to a bearer's UE, where it arrives at `at`.
+    pub(crate) fn send_status(&mut self, at: Instant, drb: u32, status: Status) {
+        self.statuses.push_back((at, drb, status));
+    }
+
+    /// Next downlink block whose slot has begun, with its slot.
+    pub(crate) fn poll_planned(&mut self, now: Instant, pattern: &SlotPattern) -> Option<(u64, Block)> {
+        pop_if(&mut self.planned, |(slot, _)| pattern.start(*slot) <= now)
+    }
+
+    /// Next segments that a UE has decoded, with their bearer.
+    pub(crate) fn poll_decoded(&mut self, now: Instant) -> Option<(u32, Vec<Segment>)> {
+        pop_if(&mut self.decoded, |(at, ..)| *at <= now).map(|(_, drb, segments)| (drb, segments))
+    }
+
+    /// Next HARQ acknowledgement that has come.
+    pub(crate) fn poll_feedback(&mut self, now: Instant) -> Option<Feedback> {
+        pop_if(&mut self.feedback, |feedback| feedback.at <= now)
+    }
+
+    /// Next uplink block that has come, with its time and whether it is decoded.
+    pub(crate) fn poll_uplink(&mut self, now: Instant) -> Option<(Instant, bool, Box<UplinkBlock>)> {
+        pop_if(&mut self.uplink, |(at, ..)| *at <= now)
+    }
+
+    /// Next status report that has come to a UE, with its bearer.
+    pub(crate) fn poll_status(&mut self, now: Instant) -> Option<(u32, Status)> {
+        pop_if(&mut self.statuses, |(at, ..)| *at <= now).map(|(_, drb, status)| (drb, status))
+    }
+
     /// Next time at which something begins or arrives; `FAR` if nothing is under way.
     pub(crate) fn next_deadline(&self, pattern: &SlotPattern) -> Instant {
         let fronts = [
@@ -46,4 +96,9 @@ impl Air {
         self.uplink.retain(|(.., block)| block.ue != ue);
         self.statuses.retain(|(_, drb, _)| !drbs.contains(drb));
     }
+}
+
+/// Takes what is first in a queue if it is due.
+fn pop_if<T>(queue: &mut VecDeque<T>, is_due: impl FnOnce(&T) -> bool) -> Option<T> {
+    if queue.front().is_some_and(is_due) { queue.pop_front() } else { None }
 }

@@ -137,7 +137,7 @@ impl<P: Inspect> Du<P> {
             let Some(first) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
             taken += first.block.prbs;
             self.served.push(first.block.drb);
-            self.air.planned.push_back((slot, first.block));
+            self.air.plan(slot, first.block);
         }
     }
 
@@ -203,7 +203,7 @@ impl<P: Inspect> Du<P> {
             transmissions: 0,
             segments,
         };
-        self.air.planned.push_back((slot, block));
+        self.air.plan(slot, block);
         (prbs, filled.carried)
     }
 
@@ -227,14 +227,14 @@ impl<P: Inspect> Du<P> {
         // A block that was not received at all says nothing of the channel.
         let (process, first, radio) = (block.process, block.transmissions == 1 && is_received, block.mcs.is_some());
         let failed = if decoded {
-            self.air.decoded.push_back((self.pattern.start(slot + DECODED_AFTER), block.drb, block.segments));
+            self.air.send_segments(self.pattern.start(slot + DECODED_AFTER), block.drb, block.segments);
             None
         } else {
             Some(block)
         };
         if radio {
             let at = self.pattern.start(acknowledged + 1);
-            self.air.feedback.push_back(Feedback { at, slot: acknowledged, ue: id, process, first, failed });
+            self.air.send_feedback(Feedback { at, slot: acknowledged, ue: id, process, first, failed });
         } else if let Some(block) = failed {
             self.give_up(now, block, port);
         }

@@ -214,25 +214,21 @@ impl<P: Inspect> Du<P> {
 
     /// Does what is due at `now`.
     pub(crate) fn handle_timeout(&mut self, now: Instant, port: &mut impl Port<P>) {
-        while self.air.decoded.front().is_some_and(|(at, ..)| *at <= now) {
-            let Some((_, drb, segments)) = self.air.decoded.pop_front() else { break };
+        while let Some((drb, segments)) = self.air.poll_decoded(now) {
             segments.iter().for_each(|segment| self.drbs[drb as usize].bearer.arrived(now, *segment));
             self.pool.give_back(segments);
             self.release(now, drb, port);
         }
-        while self.air.feedback.front().is_some_and(|feedback| feedback.at <= now) {
-            let Some(feedback) = self.air.feedback.pop_front() else { break };
+        while let Some(feedback) = self.air.poll_feedback(now) {
             self.handle_feedback(now, feedback, port);
         }
         while let Some((drb, timer)) = self.timers.pop(now) {
             self.handle_timer(now, drb, timer, port);
         }
-        while self.air.uplink.front().is_some_and(|(at, ..)| *at <= now) {
-            let Some((at, decoded, block)) = self.air.uplink.pop_front() else { break };
+        while let Some((at, decoded, block)) = self.air.poll_uplink(now) {
             self.handle_uplink_block(at, decoded, block, port);
         }
-        while self.air.statuses.front().is_some_and(|(at, ..)| *at <= now) {
-            let Some((_, drb, status)) = self.air.statuses.pop_front() else { break };
+        while let Some((drb, status)) = self.air.poll_status(now) {
             self.status_arrives_down(now, drb, &status, port);
         }
         while let Some(slot) = self.next_uplink.filter(|slot| self.pattern.start(*slot) <= now) {
@@ -241,8 +237,7 @@ impl<P: Inspect> Du<P> {
         while let Some(slot) = self.next_slot.filter(|slot| self.decided_at(*slot) <= now) {
             self.run_slot(slot, port);
         }
-        while self.air.planned.front().is_some_and(|(slot, _)| self.pattern.start(*slot) <= now) {
-            let Some((slot, block)) = self.air.planned.pop_front() else { break };
+        while let Some((slot, block)) = self.air.poll_planned(now, &self.pattern) {
             self.transmit(slot, block, port);
         }
         self.plan();

@@ -95,7 +95,7 @@ impl<P: Inspect> Du<P> {
             // With the next downlink slot, in a robust part of a block, as recommendations go.
             let slot = self.pattern.next_downlink(self.first_undecided(now));
             let at = self.pattern.start(slot + DECODED_AFTER);
-            self.air.statuses.push_back((at, index, status));
+            self.air.send_status(at, index, status);
             self.wake(at);
         }
         self.arm_uplink(now, index, port);

@@ -57,7 +57,7 @@ impl<P: Inspect> Du<P> {
         self.stats.uplink_resources += taken;
         if decoded || block.transmissions >= self.config.harq_transmissions {
             let at = self.pattern.start(slot + 1);
-            self.air.uplink.push_back((at, decoded, block));
+            self.air.send_up(at, decoded, block);
             self.wake(at);
         } else {
             // The gNB decodes it, grants a retransmission, and the UE gets ready for it.
