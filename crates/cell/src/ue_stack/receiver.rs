@@ -30,7 +30,7 @@ impl<'a, P: Inspect> Receiver<'a, P> {
     }
 
     /// True if more is under way than the bearer has SNs for.
-    pub(crate) fn is_outrun(self) -> bool {
+    pub(crate) fn is_outrun(&self) -> bool {
         self.0.outruns_receiver()
     }
 
