@@ -80,3 +80,71 @@ impl<P: Inspect> UplinkBearer<P> {
         filled.used
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tidemark_core::{Bytes, Ecn, FlowId, Packet};
+
+    use super::*;
+    use crate::config::{RlcConfig, RlcMode, UeConfig};
+    use crate::qos::{DrbConfig, QosFlowConfig};
+    use crate::ue_stack::block::Allocation;
+    use crate::ue_stack::buffer_status::BsrFormat;
+
+    const PACKETS: u32 = 10;
+
+    /// UE with a default bearer, 0, and a more important one, 1, in each of which ten packets of 1000 B wait.
+    fn ue() -> UeStack<()> {
+        let urgent =
+            DrbConfig { qos_flow: vec![QosFlowConfig { five_qi: 5, ..Default::default() }], ..Default::default() };
+        let rlc = RlcConfig { mode: RlcMode::Um, ..RlcConfig::default() };
+        let config = UeConfig { rlc, drb: vec![urgent], ..UeConfig::default() };
+        let bit_rate = BitRate::from_bps(64_000);
+        let prioritisation = Prioritisation { bit_rate, bucket_size_duration: Duration::from_millis(100) };
+        let mut ue = UeStack::new(0, &config, BsrFormat::Long, prioritisation);
+        for drb in [0, 1].repeat(PACKETS as usize) {
+            ue.push(
+                Instant::ZERO,
+                drb,
+                1,
+                Packet { flow: FlowId(0), size: Bytes(1_000), ecn: Ecn::NotEct, payload: () },
+            );
+        }
+        ue
+    }
+
+    fn send(ue: &mut UeStack<()>, bytes: u32) -> (UplinkBlock, Groups) {
+        let mut block = UplinkBlock::default();
+        block.begin(0, 0, Allocation { mcs: 0, prbs: 1, bytes });
+        let (now, due) = (Instant::from_millis(100), Instant::from_millis(101));
+        let report = ue.send(now, due, &mut block);
+        (block, report)
+    }
+
+    #[test]
+    fn the_important_bearer_goes_first_and_leaves_the_prioritised_rate() {
+        let mut ue = ue();
+        assert_eq!(ue.most_important(), Some(0));
+        let before = ue.buffer_status();
+        assert!(before[0] >= 10_000 && before[0] == before[1] && before[2] == 0, "{before:?}");
+        let (block, report) = send(&mut ue, 4_000);
+        let bytes: Vec<_> = block.bearers.iter().map(|(drb, _, bytes)| (*drb, *bytes)).collect();
+        let [(1, important), (0, other)] = bytes[..] else { panic!("{bytes:?}") };
+        // 64 kbit/s for 100 ms are 800 B.
+        assert!((700..=900).contains(&other) && (3_000..=3_300).contains(&important), "{bytes:?}");
+        assert!(important + other <= 4_000);
+        let after = ue.buffer_status();
+        assert!(report[0] >= after[0] && report[1] >= after[1], "a report rounds up");
+        assert!(after[0] < before[0] && after[1] < before[1]);
+    }
+
+    #[test]
+    fn what_the_gnb_has_not_received_waits_in_the_next_cell() {
+        let mut ue = ue();
+        send(&mut ue, 40_000);
+        assert_eq!(ue.most_important(), None);
+        assert!(ue.re_establish());
+        assert_eq!(ue.held(FlowId(0)), Bytes(u64::from(2 * PACKETS) * 1_000));
+        assert_eq!(ue.most_important(), Some(0));
+    }
+}
