@@ -3,22 +3,20 @@
 mod control;
 mod downlink;
 mod handover;
+mod state;
 mod uplink;
 mod upstream;
 
 use std::collections::VecDeque;
 
-use tidemark_core::{Bytes, ConfigError, FlowId, Inspect, Instant};
-use tidemark_marker::DeliveryStatus;
-use tidemark_wire::mac::Direction;
+use tidemark_core::{ConfigError, FlowId, Inspect, Instant};
 
 use crate::config::{CellConfig, UeConfig};
 use crate::cu_up::CuUp;
-use crate::du::{Du, MIN_LCID, UplinkConfig};
+use crate::du::{Du, UplinkConfig};
 use crate::event::{Events, Observer};
 use crate::f1u::{F1u, Pdu};
-use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
-use crate::qos::Sdap;
+use crate::output::{Output, UeId};
 use crate::slab::Slab;
 use crate::ue_stack::{Prioritisation, UeStack};
 pub(crate) use control::Means;
@@ -121,77 +119,6 @@ impl<P: Inspect> Cell<P> {
     }
     pub(crate) fn has_output(&self) -> bool {
         !self.outputs.is_empty()
-    }
-
-    /// Delivery status that the DU would send of a UE's bearer with this DRB identity, from 1, now; `None` if there is none. For a CU
-    /// that is somewhere else: SNs are those of this cell, which numbers what it accepts.
-    pub fn delivery_status(&self, ue: UeId, drb: u8) -> Option<DeliveryStatus> {
-        let drb = self.du.ue(ue)?.drbs.clone().nth(usize::from(drb).checked_sub(1)?)?;
-        Some(self.du.drb(drb).current_status())
-    }
-
-    /// State and counters of a UE; `None` if there is no such UE.
-    pub fn ue(&self, now: Instant, id: UeId) -> Option<UeStats> {
-        let ue = self.du.ue(id)?;
-        let mut stats = ue.stats();
-        for drb in ue.drbs.clone().map(|drb| self.du.drb(drb)) {
-            let queue = drb.bearer.queue_state(now);
-            stats.queue.backlog += queue.backlog;
-            stats.queue.packets += queue.packets;
-            stats.queue.head_of_line = stats.queue.head_of_line.max(queue.head_of_line);
-            stats.marked += self.cu.marked(drb.id);
-            stats.uplink_marked += self.cu.uplink_marked(drb.id);
-        }
-        stats.forgotten_flows = self.cu.sdap(id).map_or(0, Sdap::evicted);
-        Some(stats)
-    }
-
-    /// Counters of a UE's bearers, the default one first; none if there is no such UE.
-    pub fn bearers(&self, ue: UeId) -> impl Iterator<Item = DrbStats> + '_ {
-        let drbs = self.du.ue(ue).map_or(0..0, |ue| ue.drbs.clone());
-        drbs.map(|drb| self.du.drb(drb)).map(|drb| DrbStats {
-            marked: self.cu.marked(drb.id),
-            uplink_marked: self.cu.uplink_marked(drb.id),
-            ..drb.stats
-        })
-    }
-
-    /// The bearer that carries a flow from its UE: the DRB identity, from 1; `None` if there is no such UE.
-    pub fn carries_up(&self, id: UeId, flow: FlowId) -> Option<u8> {
-        let first = self.du.ue(id)?.drbs.start;
-        Some((self.cu.sdap(id)?.carries_up(flow) - first) as u8 + 1)
-    }
-
-    /// The logical channel that carries a flow to its UE, or from it.
-    pub fn logical_channel(&self, id: UeId, flow: FlowId, direction: Direction) -> Option<u8> {
-        let (first, sdap) = (self.du.ue(id)?.drbs.start, self.cu.sdap(id)?);
-        let drb = match direction {
-            Direction::Downlink => sdap.carries_down(flow),
-            Direction::Uplink => sdap.carries_up(flow),
-        };
-        Some(MIN_LCID + (drb - first) as u8)
-    }
-
-    /// Counters of the cell as a whole.
-    pub fn stats(&self) -> CellStats {
-        self.du.stats()
-    }
-
-    /// Resource blocks x symbols that the downlink slots between two instants have.
-    pub fn resources_between(&self, from: Instant, to: Instant) -> u64 {
-        self.du.resources_between(from, to)
-    }
-
-    /// Resource blocks x symbols that the uplink slots between two instants have.
-    pub fn uplink_resources_between(&self, from: Instant, to: Instant) -> u64 {
-        self.du.uplink_resources_between(from, to)
-    }
-
-    /// IP bytes of a flow inside the cell, counted packet by packet.
-    pub fn held(&self, flow: FlowId) -> Bytes {
-        let outputs = self.outputs.iter().filter_map(Output::packet).filter(|packet| packet.flow == flow);
-        let uplink: Bytes = self.ues.iter().map(|ue| ue.held(flow)).sum();
-        self.du.held(flow) + uplink + self.f1u.held(flow) + outputs.map(|packet| packet.size).sum()
     }
 
     /// Parts the DU from everything that it tells and asks.
