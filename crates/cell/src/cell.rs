@@ -93,6 +93,12 @@ impl<P: Inspect> Cell<P> {
         self.events.observe(observer);
     }
 
+    /// Shows `observer` from now on each [`Event::Decided`](crate::Event::Decided) of a mark or of a drop by a law, beside the observer of
+    /// every event. What other packets pass with costs nothing more for it.
+    pub fn observe_signals(&mut self, observer: Observer<P>) {
+        self.events.observe_signals(observer);
+    }
+
     /// When something happens next, if nothing comes in.
     pub fn next_deadline(&self) -> Option<Instant> {
         let first = self.du.next_deadline().min(self.f1u.next_deadline());

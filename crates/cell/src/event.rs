@@ -156,22 +156,49 @@ pub enum Event<'a, P> {
 /// Listener to a cell's events. It must not keep what it is shown.
 pub type Observer<P> = Box<dyn FnMut(Instant, BearerId, Event<'_, P>) + Send>;
 
-/// Listener of a cell, if there is one.
-pub(crate) struct Events<P>(Option<Observer<P>>);
+/// Listeners of a cell, if there are any.
+pub(crate) struct Events<P> {
+    all: Option<Observer<P>>,
+    /// Listener to decisions that mark or drop a packet, which are few: the reasons of all others are not even worked out for it.
+    signals: Option<Observer<P>>,
+}
 
 impl<P> Events<P> {
     /// No listener.
     pub(crate) const fn new() -> Self {
-        Self(None)
+        Self { all: None, signals: None }
     }
     /// Lets `observer` listen in place of the one before it.
     pub(crate) fn observe(&mut self, observer: Observer<P>) {
-        self.0 = Some(observer);
+        self.all = Some(observer);
     }
-    /// True where an event has a listener: what only an event needs is worked out then.
+    /// Lets `observer` listen to [`Event::Decided`] of marks and of drops by a law, in place of the one before it.
+    pub(crate) fn observe_signals(&mut self, observer: Observer<P>) {
+        self.signals = Some(observer);
+    }
+    /// True where the reasons for a decision have a listener; `signals` for one that marks or drops.
+    #[inline]
+    pub(crate) fn want_decision(&self, signals: bool) -> bool {
+        self.all.is_some() || signals && self.signals.is_some()
+    }
+    /// Makes an [`Event::Decided`] for whoever listens to it; `signals` for one that marks or drops.
+    pub(crate) fn emit_decision<'a>(
+        &mut self,
+        now: Instant,
+        bearer: BearerId,
+        signals: bool,
+        event: impl Fn() -> Event<'a, P>,
+    ) where
+        P: 'a,
+    {
+        for observer in self.all.iter_mut().chain(self.signals.as_mut().filter(|_| signals)) {
+            observer(now, bearer, event());
+        }
+    }
+    /// True where every event has a listener: what only an event needs is worked out then.
     #[inline]
     pub(crate) fn has_listener(&self) -> bool {
-        self.0.is_some()
+        self.all.is_some()
     }
     /// Makes an event for the listener; does nothing without one.
     #[inline]
@@ -179,7 +206,7 @@ impl<P> Events<P> {
     where
         P: 'a,
     {
-        if let Some(observer) = &mut self.0 {
+        if let Some(observer) = &mut self.all {
             observer(now, bearer, event());
         }
     }

@@ -30,12 +30,14 @@ impl<P: Inspect> Cell<P> {
         let queue = is_in_sight.then(|| drb.bearer.queue_state(now));
         self.events.emit(now, bearer, || Event::Arrived { packet: &packet });
         let outcome = self.cu.downlink(now, bearer, &mut packet, queue);
-        if self.events.has_listener()
+        let signals = outcome.is_some_and(|outcome| outcome.verdict != Verdict::Pass);
+        if self.events.want_decision(signals)
             && let Some(outcome) = outcome
         {
             let decision = self.cu.decision(now, bearer, outcome);
             let queue = drb.bearer.queue_state(now);
-            self.events.emit(now, bearer, || Event::Decided { packet: &packet, came, queue, decision });
+            let decided = || Event::Decided { packet: &packet, came, queue, decision };
+            self.events.emit_decision(now, bearer, signals, decided);
         }
         if outcome.is_some_and(|outcome| outcome.short_circuited) {
             self.events.emit(now, bearer, || Event::ShortCircuited { packet: &packet });

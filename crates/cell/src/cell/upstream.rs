@@ -48,11 +48,13 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
         let came = packet.ecn;
         events.emit(now, bearer, || Event::Dequeued { packet, sn, sojourn, backlog: queue.backlog });
         let outcome = cu.dequeue(now, bearer, (sn, packet), sojourn, queue);
-        if events.has_listener()
+        let signals = outcome.is_some_and(|outcome| outcome.verdict != Verdict::Pass);
+        if events.want_decision(signals)
             && let Some(outcome) = outcome
         {
             let decision = cu.decision(now, bearer, outcome);
-            events.emit(now, bearer, || Event::Decided { packet, came, queue, decision });
+            let decided = || Event::Decided { packet, came, queue, decision };
+            events.emit_decision(now, bearer, signals, decided);
         }
         let verdict = outcome.map_or(Verdict::Pass, |outcome| outcome.verdict);
         if verdict == Verdict::Drop {

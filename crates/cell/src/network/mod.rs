@@ -162,14 +162,16 @@ impl<P: Inspect> Network<P> {
         P: 'static,
     {
         let shared = Arc::new(Mutex::new(observer));
-        for cell in &mut self.cells {
-            let shared = Arc::clone(&shared);
-            cell.observe(Box::new(move |now, bearer, event| {
-                if let Ok(mut observer) = shared.lock() {
-                    observer(now, bearer, event);
-                }
-            }));
-        }
+        self.cells.iter_mut().for_each(|cell| cell.observe(one_of(&shared)));
+    }
+
+    /// Shows `observer` from now on each mark of every cell, as [`Cell::observe_signals`] does.
+    pub fn observe_signals(&mut self, observer: Observer<P>)
+    where
+        P: 'static,
+    {
+        let shared = Arc::new(Mutex::new(observer));
+        self.cells.iter_mut().for_each(|cell| cell.observe_signals(one_of(&shared)));
     }
 
     /// The UE moves to another cell of the same kind, which need not be one of the network's.
@@ -255,4 +257,14 @@ impl<P: Inspect> Network<P> {
             }
         }
     }
+}
+
+/// Observer that hands on to one that several cells share.
+fn one_of<P: 'static>(shared: &Arc<Mutex<Observer<P>>>) -> Observer<P> {
+    let shared = Arc::clone(shared);
+    Box::new(move |now, bearer, event| {
+        if let Ok(mut observer) = shared.lock() {
+            observer(now, bearer, event);
+        }
+    })
 }
