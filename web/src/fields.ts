@@ -324,6 +324,88 @@ export interface UePlace {
   sinr_db: number | null;
 }
 
+/** One mark with its reasons, or a drop that a law decided on: a row of `marks.csv`. Times run from the start, the warm-up included. */
+export interface MarkResult {
+  /** Name of the flow. */
+  flow: string;
+  /** Number of the packet: in a simulated run among those that the flow's sender sent, from 1; in a live cell among those that came from the core. */
+  packet: number;
+  /** Time at which the sender sent it; in a live cell, at which it came from the core. */
+  sent_s: number;
+  /** Time of the decision. */
+  t_s: number;
+  /** UE of the bearer. */
+  ue: string;
+  /** DRB identity of the bearer: 1 is the default bearer. */
+  drb: number;
+  /** Length of the IP packet, in bytes. */
+  bytes: number;
+  /** ECN field before the decision. */
+  came: string;
+  /** Fate of the packet: `mark`, `short-circuit` for a mark that acknowledgements carry in its place, or `drop`. */
+  verdict: string;
+  /** Marking law. */
+  law: string;
+  /** Rule of the law that gave the odds. */
+  rule: string;
+  /** Chance of a mark, for a packet that is not dropped. */
+  mark_odds: number;
+  /** Chance of a drop. */
+  drop_odds: number;
+  /** Kind of the draw: `certain` for odds of 0 or 1, `random`, or `regular` where odds are added up. */
+  draw_kind: string;
+  /** Number drawn, which was below the odds; or sum of the odds, which was above 1. */
+  draw: number | null;
+  /** Age that the law was given: of the oldest SDU in the queue, or of the packet itself where it leaves; 0 for laws that look at neither. */
+  age_ms: number;
+  /** Backlog that the marker estimated. */
+  estimated_kb: number;
+  /** Egress rate that the marker estimated. */
+  estimated_mbps: number | null;
+  /** Standard deviation of that rate. */
+  deviation_mbps: number | null;
+  /** Sojourn time that follows from the two. */
+  estimated_ms: number | null;
+  /** Age of the last delivery status report. */
+  report_age_ms: number;
+  /** True backlog of the RLC queue. */
+  queued_kb: number;
+  /** SDUs in the RLC queue. */
+  queued_packets: number;
+  /** Age of the oldest of these. */
+  queued_ms: number;
+  /** Cause of the packet's loss: `law`, `full queue`, `radio`, `handover` or `discard timer`; empty for one that was not lost. */
+  lost: string;
+  /** Arrival at its end; absent for a packet that was lost or still under way. */
+  arrived_s: number | null;
+  /** Part of its one-way delay on the wire between server and gNB. Parts are absent for a packet that did not arrive. */
+  propagation_ms: number | null;
+  /** Part in the queues of routers and on their links; absent where there is none on the way. */
+  router_ms: number | null;
+  /** Part in the CU and on the way to the DU. */
+  cu_ms: number | null;
+  /** Part in the RLC queue behind other packets. */
+  queuing_ms: number | null;
+  /** Part at the head of the RLC queue, waiting for the scheduler, and in the air. */
+  scheduling_ms: number | null;
+  /** Part in HARQ retransmission. */
+  harq_ms: number | null;
+  /** Part in RLC retransmission. */
+  rlc_ms: number | null;
+  /** Part at the UE, waiting for packets before it. */
+  reordering_ms: number | null;
+  /** Time at which feedback told the sender of the mark; absent where it did not, and where senders are not ours. */
+  answered_s: number | null;
+  /** Congestion window before that feedback. */
+  window_before_kb: number | null;
+  /** Congestion window after it. */
+  window_after_kb: number | null;
+  /** Pacing rate, or target of the encoder, before it. */
+  rate_before_mbps: number | null;
+  /** The same after it. */
+  rate_after_mbps: number | null;
+}
+
 /** Time series, one value an interval; `None` where there was nothing to measure. */
 export interface Series {
   /** The end of each interval, in seconds. */
@@ -439,6 +521,7 @@ export const REQUIRED: Record<string, string[]> = {
   BearerResult: ["ue", "drb", "direction", "qfi", "five_qi", "law", "throughput_mbps", "queue_ms", "dropped", "delay_budget_ms", "in_budget"],
   AnbrResult: ["recommendations", "mean_mbps"],
   UePlace: ["cell", "position_m", "handovers", "sinr_db"],
+  MarkResult: ["flow", "packet", "sent_s", "t_s", "ue", "drb", "bytes", "came", "verdict", "law", "rule", "mark_odds", "drop_odds", "draw_kind", "draw", "age_ms", "estimated_kb", "estimated_mbps", "deviation_mbps", "estimated_ms", "report_age_ms", "queued_kb", "queued_packets", "queued_ms", "lost", "arrived_s", "propagation_ms", "router_ms", "cu_ms", "queuing_ms", "scheduling_ms", "harq_ms", "rlc_ms", "reordering_ms", "answered_s", "window_before_kb", "window_after_kb", "rate_before_mbps", "rate_after_mbps"],
   Series: ["t_s", "flows", "ues", "uplinks", "routers", "cells"],
   FlowSeries: ["throughput_mbps", "rtt_ms", "marks", "cwnd_kb"],
   UeSeries: ["queue_ms", "mcs", "throughput_mbps", "queued", "recommended_mbps"],

@@ -322,7 +322,9 @@ fn typescript_of(kind: &str) -> String {
     match kind {
         "f64" | "u64" | "u32" | "u8" => "number".into(),
         "bool" => "boolean".into(),
-        "String" | "&'static str" | "& 'static str" | "Direction" | "EventKind" => "string".into(),
+        "String" | "Cow<'static, str>" | "&'static str" | "& 'static str" | "Direction" | "EventKind" => {
+            "string".into()
+        }
         "[f64; 2]" | "(f64, f64)" => "[number, number]".into(),
         other => other.into(),
     }
@@ -337,7 +339,7 @@ pub fn reference() -> String {
     );
     for of in crate::result::STRUCTS {
         let fields: Vec<_> = of.fields.iter().filter(|field| !field.is_skipped()).collect();
-        if of.name.ends_with("Series") || fields.is_empty() {
+        if of.name.ends_with("Series") || of.name == crate::result::MarkResult::STRUCT.name || fields.is_empty() {
             continue;
         }
         let _ =
@@ -350,6 +352,7 @@ pub fn reference() -> String {
     for (file, noun, of) in [
         ("flows.csv", "flow", crate::result::FlowResult::STRUCT),
         ("bearers.csv", "bearer", crate::result::BearerResult::STRUCT),
+        ("marks.csv", "mark", crate::result::MarkResult::STRUCT),
     ] {
         let _ = write!(
             text,

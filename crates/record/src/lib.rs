@@ -11,6 +11,7 @@ pub mod event;
 pub mod fairness;
 pub mod fields;
 mod flow;
+pub mod marks;
 pub mod output;
 mod recorder;
 mod result;
@@ -28,8 +29,8 @@ pub use flow::{FlowDescription, FlowRecord};
 pub use recorder::{FlowNumber, Limits, Recorder};
 pub use result::{
     AnbrResult, BearerResult, CellResult, CellSeries, Event, EventKind, FlowResult, FlowSeries, Lateness, LiveResult,
-    MediaResult, NetworkCellResult, Quantiles, RouterResult, RouterSeries, RunResult, STRUCTS, Series, Split,
-    Transfers, UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries,
+    MarkResult, MediaResult, NetworkCellResult, Quantiles, RouterResult, RouterSeries, RunResult, STRUCTS, Series,
+    Split, Transfers, UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries,
 };
 pub use subject::{Direction, NamedUe};
 pub use summary::Description;

@@ -1,12 +1,17 @@
-//! The folder that a run leaves: `summary.json`, `flows.csv`, `bearers.csv`, `series.csv`, `scenario.toml`.
+//! The folder that a run leaves: `summary.json`, `flows.csv`, `bearers.csv`, `series.csv`, `marks.csv`, `scenario.toml`.
 
 use std::path::Path;
 use std::{fs, io};
 
 use serde_json::{Value, json};
 
-use crate::result::RunResult;
+use crate::fields::Declared;
+use crate::result::{MarkResult, RunResult};
+use crate::unit::round;
 use crate::{fields, series_csv};
+
+/// Name of the file with marks and their reasons.
+pub const MARKS: &str = "marks.csv";
 
 /// Writes the folder, which is made where it is missing.
 ///
@@ -16,13 +21,15 @@ pub fn write_folder(folder: &Path, result: &RunResult) -> io::Result<()> {
     fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
     let mut summary = serde_json::to_string_pretty(result)?;
     summary.push('\n');
-    for (name, text) in [
+    let files = [
         ("summary.json", summary),
         ("flows.csv", flows_csv(result)),
         ("bearers.csv", bearers_csv(result)),
         ("series.csv", series_csv(result)),
         ("scenario.toml", result.scenario.clone()),
-    ] {
+    ];
+    let marks = result.marks.as_deref().map(marks_csv).transpose()?.map(|text| (MARKS, text));
+    for (name, text) in files.into_iter().chain(marks) {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|error| named(&path, &error))?;
     }
@@ -44,6 +51,16 @@ pub fn report_data(result: &RunResult) -> serde_json::Result<Value> {
         data["flows"][index]["owd_cdf"] = json!(flow.owd.cdf());
         data["flows"][index]["queue_cdf"] = json!(flow.queue.cdf());
     }
+    let marks = result.marks.iter().flatten().map(|mark| {
+        let is_drop = mark.verdict == "drop";
+        let delay = mark.arrived_s.map(|at| round((at - mark.sent_s) * 1e3, 1e3));
+        json!({
+            "t_s": mark.t_s, "flow": mark.flow, "packet": mark.packet, "verdict": mark.verdict, "law": mark.law, "rule": mark.rule,
+            "odds": if is_drop { mark.drop_odds } else { mark.mark_odds }, "draw_kind": mark.draw_kind, "draw": mark.draw,
+            "estimated_ms": mark.estimated_ms, "queued_ms": mark.queued_ms, "delay_ms": delay, "answered_s": mark.answered_s,
+        })
+    });
+    data["marks"] = marks.collect();
     Ok(data)
 }
 
@@ -55,6 +72,29 @@ pub fn flows_csv(result: &RunResult) -> String {
 /// CSV file with a row for each bearer and direction.
 pub fn bearers_csv(result: &RunResult) -> String {
     fields::csv("bearer", &result.bearers)
+}
+
+/// CSV file with a row for each mark that was kept, and a column for each field.
+///
+/// # Errors
+/// None for marks that a run kept.
+pub fn marks_csv(marks: &[MarkResult]) -> io::Result<String> {
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    // A run without marks has a heading too.
+    writer.write_record(MarkResult::STRUCT.fields.iter().map(|field| field.name))?;
+    for mark in marks {
+        writer.serialize(mark)?;
+    }
+    let bytes = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+/// Marks of the file that [`marks_csv`] wrote.
+///
+/// # Errors
+/// Line and field that cannot be read, or a column that is missing.
+pub fn read_marks(text: &str) -> Result<Vec<MarkResult>, csv::Error> {
+    csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
 }
 
 /// CSV file with a row for each interval and flow, UE, uplink or router.

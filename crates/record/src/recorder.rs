@@ -8,6 +8,7 @@ use crate::cell::CellRecord;
 use crate::counters::Counters;
 use crate::event::Event;
 use crate::flow::FlowRecord;
+use crate::marks::Marks;
 use crate::series::halve;
 use crate::subject::NamedUe;
 use crate::ue::UeRecord;
@@ -51,6 +52,8 @@ pub struct Recorder {
     sampled: Instant,
     /// Counters at the warm-up's end.
     pub(crate) baseline: Counters,
+    /// Marks with their reasons; none are kept until [`Marks::begin`].
+    pub marks: Marks,
 }
 
 /// Number of a flow in a recorder.
@@ -90,6 +93,7 @@ impl Recorder {
             resources_before: 0,
             sampled: Instant::ZERO,
             baseline: Counters::default(),
+            marks: Marks::default(),
         }
     }
 

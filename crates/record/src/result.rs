@@ -1,5 +1,7 @@
 //! Results of a run. A figure that could not be measured is absent, never zero.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +68,9 @@ results! {
         /// Development over time.
         #[serde(skip)]
         pub series: Series,
+        /// Marks with their reasons; `None` where the run kept none.
+        #[serde(skip)]
+        pub marks: Option<Vec<MarkResult>>,
         /// The whole scenario, as text, with overrides applied.
         pub scenario: String,
     }
@@ -413,6 +418,90 @@ results! {
         pub handovers: u64,
         /// Mean over time of its SINR in dB, fading left out.
         pub sinr_db: Option<f64>,
+    }
+
+    /// One mark with its reasons, or a drop that a law decided on: a row of `marks.csv`. Times run from the start, the warm-up included.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct MarkResult {
+        /// Name of the flow.
+        pub flow: String = [csv],
+        /// Number of the packet: in a simulated run among those that the flow's sender sent, from 1; in a live cell among those that came
+        /// from the core.
+        pub packet: u64 = [csv],
+        /// Time at which the sender sent it; in a live cell, at which it came from the core.
+        pub sent_s: f64 = [csv],
+        /// Time of the decision.
+        pub t_s: f64 = [csv],
+        /// UE of the bearer.
+        pub ue: String = [csv],
+        /// DRB identity of the bearer: 1 is the default bearer.
+        pub drb: u8 = [csv],
+        /// Length of the IP packet, in bytes.
+        pub bytes: u64 = [csv],
+        /// ECN field before the decision.
+        pub came: Cow<'static, str> = [csv],
+        /// Fate of the packet: `mark`, `short-circuit` for a mark that acknowledgements carry in its place, or `drop`.
+        pub verdict: Cow<'static, str> = [csv],
+        /// Marking law.
+        pub law: Cow<'static, str> = [csv],
+        /// Rule of the law that gave the odds.
+        pub rule: Cow<'static, str> = [csv],
+        /// Chance of a mark, for a packet that is not dropped.
+        pub mark_odds: f64 = [csv],
+        /// Chance of a drop.
+        pub drop_odds: f64 = [csv],
+        /// Kind of the draw: `certain` for odds of 0 or 1, `random`, or `regular` where odds are added up.
+        pub draw_kind: Cow<'static, str> = [csv],
+        /// Number drawn, which was below the odds; or sum of the odds, which was above 1.
+        pub draw: Option<f64> = [csv],
+        /// Age that the law was given: of the oldest SDU in the queue, or of the packet itself where it leaves; 0 for laws that look at neither.
+        pub age_ms: f64 = [csv],
+        /// Backlog that the marker estimated.
+        pub estimated_kb: f64 = [csv],
+        /// Egress rate that the marker estimated.
+        pub estimated_mbps: Option<f64> = [csv],
+        /// Standard deviation of that rate.
+        pub deviation_mbps: Option<f64> = [csv],
+        /// Sojourn time that follows from the two.
+        pub estimated_ms: Option<f64> = [csv],
+        /// Age of the last delivery status report.
+        pub report_age_ms: f64 = [csv],
+        /// True backlog of the RLC queue.
+        pub queued_kb: f64 = [csv],
+        /// SDUs in the RLC queue.
+        pub queued_packets: u64 = [csv],
+        /// Age of the oldest of these.
+        pub queued_ms: f64 = [csv],
+        /// Cause of the packet's loss: `law`, `full queue`, `radio`, `handover` or `discard timer`; empty for one that was not lost.
+        pub lost: Cow<'static, str> = [csv],
+        /// Arrival at its end; absent for a packet that was lost or still under way.
+        pub arrived_s: Option<f64> = [csv],
+        /// Part of its one-way delay on the wire between server and gNB. Parts are absent for a packet that did not arrive.
+        pub propagation_ms: Option<f64> = [csv],
+        /// Part in the queues of routers and on their links; absent where there is none on the way.
+        pub router_ms: Option<f64> = [csv],
+        /// Part in the CU and on the way to the DU.
+        pub cu_ms: Option<f64> = [csv],
+        /// Part in the RLC queue behind other packets.
+        pub queuing_ms: Option<f64> = [csv],
+        /// Part at the head of the RLC queue, waiting for the scheduler, and in the air.
+        pub scheduling_ms: Option<f64> = [csv],
+        /// Part in HARQ retransmission.
+        pub harq_ms: Option<f64> = [csv],
+        /// Part in RLC retransmission.
+        pub rlc_ms: Option<f64> = [csv],
+        /// Part at the UE, waiting for packets before it.
+        pub reordering_ms: Option<f64> = [csv],
+        /// Time at which feedback told the sender of the mark; absent where it did not, and where senders are not ours.
+        pub answered_s: Option<f64> = [csv],
+        /// Congestion window before that feedback.
+        pub window_before_kb: Option<f64> = [csv],
+        /// Congestion window after it.
+        pub window_after_kb: Option<f64> = [csv],
+        /// Pacing rate, or target of the encoder, before it.
+        pub rate_before_mbps: Option<f64> = [csv],
+        /// The same after it.
+        pub rate_after_mbps: Option<f64> = [csv],
     }
 
     /// Time series, one value an interval; `None` where there was nothing to measure.

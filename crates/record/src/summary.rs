@@ -91,6 +91,10 @@ impl Recorder {
                 .map(|index| round(index, 1e6)),
             events: Vec::new(),
             series,
+            marks: {
+                let ues: Vec<_> = of.ues.iter().map(|ue| ue.name.as_str()).collect();
+                self.marks.results(of.flows.iter().map(|flow| flow.name.as_str()), &ues)
+            },
             scenario: of.scenario.into(),
         }
     }

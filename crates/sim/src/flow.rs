@@ -32,6 +32,8 @@ pub(crate) struct Flow {
 pub(crate) struct End {
     pub(crate) endpoint: Box<dyn Endpoint + Send>,
     scheduled: Instant,
+    /// Packets that it sent.
+    sent: u64,
 }
 
 impl Flow {
@@ -59,7 +61,16 @@ impl Flow {
 
 impl End {
     pub(crate) fn new(endpoint: Box<dyn Endpoint + Send>) -> Self {
-        Self { endpoint, scheduled: Instant::FAR }
+        Self { endpoint, scheduled: Instant::FAR, sent: 0 }
+    }
+    /// Counts a packet that it sends, and gives its number.
+    pub(crate) fn count(&mut self) -> u64 {
+        self.sent += 1;
+        self.sent
+    }
+    /// Number of the packet that it sends next.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.sent + 1
     }
     /// True if its deadline has come; forgets the event that has just fired.
     pub(crate) fn is_due(&mut self, now: Instant) -> bool {

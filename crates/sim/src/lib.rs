@@ -10,6 +10,7 @@ mod capture;
 pub mod event;
 mod flow;
 pub mod ledger;
+mod marked;
 pub mod modem;
 mod recommend;
 pub mod router;
@@ -27,6 +28,6 @@ pub use simulation::{SetUpError, Simulation};
 pub use stamped::{Stamped, Way};
 pub use tidemark_record::{
     AnbrResult, BearerResult, CellResult, CellSeries, Event, EventKind, FlowResult, FlowSeries, Lateness, LiveResult,
-    MediaResult, NetworkCellResult, RouterResult, RouterSeries, RunResult, Series, Split, Transfers, UePlace, UeResult,
-    UeSeries, UplinkResult, UplinkSeries, bearers, distribution, fairness, output,
+    MarkResult, MediaResult, NetworkCellResult, RouterResult, RouterSeries, RunResult, Series, Split, Transfers,
+    UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries, bearers, distribution, fairness, output,
 };

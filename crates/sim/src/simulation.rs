@@ -2,8 +2,9 @@
 
 use thiserror::Error;
 use tidemark_cell::{Network, NetworkConfig, Observer, Output, UeId};
-use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet, Stream};
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
 use tidemark_record::event::Event as Recorded;
+use tidemark_record::marks::Answer;
 use tidemark_record::{Arrival, Limits, Recorder, RunResult};
 use tidemark_senders::connect;
 use tidemark_wire::mac::BitRateMultiplier;
@@ -13,6 +14,7 @@ use crate::capture::Capture;
 use crate::event::EventQueue;
 use crate::flow::{End, Flow};
 use crate::ledger::{Ledger, NotConserved};
+use crate::marked::{Inbox, sending};
 use crate::recommend;
 use crate::router::{Router, RouterConfig};
 use crate::scenario::{Direction, NamedUe, Scenario};
@@ -48,6 +50,8 @@ pub struct Simulation<'a> {
     /// UEs of the scenario.
     pub(crate) scenario_ues: u32,
     pub(crate) recorder: Recorder,
+    /// Marks that the recorder has not been told of.
+    decided: Inbox,
     /// UEs' `bitRateMultiplier`, where it gets recommendations, and how often its applications ask for one.
     pub(crate) multipliers: Vec<Option<BitRateMultiplier>>,
     pub(crate) query_every: Vec<Option<Duration>>,
@@ -142,6 +146,7 @@ impl<'a> Simulation<'a> {
             flows,
             scenario_ues: ues.len() as u32,
             recorder,
+            decided: Inbox::default(),
             multipliers,
             query_every,
             now: Instant::ZERO,
@@ -158,6 +163,12 @@ impl<'a> Simulation<'a> {
     /// Sends all that passes the CU to this capture.
     pub fn capture(&mut self, capture: &Capture) {
         self.observe(capture.observer());
+    }
+
+    /// Keeps marks with their reasons, for `marks.csv`.
+    pub fn keep_marks(&mut self) {
+        self.recorder.marks.begin(self.flows.len(), true);
+        self.network.observe_signals(self.decided.observer());
     }
 
     /// Runs to the scenario's end, or until `proceed`, which hears the virtual time once an interval of the
@@ -192,6 +203,7 @@ impl<'a> Simulation<'a> {
         }
         self.now = self.run_sides(ahead, proceed);
         self.check_conservation()?;
+        self.decided.hand_to(&mut self.recorder.marks);
         Ok(summary::summarise(self.scenario, self))
     }
 
@@ -303,7 +315,7 @@ impl<'a> Simulation<'a> {
 
     fn reach_client(&mut self, now: Instant, at: Instant, packet: Packet<Stamped>) {
         let index = packet.flow.0 as usize;
-        let Way { sent, waited, in_routers, drb, delay, .. } = *packet.payload;
+        let Way { sent, number, waited, in_routers, drb, delay, .. } = *packet.payload;
         let (size, ecn) = (packet.size, packet.ecn);
         let flow = &mut self.flows[index];
         let waited = (!flow.routers.is_empty()).then_some(waited);
@@ -311,6 +323,13 @@ impl<'a> Simulation<'a> {
         flow.ledger.delivered += size;
         let ue = flow.ue.filter(|_| !flow.uplink).map(|ue| ue.0 as usize);
         self.recorder.handle(at, Recorded::Arrived { flow: index, ue, arrival });
+        if ecn == Ecn::Ce {
+            self.decided.hand_to(&mut self.recorder.marks);
+        }
+        if self.recorder.marks.follow(index) {
+            let (routers, feedback) = (waited.map(|_| in_routers), flow.client.next_number());
+            self.recorder.marks.arrived(index, number, at, (routers, delay), feedback);
+        }
         flow.client.endpoint.handle_packet(now, unstamped(&packet));
         self.pool.take_back(packet);
         while let Some(frame) = flow.client.endpoint.take_frame() {
@@ -326,8 +345,18 @@ impl<'a> Simulation<'a> {
         let index = packet.flow.0 as usize;
         let flow = &mut self.flows[index];
         flow.ledger.delivered += packet.size;
+        let number = packet.payload.number;
+        let before = self.recorder.marks.await_feedback(index, number).then(|| flow.server.endpoint.stats());
         flow.server.endpoint.handle_packet(now, unstamped(&packet));
         self.pool.take_back(packet);
+        if let Some(before) = before {
+            let after = flow.server.endpoint.stats();
+            // Feedback that was lost comes with what follows it: the sender counts when it learns of marks.
+            if after.marks_reported > before.marks_reported {
+                let answer = Answer { at: now, before: sending(&before), after: sending(&after) };
+                self.recorder.marks.answered(index, number, answer);
+            }
+        }
         if let Some(rtt) = flow.server.endpoint.take_rtt_sample() {
             self.recorder.handle(now, Recorded::RoundTrip { flow: index, rtt });
         }
@@ -421,15 +450,22 @@ impl<'a> Simulation<'a> {
                     let drb = self.recorder.uplink_drb(ue, qfi);
                     (packet.payload.drb, packet.payload.delay) = (drb, delay);
                     self.recorder.handle(now, Recorded::UplinkArrived { ue, drb, size: packet.size, delay });
+                    if packet.payload.back {
+                        self.recorder.marks.acknowledgement_passed(packet.flow.0 as usize, packet.payload.number);
+                    }
                     self.go_on(now, None, packet);
                 }
                 Output::Recommendation { ue, octets, .. } => self.recommend(now, ue, octets),
                 Output::ShortCircuited { at, flow, .. } => {
+                    self.decided.hand_to(&mut self.recorder.marks);
                     self.recorder.handle(at, Recorded::ShortCircuited { flow: flow.0 as usize });
                 }
-                Output::Dropped { at, ue, packet, .. } => {
+                Output::Dropped { at, ue, packet, reason } => {
                     if packet.payload.up {
                         self.count_uplink_drop(at, ue, packet.flow);
+                    } else if !packet.payload.back {
+                        self.decided.hand_to(&mut self.recorder.marks);
+                        self.recorder.marks.lost(packet.flow.0 as usize, packet.payload.number, reason);
                     }
                     self.count_drop(at, &packet);
                 }
@@ -439,6 +475,7 @@ impl<'a> Simulation<'a> {
 
     pub(crate) fn sample(&mut self, now: Instant) {
         self.now = now;
+        self.decided.hand_to(&mut self.recorder.marks);
         let flows = &self.flows;
         let window = |flow: usize| flows[flow].server.endpoint.stats().window;
         self.recorder.sample(&self.cell_counters(), window, &self.serving());

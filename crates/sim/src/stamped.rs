@@ -25,6 +25,8 @@ struct Content {
 pub struct Way {
     /// Time at which it was sent.
     pub(crate) sent: Instant,
+    /// Number among the packets that its end of the flow sent, from 1.
+    pub(crate) number: u64,
     /// True on the way from a flow's receiver to its sender.
     pub(crate) back: bool,
     /// True on the way from a UE to the network.
@@ -85,11 +87,19 @@ pub(crate) struct Pool(Vec<Stamped>);
 
 impl Pool {
     /// A packet that one end of a flow sends now; `back` as the field.
-    pub(crate) fn stamp(&mut self, sent: Instant, flow: &Flow, back: bool, packet: Packet<Payload>) -> Packet<Stamped> {
+    pub(crate) fn stamp(
+        &mut self,
+        sent: Instant,
+        flow: &mut Flow,
+        back: bool,
+        packet: Packet<Payload>,
+    ) -> Packet<Stamped> {
+        let number = if back { &mut flow.client } else { &mut flow.server }.count();
         let (up, addresses) = (back != flow.uplink, flow.addresses);
         let (waited, in_routers, delay) = (Duration::ZERO, Duration::ZERO, DelaySplit::default());
         let at_router = sent;
-        let way = Way { sent, back, up, drb: 0, addresses, at_router, came_marked: false, waited, in_routers, delay };
+        let way =
+            Way { sent, number, back, up, drb: 0, addresses, at_router, came_marked: false, waited, in_routers, delay };
         let Packet { flow, size, ecn, payload } = packet;
         let payload = match self.0.pop() {
             Some(Stamped(mut content)) => {
