@@ -2,6 +2,7 @@
 
 mod compare;
 mod endpoint;
+mod explain;
 mod interrupt;
 mod live;
 mod print;
@@ -59,6 +60,8 @@ enum Command {
         /// Folder of the run to compare with it
         other: PathBuf,
     },
+    /// Tell why packets of a run were marked, and what came of it
+    Explain(explain::Explain),
     /// Repeat a published experiment and put its figures beside ours
     Reproduce(reproduce::Reproduce),
     /// Run the test cases of RFC 8867 for controllers of real-time media
@@ -105,6 +108,7 @@ fn main() -> ExitCode {
         Command::Check(source) => source.check(),
         Command::Schema => run::print_schema(),
         Command::Compare { baseline, other } => compare::execute(&baseline, &other),
+        Command::Explain(explain) => explain.execute(),
         Command::Reproduce(reproduce) => reproduce.execute(),
         Command::Rfc8867(cases) => cases.execute(),
     };

@@ -131,6 +131,7 @@ pub fn simulate(scenario: &Scenario, label: &str, capture: Option<&Capture>) -> 
     if let Some(capture) = capture {
         simulation.capture(capture);
     }
+    simulation.keep_marks();
     let progress = Progress::new(label, scenario.duration);
     let proceed = |now| {
         progress.at(now);

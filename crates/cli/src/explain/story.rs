@@ -1,0 +1,126 @@
+//! The story of one mark, for a person to read.
+
+use std::fmt::Write;
+
+use tidemark_record::MarkResult;
+
+use super::moment::seconds;
+
+/// One-way delay in milliseconds; 0 for a packet that did not arrive.
+pub fn delay_ms(mark: &MarkResult) -> f64 {
+    parts(mark).into_iter().map(|(_, part)| part).sum()
+}
+
+fn parts(mark: &MarkResult) -> [(&'static str, f64); 8] {
+    [
+        ("propagation", mark.propagation_ms),
+        ("router", mark.router_ms),
+        ("CU", mark.cu_ms),
+        ("queuing", mark.queuing_ms),
+        ("scheduling", mark.scheduling_ms),
+        ("HARQ", mark.harq_ms),
+        ("RLC", mark.rlc_ms),
+        ("reordering", mark.reordering_ms),
+    ]
+    .map(|(name, part)| (name, part.unwrap_or(0.0)))
+}
+
+/// One line about a mark.
+pub fn one_line(mark: &MarkResult) -> String {
+    let MarkResult { flow, packet, t_s, verdict, .. } = mark;
+    format!("{flow}, packet {packet}: {verdict} at {}", seconds(*t_s))
+}
+
+/// All that is known of a mark, in the order of time.
+pub fn story(mark: &MarkResult) -> String {
+    let MarkResult { flow, packet, ue, drb, bytes, came, .. } = mark;
+    let mut text = format!("{flow}, packet {packet}: {bytes} B with {came}, to {ue} (DRB {drb})\n");
+    let mut say = |what: &str, line: String| {
+        let _ = writeln!(text, "  {what:<11} {line}");
+    };
+    say("sent", seconds(mark.sent_s));
+    say("at the gNB", format!("{}, {:.1} ms later", seconds(mark.t_s), (mark.t_s - mark.sent_s) * 1e3));
+    say("estimated", estimated(mark));
+    say("true", queued(mark));
+    say("decision", decision(mark));
+    say("outcome", outcome(mark));
+    if mark.arrived_s.is_some() {
+        let parts = parts(mark).into_iter().filter(|(_, part)| *part >= 0.05);
+        let parts: Vec<_> = parts.map(|(name, part)| format!("{name} {part:.1}")).collect();
+        say("delay", format!("{:.1} ms one way: {}", delay_ms(mark), parts.join(" + ")));
+    }
+    say("sender", sender(mark));
+    text
+}
+
+/// State of the queue that the marker estimated.
+fn estimated(mark: &MarkResult) -> String {
+    let backlog = format!("{:.1} kB queued", mark.estimated_kb);
+    let rate = match (mark.estimated_mbps, mark.deviation_mbps) {
+        (Some(rate), Some(deviation)) => format!(" at {rate:.1} Mbit/s (deviation {deviation:.1})"),
+        _ => ", no rate yet".into(),
+    };
+    let sojourn = mark.estimated_ms.map_or_else(String::new, |ms| format!(", which takes {ms:.1} ms"));
+    let age = if mark.age_ms > 0.0 { format!("; age given to the law {:.1} ms", mark.age_ms) } else { String::new() };
+    format!("{backlog}{rate}{sojourn}{age}; last report {:.1} ms ago", mark.report_age_ms)
+}
+
+/// True state of the queue.
+fn queued(mark: &MarkResult) -> String {
+    if mark.queued_packets == 0 {
+        return "the RLC queue was empty".into();
+    }
+    let packets = if mark.queued_packets == 1 { "packet" } else { "packets" };
+    format!(
+        "{:.1} kB in {} {packets} in the RLC queue, the oldest {:.1} ms old",
+        mark.queued_kb, mark.queued_packets, mark.queued_ms
+    )
+}
+
+/// Odds, draw and verdict.
+fn decision(mark: &MarkResult) -> String {
+    let (what, odds) = if mark.verdict == "drop" { ("drop", mark.drop_odds) } else { ("mark", mark.mark_odds) };
+    let draw = match (mark.draw_kind.as_ref(), mark.draw) {
+        ("random", Some(drawn)) => format!(", drawn {drawn:.4}, which is below"),
+        ("regular", Some(sum)) => format!(", which brought their sum to {sum:.3}, above 1"),
+        _ => ", so nothing was drawn".into(),
+    };
+    let rule = if mark.rule.is_empty() { String::new() } else { format!(", rule {}", mark.rule) };
+    format!("{}{rule}: odds of a {what} {odds:.4}{draw}", mark.law)
+}
+
+/// Fate of packet and mark.
+fn outcome(mark: &MarkResult) -> String {
+    let fate = match (mark.arrived_s, mark.lost.as_ref()) {
+        (Some(at), _) => format!("arrived at {}", seconds(at)),
+        (None, "") => "still under way at the end of the run".into(),
+        (None, cause) => format!("lost ({cause})"),
+    };
+    match mark.verdict.as_ref() {
+        "drop" => "dropped by the law".into(),
+        "short-circuit" => format!("acknowledgements carry the mark; the packet {fate}"),
+        _ => format!("marked CE; {fate}"),
+    }
+}
+
+/// Reaction of the sender.
+fn sender(mark: &MarkResult) -> String {
+    let Some(at) = mark.answered_s else {
+        return match mark.verdict.as_ref() {
+            "drop" => "learns of the loss by itself".into(),
+            _ => "no feedback with this mark is known: the sender is not the simulator's, or had none before the end"
+                .into(),
+        };
+    };
+    let change = |what: &str, before: Option<f64>, after: Option<f64>, unit: &str| {
+        let (before, after) = (before?, after?);
+        let percent = if before > 0.0 { (after / before - 1.0) * 100.0 } else { 0.0 };
+        Some(match (before - after).abs() < 5e-3 {
+            true => format!(", {what} stays at {after:.2} {unit}"),
+            false => format!(", {what} {before:.2} -> {after:.2} {unit} ({percent:+.1} %)"),
+        })
+    };
+    let window = change("window", mark.window_before_kb, mark.window_after_kb, "kB").unwrap_or_default();
+    let rate = change("rate", mark.rate_before_mbps, mark.rate_after_mbps, "Mbit/s").unwrap_or_default();
+    format!("learned of it at {}, {:.1} ms after it was decided{window}{rate}", seconds(at), (at - mark.t_s) * 1e3)
+}
