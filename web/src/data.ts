@@ -160,6 +160,27 @@ export interface Live {
 /** One row an entity, one value an interval. */
 export type Rows = Measured[][];
 
+/** A mark with its reasons, or a drop that a law decided on. */
+export interface Mark {
+  t_s: number;
+  flow: string;
+  packet: Measured;
+  verdict: string;
+  law: string;
+  rule: string;
+  /** Odds of what happened, a mark or a drop. */
+  odds: Measured;
+  /** `certain`, `random` or `regular`. */
+  draw_kind: string;
+  draw: Measured;
+  /** Time in the queue that the marker estimated, and the true age of its oldest packet. */
+  estimated_ms: Measured;
+  queued_ms: Measured;
+  /** One-way delay of the packet; null where it did not arrive. */
+  delay_ms: Measured;
+  answered_s: Measured;
+}
+
 export interface Report {
   tidemark: string;
   name: string;
@@ -182,6 +203,8 @@ export interface Report {
   routers: Router[];
   /** Cells of a network; none where there is one cell without a place. */
   cells: Cell[];
+  /** In the order of time; none where the run kept none. */
+  marks: Mark[];
   t_s: number[];
   flowSeries: { throughput_mbps: Rows; rtt_ms: Rows; marks: Rows; cwnd_kb: Rows };
   ueSeries: { queue_ms: Rows; mcs: Rows; throughput_mbps: Rows; recommended_mbps: Rows };
@@ -378,6 +401,30 @@ function event(value: unknown): Event[] {
   return t_s === null ? [] : [{ t_s, event: text(e.event), ue: text(e.ue), detail: text(e.detail) }];
 }
 
+/** A mark without a time could stand nowhere. */
+function mark(value: unknown): Mark[] {
+  const m = object(value);
+  const t_s = measured(m.t_s);
+  if (t_s === null) return [];
+  return [
+    {
+      t_s,
+      flow: text(m.flow),
+      packet: measured(m.packet),
+      verdict: text(m.verdict),
+      law: text(m.law),
+      rule: text(m.rule),
+      odds: measured(m.odds),
+      draw_kind: text(m.draw_kind),
+      draw: measured(m.draw),
+      estimated_ms: measured(m.estimated_ms),
+      queued_ms: measured(m.queued_ms),
+      delay_ms: measured(m.delay_ms),
+      answered_s: measured(m.answered_s),
+    },
+  ];
+}
+
 function live(value: unknown): Live | null {
   if (value == null) return null;
   const l = object(value);
@@ -473,6 +520,7 @@ export function parse(source: string): Report {
     bearers: list(data.bearers).map(bearer),
     routers,
     cells,
+    marks: list(data.marks).flatMap(mark).sort((a, b) => a.t_s - b.t_s),
     t_s,
     flowSeries: {
       throughput_mbps: perFlow(ofFlows.throughput_mbps),

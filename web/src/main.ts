@@ -9,6 +9,7 @@ import { choices, el } from "./dom.ts";
 import { Ensemble, type Grouping, worst } from "./ensemble.ts";
 import { ABSENT, figure, plain, withUnit } from "./format.ts";
 import { legend } from "./legend.ts";
+import { markList } from "./marks.ts";
 import { Panel } from "./panel.ts";
 import { routerPanels, routerSection, routersOf } from "./routers.ts";
 import { type Beside, eventsNote, overTime, timeSeries, uePanels } from "./series.ts";
@@ -136,6 +137,7 @@ function draw(report: Report, main: HTMLElement): void {
   const shaded = report.warmup_s ? " The shaded warm-up is not in the tables and distributions." : "";
   const events = report.events.length > 0 ? [el("p", { class: "note" }, eventsNote(report.events))] : [];
   const axes = choices("Delay axes", [["linear", "linear"], ["log", "logarithmic"]] as const, "linear", (value) => time.setLogDelay(value === "log"));
+  const marks = markList(report.marks, time);
   const none = (what: string): HTMLElement => el("p", { class: "absent" }, `This run has no ${what}.`);
   main.replaceChildren(
     header(report),
@@ -150,7 +152,7 @@ function draw(report: Report, main: HTMLElement): void {
       el("p", { class: "note" }, MARKS),
     ),
     ...(report.live ? [section("live", "In real time", factList(liveFacts(report.live)))] : []),
-    section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), ...events, axes, timeSeries(report, flows, beside, time)),
+    section("time", "Over time", el("p", { class: "note screen" }, hint + many + shaded), ...events, axes, timeSeries(report, flows, beside, time), ...(marks ? [marks] : [])),
     ...(up && down ? [section("uplink", "Uplink", ...uplinkSection(report, ues, time))] : []),
     ...(report.routers.length > 0 ? [section("routers", "Wired path", ...routerSection(report, routers, overTime(report), time))] : []),
     ...(report.cells.length > 0 ? [section("network", "Network", ...cellSection(report, cellsOf(report), overTime(report), time))] : []),

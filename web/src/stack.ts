@@ -4,6 +4,7 @@ import type { Panel } from "./panel.ts";
 
 export class Stack {
   private readonly panels: Panel[] = [];
+  private readonly listeners: ((x: number | null) => void)[] = [];
   /** Range that is zoomed to; null is everything. */
   range: [number, number] | null = null;
 
@@ -11,9 +12,15 @@ export class Stack {
     this.panels.push(panel);
   }
 
+  /** Calls `follow` with each place of the cursor, and with null where it goes away. */
+  listen(follow: (x: number | null) => void): void {
+    this.listeners.push(follow);
+  }
+
   /** Puts the cursor of every plot at `x`, or away. */
   point(x: number | null): void {
     for (const panel of this.panels) panel.showCursor(x);
+    for (const follow of this.listeners) follow(x);
   }
 
   zoom(range: [number, number] | null): void {

@@ -82,6 +82,28 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
   });
 }
 
+test("marks near the cursor are listed with their reasons, and stay as the pointer leaves", async () => {
+  const run = sample(3);
+  const marks = run.series.t_s.map((t_s, i) => {
+    const [flow, law, rule] = [run.flows[0]?.name, "l4span", "l4s sojourn"];
+    const figures = { odds: 0.5, draw_kind: "random", draw: 0.25, estimated_ms: 9, queued_ms: 8, delay_ms: 20, answered_s: null };
+    return { t_s: t_s - 0.05, flow, packet: i, verdict: "mark", law, rule, ...figures };
+  });
+  const { page, complaints, close } = await open(browser, write("marks.html", { ...run, marks }));
+  await page.locator("#time .plot").first().focus();
+  for (let i = 0; i < 20; i++) await page.keyboard.press("ArrowRight");
+  const first = page.locator("#marks tbody tr");
+  assert.equal(await first.count(), 6);
+  const times = await page.locator("#marks tbody td:first-child").allTextContents();
+  assert.deepEqual(times, ["1.7500", "1.8500", "1.9500", "2.0500", "2.1500", "2.2500"]);
+  assert.match(await first.first().innerText(), /l4span: l4s sojourn\s+0\.500, drawn 0\.250\s+9\.00\s+8\.00\s+20\.0/);
+  await page.keyboard.press("Escape");
+  assert.equal(await first.count(), 6);
+  await page.screenshot({ path: shot("marks"), fullPage: true });
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
 test("uploads: what UEs sent is drawn and in a table, in which one that sent nothing has no figure", async () => {
   const data = uploads();
   const { page, complaints, close } = await open(browser, write("sample-uploads.html", data));

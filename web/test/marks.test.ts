@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { sample } from "../sample/sample.js";
+import { type Mark, parse } from "../src/data.ts";
+import { drawn, nearestMarks } from "../src/marks.ts";
+
+const mark = (t_s: number, rest: Partial<Mark> = {}): Mark => ({
+  t_s,
+  flow: "f",
+  packet: 1,
+  verdict: "mark",
+  law: "l4span",
+  rule: "l4s sojourn",
+  odds: 0.5,
+  draw_kind: "random",
+  draw: 0.25,
+  estimated_ms: 9,
+  queued_ms: 8,
+  delay_ms: 20,
+  answered_s: null,
+  ...rest,
+});
+
+test("the marks nearest to a time are chosen from both sides, in the order of time", () => {
+  const marks = [0, 1, 2, 3, 4, 5].map((t) => mark(t));
+  const times = (time: number, count: number): number[] => nearestMarks(marks, time, count).map(({ t_s }) => t_s);
+  expect(times(2.4, 3)).toEqual([1, 2, 3]);
+  expect(times(-1, 2)).toEqual([0, 1]);
+  expect(times(9, 2)).toEqual([4, 5]);
+  expect(times(3, 10)).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(nearestMarks([], 1, 3)).toEqual([]);
+});
+
+test("odds stand beside what was drawn", () => {
+  expect(drawn(mark(0))).toBe("0.500, drawn 0.250");
+  expect(drawn(mark(0, { draw_kind: "regular", draw: 1.2 }))).toBe("0.500, sum 1.20");
+  expect(drawn(mark(0, { draw_kind: "certain", draw: null, odds: 1 }))).toBe("1.00");
+});
+
+test("marks are read in the order of time, and none without one", () => {
+  const data = { ...sample(3), marks: [{ t_s: 2, flow: "b" }, { flow: "c" }, { t_s: 1, flow: "a", estimated_ms: 3 }] };
+  const { marks } = parse(JSON.stringify(data));
+  expect(marks.map(({ flow, estimated_ms }) => [flow, estimated_ms])).toEqual([["a", 3], ["b", null]]);
+});
