@@ -401,28 +401,31 @@ function event(value: unknown): Event[] {
   return t_s === null ? [] : [{ t_s, event: text(e.event), ue: text(e.ue), detail: text(e.detail) }];
 }
 
-/** A mark without a time could stand nowhere. */
-function mark(value: unknown): Mark[] {
-  const m = object(value);
-  const t_s = measured(m.t_s);
-  if (t_s === null) return [];
-  return [
-    {
-      t_s,
-      flow: text(m.flow),
-      packet: measured(m.packet),
-      verdict: text(m.verdict),
-      law: text(m.law),
-      rule: text(m.rule),
-      odds: measured(m.odds),
-      draw_kind: text(m.draw_kind),
-      draw: measured(m.draw),
-      estimated_ms: measured(m.estimated_ms),
-      queued_ms: measured(m.queued_ms),
-      delay_ms: measured(m.delay_ms),
-      answered_s: measured(m.answered_s),
-    },
-  ];
+/** Reads marks from their columns; one without a time could stand nowhere. */
+function marks(value: unknown): Mark[] {
+  const columns = object(value);
+  const cell = (name: string, row: number): unknown => list(columns[name])[row];
+  return list(columns.t_s).flatMap((time, row) => {
+    const t_s = measured(time);
+    if (t_s === null) return [];
+    return [
+      {
+        t_s,
+        flow: text(cell("flow", row)),
+        packet: measured(cell("packet", row)),
+        verdict: text(cell("verdict", row)),
+        law: text(cell("law", row)),
+        rule: text(cell("rule", row)),
+        odds: measured(cell("odds", row)),
+        draw_kind: text(cell("draw_kind", row)),
+        draw: measured(cell("draw", row)),
+        estimated_ms: measured(cell("estimated_ms", row)),
+        queued_ms: measured(cell("queued_ms", row)),
+        delay_ms: measured(cell("delay_ms", row)),
+        answered_s: measured(cell("answered_s", row)),
+      },
+    ];
+  });
 }
 
 function live(value: unknown): Live | null {
@@ -520,7 +523,7 @@ export function parse(source: string): Report {
     bearers: list(data.bearers).map(bearer),
     routers,
     cells,
-    marks: list(data.marks).flatMap(mark).sort((a, b) => a.t_s - b.t_s),
+    marks: marks(data.marks).sort((a, b) => a.t_s - b.t_s),
     t_s,
     flowSeries: {
       throughput_mbps: perFlow(ofFlows.throughput_mbps),

@@ -84,11 +84,24 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
 
 test("marks near the cursor are listed with their reasons, and stay as the pointer leaves", async () => {
   const run = sample(3);
-  const marks = run.series.t_s.map((t_s, i) => {
-    const [flow, law, rule] = [run.flows[0]?.name, "l4span", "l4s sojourn"];
-    const figures = { odds: 0.5, draw_kind: "random", draw: 0.25, estimated_ms: 9, queued_ms: 8, delay_ms: 20, answered_s: null };
-    return { t_s: t_s - 0.05, flow, packet: i, verdict: "mark", law, rule, ...figures };
-  });
+  const { t_s } = run.series;
+  /** @param {unknown} value */
+  const all = (value) => t_s.map(() => value);
+  const marks = {
+    t_s: t_s.map((t) => t - 0.05),
+    flow: all(run.flows[0]?.name),
+    packet: t_s.map((_, i) => i),
+    verdict: all("mark"),
+    law: all("l4span"),
+    rule: all("l4s sojourn"),
+    odds: all(0.5),
+    draw_kind: all("random"),
+    draw: all(0.25),
+    estimated_ms: all(9),
+    queued_ms: all(8),
+    delay_ms: all(20),
+    answered_s: all(null),
+  };
   const { page, complaints, close } = await open(browser, write("marks.html", { ...run, marks }));
   await page.locator("#time .plot").first().focus();
   for (let i = 0; i < 20; i++) await page.keyboard.press("ArrowRight");

@@ -37,7 +37,7 @@ test("odds stand beside what was drawn", () => {
 });
 
 test("marks are read in the order of time, and none without one", () => {
-  const data = { ...sample(3), marks: [{ t_s: 2, flow: "b" }, { flow: "c" }, { t_s: 1, flow: "a", estimated_ms: 3 }] };
+  const data = { ...sample(3), marks: { t_s: [2, null, 1], flow: ["b", "c", "a"], estimated_ms: [null, 4, 3] } };
   const { marks } = parse(JSON.stringify(data));
   expect(marks.map(({ flow, estimated_ms }) => [flow, estimated_ms])).toEqual([["a", 3], ["b", null]]);
 });

@@ -51,16 +51,7 @@ pub fn report_data(result: &RunResult) -> serde_json::Result<Value> {
         data["flows"][index]["owd_cdf"] = json!(flow.owd.cdf());
         data["flows"][index]["queue_cdf"] = json!(flow.queue.cdf());
     }
-    let marks = result.marks.iter().flatten().map(|mark| {
-        let is_drop = mark.verdict == "drop";
-        let delay = mark.arrived_s.map(|at| round((at - mark.sent_s) * 1e3, 1e3));
-        json!({
-            "t_s": mark.t_s, "flow": mark.flow, "packet": mark.packet, "verdict": mark.verdict, "law": mark.law, "rule": mark.rule,
-            "odds": if is_drop { mark.drop_odds } else { mark.mark_odds }, "draw_kind": mark.draw_kind, "draw": mark.draw,
-            "estimated_ms": mark.estimated_ms, "queued_ms": mark.queued_ms, "delay_ms": delay, "answered_s": mark.answered_s,
-        })
-    });
-    data["marks"] = marks.collect();
+    data["marks"] = mark_columns(result.marks.as_deref().unwrap_or_default());
     Ok(data)
 }
 
@@ -72,6 +63,30 @@ pub fn flows_csv(result: &RunResult) -> String {
 /// CSV file with a row for each bearer and direction.
 pub fn bearers_csv(result: &RunResult) -> String {
     fields::csv("bearer", &result.bearers)
+}
+
+/// Columns for the page's list of marks: rows, with a name for each figure, would cost more than twice as much.
+fn mark_columns(marks: &[MarkResult]) -> Value {
+    fn column<'a, T: Into<Value>>(marks: &'a [MarkResult], of: impl Fn(&'a MarkResult) -> T) -> Value {
+        marks.iter().map(|mark| of(mark).into()).collect()
+    }
+    let odds = |mark: &MarkResult| if mark.verdict == "drop" { mark.drop_odds } else { mark.mark_odds };
+    let delay = |mark: &MarkResult| mark.arrived_s.map(|at| round((at - mark.sent_s) * 1e3, 1e3));
+    json!({
+        "t_s": column(marks, |mark| mark.t_s),
+        "flow": column(marks, |mark| mark.flow.as_str()),
+        "packet": column(marks, |mark| mark.packet),
+        "verdict": column(marks, |mark| mark.verdict.as_ref()),
+        "law": column(marks, |mark| mark.law.as_ref()),
+        "rule": column(marks, |mark| mark.rule.as_ref()),
+        "odds": column(marks, odds),
+        "draw_kind": column(marks, |mark| mark.draw_kind.as_ref()),
+        "draw": column(marks, |mark| mark.draw),
+        "estimated_ms": column(marks, |mark| mark.estimated_ms),
+        "queued_ms": column(marks, |mark| mark.queued_ms),
+        "delay_ms": column(marks, delay),
+        "answered_s": column(marks, |mark| mark.answered_s),
+    })
 }
 
 /// CSV file with a row for each mark that was kept, and a column for each field.
