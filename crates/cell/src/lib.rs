@@ -43,6 +43,7 @@ pub use cell::Cell;
 pub use config::{
     BearerConfig, CellConfig, Duplex, F1uConfig, Numbering, RECEIVER_LOSS_DB, RlcConfig, RlcMode, UeConfig,
 };
+pub use cu_up::CuUp;
 pub use du::scheduler::*;
 pub use du::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier, ConfiguredGrant, UplinkConfig};
 pub use event::{BearerId, Event, Observer};
@@ -51,7 +52,7 @@ pub use network::{DeployedConfig, Network, NetworkConfig};
 pub use output::{CellStats, DelaySplit, DrbStats, DropReason, Output, UeId, UeStats, UplinkStats};
 pub use qos::{
     Characteristics, DEFAULT_QFI, DrbConfig, EcnField, FilterDirection, Mapped, PacketFilter, PortRange, Prefix,
-    Protocol, QosFlowConfig, Resource, Sdap, TrafficClass,
+    Protocol, QosFlowConfig, Resource, TrafficClass,
 };
 pub use rlc::RlcSn;
 pub use tidemark_core::ConfigError;

@@ -1,7 +1,7 @@
 //! Which F1-U tunnel carries which bearer: UE by UE, of each the default bearer first and then those of its scenario, in order.
 
-use tidemark_cell::{DEFAULT_QFI, RlcConfig, UeConfig, UeId};
-use tidemark_marker::MarkerConfig;
+use tidemark_cell::{BearerId, DEFAULT_QFI, RlcConfig, UeConfig, UeId};
+use tidemark_marker::{MarkerConfig, SnLength};
 
 /// The bearers of all UEs of a gNB, in the order of their tunnels.
 #[derive(Clone, Debug)]
@@ -10,9 +10,7 @@ pub struct Bearers(Vec<Bearer>);
 /// One bearer.
 #[derive(Clone, Debug)]
 pub(crate) struct Bearer {
-    pub(crate) ue: UeId,
-    /// DRB identity, from 1.
-    pub(crate) drb: u8,
+    pub(crate) id: BearerId,
     /// Its QoS flows.
     pub(crate) qfis: Vec<u8>,
     /// Bytes that its RLC queue takes.
@@ -22,14 +20,16 @@ pub(crate) struct Bearer {
 impl Bearers {
     /// Those of these UEs.
     pub fn new(ues: &[UeConfig]) -> Self {
-        let of_ue = |(ue, config): (u32, &UeConfig)| {
-            let default = (vec![DEFAULT_QFI], queue_limit(&config.rlc));
-            let dedicated = config.drb.iter().map(|drb| {
-                let qfis = drb.qos_flow.iter().map(|flow| flow.qfi).collect();
-                (qfis, queue_limit(drb.rlc.as_ref().unwrap_or(&config.rlc)))
+        let of_ue = |(ue, config): (u32, &'_ UeConfig)| {
+            let bearers = (1..).zip(config.bearers()).map(move |(drb, bearer)| Bearer {
+                id: BearerId { ue: UeId(ue), drb, sn_length: SnLength::Bits18 },
+                qfis: match bearer.qos_flows {
+                    [] => vec![DEFAULT_QFI],
+                    flows => flows.iter().map(|flow| flow.qfi).collect(),
+                },
+                queue: queue_limit(bearer.rlc),
             });
-            let drbs = std::iter::once(default).chain(dedicated).collect::<Vec<_>>();
-            (1..).zip(drbs).map(move |(drb, (qfis, queue))| Bearer { ue: UeId(ue), drb, qfis, queue })
+            bearers.collect::<Vec<_>>()
         };
         Self((0..).zip(ues).flat_map(of_ue).collect())
     }
@@ -47,7 +47,7 @@ impl Bearers {
 
     /// The tunnel of a UE's bearer that carries this QoS flow: its default bearer's, if none does.
     pub(crate) fn tunnel(&self, ue: UeId, qfi: u8) -> Option<usize> {
-        let of_ue = || self.0.iter().enumerate().filter(|(_, bearer)| bearer.ue == ue);
+        let of_ue = || self.0.iter().enumerate().filter(|(_, bearer)| bearer.id.ue == ue);
         let carrier = of_ue().find(|(_, bearer)| bearer.qfis.contains(&qfi));
         carrier.or_else(|| of_ue().next()).map(|(tunnel, _)| tunnel)
     }
@@ -59,10 +59,7 @@ impl Bearers {
 
 /// The laws of all UEs' bearers, in the order of their tunnels: a bearer without one of its own has its UE's.
 pub fn laws(ues: &[UeConfig]) -> impl Iterator<Item = &MarkerConfig> {
-    ues.iter().flat_map(|config| {
-        let dedicated = config.drb.iter().map(|drb| drb.marker.as_ref().unwrap_or(&config.marker));
-        std::iter::once(&config.marker).chain(dedicated)
-    })
+    ues.iter().flat_map(UeConfig::bearers).map(|bearer| bearer.marker)
 }
 
 /// Bytes that an RLC queue takes; one that is limited in SDUs is taken to hold full packets.
@@ -87,7 +84,7 @@ mod tests {
             DrbConfig { qos_flow: vec![flow(7)], rlc: Some(small), ..DrbConfig::default() },
         ];
         let bearers = Bearers::new(&[UeConfig { drb: drbs, ..UeConfig::default() }, UeConfig::default()]);
-        let listed: Vec<_> = bearers.iter().map(|bearer| (bearer.ue.0, bearer.drb, bearer.queue)).collect();
+        let listed: Vec<_> = bearers.iter().map(|bearer| (bearer.id.ue.0, bearer.id.drb, bearer.queue)).collect();
         let full = 16_384 * 1_500;
         assert_eq!(listed, [(0, 1, full), (0, 2, full), (0, 3, 9_000), (1, 1, full)]);
         assert_eq!([1, 5, 6, 7, 63].map(|qfi| bearers.tunnel(UeId(0), qfi)), [0, 1, 1, 2, 0].map(Some));

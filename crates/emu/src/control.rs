@@ -9,7 +9,6 @@ use thiserror::Error;
 use tidemark_cell::{ChannelConfig, ConfigError, UeId};
 use tidemark_core::{Duration, Instant};
 use tidemark_marker::MarkerConfig;
-use tidemark_marker::path::SetupError;
 
 use crate::error::Error;
 
@@ -44,9 +43,6 @@ pub enum Refusal {
     /// The cell refuses it.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The CU's marker refuses it.
-    #[error("marker: {0}")]
-    Marker(#[from] SetupError),
     /// The cell is a DU.
     #[error("marker: the law of a DU's bearers decides in its CU: set it there")]
     AtCu,

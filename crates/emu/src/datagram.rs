@@ -5,7 +5,7 @@ use std::ops::Range;
 use tidemark_core::{Bytes, Ecn, FlowId, Inspect, Instant, Packet, Selectors, TcpFeedback, TcpView};
 use tidemark_marker::path::FlowKey;
 use tidemark_wire::ip::{self, FiveTuple, Headers};
-use tidemark_wire::tcp;
+use tidemark_wire::{View, tcp};
 
 use crate::core::Label;
 
@@ -119,12 +119,50 @@ impl Inspect for Datagram {
     }
 }
 
-/// A packet's header where only packet filters read it.
-pub(crate) struct Header(pub(crate) Option<Headers>);
+/// IP packet in a borrowed buffer; nothing is seen of one that cannot be read.
+pub(crate) struct Viewed<'a>(Option<View<'a>>);
 
-impl Inspect for Header {
+impl<'a> Viewed<'a> {
+    /// Makes a packet of bytes. The flow of an uplink packet is that of the downlink packets it answers.
+    pub(crate) fn packet(key: &FlowKey, bytes: &'a mut [u8], direction: Direction) -> Packet<Self> {
+        let size = Bytes(bytes.len() as u64);
+        let view = View::parse(bytes).ok();
+        let headers = view.as_ref().map(View::headers);
+        let flow = headers.map_or(NO_FLOW, |headers| match direction {
+            Direction::Down => key.flow(&headers.five_tuple),
+            Direction::Up => key.flow(&headers.five_tuple.reversed()),
+        });
+        let ecn = headers.map_or(Ecn::NotEct, |headers| headers.ecn);
+        Packet { flow, size, ecn, payload: Self(view) }
+    }
+
+    /// Addresses and ports of the packet.
+    pub(crate) fn tuple(&self) -> Option<FiveTuple> {
+        Some(self.0.as_ref()?.headers().five_tuple)
+    }
+
+    /// Writes the ECN field into the packet.
+    pub(crate) fn set_ecn(&mut self, ecn: Ecn) {
+        if let Some(view) = &mut self.0 {
+            view.set_ecn(ecn);
+        }
+    }
+}
+
+impl Inspect for Viewed<'_> {
     fn selectors(&self) -> Option<Selectors> {
-        self.0.as_ref().map(selectors)
+        Some(selectors(self.0.as_ref()?.headers()))
+    }
+    fn tcp(&self) -> Option<TcpView> {
+        self.0.as_ref()?.tcp()
+    }
+    fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
+        if let Some(view) = &mut self.0 {
+            view.set_tcp_feedback(feedback);
+        }
+    }
+    fn answer_tcp(&mut self, answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
+        self.0.as_mut().is_some_and(|view| view.answer_tcp(answer))
     }
 }
 

@@ -42,9 +42,6 @@ pub enum Error {
     /// The cell refuses its configuration.
     #[error(transparent)]
     Config(#[from] tidemark_cell::ConfigError),
-    /// The marker refuses its configuration.
-    #[error("marker: {0}")]
-    Marker(String),
     /// Every number for a live cell is taken.
     #[error(
         "all {0} numbers of live cells are taken, by cells that run or by killed ones of other network namespaces: end one, or start one there"

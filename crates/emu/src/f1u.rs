@@ -108,7 +108,7 @@ impl F1u {
         let header = SN_LENGTH.header_len();
         match pdcp::Pdu::parse(&buffer[arrived.payload.clone()], SN_LENGTH) {
             Ok(pdcp::Pdu::Data { sn, .. }) => Incoming::Packet {
-                ue: Some(self.bearers.of(arrived.tunnel).ue.0),
+                ue: Some(self.bearers.of(arrived.tunnel).id.ue.0),
                 range: arrived.payload.start + header..arrived.payload.end,
                 label: Label::Pdu { tunnel: arrived.tunnel, sn },
             },
@@ -137,7 +137,7 @@ impl F1u {
     pub(crate) fn report(&self, period_over: bool, cell: impl Fn(UeId, u8) -> Option<DeliveryStatus>) -> bool {
         let mut left = false;
         for (tunnel, bearer) in self.bearers.iter().enumerate() {
-            let Some(status) = cell(bearer.ue, bearer.drb) else { continue };
+            let Some(status) = cell(bearer.id.ue, bearer.id.drb) else { continue };
             let kept = &mut self.kept.borrow_mut()[tunnel];
             let sn = |cell: Option<u32>| cell.and_then(|cell| kept.sn(cell));
             let now = (sn(status.highest_transmitted), sn(status.highest_delivered));

@@ -8,7 +8,7 @@ mod bearer;
 mod pdcp;
 
 use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Packet};
-use tidemark_marker::{Decision, DeliveryStatus, Estimate, MarkerConfig, Outcome, RlcQueue, Verdict};
+use tidemark_marker::{Counters, Decision, DeliveryStatus, Estimate, MarkerConfig, Outcome, RlcQueue, Verdict};
 
 use self::bearer::CuBearer;
 use crate::config::UeConfig;
@@ -18,7 +18,7 @@ use crate::qos::{Mapped, Sdap};
 use crate::slab::Slab;
 
 /// CU-UP of a gNB, with a context for each of its UEs.
-pub(crate) struct CuUp {
+pub struct CuUp {
     ues: Slab<UeContext>,
     /// Every random draw follows from it.
     seed: u64,
@@ -34,7 +34,7 @@ pub(crate) struct UeContext {
 
 impl CuUp {
     /// Makes a CU-UP without UEs, whose random draws follow from `seed`.
-    pub(crate) fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self { ues: Slab::new(), seed }
     }
 
@@ -42,7 +42,7 @@ impl CuUp {
     ///
     /// # Errors
     /// The first field that cannot be used.
-    pub(crate) fn add_ue(&mut self, id: UeId, first: u32, config: &UeConfig) -> Result<(), ConfigError> {
+    pub fn add_ue(&mut self, id: UeId, first: u32, config: &UeConfig) -> Result<(), ConfigError> {
         let bearers = (1..).zip(config.bearers()).map(|(drb, bearer)| {
             let id = BearerId { ue: id, drb, sn_length: bearer.rlc.pdcp_sn };
             CuBearer::new(id, bearer.marker, bearer.uplink_marker, self.seed)
@@ -73,18 +73,18 @@ impl CuUp {
     }
 
     /// Finds the bearer of a downlink packet; `None` if there is no such UE.
-    pub(crate) fn map<P: Inspect>(&mut self, id: UeId, packet: &Packet<P>) -> Option<Mapped> {
+    pub fn map<P: Inspect>(&mut self, id: UeId, packet: &Packet<P>) -> Option<Mapped> {
         Some(self.sdap_mut(id)?.downlink(packet))
     }
 
     /// Finds the bearer of a downlink packet whose QoS flow the UPF named; `None` if there is no such UE.
-    pub(crate) fn map_qos_flow(&mut self, id: UeId, (qfi, reflective): (u8, bool), flow: FlowId) -> Option<Mapped> {
+    pub fn map_qos_flow(&mut self, id: UeId, (qfi, reflective): (u8, bool), flow: FlowId) -> Option<Mapped> {
         Some(self.sdap_mut(id)?.carrier(flow, qfi, reflective))
     }
 
     /// Decides on a downlink packet and sets its mark. `queue` is the RLC queue where the CU sees it. `None` for a law that decides
     /// where packets leave that queue: the packet passes.
-    pub(crate) fn downlink<P: Inspect>(
+    pub fn downlink<P: Inspect>(
         &mut self,
         now: Instant,
         id: BearerId,
@@ -101,33 +101,33 @@ impl CuUp {
     }
 
     /// Numbers a packet that goes to the DU; gives its PDCP SN.
-    pub(crate) fn number(&mut self, now: Instant, id: BearerId, size: Bytes) -> u32 {
+    pub fn number(&mut self, now: Instant, id: BearerId, size: Bytes) -> u32 {
         self.bearer_mut(id).number(now, size)
     }
 
     /// True if the frame that takes a packet to the DU should ask for a report.
-    pub(crate) fn wants_report(&self, now: Instant, id: BearerId) -> bool {
+    pub fn wants_report(&self, now: Instant, id: BearerId) -> bool {
         self.bearer(id).marker.wants_report(now)
     }
 
     /// Hears of a report of the DU.
-    pub(crate) fn report(&mut self, now: Instant, id: BearerId, status: &DeliveryStatus) {
+    pub fn report(&mut self, now: Instant, id: BearerId, status: &DeliveryStatus) {
         self.bearer_mut(id).marker.handle_report(now, status);
     }
 
     /// Hears that an SDU was discarded.
-    pub(crate) fn discard(&mut self, now: Instant, id: BearerId, sn: u32) {
+    pub fn discard(&mut self, now: Instant, id: BearerId, sn: u32) {
         self.bearer_mut(id).marker.handle_discard(now, sn);
     }
 
     /// True if the bearer's law decides where packets leave the RLC queue.
-    pub(crate) fn decides_at_dequeue(&self, id: BearerId) -> bool {
+    pub fn decides_at_dequeue(&self, id: BearerId) -> bool {
         self.bearer(id).marker.decides_on_leaving()
     }
 
     /// Decides on an SDU that leaves the RLC queue after `sojourn`, with `queue` behind it; the caller sets the mark.
     /// `None` for a law that decides elsewhere: the SDU passes.
-    pub(crate) fn dequeue<P: Inspect>(
+    pub fn dequeue<P: Inspect>(
         &mut self,
         now: Instant,
         id: BearerId,
@@ -145,7 +145,7 @@ impl CuUp {
 
     /// Decides on a packet that came from the UE by the law of the uplink, of which `waiting` is what the UE reported to wait; the
     /// caller sets the mark.
-    pub(crate) fn decide_up<P: Inspect>(
+    pub fn decide_up<P: Inspect>(
         &mut self,
         now: Instant,
         id: BearerId,
@@ -157,7 +157,7 @@ impl CuUp {
 
     /// Passes a packet that came from the UE to the marker that keeps its connection, which may write feedback into it. A connection
     /// that none keeps belongs to the bearer that carried the packet.
-    pub(crate) fn uplink<P: Inspect>(&mut self, now: Instant, id: BearerId, packet: &mut Packet<P>) {
+    pub fn uplink<P: Inspect>(&mut self, now: Instant, id: BearerId, packet: &mut Packet<P>) {
         let ue = &mut self.ues[id.ue.0 as usize];
         let keeper = match &mut ue.bearers[..] {
             [_] => None,
@@ -173,7 +173,7 @@ impl CuUp {
     ///
     /// # Errors
     /// The first field that cannot be used; nothing has changed then.
-    pub(crate) fn reconfigure(
+    pub fn reconfigure(
         &mut self,
         now: Instant,
         id: BearerId,
@@ -198,13 +198,18 @@ impl CuUp {
     }
 
     /// Estimate of a bearer's marker.
-    pub(crate) fn estimate(&self, now: Instant, id: BearerId) -> Estimate {
+    pub fn estimate(&self, now: Instant, id: BearerId) -> Estimate {
         self.bearer(id).marker.estimate(now)
     }
 
     /// Describes a bearer's last outcome with the state that it was decided in, asked right after it with the same time.
     pub(crate) fn decision(&self, now: Instant, id: BearerId, outcome: Outcome) -> Decision {
         self.bearer(id).marker.decision(now, outcome)
+    }
+
+    /// Counters of a bearer's marker.
+    pub fn counters(&self, id: BearerId) -> Counters {
+        self.bearer(id).marker.counters()
     }
 
     /// Downlink packets of a bearer that were marked.

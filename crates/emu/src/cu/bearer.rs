@@ -1,26 +1,21 @@
-//! One bearer's PDCP in the CU: numbers, and what its DU does not want yet.
+//! One bearer's side of F1-U in the CU: NR-U numbers, and what its DU does not want yet (TS 38.425).
 
 use std::collections::VecDeque;
 
 use tidemark_core::Bytes;
 use tidemark_marker::DeliveryStatus;
 use tidemark_wire::nru::SnRange;
-use tidemark_wire::pdcp::emit_data_header;
 
 use super::window::Window;
-use crate::f1u::SN_LENGTH;
 
-/// Length of a PDCP data PDU's header with SNs of 18 bits.
-const HEADER: usize = SN_LENGTH.header_len();
 /// NR-U sequence numbers have 24 bits.
 const NRU_MODULUS: u32 = 1 << 24;
 /// Bytes that a bearer holds back at most while its DU wants none: as much as a queue of a DU (srsRAN's RLC has 6 MB).
 const MOST_HELD: usize = 6 << 20;
 
-/// What a CU keeps of a bearer beside its marker.
+/// State of a bearer's tunnel.
 #[derive(Debug, Default)]
 pub(super) struct Bearer {
-    next_sn: u32,
     next_nru_sn: u32,
     window: Window,
     /// Numbered packets that the DU does not want yet: SN and PDU.
@@ -36,15 +31,6 @@ impl Bearer {
     /// True if so much is held that nothing more may come.
     pub(super) fn is_full(&self) -> bool {
         self.held_bytes > MOST_HELD
-    }
-
-    /// The SN of the next packet, and its PDCP header.
-    pub(super) fn number(&mut self) -> (u32, [u8; HEADER]) {
-        let sn = self.next_sn;
-        self.next_sn = (sn + 1) % SN_LENGTH.modulus();
-        let mut header = [0; HEADER];
-        emit_data_header(sn, SN_LENGTH, &mut header).unwrap_or_else(|_| unreachable!("the header has its length"));
-        (sn, header)
     }
 
     /// True if the DU wants a PDU of this length now: what is held goes first.

@@ -1,5 +1,5 @@
-//! The CU of a split gNB: IP on one side, F1-U on the other, SDAP, the marker and PDCP in between. What it knows of the radio comes
-//! from delivery statuses alone.
+//! CU of a split gNB: IP on one side, F1-U on the other, and the CU-UP of every cell of the project in between. What it knows of the
+//! radio comes from delivery statuses alone.
 
 mod bearer;
 mod state;
@@ -10,22 +10,21 @@ use std::os::fd::AsFd as _;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use tidemark_cell::{Sdap, UeConfig};
-use tidemark_core::{Bytes, Ecn, Instant, Packet as Value, Stream};
-use tidemark_marker::path::{DrbId, FlowKey, Ue as Marker};
+use tidemark_cell::{BearerId, CuUp, RlcConfig, UeConfig, UeId};
+use tidemark_core::{Bytes, Ecn, Instant};
+use tidemark_marker::path::FlowKey;
 use tidemark_marker::{DeliveryStatus, MarkerConfig, SnLength, Verdict};
 use tidemark_wire::gtpu::{ExtensionType, Packet};
-use tidemark_wire::ip::Headers;
 use tidemark_wire::nru::{DlDataDeliveryStatus, DlUserData, Pdu, SnRanges};
-use tidemark_wire::pdcp;
+use tidemark_wire::pdcp::{self, emit_data_header};
 
 use self::bearer::Bearer;
 pub use self::state::{CuBearer, CuCommand, CuCounters, CuState};
 use crate::addresses;
-use crate::bearers::{Bearers, laws};
+use crate::bearers::Bearers;
 use crate::clock::Clock;
 use crate::control::{Control, Refusal, Told};
-use crate::datagram::{Header, NO_FLOW};
+use crate::datagram::{Direction, Viewed};
 use crate::error::Error;
 use crate::f1u::SN_LENGTH;
 use crate::gtp::{Gtp, Received, Tunnel};
@@ -33,23 +32,21 @@ use crate::realtime;
 use crate::tun::{Tun, Written};
 
 const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
+/// Length of a PDCP data PDU's header.
+const HEADER: usize = SN_LENGTH.header_len();
 /// Packets read from one side before the other has its turn.
 const BATCH: usize = 64;
 
-/// One UE: which bearer its packets take, and what marks them there.
-struct Ue {
-    /// Its bearers have the numbers of their tunnels.
-    sdap: Sdap,
-    marker: Marker,
-}
-
-/// A CU between a device and a DU.
+/// CU between a device and a DU.
 pub struct Cu {
     cell: u32,
     core: Tun,
     f1u: Gtp,
     key: FlowKey,
-    ues: Vec<Ue>,
+    /// Number of UEs.
+    ues: u32,
+    /// Its bearers have the numbers of their tunnels.
+    cu_up: CuUp,
     layout: Bearers,
     /// By tunnel.
     bearers: Vec<Bearer>,
@@ -76,27 +73,17 @@ impl Cu {
         rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())
             .map_err(Error::errno("random bytes"))?;
         let layout = Bearers::new(ues);
-        let laws: Vec<_> = laws(ues).collect();
-        let mut first = 0;
-        let ues = ues.iter().map(|config| {
-            let mut marker = Marker::new(FlowKey::new(&secret));
-            let of_ue = (0u32..).zip(layout.iter().zip(&laws)).skip(first).take(1 + config.drb.len());
-            for (tunnel, (bearer, law)) in of_ue {
-                let stream = Stream::new(seed, tunnel, "mark");
-                marker
-                    .add_drb(DrbId(bearer.drb), &bearer.qfis, law, SnLength::Bits18, stream)
-                    .map_err(|error| Error::Marker(error.to_string()))?;
-            }
-            let sdap = Sdap::new(first as u32, &config.drb);
-            first += 1 + config.drb.len();
-            Ok(Ue { sdap, marker })
-        });
-        let ues = ues.collect::<Result<_, Error>>()?;
+        let (mut cu_up, mut first) = (CuUp::new(seed), 0);
+        for (id, config) in (0..).zip(ues) {
+            cu_up.add_ue(UeId(id), first, &with_f1u_sns(config))?;
+            first += 1 + config.drb.len() as u32;
+        }
         let bearers = layout.iter().map(|_| Bearer::default()).collect();
         let (control, told) = Control::new()?;
         let f1u = Gtp::bind(address, tunnels, CONTAINER)?;
         let (clock, counters, key) = (Clock::start(), CuCounters::default(), FlowKey::new(&secret));
-        Ok((Self { cell, core, f1u, key, ues, layout, bearers, clock, counters, told }, control))
+        let ues = ues.len() as u32;
+        Ok((Self { cell, core, f1u, key, ues, cu_up, layout, bearers, clock, counters, told }, control))
     }
 
     /// Runs on the calling thread until it is told to stop; gives what it counted.
@@ -110,27 +97,27 @@ impl Cu {
 
     fn state(&self) -> CuState {
         let now = self.clock.now();
-        let of = |(bearer, kept): (&crate::bearers::Bearer, &Bearer)| {
-            let (ue, drb) = (bearer.ue, DrbId(bearer.drb));
-            let marker = &self.ues[ue.0 as usize].marker;
-            CuBearer {
-                ue,
-                drb: bearer.drb,
-                marker: marker.drb_counters(drb).unwrap_or_default(),
-                estimate: marker.estimate(now, drb).unwrap_or_default(),
-                sent: kept.sent,
-                held: kept.held(),
-                lost: kept.lost,
-            }
+        let of = |(bearer, kept): (&crate::bearers::Bearer, &Bearer)| CuBearer {
+            ue: bearer.id.ue,
+            drb: bearer.id.drb,
+            marker: self.cu_up.counters(bearer.id),
+            estimate: self.cu_up.estimate(now, bearer.id),
+            sent: kept.sent,
+            held: kept.held(),
+            lost: kept.lost,
         };
         CuState { now, counters: self.counters, bearers: self.layout.iter().zip(&self.bearers).map(of).collect() }
     }
 
-    /// A bearer's law is another one from now on, with what the old one knew.
+    /// Changes a bearer's law, which goes on with what the old one knew.
     fn set_marker(&mut self, tunnel: usize, config: &MarkerConfig) -> Result<(), Refusal> {
-        let of = self.layout.of(tunnel);
-        let (now, marker) = (self.clock.now(), &mut self.ues[of.ue.0 as usize].marker);
-        Ok(marker.reconfigure_drb(now, DrbId(of.drb), &of.qfis, config, SnLength::Bits18)?)
+        let (now, id) = (self.clock.now(), self.id(tunnel));
+        Ok(self.cu_up.reconfigure(now, id, config, std::iter::empty())?)
+    }
+
+    /// Bearer of a tunnel.
+    fn id(&self, tunnel: usize) -> BearerId {
+        self.layout.of(tunnel).id
     }
 
     /// Does what it was told; false for the end.
@@ -185,60 +172,57 @@ impl Cu {
         }
     }
 
-    /// A packet for a UE: its packet filters find the bearer, the law decides, PDCP numbers it, F1-U carries it.
-    fn downlink(&mut self, packet: &mut [u8]) {
+    /// Takes a packet for a UE: its packet filters find the bearer, the law decides, PDCP numbers it, F1-U carries it.
+    fn downlink(&mut self, bytes: &mut [u8]) {
         let now = self.clock.now();
-        let headers = Headers::parse(packet).ok();
-        let tuple = headers.as_ref().map(|headers| headers.five_tuple);
+        let mut packet = Viewed::packet(&self.key, bytes, Direction::Down);
+        let tuple = packet.payload.tuple();
         if tuple.is_some_and(|tuple| addresses::is_of_one_link(tuple.destination)) {
             return;
         }
-        let ue = match self.ues.len() {
+        let ue = match self.ues {
             1 => Some(0),
-            _ => tuple.and_then(|tuple| addresses::ue_of(self.cell, tuple.destination)).map(|ue| ue as usize),
+            _ => tuple.and_then(|tuple| addresses::ue_of(self.cell, tuple.destination)),
         };
-        let Some(ue) = ue.and_then(|ue| self.ues.get_mut(ue)) else {
+        let Some(mapped) = ue.and_then(|ue| self.cu_up.map(UeId(ue), &packet)) else {
             self.counters.unroutable += 1;
             return;
         };
-        let mapped = ue.sdap.downlink(&Value {
-            flow: tuple.map_or(NO_FLOW, |tuple| self.key.flow(&tuple)),
-            size: Bytes(packet.len() as u64),
-            ecn: headers.as_ref().map_or(Ecn::NotEct, |headers| headers.ecn),
-            payload: Header(headers),
-        });
         let tunnel = mapped.drb as usize;
-        let bearer = &mut self.bearers[tunnel];
-        if bearer.is_full() {
+        let id = self.id(tunnel);
+        if self.bearers[tunnel].is_full() {
             self.counters.overflow += 1;
             return;
         }
-        match ue.marker.downlink(now, mapped.qfi, packet) {
+        let outcome = self.cu_up.downlink(now, id, &mut packet, None);
+        match outcome.map_or(Verdict::Pass, |outcome| outcome.applied()) {
             Verdict::Pass => {}
-            Verdict::Mark => self.counters.marked += 1,
+            Verdict::Mark => {
+                self.counters.marked += 1;
+                packet.payload.set_ecn(packet.ecn);
+            }
             Verdict::Drop => {
                 self.counters.dropped += 1;
                 return;
             }
         }
-        let (sn, header) = bearer.number();
-        let size = (header.len() + packet.len()) as u32;
-        ue.marker.pdcp_pdu(now, DrbId(self.layout.of(tunnel).drb), sn, Bytes(size.into()));
+        let sn = self.cu_up.number(now, id, packet.size);
+        let header = header(sn);
+        let size = (header.len() + bytes.len()) as u32;
+        let bearer = &mut self.bearers[tunnel];
         if bearer.takes(size) {
-            self.send(tunnel, sn, &[&header, packet]);
+            self.send(tunnel, sn, &[&header, bytes]);
         } else {
-            bearer.hold(sn, [&header, &packet[..]].concat());
+            bearer.hold(sn, [&header, &bytes[..]].concat());
             self.counters.held += 1;
         }
     }
 
     /// Sends a PDCP PDU to the DU.
     fn send(&mut self, tunnel: usize, sn: u32, pdu: &[&[u8]]) {
-        let of = self.layout.of(tunnel);
-        let marker = &self.ues[of.ue.0 as usize].marker;
         let frame = DlUserData {
             sn: self.bearers[tunnel].send(sn, pdu.iter().map(|part| part.len() as u32).sum()),
-            report_polling: marker.wants_report(self.clock.now(), DrbId(of.drb)),
+            report_polling: self.cu_up.wants_report(self.clock.now(), self.id(tunnel)),
             ..DlUserData::default()
         };
         let mut container = [0; 16];
@@ -263,9 +247,9 @@ impl Cu {
         }
         let pdu = &mut buffer[arrived.payload];
         if let Ok(pdcp::Pdu::Data { .. }) = pdcp::Pdu::parse(pdu, SN_LENGTH) {
-            let packet = &mut pdu[SN_LENGTH.header_len()..];
-            self.ues[self.layout.of(tunnel).ue.0 as usize].marker.uplink(now, packet);
-            if self.core.write(packet)? == Written::Done {
+            let bytes = &mut pdu[SN_LENGTH.header_len()..];
+            self.cu_up.uplink(now, self.id(tunnel), &mut Viewed::packet(&self.key, bytes, Direction::Up));
+            if self.core.write(bytes)? == Written::Done {
                 self.counters.uplink += 1;
             }
         }
@@ -281,17 +265,33 @@ impl Cu {
             highest_delivered_retransmitted: status.highest_delivered_retransmitted,
             desired_buffer_size: Some(Bytes(u64::from(status.desired_buffer_size))),
         };
-        let of = self.layout.of(tunnel);
-        let (drb, marker) = (DrbId(of.drb), &mut self.ues[of.ue.0 as usize].marker);
+        let (id, cu_up) = (self.id(tunnel), &mut self.cu_up);
         // What F1-U lost stands in no queue, and was not transmitted by what the same report says of higher SNs.
         for range in status.lost.into_iter().flat_map(SnRanges::iter) {
-            self.bearers[tunnel].lost(range, |sn| marker.discard(now, drb, sn));
+            self.bearers[tunnel].lost(range, |sn| cu_up.discard(now, id, sn));
         }
-        marker.feedback(now, drb, &report);
+        cu_up.report(now, id, &report);
         self.counters.reports += 1;
         self.bearers[tunnel].reported(&report);
         while let Some((sn, pdu)) = self.bearers[tunnel].release() {
             self.send(tunnel, sn, &[&pdu]);
         }
     }
+}
+
+/// Gives the configuration of a UE with the SNs of F1-U, whatever its scenario has.
+fn with_f1u_sns(config: &UeConfig) -> UeConfig {
+    let with = |rlc: &RlcConfig| RlcConfig { pdcp_sn: SnLength::Bits18, ..rlc.clone() };
+    let mut config = UeConfig { rlc: with(&config.rlc), ..config.clone() };
+    for rlc in config.drb.iter_mut().filter_map(|drb| drb.rlc.as_mut()) {
+        *rlc = with(rlc);
+    }
+    config
+}
+
+/// Makes the PDCP header of an SDU.
+fn header(sn: u32) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    emit_data_header(sn, SN_LENGTH, &mut header).unwrap_or_else(|_| unreachable!("the header has its length"));
+    header
 }
