@@ -676,7 +676,7 @@ TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
  * Decides on a packet that leaves the caller's own queue after `sojourn_ns`, with `behind` bytes staying in it: `len` bytes
- * from its IP header on, in clear and in one piece. The laws `codel`, `ecn-codel` and `drop-head` decide here; they pass
+ * from its IP header on, in clear and in one piece. Laws that decide where packets leave the queue do so here; they pass
  * everything in `tidemark_downlink`, and mark and drop nothing where this call is not made. Every other law passes
  * everything here. After a DROP the next packet of the queue is asked about, at the same time. `verdict` is PASS after any
  * error.
