@@ -237,7 +237,7 @@ impl<T: Copy> Holds<T> for Option<T> {
     }
 }
 
-/// A configuration whose fields have bounds. [`bounds!`](crate::bounds) implements it.
+/// A configuration whose fields have bounds. [`bounds!`](macro@crate::bounds) implements it.
 pub trait Bounded {
     /// Names the first field whose value is outside of its bounds.
     ///

@@ -1,6 +1,6 @@
 //! Result fields, each declared once: its name, with the unit as the ending, its meaning, and the tables that show it.
 //!
-//! A field of a result stands in one of the structs of [`results!`], with a doc comment that tells users what it means. After its type
+//! A field of a result stands in one of the structs of `results!`, with a doc comment that tells users what it means. After its type
 //! it can say which tables have it: `= [csv]` for the file of the struct's rows, `= ["MCS"]` for the terminal under this heading,
 //! `= ["met %", 2]` with that many decimals; a heading that ends with `%` shows a share in percent. `= [csv, 3]` puts a series into
 //! `series.csv`. CSV files, the terminal's tables, the types of the report page and the page of the reference come from that.

@@ -1,7 +1,7 @@
 //! Marks that a run keeps with their reasons: what the marker estimated, what was true, what became of the packet, and what the sender did.
 //!
 //! Of each flow a bounded number is kept, in three parts: the last ones, those of the slowest packets, and one for each span of time, so
-//! that any moment of the run has a mark near it. Spans begin at [`SPAN`] and double whenever there are too many. A drop that a law
+//! that any moment of the run has a mark near it. Spans begin at `SPAN` and double whenever there are too many. A drop that a law
 //! decides on is kept as a mark is.
 
 use std::collections::{BTreeMap, VecDeque};
