@@ -244,7 +244,7 @@ export interface UeResult {
   prb_share: number | null;
   /** Bit rate recommendations that it got for its downlink; absent where there were none. */
   anbr?: AnbrResult | null;
-  /** The same for its uplink. */
+  /** Bit rate recommendations that it got for its uplink; absent where there were none. */
   uplink_anbr?: AnbrResult | null;
   /** Uplink; absent where it sent nothing. */
   uplink?: UplinkResult | null;
@@ -402,7 +402,7 @@ export interface MarkResult {
   window_after_kb: number | null;
   /** Pacing rate, or target of the encoder, before it. */
   rate_before_mbps: number | null;
-  /** The same after it. */
+  /** Pacing rate, or target of the encoder, after it. */
   rate_after_mbps: number | null;
 }
 

@@ -327,7 +327,7 @@ results! {
         /// Bit rate recommendations that it got for its downlink; absent where there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub anbr: Option<AnbrResult>,
-        /// The same for its uplink.
+        /// Bit rate recommendations that it got for its uplink; absent where there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub uplink_anbr: Option<AnbrResult>,
         /// Uplink; absent where it sent nothing.
@@ -500,7 +500,7 @@ results! {
         pub window_after_kb: Option<f64> = [csv],
         /// Pacing rate, or target of the encoder, before it.
         pub rate_before_mbps: Option<f64> = [csv],
-        /// The same after it.
+        /// Pacing rate, or target of the encoder, after it.
         pub rate_after_mbps: Option<f64> = [csv],
     }
 

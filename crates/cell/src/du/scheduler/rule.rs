@@ -2,7 +2,7 @@
 
 use tidemark_core::{ConfigError, Duration};
 
-/// What a channel offers in a slot.
+/// Offer of a channel in a slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Offer {
     /// Blocks of this MCS.
@@ -24,7 +24,7 @@ pub(crate) struct Candidate {
     pub(crate) priority: u8,
     /// 5QI of its first QoS flow.
     pub(crate) five_qi: u8,
-    /// What its channel offers.
+    /// Offer of its channel.
     pub(crate) offer: Offer,
 }
 

@@ -53,7 +53,7 @@ pub struct UplinkConfig {
     pub configured_grant: Option<ConfiguredGrant>,
     /// How much lower a UE's SNR at the gNB is than its own, in dB: it sends with less power. Default 0 dB.
     pub snr_loss_db: f64,
-    /// What the gNB's receiver loses of the SNR, as a UE's does. Default 2 dB (docs/measured/link.md).
+    /// Loss of SNR in the gNB's receiver, as in a UE's. Default 2 dB (docs/measured/link.md).
     pub receiver_loss_db: f64,
     /// Spatial layers. Default 1: most UEs have one transmitter.
     pub layers: u32,
