@@ -25,11 +25,12 @@ HELD = (
     "bindings/c",
     "crates/cli",
     "crates/core",
+    "crates/emu",
     "crates/marker",
     "crates/radio",
     "crates/record",
     "crates/senders",
-    "crates/sim", "crates/sim",
+    "crates/sim",
     "crates/wire",
 )
 """Folders of the crates whose language is held to the rules."""

@@ -24,7 +24,7 @@ fn summary(output: &Output) -> Value {
 
 fn socket() -> (EcnSocket, String) {
     let socket = EcnSocket::bind(0).unwrap();
-    socket.set_patience(Some(Duration::from_millis(100))).unwrap();
+    socket.set_timeout(Some(Duration::from_millis(100))).unwrap();
     let here = format!("127.0.0.1:{}", socket.port().unwrap());
     (socket, here)
 }
@@ -180,7 +180,7 @@ fn data(seq: u32) -> Vec<u8> {
 fn answers(socket: &EcnSocket, to: SocketAddr, mut receiver: Child) -> (Vec<Vec<u8>>, Output) {
     let (mut seen, mut seq) = (Vec::new(), 0);
     let mut bytes = [0; 2048];
-    socket.set_patience(Some(Duration::from_millis(20))).unwrap();
+    socket.set_timeout(Some(Duration::from_millis(20))).unwrap();
     while receiver.try_wait().unwrap().is_none() {
         if seq < 20 {
             seq += 1;

@@ -1,4 +1,4 @@
-//! A forwarder between the same two TUN devices that does nothing else: what the cell's driver is measured beside.
+//! Forwarder between the same two TUN devices without a cell, beside which the cell's driver is measured.
 //! `forward SECONDS COMMAND...` runs the command at the UE's end and prints packets and processor time.
 
 use std::io::Read as _;
@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd as _};
 use std::time::{Duration, Instant};
 
 use tidemark_emu::namespace::Namespace;
-use tidemark_emu::{Clock, outside, realtime};
+use tidemark_emu::{Clock, realtime, routing};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<_> = std::env::args_os().collect();
@@ -15,12 +15,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let seconds: u64 =
         arguments.get(1).and_then(|text| text.to_str()?.parse().ok()).ok_or("forward SECONDS COMMAND...")?;
-    let core = outside::core_device(0, 1500)?;
+    let core = routing::core_device(0, 1500)?;
     let (namespace, ue) = Namespace::ue(0, 0, 1500, None, |_, _| {})?;
-    let _inside = namespace.start(arguments[2..].to_vec(), Vec::new())?;
+    let _guard = namespace.start(arguments[2..].to_vec(), Vec::new())?;
     realtime::prefer();
     let end = Instant::now() + Duration::from_secs(seconds);
-    // Through files of the standard library, so that the crate's own loop is not what is compared with itself.
+    // Files of the standard library: the crate's own loop is not to be compared with itself.
     let file = |device: &tidemark_emu::Tun| std::fs::File::from(device.as_fd().try_clone_to_owned().unwrap());
     let files = [file(&core), file(&ue)];
     let (mut packets, mut buffer) = (0u64, [0; 65_536]);
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
     }
-    let drops = outside::device_drops(core.name());
+    let drops = routing::device_drops(core.name());
     println!("{{\"packets\": {packets}, \"busy_s\": {}, \"device_drops\": {drops}}}", Clock::busy().as_secs_f64());
     Ok(())
 }

@@ -1,20 +1,20 @@
-//! The addresses of a live cell: one IPv4 and one IPv6 block for each, told apart by its number.
+//! Addresses of a live cell: one IPv4 and one IPv6 block for each, which follow from its number.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Live cells at a time on one machine.
+/// Most live cells at a time on one machine.
 pub const CELLS: u32 = 64;
-/// UEs of one live cell at most.
+/// Most UEs of one live cell.
 pub const UES: u32 = 250;
-/// Servers of one live cell at most.
+/// Most servers of one live cell.
 pub const SERVERS: u32 = 60;
 
-/// Length of the prefix that all UEs of a cell share.
+/// Length of the IPv4 prefix that all UEs of a cell share, in bits.
 pub const PREFIX_V4: u8 = 24;
-/// The same for IPv6.
+/// Length of the IPv6 prefix that all UEs of a cell share, in bits.
 pub const PREFIX_V6: u8 = 64;
 
-/// Where the cell's core side answers: the UEs' next hop.
+/// Addresses of the cell's core side: the UEs' next hop.
 ///
 /// 100.64.0.0/10 is the block that operators number their subscribers from (RFC 6598), so that it meets no home's and no
 /// office's addresses. The IPv6 prefix is a unique local one (RFC 4193).
@@ -36,19 +36,19 @@ pub fn server(cell: u32, server: u32) -> (Ipv4Addr, Ipv6Addr) {
     server_link(cell, server, 2)
 }
 
-/// The server's next hop: the core's end of its link.
+/// Addresses of a server's next hop: the core's end of its link.
 pub fn server_gateway(cell: u32, server: u32) -> (Ipv4Addr, Ipv6Addr) {
     server_link(cell, server, 1)
 }
 
-/// Each server has a link of four addresses.
+/// Addresses of an end of a server's link. Each link has a block of four.
 fn server_link(cell: u32, server: u32, end: u32) -> (Ipv4Addr, Ipv6Addr) {
     let host = server * 4 + end;
     let v6 = Ipv6Addr::new(0xFD74, 0x6D61, 0x726C, cell as u16, 0, 0, 0, host as u16);
     (Ipv4Addr::new(100, 97, cell as u8, host as u8), v6)
 }
 
-/// The UE that an address of this cell belongs to.
+/// UE that an address of this cell belongs to; `None` for any other address.
 pub fn ue_of(cell: u32, address: IpAddr) -> Option<u32> {
     let host = match address {
         IpAddr::V4(address) => {
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_of_one_link_is_told_from_what_is_routed() {
+    fn link_local_addresses_are_distinguished_from_routed_ones() {
         for address in ["169.254.7.7", "224.0.0.251", "255.255.255.255", "fe80::1", "ff02::16", "ff01::1"] {
             assert!(is_of_one_link(address.parse().unwrap()), "{address}");
         }

@@ -1,9 +1,9 @@
-//! Which F1-U tunnel carries which bearer: UE by UE, of each the default bearer first and then those of its scenario, in order.
+//! F1-U tunnels of the bearers: UE by UE, of each the default bearer first and then those of its scenario, in order.
 
 use tidemark_cell::{BearerId, DEFAULT_QFI, RlcConfig, UeConfig, UeId};
 use tidemark_marker::{MarkerConfig, SnLength};
 
-/// The bearers of all UEs of a gNB, in the order of their tunnels.
+/// Bearers of all UEs of a gNB, in the order of their tunnels.
 #[derive(Clone, Debug)]
 pub struct Bearers(Vec<Bearer>);
 
@@ -11,14 +11,14 @@ pub struct Bearers(Vec<Bearer>);
 #[derive(Clone, Debug)]
 pub(crate) struct Bearer {
     pub(crate) id: BearerId,
-    /// Its QoS flows.
+    /// QFIs of the bearer's QoS flows.
     pub(crate) qfis: Vec<u8>,
-    /// Bytes that its RLC queue takes.
+    /// Limit of the RLC queue, in bytes.
     pub(crate) queue: u32,
 }
 
 impl Bearers {
-    /// Those of these UEs.
+    /// Lists the bearers of these UEs.
     pub fn new(ues: &[UeConfig]) -> Self {
         let of_ue = |(ue, config): (u32, &'_ UeConfig)| {
             let bearers = (1..).zip(config.bearers()).map(move |(drb, bearer)| Bearer {
@@ -34,18 +34,21 @@ impl Bearers {
         Self((0..).zip(ues).flat_map(of_ue).collect())
     }
 
-    /// How many there are: as many tunnels are needed.
+    /// Number of bearers, and of tunnels that they need.
     #[expect(clippy::len_without_is_empty, reason = "a UE has at least one bearer")]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The bearer of a tunnel.
+    /// Bearer of a tunnel.
+    ///
+    /// # Panics
+    /// Without a tunnel of this index.
     pub(crate) fn of(&self, tunnel: usize) -> &Bearer {
         &self.0[tunnel]
     }
 
-    /// The tunnel of a UE's bearer that carries this QoS flow: its default bearer's, if none does.
+    /// Tunnel of the UE's bearer that carries this QoS flow: the default bearer's, if none does; `None` for an unknown UE.
     pub(crate) fn tunnel(&self, ue: UeId, qfi: u8) -> Option<usize> {
         let of_ue = || self.0.iter().enumerate().filter(|(_, bearer)| bearer.id.ue == ue);
         let carrier = of_ue().find(|(_, bearer)| bearer.qfis.contains(&qfi));
@@ -57,12 +60,12 @@ impl Bearers {
     }
 }
 
-/// The laws of all UEs' bearers, in the order of their tunnels: a bearer without one of its own has its UE's.
+/// Laws of all UEs' bearers, in the order of their tunnels: a bearer without one of its own has its UE's.
 pub fn laws(ues: &[UeConfig]) -> impl Iterator<Item = &MarkerConfig> {
     ues.iter().flat_map(UeConfig::bearers).map(|bearer| bearer.marker)
 }
 
-/// Bytes that an RLC queue takes; one that is limited in SDUs is taken to hold full packets.
+/// Limit of an RLC queue, in bytes; one that is limited in SDUs is taken to hold packets of 1500 bytes.
 fn queue_limit(rlc: &RlcConfig) -> u32 {
     let bytes = rlc.queue_bytes.map_or(u64::from(rlc.queue_sdus) * 1_500, |bytes| bytes.0);
     u32::try_from(bytes).unwrap_or(u32::MAX)

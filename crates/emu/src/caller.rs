@@ -1,4 +1,4 @@
-//! Whoever called sudo: the command inside is theirs, as without the cell.
+//! User who called sudo: a command in a namespace runs as that user, as it would without the cell.
 
 use std::env;
 use std::ffi::{CStr, CString, OsStr, OsString, c_char};
@@ -11,8 +11,8 @@ use std::process::Command;
 use rustix::process::{Gid, Uid};
 use rustix::thread::{set_thread_gid, set_thread_groups, set_thread_uid};
 
-/// Longer than any line of /etc/passwd.
-const LONGEST_ENTRY: usize = 16 * 1024;
+/// Bytes for one entry of the user database: more than any line of /etc/passwd.
+const MAX_ENTRY: usize = 16 * 1024;
 /// Groups of a user for a first try.
 const GROUPS: usize = 64;
 
@@ -24,7 +24,7 @@ pub struct Caller {
     account: Option<Account>,
 }
 
-/// What the user database says.
+/// Entry of the user database.
 #[derive(Clone, Debug)]
 struct Account {
     name: CString,
@@ -33,9 +33,9 @@ struct Account {
 }
 
 impl Caller {
-    /// By sudo's variables. `None` where nobody called it, and where this process may not become somebody else: root of an ordinary
+    /// Reads sudo's variables. `None` without sudo, and where this process may not become another user: root of an ordinary
     /// user's namespace can't.
-    pub fn of_sudo() -> Option<Self> {
+    pub fn from_sudo() -> Option<Self> {
         let id = |name: &str| env::var(name).ok()?.parse::<u32>().ok();
         let (uid, gid) = (id("SUDO_UID")?, id("SUDO_GID")?);
         let is_root = rustix::process::getuid().is_root()
@@ -43,13 +43,13 @@ impl Caller {
         is_root.then(|| Self { uid: Uid::from_raw(uid), gid: Gid::from_raw(gid), account: Account::of(uid) })
     }
 
-    /// Their shell, if the user database knows it.
+    /// Login shell of the caller; `None` if the user database has none.
     pub fn shell(&self) -> Option<&OsStr> {
         self.account.as_ref().map(|account| account.shell.as_os_str()).filter(|shell| !shell.is_empty())
     }
 
-    /// Gives the command their user, groups, home and shell.
-    pub(crate) fn own(&self, command: &mut Command) {
+    /// Gives a command the caller's user, groups, home and shell.
+    pub(crate) fn give_to(&self, command: &mut Command) {
         let (uid, gid) = (self.uid, self.gid);
         let groups = self.account.as_ref().map_or_else(|| vec![gid], |account| account.groups(gid));
         if let Some(Account { name, home, .. }) = &self.account {
@@ -59,20 +59,20 @@ impl Caller {
         if let Some(shell) = self.shell() {
             command.env("SHELL", shell);
         }
-        let become_them = move || {
+        let become_caller = move || {
             set_thread_groups(&groups)?;
             set_thread_gid(gid)?;
             Ok(set_thread_uid(uid)?)
         };
         // SAFETY: the closure makes system calls and reads memory of its own.
-        unsafe { command.pre_exec(become_them) };
+        unsafe { command.pre_exec(become_caller) };
     }
 }
 
 impl Account {
     fn of(uid: u32) -> Option<Self> {
         let mut entry = MaybeUninit::<libc::passwd>::uninit();
-        let mut buffer = [0; LONGEST_ENTRY];
+        let mut buffer = [0; MAX_ENTRY];
         let mut found = std::ptr::null_mut();
         // SAFETY: entry and buffer, of this length, live through the call.
         let refused =
@@ -92,7 +92,7 @@ impl Account {
         })
     }
 
-    /// Its groups, with this one.
+    /// Groups of the account, `gid` among them; `gid` alone where the database can't be read.
     fn groups(&self, gid: Gid) -> Vec<Gid> {
         let mut groups = vec![0; GROUPS];
         loop {

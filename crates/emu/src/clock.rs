@@ -1,20 +1,20 @@
-//! The clock of a run.
+//! Clock of a run.
 
 use rustix::time::{ClockId, Timespec};
 use tidemark_core::{Duration, Instant};
 
-/// Time since the start of the run, by the clock that nobody can step (`CLOCK_MONOTONIC`).
+/// Clock that counts from the start of the run and that nobody can set (`CLOCK_MONOTONIC`).
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: u64,
 }
 
 impl Clock {
-    /// Starts at zero now.
+    /// Starts a clock at zero.
     pub fn start() -> Self {
         Self { start: nanos(Unsettable::Monotonic) }
     }
-    /// The time.
+    /// Time since the start.
     pub fn now(&self) -> Instant {
         Instant::from_nanos(nanos(Unsettable::Monotonic).saturating_sub(self.start))
     }
@@ -24,7 +24,7 @@ impl Clock {
     }
 }
 
-/// The clocks that a live cell reads: no one can set them, and `clippy.toml` keeps others out of this crate.
+/// Clocks that a live cell reads. Nobody can set them, and `clippy.toml` keeps others out of this crate.
 #[derive(Clone, Copy)]
 enum Unsettable {
     Monotonic,

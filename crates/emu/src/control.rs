@@ -1,4 +1,4 @@
-//! What a running driver can be told, from any thread.
+//! Commands to a running driver, from any thread.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -12,35 +12,35 @@ use tidemark_marker::MarkerConfig;
 
 use crate::error::Error;
 
-/// What a running driver can be told.
+/// Command to a running driver.
 #[derive(Debug)]
 pub enum Command {
-    /// End.
+    /// Ends the driver.
     Stop,
-    /// Change something, and say when the cell did, or why not.
+    /// Changes something; the answer is the cell's time of the change, or the reason why it was refused.
     Change(Change, SyncSender<Result<Instant, Refusal>>),
 }
 
-/// A change of a running cell.
+/// Change of a running cell.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// The radio channel of a UE.
+    /// Gives a UE another radio channel.
     Channel(UeId, Box<ChannelConfig>),
-    /// The law of a UE's bearer, or its thresholds.
+    /// Gives a UE's bearer another law, or other thresholds.
     Marker(UeId, Box<MarkerConfig>),
-    /// A UE is without coverage for this long.
+    /// Takes a UE's coverage away for this long.
     Outage(UeId, Duration),
-    /// A UE moves to another cell.
+    /// Hands a UE over to another cell.
     Handover(UeId),
-    /// A UE's modem is asked to send a bit rate query, the octets of its control element, at the latest when its prohibit
-    /// timer ends; refused while one waits for that already, and where there are no recommendations.
+    /// Sends a bit rate query by a UE's modem: the octets of its control element, at the latest when the prohibit timer
+    /// ends. Refused while another query waits for that, and where there are no recommendations.
     Query(UeId, [u8; 2]),
 }
 
-/// Why a change was not made.
+/// Reason why a change was refused.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Refusal {
-    /// The cell refuses it.
+    /// The cell refuses the configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The cell is a DU.
@@ -54,15 +54,15 @@ pub enum Refusal {
     Ended,
 }
 
-/// Tells a running driver, or a CU, what to do, from any thread.
+/// Sender of commands to a running driver, or to a CU, for any thread.
 #[derive(Debug)]
 pub struct Control<C = Command> {
     commands: Sender<C>,
     wake: Arc<OwnedFd>,
 }
 
-/// Where what was told arrives: the event is there for whoever waits for other things as well.
-pub(crate) type Told<C> = (Receiver<C>, Arc<OwnedFd>);
+/// Receiver of commands. The event wakes a loop that waits for packets as well.
+pub(crate) type Commands<C> = (Receiver<C>, Arc<OwnedFd>);
 
 impl<C> Clone for Control<C> {
     fn clone(&self) -> Self {
@@ -71,15 +71,15 @@ impl<C> Clone for Control<C> {
 }
 
 impl<C> Control<C> {
-    pub(crate) fn new() -> Result<(Self, Told<C>), Error> {
+    pub(crate) fn new() -> Result<(Self, Commands<C>), Error> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(Error::errno("eventfd"))?;
         let wake = Arc::new(wake);
-        let (commands, told) = channel();
-        Ok((Self { commands, wake: Arc::clone(&wake) }, (told, wake)))
+        let (commands, received) = channel();
+        Ok((Self { commands, wake: Arc::clone(&wake) }, (received, wake)))
     }
 
-    /// Hands over a command; what has ended hears nothing.
-    pub fn tell(&self, command: C) {
+    /// Sends a command. One to a driver that has ended is lost.
+    pub fn send(&self, command: C) {
         if self.commands.send(command).is_ok() {
             // A counter that is full wakes the driver as well.
             let _ = rustix::io::write(&*self.wake, &1u64.to_ne_bytes());
@@ -88,13 +88,13 @@ impl<C> Control<C> {
 }
 
 impl Control {
-    /// Changes something, waits until that is done, and gives the cell's time then.
+    /// Changes something, waits until that is done, and gives the cell's time of the change.
     ///
     /// # Errors
-    /// Why it was not done.
+    /// Reason why the change was refused.
     pub fn change(&self, change: Change) -> Result<Instant, Refusal> {
         let (reply, answer) = sync_channel(1);
-        self.tell(Command::Change(change, reply));
+        self.send(Command::Change(change, reply));
         answer.recv().unwrap_or(Err(Refusal::Ended))
     }
 }

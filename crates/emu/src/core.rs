@@ -1,4 +1,4 @@
-//! What a cell has on its other side: the core network itself, a UPF's tunnels, or a CU's.
+//! Core side of a cell: the core network itself, a UPF's tunnels, or a CU's.
 
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,56 +10,56 @@ use crate::f1u::F1u;
 use crate::n3::N3;
 use crate::tun::{Tun, Written};
 
-/// The side of the cell that is not the UEs'.
+/// Core side of a cell. Its variant says which half of the network the cell is.
 #[derive(Debug)]
 pub enum Core {
-    /// The whole gNB, and IP behind it.
+    /// IP behind a whole gNB.
     Tun(Tun),
-    /// The gNB, and a UPF behind it.
+    /// UPF behind a whole gNB.
     N3(N3),
-    /// The DU, and a CU behind it.
+    /// CU behind a DU.
     F1u(F1u),
 }
 
-/// What the way that a packet came by says of it.
+/// Information that comes with a packet and is not in its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Label {
     None,
-    /// A UE sent it.
+    /// The packet came from a UE.
     FromUe,
-    /// Its QoS flow, by a UPF, and whether the UE reflects it.
+    /// QoS flow that a UPF put the packet into; `reflective` asks the UE to answer in it (RQI).
     QosFlow {
         qfi: u8,
         reflective: bool,
     },
-    /// Its tunnel, which stands for its bearer, and its PDCP SN, by a CU.
+    /// Tunnel of the packet's bearer, and the PDCP SN that a CU gave the packet.
     Pdu {
         tunnel: usize,
         sn: u32,
     },
 }
 
-/// What came from there.
+/// Result of a read from the core side.
 pub(crate) enum Incoming {
-    /// Nothing waits.
+    /// No packet waits.
     Nothing,
-    /// What needs no more than it got.
+    /// A message without a packet, which has been dealt with.
     Other,
     /// A packet for no UE of the cell, or one that may not pass.
     Unroutable,
     /// A packet.
     Packet {
-        /// For whom, where that is known already.
+        /// UE that the packet is for; `None` where its address has to tell.
         ue: Option<u32>,
-        /// Where in the buffer it lies.
+        /// Offsets of the packet in the buffer.
         range: Range<usize>,
-        /// What the other half said of it.
+        /// Information from the other half of the network.
         label: Label,
     },
 }
 
 impl Core {
-    /// Its name for messages.
+    /// Name of the core side, for messages.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Tun(tun) => tun.name().into(),
@@ -68,7 +68,7 @@ impl Core {
         }
     }
 
-    /// The device, where it is one.
+    /// Name of the device; `None` for a socket.
     pub fn device(&self) -> Option<&str> {
         match self {
             Self::Tun(tun) => Some(tun.name()),

@@ -1,4 +1,4 @@
-//! A real packet as the cell's payload.
+//! Real packets as the cell's payload.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use tidemark_wire::{View, tcp};
 
 use crate::core::Label;
 
-/// The bytes of one IP packet, and where its TCP segment lies.
+/// Bytes of one IP packet, and the offsets of its TCP segment.
 #[derive(Debug, Default)]
 pub struct Datagram {
     bytes: Vec<u8>,
@@ -26,7 +26,7 @@ pub struct Stamped {
 }
 
 impl Stamped {
-    /// Payload of a packet that came then.
+    /// Makes the payload of a packet that came at this time.
     pub fn new(arrived: Instant, datagram: Datagram) -> Self {
         Self { arrived, label: Label::None, datagram }
     }
@@ -44,14 +44,14 @@ impl Inspect for Stamped {
     }
 }
 
-/// Which way a packet goes.
+/// Direction of a packet: down to a UE, or up from it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Direction {
     Down,
     Up,
 }
 
-/// The flow of what cannot be read.
+/// Flow of all packets that cannot be read.
 pub(crate) const NO_FLOW: FlowId = FlowId(u32::MAX);
 /// Buffers kept for reuse.
 const KEPT: usize = 4_096;
@@ -64,13 +64,13 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// With the secret that five-tuples are hashed with.
+    /// Makes a reader with the secret that five-tuples are hashed with.
     pub fn new(secret: &[u8; 16]) -> Self {
         Self { key: FlowKey::new(secret), free: Vec::with_capacity(KEPT) }
     }
 
-    /// The packet that `bytes` are, with its five-tuple; what cannot be read is a packet all the same, without one. An
-    /// uplink packet's flow is that of the downlink packets it answers.
+    /// Makes a packet of `bytes`, with its five-tuple; `None` for bytes that cannot be read, which are a packet all the same.
+    /// The flow of an uplink packet is that of the downlink packets it answers.
     pub(crate) fn packet(&mut self, bytes: &[u8], direction: Direction) -> (Packet<Datagram>, Option<FiveTuple>) {
         let mut buffer = self.free.pop().unwrap_or_default();
         buffer.clear();
@@ -86,9 +86,9 @@ impl Reader {
         (Packet { flow, size, ecn: headers.ecn, payload: Datagram { bytes: buffer, tcp } }, Some(tuple))
     }
 
-    /// The bytes to send on: what the cell made of the ECN field is written into the header.
+    /// Writes the packet's ECN field into its header, and gives the bytes to send on.
     pub(crate) fn finish(packet: &mut Packet<Datagram>) -> &[u8] {
-        // What could not be read keeps Not-ECT and is not touched.
+        // A packet that could not be read has Not-ECT, and its bytes stay as they are.
         if packet.ecn == Ecn::Ce {
             let _ = ip::set_ecn(&mut packet.payload.bytes, Ecn::Ce);
         }
@@ -119,7 +119,7 @@ impl Inspect for Datagram {
     }
 }
 
-/// IP packet in a borrowed buffer; nothing is seen of one that cannot be read.
+/// IP packet in a borrowed buffer; `None` for one that cannot be read.
 pub(crate) struct Viewed<'a>(Option<View<'a>>);
 
 impl<'a> Viewed<'a> {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_ip_packet_passes_as_it_is() {
+    fn bytes_that_are_no_ip_packet_pass_unchanged() {
         let mut reader = Reader::new(&[1; 16]);
         for bytes in [&[][..], &[0xFF; 3], &[0x45; 19], &[0x60; 60]] {
             let (mut packet, tuple) = reader.packet(bytes, Direction::Down);

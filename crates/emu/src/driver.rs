@@ -1,4 +1,4 @@
-//! The loop that gives the cell packets and the time.
+//! Loop that gives the cell packets and the time.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,17 +23,17 @@ use crate::tun::{Tun, Written};
 
 /// Packets read from one device before the others have their turn.
 const BATCH: usize = 64;
-/// A cell that is this far behind the clock takes no packets until it has caught up.
-const MOST_BEHIND: Duration = Duration::from_millis(200);
-/// Longer than any packet.
+/// Lateness beyond which the cell takes no packets, until it has caught up with the clock.
+const MAX_LATENESS: Duration = Duration::from_millis(200);
+/// Size of the read buffer, in bytes: more than any packet.
 const BUFFER: usize = 65_536;
 
-/// The devices that a cell lies between.
+/// Devices that a cell lies between.
 #[derive(Debug)]
 pub struct Link {
     /// Number of the live cell, which its addresses follow from.
     pub cell: u32,
-    /// What is on the other side.
+    /// Core side of the cell.
     pub core: Core,
     /// The UEs' devices, in the order of their ids.
     pub ues: Vec<Tun>,
@@ -41,18 +41,18 @@ pub struct Link {
     pub wire: Duration,
 }
 
-/// What the cell is made of.
+/// Configuration of the cell and its UEs.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// The cell.
+    /// Configuration of the cell.
     pub cell: CellConfig,
-    /// Every random draw follows from it.
+    /// Seed of every random stream.
     pub seed: u64,
-    /// The UEs, in the order of their ids.
+    /// Configurations of the UEs, in the order of their ids.
     pub ues: Vec<UeConfig>,
 }
 
-/// The cell, the clock and the devices.
+/// Driver of a cell: its clock and its devices.
 pub struct Driver<O> {
     ports: Ports,
     state: State<O>,
@@ -69,14 +69,16 @@ struct State<O> {
     clock: Clock,
     cell: Cell<Stamped>,
     reader: Reader,
-    /// Shared with the cell alone while the driver runs: nobody waits for it.
+    /// Listener. While the driver runs, only its thread takes the lock: nobody waits.
     observer: Arc<Mutex<O>>,
     commands: Receiver<Command>,
     /// One-way delay between core and gNB.
     wire: Duration,
-    /// How often a DU reports to its CU, when it may again, and when it will with what it knows now.
+    /// Interval of a DU's reports to its CU.
     report_period: Duration,
+    /// Time from which the DU may report once more.
     next_report: Instant,
+    /// Time of the next report; `FAR` if there is no news to report.
     report_due: Instant,
     wire_down: VecDeque<(Instant, UeId, Packet<Stamped>)>,
     wire_up: VecDeque<(Instant, (UeId, u8), Packet<Stamped>)>,
@@ -95,7 +97,7 @@ impl<O: Observer> Driver<O> {
     /// may lock it only while the driver does not run.
     ///
     /// # Errors
-    /// A configuration that the cell refuses, or what the system says.
+    /// A configuration that the cell refuses, or an error of the system.
     pub fn new(
         plan: &Plan,
         link: Link,
@@ -138,10 +140,10 @@ impl<O: Observer> Driver<O> {
         Ok((Self { ports: Ports { cell: link.cell, core: link.core, ues: link.ues, wake }, state }, control))
     }
 
-    /// Runs on the calling thread until it is told to stop.
+    /// Runs on the calling thread until [`Command::Stop`].
     ///
     /// # Errors
-    /// A device that vanished, or what the system says; the observer has been shown everything up to then.
+    /// A device that vanished, or an error of the system; the observer has been shown everything up to then.
     pub fn run(mut self) -> Result<(), Error> {
         self.state.priority = realtime::prefer();
         self.state.clock = Clock::start();
@@ -191,7 +193,7 @@ impl<O: Observer> State<O> {
                     match command {
                         Command::Stop => return Ok(()),
                         Command::Change(change, reply) => {
-                            // Whoever asked may be gone.
+                            // A thread that gave up waiting has no use for its answer.
                             let _ = reply.try_send(self.change(change, &ports.core));
                         }
                     }
@@ -200,19 +202,19 @@ impl<O: Observer> State<O> {
         }
     }
 
-    /// Reads what waits at a UE's device.
+    /// Reads the packets that wait at a UE's device.
     fn read_ue(&mut self, index: usize, buffer: &mut [u8], ports: &Ports) -> Result<(), Error> {
         for _ in 0..BATCH {
             let Some(length) = ports.ues[index].read(buffer)? else { break };
             let now = self.clock.now();
-            // What was due before the packet came happens before it.
+            // Deadlines that were due before the packet came are served before it.
             let behind = self.catch_up(now, ports)?;
-            self.uplink(now, UeId(index as u32), &buffer[..length], behind > MOST_BEHIND);
+            self.uplink(now, UeId(index as u32), &buffer[..length], behind > MAX_LATENESS);
         }
         Ok(())
     }
 
-    /// Reads what waits on the other side.
+    /// Reads the packets that wait on the core side.
     fn read_core(&mut self, buffer: &mut [u8], ports: &Ports) -> Result<(), Error> {
         for _ in 0..BATCH {
             let incoming = ports.core.receive(buffer)?;
@@ -226,7 +228,7 @@ impl<O: Observer> State<O> {
                     self.counters.unroutable += 1;
                 }
                 Incoming::Packet { ue, range, label } => {
-                    self.downlink(now, ue, label, &buffer[range], behind > MOST_BEHIND, ports)?;
+                    self.downlink(now, ue, label, &buffer[range], behind > MAX_LATENESS, ports)?;
                 }
             }
         }
@@ -258,7 +260,7 @@ impl<O: Observer> State<O> {
         ports: &Ports,
     ) -> Result<(), Error> {
         let (packet, tuple) = self.reader.packet(bytes, Direction::Down);
-        // The host's own words to its neighbours on the core device, not to who is behind it: multicast reports, service discovery.
+        // Messages of the host to its neighbours on the core device, not to the UEs behind it: multicast reports, service discovery.
         if known.is_none() && tuple.is_some_and(|tuple| addresses::is_of_one_link(tuple.destination)) {
             self.reader.recycle(packet.payload);
             return Ok(());
@@ -289,18 +291,18 @@ impl<O: Observer> State<O> {
         }
     }
 
-    /// A packet comes to the gNB.
+    /// Hands a packet that has come to the gNB to the cell.
     fn enter(&mut self, now: Instant, ue: UeId, packet: Packet<Stamped>, ports: &Ports) -> Result<(), Error> {
         match (&ports.core, packet.payload.label) {
             (_, Label::QosFlow { qfi, reflective }) => self.cell.handle_qos_flow(now, ue, (qfi, reflective), packet),
-            // What answers comes up on the same bearer, as where the CU's rules are the cell's own.
+            // Reflective QoS: answers come up on the same bearer, as in a cell that has the CU's rules itself.
             (Core::F1u(f1u), Label::Pdu { tunnel, sn }) => {
                 let qfi = f1u.accepted(tunnel, sn);
                 self.cell.handle_qos_flow(now, ue, (qfi, true), packet);
             }
             _ => self.cell.handle_downlink(now, ue, packet),
         }
-        // A packet that is refused is so at once.
+        // The cell refuses a packet at once, before the next one could take its SN.
         self.drain(ports)
     }
 
@@ -316,15 +318,15 @@ impl<O: Observer> State<O> {
         }
     }
 
-    /// The machine is too slow for the cell: what comes in is dropped, as a full queue drops it.
+    /// Drops a packet that came in while the machine is too slow for the cell, as a full queue would.
     fn overload(&mut self, now: Instant, ue: UeId, packet: Packet<Datagram>, up: Option<u8>) {
         self.counters.overload += 1;
         self.observe(now, &DriverEvent::Overloaded { ue, flow: packet.flow, up });
         self.reader.recycle(packet.payload);
     }
 
-    /// Does everything that is due at `now`, each thing at its own time and in order, so that a late slot stretches no
-    /// time. Says how late the first of them was.
+    /// Serves every deadline up to `now`, each with its own time and in order, so that a late slot stretches no
+    /// time. Gives the lateness of the first.
     fn catch_up(&mut self, now: Instant, ports: &Ports) -> Result<Duration, Error> {
         let mut behind = Duration::ZERO;
         loop {
@@ -368,7 +370,7 @@ impl<O: Observer> State<O> {
         cell.min(down).min(up).min(self.report_due).min(self.next_sample)
     }
 
-    /// Hands on what left the cell.
+    /// Hands on the packets that left the cell.
     fn drain(&mut self, ports: &Ports) -> Result<(), Error> {
         while let Some(output) = self.cell.poll_output() {
             match output {
@@ -384,7 +386,7 @@ impl<O: Observer> State<O> {
                     true => self.depart((ue, qfi), packet, ports)?,
                     false => self.wire_up.push_back((at + self.wire, (ue, qfi), packet)),
                 },
-                // The cell's event says it to the observer.
+                // The observer has an event of the cell for it.
                 Output::Recommendation { .. } | Output::ShortCircuited { .. } => {}
                 Output::Dropped { packet, reason, .. } => {
                     if let (Core::F1u(f1u), Label::Pdu { tunnel, .. }, DropReason::QueueFull) =
@@ -403,7 +405,7 @@ impl<O: Observer> State<O> {
         self.observer.lock().unwrap_or_else(PoisonError::into_inner).handle_driver(at, event);
     }
 
-    /// A packet of a UE, in the QoS flow with this QFI, leaves towards the core.
+    /// Sends a packet of a UE, in the QoS flow with this QFI, towards the core.
     fn depart(&mut self, (ue, qfi): (UeId, u8), packet: Packet<Stamped>, ports: &Ports) -> Result<(), Error> {
         let mut packet = unstamped(packet);
         let bytes = Reader::finish(&mut packet);
@@ -414,7 +416,7 @@ impl<O: Observer> State<O> {
         Ok(())
     }
 
-    /// A DU tells its CU what became of its packets.
+    /// Sends the delivery statuses of a DU to its CU.
     fn report(&mut self, now: Instant, ports: &Ports) {
         let Core::F1u(f1u) = &ports.core else { return };
         let period_over = self.next_report <= now;

@@ -1,4 +1,4 @@
-//! A UDP socket on which the ECN field is set for each datagram and read from each.
+//! UDP socket that sets the ECN field of each datagram and reads it from each.
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
@@ -11,14 +11,14 @@ use tidemark_core::Ecn;
 
 use crate::error::Error;
 
-/// Room for what comes while the owner does something else, in bytes.
+/// Size of the socket's receive buffer, in bytes: a burst that comes while the owner does something else.
 const RECEIVE_BUFFER: libc::c_int = 4 << 20;
 
-/// Room for the control messages of one datagram, aligned as the kernel wants it.
+/// Buffer for the control messages of one datagram, aligned as the kernel wants it.
 #[repr(align(8))]
 struct ControlMessages([u8; 128]);
 
-/// A UDP socket for both versions of IP.
+/// UDP socket for both versions of IP.
 #[derive(Debug)]
 pub struct EcnSocket(UdpSocket);
 
@@ -26,7 +26,7 @@ impl EcnSocket {
     /// Listens on every address at this port; 0 takes a free one.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     pub fn bind(port: u16) -> Result<Self, Error> {
         // An IPv6 socket takes IPv4 as well (Linux's default), unless there is no IPv6.
         let any_v6 = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
@@ -37,15 +37,14 @@ impl EcnSocket {
     /// Listens at one address.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     pub fn bind_to(address: SocketAddr) -> Result<Self, Error> {
         UdpSocket::bind(address).map_err(Error::system(format!("UDP {address}"))).map(Self::prepared)
     }
 
     fn prepared(socket: UdpSocket) -> Self {
         let socket = Self(socket);
-        // Each is refused where it has no meaning: the IPv6 option by an IPv4 socket, a large buffer without privilege, where the
-        // usual one must do.
+        // A refusal is no error: an IPv4 socket has no IPv6 option, and without privilege the usual buffer must do.
         let _ = socket.set(libc::IPPROTO_IP, libc::IP_RECVTOS, 1);
         let _ = socket.set(libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1);
         let _ = socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE_BUFFER);
@@ -62,26 +61,26 @@ impl EcnSocket {
         if refused == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
-    /// The port.
+    /// Port of the socket.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     pub fn port(&self) -> io::Result<u16> {
         Ok(self.0.local_addr()?.port())
     }
 
-    /// How long [`receive`](Self::receive) waits.
+    /// Sets how long [`receive`](Self::receive) waits; `None` for ever.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
-        self.0.set_read_timeout(patience)
+    /// An error of the system.
+    pub fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.0.set_read_timeout(timeout)
     }
 
     /// Sends a datagram with this ECN field.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     pub fn send(&self, bytes: &[u8], to: SocketAddr, ecn: Ecn) -> io::Result<()> {
         let v6 = self.0.local_addr()?.is_ipv6();
         let to_v4 = to.ip().to_canonical().is_ipv4();
@@ -96,28 +95,28 @@ impl EcnSocket {
         self.0.send_to(bytes, to).map(drop)
     }
 
-    /// Receives a datagram with its length, where it came from and its ECN field.
+    /// Receives a datagram; gives its length, its source and its ECN field.
     ///
     /// # Errors
-    /// What the system says; `WouldBlock` when the patience is over.
+    /// An error of the system; `WouldBlock` when the time is over.
     pub fn receive(&self, bytes: &mut [u8]) -> io::Result<(usize, SocketAddr, Ecn)> {
         self.receive_with(bytes, 0)
     }
 
-    /// The same, where one waits already.
+    /// Receives a datagram that waits already; gives its length, its source and its ECN field.
     ///
     /// # Errors
-    /// What the system says; `WouldBlock` where none waits.
+    /// An error of the system; `WouldBlock` where none waits.
     pub fn try_receive(&self, bytes: &mut [u8]) -> io::Result<(usize, SocketAddr, Ecn)> {
         self.receive_with(bytes, libc::MSG_DONTWAIT)
     }
 
-    /// Waits until a datagram is there, or for so long, to the nanosecond.
+    /// Waits until a datagram is there, at most for `timeout`, to the nanosecond.
     ///
     /// # Errors
-    /// What the system says; `Interrupted` for a signal.
-    pub fn wait(&self, patience: Duration) -> io::Result<()> {
-        let timeout = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: i64::from(patience.subsec_nanos()) };
+    /// An error of the system; `Interrupted` for a signal.
+    pub fn wait(&self, timeout: Duration) -> io::Result<()> {
+        let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: i64::from(timeout.subsec_nanos()) };
         poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&timeout))?;
         Ok(())
     }
@@ -147,7 +146,7 @@ impl AsFd for EcnSocket {
     }
 }
 
-/// An address as the kernel wrote it; an IPv4 one in IPv6's clothes is an IPv4 one.
+/// Reads an address that the kernel wrote. An IPv4-mapped IPv6 address (RFC 4291 2.5.5.2) becomes the IPv4 one.
 fn address_of(name: &libc::sockaddr_storage) -> SocketAddr {
     let family = name.ss_family;
     let name = &raw const *name;
@@ -166,7 +165,7 @@ fn address_of(name: &libc::sockaddr_storage) -> SocketAddr {
     }
 }
 
-/// The ECN field among the control messages that the kernel wrote; Not-ECT where there is none.
+/// Reads the ECN field from the control messages that the kernel wrote; Not-ECT where there is none.
 fn ecn_of(message: &libc::msghdr) -> Ecn {
     // SAFETY: `message` was filled by `recvmsg`, and its control buffer still lives.
     let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
@@ -198,17 +197,17 @@ mod tests {
 
     #[test]
     fn every_codepoint_arrives_as_it_was_sent_over_both_versions_of_ip() {
-        let (here, there) = (EcnSocket::bind(0).unwrap(), EcnSocket::bind(0).unwrap());
-        there.set_patience(Some(Duration::from_secs(5))).unwrap();
+        let (sender, receiver) = (EcnSocket::bind(0).unwrap(), EcnSocket::bind(0).unwrap());
+        receiver.set_timeout(Some(Duration::from_secs(5))).unwrap();
         for address in ["127.0.0.1", "::1"] {
-            let to = SocketAddr::new(address.parse().unwrap(), there.port().unwrap());
+            let to = SocketAddr::new(address.parse().unwrap(), receiver.port().unwrap());
             for ecn in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce] {
-                if here.send(b"probe", to, ecn).is_err() && address == "::1" {
+                if sender.send(b"probe", to, ecn).is_err() && address == "::1" {
                     // A machine without IPv6.
                     continue;
                 }
                 let mut bytes = [0; 16];
-                let (length, from, seen) = there.receive(&mut bytes).unwrap();
+                let (length, from, seen) = receiver.receive(&mut bytes).unwrap();
                 assert_eq!((&bytes[..length], from.ip(), seen), (&b"probe"[..], address.parse().unwrap(), ecn));
             }
         }

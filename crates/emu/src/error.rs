@@ -1,42 +1,42 @@
-//! What can go wrong between the cell and the system.
+//! Errors between the cell and the system.
 
 use std::io;
 
 use thiserror::Error;
 
-/// A live cell could not be set up, or had to end.
+/// Reason why a live cell could not be set up, or had to end.
 #[derive(Debug, Error)]
 pub enum Error {
     /// A right is missing.
     #[error("{what} needs {right}: {remedy}")]
     Privilege {
-        /// What was to be done.
+        /// Thing that was to be made.
         what: &'static str,
-        /// The right that it takes.
+        /// Right that this takes.
         right: &'static str,
-        /// What to do about it.
+        /// Remedy, for the user.
         remedy: &'static str,
     },
     /// The system refused something.
     #[error("{what}: {source}")]
     System {
-        /// What was to be done.
+        /// Thing that was to be made, read or written.
         what: String,
-        /// What the system says.
+        /// Error of the system.
         source: io::Error,
     },
     /// A program that the set-up uses failed.
     #[error("`{command}` failed: {output}")]
     Program {
-        /// The command.
+        /// Name of the program.
         command: String,
-        /// What it wrote.
+        /// Output of the program.
         output: String,
     },
     /// A device vanished under the running cell.
     #[error("{device} is gone: it was deleted from outside, and the cell ends")]
     DeviceGone {
-        /// The TUN device.
+        /// Name of the TUN device.
         device: String,
     },
     /// The cell refuses its configuration.
@@ -50,12 +50,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same refusal with what was to be done.
+    /// Makes an error of the system's that names `what` was to be made, read or written.
     pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::System { what, source }
     }
-    /// The same for an error number.
+    /// Makes an error of an error number that names `what` was to be made, read or written.
     pub(crate) fn errno(what: impl Into<String>) -> impl FnOnce(rustix::io::Errno) -> Self {
         let what = what.into();
         move |errno| Self::System { what, source: errno.into() }

@@ -20,55 +20,56 @@ use crate::gtp::{Arrived, Gtp, Tunnel};
 const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
 /// PDCP SNs of F1-U bearers.
 pub(crate) const SN_LENGTH: SnLength = SnLength::Bits18;
-/// SNs that are remembered: half of them, more can't be under way (TS 38.323 7.2).
+/// SNs that are kept of a bearer: half of them all, the size of PDCP's window (TS 38.323 7.2).
 const WINDOW: usize = 1 << 17;
 
-/// NR-U sequence numbers have 24 bits.
+/// Number of NR-U sequence numbers, which have 24 bits (TS 38.425 5.5.2.1).
 const NRU_MODULUS: u32 = 1 << 24;
-/// A sequence number this far from the one that was to come is no loss and no reordering: the CU counts anew.
+/// Largest distance of an NR-U sequence number from the expected one that is loss or reordering; behind it the CU was restarted.
 const NRU_REACH: u32 = 1 << 10;
-/// Ranges of lost NR-U SNs that wait for a report; of more the CU hears as of what was transmitted.
-const MOST_LOST: usize = 32;
+/// Ranges of lost NR-U SNs that wait for a report. Of further ones the CU learns nothing, and counts them as transmitted.
+const MAX_LOST_RANGES: usize = 32;
 
-/// The bearers of a DU.
+/// F1-U of all bearers of a DU.
 #[derive(Debug)]
 pub struct F1u {
     gtp: Gtp,
     bearers: Bearers,
-    kept: RefCell<Vec<Kept>>,
+    states: RefCell<Vec<BearerState>>,
 }
 
-/// What a DU keeps of a bearer.
+/// F1-U state of a bearer.
 #[derive(Debug, Default)]
-struct Kept {
+struct BearerState {
     /// PDCP SNs of the CU, from the cell's packet number `first` on: the cell counts what it accepts, and F1-U loses packets.
     sns: VecDeque<u32>,
     first: u64,
-    /// What the CU was told last.
+    /// Highest SNs transmitted and delivered of the last report.
     reported: (Option<u32>, Option<u32>),
     /// The CU asked for a report.
     polled: bool,
-    /// The NR-U SN that comes next, and those that were passed over and not reported yet.
+    /// NR-U SN that is expected next; `None` before the first frame.
     next_nru_sn: Option<u32>,
+    /// NR-U SNs that never came and were not reported yet.
     lost: Vec<SnRange>,
     next_uplink_sn: u32,
 }
 
-impl Kept {
-    /// An NR-U frame came: what is missing before it is lost (TS 38.425 5.4.1).
+impl BearerState {
+    /// Takes in the number of an NR-U frame: those that are missing before it are lost (TS 38.425 5.4.1).
     fn arrived(&mut self, nru_sn: u32) {
         let next = self.next_nru_sn.unwrap_or(nru_sn);
         let [ahead, behind] = [(nru_sn, next), (next, nru_sn)].map(|(to, from)| to.wrapping_sub(from) % NRU_MODULUS);
         if (1..=NRU_REACH).contains(&behind) {
             return;
         }
-        if (1..=NRU_REACH).contains(&ahead) && self.lost.len() < MOST_LOST {
+        if (1..=NRU_REACH).contains(&ahead) && self.lost.len() < MAX_LOST_RANGES {
             self.lost.push(SnRange { start: next, end: nru_sn.wrapping_sub(1) % NRU_MODULUS });
         }
         self.next_nru_sn = Some((nru_sn + 1) % NRU_MODULUS);
     }
 
-    /// The CU's SN of the packet that the cell gave this one of its own.
+    /// SN of the CU for an SN of the cell; `None` for a packet that is too old.
     fn sn(&self, cell: u32) -> Option<u32> {
         // The cell's numbers are as long as PDCP's; the packets here are fewer than there are numbers.
         let ahead = u64::from(cell).wrapping_sub(self.first) & (u64::from(SN_LENGTH.modulus()) - 1);
@@ -80,13 +81,13 @@ impl F1u {
     /// Listens for the CU at this address, with a tunnel for each bearer.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     pub fn bind(address: SocketAddr, tunnels: Vec<Tunnel>, bearers: Bearers) -> Result<Self, Error> {
-        let kept = RefCell::new(bearers.iter().map(|_| Kept::default()).collect());
-        Ok(Self { gtp: Gtp::bind(address, tunnels, CONTAINER)?, bearers, kept })
+        let states = RefCell::new(bearers.iter().map(|_| BearerState::default()).collect());
+        Ok(Self { gtp: Gtp::bind(address, tunnels, CONTAINER)?, bearers, states })
     }
 
-    /// Where it listens.
+    /// Address that the DU listens at.
     pub fn address(&self) -> SocketAddr {
         self.gtp.address()
     }
@@ -95,15 +96,15 @@ impl F1u {
         Ok(self.gtp.receive(buffer)?.incoming(|arrived| self.pdu(arrived, buffer)))
     }
 
-    /// A PDCP PDU of the CU, whose frame may ask for a report.
+    /// Reads a PDCP PDU of the CU, whose NR-U frame may ask for a report.
     fn pdu(&self, arrived: Arrived, buffer: &[u8]) -> Incoming {
         let frame = Packet::new_checked(&buffer[arrived.message]).ok().and_then(|message| {
             nru::DlUserData::parse(message.extension(CONTAINER)?).ok().map(|data| (data.sn, data.report_polling))
         });
         if let Some((sn, polls)) = frame {
-            let kept = &mut self.kept.borrow_mut()[arrived.tunnel];
-            kept.arrived(sn);
-            kept.polled |= polls;
+            let state = &mut self.states.borrow_mut()[arrived.tunnel];
+            state.arrived(sn);
+            state.polled |= polls;
         }
         let header = SN_LENGTH.header_len();
         match pdcp::Pdu::parse(&buffer[arrived.payload.clone()], SN_LENGTH) {
@@ -116,9 +117,9 @@ impl F1u {
         }
     }
 
-    /// The cell is given the PDU of a tunnel that has this SN; gives the QoS flow that takes it to the tunnel's bearer.
+    /// Notes the SN of a PDU that is given to the cell; gives the QFI by which the cell puts it on the tunnel's bearer.
     pub(crate) fn accepted(&self, tunnel: usize, sn: u32) -> u8 {
-        let bearer = &mut self.kept.borrow_mut()[tunnel];
+        let bearer = &mut self.states.borrow_mut()[tunnel];
         bearer.sns.push_back(sn);
         if bearer.sns.len() > WINDOW {
             bearer.sns.pop_front();
@@ -127,26 +128,26 @@ impl F1u {
         self.bearers.of(tunnel).qfis[0]
     }
 
-    /// The cell did not number the packet that it was given last.
+    /// Forgets the SN that was noted last, since the cell refused its packet and gave it no number.
     pub(crate) fn refused(&self, tunnel: usize) {
-        self.kept.borrow_mut()[tunnel].sns.pop_back();
+        self.states.borrow_mut()[tunnel].sns.pop_back();
     }
 
-    /// Tells the CU what `cell` knows of each bearer, by UE and DRB identity: of all when a `period` is over, else of those that the CU
-    /// asks about. True if something is left that the CU does not know.
+    /// Reports to the CU the status that `cell` gives of each bearer, by UE and DRB identity: of every bearer with news if
+    /// `period_over`, else of those that the CU polled. True if news is left to report.
     pub(crate) fn report(&self, period_over: bool, cell: impl Fn(UeId, u8) -> Option<DeliveryStatus>) -> bool {
         let mut left = false;
         for (tunnel, bearer) in self.bearers.iter().enumerate() {
             let Some(status) = cell(bearer.id.ue, bearer.id.drb) else { continue };
-            let kept = &mut self.kept.borrow_mut()[tunnel];
-            let sn = |cell: Option<u32>| cell.and_then(|cell| kept.sn(cell));
+            let state = &mut self.states.borrow_mut()[tunnel];
+            let sn = |cell: Option<u32>| cell.and_then(|cell| state.sn(cell));
             let now = (sn(status.highest_transmitted), sn(status.highest_delivered));
-            let is_news = now != kept.reported || !kept.lost.is_empty();
-            if kept.polled || is_news && period_over {
-                kept.reported = now;
-                kept.polled = false;
-                self.tell(tunnel, now, &kept.lost, bearer.queue);
-                kept.lost.clear();
+            let is_news = now != state.reported || !state.lost.is_empty();
+            if state.polled || is_news && period_over {
+                state.reported = now;
+                state.polled = false;
+                self.send_status(tunnel, now, &state.lost, bearer.queue);
+                state.lost.clear();
             } else {
                 left |= is_news;
             }
@@ -154,11 +155,11 @@ impl F1u {
         left
     }
 
-    /// Sends a delivery status: the highest SNs transmitted and delivered, what F1-U lost, and how many bytes the bearer's queue takes. What is desired
-    /// counts from the highest SN that was delivered or transmitted (TS 38.425 5.4.2.1), so that what stands in the queue needs no
-    /// subtraction.
-    fn tell(&self, tunnel: usize, now: (Option<u32>, Option<u32>), lost: &[SnRange], desired: u32) {
-        let mut storage = [[0; 6]; MOST_LOST];
+    /// Sends a delivery status: the highest SNs transmitted and delivered, the NR-U SNs lost, and the limit of the bearer's queue in
+    /// bytes. The desired size counts from the highest SN that was delivered or transmitted (TS 38.425 5.4.2.1), so that the backlog
+    /// needs no subtraction.
+    fn send_status(&self, tunnel: usize, now: (Option<u32>, Option<u32>), lost: &[SnRange], desired: u32) {
+        let mut storage = [[0; 6]; MAX_LOST_RANGES];
         let status = DlDataDeliveryStatus {
             desired_buffer_size: desired,
             highest_transmitted: now.0,
@@ -166,9 +167,9 @@ impl F1u {
             lost: SnRanges::pack(lost, &mut storage).ok().filter(|_| !lost.is_empty()),
             ..DlDataDeliveryStatus::default()
         };
-        let mut frame = [0; 64 + 6 * MOST_LOST];
+        let mut frame = [0; 64 + 6 * MAX_LOST_RANGES];
         if let Ok(length) = nru::Pdu::DlDataDeliveryStatus(status).emit(&mut frame) {
-            // A report that the kernel does not take is one that F1-U lost: the next one says more.
+            // A report that the kernel does not take is lost, as on any network: the next one covers it.
             self.gtp.send(tunnel, Some(&frame[..length]), &[], Ecn::NotEct);
         }
     }
@@ -177,7 +178,7 @@ impl F1u {
     pub(crate) fn send(&self, ue: UeId, qfi: u8, packet: &[u8]) -> bool {
         let Some(tunnel) = self.bearers.tunnel(ue, qfi) else { return false };
         let sn = {
-            let bearer = &mut self.kept.borrow_mut()[tunnel];
+            let bearer = &mut self.states.borrow_mut()[tunnel];
             let sn = bearer.next_uplink_sn;
             bearer.next_uplink_sn = (sn + 1) % SN_LENGTH.modulus();
             sn
@@ -199,8 +200,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cells_numbers_are_told_as_the_cus() {
-        let mut bearer = Kept::default();
+    fn the_cells_sns_are_reported_as_the_cus() {
+        let mut bearer = BearerState::default();
         // F1-U lost the CU's 2, and the cell had no room for its 4.
         bearer.sns.extend([0, 1, 3, 5]);
         assert_eq!([0, 1, 2, 3, 4].map(|cell| bearer.sn(cell)), [Some(0), Some(1), Some(3), Some(5), None]);
@@ -212,7 +213,7 @@ mod tests {
 
     #[test]
     fn frames_that_were_passed_over_are_lost_and_late_or_new_numbers_are_not() {
-        let mut bearer = Kept::default();
+        let mut bearer = BearerState::default();
         let mut lost = |sns: &[u32]| {
             sns.iter().for_each(|sn| bearer.arrived(*sn));
             bearer.lost.drain(..).map(|range| (range.start, range.end)).collect::<Vec<_>>()
@@ -225,6 +226,6 @@ mod tests {
         // The CU was started again, twice.
         assert_eq!(lost(&[500_000, 500_001, 0, 1, 3]), [(2, 2)]);
         (0..100).for_each(|n| bearer.arrived(10 + 2 * n));
-        assert_eq!(bearer.lost.len(), MOST_LOST);
+        assert_eq!(bearer.lost.len(), MAX_LOST_RANGES);
     }
 }

@@ -1,4 +1,4 @@
-//! GTP-U tunnels over a UDP socket (TS 29.281): the packets of tunnels, and everything about the path itself.
+//! GTP-U tunnels over a UDP socket (TS 29.281): packets of tunnels, and messages about the path itself.
 
 use std::cell::RefCell;
 use std::io::ErrorKind;
@@ -16,39 +16,39 @@ use crate::core::Incoming;
 use crate::ecn_socket::EcnSocket;
 use crate::error::Error;
 
-/// Header, its optional fields and one extension header of any length.
+/// Bytes for a header, its optional fields and one extension header of any length.
 const HEADROOM: usize = 8 + 4 + 1024;
-/// Longer than any message of the path.
-const SIGNAL: usize = 64;
+/// Bytes for a message about the path: more than any has.
+const MAX_SIGNAL: usize = 64;
 
-/// One tunnel: where it ends on both sides.
+/// Tunnel, with its ends on both sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tunnel {
-    /// The identifier that packets come with.
+    /// TEID that packets come with.
     pub teid: u32,
-    /// The identifier that packets are sent with.
+    /// TEID that packets are sent with.
     pub peer_teid: u32,
-    /// Where to.
+    /// Address that packets are sent to.
     pub peer: SocketAddr,
 }
 
-/// A socket and the tunnels that end there.
+/// Socket, with the tunnels that end there.
 #[derive(Debug)]
-pub struct Gtp {
+pub(crate) struct Gtp {
     socket: EcnSocket,
     address: SocketAddr,
     tunnels: Vec<Tunnel>,
-    /// The extension header whose content the owner reads.
+    /// Type of the extension header whose content the owner reads.
     known: ExtensionType,
-    /// A packet on its way out.
+    /// Buffer of a packet on its way out.
     outgoing: RefCell<Vec<u8>>,
 }
 
-/// What came.
+/// Result of a read from the socket.
 pub(crate) enum Received {
-    /// Nothing: the socket is empty.
+    /// No message waits.
     Nothing,
-    /// Something that concerns the path, or nobody.
+    /// A message about the path, which was answered, or bytes that are no GTP-U.
     Other,
     /// A user's packet.
     Packet(Arrived),
@@ -56,18 +56,18 @@ pub(crate) enum Received {
 
 /// A user's packet within the buffer that it was received into.
 pub(crate) struct Arrived {
-    /// Of which tunnel, by its place in the list.
+    /// Index of the tunnel in the list.
     pub(crate) tunnel: usize,
-    /// The whole message.
+    /// Offsets of the whole message.
     pub(crate) message: Range<usize>,
-    /// What it carries.
+    /// Offsets of the user's packet.
     pub(crate) payload: Range<usize>,
-    /// The ECN field of the packet outside.
+    /// ECN field of the outer packet.
     pub(crate) outer: Ecn,
 }
 
 impl Received {
-    /// The same for whoever reads several kinds of cores: only a user's packet has more to tell.
+    /// Turns a read from the socket into one from the core side; `packet` reads a user's packet.
     pub(crate) fn incoming(self, packet: impl FnOnce(Arrived) -> Incoming) -> Incoming {
         match self {
             Self::Nothing => Incoming::Nothing,
@@ -78,35 +78,35 @@ impl Received {
 }
 
 impl Gtp {
-    /// Tunnels that end at this address; port 2152 is GTP-U's. `known` is the type of their packets' extension header.
+    /// Binds a socket for these tunnels to an address; GTP-U's port is 2152. `known` is the type of their packets' extension header.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn bind(address: SocketAddr, tunnels: Vec<Tunnel>, known: ExtensionType) -> Result<Self, Error> {
+    /// An error of the system.
+    pub(crate) fn bind(address: SocketAddr, tunnels: Vec<Tunnel>, known: ExtensionType) -> Result<Self, Error> {
         let socket = EcnSocket::bind_to(address)?;
         Ok(Self { socket, address, tunnels, known, outgoing: RefCell::default() })
     }
 
-    /// The address that it was bound to.
-    pub fn address(&self) -> SocketAddr {
+    /// Address that the socket was bound to.
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Takes what waits first. Echo requests are answered, and so are packets for tunnels that are not there and those
-    /// with extension headers that must be understood and are not.
+    /// Takes the first message that waits. Answers echo requests (TS 29.281 7.2.1), packets for tunnels that are not there, and
+    /// packets with extension headers that must be understood and are not.
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> Result<Received, Error> {
         let (length, from, outer) = match self.socket.try_receive(buffer) {
             Ok(received) => received,
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
                 return Ok(Received::Nothing);
             }
-            // An ICMP error about a packet that was sent before.
+            // An ICMP error about a packet that was sent before: the peer is not up.
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Ok(Received::Other),
             Err(error) => return Err(Error::system(format!("receiving at {}", self.address))(error)),
         };
-        // What is none of GTP-U's is nobody's.
+        // Bytes that are no GTP-U are ignored: anybody can send them here.
         let Ok(message) = Packet::new_checked(&buffer[..length]) else { return Ok(Received::Other) };
-        let mut signal = [0; SIGNAL];
+        let mut signal = [0; MAX_SIGNAL];
         let answer = match message.message_type() {
             MessageType::EchoRequest => emit_echo_response(message.sequence().unwrap_or(0), &mut signal),
             MessageType::GPdu => match self.tunnels.iter().position(|tunnel| tunnel.teid == message.teid()) {
@@ -119,11 +119,11 @@ impl Gtp {
                     return Ok(Received::Packet(Arrived { tunnel, message: 0..length, payload, outer }));
                 }
             },
-            // End markers and the complaints of others change nothing here: tunnels are there by configuration.
+            // End markers and the peers' error indications change nothing: tunnels are there by configuration.
             _ => return Ok(Received::Other),
         };
         if let Ok(length) = answer {
-            // An answer that the kernel does not take is one that got lost.
+            // An answer that the kernel does not take is lost, as on any network: the peer asks once more.
             let _ = self.socket.send(&signal[..length], from, Ecn::NotEct);
         }
         Ok(Received::Other)
@@ -167,7 +167,7 @@ mod tests {
     /// A tunnel endpoint on a free port, and a peer of it.
     fn pair() -> (Gtp, EcnSocket, SocketAddr) {
         let peer = EcnSocket::bind_to(here(0)).unwrap();
-        peer.set_patience(Some(Duration::from_secs(5))).unwrap();
+        peer.set_timeout(Some(Duration::from_secs(5))).unwrap();
         let tunnel = Tunnel { teid: 9, peer_teid: 10, peer: here(peer.port().unwrap()) };
         let gtp = Gtp::bind(here(0), vec![tunnel], KNOWN).unwrap();
         let address = here(gtp.socket.port().unwrap());
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_concerns_the_path_is_answered() {
+    fn messages_about_the_path_are_answered() {
         let (gtp, peer, address) = pair();
         let mut buffer = [0; 2000];
         let mut request = [0; 64];
@@ -224,9 +224,9 @@ mod tests {
         let (length, ..) = peer.receive(&mut buffer).unwrap();
         let answer = Packet::new_checked(&buffer[..length]).unwrap();
         assert_eq!(answer.message_type(), MessageType::SupportedExtensionHeaders);
-        // Noise is nobody's.
+        // Noise is ignored.
         ask(b"noise");
-        peer.set_patience(Some(Duration::from_millis(50))).unwrap();
+        peer.set_timeout(Some(Duration::from_millis(50))).unwrap();
         assert!(peer.receive(&mut buffer).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! Process 1 of a namespace: starts the command and collects what it leaves behind. When it ends, the kernel ends
-//! everything else inside.
+//! Process 1 of a namespace: starts the command and collects the processes that it leaves behind. When process 1 ends, the
+//! kernel ends every other process of the namespace.
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -9,10 +9,10 @@ use rustix::process::{Pid, WaitOptions, wait};
 
 use crate::caller::Caller;
 
-/// First argument of a process that is to be process 1: call [`run`] with the others before anything else.
+/// First argument of a process that is to be process 1: its `main` calls [`run`] with the other arguments before anything else.
 pub const ARGUMENT: &str = "--tidemark-init";
 
-/// The exit code of a command that cannot be started, as shells have it.
+/// Exit code of a command that cannot be started, which shells use as well.
 const NOT_STARTED: i32 = 127;
 
 /// Runs the command to its end, and this process with it.
@@ -23,8 +23,8 @@ pub fn run(command: &[OsString]) -> ! {
     let Some((program, arguments)) = command.split_first() else { std::process::exit(NOT_STARTED) };
     let mut child = Command::new(program);
     child.args(arguments);
-    if let Some(caller) = Caller::of_sudo() {
-        caller.own(&mut child);
+    if let Some(caller) = Caller::from_sudo() {
+        caller.give_to(&mut child);
     }
     let main = match child.spawn() {
         Ok(child) => Pid::from_child(&child),

@@ -1,4 +1,4 @@
-//! What a live cell changed outside of its own namespaces, in a file that outlives a `kill -9`.
+//! Journal of what a live cell changes outside of its own namespaces, in a file that outlives a `kill -9`.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
@@ -10,32 +10,32 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::error::Error;
 
-/// The process namespace that everything on the machine is seen from (`PROC_PID_INIT_INO` of Linux' include/linux/proc_ns.h).
-const FIRST_PROCESSES: &str = "4026531836";
+/// Number of the process namespace that sees every process of the machine (`PROC_PID_INIT_INO` of Linux' include/linux/proc_ns.h).
+const INITIAL_PID_NAMESPACE: &str = "4026531836";
 
-/// What a cell changed.
+/// Change of the host's network, to be undone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
-    /// The table of this name was added to nftables.
+    /// Table of this name that was added to nftables.
     Table(String),
-    /// This file of /proc/sys had this value.
+    /// File of /proc/sys, with the value that it had before.
     Sysctl(PathBuf, String),
 }
 
-/// A journal whose cell does not live, or is this process': it is locked as long as this is held.
+/// Journal of this process' cell, or of one that has ended. Its file is locked until the value is dropped.
 #[derive(Debug)]
 pub(crate) struct Journal(File);
 
 impl Journal {
-    /// Opens a journal and locks it; `None` where its cell lives.
+    /// Opens a journal and locks it; `None` while its cell runs.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>, Error> {
         let open = OpenOptions::new().read(true).append(true).create(true).open(path);
         let file = open.map_err(Error::system(path.display().to_string()))?;
         Ok(flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(Self(file)))
     }
 
-    /// Begins with where this process is: a change is made in a network namespace, and who is left there is seen from a
-    /// process namespace.
+    /// Writes the namespaces of this process: the network namespace that changes are made in, and the process namespace that
+    /// shows which processes are left there.
     pub(crate) fn begin(&mut self) {
         for (key, kind) in [("netns", "net"), ("pidns", "pid")] {
             if let Some(number) = own(kind) {
@@ -49,9 +49,9 @@ impl Journal {
         writeln!(self.0, "{}", line(change)).map_err(Error::system("the journal of this cell"))
     }
 
-    /// Undoes what it says, last change first, and empties it; `keep` says of a setting whether somebody else here, in the network
-    /// namespace of this number, took it over. False where the changes were made in another network namespace that is
-    /// still there: they are left to whoever starts a cell in it.
+    /// Undoes the changes of the journal, last change first, and empties it. `keep` is true for a setting that another cell in the
+    /// network namespace of this number took over. False where the changes were made in another network namespace that is
+    /// still there: the next cell that starts in it undoes them.
     pub(crate) fn undo(&mut self, keep: impl Fn(&str, &Change) -> bool) -> bool {
         let mut text = String::new();
         let _ = self.0.rewind().and_then(|()| self.0.read_to_string(&mut text));
@@ -77,7 +77,7 @@ impl Journal {
         true
     }
 
-    /// Notes a change in the journal at this path, if its cell lives in this network namespace.
+    /// Notes a change in the journal at this path, if its cell runs in this network namespace.
     pub(crate) fn hand_over(path: &Path, network: &str, change: &Change) -> bool {
         let lives = path.exists() && matches!(Self::open(path), Ok(None));
         let here = || fs::read_to_string(path).is_ok_and(|text| value(&text, "netns ") == Some(network));
@@ -102,21 +102,21 @@ fn parse(line: &str) -> Option<Change> {
     }
 }
 
-/// What follows `key` on the first line that begins with it.
+/// Text behind `key` on the first line that begins with it.
 fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(key))
 }
 
-/// The number of a namespace that the calling thread is in.
+/// Number of the calling thread's namespace of this kind.
 fn own(kind: &str) -> Option<String> {
     fs::metadata(format!("/proc/thread-self/ns/{kind}")).ok().map(|file| file.ino().to_string())
 }
 
-/// True if a network namespace ended, and its settings with it. Whoever does not see all that could be in it, the processes that
-/// the journal's cell saw from its process namespace, can't know.
+/// True if a network namespace ended, and its settings with it. False where that can't be known, since this process does not see
+/// all the processes that the journal's cell saw from its process namespace.
 fn is_gone(network: &str, processes: Option<&str>) -> bool {
     let seen_from = own("pid");
-    if seen_from.as_deref() != Some(FIRST_PROCESSES) && seen_from.as_deref() != processes {
+    if seen_from.as_deref() != Some(INITIAL_PID_NAMESPACE) && seen_from.as_deref() != processes {
         return false;
     }
     let name = format!("net:[{network}]");

@@ -1,7 +1,7 @@
-//! One number for each live cell of this machine, and a journal of what the cell changed outside.
+//! Number of each live cell of this machine, and a journal of the cell's changes of the host's network.
 //!
-//! The number is held by a lock that the kernel lets go when the process ends, however it ends. A journal without its
-//! lock is what a killed process left behind: the next start in its network namespace undoes it, and until then its number stays taken.
+//! A lock holds the number; the kernel releases it when the process ends, however it ends. A journal without its
+//! lock was left behind by a killed process: the next start in its network namespace undoes it, and until then its number stays taken.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -14,7 +14,10 @@ use crate::addresses::CELLS;
 use crate::error::Error;
 use crate::journal::{Change, Journal};
 
-/// The number of a live cell, held until it is dropped; then everything in its journal is undone.
+/// File whose lock is held while numbers are claimed or changes are undone.
+const LOCK: &str = "turn";
+
+/// Number of a live cell, held until the value is dropped; then every change in its journal is undone.
 #[derive(Debug)]
 pub struct Lease {
     number: u32,
@@ -23,7 +26,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Clears what killed processes left here and takes the first free number.
+    /// Undoes the changes that killed processes left, and takes the first free number.
     ///
     /// # Errors
     /// A folder that cannot be written, or no number is free.
@@ -32,8 +35,8 @@ impl Lease {
     }
 
     fn claim_in(folder: PathBuf) -> Result<Self, Error> {
-        // Everybody who claims or undoes waits here for the others.
-        let _turn = turn(&folder)?;
+        // One process at a time claims or undoes, since a setting may go from one journal to another meanwhile.
+        let _lock = lock(&folder)?;
         let mut free = None;
         for number in 0..CELLS {
             let path = folder.join(number.to_string());
@@ -50,12 +53,12 @@ impl Lease {
         Ok(Self { number, folder, journal })
     }
 
-    /// The number.
+    /// Number of the cell.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Where this cell's control socket is to be.
+    /// Path of this cell's control socket.
     pub fn socket(&self) -> PathBuf {
         socket(&self.folder, self.number)
     }
@@ -68,50 +71,50 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let _turn = turn(&self.folder);
+        let _lock = lock(&self.folder);
         clear(&self.folder, self.number, &mut self.journal);
     }
 }
 
-/// The control sockets of live cells that this user may reach, with the cells' numbers.
+/// Control sockets of live cells that this user may reach, with the cells' numbers.
 pub fn sockets() -> Vec<(u32, PathBuf)> {
     let Ok(folder) = folder() else { return Vec::new() };
     let path = |number: u32| (number, socket(&folder, number));
     (0..CELLS).map(path).filter(|(_, path)| path.exists()).collect()
 }
 
-/// Where numbers are taken: for all users where this process may write there, else for this user.
+/// Folder of the locks: one for all users where this process may write there, else one for this user.
 fn folder() -> Result<PathBuf, Error> {
     let user = rustix::process::getuid().as_raw();
     // In a user namespace of its own everybody is root, and /tmp is everybody's.
     let outside = fs::read_to_string("/proc/self/uid_map").ok().and_then(|map| uid_outside(&map, user)).unwrap_or(user);
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(|folder| PathBuf::from(folder).join("tidemark"));
-    let places =
+    let folders =
         [Some(PathBuf::from("/run/tidemark")), runtime, Some(PathBuf::from(format!("/tmp/tidemark-{outside}")))];
     let mut refusal = None;
-    for place in places.into_iter().flatten() {
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&place);
-        // A folder that somebody else put there could say what to undo.
-        let ours = made.and_then(|()| match fs::symlink_metadata(&place)?.uid() {
-            owner if owner == user => File::create(place.join("turn")),
+    for folder in folders.into_iter().flatten() {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        // A folder that another user put there could name settings to be undone.
+        let ours = made.and_then(|()| match fs::symlink_metadata(&folder)?.uid() {
+            owner if owner == user => File::create(folder.join(LOCK)),
             _ => Err(io::ErrorKind::PermissionDenied.into()),
         });
         match ours {
-            Ok(_) => return Ok(place),
-            Err(error) => refusal = Some((place, error)),
+            Ok(_) => return Ok(folder),
+            Err(error) => refusal = Some((folder, error)),
         }
     }
-    let (place, error) = refusal.unwrap_or_else(|| unreachable!("places were tried"));
-    Err(Error::system(format!("{}", place.display()))(error))
+    let (folder, error) = refusal.unwrap_or_else(|| unreachable!("folders were tried"));
+    Err(Error::system(format!("{}", folder.display()))(error))
 }
 
-fn turn(folder: &Path) -> Result<File, Error> {
-    let file = File::create(folder.join("turn")).map_err(Error::system("the lock of live cells"))?;
+fn lock(folder: &Path) -> Result<File, Error> {
+    let file = File::create(folder.join(LOCK)).map_err(Error::system("the lock of live cells"))?;
     flock(&file, FlockOperation::LockExclusive).map_err(Error::errno("the lock of live cells"))?;
     Ok(file)
 }
 
-/// The user outside of the user namespace who has this id inside, by its map: ids inside, ids outside, how many (user_namespaces(7)).
+/// User id outside of the user namespace for an id inside, by its map: ids inside, ids outside, count (user_namespaces(7)).
 fn uid_outside(map: &str, inside: u32) -> Option<u32> {
     map.lines().find_map(|line| {
         let mut numbers = line.split_whitespace().map(str::parse::<u32>);
@@ -125,7 +128,7 @@ fn socket(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("{number}.ctl"))
 }
 
-/// Clears what the cell of this journal left, except what is to be undone elsewhere: then it says false.
+/// Removes the control socket of this journal's cell and undoes its changes; false if the changes are another namespace's and stay.
 fn clear(folder: &Path, number: u32, journal: &mut Journal) -> bool {
     let _ = fs::remove_file(socket(folder, number));
     // A setting that another live cell here needs is that cell's to restore.

@@ -1,21 +1,23 @@
 //! Real time: the cell between TUN devices, with real packets and a real clock.
 //!
 //! [`Driver`] is to the live cell what `tidemark_sim::Simulation` is to the simulated one: it hands the same
-//! [`Cell`](tidemark_cell::Cell) packets and the time, here of [`Tun`] devices and of a clock. Everything else sets up
-//! what it needs:
+//! [`Cell`](tidemark_cell::Cell) packets and the time, here of [`Tun`] devices and of a clock. The other modules set up
+//! its surroundings:
 //!
-//! | module | what |
+//! | module | purpose |
 //! | --- | --- |
-//! | [`lease`] | one number for each live cell, and the clearing of what a killed one left |
-//! | [`outside`] | forwarding and address translation, so that UEs reach what the host reaches |
-//! | [`namespace`] | the network namespace of a UE and the command inside |
-//! | [`caller`] | whom the command inside belongs to |
-//! | [`init`] | process 1 inside, whose end ends everything there |
-//! | [`Core`] | what is on the other side: a TUN device, a UPF's tunnels ([`N3`]), a CU's ([`F1u`]) |
-//! | [`Cu`] | the other half of a gNB that is split: PDCP and the marker |
-//! | [`realtime`] | a thread that wakes when it should |
+//! | [`lease`] | number of each live cell, and undoing the changes of a killed one |
+//! | [`routing`] | forwarding and address translation, so that UEs reach the host's networks |
+//! | [`namespace`] | network namespace of a UE, and the command that runs in it |
+//! | [`caller`] | user that the command runs as |
+//! | [`init`] | process 1 of a namespace, whose end ends every other process there |
+//! | [`Core`] | core side of the cell: a TUN device, a UPF's tunnels ([`N3`]), a CU's ([`F1u`]) |
+//! | [`Cu`] | other half of a gNB that is split: PDCP and the marker |
+//! | [`realtime`] | scheduling of a thread that has to wake in time |
 //!
 //! All unsafe code and all system calls of Tidemark are in this crate.
+
+#![warn(unnameable_types, unreachable_pub)]
 
 pub mod addresses;
 mod bearers;
@@ -36,9 +38,9 @@ pub mod lease;
 mod n3;
 pub mod namespace;
 mod observer;
-pub mod outside;
 pub mod privilege;
 pub mod realtime;
+pub mod routing;
 pub mod signals;
 mod tun;
 

@@ -16,20 +16,20 @@ use crate::gtp::{Arrived, Gtp, Tunnel};
 
 const CONTAINER: ExtensionType = ExtensionType::PDU_SESSION_CONTAINER;
 
-/// A PDU session.
+/// PDU session of a UE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Session {
-    /// Its tunnel.
+    /// Tunnel of the session.
     pub tunnel: Tunnel,
-    /// QFI of its default QoS flow, to which belongs what no rule puts into another one.
+    /// QFI of the default QoS flow, which takes the packets that no rule puts into another one.
     pub qfi: u8,
 }
 
-/// The sessions of a gNB, one for each UE.
+/// Sessions of a gNB, one for each UE.
 #[derive(Debug)]
 pub struct N3 {
     gtp: Gtp,
-    /// Of their default QoS flows.
+    /// QFIs of the sessions' default QoS flows.
     qfis: Vec<u8>,
 }
 
@@ -37,18 +37,18 @@ impl N3 {
     /// Listens for the UPF at this address. The sessions are in the order of the UEs' ids.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     pub fn bind(address: SocketAddr, sessions: Vec<Session>) -> Result<Self, Error> {
         let (tunnels, qfis) = sessions.into_iter().map(|session| (session.tunnel, session.qfi)).unzip();
         Ok(Self { gtp: Gtp::bind(address, tunnels, CONTAINER)?, qfis })
     }
 
-    /// Where it listens.
+    /// Address that the gNB listens at.
     pub fn address(&self) -> SocketAddr {
         self.gtp.address()
     }
 
-    /// Takes what waits first out of its tunnel; its ECN field is combined with that of the packet outside (RFC 6040).
+    /// Takes the first packet that waits out of its tunnel. Its ECN field is combined with the outer packet's (RFC 6040 4.2).
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> Result<Incoming, Error> {
         Ok(self.gtp.receive(buffer)?.incoming(|arrived| self.decapsulate(arrived, buffer)))
     }
@@ -58,20 +58,20 @@ impl N3 {
             .ok()
             .and_then(|message| DlInformation::parse(message.extension(CONTAINER)?).ok())
             .map(|information| (information.qfi, information.rqi));
-        // Without a container it is of the default QoS flow: older cores leave it out.
+        // A packet without a container is of the default QoS flow: older cores leave the container out.
         let (qfi, reflective) = of.unwrap_or((self.qfis[arrived.tunnel], false));
         let label = Label::QosFlow { qfi: self.within_cell(arrived.tunnel, qfi), reflective };
         let inner = &mut buffer[arrived.payload.clone()];
         let outer = Outer { ecn: arrived.outer, carried: Carried::GPdu { teid: 0, inner: arrived.payload.clone() } };
         match outer.decapsulate_into(inner) {
-            // Marked on the way, and its transport would not know.
+            // A router marked the outer header of a Not-ECT packet, whose transport would not see the mark: dropped (RFC 6040 4.2).
             Ok(combined) if combined.ecn.is_none() => Incoming::Unroutable,
-            // What is no IP packet has no ECN field, and passes.
+            // A payload that is no IP packet has no ECN field, and passes.
             _ => Incoming::Packet { ue: Some(arrived.tunnel as u32), range: arrived.payload, label },
         }
     }
 
-    /// The number that the cell knows a QoS flow of a session by: its default one has the first.
+    /// QFI that the cell has for a QoS flow of a session: the default flow's is [`DEFAULT_QFI`].
     fn within_cell(&self, session: usize, qfi: u8) -> u8 {
         if qfi == self.qfis[session] { DEFAULT_QFI } else { qfi }
     }

@@ -1,7 +1,7 @@
-//! The network namespace of a UE, a server or a core network, and the command that runs inside.
+//! Network namespace of a UE, a server or a core network, and the command that runs in it.
 //!
-//! It has no name and no process of its own: it lives as long as the command's process namespace does, and that ends with
-//! the thread that started it. So nothing of it outlives a `kill -9`.
+//! A namespace has no name and no process of its own: it lives as long as the command's process namespace does, and that ends with
+//! the thread that started it. So no part of it outlives a `kill -9`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -21,37 +21,37 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space}
 
 use crate::addresses::{PREFIX_V4, PREFIX_V6, gateway, server, server_gateway, ue};
 use crate::error::Error;
-use crate::outside::{DEVICE_QUEUE, core_device, device_drops, has_ipv6, ip, run};
 use crate::realtime::die_with_parent;
+use crate::routing::{DEVICE_QUEUE, core_device, device_drops, has_ipv6, ip, run};
 use crate::signals::Signals;
 use crate::tun::Tun;
 
-/// The device that a UE sees its cell through.
+/// Name of a UE's device.
 const DEVICE: &str = "cell0";
 
-/// A variable of a command's environment and its value.
+/// Variable of a command's environment, and its value.
 pub type Variable = (String, String);
 
-/// A namespace, ready for its command.
+/// Namespace, ready for its command.
 #[derive(Debug)]
 pub struct Namespace {
     network: OwnedFd,
     commands: Sender<(Vec<OsString>, Vec<Variable>)>,
-    started: Receiver<Result<Inside, Error>>,
+    started: Receiver<Result<Guard, Error>>,
 }
 
-/// A command that runs inside; dropping it ends everything there. A descriptor of the process, whose number may be another's
-/// once it has ended.
+/// Guard of a command that runs in a namespace: dropping it ends every process there. Holds a descriptor of process 1, since a
+/// number may be another process' after the end.
 #[derive(Debug)]
-pub struct Inside(OwnedFd);
+pub struct Guard(OwnedFd);
 
 impl Namespace {
-    /// A UE, whose default route leads to the device that is given back. It has its addresses in the cell, or the one that a
-    /// core network gave it. Once its command has ended, `ended` is called with
-    /// the exit code and the packets that the device lost.
+    /// Makes the namespace of a UE, whose default route leads to the device that is given back. The UE has its addresses in the
+    /// cell, or the `address` that a core network gave it. After the end of its command `ended` is called with
+    /// the exit code and the number of packets that the device lost.
     ///
     /// # Errors
-    /// A missing right, or what the system says.
+    /// A missing right, or an error of the system.
     pub fn ue(
         cell: u32,
         index: u32,
@@ -66,10 +66,10 @@ impl Namespace {
         Self::make(format!("ue{index}"), device, ended)
     }
 
-    /// A core network of its own, with the cell's core device, which is given back. It ends when it is dropped.
+    /// Makes a core network of the cell's own, with the core device, which is given back. The namespace ends when it is dropped.
     ///
     /// # Errors
-    /// A missing right, or what the system says.
+    /// A missing right, or an error of the system.
     pub fn core(cell: u32, mtu: u16) -> Result<(Self, Tun), Error> {
         let device = move || {
             let tun = core_device(cell, mtu)?;
@@ -79,10 +79,10 @@ impl Namespace {
         Self::make("core".into(), device, |_, _| {})
     }
 
-    /// A server behind a core network. Once its command has ended, `ended` is called with the exit code.
+    /// Makes the namespace of a server behind a core network. After the end of its command `ended` is called with the exit code.
     ///
     /// # Errors
-    /// A missing right, or what the system says.
+    /// A missing right, or an error of the system.
     pub fn server(
         cell: u32,
         index: u32,
@@ -100,7 +100,7 @@ impl Namespace {
         setup: impl FnOnce() -> Result<T, Error> + Send + 'static,
         ended: impl FnOnce(u8, u64) + Send + 'static,
     ) -> Result<(Self, T), Error> {
-        let (commands, wanted) = channel::<(Vec<OsString>, Vec<Variable>)>();
+        let (commands, received) = channel::<(Vec<OsString>, Vec<Variable>)>();
         let (ready, made) = channel();
         let (report, started) = channel();
         let body = move || {
@@ -109,11 +109,11 @@ impl Namespace {
             if ready.send(made).is_err() || failed {
                 return;
             }
-            // The owner went away before it had a command.
-            let Ok((command, variables)) = wanted.recv() else { return };
+            // The namespace was dropped before it had a command.
+            let Ok((command, variables)) = received.recv() else { return };
             match spawn(&command, variables) {
-                Ok((mut child, inside)) => {
-                    let _ = report.send(Ok(inside));
+                Ok((mut child, guard)) => {
+                    let _ = report.send(Ok(guard));
                     let code = child.wait().map_or(1, |status| match (status.code(), status.signal()) {
                         (Some(code), _) => code as u8,
                         (None, signal) => 128 + signal.unwrap_or(0) as u8,
@@ -132,11 +132,11 @@ impl Namespace {
         Ok((Self { network, commands, started }, made))
     }
 
-    /// Listens at an abstract Unix socket of this name inside. It belongs to the network namespace: nobody outside can reach
-    /// it, and it ends with it.
+    /// Listens at an abstract Unix socket of this name in the namespace. The socket belongs to the network namespace: nobody
+    /// outside can reach it, and it ends with the namespace.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     pub fn listen(&self, name: &str) -> Result<UnixListener, Error> {
         let address = SocketAddr::from_abstract_name(name).map_err(Error::system("a socket's name"))?;
         let network = self.network.try_clone().map_err(Error::system("the namespace"))?;
@@ -152,23 +152,23 @@ impl Namespace {
     /// Starts the command, with these variables beside those of this process.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn start(self, command: Vec<OsString>, variables: Vec<Variable>) -> Result<Inside, Error> {
+    /// An error of the system.
+    pub fn start(self, command: Vec<OsString>, variables: Vec<Variable>) -> Result<Guard, Error> {
         let gone = || Error::system("the thread of a namespace")(std::io::ErrorKind::BrokenPipe.into());
         self.commands.send((command, variables)).map_err(|_| gone())?;
         self.started.recv().map_err(|_| gone())?
     }
 }
 
-impl Inside {
-    /// Ends everything inside: it is the namespace's process 1 that is killed.
+impl Guard {
+    /// Ends every process of the namespace: kills its process 1, and the kernel the others.
     pub fn end(&self) {
-        // One that has ended is beyond it.
+        // The signal is refused for a process that has ended already.
         let _ = pidfd_send_signal(&self.0, Signal::KILL);
     }
 }
 
-impl Drop for Inside {
+impl Drop for Guard {
     fn drop(&mut self) {
         self.end();
     }
@@ -179,10 +179,10 @@ fn enter() -> Result<OwnedFd, Error> {
     // SAFETY: of what threads have in common only the file-system state is unshared, and this thread has no use of it.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET | UnshareFlags::NEWNS) }
         .map_err(Error::errno("a network namespace"))?;
-    // What is mounted here is nobody else's.
+    // Without this a mount here would show up in the host's mount namespace.
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
         .map_err(Error::errno("a mount namespace"))?;
-    resolve_outside();
+    use_upstream_resolvers();
     ip("link set lo up\n")?;
     let network = fs::File::open("/proc/thread-self/ns/net").map_err(Error::system("the new namespace"))?;
     Ok(network.into())
@@ -208,7 +208,7 @@ fn ue_device(cell: u32, index: u32, mtu: u16) -> Result<Tun, Error> {
     Ok(tun)
 }
 
-/// The same with an address that a core network gave the UE: alone on its link, as a PDU session is.
+/// Makes the UE's device with an address that a core network gave the UE: alone on its link, as a PDU session is.
 fn ue_device_at(address: IpAddr, mtu: u16) -> Result<Tun, Error> {
     let tun = Tun::open(DEVICE)?;
     let (prefix, options, version) = if address.is_ipv4() { (32, "", "-4") } else { (128, " nodad", "-6") };
@@ -250,7 +250,7 @@ fn link_to_core(cell: u32, index: u32, mtu: u16, core: OwnedFd) -> Result<(), Er
     ))
 }
 
-/// Makes a router of the calling thread's namespace, which is nobody else's.
+/// Makes a router of the calling thread's namespace, which has no other user.
 fn forward_everything() -> Result<(), Error> {
     for setting in ["/proc/sys/net/ipv4/ip_forward", "/proc/sys/net/ipv6/conf/all/forwarding"] {
         if fs::exists(setting).unwrap_or(false) {
@@ -260,19 +260,19 @@ fn forward_everything() -> Result<(), Error> {
     Ok(())
 }
 
-/// A name server on the host's loopback cannot be reached from here; systemd-resolved says where the real ones are.
-fn resolve_outside() {
+/// Replaces a name server on the host's loopback, which cannot be reached from here, by the real ones that systemd-resolved lists.
+fn use_upstream_resolvers() {
     let loopback =
         |text: &str| text.lines().any(|line| line.starts_with("nameserver 127.") || line == "nameserver ::1");
     let upstream = Path::new("/run/systemd/resolve/resolv.conf");
     if fs::read_to_string("/etc/resolv.conf").is_ok_and(|text| loopback(&text)) && upstream.exists() {
-        // Where that fails names are not resolved, and addresses still work.
+        // If that fails, names are not resolved; addresses still work.
         let _ = mount_bind(upstream, "/etc/resolv.conf");
     }
 }
 
 /// Starts process 1 of a new process namespace, which starts the command.
-fn spawn(command: &[OsString], variables: Vec<Variable>) -> Result<(Child, Inside), Error> {
+fn spawn(command: &[OsString], variables: Vec<Variable>) -> Result<(Child, Guard), Error> {
     // SAFETY: nothing but the ids that children of this thread get is unshared.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWPID) }.map_err(Error::errno("a process namespace"))?;
     let mut init = Command::new("/proc/self/exe");
@@ -284,7 +284,7 @@ fn spawn(command: &[OsString], variables: Vec<Variable>) -> Result<(Child, Insid
     // SAFETY: the closure makes system calls and touches no memory but its own.
     unsafe { init.pre_exec(prepare) };
     let child = init.spawn().map_err(Error::system("process 1 of the namespace"))?;
-    // Nobody has waited for it yet: the number is still its own.
-    let inside = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).map_err(Error::errno("pidfd_open"))?;
-    Ok((child, Inside(inside)))
+    // Nobody has waited for the child yet: its number can't be another process'.
+    let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).map_err(Error::errno("pidfd_open"))?;
+    Ok((child, Guard(process)))
 }

@@ -64,10 +64,10 @@ pub enum DriverEvent<'a> {
     },
 }
 
-/// How the driver itself fares.
+/// State of the driver itself at one time.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// The time.
+    /// Time since the start of the run.
     pub now: Instant,
     /// State and counters of each UE.
     pub ues: &'a [UeStats],
@@ -75,19 +75,19 @@ pub struct Progress<'a> {
     pub bearers: &'a [Vec<DrbStats>],
     /// Resource blocks x symbols that the cell's downlink slots have had.
     pub resources: u64,
-    /// The same of its uplink slots.
+    /// Resource blocks x symbols that the cell's uplink slots have had.
     pub uplink_resources: u64,
-    /// How late deadlines were served, in nanoseconds.
+    /// Lateness of the deadlines that were served, in nanoseconds.
     pub lateness: &'a Histogram<u64>,
     /// Processor time of the driver's thread.
     pub busy: Duration,
-    /// Counters.
+    /// Counters of the driver.
     pub counters: Counters,
-    /// How the driver's thread is scheduled.
+    /// Scheduling of the driver's thread.
     pub priority: Priority,
 }
 
-/// What the driver counted.
+/// Counters of a driver, since its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// Packets that came from the core.

@@ -1,4 +1,4 @@
-//! The rights that a live cell takes, and where they can come from.
+//! Rights that a live cell needs, and how the process gets them.
 
 use std::fs;
 
@@ -7,20 +7,20 @@ use rustix::thread::{CapabilitySet, UnshareFlags, capabilities, capability_is_in
 use crate::error::Error;
 use crate::tun::device_file_is_missing;
 
-/// How the calling process may do what a live cell takes.
+/// Source of the rights of the calling process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rights {
-    /// It has the rights.
+    /// The process had the rights when it was started.
     Own,
-    /// It has them in a user namespace of its own, from which nothing outside can be reached.
+    /// The process has the rights in a user namespace of its own, from which no network outside can be reached.
     UserNamespace,
 }
 
-/// Makes sure of the rights; without them it moves the process into a user namespace of its own, where the system
+/// Makes sure of the rights. A process without them moves into a user namespace of its own, if the system
 /// allows that. Must be called before any thread is started.
 ///
 /// # Errors
-/// What is missing and what to do about it.
+/// The right that is missing, with a remedy.
 pub fn acquire() -> Result<Rights, Error> {
     if device_file_is_missing() {
         return Err(Error::Privilege {
@@ -39,8 +39,8 @@ pub fn acquire() -> Result<Rights, Error> {
     })
 }
 
-/// True if this process has the rights, and the programs that it starts will: `ip` and `nft` get those of root and ambient ones, and
-/// nothing of what the file of this program may have (capabilities(7)).
+/// True if this process has the rights, and the programs that it starts will: `ip` and `nft` inherit root's and ambient
+/// capabilities, but none that the file of this program has (capabilities(7)).
 fn has_rights() -> bool {
     let needed = [CapabilitySet::NET_ADMIN, CapabilitySet::SYS_ADMIN];
     let inherited = |right: &CapabilitySet| capability_is_in_ambient_set(*right).unwrap_or(false);

@@ -1,11 +1,11 @@
-//! A thread that wakes when it should.
+//! Scheduling of a thread that has to wake in time.
 
-/// How the kernel schedules the emulator's thread.
+/// Scheduling class of the emulator's thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Priority {
-    /// Before everything ordinary (`SCHED_FIFO`).
+    /// Real time, before every ordinary thread (`SCHED_FIFO`).
     Fifo,
-    /// As everything else: other programs may delay a slot.
+    /// Shared with other programs, which may delay a slot.
     Ordinary,
 }
 
@@ -26,7 +26,7 @@ pub fn prefer() -> Priority {
     Priority::Ordinary
 }
 
-/// The calling process ends with its parent thread.
+/// Makes the calling process end with its parent thread.
 pub(crate) fn die_with_parent() -> rustix::io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
 }

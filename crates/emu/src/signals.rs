@@ -11,10 +11,10 @@ use crate::error::Error;
 pub struct Signals(OwnedFd);
 
 impl Signals {
-    /// Call it before any other thread is started.
+    /// Takes the signals. To be called before any other thread is started.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     pub fn take() -> Result<Self, Error> {
         let mut set = MaybeUninit::<libc::sigset_t>::uninit();
         // SAFETY: the set is initialised by `sigemptyset` before anything reads it.
@@ -33,8 +33,8 @@ impl Signals {
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Lets a program that this process starts have all signals: it would inherit the mask of the thread that starts it. To be
-    /// called between fork and exec.
+    /// Unblocks all signals for a program that this process starts, which would inherit the mask of the thread that starts it. To
+    /// be called between fork and exec.
     pub(crate) fn give_back() -> io::Result<()> {
         let mut none = MaybeUninit::<libc::sigset_t>::uninit();
         // SAFETY: the set is initialised before it is read, and both functions may be called after a fork (signal-safety(7)).
@@ -47,8 +47,8 @@ impl Signals {
 
     /// Waits for a signal that asks this process to end.
     ///
-    /// Ctrl-C goes to every process in the terminal's foreground, hence also to the command inside, which decides what
-    /// it means: an editor goes on. So SIGINT counts only where a process sent it.
+    /// Ctrl-C goes to every process in the terminal's foreground, hence also to the commands in namespaces, which decide what
+    /// it means: an editor goes on. So SIGINT counts only if a process sent it.
     pub fn wait(&self) {
         let mut info = [0; size_of::<libc::signalfd_siginfo>()];
         loop {

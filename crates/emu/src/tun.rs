@@ -1,4 +1,4 @@
-//! A TUN device: IP packets by `read` and `write`.
+//! TUN device: IP packets by `read` and `write`.
 
 use std::ffi::c_void;
 use std::io;
@@ -10,18 +10,18 @@ use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, ioctl, opcode};
 
 use crate::error::Error;
 
-/// A TUN device of the network namespace that it was opened in. It vanishes with the last process that holds it.
+/// TUN device of the network namespace that it was opened in. The device vanishes with the last process that holds it.
 #[derive(Debug)]
 pub struct Tun {
     name: String,
     fd: OwnedFd,
 }
 
-/// What a write came to.
+/// Result of a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
     Done,
-    /// The kernel refuses this packet: it is no IP packet, or the device is down.
+    /// The kernel refuses this packet: the bytes are no IP packet, or the device is down.
     Refused,
 }
 
@@ -29,7 +29,7 @@ impl Tun {
     /// Makes the device in the calling thread's network namespace.
     ///
     /// # Errors
-    /// A missing right, or what the system says.
+    /// A missing right, or an error of the system.
     pub fn open(name: &str) -> Result<Self, Error> {
         let what = || format!("TUN device {name}");
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -46,12 +46,12 @@ impl Tun {
         Ok(Self { name: name.into(), fd })
     }
 
-    /// Its name in its namespace.
+    /// Name of the device in its namespace.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Reads one packet; `None` where none waits.
+    /// Reads one packet, and gives its length; `None` where none waits.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> Result<Option<usize>, Error> {
         match rustix::io::read(&self.fd, buffer) {
             Ok(length) => Ok(Some(length)),
@@ -113,7 +113,7 @@ unsafe impl Ioctl for SetInterface {
     }
 }
 
-/// True where a missing device file is the reason: containers often lack it.
+/// True if the device file of TUN is missing, as in many containers.
 pub(crate) fn device_file_is_missing() -> bool {
     matches!(std::fs::metadata("/dev/net/tun"), Err(error) if error.kind() == io::ErrorKind::NotFound)
 }

@@ -137,7 +137,7 @@ fn collect(socket: &EcnSocket, to: SocketAddr, time: Duration, seen: &mut Seen) 
     let end = Instant::now() + time;
     let mut bytes = [0; 64];
     while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
-        if socket.set_patience(Some(left)).is_err() {
+        if socket.set_timeout(Some(left)).is_err() {
             return;
         }
         let Ok((length, from, back)) = socket.receive(&mut bytes) else { continue };

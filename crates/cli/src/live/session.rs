@@ -12,10 +12,10 @@ use clap::Args;
 use miette::{Result, miette};
 use tidemark_core::Duration;
 use tidemark_emu::lease::Lease;
-use tidemark_emu::namespace::{Inside, Namespace, Variable};
+use tidemark_emu::namespace::{Guard, Namespace, Variable};
 use tidemark_emu::privilege::{self, Rights};
 use tidemark_emu::signals::Signals;
-use tidemark_emu::{Command, Core, Driver, Link, Plan, addresses, outside};
+use tidemark_emu::{Command, Core, Driver, Link, Plan, addresses, routing};
 use tidemark_sim::scenario::{NamedUe, Scenario, Server};
 use tidemark_sim::{Lateness, RunResult};
 
@@ -212,11 +212,11 @@ impl Options {
         let start = |(namespace, command): (Namespace, Vec<OsString>)| {
             namespace.start(command, variables.clone()).map_err(refused)
         };
-        let servers = servers.into_iter().map(start).collect::<Result<Vec<Inside>>>()?;
+        let servers = servers.into_iter().map(start).collect::<Result<Vec<Guard>>>()?;
         // Those without a command are kept: a UE's namespace ends with its thread.
         let (idle, busy): (Vec<_>, Vec<_>) = namespaces.into_iter().partition(|(_, command)| command.is_none());
         let busy = busy.into_iter().filter_map(|(namespace, command)| Some((namespace, command?)));
-        let ues = busy.map(start).collect::<Result<Vec<Inside>>>()?;
+        let ues = busy.map(start).collect::<Result<Vec<Guard>>>()?;
 
         let deadline = jobs.duration.map(|span| Clock::now() + Wait::from_nanos(span.as_nanos()));
         let (mut code, mut drops, mut running) = (0, 0, ues.len());
@@ -239,13 +239,13 @@ impl Options {
                 // The commands' ends follow.
                 Ok(Ending::Driver | Ending::Signal) | Err(_) => {
                     asked_to_end = true;
-                    ues.iter().for_each(Inside::end);
+                    ues.iter().for_each(Guard::end);
                 }
             }
         }
         drop((servers, idle));
-        drops += core_device.map_or(0, |device| outside::device_drops(&device));
-        control.tell(Command::Stop);
+        drops += core_device.map_or(0, |device| routing::device_drops(&device));
+        control.send(Command::Stop);
         let outcome = driver.join().map_err(|_| miette!("the cell's thread failed"))?;
         let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
         // The writer ends with its capture.
@@ -261,9 +261,9 @@ impl Options {
 
     /// The core device on the host, and the way out from it.
     fn host_core(&self, lease: &mut Lease, rights: Rights) -> Result<tidemark_emu::Tun> {
-        let core = outside::core_device(lease.number(), self.mtu).map_err(|error| miette!("{error}"))?;
+        let core = routing::core_device(lease.number(), self.mtu).map_err(|error| miette!("{error}"))?;
         match rights {
-            Rights::Own => outside::open(lease).map_err(|error| miette!("{error}"))?,
+            Rights::Own => routing::connect(lease).map_err(|error| miette!("{error}"))?,
             Rights::UserNamespace => eprintln!(
                 "tidemark: without root the shell is alone with its cell: no other machine can be reached from it. Use sudo."
             ),
@@ -285,7 +285,7 @@ fn variables(side: &OtherSide, cell: u32, ues: &[NamedUe], servers: &[Server]) -
     match side {
         OtherSide::Host => {
             let (v4, v6) = addresses::gateway(cell);
-            let v6 = outside::has_ipv6().then(|| variable("host6", v6.into()));
+            let v6 = routing::has_ipv6().then(|| variable("host6", v6.into()));
             [variable("host", v4.into())].into_iter().chain(v6).collect()
         }
         OtherSide::Servers(_) => {

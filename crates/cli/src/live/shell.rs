@@ -29,7 +29,7 @@ impl Shell {
         scenario.flow.clear();
         let command = if self.command.is_empty() {
             let own = || std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
-            vec![Caller::of_sudo().and_then(|caller| Some(caller.shell()?.to_os_string())).unwrap_or_else(own)]
+            vec![Caller::from_sudo().and_then(|caller| Some(caller.shell()?.to_os_string())).unwrap_or_else(own)]
         } else {
             self.command.clone()
         };

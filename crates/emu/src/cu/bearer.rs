@@ -1,4 +1,4 @@
-//! One bearer's side of F1-U in the CU: NR-U numbers, and what its DU does not want yet (TS 38.425).
+//! F1-U of one bearer in the CU: NR-U sequence numbers, and PDUs that its DU does not want yet (TS 38.425).
 
 use std::collections::VecDeque;
 
@@ -8,10 +8,10 @@ use tidemark_wire::nru::SnRange;
 
 use super::window::Window;
 
-/// NR-U sequence numbers have 24 bits.
+/// Number of NR-U sequence numbers, which have 24 bits (TS 38.425 5.5.2.1).
 const NRU_MODULUS: u32 = 1 << 24;
-/// Bytes that a bearer holds back at most while its DU wants none: as much as a queue of a DU (srsRAN's RLC has 6 MB).
-const MOST_HELD: usize = 6 << 20;
+/// Bytes that a bearer holds back while its DU wants none: as much as a queue of a DU (srsRAN's RLC has 6 MB).
+const MAX_HELD: usize = 6 << 20;
 
 /// State of a bearer's tunnel.
 #[derive(Debug, Default)]
@@ -28,12 +28,12 @@ pub(super) struct Bearer {
 }
 
 impl Bearer {
-    /// True if so much is held that nothing more may come.
+    /// True if [`MAX_HELD`] is exceeded, so that the next packet is dropped.
     pub(super) fn is_full(&self) -> bool {
-        self.held_bytes > MOST_HELD
+        self.held_bytes > MAX_HELD
     }
 
-    /// True if the DU wants a PDU of this length now: what is held goes first.
+    /// True if the DU wants a PDU of this length now. PDUs that are held go first.
     pub(super) fn takes(&self, bytes: u32) -> bool {
         self.held.is_empty() && self.window.takes(bytes)
     }
@@ -44,7 +44,7 @@ impl Bearer {
         self.held.push_back((sn, pdu));
     }
 
-    /// The next PDU that is held and that the DU wants now.
+    /// Takes out the next held PDU, with its SN, if the DU wants it now.
     pub(super) fn release(&mut self) -> Option<(u32, Vec<u8>)> {
         let (_, pdu) = self.held.front()?;
         if !self.window.takes(pdu.len() as u32) {
@@ -55,12 +55,12 @@ impl Bearer {
         Some((sn, pdu))
     }
 
-    /// What waits.
+    /// Bytes that are held.
     pub(super) fn held(&self) -> Bytes {
         Bytes(self.held_bytes as u64)
     }
 
-    /// A PDU goes to the DU: the number of its NR-U frame.
+    /// Counts a PDU that goes to the DU, and gives the sequence number of its NR-U frame.
     pub(super) fn send(&mut self, sn: u32, bytes: u32) -> u32 {
         self.window.sent(sn, bytes);
         self.sent += Bytes(bytes.into());
@@ -69,21 +69,22 @@ impl Bearer {
         number
     }
 
-    /// The DU never received these NR-U frames: says the SNs of those whose PDUs were thought to stand there.
-    pub(super) fn lost(&mut self, range: SnRange, gone: impl FnMut(u32)) {
+    /// Counts NR-U frames that the DU never received as lost, and calls `discard` with the SN of each PDU that was counted as
+    /// queued at the DU.
+    pub(super) fn lost(&mut self, range: SnRange, discard: impl FnMut(u32)) {
         let modulus = u64::from(NRU_MODULUS);
         let ahead = |to: u32, from: u32| (modulus + u64::from(to) - u64::from(from)) % modulus;
         let count = 1 + ahead(range.end, range.start);
-        // Of numbers that go round, the first is before the last within half of them, and both were given.
+        // A range whose first number was never given, or that ends behind the last one given, is a DU's fault or an old report.
         let behind = ahead(self.next_nru_sn, range.start);
         if behind > modulus / 2 || count > behind {
             return;
         }
         self.lost += count;
-        self.window.lost(behind as usize, count as usize, gone);
+        self.window.lost(behind as usize, count as usize, discard);
     }
 
-    /// The DU has reported.
+    /// Takes in a report of the DU.
     pub(super) fn reported(&mut self, report: &DeliveryStatus) {
         self.window.reported(report);
     }
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_f1_u_lost_makes_room_and_is_said_once() {
+    fn frames_lost_on_f1_u_make_room_and_are_discarded_once() {
         let mut bearer = Bearer { next_nru_sn: NRU_MODULUS - 2, ..Bearer::default() };
         for sn in 10..16 {
             bearer.send(sn, 1_000);
@@ -111,14 +112,14 @@ mod tests {
         // The numbers of the NR-U frames go round between the second and the third.
         assert_eq!(lost(&mut bearer, NRU_MODULUS - 1, 1), [11, 12, 13]);
         assert_eq!((bearer.lost, bearer.takes(3_000), bearer.takes(3_001)), (3, true, false));
-        // What came behind them was delivered: it is counted on as if nothing were missing.
+        // The frame behind them was delivered: the window goes on as if nothing were missing.
         bearer.reported(&DeliveryStatus { highest_delivered: Some(14), ..desired });
         assert!(bearer.takes(5_000) && !bearer.takes(5_001));
         assert!(lost(&mut bearer, 2, 2).is_empty(), "delivered, it makes no more room");
     }
 
     #[test]
-    fn numbers_that_were_never_given_are_nobodys() {
+    fn sequence_numbers_that_were_never_given_are_ignored() {
         let mut bearer = Bearer::default();
         for sn in 0..4 {
             bearer.send(sn, 100);

@@ -1,5 +1,5 @@
-//! CU of a split gNB: IP on one side, F1-U on the other, and the CU-UP of every cell of the project in between. What it knows of the
-//! radio comes from delivery statuses alone.
+//! CU of a split gNB: IP on one side, F1-U on the other, and the CU-UP of every cell of the project in between. Delivery
+//! statuses are all that it has from the radio.
 
 mod bearer;
 mod state;
@@ -23,7 +23,7 @@ pub use self::state::{CuBearer, CuCommand, CuCounters, CuState};
 use crate::addresses;
 use crate::bearers::Bearers;
 use crate::clock::Clock;
-use crate::control::{Control, Refusal, Told};
+use crate::control::{Commands, Control, Refusal};
 use crate::datagram::{Direction, Viewed};
 use crate::error::Error;
 use crate::f1u::SN_LENGTH;
@@ -45,22 +45,22 @@ pub struct Cu {
     key: FlowKey,
     /// Number of UEs.
     ues: u32,
-    /// Its bearers have the numbers of their tunnels.
+    /// CU-UP, whose bearers have the indices of their tunnels.
     cu_up: CuUp,
     layout: Bearers,
-    /// By tunnel.
+    /// F1-U of the bearers, by tunnel.
     bearers: Vec<Bearer>,
     clock: Clock,
     counters: CuCounters,
-    told: Told<CuCommand>,
+    commands: Commands<CuCommand>,
 }
 
 impl Cu {
-    /// The CU of these UEs, whose addresses are those of the cell of this number, with a tunnel for each bearer: UE by UE, the default
-    /// one first.
+    /// Makes the CU of these UEs, whose addresses are those of the cell of this number, with a tunnel for each bearer: UE by UE, the
+    /// default one first.
     ///
     /// # Errors
-    /// A marker's configuration that can't be used, or what the system says.
+    /// A marker's configuration that can't be used, or an error of the system.
     pub fn new(
         cell: u32,
         core: Tun,
@@ -79,17 +79,17 @@ impl Cu {
             first += 1 + config.drb.len() as u32;
         }
         let bearers = layout.iter().map(|_| Bearer::default()).collect();
-        let (control, told) = Control::new()?;
+        let (control, commands) = Control::new()?;
         let f1u = Gtp::bind(address, tunnels, CONTAINER)?;
         let (clock, counters, key) = (Clock::start(), CuCounters::default(), FlowKey::new(&secret));
         let ues = ues.len() as u32;
-        Ok((Self { cell, core, f1u, key, ues, cu_up, layout, bearers, clock, counters, told }, control))
+        Ok((Self { cell, core, f1u, key, ues, cu_up, layout, bearers, clock, counters, commands }, control))
     }
 
-    /// Runs on the calling thread until it is told to stop; gives what it counted.
+    /// Runs on the calling thread until [`CuCommand::Stop`]; gives the last state, with its counters.
     ///
     /// # Errors
-    /// A device that vanished, or what the system says.
+    /// A device that vanished, or an error of the system.
     pub fn run(mut self) -> (CuState, Result<(), Error>) {
         let outcome = self.forward();
         (self.state(), outcome)
@@ -97,19 +97,19 @@ impl Cu {
 
     fn state(&self) -> CuState {
         let now = self.clock.now();
-        let of = |(bearer, kept): (&crate::bearers::Bearer, &Bearer)| CuBearer {
+        let of = |(bearer, f1u): (&crate::bearers::Bearer, &Bearer)| CuBearer {
             ue: bearer.id.ue,
             drb: bearer.id.drb,
             marker: self.cu_up.counters(bearer.id),
             estimate: self.cu_up.estimate(now, bearer.id),
-            sent: kept.sent,
-            held: kept.held(),
-            lost: kept.lost,
+            sent: f1u.sent,
+            held: f1u.held(),
+            lost: f1u.lost,
         };
         CuState { now, counters: self.counters, bearers: self.layout.iter().zip(&self.bearers).map(of).collect() }
     }
 
-    /// Changes a bearer's law, which goes on with what the old one knew.
+    /// Changes a bearer's law, which goes on with the estimates of the old one.
     fn set_marker(&mut self, tunnel: usize, config: &MarkerConfig) -> Result<(), Refusal> {
         let (now, id) = (self.clock.now(), self.id(tunnel));
         Ok(self.cu_up.reconfigure(now, id, config, std::iter::empty())?)
@@ -120,14 +120,14 @@ impl Cu {
         self.layout.of(tunnel).id
     }
 
-    /// Does what it was told; false for the end.
-    fn obey(&mut self) -> bool {
-        while let Ok(command) = self.told.0.try_recv() {
-            // Whoever asked may be gone.
+    /// Carries out the commands that wait; false for the end.
+    fn handle_commands(&mut self) -> bool {
+        while let Ok(command) = self.commands.0.try_recv() {
+            // A thread that gave up waiting has no use for its answer.
             match command {
                 CuCommand::Stop => return false,
                 CuCommand::Marker(tunnel, config, reply) => drop(reply.try_send(self.set_marker(tunnel, &config))),
-                CuCommand::Look(reply) => drop(reply.try_send(self.state())),
+                CuCommand::State(reply) => drop(reply.try_send(self.state())),
             }
         }
         true
@@ -136,7 +136,7 @@ impl Cu {
     fn forward(&mut self) -> Result<(), Error> {
         realtime::prefer();
         let mut buffer = vec![0; 65_536];
-        let wake = std::sync::Arc::clone(&self.told.1);
+        let wake = std::sync::Arc::clone(&self.commands.1);
         loop {
             let mut fds = [
                 PollFd::new(&self.core, PollFlags::IN),
@@ -147,10 +147,10 @@ impl Cu {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(Error::errno("waiting for packets")(errno)),
             }
-            let [core, f1u, told] = fds.map(|fd| fd.revents());
-            if !told.is_empty() {
+            let [core, f1u, commands] = fds.map(|fd| fd.revents());
+            if !commands.is_empty() {
                 let _ = rustix::io::read(&*wake, &mut buffer[..8]);
-                if !self.obey() {
+                if !self.handle_commands() {
                     return Ok(());
                 }
             }
@@ -227,12 +227,12 @@ impl Cu {
         };
         let mut container = [0; 16];
         let Ok(length) = frame.emit(&mut container) else { return };
-        // What the kernel does not take is lost on F1-U; PDCP's next number shows it.
+        // A message that the kernel does not take is lost on F1-U, as on any network; PDCP's next number shows the hole.
         self.f1u.send(tunnel, Some(&container[..length]), pdu, Ecn::NotEct);
         self.counters.downlink += 1;
     }
 
-    /// What waits first at F1-U; false where nothing does.
+    /// Takes in the first message that waits at F1-U; false where none does.
     fn uplink(&mut self, buffer: &mut [u8]) -> Result<bool, Error> {
         let arrived = match self.f1u.receive(buffer)? {
             Received::Nothing => return Ok(false),
@@ -256,7 +256,7 @@ impl Cu {
         Ok(true)
     }
 
-    /// What the DU says of a bearer: the marker hears it, and what was held for the DU goes as far as it is wanted.
+    /// Hands a delivery status of the DU to the bearer's marker, and sends held PDUs as far as the DU wants them.
     fn report(&mut self, now: Instant, tunnel: usize, status: &DlDataDeliveryStatus) {
         let report = DeliveryStatus {
             highest_transmitted: status.highest_transmitted,
@@ -266,7 +266,7 @@ impl Cu {
             desired_buffer_size: Some(Bytes(u64::from(status.desired_buffer_size))),
         };
         let (id, cu_up) = (self.id(tunnel), &mut self.cu_up);
-        // What F1-U lost stands in no queue, and was not transmitted by what the same report says of higher SNs.
+        // PDUs that F1-U lost are in no queue: they are discarded first, since the report's higher SNs would count them as transmitted.
         for range in status.lost.into_iter().flat_map(SnRanges::iter) {
             self.bearers[tunnel].lost(range, |sn| cu_up.discard(now, id, sn));
         }

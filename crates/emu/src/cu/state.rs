@@ -1,4 +1,4 @@
-//! What a running CU can be asked and told.
+//! Commands to a running CU, and its state.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -8,29 +8,29 @@ use tidemark_marker::{Counters, Estimate, MarkerConfig};
 
 use crate::control::{Control, Refusal};
 
-/// What a running CU can be asked and told.
+/// Command to a running CU.
 #[derive(Debug)]
 pub enum CuCommand {
-    /// End.
+    /// Ends the CU.
     Stop,
-    /// The bearer of this tunnel is marked by another law from now on, or with other thresholds.
+    /// Gives the bearer of this tunnel another law, or other thresholds.
     Marker(usize, Box<MarkerConfig>, SyncSender<Result<(), Refusal>>),
-    /// Say how it is.
-    Look(SyncSender<CuState>),
+    /// Asks for the state.
+    State(SyncSender<CuState>),
 }
 
-/// A CU at one time.
+/// State of a CU at one time.
 #[derive(Clone, Debug, Default)]
 pub struct CuState {
-    /// Since its start.
+    /// Time since the start of the CU.
     pub now: Instant,
-    /// What it counted.
+    /// Counters of the CU.
     pub counters: CuCounters,
-    /// The bearers, in the order of their tunnels.
+    /// Bearers, in the order of their tunnels.
     pub bearers: Vec<CuBearer>,
 }
 
-/// What a CU counts.
+/// Counters of a CU, since its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CuCounters {
     /// Packets sent to the DU.
@@ -41,26 +41,26 @@ pub struct CuCounters {
     pub marked: u64,
     /// Packets dropped by the law.
     pub dropped: u64,
-    /// Packets that waited since the DU wanted no more.
+    /// Packets that had to wait, since the DU wanted no more.
     pub held: u64,
-    /// Packets dropped since too many waited.
+    /// Packets dropped, since too many waited.
     pub overflow: u64,
-    /// Delivery statuses.
+    /// Delivery statuses received.
     pub reports: u64,
     /// Packets for no UE of the cell.
     pub unroutable: u64,
 }
 
-/// A bearer of a CU.
+/// State of a CU's bearer.
 #[derive(Clone, Copy, Debug)]
 pub struct CuBearer {
-    /// Whose it is.
+    /// UE of the bearer.
     pub ue: UeId,
     /// DRB identity, from 1.
     pub drb: u8,
-    /// What its marker counted.
+    /// Counters of the marker.
     pub marker: Counters,
-    /// What its marker believes.
+    /// Estimate of the marker.
     pub estimate: Estimate,
     /// PDCP PDUs sent to the DU.
     pub sent: Bytes,
@@ -71,20 +71,20 @@ pub struct CuBearer {
 }
 
 impl Control<CuCommand> {
-    /// How the CU is; `None` if it has ended.
-    pub fn look(&self) -> Option<CuState> {
+    /// State of the CU; `None` if it has ended.
+    pub fn state(&self) -> Option<CuState> {
         let (reply, answer) = sync_channel(1);
-        self.tell(CuCommand::Look(reply));
+        self.send(CuCommand::State(reply));
         answer.recv().ok()
     }
 
     /// Changes the law of a tunnel's bearer, or its thresholds, and waits until that is done.
     ///
     /// # Errors
-    /// Why it was not done.
+    /// Reason why the change was refused.
     pub fn set_marker(&self, tunnel: usize, config: MarkerConfig) -> Result<(), Refusal> {
         let (reply, answer) = sync_channel(1);
-        self.tell(CuCommand::Marker(tunnel, Box::new(config), reply));
+        self.send(CuCommand::Marker(tunnel, Box::new(config), reply));
         answer.recv().unwrap_or(Err(Refusal::Ended))
     }
 }

@@ -1,5 +1,5 @@
-//! How much a CU may send to a DU: the DU's desired buffer size, less what it has and has not reported as done with (TS 38.425
-//! 5.4.2.1).
+//! Flow control of a CU: the DU's desired buffer size, less the bytes that were sent and not reported as delivered or
+//! transmitted (TS 38.425 5.4.2.1).
 
 use std::collections::VecDeque;
 
@@ -7,13 +7,13 @@ use tidemark_marker::DeliveryStatus;
 
 use crate::f1u::SN_LENGTH;
 
-/// Packets that are remembered: half of PDCP's SNs, more can't be under way (TS 38.323 7.2).
-const MOST: usize = 1 << 17;
+/// PDUs that may be outstanding: half of PDCP's SNs, the size of its window (TS 38.323 7.2).
+const MAX_OUTSTANDING: usize = 1 << 17;
 
-/// What one bearer's DU wants.
+/// Window of one bearer.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
-    /// SN and bytes of what was sent and not reported, in order.
+    /// SN and bytes of PDUs that were sent and not reported, in order; no bytes for one that F1-U lost.
     outstanding: VecDeque<(u32, u32)>,
     bytes: u64,
     /// The desired buffer size of the last report; `None` before the first.
@@ -21,37 +21,38 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// True if so many bytes more may be sent. Until a DU says what it wants, all may.
+    /// True if so many bytes more may be sent. Before the first report any number may.
     pub(crate) fn takes(&self, bytes: u32) -> bool {
-        self.outstanding.len() < MOST && self.desired.is_none_or(|desired| self.bytes + u64::from(bytes) <= desired)
+        self.outstanding.len() < MAX_OUTSTANDING
+            && self.desired.is_none_or(|desired| self.bytes + u64::from(bytes) <= desired)
     }
 
-    /// A PDU was sent.
+    /// Counts a PDU that was sent.
     pub(crate) fn sent(&mut self, sn: u32, bytes: u32) {
         self.outstanding.push_back((sn, bytes));
         self.bytes += u64::from(bytes);
     }
 
-    /// Of the last `behind` PDUs that were sent the first `count` never arrived: says the SNs of those that were counted, and counts
-    /// them no more.
-    pub(crate) fn lost(&mut self, behind: usize, count: usize, mut gone: impl FnMut(u32)) {
+    /// Counts the first `count` of the last `behind` PDUs, which never arrived, no more, and calls `discard` with the SN of each
+    /// that was counted.
+    pub(crate) fn lost(&mut self, behind: usize, count: usize, mut discard: impl FnMut(u32)) {
         let all = self.outstanding.len();
         let range = all.saturating_sub(behind)..all.saturating_sub(behind - count);
         for (sn, bytes) in self.outstanding.range_mut(range).filter(|(_, bytes)| *bytes > 0) {
             self.bytes -= u64::from(std::mem::take(bytes));
-            gone(*sn);
+            discard(*sn);
         }
     }
 
-    /// A report: what is counted begins behind the highest SN that was delivered or, in unacknowledged mode, transmitted.
+    /// Takes in a report. Outstanding are the PDUs behind the highest SN that was delivered or, in unacknowledged mode, transmitted.
     pub(crate) fn reported(&mut self, report: &DeliveryStatus) {
         self.desired = report.desired_buffer_size.map(|size| size.0).or(self.desired);
         let Some(last) = report.highest_delivered.or(report.highest_transmitted) else { return };
         // SNs follow one another. One that is not among them was reported before: F1-U delayed this report.
         let Some((first, _)) = self.outstanding.front() else { return };
-        let place = (last.wrapping_sub(*first) & (SN_LENGTH.modulus() - 1)) as usize;
-        if place < self.outstanding.len() {
-            let done: u64 = self.outstanding.drain(..=place).map(|(_, bytes)| u64::from(bytes)).sum();
+        let index = (last.wrapping_sub(*first) & (SN_LENGTH.modulus() - 1)) as usize;
+        if index < self.outstanding.len() {
+            let done: u64 = self.outstanding.drain(..=index).map(|(_, bytes)| u64::from(bytes)).sum();
             self.bytes -= done;
         }
     }
@@ -91,7 +92,7 @@ mod tests {
         let mut window = Window::default();
         (0..3).for_each(|sn| window.sent(sn, 100));
         window.reported(&report(2, None, 500));
-        assert!(window.takes(500), "in unacknowledged mode what was transmitted is done with");
+        assert!(window.takes(500), "in unacknowledged mode a transmitted PDU is no longer outstanding");
         window.reported(&report(1, None, 500));
         assert!(window.takes(500) && !window.takes(501));
         window.reported(&report(2, None, 0));

@@ -73,10 +73,10 @@ impl Running {
 impl Source for Running {
     const PAGE: Option<&'static str> = None;
     fn status(&self) -> Option<String> {
-        serde_json::to_string(&Status::of(&self.scenario(), &self.control.look()?)).ok()
+        serde_json::to_string(&Status::of(&self.scenario(), &self.control.state()?)).ok()
     }
     fn metrics(&self) -> Option<String> {
-        Some(Status::of(&self.scenario(), &self.control.look()?).prometheus())
+        Some(Status::of(&self.scenario(), &self.control.state()?).prometheus())
     }
 }
 

@@ -15,7 +15,7 @@ use tidemark_core::Duration;
 use tidemark_emu::lease::Lease;
 use tidemark_emu::privilege::{self, Rights};
 use tidemark_emu::signals::Signals;
-use tidemark_emu::{Cu as Half, CuCommand, laws, outside};
+use tidemark_emu::{Cu as Half, CuCommand, laws, routing};
 use tidemark_marker::{Decides, LawConfig};
 use tidemark_sim::scenario::Scenario;
 
@@ -71,8 +71,8 @@ impl Cu {
         }
         let signals = Signals::take().map_err(refused)?;
         let mut lease = Lease::claim().map_err(refused)?;
-        let core = outside::core_device(lease.number(), self.mtu).map_err(refused)?;
-        outside::open(&mut lease).map_err(refused)?;
+        let core = routing::core_device(lease.number(), self.mtu).map_err(refused)?;
+        routing::connect(&mut lease).map_err(refused)?;
         let (cu, control) =
             Half::new(lease.number(), core, self.bind, tunnels, &ues, scenario.seed).map_err(refused)?;
         let running = Arc::new(Running::new(scenario, control.clone()));
@@ -84,12 +84,12 @@ impl Cu {
         let ending = control.clone();
         std::thread::spawn(move || {
             signals.wait();
-            ending.tell(CuCommand::Stop);
+            ending.send(CuCommand::Stop);
         });
         if let Some(time) = self.time {
             std::thread::spawn(move || {
                 std::thread::sleep(Wait::from_nanos(time.as_nanos()));
-                control.tell(CuCommand::Stop);
+                control.send(CuCommand::Stop);
             });
         }
         let (state, outcome) = cu.run();

@@ -1,4 +1,4 @@
-//! The way out of the cell: its core device, and forwarding to what the host reaches.
+//! Routing between a cell and the host's network: the core device, forwarding and address translation.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,13 +11,13 @@ use crate::journal::Change;
 use crate::lease::Lease;
 use crate::tun::Tun;
 
-/// Packets that a device holds while the driver's thread is away: more than the burst that an RLC queue takes.
+/// Packets that a device queues while the driver's thread is busy: more than the burst that an RLC queue takes.
 pub(crate) const DEVICE_QUEUE: u32 = 16_384;
 
-/// Makes the cell's core device in the calling thread's network namespace.
+/// Makes the cell's core device, with its addresses, in the calling thread's network namespace.
 ///
 /// # Errors
-/// A missing right, or what `ip` says.
+/// A missing right, or an error of `ip`.
 pub fn core_device(cell: u32, mtu: u16) -> Result<Tun, Error> {
     let name = format!("tidemark{cell}");
     let tun = Tun::open(&name)?;
@@ -32,11 +32,11 @@ pub fn core_device(cell: u32, mtu: u16) -> Result<Tun, Error> {
     Ok(tun)
 }
 
-/// Lets the cell's UEs reach what this namespace reaches, under its addresses. What is changed is noted in the lease.
+/// Connects the cell's UEs to the networks that this namespace reaches, under its addresses. Every change is noted in the lease.
 ///
 /// # Errors
-/// A setting that cannot be written, or what `nft` says.
-pub fn open(lease: &mut Lease) -> Result<(), Error> {
+/// A setting that cannot be written, or an error of `nft`.
+pub fn connect(lease: &mut Lease) -> Result<(), Error> {
     let cell = lease.number();
     forward(lease)?;
     let table = format!("tidemark{cell}");
@@ -57,18 +57,18 @@ pub fn open(lease: &mut Lease) -> Result<(), Error> {
     )
 }
 
-/// True if IPv6 is there and not switched off.
+/// True if the system has IPv6 and it is not switched off.
 pub fn has_ipv6() -> bool {
     fs::read_to_string("/proc/sys/net/ipv6/conf/all/disable_ipv6").is_ok_and(|value| value.trim() == "0")
 }
 
-/// Switches forwarding on for every interface that is there. Not `ip_forward`, which would also reset other settings.
+/// Switches forwarding on for every interface. Not by `ip_forward`, which would reset other settings as well.
 fn forward(lease: &mut Lease) -> Result<(), Error> {
     for interface in interfaces("/proc/sys/net/ipv4/conf") {
         set(lease, interface.join("forwarding"), "1", |_| true)?;
     }
     if has_ipv6() {
-        // A router takes no router advertisements unless it is told to (accept_ra 2): the host would lose its own route.
+        // A router ignores router advertisements unless `accept_ra` is 2: the host would lose its own default route.
         for interface in interfaces("/proc/sys/net/ipv6/conf") {
             set(lease, interface.join("accept_ra"), "2", |old| old == "1")?;
         }
@@ -80,13 +80,13 @@ fn forward(lease: &mut Lease) -> Result<(), Error> {
 fn interfaces(folder: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<_> = entries.map(|entry| entry.path()).collect();
-    // Its own devices vanish with the cell; `all` and `default` are no interfaces.
+    // `all` and `default` are no interfaces, and nothing is forwarded to the loopback.
     found.retain(|path| !["all", "default", "lo"].iter().any(|name| path.ends_with(name)));
     found.sort();
     found
 }
 
-/// Writes a setting where it differs and `when` its old value asks for it, and notes the old one.
+/// Writes a setting that differs, if `when` is true for its old value, and notes the old value first.
 fn set(lease: &mut Lease, path: PathBuf, value: &str, when: impl Fn(&str) -> bool) -> Result<(), Error> {
     let what = || path.display().to_string();
     let old = fs::read_to_string(&path).map_err(Error::system(what()))?.trim().to_string();
@@ -97,7 +97,7 @@ fn set(lease: &mut Lease, path: PathBuf, value: &str, when: impl Fn(&str) -> boo
     Ok(())
 }
 
-/// Packets that a device of the calling thread's namespace lost because nobody read them in time.
+/// Number of packets that a device of the calling thread's namespace lost, since they were not read in time.
 pub fn device_drops(device: &str) -> u64 {
     let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     let line = text.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':'));
@@ -110,7 +110,7 @@ pub(crate) fn ip(commands: &str) -> Result<(), Error> {
     run("ip", &["-batch", "-"], commands)
 }
 
-/// Runs a program to its end with this input.
+/// Runs a program to its end with this input. Its output is part of the error of a program that fails.
 pub(crate) fn run(program: &str, arguments: &[&str], input: &str) -> Result<(), Error> {
     let missing = |error: std::io::Error| Error::System {
         what: format!("`{program}` (Debian: package {})", if program == "ip" { "iproute2" } else { "nftables" }),
@@ -130,6 +130,6 @@ pub(crate) fn run(program: &str, arguments: &[&str], input: &str) -> Result<(), 
     if output.status.success() {
         return Ok(());
     }
-    let said = [output.stdout, output.stderr].concat();
-    Err(Error::Program { command: program.into(), output: String::from_utf8_lossy(&said).trim().into() })
+    let text = [output.stdout, output.stderr].concat();
+    Err(Error::Program { command: program.into(), output: String::from_utf8_lossy(&text).trim().into() })
 }
