@@ -127,6 +127,13 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_has_the_largest_unit_without_a_fraction() {
+        for text in ["0 bit/s", "999 bit/s", "1500 kbit/s", "40 Mbit/s", "1500 Mbit/s", "20 Gbit/s"] {
+            assert_eq!(text.parse::<BitRate>().map(|rate| rate.to_string()).as_deref(), Ok(text));
+        }
+    }
+
+    #[test]
     fn errors_say_what_would_be_right() {
         let error = "10".parse::<Duration>().unwrap_err();
         assert!(error.contains("10 ms"), "{error}");

@@ -160,6 +160,7 @@ impl fmt::Debug for Bytes {
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (value, unit) = match self.0 {
+            n if n != 0 && n % 1_000_000_000 == 0 => (n / 1_000_000_000, "Gbit/s"),
             n if n != 0 && n % 1_000_000 == 0 => (n / 1_000_000, "Mbit/s"),
             n if n != 0 && n % 1_000 == 0 => (n / 1_000, "kbit/s"),
             n => (n, "bit/s"),

@@ -229,7 +229,7 @@ round_trip = "10 ms"
             ),
             ("network={ carrier_ghz = 30 }", 0, "network.carrier_ghz:", "set cell.numerology to 2 or 3"),
             ("ue.0.rlc.max_retransmissions=33", 0, "ue.0.rlc.max_retransmissions:", "between 1 and 32"),
-            ("ue.0.channel={ model = \"fixed\", rate = \"21 Gbit/s\" }", 0, "ue.0.channel.rate:", "20000 Mbit/s"),
+            ("ue.0.channel={ model = \"fixed\", rate = \"21 Gbit/s\" }", 0, "ue.0.channel.rate:", "20 Gbit/s"),
             ("ue.0.count=4097", 0, "ue.0.count:", "4096 UEs"),
             ("router=[{ name = \"r\" }]", 0, "missing field `rate`: Rate of its link", "at the start"),
         ] {
