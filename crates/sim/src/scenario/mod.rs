@@ -6,6 +6,7 @@ pub mod diagnostic;
 mod flow;
 pub mod overrides;
 mod remedy;
+mod schema;
 mod ue;
 mod variant;
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::Scenario;
+use super::schema::schema;
 
 /// Fields lie no deeper than this.
 const DEEPEST: usize = 8;
@@ -27,9 +28,9 @@ pub(super) fn quoted(text: &str, span: &Range<usize>, message: &str) -> Option<S
 pub(super) fn elsewhere(path: &[String], message: &str) -> Option<String> {
     let (key, table) = path.split_last().filter(|_| message.starts_with("unknown field"))?;
     let table: Vec<&str> = table.iter().map(String::as_str).filter(|step| step.parse::<usize>().is_err()).collect();
-    let schema = serde_json::to_value(schemars::schema_for!(Scenario)).ok()?;
+    let schema = schema();
     let mut places = Vec::new();
-    search(&schema, &schema, &mut Vec::new(), key, &mut places);
+    search(schema, schema, &mut Vec::new(), key, &mut places);
     // Another kind of the same table may have it.
     places.retain(|place| *place != table);
     places.sort_by_key(Vec::len);
@@ -43,10 +44,10 @@ pub(super) fn elsewhere(path: &[String], message: &str) -> Option<String> {
 /// A field that is not there in the table at a path: what it says, in the schema's words.
 pub(super) fn missing(path: &[String], message: &str) -> Option<String> {
     let field = message.strip_prefix("missing field `")?.split('`').next()?;
-    let schema = serde_json::to_value(schemars::schema_for!(Scenario)).ok()?;
+    let schema = schema();
     let way: Vec<&str> = path.iter().map(String::as_str).filter(|step| step.parse::<usize>().is_err()).collect();
     let mut tables = Vec::new();
-    tables_at(&schema, &schema, &way, &mut tables);
+    tables_at(schema, schema, &way, &mut tables);
     let requires =
         |table: &&Value| table["required"].as_array().is_some_and(|names| names.iter().any(|name| name == field));
     let mut required = tables.into_iter().filter(requires);

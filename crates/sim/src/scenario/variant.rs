@@ -1,22 +1,31 @@
 //! Tables of several kinds, of which one field says which: a marker by its `law`, a channel by its `model`.
 
-use super::Scenario;
 use super::remedy::tables_at;
+use super::schema::schema;
 
 /// The fields that the table at a path of names has where `tag` is `old`, and lacks where it is `new`.
 pub(super) fn lost(path: &[&str], tag: &str, old: &str, new: &str) -> Vec<String> {
-    let Ok(schema) = serde_json::to_value(schemars::schema_for!(Scenario)) else { return Vec::new() };
+    // Most values that are replaced are quantities: the schema, which is expensive, has nothing to say of them.
+    if !is_name(old) || !is_name(new) {
+        return Vec::new();
+    }
+    let schema = schema();
     let mut tables = Vec::new();
-    tables_at(&schema, &schema, path, &mut tables);
+    tables_at(schema, schema, path, &mut tables);
     let fields = |kind: &str| {
         let variant = tables.iter().find(|table| table["properties"][tag]["const"] == *kind)?;
         let mut parts = Vec::new();
-        tables_at(&schema, variant, &[], &mut parts);
+        tables_at(schema, variant, &[], &mut parts);
         let fields = parts.iter().filter_map(|part| part["properties"].as_object());
         Some(fields.flat_map(|fields| fields.keys().cloned()).collect::<Vec<_>>())
     };
     let (Some(old), Some(new)) = (fields(old), fields(new)) else { return Vec::new() };
     old.into_iter().filter(|field| !new.contains(field)).collect()
+}
+
+/// True for text that can name a kind; a quantity begins with a digit.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
 }
 
 #[cfg(test)]
