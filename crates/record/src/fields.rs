@@ -146,13 +146,13 @@ impl Field {
     fn decimals(&self) -> Option<usize> {
         self.places.iter().find_map(|place| place.parse().ok())
     }
-    /// Number of a series with the declared decimals; empty where there was nothing to measure.
-    pub(crate) fn number(&self, value: &Value) -> String {
-        match (self.decimals(), value.as_f64()) {
-            (_, None) => String::new(),
-            (Some(decimals), Some(number)) => format!("{number:.decimals$}"),
-            (None, Some(_)) => value.to_string(),
-        }
+    /// Writes a number of a series with the declared decimals; nothing where there was nothing to measure.
+    pub(crate) fn write_number(&self, value: &Value, text: &mut String) {
+        let _ = match (self.decimals(), value.as_f64()) {
+            (_, None) => Ok(()),
+            (Some(decimals), Some(number)) => write!(text, "{number:.decimals$}"),
+            (None, Some(_)) => write!(text, "{value}"),
+        };
     }
     /// Columns in the CSV file whose rows are called `noun`.
     fn csv_columns(&self, noun: &str) -> Vec<Column> {

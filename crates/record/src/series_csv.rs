@@ -84,29 +84,48 @@ fn columns() -> Vec<&'static str> {
 pub(crate) fn write(run: &RunResult) -> String {
     let columns = columns();
     let mut text = format!("t_s,kind,name,{}\n", columns.join(","));
-    // A row's kind, fields of the columns, values, number of the subject and its name.
-    let kinds = KINDS.each_ref().map(|kind| {
-        let fields: Vec<_> = columns.iter().map(|column| kind.field(column)).collect();
-        (kind, fields, (kind.values)(run), (kind.subjects)(run))
-    });
-    let rows = kinds.iter().flat_map(|(kind, fields, values, subjects)| {
-        subjects.iter().map(move |(index, name)| (*kind, fields, values, *index, *name))
+    let values = KINDS.each_ref().map(|kind| (kind.values)(run));
+    let rows = KINDS.iter().zip(&values).flat_map(|(kind, values)| {
+        let subjects = (kind.subjects)(run).into_iter();
+        subjects.map(|(index, name)| Row::new(kind, &columns, values, (index, name)))
     });
     let mut rows: Vec<_> = rows.collect();
-    rows.sort_by_key(|(kind, _, _, index, _)| (kind.place, *index));
+    rows.sort_by_key(|row| row.place);
     for (step, t) in run.series.t_s.iter().enumerate() {
-        for (kind, fields, values, index, name) in &rows {
-            let _ = write!(text, "{t},{},{}", kind.name, quoted(name));
-            for field in *fields {
+        for Row { head, cells, .. } in &rows {
+            let _ = write!(text, "{t}{head}");
+            for cell in cells {
                 text.push(',');
-                if let Some(field) = field {
-                    text.push_str(&field.number(&values[field.name][*index][step]));
+                if let Some((field, values)) = cell {
+                    field.write_number(&values[step], &mut text);
                 }
             }
             text.push('\n');
         }
     }
     text
+}
+
+/// Rows of one subject.
+struct Row<'a> {
+    /// Place among an interval's rows.
+    place: (u8, usize),
+    /// Kind and name of the subject.
+    head: String,
+    /// Field and values of each column that the subject has.
+    cells: Vec<Option<(&'static Field, &'a [Value])>>,
+}
+
+impl<'a> Row<'a> {
+    fn new(kind: &Kind, columns: &[&str], values: &'a Value, (index, name): (usize, &str)) -> Self {
+        let cell = |column: &&str| {
+            let field = kind.field(column)?;
+            // A series that nobody looked at has no rows.
+            Some((field, values[field.name].get(index)?.as_array()?.as_slice()))
+        };
+        let head = format!(",{},{}", kind.name, quoted(name));
+        Self { place: (kind.place, index), head, cells: columns.iter().map(cell).collect() }
+    }
 }
 
 /// Table of the columns for the reference.
