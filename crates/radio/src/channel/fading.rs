@@ -147,7 +147,11 @@ impl Fading {
 
     /// |h|^2 at each point of the band.
     fn gains(&self, now: Instant) -> [f64; POINTS] {
-        self.amplitudes(now).map(|h| h.re * h.re + h.im * h.im)
+        let mut gains = [0.0; POINTS];
+        for (gain, h) in gains.iter_mut().zip(self.amplitudes(now)) {
+            *gain = h.re * h.re + h.im * h.im;
+        }
+        gains
     }
 
     /// h at each point of the band.
@@ -156,7 +160,11 @@ impl Fading {
         // Sums in four lanes side by side, an order that every compiler keeps.
         let mut sums = [[[0.0; LANES]; 2]; POINTS];
         for first in (0..WAVES).step_by(LANES) {
-            let of = |values: &[f64; WAVES]| -> [f64; LANES] { core::array::from_fn(|lane| values[first + lane]) };
+            let of = |values: &[f64; WAVES]| {
+                let mut lanes = [0.0; LANES];
+                lanes.copy_from_slice(&values[first..first + LANES]);
+                lanes
+            };
             let (doppler_hz, phase) = (of(&waves.doppler_hz), of(&waves.phase));
             let (step_re, step_im) = (of(&waves.step_re), of(&waves.step_im));
             let (mut re, mut im) = ([0.0; LANES], [0.0; LANES]);
@@ -185,10 +193,12 @@ impl Fading {
             direct = Complex { re: amplitude * h.re, im: amplitude * h.im };
         }
         let scale = others / const { WAVES as f64 }.sqrt();
-        sums.map(|sums| {
-            let [re, im] = sums.map(|lanes| (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]));
-            Complex { re: scale * re + direct.re, im: scale * im + direct.im }
-        })
+        let whole = |lanes: [f64; LANES]| (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+        let mut points = [direct; POINTS];
+        for (point, [re, im]) in points.iter_mut().zip(sums) {
+            *point = Complex { re: scale * whole(re) + direct.re, im: scale * whole(im) + direct.im };
+        }
+        points
     }
 }
 
