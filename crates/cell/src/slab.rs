@@ -37,6 +37,7 @@ impl<T> Slab<T> {
 /// Panics for a slot that is empty: what is under way in a cell belongs to UEs that are there, and leaves with them.
 impl<T> Index<usize> for Slab<T> {
     type Output = T;
+    #[inline]
     fn index(&self, slot: usize) -> &T {
         match &self.0[slot] {
             Some(value) => value,
@@ -45,6 +46,7 @@ impl<T> Index<usize> for Slab<T> {
     }
 }
 impl<T> IndexMut<usize> for Slab<T> {
+    #[inline]
     fn index_mut(&mut self, slot: usize) -> &mut T {
         match &mut self.0[slot] {
             Some(value) => value,

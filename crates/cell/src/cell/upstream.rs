@@ -32,6 +32,7 @@ impl<P: Inspect> Upstream<'_, P> {
 }
 
 impl<P: Inspect> Port<P> for Upstream<'_, P> {
+    #[inline]
     fn decides_at_dequeue(&self, bearer: BearerId) -> bool {
         self.cu.decides_at_dequeue(bearer)
     }
@@ -101,14 +102,17 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
         self.outputs.push_back(Output::Uplink { at: now, ue: bearer.ue, qfi, packet, delay });
     }
 
+    #[inline]
     fn ue(&mut self, id: u32) -> &mut UeStack<P> {
         &mut self.ues[id as usize]
     }
 
+    #[inline]
     fn events(&mut self) -> &mut Events<P> {
         self.events
     }
 
+    #[inline]
     fn output(&mut self, output: Output<P>) {
         self.outputs.push_back(output);
     }
