@@ -83,8 +83,8 @@ impl<P: Inspect> Cell<P> {
     /// # Errors
     /// There is no such QoS flow.
     pub fn name_qos_flow(&mut self, id: UeId, flow: FlowId, qfi: u8) -> Result<(), ConfigError> {
-        let Some(sdap) = self.cu.sdap_mut(id) else { return Ok(()) };
-        let known = sdap.name(flow, qfi);
+        let (Some(sdap), Some(ue)) = (self.cu.sdap_mut(id), self.ues.get_mut(id.0 as usize)) else { return Ok(()) };
+        let known = sdap.name(flow, qfi) && ue.sdap_mut().name(flow, qfi);
         known.then_some(()).ok_or_else(|| ConfigError::new("qfi", "must be that of a QoS flow of the UE"))
     }
 

@@ -7,23 +7,29 @@ use tidemark_wire::mac::Direction;
 use super::Cell;
 use crate::event::Event;
 use crate::output::{DropReason, Output, UeId};
+use crate::qos::Mapped;
 
 impl<P: Inspect> Cell<P> {
     /// A downlink packet reaches the CU: SDAP finds its bearer, the law decides, PDCP numbers it, F1-U carries it to the RLC
     /// queue.
     pub fn handle_downlink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
         let Some(mapped) = self.cu.map(id, &packet) else { return };
-        self.admit(now, id, mapped.drb, packet);
+        self.admit(now, id, mapped, packet);
     }
 
     /// Takes a downlink packet whose QoS flow the UPF has named (N3's PDU session container). A QoS flow that no bearer was set up
     /// for goes to the default one. With `reflective` (RQI, TS 38.415 5.5.3.4) what answers it comes up in the same QoS flow.
-    pub fn handle_qos_flow(&mut self, now: Instant, id: UeId, (qfi, reflective): (u8, bool), packet: Packet<P>) {
-        let Some(mapped) = self.cu.map_qos_flow(id, (qfi, reflective), packet.flow) else { return };
-        self.admit(now, id, mapped.drb, packet);
+    pub fn handle_qos_flow(&mut self, now: Instant, id: UeId, qos_flow: (u8, bool), packet: Packet<P>) {
+        let Some(mapped) = self.cu.map_qos_flow(id, qos_flow, packet.flow) else { return };
+        self.admit(now, id, mapped, packet);
     }
 
-    fn admit(&mut self, now: Instant, id: UeId, index: u32, mut packet: Packet<P>) {
+    fn admit(&mut self, now: Instant, id: UeId, mapped: Mapped, mut packet: Packet<P>) {
+        let index = mapped.drb;
+        // The UE derives its rule at once, not when the packet has reached it.
+        if mapped.reflective {
+            self.ues[id.0 as usize].sdap_mut().reflect(packet.flow, mapped);
+        }
         let (is_in_sight, period) = (self.du.config().f1u.rlc_in_sight, self.du.config().f1u.report_period);
         let drb = self.du.drb(index);
         let (bearer, came) = (drb.id, packet.ecn);

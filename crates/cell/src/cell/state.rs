@@ -7,7 +7,6 @@ use tidemark_wire::mac::Direction;
 use super::Cell;
 use crate::du::MIN_LCID;
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
-use crate::qos::Sdap;
 
 impl<P: Inspect> Cell<P> {
     /// Delivery status that the DU would send of a UE's bearer with this DRB identity, from 1, now; `None` if there is none. For a CU
@@ -29,7 +28,7 @@ impl<P: Inspect> Cell<P> {
             stats.marked += self.cu.marked(drb.id);
             stats.uplink_marked += self.cu.uplink_marked(drb.id);
         }
-        stats.forgotten_flows = self.cu.sdap(id).map_or(0, Sdap::evicted);
+        stats.forgotten_flows = self.cu.sdap(id)?.evicted() + self.ues.get(id.0 as usize)?.sdap().evicted();
         Some(stats)
     }
 
@@ -46,17 +45,16 @@ impl<P: Inspect> Cell<P> {
     /// The bearer that carries a flow from its UE: the DRB identity, from 1; `None` if there is no such UE.
     pub fn carries_up(&self, id: UeId, flow: FlowId) -> Option<u8> {
         let first = self.du.ue(id)?.drbs.start;
-        Some((self.cu.sdap(id)?.carries_up(flow) - first) as u8 + 1)
+        Some((self.ues.get(id.0 as usize)?.sdap().carries(flow) - first) as u8 + 1)
     }
 
     /// The logical channel that carries a flow to its UE, or from it.
     pub fn logical_channel(&self, id: UeId, flow: FlowId, direction: Direction) -> Option<u8> {
-        let (first, sdap) = (self.du.ue(id)?.drbs.start, self.cu.sdap(id)?);
         let drb = match direction {
-            Direction::Downlink => sdap.carries_down(flow),
-            Direction::Uplink => sdap.carries_up(flow),
+            Direction::Downlink => self.cu.sdap(id)?.carries(flow),
+            Direction::Uplink => self.ues.get(id.0 as usize)?.sdap().carries(flow),
         };
-        Some(MIN_LCID + (drb - first) as u8)
+        Some(MIN_LCID + (drb - self.du.ue(id)?.drbs.start) as u8)
     }
 
     /// Counters of the cell as a whole.

@@ -62,24 +62,25 @@ impl CuUp {
         self.ues.insert(id.0, context);
     }
 
-    /// QoS rules of a UE, which are the UE's own as well; `None` if there is no such UE.
+    /// SDAP entity of a UE; `None` if there is no such UE.
     pub(crate) fn sdap(&self, id: UeId) -> Option<&Sdap> {
         self.ues.get(id.0 as usize).map(|ue| &ue.sdap)
     }
 
-    /// Mapping of packets to bearers, to map with.
+    /// SDAP entity of a UE, to be changed.
     pub(crate) fn sdap_mut(&mut self, id: UeId) -> Option<&mut Sdap> {
         self.ues.get_mut(id.0 as usize).map(|ue| &mut ue.sdap)
     }
 
     /// Finds the bearer of a downlink packet; `None` if there is no such UE.
     pub fn map<P: Inspect>(&mut self, id: UeId, packet: &Packet<P>) -> Option<Mapped> {
-        Some(self.sdap_mut(id)?.downlink(packet))
+        Some(self.sdap_mut(id)?.map(packet))
     }
 
-    /// Finds the bearer of a downlink packet whose QoS flow the UPF named; `None` if there is no such UE.
-    pub fn map_qos_flow(&mut self, id: UeId, (qfi, reflective): (u8, bool), flow: FlowId) -> Option<Mapped> {
-        Some(self.sdap_mut(id)?.carrier(flow, qfi, reflective))
+    /// Finds the bearer of a downlink packet that the UPF put into the QoS flow with this QFI, with the RQI or without; `None` if there is
+    /// no such UE.
+    pub fn map_qos_flow(&mut self, id: UeId, qos_flow: (u8, bool), flow: FlowId) -> Option<Mapped> {
+        Some(self.sdap_mut(id)?.map_qos_flow(flow, qos_flow))
     }
 
     /// Decides on a downlink packet and sets its mark. `queue` is the RLC queue where the CU sees it. `None` for a law that decides

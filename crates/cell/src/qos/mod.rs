@@ -4,6 +4,8 @@ mod filter;
 mod five_qi;
 mod flow;
 mod meter;
+mod recent;
+mod rules;
 mod sdap;
 mod selector;
 
@@ -12,5 +14,6 @@ pub(crate) use five_qi::KNOWN as KNOWN_FIVE_QIS;
 pub use five_qi::{Characteristics, Resource};
 pub(crate) use flow::Qos;
 pub use flow::{DrbConfig, QosFlowConfig};
-pub use sdap::{DEFAULT_QFI, Mapped, Sdap};
+pub use rules::{DEFAULT_QFI, Mapped};
+pub(crate) use sdap::{Sdap, UeSdap};
 pub use selector::{PortRange, Prefix, Protocol, TrafficClass};

@@ -1,4 +1,4 @@
-//! UE above its radio: SDUs that wait to be sent, RLC's status reports, buffer status reports, and what goes into a block.
+//! UE above its radio: QoS rules, SDUs that wait to be sent, RLC's status reports, buffer status reports, and what goes into a block.
 //!
 //! The DU calls it at the UE's slots and timers, through its [`Port`](crate::du::Port). The receiving end of an uplink RLC entity is the
 //! gNB's, and stands here for the reason that the UE's receiving end of a downlink one stands in the DU: both ends are one object
@@ -14,7 +14,7 @@ mod sending;
 use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
 
 use crate::config::UeConfig;
-use crate::qos::Qos;
+use crate::qos::{Qos, UeSdap};
 use crate::rlc::{Bearer, Overhead, Status};
 use buffer_status::{BsrFormat, Groups, MAX_GROUPS};
 use control::{Control, ControlQueue};
@@ -22,10 +22,11 @@ use group::{Group, groups};
 pub(crate) use receiver::Receiver;
 pub(crate) use sending::Prioritisation;
 
-/// Stack of one UE, from PDCP to MAC.
+/// Stack of one UE, from SDAP to MAC.
 pub(crate) struct UeStack<P> {
     /// Number of the default bearer, which those of the others follow.
     first: u32,
+    sdap: UeSdap,
     bearers: Vec<UplinkBearer<P>>,
     /// Logical channel groups, the most important first.
     groups: Vec<Group>,
@@ -56,6 +57,7 @@ impl<P: Inspect> UeStack<P> {
         let bearers: Vec<_> = bearers.collect();
         Self {
             first,
+            sdap: UeSdap::new(first, &config.drb),
             groups: groups((first..).zip(bearers.iter().map(|bearer| &bearer.qos))),
             has_gbr: bearers.iter().any(|bearer| bearer.qos.is_gbr()),
             bearers,
@@ -63,6 +65,16 @@ impl<P: Inspect> UeStack<P> {
             format,
             blocks: 0,
         }
+    }
+
+    /// SDAP entity, which maps the UE's packets to its bearers.
+    pub(crate) fn sdap(&self) -> &UeSdap {
+        &self.sdap
+    }
+
+    /// SDAP entity, to map with.
+    pub(crate) fn sdap_mut(&mut self) -> &mut UeSdap {
+        &mut self.sdap
     }
 
     /// True if a bearer's queue has no room for a packet of this size.

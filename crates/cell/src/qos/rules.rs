@@ -1,0 +1,90 @@
+//! Rules that give a packet its QoS flow, and a QoS flow its bearer. UE and network have the same ones.
+
+use tidemark_core::{FlowId, Inspect, Packet};
+
+use super::filter::{PacketFilter, Way};
+use super::flow::DrbConfig;
+
+/// QFI of the default QoS flow, on the default bearer.
+pub const DEFAULT_QFI: u8 = 1;
+
+/// A QoS flow and the bearer that carries it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mapped {
+    /// QFI of the packet.
+    pub qfi: u8,
+    /// The bearer's number, from that of the UE's default one on.
+    pub drb: u32,
+    /// True where downlink packets carry the RQI: what answers them takes the same QoS flow (reflective QoS, TS 23.501 5.7.5).
+    pub reflective: bool,
+}
+
+/// Rules of one UE. A cell numbers the bearers of all of its UEs through.
+#[derive(Debug)]
+pub(super) struct Rules {
+    /// Number of the default bearer.
+    default: u32,
+    /// Packet filters in the order of their precedence.
+    filters: Vec<(PacketFilter, Mapped)>,
+    /// QoS flows that have bearers of their own.
+    flows: Vec<Mapped>,
+    /// Flows whose QoS flow is named.
+    named: Vec<(FlowId, Mapped)>,
+}
+
+impl Rules {
+    /// Rules of a UE whose default bearer has the number `default`; `drbs` are the bearers after it.
+    pub(super) fn new(default: u32, drbs: &[DrbConfig]) -> Self {
+        let flows = || {
+            let each = |(drb, config): (u32, &'_ DrbConfig)| (drb, config.qos_flow.clone());
+            let flows = (default + 1..).zip(drbs).map(each);
+            flows.flat_map(|(drb, flows)| flows.into_iter().map(move |flow| (drb, flow)))
+        };
+        let mapped = |drb, qfi, reflective| Mapped { qfi, drb, reflective };
+        let filters = flows().flat_map(|(drb, flow)| {
+            let mapped = mapped(drb, flow.qfi, flow.reflective);
+            flow.filter.into_iter().map(move |filter| (filter, mapped))
+        });
+        let mut filters: Vec<_> = filters.collect();
+        filters.sort_by_key(|(filter, _)| filter.precedence);
+        let flows = flows().map(|(drb, flow)| mapped(drb, flow.qfi, flow.reflective)).collect();
+        Self { default, filters, flows, named: Vec::new() }
+    }
+
+    /// Names a flow's QoS flow; false if there is none with this QFI.
+    pub(super) fn name(&mut self, flow: FlowId, qfi: u8) -> bool {
+        let found = self.of_qfi(qfi);
+        self.named.extend(found.map(|mapped| (flow, mapped)));
+        found.is_some()
+    }
+
+    /// True where everything takes the default bearer.
+    pub(super) fn is_empty(&self) -> bool {
+        self.flows.is_empty()
+    }
+
+    /// Default QoS flow.
+    pub(super) fn default(&self) -> Mapped {
+        Mapped { qfi: DEFAULT_QFI, drb: self.default, reflective: false }
+    }
+
+    /// QoS flow with this QFI; one without a bearer of its own takes the default bearer.
+    pub(super) fn carrier(&self, qfi: u8) -> Mapped {
+        self.of_qfi(qfi).unwrap_or(Mapped { qfi, ..self.default() })
+    }
+
+    /// QoS flow of a flow that is named.
+    pub(super) fn named(&self, flow: FlowId) -> Option<Mapped> {
+        self.named.iter().find(|(known, _)| *known == flow).map(|(_, mapped)| *mapped)
+    }
+
+    /// First packet filter that a packet meets: its precedence, and where it leads.
+    pub(super) fn filter<P: Inspect>(&self, way: Way, packet: &Packet<P>) -> Option<(u8, Mapped)> {
+        let met = self.filters.iter().find(|(filter, _)| filter.matches(way, packet));
+        met.map(|(filter, mapped)| (filter.precedence, *mapped))
+    }
+
+    fn of_qfi(&self, qfi: u8) -> Option<Mapped> {
+        self.flows.iter().find(|known| known.qfi == qfi).copied()
+    }
+}
