@@ -79,7 +79,7 @@ impl UeSdap {
         self.rules.name(flow, qfi)
     }
 
-    /// Derives a rule from a downlink packet with the RQI (TS 23.501 5.7.5.2).
+    /// Derives a rule from a downlink packet with the RQI (TS 23.501 5.7.5).
     pub(crate) fn reflect(&mut self, flow: FlowId, mapped: Mapped) {
         self.reflected.put(flow, mapped);
     }
