@@ -42,10 +42,12 @@
 //! # Ok::<(), tidemark_marker::path::SetupError>(())
 //! ```
 
+mod drbs;
 mod flow_key;
 mod shard;
 mod ue;
 
+pub use drbs::DrbId;
 pub use flow_key::FlowKey;
 pub use shard::{Shard, UeHandle, shard_of};
-pub use ue::{DrbId, SetupError, Ue, UeCounters};
+pub use ue::{SetupError, Ue, UeCounters};

@@ -1,6 +1,5 @@
-//! One UE: its DRBs, and which QoS flow goes to which.
+//! One UE: packets and events as they come from a gNB.
 
-use alloc::boxed::Box;
 use core::hint::black_box;
 
 use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Packet, Stream, TcpView};
@@ -9,16 +8,10 @@ use tidemark_wire::{View, tcp};
 use crate::config::MarkerConfig;
 use crate::decision::{Decision, Outcome};
 use crate::drb::{Counters, DrbMarker, Estimate};
+use crate::path::drbs::{DrbId, Drbs, is_qfi};
 use crate::path::flow_key::FlowKey;
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::Verdict;
-
-/// DRB identity (TS 38.331 `DRB-Identity`), 1 to 32.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct DrbId(pub u8);
-
-const DRBS: usize = 32;
-const QFIS: usize = 64;
 
 /// Why a DRB could not be set up.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -60,41 +53,19 @@ pub struct UeCounters {
 /// One UE of the packet path, with one PDU session: QFIs tell QoS flows apart within it (TS 23.501 5.7.1.1). A UE that has several is a
 /// [`Ue`] for each.
 ///
-/// With thousands of UEs every wait for memory counts: the DRB that was set up first, for most UEs their only one, lies here and
-/// not behind a pointer.
+/// Everything that packets read lies here, and the first DRB in it.
 #[repr(C, align(64))]
 pub struct Ue {
-    first: Option<DrbMarker>,
+    drbs: Drbs,
     counters: UeCounters,
-    /// The QoS flows of the first DRB, by QFI.
-    first_qfis: u64,
-    /// The first DRB's index.
-    first_index: u8,
-    /// Set up with the second DRB.
-    others: Option<Box<Others>>,
     /// Last, since reports don't need it and IPv4 only its first half.
     key: FlowKey,
-}
-
-const NONE: u8 = u8::MAX;
-
-/// What a UE with several DRBs needs.
-struct Others {
-    /// DRB index by QFI; `NONE` where there is none, and for those of the first DRB.
-    carriers: [u8; QFIS],
-    drbs: [Option<Box<DrbMarker>>; DRBS],
-}
-
-impl Default for Others {
-    fn default() -> Self {
-        Self { carriers: [NONE; QFIS], drbs: [const { None }; DRBS] }
-    }
 }
 
 impl Ue {
     /// A UE without DRBs. The key tells its flows apart, and is best drawn at random once for the whole instance.
     pub fn new(key: FlowKey) -> Self {
-        Self { first: None, key, counters: UeCounters::default(), first_qfis: 0, first_index: NONE, others: None }
+        Self { drbs: Drbs::new(), counters: UeCounters::default(), key }
     }
 
     /// Sets up a DRB that carries these QoS flows; all memory that it will ever use is allocated here. A QoS flow
@@ -110,19 +81,11 @@ impl Ue {
         sn_length: SnLength,
         stream: Stream,
     ) -> Result<(), SetupError> {
-        let index = index(drb).ok_or(SetupError::Drb)?;
-        if qfis.iter().any(|qfi| usize::from(*qfi) >= QFIS) {
-            return Err(SetupError::Qfi);
-        }
-        if self.drb(drb).is_some() {
+        check(drb, qfis)?;
+        if self.drbs.get(drb).is_some() {
             return Err(SetupError::Exists);
         }
-        let marker = DrbMarker::new(config, sn_length, stream)?;
-        if self.first.is_none() {
-            (self.first, self.first_index) = (Some(marker), index as u8);
-        } else {
-            self.others.get_or_insert_default().drbs[index] = Some(Box::new(marker));
-        }
+        self.drbs.insert(drb, DrbMarker::new(config, sn_length, stream)?);
         for qfi in qfis {
             self.map_qfi(*qfi, drb);
         }
@@ -143,11 +106,8 @@ impl Ue {
         config: &MarkerConfig,
         sn_length: SnLength,
     ) -> Result<(), SetupError> {
-        let index = index(drb).ok_or(SetupError::Drb)?;
-        if qfis.iter().any(|qfi| usize::from(*qfi) >= QFIS) {
-            return Err(SetupError::Qfi);
-        }
-        self.at(index).ok_or(SetupError::NotSetUp)?.reconfigure(now, config, sn_length)?;
+        check(drb, qfis)?;
+        self.drbs.get_mut(drb).ok_or(SetupError::NotSetUp)?.reconfigure(now, config, sn_length)?;
         for qfi in qfis {
             self.map_qfi(*qfi, drb);
         }
@@ -157,20 +117,8 @@ impl Ue {
     /// Releases a DRB, and gives its counters as they were last. `None` for one that is not set up. Its flows and what their senders were
     /// told go to another DRB of the UE, if there is one.
     pub fn remove_drb(&mut self, drb: DrbId) -> Option<Counters> {
-        let index = index(drb)?;
-        let removed = if index == usize::from(self.first_index) {
-            (self.first_index, self.first_qfis) = (NONE, 0);
-            self.first.take()?
-        } else {
-            let others = self.others.as_mut()?;
-            for carrier in &mut others.carriers {
-                if *carrier == index as u8 {
-                    *carrier = NONE;
-                }
-            }
-            *others.drbs[index].take()?
-        };
-        if let Some(heir) = self.markers().next() {
+        let removed = self.drbs.remove(drb)?;
+        if let Some(heir) = self.drbs.markers().next() {
             heir.flows.take_over(&removed.flows);
         }
         Some(removed.counters())
@@ -178,23 +126,14 @@ impl Ue {
 
     /// A QoS flow is mapped to this DRB from now on. False for a QFI or a DRB that does not exist.
     pub fn map_qfi(&mut self, qfi: u8, drb: DrbId) -> bool {
-        if usize::from(qfi) >= QFIS || self.drb(drb).is_none() {
-            return false;
-        }
-        let index = drb.0 - 1;
-        let (bit, is_first) = (1 << qfi, index == self.first_index);
-        self.first_qfis = if is_first { self.first_qfis | bit } else { self.first_qfis & !bit };
-        if let Some(others) = &mut self.others {
-            others.carriers[usize::from(qfi)] = if is_first { NONE } else { index };
-        }
-        true
+        self.drbs.map_qfi(qfi, drb)
     }
 
     /// The UE moved to another DU or cell, or its DRBs were re-established: what was measured of the old radio is
     /// forgotten, and so is what stood in its queues; what PDCP sends again is to be announced again. Flows and their
     /// books move with the UE.
     pub fn handover(&mut self, now: Instant) {
-        for marker in self.markers() {
+        for marker in self.drbs.markers() {
             marker.handle_handover(now);
         }
     }
@@ -203,7 +142,7 @@ impl Ue {
     #[inline]
     pub(crate) fn warm(&self, qfi: u8) {
         black_box(self.counters.downlink);
-        if let Some(marker) = self.first.as_ref().filter(|_| qfi < 64 && self.first_qfis >> qfi & 1 == 1) {
+        if let Some(marker) = self.drbs.first_carrying(qfi) {
             marker.warm();
         }
     }
@@ -220,8 +159,8 @@ impl Ue {
     #[inline(always)]
     pub fn decide_downlink(&mut self, now: Instant, qfi: u8, packet: &mut [u8]) -> Option<Outcome> {
         self.counters.downlink += 1;
-        let has_several = self.others.is_some();
-        let Some(mut marker) = carrier(&mut self.first, self.first_qfis, &mut self.others, qfi) else {
+        let has_several = self.drbs.has_several();
+        let Some(mut marker) = self.drbs.carrier(qfi) else {
             self.counters.unknown_qfi += 1;
             return None;
         };
@@ -237,7 +176,7 @@ impl Ue {
         let packet = Packet { flow, size, ecn, payload: Seen(view.tcp()) };
         if has_several && marker.claims(now, &packet) {
             self.gather(now, qfi, flow);
-            match carrier(&mut self.first, self.first_qfis, &mut self.others, qfi) {
+            match self.drbs.carrier(qfi) {
                 Some(again) => marker = again,
                 None => return None,
             }
@@ -304,7 +243,7 @@ impl Ue {
     /// An uplink packet, in clear. Congestion feedback is written in place where a flow's is short-circuited.
     pub fn uplink(&mut self, now: Instant, packet: &mut [u8]) {
         self.counters.uplink += 1;
-        if let Some(first) = &self.first {
+        if let Some(first) = self.drbs.first() {
             first.warm_uplink();
         }
         let Ok(mut view) = View::parse(packet) else {
@@ -319,7 +258,7 @@ impl Ue {
         let flow = self.key.flow(&headers.five_tuple.reversed());
         let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
         let mut packet = Packet { flow, size, ecn, payload: &mut view };
-        let keeper = if self.others.is_none() { self.first.as_mut() } else { self.keeper(flow) };
+        let keeper = if self.drbs.has_several() { self.keeper(flow) } else { self.drbs.first_mut() };
         if let Some(marker) = keeper {
             marker.handle_uplink(now, &mut packet);
         }
@@ -327,23 +266,23 @@ impl Ue {
 
     /// True if the next frame to the DU should ask for a report on this DRB (TS 38.425 5.5.3.7).
     pub fn wants_report(&self, now: Instant, drb: DrbId) -> bool {
-        self.drb(drb).is_some_and(|marker| marker.wants_report(now))
+        self.drbs.get(drb).is_some_and(|marker| marker.wants_report(now))
     }
 
     /// What is believed about a DRB.
     pub fn estimate(&self, now: Instant, drb: DrbId) -> Option<Estimate> {
-        self.drb(drb).map(|marker| marker.estimate(now))
+        self.drbs.get(drb).map(|marker| marker.estimate(now))
     }
 
     /// Describes an outcome of a DRB's marker with the state that it was decided in. It is asked right after
     /// [`decide_downlink`](Self::decide_downlink) with the same time. `None` for a DRB that is not set up.
     pub fn decision(&self, now: Instant, drb: DrbId, outcome: Outcome) -> Option<Decision> {
-        self.drb(drb).map(|marker| marker.decision(now, outcome))
+        self.drbs.get(drb).map(|marker| marker.decision(now, outcome))
     }
 
     /// What happened at a DRB.
     pub fn drb_counters(&self, drb: DrbId) -> Option<Counters> {
-        self.drb(drb).map(DrbMarker::counters)
+        self.drbs.get(drb).map(DrbMarker::counters)
     }
 
     /// What happened outside of the DRBs.
@@ -351,82 +290,36 @@ impl Ue {
         self.counters
     }
 
-    fn drb(&self, drb: DrbId) -> Option<&DrbMarker> {
-        let index = index(drb)?;
-        if index == usize::from(self.first_index) {
-            return self.first.as_ref();
-        }
-        self.others.as_ref()?.drbs[index].as_deref()
-    }
-
     /// The marker of a DRB; a DRB that is not set up is counted.
     #[inline]
     fn marker(&mut self, drb: DrbId) -> Option<&mut DrbMarker> {
-        let index = index(drb);
-        let marker = match index {
-            Some(index) if index == usize::from(self.first_index) => self.first.as_mut(),
-            Some(index) => self.others.as_mut().and_then(|others| others.drbs[index].as_deref_mut()),
-            None => None,
-        };
+        let marker = self.drbs.get_mut(drb);
         self.counters.unknown_drb += u64::from(marker.is_none());
         marker
     }
 
     /// The marker that keeps a flow. A connection that none keeps yet waits with the first one for its answer.
     fn keeper(&mut self, flow: FlowId) -> Option<&mut DrbMarker> {
-        let place = self.markers().position(|marker| marker.keeps_flow(flow)).unwrap_or(0);
-        self.markers().nth(place)
+        let place = self.drbs.markers().position(|marker| marker.keeps_flow(flow)).unwrap_or(0);
+        self.drbs.markers().nth(place)
     }
 
     /// The DRB that carries a QoS flow keeps this flow from now on.
     fn gather(&mut self, now: Instant, qfi: u8, flow: FlowId) {
-        let kept = self.markers().find_map(|marker| marker.release_flow(flow));
-        let marker = carrier(&mut self.first, self.first_qfis, &mut self.others, qfi);
+        let kept = self.drbs.markers().find_map(|marker| marker.release_flow(flow));
+        let marker = self.drbs.carrier(qfi);
         if let (Some(kept), Some(marker)) = (kept, marker) {
             marker.adopt(now, kept);
         }
     }
-
-    /// The marker of the DRB with this index.
-    fn at(&mut self, index: usize) -> Option<&mut DrbMarker> {
-        if index == usize::from(self.first_index) {
-            return self.first.as_mut();
-        }
-        self.others.as_mut()?.drbs[index].as_deref_mut()
-    }
-
-    fn markers(&mut self) -> impl Iterator<Item = &mut DrbMarker> {
-        markers(&mut self.first, &mut self.others)
-    }
 }
 
-/// A UE's markers.
-fn markers<'a>(
-    first: &'a mut Option<DrbMarker>,
-    others: &'a mut Option<Box<Others>>,
-) -> impl Iterator<Item = &'a mut DrbMarker> {
-    let others = others.iter_mut().flat_map(|others| others.drbs.iter_mut().flatten());
-    first.iter_mut().chain(others.map(Box::as_mut))
-}
-
-/// The marker of the DRB that carries a QoS flow.
-#[inline]
-fn carrier<'a>(
-    first: &'a mut Option<DrbMarker>,
-    first_qfis: u64,
-    others: &'a mut Option<Box<Others>>,
-    qfi: u8,
-) -> Option<&'a mut DrbMarker> {
-    if qfi < 64 && first_qfis >> qfi & 1 == 1 {
-        return first.as_mut();
+/// Refuses identities that don't exist.
+fn check(drb: DrbId, qfis: &[u8]) -> Result<(), SetupError> {
+    if !drb.is_valid() {
+        return Err(SetupError::Drb);
     }
-    let Others { carriers, drbs } = others.as_deref_mut()?;
-    let carrier = *carriers.get(usize::from(qfi))?;
-    drbs.get_mut(usize::from(carrier))?.as_deref_mut()
-}
-
-fn index(drb: DrbId) -> Option<usize> {
-    (1..=DRBS as u8).contains(&drb.0).then(|| usize::from(drb.0) - 1)
+    if qfis.iter().all(|qfi| is_qfi(*qfi)) { Ok(()) } else { Err(SetupError::Qfi) }
 }
 
 /// A TCP header that was read.

@@ -1,0 +1,171 @@
+//! The DRBs of one UE, and which QoS flow goes to which.
+
+use alloc::boxed::Box;
+
+use crate::drb::DrbMarker;
+
+/// DRB identity (TS 38.331 `DRB-Identity`), 1 to 32.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct DrbId(pub u8);
+
+impl DrbId {
+    /// True for 1 to 32.
+    pub(super) fn is_valid(self) -> bool {
+        self.index().is_some()
+    }
+
+    #[inline]
+    fn index(self) -> Option<usize> {
+        (1..=DRBS as u8).contains(&self.0).then(|| usize::from(self.0) - 1)
+    }
+}
+
+const DRBS: usize = 32;
+const QFIS: usize = 64;
+const NONE: u8 = u8::MAX;
+
+/// DRBs of a UE by identity and by QoS flow.
+///
+/// With thousands of UEs every wait for memory counts: the DRB that was set up first, for most UEs their only one, lies here and
+/// not behind a pointer.
+#[repr(C)]
+pub(super) struct Drbs {
+    first: Option<DrbMarker>,
+    /// QoS flows of the first DRB, by QFI.
+    first_qfis: u64,
+    /// The first DRB's index.
+    first_index: u8,
+    /// Set up with the second DRB.
+    others: Option<Box<Others>>,
+}
+
+/// The further DRBs of a UE with several.
+struct Others {
+    /// DRB index by QFI; `NONE` where there is none, and for those of the first DRB.
+    carriers: [u8; QFIS],
+    drbs: [Option<Box<DrbMarker>>; DRBS],
+}
+
+impl Default for Others {
+    fn default() -> Self {
+        Self { carriers: [NONE; QFIS], drbs: [const { None }; DRBS] }
+    }
+}
+
+impl Drbs {
+    /// No DRBs.
+    pub(super) fn new() -> Self {
+        Self { first: None, first_qfis: 0, first_index: NONE, others: None }
+    }
+
+    /// True once a second DRB was set up.
+    #[inline]
+    pub(super) fn has_several(&self) -> bool {
+        self.others.is_some()
+    }
+
+    /// The DRB that was set up first, for most UEs their only one.
+    #[inline]
+    pub(super) fn first(&self) -> Option<&DrbMarker> {
+        self.first.as_ref()
+    }
+
+    /// The DRB that was set up first, to change.
+    #[inline]
+    pub(super) fn first_mut(&mut self) -> Option<&mut DrbMarker> {
+        self.first.as_mut()
+    }
+
+    /// Takes a DRB in, whose identity is valid and not in use.
+    pub(super) fn insert(&mut self, drb: DrbId, marker: DrbMarker) {
+        let Some(index) = drb.index() else { return };
+        if self.first.is_none() {
+            (self.first, self.first_index) = (Some(marker), index as u8);
+        } else {
+            self.others.get_or_insert_default().drbs[index] = Some(Box::new(marker));
+        }
+    }
+
+    /// Releases a DRB; `None` for one that is not set up.
+    pub(super) fn remove(&mut self, drb: DrbId) -> Option<DrbMarker> {
+        let index = drb.index()?;
+        if index == usize::from(self.first_index) {
+            (self.first_index, self.first_qfis) = (NONE, 0);
+            return self.first.take();
+        }
+        let others = self.others.as_mut()?;
+        for carrier in &mut others.carriers {
+            if *carrier == index as u8 {
+                *carrier = NONE;
+            }
+        }
+        others.drbs[index].take().map(|marker| *marker)
+    }
+
+    /// Maps a QoS flow to this DRB from now on. False for a QFI or a DRB that does not exist.
+    pub(super) fn map_qfi(&mut self, qfi: u8, drb: DrbId) -> bool {
+        if !is_qfi(qfi) || self.get(drb).is_none() {
+            return false;
+        }
+        let index = drb.0 - 1;
+        let (bit, is_first) = (1 << qfi, index == self.first_index);
+        self.first_qfis = if is_first { self.first_qfis | bit } else { self.first_qfis & !bit };
+        if let Some(others) = &mut self.others {
+            others.carriers[usize::from(qfi)] = if is_first { NONE } else { index };
+        }
+        true
+    }
+
+    /// Marker of a DRB; `None` for one that is not set up.
+    pub(super) fn get(&self, drb: DrbId) -> Option<&DrbMarker> {
+        let index = drb.index()?;
+        if index == usize::from(self.first_index) {
+            return self.first.as_ref();
+        }
+        self.others.as_ref()?.drbs[index].as_deref()
+    }
+
+    /// Marker of a DRB, to change; `None` for one that is not set up.
+    #[inline]
+    pub(super) fn get_mut(&mut self, drb: DrbId) -> Option<&mut DrbMarker> {
+        match drb.index() {
+            Some(index) if index == usize::from(self.first_index) => self.first.as_mut(),
+            Some(index) => self.others.as_mut().and_then(|others| others.drbs[index].as_deref_mut()),
+            None => None,
+        }
+    }
+
+    /// The first DRB, if it carries this QoS flow.
+    #[inline]
+    pub(super) fn first_carrying(&self, qfi: u8) -> Option<&DrbMarker> {
+        self.first.as_ref().filter(|_| self.is_of_first(qfi))
+    }
+
+    /// Marker of the DRB that carries a QoS flow.
+    #[inline]
+    pub(super) fn carrier(&mut self, qfi: u8) -> Option<&mut DrbMarker> {
+        if self.is_of_first(qfi) {
+            return self.first.as_mut();
+        }
+        let Others { carriers, drbs } = self.others.as_deref_mut()?;
+        let carrier = *carriers.get(usize::from(qfi))?;
+        drbs.get_mut(usize::from(carrier))?.as_deref_mut()
+    }
+
+    /// Markers of all DRBs, the one that was set up first before the others.
+    pub(super) fn markers(&mut self) -> impl Iterator<Item = &mut DrbMarker> {
+        let others = self.others.iter_mut().flat_map(|others| others.drbs.iter_mut().flatten());
+        self.first.iter_mut().chain(others.map(Box::as_mut))
+    }
+
+    #[inline]
+    fn is_of_first(&self, qfi: u8) -> bool {
+        is_qfi(qfi) && self.first_qfis >> qfi & 1 == 1
+    }
+}
+
+/// True for a QFI that exists: 0 to 63.
+#[inline]
+pub(super) fn is_qfi(qfi: u8) -> bool {
+    usize::from(qfi) < QFIS
+}
