@@ -58,7 +58,7 @@ mod shortcircuit;
 mod stamps;
 mod verdict;
 
-pub use bearers::ReleasedFlow;
+pub use bearers::Bearers;
 pub use config::MarkerConfig;
 pub use decision::{Decision, Draw, Outcome};
 pub use drb::{Counters, DrbMarker, Estimate};

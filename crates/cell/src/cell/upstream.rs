@@ -97,7 +97,7 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
             }
         }
         self.events.emit(now, bearer, || Event::UplinkDelivered { packet: &packet, qfi, delay });
-        self.cu.uplink(now, bearer, &mut packet);
+        self.cu.uplink(now, bearer.ue, &mut packet);
         self.events.emit(now, bearer, || Event::UplinkForwarded { packet: &packet });
         self.outputs.push_back(Output::Uplink { at: now, ue: bearer.ue, qfi, packet, delay });
     }

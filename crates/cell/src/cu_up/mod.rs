@@ -8,7 +8,9 @@ mod bearer;
 mod pdcp;
 
 use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Packet};
-use tidemark_marker::{Counters, Decision, DeliveryStatus, Estimate, MarkerConfig, Outcome, RlcQueue, Verdict};
+use tidemark_marker::{
+    Bearers, Counters, Decision, DeliveryStatus, DrbMarker, Estimate, MarkerConfig, Outcome, RlcQueue, Verdict,
+};
 
 use self::bearer::CuBearer;
 use crate::config::UeConfig;
@@ -93,7 +95,9 @@ impl CuUp {
         queue: Option<RlcQueue>,
     ) -> Option<Outcome> {
         let ue = &mut self.ues[id.ue.0 as usize];
-        ue.gather(now, id, packet);
+        if ue.bearers.len() > 1 && ue.bearer_mut(id).marker.claims(now, packet) {
+            ue.fetch(now, id.drb, packet.payload.five_tuple(packet.flow));
+        }
         let outcome = ue.bearer_mut(id).marker.decide_downlink(now, packet, queue)?;
         if outcome.applied() == Verdict::Mark {
             packet.ecn = packet.ecn.marked();
@@ -156,17 +160,15 @@ impl CuUp {
         self.bearer_mut(id).decide_up(now, packet, waiting)
     }
 
-    /// Passes a packet that came from the UE to the marker that keeps its connection, which may write feedback into it. A connection
-    /// that none keeps belongs to the bearer that carried the packet.
-    pub fn uplink<P: Inspect>(&mut self, now: Instant, id: BearerId, packet: &mut Packet<P>) {
-        let ue = &mut self.ues[id.ue.0 as usize];
+    /// Passes a packet that came from the UE to the marker that keeps its connection, which may write feedback into it.
+    pub fn uplink<P: Inspect>(&mut self, now: Instant, id: UeId, packet: &mut Packet<P>) {
+        let ue = &mut self.ues[id.0 as usize];
         let keeper = match &mut ue.bearers[..] {
-            [_] => None,
-            several => several.iter_mut().find(|bearer| bearer.marker.keeps(packet)),
+            [only] => Some(&mut only.marker),
+            _ => ue.keeper(packet),
         };
-        match keeper {
-            Some(keeper) => keeper.marker.handle_uplink(now, packet),
-            None => ue.bearer_mut(id).marker.handle_uplink(now, packet),
+        if let Some(marker) = keeper {
+            marker.handle_uplink(now, packet);
         }
     }
 
@@ -236,14 +238,17 @@ impl UeContext {
     fn bearer_mut(&mut self, id: BearerId) -> &mut CuBearer {
         &mut self.bearers[usize::from(id.drb) - 1]
     }
+}
 
-    /// Moves what is known of a packet's connection to its bearer, if the packet shows that the connection belongs there.
-    fn gather<P: Inspect>(&mut self, now: Instant, id: BearerId, packet: &Packet<P>) {
-        if self.bearers.len() > 1
-            && self.bearer_mut(id).marker.claims(now, packet)
-            && let Some(kept) = self.bearers.iter_mut().find_map(|bearer| bearer.marker.release(packet))
-        {
-            self.bearer_mut(id).marker.adopt(now, kept);
-        }
+/// A downlink packet's bearer is named by its DRB, counted from one.
+impl Bearers for UeContext {
+    type Carrier = u8;
+
+    fn marker(&mut self, drb: u8) -> Option<&mut DrbMarker> {
+        self.bearers.get_mut(usize::from(drb) - 1).map(|bearer| &mut bearer.marker)
+    }
+
+    fn markers(&mut self) -> impl Iterator<Item = &mut DrbMarker> {
+        self.bearers.iter_mut().map(|bearer| &mut bearer.marker)
     }
 }

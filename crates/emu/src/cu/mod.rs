@@ -248,7 +248,7 @@ impl Cu {
         let pdu = &mut buffer[arrived.payload];
         if let Ok(pdcp::Pdu::Data { .. }) = pdcp::Pdu::parse(pdu, SN_LENGTH) {
             let bytes = &mut pdu[SN_LENGTH.header_len()..];
-            self.cu_up.uplink(now, self.id(tunnel), &mut Viewed::packet(&self.key, bytes, Direction::Up));
+            self.cu_up.uplink(now, self.id(tunnel).ue, &mut Viewed::packet(&self.key, bytes, Direction::Up));
             if self.core.write(bytes)? == Written::Done {
                 self.counters.uplink += 1;
             }

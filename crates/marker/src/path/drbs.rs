@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 
+use crate::bearers::Bearers;
 use crate::drb::DrbMarker;
 
 /// DRB identity (TS 38.331 `DRB-Identity`), 1 to 32.
@@ -141,9 +142,18 @@ impl Drbs {
         self.first.as_ref().filter(|_| self.is_of_first(qfi))
     }
 
-    /// Marker of the DRB that carries a QoS flow.
     #[inline]
-    pub(super) fn carrier(&mut self, qfi: u8) -> Option<&mut DrbMarker> {
+    fn is_of_first(&self, qfi: u8) -> bool {
+        is_qfi(qfi) && self.first_qfis >> qfi & 1 == 1
+    }
+}
+
+/// A downlink packet's bearer is named by its QFI.
+impl Bearers for Drbs {
+    type Carrier = u8;
+
+    #[inline]
+    fn marker(&mut self, qfi: u8) -> Option<&mut DrbMarker> {
         if self.is_of_first(qfi) {
             return self.first.as_mut();
         }
@@ -152,15 +162,9 @@ impl Drbs {
         drbs.get_mut(usize::from(carrier))?.as_deref_mut()
     }
 
-    /// Markers of all DRBs, the one that was set up first before the others.
-    pub(super) fn markers(&mut self) -> impl Iterator<Item = &mut DrbMarker> {
+    fn markers(&mut self) -> impl Iterator<Item = &mut DrbMarker> {
         let others = self.others.iter_mut().flat_map(|others| others.drbs.iter_mut().flatten());
         self.first.iter_mut().chain(others.map(Box::as_mut))
-    }
-
-    #[inline]
-    fn is_of_first(&self, qfi: u8) -> bool {
-        is_qfi(qfi) && self.first_qfis >> qfi & 1 == 1
     }
 }
 

@@ -5,6 +5,7 @@ use core::hint::black_box;
 use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Packet, Stream, TcpView};
 use tidemark_wire::{View, tcp};
 
+use crate::bearers::Bearers;
 use crate::config::MarkerConfig;
 use crate::decision::{Decision, Outcome};
 use crate::drb::{Counters, DrbMarker, Estimate};
@@ -160,7 +161,7 @@ impl Ue {
     pub fn decide_downlink(&mut self, now: Instant, qfi: u8, packet: &mut [u8]) -> Option<Outcome> {
         self.counters.downlink += 1;
         let has_several = self.drbs.has_several();
-        let Some(mut marker) = self.drbs.carrier(qfi) else {
+        let Some(mut marker) = self.drbs.marker(qfi) else {
             self.counters.unknown_qfi += 1;
             return None;
         };
@@ -175,11 +176,7 @@ impl Ue {
         let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
         let packet = Packet { flow, size, ecn, payload: Seen(view.tcp()) };
         if has_several && marker.claims(now, &packet) {
-            self.gather(now, qfi, flow);
-            match self.drbs.carrier(qfi) {
-                Some(again) => marker = again,
-                None => return None,
-            }
+            marker = self.drbs.fetch(now, qfi, flow)?;
         }
         let outcome = marker.decide_downlink(now, &packet, None)?;
         if outcome.applied() == Verdict::Mark {
@@ -258,7 +255,7 @@ impl Ue {
         let flow = self.key.flow(&headers.five_tuple.reversed());
         let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
         let mut packet = Packet { flow, size, ecn, payload: &mut view };
-        let keeper = if self.drbs.has_several() { self.keeper(flow) } else { self.drbs.first_mut() };
+        let keeper = if self.drbs.has_several() { self.drbs.keeper(&packet) } else { self.drbs.first_mut() };
         if let Some(marker) = keeper {
             marker.handle_uplink(now, &mut packet);
         }
@@ -296,21 +293,6 @@ impl Ue {
         let marker = self.drbs.get_mut(drb);
         self.counters.unknown_drb += u64::from(marker.is_none());
         marker
-    }
-
-    /// The marker that keeps a flow. A connection that none keeps yet waits with the first one for its answer.
-    fn keeper(&mut self, flow: FlowId) -> Option<&mut DrbMarker> {
-        let place = self.drbs.markers().position(|marker| marker.keeps_flow(flow)).unwrap_or(0);
-        self.drbs.markers().nth(place)
-    }
-
-    /// The DRB that carries a QoS flow keeps this flow from now on.
-    fn gather(&mut self, now: Instant, qfi: u8, flow: FlowId) {
-        let kept = self.drbs.markers().find_map(|marker| marker.release_flow(flow));
-        let marker = self.drbs.carrier(qfi);
-        if let (Some(kept), Some(marker)) = (kept, marker) {
-            marker.adopt(now, kept);
-        }
     }
 }
 
