@@ -2,7 +2,7 @@
 
 use tidemark_cell::network::UeRadio;
 use tidemark_cell::{CellStats, DrbStats, UeStats};
-use tidemark_core::Instant;
+use tidemark_core::{BitRate, Instant};
 use tidemark_senders::Stats;
 
 /// Counters of a run at one time, from its beginning. Results are differences of two states; what is missing in one counts as zero.
@@ -22,6 +22,8 @@ pub struct Counters {
     pub servers: Vec<Stats>,
     /// Counters of the flows' clients.
     pub clients: Vec<Stats>,
+    /// Rate of each router's link now.
+    pub link_rates: Vec<BitRate>,
     /// Resource blocks x symbols that a cell's downlink slots have had.
     pub resources: u64,
     /// Resource blocks x symbols that a cell's uplink slots have had.

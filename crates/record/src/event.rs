@@ -7,7 +7,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::FrameArrival;
 use tidemark_wire::mac::Direction;
 
-/// Event of a packet, a flow or a UE. `flow` and `ue` are the recorder's numbers, from 0.
+/// Event of a packet, a flow, a UE or a router. `flow`, `ue` and `router` are the recorder's numbers, from 0.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     /// A sender handed a packet of its data to the network.
@@ -92,6 +92,27 @@ pub enum Event {
         direction: Direction,
         /// True where the modem takes the query; false where another one waits for bitRateQueryProhibitTimer.
         sent: bool,
+    },
+    /// The link of a router begins with a packet.
+    RouterBegan {
+        /// Router of the link.
+        router: usize,
+        /// Time of the packet in its queue.
+        waited: Duration,
+    },
+    /// The link of a router is through with a packet.
+    RouterSent {
+        /// Router of the link.
+        router: usize,
+        /// Length of the IP packet.
+        size: Bytes,
+        /// True for a packet with CE that had come without.
+        marked: bool,
+    },
+    /// A router dropped a packet.
+    RouterDropped {
+        /// Router of the queue.
+        router: usize,
     },
 }
 

@@ -15,7 +15,7 @@ pub mod marks;
 pub mod output;
 mod recorder;
 mod result;
-pub mod router;
+mod router;
 pub mod series;
 mod series_csv;
 mod subject;
@@ -32,6 +32,7 @@ pub use result::{
     MarkResult, MediaResult, NetworkCellResult, Quantiles, RouterResult, RouterSeries, RunResult, STRUCTS, Series,
     Split, Transfers, UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries,
 };
+pub use router::RouterDescription;
 pub use subject::{Direction, NamedUe};
 pub use summary::Description;
 pub use ue::{UeInterval, UeRecord, Watched};

@@ -9,6 +9,7 @@ use crate::counters::Counters;
 use crate::event::Event;
 use crate::flow::FlowRecord;
 use crate::marks::Marks;
+use crate::router::RouterRecord;
 use crate::series::halve;
 use crate::subject::NamedUe;
 use crate::ue::UeRecord;
@@ -41,6 +42,7 @@ pub struct Recorder {
     others: BTreeMap<usize, usize>,
     pub(crate) ues: Vec<UeRecord>,
     pub(crate) cells: Vec<CellRecord>,
+    pub(crate) routers: Vec<RouterRecord>,
     /// Ends of the intervals of the series.
     pub(crate) times: Vec<Instant>,
     /// Samples that make one interval, and those of the one that is open.
@@ -87,6 +89,7 @@ impl Recorder {
             others: BTreeMap::new(),
             ues: ues.iter().map(|ue| UeRecord::new(&ue.config, is_live)).collect(),
             cells: (0..cells).map(|_| CellRecord::default()).collect(),
+            routers: Vec::new(),
             times: Vec::new(),
             stride: 1,
             in_interval: 0,
@@ -107,6 +110,12 @@ impl Recorder {
     pub fn add_flow(&mut self) -> usize {
         self.flows.push(FlowRecord::new(self.times.len()));
         self.flows.len() - 1
+    }
+
+    /// Adds a router whose queue is compared with these delays, and gives its number; numbers rise from 0.
+    pub fn add_router(&mut self, tdq: &[Duration]) -> usize {
+        self.routers.push(RouterRecord::new(tdq));
+        self.routers.len() - 1
     }
 
     /// Number of a flow that comes up while the cell runs. A flow belongs to one UE, so that sums by UE are right.
@@ -171,12 +180,16 @@ impl Recorder {
                 self.ues[ue].recommended(direction, channel, rate, counts);
             }
             Event::Queried { ue, direction, sent } => self.ues[ue].queried(direction, sent, counts),
+            Event::RouterBegan { router, waited } => self.routers[router].began(at, waited),
+            Event::RouterSent { router, size, marked } => self.routers[router].left(size, marked),
+            Event::RouterDropped { router } => self.routers[router].dropped(),
         }
     }
 
     /// Ends the warm-up: results count from these counters on.
     pub fn begin(&mut self, counters: Counters) {
         self.baseline = counters;
+        self.routers.iter_mut().for_each(RouterRecord::begin);
     }
 
     /// Time from which results count; zero where the warm-up has not ended.
@@ -184,7 +197,7 @@ impl Recorder {
         self.baseline.at
     }
 
-    /// Ends a sample of the series. `now` are the counters, of which UEs and cells are read; cells have UEs in `serving`, a cell's number
+    /// Ends a sample of the series. `now` are the counters, of which UEs, cells and links are read; cells have UEs in `serving`, a cell's number
     /// for each UE.
     pub fn sample(&mut self, now: &Counters, windows: impl Fn(usize) -> Option<Bytes>, serving: &[usize]) {
         let span = now.at.since(std::mem::replace(&mut self.sampled, now.at));
@@ -205,6 +218,10 @@ impl Recorder {
             let ues = serving.iter().filter(|serving| **serving == index).count() as u32;
             cell.sample(*stats, now.resources - self.resources_before, ues);
         }
+        for (router, rate) in self.routers.iter_mut().zip(&now.link_rates) {
+            router.point.rate = *rate;
+            router.points.push(std::mem::take(&mut router.point));
+        }
         self.resources_before = now.resources;
         self.times.push(now.at);
         if self.times.len() >= self.limits.intervals {
@@ -213,6 +230,7 @@ impl Recorder {
             self.flows.iter_mut().for_each(|flow| halve(&mut flow.points));
             self.ues.iter_mut().for_each(|ue| halve(&mut ue.points));
             self.cells.iter_mut().for_each(|cell| halve(&mut cell.points));
+            self.routers.iter_mut().for_each(|router| halve(&mut router.points));
         }
     }
 }
@@ -220,11 +238,12 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use tidemark_cell::{DelaySplit, DrbStats, UeConfig, UeStats};
-    use tidemark_core::{Ecn, FlowId};
+    use tidemark_core::{BitRate, Ecn, FlowId};
 
     use super::*;
     use crate::event::Arrival;
     use crate::flow::FlowDescription;
+    use crate::router::RouterDescription;
     use crate::summary::Description;
 
     fn ues() -> Vec<NamedUe> {
@@ -241,6 +260,7 @@ mod tests {
             flows,
             network: None,
             serving: &[],
+            routers: &[],
             knows_queries: false,
             conservation: String::new(),
             scenario: "",
@@ -294,6 +314,34 @@ mod tests {
         assert_eq!((result.flows[0].marked, result.series.flows.marks[0].as_slice()), (1, &[1, 1][..]));
         assert_eq!(result.flows[0].split_ms.map(|split| (split.propagation, split.queuing)), Some((3.0, 7.0)));
         assert_eq!(result.series.ues.queue_ms[0], [Some(7.0), Some(7.0)]);
+    }
+
+    #[test]
+    fn a_routers_statistics_begin_after_the_warm_up_and_its_series_before() {
+        let mut recorder = Recorder::new(Duration::from_secs(1), &[], 0, Limits::SCENARIO);
+        let (router, size, marked) = (recorder.add_router(&[Duration::from_millis(5)]), Bytes(125_000), true);
+        for (end, waited) in [(1_000, 4), (2_000, 8)].map(|(end, ms)| (Instant::from_millis(end), ms)) {
+            let at = end.before(Duration::from_millis(500));
+            recorder.handle(at, Event::RouterBegan { router, waited: Duration::from_millis(waited) });
+            recorder.handle(at, Event::RouterSent { router, size, marked });
+            recorder.handle(at, Event::RouterDropped { router });
+            let now = Counters { at: end, link_rates: vec![BitRate::from_mbps(2)], ..Counters::default() };
+            recorder.sample(&now, |_| None, &[]);
+            if end == Instant::from_millis(1_000) {
+                recorder.begin(now);
+            }
+        }
+        let routers = [RouterDescription { name: "r".into(), law: "none".into(), capacity: 250_000.0 }];
+        let end = Counters { at: Instant::from_millis(2_000), ..Counters::default() };
+        let result = recorder.result(&Description { routers: &routers, ..description(&[], &[]) }, &end);
+        let (router, series) = (&result.routers[0], &result.series.routers);
+        assert_eq!((router.capacity_mbps, router.throughput_mbps, router.utilisation), (2.0, 1.0, 0.5));
+        assert_eq!((router.marked, router.dropped, router.tdq_s[0]), (1, 1, (5.0, 0.008)));
+        assert_eq!(series.throughput_mbps[0], [1.0, 1.0]);
+        assert_eq!(
+            (series.queue_ms[0].as_slice(), series.marks[0].as_slice()),
+            (&[Some(4.0), Some(8.0)][..], &[1, 1][..])
+        );
     }
 
     #[test]

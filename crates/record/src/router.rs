@@ -1,67 +1,48 @@
 //! Record of a router.
 
-use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_core::{Bytes, Duration, Instant};
 
 use crate::distribution::Distribution;
+use crate::result::RouterResult;
+use crate::series::RouterPoint;
+use crate::unit::{mbps, round};
 
-/// A router's packets. What happens before [`begin`](Self::begin) does not count.
-#[derive(Debug)]
-pub struct RouterRecord {
-    /// IP bytes that its link carried.
-    pub delivered: Bytes,
-    /// Times in its queue.
-    pub queue: Distribution,
-    /// Packets that left with CE and had come without.
-    pub marked: u64,
-    /// Packets dropped.
-    pub dropped: u64,
-    /// Time in which the queue was beyond each of some delays.
-    pub over: Vec<(Duration, Duration)>,
-    last_start: Option<Instant>,
-    interval: RouterInterval,
-    /// Finished intervals.
-    pub intervals: Vec<RouterPoint>,
-}
-
+/// A router's packets. What happens before [`begin`](Self::begin) counts in the series alone.
 #[derive(Debug, Default)]
-struct RouterInterval {
+pub(crate) struct RouterRecord {
+    /// IP bytes that its link carried.
     delivered: Bytes,
-    marks: u64,
-    waited: Duration,
-    /// Packets that waited.
-    packets: u64,
+    /// Times in its queue.
+    queue: Distribution,
+    /// Packets that left with CE and had come without.
+    marked: u64,
+    dropped: u64,
+    /// Time in which the queue was beyond each of some delays.
+    over: Vec<(Duration, Duration)>,
+    last_start: Option<Instant>,
+    pub(crate) point: RouterPoint,
+    pub(crate) points: Vec<RouterPoint>,
 }
 
-/// A router's values over one interval.
-#[derive(Clone, Copy, Debug)]
-pub struct RouterPoint {
-    /// IP bytes that its link carried.
-    pub delivered: Bytes,
-    /// Packets that it marked.
-    pub marks: u64,
-    /// Mean time in the queue.
-    pub queue: Option<Duration>,
-    /// Rate of the link at the end.
-    pub rate: BitRate,
+/// Facts about a router that no recorder sees.
+#[derive(Clone, Debug)]
+pub struct RouterDescription {
+    /// Name.
+    pub name: String,
+    /// Law that marks or drops in its queue.
+    pub law: String,
+    /// Bytes that its link could have carried from the warm-up's end on.
+    pub capacity: f64,
 }
 
 impl RouterRecord {
     /// Record of a router whose queue is compared with these delays.
-    pub fn new(tdq: &[Duration]) -> Self {
-        Self {
-            delivered: Bytes::ZERO,
-            queue: Distribution::default(),
-            marked: 0,
-            dropped: 0,
-            over: tdq.iter().map(|limit| (*limit, Duration::ZERO)).collect(),
-            last_start: None,
-            interval: RouterInterval::default(),
-            intervals: Vec::new(),
-        }
+    pub(crate) fn new(tdq: &[Duration]) -> Self {
+        Self { over: tdq.iter().map(|limit| (*limit, Duration::ZERO)).collect(), ..Self::default() }
     }
 
     /// The warm-up ends: what was counted is forgotten.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.delivered = Bytes::ZERO;
         self.queue = Distribution::default();
         (self.marked, self.dropped) = (0, 0);
@@ -72,10 +53,9 @@ impl RouterRecord {
     ///
     /// Between two beginnings the queue is as old as the packet whose turn it was: TDQ is the time in which that
     /// was more than its limit. While the link was idle nothing waited, so no packet counts for longer than it waited.
-    pub fn began(&mut self, now: Instant, waited: Duration) {
+    pub(crate) fn began(&mut self, now: Instant, waited: Duration) {
         self.queue.record(waited);
-        self.interval.waited += waited;
-        self.interval.packets += 1;
+        self.point.queue.add(waited);
         let since = self.last_start.map_or(Duration::ZERO, |last| now.since(last)).min(waited);
         self.last_start = Some(now);
         for (limit, total) in &mut self.over {
@@ -86,18 +66,33 @@ impl RouterRecord {
     }
 
     /// A packet is through.
-    pub fn left(&mut self, size: Bytes, marked_here: bool) {
+    pub(crate) fn left(&mut self, size: Bytes, marked_here: bool) {
         self.delivered += size;
         self.marked += u64::from(marked_here);
-        self.interval.delivered += size;
-        self.interval.marks += u64::from(marked_here);
+        self.point.delivered += size;
+        self.point.marks += u64::from(marked_here);
     }
 
-    /// Ends an interval of the series.
-    pub fn sample(&mut self, rate: BitRate) {
-        let RouterInterval { delivered, marks, waited, packets } = std::mem::take(&mut self.interval);
-        let queue = (packets > 0).then(|| waited / packets.max(1));
-        self.intervals.push(RouterPoint { delivered, marks, queue, rate });
+    /// The queue dropped a packet.
+    pub(crate) fn dropped(&mut self) {
+        self.dropped += 1;
+    }
+
+    /// Result of the router over a span after the warm-up.
+    pub(crate) fn result(&self, of: &RouterDescription, span: Duration) -> RouterResult {
+        let over = self.over.iter();
+        RouterResult {
+            name: of.name.clone(),
+            law: of.law.clone(),
+            capacity_mbps: round(of.capacity * 8e-6 / span.as_secs_f64(), 1e6),
+            throughput_mbps: mbps(self.delivered, span),
+            utilisation: round(self.delivered.as_f64() / of.capacity, 1e6),
+            queue_ms: self.queue.quantiles(),
+            tdq_s: over.map(|(limit, total)| (limit.as_millis_f64(), round(total.as_secs_f64(), 1e6))).collect(),
+            marked: self.marked,
+            dropped: self.dropped,
+            queue: self.queue.clone(),
+        }
     }
 }
 

@@ -81,6 +81,19 @@ pub struct CellPoint {
     pub handovers: u64,
 }
 
+/// Router over one interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RouterPoint {
+    /// IP bytes that its link carried.
+    pub delivered: Bytes,
+    /// Packets that it marked.
+    pub marks: u64,
+    /// Times in its queue.
+    pub queue: Mean,
+    /// Rate of its link at the end.
+    pub rate: BitRate,
+}
+
 impl UePoint {
     /// Ends the interval with the UE's counters then; `before` are those at the interval's beginning.
     pub(crate) fn end(&mut self, before: &UeStats, now: &UeStats, recommended: [Option<BitRate>; 2]) {
@@ -124,6 +137,15 @@ impl Join for CellPoint {
             self.load.zip(later.load).map(|(first, second)| (first + second) / 2.0).or(self.load).or(later.load);
         self.ues = later.ues;
         self.handovers += later.handovers;
+    }
+}
+
+impl Join for RouterPoint {
+    fn join(&mut self, later: &Self) {
+        self.delivered += later.delivered;
+        self.marks += later.marks;
+        self.queue.join(&later.queue);
+        self.rate = later.rate;
     }
 }
 

@@ -181,6 +181,7 @@ mod tests {
                 flows: &[],
                 network: None,
                 serving: &[],
+                routers: &[],
                 knows_queries: false,
                 conservation: String::new(),
                 scenario: "",

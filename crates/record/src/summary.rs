@@ -10,9 +10,10 @@ use crate::fairness::mean_jain;
 use crate::flow::{Ends, FlowDescription};
 use crate::recorder::Recorder;
 use crate::result::{
-    BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, NetworkCellResult, RunResult, Series, UePlace,
-    UeResult, UeSeries, UplinkSeries,
+    BearerResult, CellResult, CellSeries, FlowResult, FlowSeries, NetworkCellResult, RouterSeries, RunResult, Series,
+    UePlace, UeResult, UeSeries, UplinkSeries,
 };
+use crate::router::RouterDescription;
 use crate::series::UePoint;
 use crate::subject::NamedUe;
 use crate::ue::{Available, share};
@@ -37,6 +38,8 @@ pub struct Description<'a> {
     pub network: Option<&'a NetworkConfig>,
     /// Cell of the network that serves each UE at the end, from 0.
     pub serving: &'a [usize],
+    /// Routers, in the order of their numbers.
+    pub routers: &'a [RouterDescription],
     /// True where the recorder was told of every query for a bit rate.
     pub knows_queries: bool,
     /// Statement of the conservation check.
@@ -46,7 +49,7 @@ pub struct Description<'a> {
 }
 
 impl Recorder {
-    /// Result of the run up to `end`. Routers, warnings, events, and how a machine fared, are its driver's to add.
+    /// Result of the run up to `end`. Warnings, events, and how a machine fared, are its driver's to add.
     pub fn result(&self, of: &Description<'_>, end: &Counters) -> RunResult {
         let before = &self.baseline;
         let warm = Instant::ZERO + of.warmup;
@@ -86,7 +89,7 @@ impl Recorder {
             flows,
             ues,
             bearers,
-            routers: Vec::new(),
+            routers: of.routers.iter().zip(&self.routers).map(|(of, router)| router.result(of, span)).collect(),
             jain: mean_jain(&series.flows.throughput_mbps, warm_intervals..self.times.len())
                 .map(|index| round(index, 1e6)),
             events: Vec::new(),
@@ -222,6 +225,13 @@ impl Recorder {
             utilisation.push(points.iter().map(|point| point.load.map(|load| round(load, 1e6))).collect());
             ues.push(points.iter().map(|point| point.ues).collect());
             handovers.push(points.iter().map(|point| point.handovers).collect());
+        }
+        for points in self.routers.iter().map(|router| &router.points) {
+            let RouterSeries { throughput_mbps, capacity_mbps, queue_ms, marks } = &mut series.routers;
+            throughput_mbps.push(rates(&mut points.iter().map(|point| point.delivered)));
+            capacity_mbps.push(points.iter().map(|point| round(point.rate.as_mbps(), 1e6)).collect());
+            queue_ms.push(points.iter().map(|point| ms(point.queue.value())).collect());
+            marks.push(points.iter().map(|point| point.marks).collect());
         }
         series
     }

@@ -161,7 +161,6 @@ impl Simulation<'_> {
 
     fn end_warm_up(&mut self, now: Instant) {
         self.now = now;
-        self.routers.iter_mut().for_each(|router| router.record.begin());
         self.recorder.begin(self.counters());
     }
 }

@@ -130,6 +130,7 @@ impl<'a> Simulation<'a> {
         let cells = scenario.network.as_ref().map_or(0, NetworkConfig::cells);
         let mut recorder = Recorder::new(scenario.warmup, &ues, cells, Limits::SCENARIO);
         flows.iter().for_each(|_| _ = recorder.add_flow());
+        scenario.router.iter().for_each(|router| _ = recorder.add_router(&router.tdq));
         let mut run = Self {
             scenario,
             events: EventQueue::default(),
@@ -243,13 +244,13 @@ impl<'a> Simulation<'a> {
 
     fn enter_router(&mut self, now: Instant, router: usize, packet: Packet<Stamped>) {
         self.first_out = None;
-        self.routers[router].arrive(now, packet);
+        self.routers[router].arrive(now, packet, &mut self.recorder);
         self.count_router_drops(now, router);
     }
 
     pub(crate) fn leave_router(&mut self, now: Instant, router: usize) {
         self.first_out = None;
-        while let Some(packet) = self.routers[router].receive(now) {
+        while let Some(packet) = self.routers[router].receive(now, &mut self.recorder) {
             match &mut self.links[router] {
                 Some(link) if !packet.payload.up => {
                     link.send(now, packet);
@@ -275,10 +276,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn count_router_drops(&mut self, now: Instant, router: usize) {
-        while let Some(packet) = self.routers[router].take_dropped() {
-            if self.scenario.counts(now) {
-                self.routers[router].record.dropped += 1;
-            }
+        while let Some(packet) = self.routers[router].take_dropped(now, &mut self.recorder) {
             self.count_drop(now, &packet);
         }
     }
@@ -479,7 +477,6 @@ impl<'a> Simulation<'a> {
         let flows = &self.flows;
         let window = |flow: usize| flows[flow].server.endpoint.stats().window;
         self.recorder.sample(&self.cell_counters(), window, &self.serving());
-        self.routers.iter_mut().for_each(|router| router.sample(now));
     }
 
     fn check_conservation(&self) -> Result<(), NotConserved> {

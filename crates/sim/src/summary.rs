@@ -1,12 +1,11 @@
-//! Result of a run: what its recorder says, with routers and warnings.
+//! Result of a run: what its recorder says, with warnings.
 
 use tidemark_cell::UeId;
-use tidemark_core::{Bytes, Duration, Instant};
-use tidemark_record::unit::{mbps, round, tag};
-use tidemark_record::{Counters, Description, FlowDescription, RouterResult, RouterSeries, RunResult, bearers};
+use tidemark_core::Instant;
+use tidemark_record::unit::tag;
+use tidemark_record::{Counters, Description, FlowDescription, RouterDescription, RunResult, bearers};
 
 use crate::flow::Flow;
-use crate::router::Router;
 use crate::scenario::{Direction, NamedFlow, NamedUe, Scenario};
 use crate::simulation::Simulation;
 
@@ -24,12 +23,13 @@ impl Simulation<'_> {
         }
     }
 
-    /// Reads the counters of cells and UEs that the series look at.
+    /// Reads the counters of cells, UEs and links that the series look at.
     pub(crate) fn cell_counters(&self) -> Counters {
         Counters {
             at: self.now,
             ues: (0..self.scenario_ues).map(|ue| self.network.ue(self.now, UeId(ue)).unwrap_or_default()).collect(),
             cells: self.network.cells().collect(),
+            link_rates: self.routers.iter().map(|router| router.rate(self.now)).collect(),
             resources: self.network.resources_between(Instant::ZERO, self.now),
             ..Counters::default()
         }
@@ -43,6 +43,12 @@ impl Simulation<'_> {
 
 pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult {
     let (ues, warm) = (scenario.ues(), Instant::ZERO + scenario.warmup);
+    let routers = scenario.router.iter().zip(&run.routers).map(|(config, router)| RouterDescription {
+        name: config.name.clone(),
+        law: config.queue.law(),
+        capacity: router.capacity(warm, run.now),
+    });
+    let routers: Vec<_> = routers.collect();
     let named = scenario.flows(&ues);
     let flows: Vec<_> = (0..).zip(&named).map(|(index, flow)| description(scenario, run, &ues, flow, index)).collect();
     let description = Description {
@@ -54,18 +60,13 @@ pub(crate) fn summarise(scenario: &Scenario, run: &Simulation<'_>) -> RunResult 
         flows: &flows,
         network: scenario.network.as_ref(),
         serving: &run.serving(),
+        routers: &routers,
         knows_queries: true,
         conservation: format!("bytes sent = delivered + dropped + queued holds for all {} flows", flows.len()),
         scenario: &scenario.text,
     };
     let mut result = run.recorder.result(&description, &run.counters());
     result.warnings = scenario.warnings().into_iter().chain(scenario.broken_guarantees(&result.bearers)).collect();
-    let routers = scenario.router.iter().zip(&run.routers).map(|(config, router)| {
-        let law = config.queue.law();
-        router_result(&config.name, law, router, (warm, run.now))
-    });
-    result.routers = routers.collect();
-    result.series.routers = router_series(scenario, run);
     result
 }
 
@@ -93,39 +94,4 @@ fn description(
         has_router,
         is_uplink: flow.direction == Direction::Uplink,
     }
-}
-
-fn router_result(name: &str, law: String, router: &Router, (from, to): (Instant, Instant)) -> RouterResult {
-    let record = &router.record;
-    let capacity = router.capacity(from, to);
-    let seconds = to.since(from).as_secs_f64();
-    RouterResult {
-        name: name.into(),
-        law,
-        capacity_mbps: round(capacity * 8e-6 / seconds, 1e6),
-        throughput_mbps: mbps(record.delivered, to.since(from)),
-        utilisation: round(record.delivered.as_f64() / capacity, 1e6),
-        queue_ms: record.queue.quantiles(),
-        tdq_s: record
-            .over
-            .iter()
-            .map(|(limit, total)| (limit.as_millis_f64(), round(total.as_secs_f64(), 1e6)))
-            .collect(),
-        marked: record.marked,
-        dropped: record.dropped,
-        queue: record.queue.clone(),
-    }
-}
-
-fn router_series(scenario: &Scenario, run: &Simulation<'_>) -> RouterSeries {
-    let rate = |bytes: Bytes| mbps(bytes, scenario.sample_interval);
-    let ms = |span: Option<Duration>| span.map(|span| round(span.as_millis_f64(), 1e3));
-    let mut series = RouterSeries::default();
-    for points in run.routers.iter().map(|router| &router.record.intervals) {
-        series.throughput_mbps.push(points.iter().map(|point| rate(point.delivered)).collect());
-        series.capacity_mbps.push(points.iter().map(|point| round(point.rate.as_mbps(), 1e6)).collect());
-        series.queue_ms.push(points.iter().map(|point| ms(point.queue)).collect());
-        series.marks.push(points.iter().map(|point| point.marks).collect());
-    }
-    series
 }

@@ -146,6 +146,7 @@ impl Recorder {
             flows: &flows,
             network: None,
             serving: &[],
+            routers: &[],
             // Only the modems know what queries there were.
             knows_queries: false,
             conservation: "not checked: a live cell's endpoints are not its own".into(),

@@ -6,9 +6,10 @@ mod queue;
 mod rate;
 mod sdn_port;
 
-use tidemark_core::{Bytes, Ecn, FlowId, Instant, Packet, Stream};
+use tidemark_core::{BitRate, Bytes, Ecn, FlowId, Instant, Packet, Stream};
 use tidemark_marker::Dequeued;
-use tidemark_record::router::RouterRecord;
+use tidemark_record::Recorder;
+use tidemark_record::event::Event;
 
 pub use config::{CodelQueueConfig, DropTailConfig, FifoConfig, LeavingRamp, QueueConfig, RateChange, RouterConfig};
 pub use path::RouterPath;
@@ -26,12 +27,14 @@ pub(crate) struct Router {
     sending: Option<(Instant, Packet<Stamped>)>,
     /// Packets that the queue dropped and nobody has counted yet.
     dropped: Vec<Packet<Stamped>>,
-    pub(crate) record: RouterRecord,
+    /// Number in the recorder.
+    number: usize,
 }
 
 impl Router {
     pub(crate) fn new(config: &RouterConfig, index: u32, seed: u64) -> Result<Self, tidemark_core::ConfigError> {
         Ok(Self {
+            number: index as usize,
             rate: Profile::new(config),
             queue: Queue::new(
                 &config.queue,
@@ -41,18 +44,17 @@ impl Router {
             )?,
             sending: None,
             dropped: Vec::new(),
-            record: RouterRecord::new(&config.tdq),
         })
     }
 
     /// A packet reaches the queue.
-    pub(crate) fn arrive(&mut self, now: Instant, mut packet: Packet<Stamped>) {
+    pub(crate) fn arrive(&mut self, now: Instant, mut packet: Packet<Stamped>, recorder: &mut Recorder) {
         (packet.payload.at_router, packet.payload.came_marked) = (now, packet.ecn == Ecn::Ce);
         if let Err(packet) = self.queue.push(now, packet) {
             self.dropped.push(packet);
         }
         if self.sending.is_none() {
-            self.send_next(now);
+            self.send_next(now, recorder);
         }
     }
 
@@ -62,7 +64,7 @@ impl Router {
     }
 
     /// The packet that the link is through with at `now`; the next one follows it.
-    pub(crate) fn receive(&mut self, now: Instant) -> Option<Packet<Stamped>> {
+    pub(crate) fn receive(&mut self, now: Instant, recorder: &mut Recorder) -> Option<Packet<Stamped>> {
         let (until, mut packet) = self.sending.take()?;
         if until > now {
             self.sending = Some((until, packet));
@@ -70,14 +72,17 @@ impl Router {
         }
         let whole = until.since(packet.payload.at_router);
         packet.payload.in_routers += whole;
-        self.record.left(packet.size, packet.ecn == Ecn::Ce && !packet.payload.came_marked);
-        self.send_next(until);
+        let marked = packet.ecn == Ecn::Ce && !packet.payload.came_marked;
+        recorder.handle(until, Event::RouterSent { router: self.number, size: packet.size, marked });
+        self.send_next(until, recorder);
         Some(packet)
     }
 
     /// The next packet that the queue dropped.
-    pub(crate) fn take_dropped(&mut self) -> Option<Packet<Stamped>> {
-        self.dropped.pop()
+    pub(crate) fn take_dropped(&mut self, now: Instant, recorder: &mut Recorder) -> Option<Packet<Stamped>> {
+        let packet = self.dropped.pop()?;
+        recorder.handle(now, Event::RouterDropped { router: self.number });
+        Some(packet)
     }
 
     /// Bytes of a flow in the queue and on the link.
@@ -91,19 +96,19 @@ impl Router {
         self.rate.bytes_between(from, to)
     }
 
-    /// Ends an interval of the series.
-    pub(crate) fn sample(&mut self, now: Instant) {
-        self.record.sample(self.rate.at(now));
+    /// Rate of the link.
+    pub(crate) fn rate(&self, now: Instant) -> BitRate {
+        self.rate.at(now)
     }
 
-    fn send_next(&mut self, now: Instant) {
+    fn send_next(&mut self, now: Instant, recorder: &mut Recorder) {
         while let Some(dequeued) = self.queue.pop(now) {
             match dequeued {
                 Dequeued::Drop(packet) => self.dropped.push(packet),
                 Dequeued::Send(mut packet) => {
                     let waited = now.since(packet.payload.at_router);
                     packet.payload.waited += waited;
-                    self.record.began(now, waited);
+                    recorder.handle(now, Event::RouterBegan { router: self.number, waited });
                     self.sending = Some((self.rate.finish(now, packet.size), packet));
                     return;
                 }
