@@ -7,7 +7,7 @@ use tidemark_marker::MarkerConfig;
 use crate::distribution::{Distribution, Quantiles};
 use crate::result::BearerResult;
 use crate::subject::{Direction, NamedUe};
-use crate::unit::{mbps, round};
+use crate::unit::mbps;
 
 /// The law of a UE's bearer with this DRB identity, from 1.
 pub fn law(ue: &UeConfig, drb: u8) -> String {
@@ -138,7 +138,7 @@ impl BearerResult {
             marked: Some(after.marked - before.marked),
             dropped,
             delay_budget_ms: budget.as_millis_f64(),
-            in_budget: (packets + dropped > 0).then(|| round(in_time, 1e6)),
+            in_budget: (packets + dropped > 0).then_some(in_time),
         }
     }
 }

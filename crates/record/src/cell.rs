@@ -6,7 +6,7 @@ use tidemark_core::Duration;
 use crate::result::NetworkCellResult;
 use crate::series::CellPoint;
 use crate::ue::share;
-use crate::unit::{mbps, round};
+use crate::unit::mbps;
 
 /// One cell of a network.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl CellRecord {
             name,
             utilisation: share(after.resources - before.resources, resources),
             throughput_mbps: mbps(after.delivered - before.delivered, span),
-            ues: (!points.is_empty()).then(|| round(f64::from(ues) / points.len() as f64, 1e3)),
+            ues: (!points.is_empty()).then(|| f64::from(ues) / points.len() as f64),
             handovers: after.handovers - before.handovers,
         }
     }

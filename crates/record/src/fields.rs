@@ -1,14 +1,21 @@
-//! Result fields, each declared once: its name, with the unit as the ending, its meaning, and the tables that show it.
+//! Result fields, each declared once: its name, with the unit as the ending, its decimals, its meaning, and the tables that show it.
 //!
 //! A field of a result stands in one of the structs of `results!`, with a doc comment that tells users what it means. After its type
-//! it can say which tables have it: `= [csv]` for the file of the struct's rows, `= ["MCS"]` for the terminal under this heading,
-//! `= ["met %", 2]` with that many decimals; a heading that ends with `%` shows a share in percent. `= [csv, 3]` puts a series into
-//! `series.csv`. CSV files, the terminal's tables, the types of the report page and the page of the reference come from that.
+//! it can say to how many decimals its numbers are rounded, `= decimals(6)`, and then which tables have it: `[csv]` for the file of
+//! the struct's rows, or for `series.csv`, and `["MCS"]` for the terminal under this heading. `["met %", 2]` and `[csv, 3]` show
+//! fewer decimals; a heading that ends with `%` shows a share in percent. CSV files, the terminal's tables, the types of the report
+//! page and the page of the reference come from that. [`Rounded`] rounds, once for a whole result.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::Value;
+
+use crate::distribution::Distribution;
+use crate::result::EventKind;
+use crate::subject::Direction;
+use crate::unit;
 
 /// Declares the structs of results with their fields.
 macro_rules! results {
@@ -19,7 +26,7 @@ macro_rules! results {
             $(
                 $(#[doc = $meaning:literal])*
                 $(#[serde($($serde:tt)*)])?
-                pub $field:ident: $kind:ty $(= [$($place:tt),*])?,
+                pub $field:ident: $kind:ty $(= $(decimals($decimals:literal))? $([$($place:tt),*])?)?,
             )*
         }
     )*) => {
@@ -43,10 +50,16 @@ macro_rules! results {
                             kind: stringify!($kind),
                             serde: concat!($(stringify!($($serde)*))?),
                             meaning: &[$($meaning),*],
-                            places: &[$($(stringify!($place)),*)?],
+                            decimals: $crate::fields::first(&[$($($decimals)?)?]),
+                            places: &[$($($(stringify!($place)),*)?)?],
                         },
                     )*],
                 };
+            }
+            impl $crate::fields::Round for $name {
+                fn round_to(&mut self, _: Option<usize>) {
+                    $($crate::fields::Round::round_to(&mut self.$field, $crate::fields::first(&[$($($decimals)?)?]));)*
+                }
             }
         )*
         /// Structs of all results, in the order of their declaration.
@@ -55,6 +68,75 @@ macro_rules! results {
     };
 }
 pub(crate) use results;
+
+/// The number of a declaration that can have one.
+pub(crate) const fn first(numbers: &[usize]) -> Option<usize> {
+    match numbers {
+        [] => None,
+        [first, ..] => Some(*first),
+    }
+}
+
+/// Value of a field, whose numbers can be rounded.
+pub trait Round {
+    /// Rounds to the decimals that the field declares; parts of a field have their own.
+    fn round_to(&mut self, decimals: Option<usize>);
+}
+
+/// A struct of results whose numbers can be rounded.
+pub trait Rounded: Sized {
+    /// Rounds every number to the decimals that its field declares. Rounding twice changes nothing.
+    #[must_use]
+    fn rounded(self) -> Self;
+}
+
+impl<T: Round> Rounded for T {
+    fn rounded(mut self) -> Self {
+        self.round_to(None);
+        self
+    }
+}
+
+/// Powers of ten by decimals.
+const SCALES: [f64; 10] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+
+impl Round for f64 {
+    fn round_to(&mut self, decimals: Option<usize>) {
+        if let Some(decimals) = decimals {
+            *self = unit::round(*self, SCALES[decimals]);
+        }
+    }
+}
+impl<T: Round> Round for Option<T> {
+    fn round_to(&mut self, decimals: Option<usize>) {
+        self.iter_mut().for_each(|value| value.round_to(decimals));
+    }
+}
+impl<T: Round> Round for Vec<T> {
+    fn round_to(&mut self, decimals: Option<usize>) {
+        self.iter_mut().for_each(|value| value.round_to(decimals));
+    }
+}
+impl Round for [f64; 2] {
+    fn round_to(&mut self, decimals: Option<usize>) {
+        self.iter_mut().for_each(|value| value.round_to(decimals));
+    }
+}
+impl Round for (f64, f64) {
+    fn round_to(&mut self, decimals: Option<usize>) {
+        self.0.round_to(decimals);
+        self.1.round_to(decimals);
+    }
+}
+
+macro_rules! exact {
+    ($($type:ty),*) => {
+        $(impl Round for $type {
+            fn round_to(&mut self, _: Option<usize>) {}
+        })*
+    };
+}
+exact!(u8, u32, u64, bool, String, &'static str, Cow<'static, str>, Distribution, Direction, EventKind);
 
 /// A struct of results.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +162,8 @@ pub struct Field {
     pub(crate) kind: &'static str,
     pub(crate) serde: &'static str,
     pub(crate) meaning: &'static [&'static str],
+    /// Decimals to which its numbers are rounded; `None` for whole and for exact numbers.
+    pub decimals: Option<usize>,
     pub(crate) places: &'static [&'static str],
 }
 
@@ -142,13 +226,13 @@ impl Field {
     pub(crate) fn is_in_csv(&self) -> bool {
         self.places.contains(&"csv")
     }
-    /// Decimals that are declared.
-    fn decimals(&self) -> Option<usize> {
+    /// Decimals in tables, where these are fewer.
+    fn shown_decimals(&self) -> Option<usize> {
         self.places.iter().find_map(|place| place.parse().ok())
     }
-    /// Writes a number of a series with the declared decimals; nothing where there was nothing to measure.
+    /// Writes a number of a series with its decimals; nothing where there was nothing to measure.
     pub(crate) fn write_number(&self, value: &Value, text: &mut String) {
-        let _ = match (self.decimals(), value.as_f64()) {
+        let _ = match (self.shown_decimals().or(self.decimals), value.as_f64()) {
             (_, None) => Ok(()),
             (Some(decimals), Some(number)) => write!(text, "{number:.decimals$}"),
             (None, Some(_)) => write!(text, "{value}"),
@@ -157,7 +241,8 @@ impl Field {
     /// Columns in the CSV file whose rows are called `noun`.
     fn csv_columns(&self, noun: &str) -> Vec<Column> {
         let column = |part: &'static str, heading: String| {
-            let decimals = if self.unit() == Some("ms") { 3 } else { 6 };
+            let of_part = self.parts().and_then(|parts| parts.fields.iter().find(|field| field.name == part)?.decimals);
+            let decimals = self.decimals.or(of_part).unwrap_or_default();
             Column { decimals, is_percent: false, ..self.column(part, heading) }
         };
         match (self.parts(), self.base_kind()) {
@@ -193,7 +278,7 @@ impl Field {
         Column {
             heading,
             path: [self.name, part],
-            decimals: self.decimals().unwrap_or(match self.unit() {
+            decimals: self.shown_decimals().unwrap_or(match self.unit() {
                 Some("Mbit/s") => 2,
                 _ => 1,
             }),
@@ -335,6 +420,7 @@ pub fn reference() -> String {
     let mut text = String::from(
         "# Results, field by field\n\nWritten by `make reference` from what the recorder declares. [Results of a run](../guide/results.md) tells what the files are for.\n\n\
          ## `summary.json`\n\nA share lies between 0 and 1. What could not be measured is `null` or absent, never zero.\n\
+         Numbers are rounded to the decimals that the tables say.\n\
          The file's schema is [summary.schema.json](summary.schema.json).\n",
     );
     for of in crate::result::STRUCTS {
@@ -342,11 +428,17 @@ pub fn reference() -> String {
         if of.name.ends_with("Series") || of.name == crate::result::MarkResult::STRUCT.name || fields.is_empty() {
             continue;
         }
-        let _ =
-            write!(text, "\n### {}\n\n{}\n\n| field | unit | meaning |\n| --- | --- | --- |\n", of.name, of.meaning());
+        let _ = write!(
+            text,
+            "\n### {}\n\n{}\n\n| field | unit | decimals | meaning |\n| --- | --- | --- | --- |\n",
+            of.name,
+            of.meaning()
+        );
         for field in fields {
             let unit = field.unit().unwrap_or_default();
-            let _ = writeln!(text, "| `{}` | {unit} | {} |", field.name, field.meaning().replace('|', "\\|"));
+            let decimals = field.decimals.map_or(String::new(), |decimals| decimals.to_string());
+            let meaning = field.meaning().replace('|', "\\|");
+            let _ = writeln!(text, "| `{}` | {unit} | {decimals} | {meaning} |", field.name);
         }
     }
     for (file, noun, of) in [
@@ -380,4 +472,47 @@ pub fn reference() -> String {
 
 fn joined(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{BearerResult, Quantiles, RouterSeries};
+
+    #[test]
+    fn every_number_is_rounded_to_the_decimals_of_its_field() {
+        let third = 1.0 / 3.0;
+        let delay = Quantiles { mean: third, p50: third, p95: third, p99: third, p999: third };
+        let bearer = BearerResult {
+            ue: "a".into(),
+            drb: 1,
+            direction: Direction::Downlink,
+            qfi: vec![1],
+            five_qi: vec![9],
+            law: "none".into(),
+            throughput_mbps: third,
+            queue_ms: Some(delay),
+            marked: Some(7),
+            dropped: 0,
+            delay_budget_ms: 10.0,
+            in_budget: Some(2.0 * third),
+        }
+        .rounded();
+        assert_eq!((bearer.throughput_mbps, bearer.in_budget, bearer.marked), (0.333_333, Some(0.666_667), Some(7)));
+        assert_eq!(bearer.queue_ms.map(|delay| delay.p999), Some(0.333));
+        assert_eq!(bearer.clone().rounded(), bearer);
+        let series = RouterSeries { queue_ms: vec![vec![None, Some(third)]], ..RouterSeries::default() }.rounded();
+        assert_eq!(series.queue_ms[0], [None, Some(0.333)]);
+    }
+
+    /// Numbers of microseconds and of a histogram have few decimals by themselves; shares, odds and draws don't.
+    #[test]
+    fn a_number_that_is_not_whole_declares_its_decimals() {
+        let exact = ["busy", "mark_odds", "drop_odds", "draw"];
+        for of in crate::result::STRUCTS.iter().filter(|of| of.name != "Lateness") {
+            for field in of.fields.iter().filter(|field| field.kind.contains("f64") && !exact.contains(&field.name)) {
+                assert!(field.decimals.is_some(), "{}.{}", of.name, field.name);
+            }
+        }
+    }
 }

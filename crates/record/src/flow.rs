@@ -8,7 +8,7 @@ use crate::distribution::Distribution;
 use crate::event::Arrival;
 use crate::result::{FlowResult, MediaResult, Split, Transfers};
 use crate::series::FlowPoint;
-use crate::unit::{mbps, round};
+use crate::unit::mbps;
 
 /// One flow's packets and round-trip times, after the warm-up but for the series.
 #[derive(Clone, Debug, Default)]
@@ -148,7 +148,7 @@ impl FlowRecord {
     /// Mean delay taken apart; `None` where nothing arrived.
     fn split(&self, has_router: bool) -> Option<Split> {
         let Parts { packets, propagation, router, cell } = self.parts;
-        let mean = |sum: Duration| round((sum / packets.max(1)).as_millis_f64(), 1e3);
+        let mean = |sum: Duration| (sum / packets.max(1)).as_millis_f64();
         (packets > 0).then(|| Split {
             propagation: mean(propagation),
             router: has_router.then(|| mean(router)),
@@ -198,7 +198,7 @@ impl FlowRecord {
             frames_received: client.1.frames_received - client.0.frames_received,
             frames_lost: client.1.frames_lost.saturating_sub(client.0.frames_lost),
             freezes: client.1.freezes - client.0.freezes,
-            frozen_s: round((client.1.frozen - client.0.frozen).as_secs_f64(), 1e6),
+            frozen_s: (client.1.frozen - client.0.frozen).as_secs_f64(),
             delay_ms: self.frames.quantiles(),
             sender_queue_ms: self.sender_queue.quantiles(),
         })

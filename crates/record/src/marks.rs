@@ -10,8 +10,8 @@ use tidemark_cell::{DelaySplit, DropReason};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_marker::{Decision, Draw, RlcQueue, Verdict};
 
+use crate::fields::Rounded as _;
 use crate::result::MarkResult;
-use crate::unit::round;
 
 /// Marks of all flows together, as long as each flow can have [`MIN_OF_FLOW`].
 pub const MAX_MARKS: usize = 8_192;
@@ -219,7 +219,7 @@ impl Marks {
     /// The latest mark of the flow with this number.
     pub fn last(&self, flow: usize, name: &str, ue: &str) -> Option<MarkResult> {
         let marks = self.flows.get(flow)?;
-        marks.open.back().or(marks.last.back()).map(|mark| mark.result(name, ue))
+        marks.open.back().or(marks.last.back()).map(|mark| mark.result(name, ue).rounded())
     }
 
     /// Rows of all flows, each flow's by time. `flows` are their names, in the order of their numbers, and `ues` those of UEs; `None`
@@ -309,10 +309,10 @@ impl Mark {
     fn result(&self, flow: &str, ue: &str) -> MarkResult {
         let Decided { at, packet, sent, drb, size, came, queue, decision, .. } = self.decided;
         let Decision { law, estimate, age, odds, draw, verdict, short_circuited } = decision;
-        let seconds = |at: Instant| round(at.as_secs_f64(), 1e9);
-        let ms = |span: Duration| round(span.as_millis_f64(), 1e6);
-        let kb = |bytes: Bytes| round(bytes.as_f64() / 1e3, 1e3);
-        let mbps = |rate: BitRate| round(rate.as_mbps(), 1e6);
+        let seconds = Instant::as_secs_f64;
+        let ms = Duration::as_millis_f64;
+        let kb = |bytes: Bytes| bytes.as_f64() / 1e3;
+        let mbps = BitRate::as_mbps;
         let (draw_kind, draw) = match draw {
             Draw::Certain => ("certain", None),
             Draw::Random(drawn) => ("random", Some(drawn)),
@@ -423,7 +423,7 @@ mod tests {
     }
 
     fn rows(marks: &Marks) -> Vec<MarkResult> {
-        marks.results(["f"].into_iter(), &["ue"]).unwrap()
+        marks.results(["f"].into_iter(), &["ue"]).unwrap().rounded()
     }
 
     fn answer(at: Instant) -> Answer {

@@ -32,12 +32,12 @@ results! {
         /// Seed.
         pub seed: u64,
         /// Virtual seconds.
-        pub duration_s: f64,
+        pub duration_s: f64 = decimals(6),
         /// Seconds at the start that the statistics leave out.
-        pub warmup_s: f64,
+        pub warmup_s: f64 = decimals(6),
         /// Virtual seconds at which the run was interrupted; absent where it came to its end.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub interrupted_at_s: Option<f64>,
+        pub interrupted_at_s: Option<f64> = decimals(6),
         /// Warnings for the user: guaranteed rates that were not met, and parts of the scenario that the run took no notice of.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub warnings: Vec<String>,
@@ -61,7 +61,7 @@ results! {
         /// Jain's index of the flows' rates, the mean over the series' intervals in which two or more were alive; absent where
         /// that never was so.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub jain: Option<f64>,
+        pub jain: Option<f64> = decimals(6),
         /// Events of a live cell while it ran, in order.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub events: Vec<Event>,
@@ -79,12 +79,12 @@ results! {
     #[derive(Clone, Debug, Serialize)]
     pub struct CellResult {
         /// Share of the downlink's resource blocks that carried data.
-        pub utilisation: Option<f64>,
+        pub utilisation: Option<f64> = decimals(6),
         /// Share of the uplink's resource blocks that UEs sent on; absent where they sent nothing.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub uplink_utilisation: Option<f64>,
+        pub uplink_utilisation: Option<f64> = decimals(6),
         /// IP bytes delivered to all UEs, as a rate.
-        pub throughput_mbps: f64,
+        pub throughput_mbps: f64 = decimals(6),
         /// The statement that the conservation check of this run made; a run that fails it has no result.
         pub conservation: String,
     }
@@ -95,11 +95,11 @@ results! {
         /// Number of the site, from 1, and letter of the sector.
         pub name: String = ["cell"],
         /// Share of its downlink resource blocks that carried data.
-        pub utilisation: Option<f64> = ["used %"],
+        pub utilisation: Option<f64> = decimals(6) ["used %"],
         /// IP bytes delivered to its UEs, as a rate.
-        pub throughput_mbps: f64 = ["Mbit/s"],
+        pub throughput_mbps: f64 = decimals(6) ["Mbit/s"],
         /// UEs that it served, the mean over the series' intervals.
-        pub ues: Option<f64> = ["UEs"],
+        pub ues: Option<f64> = decimals(3) ["UEs"],
         /// UEs that came to it from other cells.
         pub handovers: u64 = ["handovers"],
     }
@@ -108,7 +108,7 @@ results! {
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Event {
         /// Seconds since the start, the warm-up included.
-        pub t_s: f64,
+        pub t_s: f64 = decimals(6),
         /// Action that was taken.
         pub event: EventKind,
         /// UE that it was done to; absent where more than one can be concerned.
@@ -141,7 +141,7 @@ results! {
         /// Packets that the devices lost because the cell's thread did not read them in time.
         pub device_drops: u64,
         /// Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks.
-        pub uplink_busy_s: f64,
+        pub uplink_busy_s: f64 = decimals(6),
     }
 
     /// Lateness of deadlines, in microseconds.
@@ -172,9 +172,9 @@ results! {
         /// The marking law of its bearer or, for a host on the wire, of the routers of its data, in their order.
         pub law: String = [csv, "law"],
         /// IP bytes delivered to the UE while the flow was active, as a rate.
-        pub throughput_mbps: f64 = [csv, "Mbit/s"],
+        pub throughput_mbps: f64 = decimals(6) [csv, "Mbit/s"],
         /// Application bytes delivered in order while the flow was active, as a rate; absent where the endpoints are not ours.
-        pub goodput_mbps: Option<f64> = [csv],
+        pub goodput_mbps: Option<f64> = decimals(6) [csv],
         /// One-way delay of downlink packets, from the server's IP layer to the UE's.
         pub owd_ms: Option<Quantiles> = [csv, "one-way ms"],
         /// Round-trip time as the sender measured it.
@@ -247,7 +247,7 @@ results! {
         /// Freezes as WebRTC counts them.
         pub freezes: u64,
         /// Time in which the picture stood still, in all freezes.
-        pub frozen_s: f64,
+        pub frozen_s: f64 = decimals(6),
         /// Delay of frames, from the capture to the arrival of the last packet.
         pub delay_ms: Option<Quantiles>,
         /// Part of that delay in the sender's own queue.
@@ -262,15 +262,15 @@ results! {
         /// Law that marks or drops in its queue.
         pub law: String = ["law"],
         /// The mean rate of its link.
-        pub capacity_mbps: f64 = ["link Mbit/s"],
+        pub capacity_mbps: f64 = decimals(6) ["link Mbit/s"],
         /// IP bytes that its link carried, as a rate.
-        pub throughput_mbps: f64 = ["Mbit/s"],
+        pub throughput_mbps: f64 = decimals(6) ["Mbit/s"],
         /// The one as a share of the other.
-        pub utilisation: f64 = ["used %"],
+        pub utilisation: f64 = decimals(6) ["used %"],
         /// Time of packets in its queue.
         pub queue_ms: Option<Quantiles> = ["queue ms"],
         /// Seconds in which the queue was older than each of the scenario's delays in milliseconds.
-        pub tdq_s: Vec<(f64, f64)>,
+        pub tdq_s: Vec<(f64, f64)> = decimals(6),
         /// Packets that left it with CE and had come without.
         pub marked: u64 = ["marks"],
         /// Packets dropped.
@@ -284,22 +284,22 @@ results! {
     #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
     pub struct Split {
         /// Time on the wire between server and gNB, which has no rate.
-        pub propagation: f64,
+        pub propagation: f64 = decimals(3),
         /// Time in the queues of routers and on their links, packet by packet at their rate; absent where there is none on the way.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub router: Option<f64>,
+        pub router: Option<f64> = decimals(3),
         /// Time in the CU and on the way to the DU.
-        pub cu: f64,
+        pub cu: f64 = decimals(3),
         /// Time in the RLC queue behind other packets.
-        pub queuing: f64,
+        pub queuing: f64 = decimals(3),
         /// Time at the head of the RLC queue, waiting for the scheduler, and in the air.
-        pub scheduling: f64,
+        pub scheduling: f64 = decimals(3),
         /// HARQ retransmission.
-        pub harq: f64,
+        pub harq: f64 = decimals(3),
         /// RLC retransmission, where HARQ had given up.
-        pub rlc: f64,
+        pub rlc: f64 = decimals(3),
         /// Time at the UE, waiting for packets before it.
-        pub reordering: f64,
+        pub reordering: f64 = decimals(3),
     }
 
     /// One UE, after the warm-up.
@@ -310,20 +310,20 @@ results! {
         /// The model of its channel.
         pub channel: String = ["channel"],
         /// IP bytes delivered to it, as a rate.
-        pub throughput_mbps: f64 = ["Mbit/s"],
+        pub throughput_mbps: f64 = decimals(6) ["Mbit/s"],
         /// Time of its downlink packets in the RLC queue.
         pub queue_ms: Option<Quantiles> = ["RLC queue ms"],
         /// Mean MCS index over its first transmissions; absent on a channel without MCS.
-        pub mcs_mean: Option<f64> = ["MCS"],
+        pub mcs_mean: Option<f64> = decimals(3) ["MCS"],
         /// Share of first transmissions that failed; absent where there were none.
-        pub bler: Option<f64> = ["BLER %"],
+        pub bler: Option<f64> = decimals(6) ["BLER %"],
         /// Downlink packets that its bearers' laws decided to mark, whether they arrived or not; absent where they are a CU's.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub marked: Option<u64> = ["marks"],
         /// Downlink packets dropped: by the law, by a full queue, by the radio.
         pub dropped: u64 = ["drops"],
         /// Share of the cell's downlink resource blocks that it used; in a network, of one cell's.
-        pub prb_share: Option<f64> = ["PRB %"],
+        pub prb_share: Option<f64> = decimals(6) ["PRB %"],
         /// Bit rate recommendations that it got for its downlink; absent where there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub anbr: Option<AnbrResult>,
@@ -342,15 +342,15 @@ results! {
     #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
     pub struct UplinkResult {
         /// IP bytes that left its gNB towards the core, as a rate.
-        pub throughput_mbps: f64,
+        pub throughput_mbps: f64 = decimals(6),
         /// Wait of its packets at the UE: behind others, for its grants, and in the block that carried them.
         pub queue_ms: Option<Quantiles>,
         /// Mean MCS index over its first transmissions.
-        pub mcs_mean: f64 = ["MCS"],
+        pub mcs_mean: f64 = decimals(3) ["MCS"],
         /// Share of first transmissions that failed.
-        pub bler: f64 = ["BLER %"],
+        pub bler: f64 = decimals(6) ["BLER %"],
         /// Share of the cell's uplink resource blocks that it used, retransmissions included; in a network, of one cell's.
-        pub prb_share: f64 = ["PRB %"],
+        pub prb_share: f64 = decimals(6) ["PRB %"],
         /// First transmissions of transport blocks, each by a grant.
         pub blocks: u64,
         /// HARQ retransmissions.
@@ -377,7 +377,7 @@ results! {
         /// Marking law; of an uplink that of the marker at the gNB.
         pub law: String = [csv, "law"],
         /// IP bytes that reached the UE, or left the gNB towards the core, as a rate.
-        pub throughput_mbps: f64 = [csv, "Mbit/s"],
+        pub throughput_mbps: f64 = decimals(6) [csv, "Mbit/s"],
         /// Time of its packets in the RLC queue; of an uplink their wait at the UE.
         pub queue_ms: Option<Quantiles> = [csv, "queue ms"],
         /// Packets that its law marked; absent where it is a CU's.
@@ -386,10 +386,10 @@ results! {
         /// Packets that were lost: to the law, a full queue, a timer, the radio or a handover.
         pub dropped: u64 = [csv, "drops"],
         /// The least packet delay budget of its QoS flows (TS 23.501 5.7.3.4).
-        pub delay_budget_ms: f64 = [csv, "budget ms", 0],
+        pub delay_budget_ms: f64 = decimals(3) [csv, "budget ms", 0],
         /// Share of its packets that took no longer than that between the gNB and the UE's IP stack; lost ones did. Absent where there
         /// were none.
-        pub in_budget: Option<f64> = [csv, "met %", 2],
+        pub in_budget: Option<f64> = decimals(6) [csv, "met %", 2],
     }
 
     /// Bit rate recommendations to one UE, of one direction.
@@ -398,7 +398,7 @@ results! {
         /// Recommendations that came.
         pub recommendations: u64,
         /// Mean of the recommended rates.
-        pub mean_mbps: f64,
+        pub mean_mbps: f64 = decimals(6),
         /// Queries that the UE sent; absent where real programs asked.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub queries: Option<u64>,
@@ -413,11 +413,11 @@ results! {
         /// The cell that served it at the end.
         pub cell: String,
         /// Position at the end: metres east and north of the centre site.
-        pub position_m: [f64; 2],
+        pub position_m: [f64; 2] = decimals(1),
         /// Times that it changed cells.
         pub handovers: u64,
         /// Mean over time of its SINR in dB, fading left out.
-        pub sinr_db: Option<f64>,
+        pub sinr_db: Option<f64> = decimals(3),
     }
 
     /// One mark with its reasons, or a drop that a law decided on: a row of `marks.csv`. Times run from the start, the warm-up included.
@@ -429,9 +429,9 @@ results! {
         /// from the core.
         pub packet: u64 = [csv],
         /// Time at which the sender sent it; in a live cell, at which it came from the core.
-        pub sent_s: f64 = [csv],
+        pub sent_s: f64 = decimals(9) [csv],
         /// Time of the decision.
-        pub t_s: f64 = [csv],
+        pub t_s: f64 = decimals(9) [csv],
         /// UE of the bearer.
         pub ue: String = [csv],
         /// DRB identity of the bearer: 1 is the default bearer.
@@ -455,60 +455,60 @@ results! {
         /// Number drawn, which was below the odds; or sum of the odds, which was above 1.
         pub draw: Option<f64> = [csv],
         /// Age that the law was given: of the oldest SDU in the queue, or of the packet itself where it leaves; 0 for laws that look at neither.
-        pub age_ms: f64 = [csv],
+        pub age_ms: f64 = decimals(6) [csv],
         /// Backlog that the marker estimated.
-        pub estimated_kb: f64 = [csv],
+        pub estimated_kb: f64 = decimals(3) [csv],
         /// Egress rate that the marker estimated.
-        pub estimated_mbps: Option<f64> = [csv],
+        pub estimated_mbps: Option<f64> = decimals(6) [csv],
         /// Standard deviation of that rate.
-        pub deviation_mbps: Option<f64> = [csv],
+        pub deviation_mbps: Option<f64> = decimals(6) [csv],
         /// Sojourn time that follows from the two.
-        pub estimated_ms: Option<f64> = [csv],
+        pub estimated_ms: Option<f64> = decimals(6) [csv],
         /// Age of the last delivery status report.
-        pub report_age_ms: f64 = [csv],
+        pub report_age_ms: f64 = decimals(6) [csv],
         /// True backlog of the RLC queue.
-        pub queued_kb: f64 = [csv],
+        pub queued_kb: f64 = decimals(3) [csv],
         /// SDUs in the RLC queue.
         pub queued_packets: u64 = [csv],
         /// Age of the oldest of these.
-        pub queued_ms: f64 = [csv],
+        pub queued_ms: f64 = decimals(6) [csv],
         /// Cause of the packet's loss: `law`, `full queue`, `radio`, `handover` or `discard timer`; empty for one that was not lost.
         pub lost: Cow<'static, str> = [csv],
         /// Arrival at its end; absent for a packet that was lost or still under way.
-        pub arrived_s: Option<f64> = [csv],
+        pub arrived_s: Option<f64> = decimals(9) [csv],
         /// Part of its one-way delay on the wire between server and gNB. Parts are absent for a packet that did not arrive.
-        pub propagation_ms: Option<f64> = [csv],
+        pub propagation_ms: Option<f64> = decimals(6) [csv],
         /// Part in the queues of routers and on their links; absent where there is none on the way.
-        pub router_ms: Option<f64> = [csv],
+        pub router_ms: Option<f64> = decimals(6) [csv],
         /// Part in the CU and on the way to the DU.
-        pub cu_ms: Option<f64> = [csv],
+        pub cu_ms: Option<f64> = decimals(6) [csv],
         /// Part in the RLC queue behind other packets.
-        pub queuing_ms: Option<f64> = [csv],
+        pub queuing_ms: Option<f64> = decimals(6) [csv],
         /// Part at the head of the RLC queue, waiting for the scheduler, and in the air.
-        pub scheduling_ms: Option<f64> = [csv],
+        pub scheduling_ms: Option<f64> = decimals(6) [csv],
         /// Part in HARQ retransmission.
-        pub harq_ms: Option<f64> = [csv],
+        pub harq_ms: Option<f64> = decimals(6) [csv],
         /// Part in RLC retransmission.
-        pub rlc_ms: Option<f64> = [csv],
+        pub rlc_ms: Option<f64> = decimals(6) [csv],
         /// Part at the UE, waiting for packets before it.
-        pub reordering_ms: Option<f64> = [csv],
+        pub reordering_ms: Option<f64> = decimals(6) [csv],
         /// Time at which feedback told the sender of the mark; absent where it did not, and where senders are not ours.
-        pub answered_s: Option<f64> = [csv],
+        pub answered_s: Option<f64> = decimals(9) [csv],
         /// Congestion window before that feedback.
-        pub window_before_kb: Option<f64> = [csv],
+        pub window_before_kb: Option<f64> = decimals(3) [csv],
         /// Congestion window after it.
-        pub window_after_kb: Option<f64> = [csv],
+        pub window_after_kb: Option<f64> = decimals(3) [csv],
         /// Pacing rate, or target of the encoder, before it.
-        pub rate_before_mbps: Option<f64> = [csv],
+        pub rate_before_mbps: Option<f64> = decimals(6) [csv],
         /// Pacing rate, or target of the encoder, after it.
-        pub rate_after_mbps: Option<f64> = [csv],
+        pub rate_after_mbps: Option<f64> = decimals(6) [csv],
     }
 
     /// Time series, one value an interval; `None` where there was nothing to measure.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct Series {
         /// The end of each interval, in seconds.
-        pub t_s: Vec<f64>,
+        pub t_s: Vec<f64> = decimals(6),
         /// Series of each flow.
         pub flows: FlowSeries,
         /// Series of each UE.
@@ -525,53 +525,53 @@ results! {
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct FlowSeries {
         /// IP bytes delivered in the interval, as a rate.
-        pub throughput_mbps: Vec<Vec<f64>> = [csv, 6],
+        pub throughput_mbps: Vec<Vec<f64>> = decimals(6) [csv],
         /// Mean round-trip time of the interval's samples.
-        pub rtt_ms: Vec<Vec<Option<f64>>> = [csv, 3],
+        pub rtt_ms: Vec<Vec<Option<f64>>> = decimals(3) [csv],
         /// Packets of the interval that arrived with CE, or whose mark the short-circuit put into acknowledgements.
         pub marks: Vec<Vec<u64>> = [csv],
         /// Congestion window at the end of the interval, in kB.
-        pub cwnd_kb: Vec<Vec<Option<f64>>> = [csv, 3],
+        pub cwnd_kb: Vec<Vec<Option<f64>>> = decimals(3) [csv],
     }
 
     /// Series per UE: outer index the UE, inner the interval.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct UeSeries {
         /// Mean RLC queue delay of the packets that arrived in the interval.
-        pub queue_ms: Vec<Vec<Option<f64>>> = [csv, 3],
+        pub queue_ms: Vec<Vec<Option<f64>>> = decimals(3) [csv],
         /// MCS index at the end of the interval.
-        pub mcs: Vec<Vec<Option<f64>>> = [csv, 3],
+        pub mcs: Vec<Vec<Option<f64>>> = decimals(3) [csv],
         /// IP bytes delivered in the interval, as a rate.
-        pub throughput_mbps: Vec<Vec<f64>> = [csv, 6],
+        pub throughput_mbps: Vec<Vec<f64>> = decimals(6) [csv],
         /// Packets in the RLC queue at the end of the interval; empty where nobody looked.
         pub queued: Vec<Vec<u32>>,
         /// The bit rates that ANBR recommended last until the end of the interval, all logical channels of the UE together; empty where
         /// no UE got any.
-        pub recommended_mbps: Vec<Vec<Option<f64>>> = [csv, 3],
+        pub recommended_mbps: Vec<Vec<Option<f64>>> = decimals(6) [csv, 3],
     }
 
     /// Series per UE of what it sends: outer index the UE, inner the interval.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct UplinkSeries {
         /// IP bytes that left its gNB in the interval, as a rate.
-        pub throughput_mbps: Vec<Vec<f64>> = [csv, 6],
+        pub throughput_mbps: Vec<Vec<f64>> = decimals(6) [csv],
         /// Mean wait at the UE of the packets that left its gNB in the interval.
-        pub queue_ms: Vec<Vec<Option<f64>>> = [csv, 3],
+        pub queue_ms: Vec<Vec<Option<f64>>> = decimals(3) [csv],
         /// Bytes that the gNB took to wait at the UE at the end of the interval, from buffer status reports.
-        pub reported_kb: Vec<Vec<f64>> = [csv, 3],
+        pub reported_kb: Vec<Vec<f64>> = decimals(3) [csv],
         /// Mean MCS index over the interval's first transmissions.
-        pub mcs: Vec<Vec<Option<f64>>> = [csv, 3],
+        pub mcs: Vec<Vec<Option<f64>>> = decimals(3) [csv],
         /// Bit rates that ANBR recommended last for the uplink; as for the downlink.
-        pub recommended_mbps: Vec<Vec<Option<f64>>> = [csv, 3],
+        pub recommended_mbps: Vec<Vec<Option<f64>>> = decimals(6) [csv, 3],
     }
 
     /// Series per cell of a network: outer index the cell, inner the interval.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct CellSeries {
         /// IP bytes delivered in the interval, as a rate.
-        pub throughput_mbps: Vec<Vec<f64>>,
+        pub throughput_mbps: Vec<Vec<f64>> = decimals(6),
         /// Share of its downlink resource blocks that carried data.
-        pub utilisation: Vec<Vec<Option<f64>>>,
+        pub utilisation: Vec<Vec<Option<f64>>> = decimals(6),
         /// UEs at the end of the interval.
         pub ues: Vec<Vec<u32>>,
         /// UEs that came from other cells in the interval.
@@ -582,11 +582,11 @@ results! {
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct RouterSeries {
         /// IP bytes that its link carried in the interval, as a rate.
-        pub throughput_mbps: Vec<Vec<f64>> = [csv, 6],
+        pub throughput_mbps: Vec<Vec<f64>> = decimals(6) [csv],
         /// Rate of its link at the end of the interval.
-        pub capacity_mbps: Vec<Vec<f64>> = [csv, 3],
+        pub capacity_mbps: Vec<Vec<f64>> = decimals(6) [csv, 3],
         /// Mean time in its queue of the packets whose turn came in the interval.
-        pub queue_ms: Vec<Vec<Option<f64>>> = [csv, 3],
+        pub queue_ms: Vec<Vec<Option<f64>>> = decimals(3) [csv],
         /// Packets that it marked in the interval.
         pub marks: Vec<Vec<u64>> = [csv],
     }
@@ -595,14 +595,14 @@ results! {
     #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
     pub struct Quantiles {
         /// Arithmetic mean.
-        pub mean: f64 = ["mean"],
+        pub mean: f64 = decimals(3) ["mean"],
         /// Median.
-        pub p50: f64 = ["p50"],
+        pub p50: f64 = decimals(3) ["p50"],
         /// 95th percentile.
-        pub p95: f64 = ["p95"],
+        pub p95: f64 = decimals(3) ["p95"],
         /// 99th percentile.
-        pub p99: f64 = ["p99"],
+        pub p99: f64 = decimals(3) ["p99"],
         /// 99.9th percentile.
-        pub p999: f64 = ["p99.9"],
+        pub p999: f64 = decimals(3) ["p99.9"],
     }
 }

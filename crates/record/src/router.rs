@@ -5,7 +5,7 @@ use tidemark_core::{Bytes, Duration, Instant};
 use crate::distribution::Distribution;
 use crate::result::RouterResult;
 use crate::series::RouterPoint;
-use crate::unit::{mbps, round};
+use crate::unit::mbps;
 
 /// A router's packets. What happens before [`begin`](Self::begin) counts in the series alone.
 #[derive(Debug, Default)]
@@ -84,11 +84,11 @@ impl RouterRecord {
         RouterResult {
             name: of.name.clone(),
             law: of.law.clone(),
-            capacity_mbps: round(of.capacity * 8e-6 / span.as_secs_f64(), 1e6),
+            capacity_mbps: of.capacity * 8e-6 / span.as_secs_f64(),
             throughput_mbps: mbps(self.delivered, span),
-            utilisation: round(self.delivered.as_f64() / of.capacity, 1e6),
+            utilisation: self.delivered.as_f64() / of.capacity,
             queue_ms: self.queue.quantiles(),
-            tdq_s: over.map(|(limit, total)| (limit.as_millis_f64(), round(total.as_secs_f64(), 1e6))).collect(),
+            tdq_s: over.map(|(limit, total)| (limit.as_millis_f64(), total.as_secs_f64())).collect(),
             marked: self.marked,
             dropped: self.dropped,
             queue: self.queue.clone(),

@@ -7,6 +7,7 @@ use crate::cell::CellRecord;
 use crate::counters::Counters;
 use crate::distribution::Distribution;
 use crate::fairness::mean_jain;
+use crate::fields::Rounded as _;
 use crate::flow::{Ends, FlowDescription};
 use crate::recorder::Recorder;
 use crate::result::{
@@ -17,7 +18,7 @@ use crate::router::RouterDescription;
 use crate::series::UePoint;
 use crate::subject::NamedUe;
 use crate::ue::{Available, share};
-use crate::unit::{mbps, round};
+use crate::unit::mbps;
 
 /// Facts about a run that no recorder sees.
 #[derive(Debug)]
@@ -60,21 +61,23 @@ impl Recorder {
             Available { downlink: resources(|at| at.resources), uplink: resources(|at| at.uplink_resources) };
         let warm_intervals = self.times.iter().take_while(|at| **at <= warm).count();
         let flows = self.flow_results(of, end, warm);
-        let ues: Vec<_> = (0..self.ues.len()).map(|index| self.ue_result(of, end, index, (available, span))).collect();
+        // Sums and indices of other results are those of the figures that users read.
+        let ues = (0..self.ues.len()).map(|index| self.ue_result(of, end, index, (available, span)).rounded());
+        let ues: Vec<_> = ues.collect();
         let bearers = of.ues.iter().enumerate().flat_map(|(index, ue)| self.bearer_results(of, end, index, (ue, span)));
         let bearers = bearers.collect();
-        let series = self.series();
+        let series = self.series().rounded();
         let cells = end.cells.len().max(1);
         let used = (0..ues.len()).map(|index| end.ue(index).resources - before.ue(index).resources).sum::<u64>();
         let uplinks = ues.iter().filter_map(|ue| ue.uplink.map(|uplink| uplink.prb_share));
-        let uplink_utilisation = uplinks.reduce(|sum, share| sum + share).map(|sum| round(sum / cells as f64, 1e6));
+        let uplink_utilisation = uplinks.reduce(|sum, share| sum + share).map(|sum| sum / cells as f64);
         RunResult {
             tidemark: env!("CARGO_PKG_VERSION"),
             name: of.name.into(),
             seed: of.seed,
-            duration_s: round(of.duration.as_secs_f64(), 1e6),
-            warmup_s: round(of.warmup.as_secs_f64(), 1e6),
-            interrupted_at_s: (end.at < Instant::ZERO + of.duration).then(|| round(end.at.as_secs_f64(), 1e6)),
+            duration_s: of.duration.as_secs_f64(),
+            warmup_s: of.warmup.as_secs_f64(),
+            interrupted_at_s: (end.at < Instant::ZERO + of.duration).then(|| end.at.as_secs_f64()),
             warnings: Vec::new(),
             cell: CellResult {
                 utilisation: share(used / cells as u64, available.downlink).filter(|_| !ues.is_empty()),
@@ -90,8 +93,7 @@ impl Recorder {
             ues,
             bearers,
             routers: of.routers.iter().zip(&self.routers).map(|(of, router)| router.result(of, span)).collect(),
-            jain: mean_jain(&series.flows.throughput_mbps, warm_intervals..self.times.len())
-                .map(|index| round(index, 1e6)),
+            jain: mean_jain(&series.flows.throughput_mbps, warm_intervals..self.times.len()),
             events: Vec::new(),
             series,
             marks: {
@@ -100,6 +102,7 @@ impl Recorder {
             },
             scenario: of.scenario.into(),
         }
+        .rounded()
     }
 
     fn flow_results(&self, of: &Description<'_>, end: &Counters, warm: Instant) -> Vec<FlowResult> {
@@ -182,9 +185,9 @@ impl Recorder {
         let sum = after.sinr_sum_db - before.sinr_sum_db;
         Some(UePlace {
             cell: of.network?.cell_name(*of.serving.get(ue)?),
-            position_m: after.place.map(|metres| round(metres, 1e1)),
+            position_m: after.place,
             handovers: after.handovers - before.handovers,
-            sinr_db: (measurements > 0).then(|| round(sum / measurements as f64, 1e3)),
+            sinr_db: (measurements > 0).then(|| sum / measurements as f64),
         })
     }
 
@@ -194,10 +197,9 @@ impl Recorder {
         let rates = |bytes: &mut dyn Iterator<Item = Bytes>| -> Vec<f64> {
             bytes.zip(&spans).map(|(bytes, span)| mbps(bytes, *span)).collect()
         };
-        let ms = |span: Option<Duration>| span.map(|span| round(span.as_millis_f64(), 1e3));
-        let kb = |window: Option<Bytes>| window.map(|window| round(window.as_f64() / 1e3, 1e3));
-        let mut series =
-            Series { t_s: self.times.iter().map(|at| round(at.as_secs_f64(), 1e6)).collect(), ..Series::default() };
+        let ms = |span: Option<Duration>| span.map(Duration::as_millis_f64);
+        let kb = |window: Option<Bytes>| window.map(|window| window.as_f64() / 1e3);
+        let mut series = Series { t_s: self.times.iter().map(|at| at.as_secs_f64()).collect(), ..Series::default() };
         for points in self.flows.iter().map(|flow| &flow.points) {
             let FlowSeries { throughput_mbps, rtt_ms, marks, cwnd_kb } = &mut series.flows;
             throughput_mbps.push(rates(&mut points.iter().map(|point| point.delivered)));
@@ -214,22 +216,22 @@ impl Recorder {
             let UplinkSeries { throughput_mbps, queue_ms, reported_kb, mcs, .. } = &mut series.uplinks;
             throughput_mbps.push(rates(&mut points.iter().map(|point| point.sent)));
             queue_ms.push(points.iter().map(|point| ms(point.uplink_queue.value())).collect());
-            reported_kb.push(points.iter().map(|point| round(point.reported.as_f64() / 1e3, 1e3)).collect());
-            let mean = |(blocks, sum): (u64, u64)| (blocks > 0).then(|| round(sum as f64 / blocks as f64, 1e3));
+            reported_kb.push(points.iter().map(|point| point.reported.as_f64() / 1e3).collect());
+            let mean = |(blocks, sum): (u64, u64)| (blocks > 0).then(|| sum as f64 / blocks as f64);
             mcs.push(points.iter().map(|point| mean(point.uplink_blocks)).collect());
         }
         (series.ues.recommended_mbps, series.uplinks.recommended_mbps) = (self.recommended(0), self.recommended(1));
         for points in self.cells.iter().map(|cell| &cell.points) {
             let CellSeries { throughput_mbps, utilisation, ues, handovers } = &mut series.cells;
             throughput_mbps.push(rates(&mut points.iter().map(|point| point.delivered)));
-            utilisation.push(points.iter().map(|point| point.load.map(|load| round(load, 1e6))).collect());
+            utilisation.push(points.iter().map(|point| point.load).collect());
             ues.push(points.iter().map(|point| point.ues).collect());
             handovers.push(points.iter().map(|point| point.handovers).collect());
         }
         for points in self.routers.iter().map(|router| &router.points) {
             let RouterSeries { throughput_mbps, capacity_mbps, queue_ms, marks } = &mut series.routers;
             throughput_mbps.push(rates(&mut points.iter().map(|point| point.delivered)));
-            capacity_mbps.push(points.iter().map(|point| round(point.rate.as_mbps(), 1e6)).collect());
+            capacity_mbps.push(points.iter().map(|point| point.rate.as_mbps()).collect());
             queue_ms.push(points.iter().map(|point| ms(point.queue.value())).collect());
             marks.push(points.iter().map(|point| point.marks).collect());
         }
@@ -238,9 +240,8 @@ impl Recorder {
 
     /// Rates recommended last for downlink (0) or uplink (1); empty where no UE had any.
     fn recommended(&self, direction: usize) -> Vec<Vec<Option<f64>>> {
-        let mbps = |rate: BitRate| round(rate.as_mbps(), 1e6);
         let row = |points: &Vec<UePoint>| -> Vec<_> {
-            points.iter().map(|point| point.recommended[direction].map(mbps)).collect()
+            points.iter().map(|point| point.recommended[direction].map(BitRate::as_mbps)).collect()
         };
         let rows: Vec<Vec<_>> = self.ues.iter().map(|ue| row(&ue.points)).collect();
         if rows.iter().flatten().any(Option::is_some) { rows } else { Vec::new() }

@@ -10,7 +10,7 @@ use crate::event::Arrival;
 use crate::result::{AnbrResult, UeResult, UplinkResult};
 use crate::series::UePoint;
 use crate::subject::NamedUe;
-use crate::unit::{mbps, round, tag};
+use crate::unit::{mbps, tag};
 
 /// Bit rate recommendations of one direction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -163,16 +163,15 @@ impl UeRecord {
         (span, knows_queries): (Duration, bool),
     ) -> UeResult {
         let blocks = after.blocks - before.blocks;
-        let mean =
-            |sum: u64, scale| (blocks > 0 && after.mcs.is_some()).then(|| round(sum as f64 / blocks as f64, scale));
+        let mean = |sum: u64| (blocks > 0 && after.mcs.is_some()).then(|| sum as f64 / blocks as f64);
         let (sent, waits) = self.uplink.all();
         UeResult {
             name: ue.name.clone(),
             channel: tag(&ue.config.channel, "model"),
             throughput_mbps: mbps(self.delivered, span),
             queue_ms: queue.quantiles(),
-            mcs_mean: mean(after.mcs_sum - before.mcs_sum, 1e3),
-            bler: mean(after.failed_blocks - before.failed_blocks, 1e6),
+            mcs_mean: mean(after.mcs_sum - before.mcs_sum),
+            bler: mean(after.failed_blocks - before.failed_blocks),
             marked: Some(after.marked - before.marked),
             dropped: after.dropped() - before.dropped(),
             prb_share: share(after.resources - before.resources, available.downlink),
@@ -190,7 +189,7 @@ impl AnbrRecord {
         let (queries, forbidden) = self.queries;
         (recommendations > 0).then(|| AnbrResult {
             recommendations,
-            mean_mbps: round(sum.as_mbps() / recommendations as f64, 1e6),
+            mean_mbps: sum.as_mbps() / recommendations as f64,
             queries: knows_queries.then_some(queries),
             forbidden: knows_queries.then_some(forbidden),
         })
@@ -199,7 +198,7 @@ impl AnbrRecord {
 
 /// Share of resources used; `None` where there were none.
 pub(crate) fn share(used: u64, available: u64) -> Option<f64> {
-    (available > 0).then(|| round(used as f64 / available as f64, 1e6))
+    (available > 0).then(|| used as f64 / available as f64)
 }
 
 impl UplinkResult {
@@ -213,14 +212,14 @@ impl UplinkResult {
     ) -> Option<Self> {
         let (before, after) = (&ue_before.uplink, &ue_after.uplink);
         let blocks = after.blocks - before.blocks;
-        let mean = |sum: u64, scale| round(sum as f64 / blocks as f64, scale);
+        let mean = |sum: u64| sum as f64 / blocks as f64;
         let used = after.resources - before.resources;
         (blocks > 0 && resources > 0).then(|| Self {
             throughput_mbps,
             queue_ms,
-            mcs_mean: mean(after.mcs_sum - before.mcs_sum, 1e3),
-            bler: mean(after.failed_blocks - before.failed_blocks, 1e6),
-            prb_share: round(used as f64 / resources as f64, 1e6),
+            mcs_mean: mean(after.mcs_sum - before.mcs_sum),
+            bler: mean(after.failed_blocks - before.failed_blocks),
+            prb_share: used as f64 / resources as f64,
             blocks,
             harq_retransmissions: after.harq_retransmissions - before.harq_retransmissions,
             lost_blocks: after.lost_blocks - before.lost_blocks,

@@ -15,7 +15,7 @@ use miette::{IntoDiagnostic, Result, miette};
 use tidemark_cell::{UeConfig, UeId};
 use tidemark_core::{Duration, Instant};
 use tidemark_emu::{Change, Control, lease};
-use tidemark_record::unit::round;
+use tidemark_record::fields::Rounded as _;
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{Event, EventKind};
 
@@ -277,7 +277,7 @@ fn only_ues_of(running: &Scenario, read: &mut Scenario) {
 }
 
 fn event(at: Instant, event: EventKind, ue: Option<&str>, detail: Option<String>) -> Event {
-    Event { t_s: round(at.as_secs_f64(), 1e6), event, ue: ue.map(str::to_string), detail }
+    Event { t_s: at.as_secs_f64(), event, ue: ue.map(str::to_string), detail }.rounded()
 }
 
 /// Makes changes, each given with the one that takes it back; where one is refused those before it are taken back. Gives what the last

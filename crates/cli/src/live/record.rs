@@ -6,7 +6,7 @@ use tidemark_core::{BitRate, Duration, FlowId, Instant};
 use tidemark_emu::realtime::Priority;
 use tidemark_emu::{DriverEvent, Observer, Progress, Stamped};
 use tidemark_record::event::Event;
-use tidemark_record::unit::round;
+use tidemark_record::fields::Rounded as _;
 use tidemark_record::{
     Arrival, BearerResult, Counters, Description, FlowDescription, FlowNumber, FlowRecord, Lateness, Limits,
     LiveResult, RunResult, UeRecord, UeResult, bearers,
@@ -162,7 +162,7 @@ impl Recorder {
         }
         result.ues.iter_mut().for_each(|UeResult { marked: marks, .. }| *marks = marked(*marks));
         let Machine { busy, counters, is_fifo, lateness } = &self.machine;
-        result.live = Some(LiveResult {
+        let live = LiveResult {
             lateness_us: *lateness,
             busy: busy.as_secs_f64() / whole.as_secs_f64().max(1e-9),
             real_time_priority: *is_fifo,
@@ -172,8 +172,9 @@ impl Recorder {
             unroutable: counters.unroutable,
             overload: counters.overload,
             device_drops,
-            uplink_busy_s: round(self.uplink_busy.as_secs_f64(), 1e6),
-        });
+            uplink_busy_s: self.uplink_busy.as_secs_f64(),
+        };
+        result.live = Some(live.rounded());
         result.events = history.events().to_vec();
         result.warnings =
             self.scenario.broken_guarantees(&result.bearers).into_iter().chain(warnings(&result)).collect();
