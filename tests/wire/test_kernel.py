@@ -1,6 +1,6 @@
 """The kernel's TCP goes on through a hop that marks its packets and rewrites its acknowledgements.
 
-Two network namespaces, each with a TUN device whose other end is here. What passes goes through the example `forward`.
+Two network namespaces, each with a TUN device whose other end is here. What passes goes through the example `rewrite`.
 """
 
 import fcntl
@@ -128,7 +128,7 @@ def test_a_connection_goes_on(tunnels, address, mode, tcp_ecn):
         set_ecn = inside(name, "sh", "-c", f"echo {tcp_ecn} > /proc/sys/net/ipv4/tcp_ecn")
         if subprocess.run(set_ecn, capture_output=True, check=False).returncode != 0:
             pytest.skip(f"this kernel does not know tcp_ecn={tcp_ecn}")
-    build = ["cargo", "build", "--quiet", "--package", "tidemark-wire", "--example", "forward", "--message-format=json"]
+    build = ["cargo", "build", "--quiet", "--package", "tidemark-wire", "--example", "rewrite", "--message-format=json"]
     messages = subprocess.run(build, cwd=ROOT, capture_output=True, check=True, text=True).stdout
     executable = messages.split('"executable":"')[1].split('"')[0]
 
