@@ -230,7 +230,7 @@ pub unsafe extern "C" fn tidemark_drb_add(
 /// Reconfigures a DRB that is set up: it carries these QoS flows from now on, besides those that it carries already, and is
 /// marked by the rule of the policy that the first of them decides on. Its counters stay, and so do its TCP connections and
 /// the counters in their acknowledgements, which after `tidemark_drb_remove` and `tidemark_drb_add` would seem to go
-/// backwards to the senders. The DU's queue stays known as well, unless `sn_bits` or the rule's `profile_capacity` is
+/// backwards to the senders. The DU's queue stays known as well, unless `sn_bits` is
 /// another: then it is forgotten as by `tidemark_ue_handover`, and all PDUs that PDCP retransmits, or still has under way,
 /// are to be announced. Memory is allocated and freed here.
 ///

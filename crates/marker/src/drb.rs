@@ -368,7 +368,7 @@ impl DrbMarker {
     }
 
     /// Takes another configuration from now on. The flows and what their senders were told are kept, as are the counters and, but for another
-    /// `tau_c`, what was measured. What stands is kept as well, unless the length of the SNs or `profile_capacity` changes: then it is
+    /// `tau_c`, what was measured. What is queued stays known, unless the length of the SNs changes: then it is
     /// forgotten as at a handover, and what PDCP sends again, or still has under way, is to be announced.
     ///
     /// # Errors
@@ -381,7 +381,9 @@ impl DrbMarker {
         if config.tau_c != self.estimator.window() {
             self.estimator = EgressEstimator::new(config.tau_c);
         }
-        if !self.profile.is_like(config.profile_capacity, sn_length) {
+        if self.profile.sn_length() == sn_length {
+            self.profile.resize(config.profile_capacity);
+        } else {
             let anomalies = self.profile.anomalies;
             self.profile = ProfileTable::new(config.profile_capacity, sn_length);
             self.profile.anomalies = anomalies;

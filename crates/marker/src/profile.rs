@@ -114,9 +114,32 @@ impl ProfileTable {
         }
     }
 
-    /// True if [`new`](Self::new) would make the same table.
-    pub(crate) fn is_like(&self, capacity: u32, sn_length: SnLength) -> bool {
-        self.sn_length == sn_length && self.sizes.len() == slots(capacity, sn_length)
+    /// Length of the SNs.
+    pub(crate) fn sn_length(&self) -> SnLength {
+        self.sn_length
+    }
+
+    /// Keeps another number of SDUs one by one from now on; everything that is queued stays known.
+    pub(crate) fn resize(&mut self, capacity: u32) {
+        let slots = slots(capacity, self.sn_length);
+        if slots == self.sizes.len() {
+            return;
+        }
+        let (sizes, mut beyond) = (core::mem::take(&mut self.sizes), core::mem::take(&mut self.beyond));
+        self.sizes = alloc::vec![0; slots].into_boxed_slice();
+        for count in self.head..self.next {
+            let is_kept = count - self.head < sizes.len() as u64;
+            let size = if is_kept { sizes[count as usize & (sizes.len() - 1)] } else { beyond.take() };
+            if count - self.head < self.capacity() {
+                let slot = self.slot(count);
+                self.sizes[slot] = size;
+            } else {
+                self.beyond.count += 1;
+                self.beyond.bytes += u64::from(size);
+            }
+        }
+        self.ingress.grow(INGRESS_STAMPS.min(slots));
+        self.transmitted.grow(TRANSMIT_STAMPS.min(slots));
     }
 
     /// Reads what a report will need.

@@ -32,6 +32,17 @@ impl Stamps {
         Self { ring, first: 0, len: 0, oldest: Stamp::default(), newest: Stamp::default() }
     }
 
+    /// Makes room for `capacity` stamps, a power of two; a larger ring stays.
+    pub(crate) fn grow(&mut self, capacity: usize) {
+        if capacity > self.ring.len() {
+            let mut ring = alloc::vec![Stamp::default(); capacity].into_boxed_slice();
+            for index in 0..self.len as usize {
+                ring[index] = self.at(index);
+            }
+            (self.ring, self.first) = (ring, 0);
+        }
+    }
+
     /// Reads what letting the oldest stamp go will need.
     #[inline]
     pub(crate) fn warm(&self) {

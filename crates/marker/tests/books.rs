@@ -112,6 +112,38 @@ fn what_stands_stays_unless_its_numbers_change() {
 }
 
 #[test]
+fn what_is_queued_stays_known_under_another_profile_capacity() {
+    let mut phone = Phone::new();
+    let estimate = |phone: &Phone| phone.ue.estimate(phone.now, DRB).unwrap();
+    let report = |phone: &mut Phone, sn| {
+        let status = DeliveryStatus { highest_transmitted: Some(sn), ..DeliveryStatus::default() };
+        phone.ue.feedback(phone.now, DRB, &status);
+    };
+    // 200 SDUs of different sizes queue up behind the one that is there, of which a table of 64 counts most in sum.
+    let first = 2;
+    let size = |k: u32| Bytes(1_000 + u64::from(k % 7));
+    for k in 0..200 {
+        phone.now += Duration::from_millis(1);
+        phone.ue.pdcp_pdu(phone.now, DRB, first + k, size(k));
+    }
+    for capacity in [1_024, 16_384, 64, 128] {
+        let before = estimate(&phone);
+        let other = MarkerConfig { profile_capacity: capacity, ..config(false) };
+        phone.ue.reconfigure_drb(phone.now, DRB, &[], &other, SnLength::Bits18).unwrap();
+        assert_eq!(estimate(&phone), before, "{capacity}");
+    }
+    let head = estimate(&phone).head_of_line.unwrap();
+    assert!(head >= Duration::from_millis(200), "{head:?}");
+    // Every report goes on from there, to the last byte.
+    for k in 0..200 {
+        report(&mut phone, first + k);
+        assert_eq!(estimate(&phone).packets, 199 - k);
+    }
+    assert_eq!(estimate(&phone).standing, Bytes::ZERO);
+    assert_eq!(phone.ue.drb_counters(DRB).unwrap().unknown_sns, 0);
+}
+
+#[test]
 fn what_cannot_be_is_refused_and_changes_nothing() {
     let mut phone = Phone::new();
     let wrong = MarkerConfig { flow_capacity: 7, ..config(true) };

@@ -50,7 +50,7 @@ impl<P: Inspect> Cell<P> {
     pub fn set_marker(&mut self, now: Instant, id: UeId, config: &MarkerConfig) -> Result<(), ConfigError> {
         let Some(first) = self.du.ue(id).map(|ue| ue.drbs.start) else { return Ok(()) };
         let drb = self.du.drb_mut(first);
-        self.cu.reconfigure(now, drb.id, config, drb.standing())?;
+        self.cu.reconfigure(now, drb.id, config)?;
         if self.cu.decides_at_dequeue(drb.id) {
             drb.bearer.expect_holes();
         }

@@ -61,20 +61,12 @@ impl CuBearer {
         law.map_or(Verdict::Pass, |law| law.handle_downlink(now, packet, Some(waiting)))
     }
 
-    /// Goes on with another configuration of the marker. `standing` are the SDUs in the queue: SN and size.
+    /// Goes on with another configuration of the marker, which keeps what it knows of the queue.
     ///
     /// # Errors
     /// The first field that cannot be used; nothing has changed then.
-    pub(super) fn reconfigure(
-        &mut self,
-        now: Instant,
-        config: &MarkerConfig,
-        standing: impl Iterator<Item = (u32, Bytes)>,
-    ) -> Result<(), ConfigError> {
+    pub(super) fn reconfigure(&mut self, now: Instant, config: &MarkerConfig) -> Result<(), ConfigError> {
         self.marker.reconfigure(now, config, self.pdcp.sn_length()).map_err(|error| error.within("marker"))?;
-        if config.profile_capacity != self.config.profile_capacity {
-            self.announce(now, standing);
-        }
         self.config = config.clone();
         Ok(())
     }

@@ -172,18 +172,12 @@ impl CuUp {
         }
     }
 
-    /// Goes on with another configuration of a bearer's marker. `standing` are the SDUs in the queue: SN and size.
+    /// Goes on with another configuration of a bearer's marker, which keeps what it knows of flows and of the queue.
     ///
     /// # Errors
     /// The first field that cannot be used; nothing has changed then.
-    pub fn reconfigure(
-        &mut self,
-        now: Instant,
-        id: BearerId,
-        config: &MarkerConfig,
-        standing: impl Iterator<Item = (u32, Bytes)>,
-    ) -> Result<(), ConfigError> {
-        self.bearer_mut(id).reconfigure(now, config, standing)
+    pub fn reconfigure(&mut self, now: Instant, id: BearerId, config: &MarkerConfig) -> Result<(), ConfigError> {
+        self.bearer_mut(id).reconfigure(now, config)
     }
 
     /// Moves a bearer to another DU, to which `standing` is sent: SN and size. Flows stay, but with `anew`, which begins with a marker

@@ -112,7 +112,7 @@ impl Cu {
     /// Changes a bearer's law, which goes on with the estimates of the old one.
     fn set_marker(&mut self, tunnel: usize, config: &MarkerConfig) -> Result<(), Refusal> {
         let (now, id) = (self.clock.now(), self.id(tunnel));
-        Ok(self.cu_up.reconfigure(now, id, config, std::iter::empty())?)
+        Ok(self.cu_up.reconfigure(now, id, config)?)
     }
 
     /// Bearer of a tunnel.
