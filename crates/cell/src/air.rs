@@ -7,6 +7,7 @@ use tidemark_core::Instant;
 use tidemark_radio::slots::SlotPattern;
 
 use crate::du::harq::{Block, Feedback};
+use crate::output::UeId;
 use crate::rlc::{Segment, Status};
 use crate::ue_stack::block::UplinkBlock;
 
@@ -89,7 +90,7 @@ impl Air {
     }
 
     /// Drops everything of a UE and of its bearers, which leave the cell.
-    pub(crate) fn forget(&mut self, ue: u32, drbs: &Range<u32>) {
+    pub(crate) fn forget(&mut self, ue: UeId, drbs: &Range<u32>) {
         self.planned.retain(|(_, block)| block.ue != ue);
         self.decoded.retain(|(_, drb, _)| !drbs.contains(drb));
         self.feedback.retain(|feedback| feedback.ue != ue);

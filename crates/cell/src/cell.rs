@@ -31,7 +31,7 @@ pub struct Cell<P> {
     f1u: F1u<P>,
     du: Du<P>,
     /// UEs above their radio.
-    ues: Slab<UeStack<P>>,
+    ues: Slab<UeId, UeStack<P>>,
     events: Events<P>,
     outputs: VecDeque<Output<P>>,
 }
@@ -73,7 +73,7 @@ impl<P: Inspect> Cell<P> {
         let added = du.add_ue(id, first, config, stack.groups(), &upstream);
         // Nothing stays of a UE that was not admitted.
         added.inspect_err(|_| drop(self.cu.take_ue(id)))?;
-        self.ues.insert(id.0, Box::new(stack));
+        self.ues.insert(id, Box::new(stack));
         Ok(())
     }
 
@@ -83,7 +83,7 @@ impl<P: Inspect> Cell<P> {
     /// # Errors
     /// There is no such QoS flow.
     pub fn name_qos_flow(&mut self, id: UeId, flow: FlowId, qfi: u8) -> Result<(), ConfigError> {
-        let (Some(sdap), Some(ue)) = (self.cu.sdap_mut(id), self.ues.get_mut(id.0 as usize)) else { return Ok(()) };
+        let (Some(sdap), Some(ue)) = (self.cu.sdap_mut(id), self.ues.get_mut(id)) else { return Ok(()) };
         let known = sdap.name(flow, qfi) && ue.sdap_mut().name(flow, qfi);
         known.then_some(()).ok_or_else(|| ConfigError::new("qfi", "must be that of a QoS flow of the UE"))
     }

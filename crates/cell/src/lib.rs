@@ -31,6 +31,7 @@ mod du;
 mod event;
 mod f1u;
 mod handover;
+mod index;
 pub mod network;
 mod output;
 mod qos;

@@ -4,7 +4,7 @@ use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
 use tidemark_marker::RlcQueue;
 
 /// A UE of the cell, numbered in the order of admission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UeId(pub u32);
 
 /// Output of the cell.

@@ -28,7 +28,7 @@ impl<P: Inspect> Cell<P> {
         let index = mapped.drb;
         // The UE derives its rule at once, not when the packet has reached it.
         if mapped.reflective {
-            self.ues[id.0 as usize].sdap_mut().reflect(packet.flow, mapped);
+            self.ues[id].sdap_mut().reflect(packet.flow, mapped);
         }
         let (is_in_sight, period) = (self.du.config().f1u.rlc_in_sight, self.du.config().f1u.report_period);
         let drb = self.du.drb(index);

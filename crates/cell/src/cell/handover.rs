@@ -38,7 +38,7 @@ impl<P: Inspect> Cell<P> {
     pub(crate) fn take_ue(&mut self, now: Instant, id: UeId) -> Option<Leaving<P>> {
         let (du, mut upstream) = self.split();
         let (ue, drbs) = du.take_ue(now, id, &mut upstream)?;
-        let (context, stack) = (self.cu.take_ue(id)?, self.ues.take(id.0)?);
+        let (context, stack) = (self.cu.take_ue(id)?, self.ues.take(id)?);
         let drbs = drbs.into_iter().map(|mut drb| {
             let downlink = drb.reset();
             LeavingDrb { drb, downlink }
@@ -55,7 +55,7 @@ impl<P: Inspect> Cell<P> {
         let Leaving { mut ue, context, drbs, mut stack } = leaving;
         self.cu.put_ue(id, context);
         let sends = stack.re_establish();
-        self.ues.insert(id.0, stack);
+        self.ues.insert(id, stack);
         ue.silent_until = ue.silent_until.max(now + config.interruption);
         for (index, LeavingDrb { mut drb, downlink }) in ue.drbs.clone().zip(drbs) {
             for (sn, arrived, packet) in downlink {

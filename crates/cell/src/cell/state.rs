@@ -28,7 +28,7 @@ impl<P: Inspect> Cell<P> {
             stats.marked += self.cu.marked(drb.id);
             stats.uplink_marked += self.cu.uplink_marked(drb.id);
         }
-        stats.forgotten_flows = self.cu.sdap(id)?.evicted() + self.ues.get(id.0 as usize)?.sdap().evicted();
+        stats.forgotten_flows = self.cu.sdap(id)?.evicted() + self.ues.get(id)?.sdap().evicted();
         Some(stats)
     }
 
@@ -45,14 +45,14 @@ impl<P: Inspect> Cell<P> {
     /// The bearer that carries a flow from its UE: the DRB identity, from 1; `None` if there is no such UE.
     pub fn carries_up(&self, id: UeId, flow: FlowId) -> Option<u8> {
         let first = self.du.ue(id)?.drbs.start;
-        Some((self.ues.get(id.0 as usize)?.sdap().carries(flow) - first) as u8 + 1)
+        Some((self.ues.get(id)?.sdap().carries(flow) - first) as u8 + 1)
     }
 
     /// The logical channel that carries a flow to its UE, or from it.
     pub fn logical_channel(&self, id: UeId, flow: FlowId, direction: Direction) -> Option<u8> {
         let drb = match direction {
             Direction::Downlink => self.cu.sdap(id)?.carries(flow),
-            Direction::Uplink => self.ues.get(id.0 as usize)?.sdap().carries(flow),
+            Direction::Uplink => self.ues.get(id)?.sdap().carries(flow),
         };
         Some(MIN_LCID + (drb - self.du.ue(id)?.drbs.start) as u8)
     }

@@ -11,7 +11,7 @@ use crate::qos::Mapped;
 impl<P: Inspect> Cell<P> {
     /// Takes a packet of the IP stack of a UE: SDAP finds its bearer, whose queue takes it if there is room.
     pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
-        let Some(stack) = self.ues.get_mut(id.0 as usize) else { return };
+        let Some(stack) = self.ues.get_mut(id) else { return };
         let Mapped { qfi, drb, .. } = stack.sdap_mut().map(&packet);
         let bearer = self.du.drb(drb).id;
         self.events.emit(now, bearer, || Event::UplinkArrived { packet: &packet, qfi });

@@ -10,7 +10,7 @@ use crate::cu_up::CuUp;
 use crate::du::Port;
 use crate::event::{BearerId, Event, Events};
 use crate::f1u::F1u;
-use crate::output::{DelaySplit, DropReason, Output};
+use crate::output::{DelaySplit, DropReason, Output, UeId};
 use crate::slab::Slab;
 use crate::ue_stack::UeStack;
 
@@ -18,7 +18,7 @@ use crate::ue_stack::UeStack;
 pub(super) struct Upstream<'a, P> {
     pub(super) cu: &'a mut CuUp,
     pub(super) f1u: &'a mut F1u<P>,
-    pub(super) ues: &'a mut Slab<UeStack<P>>,
+    pub(super) ues: &'a mut Slab<UeId, UeStack<P>>,
     pub(super) events: &'a mut Events<P>,
     pub(super) outputs: &'a mut VecDeque<Output<P>>,
 }
@@ -103,8 +103,8 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
     }
 
     #[inline]
-    fn ue(&mut self, id: u32) -> &mut UeStack<P> {
-        &mut self.ues[id as usize]
+    fn ue(&mut self, id: UeId) -> &mut UeStack<P> {
+        &mut self.ues[id]
     }
 
     #[inline]

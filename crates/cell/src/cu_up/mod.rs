@@ -21,7 +21,7 @@ use crate::slab::Slab;
 
 /// CU-UP of a gNB, with a context for each of its UEs.
 pub struct CuUp {
-    ues: Slab<UeContext>,
+    ues: Slab<UeId, UeContext>,
     /// Every random draw follows from it.
     seed: u64,
 }
@@ -50,28 +50,28 @@ impl CuUp {
             CuBearer::new(id, bearer.marker, bearer.uplink_marker, self.seed)
         });
         let bearers = bearers.collect::<Result<_, _>>()?;
-        self.ues.insert(id.0, Box::new(UeContext { sdap: Sdap::new(first, &config.drb), bearers }));
+        self.ues.insert(id, Box::new(UeContext { sdap: Sdap::new(first, &config.drb), bearers }));
         Ok(())
     }
 
     /// Takes the context of a UE that leaves for another gNB.
     pub(crate) fn take_ue(&mut self, id: UeId) -> Option<Box<UeContext>> {
-        self.ues.take(id.0)
+        self.ues.take(id)
     }
 
     /// Puts in the context of a UE that comes from another gNB.
     pub(crate) fn put_ue(&mut self, id: UeId, context: Box<UeContext>) {
-        self.ues.insert(id.0, context);
+        self.ues.insert(id, context);
     }
 
     /// SDAP entity of a UE; `None` if there is no such UE.
     pub(crate) fn sdap(&self, id: UeId) -> Option<&Sdap> {
-        self.ues.get(id.0 as usize).map(|ue| &ue.sdap)
+        self.ues.get(id).map(|ue| &ue.sdap)
     }
 
     /// SDAP entity of a UE, to be changed.
     pub(crate) fn sdap_mut(&mut self, id: UeId) -> Option<&mut Sdap> {
-        self.ues.get_mut(id.0 as usize).map(|ue| &mut ue.sdap)
+        self.ues.get_mut(id).map(|ue| &mut ue.sdap)
     }
 
     /// Finds the bearer of a downlink packet; `None` if there is no such UE.
@@ -94,7 +94,7 @@ impl CuUp {
         packet: &mut Packet<P>,
         queue: Option<RlcQueue>,
     ) -> Option<Outcome> {
-        let ue = &mut self.ues[id.ue.0 as usize];
+        let ue = &mut self.ues[id.ue];
         if ue.bearers.len() > 1 && ue.bearer_mut(id).marker.claims(now, packet) {
             ue.fetch(now, id.drb, packet.payload.five_tuple(packet.flow));
         }
@@ -162,7 +162,7 @@ impl CuUp {
 
     /// Passes a packet that came from the UE to the marker that keeps its connection, which may write feedback into it.
     pub fn uplink<P: Inspect>(&mut self, now: Instant, id: UeId, packet: &mut Packet<P>) {
-        let ue = &mut self.ues[id.0 as usize];
+        let ue = &mut self.ues[id];
         let keeper = match &mut ue.bearers[..] {
             [only] => Some(&mut only.marker),
             _ => ue.keeper(packet),
@@ -220,11 +220,11 @@ impl CuUp {
     }
 
     fn bearer(&self, id: BearerId) -> &CuBearer {
-        &self.ues[id.ue.0 as usize].bearers[usize::from(id.drb) - 1]
+        &self.ues[id.ue].bearers[usize::from(id.drb) - 1]
     }
 
     fn bearer_mut(&mut self, id: BearerId) -> &mut CuBearer {
-        self.ues[id.ue.0 as usize].bearer_mut(id)
+        self.ues[id.ue].bearer_mut(id)
     }
 }
 

@@ -46,7 +46,7 @@ impl<P: Inspect> Du<P> {
         }
         if !self.served.is_empty() {
             let ues = &self.ues;
-            self.retransmitting.retain(|ue| !ues[*ue as usize].retransmissions.is_empty());
+            self.retransmitting.retain(|ue| !ues[*ue].retransmissions.is_empty());
         }
         let before = self.pattern.start(self.pattern.previous_downlink(slot));
         let mut only_owed = self.has_gbr;
@@ -54,8 +54,8 @@ impl<P: Inspect> Du<P> {
             let (ues, drbs, table, sizes, all) =
                 (&mut self.ues, &mut self.drbs, &self.table, &self.sizes, self.config.prbs as usize);
             let candidate = |index: u32| {
-                let drb = &mut drbs[index as usize];
-                let ue = &mut ues[drb.ue as usize];
+                let drb = &mut drbs[index];
+                let ue = &mut ues[drb.ue];
                 if drb.tried_in == Some(slot) || !drb.bearer.has_data() || ue.silent_until > now {
                     return None;
                 }
@@ -89,7 +89,7 @@ impl<P: Inspect> Du<P> {
             let share = whole * f64::from(prbs) / f64::from(self.config.prbs);
             self.scheduler.served(Served { drb: chosen.drb, is_due: only_owed, share, bytes });
             self.served.push(chosen.drb);
-            self.drbs[chosen.drb as usize].qos.sent(bytes);
+            self.drbs[chosen.drb].qos.sent(bytes);
             self.report(now, chosen.drb, port);
             self.arm(now, chosen.drb);
         }
@@ -100,37 +100,37 @@ impl<P: Inspect> Du<P> {
     /// Forgets bearers that have nothing to do any more, and finds the slot in which others have.
     fn plan_next(&mut self, earliest: u64) {
         let (ues, drbs, pattern) = (&self.ues, &self.drbs, &self.pattern);
-        let retransmission = |drb: &Drb<P>| ues[drb.ue as usize].retransmissions.front().map(|block| block.slot);
+        let retransmission = |drb: &Drb<P>| ues[drb.ue].retransmissions.front().map(|block| block.slot);
         let is_active = |index: &u32| {
-            let drb = &drbs[*index as usize];
+            let drb = &drbs[*index];
             drb.bearer.has_data() || retransmission(drb).is_some()
         };
         for served in self.served.drain(..) {
-            for index in ues[drbs[served as usize].ue as usize].drbs.clone().filter(|index| !is_active(index)) {
+            for index in ues[drbs[served].ue].drbs.clone().filter(|index| !is_active(index)) {
                 if let Ok(position) = self.active.binary_search(&index) {
                     self.active.remove(position);
                 }
             }
         }
-        let mut active = self.active.iter().map(|index| &drbs[*index as usize]);
+        let mut active = self.active.iter().map(|index| &drbs[*index]);
         self.soonest = pattern.next_downlink(earliest);
         self.next_slot = if active.any(|drb| drb.bearer.has_data()) {
             Some(self.soonest)
         } else {
             self.active.retain(is_active);
-            let waiting = self.active.iter().filter_map(|index| retransmission(&drbs[*index as usize])).min();
+            let waiting = self.active.iter().filter_map(|index| retransmission(&drbs[*index])).min();
             waiting.map(|slot| pattern.next_downlink(slot.max(earliest)))
         };
     }
 
     /// Retransmissions of a UE that are due and fit; returns the resource blocks they took.
-    fn retransmit(&mut self, slot: u64, id: u32, symbols: u32, free: u32) -> u32 {
+    fn retransmit(&mut self, slot: u64, id: UeId, symbols: u32, free: u32) -> u32 {
         let mut taken = 0;
-        if self.ues[id as usize].silent_until > self.decided_at(slot) {
+        if self.ues[id].silent_until > self.decided_at(slot) {
             return taken;
         }
         loop {
-            let waiting = &mut self.ues[id as usize].retransmissions;
+            let waiting = &mut self.ues[id].retransmissions;
             let fits = waiting.front().is_some_and(|first| {
                 first.slot <= slot && first.block.symbols <= symbols && first.block.prbs <= free - taken
             });
@@ -151,8 +151,8 @@ impl<P: Inspect> Du<P> {
         port: &mut impl Port<P>,
     ) -> (u32, u32) {
         let (now, due) = (self.decided_at(slot), self.pattern.start(slot + DECODED_AFTER));
-        let drb = &mut self.drbs[chosen.drb as usize];
-        let ue = &mut self.ues[drb.ue as usize];
+        let drb = &mut self.drbs[chosen.drb];
+        let ue = &mut self.ues[drb.ue];
         drb.tried_in = Some(slot);
         let backlog = drb.bearer.backlog();
         let (prbs, room, mcs) = match chosen.offer {
@@ -166,7 +166,7 @@ impl<P: Inspect> Du<P> {
             },
         };
         let mut segments = self.pool.take();
-        let (bearer, id) = (drb.id, UeId(drb.ue));
+        let (bearer, id) = (drb.id, drb.ue);
         let (mut dropped, sent_before, pdus_before) = (0, drb.bearer.sent(), drb.bearer.sent_pdus());
         let filled = if port.decides_at_dequeue(bearer) {
             let mut gate = AtDequeue { now, bearer, ue: id, port: &mut *port, dropped: 0 };
@@ -210,12 +210,12 @@ impl<P: Inspect> Du<P> {
     /// A block goes on the air.
     pub(super) fn transmit(&mut self, slot: u64, mut block: Block, port: &mut impl Port<P>) {
         let (id, now) = (block.ue, self.pattern.start(slot));
-        let ue = &mut self.ues[id as usize];
+        let ue = &mut self.ues[id];
         let is_received = ue.silent_until <= now;
         let decoded = ue.transmit(now, &self.table, &mut block);
         let taken = u64::from(block.prbs * block.symbols);
         self.stats.resources += taken;
-        let drb = &mut self.drbs[block.drb as usize];
+        let drb = &mut self.drbs[block.drb];
         drb.resources += taken;
         drb.sent += std::mem::take(&mut block.first_sent);
         drb.last_sent = now;
@@ -242,14 +242,14 @@ impl<P: Inspect> Du<P> {
 
     /// HARQ sends a block no more: what it carried is RLC's to repair, or lost.
     fn give_up(&mut self, now: Instant, block: Block, port: &mut impl Port<P>) {
-        self.ues[block.ue as usize].stats.lost_blocks += 1;
-        self.drbs[block.drb as usize].bearer.lost(now, &block.segments);
+        self.ues[block.ue].stats.lost_blocks += 1;
+        self.drbs[block.drb].bearer.lost(now, &block.segments);
         self.pool.give_back(block.segments);
         self.release(now, block.drb, port);
     }
 
     pub(super) fn handle_feedback(&mut self, now: Instant, feedback: Feedback, port: &mut impl Port<P>) {
-        let ue = &mut self.ues[feedback.ue as usize];
+        let ue = &mut self.ues[feedback.ue];
         if feedback.first {
             ue.learn(&self.table, feedback.failed.is_none());
         }

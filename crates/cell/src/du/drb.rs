@@ -18,7 +18,7 @@ pub(crate) const MIN_LCID: u8 = 4;
 /// Data radio bearer in the DU.
 pub(crate) struct Drb<P> {
     /// Number of the UE.
-    pub(crate) ue: u32,
+    pub(crate) ue: UeId,
     pub(crate) id: BearerId,
     pub(crate) bearer: Bearer<P>,
     /// Rates, priority and delay budget of the QoS flows.
@@ -60,7 +60,7 @@ struct Delivery {
 impl<P: Inspect> Drb<P> {
     /// The `index`th bearer of a UE. `has_headers` is false on a rate channel, which says what reaches the IP layer.
     pub(crate) fn new(
-        (ue, index): (u32, usize),
+        (ue, index): (UeId, usize),
         BearerConfig { rlc, uplink_marker, .. }: BearerConfig<'_>,
         qos: Qos,
         anbr: Option<&AnbrConfig>,
@@ -69,7 +69,7 @@ impl<P: Inspect> Drb<P> {
         let overhead = Overhead::of(rlc);
         Self {
             ue,
-            id: BearerId { ue: UeId(ue), drb: index as u8 + 1, sn_length: rlc.pdcp_sn },
+            id: BearerId { ue, drb: index as u8 + 1, sn_length: rlc.pdcp_sn },
             bearer: Bearer::new(rlc.clone(), if has_headers { overhead } else { Overhead::NONE }),
             uplink_armed: None,
             discard_armed: [false; 2],

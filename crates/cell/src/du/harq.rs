@@ -2,12 +2,13 @@
 
 use tidemark_core::Instant;
 
+use crate::output::UeId;
 use crate::rlc::Segment;
 
 /// A transport block.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
-    pub(crate) ue: u32,
+    pub(crate) ue: UeId,
     pub(crate) process: u8,
     /// The bearer that it carries.
     pub(crate) drb: u32,
@@ -40,7 +41,7 @@ pub(crate) struct Feedback {
     pub(crate) at: Instant,
     /// The slot of the acknowledgement.
     pub(crate) slot: u64,
-    pub(crate) ue: u32,
+    pub(crate) ue: UeId,
     pub(crate) process: u8,
     /// True for a first transmission: link adaptation learns from those.
     pub(crate) first: bool,

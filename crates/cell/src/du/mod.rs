@@ -61,9 +61,9 @@ pub(crate) struct Du<P> {
     table: LinkTable,
     sizes: BlockSizes,
     scheduler: Scheduler,
-    ues: Slab<Ue>,
+    ues: Slab<UeId, Ue>,
     /// Bearers of all UEs, those of one UE side by side.
-    drbs: Slab<Drb<P>>,
+    drbs: Slab<u32, Drb<P>>,
     /// True if a bearer has a guaranteed rate.
     has_gbr: bool,
     /// Bearers for which a slot has something to do, in order.
@@ -80,7 +80,7 @@ pub(crate) struct Du<P> {
     open_slot: u64,
     air: Air,
     /// UEs that have blocks to be retransmitted, in order.
-    retransmitting: Vec<u32>,
+    retransmitting: Vec<UeId>,
     uplink_carrier: UplinkCarrier,
     /// Lists for later blocks, for what leaves a bearer, and for grants.
     #[expect(clippy::vec_box, reason = "what is reused is the box")]
@@ -143,9 +143,9 @@ impl<P: Inspect> Du<P> {
         })
     }
 
-    /// Numbers of the next UE and of its first bearer.
+    /// Indices of the next UE and of its first bearer.
     pub(crate) fn next_numbers(&self) -> (UeId, u32) {
-        (UeId(self.ues.len() as u32), self.drbs.len() as u32)
+        (self.ues.next(), self.drbs.next())
     }
 
     /// Admits a UE under a number that no other has, its bearers from `first` on.
@@ -160,11 +160,11 @@ impl<P: Inspect> Du<P> {
         groups: &[Group],
         port: &impl Port<P>,
     ) -> Result<(), ConfigError> {
-        let mut ue = Ue::new(&self.config, config, id.0, first, self.seed)?;
+        let mut ue = Ue::new(&self.config, config, id, first, self.seed)?;
         let has_headers = !ue.channel.is_rate();
         let drbs = config.bearers().enumerate().map(|(index, bearer)| {
             let qos = Qos::of_bearer(config.five_qi, bearer.qos_flows);
-            let mut drb = Drb::new((id.0, index), bearer, qos, config.anbr.as_ref(), has_headers);
+            let mut drb = Drb::new((id, index), bearer, qos, config.anbr.as_ref(), has_headers);
             if port.decides_at_dequeue(drb.id) {
                 drb.bearer.expect_holes();
             }
@@ -174,13 +174,13 @@ impl<P: Inspect> Du<P> {
         self.has_gbr |= drbs.iter().any(|drb| drb.qos.is_gbr());
         ue.groups = groups.to_vec();
         (first..).zip(drbs).for_each(|(number, drb)| self.drbs.insert(number, Box::new(drb)));
-        self.ues.insert(id.0, Box::new(ue));
+        self.ues.insert(id, Box::new(ue));
         Ok(())
     }
 
     /// Takes a PDCP PDU with its SN, which came to the CU when it `entered`, into the RLC queue.
     pub(crate) fn handle_pdu(&mut self, now: Instant, entered: Instant, drb: u32, sn: u32, packet: Packet<P>) {
-        self.drbs[drb as usize].bearer.push(now, entered, sn, packet);
+        self.drbs[drb].bearer.push(now, entered, sn, packet);
         self.activate(now, drb);
     }
 
@@ -215,7 +215,7 @@ impl<P: Inspect> Du<P> {
     /// Does what is due at `now`.
     pub(crate) fn handle_timeout(&mut self, now: Instant, port: &mut impl Port<P>) {
         while let Some((drb, segments)) = self.air.poll_decoded(now) {
-            segments.iter().for_each(|segment| self.drbs[drb as usize].bearer.arrived(now, *segment));
+            segments.iter().for_each(|segment| self.drbs[drb].bearer.arrived(now, *segment));
             self.pool.give_back(segments);
             self.release(now, drb, port);
         }

@@ -4,7 +4,7 @@ use tidemark_core::{Duration, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, RlcQueue, Verdict};
 
 use crate::event::{BearerId, Events};
-use crate::output::{DelaySplit, Output};
+use crate::output::{DelaySplit, Output, UeId};
 use crate::ue_stack::UeStack;
 
 /// Everything that a DU tells or asks while it works.
@@ -38,7 +38,7 @@ pub(crate) trait Port<P> {
         waiting: Option<RlcQueue>,
     );
     /// Stack of a UE that the DU serves.
-    fn ue(&mut self, id: u32) -> &mut UeStack<P>;
+    fn ue(&mut self, id: UeId) -> &mut UeStack<P>;
     /// Listener to what happens.
     fn events(&mut self) -> &mut Events<P>;
     /// Hands something out of the cell.

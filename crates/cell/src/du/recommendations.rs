@@ -17,9 +17,9 @@ impl<P: Inspect> Du<P> {
     /// bearer knows no recommendations.
     pub(crate) fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2], port: &mut impl Port<P>) -> bool {
         let Ok(RecommendedBitRate { lcid, direction, .. }) = RecommendedBitRate::parse(&octets) else { return false };
-        let Some(ue) = self.ues.get(id.0 as usize) else { return false };
+        let Some(ue) = self.ues.get(id) else { return false };
         let drb = ue.drbs.start + u32::from(lcid.saturating_sub(MIN_LCID));
-        let Some(bearer) = self.drbs.get_mut(drb as usize).filter(|drb| drb.ue == id.0) else { return false };
+        let Some(bearer) = self.drbs.get_mut(drb).filter(|drb| drb.ue == id) else { return false };
         let Some(estimator) = bearer.estimator(direction).as_mut() else { return false };
         if std::mem::replace(&mut estimator.query_waits, true) {
             return false;
@@ -35,8 +35,8 @@ impl<P: Inspect> Du<P> {
 
     /// The UE sends the query that waits.
     pub(super) fn send_query(&mut self, now: Instant, drb: u32, direction: Direction, port: &mut impl Port<P>) {
-        let Drb { ue, .. } = self.drbs[drb as usize];
-        let Some(estimator) = self.drbs[drb as usize].estimator(direction) else { return };
+        let Drb { ue, .. } = self.drbs[drb];
+        let Some(estimator) = self.drbs[drb].estimator(direction) else { return };
         estimator.query_waits = false;
         estimator.query_allowed = now + estimator.config.query_prohibit;
         self.send_control(now, ue, Control::Query { drb, direction }, port);
@@ -44,11 +44,11 @@ impl<P: Inspect> Du<P> {
 
     /// Something came to the bearer's queue, or up from its UE: a window begins, unless one is open.
     pub(super) fn begin_window(&mut self, now: Instant, index: u32, direction: Direction) {
-        let estimator = self.drbs[index as usize].estimator(direction);
+        let estimator = self.drbs[index].estimator(direction);
         let Some(estimator) = estimator.as_ref().filter(|estimator| estimator.begun.is_none()) else { return };
         let end = now + estimator.config.window;
         let counts = self.counts(now, index, direction);
-        if let Some(estimator) = self.drbs[index as usize].estimator(direction) {
+        if let Some(estimator) = self.drbs[index].estimator(direction) {
             estimator.begun = Some(counts);
         }
         self.set_timer(end, index, Timer::Window(direction));
@@ -57,7 +57,7 @@ impl<P: Inspect> Du<P> {
     /// A window is over: the gNB recommends, and goes on if there is anything to go on with.
     pub(super) fn end_window(&mut self, now: Instant, index: u32, direction: Direction) {
         let counts = self.counts(now, index, direction);
-        let begun = self.drbs[index as usize].estimator(direction).as_ref().and_then(|estimator| estimator.begun);
+        let begun = self.drbs[index].estimator(direction).as_ref().and_then(|estimator| estimator.begun);
         let Some(begun) = begun else { return };
         let (all, open, sending) = match direction {
             Direction::Downlink => {
@@ -71,7 +71,7 @@ impl<P: Inspect> Du<P> {
         };
         let free = all.saturating_sub(counts.taken_by_all - begun.taken_by_all) as f64 / open.max(1) as f64;
         let fair = ((counts.taken - begun.taken) as f64 + free).max(all as f64 / sending.max(1) as f64);
-        let drb = &mut self.drbs[index as usize];
+        let drb = &mut self.drbs[index];
         let goes_on = counts.sent > begun.sent || direction == Direction::Downlink && drb.bearer.has_data();
         let Some(estimator) = drb.estimator(direction) else { return };
         estimator.begun = goes_on.then_some(counts);
@@ -89,8 +89,8 @@ impl<P: Inspect> Du<P> {
     /// Sends what is known now, with the next downlink slot. Control elements are small and go with a robust part of the
     /// block: they are not lost here.
     pub(super) fn recommend(&mut self, now: Instant, index: u32, direction: Direction) {
-        let drb = &mut self.drbs[index as usize];
-        let ue = &self.ues[drb.ue as usize];
+        let drb = &mut self.drbs[index];
+        let ue = &self.ues[drb.ue];
         let queued = match direction {
             Direction::Downlink => drb.bearer.queue_state(now).backlog,
             Direction::Uplink => {
@@ -109,15 +109,15 @@ impl<P: Inspect> Du<P> {
 
     /// A recommendation reaches the UE's modem.
     pub(super) fn deliver_recommendation(&mut self, at: Instant, index: u32, octets: [u8; 3], port: &mut impl Port<P>) {
-        let ue = UeId(self.drbs[index as usize].ue);
-        port.events().emit(at, self.drbs[index as usize].id, || Event::Recommended { octets });
+        let ue = self.drbs[index].ue;
+        port.events().emit(at, self.drbs[index].id, || Event::Recommended { octets });
         port.output(Output::Recommendation { at, ue, octets });
     }
 
     /// A packet of so many bytes came up on a bearer.
     pub(super) fn count_uplink(&mut self, now: Instant, index: u32, size: Bytes) {
-        if self.drbs[index as usize].uplink_anbr.is_some() {
-            self.drbs[index as usize].came_up += size.0;
+        if self.drbs[index].uplink_anbr.is_some() {
+            self.drbs[index].came_up += size.0;
             self.begin_window(now, index, Direction::Uplink);
         }
     }
@@ -127,13 +127,13 @@ impl<P: Inspect> Du<P> {
     }
 
     fn counts(&self, at: Instant, index: u32, direction: Direction) -> Counts {
-        let drb = &self.drbs[index as usize];
+        let drb = &self.drbs[index];
         match direction {
             Direction::Downlink => {
                 Counts { at, sent: drb.sent, taken: drb.resources, taken_by_all: self.stats.resources }
             }
             Direction::Uplink => {
-                let taken = self.ues[drb.ue as usize].uplink_radio.stats.resources;
+                let taken = self.ues[drb.ue].uplink_radio.stats.resources;
                 Counts { at, sent: drb.came_up, taken, taken_by_all: self.stats.uplink_resources }
             }
         }

@@ -23,19 +23,19 @@ impl<P: Inspect> Du<P> {
     }
     /// UE with this number, if the DU serves it.
     pub(crate) fn ue(&self, id: UeId) -> Option<&Ue> {
-        self.ues.get(id.0 as usize)
+        self.ues.get(id)
     }
     /// UE with this number, to be changed.
     pub(crate) fn ue_mut(&mut self, id: UeId) -> Option<&mut Ue> {
-        self.ues.get_mut(id.0 as usize)
+        self.ues.get_mut(id)
     }
     /// Bearer with this number, which the DU serves.
     pub(crate) fn drb(&self, index: u32) -> &Drb<P> {
-        &self.drbs[index as usize]
+        &self.drbs[index]
     }
     /// Bearer with this number, to be changed.
     pub(crate) fn drb_mut(&mut self, index: u32) -> &mut Drb<P> {
-        &mut self.drbs[index as usize]
+        &mut self.drbs[index]
     }
     /// Counters of the cell.
     pub(crate) fn stats(&self) -> CellStats {
@@ -57,9 +57,9 @@ impl<P: Inspect> Du<P> {
     }
     /// Counts a downlink packet that the CU did not send on.
     pub(crate) fn count_dropped(&mut self, index: u32, reason: DropReason) {
-        let drb = &mut self.drbs[index as usize];
+        let drb = &mut self.drbs[index];
         drb.stats.dropped += 1;
-        let stats = &mut self.ues[drb.ue as usize].stats;
+        let stats = &mut self.ues[drb.ue].stats;
         match reason {
             DropReason::Law => stats.dropped_by_law += 1,
             _ => stats.dropped_by_queue += 1,
@@ -68,16 +68,16 @@ impl<P: Inspect> Du<P> {
 
     /// Takes out a UE with its bearers: MAC and RLC are reset (TS 38.331 5.3.5.5), so that what is in the air of it is gone.
     pub(crate) fn take_ue(&mut self, now: Instant, id: UeId, port: &mut impl Port<P>) -> Option<UeWithDrbs<P>> {
-        for index in self.ues.get(id.0 as usize)?.drbs.clone() {
+        for index in self.ues.get(id)?.drbs.clone() {
             self.conclude_unacknowledged(now, index, port);
         }
-        let mut ue = self.ues.take(id.0)?;
+        let mut ue = self.ues.take(id)?;
         ue.reset(&self.config);
         let own: Range<u32> = ue.drbs.clone();
         self.active.retain(|drb| !own.contains(drb));
-        self.retransmitting.retain(|other| *other != id.0);
-        self.turns.retain(|turn| turn.ue != id.0);
-        self.air.forget(id.0, &own);
+        self.retransmitting.retain(|other| *other != id);
+        self.turns.retain(|turn| turn.ue != id);
+        self.air.forget(id, &own);
         self.timers.forget(&own);
         let drbs = own.filter_map(|index| self.drbs.take(index)).collect();
         self.plan();
@@ -87,7 +87,7 @@ impl<P: Inspect> Du<P> {
     /// Delivers what UM's receiver has: after a handover UM sends only what was not begun (TS 38.323 5.1.2), and of what was begun
     /// the rest is lost.
     fn conclude_unacknowledged(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
-        let drb = &mut self.drbs[index as usize];
+        let drb = &mut self.drbs[index];
         if drb.bearer.mode() == RlcMode::Um {
             drb.bearer.conclude();
             let ue = drb.ue;
@@ -112,9 +112,9 @@ impl<P: Inspect> Du<P> {
     /// Puts in a UE whose bearers are there; `sends` says that it has something to send.
     pub(crate) fn place_ue(&mut self, now: Instant, id: UeId, ue: Box<Ue>, sends: bool, port: &mut impl Port<P>) {
         self.stats.handovers += 1;
-        self.ues.insert(id.0, ue);
+        self.ues.insert(id, ue);
         if sends {
-            self.wake_uplink(now, id.0, port);
+            self.wake_uplink(now, id, port);
         }
     }
 

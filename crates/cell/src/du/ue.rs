@@ -9,7 +9,7 @@ use super::harq::{Block, Processes, Retransmission};
 use super::scheduler::Offer;
 use super::uplink::{UplinkContext, UplinkRadio};
 use crate::config::{CellConfig, UeConfig};
-use crate::output::{UeStats, UplinkStats};
+use crate::output::{UeId, UeStats, UplinkStats};
 use crate::ue_stack::group::Group;
 use tidemark_radio::channel::{Channel, Quality};
 use tidemark_radio::link::{LinkTable, OuterLoop};
@@ -61,14 +61,14 @@ impl Ue {
     pub(crate) fn new(
         cell: &CellConfig,
         config: &UeConfig,
-        id: u32,
+        id: UeId,
         first: u32,
         seed: u64,
     ) -> Result<Self, ConfigError> {
-        let stream = |purpose| Stream::new(seed, id, purpose);
+        let stream = |purpose| Stream::new(seed, id.0, purpose);
         let channel = Channel::new(&config.channel, cell.band(), stream("channel"))?;
         // UEs report in turn, not all in one slot.
-        let cqi_phase = Duration::from_nanos((cell.slot() * u64::from(id)).as_nanos() % cell.cqi_period.as_nanos());
+        let cqi_phase = Duration::from_nanos((cell.slot() * u64::from(id.0)).as_nanos() % cell.cqi_period.as_nanos());
         Ok(Self {
             channel,
             receiver_loss_db: config.receiver_loss_db,

@@ -35,7 +35,7 @@ impl<P: Inspect> Du<P> {
             self.settle_up(now, id, *index, port);
         }
         let from = self.pattern.at_or_after(now) + self.grant_delay();
-        let ue = &mut self.ues[id as usize];
+        let ue = &mut self.ues[id];
         ue.uplink.processes.give_back(block.process, from);
         if decoded {
             ue.uplink.estimate.receive(&block.report, from);
@@ -45,7 +45,7 @@ impl<P: Inspect> Du<P> {
                 let own = block.bearers.iter().filter(|(index, ..)| group.drbs.contains(index));
                 let carried = own.map(|(_, _, bytes)| bytes).sum::<u32>() + std::mem::take(&mut control);
                 for index in &group.drbs {
-                    if let Some(queue) = &mut self.drbs[*index as usize].reported {
+                    if let Some(queue) = &mut self.drbs[*index].reported {
                         queue.receive(now, carried, ue.uplink.estimate.of_group(position));
                     }
                 }
@@ -65,14 +65,14 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Hands on what the gNB has in order of a bearer of a UE, and reports to the UE what RLC wants to say of it.
-    pub(super) fn settle_up(&mut self, now: Instant, id: u32, index: u32, port: &mut impl Port<P>) {
+    pub(super) fn settle_up(&mut self, now: Instant, id: UeId, index: u32, port: &mut impl Port<P>) {
         self.settle_up_or_lose(now, id, index, DropReason::Radio, port);
     }
     /// Hands on what the gNB has in order; what is lost has this reason.
     pub(super) fn settle_up_or_lose(
         &mut self,
         now: Instant,
-        id: u32,
+        id: UeId,
         index: u32,
         reason: DropReason,
         port: &mut impl Port<P>,
@@ -82,11 +82,11 @@ impl<P: Inspect> Du<P> {
         for Released { packet, sn: qfi, delay } in released.drain(..) {
             let Some(delay) = delay else {
                 self.lose_up(now, index, &packet, reason, port);
-                port.output(Output::Dropped { at: now, ue: UeId(id), packet, reason });
+                port.output(Output::Dropped { at: now, ue: id, packet, reason });
                 continue;
             };
             self.count_uplink(now, index, packet.size);
-            let drb = &self.drbs[index as usize];
+            let drb = &self.drbs[index];
             let waiting = drb.reported.as_ref().map(ReportedQueue::state);
             port.uplink(now, drb.id, qfi as u8, packet, delay, waiting);
         }
@@ -104,6 +104,6 @@ impl<P: Inspect> Du<P> {
     /// Tells who listens that a packet of a UE is lost.
     fn lose_up(&self, now: Instant, index: u32, packet: &Packet<P>, reason: DropReason, port: &mut impl Port<P>) {
         let direction = Direction::Uplink;
-        port.events().emit(now, self.drbs[index as usize].id, || Event::Dropped { packet, direction, reason });
+        port.events().emit(now, self.drbs[index].id, || Event::Dropped { packet, direction, reason });
     }
 }

@@ -18,21 +18,21 @@ impl<P: Inspect> Du<P> {
         self.arm_uplink_discard(drb, port);
         // Behind others it changes nothing of when the UE asks and is granted.
         if is_first {
-            self.wake_uplink(now, self.drbs[drb as usize].ue, port);
+            self.wake_uplink(now, self.drbs[drb].ue, port);
         }
     }
 
     /// RLC or MAC of a UE has something to say.
-    pub(super) fn send_control(&mut self, now: Instant, id: u32, control: Control, port: &mut impl Port<P>) {
+    pub(super) fn send_control(&mut self, now: Instant, id: UeId, control: Control, port: &mut impl Port<P>) {
         port.ue(id).push_control(control);
         self.wake_uplink(now, id, port);
     }
 
     /// A UE fills the block that it was granted and sends it.
-    pub(super) fn send_up(&mut self, slot: u64, id: u32, allocation: Allocation, port: &mut impl Port<P>) {
+    pub(super) fn send_up(&mut self, slot: u64, id: UeId, allocation: Allocation, port: &mut impl Port<P>) {
         let (now, due) = (self.pattern.start(slot), self.pattern.start(slot + 1));
         let mut block = self.spare_blocks.pop().unwrap_or_default();
-        let ue = &mut self.ues[id as usize];
+        let ue = &mut self.ues[id];
         ue.uplink.estimate.grant(u64::from(allocation.bytes));
         block.begin(id, ue.uplink.processes.take(slot), allocation);
         ue.uplink_last = now;
@@ -47,9 +47,9 @@ impl<P: Inspect> Du<P> {
     /// A block is sent, for the first time or as a retransmission.
     pub(super) fn transmit_up(&mut self, slot: u64, mut block: Box<UplinkBlock>, port: &mut impl Port<P>) {
         let (now, id) = (self.pattern.start(slot), block.ue);
-        let ue = &mut self.ues[id as usize];
+        let ue = &mut self.ues[id];
         let decoded = ue.uplink_radio.transmit(&self.uplink_carrier, &mut ue.channel, now, &mut block);
-        port.events().emit(now, self.drbs[ue.drbs.start as usize].id, || {
+        port.events().emit(now, self.drbs[ue.drbs.start].id, || {
             let UplinkBlock { transmissions: transmission, mcs, bytes, prbs, .. } = *block;
             Event::Block { direction: Direction::Uplink, transmission, mcs: Some(mcs), bytes, prbs, decoded }
         });
@@ -62,26 +62,26 @@ impl<P: Inspect> Du<P> {
         } else {
             // The gNB decodes it, grants a retransmission, and the UE gets ready for it.
             let granted = self.pattern.next_uplink(slot + 1 + self.grant_delay());
-            self.ues[id as usize].uplink.retransmissions.push_back((granted, block));
+            self.ues[id].uplink.retransmissions.push_back((granted, block));
         }
     }
 
     /// A status report of the gNB reaches the UE.
     pub(super) fn status_arrives_down(&mut self, now: Instant, index: u32, status: &Status, port: &mut impl Port<P>) {
-        port.ue(self.drbs[index as usize].ue).receive_status(index, status);
+        port.ue(self.drbs[index].ue).receive_status(index, status);
         self.go_on_up(now, index, port);
     }
 
     /// A timer of RLC or PDCP of what a bearer sends up may have ended.
     pub(super) fn handle_uplink_timer(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
-        let drb = &mut self.drbs[index as usize];
+        let drb = &mut self.drbs[index];
         drb.uplink_armed = drb.uplink_armed.filter(|armed| *armed > now);
         self.go_on_up(now, index, port);
     }
 
     /// Hands on what came up of a bearer, and sees to it that its UE asks for what is still to be sent.
     fn go_on_up(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
-        let id = self.drbs[index as usize].ue;
+        let id = self.drbs[index].ue;
         self.settle_up(now, id, index, port);
         if port.ue(id).has_data(index) {
             self.wake_uplink(now, id, port);
@@ -90,11 +90,11 @@ impl<P: Inspect> Du<P> {
 
     /// The discardTimer has ended of what waited first at the UE when it was set, which may have left.
     pub(super) fn handle_uplink_discard_timer(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
-        let drb = &mut self.drbs[index as usize];
+        let drb = &mut self.drbs[index];
         drb.discard_armed[1] = false;
-        let (ue, id) = (UeId(drb.ue), drb.id);
+        let (ue, id) = (drb.ue, drb.id);
         let mut discarded = std::mem::take(&mut self.discarded);
-        port.ue(ue.0).discard(now, index, |packet| discarded.push(packet));
+        port.ue(ue).discard(now, index, |packet| discarded.push(packet));
         for packet in discarded.drain(..) {
             let (direction, reason) = (Direction::Uplink, DropReason::Discarded);
             port.events().emit(now, id, || Event::Dropped { packet: &packet, direction, reason });
@@ -102,7 +102,7 @@ impl<P: Inspect> Du<P> {
         }
         self.discarded = discarded;
         // The gNB's end remembers no SN that old: it waits no longer.
-        if port.ue(ue.0).receiver(index).is_outrun() {
+        if port.ue(ue).receiver(index).is_outrun() {
             self.go_on_up(now, index, port);
         }
         self.arm_uplink_discard(index, port);
@@ -110,7 +110,7 @@ impl<P: Inspect> Du<P> {
 
     /// Sets the timer for the next end of an RLC timer of what a bearer sends up, unless an earlier one is set.
     pub(super) fn arm_uplink(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
-        let drb = &mut self.drbs[index as usize];
+        let drb = &mut self.drbs[index];
         let Some(at) = port.ue(drb.ue).next_timer(now, index) else { return };
         if drb.uplink_armed.is_none_or(|armed| at < armed) {
             drb.uplink_armed = Some(at);
@@ -120,7 +120,7 @@ impl<P: Inspect> Du<P> {
 
     /// Sets the timer for the discardTimer of what waits at the UE, as in the downlink.
     pub(super) fn arm_uplink_discard(&mut self, index: u32, port: &mut impl Port<P>) {
-        let drb = &mut self.drbs[index as usize];
+        let drb = &mut self.drbs[index];
         if drb.discard_armed[1] {
             return;
         }

@@ -5,13 +5,14 @@ use tidemark_core::{Duration, Inspect, Instant};
 use super::scheduler::UplinkOrder;
 use super::uplink::earlier;
 use super::{Du, Port};
+use crate::output::UeId;
 use crate::ue_stack::block::Allocation;
 use crate::ue_stack::buffer_status::Groups;
 
 /// A UE that has something to send or to be granted, and the first slot in which it can.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
-    pub(crate) ue: u32,
+    pub(crate) ue: UeId,
     pub(crate) slot: Option<u64>,
 }
 
@@ -24,7 +25,7 @@ impl Turn {
 /// Grant of a UE in the slot that is being run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grant {
-    ue: u32,
+    ue: UeId,
     /// Bytes that wait by the gNB's estimate, of what it may grant.
     waiting: Groups,
     wanted: u64,
@@ -43,7 +44,7 @@ pub(super) enum Round {
 
 impl<P: Inspect> Du<P> {
     /// Finds the next slot in which a UE has something to do.
-    pub(super) fn wake_uplink(&mut self, now: Instant, id: u32, port: &mut impl Port<P>) {
+    pub(super) fn wake_uplink(&mut self, now: Instant, id: UeId, port: &mut impl Port<P>) {
         let slot = self.next_turn(id, self.pattern.at_or_after(now).max(self.open_uplink), port);
         let turn = Turn { ue: id, slot };
         match self.turns.binary_search_by_key(&id, |turn| turn.ue) {
@@ -58,16 +59,16 @@ impl<P: Inspect> Du<P> {
 
     /// The first uplink slot from `earliest` on in which a UE retransmits, requests, uses a configured grant or can be granted
     /// something.
-    fn next_turn(&mut self, id: u32, earliest: u64, port: &mut impl Port<P>) -> Option<u64> {
+    fn next_turn(&mut self, id: UeId, earliest: u64, port: &mut impl Port<P>) -> Option<u64> {
         let first = port.ue(id).most_important();
         let (config, pattern) = (&self.config.uplink, &self.pattern);
-        let ue = &mut self.ues[id as usize];
+        let ue = &mut self.ues[id];
         let is_silent = ue.silent_until > pattern.start(earliest);
         let earliest = if is_silent { pattern.at_or_after(ue.silent_until) } else { earliest };
         // UEs have their occasions by turns, in uplink slots.
         let occasion = |period: Duration| {
             let slots = (period.as_nanos() / pattern.slot().as_nanos()).max(1);
-            let phase = pattern.start(pattern.next_uplink(u64::from(id) % slots)).since(Instant::ZERO);
+            let phase = pattern.start(pattern.next_uplink(u64::from(id.0) % slots)).since(Instant::ZERO);
             let since = pattern.start(earliest).since(Instant::ZERO + phase);
             let at = Instant::ZERO + phase + period * since.as_nanos().div_ceil(period.as_nanos());
             pattern.next_uplink(pattern.at_or_after(at))
@@ -91,7 +92,7 @@ impl<P: Inspect> Du<P> {
         let mut grants = std::mem::take(&mut self.grants);
         for position in 0..self.turns.len() {
             let Turn { ue: id, .. } = self.turns[position];
-            if !self.turns[position].has_come(slot) || self.ues[id as usize].silent_until > now {
+            if !self.turns[position].has_come(slot) || self.ues[id].silent_until > now {
                 continue;
             }
             free -= self.retransmit_up(slot, id, free, port);
@@ -107,7 +108,7 @@ impl<P: Inspect> Du<P> {
         self.grants = grants;
         for position in 0..self.turns.len() {
             let Turn { ue: id, .. } = self.turns[position];
-            if self.turns[position].has_come(slot) && self.ues[id as usize].silent_until <= now {
+            if self.turns[position].has_come(slot) && self.ues[id].silent_until <= now {
                 self.request(slot, id, port);
             }
         }
@@ -124,10 +125,10 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Blocks of a UE that failed and whose slot has come; returns the resource blocks.
-    fn retransmit_up(&mut self, slot: u64, id: u32, free: u32, port: &mut impl Port<P>) -> u32 {
+    fn retransmit_up(&mut self, slot: u64, id: UeId, free: u32, port: &mut impl Port<P>) -> u32 {
         let mut taken = 0;
         loop {
-            let waiting = &mut self.ues[id as usize].uplink.retransmissions;
+            let waiting = &mut self.ues[id].uplink.retransmissions;
             let fits = waiting.front().is_some_and(|(from, block)| *from <= slot && block.prbs <= free - taken);
             let Some((_, block)) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
             taken += block.prbs;
@@ -135,9 +136,9 @@ impl<P: Inspect> Du<P> {
         }
     }
 
-    fn use_configured_grant(&mut self, slot: u64, id: u32, free: u32, port: &mut impl Port<P>) -> u32 {
+    fn use_configured_grant(&mut self, slot: u64, id: UeId, free: u32, port: &mut impl Port<P>) -> u32 {
         let Some(grant) = &self.config.uplink.configured_grant else { return 0 };
-        let ue = &self.ues[id as usize];
+        let ue = &self.ues[id];
         if ue.configured_in != Some(slot) || free == 0 || !ue.uplink.processes.has_free(slot) {
             return 0;
         }
@@ -147,13 +148,13 @@ impl<P: Inspect> Du<P> {
     }
 
     /// A UE sends its request, if it still has to: a block in the same slot has a report.
-    fn request(&mut self, slot: u64, id: u32, port: &mut impl Port<P>) {
-        if self.ues[id as usize].request_in != Some(slot) {
+    fn request(&mut self, slot: u64, id: UeId, port: &mut impl Port<P>) {
+        if self.ues[id].request_in != Some(slot) {
             return;
         }
         let Some(group) = port.ue(id).most_important() else { return };
         let granted_from = slot + 1 + self.grant_delay();
-        let estimate = &mut self.ues[id as usize].uplink.estimate;
+        let estimate = &mut self.ues[id].uplink.estimate;
         if estimate.must_request(group) {
             estimate.request(granted_from);
         }
@@ -165,8 +166,8 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Starts the grant of a UE in this slot, if something waits: a HARQ process has to be free for it.
-    fn asked(&mut self, slot: u64, id: u32, port: &mut impl Port<P>) -> Option<Grant> {
-        let ue = &mut self.ues[id as usize];
+    fn asked(&mut self, slot: u64, id: UeId, port: &mut impl Port<P>) -> Option<Grant> {
+        let ue = &mut self.ues[id];
         if !ue.uplink.processes.has_free(slot) {
             return None;
         }
@@ -195,7 +196,7 @@ impl<P: Inspect> Du<P> {
         let mut done = None;
         loop {
             let groups = grants.iter().flat_map(|grant| {
-                let groups = self.ues[grant.ue as usize].groups.iter().zip(grant.waiting);
+                let groups = self.ues[grant.ue].groups.iter().zip(grant.waiting);
                 groups.filter(|(_, waiting)| *waiting > 0).map(|(group, _)| group.priority)
             });
             let Some(level) = groups.filter(|level| done.is_none_or(|done| *level > done)).min() else { return };
@@ -222,7 +223,7 @@ impl<P: Inspect> Du<P> {
                 break;
             }
             let mut more = 0;
-            let groups = &self.ues[grant.ue as usize].groups;
+            let groups = &self.ues[grant.ue].groups;
             for (position, (waiting, group)) in grant.waiting.iter_mut().zip(groups).enumerate() {
                 let is_covered = match round {
                     Round::Owed => port.ue(grant.ue).is_owed(now, position),
@@ -252,9 +253,9 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Resource blocks for so many bytes of a UE, out of `limit`, by what the gNB knew when it granted them.
-    fn allocate(&mut self, slot: u64, id: u32, wanted: u64, limit: u32) -> Allocation {
+    fn allocate(&mut self, slot: u64, id: UeId, wanted: u64, limit: u32) -> Allocation {
         let known = self.pattern.start(slot.saturating_sub(self.grant_delay()));
-        let ue = &mut self.ues[id as usize];
+        let ue = &mut self.ues[id];
         ue.uplink_radio.allocate(&self.uplink_carrier, &mut ue.channel, known, (wanted, limit))
     }
 }

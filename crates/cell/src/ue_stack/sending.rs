@@ -87,6 +87,7 @@ mod tests {
 
     use super::*;
     use crate::config::{RlcConfig, RlcMode, UeConfig};
+    use crate::output::UeId;
     use crate::qos::{DrbConfig, QosFlowConfig};
     use crate::ue_stack::block::Allocation;
     use crate::ue_stack::buffer_status::BsrFormat;
@@ -115,7 +116,7 @@ mod tests {
 
     fn send(ue: &mut UeStack<()>, bytes: u32) -> (UplinkBlock, Groups) {
         let mut block = UplinkBlock::default();
-        block.begin(0, 0, Allocation { mcs: 0, prbs: 1, bytes });
+        block.begin(UeId(0), 0, Allocation { mcs: 0, prbs: 1, bytes });
         let (now, due) = (Instant::from_millis(100), Instant::from_millis(101));
         let report = ue.send(now, due, &mut block);
         (block, report)

@@ -8,6 +8,9 @@
 
 use tidemark_core::Stream;
 
+use crate::index::Key;
+use crate::output::UeId;
+
 /// Resource blocks of the widest carrier (TS 38.101-1 5.3.2).
 const WIDEST: u64 = 275;
 
@@ -19,14 +22,14 @@ pub(crate) struct Shares {
     /// The least that any counts as having had.
     least: u64,
     /// UE that goes first of equals, before those behind it: the one that was granted something last.
-    first: u32,
+    first: UeId,
     /// All that was asked for was granted.
     is_open: bool,
 }
 
 impl Shares {
     /// A round of grants begins among `ues`, of which one is drawn where it is open who goes first.
-    pub(crate) fn begin(&mut self, ues: usize, ue: impl Fn(usize) -> u32, draws: &mut Stream) {
+    pub(crate) fn begin(&mut self, ues: usize, ue: impl Fn(usize) -> UeId, draws: &mut Stream) {
         if std::mem::take(&mut self.is_open) {
             self.had.clear();
             self.least = 0;
@@ -36,19 +39,19 @@ impl Shares {
         }
     }
     /// Key that UEs are sorted by.
-    pub(crate) fn rank(&self, ue: u32) -> (u64, bool, u32) {
+    pub(crate) fn rank(&self, ue: UeId) -> (u64, bool, UeId) {
         (self.had(ue), ue < self.first, ue)
     }
-    fn had(&self, ue: u32) -> u64 {
-        self.had.get(ue as usize).map_or(self.least, |had| (*had).clamp(self.least, self.least + WIDEST))
+    fn had(&self, ue: UeId) -> u64 {
+        self.had.get(ue.position()).map_or(self.least, |had| (*had).clamp(self.least, self.least + WIDEST))
     }
     /// This UE has had the least of those that a round covers.
-    pub(crate) fn lift(&mut self, ue: u32) {
+    pub(crate) fn lift(&mut self, ue: UeId) {
         self.least = self.had(ue);
     }
     /// A UE is granted so many resource blocks.
-    pub(crate) fn grant(&mut self, ue: u32, prbs: u32) {
-        let index = ue as usize;
+    pub(crate) fn grant(&mut self, ue: UeId, prbs: u32) {
+        let index = ue.position();
         if self.had.len() <= index {
             self.had.resize(index + 1, 0);
         }
@@ -71,16 +74,16 @@ mod tests {
     fn run(shares: &mut Shares, limits: &[u32], slots: u32) -> Vec<u32> {
         let mut had = vec![0; limits.len()];
         for _ in 0..slots {
-            let mut ues: Vec<u32> = (0..).take(limits.len()).filter(|ue| limits[*ue as usize] > 0).collect();
+            let mut ues: Vec<_> = (0..).map(UeId).take(limits.len()).filter(|ue| limits[ue.position()] > 0).collect();
             ues.sort_by_key(|ue| shares.rank(*ue));
             shares.lift(ues[0]);
             let mut free = CARRIER;
             for ue in ues {
-                let prbs = limits[ue as usize].min(free);
+                let prbs = limits[ue.position()].min(free);
                 free -= prbs;
                 if prbs > 0 {
                     shares.grant(ue, prbs);
-                    had[ue as usize] += prbs;
+                    had[ue.position()] += prbs;
                 }
             }
         }
@@ -115,17 +118,17 @@ mod tests {
     #[test]
     fn once_all_is_granted_each_is_as_likely_to_go_first() {
         let (mut shares, mut draws) = (Shares::default(), Stream::new(1, 0, "turn"));
-        let (ues, mut first) = ([3, 5, 9], [0; 10]);
+        let (ues, mut first) = ([3, 5, 9].map(UeId), [0; 10]);
         for _ in 0..3_000 {
             shares.begin(ues.len(), |position| ues[position], &mut draws);
             let mut order = ues;
             order.sort_by_key(|ue| shares.rank(*ue));
             shares.lift(order[0]);
-            order.iter().for_each(|ue| shares.grant(*ue, 10 + ue));
+            order.iter().for_each(|ue| shares.grant(*ue, 10 + ue.0));
             shares.open();
-            first[order[0] as usize] += 1;
+            first[order[0].position()] += 1;
         }
         // Four standard deviations are 103.
-        assert!(ues.iter().all(|ue| (897..1_103).contains(&first[*ue as usize])), "{first:?}");
+        assert!(ues.iter().all(|ue| (897..1_103).contains(&first[ue.position()])), "{first:?}");
     }
 }
