@@ -1,12 +1,12 @@
 //! The air between DU and UEs: what was planned for it, and what has not been decoded, acknowledged or received yet.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 
 use tidemark_core::Instant;
 use tidemark_radio::slots::SlotPattern;
 
 use crate::du::harq::{Block, Feedback};
+use crate::index::{DrbIndex, UeDrbs};
 use crate::output::UeId;
 use crate::rlc::{Segment, Status};
 use crate::ue_stack::block::UplinkBlock;
@@ -17,13 +17,13 @@ pub(crate) struct Air {
     /// Downlink blocks of slots that were decided on and have not begun, by slot.
     planned: VecDeque<(u64, Block)>,
     /// Segments of downlink blocks that the UE will have decoded, by bearer.
-    decoded: VecDeque<(Instant, u32, Vec<Segment>)>,
+    decoded: VecDeque<(Instant, DrbIndex, Vec<Segment>)>,
     /// HARQ acknowledgements of downlink blocks.
     feedback: VecDeque<Feedback>,
     /// Uplink blocks that the gNB will have decoded, or not.
     uplink: VecDeque<(Instant, bool, Box<UplinkBlock>)>,
     /// RLC's status reports to the UEs, by bearer.
-    statuses: VecDeque<(Instant, u32, Status)>,
+    statuses: VecDeque<(Instant, DrbIndex, Status)>,
 }
 
 impl Air {
@@ -33,7 +33,7 @@ impl Air {
     }
 
     /// Sends the segments of a downlink block to a bearer's receiver, which has decoded them at `at`.
-    pub(crate) fn send_segments(&mut self, at: Instant, drb: u32, segments: Vec<Segment>) {
+    pub(crate) fn send_segments(&mut self, at: Instant, drb: DrbIndex, segments: Vec<Segment>) {
         self.decoded.push_back((at, drb, segments));
     }
 
@@ -48,7 +48,7 @@ impl Air {
     }
 
     /// Sends a status report to a bearer's UE, where it arrives at `at`.
-    pub(crate) fn send_status(&mut self, at: Instant, drb: u32, status: Status) {
+    pub(crate) fn send_status(&mut self, at: Instant, drb: DrbIndex, status: Status) {
         self.statuses.push_back((at, drb, status));
     }
 
@@ -58,7 +58,7 @@ impl Air {
     }
 
     /// Next segments that a UE has decoded, with their bearer.
-    pub(crate) fn poll_decoded(&mut self, now: Instant) -> Option<(u32, Vec<Segment>)> {
+    pub(crate) fn poll_decoded(&mut self, now: Instant) -> Option<(DrbIndex, Vec<Segment>)> {
         pop_if(&mut self.decoded, |(at, ..)| *at <= now).map(|(_, drb, segments)| (drb, segments))
     }
 
@@ -73,7 +73,7 @@ impl Air {
     }
 
     /// Next status report that has come to a UE, with its bearer.
-    pub(crate) fn poll_status(&mut self, now: Instant) -> Option<(u32, Status)> {
+    pub(crate) fn poll_status(&mut self, now: Instant) -> Option<(DrbIndex, Status)> {
         pop_if(&mut self.statuses, |(at, ..)| *at <= now).map(|(_, drb, status)| (drb, status))
     }
 
@@ -90,12 +90,12 @@ impl Air {
     }
 
     /// Drops everything of a UE and of its bearers, which leave the cell.
-    pub(crate) fn forget(&mut self, ue: UeId, drbs: &Range<u32>) {
+    pub(crate) fn forget(&mut self, ue: UeId, drbs: UeDrbs) {
         self.planned.retain(|(_, block)| block.ue != ue);
-        self.decoded.retain(|(_, drb, _)| !drbs.contains(drb));
+        self.decoded.retain(|(_, drb, _)| !drbs.contains(*drb));
         self.feedback.retain(|feedback| feedback.ue != ue);
         self.uplink.retain(|(.., block)| block.ue != ue);
-        self.statuses.retain(|(_, drb, _)| !drbs.contains(drb));
+        self.statuses.retain(|(_, drb, _)| !drbs.contains(*drb));
     }
 }
 

@@ -16,6 +16,7 @@ use crate::cu_up::CuUp;
 use crate::du::{Du, UplinkConfig};
 use crate::event::{Events, Observer};
 use crate::f1u::{F1u, Pdu};
+use crate::index::{DrbIndex, UeDrbs};
 use crate::output::{Output, UeId};
 use crate::slab::Slab;
 use crate::ue_stack::{Prioritisation, UeStack};
@@ -59,18 +60,19 @@ impl<P: Inspect> Cell<P> {
     /// # Errors
     /// The first field that cannot be used.
     pub fn add_ue(&mut self, config: &UeConfig) -> Result<UeId, ConfigError> {
-        let (id, first) = self.du.next_numbers();
+        let (id, first) = self.du.next_indices();
         self.add_ue_as(id, first, config)?;
         Ok(id)
     }
-    /// Admits a UE under a number that no other has, from which its random numbers follow, its bearers from `first` on.
-    pub(crate) fn add_ue_as(&mut self, id: UeId, first: u32, config: &UeConfig) -> Result<(), ConfigError> {
+    /// Admits a UE under an index that no other has, from which its random numbers follow, its bearers from `first` on.
+    pub(crate) fn add_ue_as(&mut self, id: UeId, first: DrbIndex, config: &UeConfig) -> Result<(), ConfigError> {
         config.validate()?;
         self.cu.add_ue(id, first, config)?;
         let UplinkConfig { bsr, prioritised_bit_rate: bit_rate, bucket_size_duration, .. } = self.du.config().uplink;
-        let stack = UeStack::new(first, config, bsr, Prioritisation { bit_rate, bucket_size_duration });
+        let drbs = UeDrbs::new(first, config.bearers().count());
+        let stack = UeStack::new(drbs, config, bsr, Prioritisation { bit_rate, bucket_size_duration });
         let (du, upstream) = self.split();
-        let added = du.add_ue(id, first, config, stack.groups(), &upstream);
+        let added = du.add_ue(id, drbs, config, stack.groups(), &upstream);
         // Nothing stays of a UE that was not admitted.
         added.inspect_err(|_| drop(self.cu.take_ue(id)))?;
         self.ues.insert(id, Box::new(stack));

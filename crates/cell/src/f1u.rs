@@ -1,17 +1,18 @@
 //! F1-U between the CU-UP and the DU: what is under way in each direction, for a constant time (TS 38.425).
 
 use std::collections::VecDeque;
-use std::ops::Range;
 
 use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
 use tidemark_marker::DeliveryStatus;
+
+use crate::index::{DrbIndex, UeDrbs};
 
 /// PDCP PDU on its way to the DU.
 pub(crate) struct Pdu<P> {
     /// Arrival at the DU.
     pub(crate) at: Instant,
-    /// Number of the bearer.
-    pub(crate) drb: u32,
+    /// Index of the bearer.
+    pub(crate) drb: DrbIndex,
     /// PDCP SN.
     pub(crate) sn: u32,
     pub(crate) packet: Packet<P>,
@@ -22,7 +23,7 @@ pub(crate) struct F1u<P> {
     delay: Duration,
     down: VecDeque<Pdu<P>>,
     /// Arrival at the CU, bearer, report.
-    up: VecDeque<(Instant, u32, DeliveryStatus)>,
+    up: VecDeque<(Instant, DrbIndex, DeliveryStatus)>,
 }
 
 impl<P> F1u<P> {
@@ -36,12 +37,12 @@ impl<P> F1u<P> {
     }
 
     /// Sends a PDU to the DU.
-    pub(crate) fn send_down(&mut self, now: Instant, drb: u32, sn: u32, packet: Packet<P>) {
+    pub(crate) fn send_down(&mut self, now: Instant, drb: DrbIndex, sn: u32, packet: Packet<P>) {
         self.down.push_back(Pdu { at: now + self.delay, drb, sn, packet });
     }
 
     /// Sends a report to the CU.
-    pub(crate) fn send_up(&mut self, now: Instant, drb: u32, status: DeliveryStatus) {
+    pub(crate) fn send_up(&mut self, now: Instant, drb: DrbIndex, status: DeliveryStatus) {
         self.up.push_back((now + self.delay, drb, status));
     }
 
@@ -54,7 +55,7 @@ impl<P> F1u<P> {
     }
 
     /// Next report that has reached the CU, with its bearer.
-    pub(crate) fn poll_up(&mut self, now: Instant) -> Option<(u32, DeliveryStatus)> {
+    pub(crate) fn poll_up(&mut self, now: Instant) -> Option<(DrbIndex, DeliveryStatus)> {
         match self.up.front() {
             Some((at, ..)) if *at <= now => self.up.pop_front().map(|(_, drb, status)| (drb, status)),
             _ => None,
@@ -68,10 +69,10 @@ impl<P> F1u<P> {
     }
 
     /// Takes the PDUs of some bearers, which leave the cell, and drops their reports.
-    pub(crate) fn take(&mut self, drbs: &Range<u32>) -> Vec<Pdu<P>> {
-        self.up.retain(|(_, drb, _)| !drbs.contains(drb));
+    pub(crate) fn take(&mut self, drbs: UeDrbs) -> Vec<Pdu<P>> {
+        self.up.retain(|(_, drb, _)| !drbs.contains(*drb));
         let down = std::mem::take(&mut self.down).into_iter();
-        let (taken, kept): (VecDeque<_>, VecDeque<_>) = down.partition(|pdu| drbs.contains(&pdu.drb));
+        let (taken, kept): (VecDeque<_>, VecDeque<_>) = down.partition(|pdu| drbs.contains(pdu.drb));
         self.down = kept;
         taken.into()
     }

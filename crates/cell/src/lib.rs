@@ -49,6 +49,7 @@ pub use du::scheduler::*;
 pub use du::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier, ConfiguredGrant, UplinkConfig};
 pub use event::{BearerId, Event, Observer};
 pub use handover::{HandoverData, HandoverExecution, HandoverMarker};
+pub use index::DrbIndex;
 pub use network::{DeployedConfig, Network, NetworkConfig};
 pub use output::{CellStats, DelaySplit, DrbStats, DropReason, Output, UeId, UeStats, UplinkStats};
 pub use qos::{

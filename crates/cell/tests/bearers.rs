@@ -6,7 +6,7 @@ mod bytes;
 
 use bytes::{Flow, Transport, checksums_are_valid, view};
 use proptest::prelude::*;
-use tidemark_cell::{BearerId, CuUp, DrbConfig, QosFlowConfig, UeConfig, UeId};
+use tidemark_cell::{BearerId, CuUp, DrbConfig, DrbIndex, QosFlowConfig, UeConfig, UeId};
 use tidemark_core::{Bytes, Duration, Ecn, Inspect, Instant, Packet, Stream, TcpView};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
 use tidemark_marker::{
@@ -42,7 +42,7 @@ impl Both {
         let drb = (2..).zip(others).map(dedicated).collect();
         let config = UeConfig { marker: default.clone(), drb, ..UeConfig::default() };
         let mut cu_up = CuUp::new(SEED);
-        cu_up.add_ue(UE, 0, &config).unwrap();
+        cu_up.add_ue(UE, DrbIndex(0), &config).unwrap();
         let key = FlowKey::new(b"sixteen secrets!");
         let mut ue = Ue::new(key);
         for (drb, marker) in (1u8..).zip(markers) {

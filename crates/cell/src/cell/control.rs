@@ -48,7 +48,7 @@ impl<P: Inspect> Cell<P> {
     /// # Errors
     /// A field that cannot be used.
     pub fn set_marker(&mut self, now: Instant, id: UeId, config: &MarkerConfig) -> Result<(), ConfigError> {
-        let Some(first) = self.du.ue(id).map(|ue| ue.drbs.start) else { return Ok(()) };
+        let Some(first) = self.du.ue(id).map(|ue| ue.drbs.default_drb()) else { return Ok(()) };
         let drb = self.du.drb_mut(first);
         self.cu.reconfigure(now, drb.id, config)?;
         if self.cu.decides_at_dequeue(drb.id) {

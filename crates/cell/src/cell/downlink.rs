@@ -84,6 +84,7 @@ mod tests {
 
     use super::*;
     use crate::config::{CellConfig, RlcConfig, UeConfig};
+    use crate::index::DrbIndex;
     use tidemark_radio::channel::{ChannelConfig, PedestrianConfig};
 
     #[derive(Clone, Debug)]
@@ -135,6 +136,10 @@ mod tests {
     fn no_more_of_what_was_discarded_is_remembered_than_there_are_sns() {
         let (cell, discarded) = discarded(-20.0, 5);
         assert!(discarded > 19_000, "{discarded}");
-        assert!(cell.du.drb(0).bearer.remembered() <= 4_096, "{}", cell.du.drb(0).bearer.remembered());
+        assert!(
+            cell.du.drb(DrbIndex(0)).bearer.remembered() <= 4_096,
+            "{}",
+            cell.du.drb(DrbIndex(0)).bearer.remembered()
+        );
     }
 }

@@ -44,8 +44,8 @@ impl<P: Inspect> Cell<P> {
             LeavingDrb { drb, downlink }
         });
         let mut drbs: Vec<_> = drbs.collect();
-        for pdu in self.f1u.take(&ue.drbs) {
-            drbs[(pdu.drb - ue.drbs.start) as usize].downlink.push((pdu.sn, pdu.at, pdu.packet));
+        for pdu in self.f1u.take(ue.drbs) {
+            drbs[ue.drbs.position(pdu.drb)].downlink.push((pdu.sn, pdu.at, pdu.packet));
         }
         Some(Leaving { ue, context, drbs, stack })
     }
@@ -57,7 +57,7 @@ impl<P: Inspect> Cell<P> {
         let sends = stack.re_establish();
         self.ues.insert(id, stack);
         ue.silent_until = ue.silent_until.max(now + config.interruption);
-        for (index, LeavingDrb { mut drb, downlink }) in ue.drbs.clone().zip(drbs) {
+        for (index, LeavingDrb { mut drb, downlink }) in ue.drbs.iter().zip(drbs) {
             for (sn, arrived, packet) in downlink {
                 match config.data {
                     HandoverData::Forwarded => drb.bearer.push(arrived.min(now), arrived.min(now), sn, packet),

@@ -5,14 +5,13 @@ use tidemark_marker::DeliveryStatus;
 use tidemark_wire::mac::Direction;
 
 use super::Cell;
-use crate::du::MIN_LCID;
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 
 impl<P: Inspect> Cell<P> {
     /// Delivery status that the DU would send of a UE's bearer with this DRB identity, from 1, now; `None` if there is none. For a CU
     /// that is somewhere else: SNs are those of this cell, which numbers what it accepts.
     pub fn delivery_status(&self, ue: UeId, drb: u8) -> Option<DeliveryStatus> {
-        let drb = self.du.ue(ue)?.drbs.clone().nth(usize::from(drb).checked_sub(1)?)?;
+        let drb = self.du.ue(ue)?.drbs.with_identity(drb)?;
         Some(self.du.drb(drb).current_status())
     }
 
@@ -20,7 +19,7 @@ impl<P: Inspect> Cell<P> {
     pub fn ue(&self, now: Instant, id: UeId) -> Option<UeStats> {
         let ue = self.du.ue(id)?;
         let mut stats = ue.stats();
-        for drb in ue.drbs.clone().map(|drb| self.du.drb(drb)) {
+        for drb in ue.drbs.iter().map(|drb| self.du.drb(drb)) {
             let queue = drb.bearer.queue_state(now);
             stats.queue.backlog += queue.backlog;
             stats.queue.packets += queue.packets;
@@ -34,7 +33,7 @@ impl<P: Inspect> Cell<P> {
 
     /// Counters of a UE's bearers, the default one first; none if there is no such UE.
     pub fn bearers(&self, ue: UeId) -> impl Iterator<Item = DrbStats> + '_ {
-        let drbs = self.du.ue(ue).map_or(0..0, |ue| ue.drbs.clone());
+        let drbs = self.du.ue(ue).into_iter().flat_map(|ue| ue.drbs.iter());
         drbs.map(|drb| self.du.drb(drb)).map(|drb| DrbStats {
             marked: self.cu.marked(drb.id),
             uplink_marked: self.cu.uplink_marked(drb.id),
@@ -44,8 +43,8 @@ impl<P: Inspect> Cell<P> {
 
     /// The bearer that carries a flow from its UE: the DRB identity, from 1; `None` if there is no such UE.
     pub fn carries_up(&self, id: UeId, flow: FlowId) -> Option<u8> {
-        let first = self.du.ue(id)?.drbs.start;
-        Some((self.ues.get(id)?.sdap().carries(flow) - first) as u8 + 1)
+        let drb = self.ues.get(id)?.sdap().carries(flow);
+        Some(self.du.ue(id)?.drbs.identity(drb))
     }
 
     /// The logical channel that carries a flow to its UE, or from it.
@@ -54,7 +53,7 @@ impl<P: Inspect> Cell<P> {
             Direction::Downlink => self.cu.sdap(id)?.carries(flow),
             Direction::Uplink => self.ues.get(id)?.sdap().carries(flow),
         };
-        Some(MIN_LCID + (drb - self.du.ue(id)?.drbs.start) as u8)
+        Some(self.du.ue(id)?.drbs.lcid(drb))
     }
 
     /// Counters of the cell as a whole.

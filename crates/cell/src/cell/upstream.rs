@@ -10,6 +10,7 @@ use crate::cu_up::CuUp;
 use crate::du::Port;
 use crate::event::{BearerId, Event, Events};
 use crate::f1u::F1u;
+use crate::index::DrbIndex;
 use crate::output::{DelaySplit, DropReason, Output, UeId};
 use crate::slab::Slab;
 use crate::ue_stack::UeStack;
@@ -69,7 +70,7 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
         self.cu.discard(now, bearer, sn);
     }
 
-    fn report(&mut self, now: Instant, (drb, bearer): (u32, BearerId), status: DeliveryStatus) {
+    fn report(&mut self, now: Instant, (drb, bearer): (DrbIndex, BearerId), status: DeliveryStatus) {
         if self.f1u.delay().is_zero() {
             self.deliver_report(now, bearer, status);
         } else {

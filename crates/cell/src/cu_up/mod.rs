@@ -15,6 +15,7 @@ use tidemark_marker::{
 use self::bearer::CuBearer;
 use crate::config::UeConfig;
 use crate::event::BearerId;
+use crate::index::DrbIndex;
 use crate::output::UeId;
 use crate::qos::{Mapped, Sdap};
 use crate::slab::Slab;
@@ -40,11 +41,11 @@ impl CuUp {
         Self { ues: Slab::new(), seed }
     }
 
-    /// Sets up the bearers of a UE, which the DU numbers from `first` on.
+    /// Sets up the bearers of a UE, whose indices in the DU are from `first` on.
     ///
     /// # Errors
     /// The first field that cannot be used.
-    pub fn add_ue(&mut self, id: UeId, first: u32, config: &UeConfig) -> Result<(), ConfigError> {
+    pub fn add_ue(&mut self, id: UeId, first: DrbIndex, config: &UeConfig) -> Result<(), ConfigError> {
         let bearers = (1..).zip(config.bearers()).map(|(drb, bearer)| {
             let id = BearerId { ue: id, drb, sn_length: bearer.rlc.pdcp_sn };
             CuBearer::new(id, bearer.marker, bearer.uplink_marker, self.seed)

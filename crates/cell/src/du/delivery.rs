@@ -6,17 +6,24 @@ use tidemark_wire::mac::Direction;
 use super::timers::Timer;
 use super::{Drb, Du, Port};
 use crate::event::Event;
+use crate::index::DrbIndex;
 use crate::output::{DropReason, Output};
 use crate::rlc::{Released, Status};
 use crate::ue_stack::control::Control;
 
 impl<P: Inspect> Du<P> {
     /// Hands on what a UE has in order of a bearer; what is lost, the radio lost.
-    pub(super) fn release(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+    pub(super) fn release(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         self.release_or_lose(now, index, DropReason::Radio, port);
     }
     /// Hands on what a UE has in order of a bearer; what is lost has this reason.
-    pub(super) fn release_or_lose(&mut self, now: Instant, index: u32, reason: DropReason, port: &mut impl Port<P>) {
+    pub(super) fn release_or_lose(
+        &mut self,
+        now: Instant,
+        index: DrbIndex,
+        reason: DropReason,
+        port: &mut impl Port<P>,
+    ) {
         let Drb { ue, id, bearer, stats, qos, .. } = &mut self.drbs[index];
         let of_ue = &mut self.ues[*ue].stats;
         let (ue, of_cell) = (*ue, &mut self.stats);
@@ -43,7 +50,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Sets the timer for the bearer's next end of an RLC timer, unless an earlier one is set.
-    pub(super) fn arm(&mut self, now: Instant, index: u32) {
+    pub(super) fn arm(&mut self, now: Instant, index: DrbIndex) {
         let drb = &mut self.drbs[index];
         let Some(at) = drb.bearer.next_timer(now) else { return };
         if drb.armed.is_none_or(|armed| at < armed) {
@@ -54,7 +61,7 @@ impl<P: Inspect> Du<P> {
 
     /// Sets the timer for the discardTimer of what waits. All SDUs of a bearer wait as long, so that one timer at a
     /// time is enough.
-    pub(super) fn arm_discard(&mut self, index: u32) {
+    pub(super) fn arm_discard(&mut self, index: DrbIndex) {
         let drb = &mut self.drbs[index];
         if drb.discard_armed[0] {
             return;
@@ -66,7 +73,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// The discardTimer has ended of what waited first when it was set, which may have left.
-    pub(super) fn handle_discard_timer(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+    pub(super) fn handle_discard_timer(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         self.drbs[index].discard_armed[0] = false;
         self.discard(now, index, port);
         // The UE remembers no SN that old: it waits no longer.
@@ -77,7 +84,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// PDCP lets go of what waited for longer than its discardTimer.
-    fn discard(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+    fn discard(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let Drb { ue, id, bearer, stats, .. } = &mut self.drbs[index];
         let (of_ue, ue) = (&mut self.ues[*ue].stats, *ue);
         bearer.discard(now, |sn, packet| {
@@ -92,7 +99,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// A timer of RLC, or t-Reordering, may have ended.
-    pub(super) fn handle_rlc_timer(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+    pub(super) fn handle_rlc_timer(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
         drb.armed = drb.armed.filter(|armed| *armed > now);
         let status = drb.bearer.handle_timers(now);
@@ -107,7 +114,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// A status report of the UE reaches the gNB.
-    pub(super) fn status_arrives(&mut self, now: Instant, index: u32, status: &Status, port: &mut impl Port<P>) {
+    pub(super) fn status_arrives(&mut self, now: Instant, index: DrbIndex, status: &Status, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
         drb.acknowledged(status.delivered);
         drb.bearer.handle_status(status);
@@ -119,7 +126,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// The DU has news for the CU: it tells them now or at the end of its reporting period.
-    pub(super) fn report(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+    pub(super) fn report(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
         let period = self.config.f1u.report_period;
         if !drb.has_news() {
@@ -133,7 +140,7 @@ impl<P: Inspect> Du<P> {
         }
     }
 
-    pub(super) fn send_report(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+    pub(super) fn send_report(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
         let status = drb.make_report();
         port.report(now, (index, drb.id), status);

@@ -8,6 +8,7 @@ use super::harq::Retransmission;
 use super::scheduler::{Candidate, Offer, Served};
 use super::{Block, Drb, Du, Feedback, Port};
 use crate::event::{BearerId, Event};
+use crate::index::DrbIndex;
 use crate::output::{DropReason, Output, UeId};
 use crate::rlc::{DequeueGate, Open};
 
@@ -53,7 +54,7 @@ impl<P: Inspect> Du<P> {
         while free > 0 {
             let (ues, drbs, table, sizes, all) =
                 (&mut self.ues, &mut self.drbs, &self.table, &self.sizes, self.config.prbs as usize);
-            let candidate = |index: u32| {
+            let candidate = |index: DrbIndex| {
                 let drb = &mut drbs[index];
                 let ue = &mut ues[drb.ue];
                 if drb.tried_in == Some(slot) || !drb.bearer.has_data() || ue.silent_until > now {
@@ -101,12 +102,12 @@ impl<P: Inspect> Du<P> {
     fn plan_next(&mut self, earliest: u64) {
         let (ues, drbs, pattern) = (&self.ues, &self.drbs, &self.pattern);
         let retransmission = |drb: &Drb<P>| ues[drb.ue].retransmissions.front().map(|block| block.slot);
-        let is_active = |index: &u32| {
+        let is_active = |index: &DrbIndex| {
             let drb = &drbs[*index];
             drb.bearer.has_data() || retransmission(drb).is_some()
         };
         for served in self.served.drain(..) {
-            for index in ues[drbs[served].ue].drbs.clone().filter(|index| !is_active(index)) {
+            for index in ues[drbs[served].ue].drbs.iter().filter(|index| !is_active(index)) {
                 if let Ok(position) = self.active.binary_search(&index) {
                     self.active.remove(position);
                 }

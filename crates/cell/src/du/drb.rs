@@ -12,9 +12,6 @@ use crate::output::{DrbStats, UeId};
 use crate::qos::Qos;
 use crate::rlc::{Bearer, Overhead};
 
-/// Logical channel of a UE's default bearer: those below are for signalling.
-pub(crate) const MIN_LCID: u8 = 4;
-
 /// Data radio bearer in the DU.
 pub(crate) struct Drb<P> {
     /// Number of the UE.

@@ -2,6 +2,7 @@
 
 use tidemark_core::Instant;
 
+use crate::index::DrbIndex;
 use crate::output::UeId;
 use crate::rlc::Segment;
 
@@ -11,7 +12,7 @@ pub(crate) struct Block {
     pub(crate) ue: UeId,
     pub(crate) process: u8,
     /// The bearer that it carries.
-    pub(crate) drb: u32,
+    pub(crate) drb: DrbIndex,
     /// MCS of its first transmission; `None` on a rate channel.
     pub(crate) mcs: Option<u8>,
     /// Size; without meaning on a rate channel.

@@ -29,6 +29,7 @@ use tidemark_wire::mac::Direction;
 
 use crate::air::Air;
 use crate::config::{CellConfig, UeConfig};
+use crate::index::{DrbIndex, UeDrbs};
 use crate::output::{CellStats, UeId};
 use crate::qos::Qos;
 use crate::rlc::Released;
@@ -37,7 +38,7 @@ use crate::ue_stack::block::UplinkBlock;
 use crate::ue_stack::group::Group;
 
 pub use anbr::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier};
-pub(crate) use drb::{Drb, MIN_LCID};
+pub(crate) use drb::Drb;
 pub(crate) use harq::{Block, Feedback};
 pub(crate) use port::Port;
 pub(crate) use ue::Ue;
@@ -63,13 +64,13 @@ pub(crate) struct Du<P> {
     scheduler: Scheduler,
     ues: Slab<UeId, Ue>,
     /// Bearers of all UEs, those of one UE side by side.
-    drbs: Slab<u32, Drb<P>>,
+    drbs: Slab<DrbIndex, Drb<P>>,
     /// True if a bearer has a guaranteed rate.
     has_gbr: bool,
     /// Bearers for which a slot has something to do, in order.
-    active: Vec<u32>,
+    active: Vec<DrbIndex>,
     /// Bearers of which something was sent in the slot that is being run.
-    served: Vec<u32>,
+    served: Vec<DrbIndex>,
     /// Not later than when something happens next.
     deadline: Instant,
     /// Next slot to be decided on.
@@ -144,25 +145,25 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Indices of the next UE and of its first bearer.
-    pub(crate) fn next_numbers(&self) -> (UeId, u32) {
+    pub(crate) fn next_indices(&self) -> (UeId, DrbIndex) {
         (self.ues.next(), self.drbs.next())
     }
 
-    /// Admits a UE under a number that no other has, its bearers from `first` on.
+    /// Admits a UE under an index that no other has, with these bearers.
     ///
     /// # Errors
     /// The first field that cannot be used.
     pub(crate) fn add_ue(
         &mut self,
         id: UeId,
-        first: u32,
+        drbs: UeDrbs,
         config: &UeConfig,
         groups: &[Group],
         port: &impl Port<P>,
     ) -> Result<(), ConfigError> {
-        let mut ue = Ue::new(&self.config, config, id, first, self.seed)?;
+        let mut ue = Ue::new(&self.config, config, id, drbs, self.seed)?;
         let has_headers = !ue.channel.is_rate();
-        let drbs = config.bearers().enumerate().map(|(index, bearer)| {
+        let bearers = config.bearers().enumerate().map(|(index, bearer)| {
             let qos = Qos::of_bearer(config.five_qi, bearer.qos_flows);
             let mut drb = Drb::new((id, index), bearer, qos, config.anbr.as_ref(), has_headers);
             if port.decides_at_dequeue(drb.id) {
@@ -170,22 +171,22 @@ impl<P: Inspect> Du<P> {
             }
             drb
         });
-        let drbs: Vec<_> = drbs.collect();
-        self.has_gbr |= drbs.iter().any(|drb| drb.qos.is_gbr());
+        let bearers: Vec<_> = bearers.collect();
+        self.has_gbr |= bearers.iter().any(|drb| drb.qos.is_gbr());
         ue.groups = groups.to_vec();
-        (first..).zip(drbs).for_each(|(number, drb)| self.drbs.insert(number, Box::new(drb)));
+        drbs.iter().zip(bearers).for_each(|(index, drb)| self.drbs.insert(index, Box::new(drb)));
         self.ues.insert(id, Box::new(ue));
         Ok(())
     }
 
     /// Takes a PDCP PDU with its SN, which came to the CU when it `entered`, into the RLC queue.
-    pub(crate) fn handle_pdu(&mut self, now: Instant, entered: Instant, drb: u32, sn: u32, packet: Packet<P>) {
+    pub(crate) fn handle_pdu(&mut self, now: Instant, entered: Instant, drb: DrbIndex, sn: u32, packet: Packet<P>) {
         self.drbs[drb].bearer.push(now, entered, sn, packet);
         self.activate(now, drb);
     }
 
     /// Reports at `at`, once, since the CU asks for it.
-    pub(crate) fn poll_report(&mut self, at: Instant, drb: u32) {
+    pub(crate) fn poll_report(&mut self, at: Instant, drb: DrbIndex) {
         self.set_timer(at, drb, Timer::Report);
     }
 
@@ -207,7 +208,7 @@ impl<P: Inspect> Du<P> {
         self.deadline = slot.min(uplink).min(timer).min(self.air.next_deadline(&self.pattern));
     }
 
-    fn set_timer(&mut self, at: Instant, drb: u32, timer: Timer) {
+    fn set_timer(&mut self, at: Instant, drb: DrbIndex, timer: Timer) {
         self.timers.set(at, drb, timer);
         self.wake(at);
     }
@@ -253,7 +254,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Notes that a bearer has something to send.
-    fn activate(&mut self, now: Instant, drb: u32) {
+    fn activate(&mut self, now: Instant, drb: DrbIndex) {
         self.begin_window(now, drb, Direction::Downlink);
         self.arm_discard(drb);
         if let Err(position) = self.active.binary_search(&drb) {
@@ -268,7 +269,7 @@ impl<P: Inspect> Du<P> {
         self.wake(self.decided_at(slot));
     }
 
-    fn handle_timer(&mut self, now: Instant, index: u32, timer: Timer, port: &mut impl Port<P>) {
+    fn handle_timer(&mut self, now: Instant, index: DrbIndex, timer: Timer, port: &mut impl Port<P>) {
         match timer {
             Timer::Rlc => self.handle_rlc_timer(now, index, port),
             Timer::UplinkRlc => self.handle_uplink_timer(now, index, port),

@@ -4,6 +4,7 @@ use tidemark_core::{Duration, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, RlcQueue, Verdict};
 
 use crate::event::{BearerId, Events};
+use crate::index::DrbIndex;
 use crate::output::{DelaySplit, Output, UeId};
 use crate::ue_stack::UeStack;
 
@@ -25,8 +26,8 @@ pub(crate) trait Port<P> {
     ) -> Verdict;
     /// Tells that an SDU was discarded, by its PDCP SN.
     fn discard(&mut self, now: Instant, bearer: BearerId, sn: u32);
-    /// Sends a delivery status of the bearer with this number to the CU.
-    fn report(&mut self, now: Instant, drb: (u32, BearerId), status: DeliveryStatus);
+    /// Sends a delivery status of the bearer with this index to the CU.
+    fn report(&mut self, now: Instant, drb: (DrbIndex, BearerId), status: DeliveryStatus);
     /// Passes an uplink packet of a QoS flow to the CU; `waiting` is the queue at the UE as reported, where a law marks by it.
     fn uplink(
         &mut self,

@@ -6,8 +6,9 @@ use tidemark_wire::mac::{Direction, RecommendedBitRate, lcid};
 use super::anbr::{Counts, Estimator};
 use super::downlink::DECODED_AFTER;
 use super::timers::Timer;
-use super::{Drb, Du, MIN_LCID, Port};
+use super::{Drb, Du, Port};
 use crate::event::Event;
+use crate::index::DrbIndex;
 use crate::output::{Output, UeId};
 use crate::ue_stack::control::Control;
 
@@ -18,9 +19,8 @@ impl<P: Inspect> Du<P> {
     pub(crate) fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2], port: &mut impl Port<P>) -> bool {
         let Ok(RecommendedBitRate { lcid, direction, .. }) = RecommendedBitRate::parse(&octets) else { return false };
         let Some(ue) = self.ues.get(id) else { return false };
-        let drb = ue.drbs.start + u32::from(lcid.saturating_sub(MIN_LCID));
-        let Some(bearer) = self.drbs.get_mut(drb).filter(|drb| drb.ue == id) else { return false };
-        let Some(estimator) = bearer.estimator(direction).as_mut() else { return false };
+        let Some(drb) = ue.drbs.with_lcid(lcid) else { return false };
+        let Some(estimator) = self.drbs[drb].estimator(direction).as_mut() else { return false };
         if std::mem::replace(&mut estimator.query_waits, true) {
             return false;
         }
@@ -34,7 +34,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// The UE sends the query that waits.
-    pub(super) fn send_query(&mut self, now: Instant, drb: u32, direction: Direction, port: &mut impl Port<P>) {
+    pub(super) fn send_query(&mut self, now: Instant, drb: DrbIndex, direction: Direction, port: &mut impl Port<P>) {
         let Drb { ue, .. } = self.drbs[drb];
         let Some(estimator) = self.drbs[drb].estimator(direction) else { return };
         estimator.query_waits = false;
@@ -43,7 +43,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Something came to the bearer's queue, or up from its UE: a window begins, unless one is open.
-    pub(super) fn begin_window(&mut self, now: Instant, index: u32, direction: Direction) {
+    pub(super) fn begin_window(&mut self, now: Instant, index: DrbIndex, direction: Direction) {
         let estimator = self.drbs[index].estimator(direction);
         let Some(estimator) = estimator.as_ref().filter(|estimator| estimator.begun.is_none()) else { return };
         let end = now + estimator.config.window;
@@ -55,7 +55,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// A window is over: the gNB recommends, and goes on if there is anything to go on with.
-    pub(super) fn end_window(&mut self, now: Instant, index: u32, direction: Direction) {
+    pub(super) fn end_window(&mut self, now: Instant, index: DrbIndex, direction: Direction) {
         let counts = self.counts(now, index, direction);
         let begun = self.drbs[index].estimator(direction).as_ref().and_then(|estimator| estimator.begun);
         let Some(begun) = begun else { return };
@@ -88,7 +88,7 @@ impl<P: Inspect> Du<P> {
 
     /// Sends what is known now, with the next downlink slot. Control elements are small and go with a robust part of the
     /// block: they are not lost here.
-    pub(super) fn recommend(&mut self, now: Instant, index: u32, direction: Direction) {
+    pub(super) fn recommend(&mut self, now: Instant, index: DrbIndex, direction: Direction) {
         let drb = &mut self.drbs[index];
         let ue = &self.ues[drb.ue];
         let queued = match direction {
@@ -98,7 +98,7 @@ impl<P: Inspect> Du<P> {
                 ue.uplink.estimate.of_group(group.unwrap_or(0))
             }
         };
-        let channel = MIN_LCID + (index - ue.drbs.start) as u8;
+        let channel = ue.drbs.lcid(index);
         let Some(estimator) = drb.estimator(direction) else { return };
         let Some(rate) = estimator.recommended(queued) else { return };
         let Ok([first, second]) = estimator.element(channel, rate).emit() else { return };
@@ -108,14 +108,20 @@ impl<P: Inspect> Du<P> {
     }
 
     /// A recommendation reaches the UE's modem.
-    pub(super) fn deliver_recommendation(&mut self, at: Instant, index: u32, octets: [u8; 3], port: &mut impl Port<P>) {
+    pub(super) fn deliver_recommendation(
+        &mut self,
+        at: Instant,
+        index: DrbIndex,
+        octets: [u8; 3],
+        port: &mut impl Port<P>,
+    ) {
         let ue = self.drbs[index].ue;
         port.events().emit(at, self.drbs[index].id, || Event::Recommended { octets });
         port.output(Output::Recommendation { at, ue, octets });
     }
 
     /// A packet of so many bytes came up on a bearer.
-    pub(super) fn count_uplink(&mut self, now: Instant, index: u32, size: Bytes) {
+    pub(super) fn count_uplink(&mut self, now: Instant, index: DrbIndex, size: Bytes) {
         if self.drbs[index].uplink_anbr.is_some() {
             self.drbs[index].came_up += size.0;
             self.begin_window(now, index, Direction::Uplink);
@@ -126,7 +132,7 @@ impl<P: Inspect> Du<P> {
         self.drbs.iter().filter(|drb| estimator(drb).as_ref().is_some_and(|anbr| anbr.begun.is_some())).count()
     }
 
-    fn counts(&self, at: Instant, index: u32, direction: Direction) -> Counts {
+    fn counts(&self, at: Instant, index: DrbIndex, direction: Direction) -> Counts {
         let drb = &self.drbs[index];
         match direction {
             Direction::Downlink => {

@@ -1,12 +1,11 @@
 //! State of a DU as others read it, and UEs that leave it or come.
 
-use std::ops::Range;
-
 use tidemark_core::{Bytes, FlowId, Inspect, Instant};
 use tidemark_radio::slots::SYMBOLS_PER_SLOT;
 
 use super::{Drb, Du, Port, Ue};
 use crate::config::{CellConfig, RlcMode};
+use crate::index::DrbIndex;
 use crate::output::{CellStats, DropReason, UeId};
 
 /// UE with its bearers, outside of any DU.
@@ -29,12 +28,12 @@ impl<P: Inspect> Du<P> {
     pub(crate) fn ue_mut(&mut self, id: UeId) -> Option<&mut Ue> {
         self.ues.get_mut(id)
     }
-    /// Bearer with this number, which the DU serves.
-    pub(crate) fn drb(&self, index: u32) -> &Drb<P> {
+    /// Bearer with this index, which the DU serves.
+    pub(crate) fn drb(&self, index: DrbIndex) -> &Drb<P> {
         &self.drbs[index]
     }
-    /// Bearer with this number, to be changed.
-    pub(crate) fn drb_mut(&mut self, index: u32) -> &mut Drb<P> {
+    /// Bearer with this index, to be changed.
+    pub(crate) fn drb_mut(&mut self, index: DrbIndex) -> &mut Drb<P> {
         &mut self.drbs[index]
     }
     /// Counters of the cell.
@@ -56,7 +55,7 @@ impl<P: Inspect> Du<P> {
         self.drbs.iter().map(|drb| drb.bearer.held(flow)).sum()
     }
     /// Counts a downlink packet that the CU did not send on.
-    pub(crate) fn count_dropped(&mut self, index: u32, reason: DropReason) {
+    pub(crate) fn count_dropped(&mut self, index: DrbIndex, reason: DropReason) {
         let drb = &mut self.drbs[index];
         drb.stats.dropped += 1;
         let stats = &mut self.ues[drb.ue].stats;
@@ -68,25 +67,25 @@ impl<P: Inspect> Du<P> {
 
     /// Takes out a UE with its bearers: MAC and RLC are reset (TS 38.331 5.3.5.5), so that what is in the air of it is gone.
     pub(crate) fn take_ue(&mut self, now: Instant, id: UeId, port: &mut impl Port<P>) -> Option<UeWithDrbs<P>> {
-        for index in self.ues.get(id)?.drbs.clone() {
+        for index in self.ues.get(id)?.drbs.iter() {
             self.conclude_unacknowledged(now, index, port);
         }
         let mut ue = self.ues.take(id)?;
         ue.reset(&self.config);
-        let own: Range<u32> = ue.drbs.clone();
-        self.active.retain(|drb| !own.contains(drb));
+        let own = ue.drbs;
+        self.active.retain(|drb| !own.contains(*drb));
         self.retransmitting.retain(|other| *other != id);
         self.turns.retain(|turn| turn.ue != id);
-        self.air.forget(id, &own);
-        self.timers.forget(&own);
-        let drbs = own.filter_map(|index| self.drbs.take(index)).collect();
+        self.air.forget(id, own);
+        self.timers.forget(own);
+        let drbs = own.iter().filter_map(|index| self.drbs.take(index)).collect();
         self.plan();
         Some((ue, drbs))
     }
 
     /// Delivers what UM's receiver has: after a handover UM sends only what was not begun (TS 38.323 5.1.2), and of what was begun
     /// the rest is lost.
-    fn conclude_unacknowledged(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+    fn conclude_unacknowledged(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
         if drb.bearer.mode() == RlcMode::Um {
             drb.bearer.conclude();
@@ -98,7 +97,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Puts in a bearer of a UE that comes; [`place_ue`](Self::place_ue) follows after the last.
-    pub(crate) fn place_drb(&mut self, now: Instant, index: u32, drb: Box<Drb<P>>, port: &mut impl Port<P>) {
+    pub(crate) fn place_drb(&mut self, now: Instant, index: DrbIndex, drb: Box<Drb<P>>, port: &mut impl Port<P>) {
         self.has_gbr |= drb.qos.is_gbr();
         let has_data = drb.bearer.has_data();
         self.drbs.insert(index, drb);

@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
-use std::ops::Range;
 
 use tidemark_core::Instant;
 use tidemark_wire::mac::Direction;
+
+use crate::index::{DrbIndex, UeDrbs};
 
 /// A rare event; each belongs to a bearer.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub(crate) enum Timer {
 struct Entry {
     at: Instant,
     sequence: u64,
-    drb: u32,
+    drb: DrbIndex,
     timer: Timer,
 }
 
@@ -45,7 +46,7 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    pub(crate) fn set(&mut self, at: Instant, drb: u32, timer: Timer) {
+    pub(crate) fn set(&mut self, at: Instant, drb: DrbIndex, timer: Timer) {
         self.sequence += 1;
         let entry = Entry { at, sequence: self.sequence, drb, timer };
         if self.queue.back().is_none_or(|last| last.at <= at) {
@@ -59,7 +60,7 @@ impl Timers {
         self.queue.front().max(self.heap.peek()).map(|entry| entry.at)
     }
     /// The next timer that is due.
-    pub(crate) fn pop(&mut self, now: Instant) -> Option<(u32, Timer)> {
+    pub(crate) fn pop(&mut self, now: Instant) -> Option<(DrbIndex, Timer)> {
         let (first, other) = (self.queue.front(), self.heap.peek());
         let entry = if first.max(other)?.at > now {
             None
@@ -77,9 +78,9 @@ impl Timers {
         timers.filter(|entry| matches!(entry.timer, Timer::Discard(_))).count()
     }
     /// Drops the timers of some bearers.
-    pub(crate) fn forget(&mut self, drbs: &Range<u32>) {
-        self.queue.retain(|entry| !drbs.contains(&entry.drb));
-        self.heap.retain(|entry| !drbs.contains(&entry.drb));
+    pub(crate) fn forget(&mut self, drbs: UeDrbs) {
+        self.queue.retain(|entry| !drbs.contains(entry.drb));
+        self.heap.retain(|entry| !drbs.contains(entry.drb));
     }
 }
 
@@ -108,12 +109,12 @@ mod tests {
     #[test]
     fn timers_come_in_order_and_only_when_due() {
         let mut timers = Timers::default();
-        for (ms, drb) in [(3, 0), (1, 1), (1, 2)] {
+        for (ms, drb) in [(3, 0), (1, 1), (1, 2)].map(|(ms, drb)| (ms, DrbIndex(drb))) {
             timers.set(Instant::from_millis(ms), drb, Timer::Report);
         }
         let now = Instant::from_millis(2);
         let due: Vec<_> = std::iter::from_fn(|| timers.pop(now).map(|(drb, _)| drb)).collect();
-        assert_eq!(due, [1, 2]);
+        assert_eq!(due, [1, 2].map(DrbIndex));
         assert_eq!(timers.next(), Some(Instant::from_millis(3)));
     }
 }

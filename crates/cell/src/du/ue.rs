@@ -9,6 +9,7 @@ use super::harq::{Block, Processes, Retransmission};
 use super::scheduler::Offer;
 use super::uplink::{UplinkContext, UplinkRadio};
 use crate::config::{CellConfig, UeConfig};
+use crate::index::UeDrbs;
 use crate::output::{UeId, UeStats, UplinkStats};
 use crate::ue_stack::group::Group;
 use tidemark_radio::channel::{Channel, Quality};
@@ -40,7 +41,7 @@ pub(crate) struct Ue {
     /// Bytes that a rate channel offered in an earlier slot and that were too few to use.
     kept: f64,
     /// Bearers, the default one first.
-    pub(crate) drbs: Range<u32>,
+    pub(crate) drbs: UeDrbs,
     /// Uplink, and the logical channel groups that the UE reports by.
     pub(crate) uplink: UplinkContext,
     pub(crate) groups: Vec<Group>,
@@ -57,12 +58,12 @@ pub(crate) struct Ue {
 }
 
 impl Ue {
-    /// A UE whose bearers are numbered from `first` on.
+    /// A UE with these bearers.
     pub(crate) fn new(
         cell: &CellConfig,
         config: &UeConfig,
         id: UeId,
-        first: u32,
+        drbs: UeDrbs,
         seed: u64,
     ) -> Result<Self, ConfigError> {
         let stream = |purpose| Stream::new(seed, id.0, purpose);
@@ -82,7 +83,7 @@ impl Ue {
             cqi: None,
             mcs: 0,
             kept: 0.0,
-            drbs: first..first + 1 + config.drb.len() as u32,
+            drbs,
             uplink: UplinkContext::default(),
             groups: Vec::new(),
             request_in: None,

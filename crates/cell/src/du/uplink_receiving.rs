@@ -7,6 +7,7 @@ use super::downlink::DECODED_AFTER;
 use super::uplink::delay::ReportedQueue;
 use super::{Du, Port};
 use crate::event::Event;
+use crate::index::DrbIndex;
 use crate::output::{DropReason, Output, UeId};
 use crate::rlc::Released;
 use crate::ue_stack::block::UplinkBlock;
@@ -65,7 +66,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Hands on what the gNB has in order of a bearer of a UE, and reports to the UE what RLC wants to say of it.
-    pub(super) fn settle_up(&mut self, now: Instant, id: UeId, index: u32, port: &mut impl Port<P>) {
+    pub(super) fn settle_up(&mut self, now: Instant, id: UeId, index: DrbIndex, port: &mut impl Port<P>) {
         self.settle_up_or_lose(now, id, index, DropReason::Radio, port);
     }
     /// Hands on what the gNB has in order; what is lost has this reason.
@@ -73,7 +74,7 @@ impl<P: Inspect> Du<P> {
         &mut self,
         now: Instant,
         id: UeId,
-        index: u32,
+        index: DrbIndex,
         reason: DropReason,
         port: &mut impl Port<P>,
     ) {
@@ -102,7 +103,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Tells who listens that a packet of a UE is lost.
-    fn lose_up(&self, now: Instant, index: u32, packet: &Packet<P>, reason: DropReason, port: &mut impl Port<P>) {
+    fn lose_up(&self, now: Instant, index: DrbIndex, packet: &Packet<P>, reason: DropReason, port: &mut impl Port<P>) {
         let direction = Direction::Uplink;
         port.events().emit(now, self.drbs[index].id, || Event::Dropped { packet, direction, reason });
     }

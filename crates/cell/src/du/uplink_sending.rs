@@ -6,6 +6,7 @@ use tidemark_wire::mac::Direction;
 use super::timers::Timer;
 use super::{Du, Port};
 use crate::event::Event;
+use crate::index::DrbIndex;
 use crate::output::{DropReason, Output, UeId};
 use crate::rlc::Status;
 use crate::ue_stack::block::{Allocation, UplinkBlock};
@@ -14,7 +15,13 @@ use tidemark_radio::slots::SYMBOLS_PER_SLOT;
 
 impl<P: Inspect> Du<P> {
     /// A packet came to the queue of a UE's bearer; the UE asks if it `is_first` there.
-    pub(crate) fn handle_uplink_arrival(&mut self, now: Instant, drb: u32, is_first: bool, port: &mut impl Port<P>) {
+    pub(crate) fn handle_uplink_arrival(
+        &mut self,
+        now: Instant,
+        drb: DrbIndex,
+        is_first: bool,
+        port: &mut impl Port<P>,
+    ) {
         self.arm_uplink_discard(drb, port);
         // Behind others it changes nothing of when the UE asks and is granted.
         if is_first {
@@ -49,7 +56,7 @@ impl<P: Inspect> Du<P> {
         let (now, id) = (self.pattern.start(slot), block.ue);
         let ue = &mut self.ues[id];
         let decoded = ue.uplink_radio.transmit(&self.uplink_carrier, &mut ue.channel, now, &mut block);
-        port.events().emit(now, self.drbs[ue.drbs.start].id, || {
+        port.events().emit(now, self.drbs[ue.drbs.default_drb()].id, || {
             let UplinkBlock { transmissions: transmission, mcs, bytes, prbs, .. } = *block;
             Event::Block { direction: Direction::Uplink, transmission, mcs: Some(mcs), bytes, prbs, decoded }
         });
@@ -67,20 +74,26 @@ impl<P: Inspect> Du<P> {
     }
 
     /// A status report of the gNB reaches the UE.
-    pub(super) fn status_arrives_down(&mut self, now: Instant, index: u32, status: &Status, port: &mut impl Port<P>) {
+    pub(super) fn status_arrives_down(
+        &mut self,
+        now: Instant,
+        index: DrbIndex,
+        status: &Status,
+        port: &mut impl Port<P>,
+    ) {
         port.ue(self.drbs[index].ue).receive_status(index, status);
         self.go_on_up(now, index, port);
     }
 
     /// A timer of RLC or PDCP of what a bearer sends up may have ended.
-    pub(super) fn handle_uplink_timer(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+    pub(super) fn handle_uplink_timer(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
         drb.uplink_armed = drb.uplink_armed.filter(|armed| *armed > now);
         self.go_on_up(now, index, port);
     }
 
     /// Hands on what came up of a bearer, and sees to it that its UE asks for what is still to be sent.
-    fn go_on_up(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+    fn go_on_up(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let id = self.drbs[index].ue;
         self.settle_up(now, id, index, port);
         if port.ue(id).has_data(index) {
@@ -89,7 +102,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// The discardTimer has ended of what waited first at the UE when it was set, which may have left.
-    pub(super) fn handle_uplink_discard_timer(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+    pub(super) fn handle_uplink_discard_timer(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
         drb.discard_armed[1] = false;
         let (ue, id) = (drb.ue, drb.id);
@@ -109,7 +122,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Sets the timer for the next end of an RLC timer of what a bearer sends up, unless an earlier one is set.
-    pub(super) fn arm_uplink(&mut self, now: Instant, index: u32, port: &mut impl Port<P>) {
+    pub(super) fn arm_uplink(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
         let Some(at) = port.ue(drb.ue).next_timer(now, index) else { return };
         if drb.uplink_armed.is_none_or(|armed| at < armed) {
@@ -119,7 +132,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Sets the timer for the discardTimer of what waits at the UE, as in the downlink.
-    pub(super) fn arm_uplink_discard(&mut self, index: u32, port: &mut impl Port<P>) {
+    pub(super) fn arm_uplink_discard(&mut self, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
         if drb.discard_armed[1] {
             return;

@@ -21,6 +21,7 @@ use tidemark_wire::mac::Direction;
 use crate::cell::Cell;
 use crate::config::{CellConfig, UeConfig};
 use crate::event::Observer;
+use crate::index::{DrbIndex, UeDrbs};
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 pub use config::{HandoverConfig, NetworkConfig};
 use radio::Radio;
@@ -38,7 +39,7 @@ pub struct Network<P> {
     /// The cell of each UE.
     serving: Vec<u32>,
     /// Bearers of all UEs.
-    drbs: u32,
+    next_drb: DrbIndex,
     /// Radio between cells and UEs; `None` where there is one cell without a place.
     radio: Option<Radio>,
     seed: u64,
@@ -58,7 +59,7 @@ impl<P: Inspect> Network<P> {
             ready: VecDeque::new(),
             cells,
             serving: Vec::new(),
-            drbs: 0,
+            next_drb: DrbIndex(0),
             radio,
             seed,
         })
@@ -80,8 +81,8 @@ impl<P: Inspect> Network<P> {
             deployed.carrier_ghz = Some(radio.carrier_ghz());
             cell = radio.add_ue(deployed, self.seed);
         }
-        self.cells[cell].add_ue_as(id, self.drbs, &config)?;
-        self.drbs += 1 + config.drb.len() as u32;
+        self.cells[cell].add_ue_as(id, self.next_drb, &config)?;
+        self.next_drb = UeDrbs::new(self.next_drb, config.bearers().count()).end();
         self.serving.push(cell as u32);
         if let Some(radio) = &self.radio {
             self.cells[cell].set_means(id, radio.means(id, cell));

@@ -4,6 +4,7 @@ use tidemark_core::{FlowId, Inspect, Packet};
 
 use super::filter::{PacketFilter, Way};
 use super::flow::DrbConfig;
+use crate::index::DrbIndex;
 
 /// QFI of the default QoS flow, on the default bearer.
 pub const DEFAULT_QFI: u8 = 1;
@@ -13,8 +14,8 @@ pub const DEFAULT_QFI: u8 = 1;
 pub struct Mapped {
     /// QFI of the packet.
     pub qfi: u8,
-    /// The bearer's number, from that of the UE's default one on.
-    pub drb: u32,
+    /// Bearer that carries it.
+    pub drb: DrbIndex,
     /// True where downlink packets carry the RQI: what answers them takes the same QoS flow (reflective QoS, TS 23.501 5.7.5).
     pub reflective: bool,
 }
@@ -22,8 +23,8 @@ pub struct Mapped {
 /// Rules of one UE. A cell numbers the bearers of all of its UEs through.
 #[derive(Debug)]
 pub(super) struct Rules {
-    /// Number of the default bearer.
-    default: u32,
+    /// Index of the default bearer.
+    default: DrbIndex,
     /// Packet filters in the order of their precedence.
     filters: Vec<(PacketFilter, Mapped)>,
     /// QoS flows that have bearers of their own.
@@ -33,11 +34,11 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Rules of a UE whose default bearer has the number `default`; `drbs` are the bearers after it.
-    pub(super) fn new(default: u32, drbs: &[DrbConfig]) -> Self {
+    /// Rules of a UE whose default bearer has the index `default`; `drbs` are the bearers after it.
+    pub(super) fn new(default: DrbIndex, drbs: &[DrbConfig]) -> Self {
         let flows = || {
-            let each = |(drb, config): (u32, &'_ DrbConfig)| (drb, config.qos_flow.clone());
-            let flows = (default + 1..).zip(drbs).map(each);
+            let each = |(drb, config): (u32, &'_ DrbConfig)| (DrbIndex(drb), config.qos_flow.clone());
+            let flows = (default.0 + 1..).zip(drbs).map(each);
             flows.flat_map(|(drb, flows)| flows.into_iter().map(move |flow| (drb, flow)))
         };
         let mapped = |drb, qfi, reflective| Mapped { qfi, drb, reflective };

@@ -6,6 +6,7 @@ use super::filter::Way;
 use super::flow::DrbConfig;
 use super::recent::Recent;
 use super::rules::{Mapped, Rules};
+use crate::index::DrbIndex;
 
 /// Precedence value of what a UE derives from downlink packets (TS 24.501 9.11.4.13).
 const DERIVED: u8 = 80;
@@ -19,8 +20,8 @@ pub(crate) struct Sdap {
 }
 
 impl Sdap {
-    /// The default bearer has the number `default`; `drbs` are the ones after it.
-    pub(crate) fn new(default: u32, drbs: &[DrbConfig]) -> Self {
+    /// The default bearer has the index `default`; `drbs` are the ones after it.
+    pub(crate) fn new(default: DrbIndex, drbs: &[DrbConfig]) -> Self {
         Self { rules: Rules::new(default, drbs), descended: Recent::default() }
     }
 
@@ -48,7 +49,7 @@ impl Sdap {
     }
 
     /// The bearer that carries a flow.
-    pub(crate) fn carries(&self, flow: FlowId) -> u32 {
+    pub(crate) fn carries(&self, flow: FlowId) -> DrbIndex {
         self.rules.named(flow).or_else(|| self.descended.get(flow)).unwrap_or(self.rules.default()).drb
     }
 
@@ -69,8 +70,8 @@ pub(crate) struct UeSdap {
 }
 
 impl UeSdap {
-    /// The default bearer has the number `default`; `drbs` are the ones after it.
-    pub(crate) fn new(default: u32, drbs: &[DrbConfig]) -> Self {
+    /// The default bearer has the index `default`; `drbs` are the ones after it.
+    pub(crate) fn new(default: DrbIndex, drbs: &[DrbConfig]) -> Self {
         Self { rules: Rules::new(default, drbs), reflected: Recent::default(), ascended: Recent::default() }
     }
 
@@ -102,7 +103,7 @@ impl UeSdap {
     }
 
     /// The bearer that carries a flow.
-    pub(crate) fn carries(&self, flow: FlowId) -> u32 {
+    pub(crate) fn carries(&self, flow: FlowId) -> DrbIndex {
         self.rules.named(flow).or_else(|| self.ascended.get(flow)).unwrap_or(self.rules.default()).drb
     }
 
@@ -126,7 +127,7 @@ mod tests {
     }
     impl Ends {
         fn new(default: u32, drbs: &[DrbConfig]) -> Self {
-            Self { gnb: Sdap::new(default, drbs), ue: UeSdap::new(default, drbs) }
+            Self { gnb: Sdap::new(DrbIndex(default), drbs), ue: UeSdap::new(DrbIndex(default), drbs) }
         }
         fn downlink(&mut self, packet: &Packet<()>) -> Mapped {
             let mapped = self.gnb.map(packet);
@@ -169,7 +170,7 @@ mod tests {
     #[test]
     fn a_qos_flow_without_a_bearer_goes_to_the_default_one_and_keeps_its_identifier() {
         let carrier = |qfi| sdap().carrier(FlowId(1), qfi, false);
-        let mapped = [1, 2, 5, 63].map(carrier).map(|mapped| (mapped.qfi, mapped.drb));
+        let mapped = [1, 2, 5, 63].map(carrier).map(|mapped| (mapped.qfi, mapped.drb.0));
         assert_eq!(mapped, [(1, 10), (2, 11), (5, 12), (63, 10)]);
     }
 
@@ -184,24 +185,24 @@ mod tests {
     #[test]
     fn l4s_traffic_is_steered_to_its_own_bearer_and_its_answers_follow() {
         let mut sdap = sdap();
-        assert_eq!(sdap.downlink(&packet(1, Ecn::Ect1)), Mapped { qfi: 2, drb: 11, reflective: true });
-        assert_eq!(sdap.downlink(&packet(2, Ecn::Ect0)), Mapped { qfi: 1, drb: 10, reflective: false });
-        assert_eq!([1, 2, 3].map(|flow| sdap.uplink(&packet(flow, Ecn::NotEct)).drb), [11, 10, 10]);
-        assert_eq!([1, 2, 3].map(|flow| sdap.gnb.carries(FlowId(flow))), [11, 10, 10]);
+        assert_eq!(sdap.downlink(&packet(1, Ecn::Ect1)), Mapped { qfi: 2, drb: DrbIndex(11), reflective: true });
+        assert_eq!(sdap.downlink(&packet(2, Ecn::Ect0)), Mapped { qfi: 1, drb: DrbIndex(10), reflective: false });
+        assert_eq!([1, 2, 3].map(|flow| sdap.uplink(&packet(flow, Ecn::NotEct)).drb.0), [11, 10, 10]);
+        assert_eq!([1, 2, 3].map(|flow| sdap.gnb.carries(FlowId(flow)).0), [11, 10, 10]);
     }
 
     #[test]
     fn a_named_flow_takes_its_bearer_whatever_its_packets_say() {
         let mut sdap = sdap();
         assert!(sdap.name(FlowId(7), 5) && !sdap.name(FlowId(8), 6));
-        assert_eq!(sdap.downlink(&packet(7, Ecn::Ect1)).drb, 12);
-        assert_eq!(sdap.uplink(&packet(7, Ecn::Ect1)).drb, 12);
+        assert_eq!(sdap.downlink(&packet(7, Ecn::Ect1)).drb.0, 12);
+        assert_eq!(sdap.uplink(&packet(7, Ecn::Ect1)).drb.0, 12);
     }
 
     #[test]
     fn the_lower_precedence_value_decides_and_of_equals_the_first() {
         let any = |precedence| PacketFilter { precedence, ..PacketFilter::default() };
-        let bearer = |first, second| with(vec![any(first)], vec![any(second)]).downlink(&packet(1, Ecn::Ect0)).drb;
+        let bearer = |first, second| with(vec![any(first)], vec![any(second)]).downlink(&packet(1, Ecn::Ect0)).drb.0;
         assert_eq!([bearer(9, 10), bearer(10, 9), bearer(9, 9)], [11, 12, 11]);
     }
 
@@ -211,11 +212,11 @@ mod tests {
             let filter = PacketFilter { precedence, ..l4s() };
             let answers = PacketFilter { ecn: vec![EcnField::NotEct], ..PacketFilter::default() };
             let mut sdap = with(vec![filter], vec![answers]);
-            let fresh = sdap.uplink(&packet(1, Ecn::Ect1)).drb;
+            let fresh = sdap.uplink(&packet(1, Ecn::Ect1)).drb.0;
             // The answer, without ECN, comes in another QoS flow, which is reflected.
             sdap.downlink(&packet(1, Ecn::NotEct));
-            let answered = sdap.uplink(&packet(1, Ecn::Ect1)).drb;
-            assert_eq!(sdap.ue.carries(FlowId(1)), answered);
+            let answered = sdap.uplink(&packet(1, Ecn::Ect1)).drb.0;
+            assert_eq!(sdap.ue.carries(FlowId(1)).0, answered);
             (fresh, answered)
         };
         assert_eq!((up(79), up(81)), ((11, 11), (11, 12)));
@@ -225,11 +226,11 @@ mod tests {
     fn without_the_rqi_nothing_is_derived_and_the_default_qos_flow_has_none() {
         let mut sdap = sdap();
         sdap.downlink(&packet(1, Ecn::NotEct));
-        assert_eq!(sdap.uplink(&packet(1, Ecn::Ect1)).drb, 11, "feedback in the default flow draws no media into it");
+        assert_eq!(sdap.uplink(&packet(1, Ecn::Ect1)).drb.0, 11, "feedback in the default flow draws no media into it");
         let l4s = QosFlowConfig { filter: vec![l4s()], reflective: false, ..QosFlowConfig::default() };
         let mut sdap = Ends::new(10, &[DrbConfig { qos_flow: vec![l4s], ..DrbConfig::default() }]);
-        assert_eq!(sdap.downlink(&packet(1, Ecn::Ect1)).drb, 11);
-        assert_eq!(sdap.uplink(&packet(1, Ecn::NotEct)).drb, 10);
+        assert_eq!(sdap.downlink(&packet(1, Ecn::Ect1)).drb.0, 11);
+        assert_eq!(sdap.uplink(&packet(1, Ecn::NotEct)).drb.0, 10);
     }
 
     #[test]
@@ -240,7 +241,7 @@ mod tests {
             sdap.uplink(&packet(flow, Ecn::NotEct));
             sdap.downlink(&packet(77_777, Ecn::Ect1));
         }
-        assert_eq!([9_999, 77_777, 0].map(|flow| sdap.uplink(&packet(flow, Ecn::NotEct)).drb), [11, 11, 10]);
+        assert_eq!([9_999, 77_777, 0].map(|flow| sdap.uplink(&packet(flow, Ecn::NotEct)).drb.0), [11, 11, 10]);
         // Of 10,000 downwards, as many derived and as many upwards 256 each are left, and one place is the constant flow's.
         let evicted = sdap.gnb.evicted() + sdap.ue.evicted();
         assert!((29_220..=29_250).contains(&evicted), "{evicted}");

@@ -2,6 +2,7 @@
 
 use super::buffer_status::Report;
 use super::control::Control;
+use crate::index::DrbIndex;
 use crate::output::UeId;
 use crate::rlc::Segment;
 
@@ -27,7 +28,7 @@ pub(crate) struct UplinkBlock {
     /// Segments, those of one bearer side by side.
     pub(crate) segments: Vec<Segment>,
     /// Bearers, how many of the segments are theirs, and their bytes with headers.
-    pub(crate) bearers: Vec<(u32, usize, u32)>,
+    pub(crate) bearers: Vec<(DrbIndex, usize, u32)>,
     /// Messages that end in it, and the bytes of those and of one that does not end.
     pub(crate) control: Vec<Control>,
     pub(crate) control_bytes: u32,

@@ -4,15 +4,16 @@ use std::collections::VecDeque;
 
 use tidemark_wire::mac::Direction;
 
+use crate::index::DrbIndex;
 use crate::rlc::{Status, mac_subheader};
 
 /// Message of a UE's RLC or MAC to the gNB.
 #[derive(Debug)]
 pub(crate) enum Control {
     /// Status report of a downlink bearer.
-    Status { drb: u32, status: Status },
+    Status { drb: DrbIndex, status: Status },
     /// Bit rate query for a bearer.
-    Query { drb: u32, direction: Direction },
+    Query { drb: DrbIndex, direction: Direction },
 }
 
 impl Control {
@@ -51,7 +52,7 @@ impl ControlQueue {
         self.octets
     }
     /// Bearers whose status reports wait.
-    pub(super) fn reporting(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn reporting(&self) -> impl Iterator<Item = DrbIndex> + '_ {
         self.statuses.iter().filter_map(|(control, _)| match control {
             Control::Status { drb, .. } => Some(*drb),
             Control::Query { .. } => None,

@@ -14,6 +14,7 @@ mod sending;
 use tidemark_core::{Bytes, FlowId, Inspect, Instant, Packet};
 
 use crate::config::UeConfig;
+use crate::index::{DrbIndex, UeDrbs};
 use crate::qos::{Qos, UeSdap};
 use crate::rlc::{Bearer, Overhead, Status};
 use buffer_status::{BsrFormat, Groups, MAX_GROUPS};
@@ -24,8 +25,7 @@ pub(crate) use sending::Prioritisation;
 
 /// Stack of one UE, from SDAP to MAC.
 pub(crate) struct UeStack<P> {
-    /// Number of the default bearer, which those of the others follow.
-    first: u32,
+    drbs: UeDrbs,
     sdap: UeSdap,
     bearers: Vec<UplinkBearer<P>>,
     /// Logical channel groups, the most important first.
@@ -47,8 +47,8 @@ struct UplinkBearer<P> {
 }
 
 impl<P: Inspect> UeStack<P> {
-    /// Sets up the bearers of a UE, numbered from `first` on.
-    pub(crate) fn new(first: u32, config: &UeConfig, format: BsrFormat, prioritisation: Prioritisation) -> Self {
+    /// Sets up the bearers of a UE.
+    pub(crate) fn new(drbs: UeDrbs, config: &UeConfig, format: BsrFormat, prioritisation: Prioritisation) -> Self {
         let bearers = config.bearers().map(|bearer| {
             let mut qos = Qos::of_bearer(config.five_qi, bearer.qos_flows);
             qos.prioritise(prioritisation.bit_rate, prioritisation.bucket_size_duration);
@@ -56,9 +56,9 @@ impl<P: Inspect> UeStack<P> {
         });
         let bearers: Vec<_> = bearers.collect();
         Self {
-            first,
-            sdap: UeSdap::new(first, &config.drb),
-            groups: groups((first..).zip(bearers.iter().map(|bearer| &bearer.qos))),
+            drbs,
+            sdap: UeSdap::new(drbs.default_drb(), &config.drb),
+            groups: groups(drbs.iter().zip(bearers.iter().map(|bearer| &bearer.qos))),
             has_gbr: bearers.iter().any(|bearer| bearer.qos.is_gbr()),
             bearers,
             control: ControlQueue::default(),
@@ -78,12 +78,12 @@ impl<P: Inspect> UeStack<P> {
     }
 
     /// True if a bearer's queue has no room for a packet of this size.
-    pub(crate) fn is_full(&self, drb: u32, size: Bytes) -> bool {
+    pub(crate) fn is_full(&self, drb: DrbIndex, size: Bytes) -> bool {
         self.bearer(drb).rlc.is_full(size)
     }
 
     /// Takes a packet of the IP stack into a bearer's queue; true if it is the first that waits there.
-    pub(crate) fn push(&mut self, now: Instant, drb: u32, qfi: u8, packet: Packet<P>) -> bool {
+    pub(crate) fn push(&mut self, now: Instant, drb: DrbIndex, qfi: u8, packet: Packet<P>) -> bool {
         let rlc = &mut self.bearer_mut(drb).rlc;
         let is_first = !rlc.has_data();
         // Nobody asks for SNs of the way up; in their place stands the QFI, as in SDAP's header.
@@ -97,19 +97,19 @@ impl<P: Inspect> UeStack<P> {
     }
 
     /// Takes a status report of the gNB for a bearer.
-    pub(crate) fn receive_status(&mut self, drb: u32, status: &Status) {
+    pub(crate) fn receive_status(&mut self, drb: DrbIndex, status: &Status) {
         self.bearer_mut(drb).rlc.handle_status(status);
     }
 
     /// Discards what waits in a bearer for longer than its discardTimer, and hands it over.
-    pub(crate) fn discard(&mut self, now: Instant, drb: u32, mut discarded: impl FnMut(Packet<P>)) {
+    pub(crate) fn discard(&mut self, now: Instant, drb: DrbIndex, mut discarded: impl FnMut(Packet<P>)) {
         self.bearer_mut(drb).rlc.discard(now, |_, packet| discarded(packet));
     }
 
     /// Finds the logical channel group of the most important that waits. A status report counts with its bearer; a
     /// query is worth no request where anything else is known (TS 38.321 5.18.10).
     pub(crate) fn most_important(&self) -> Option<usize> {
-        let has_data = |drb: &u32| self.bearer(*drb).rlc.has_data();
+        let has_data = |drb: &DrbIndex| self.bearer(*drb).rlc.has_data();
         let data = self.groups.iter().position(|group| group.drbs.iter().any(has_data));
         // Nothing is more important than the first group, and without control data is all there is.
         if data == Some(0) || self.control.octets() == 0 {
@@ -131,7 +131,7 @@ impl<P: Inspect> UeStack<P> {
     }
 
     /// True if a bearer has something to send.
-    pub(crate) fn has_data(&self, drb: u32) -> bool {
+    pub(crate) fn has_data(&self, drb: DrbIndex) -> bool {
         self.bearer(drb).rlc.has_data()
     }
 
@@ -142,28 +142,28 @@ impl<P: Inspect> UeStack<P> {
 
     /// True if a bearer of a group has not had its guaranteed rate.
     pub(crate) fn is_owed(&mut self, now: Instant, group: usize) -> bool {
-        let Self { first, bearers, groups, .. } = self;
-        groups[group].drbs.iter().any(|drb| bearers[(drb - *first) as usize].qos.is_owed(now))
+        let Self { drbs, bearers, groups, .. } = self;
+        groups[group].drbs.iter().any(|drb| bearers[drbs.position(*drb)].qos.is_owed(now))
     }
 
     /// True if a bearer of a group has not had its maximum rate.
     pub(crate) fn may_send(&mut self, now: Instant, group: usize) -> bool {
-        let Self { first, bearers, groups, .. } = self;
-        groups[group].drbs.iter().any(|drb| bearers[(drb - *first) as usize].qos.may_send(now))
+        let Self { drbs, bearers, groups, .. } = self;
+        groups[group].drbs.iter().any(|drb| bearers[drbs.position(*drb)].qos.may_send(now))
     }
 
     /// Gives the gNB's end of a bearer.
-    pub(crate) fn receiver(&mut self, drb: u32) -> Receiver<'_, P> {
+    pub(crate) fn receiver(&mut self, drb: DrbIndex) -> Receiver<'_, P> {
         Receiver::new(&mut self.bearer_mut(drb).rlc)
     }
 
     /// When the next of RLC's and PDCP's timers of a bearer ends, those of the gNB's end included.
-    pub(crate) fn next_timer(&self, now: Instant, drb: u32) -> Option<Instant> {
+    pub(crate) fn next_timer(&self, now: Instant, drb: DrbIndex) -> Option<Instant> {
         self.bearer(drb).rlc.next_timer(now)
     }
 
     /// When the discardTimer of the first SDU that waits in a bearer ends.
-    pub(crate) fn discards_at(&self, drb: u32) -> Option<Instant> {
+    pub(crate) fn discards_at(&self, drb: DrbIndex) -> Option<Instant> {
         self.bearer(drb).rlc.discards_at()
     }
 
@@ -186,11 +186,11 @@ impl<P: Inspect> UeStack<P> {
         self.bearers.iter().map(|bearer| bearer.rlc.held(flow)).sum()
     }
 
-    fn bearer(&self, drb: u32) -> &UplinkBearer<P> {
-        &self.bearers[(drb - self.first) as usize]
+    fn bearer(&self, drb: DrbIndex) -> &UplinkBearer<P> {
+        &self.bearers[self.drbs.position(drb)]
     }
 
-    fn bearer_mut(&mut self, drb: u32) -> &mut UplinkBearer<P> {
-        &mut self.bearers[(drb - self.first) as usize]
+    fn bearer_mut(&mut self, drb: DrbIndex) -> &mut UplinkBearer<P> {
+        &mut self.bearers[self.drbs.position(drb)]
     }
 }

@@ -5,6 +5,7 @@ use tidemark_core::{BitRate, Duration, Inspect, Instant};
 use super::block::UplinkBlock;
 use super::buffer_status::Groups;
 use super::{UeStack, UplinkBearer};
+use crate::index::DrbIndex;
 use crate::rlc::Open;
 
 /// Rate that a bearer has of its UE's blocks, whatever more important ones have to send.
@@ -22,8 +23,8 @@ impl<P: Inspect> UeStack<P> {
         // The report's length follows from what waits before anything is taken.
         let format = self.format.of_groups(self.buffer_status().iter().filter(|waiting| **waiting > 0).count());
         self.blocks += 1;
-        let Self { first, bearers, groups, control, .. } = self;
-        let index = |drb: u32| (drb - *first) as usize;
+        let Self { drbs, bearers, groups, control, .. } = self;
+        let drbs = *drbs;
         let mut room = block.bytes.saturating_sub(format.octets);
         let statuses = control.fill_statuses(room, &mut block.control);
         block.control_bytes += statuses;
@@ -31,7 +32,7 @@ impl<P: Inspect> UeStack<P> {
         // A guaranteed rate comes before importance.
         if self.has_gbr {
             for drb in groups.iter().flat_map(|group| &group.drbs) {
-                let bearer = &mut bearers[index(*drb)];
+                let bearer = &mut bearers[drbs.position(*drb)];
                 if bearer.qos.is_owed(now) {
                     room -= bearer.fill(*drb, (now, due), room, block);
                 }
@@ -43,7 +44,7 @@ impl<P: Inspect> UeStack<P> {
             // Equals go first by turns.
             let count = group.drbs.len();
             for drb in (0..count).map(|step| group.drbs[(self.blocks + step) % count]) {
-                let bearer = &mut bearers[index(drb)];
+                let bearer = &mut bearers[drbs.position(drb)];
                 let own = bearer.due(now);
                 behind -= own;
                 let limit = room.saturating_sub(behind).max(own.min(room));
@@ -63,7 +64,7 @@ impl<P: Inspect> UplinkBearer<P> {
     }
 
     /// Puts data of the bearer with this number into a block; gives the bytes of it with their headers.
-    fn fill(&mut self, drb: u32, (now, due): (Instant, Instant), room: u32, block: &mut UplinkBlock) -> u32 {
+    fn fill(&mut self, drb: DrbIndex, (now, due): (Instant, Instant), room: u32, block: &mut UplinkBlock) -> u32 {
         // Above its maximum rate it waits, with whatever it has.
         if !self.rlc.has_data() || !self.qos.may_send(now) {
             return 0;
@@ -87,6 +88,7 @@ mod tests {
 
     use super::*;
     use crate::config::{RlcConfig, RlcMode, UeConfig};
+    use crate::index::UeDrbs;
     use crate::output::UeId;
     use crate::qos::{DrbConfig, QosFlowConfig};
     use crate::ue_stack::block::Allocation;
@@ -102,8 +104,8 @@ mod tests {
         let config = UeConfig { rlc, drb: vec![urgent], ..UeConfig::default() };
         let bit_rate = BitRate::from_bps(64_000);
         let prioritisation = Prioritisation { bit_rate, bucket_size_duration: Duration::from_millis(100) };
-        let mut ue = UeStack::new(0, &config, BsrFormat::Long, prioritisation);
-        for drb in [0, 1].repeat(PACKETS as usize) {
+        let mut ue = UeStack::new(UeDrbs::new(DrbIndex(0), 2), &config, BsrFormat::Long, prioritisation);
+        for drb in [0, 1].map(DrbIndex).repeat(PACKETS as usize) {
             ue.push(
                 Instant::ZERO,
                 drb,
@@ -130,7 +132,7 @@ mod tests {
         assert!(before[0] >= 10_000 && before[0] == before[1] && before[2] == 0, "{before:?}");
         let (block, report) = send(&mut ue, 4_000);
         let bytes: Vec<_> = block.bearers.iter().map(|(drb, _, bytes)| (*drb, *bytes)).collect();
-        let [(1, important), (0, other)] = bytes[..] else { panic!("{bytes:?}") };
+        let [(DrbIndex(1), important), (DrbIndex(0), other)] = bytes[..] else { panic!("{bytes:?}") };
         // 64 kbit/s for 100 ms are 800 B.
         assert!((700..=900).contains(&other) && (3_000..=3_300).contains(&important), "{bytes:?}");
         assert!(important + other <= 4_000);

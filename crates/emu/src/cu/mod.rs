@@ -10,7 +10,7 @@ use std::os::fd::AsFd as _;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use tidemark_cell::{BearerId, CuUp, RlcConfig, UeConfig, UeId};
+use tidemark_cell::{BearerId, CuUp, DrbIndex, RlcConfig, UeConfig, UeId};
 use tidemark_core::{Bytes, Ecn, Instant};
 use tidemark_marker::path::FlowKey;
 use tidemark_marker::{DeliveryStatus, MarkerConfig, SnLength, Verdict};
@@ -75,7 +75,7 @@ impl Cu {
         let layout = Bearers::new(ues);
         let (mut cu_up, mut first) = (CuUp::new(seed), 0);
         for (id, config) in (0..).zip(ues) {
-            cu_up.add_ue(UeId(id), first, &with_f1u_sns(config))?;
+            cu_up.add_ue(UeId(id), DrbIndex(first), &with_f1u_sns(config))?;
             first += 1 + config.drb.len() as u32;
         }
         let bearers = layout.iter().map(|_| Bearer::default()).collect();
@@ -188,7 +188,7 @@ impl Cu {
             self.counters.unroutable += 1;
             return;
         };
-        let tunnel = mapped.drb as usize;
+        let tunnel = mapped.drb.0 as usize;
         let id = self.id(tunnel);
         if self.bearers[tunnel].is_full() {
             self.counters.overflow += 1;

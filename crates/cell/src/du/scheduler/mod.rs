@@ -14,6 +14,8 @@ mod strict_priority;
 
 use tidemark_core::{ConfigError, Duration, Stream};
 
+use crate::index::DrbIndex;
+
 use round_robin::Turns;
 pub(crate) use rule::{Candidate, Offer, UplinkOrder};
 use rule::{Discipline, Rule};
@@ -21,7 +23,7 @@ use rule::{Discipline, Rule};
 /// Service of a bearer in a slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
-    pub(crate) drb: u32,
+    pub(crate) drb: DrbIndex,
     /// It is due to it: it was chosen among those that are owed a guaranteed rate.
     pub(crate) is_due: bool,
     /// Share of a slot of the kind that carries the most.
@@ -97,7 +99,7 @@ macro_rules! schedulers {
                     $(Self::$variant(rule) => rule.begin_slot(slot),)*
                 }
             }
-            fn served(&mut self, drb: u32, bytes: u32) {
+            fn served(&mut self, drb: DrbIndex, bytes: u32) {
                 match self {
                     $(Self::$variant(rule) => rule.served(drb, bytes),)*
                 }
@@ -140,9 +142,9 @@ impl Scheduler {
     /// send, had their share of this slot, or are owed nothing where `only_owed`.
     pub(crate) fn choose(
         &mut self,
-        drbs: &[u32],
+        drbs: &[DrbIndex],
         only_owed: bool,
-        candidate: impl FnMut(u32) -> Option<Candidate>,
+        candidate: impl FnMut(DrbIndex) -> Option<Candidate>,
     ) -> Option<Candidate> {
         let turns = if only_owed { &mut self.due } else { &mut self.turns };
         let chosen = self.rule.choose(turns.order(drbs, &mut self.draws).filter_map(candidate));
@@ -166,35 +168,36 @@ impl Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::Key;
 
     fn candidate(drb: u32, capacity: f64, wait_ms: u64) -> Candidate {
         let head_of_line = Duration::from_millis(wait_ms);
-        Candidate { drb, capacity, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) }
+        Candidate { drb: DrbIndex(drb), capacity, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) }
     }
 
     fn scheduler(kind: &SchedulerConfig) -> Scheduler {
         Scheduler::new(kind, Duration::from_micros(500), Stream::new(1, 0, "turn"))
     }
-    fn chosen(kind: SchedulerConfig, all: [Candidate; 3]) -> Option<u32> {
+    fn chosen(kind: SchedulerConfig, all: [Candidate; 3]) -> Option<DrbIndex> {
         let mut scheduler = scheduler(&kind);
-        let pick = |drb: u32| Some(all[drb as usize]);
-        scheduler.choose(&[0, 1, 2], false, pick).map(|candidate| candidate.drb)
+        let pick = |drb: DrbIndex| Some(all[drb.position()]);
+        scheduler.choose(&[0, 1, 2].map(DrbIndex), false, pick).map(|candidate| candidate.drb)
     }
 
     #[test]
     fn each_scheduler_has_its_own_favourite() {
         let all = [candidate(0, 10.0, 5), candidate(1, 30.0, 1), candidate(2, 20.0, 9)];
-        assert_eq!(chosen(SchedulerConfig::RoundRobin(Default::default()), all), Some(0));
-        assert_eq!(chosen(SchedulerConfig::MaxRate(Default::default()), all), Some(1));
-        assert_eq!(chosen(SchedulerConfig::OldestFirst(Default::default()), all), Some(2));
+        assert_eq!(chosen(SchedulerConfig::RoundRobin(Default::default()), all), Some(DrbIndex(0)));
+        assert_eq!(chosen(SchedulerConfig::MaxRate(Default::default()), all), Some(DrbIndex(1)));
+        assert_eq!(chosen(SchedulerConfig::OldestFirst(Default::default()), all), Some(DrbIndex(2)));
         let mut important = all;
         important[0].priority = 68;
-        assert_eq!(chosen(SchedulerConfig::StrictPriority(Default::default()), important), Some(0));
+        assert_eq!(chosen(SchedulerConfig::StrictPriority(Default::default()), important), Some(DrbIndex(0)));
         important[1].priority = 68;
         important[1].head_of_line = Duration::from_millis(6);
         assert_eq!(
             chosen(SchedulerConfig::StrictPriority(Default::default()), important),
-            Some(1),
+            Some(DrbIndex(1)),
             "of equals, the older"
         );
     }
@@ -204,39 +207,47 @@ mod tests {
         let config = DelayBasedConfig { lifts: vec![80], ..DelayBasedConfig::default() };
         let mut all = [candidate(0, 1.0, 30), candidate(1, 1.0, 9), candidate(2, 1.0, 1)];
         all[1].five_qi = 80;
-        assert_eq!(chosen(SchedulerConfig::DelayBased(config.clone()), all), Some(0), "9 ms is below the threshold");
+        assert_eq!(
+            chosen(SchedulerConfig::DelayBased(config.clone()), all),
+            Some(DrbIndex(0)),
+            "9 ms is below the threshold"
+        );
         all[1].head_of_line = Duration::from_millis(11);
-        assert_eq!(chosen(SchedulerConfig::DelayBased(config), all), Some(1));
-        assert_eq!(chosen(SchedulerConfig::DelayBased(DelayBasedConfig::default()), all), Some(0));
+        assert_eq!(chosen(SchedulerConfig::DelayBased(config), all), Some(DrbIndex(1)));
+        assert_eq!(chosen(SchedulerConfig::DelayBased(DelayBasedConfig::default()), all), Some(DrbIndex(0)));
     }
 
     #[test]
     fn equals_are_chosen_by_turns_and_nobody_of_nobody() {
-        let pick = |drb: u32| Some(candidate(drb, 1.0, 1));
+        let pick = |drb: DrbIndex| Some(candidate(drb.0, 1.0, 1));
         for kind in SchedulerConfig::all() {
             let mut scheduler = scheduler(&kind);
             let turns = (0..6).filter_map(|slot| {
                 scheduler.begin_slot(slot);
-                let drb = scheduler.choose(&[0, 1, 4], false, pick)?.drb;
+                let drb = scheduler.choose(&[0, 1, 4].map(DrbIndex), false, pick)?.drb;
                 scheduler.served(Served { drb, is_due: false, share: 1.0, bytes: 1_000 });
                 Some(drb)
             });
-            assert_eq!(turns.collect::<Vec<_>>(), [0, 1, 4, 0, 1, 4], "{kind:?}");
-            assert!(scheduler.choose(&[0], false, |_| None).is_none());
+            assert_eq!(turns.collect::<Vec<_>>(), [0, 1, 4, 0, 1, 4].map(DrbIndex), "{kind:?}");
+            assert!(scheduler.choose(&[DrbIndex(0)], false, |_| None).is_none());
         }
     }
 
     #[test]
     fn what_is_due_takes_no_turn_among_all_and_goes_by_turns_itself() {
         let mut scheduler = scheduler(&SchedulerConfig::RoundRobin(Default::default()));
-        let mut turn = |drbs: &[u32], is_due| {
-            let drb = scheduler.choose(drbs, is_due, |drb| Some(candidate(drb, 1.0, 1)))?.drb;
+        let mut turn = |drbs: &[DrbIndex], is_due| {
+            let drb = scheduler.choose(drbs, is_due, |drb| Some(candidate(drb.0, 1.0, 1)))?.drb;
             scheduler.served(Served { drb, is_due, share: 1.0, bytes: 1_000 });
             Some(drb)
         };
         // In each slot one of 1 and 2 is owed something, and then another one has what is left.
-        let turns: Vec<_> = (0..6).map(|_| (turn(&[1, 2], true), turn(&[3, 4, 5], false))).collect();
-        assert_eq!(turns, [(1, 3), (2, 4), (1, 5), (2, 3), (1, 4), (2, 5)].map(|(a, b)| (Some(a), Some(b))));
+        let turns: Vec<_> =
+            (0..6).map(|_| (turn(&[1, 2].map(DrbIndex), true), turn(&[3, 4, 5].map(DrbIndex), false))).collect();
+        assert_eq!(
+            turns,
+            [(1, 3), (2, 4), (1, 5), (2, 3), (1, 4), (2, 5)].map(|(a, b)| (Some(DrbIndex(a)), Some(DrbIndex(b))))
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 
 use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
+use crate::index::{DrbIndex, Key};
 
 /// Proportional fair's configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +55,7 @@ impl ProportionalFair {
         Self { weight: 1.0 / slots.max(1.0), slot: 0, averages: Vec::new(), places: Vec::new() }
     }
     fn metric(&mut self, candidate: &Candidate) -> f64 {
-        let drb = candidate.drb as usize;
+        let drb = candidate.drb.position();
         if self.places.len() <= drb {
             self.places.resize(drb + 1, None);
         }
@@ -72,8 +73,8 @@ impl Rule for ProportionalFair {
         best(candidates, |candidate| self.metric(candidate))
     }
 
-    fn served(&mut self, drb: u32, bytes: u32) {
-        if let Some(place) = self.places.get(drb as usize).copied().flatten() {
+    fn served(&mut self, drb: DrbIndex, bytes: u32) {
+        if let Some(place) = self.places.get(drb.position()).copied().flatten() {
             self.averages[place as usize] += self.weight * f64::from(bytes);
         }
     }
@@ -96,7 +97,7 @@ mod tests {
 
     fn candidate(drb: u32, capacity: f64) -> Candidate {
         let head_of_line = Duration::ZERO;
-        Candidate { drb, capacity, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) }
+        Candidate { drb: DrbIndex(drb), capacity, head_of_line, priority: 90, five_qi: 9, offer: Offer::Mcs(0) }
     }
 
     fn shares(capacities: [f64; 2], slots: u32) -> [u32; 2] {
@@ -108,7 +109,7 @@ mod tests {
             let metrics = [0, 1].map(|ue| scheduler.metric(&candidates[ue]));
             let chosen = usize::from(metrics[1] > metrics[0]);
             shares[chosen] += 1;
-            scheduler.served(chosen as u32, capacities[chosen] as u32);
+            scheduler.served(DrbIndex::at(chosen), capacities[chosen] as u32);
         }
         shares
     }
@@ -128,7 +129,7 @@ mod tests {
             let capacities = [0, 1].map(|ue| means[ue] * fading[ue].exponential());
             let metrics = [0, 1].map(|ue| scheduler.metric(&candidate(ue as u32, capacities[ue])));
             let chosen = usize::from(metrics[1] > metrics[0]);
-            scheduler.served(chosen as u32, capacities[chosen] as u32);
+            scheduler.served(DrbIndex::at(chosen), capacities[chosen] as u32);
             // The averages start from nothing.
             if slot >= slots / 4 {
                 chosen_slots[chosen] += 1;
@@ -158,7 +159,7 @@ mod tests {
         for slot in 0..2_000 {
             scheduler.begin_slot(slot);
             scheduler.metric(&candidate(0, 4_000.0));
-            scheduler.served(0, 4_000);
+            scheduler.served(DrbIndex(0), 4_000);
         }
         scheduler.begin_slot(2_000 + 7 * 200);
         let metrics = [0, 1].map(|ue| scheduler.metric(&candidate(ue, 4_000.0)));

@@ -12,6 +12,7 @@
 use tidemark_core::{Duration, Stream};
 
 use super::rule::{Candidate, Discipline, Rule, UplinkOrder};
+use crate::index::{DrbIndex, Key};
 
 /// Configuration of round robin, which has nothing to set.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -39,7 +40,7 @@ impl Rule for RoundRobinConfig {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Turns {
     /// Who has the turn, or from whom on the next to have it is looked for.
-    next: u32,
+    next: DrbIndex,
     /// Rest of the turn that has begun, in whole slots.
     left: f64,
     /// Service of each beyond its turns, in whole slots.
@@ -50,7 +51,11 @@ pub(crate) struct Turns {
 
 impl Turns {
     /// Bearers, which are in order, from the one whose turn it is on.
-    pub(super) fn order<'a>(&mut self, drbs: &'a [u32], draws: &mut Stream) -> impl Iterator<Item = u32> + use<'a> {
+    pub(super) fn order<'a>(
+        &mut self,
+        drbs: &'a [DrbIndex],
+        draws: &mut Stream,
+    ) -> impl Iterator<Item = DrbIndex> + use<'a> {
         if std::mem::take(&mut self.is_open) && drbs.len() > 1 {
             (self.next, self.left) = (drbs[(draws.uniform() * drbs.len() as f64) as usize], 0.0);
         }
@@ -58,11 +63,11 @@ impl Turns {
         after.iter().chain(before).copied()
     }
     /// A bearer was sent something in this share of a whole slot. Where nothing fits, no turn begins.
-    pub(super) fn served(&mut self, drb: u32, share: f64) {
+    pub(super) fn served(&mut self, drb: DrbIndex, share: f64) {
         if share == 0.0 {
             return;
         }
-        let index = drb as usize;
+        let index = drb.position();
         if self.debts.len() <= index {
             self.debts.resize(index + 1, 0.0);
         }
@@ -73,7 +78,7 @@ impl Turns {
         self.next = drb;
         if self.left <= 0.0 {
             self.debts[index] = -std::mem::take(&mut self.left);
-            self.next += 1;
+            self.next.0 += 1;
         }
     }
     /// A slot has room left for everybody.
@@ -91,10 +96,11 @@ mod tests {
     }
     /// Who goes first in slots that carry these shares of a whole one, and takes all of it.
     fn first(turns: &mut Turns, drbs: &[u32], slots: &[f64]) -> Vec<u32> {
+        let drbs: Vec<_> = drbs.iter().copied().map(DrbIndex).collect();
         let slot = |share: &f64| {
-            let drb = turns.order(drbs, &mut draws()).next()?;
+            let drb = turns.order(&drbs, &mut draws()).next()?;
             turns.served(drb, *share);
-            Some(drb)
+            Some(drb.0)
         };
         slots.iter().filter_map(slot).collect()
     }
@@ -112,18 +118,18 @@ mod tests {
     fn who_had_a_part_of_a_slot_goes_on_with_its_turn_in_the_next() {
         let mut turns = Turns::default();
         // 0 sends what it has, 1 has the rest of the slot.
-        turns.served(0, 0.3);
-        turns.served(1, 0.7);
-        assert_eq!(turns.order(&[1, 2, 3], &mut draws()).next(), Some(1));
-        turns.served(1, 1.0);
-        assert_eq!(turns.order(&[1, 2, 3], &mut draws()).next(), Some(2));
-        turns.served(2, 1.0);
-        turns.served(3, 1.0);
+        turns.served(DrbIndex(0), 0.3);
+        turns.served(DrbIndex(1), 0.7);
+        assert_eq!(turns.order(&[1, 2, 3].map(DrbIndex), &mut draws()).next(), Some(DrbIndex(1)));
+        turns.served(DrbIndex(1), 1.0);
+        assert_eq!(turns.order(&[1, 2, 3].map(DrbIndex), &mut draws()).next(), Some(DrbIndex(2)));
+        turns.served(DrbIndex(2), 1.0);
+        turns.served(DrbIndex(3), 1.0);
         // Of its next turn 1 has had 0.7.
-        turns.served(1, 0.2);
-        assert_eq!(turns.order(&[1, 2, 3], &mut draws()).next(), Some(1));
-        turns.served(1, 0.2);
-        assert_eq!(turns.order(&[1, 2, 3], &mut draws()).next(), Some(2));
+        turns.served(DrbIndex(1), 0.2);
+        assert_eq!(turns.order(&[1, 2, 3].map(DrbIndex), &mut draws()).next(), Some(DrbIndex(1)));
+        turns.served(DrbIndex(1), 0.2);
+        assert_eq!(turns.order(&[1, 2, 3].map(DrbIndex), &mut draws()).next(), Some(DrbIndex(2)));
     }
 
     #[test]
@@ -151,15 +157,15 @@ mod tests {
 
     #[test]
     fn once_all_is_sent_each_is_as_likely_to_go_first() {
-        let (mut turns, mut draws, drbs) = (Turns::default(), draws(), [3, 5, 9]);
+        let (mut turns, mut draws, drbs) = (Turns::default(), draws(), [3, 5, 9].map(DrbIndex));
         let mut first = [0; 10];
         for _ in 0..3_000 {
             let order: Vec<_> = turns.order(&drbs, &mut draws).collect();
-            first[order[0] as usize] += 1;
+            first[order[0].position()] += 1;
             order.iter().for_each(|drb| turns.served(*drb, 0.2));
             turns.open();
         }
         // Four standard deviations are 103.
-        assert!(drbs.iter().all(|drb| (897..1_103).contains(&first[*drb as usize])), "{first:?}");
+        assert!(drbs.iter().all(|drb| (897..1_103).contains(&first[drb.position()])), "{first:?}");
     }
 }

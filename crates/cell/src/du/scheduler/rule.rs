@@ -2,6 +2,8 @@
 
 use tidemark_core::{ConfigError, Duration};
 
+use crate::index::DrbIndex;
+
 /// Offer of a channel in a slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Offer {
@@ -15,7 +17,7 @@ pub(crate) enum Offer {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     /// Index of the bearer.
-    pub(crate) drb: u32,
+    pub(crate) drb: DrbIndex,
     /// Bytes that the whole carrier would take to it in this slot.
     pub(crate) capacity: f64,
     /// Age of the packet at the head of its queue.
@@ -62,7 +64,7 @@ pub(crate) trait Rule {
     fn begin_slot(&mut self, _slot: u64) {}
 
     /// Counts bytes that a bearer was sent in the slot.
-    fn served(&mut self, _drb: u32, _bytes: u32) {}
+    fn served(&mut self, _drb: DrbIndex, _bytes: u32) {}
 }
 
 /// The candidate with the highest metric; of equals, the first.
