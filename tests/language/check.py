@@ -29,6 +29,7 @@ HELD = (
     "crates/marker",
     "crates/radio",
     "crates/record",
+    "crates/router",
     "crates/senders",
     "crates/sim",
     "crates/wire",

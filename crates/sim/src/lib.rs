@@ -13,7 +13,6 @@ pub mod ledger;
 mod marked;
 pub mod modem;
 mod recommend;
-pub mod router;
 pub mod scenario;
 mod sides;
 mod simulation;

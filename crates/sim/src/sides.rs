@@ -138,7 +138,10 @@ impl Simulation<'_> {
             }
         };
         self.down.iter().enumerate().for_each(|(index, wire)| consider(wire.next(), Source::Down(index)));
-        self.routers.iter().enumerate().for_each(|(index, router)| consider(router.next(), Source::Router(index)));
+        self.routers
+            .iter()
+            .enumerate()
+            .for_each(|(index, router)| consider(router.next_deadline(), Source::Router(index)));
         for (index, link) in self.links.iter().enumerate() {
             consider(link.as_ref().map_or(Instant::FAR, Wire::next), Source::Link(index));
         }

@@ -6,6 +6,7 @@ use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
 use tidemark_record::event::Event as Recorded;
 use tidemark_record::marks::Answer;
 use tidemark_record::{Arrival, Limits, Recorder, RunResult};
+use tidemark_router::{Router, RouterConfig};
 use tidemark_senders::connect;
 use tidemark_wire::mac::BitRateMultiplier;
 
@@ -16,7 +17,6 @@ use crate::flow::{End, Flow};
 use crate::ledger::{Ledger, NotConserved};
 use crate::marked::{Inbox, sending};
 use crate::recommend;
-use crate::router::{Router, RouterConfig};
 use crate::scenario::{Direction, NamedUe, Scenario};
 use crate::sides::{Mark, Source};
 use crate::stamped::{Pool, Stamped, Way, unstamped};
@@ -39,7 +39,7 @@ pub struct Simulation<'a> {
     pub(crate) down: Vec<Wire<Stamped>>,
     pub(crate) up: Vec<Wire<Stamped>>,
     pool: Pool,
-    pub(crate) routers: Vec<Router>,
+    pub(crate) routers: Vec<Router<Stamped>>,
     /// The wire between each router and its neighbour towards the access network, where it has a delay.
     pub(crate) links: Vec<Option<Wire<Stamped>>>,
     /// Time of the next packet out of those, and out of the wires upwards; `None` if that is to be found out.
@@ -242,15 +242,22 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn enter_router(&mut self, now: Instant, router: usize, packet: Packet<Stamped>) {
+    fn enter_router(&mut self, now: Instant, router: usize, mut packet: Packet<Stamped>) {
         self.first_out = None;
-        self.routers[router].arrive(now, packet, &mut self.recorder);
+        (packet.payload.at_router, packet.payload.came_marked) = (now, packet.ecn == Ecn::Ce);
+        self.routers[router].arrive(now, packet);
+        self.record_begun(router);
         self.count_router_drops(now, router);
     }
 
     pub(crate) fn leave_router(&mut self, now: Instant, router: usize) {
         self.first_out = None;
-        while let Some(packet) = self.routers[router].receive(now, &mut self.recorder) {
+        while let Some((at, mut packet)) = self.routers[router].receive(now) {
+            let whole = at.since(packet.payload.at_router);
+            packet.payload.in_routers += whole;
+            let marked = packet.ecn == Ecn::Ce && !packet.payload.came_marked;
+            self.recorder.handle(at, Recorded::RouterSent { router, size: packet.size, marked });
+            self.record_begun(router);
             match &mut self.links[router] {
                 Some(link) if !packet.payload.up => {
                     link.send(now, packet);
@@ -275,8 +282,18 @@ impl<'a> Simulation<'a> {
         self.drain_network(now);
     }
 
+    /// Records the packet that a router's link has begun with, if there is one.
+    fn record_begun(&mut self, router: usize) {
+        if let Some((at, packet)) = self.routers[router].take_begun() {
+            let waited = at.since(packet.payload.at_router);
+            packet.payload.waited += waited;
+            self.recorder.handle(at, Recorded::RouterBegan { router, waited });
+        }
+    }
+
     fn count_router_drops(&mut self, now: Instant, router: usize) {
-        while let Some(packet) = self.routers[router].take_dropped(now, &mut self.recorder) {
+        while let Some(packet) = self.routers[router].take_dropped() {
+            self.recorder.handle(now, Recorded::RouterDropped { router });
             self.count_drop(now, &packet);
         }
     }

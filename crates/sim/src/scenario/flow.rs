@@ -11,7 +11,7 @@ use tidemark_senders::{AppConfig, CongestionControl as _, SenderConfig, connect}
 
 use super::Scenario;
 use super::copies::{MAX_UES, one};
-use crate::router::RouterPath;
+use super::router_path::RouterPath;
 use crate::wire::JITTER_CUT;
 
 /// One flow, or one for every copy of its UE.

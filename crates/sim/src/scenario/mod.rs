@@ -6,6 +6,7 @@ pub mod diagnostic;
 mod flow;
 pub mod overrides;
 mod remedy;
+mod router_path;
 mod schema;
 mod ue;
 mod variant;
@@ -21,12 +22,12 @@ use tidemark_cell::{CellConfig, ChannelConfig, NetworkConfig, UeId};
 use tidemark_core::{Dscp, Duration, Instant, Range, bounds};
 use tidemark_marker::{MarkerConfig, PolicyRule};
 pub use tidemark_record::{Direction, NamedUe};
-
-use crate::router::RouterConfig;
+use tidemark_router::RouterConfig;
 
 pub use diagnostic::ScenarioError;
 pub use flow::{Flow, NamedFlow};
 pub use overrides::OverrideError;
+pub use router_path::RouterPath;
 pub use ue::Ue;
 
 /// A simulation: a cell, its UEs, and the flows that end there or, without any radio, at a host on the wire.

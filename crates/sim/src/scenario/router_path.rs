@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidemark_core::Duration;
-
-use super::RouterConfig;
+use tidemark_router::RouterConfig;
 
 /// The routers that one way of a flow leads through: one name, or several in the order in which its packets meet them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

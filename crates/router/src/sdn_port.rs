@@ -10,7 +10,7 @@ use tidemark_core::{
 };
 use tidemark_marker::Dequeued;
 
-use super::config::LIMIT;
+use crate::config::LIMIT;
 
 /// A port of a switch under SDN-L4S. Everything is set for the rate that the link has at the start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use tidemark_core::{BitRate, Bytes, Ecn, FlowId, Inspect, Instant, Packet, Stream};
 use tidemark_marker::{DeliveryStatus, Dequeued, DrbMarker, DualQueue, RlcQueue, SnLength, Verdict};
 
-use super::config::{Discipline, LeavingRamp, QueueConfig};
-use super::sdn_port::SdnPort;
+use crate::config::{Discipline, LeavingRamp, QueueConfig};
+use crate::sdn_port::SdnPort;
 
 /// A queue discipline at work.
 pub(crate) enum Queue<P> {

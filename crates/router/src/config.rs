@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tidemark_cell::channel::TraceConfig;
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Probability, Range, bounds};
 use tidemark_marker::{CodelConfig, DualQueueConfig, LawConfig, MarkerConfig};
+use tidemark_radio::channel::TraceConfig;
 
-use super::sdn_port::SdnPortConfig;
+use crate::sdn_port::SdnPortConfig;
 
 /// A router on the wired path: one link with one queue discipline. Flows say which ones they pass, and in what order.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -184,8 +184,8 @@ impl QueueConfig {
         }
     }
 
-    /// The name of what marks in it.
-    pub(crate) fn law(&self) -> String {
+    /// Name of what marks in it.
+    pub fn law(&self) -> String {
         match self.discipline() {
             Discipline::Fifo(fifo) if fifo.ramp.is_some() => "ramp".into(),
             Discipline::Fifo(fifo) => fifo.marker.law.properties().name.into(),
@@ -209,7 +209,7 @@ impl QueueConfig {
 }
 
 /// Bytes that a queue may hold.
-pub(super) const LIMIT: Range<Bytes> = Range::at_least(Bytes(3_000)).because("two packets");
+pub(crate) const LIMIT: Range<Bytes> = Range::at_least(Bytes(3_000)).because("two packets");
 /// Rates that a link may have.
 const RATE: Range<BitRate> = Range::at_least(BitRate::from_kbps(10));
 
@@ -253,7 +253,7 @@ impl RouterConfig {
     ///
     /// # Errors
     /// The first field that cannot be used, with what would be right.
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+    pub fn validate(&self) -> Result<(), ConfigError> {
         self.check_bounds()?;
         let mut end = Duration::ZERO;
         for (index, change) in self.changes.iter().enumerate() {

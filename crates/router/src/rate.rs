@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tidemark_cell::channel::Trace;
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
+use tidemark_radio::channel::Trace;
 
-use super::config::RouterConfig;
+use crate::config::RouterConfig;
 
 /// Resolution of a rate that moves.
 const STEP: Duration = Duration::from_millis(1);
@@ -107,7 +107,7 @@ impl Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::router::{QueueConfig, RateChange};
+    use crate::config::{QueueConfig, RateChange};
 
     fn profile(changes: Vec<RateChange>) -> Profile {
         Profile::new(&RouterConfig {

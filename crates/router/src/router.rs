@@ -1,0 +1,103 @@
+//! A link and its queue at work.
+
+use tidemark_core::{BitRate, Bytes, ConfigError, FlowId, Inspect, Instant, Packet, Stream};
+use tidemark_marker::Dequeued;
+
+use crate::config::RouterConfig;
+use crate::queue::Queue;
+use crate::rate::Profile;
+
+/// Router at work, for packets with a payload of this type.
+pub struct Router<P> {
+    rate: Profile,
+    queue: Queue<P>,
+    /// Packet on the link, and the time at which the link is through with it.
+    sending: Option<(Instant, Packet<P>)>,
+    /// Time at which the link began with that packet, until the driver has asked for it.
+    begun: Option<Instant>,
+    /// Packets that the queue dropped and nobody has counted yet.
+    dropped: Vec<Packet<P>>,
+}
+
+impl<P: Inspect> Router<P> {
+    /// Router of this configuration, whose draws follow from its index and the seed.
+    ///
+    /// # Errors
+    /// A law that can't be used.
+    pub fn new(config: &RouterConfig, index: u32, seed: u64) -> Result<Self, ConfigError> {
+        Ok(Self {
+            rate: Profile::new(config),
+            queue: Queue::new(
+                &config.queue,
+                config.rate,
+                Stream::new(seed, index, "router"),
+                Stream::new(seed, index, "router's ramp"),
+            )?,
+            sending: None,
+            begun: None,
+            dropped: Vec::new(),
+        })
+    }
+
+    /// Puts a packet into the queue.
+    pub fn arrive(&mut self, now: Instant, packet: Packet<P>) {
+        if let Err(packet) = self.queue.push(now, packet) {
+            self.dropped.push(packet);
+        }
+        if self.sending.is_none() {
+            self.send_next(now);
+        }
+    }
+
+    /// Time at which the link is through with its packet; far away where it has none.
+    pub fn next_deadline(&self) -> Instant {
+        self.sending.as_ref().map_or(Instant::FAR, |(until, _)| *until)
+    }
+
+    /// Gives the packet that the link is through with at `now`, and the time when it was; the next packet follows it.
+    pub fn receive(&mut self, now: Instant) -> Option<(Instant, Packet<P>)> {
+        let (until, packet) = self.sending.take_if(|(until, _)| *until <= now)?;
+        self.send_next(until);
+        Some((until, packet))
+    }
+
+    /// Gives the packet that the link began with since the last [`arrive`](Self::arrive) or [`receive`](Self::receive), and when.
+    pub fn take_begun(&mut self) -> Option<(Instant, &mut Packet<P>)> {
+        let at = self.begun.take()?;
+        self.sending.as_mut().map(|(_, packet)| (at, packet))
+    }
+
+    /// Gives the next packet that the queue dropped.
+    pub fn take_dropped(&mut self) -> Option<Packet<P>> {
+        self.dropped.pop()
+    }
+
+    /// Bytes of a flow in the queue and on the link.
+    pub fn held(&self, flow: FlowId) -> Bytes {
+        let sending = self.sending.iter().map(|(_, packet)| packet).chain(&self.dropped);
+        sending.filter(|packet| packet.flow == flow).map(|packet| packet.size).sum::<Bytes>() + self.queue.held(flow)
+    }
+
+    /// Bytes that the link could have carried between two instants.
+    pub fn capacity(&self, from: Instant, to: Instant) -> f64 {
+        self.rate.bytes_between(from, to)
+    }
+
+    /// Rate of the link.
+    pub fn rate(&self, now: Instant) -> BitRate {
+        self.rate.at(now)
+    }
+
+    fn send_next(&mut self, now: Instant) {
+        while let Some(dequeued) = self.queue.pop(now) {
+            match dequeued {
+                Dequeued::Drop(packet) => self.dropped.push(packet),
+                Dequeued::Send(packet) => {
+                    self.sending = Some((self.rate.finish(now, packet.size), packet));
+                    self.begun = Some(now);
+                    return;
+                }
+            }
+        }
+    }
+}
