@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use tidemark_core::Instant;
-use tidemark_radio::slots::SlotPattern;
+use tidemark_radio::slots::{Slot, SlotPattern};
 
 use crate::du::harq::{Block, Feedback};
 use crate::index::{DrbIndex, UeDrbs};
@@ -15,7 +15,7 @@ use crate::ue_stack::block::UplinkBlock;
 #[derive(Default)]
 pub(crate) struct Air {
     /// Downlink blocks of slots that were decided on and have not begun, by slot.
-    planned: VecDeque<(u64, Block)>,
+    planned: VecDeque<(Slot, Block)>,
     /// Segments of downlink blocks that the UE will have decoded, by bearer.
     decoded: VecDeque<(Instant, DrbIndex, Vec<Segment>)>,
     /// HARQ acknowledgements of downlink blocks.
@@ -28,7 +28,7 @@ pub(crate) struct Air {
 
 impl Air {
     /// Plans a downlink block for a slot that was decided on.
-    pub(crate) fn plan(&mut self, slot: u64, block: Block) {
+    pub(crate) fn plan(&mut self, slot: Slot, block: Block) {
         self.planned.push_back((slot, block));
     }
 
@@ -53,7 +53,7 @@ impl Air {
     }
 
     /// Next downlink block whose slot has begun, with its slot.
-    pub(crate) fn poll_planned(&mut self, now: Instant, pattern: &SlotPattern) -> Option<(u64, Block)> {
+    pub(crate) fn poll_planned(&mut self, now: Instant, pattern: &SlotPattern) -> Option<(Slot, Block)> {
         pop_if(&mut self.planned, |(slot, _)| pattern.start(*slot) <= now)
     }
 

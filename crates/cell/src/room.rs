@@ -29,7 +29,7 @@ impl CellConfig {
             return error("tdd", "use the letters D, S and U, with downlink symbols and a U among them");
         };
         let pdsch = self.pdsch();
-        let fullest = (0..pattern.period()).map(|slot| pattern.downlink_symbols(slot)).max().unwrap_or(0);
+        let fullest = pattern.downlink_symbols_of_period().max().unwrap_or(0);
         if pdsch.whole_block(fullest, self.mcs_table.rows().len() - 1) < MIN_BLOCK {
             let problem = "no downlink slot has room for data: use more, a D in `tdd`, or less of `control_symbols`, `dmrs` and `overhead`";
             return error("special_symbols", problem);

@@ -19,8 +19,7 @@ pub struct BlockSizes {
 impl BlockSizes {
     /// Works out the sizes of the downlink slots of a pattern.
     pub fn new(channel: &SharedChannel, pattern: &SlotPattern) -> Self {
-        let mut symbols: Vec<_> =
-            (0..pattern.period()).map(|slot| pattern.downlink_symbols(slot)).filter(|symbols| *symbols > 0).collect();
+        let mut symbols: Vec<_> = pattern.downlink_symbols_of_period().filter(|symbols| *symbols > 0).collect();
         symbols.sort_unstable();
         symbols.dedup();
         Self::of_slots(channel, symbols)
@@ -77,8 +76,8 @@ mod tests {
     fn the_default_cell_carries_forty_megabits_at_its_highest_mcs() {
         let pattern = SlotPattern::parse("DDDDDDDSUU", 6, Duration::from_micros(500)).unwrap();
         let sizes = BlockSizes::new(&SharedChannel::TWENTY_MHZ, &pattern);
-        let period: u32 = (0..pattern.period())
-            .map(|slot| pattern.downlink_symbols(slot))
+        let period: u32 = pattern
+            .downlink_symbols_of_period()
             .filter(|symbols| *symbols > 0)
             .map(|symbols| sizes.of(symbols, 28)[51])
             .sum();

@@ -1,5 +1,7 @@
 //! Slots and the TDD pattern (TS 38.211 4.3, TS 38.213 11.1).
 
+use std::ops::Add;
+
 use tidemark_core::{Duration, Instant};
 
 /// Symbols of a slot with normal cyclic prefix.
@@ -11,6 +13,28 @@ pub fn may_be_period(slot: Duration, slots: u64) -> bool {
     let frames = Duration::from_millis(20).as_nanos();
     let length = slot.as_nanos().saturating_mul(slots);
     length >= Duration::from_micros(500).as_nanos() && frames.is_multiple_of(length)
+}
+
+/// Slot, counted from time zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slot(pub u64);
+
+impl Slot {
+    /// Slot so many before this one, or the first.
+    pub fn saturating_sub(self, slots: u64) -> Self {
+        Self(self.0.saturating_sub(slots))
+    }
+    /// Slots from `earlier` to this one; zero if that is later.
+    pub fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+impl Add<u64> for Slot {
+    type Output = Self;
+    fn add(self, slots: u64) -> Self {
+        Self(self.0 + slots)
+    }
 }
 
 /// The sequence of downlink, special and uplink slots, repeated for ever.
@@ -80,47 +104,51 @@ impl SlotPattern {
         self.slot
     }
     /// Start of a slot.
-    pub fn start(&self, slot: u64) -> Instant {
-        Instant::ZERO + self.slot * slot
+    pub fn start(&self, slot: Slot) -> Instant {
+        Instant::ZERO + self.slot * slot.0
     }
     /// The first slot that starts at `now` or later.
-    pub fn at_or_after(&self, now: Instant) -> u64 {
-        now.as_nanos().div_ceil(self.slot.as_nanos())
+    pub fn at_or_after(&self, now: Instant) -> Slot {
+        Slot(now.as_nanos().div_ceil(self.slot.as_nanos()))
     }
     /// Downlink symbols of a slot; zero in an uplink slot.
-    pub fn downlink_symbols(&self, slot: u64) -> u32 {
+    pub fn downlink_symbols(&self, slot: Slot) -> u32 {
         self.downlink_symbols[self.position(slot)]
     }
+    /// Downlink symbols of each slot of the period.
+    pub fn downlink_symbols_of_period(&self) -> impl Iterator<Item = u32> + '_ {
+        self.downlink_symbols.iter().copied()
+    }
     /// Position of a slot in its period.
-    fn position(&self, slot: u64) -> usize {
-        (slot % self.period()) as usize
+    fn position(&self, slot: Slot) -> usize {
+        (slot.0 % self.period()) as usize
     }
     /// Downlink symbols of all slots from `first` to before `end`.
-    pub fn downlink_symbols_between(&self, first: u64, end: u64) -> u64 {
+    pub fn downlink_symbols_between(&self, first: Slot, end: Slot) -> u64 {
         self.before(end, &self.symbols_before).saturating_sub(self.before(first, &self.symbols_before))
     }
     /// Slots from `first` to before `end` that are uplink as a whole.
-    pub fn uplink_slots_between(&self, first: u64, end: u64) -> u64 {
+    pub fn uplink_slots_between(&self, first: Slot, end: Slot) -> u64 {
         self.before(end, &self.uplink_before).saturating_sub(self.before(first, &self.uplink_before))
     }
-    fn before(&self, slot: u64, of_period: &[u64]) -> u64 {
-        slot / self.period() * of_period[self.downlink_symbols.len()] + of_period[self.position(slot)]
+    fn before(&self, slot: Slot, of_period: &[u64]) -> u64 {
+        slot.0 / self.period() * of_period[self.downlink_symbols.len()] + of_period[self.position(slot)]
     }
     /// The first slot from `slot` on that carries downlink.
-    pub fn next_downlink(&self, slot: u64) -> u64 {
+    pub fn next_downlink(&self, slot: Slot) -> Slot {
         slot + self.to_downlink[self.position(slot)]
     }
     /// The last slot before `slot` that carries downlink; `slot` itself at the beginning of time.
-    pub fn previous_downlink(&self, slot: u64) -> u64 {
-        slot.checked_sub(self.from_downlink[self.position(slot)]).unwrap_or(slot)
+    pub fn previous_downlink(&self, slot: Slot) -> Slot {
+        slot.0.checked_sub(self.from_downlink[self.position(slot)]).map_or(slot, Slot)
     }
     /// Time since then over the longest that it ever is.
-    pub fn wait_for_downlink(&self, slot: u64) -> f64 {
+    pub fn wait_for_downlink(&self, slot: Slot) -> f64 {
         let longest = self.from_downlink.iter().max().map_or(1, |longest| *longest);
         self.from_downlink[self.position(slot)] as f64 / longest as f64
     }
     /// The first slot from `slot` on that is uplink as a whole.
-    pub fn next_uplink(&self, slot: u64) -> u64 {
+    pub fn next_uplink(&self, slot: Slot) -> Slot {
         slot + self.to_uplink[self.position(slot)]
     }
 }
@@ -136,30 +164,31 @@ mod tests {
     #[test]
     fn slots_of_each_kind_are_found_across_the_period() {
         let pattern = pattern();
-        assert_eq!(pattern.next_uplink(0), 8);
-        assert_eq!(pattern.next_uplink(10), 18);
-        assert_eq!(pattern.next_downlink(8), 10);
-        assert_eq!(pattern.at_or_after(Instant::from_nanos(1)), 1);
-        assert_eq!(pattern.at_or_after(Instant::from_millis(1)), 2);
+        assert_eq!(pattern.next_uplink(Slot(0)), Slot(8));
+        assert_eq!(pattern.next_uplink(Slot(10)), Slot(18));
+        assert_eq!(pattern.next_downlink(Slot(8)), Slot(10));
+        assert_eq!(pattern.at_or_after(Instant::from_nanos(1)), Slot(1));
+        assert_eq!(pattern.at_or_after(Instant::from_millis(1)), Slot(2));
     }
 
     #[test]
     fn the_special_slot_has_its_symbols_and_the_slot_before_is_found() {
         let pattern = pattern();
-        assert_eq!(pattern.downlink_symbols(7), 6);
-        assert_eq!(pattern.previous_downlink(10), 7);
-        assert_eq!(pattern.previous_downlink(8), 7);
-        assert_eq!(pattern.previous_downlink(0), 0);
+        assert_eq!(pattern.downlink_symbols(Slot(7)), 6);
+        assert_eq!(pattern.previous_downlink(Slot(10)), Slot(7));
+        assert_eq!(pattern.previous_downlink(Slot(8)), Slot(7));
+        assert_eq!(pattern.previous_downlink(Slot(0)), Slot(0));
     }
 
     #[test]
     fn sums_over_slots_are_those_of_the_slots() {
         for pattern in [pattern(), SlotPattern::paired(Duration::from_millis(1))] {
             for (first, end) in [(0, 0), (0, 10), (3, 9), (7, 8), (9, 47), (20, 31), (5, 3)] {
-                let symbols: u64 = (first..end).map(|slot| u64::from(pattern.downlink_symbols(slot))).sum();
-                let uplink = (first..end).filter(|slot| pattern.next_uplink(*slot) == *slot).count() as u64;
-                assert_eq!(pattern.downlink_symbols_between(first, end), symbols, "{first} to {end}");
-                assert_eq!(pattern.uplink_slots_between(first, end), uplink, "{first} to {end}");
+                let symbols: u64 = (first..end).map(|slot| u64::from(pattern.downlink_symbols(Slot(slot)))).sum();
+                let uplink = (first..end).map(Slot).filter(|slot| pattern.next_uplink(*slot) == *slot).count() as u64;
+                let (first, end) = (Slot(first), Slot(end));
+                assert_eq!(pattern.downlink_symbols_between(first, end), symbols, "{first:?} to {end:?}");
+                assert_eq!(pattern.uplink_slots_between(first, end), uplink, "{first:?} to {end:?}");
             }
         }
     }
@@ -167,8 +196,11 @@ mod tests {
     #[test]
     fn in_paired_spectrum_every_slot_is_both() {
         let pattern = SlotPattern::paired(Duration::from_millis(1));
-        assert_eq!((pattern.next_uplink(5), pattern.next_downlink(5), pattern.previous_downlink(5)), (5, 5, 4));
-        assert_eq!(pattern.downlink_symbols(3), 14);
+        assert_eq!(
+            (pattern.next_uplink(Slot(5)), pattern.next_downlink(Slot(5)), pattern.previous_downlink(Slot(5))),
+            (Slot(5), Slot(5), Slot(4))
+        );
+        assert_eq!(pattern.downlink_symbols(Slot(3)), 14);
     }
 
     #[test]

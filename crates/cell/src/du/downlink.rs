@@ -11,6 +11,7 @@ use crate::event::{BearerId, Event};
 use crate::index::DrbIndex;
 use crate::output::{DropReason, Output, UeId};
 use crate::rlc::{DequeueGate, Open};
+use tidemark_radio::slots::Slot;
 
 /// Slots from the start of a transport block until the UE has decoded it: its own and one of processing
 /// (N1 of TS 38.214 5.3).
@@ -37,7 +38,7 @@ impl<P: Inspect, Q: Port<P>> DequeueGate<P> for AtDequeue<'_, Q> {
 
 impl<P: Inspect> Du<P> {
     /// Decides on one downlink slot, `scheduling_lead` before it begins: retransmissions first, then whom the scheduler chooses.
-    pub(super) fn run_slot(&mut self, slot: u64, port: &mut impl Port<P>) {
+    pub(super) fn run_slot(&mut self, slot: Slot, port: &mut impl Port<P>) {
         let (now, begins) = (self.decided_at(slot), self.pattern.start(slot));
         let symbols = self.pattern.downlink_symbols(slot);
         let mut free = self.config.prbs;
@@ -99,7 +100,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Forgets bearers that have nothing to do any more, and finds the slot in which others have.
-    fn plan_next(&mut self, earliest: u64) {
+    fn plan_next(&mut self, earliest: Slot) {
         let (ues, drbs, pattern) = (&self.ues, &self.drbs, &self.pattern);
         let retransmission = |drb: &Drb<P>| ues[drb.ue].retransmissions.front().map(|block| block.slot);
         let is_active = |index: &DrbIndex| {
@@ -125,7 +126,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Retransmissions of a UE that are due and fit; returns the resource blocks they took.
-    fn retransmit(&mut self, slot: u64, id: UeId, symbols: u32, free: u32) -> u32 {
+    fn retransmit(&mut self, slot: Slot, id: UeId, symbols: u32, free: u32) -> u32 {
         let mut taken = 0;
         if self.ues[id].silent_until > self.decided_at(slot) {
             return taken;
@@ -145,7 +146,7 @@ impl<P: Inspect> Du<P> {
     /// A new transport block for a bearer; returns its resource blocks and bytes.
     fn send_new(
         &mut self,
-        slot: u64,
+        slot: Slot,
         chosen: &Candidate,
         symbols: u32,
         free: u32,
@@ -209,7 +210,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// A block goes on the air.
-    pub(super) fn transmit(&mut self, slot: u64, mut block: Block, port: &mut impl Port<P>) {
+    pub(super) fn transmit(&mut self, slot: Slot, mut block: Block, port: &mut impl Port<P>) {
         let (id, now) = (block.ue, self.pattern.start(slot));
         let ue = &mut self.ues[id];
         let is_received = ue.silent_until <= now;

@@ -11,6 +11,7 @@ use crate::event::BearerId;
 use crate::output::{DrbStats, UeId};
 use crate::qos::Qos;
 use crate::rlc::{Bearer, Overhead};
+use tidemark_radio::slots::Slot;
 
 /// Data radio bearer in the DU.
 pub(crate) struct Drb<P> {
@@ -42,7 +43,7 @@ pub(crate) struct Drb<P> {
     /// When it took some last.
     pub(crate) last_sent: Instant,
     /// The slot in which it was last chosen.
-    pub(crate) tried_in: Option<u64>,
+    pub(crate) tried_in: Option<Slot>,
 }
 
 /// Delivery status as the CU has it.

@@ -5,6 +5,7 @@ use tidemark_core::Instant;
 use crate::index::DrbIndex;
 use crate::output::UeId;
 use crate::rlc::Segment;
+use tidemark_radio::slots::Slot;
 
 /// A transport block.
 #[derive(Debug, Default)]
@@ -32,7 +33,7 @@ pub(crate) struct Block {
 #[derive(Debug)]
 pub(crate) struct Retransmission {
     /// The slot from which on it can be sent.
-    pub(crate) slot: u64,
+    pub(crate) slot: Slot,
     pub(crate) block: Block,
 }
 
@@ -41,7 +42,7 @@ pub(crate) struct Retransmission {
 pub(crate) struct Feedback {
     pub(crate) at: Instant,
     /// The slot of the acknowledgement.
-    pub(crate) slot: u64,
+    pub(crate) slot: Slot,
     pub(crate) ue: UeId,
     pub(crate) process: u8,
     /// True for a first transmission: link adaptation learns from those.
@@ -62,19 +63,19 @@ pub(crate) struct Processes {
     /// Blocks of each that may still be retransmitted.
     blocks: [u8; PROCESSES],
     /// The slot from which on each can take a block.
-    free_from: [u64; PROCESSES],
+    free_from: [Slot; PROCESSES],
     /// The one that was taken last, and in which slot.
     latest: usize,
-    slot: Option<u64>,
+    slot: Option<Slot>,
 }
 
 impl Processes {
     /// True if a new block can be sent in a slot.
-    pub(crate) fn has_free(&self, slot: u64) -> bool {
+    pub(crate) fn has_free(&self, slot: Slot) -> bool {
         self.slot == Some(slot) || self.free(slot).is_some()
     }
     /// A new block is sent in a slot, in which [`has_free`](Self::has_free) is true; its process.
-    pub(crate) fn take(&mut self, slot: u64) -> u8 {
+    pub(crate) fn take(&mut self, slot: Slot) -> u8 {
         if self.slot != Some(slot) {
             self.latest = self.free(slot).unwrap_or(self.latest);
             self.slot = Some(slot);
@@ -83,13 +84,13 @@ impl Processes {
         self.latest as u8
     }
     /// A block was acknowledged or given up; the gNB can use its process from a slot on.
-    pub(crate) fn give_back(&mut self, process: u8, from: u64) {
+    pub(crate) fn give_back(&mut self, process: u8, from: Slot) {
         let process = usize::from(process);
         self.blocks[process] -= 1;
         self.free_from[process] = from;
     }
     /// In turn, so that the first that is looked at is most often free.
-    fn free(&self, slot: u64) -> Option<usize> {
+    fn free(&self, slot: Slot) -> Option<usize> {
         let mut numbers = (self.latest + 1..=self.latest + PROCESSES).map(|number| number % PROCESSES);
         numbers.find(|number| self.blocks[*number] == 0 && self.free_from[*number] <= slot)
     }
@@ -116,15 +117,18 @@ mod tests {
     #[test]
     fn sixteen_processes_are_under_way_and_blocks_of_a_slot_share_one() {
         let mut processes = Processes::default();
-        let taken: Vec<_> = (0..16).map(|slot| [processes.take(slot), processes.take(slot)]).collect();
+        let taken: Vec<_> = (0..16).map(Slot).map(|slot| [processes.take(slot), processes.take(slot)]).collect();
         assert!(taken.iter().all(|[first, second]| first == second));
         assert!(taken.windows(2).all(|pair| pair[0] != pair[1]));
-        assert!(processes.has_free(15) && !processes.has_free(16), "another block of the last slot could go");
-        processes.give_back(taken[3][0], 20);
-        assert!(!processes.has_free(20), "its other block is under way");
-        processes.give_back(taken[3][1], 21);
-        assert!(!processes.has_free(20) && processes.has_free(21));
-        assert_eq!(processes.take(21), taken[3][0]);
-        assert!(!processes.has_free(22));
+        assert!(
+            processes.has_free(Slot(15)) && !processes.has_free(Slot(16)),
+            "another block of the last slot could go"
+        );
+        processes.give_back(taken[3][0], Slot(20));
+        assert!(!processes.has_free(Slot(20)), "its other block is under way");
+        processes.give_back(taken[3][1], Slot(21));
+        assert!(!processes.has_free(Slot(20)) && processes.has_free(Slot(21)));
+        assert_eq!(processes.take(Slot(21)), taken[3][0]);
+        assert!(!processes.has_free(Slot(22)));
     }
 }

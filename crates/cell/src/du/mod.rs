@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use tidemark_core::{ConfigError, Inspect, Instant, Packet, Stream};
 use tidemark_radio::blocks::BlockSizes;
 use tidemark_radio::link::LinkTable;
-use tidemark_radio::slots::SlotPattern;
+use tidemark_radio::slots::{Slot, SlotPattern};
 use tidemark_wire::mac::Direction;
 
 use crate::air::Air;
@@ -74,11 +74,11 @@ pub(crate) struct Du<P> {
     /// Not later than when something happens next.
     deadline: Instant,
     /// Next slot to be decided on.
-    next_slot: Option<u64>,
+    next_slot: Option<Slot>,
     /// First downlink slot that has not been decided on.
-    soonest: u64,
+    soonest: Slot,
     /// First slot that has not been decided on.
-    open_slot: u64,
+    open_slot: Slot,
     air: Air,
     /// UEs that have blocks to be retransmitted, in order.
     retransmitting: Vec<UeId>,
@@ -95,8 +95,8 @@ pub(crate) struct Du<P> {
     /// UEs for which an uplink slot has something to do, in order.
     turns: Vec<Turn>,
     /// Next uplink slot to be run, and the first that has not been run.
-    next_uplink: Option<u64>,
-    open_uplink: u64,
+    next_uplink: Option<Slot>,
+    open_uplink: Slot,
     timers: Timers,
     pool: Pool,
     stats: CellStats,
@@ -123,8 +123,8 @@ impl<P: Inspect> Du<P> {
             served: Vec::new(),
             deadline: Instant::FAR,
             next_slot: None,
-            soonest: 0,
-            open_slot: 0,
+            soonest: Slot::default(),
+            open_slot: Slot::default(),
             air: Air::default(),
             retransmitting: Vec::new(),
             uplink_carrier: UplinkCarrier::new(config),
@@ -136,7 +136,7 @@ impl<P: Inspect> Du<P> {
             uplink_draws: Stream::new(seed, 1, "turn"),
             turns: Vec::new(),
             next_uplink: None,
-            open_uplink: 0,
+            open_uplink: Slot::default(),
             timers: Timers::default(),
             pool: Pool::default(),
             stats: CellStats::default(),
@@ -245,11 +245,11 @@ impl<P: Inspect> Du<P> {
     }
 
     /// When a downlink slot is decided on.
-    fn decided_at(&self, slot: u64) -> Instant {
+    fn decided_at(&self, slot: Slot) -> Instant {
         self.pattern.start(slot.saturating_sub(self.lead))
     }
     /// First slot that is decided on at `now` or later.
-    fn first_undecided(&self, now: Instant) -> u64 {
+    fn first_undecided(&self, now: Instant) -> Slot {
         self.pattern.at_or_after(now) + self.lead
     }
 

@@ -14,6 +14,7 @@ use crate::output::{UeId, UeStats, UplinkStats};
 use crate::ue_stack::group::Group;
 use tidemark_radio::channel::{Channel, Quality};
 use tidemark_radio::link::{LinkTable, OuterLoop};
+use tidemark_radio::slots::Slot;
 
 /// Bytes of the smallest block on a rate channel: what a slot offers below this is kept for the next.
 const MIN_BLOCK: f64 = 16.0;
@@ -46,8 +47,8 @@ pub(crate) struct Ue {
     pub(crate) uplink: UplinkContext,
     pub(crate) groups: Vec<Group>,
     /// Next occasions for a scheduling request and of a configured grant, if the UE has use for them.
-    pub(crate) request_in: Option<u64>,
-    pub(crate) configured_in: Option<u64>,
+    pub(crate) request_in: Option<Slot>,
+    pub(crate) configured_in: Option<Slot>,
     pub(crate) uplink_radio: UplinkRadio,
     /// When it sent last.
     pub(crate) uplink_last: Instant,

@@ -11,7 +11,7 @@ use crate::output::{DropReason, Output, UeId};
 use crate::rlc::Status;
 use crate::ue_stack::block::{Allocation, UplinkBlock};
 use crate::ue_stack::control::Control;
-use tidemark_radio::slots::SYMBOLS_PER_SLOT;
+use tidemark_radio::slots::{SYMBOLS_PER_SLOT, Slot};
 
 impl<P: Inspect> Du<P> {
     /// A packet came to the queue of a UE's bearer; the UE asks if it `is_first` there.
@@ -36,7 +36,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// A UE fills the block that it was granted and sends it.
-    pub(super) fn send_up(&mut self, slot: u64, id: UeId, allocation: Allocation, port: &mut impl Port<P>) {
+    pub(super) fn send_up(&mut self, slot: Slot, id: UeId, allocation: Allocation, port: &mut impl Port<P>) {
         let (now, due) = (self.pattern.start(slot), self.pattern.start(slot + 1));
         let mut block = self.spare_blocks.pop().unwrap_or_default();
         let ue = &mut self.ues[id];
@@ -52,7 +52,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// A block is sent, for the first time or as a retransmission.
-    pub(super) fn transmit_up(&mut self, slot: u64, mut block: Box<UplinkBlock>, port: &mut impl Port<P>) {
+    pub(super) fn transmit_up(&mut self, slot: Slot, mut block: Box<UplinkBlock>, port: &mut impl Port<P>) {
         let (now, id) = (self.pattern.start(slot), block.ue);
         let ue = &mut self.ues[id];
         let decoded = ue.uplink_radio.transmit(&self.uplink_carrier, &mut ue.channel, now, &mut block);

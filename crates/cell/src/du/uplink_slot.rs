@@ -8,16 +8,17 @@ use super::{Du, Port};
 use crate::output::UeId;
 use crate::ue_stack::block::Allocation;
 use crate::ue_stack::buffer_status::Groups;
+use tidemark_radio::slots::Slot;
 
 /// A UE that has something to send or to be granted, and the first slot in which it can.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     pub(crate) ue: UeId,
-    pub(crate) slot: Option<u64>,
+    pub(crate) slot: Option<Slot>,
 }
 
 impl Turn {
-    fn has_come(self, slot: u64) -> bool {
+    fn has_come(self, slot: Slot) -> bool {
         self.slot.is_some_and(|turn| turn <= slot)
     }
 }
@@ -59,7 +60,7 @@ impl<P: Inspect> Du<P> {
 
     /// The first uplink slot from `earliest` on in which a UE retransmits, requests, uses a configured grant or can be granted
     /// something.
-    fn next_turn(&mut self, id: UeId, earliest: u64, port: &mut impl Port<P>) -> Option<u64> {
+    fn next_turn(&mut self, id: UeId, earliest: Slot, port: &mut impl Port<P>) -> Option<Slot> {
         let first = port.ue(id).most_important();
         let (config, pattern) = (&self.config.uplink, &self.pattern);
         let ue = &mut self.ues[id];
@@ -68,13 +69,13 @@ impl<P: Inspect> Du<P> {
         // UEs have their occasions by turns, in uplink slots.
         let occasion = |period: Duration| {
             let slots = (period.as_nanos() / pattern.slot().as_nanos()).max(1);
-            let phase = pattern.start(pattern.next_uplink(u64::from(id.0) % slots)).since(Instant::ZERO);
+            let phase = pattern.start(pattern.next_uplink(Slot(u64::from(id.0) % slots))).since(Instant::ZERO);
             let since = pattern.start(earliest).since(Instant::ZERO + phase);
             let at = Instant::ZERO + phase + period * since.as_nanos().div_ceil(period.as_nanos());
             pattern.next_uplink(pattern.at_or_after(at))
         };
         let planned =
-            |plan: Option<u64>, period| plan.filter(|slot| *slot >= earliest).unwrap_or_else(|| occasion(period));
+            |plan: Option<Slot>, period| plan.filter(|slot| *slot >= earliest).unwrap_or_else(|| occasion(period));
         let must_request = first.is_some_and(|group| ue.uplink.estimate.must_request(group));
         ue.request_in = must_request.then(|| planned(ue.request_in, config.sr_period));
         let configured = config.configured_grant.as_ref().filter(|_| first.is_some());
@@ -86,7 +87,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// One uplink slot: retransmissions, configured grants, then what reports and requests ask for.
-    pub(super) fn run_uplink_slot(&mut self, slot: u64, port: &mut impl Port<P>) {
+    pub(super) fn run_uplink_slot(&mut self, slot: Slot, port: &mut impl Port<P>) {
         let now = self.pattern.start(slot);
         let mut free = self.config.prbs;
         let mut grants = std::mem::take(&mut self.grants);
@@ -125,7 +126,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Blocks of a UE that failed and whose slot has come; returns the resource blocks.
-    fn retransmit_up(&mut self, slot: u64, id: UeId, free: u32, port: &mut impl Port<P>) -> u32 {
+    fn retransmit_up(&mut self, slot: Slot, id: UeId, free: u32, port: &mut impl Port<P>) -> u32 {
         let mut taken = 0;
         loop {
             let waiting = &mut self.ues[id].uplink.retransmissions;
@@ -136,7 +137,7 @@ impl<P: Inspect> Du<P> {
         }
     }
 
-    fn use_configured_grant(&mut self, slot: u64, id: UeId, free: u32, port: &mut impl Port<P>) -> u32 {
+    fn use_configured_grant(&mut self, slot: Slot, id: UeId, free: u32, port: &mut impl Port<P>) -> u32 {
         let Some(grant) = &self.config.uplink.configured_grant else { return 0 };
         let ue = &self.ues[id];
         if ue.configured_in != Some(slot) || free == 0 || !ue.uplink.processes.has_free(slot) {
@@ -148,7 +149,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// A UE sends its request, if it still has to: a block in the same slot has a report.
-    fn request(&mut self, slot: u64, id: UeId, port: &mut impl Port<P>) {
+    fn request(&mut self, slot: Slot, id: UeId, port: &mut impl Port<P>) {
         if self.ues[id].request_in != Some(slot) {
             return;
         }
@@ -166,7 +167,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Starts the grant of a UE in this slot, if something waits: a HARQ process has to be free for it.
-    fn asked(&mut self, slot: u64, id: UeId, port: &mut impl Port<P>) -> Option<Grant> {
+    fn asked(&mut self, slot: Slot, id: UeId, port: &mut impl Port<P>) -> Option<Grant> {
         let ue = &mut self.ues[id];
         if !ue.uplink.processes.has_free(slot) {
             return None;
@@ -185,7 +186,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Shares free resource blocks: guaranteed rates first, then all, in the order that the scheduler has for the uplink.
-    fn share(&mut self, slot: u64, mut free: u32, grants: &mut [Grant], port: &mut impl Port<P>) {
+    fn share(&mut self, slot: Slot, mut free: u32, grants: &mut [Grant], port: &mut impl Port<P>) {
         if self.has_gbr {
             free = self.grant_round(slot, free, grants, Round::Owed, port);
         }
@@ -208,7 +209,7 @@ impl<P: Inspect> Du<P> {
     /// Grants what a round covers, first to who has had the least in it; returns the resource blocks that are left.
     fn grant_round(
         &mut self,
-        slot: u64,
+        slot: Slot,
         mut free: u32,
         grants: &mut [Grant],
         round: Round,
@@ -253,7 +254,7 @@ impl<P: Inspect> Du<P> {
     }
 
     /// Resource blocks for so many bytes of a UE, out of `limit`, by what the gNB knew when it granted them.
-    fn allocate(&mut self, slot: u64, id: UeId, wanted: u64, limit: u32) -> Allocation {
+    fn allocate(&mut self, slot: Slot, id: UeId, wanted: u64, limit: u32) -> Allocation {
         let known = self.pattern.start(slot.saturating_sub(self.grant_delay()));
         let ue = &mut self.ues[id];
         ue.uplink_radio.allocate(&self.uplink_carrier, &mut ue.channel, known, (wanted, limit))

@@ -15,6 +15,7 @@ mod strict_priority;
 use tidemark_core::{ConfigError, Duration, Stream};
 
 use crate::index::DrbIndex;
+use tidemark_radio::slots::Slot;
 
 use round_robin::Turns;
 pub(crate) use rule::{Candidate, Offer, UplinkOrder};
@@ -94,7 +95,7 @@ macro_rules! schedulers {
                     $(Self::$variant(rule) => rule.choose(candidates),)*
                 }
             }
-            fn begin_slot(&mut self, slot: u64) {
+            fn begin_slot(&mut self, slot: Slot) {
                 match self {
                     $(Self::$variant(rule) => rule.begin_slot(slot),)*
                 }
@@ -154,7 +155,7 @@ impl Scheduler {
         chosen
     }
     /// A slot begins in which something can be sent. Those in between have passed without.
-    pub(crate) fn begin_slot(&mut self, slot: u64) {
+    pub(crate) fn begin_slot(&mut self, slot: Slot) {
         self.rule.begin_slot(slot);
     }
     /// A bearer was chosen and sent something in the slot.
@@ -223,7 +224,7 @@ mod tests {
         for kind in SchedulerConfig::all() {
             let mut scheduler = scheduler(&kind);
             let turns = (0..6).filter_map(|slot| {
-                scheduler.begin_slot(slot);
+                scheduler.begin_slot(Slot(slot));
                 let drb = scheduler.choose(&[0, 1, 4].map(DrbIndex), false, pick)?.drb;
                 scheduler.served(Served { drb, is_due: false, share: 1.0, bytes: 1_000 });
                 Some(drb)

@@ -4,6 +4,7 @@ use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 
 use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
 use crate::index::{DrbIndex, Key};
+use tidemark_radio::slots::Slot;
 
 /// Proportional fair's configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +43,7 @@ impl Discipline for ProportionalFairConfig {
 pub(crate) struct ProportionalFair {
     weight: f64,
     /// The slot that the averages are of.
-    slot: u64,
+    slot: Slot,
     /// Of the bearers that ever were candidates, side by side: they fade in every slot.
     averages: Vec<f64>,
     /// Where in that list a bearer is. A network has many bearers that other cells serve.
@@ -52,7 +53,7 @@ pub(crate) struct ProportionalFair {
 impl ProportionalFair {
     fn new(config: &ProportionalFairConfig, slot: Duration) -> Self {
         let slots = config.window.as_secs_f64() / slot.as_secs_f64();
-        Self { weight: 1.0 / slots.max(1.0), slot: 0, averages: Vec::new(), places: Vec::new() }
+        Self { weight: 1.0 / slots.max(1.0), slot: Slot::default(), averages: Vec::new(), places: Vec::new() }
     }
     fn metric(&mut self, candidate: &Candidate) -> f64 {
         let drb = candidate.drb.position();
@@ -80,8 +81,8 @@ impl Rule for ProportionalFair {
     }
 
     /// Averages fade for as many slots as have passed.
-    fn begin_slot(&mut self, slot: u64) {
-        let passed = slot.saturating_sub(self.slot);
+    fn begin_slot(&mut self, slot: Slot) {
+        let passed = slot.since(self.slot);
         self.slot = slot;
         let left = libm::pow(1.0 - self.weight, passed as f64);
         self.averages.iter_mut().for_each(|average| *average *= left);
@@ -105,7 +106,7 @@ mod tests {
         let mut shares = [0; 2];
         let candidates = [candidate(0, capacities[0]), candidate(1, capacities[1])];
         for slot in 0..slots {
-            scheduler.begin_slot(slot.into());
+            scheduler.begin_slot(Slot(slot.into()));
             let metrics = [0, 1].map(|ue| scheduler.metric(&candidates[ue]));
             let chosen = usize::from(metrics[1] > metrics[0]);
             shares[chosen] += 1;
@@ -125,7 +126,7 @@ mod tests {
         let mut fading = [0, 1].map(|ue| Stream::new(11, ue, "fading"));
         let (slots, mut chosen_slots, mut bytes) = (400_000u32, [0u32; 2], [0.0; 2]);
         for slot in 0..slots {
-            scheduler.begin_slot(slot.into());
+            scheduler.begin_slot(Slot(slot.into()));
             let capacities = [0, 1].map(|ue| means[ue] * fading[ue].exponential());
             let metrics = [0, 1].map(|ue| scheduler.metric(&candidate(ue as u32, capacities[ue])));
             let chosen = usize::from(metrics[1] > metrics[0]);
@@ -157,11 +158,11 @@ mod tests {
     fn what_a_ue_had_is_forgotten_while_nobody_sends() {
         let mut scheduler = ProportionalFair::new(&ProportionalFairConfig::default(), Duration::from_micros(500));
         for slot in 0..2_000 {
-            scheduler.begin_slot(slot);
+            scheduler.begin_slot(Slot(slot));
             scheduler.metric(&candidate(0, 4_000.0));
             scheduler.served(DrbIndex(0), 4_000);
         }
-        scheduler.begin_slot(2_000 + 7 * 200);
+        scheduler.begin_slot(Slot(2_000 + 7 * 200));
         let metrics = [0, 1].map(|ue| scheduler.metric(&candidate(ue, 4_000.0)));
         assert!((metrics[1] / metrics[0] - (1.0 + 4_000.0 * libm::exp(-7.0))).abs() < 0.1, "{metrics:?}");
     }

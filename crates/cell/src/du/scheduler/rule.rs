@@ -1,6 +1,7 @@
 //! Scheduler as a configuration, and the rule that it makes.
 
 use tidemark_core::{ConfigError, Duration};
+use tidemark_radio::slots::Slot;
 
 use crate::index::DrbIndex;
 
@@ -61,7 +62,7 @@ pub(crate) trait Rule {
     fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate>;
 
     /// Begins a slot in which something can be sent. Those in between have passed without.
-    fn begin_slot(&mut self, _slot: u64) {}
+    fn begin_slot(&mut self, _slot: Slot) {}
 
     /// Counts bytes that a bearer was sent in the slot.
     fn served(&mut self, _drb: DrbIndex, _bytes: u32) {}

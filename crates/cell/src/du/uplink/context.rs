@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use tidemark_radio::slots::Slot;
+
 use super::estimate::BufferEstimate;
 use crate::du::harq::Processes;
 use crate::ue_stack::block::UplinkBlock;
@@ -11,7 +13,7 @@ use crate::ue_stack::block::UplinkBlock;
 pub(crate) struct UplinkContext {
     pub(crate) estimate: BufferEstimate,
     /// Blocks that failed, and the slots from which on they can be retransmitted.
-    pub(crate) retransmissions: VecDeque<(u64, Box<UplinkBlock>)>,
+    pub(crate) retransmissions: VecDeque<(Slot, Box<UplinkBlock>)>,
     /// HARQ processes of all blocks that are under way.
     pub(crate) processes: Processes,
 }

@@ -6,6 +6,7 @@ use tidemark_core::Bytes;
 
 use super::earlier;
 use crate::ue_stack::buffer_status::{Groups, MAX_GROUPS, Report};
+use tidemark_radio::slots::Slot;
 
 /// Buffer of one UE as the gNB estimates it.
 #[derive(Debug, Default)]
@@ -22,9 +23,9 @@ pub(crate) struct BufferEstimate {
     /// The number of the latest report that was decoded.
     latest: u64,
     /// Reports that were decoded, and the slots from which on grants follow them.
-    received: VecDeque<(u64, Report)>,
+    received: VecDeque<(Slot, Report)>,
     /// The slot from which the answer to a scheduling request can be granted.
-    requested: Option<u64>,
+    requested: Option<Slot>,
 }
 
 impl BufferEstimate {
@@ -38,12 +39,12 @@ impl BufferEstimate {
         self.requested.is_none() && !names(&self.waiting) && !is_under_way() && !is_received()
     }
     /// A scheduling request was sent: the gNB can answer it from this slot on.
-    pub(crate) fn request(&mut self, from: u64) {
+    pub(crate) fn request(&mut self, from: Slot) {
         self.requested = Some(from);
     }
 
     /// The first slot from `slot` on in which the gNB can grant something; `None` if it knows of nothing.
-    pub(crate) fn next_grant(&self, slot: u64) -> Option<u64> {
+    pub(crate) fn next_grant(&self, slot: Slot) -> Option<Slot> {
         if self.sum > 0 {
             return Some(slot);
         }
@@ -52,7 +53,7 @@ impl BufferEstimate {
     }
 
     /// Bytes that can be granted in a slot; after a request, `first`.
-    pub(crate) fn in_slot(&mut self, slot: u64, first: u64) -> &Groups {
+    pub(crate) fn in_slot(&mut self, slot: Slot, first: u64) -> &Groups {
         while self.received.front().is_some_and(|(from, _)| *from <= slot) {
             let Some((_, report)) = self.received.pop_front() else { break };
             self.waiting = report.waiting();
@@ -95,7 +96,7 @@ impl BufferEstimate {
         report
     }
     /// A report was decoded; grants can follow it from a slot on. One that HARQ held up behind a later one says nothing new.
-    pub(crate) fn receive(&mut self, report: &Report, from: u64) {
+    pub(crate) fn receive(&mut self, report: &Report, from: Slot) {
         self.lose(report);
         if report.number() > self.latest {
             self.latest = report.number();
@@ -131,22 +132,22 @@ mod tests {
     fn a_request_a_first_grant_and_a_report() {
         let mut estimate = BufferEstimate::default();
         assert!(estimate.must_request(0));
-        estimate.request(8);
+        estimate.request(Slot(8));
         assert!(!estimate.must_request(0));
-        assert_eq!(estimate.next_grant(2), Some(8));
-        assert_eq!(*estimate.in_slot(7, 200), groups(0, 0));
-        assert_eq!(*estimate.in_slot(8, 200), groups(200, 0));
+        assert_eq!(estimate.next_grant(Slot(2)), Some(Slot(8)));
+        assert_eq!(*estimate.in_slot(Slot(7), 200), groups(0, 0));
+        assert_eq!(*estimate.in_slot(Slot(8), 200), groups(200, 0));
         estimate.grant(200);
         let report = estimate.write(groups(2_800, 0));
         assert!(!estimate.must_request(0), "the report will come");
-        assert_eq!(estimate.next_grant(9), None, "but has not");
-        estimate.receive(&report, 13);
-        assert_eq!(estimate.next_grant(9), Some(13));
-        assert_eq!(*estimate.in_slot(13, 200), groups(2_800, 0));
+        assert_eq!(estimate.next_grant(Slot(9)), None, "but has not");
+        estimate.receive(&report, Slot(13));
+        assert_eq!(estimate.next_grant(Slot(9)), Some(Slot(13)));
+        assert_eq!(*estimate.in_slot(Slot(13), 200), groups(2_800, 0));
         estimate.grant(3_000);
         let last = estimate.write(groups(0, 0));
-        estimate.receive(&last, 18);
-        assert_eq!(estimate.next_grant(14), None, "nothing waits");
+        estimate.receive(&last, Slot(18));
+        assert_eq!(estimate.next_grant(Slot(14)), None, "nothing waits");
     }
 
     #[test]
@@ -154,9 +155,9 @@ mod tests {
         let mut estimate = BufferEstimate::default();
         let bulk = estimate.write(groups(0, 9_000));
         assert!(estimate.must_request(0) && !estimate.must_request(1), "under way");
-        estimate.receive(&bulk, 5);
+        estimate.receive(&bulk, Slot(5));
         assert!(estimate.must_request(0) && !estimate.must_request(1), "received");
-        estimate.in_slot(5, 0);
+        estimate.in_slot(Slot(5), 0);
         assert!(estimate.must_request(0) && !estimate.must_request(1), "known");
         let both = estimate.write(groups(100, 9_000));
         assert!(!estimate.must_request(0) && !estimate.must_request(1));
@@ -169,8 +170,8 @@ mod tests {
         let mut estimate = BufferEstimate::default();
         let report = estimate.write(groups(1_000, 5_000));
         estimate.grant(1_500);
-        estimate.receive(&report, 5);
-        assert_eq!(*estimate.in_slot(5, 0), groups(0, 4_500), "what is important goes first");
+        estimate.receive(&report, Slot(5));
+        assert_eq!(*estimate.in_slot(Slot(5), 0), groups(0, 4_500), "what is important goes first");
     }
 
     #[test]
@@ -180,8 +181,8 @@ mod tests {
         estimate.lose(&lost);
         assert!(estimate.must_request(0));
         let (late, latest) = (estimate.write(groups(900, 0)), estimate.write(groups(50, 0)));
-        estimate.receive(&latest, 5);
-        estimate.receive(&late, 6);
-        assert_eq!(*estimate.in_slot(6, 0), groups(50, 0));
+        estimate.receive(&latest, Slot(5));
+        estimate.receive(&late, Slot(6));
+        assert_eq!(*estimate.in_slot(Slot(6), 0), groups(50, 0));
     }
 }

@@ -21,11 +21,13 @@ use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Range, bound
 use crate::config::{DEFAULT_RECEIVER_LOSS_DB, RECEIVER_LOSS_DB};
 use crate::ue_stack::buffer_status::BsrFormat;
 use tidemark_radio::mcs::McsTable;
+use tidemark_radio::slots::Slot;
 
 /// The earlier of two slots, if there is one.
-pub(super) fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
-    let first = a.unwrap_or(u64::MAX).min(b.unwrap_or(u64::MAX));
-    (first < u64::MAX).then_some(first)
+pub(super) fn earlier(a: Option<Slot>, b: Option<Slot>) -> Option<Slot> {
+    let never = Slot(u64::MAX);
+    let first = a.unwrap_or(never).min(b.unwrap_or(never));
+    (first < never).then_some(first)
 }
 
 /// The uplink of a cell.

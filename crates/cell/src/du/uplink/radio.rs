@@ -63,7 +63,7 @@ fn downlink_peak(cell: &CellConfig) -> BitRate {
     let Some(pattern) = cell.pattern() else { return BitRate::default() };
     let pdsch = cell.pdsch();
     let highest = cell.mcs_table.rows().len() - 1;
-    let symbols = (0..pattern.period()).map(|slot| pattern.downlink_symbols(slot)).filter(|symbols| *symbols > 0);
+    let symbols = pattern.downlink_symbols_of_period().filter(|symbols| *symbols > 0);
     let bytes = symbols.map(|symbols| u64::from(pdsch.whole_block(symbols, highest))).sum();
     BitRate::from_bytes_in(Bytes(bytes), pattern.slot() * pattern.period())
 }
