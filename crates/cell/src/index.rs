@@ -1,4 +1,4 @@
-//! Indices of UEs and bearers. Each has a type of its own, so that one is not used for the other.
+//! Indices of UEs, bearers and HARQ processes. Each has a type of its own, so that one is not used for the other.
 
 use crate::output::UeId;
 
@@ -36,6 +36,20 @@ impl Key for DrbIndex {
 
 /// Logical channel of a UE's default bearer: those below are for signalling.
 const MIN_LCID: u8 = 4;
+
+/// HARQ process of a UE in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HarqProcess(u8);
+
+impl Key for HarqProcess {
+    fn at(position: usize) -> Self {
+        Self(position as u8)
+    }
+    #[inline]
+    fn position(self) -> usize {
+        self.0.into()
+    }
+}
 
 /// Bearers of one UE. Their indices are side by side, the default bearer's first.
 #[derive(Clone, Copy, Debug)]

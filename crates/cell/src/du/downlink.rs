@@ -194,7 +194,7 @@ impl<P: Inspect> Du<P> {
         // A rate channel says what arrives; nothing is retransmitted there.
         let block = Block {
             ue: drb.ue,
-            process: mcs.map_or(0, |_| ue.processes.take(slot)),
+            process: mcs.map(|_| ue.processes.take(slot)).unwrap_or_default(),
             drb: chosen.drb,
             mcs,
             bytes: room as u32,

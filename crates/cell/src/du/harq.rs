@@ -2,7 +2,7 @@
 
 use tidemark_core::Instant;
 
-use crate::index::DrbIndex;
+use crate::index::{DrbIndex, HarqProcess, Key};
 use crate::output::UeId;
 use crate::rlc::Segment;
 use tidemark_radio::slots::Slot;
@@ -11,7 +11,7 @@ use tidemark_radio::slots::Slot;
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     pub(crate) ue: UeId,
-    pub(crate) process: u8,
+    pub(crate) process: HarqProcess,
     /// The bearer that it carries.
     pub(crate) drb: DrbIndex,
     /// MCS of its first transmission; `None` on a rate channel.
@@ -44,7 +44,7 @@ pub(crate) struct Feedback {
     /// The slot of the acknowledgement.
     pub(crate) slot: Slot,
     pub(crate) ue: UeId,
-    pub(crate) process: u8,
+    pub(crate) process: HarqProcess,
     /// True for a first transmission: link adaptation learns from those.
     pub(crate) first: bool,
     /// The block, if it failed.
@@ -75,17 +75,17 @@ impl Processes {
         self.slot == Some(slot) || self.free(slot).is_some()
     }
     /// A new block is sent in a slot, in which [`has_free`](Self::has_free) is true; its process.
-    pub(crate) fn take(&mut self, slot: Slot) -> u8 {
+    pub(crate) fn take(&mut self, slot: Slot) -> HarqProcess {
         if self.slot != Some(slot) {
             self.latest = self.free(slot).unwrap_or(self.latest);
             self.slot = Some(slot);
         }
         self.blocks[self.latest] += 1;
-        self.latest as u8
+        HarqProcess::at(self.latest)
     }
     /// A block was acknowledged or given up; the gNB can use its process from a slot on.
-    pub(crate) fn give_back(&mut self, process: u8, from: Slot) {
-        let process = usize::from(process);
+    pub(crate) fn give_back(&mut self, process: HarqProcess, from: Slot) {
+        let process = process.position();
         self.blocks[process] -= 1;
         self.free_from[process] = from;
     }

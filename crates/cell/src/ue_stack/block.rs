@@ -2,7 +2,7 @@
 
 use super::buffer_status::Report;
 use super::control::Control;
-use crate::index::DrbIndex;
+use crate::index::{DrbIndex, HarqProcess};
 use crate::output::UeId;
 use crate::rlc::Segment;
 
@@ -18,7 +18,7 @@ pub(crate) struct Allocation {
 #[derive(Debug, Default)]
 pub(crate) struct UplinkBlock {
     pub(crate) ue: UeId,
-    pub(crate) process: u8,
+    pub(crate) process: HarqProcess,
     pub(crate) mcs: u8,
     pub(crate) prbs: u32,
     pub(crate) bytes: u32,
@@ -37,7 +37,7 @@ pub(crate) struct UplinkBlock {
 
 impl UplinkBlock {
     /// Begins another block in the slot of one that has arrived: its lists keep their room, so that a running cell allocates nothing.
-    pub(crate) fn begin(&mut self, ue: UeId, process: u8, allocation: Allocation) {
+    pub(crate) fn begin(&mut self, ue: UeId, process: HarqProcess, allocation: Allocation) {
         (self.ue, self.process) = (ue, process);
         (self.mcs, self.prbs, self.bytes) = (allocation.mcs, allocation.prbs, allocation.bytes);
         (self.energy, self.transmissions, self.control_bytes) = (0.0, 0, 0);

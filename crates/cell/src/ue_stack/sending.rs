@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
     use crate::config::{RlcConfig, RlcMode, UeConfig};
-    use crate::index::UeDrbs;
+    use crate::index::{HarqProcess, UeDrbs};
     use crate::output::UeId;
     use crate::qos::{DrbConfig, QosFlowConfig};
     use crate::ue_stack::block::Allocation;
@@ -118,7 +118,7 @@ mod tests {
 
     fn send(ue: &mut UeStack<()>, bytes: u32) -> (UplinkBlock, Groups) {
         let mut block = UplinkBlock::default();
-        block.begin(UeId(0), 0, Allocation { mcs: 0, prbs: 1, bytes });
+        block.begin(UeId(0), HarqProcess::default(), Allocation { mcs: 0, prbs: 1, bytes });
         let (now, due) = (Instant::from_millis(100), Instant::from_millis(101));
         let report = ue.send(now, due, &mut block);
         (block, report)
