@@ -50,7 +50,7 @@ impl Policer {
     pub(super) fn on_ack(&mut self, ack: &Ack, rounds: Rounds, limited: bool, probing_bw: bool) {
         self.lost_total += ack.lost;
         if self.in_use {
-            if probing_bw && rounds.begins {
+            if probing_bw && rounds.begins() {
                 self.rounds += 1;
                 if self.rounds >= Self::USE_ROUNDS {
                     self.reset(ack);
@@ -69,7 +69,7 @@ impl Policer {
             self.reset(ack);
             return;
         }
-        self.rounds += u32::from(rounds.begins);
+        self.rounds += u32::from(rounds.begins());
         if self.rounds < Self::MIN_ROUNDS {
             return;
         }

@@ -5,8 +5,8 @@ use tidemark_core::{BitRate, Bytes, ConfigError, Duration, FlowId, Instant, Stre
 
 use super::policer::Policer;
 use super::{
-    Aggregation, FULL_BW_GROWTH, FULL_BW_ROUNDS, MIN_RTT_WINDOW, MIN_WINDOW, PACING_MARGIN, PROBE_RTT_TIME, Rounds,
-    WindowedMax, quantum, sample, wire_rate,
+    Aggregation, FULL_BW_GROWTH, FULL_BW_ROUNDS, MIN_RTT_WINDOW, MIN_WINDOW, MaxFilter, PACING_MARGIN, PROBE_RTT_TIME,
+    Rounds, quantum, sample, wire_rate,
 };
 use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
@@ -64,7 +64,7 @@ pub struct BbrV1 {
     stream: Stream,
     mode: Mode,
     rounds: Rounds,
-    bandwidth: WindowedMax,
+    bandwidth: MaxFilter,
     policer: Policer,
     aggregation: Aggregation,
     full_bw: f64,
@@ -94,7 +94,7 @@ impl BbrV1 {
             stream: Stream::new(seed, flow.0, "bbr"),
             mode: Mode::Startup,
             rounds: Rounds::default(),
-            bandwidth: WindowedMax::new(BW_ROUNDS),
+            bandwidth: MaxFilter::new(BW_ROUNDS),
             policer: Policer::default(),
             aggregation: Aggregation::default(),
             full_bw: 0.0,
@@ -145,14 +145,15 @@ impl BbrV1 {
 
     fn update_bandwidth(&mut self, ack: &Ack) {
         self.rounds.on_ack(ack);
-        if self.rounds.begins {
+        if self.rounds.begins() {
+            self.bandwidth.advance();
             self.conserving = false;
         }
         let limited = ack.prior_delivered < self.limited_until;
         let Some((rate, app_limited)) = sample(ack) else { return };
         self.policer.on_ack(ack, self.rounds, app_limited || limited, self.mode == Mode::ProbeBw);
         if !(app_limited || limited) || rate >= self.bandwidth.get() {
-            self.bandwidth.update(self.rounds.count, rate);
+            self.bandwidth.update(rate);
         }
     }
 
@@ -179,7 +180,7 @@ impl BbrV1 {
 
     fn check_full_bandwidth(&mut self, ack: &Ack) {
         let limited = ack.rate.is_none_or(|rate| rate.app_limited);
-        if self.full_bw_reached || !self.rounds.begins || limited {
+        if self.full_bw_reached || !self.rounds.begins() || limited {
             return;
         }
         let bandwidth = self.bandwidth.get();
@@ -240,7 +241,7 @@ impl BbrV1 {
             }
             None => {}
             Some(done) => {
-                self.probe_rtt_round_done |= self.rounds.begins;
+                self.probe_rtt_round_done |= self.rounds.begins();
                 if self.probe_rtt_round_done && ack.now > done {
                     self.min_rtt_at = ack.now;
                     self.window = self.window.max(self.prior_window);
@@ -308,7 +309,7 @@ impl Controller for BbrV1 {
     }
     fn on_ack(&mut self, ack: &Ack) {
         self.update_bandwidth(ack);
-        self.aggregation.on_ack(ack, self.rounds.begins, self.bw(), self.window);
+        self.aggregation.on_ack(ack, self.rounds.begins(), self.bw(), self.window);
         self.update_cycle(ack);
         self.check_full_bandwidth(ack);
         self.check_drain(ack);

@@ -27,7 +27,7 @@ impl BoundedBbr {
 
     pub(super) fn update_congestion(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
         self.rounds.on_ack(ack);
-        if self.rounds.begins {
+        if self.rounds.begins() {
             self.rounds_since_probe += 1;
             self.rounds_repairing = if self.repairing { self.rounds_repairing + 1 } else { 0 };
             self.average_marks();
@@ -35,7 +35,7 @@ impl BoundedBbr {
         if let Some((bandwidth, limited)) = rate
             && (!limited || bandwidth >= self.max_bw.get())
         {
-            self.max_bw.update(self.cycle, bandwidth);
+            self.max_bw.update(bandwidth);
         }
         if self.loss_round_begins {
             self.adapt_lower_bounds();
@@ -110,14 +110,14 @@ impl BoundedBbr {
     }
 
     pub(super) fn adapt_long_term(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
-        if self.ack_phase == AckPhase::ProbeStarting && self.rounds.begins {
+        if self.ack_phase == AckPhase::ProbeStarting && self.rounds.begins() {
             self.ack_phase = AckPhase::ProbeFeedback;
         }
-        if self.ack_phase == AckPhase::ProbeStopping && self.rounds.begins {
+        if self.ack_phase == AckPhase::ProbeStopping && self.rounds.begins() {
             self.probe_samples = false;
             self.ack_phase = AckPhase::Init;
             if self.is_probing_bw() && rate.is_some_and(|(_, limited)| !limited) {
-                self.cycle += 1;
+                self.max_bw.advance();
             }
             // The probe stopped as a precaution, and nothing went wrong: try again at once.
             if self.stopped_risky_probe && !self.previous_too_high && self.state == State::Down {
@@ -146,7 +146,7 @@ impl BoundedBbr {
                 self.probe_up_acked -= steps * self.probe_up_count;
                 self.inflight_long += steps * self.sizes.mss;
             }
-            if self.rounds.begins {
+            if self.rounds.begins() {
                 self.raise_slope();
             }
         }

@@ -20,7 +20,7 @@ impl BoundedBbr {
 
     pub(super) fn check_full_bandwidth(&mut self, rate: Option<(f64, bool)>) {
         let Some((bandwidth, limited)) = rate else { return };
-        if self.full_bw_now || !self.rounds.begins || limited {
+        if self.full_bw_now || !self.rounds.begins() || limited {
             return;
         }
         if bandwidth >= self.full_bw * FULL_BW_GROWTH {
@@ -50,7 +50,7 @@ impl BoundedBbr {
             State::Cruise => {
                 self.start_probe_if_due(ack);
             }
-            State::Refill if self.rounds.begins => {
+            State::Refill if self.rounds.begins() => {
                 self.probe_samples = true;
                 self.start_up(ack, rate);
             }
@@ -183,7 +183,7 @@ impl BoundedBbr {
             }
             None => {}
             Some(done) => {
-                self.probe_rtt_round_done |= self.rounds.begins;
+                self.probe_rtt_round_done |= self.rounds.begins();
                 if self.probe_rtt_round_done && ack.now > done {
                     self.probe_rtt_min_at = ack.now;
                     self.window = self.window.max(self.prior_window);

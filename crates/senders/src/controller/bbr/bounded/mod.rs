@@ -7,7 +7,7 @@ mod cycle;
 use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant, Stream};
 
 use self::bounds::{BETA, LOSS_THRESHOLD};
-use super::{Aggregation, MIN_WINDOW, PACING_MARGIN, Rounds, WindowedMax, quantum, sample, wire_rate};
+use super::{Aggregation, MIN_WINDOW, MaxFilter, PACING_MARGIN, Rounds, quantum, sample, wire_rate};
 use crate::config::EcnMode;
 use crate::controller::{Ack, Congestion, Controller, EcnResponse, LostSegment, Sizes};
 
@@ -74,9 +74,8 @@ pub struct BoundedBbr {
     stream: Stream,
     state: State,
     rounds: Rounds,
-    max_bw: WindowedMax,
-    /// Counts `PROBE_BW` cycles, the ticks of `max_bw`.
-    cycle: u64,
+    /// Largest bandwidth of this cycle of `PROBE_BW` and the one before.
+    max_bw: MaxFilter,
     bw_short: f64,
     inflight_long: f64,
     inflight_short: f64,
@@ -142,8 +141,7 @@ impl BoundedBbr {
             stream: Stream::new(seed, flow.0, "bbr"),
             state: State::Startup,
             rounds: Rounds::default(),
-            max_bw: WindowedMax::new(2),
-            cycle: 0,
+            max_bw: MaxFilter::new(2),
             bw_short: f64::INFINITY,
             inflight_long: f64::INFINITY,
             inflight_short: f64::INFINITY,
@@ -310,7 +308,7 @@ impl Controller for BoundedBbr {
         self.ecn_in_round |= ack.marked_packets > 0;
         self.update_latest(ack, rate);
         self.update_congestion(ack, rate);
-        self.aggregation.on_ack(ack, self.rounds.begins, self.bw(), self.window);
+        self.aggregation.on_ack(ack, self.rounds.begins(), self.bw(), self.window);
         self.check_full_bandwidth(rate);
         self.update_phase(ack, rate);
         self.update_min_rtt(ack);
