@@ -4,8 +4,11 @@
 
 mod aggregation;
 mod bounded;
+mod full_bandwidth;
 mod max_filter;
+mod min_rtt;
 mod policer;
+mod probe_rtt;
 mod rounds;
 mod v1;
 mod v2;
@@ -19,7 +22,10 @@ pub use v2::BbrV2Config;
 pub use v3::BbrV3Config;
 
 use self::aggregation::Aggregation;
+use self::full_bandwidth::FullBandwidth;
 use self::max_filter::MaxFilter;
+use self::min_rtt::MinRtt;
+use self::probe_rtt::ProbeRtt;
 use self::rounds::Rounds;
 use super::{Ack, Sizes};
 
@@ -27,11 +33,6 @@ use super::{Ack, Sizes};
 const PACING_MARGIN: f64 = 0.99;
 /// The flight that keeps a path going, in segments.
 const MIN_WINDOW: f64 = 4.0;
-/// `PROBE_RTT` lasts so long at the least.
-const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
-/// A bandwidth that grows by less in three rounds is full.
-const FULL_BW_GROWTH: f64 = 1.25;
-const FULL_BW_ROUNDS: u32 = 3;
 /// The minimum round-trip time is forgotten after so long.
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 
@@ -46,8 +47,20 @@ fn wire_rate(bytes_per_sec: f64, sizes: Sizes) -> Option<BitRate> {
     (bytes_per_sec > 0.0).then(|| BitRate::from_bytes_per_sec(bytes_per_sec / sizes.mss * sizes.packet))
 }
 
-/// The delivery rate of an acknowledgement in bytes a second; `None` over less than the least round trip.
-fn sample(ack: &Ack) -> Option<(f64, bool)> {
-    let rate = ack.rate.filter(|rate| rate.interval >= ack.min_rtt || ack.min_rtt == Duration::MAX)?;
-    Some((rate.delivered.as_f64() / rate.interval.as_secs_f64(), rate.app_limited))
+/// Delivery rate of an acknowledgement.
+#[derive(Clone, Copy, Debug)]
+struct BandwidthSample {
+    /// Bytes a second.
+    bandwidth: f64,
+    /// True if the path may carry more: application or `PROBE_RTT` held the flight down.
+    limited: bool,
+}
+
+impl BandwidthSample {
+    /// Reads the rate of `ack`; `None` over less than the least round trip. `limited` says that a probe held it down.
+    fn new(ack: &Ack, limited: bool) -> Option<Self> {
+        let rate = ack.rate.filter(|rate| rate.interval >= ack.min_rtt || ack.min_rtt == Duration::MAX)?;
+        let bandwidth = rate.delivered.as_f64() / rate.interval.as_secs_f64();
+        Some(Self { bandwidth, limited: rate.app_limited || limited })
+    }
 }

@@ -5,8 +5,8 @@ use tidemark_core::{BitRate, Bytes, ConfigError, Duration, FlowId, Instant, Stre
 
 use super::policer::Policer;
 use super::{
-    Aggregation, FULL_BW_GROWTH, FULL_BW_ROUNDS, MIN_RTT_WINDOW, MIN_WINDOW, MaxFilter, PACING_MARGIN, PROBE_RTT_TIME,
-    Rounds, quantum, sample, wire_rate,
+    Aggregation, BandwidthSample, FullBandwidth, MIN_RTT_WINDOW, MIN_WINDOW, MaxFilter, MinRtt, PACING_MARGIN,
+    ProbeRtt, Rounds, quantum, wire_rate,
 };
 use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
@@ -67,18 +67,11 @@ pub struct BbrV1 {
     bandwidth: MaxFilter,
     policer: Policer,
     aggregation: Aggregation,
-    full_bw: f64,
-    full_bw_count: u32,
-    full_bw_reached: bool,
+    full: FullBandwidth,
     cycle_index: usize,
     cycle_start: Instant,
-    min_rtt: Option<Duration>,
-    min_rtt_at: Instant,
-    probe_rtt_done: Option<Instant>,
-    probe_rtt_round_done: bool,
-    /// Samples of segments sent before this much was delivered are as limited as if by the application.
-    limited_until: Bytes,
-    idle_restart: bool,
+    min_rtt: MinRtt,
+    probe_rtt: ProbeRtt,
     window: f64,
     prior_window: f64,
     conserving: bool,
@@ -97,17 +90,11 @@ impl BbrV1 {
             bandwidth: MaxFilter::new(BW_ROUNDS),
             policer: Policer::default(),
             aggregation: Aggregation::default(),
-            full_bw: 0.0,
-            full_bw_count: 0,
-            full_bw_reached: false,
+            full: FullBandwidth::default(),
             cycle_index: 0,
             cycle_start: Instant::ZERO,
-            min_rtt: None,
-            min_rtt_at: Instant::ZERO,
-            probe_rtt_done: None,
-            probe_rtt_round_done: false,
-            limited_until: Bytes::ZERO,
-            idle_restart: false,
+            min_rtt: MinRtt::default(),
+            probe_rtt: ProbeRtt::default(),
             window: sizes.initial_window,
             prior_window: 0.0,
             conserving: false,
@@ -133,7 +120,7 @@ impl BbrV1 {
 
     /// `bbr_bdp` and `bbr_quantization_budget`.
     fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
-        let Some(min_rtt) = self.min_rtt else { return self.sizes.initial_window };
+        let Some(min_rtt) = self.min_rtt.get() else { return self.sizes.initial_window };
         let mss = self.sizes.mss;
         let bdp = bandwidth * min_rtt.as_secs_f64() * gain;
         let segments = libm::ceil((bdp + 3.0 * quantum(self.pacing, self.sizes)) / mss);
@@ -149,11 +136,10 @@ impl BbrV1 {
             self.bandwidth.advance();
             self.conserving = false;
         }
-        let limited = ack.prior_delivered < self.limited_until;
-        let Some((rate, app_limited)) = sample(ack) else { return };
-        self.policer.on_ack(ack, self.rounds, app_limited || limited, self.mode == Mode::ProbeBw);
-        if !(app_limited || limited) || rate >= self.bandwidth.get() {
-            self.bandwidth.update(rate);
+        let Some(sample) = BandwidthSample::new(ack, self.probe_rtt.limits(ack)) else { return };
+        self.policer.on_ack(ack, self.rounds, sample.limited, self.mode == Mode::ProbeBw);
+        if !sample.limited || sample.bandwidth >= self.bandwidth.get() {
+            self.bandwidth.update(sample.bandwidth);
         }
     }
 
@@ -162,7 +148,7 @@ impl BbrV1 {
             return;
         }
         let gain = self.gains().0;
-        let full_length = self.min_rtt.is_some_and(|min| ack.now.since(self.cycle_start) > min);
+        let full_length = self.min_rtt.has_passed(self.cycle_start, ack.now);
         let in_flight = ack.prior_in_flight.as_f64();
         let bandwidth = self.bandwidth.get();
         let over = if gain > 1.0 {
@@ -180,21 +166,13 @@ impl BbrV1 {
 
     fn check_full_bandwidth(&mut self, ack: &Ack) {
         let limited = ack.rate.is_none_or(|rate| rate.app_limited);
-        if self.full_bw_reached || !self.rounds.begins() || limited {
-            return;
-        }
-        let bandwidth = self.bandwidth.get();
-        if bandwidth >= self.full_bw * FULL_BW_GROWTH {
-            self.full_bw = bandwidth;
-            self.full_bw_count = 0;
-        } else {
-            self.full_bw_count += 1;
-            self.full_bw_reached = self.full_bw_count >= FULL_BW_ROUNDS;
+        if self.rounds.begins() && !limited {
+            self.full.end_round(self.bandwidth.get());
         }
     }
 
     fn check_drain(&mut self, ack: &Ack) {
-        if self.mode == Mode::Startup && self.full_bw_reached {
+        if self.mode == Mode::Startup && self.full.is_reached() {
             self.mode = Mode::Drain;
         }
         if self.mode == Mode::Drain && ack.in_flight.as_f64() <= self.inflight(self.bandwidth.get(), 1.0) {
@@ -211,47 +189,25 @@ impl BbrV1 {
     }
 
     fn update_min_rtt(&mut self, ack: &Ack) {
-        let expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
-        if let Some(rtt) = ack.rtt
-            && (expired || self.min_rtt.is_none_or(|min| rtt < min))
-        {
-            self.min_rtt = Some(rtt);
-            self.min_rtt_at = ack.now;
-        }
-        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+        let expired = self.min_rtt.update(ack.now, MIN_RTT_WINDOW, ack.rtt, ack.now);
+        let may_probe = self.probe_rtt.may_begin(ack);
+        if expired && may_probe && self.mode != Mode::ProbeRtt {
             self.save_window();
             self.mode = Mode::ProbeRtt;
-            self.probe_rtt_done = None;
+            self.probe_rtt.begin();
         }
-        if self.mode == Mode::ProbeRtt {
-            self.probe_rtt(ack);
-        }
-        if ack.acked > Bytes::ZERO {
-            self.idle_restart = false;
+        if self.mode == Mode::ProbeRtt && self.probe_rtt.on_ack(ack, &mut self.rounds, MIN_WINDOW * self.sizes.mss) {
+            self.end_probe_rtt(ack);
         }
     }
 
-    fn probe_rtt(&mut self, ack: &Ack) {
-        self.limited_until = ack.delivered + ack.in_flight;
-        match self.probe_rtt_done {
-            None if ack.in_flight.as_f64() <= MIN_WINDOW * self.sizes.mss => {
-                self.probe_rtt_done = Some(ack.now + PROBE_RTT_TIME);
-                self.probe_rtt_round_done = false;
-                self.rounds.restart(ack.delivered);
-            }
-            None => {}
-            Some(done) => {
-                self.probe_rtt_round_done |= self.rounds.begins();
-                if self.probe_rtt_round_done && ack.now > done {
-                    self.min_rtt_at = ack.now;
-                    self.window = self.window.max(self.prior_window);
-                    if self.full_bw_reached {
-                        self.enter_probe_bw(ack.now);
-                    } else {
-                        self.mode = Mode::Startup;
-                    }
-                }
-            }
+    fn end_probe_rtt(&mut self, ack: &Ack) {
+        self.min_rtt.confirm(ack.now);
+        self.window = self.window.max(self.prior_window);
+        if self.full.is_reached() {
+            self.enter_probe_bw(ack.now);
+        } else {
+            self.mode = Mode::Startup;
         }
     }
 
@@ -262,7 +218,7 @@ impl BbrV1 {
 
     fn update_pacing(&mut self) {
         let rate = self.bw() * self.gains().0 * PACING_MARGIN;
-        if self.full_bw_reached || rate > self.pacing {
+        if self.full.is_reached() || rate > self.pacing {
             self.pacing = rate;
         }
     }
@@ -285,7 +241,7 @@ impl BbrV1 {
         } else {
             let (_, gain) = self.gains();
             let mut target = self.inflight(self.bw(), gain);
-            if self.full_bw_reached {
+            if self.full.is_reached() {
                 target += self.aggregation.extra().min(self.bw() * EXTRA_ACKED_LIMIT);
                 self.window = (self.window + acked).min(target);
             } else if self.window < target || ack.delivered.as_f64() < self.sizes.initial_window {
@@ -301,8 +257,7 @@ impl BbrV1 {
 
 impl Controller for BbrV1 {
     fn on_established(&mut self, now: Instant, _ecn: EcnMode, rtt: Option<Duration>) {
-        self.min_rtt = rtt;
-        self.min_rtt_at = now;
+        self.min_rtt = MinRtt::new(now, rtt);
         self.aggregation.restart(now);
         let rtt = rtt.unwrap_or(Duration::from_millis(1)).max(Duration::from_micros(1));
         self.pacing = HIGH_GAIN * self.sizes.initial_window / rtt.as_secs_f64();
@@ -332,20 +287,19 @@ impl Controller for BbrV1 {
         self.save_window();
         self.repairing = true;
         self.conserving = false;
-        self.full_bw = 0.0;
+        self.full.restart(0.0);
         self.policer.start_interval_if_idle();
         self.window = self.sizes.mss;
     }
     fn on_spurious(&mut self, _now: Instant) {
-        self.full_bw = 0.0;
-        self.full_bw_count = 0;
+        self.full.restart(0.0);
         self.policer = Policer::default();
         self.window = self.window.max(self.prior_window);
         self.conserving = false;
         self.repairing = false;
     }
     fn on_idle(&mut self, now: Instant, _idle: Duration, _rto: Duration) {
-        self.idle_restart = true;
+        self.probe_rtt.on_idle();
         self.aggregation.restart(now);
         if self.mode == Mode::ProbeBw {
             self.pacing = self.bw() * PACING_MARGIN;

@@ -3,6 +3,7 @@
 
 use tidemark_core::Bytes;
 
+use super::super::BandwidthSample;
 use super::{AckPhase, BoundedBbr, State};
 use crate::controller::Ack;
 
@@ -14,9 +15,9 @@ const ECN_THRESHOLD: f64 = 0.5;
 const ECN_STARTUP_ROUNDS: u32 = 2;
 
 impl BoundedBbr {
-    pub(super) fn update_latest(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
+    pub(super) fn update_latest(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
         self.loss_round_begins = ack.acked > Bytes::ZERO && ack.prior_delivered >= self.loss_round;
-        if let (Some((bandwidth, _)), Some(sample)) = (rate, ack.rate) {
+        if let (Some(BandwidthSample { bandwidth, .. }), Some(sample)) = (sample, ack.rate) {
             self.bw_latest = self.bw_latest.max(bandwidth);
             self.inflight_latest = self.inflight_latest.max(sample.delivered.as_f64());
         }
@@ -25,14 +26,14 @@ impl BoundedBbr {
         }
     }
 
-    pub(super) fn update_congestion(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
+    pub(super) fn update_congestion(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
         self.rounds.on_ack(ack);
         if self.rounds.begins() {
             self.rounds_since_probe += 1;
             self.rounds_repairing = if self.repairing { self.rounds_repairing + 1 } else { 0 };
             self.average_marks();
         }
-        if let Some((bandwidth, limited)) = rate
+        if let Some(BandwidthSample { bandwidth, limited }) = sample
             && (!limited || bandwidth >= self.max_bw.get())
         {
             self.max_bw.update(bandwidth);
@@ -101,7 +102,7 @@ impl BoundedBbr {
 
     /// Losses or marks say that the flight is too high.
     fn leave_startup(&mut self) {
-        self.full_bw_reached = true;
+        self.full.reach();
         self.inflight_long = if self.constants.keeps_delivered {
             self.bdp(self.max_bw.get(), 1.0).max(self.inflight_latest)
         } else {
@@ -109,14 +110,14 @@ impl BoundedBbr {
         };
     }
 
-    pub(super) fn adapt_long_term(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
+    pub(super) fn adapt_long_term(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
         if self.ack_phase == AckPhase::ProbeStarting && self.rounds.begins() {
             self.ack_phase = AckPhase::ProbeFeedback;
         }
         if self.ack_phase == AckPhase::ProbeStopping && self.rounds.begins() {
             self.probe_samples = false;
             self.ack_phase = AckPhase::Init;
-            if self.is_probing_bw() && rate.is_some_and(|(_, limited)| !limited) {
+            if self.is_probing_bw() && sample.is_some_and(|sample| !sample.limited) {
                 self.max_bw.advance();
             }
             // The probe stopped as a precaution, and nothing went wrong: try again at once.

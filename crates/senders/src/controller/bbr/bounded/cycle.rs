@@ -1,9 +1,9 @@
 //! The state machine: whether the pipe is full, the phases of `PROBE_BW`, and `PROBE_RTT`
 //! (draft-ietf-ccwg-bbr 5.3).
 
-use tidemark_core::{Bytes, Duration};
+use tidemark_core::Duration;
 
-use super::super::{FULL_BW_GROWTH, FULL_BW_ROUNDS, MIN_RTT_WINDOW, PROBE_RTT_TIME};
+use super::super::{BandwidthSample, MIN_RTT_WINDOW};
 use super::{AckPhase, BoundedBbr, PROBE_WAIT, State, UP_GAIN, UpEnd};
 use crate::controller::Ack;
 
@@ -12,39 +12,26 @@ const PROBE_WAIT_RANDOM: f64 = 1.0;
 const PROBE_ROUNDS: f64 = 63.0;
 
 impl BoundedBbr {
-    pub(super) fn reset_full_bandwidth(&mut self) {
-        self.full_bw = 0.0;
-        self.full_bw_count = 0;
-        self.full_bw_now = false;
+    pub(super) fn check_full_bandwidth(&mut self, sample: Option<BandwidthSample>) {
+        if let Some(BandwidthSample { bandwidth, limited: false }) = sample
+            && self.rounds.begins()
+        {
+            self.full.end_round(bandwidth);
+        }
     }
 
-    pub(super) fn check_full_bandwidth(&mut self, rate: Option<(f64, bool)>) {
-        let Some((bandwidth, limited)) = rate else { return };
-        if self.full_bw_now || !self.rounds.begins() || limited {
-            return;
-        }
-        if bandwidth >= self.full_bw * FULL_BW_GROWTH {
-            self.reset_full_bandwidth();
-            self.full_bw = bandwidth;
-            return;
-        }
-        self.full_bw_count += 1;
-        self.full_bw_now = self.full_bw_count >= FULL_BW_ROUNDS;
-        self.full_bw_reached |= self.full_bw_now;
-    }
-
-    pub(super) fn update_phase(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
-        if self.state == State::Startup && self.full_bw_reached {
+    pub(super) fn update_phase(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
+        if self.state == State::Startup && self.full.is_reached() {
             self.state = State::Drain;
             self.forget_signals();
         }
         if self.state == State::Drain && ack.in_flight.as_f64() <= self.inflight(self.max_bw.get(), 1.0) {
             self.start_down(ack);
         }
-        if !self.full_bw_reached {
+        if !self.full.is_reached() {
             return;
         }
-        self.adapt_long_term(ack, rate);
+        self.adapt_long_term(ack, sample);
         match self.state {
             State::Down => self.check_drained(ack),
             State::Cruise => {
@@ -52,9 +39,9 @@ impl BoundedBbr {
             }
             State::Refill if self.rounds.begins() => {
                 self.probe_samples = true;
-                self.start_up(ack, rate);
+                self.start_up(ack, sample);
             }
-            State::Up => self.check_up_done(ack, rate),
+            State::Up => self.check_up_done(ack, sample),
             _ => {}
         }
     }
@@ -68,21 +55,20 @@ impl BoundedBbr {
         }
     }
 
-    pub(super) fn check_up_done(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
+    pub(super) fn check_up_done(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
         let at_limit = ack.window_limited && self.window >= self.inflight_long;
         if self.previous_too_high && ack.in_flight.as_f64() >= self.inflight_long {
             self.stopped_risky_probe = true;
         } else if self.constants.up_end == UpEnd::Flight {
-            let long_enough = self.min_rtt.is_some_and(|min| ack.now.since(self.phase_start) > min);
+            let long_enough = self.min_rtt.has_passed(self.phase_start, ack.now);
             if !long_enough || ack.prior_in_flight.as_f64() < self.inflight(self.max_bw.get(), UP_GAIN) {
                 return;
             }
         } else if at_limit {
             // The flight is held back by its own bound: that the bandwidth does not grow proves nothing.
-            self.reset_full_bandwidth();
-            self.full_bw = rate.map_or(self.full_bw, |(bandwidth, _)| bandwidth);
+            self.full.restart(sample.map_or(0.0, |sample| sample.bandwidth));
             return;
-        } else if !self.full_bw_now {
+        } else if !self.full.is_now() {
             return;
         }
         self.previous_too_high = false;
@@ -119,11 +105,10 @@ impl BoundedBbr {
         self.state = State::Refill;
     }
 
-    pub(super) fn start_up(&mut self, ack: &Ack, rate: Option<(f64, bool)>) {
+    pub(super) fn start_up(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
         self.ack_phase = AckPhase::ProbeStarting;
         self.rounds.restart(ack.delivered);
-        self.reset_full_bandwidth();
-        self.full_bw = rate.map_or(0.0, |(bandwidth, _)| bandwidth);
+        self.full.restart(sample.map_or(0.0, |sample| sample.bandwidth));
         self.phase_start = ack.now;
         self.state = State::Up;
         self.raise_slope();
@@ -140,32 +125,21 @@ impl BoundedBbr {
     }
 
     pub(super) fn update_min_rtt(&mut self, ack: &Ack) {
-        let due = ack.now > self.probe_rtt_min_at + PROBE_RTT_INTERVAL;
-        if let Some(rtt) = ack.rtt
-            && (due || self.probe_rtt_min.is_none_or(|min| rtt < min))
-        {
-            self.probe_rtt_min = Some(rtt);
-            self.probe_rtt_min_at = ack.now;
-        }
-        let expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
-        if let Some(rtt) = self.probe_rtt_min
-            && (expired || self.min_rtt.is_none_or(|min| rtt < min))
-        {
-            self.min_rtt = Some(rtt);
-            self.min_rtt_at = self.probe_rtt_min_at;
-        }
-        if self.state != State::ProbeRtt && due && !self.idle_restart {
+        let due = self.probe_rtt_min.update(ack.now, PROBE_RTT_INTERVAL, ack.rtt, ack.now);
+        self.min_rtt.update(ack.now, MIN_RTT_WINDOW, self.probe_rtt_min.get(), self.probe_rtt_min.at());
+        let may_probe = self.probe_rtt.may_begin(ack);
+        if self.state != State::ProbeRtt && due && may_probe {
             self.save_window();
             self.state = State::ProbeRtt;
-            self.probe_rtt_done = None;
+            self.probe_rtt.begin();
             self.ack_phase = AckPhase::ProbeStopping;
             self.rounds.restart(ack.delivered);
         }
         if self.state == State::ProbeRtt {
-            self.probe_rtt(ack);
-        }
-        if ack.acked > Bytes::ZERO {
-            self.idle_restart = false;
+            let target = self.probe_rtt_window();
+            if self.probe_rtt.on_ack(ack, &mut self.rounds, target) {
+                self.end_probe_rtt(ack);
+            }
         }
     }
 
@@ -173,30 +147,16 @@ impl BoundedBbr {
         self.bdp(self.bw(), 0.5).max(self.floor())
     }
 
-    pub(super) fn probe_rtt(&mut self, ack: &Ack) {
-        self.limited_until = ack.delivered + ack.in_flight;
-        match self.probe_rtt_done {
-            None if ack.in_flight.as_f64() <= self.probe_rtt_window() => {
-                self.probe_rtt_done = Some(ack.now + PROBE_RTT_TIME);
-                self.probe_rtt_round_done = false;
-                self.rounds.restart(ack.delivered);
-            }
-            None => {}
-            Some(done) => {
-                self.probe_rtt_round_done |= self.rounds.begins();
-                if self.probe_rtt_round_done && ack.now > done {
-                    self.probe_rtt_min_at = ack.now;
-                    self.window = self.window.max(self.prior_window);
-                    self.bw_short = f64::INFINITY;
-                    self.inflight_short = f64::INFINITY;
-                    if self.full_bw_reached {
-                        self.start_down(ack);
-                        self.state = State::Cruise;
-                    } else {
-                        self.state = State::Startup;
-                    }
-                }
-            }
+    fn end_probe_rtt(&mut self, ack: &Ack) {
+        self.probe_rtt_min.confirm(ack.now);
+        self.window = self.window.max(self.prior_window);
+        self.bw_short = f64::INFINITY;
+        self.inflight_short = f64::INFINITY;
+        if self.full.is_reached() {
+            self.start_down(ack);
+            self.state = State::Cruise;
+        } else {
+            self.state = State::Startup;
         }
     }
 }

@@ -7,7 +7,10 @@ mod cycle;
 use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant, Stream};
 
 use self::bounds::{BETA, LOSS_THRESHOLD};
-use super::{Aggregation, MIN_WINDOW, MaxFilter, PACING_MARGIN, Rounds, quantum, sample, wire_rate};
+use super::{
+    Aggregation, BandwidthSample, FullBandwidth, MIN_WINDOW, MaxFilter, MinRtt, PACING_MARGIN, ProbeRtt, Rounds,
+    quantum, wire_rate,
+};
 use crate::config::EcnMode;
 use crate::controller::{Ack, Congestion, Controller, EcnResponse, LostSegment, Sizes};
 
@@ -87,10 +90,7 @@ pub struct BoundedBbr {
     loss_events: u32,
     repairing: bool,
     rounds_repairing: u32,
-    full_bw: f64,
-    full_bw_count: u32,
-    full_bw_now: bool,
-    full_bw_reached: bool,
+    full: FullBandwidth,
     ack_phase: AckPhase,
     probe_samples: bool,
     previous_too_high: bool,
@@ -102,14 +102,10 @@ pub struct BoundedBbr {
     probe_up_acked: f64,
     /// Bytes that must be acknowledged for one more segment of `inflight_long`.
     probe_up_count: f64,
-    min_rtt: Option<Duration>,
-    min_rtt_at: Instant,
-    probe_rtt_min: Option<Duration>,
-    probe_rtt_min_at: Instant,
-    probe_rtt_done: Option<Instant>,
-    probe_rtt_round_done: bool,
-    limited_until: Bytes,
-    idle_restart: bool,
+    min_rtt: MinRtt,
+    /// Least round-trip time since about the last `PROBE_RTT`.
+    probe_rtt_min: MinRtt,
+    probe_rtt: ProbeRtt,
     aggregation: Aggregation,
     /// Congestion experienced: negotiated, average, and this round's bytes.
     ecn: bool,
@@ -153,10 +149,7 @@ impl BoundedBbr {
             loss_events: 0,
             repairing: false,
             rounds_repairing: 0,
-            full_bw: 0.0,
-            full_bw_count: 0,
-            full_bw_now: false,
-            full_bw_reached: false,
+            full: FullBandwidth::default(),
             ack_phase: AckPhase::Init,
             probe_samples: false,
             previous_too_high: false,
@@ -167,14 +160,9 @@ impl BoundedBbr {
             probe_up_rounds: 0,
             probe_up_acked: 0.0,
             probe_up_count: f64::INFINITY,
-            min_rtt: None,
-            min_rtt_at: Instant::ZERO,
-            probe_rtt_min: None,
-            probe_rtt_min_at: Instant::ZERO,
-            probe_rtt_done: None,
-            probe_rtt_round_done: false,
-            limited_until: Bytes::ZERO,
-            idle_restart: false,
+            min_rtt: MinRtt::default(),
+            probe_rtt_min: MinRtt::default(),
+            probe_rtt: ProbeRtt::default(),
             aggregation: Aggregation::default(),
             ecn: false,
             alpha: 1.0,
@@ -209,7 +197,7 @@ impl BoundedBbr {
         MIN_WINDOW * self.sizes.mss
     }
     fn bdp(&self, bandwidth: f64, gain: f64) -> f64 {
-        self.min_rtt.map_or(self.sizes.initial_window, |min| bandwidth * min.as_secs_f64() * gain)
+        self.min_rtt.get().map_or(self.sizes.initial_window, |min| bandwidth * min.as_secs_f64() * gain)
     }
     fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
         let budget = self.bdp(bandwidth, gain).max(3.0 * quantum(self.pacing, self.sizes)).max(self.floor());
@@ -227,7 +215,7 @@ impl BoundedBbr {
         self.bdp(self.bw(), 1.0).min(self.window)
     }
     fn ecn_counts(&self) -> bool {
-        self.ecn && self.min_rtt.is_some_and(|min| min <= self.ecn_max_rtt)
+        self.ecn && self.min_rtt.get().is_some_and(|min| min <= self.ecn_max_rtt)
     }
 
     fn save_window(&mut self) {
@@ -239,7 +227,7 @@ impl BoundedBbr {
         let acked = ack.acked.as_f64();
         let target = self.inflight(self.bw(), self.gains().1)
             + self.aggregation.extra().min(self.bw() * self.constants.longest_aggregation);
-        if self.full_bw_reached {
+        if self.full.is_reached() {
             self.window = (self.window + acked).min(target);
         } else if self.window < target || ack.delivered.as_f64() < self.sizes.initial_window {
             self.window += acked;
@@ -260,10 +248,8 @@ impl BoundedBbr {
 impl Controller for BoundedBbr {
     fn on_established(&mut self, now: Instant, ecn: EcnMode, rtt: Option<Duration>) {
         self.ecn = ecn == EcnMode::Accecn;
-        self.min_rtt = rtt;
-        self.min_rtt_at = now;
-        self.probe_rtt_min = rtt;
-        self.probe_rtt_min_at = now;
+        self.min_rtt = MinRtt::new(now, rtt);
+        self.probe_rtt_min = MinRtt::new(now, rtt);
         self.aggregation.restart(now);
         let rtt = rtt.unwrap_or(Duration::from_millis(1)).max(Duration::from_micros(1));
         self.pacing = self.constants.startup_gain * self.sizes.initial_window / rtt.as_secs_f64();
@@ -296,8 +282,7 @@ impl Controller for BoundedBbr {
         }
     }
     fn on_ack(&mut self, ack: &Ack) {
-        let limited = ack.prior_delivered < self.limited_until;
-        let rate = sample(ack).map(|(bandwidth, app_limited)| (bandwidth, app_limited || limited));
+        let sample = BandwidthSample::new(ack, self.probe_rtt.limits(ack));
         // Recovery is over: the window from before it was measured, not guessed.
         if self.repairing && !ack.repairing {
             self.window = self.window.max(self.prior_window);
@@ -306,20 +291,20 @@ impl Controller for BoundedBbr {
         self.marked += ack.marked.as_f64();
         self.acked += ack.acked.as_f64();
         self.ecn_in_round |= ack.marked_packets > 0;
-        self.update_latest(ack, rate);
-        self.update_congestion(ack, rate);
+        self.update_latest(ack, sample);
+        self.update_congestion(ack, sample);
         self.aggregation.on_ack(ack, self.rounds.begins(), self.bw(), self.window);
-        self.check_full_bandwidth(rate);
-        self.update_phase(ack, rate);
+        self.check_full_bandwidth(sample);
+        self.update_phase(ack, sample);
         self.update_min_rtt(ack);
         // The latest samples are those of one round; a new one starts with this acknowledgement.
         if self.loss_round_begins {
-            self.bw_latest = rate.map_or(0.0, |(bandwidth, _)| bandwidth);
+            self.bw_latest = sample.map_or(0.0, |sample| sample.bandwidth);
             self.inflight_latest = ack.rate.map_or(0.0, |sample| sample.delivered.as_f64());
         }
         let pacing = self.bw() * self.gains().0 * PACING_MARGIN;
         // Until the bandwidth is known, a low sample must not slow down the search for it.
-        if self.full_bw_reached || pacing > self.pacing {
+        if self.full.is_reached() || pacing > self.pacing {
             self.pacing = pacing;
         }
         self.update_window(ack);
@@ -344,7 +329,7 @@ impl Controller for BoundedBbr {
         self.window = self.window.max(self.prior_window);
     }
     fn on_idle(&mut self, now: Instant, _idle: Duration, _rto: Duration) {
-        self.idle_restart = true;
+        self.probe_rtt.on_idle();
         self.aggregation.restart(now);
         if self.is_probing_bw() {
             self.pacing = self.bw() * PACING_MARGIN;
