@@ -5,14 +5,17 @@
 mod aggregation;
 mod bounded;
 mod full_bandwidth;
+mod gain_cycle;
 mod max_filter;
 mod min_rtt;
+mod pacing;
 mod policer;
 mod probe_rtt;
 mod rounds;
 mod v1;
 mod v2;
 mod v3;
+mod window;
 
 use tidemark_core::{BitRate, Duration};
 
@@ -25,8 +28,10 @@ use self::aggregation::Aggregation;
 use self::full_bandwidth::FullBandwidth;
 use self::max_filter::MaxFilter;
 use self::min_rtt::MinRtt;
+use self::pacing::Pacing;
 use self::probe_rtt::ProbeRtt;
 use self::rounds::Rounds;
+use self::window::Window;
 use super::{Ack, Sizes};
 
 /// Pacing stays this much below the estimate, so that queues drain (all versions).

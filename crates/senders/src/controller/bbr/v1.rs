@@ -3,10 +3,10 @@
 
 use tidemark_core::{BitRate, Bytes, ConfigError, Duration, FlowId, Instant, Stream};
 
+use super::gain_cycle::GainCycle;
 use super::policer::Policer;
 use super::{
-    Aggregation, BandwidthSample, FullBandwidth, MIN_RTT_WINDOW, MIN_WINDOW, MaxFilter, MinRtt, PACING_MARGIN,
-    ProbeRtt, Rounds, quantum, wire_rate,
+    Aggregation, BandwidthSample, FullBandwidth, MIN_RTT_WINDOW, MaxFilter, MinRtt, Pacing, ProbeRtt, Rounds, Window,
 };
 use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
@@ -16,7 +16,6 @@ use crate::controller::{Ack, Congestion, Controller, Sizes};
 const HIGH_GAIN: f64 = 2885.0 / 1000.0;
 const DRAIN_GAIN: f64 = 1000.0 / 2885.0;
 const WINDOW_GAIN: f64 = 2.0;
-const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const BW_ROUNDS: u64 = 10;
 /// Aggregation is trusted up to this time at the bandwidth.
 const EXTRA_ACKED_LIMIT: f64 = 0.1;
@@ -61,22 +60,19 @@ enum Mode {
 #[derive(Clone, Debug)]
 pub struct BbrV1 {
     sizes: Sizes,
-    stream: Stream,
     mode: Mode,
     rounds: Rounds,
     bandwidth: MaxFilter,
     policer: Policer,
     aggregation: Aggregation,
     full: FullBandwidth,
-    cycle_index: usize,
-    cycle_start: Instant,
+    cycle: GainCycle,
     min_rtt: MinRtt,
     probe_rtt: ProbeRtt,
-    window: f64,
-    prior_window: f64,
+    window: Window,
+    /// True in the first round of recovery: what is acknowledged may be sent, and no more.
     conserving: bool,
-    repairing: bool,
-    pacing: f64,
+    pacing: Pacing,
 }
 
 impl BbrV1 {
@@ -84,22 +80,18 @@ impl BbrV1 {
     pub fn new(sizes: Sizes, flow: FlowId, seed: u64) -> Self {
         Self {
             sizes,
-            stream: Stream::new(seed, flow.0, "bbr"),
             mode: Mode::Startup,
             rounds: Rounds::default(),
             bandwidth: MaxFilter::new(BW_ROUNDS),
             policer: Policer::default(),
             aggregation: Aggregation::default(),
             full: FullBandwidth::default(),
-            cycle_index: 0,
-            cycle_start: Instant::ZERO,
+            cycle: GainCycle::new(Stream::new(seed, flow.0, "bbr")),
             min_rtt: MinRtt::default(),
             probe_rtt: ProbeRtt::default(),
-            window: sizes.initial_window,
-            prior_window: 0.0,
+            window: Window::new(sizes),
             conserving: false,
-            repairing: false,
-            pacing: 0.0,
+            pacing: Pacing::new(sizes),
         }
     }
 
@@ -113,7 +105,7 @@ impl BbrV1 {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
             Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
             Mode::ProbeBw if self.policer.bandwidth().is_some() => (1.0, WINDOW_GAIN),
-            Mode::ProbeBw => (CYCLE[self.cycle_index], WINDOW_GAIN),
+            Mode::ProbeBw => (self.cycle.gain(), WINDOW_GAIN),
             Mode::ProbeRtt => (1.0, 1.0),
         }
     }
@@ -123,10 +115,10 @@ impl BbrV1 {
         let Some(min_rtt) = self.min_rtt.get() else { return self.sizes.initial_window };
         let mss = self.sizes.mss;
         let bdp = bandwidth * min_rtt.as_secs_f64() * gain;
-        let segments = libm::ceil((bdp + 3.0 * quantum(self.pacing, self.sizes)) / mss);
+        let segments = libm::ceil((bdp + 3.0 * self.pacing.quantum()) / mss);
         // Even, because acknowledgements answer two; two more to probe even a tiny pipe.
         let even = 2.0 * libm::ceil(segments / 2.0);
-        let probing = self.mode == Mode::ProbeBw && self.cycle_index == 0;
+        let probing = self.mode == Mode::ProbeBw && self.cycle.is_probing();
         (even + if probing { 2.0 } else { 0.0 }) * mss
     }
 
@@ -148,7 +140,7 @@ impl BbrV1 {
             return;
         }
         let gain = self.gains().0;
-        let full_length = self.min_rtt.has_passed(self.cycle_start, ack.now);
+        let full_length = self.min_rtt.has_passed(self.cycle.start(), ack.now);
         let in_flight = ack.prior_in_flight.as_f64();
         let bandwidth = self.bandwidth.get();
         let over = if gain > 1.0 {
@@ -159,8 +151,7 @@ impl BbrV1 {
             full_length
         };
         if over {
-            self.cycle_index = (self.cycle_index + 1) % CYCLE.len();
-            self.cycle_start = ack.now;
+            self.cycle.advance(ack.now);
         }
     }
 
@@ -180,30 +171,27 @@ impl BbrV1 {
         }
     }
 
-    /// Begins at a random phase, but not the one that drains.
     fn enter_probe_bw(&mut self, now: Instant) {
         self.mode = Mode::ProbeBw;
-        let draw = (self.stream.uniform() * 7.0) as usize;
-        self.cycle_index = (CYCLE.len() - draw) % CYCLE.len();
-        self.cycle_start = now;
+        self.cycle.begin(now);
     }
 
     fn update_min_rtt(&mut self, ack: &Ack) {
         let expired = self.min_rtt.update(ack.now, MIN_RTT_WINDOW, ack.rtt, ack.now);
         let may_probe = self.probe_rtt.may_begin(ack);
         if expired && may_probe && self.mode != Mode::ProbeRtt {
-            self.save_window();
+            self.window.save(false);
             self.mode = Mode::ProbeRtt;
             self.probe_rtt.begin();
         }
-        if self.mode == Mode::ProbeRtt && self.probe_rtt.on_ack(ack, &mut self.rounds, MIN_WINDOW * self.sizes.mss) {
+        if self.mode == Mode::ProbeRtt && self.probe_rtt.on_ack(ack, &mut self.rounds, self.window.floor()) {
             self.end_probe_rtt(ack);
         }
     }
 
     fn end_probe_rtt(&mut self, ack: &Ack) {
         self.min_rtt.confirm(ack.now);
-        self.window = self.window.max(self.prior_window);
+        self.window.restore();
         if self.full.is_reached() {
             self.enter_probe_bw(ack.now);
         } else {
@@ -211,46 +199,26 @@ impl BbrV1 {
         }
     }
 
-    fn save_window(&mut self) {
-        let fresh = !self.repairing && self.mode != Mode::ProbeRtt;
-        self.prior_window = if fresh { self.window } else { self.prior_window.max(self.window) };
-    }
-
-    fn update_pacing(&mut self) {
-        let rate = self.bw() * self.gains().0 * PACING_MARGIN;
-        if self.full.is_reached() || rate > self.pacing {
-            self.pacing = rate;
-        }
-    }
-
     /// `bbr_set_cwnd`: packet conservation in the first round of recovery, then towards the model.
     fn update_window(&mut self, ack: &Ack) {
-        let mss = self.sizes.mss;
-        let acked = ack.acked.as_f64();
-        let in_flight = ack.in_flight.as_f64();
         if ack.lost > Bytes::ZERO {
-            self.window = (self.window - ack.lost.as_f64()).max(mss);
+            self.window.set((self.window.size() - ack.lost.as_f64()).max(self.sizes.mss));
         }
-        if self.repairing && !ack.repairing {
-            self.window = self.window.max(self.prior_window);
+        if self.window.follow_recovery(ack) {
             self.conserving = false;
         }
-        self.repairing = ack.repairing;
         if self.conserving {
-            self.window = self.window.max(in_flight + acked);
+            self.window.set(self.window.size().max(ack.in_flight.as_f64() + ack.acked.as_f64()));
         } else {
-            let (_, gain) = self.gains();
-            let mut target = self.inflight(self.bw(), gain);
-            if self.full.is_reached() {
+            let is_full = self.full.is_reached();
+            let mut target = self.inflight(self.bw(), self.gains().1);
+            if is_full {
                 target += self.aggregation.extra().min(self.bw() * EXTRA_ACKED_LIMIT);
-                self.window = (self.window + acked).min(target);
-            } else if self.window < target || ack.delivered.as_f64() < self.sizes.initial_window {
-                self.window += acked;
             }
-            self.window = self.window.max(MIN_WINDOW * mss);
+            self.window.grow(ack, target, is_full);
         }
         if self.mode == Mode::ProbeRtt {
-            self.window = self.window.min(MIN_WINDOW * mss);
+            self.window.limit(self.window.floor());
         }
     }
 }
@@ -259,60 +227,58 @@ impl Controller for BbrV1 {
     fn on_established(&mut self, now: Instant, _ecn: EcnMode, rtt: Option<Duration>) {
         self.min_rtt = MinRtt::new(now, rtt);
         self.aggregation.restart(now);
-        let rtt = rtt.unwrap_or(Duration::from_millis(1)).max(Duration::from_micros(1));
-        self.pacing = HIGH_GAIN * self.sizes.initial_window / rtt.as_secs_f64();
+        self.pacing.begin(HIGH_GAIN, rtt);
     }
     fn on_ack(&mut self, ack: &Ack) {
         self.update_bandwidth(ack);
-        self.aggregation.on_ack(ack, self.rounds.begins(), self.bw(), self.window);
+        self.aggregation.on_ack(ack, self.rounds.begins(), self.bw(), self.window.size());
         self.update_cycle(ack);
         self.check_full_bandwidth(ack);
         self.check_drain(ack);
         self.update_min_rtt(ack);
-        self.update_pacing();
+        self.pacing.update(self.bw(), self.gains().0, self.full.is_reached());
         self.update_window(ack);
     }
     /// Fast recovery begins with a round of packet conservation. An echo of congestion changes nothing.
     fn on_congestion(&mut self, congestion: &Congestion) {
         // Marks tell nothing of the bandwidth, on which this version rests.
         if congestion.signal == crate::controller::Signal::Loss {
-            self.save_window();
+            self.window.save(self.mode == Mode::ProbeRtt);
             self.conserving = true;
-            self.repairing = true;
+            self.window.begin_recovery();
             self.rounds.restart(congestion.delivered);
-            self.window = congestion.in_flight.as_f64().max(self.sizes.mss);
+            self.window.set(congestion.in_flight.as_f64().max(self.sizes.mss));
         }
     }
     fn on_timeout(&mut self, _congestion: &Congestion) {
-        self.save_window();
-        self.repairing = true;
+        self.window.save(self.mode == Mode::ProbeRtt);
+        self.window.begin_recovery();
         self.conserving = false;
         self.full.restart(0.0);
         self.policer.start_interval_if_idle();
-        self.window = self.sizes.mss;
+        self.window.set(self.sizes.mss);
     }
     fn on_spurious(&mut self, _now: Instant) {
         self.full.restart(0.0);
         self.policer = Policer::default();
-        self.window = self.window.max(self.prior_window);
+        self.window.undo_recovery();
         self.conserving = false;
-        self.repairing = false;
     }
     fn on_idle(&mut self, now: Instant, _idle: Duration, _rto: Duration) {
         self.probe_rtt.on_idle();
         self.aggregation.restart(now);
         if self.mode == Mode::ProbeBw {
-            self.pacing = self.bw() * PACING_MARGIN;
+            self.pacing.update(self.bw(), 1.0, true);
         }
     }
     fn window(&self) -> Bytes {
-        Bytes(self.window as u64)
+        Bytes(self.window.size() as u64)
     }
     fn pacing_rate(&self) -> Option<BitRate> {
-        wire_rate(self.pacing, self.sizes)
+        self.pacing.rate()
     }
     fn burst(&self, _rate: BitRate) -> Bytes {
-        Bytes(quantum(self.pacing, self.sizes) as u64)
+        self.pacing.burst()
     }
     fn owns_recovery(&self) -> bool {
         true
