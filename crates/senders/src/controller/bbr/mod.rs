@@ -17,7 +17,7 @@ mod v2;
 mod v3;
 mod window;
 
-use tidemark_core::{BitRate, Duration};
+use tidemark_core::Duration;
 
 pub use bounded::BoundedBbr;
 pub use v1::{BbrV1, BbrV1Config};
@@ -32,25 +32,12 @@ use self::pacing::Pacing;
 use self::probe_rtt::ProbeRtt;
 use self::rounds::Rounds;
 use self::window::Window;
-use super::{Ack, Sizes};
+use super::Ack;
 
-/// Pacing stays this much below the estimate, so that queues drain (all versions).
-const PACING_MARGIN: f64 = 0.99;
 /// The flight that keeps a path going, in segments.
 const MIN_WINDOW: f64 = 4.0;
 /// The minimum round-trip time is forgotten after so long.
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-
-/// Payload that leaves at once: a millisecond's worth, between two segments (one at very low rates) and 64 kB.
-fn quantum(bytes_per_sec: f64, sizes: Sizes) -> f64 {
-    let min = if bytes_per_sec < 150_000.0 { sizes.mss } else { 2.0 * sizes.mss };
-    (bytes_per_sec * 1e-3).clamp(min, 65_536.0_f64.max(min))
-}
-
-/// A rate of payload as a rate of IP packets.
-fn wire_rate(bytes_per_sec: f64, sizes: Sizes) -> Option<BitRate> {
-    (bytes_per_sec > 0.0).then(|| BitRate::from_bytes_per_sec(bytes_per_sec / sizes.mss * sizes.packet))
-}
 
 /// Delivery rate of an acknowledgement.
 #[derive(Clone, Copy, Debug)]

@@ -1,172 +1,182 @@
-//! Judgement of bandwidth and flight by losses and marks: the short-term bounds of a round, and the
-//! long-term bound that probing moves (draft-ietf-ccwg-bbr 5.3.3.6, 5.5.10).
+//! Bounds on bandwidth and flight: short-term ones by the signals of a round, a long-term one that probing moves
+//! (draft-ietf-ccwg-bbr 5.5.10).
 
-use tidemark_core::Bytes;
+use super::super::MIN_WINDOW;
+use super::LOSS_THRESHOLD;
+use super::signals::Signals;
+use crate::controller::LostSegment;
 
-use super::super::BandwidthSample;
-use super::{AckPhase, BoundedBbr, State};
-use crate::controller::Ack;
-
-pub(super) const BETA: f64 = 0.7;
-pub(super) const LOSS_THRESHOLD: f64 = 0.02;
-const ECN_GAIN: f64 = 1.0 / 16.0;
+const BETA: f64 = 0.7;
 const ECN_FACTOR: f64 = 1.0 / 3.0;
-const ECN_THRESHOLD: f64 = 0.5;
-const ECN_STARTUP_ROUNDS: u32 = 2;
+/// Share of the long-term bound that is left to others.
+const HEADROOM: f64 = 0.15;
 
-impl BoundedBbr {
-    pub(super) fn update_latest(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
-        self.loss_round_begins = ack.acked > Bytes::ZERO && ack.prior_delivered >= self.loss_round;
-        if let (Some(BandwidthSample { bandwidth, .. }), Some(sample)) = (sample, ack.rate) {
-            self.bw_latest = self.bw_latest.max(bandwidth);
-            self.inflight_latest = self.inflight_latest.max(sample.delivered.as_f64());
+/// Bounds in bytes a second and bytes; infinite where nothing bounds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    mss: f64,
+    bw_short: f64,
+    inflight_short: f64,
+    inflight_long: f64,
+    /// Short-term bandwidth and flight, long-term flight that a spurious loss gives back.
+    saved: Option<(f64, f64, f64)>,
+}
+
+impl Bounds {
+    pub(super) fn new(mss: f64) -> Self {
+        let none = f64::INFINITY;
+        Self { mss, bw_short: none, inflight_short: none, inflight_long: none, saved: None }
+    }
+
+    pub(super) fn bw_short(&self) -> f64 {
+        self.bw_short
+    }
+
+    pub(super) fn inflight_long(&self) -> f64 {
+        self.inflight_long
+    }
+
+    /// Leaves room for others to enter.
+    pub(super) fn inflight_with_headroom(&self) -> f64 {
+        if self.inflight_long.is_infinite() {
+            return self.inflight_long;
         }
-        if self.loss_round_begins {
-            self.loss_round = ack.delivered;
+        let room = self.mss.max(HEADROOM * self.inflight_long);
+        (self.inflight_long - room).max(self.floor())
+    }
+
+    /// Lower one of `inflight` and the short-term bound.
+    pub(super) fn limit(&self, inflight: f64) -> f64 {
+        inflight.min(self.inflight_short).max(self.floor())
+    }
+
+    fn floor(&self) -> f64 {
+        MIN_WINDOW * self.mss
+    }
+
+    pub(super) fn save(&mut self) {
+        self.saved = Some((self.bw_short, self.inflight_short, self.inflight_long));
+    }
+
+    pub(super) fn restore(&mut self) {
+        if let Some((bw_short, inflight_short, inflight_long)) = self.saved.take() {
+            self.bw_short = self.bw_short.max(bw_short);
+            self.inflight_short = self.inflight_short.max(inflight_short);
+            self.inflight_long = self.inflight_long.max(inflight_long);
         }
     }
 
-    pub(super) fn update_congestion(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
-        self.rounds.on_ack(ack);
-        if self.rounds.begins() {
-            self.rounds_since_probe += 1;
-            self.rounds_repairing = if self.repairing { self.rounds_repairing + 1 } else { 0 };
-            self.average_marks();
-        }
-        if let Some(BandwidthSample { bandwidth, limited }) = sample
-            && (!limited || bandwidth >= self.max_bw.get())
-        {
-            self.max_bw.update(bandwidth);
-        }
-        if self.loss_round_begins {
-            self.adapt_lower_bounds();
-            self.check_startup_loss(ack);
-            self.loss_in_round = false;
-            self.loss_events = 0;
-            self.ecn_in_round = false;
-        }
-    }
-
-    /// Once a round: the average of the marked share, and in startup whether it says that the pipe is full.
-    pub(super) fn average_marks(&mut self) {
-        if self.acked <= 0.0 {
-            return;
-        }
-        let share = (self.marked / self.acked).min(1.0);
-        (self.marked, self.acked) = (0.0, 0.0);
-        if !self.ecn_counts() {
-            return;
-        }
-        self.alpha += ECN_GAIN * (share - self.alpha);
-        self.ecn_startup_rounds = if share >= ECN_THRESHOLD { self.ecn_startup_rounds + 1 } else { 0 };
-        if self.state == State::Startup && self.ecn_startup_rounds >= ECN_STARTUP_ROUNDS {
-            self.leave_startup();
-        }
-    }
-
-    pub(super) fn adapt_lower_bounds(&mut self) {
-        if matches!(self.state, State::Startup | State::Refill | State::Up) {
-            return;
-        }
-        let by_ecn = self.ecn_in_round && self.ecn_counts();
-        if !self.loss_in_round && !by_ecn {
-            return;
-        }
+    /// Lowers the short-term bounds once a round: by its losses, and by `alpha` where it was marked.
+    pub(super) fn lower(&mut self, signals: &Signals, alpha: Option<f64>, bandwidth: f64, window: f64) {
         if self.inflight_short.is_infinite() {
-            self.inflight_short = self.window;
+            self.inflight_short = window;
         }
         let mut bound = f64::INFINITY;
-        if by_ecn {
-            bound = self.inflight_short * (1.0 - self.alpha * ECN_FACTOR);
+        if let Some(alpha) = alpha {
+            bound = self.inflight_short * (1.0 - alpha * ECN_FACTOR);
         }
-        if self.loss_in_round {
+        if signals.is_lost() {
             if self.bw_short.is_infinite() {
-                self.bw_short = self.max_bw.get();
+                self.bw_short = bandwidth;
             }
-            self.bw_short = self.bw_latest.max(BETA * self.bw_short);
-            bound = bound.min(self.inflight_latest.max(BETA * self.inflight_short));
+            // What was delivered in this very round is no more than the path carries.
+            self.bw_short = signals.bandwidth().max(BETA * self.bw_short);
+            bound = bound.min(signals.inflight().max(BETA * self.inflight_short));
         }
         self.inflight_short = bound.max(self.floor());
     }
 
-    pub(super) fn check_startup_loss(&mut self, ack: &Ack) {
-        let heavy = ack.rate.is_some_and(|rate| rate.lost.as_f64() > LOSS_THRESHOLD * rate.in_flight.as_f64());
-        if self.state == State::Startup
-            && self.loss_events >= self.constants.startup_losses
-            && self.rounds_repairing >= 1
-            && heavy
-        {
-            self.leave_startup();
-        }
+    /// Forgets the short-term bounds, so that a probe can find out what holds.
+    pub(super) fn lift_short(&mut self) {
+        self.bw_short = f64::INFINITY;
+        self.inflight_short = f64::INFINITY;
     }
 
-    /// Losses or marks say that the flight is too high.
-    fn leave_startup(&mut self) {
-        self.full.reach();
-        self.inflight_long = if self.constants.keeps_delivered {
-            self.bdp(self.max_bw.get(), 1.0).max(self.inflight_latest)
-        } else {
-            self.inflight(self.max_bw.get(), 1.0)
+    /// Keeps the short-term flight below the long-term one.
+    pub(super) fn align_short(&mut self) {
+        self.inflight_short = self.inflight_short.min(self.inflight_long);
+    }
+
+    pub(super) fn set_long(&mut self, inflight: f64) {
+        self.inflight_long = inflight;
+    }
+
+    /// Lowers the long-term bound to a flight that was too high, though by 30 % of `target` at the most.
+    pub(super) fn lower_long(&mut self, inflight: f64, target: f64) {
+        self.inflight_long = inflight.max(BETA * target);
+    }
+
+    /// Raises the long-term bound to a flight that went well.
+    pub(super) fn raise_long(&mut self, inflight: f64) {
+        self.inflight_long = self.inflight_long.max(inflight);
+    }
+
+    pub(super) fn grow_long(&mut self, segments: f64) {
+        self.inflight_long += segments * self.mss;
+    }
+}
+
+/// Flight at which the share of losses crossed the threshold (draft-ietf-ccwg-bbr 5.5.10.2); `None` if it did not.
+pub(super) fn inflight_at_loss(lost: &LostSegment) -> Option<f64> {
+    let (size, in_flight, total) = (lost.size.as_f64(), lost.in_flight.as_f64(), lost.lost.as_f64());
+    if total <= LOSS_THRESHOLD * in_flight {
+        return None;
+    }
+    let (before, lost_before) = (in_flight - size, total - size);
+    let prefix = ((LOSS_THRESHOLD * before - lost_before) / (1.0 - LOSS_THRESHOLD)).max(0.0);
+    Some(before + prefix)
+}
+
+#[cfg(test)]
+mod tests {
+    use tidemark_core::{Bytes, Instant};
+
+    use super::*;
+
+    #[test]
+    fn a_round_with_losses_takes_thirty_percent_and_a_spurious_one_gives_them_back() {
+        let mut bounds = Bounds::new(1000.0);
+        let mut signals = Signals::default();
+        signals.on_lost(Bytes::ZERO);
+        bounds.save();
+        bounds.lower(&signals, None, 1e6, 100_000.0);
+        assert_eq!((bounds.bw_short(), bounds.limit(f64::INFINITY)), (7e5, 70_000.0));
+        bounds.restore();
+        assert_eq!((bounds.bw_short(), bounds.limit(5e5)), (f64::INFINITY, 5e5));
+    }
+
+    #[test]
+    fn marks_take_a_third_of_their_share_and_leave_four_segments() {
+        let mut bounds = Bounds::new(1000.0);
+        bounds.lower(&Signals::default(), Some(0.3), 1e6, 10_000.0);
+        assert_eq!((bounds.bw_short(), bounds.limit(1e6)), (f64::INFINITY, 9_000.0));
+        (0..20).for_each(|_| bounds.lower(&Signals::default(), Some(0.3), 1e6, 10_000.0));
+        assert_eq!(bounds.limit(1e6), 4_000.0);
+    }
+
+    #[test]
+    fn headroom_is_a_share_of_a_known_bound() {
+        let mut bounds = Bounds::new(1000.0);
+        assert_eq!(bounds.inflight_with_headroom(), f64::INFINITY);
+        bounds.set_long(100_000.0);
+        assert_eq!(bounds.inflight_with_headroom(), 85_000.0);
+        bounds.set_long(4_500.0);
+        assert_eq!(bounds.inflight_with_headroom(), 4_000.0);
+    }
+
+    #[test]
+    fn the_flight_of_a_loss_is_where_the_threshold_was_crossed() {
+        let lost = |total| LostSegment {
+            now: Instant::ZERO,
+            size: Bytes(1000),
+            in_flight: Bytes(100_000),
+            lost: Bytes(total),
+            app_limited: false,
+            delivered: Bytes::ZERO,
         };
-    }
-
-    pub(super) fn adapt_long_term(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
-        if self.ack_phase == AckPhase::ProbeStarting && self.rounds.begins() {
-            self.ack_phase = AckPhase::ProbeFeedback;
-        }
-        if self.ack_phase == AckPhase::ProbeStopping && self.rounds.begins() {
-            self.probe_samples = false;
-            self.ack_phase = AckPhase::Init;
-            if self.is_probing_bw() && sample.is_some_and(|sample| !sample.limited) {
-                self.max_bw.advance();
-            }
-            // The probe stopped as a precaution, and nothing went wrong: try again at once.
-            if self.stopped_risky_probe && !self.previous_too_high && self.state == State::Down {
-                self.start_refill(ack);
-                return;
-            }
-        }
-        let Some(sample) = ack.rate else { return };
-        let marked = sample.marked > Bytes::ZERO
-            && sample.marked.as_f64() >= ECN_THRESHOLD * sample.delivered.as_f64()
-            && self.ecn_counts();
-        if sample.lost.as_f64() > LOSS_THRESHOLD * sample.in_flight.as_f64() || marked {
-            if self.probe_samples {
-                self.too_high(ack, sample.in_flight.as_f64(), sample.app_limited);
-            }
-            return;
-        }
-        if self.inflight_long.is_infinite() {
-            return;
-        }
-        self.inflight_long = self.inflight_long.max(sample.in_flight.as_f64());
-        if self.state == State::Up && ack.window_limited && self.window >= self.inflight_long {
-            self.probe_up_acked += ack.acked.as_f64();
-            if self.probe_up_acked >= self.probe_up_count {
-                let steps = libm::floor(self.probe_up_acked / self.probe_up_count);
-                self.probe_up_acked -= steps * self.probe_up_count;
-                self.inflight_long += steps * self.sizes.mss;
-            }
-            if self.rounds.begins() {
-                self.raise_slope();
-            }
-        }
-    }
-
-    pub(super) fn raise_slope(&mut self) {
-        let growth = self.sizes.mss * f64::from(1u32 << self.probe_up_rounds.min(30));
-        self.probe_up_rounds = (self.probe_up_rounds + 1).min(30);
-        self.probe_up_count = (self.window * self.sizes.mss / growth).max(self.sizes.mss);
-    }
-
-    pub(super) fn too_high(&mut self, ack: &Ack, in_flight: f64, app_limited: bool) {
-        self.probe_samples = false;
-        self.previous_too_high = true;
-        if !app_limited {
-            self.inflight_long = in_flight.max(BETA * self.target_inflight());
-        }
-        if self.state == State::Up {
-            self.start_down(ack);
-        }
+        assert_eq!(inflight_at_loss(&lost(2000)), None);
+        // Of 99,000 bytes 1500 were lost: 490 more bytes of the segment, lost too, make it 2 %.
+        let inflight = inflight_at_loss(&lost(2500)).unwrap();
+        assert!((inflight - 99_489.796).abs() < 0.001, "{inflight}");
     }
 }

@@ -2,14 +2,26 @@
 //! last probe and since then, and the phases in which they are probed for. What differs is in [`Constants`].
 
 mod bounds;
-mod cycle;
+mod constants;
+mod marked_share;
+mod probe;
+mod probe_clock;
+mod signals;
+mod slope;
+mod startup;
 
 use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant, Stream};
 
-use self::bounds::{BETA, LOSS_THRESHOLD};
+use self::bounds::{Bounds, inflight_at_loss};
+pub(super) use self::constants::{Constants, UpEnd};
+use self::marked_share::MarkedShare;
+use self::probe::Probe;
+use self::probe_clock::ProbeClock;
+use self::signals::Signals;
+use self::slope::Slope;
+use self::startup::StartupSignals;
 use super::{
-    Aggregation, BandwidthSample, FullBandwidth, MIN_WINDOW, MaxFilter, MinRtt, PACING_MARGIN, ProbeRtt, Rounds,
-    quantum, wire_rate,
+    Aggregation, BandwidthSample, FullBandwidth, MIN_RTT_WINDOW, MaxFilter, MinRtt, Pacing, ProbeRtt, Rounds, Window,
 };
 use crate::config::EcnMode;
 use crate::controller::{Ack, Congestion, Controller, EcnResponse, LostSegment, Sizes};
@@ -19,32 +31,11 @@ const WINDOW_GAIN: f64 = 2.0;
 const UP_GAIN: f64 = 1.25;
 const DOWN_GAIN: f64 = 0.91;
 const UP_WINDOW_GAIN: f64 = 2.25;
-const HEADROOM: f64 = 0.15;
-const PROBE_WAIT: Duration = Duration::from_secs(2);
-
-/// Sign that `PROBE_UP` has found the limit, if neither losses nor marks tell it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum UpEnd {
-    /// A flight of 1.25 bandwidth-delay products after a minimum round trip: it must have built a queue.
-    Flight,
-    /// A bandwidth that grows no more.
-    Plateau,
-}
-
-/// Numbers by which versions 2 and 3 differ.
-#[derive(Debug)]
-pub(super) struct Constants {
-    pub(super) startup_gain: f64,
-    /// Gain of the window in `STARTUP` and `DRAIN`.
-    pub(super) startup_window_gain: f64,
-    /// Segments lost in a round of `STARTUP` from which a share of losses counts.
-    pub(super) startup_losses: u32,
-    /// True if what was delivered in the last round bounds the bound from below where losses or marks end `STARTUP`.
-    pub(super) keeps_delivered: bool,
-    pub(super) up_end: UpEnd,
-    /// Aggregation is trusted up to so many seconds at the bandwidth.
-    pub(super) longest_aggregation: f64,
-}
+const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
+/// Share of losses in a flight that makes it too high.
+const LOSS_THRESHOLD: f64 = 0.02;
+/// Marked share of a sample that makes its flight too high.
+const ECN_THRESHOLD: f64 = 0.5;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
@@ -57,68 +48,30 @@ enum State {
     ProbeRtt,
 }
 
-/// Phase that the present acknowledgements belong to (draft 5.3.3.6).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum AckPhase {
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
-}
-
 /// BBR version 2 or 3.
 #[derive(Clone, Debug)]
 pub struct BoundedBbr {
     constants: &'static Constants,
     sizes: Sizes,
-    /// Marks count up to this round-trip time.
-    ecn_max_rtt: Duration,
-    stream: Stream,
     state: State,
     rounds: Rounds,
     /// Largest bandwidth of this cycle of `PROBE_BW` and the one before.
     max_bw: MaxFilter,
-    bw_short: f64,
-    inflight_long: f64,
-    inflight_short: f64,
-    bw_latest: f64,
-    inflight_latest: f64,
-    loss_round: Bytes,
-    loss_round_begins: bool,
-    loss_in_round: bool,
-    loss_events: u32,
-    repairing: bool,
-    rounds_repairing: u32,
     full: FullBandwidth,
-    ack_phase: AckPhase,
-    probe_samples: bool,
-    previous_too_high: bool,
-    stopped_risky_probe: bool,
-    phase_start: Instant,
-    probe_wait: Duration,
-    rounds_since_probe: u64,
-    probe_up_rounds: u32,
-    probe_up_acked: f64,
-    /// Bytes that must be acknowledged for one more segment of `inflight_long`.
-    probe_up_count: f64,
+    signals: Signals,
+    startup: StartupSignals,
+    marked_share: MarkedShare,
+    bounds: Bounds,
+    probe: Probe,
+    clock: ProbeClock,
+    slope: Slope,
     min_rtt: MinRtt,
     /// Least round-trip time since about the last `PROBE_RTT`.
     probe_rtt_min: MinRtt,
     probe_rtt: ProbeRtt,
     aggregation: Aggregation,
-    /// Congestion experienced: negotiated, average, and this round's bytes.
-    ecn: bool,
-    alpha: f64,
-    marked: f64,
-    acked: f64,
-    ecn_in_round: bool,
-    ecn_startup_rounds: u32,
-    window: f64,
-    prior_window: f64,
-    pacing: f64,
-    /// State that a spurious loss gives back: short-term bandwidth and flight, long-term flight.
-    undo: Option<(f64, f64, f64)>,
+    window: Window,
+    pacing: Pacing,
 }
 
 impl BoundedBbr {
@@ -133,56 +86,33 @@ impl BoundedBbr {
         Self {
             constants,
             sizes,
-            ecn_max_rtt,
-            stream: Stream::new(seed, flow.0, "bbr"),
             state: State::Startup,
             rounds: Rounds::default(),
             max_bw: MaxFilter::new(2),
-            bw_short: f64::INFINITY,
-            inflight_long: f64::INFINITY,
-            inflight_short: f64::INFINITY,
-            bw_latest: 0.0,
-            inflight_latest: 0.0,
-            loss_round: Bytes::ZERO,
-            loss_round_begins: false,
-            loss_in_round: false,
-            loss_events: 0,
-            repairing: false,
-            rounds_repairing: 0,
             full: FullBandwidth::default(),
-            ack_phase: AckPhase::Init,
-            probe_samples: false,
-            previous_too_high: false,
-            stopped_risky_probe: false,
-            phase_start: Instant::ZERO,
-            probe_wait: PROBE_WAIT,
-            rounds_since_probe: 0,
-            probe_up_rounds: 0,
-            probe_up_acked: 0.0,
-            probe_up_count: f64::INFINITY,
+            signals: Signals::default(),
+            startup: StartupSignals::default(),
+            marked_share: MarkedShare::new(ecn_max_rtt),
+            bounds: Bounds::new(sizes.mss),
+            probe: Probe::default(),
+            clock: ProbeClock::new(Stream::new(seed, flow.0, "bbr")),
+            slope: Slope::new(sizes.mss),
             min_rtt: MinRtt::default(),
             probe_rtt_min: MinRtt::default(),
             probe_rtt: ProbeRtt::default(),
             aggregation: Aggregation::default(),
-            ecn: false,
-            alpha: 1.0,
-            marked: 0.0,
-            acked: 0.0,
-            ecn_in_round: false,
-            ecn_startup_rounds: 0,
-            window: sizes.initial_window,
-            prior_window: 0.0,
-            pacing: 0.0,
-            undo: None,
+            window: Window::new(sizes),
+            pacing: Pacing::new(sizes),
         }
     }
 
     fn bw(&self) -> f64 {
-        self.max_bw.get().min(self.bw_short)
+        self.max_bw.get().min(self.bounds.bw_short())
     }
     fn is_probing_bw(&self) -> bool {
         matches!(self.state, State::Down | State::Cruise | State::Refill | State::Up)
     }
+    /// Gains of pacing and window.
     fn gains(&self) -> (f64, f64) {
         match self.state {
             State::Startup => (self.constants.startup_gain, self.constants.startup_window_gain),
@@ -193,156 +123,333 @@ impl BoundedBbr {
             State::ProbeRtt => (1.0, 0.5),
         }
     }
-    fn floor(&self) -> f64 {
-        MIN_WINDOW * self.sizes.mss
-    }
     fn bdp(&self, bandwidth: f64, gain: f64) -> f64 {
         self.min_rtt.get().map_or(self.sizes.initial_window, |min| bandwidth * min.as_secs_f64() * gain)
     }
     fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
-        let budget = self.bdp(bandwidth, gain).max(3.0 * quantum(self.pacing, self.sizes)).max(self.floor());
+        let budget = self.bdp(bandwidth, gain).max(3.0 * self.pacing.quantum()).max(self.window.floor());
         if self.state == State::Up { budget + 2.0 * self.sizes.mss } else { budget }
     }
-    /// Leaves room for others to enter.
-    fn inflight_with_headroom(&self) -> f64 {
-        if self.inflight_long.is_infinite() {
-            return self.inflight_long;
-        }
-        let room = self.sizes.mss.max(HEADROOM * self.inflight_long);
-        (self.inflight_long - room).max(self.floor())
-    }
     fn target_inflight(&self) -> f64 {
-        self.bdp(self.bw(), 1.0).min(self.window)
+        self.bdp(self.bw(), 1.0).min(self.window.size())
     }
-    fn ecn_counts(&self) -> bool {
-        self.ecn && self.min_rtt.get().is_some_and(|min| min <= self.ecn_max_rtt)
+    fn probe_rtt_window(&self) -> f64 {
+        self.bdp(self.bw(), 0.5).max(self.window.floor())
+    }
+    fn marks_count(&self) -> bool {
+        self.marked_share.counts(self.min_rtt.get())
     }
 
-    fn save_window(&mut self) {
-        let fresh = !self.repairing && self.state != State::ProbeRtt;
-        self.prior_window = if fresh { self.window } else { self.prior_window.max(self.window) };
+    fn update_bandwidth(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
+        self.rounds.on_ack(ack);
+        if self.rounds.begins() {
+            self.clock.on_round();
+            self.startup.on_round(self.window.is_repairing());
+            if let Some(share) = self.marked_share.end_round(self.min_rtt.get())
+                && self.startup.on_marked_share(share)
+                && self.state == State::Startup
+            {
+                self.leave_startup();
+            }
+        }
+        // A limited sample says what was sent, not what the path carries, unless it is more than was known.
+        if let Some(BandwidthSample { bandwidth, limited }) = sample
+            && (!limited || bandwidth >= self.max_bw.get())
+        {
+            self.max_bw.update(bandwidth);
+        }
+    }
+
+    fn end_loss_round(&mut self, ack: &Ack) {
+        let is_marked = self.signals.is_marked() && self.marks_count();
+        // While the path is being filled on purpose, probing itself answers.
+        let is_filling = matches!(self.state, State::Startup | State::Refill | State::Up);
+        if !is_filling && (self.signals.is_lost() || is_marked) {
+            let alpha = is_marked.then(|| self.marked_share.alpha());
+            self.bounds.lower(&self.signals, alpha, self.max_bw.get(), self.window.size());
+        }
+        let too_much_lost = self.startup.end_loss_round(ack, self.constants.startup_losses);
+        if too_much_lost && self.state == State::Startup {
+            self.leave_startup();
+        }
+        self.signals.end_round();
+    }
+
+    /// Losses or marks say that the flight is too high.
+    fn leave_startup(&mut self) {
+        self.full.reach();
+        let bandwidth = self.max_bw.get();
+        self.bounds.set_long(if self.constants.keeps_delivered {
+            self.bdp(bandwidth, 1.0).max(self.signals.inflight())
+        } else {
+            self.inflight(bandwidth, 1.0)
+        });
+    }
+
+    fn check_full_bandwidth(&mut self, sample: Option<BandwidthSample>) {
+        if let Some(BandwidthSample { bandwidth, limited: false }) = sample
+            && self.rounds.begins()
+        {
+            self.full.end_round(bandwidth);
+        }
+    }
+
+    fn update_state(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
+        if self.state == State::Startup && self.full.is_reached() {
+            self.state = State::Drain;
+            self.signals.forget();
+        }
+        if self.state == State::Drain && ack.in_flight.as_f64() <= self.inflight(self.max_bw.get(), 1.0) {
+            self.start_down(ack.now, ack.delivered);
+        }
+        if !self.full.is_reached() {
+            return;
+        }
+        self.adapt_long_term(ack, sample);
+        match self.state {
+            State::Down => self.check_drained(ack),
+            State::Cruise => {
+                self.start_probe_if_due(ack);
+            }
+            State::Refill if self.rounds.begins() => self.start_up(ack, sample),
+            State::Up => self.check_up_done(ack, sample),
+            State::Startup | State::Drain | State::Refill | State::ProbeRtt => {}
+        }
+    }
+
+    /// Moves the long-term bound by what a probe finds (draft-ietf-ccwg-bbr 5.3.3.6).
+    fn adapt_long_term(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
+        if self.rounds.begins() && self.probe.end_round() {
+            if self.is_probing_bw() && sample.is_some_and(|sample| !sample.limited) {
+                self.max_bw.advance();
+            }
+            if self.probe.may_repeat() && self.state == State::Down {
+                self.start_refill(ack.delivered);
+                return;
+            }
+        }
+        let Some(rate) = ack.rate else { return };
+        let in_flight = rate.in_flight.as_f64();
+        let is_marked = rate.marked > Bytes::ZERO
+            && rate.marked.as_f64() >= ECN_THRESHOLD * rate.delivered.as_f64()
+            && self.marks_count();
+        if rate.lost.as_f64() > LOSS_THRESHOLD * in_flight || is_marked {
+            if self.probe.has_samples() {
+                self.end_too_high(ack.now, ack.delivered, in_flight, rate.app_limited);
+            }
+            return;
+        }
+        if self.bounds.inflight_long().is_infinite() {
+            return;
+        }
+        self.bounds.raise_long(in_flight);
+        if self.state == State::Up && self.is_at_bound(ack) {
+            self.bounds.grow_long(self.slope.on_acked(ack.acked.as_f64()));
+            if self.rounds.begins() {
+                self.slope.steepen(self.window.size());
+            }
+        }
+    }
+
+    /// True if it is the long-term bound that holds the flight back.
+    fn is_at_bound(&self, ack: &Ack) -> bool {
+        ack.window_limited && self.window.size() >= self.bounds.inflight_long()
+    }
+
+    /// Ends a probe whose flight was too high: `in_flight` bytes.
+    fn end_too_high(&mut self, now: Instant, delivered: Bytes, in_flight: f64, app_limited: bool) {
+        self.probe.find_too_high();
+        // A flight that the application kept small says nothing of the path's bound.
+        if !app_limited {
+            self.bounds.lower_long(in_flight, self.target_inflight());
+        }
+        if self.state == State::Up {
+            self.start_down(now, delivered);
+        }
+    }
+
+    fn check_drained(&mut self, ack: &Ack) {
+        let in_flight = ack.in_flight.as_f64();
+        let is_drained =
+            in_flight <= self.bounds.inflight_with_headroom() && in_flight <= self.inflight(self.max_bw.get(), 1.0);
+        if !self.start_probe_if_due(ack) && is_drained {
+            self.bounds.align_short();
+            self.state = State::Cruise;
+        }
+    }
+
+    fn check_up_done(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
+        if self.probe.was_too_high() && ack.in_flight.as_f64() >= self.bounds.inflight_long() {
+            self.probe.stop_as_risky();
+        } else if self.constants.up_end == UpEnd::Flight {
+            let long_enough = self.min_rtt.has_passed(self.clock.phase_start(), ack.now);
+            if !long_enough || ack.prior_in_flight.as_f64() < self.inflight(self.max_bw.get(), UP_GAIN) {
+                return;
+            }
+        } else if self.is_at_bound(ack) {
+            // The flight is held back by its own bound: that the bandwidth does not grow proves nothing.
+            self.full.restart(sample.map_or(0.0, |sample| sample.bandwidth));
+            return;
+        } else if !self.full.is_now() {
+            return;
+        }
+        self.probe.succeed();
+        self.start_down(ack.now, ack.delivered);
+    }
+
+    fn start_down(&mut self, now: Instant, delivered: Bytes) {
+        self.signals.forget();
+        self.slope.stop();
+        self.clock.begin_wait(now);
+        self.probe.stop();
+        self.rounds.restart(delivered);
+        self.state = State::Down;
+    }
+
+    fn start_refill(&mut self, delivered: Bytes) {
+        self.bounds.lift_short();
+        self.slope.restart();
+        self.probe.begin_refill();
+        self.rounds.restart(delivered);
+        self.state = State::Refill;
+    }
+
+    fn start_up(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
+        self.probe.begin_up();
+        self.rounds.restart(ack.delivered);
+        self.full.restart(sample.map_or(0.0, |sample| sample.bandwidth));
+        self.clock.begin_up(ack.now);
+        self.state = State::Up;
+        self.slope.steepen(self.window.size());
+    }
+
+    fn start_probe_if_due(&mut self, ack: &Ack) -> bool {
+        let is_due = self.clock.is_due(ack.now, self.target_inflight() / self.sizes.mss);
+        if is_due {
+            self.start_refill(ack.delivered);
+        }
+        is_due
+    }
+
+    fn update_min_rtt(&mut self, ack: &Ack) {
+        let due = self.probe_rtt_min.update(ack.now, PROBE_RTT_INTERVAL, ack.rtt, ack.now);
+        self.min_rtt.update(ack.now, MIN_RTT_WINDOW, self.probe_rtt_min.get(), self.probe_rtt_min.at());
+        let may_probe = self.probe_rtt.may_begin(ack);
+        if self.state != State::ProbeRtt && due && may_probe {
+            self.window.save(false);
+            self.state = State::ProbeRtt;
+            self.probe_rtt.begin();
+            self.probe.stop();
+            self.rounds.restart(ack.delivered);
+        }
+        if self.state == State::ProbeRtt {
+            let target = self.probe_rtt_window();
+            if self.probe_rtt.on_ack(ack, &mut self.rounds, target) {
+                self.end_probe_rtt(ack);
+            }
+        }
+    }
+
+    fn end_probe_rtt(&mut self, ack: &Ack) {
+        self.probe_rtt_min.confirm(ack.now);
+        self.window.restore();
+        self.bounds.lift_short();
+        if self.full.is_reached() {
+            self.start_down(ack.now, ack.delivered);
+            self.state = State::Cruise;
+        } else {
+            self.state = State::Startup;
+        }
     }
 
     fn update_window(&mut self, ack: &Ack) {
-        let acked = ack.acked.as_f64();
-        let target = self.inflight(self.bw(), self.gains().1)
-            + self.aggregation.extra().min(self.bw() * self.constants.longest_aggregation);
-        if self.full.is_reached() {
-            self.window = (self.window + acked).min(target);
-        } else if self.window < target || ack.delivered.as_f64() < self.sizes.initial_window {
-            self.window += acked;
-        }
-        self.window = self.window.max(self.floor());
+        let extra = self.aggregation.extra().min(self.bw() * self.constants.longest_aggregation);
+        let target = self.inflight(self.bw(), self.gains().1) + extra;
+        self.window.grow(ack, target, self.full.is_reached());
         if self.state == State::ProbeRtt {
-            self.window = self.window.min(self.probe_rtt_window());
+            self.window.limit(self.probe_rtt_window());
         }
-        let cap = match self.state {
-            State::Down | State::Refill | State::Up => self.inflight_long,
-            State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
+        let bound = match self.state {
+            State::Down | State::Refill | State::Up => self.bounds.inflight_long(),
+            State::Cruise | State::ProbeRtt => self.bounds.inflight_with_headroom(),
             State::Startup | State::Drain => f64::INFINITY,
         };
-        self.window = self.window.min(cap.min(self.inflight_short).max(self.floor()));
+        self.window.limit(self.bounds.limit(bound));
+    }
+
+    fn begin_recovery(&mut self) {
+        self.window.save(self.state == State::ProbeRtt);
+        self.window.begin_recovery();
     }
 }
 
 impl Controller for BoundedBbr {
     fn on_established(&mut self, now: Instant, ecn: EcnMode, rtt: Option<Duration>) {
-        self.ecn = ecn == EcnMode::Accecn;
+        self.marked_share.negotiate(ecn == EcnMode::Accecn);
         self.min_rtt = MinRtt::new(now, rtt);
         self.probe_rtt_min = MinRtt::new(now, rtt);
         self.aggregation.restart(now);
-        let rtt = rtt.unwrap_or(Duration::from_millis(1)).max(Duration::from_micros(1));
-        self.pacing = self.constants.startup_gain * self.sizes.initial_window / rtt.as_secs_f64();
+        self.pacing.begin(self.constants.startup_gain, rtt);
     }
     fn on_lost(&mut self, lost: &LostSegment) {
-        // The round's first loss begins the count, and keeps what a spurious one would give back.
-        if !self.loss_in_round {
-            self.loss_round = lost.delivered;
-            self.undo = Some((self.bw_short, self.inflight_short, self.inflight_long));
+        // The round's first loss keeps what a spurious one would give back.
+        if self.signals.on_lost(lost.delivered) {
+            self.bounds.save();
         }
-        self.loss_in_round = true;
-        self.loss_events += 1;
-        let (size, in_flight, total) = (lost.size.as_f64(), lost.in_flight.as_f64(), lost.lost.as_f64());
+        self.startup.on_lost();
         // Outside of a probe losses bound the round alone, and few losses bound nothing.
-        if !self.probe_samples || total <= LOSS_THRESHOLD * in_flight {
-            return;
-        }
-        // Where within the flight the share of losses crossed the threshold (draft 5.5.10.2).
-        let (before, lost_before) = (in_flight - size, total - size);
-        let prefix = ((LOSS_THRESHOLD * before - lost_before) / (1.0 - LOSS_THRESHOLD)).max(0.0);
-        self.probe_samples = false;
-        self.previous_too_high = true;
-        // A flight that the application kept small says nothing of the path's bound.
-        if !lost.app_limited {
-            self.inflight_long = (before + prefix).max(BETA * self.target_inflight());
-        }
-        if self.state == State::Up {
-            let ack = Ack { now: lost.now, delivered: lost.delivered, ..Ack::default() };
-            self.start_down(&ack);
+        if self.probe.has_samples()
+            && let Some(in_flight) = inflight_at_loss(lost)
+        {
+            self.end_too_high(lost.now, lost.delivered, in_flight, lost.app_limited);
         }
     }
     fn on_ack(&mut self, ack: &Ack) {
         let sample = BandwidthSample::new(ack, self.probe_rtt.limits(ack));
-        // Recovery is over: the window from before it was measured, not guessed.
-        if self.repairing && !ack.repairing {
-            self.window = self.window.max(self.prior_window);
+        self.window.follow_recovery(ack);
+        self.marked_share.on_ack(ack);
+        self.signals.on_ack(ack, sample);
+        self.update_bandwidth(ack, sample);
+        if self.signals.round_begins() {
+            self.end_loss_round(ack);
         }
-        self.repairing = ack.repairing;
-        self.marked += ack.marked.as_f64();
-        self.acked += ack.acked.as_f64();
-        self.ecn_in_round |= ack.marked_packets > 0;
-        self.update_latest(ack, sample);
-        self.update_congestion(ack, sample);
-        self.aggregation.on_ack(ack, self.rounds.begins(), self.bw(), self.window);
+        self.aggregation.on_ack(ack, self.rounds.begins(), self.bw(), self.window.size());
         self.check_full_bandwidth(sample);
-        self.update_phase(ack, sample);
+        self.update_state(ack, sample);
         self.update_min_rtt(ack);
-        // The latest samples are those of one round; a new one starts with this acknowledgement.
-        if self.loss_round_begins {
-            self.bw_latest = sample.map_or(0.0, |sample| sample.bandwidth);
-            self.inflight_latest = ack.rate.map_or(0.0, |sample| sample.delivered.as_f64());
+        if self.signals.round_begins() {
+            self.signals.begin_round(ack, sample);
         }
-        let pacing = self.bw() * self.gains().0 * PACING_MARGIN;
-        // Until the bandwidth is known, a low sample must not slow down the search for it.
-        if self.full.is_reached() || pacing > self.pacing {
-            self.pacing = pacing;
-        }
+        self.pacing.update(self.bw(), self.gains().0, self.full.is_reached());
         self.update_window(ack);
     }
     fn on_congestion(&mut self, _congestion: &Congestion) {
-        self.save_window();
-        self.repairing = true;
+        self.begin_recovery();
     }
     fn on_timeout(&mut self, _congestion: &Congestion) {
-        self.save_window();
-        self.repairing = true;
-        self.window = self.sizes.mss;
+        self.begin_recovery();
+        self.window.set(self.sizes.mss);
     }
     fn on_spurious(&mut self, _now: Instant) {
-        if let Some((bw_short, inflight_short, inflight_long)) = self.undo.take() {
-            self.bw_short = self.bw_short.max(bw_short);
-            self.inflight_short = self.inflight_short.max(inflight_short);
-            self.inflight_long = self.inflight_long.max(inflight_long);
-        }
-        self.loss_in_round = false;
-        self.repairing = false;
-        self.window = self.window.max(self.prior_window);
+        self.bounds.restore();
+        self.signals.forget_losses();
+        self.window.undo_recovery();
     }
     fn on_idle(&mut self, now: Instant, _idle: Duration, _rto: Duration) {
         self.probe_rtt.on_idle();
         self.aggregation.restart(now);
         if self.is_probing_bw() {
-            self.pacing = self.bw() * PACING_MARGIN;
+            self.pacing.update(self.bw(), 1.0, true);
         }
     }
     fn window(&self) -> Bytes {
-        Bytes(self.window as u64)
+        Bytes(self.window.size() as u64)
     }
     fn pacing_rate(&self) -> Option<BitRate> {
-        wire_rate(self.pacing, self.sizes)
+        self.pacing.rate()
     }
     fn burst(&self, _rate: BitRate) -> Bytes {
-        Bytes(quantum(self.pacing, self.sizes) as u64)
+        self.pacing.burst()
     }
     fn owns_recovery(&self) -> bool {
         true
@@ -351,6 +458,6 @@ impl Controller for BoundedBbr {
         EcnResponse::Scalable
     }
     fn alpha(&self) -> Option<f64> {
-        self.ecn.then_some(self.alpha)
+        self.marked_share.reported()
     }
 }
