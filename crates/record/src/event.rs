@@ -24,6 +24,20 @@ pub enum Event {
         /// Size, times and mark of the packet.
         arrival: Arrival,
     },
+    /// A packet of feedback reached the flow's sender; only an end on a real network says so.
+    Acknowledged {
+        /// Flow of the packet.
+        flow: usize,
+        /// ECN field on arrival.
+        ecn: Ecn,
+    },
+    /// The sender's controller has this rate now; only an end on a real network says so.
+    Rate {
+        /// Flow of the sender.
+        flow: usize,
+        /// Rate that it asks for.
+        rate: BitRate,
+    },
     /// The network dropped a packet of data.
     Dropped {
         /// Flow of the packet.

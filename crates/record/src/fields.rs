@@ -131,11 +131,12 @@ impl Round for (f64, f64) {
 
 macro_rules! exact {
     ($($type:ty),*) => {
-        $(impl Round for $type {
+        $(impl $crate::fields::Round for $type {
             fn round_to(&mut self, _: Option<usize>) {}
         })*
     };
 }
+pub(crate) use exact;
 exact!(u8, u32, u64, bool, String, &'static str, Cow<'static, str>, Distribution, Direction, EventKind);
 
 /// A struct of results.
@@ -189,6 +190,25 @@ impl Struct {
     pub fn meaning(&self) -> String {
         joined(self.meaning)
     }
+    /// Section of the reference; nothing for a struct that is in no file.
+    pub(crate) fn reference(&self) -> String {
+        let fields: Vec<_> = self.fields.iter().filter(|field| !field.is_skipped()).collect();
+        if fields.is_empty() {
+            return String::new();
+        }
+        let mut text = format!(
+            "\n### {}\n\n{}\n\n| field | unit | decimals | meaning |\n| --- | --- | --- | --- |\n",
+            self.name,
+            self.meaning()
+        );
+        for field in fields {
+            let unit = field.unit().unwrap_or_default();
+            let decimals = field.decimals.map_or(String::new(), |decimals| decimals.to_string());
+            let meaning = field.meaning().replace('|', "\\|");
+            let _ = writeln!(text, "| `{}` | {unit} | {decimals} | {meaning} |", field.name);
+        }
+        text
+    }
     /// Columns of the CSV file whose rows are of this struct, called `noun`.
     pub fn csv_columns(&self, noun: &str) -> Vec<Column> {
         self.fields.iter().filter(|field| field.is_in_csv()).flat_map(|field| field.csv_columns(noun)).collect()
@@ -207,7 +227,7 @@ impl Field {
     /// Unit, which is the ending of its name; `None` for counts, shares and text.
     pub fn unit(&self) -> Option<&'static str> {
         let units =
-            [("_mbps", "Mbit/s"), ("_ms", "ms"), ("_us", "µs"), ("_kb", "kB"), ("_db", "dB"), ("_m", "m"), ("_s", "s")];
+            [("mbps", "Mbit/s"), ("_ms", "ms"), ("_us", "µs"), ("_kb", "kB"), ("_db", "dB"), ("_m", "m"), ("_s", "s")];
         units.into_iter().find(|(ending, _)| self.name.ends_with(ending)).map(|(_, unit)| unit)
     }
     /// True for what is in no file as it is: a distribution.
@@ -415,7 +435,7 @@ fn typescript_of(kind: &str) -> String {
     }
 }
 
-/// Page of the reference: all fields of `summary.json`, and all columns of the CSV files.
+/// Part of a page of the reference: all fields of `summary.json`, and all columns of the CSV files.
 pub fn reference() -> String {
     let mut text = String::from(
         "# Results, field by field\n\nWritten by `make reference` from what the recorder declares. [Results of a run](../guide/results.md) tells what the files are for.\n\n\
@@ -424,21 +444,8 @@ pub fn reference() -> String {
          The file's schema is [summary.schema.json](summary.schema.json).\n",
     );
     for of in crate::result::STRUCTS {
-        let fields: Vec<_> = of.fields.iter().filter(|field| !field.is_skipped()).collect();
-        if of.name.ends_with("Series") || of.name == crate::result::MarkResult::STRUCT.name || fields.is_empty() {
-            continue;
-        }
-        let _ = write!(
-            text,
-            "\n### {}\n\n{}\n\n| field | unit | decimals | meaning |\n| --- | --- | --- | --- |\n",
-            of.name,
-            of.meaning()
-        );
-        for field in fields {
-            let unit = field.unit().unwrap_or_default();
-            let decimals = field.decimals.map_or(String::new(), |decimals| decimals.to_string());
-            let meaning = field.meaning().replace('|', "\\|");
-            let _ = writeln!(text, "| `{}` | {unit} | {decimals} | {meaning} |", field.name);
+        if !of.name.ends_with("Series") && of.name != crate::result::MarkResult::STRUCT.name {
+            text.push_str(&of.reference());
         }
     }
     for (file, noun, of) in [

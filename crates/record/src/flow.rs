@@ -1,7 +1,7 @@
 //! Record of a flow.
 
 use tidemark_cell::DelaySplit;
-use tidemark_core::{Bytes, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::{FrameArrival, Stats};
 
 use crate::distribution::Distribution;
@@ -9,6 +9,7 @@ use crate::event::Arrival;
 use crate::result::{FlowResult, MediaResult, Split, Transfers};
 use crate::series::FlowPoint;
 use crate::unit::mbps;
+use crate::watched::WatchedFlow;
 
 /// One flow's packets and round-trip times, after the warm-up but for the series.
 #[derive(Clone, Debug, Default)]
@@ -23,15 +24,17 @@ pub struct FlowRecord {
     delivered: Bytes,
     owd: Distribution,
     router_queue: Distribution,
-    frames: Distribution,
+    pub(crate) frames: Distribution,
     sender_queue: Distribution,
     completions: Distribution,
-    rtt: Distribution,
+    pub(crate) rtt: Distribution,
     parts: Parts,
     first_sent: Option<Instant>,
     last_arrival: Instant,
     pub(crate) point: FlowPoint,
     pub(crate) points: Vec<FlowPoint>,
+    /// Intervals by themselves, of a flow whose end prints them.
+    pub(crate) watched: Option<Box<WatchedFlow>>,
 }
 
 /// Sums over the packets that arrived, for the mean of each part of the delay.
@@ -84,6 +87,9 @@ impl FlowRecord {
         let marked = u64::from(packet.ecn == Ecn::Ce);
         self.point.delivered += packet.size;
         self.point.marks += marked;
+        if let Some(watched) = &mut self.watched {
+            watched.arrived(packet.ecn, Some(packet.delay.queuing + packet.delay.scheduling));
+        }
         if !counts {
             return;
         }
@@ -108,6 +114,16 @@ impl FlowRecord {
         self.parts.cell.rlc += rlc;
         self.parts.cell.reordering += reordering;
     }
+    pub(crate) fn acknowledged(&mut self, ecn: Ecn) {
+        if let Some(watched) = &mut self.watched {
+            watched.arrived(ecn, None);
+        }
+    }
+    pub(crate) fn rate(&mut self, rate: BitRate) {
+        if let Some(watched) = &mut self.watched {
+            watched.rate(rate);
+        }
+    }
     pub(crate) fn dropped(&mut self, counts: bool) {
         self.dropped += u64::from(counts);
     }
@@ -118,11 +134,17 @@ impl FlowRecord {
     #[inline]
     pub(crate) fn round_trip(&mut self, rtt: Duration, counts: bool) {
         self.point.rtt.add(rtt);
+        if let Some(watched) = &mut self.watched {
+            watched.round_trip(rtt);
+        }
         if counts {
             self.rtt.record(rtt);
         }
     }
     pub(crate) fn frame(&mut self, frame: &FrameArrival, counts: bool) {
+        if let Some(watched) = &mut self.watched {
+            watched.frame(frame.delay);
+        }
         if counts {
             self.frames.record(frame.delay);
             self.sender_queue.record(frame.sender_queue);

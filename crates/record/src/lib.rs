@@ -1,4 +1,4 @@
-//! One recorder for simulated and live cells: what happens goes in, results and the folder of a run come out.
+//! One recorder for simulated cells, live cells and endpoints: what happens goes in, results and the folder of a run come out.
 //!
 //! A driver tells a [`Recorder`] of each [`Event`](event::Event), hands it the [`Counters`] of cells and endpoints once an interval,
 //! and asks for a [`RunResult`] at the end. [`Limits`] bound the memory of a cell that runs for days.
@@ -7,6 +7,8 @@ pub mod bearers;
 mod cell;
 mod counters;
 pub mod distribution;
+pub mod endpoint;
+pub mod endpoint_result;
 pub mod event;
 pub mod fairness;
 pub mod fields;
@@ -22,6 +24,7 @@ mod subject;
 mod summary;
 mod ue;
 pub mod unit;
+mod watched;
 
 pub use counters::Counters;
 pub use event::Arrival;

@@ -13,6 +13,7 @@ use crate::router::RouterRecord;
 use crate::series::halve;
 use crate::subject::NamedUe;
 use crate::ue::UeRecord;
+use crate::watched::FlowInterval;
 
 /// Bounds of a recorder's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ impl Limits {
     pub const LIVE: Self = Self { flows: 64, intervals: 2_048 };
 }
 
-/// Recorder of a simulated or a live cell. Statistics leave out what happens before the warm-up's end, series don't.
+/// Recorder of a simulated or a live cell, or of one flow on a real network. Statistics leave out what happens before the warm-up's end, series don't.
 #[derive(Debug)]
 pub struct Recorder {
     warm: Instant,
@@ -112,6 +113,16 @@ impl Recorder {
         self.flows.len() - 1
     }
 
+    /// Measures each interval of a flow by itself from now on.
+    pub(crate) fn watch_flow(&mut self, flow: usize) {
+        self.flows[flow].watched = Some(Box::default());
+    }
+
+    /// Last interval of a flow that is watched; one without measurements for others.
+    pub(crate) fn take_interval(&mut self, flow: usize) -> FlowInterval {
+        self.flows[flow].watched.as_mut().map(|watched| std::mem::take(&mut watched.interval)).unwrap_or_default()
+    }
+
     /// Adds a router whose queue is compared with these delays, and gives its number; numbers rise from 0.
     pub fn add_router(&mut self, tdq: &[Duration]) -> usize {
         self.routers.push(RouterRecord::new(tdq));
@@ -165,6 +176,8 @@ impl Recorder {
                     self.ues[ue].arrived(&arrival, counts);
                 }
             }
+            Event::Acknowledged { flow, ecn } => self.flows[flow].acknowledged(ecn),
+            Event::Rate { flow, rate } => self.flows[flow].rate(rate),
             Event::Dropped { flow } => self.flows[flow].dropped(counts),
             Event::ShortCircuited { flow } => self.flows[flow].short_circuited(counts),
             Event::RoundTrip { flow, rtt } => self.flows[flow].round_trip(rtt, counts),
@@ -204,6 +217,7 @@ impl Recorder {
         for (index, ue) in self.ues.iter_mut().enumerate() {
             ue.sample(span, &now.ue(index));
         }
+        self.flows.iter_mut().filter_map(|flow| flow.watched.as_mut()).for_each(|watched| watched.sample());
         self.in_interval += 1;
         if self.in_interval < self.stride {
             return;

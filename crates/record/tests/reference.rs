@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{env, fs};
 
-use tidemark_record::fields;
+use tidemark_record::{endpoint_result, fields};
 
 /// Compares a file, given from this crate's folder, with what is to stand in it; writes it where `UPDATE_DOCS` is set.
 fn assert_up_to_date(file: &str, text: &str) {
@@ -19,6 +19,6 @@ fn assert_up_to_date(file: &str, text: &str) {
 fn schema_page_and_types_of_the_summary_are_what_results_declare() {
     let schema = serde_json::to_string_pretty(&fields::schema()).unwrap() + "\n";
     assert_up_to_date("../../docs/reference/summary.schema.json", &schema);
-    assert_up_to_date("../../docs/reference/results.md", &fields::reference());
+    assert_up_to_date("../../docs/reference/results.md", &(fields::reference() + &endpoint_result::reference()));
     assert_up_to_date("../../web/src/fields.ts", &fields::typescript());
 }

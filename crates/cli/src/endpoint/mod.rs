@@ -3,8 +3,6 @@
 mod clock;
 mod format;
 mod modem;
-mod record;
-mod role;
 mod session;
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -15,6 +13,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use miette::{Result, miette};
 use tidemark_core::{BitRate, Duration, FlowId};
 use tidemark_emu::{EcnSocket, realtime};
+use tidemark_record::endpoint_result::{Role, Verdict};
 use tidemark_senders::media::ReportFormat;
 use tidemark_senders::{AppConfig, CongestionControl as _, Properties, SenderConfig, Transport, connect};
 use tidemark_sim::scenario::Scenario;
@@ -23,8 +22,6 @@ use crate::live::probe::codepoint_name;
 use crate::run::diagnostic;
 use format::{Format, Prague, Rtp};
 use modem::Modem;
-use record::Verdict;
-use role::Role;
 use session::{Outcome, Session, Times};
 
 /// A value of `--controller`.

@@ -8,10 +8,10 @@ use std::thread;
 
 use miette::{IntoDiagnostic as _, Result, miette};
 use tidemark_core::BitRate;
+use tidemark_record::endpoint_result::Role;
 use tidemark_sim::modem;
 use tidemark_wire::mac::Direction;
 
-use super::role::Role;
 use crate::live::MODEM;
 
 /// Recommendations as they come.

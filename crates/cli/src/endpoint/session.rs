@@ -1,18 +1,18 @@
 //! One flow's end on a real socket: the loop that gives the endpoint packets and the time.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write as _};
 use std::net::SocketAddr;
 
 use miette::{Result, miette};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet};
 use tidemark_emu::{Clock, EcnSocket};
+use tidemark_record::endpoint::EndpointRecorder;
+use tidemark_record::endpoint_result::{EndpointResult, Role, Verdict};
 use tidemark_senders::{Endpoint, Payload, Stats};
 use tidemark_wire::rtcp::Presence;
 
 use super::format::{Format, RECEIVER_STARTS};
 use super::modem::Modem;
-use super::record::{Record, Verdict};
-use super::role::Role;
 use crate::interrupt;
 
 /// Time between two introductions, which an end sends to a peer that reads RTCP until something of the flow has come.
@@ -85,7 +85,7 @@ struct Running {
     /// True while this end sends the peer by RTCP that it is there, and when it leaves. Other peers take that for data.
     introduces_itself: bool,
     clock: Clock,
-    record: Record,
+    recorder: EndpointRecorder,
     /// Time of the peer's first datagram.
     met: Option<Instant>,
     /// Time at which the endpoint was served last: it never goes back.
@@ -120,7 +120,7 @@ impl Session {
             begins: opening.is_some(),
             introduces_itself,
             clock,
-            record: Record::new(self.role, start, self.min_rate),
+            recorder: EndpointRecorder::new(self.role, start, self.min_rate),
             met: None,
             served: start,
             // A peer that may take RTCP for data is asked once, after a long silence: is it not there, or does the path swallow ECT?
@@ -149,7 +149,7 @@ impl Running {
                 break;
             }
             if let Some(rate) = self.session.modem.as_ref().and_then(Modem::latest) {
-                self.record.recommended(rate);
+                self.recorder.recommended(rate);
                 self.session.endpoint.handle_recommendation(now.max(self.served), rate);
             }
             self.introduce(now);
@@ -158,8 +158,8 @@ impl Running {
             }
             if now >= self.next_line {
                 let stats = self.session.endpoint.stats();
-                self.record.rate(now, stats.target_rate);
-                self.record.print_interval(now, &stats);
+                self.recorder.rate(now, stats.target_rate);
+                print(&self.recorder.end_interval(now, &stats));
                 self.next_line += self.session.times.interval;
             }
             let sleep = self.wake(start).since(self.now());
@@ -254,6 +254,9 @@ impl Running {
     fn transmit(&mut self, at: Instant, buffer: &mut [u8]) {
         while let Some(packet) = self.session.endpoint.poll_transmit(at) {
             if let Some(length) = self.session.format.write(&packet.payload, buffer) {
+                if self.session.role == Role::Sender {
+                    self.recorder.sent(at);
+                }
                 self.send(&buffer[..length], packet.ecn);
             }
         }
@@ -297,7 +300,7 @@ impl Running {
             }
             let now = self.now();
             self.met = Some(now);
-            self.record = Record::new(self.session.role, now, self.session.min_rate);
+            self.recorder = EndpointRecorder::new(self.session.role, now, self.session.min_rate);
             self.next_line = now + self.session.times.interval;
         }
         if is_introduction {
@@ -329,25 +332,26 @@ impl Running {
             Payload::Rtp(packet) => Some(packet.sent_at),
             _ => None,
         };
-        self.record.arrived(ecn);
-        if let Some(sent_at) = sent_at {
-            self.record.under_way(now.since(sent_at));
+        let size = Bytes(length as u64 + HEADERS);
+        match sent_at {
+            Some(sent_at) => self.recorder.arrived(now, (size, ecn), now.since(sent_at)),
+            None => self.recorder.acknowledged(now, ecn),
         }
-        let packet = Packet { flow: tidemark_core::FlowId(0), size: Bytes(length as u64 + HEADERS), ecn, payload };
+        let packet = Packet { flow: tidemark_core::FlowId(0), size, ecn, payload };
         let endpoint = &mut self.session.endpoint;
         endpoint.handle_packet(now, packet.as_ref());
         if let Some(rtt) = endpoint.take_rtt_sample() {
-            self.record.round_trip(rtt);
+            self.recorder.round_trip(now, rtt);
         }
-        self.record.rate(now, endpoint.stats().target_rate);
+        self.recorder.rate(now, endpoint.stats().target_rate);
         while let Some(frame) = endpoint.take_frame() {
-            self.record.frame(&frame);
+            self.recorder.frame(now, frame);
         }
         self.transmit(now, buffer);
     }
 
     fn verdict(&self, now: Instant) -> Verdict {
-        let (stats, seen) = (self.session.endpoint.stats(), self.record.codepoints());
+        let (stats, seen) = (self.session.endpoint.stats(), self.recorder.codepoints());
         // The other end may have come to the same conclusion a moment before.
         let enough = if self.peer_left { BLACK_HOLE * 2 / 3 } else { BLACK_HOLE };
         let waited = self.met.is_some_and(|met| now >= met + self.session.times.start + enough);
@@ -363,7 +367,7 @@ impl Running {
 
     /// Error of a sender that never left its minimum rate, however long it had.
     fn stuck(&self, now: Instant, stats: &Stats) -> Option<String> {
-        let (min_rate, met) = (self.record.stuck_at()?, self.met?);
+        let (min_rate, met) = (self.recorder.stuck_at()?, self.met?);
         (now >= met + self.session.times.start + STUCK).then(|| {
             let Stats { packets_sent: sent, losses, timeouts, marks_reported: marks, .. } = stats;
             let why = match self.received {
@@ -382,8 +386,15 @@ impl Running {
             }
         }
         let (verdict, stats) = (self.verdict(now), self.session.endpoint.stats());
-        self.record.rate(now, stats.target_rate);
-        self.record.print_summary(now, &stats, verdict);
+        self.recorder.rate(now, stats.target_rate);
+        print(&self.recorder.summary(now, &stats, verdict));
         Outcome { verdict, stuck: self.stuck(now, &stats) }
     }
+}
+
+/// Prints a line of JSON.
+fn print(line: &EndpointResult) {
+    // The reader may have closed its end: the flow goes on to its own.
+    let text = serde_json::to_string(line).unwrap_or_default();
+    let _ = writeln!(std::io::stdout(), "{text}");
 }
