@@ -1,6 +1,7 @@
 /** The data that `tidemark run` puts into the page, checked. What a run could not measure is `null`, never 0. */
 
 import { unreadable } from "./check.ts";
+import { csvRows } from "./csv.ts";
 import type * as declared from "./fields.ts";
 
 export type Measured = number | null;
@@ -401,28 +402,30 @@ function event(value: unknown): Event[] {
   return t_s === null ? [] : [{ t_s, event: text(e.event), ue: text(e.ue), detail: text(e.detail) }];
 }
 
-/** Reads marks from their columns; one without a time could stand nowhere. */
+/** Reads the text of `marks.csv`; a mark without a time could stand nowhere. */
 function marks(value: unknown): Mark[] {
-  const columns = object(value);
-  const cell = (name: string, row: number): unknown => list(columns[name])[row];
-  return list(columns.t_s).flatMap((time, row) => {
-    const t_s = measured(time);
+  const [heading = [], ...rows] = csvRows(text(value));
+  const columns = new Map(heading.map((name, index) => [name, index]));
+  return rows.flatMap((row) => {
+    const word = (name: keyof declared.MarkResult): string => row[columns.get(name) ?? -1] ?? "";
+    const number = (name: keyof declared.MarkResult): Measured => (word(name) === "" ? null : measured(Number(word(name))));
+    const [t_s, sent_s, arrived_s] = [number("t_s"), number("sent_s"), number("arrived_s")];
     if (t_s === null) return [];
     return [
       {
         t_s,
-        flow: text(cell("flow", row)),
-        packet: measured(cell("packet", row)),
-        verdict: text(cell("verdict", row)),
-        law: text(cell("law", row)),
-        rule: text(cell("rule", row)),
-        odds: measured(cell("odds", row)),
-        draw_kind: text(cell("draw_kind", row)),
-        draw: measured(cell("draw", row)),
-        estimated_ms: measured(cell("estimated_ms", row)),
-        queued_ms: measured(cell("queued_ms", row)),
-        delay_ms: measured(cell("delay_ms", row)),
-        answered_s: measured(cell("answered_s", row)),
+        flow: word("flow"),
+        packet: number("packet"),
+        verdict: word("verdict"),
+        law: word("law"),
+        rule: word("rule"),
+        odds: number(word("verdict") === "drop" ? "drop_odds" : "mark_odds"),
+        draw_kind: word("draw_kind"),
+        draw: number("draw"),
+        estimated_ms: number("estimated_ms"),
+        queued_ms: number("queued_ms"),
+        delay_ms: sent_s === null || arrived_s === null ? null : (arrived_s - sent_s) * 1e3,
+        answered_s: number("answered_s"),
       },
     ];
   });

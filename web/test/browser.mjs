@@ -85,23 +85,12 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
 test("marks near the cursor are listed with their reasons, and stay as the pointer leaves", async () => {
   const run = sample(3);
   const { t_s } = run.series;
-  /** @param {unknown} value */
-  const all = (value) => t_s.map(() => value);
-  const marks = {
-    t_s: t_s.map((t) => t - 0.05),
-    flow: all(run.flows[0]?.name),
-    packet: t_s.map((_, i) => i),
-    verdict: all("mark"),
-    law: all("l4span"),
-    rule: all("l4s sojourn"),
-    odds: all(0.5),
-    draw_kind: all("random"),
-    draw: all(0.25),
-    estimated_ms: all(9),
-    queued_ms: all(8),
-    delay_ms: all(20),
-    answered_s: all(null),
-  };
+  const heading = "flow,packet,sent_s,t_s,verdict,law,rule,mark_odds,drop_odds,draw_kind,draw,estimated_ms,queued_ms,arrived_s,answered_s";
+  const rows = t_s.map((t, i) => {
+    const at = (/** @type {number} */ later) => (t - 0.05 + later).toFixed(4);
+    return `${run.flows[0]?.name},${i},${at(-0.01)},${at(0)},mark,l4span,l4s sojourn,0.5,0.0,random,0.25,9.0,8.0,${at(0.01)},`;
+  });
+  const marks = [heading, ...rows, ""].join("\n");
   const { page, complaints, close } = await open(browser, write("marks.html", { ...run, marks }));
   await page.locator("#time .plot").first().focus();
   for (let i = 0; i < 20; i++) await page.keyboard.press("ArrowRight");

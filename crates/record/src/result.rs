@@ -68,9 +68,9 @@ results! {
         /// Development over time.
         #[serde(skip)]
         pub series: Series,
-        /// Marks with their reasons; `None` where the run kept none.
+        /// Text of `marks.csv`; `None` where the run kept no marks.
         #[serde(skip)]
-        pub marks: Option<Vec<MarkResult>>,
+        pub marks: Option<String>,
         /// The whole scenario, as text, with overrides applied.
         pub scenario: String,
     }
@@ -466,15 +466,15 @@ results! {
         pub estimated_ms: Option<f64> = decimals(6) [csv],
         /// Age of the last delivery status report.
         pub report_age_ms: f64 = decimals(6) [csv],
-        /// True backlog of the RLC queue.
-        pub queued_kb: f64 = decimals(3) [csv],
+        /// True backlog of the RLC queue. It and the next two are absent for a CU, which does not see the queue.
+        pub queued_kb: Option<f64> = decimals(3) [csv],
         /// SDUs in the RLC queue.
-        pub queued_packets: u64 = [csv],
+        pub queued_packets: Option<u64> = [csv],
         /// Age of the oldest of these.
-        pub queued_ms: f64 = decimals(6) [csv],
+        pub queued_ms: Option<f64> = decimals(6) [csv],
         /// Cause of the packet's loss: `law`, `full queue`, `radio`, `handover` or `discard timer`; empty for one that was not lost.
         pub lost: Cow<'static, str> = [csv],
-        /// Arrival at its end; absent for a packet that was lost or still under way.
+        /// Arrival at its end; absent for a packet that was lost or still under way, and for a CU's.
         pub arrived_s: Option<f64> = decimals(9) [csv],
         /// Part of its one-way delay on the wire between server and gNB. Parts are absent for a packet that did not arrive.
         pub propagation_ms: Option<f64> = decimals(6) [csv],

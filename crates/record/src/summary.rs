@@ -97,8 +97,8 @@ impl Recorder {
             events: Vec::new(),
             series,
             marks: {
-                let ues: Vec<_> = of.ues.iter().map(|ue| ue.name.as_str()).collect();
-                self.marks.results(of.flows.iter().map(|flow| flow.name.as_str()), &ues)
+                let (flows, ues) = (of.flows.iter().map(|flow| &*flow.name), of.ues.iter().map(|ue| &*ue.name));
+                self.marks.csv(flows, ues)
             },
             scenario: of.scenario.into(),
         }

@@ -19,9 +19,10 @@ impl Inbox {
         let inbox = self.clone();
         Box::new(move |at, bearer, event| {
             let Event::Decided { packet, came, queue, decision } = event else { return };
-            let (way, ue) = (&*packet.payload, bearer.ue.0 as usize);
+            let (way, ue) = (&*packet.payload, bearer.ue.0);
             if !way.back {
                 let (packet, sent, flow, size) = (way.number, way.sent, packet.flow.0 as usize, packet.size);
+                let queue = Some(queue);
                 let decided = Decided { at, packet, sent, ue, drb: bearer.drb, size, came, queue, decision };
                 inbox.0.lock().unwrap_or_else(PoisonError::into_inner).push((flow, decided));
             }
@@ -31,7 +32,7 @@ impl Inbox {
     /// Tells the recorder.
     pub(crate) fn hand_to(&self, marks: &mut Marks) {
         let mut inbox = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        inbox.drain(..).for_each(|(flow, decided)| marks.decided(flow, decided));
+        inbox.drain(..).for_each(|(flow, decided)| marks.decided(flow, &decided));
     }
 }
 

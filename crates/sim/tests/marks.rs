@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tidemark_record::output::read_marks;
 use tidemark_sim::scenario::Scenario;
 use tidemark_sim::{MarkResult, RunResult, Simulation};
 
@@ -15,8 +16,8 @@ fn run(overrides: &[&str]) -> RunResult {
     simulation.run(|_| true).unwrap()
 }
 
-fn marks(result: &RunResult) -> &[MarkResult] {
-    result.marks.as_deref().unwrap()
+fn marks(result: &RunResult) -> Vec<MarkResult> {
+    read_marks(result.marks.as_deref().unwrap()).unwrap()
 }
 
 /// Holds a row's figures against each other.
