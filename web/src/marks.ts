@@ -33,17 +33,18 @@ export function drawn({ odds, draw, draw_kind }: Mark): string {
   return draw_kind === "regular" ? `${figure(odds)}, sum ${figure(draw)}` : figure(odds);
 }
 
-const COLUMNS: [heading: string, value: (mark: Mark) => string][] = [
-  ["time (s)", ({ t_s }) => t_s.toFixed(4)],
-  ["flow", ({ flow }) => flow],
-  ["packet", ({ packet }) => String(packet ?? ABSENT)],
-  ["verdict", ({ verdict }) => verdict],
-  ["law: rule", ({ law, rule }) => `${law}: ${rule}`],
-  ["odds", drawn],
-  ["estimated (ms)", ({ estimated_ms }) => figure(estimated_ms)],
-  ["RLC queue (ms)", ({ queued_ms }) => figure(queued_ms)],
-  ["one way (ms)", ({ delay_ms }) => figure(delay_ms)],
-  ["sender learned (s)", ({ answered_s }) => answered_s?.toFixed(4) ?? ABSENT],
+/** Columns of text and of numbers. */
+const COLUMNS: [heading: string, kind: "text" | "number", value: (mark: Mark) => string][] = [
+  ["time (s)", "number", ({ t_s }) => t_s.toFixed(4)],
+  ["flow", "text", ({ flow }) => flow],
+  ["packet", "number", ({ packet }) => String(packet ?? ABSENT)],
+  ["verdict", "text", ({ verdict }) => verdict],
+  ["law: rule", "text", ({ law, rule }) => `${law}: ${rule}`],
+  ["odds", "text", drawn],
+  ["estimated (ms)", "number", ({ estimated_ms }) => figure(estimated_ms)],
+  ["RLC queue (ms)", "number", ({ queued_ms }) => figure(queued_ms)],
+  ["one way (ms)", "number", ({ delay_ms }) => figure(delay_ms)],
+  ["sender learned (s)", "number", ({ answered_s }) => answered_s?.toFixed(4) ?? ABSENT],
 ];
 
 /** List that follows the cursor of the plots; null for a run that kept no marks. */
@@ -53,13 +54,13 @@ export function markList(marks: Mark[], stack: Stack): HTMLElement | null {
   const note = el("p", { class: "note" });
   const show = (time: number): void => {
     note.textContent = `Marks nearest to ${time.toFixed(2)} s, with what the marker estimated and what the RLC queue was.`;
-    const rows = nearestMarks(marks, time).map((mark) => el("tr", {}, ...COLUMNS.map(([, value]) => el("td", {}, value(mark)))));
+    const rows = nearestMarks(marks, time).map((mark) => el("tr", {}, ...COLUMNS.map(([, kind, value]) => el("td", { class: kind }, value(mark)))));
     body.replaceChildren(...rows);
   };
   // The list of the last time stays when the pointer leaves: then it can be read.
   stack.listen((time) => time !== null && show(time));
   show((marks[marks.length >> 1] as Mark).t_s);
-  const head = el("thead", {}, el("tr", {}, ...COLUMNS.map(([heading]) => el("th", { scope: "col" }, heading))));
+  const head = el("thead", {}, el("tr", {}, ...COLUMNS.map(([heading, kind]) => el("th", { scope: "col", class: kind }, heading))));
   const table = el("div", { class: "table", tabindex: 0, role: "region", "aria-label": "Marks and their reasons" }, el("table", {}, el("caption", {}, "Marks and their reasons"), head, body));
   return el("div", { id: "marks" }, el("h3", {}, "Why packets were marked"), note, table);
 }
