@@ -13,7 +13,7 @@ use tidemark_record::MarkResult;
 use tidemark_record::output::{MARKS, read_marks};
 
 use self::moment::{Moment, seconds};
-use self::story::{delay_ms, one_line, story};
+use self::story::{Place, delay_ms, one_line, story};
 use crate::print::say;
 use crate::table::{number, table, text};
 
@@ -27,7 +27,7 @@ const FAR_S: f64 = 0.1;
 /// Options of `tidemark explain`.
 #[derive(Args)]
 pub struct Explain {
-    /// Folder of the run, as `tidemark run` printed it
+    /// Folder of the run: what `tidemark run`, or --out of a live cell or a CU, names
     run: PathBuf,
     /// Only this flow
     #[arg(long, value_name = "NAME")]
@@ -52,7 +52,7 @@ impl Explain {
     /// # Errors
     /// A folder without marks, a file that cannot be read, or a flow, time or packet without a mark.
     pub fn execute(&self) -> Result<()> {
-        let all = read(&self.run)?;
+        let (all, place) = (read(&self.run)?, place(&self.run));
         let of_flow = self.of_flow(&all)?;
         if of_flow.is_empty() {
             say!("no law of the cell marked or dropped a packet in this run");
@@ -67,12 +67,13 @@ impl Explain {
         }
         if !asked {
             overview(&of_flow);
-            say!("The slowest of them:\n");
+            // A CU does not know how long packets took.
+            say!("{}:\n", if place == Place::Cu { "The first of them" } else { "The slowest of them" });
         }
         if chosen.len() > MAX_STORIES {
             rows(&chosen);
         } else {
-            let stories: Vec<_> = chosen.into_iter().map(story).collect();
+            let stories: Vec<_> = chosen.into_iter().map(|mark| story(mark, place)).collect();
             say!("{}", stories.join("\n"));
         }
         if !asked {
@@ -100,6 +101,11 @@ impl Explain {
         if let Some(packet) = self.packet {
             return numbered(marks, packet);
         }
+        if self.worst.is_some() && marks.iter().all(|mark| mark.arrived_s.is_none()) {
+            return Err(miette!(
+                "--worst: of no marked packet it is known how long it took; a CU does not see packets arrive"
+            ));
+        }
         let mut marks = marks.to_vec();
         // A stable sort: of marks with the same delay the first.
         marks.sort_by(|a, b| delay_ms(b).total_cmp(&delay_ms(a)));
@@ -116,13 +122,33 @@ fn read(run: &Path) -> Result<Vec<MarkResult>> {
             return miette!("{}: {error}", file.display());
         }
         let folder = run.display();
-        if run.join("scenario.toml").exists() {
+        if is_live(run) {
+            miette!("{folder} has no {MARKS}: a DU decides on no mark; its CU keeps them, with `tidemark cu --out`")
+        } else if run.join("scenario.toml").exists() {
             miette!("{folder} has no {MARKS}: run it again, `tidemark run {folder}/scenario.toml --out {folder}`")
         } else {
             miette!("{folder} is not the folder of a run: name one that `tidemark run`, or a live cell with --out, has written")
         }
     })?;
     read_marks(&text).map_err(|error| miette!("{}: {error}", file.display()))
+}
+
+/// Finds out where the marks of a run come from.
+fn place(run: &Path) -> Place {
+    if !run.join("summary.json").exists() {
+        Place::Cu
+    } else if is_live(run) {
+        Place::Live
+    } else {
+        Place::Simulated
+    }
+}
+
+/// True for the folder of a live cell, whose summary says how late its slots were.
+fn is_live(run: &Path) -> bool {
+    let summary = fs::read_to_string(run.join("summary.json")).unwrap_or_default();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap_or_default();
+    summary["live"].is_object()
 }
 
 /// Mark next to a time, or marks of a span.
@@ -172,7 +198,8 @@ fn overview(marks: &[&MarkResult]) {
         let mut rules = BTreeMap::new();
         of_flow.iter().for_each(|mark| *rules.entry((&mark.law, &mark.rule)).or_insert(0) += 1);
         let rules: Vec<_> = rules.into_iter().map(|((law, rule), count)| format!("{law}: {rule} {count}")).collect();
-        let slowest = of_flow.iter().map(|mark| delay_ms(mark)).fold(0.0, f64::max);
+        let delays = of_flow.iter().filter(|mark| mark.arrived_s.is_some()).map(|mark| delay_ms(mark));
+        let slowest = delays.reduce(f64::max);
         let [first, last] = [of_flow.first(), of_flow.last()].map(|mark| mark.map_or(0.0, |mark| mark.t_s));
         shown.add_row([
             text(name),
@@ -180,7 +207,7 @@ fn overview(marks: &[&MarkResult]) {
             text(&seconds(first)),
             text(&seconds(last)),
             text(&rules.join(", ")),
-            number(Some(slowest), 1),
+            number(slowest, 1),
         ]);
     }
     say!("{shown}");
@@ -203,7 +230,7 @@ fn rows(marks: &[&MarkResult]) {
             text(&format!("{}: {}", mark.law, mark.rule)),
             number(Some(mark.mark_odds.max(mark.drop_odds)), 3),
             number(mark.estimated_ms, 1),
-            number(Some(mark.queued_ms), 1),
+            number(mark.queued_ms, 1),
             number(mark.arrived_s.map(|_| delay_ms(mark)), 1),
             text(&mark.answered_s.map_or_else(String::new, seconds)),
         ]);

@@ -6,6 +6,17 @@ use tidemark_record::MarkResult;
 
 use super::moment::seconds;
 
+/// Origin of a run's marks, which says what can be known of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Simulated run, with senders of its own.
+    Simulated,
+    /// Live cell: packets are seen from the core to the UE, their senders are not.
+    Live,
+    /// CU: packets are seen until they go to the DU.
+    Cu,
+}
+
 /// One-way delay in milliseconds; 0 for a packet that did not arrive.
 pub fn delay_ms(mark: &MarkResult) -> f64 {
     parts(mark).into_iter().map(|(_, part)| part).sum()
@@ -32,24 +43,35 @@ pub fn one_line(mark: &MarkResult) -> String {
 }
 
 /// All that is known of a mark, in the order of time.
-pub fn story(mark: &MarkResult) -> String {
+pub fn story(mark: &MarkResult, place: Place) -> String {
     let MarkResult { flow, packet, ue, drb, bytes, came, .. } = mark;
     let mut text = format!("{flow}, packet {packet}: {bytes} B with {came}, to {ue} (DRB {drb})\n");
     let mut say = |what: &str, line: String| {
         let _ = writeln!(text, "  {what:<11} {line}");
     };
-    say("sent", seconds(mark.sent_s));
-    say("at the gNB", format!("{}, {:.1} ms later", seconds(mark.t_s), (mark.t_s - mark.sent_s) * 1e3));
+    let later = format!("{}, {:.1} ms later", seconds(mark.t_s), (mark.t_s - mark.sent_s) * 1e3);
+    match place {
+        Place::Simulated => {
+            say("sent", seconds(mark.sent_s));
+            say("at the gNB", later);
+        }
+        Place::Live => {
+            say("from core", format!("{}; when it was sent is not known", seconds(mark.sent_s)));
+            say("decided", later);
+        }
+        Place::Cu => say("from core", format!("{}; when it was sent is not known", seconds(mark.t_s))),
+    }
     say("estimated", estimated(mark));
     say("true", queued(mark));
     say("decision", decision(mark));
-    say("outcome", outcome(mark));
+    say("outcome", outcome(mark, place));
     if mark.arrived_s.is_some() {
         let parts = parts(mark).into_iter().filter(|(_, part)| *part >= 0.05);
         let parts: Vec<_> = parts.map(|(name, part)| format!("{name} {part:.1}")).collect();
-        say("delay", format!("{:.1} ms one way: {}", delay_ms(mark), parts.join(" + ")));
+        let whole = if place == Place::Simulated { "one way" } else { "from core to UE" };
+        say("delay", format!("{:.1} ms {whole}: {}", delay_ms(mark), parts.join(" + ")));
     }
-    say("sender", sender(mark));
+    say("sender", sender(mark, place));
     text
 }
 
@@ -67,14 +89,14 @@ fn estimated(mark: &MarkResult) -> String {
 
 /// True state of the queue.
 fn queued(mark: &MarkResult) -> String {
-    if mark.queued_packets == 0 {
+    let (Some(kb), Some(count), Some(ms)) = (mark.queued_kb, mark.queued_packets, mark.queued_ms) else {
+        return "not known: the RLC queue is the DU's, of which a CU sees reports".into();
+    };
+    if count == 0 {
         return "the RLC queue was empty".into();
     }
-    let packets = if mark.queued_packets == 1 { "packet" } else { "packets" };
-    format!(
-        "{:.1} kB in {} {packets} in the RLC queue, the oldest {:.1} ms old",
-        mark.queued_kb, mark.queued_packets, mark.queued_ms
-    )
+    let packets = if count == 1 { "packet" } else { "packets" };
+    format!("{kb:.1} kB in {count} {packets} in the RLC queue, the oldest {ms:.1} ms old")
 }
 
 /// Odds, draw and verdict.
@@ -90,9 +112,10 @@ fn decision(mark: &MarkResult) -> String {
 }
 
 /// Fate of packet and mark.
-fn outcome(mark: &MarkResult) -> String {
+fn outcome(mark: &MarkResult, place: Place) -> String {
     let fate = match (mark.arrived_s, mark.lost.as_ref()) {
         (Some(at), _) => format!("arrived at {}", seconds(at)),
+        (None, "") if place == Place::Cu => "went on to the DU, and what became of it is not known".into(),
         (None, "") => "still under way at the end of the run".into(),
         (None, cause) => format!("lost ({cause})"),
     };
@@ -104,12 +127,14 @@ fn outcome(mark: &MarkResult) -> String {
 }
 
 /// Reaction of the sender.
-fn sender(mark: &MarkResult) -> String {
+fn sender(mark: &MarkResult, place: Place) -> String {
     let Some(at) = mark.answered_s else {
         return match mark.verdict.as_ref() {
             "drop" => "learns of the loss by itself".into(),
-            _ => "no feedback with this mark is known: the sender is not the simulator's, or had none before the end"
-                .into(),
+            _ if place != Place::Simulated => {
+                "not known: it is a program of its own, and neither its window nor its rate is seen".into()
+            }
+            _ => "had no feedback with this mark before the end".into(),
         };
     };
     let change = |what: &str, before: Option<f64>, after: Option<f64>, unit: &str| {
