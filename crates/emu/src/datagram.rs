@@ -21,14 +21,16 @@ pub struct Datagram {
 pub struct Stamped {
     /// Time at which the packet came from the core, or from its UE.
     pub arrived: Instant,
+    /// Number among the packets that came from the core, or among those that came from UEs, from 1.
+    pub number: u64,
     pub(crate) label: Label,
     pub(crate) datagram: Datagram,
 }
 
 impl Stamped {
-    /// Makes the payload of a packet that came at this time.
-    pub fn new(arrived: Instant, datagram: Datagram) -> Self {
-        Self { arrived, label: Label::None, datagram }
+    /// Makes the payload of a packet that came at this time, with its number.
+    pub fn new(arrived: Instant, number: u64, datagram: Datagram) -> Self {
+        Self { arrived, number, label: Label::None, datagram }
     }
 }
 

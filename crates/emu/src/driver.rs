@@ -282,7 +282,7 @@ impl<O: Observer> State<O> {
             self.overload(now, ue, packet, None);
             return Ok(());
         }
-        let packet = stamped(now, label, packet);
+        let packet = stamped(now, self.counters.downlink, label, packet);
         if self.wire.is_zero() {
             self.enter(now, ue, packet, ports)
         } else {
@@ -314,7 +314,7 @@ impl<O: Observer> State<O> {
             let up = self.cell.carries_up(ue, packet.flow);
             self.overload(now, ue, packet, up);
         } else {
-            self.cell.handle_uplink(now, ue, stamped(now, Label::FromUe, packet));
+            self.cell.handle_uplink(now, ue, stamped(now, self.counters.uplink, Label::FromUe, packet));
         }
     }
 
@@ -455,9 +455,9 @@ impl<O: Observer> State<O> {
     }
 }
 
-fn stamped(arrived: Instant, label: Label, packet: Packet<Datagram>) -> Packet<Stamped> {
+fn stamped(arrived: Instant, number: u64, label: Label, packet: Packet<Datagram>) -> Packet<Stamped> {
     let Packet { flow, size, ecn, payload } = packet;
-    Packet { flow, size, ecn, payload: Stamped { arrived, label, datagram: payload } }
+    Packet { flow, size, ecn, payload: Stamped { arrived, number, label, datagram: payload } }
 }
 
 fn unstamped(packet: Packet<Stamped>) -> Packet<Datagram> {

@@ -3,6 +3,7 @@
 pub mod control;
 pub mod cu;
 mod exposition;
+mod flows;
 mod history;
 pub mod lab;
 mod modem;

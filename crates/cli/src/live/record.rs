@@ -5,17 +5,20 @@ use tidemark_cell::{BearerId, Event as CellEvent, UeId, UeStats};
 use tidemark_core::{BitRate, Duration, FlowId, Instant};
 use tidemark_emu::realtime::Priority;
 use tidemark_emu::{DriverEvent, Observer, Progress, Stamped};
+use tidemark_marker::Verdict;
 use tidemark_record::event::Event;
 use tidemark_record::fields::Rounded as _;
+use tidemark_record::marks::{Decided, Latest};
 use tidemark_record::{
-    Arrival, BearerResult, Counters, Description, FlowDescription, FlowNumber, FlowRecord, Lateness, Limits,
-    LiveResult, RunResult, UeRecord, UeResult, bearers,
+    Arrival, BearerResult, Counters, Description, FlowDescription, FlowRecord, Lateness, Limits, LiveResult, RunResult,
+    UeRecord, UeResult, bearers,
 };
 use tidemark_sim::modem;
 use tidemark_sim::scenario::{NamedUe, Scenario};
 use tidemark_wire::ip::FiveTuple;
 use tidemark_wire::mac::Direction;
 
+use super::flows::{Flow, Flows};
 use super::history::History;
 use super::warning::{BUSY_UPLINK, warnings};
 
@@ -29,8 +32,7 @@ pub struct Recorder {
     /// The laws are a CU's, which alone knows what they mark.
     is_du: bool,
     recorder: tidemark_record::Recorder,
-    /// Name and UE of each flow, by the recorder's numbers.
-    flows: Vec<(String, usize)>,
+    flows: Flows,
     /// Counters as the driver said them last, and what else it said.
     last: Counters,
     machine: Machine,
@@ -55,13 +57,18 @@ impl Recorder {
     /// Starts with nothing recorded.
     pub fn new(scenario: &Scenario, is_du: bool) -> Self {
         let ues = scenario.ues();
+        let mut recorder = tidemark_record::Recorder::new(scenario.warmup, &ues, 0, Limits::LIVE);
+        // A DU's cell decides on nothing: its CU does.
+        if !is_du {
+            recorder.marks.begin(1, false);
+        }
         Self {
-            recorder: tidemark_record::Recorder::new(scenario.warmup, &ues, 0, Limits::LIVE),
+            recorder,
             scenario: scenario.clone(),
             has_begun: scenario.warmup.is_zero(),
             ues,
             is_du,
-            flows: Vec::new(),
+            flows: Flows::default(),
             last: Counters::default(),
             machine: Machine::default(),
             uplink_use: None,
@@ -69,27 +76,9 @@ impl Recorder {
         }
     }
 
-    /// Number of a flow; a UE's flows beyond the recorder's limit are one.
+    /// Number of a flow.
     fn flow(&mut self, id: FlowId, ue: UeId, tuple: Option<FiveTuple>) -> usize {
-        let ue = ue.0 as usize;
-        let number = self.recorder.flow_number(ue, id);
-        let name = match number {
-            FlowNumber::Known(index) => return index,
-            FlowNumber::New(_) => self.numbered(&name(tuple)),
-            FlowNumber::FirstOfOthers(_) => format!("others of {}", self.ues[ue].name),
-        };
-        self.flows.push((name, ue));
-        number.index()
-    }
-
-    /// The name, with a number where flows before have it: the second one is `#2`.
-    fn numbered(&self, name: &str) -> String {
-        let is_twin =
-            |other: &str| other.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(" #"));
-        match self.flows.iter().filter(|(other, _)| is_twin(other)).count() {
-            0 => name.into(),
-            twins => format!("{name} #{}", twins + 1),
-        }
+        self.flows.number(&mut self.recorder, &self.ues, (id, ue), tuple)
     }
 
     /// Logical channel, rate and direction that a UE's modem reads in a recommendation.
@@ -112,6 +101,11 @@ impl Recorder {
         self.uplink_use
     }
 
+    /// The last marks, so many, in the order of time, each with the name of its flow.
+    pub fn last_marks(&self, count: usize) -> impl Iterator<Item = (&str, Latest)> {
+        self.recorder.marks.latest(count).into_iter().map(|mark| (self.flows.name(mark.flow), mark))
+    }
+
     /// Result of everything so far, as the simulator says it, with what was done meanwhile.
     pub fn result(&self, device_drops: u64, history: &History) -> RunResult {
         let now = self.last.at;
@@ -123,7 +117,7 @@ impl Recorder {
             first if drb <= 1 => history.laws(&first, ue, span),
             law => law,
         };
-        let flow = |(index, (name, ue)): (usize, &(String, usize))| {
+        let flow = |(index, Flow { name, ue }): (usize, &Flow)| {
             let record = self.recorder.flow(index);
             let first = record.and_then(FlowRecord::first_sent).unwrap_or(now);
             let span = (first.max(began), record.map_or(first, FlowRecord::last_arrival).max(first));
@@ -190,11 +184,28 @@ impl Observer for Recorder {
             CellEvent::Delivered { packet, delay, .. } => {
                 let (sent, size, ecn) = (packet.payload.arrived, packet.size, packet.ecn);
                 let arrival = Arrival { sent, size, ecn, waited: None, in_routers: Duration::ZERO, drb, delay };
-                Event::Arrived { flow: self.flow(packet.flow, ue, None), ue: Some(index), arrival }
+                let flow = self.flow(packet.flow, ue, None);
+                // There is no feedback to wait for: senders are not ours.
+                self.recorder.marks.arrived(flow, packet.payload.number, at, (None, delay), 0);
+                Event::Arrived { flow, ue: Some(index), arrival }
+            }
+            CellEvent::Decided { packet, came, queue, ref decision } => {
+                if decision.verdict != Verdict::Pass {
+                    let (flow, size) = (self.flow(packet.flow, ue, None), packet.size);
+                    let Stamped { number: packet, arrived: sent, .. } = packet.payload;
+                    let (ue, queue, decision) = (ue.0, Some(queue), *decision);
+                    let decided = Decided { at, packet, sent, ue, drb, size, came, queue, decision };
+                    self.recorder.marks.decided(flow, &decided);
+                }
+                return;
             }
             CellEvent::ShortCircuited { packet } => Event::ShortCircuited { flow: self.flow(packet.flow, ue, None) },
             CellEvent::Dropped { direction: Direction::Uplink, .. } => Event::UplinkDropped { ue: index, drb },
-            CellEvent::Dropped { packet, .. } => Event::Dropped { flow: self.flow(packet.flow, ue, None) },
+            CellEvent::Dropped { packet, reason, .. } => {
+                let flow = self.flow(packet.flow, ue, None);
+                self.recorder.marks.lost(flow, packet.payload.number, reason);
+                Event::Dropped { flow }
+            }
             CellEvent::UplinkDelivered { packet, delay, .. } => {
                 Event::UplinkArrived { ue: index, drb, size: packet.size, delay }
             }
@@ -261,38 +272,4 @@ pub fn lateness(histogram: &Histogram<u64>) -> Option<Lateness> {
         max: histogram.max() as f64 / 1e3,
         deadlines: histogram.len(),
     })
-}
-
-/// Name of a flow: `tcp 192.0.2.1:443`, or `tcp 192.0.2.1 to port 443` where the UE is the server. A second run has the same names,
-/// for the other port is drawn anew each time. The lower port is taken for the server's.
-fn name(tuple: Option<FiveTuple>) -> String {
-    let Some(tuple) = tuple else { return "unreadable".into() };
-    let protocol = match tuple.protocol {
-        tidemark_wire::tcp::PROTOCOL => "tcp".into(),
-        tidemark_wire::udp::PROTOCOL => "udp".into(),
-        1 | 58 => "icmp".into(),
-        other => format!("protocol {other}"),
-    };
-    match tuple.ports {
-        Some((far, near)) if far <= near => format!("{protocol} {}", std::net::SocketAddr::from((tuple.source, far))),
-        Some((_, near)) => format!("{protocol} {} to port {near}", tuple.source),
-        None => format!("{protocol} {}", tuple.source),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_flow_is_named_by_the_servers_end() {
-        let tuple = |ports| {
-            let source = std::net::Ipv4Addr::new(192, 0, 2, 1).into();
-            Some(FiveTuple { source, destination: std::net::Ipv4Addr::LOCALHOST.into(), protocol: 6, ports })
-        };
-        assert_eq!(name(tuple(Some((443, 50_612)))), "tcp 192.0.2.1:443");
-        assert_eq!(name(tuple(Some((50_612, 5_201)))), "tcp 192.0.2.1 to port 5201");
-        assert_eq!(name(tuple(None)), "tcp 192.0.2.1");
-        assert_eq!(name(None), "unreadable");
-    }
 }

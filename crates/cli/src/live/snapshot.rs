@@ -1,6 +1,8 @@
 //! State of a live cell now: what the view, the page, `tidemark ctl` and Prometheus show.
 
 use serde::{Deserialize, Serialize};
+use tidemark_core::Duration;
+use tidemark_record::marks::Latest;
 use tidemark_sim::Lateness;
 
 use super::exposition::{Exposition, escaped};
@@ -30,6 +32,48 @@ pub struct Snapshot {
     pub uplink_use: Option<f64>,
     /// Warning where the machine is too slow or the uplink too narrow.
     pub warning: Option<String>,
+    /// The last marks and drops of its laws, in the order of time; none at a DU, whose CU decides.
+    pub marks: Vec<MarkSnapshot>,
+}
+
+/// Marks that a snapshot has.
+pub const LAST_MARKS: usize = 8;
+
+/// A mark, or a drop by a law, with its reasons.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct MarkSnapshot {
+    /// Seconds since the start.
+    pub t_s: f64,
+    /// Name of the flow.
+    pub flow: String,
+    /// Number of the packet among those that came from the core.
+    pub packet: u64,
+    /// `mark`, `short-circuit` for a mark that acknowledgements carry, or `drop`.
+    pub verdict: String,
+    /// Law that decided.
+    pub law: String,
+    /// Rule of the law.
+    pub rule: String,
+    /// Time in the RLC queue that the marker estimated; absent while it has no rate.
+    pub estimated_ms: Option<f64>,
+    /// True age of the oldest packet in the RLC queue.
+    pub queued_ms: Option<f64>,
+}
+
+impl MarkSnapshot {
+    /// Mark of the flow with this name.
+    pub fn new(flow: &str, mark: &Latest) -> Self {
+        Self {
+            t_s: mark.at.as_secs_f64(),
+            flow: flow.into(),
+            packet: mark.packet,
+            verdict: mark.verdict.into(),
+            law: mark.law.into(),
+            rule: mark.rule.into(),
+            estimated_ms: mark.estimated.map(Duration::as_millis_f64),
+            queued_ms: mark.queued.map(Duration::as_millis_f64),
+        }
+    }
 }
 
 /// A UE at one time; rates and delays are of the last interval.

@@ -13,7 +13,7 @@ use super::history::History;
 use super::modem::Inbox;
 use super::pcap::Capture;
 use super::record::{AT_CU, Recorder, lateness};
-use super::snapshot::{Snapshot, UeSnapshot};
+use super::snapshot::{LAST_MARKS, MarkSnapshot, Snapshot, UeSnapshot};
 use super::warning::{BUSY_UPLINK, LATE_US};
 use super::web::Source;
 
@@ -169,6 +169,7 @@ impl Observer for Watch {
             overload: counters.overload,
             uplink_use,
             warning: None,
+            marks: self.recorder.last_marks(LAST_MARKS).map(|(flow, mark)| MarkSnapshot::new(flow, &mark)).collect(),
         };
         for (index, (ue, stats)) in self.ues.iter().zip(progress.ues).enumerate() {
             let Some(record) = self.recorder.ue(index) else { continue };
@@ -212,11 +213,13 @@ mod tests {
     use std::path::Path;
 
     use hdrhistogram::Histogram;
-    use tidemark_cell::{DelaySplit, UeId, UeStats};
-    use tidemark_core::{Ecn, FlowId, Packet};
+    use tidemark_cell::{DelaySplit, DropReason, UeId, UeStats};
+    use tidemark_core::{Ecn, FlowId, Packet, Probability};
     use tidemark_emu::realtime::Priority;
     use tidemark_emu::{Counters, Datagram};
-    use tidemark_marker::SnLength;
+    use tidemark_marker::{Decision, Draw, Estimate, Odds, RlcQueue, SnLength, Verdict};
+    use tidemark_record::output::read_marks;
+    use tidemark_wire::mac::Direction;
 
     use super::*;
     use crate::live::modem;
@@ -252,7 +255,7 @@ mod tests {
     const FROM_CORE: DriverEvent<'_> = DriverEvent::FromCore { ue: UeId(0), flow: FLOW, tuple: None, bytes: &[0; 100] };
 
     fn packet(size: u64, ecn: Ecn) -> Packet<Stamped> {
-        let payload = Stamped::new(Instant::ZERO, Datagram::default());
+        let payload = Stamped::new(Instant::ZERO, 1, Datagram::default());
         Packet { flow: FLOW, size: Bytes(size), ecn, payload }
     }
 
@@ -318,6 +321,65 @@ mod tests {
             assert_eq!((result.ues[0].marked, result.flows[0].marked), (marked, 2));
             let law = if is_du { "at the CU" } else { "none" };
             assert_eq!((now.law.as_str(), result.flows[0].law.as_str()), (law, law));
+        }
+    }
+
+    /// Decision of a law on the packet.
+    fn decided<'a>(packet: &'a Packet<Stamped>, verdict: Verdict) -> CellEvent<'a, Stamped> {
+        let decision = Decision {
+            law: "l4span",
+            estimate: Estimate { sojourn: Some(Duration::from_millis(12)), ..Estimate::default() },
+            age: Duration::ZERO,
+            odds: Odds { mark: Probability::new(0.5), drop: Probability::ZERO, rule: "l4s sojourn" },
+            draw: Draw::Random(0.25),
+            verdict,
+            short_circuited: false,
+        };
+        let queue = RlcQueue { head_of_line: Duration::from_millis(9), ..RlcQueue::default() };
+        CellEvent::Decided { packet, came: Ecn::Ect1, queue, decision }
+    }
+
+    #[test]
+    fn a_live_cell_keeps_its_marks_and_shows_the_last_of_them() {
+        for is_du in [true, false] {
+            let (mut watch, shared) = watch(is_du);
+            watch.handle_driver(Instant::ZERO, &FROM_CORE);
+            let mut packet = packet(100, Ecn::Ce);
+            for number in 1..=20 {
+                let at = Instant::from_millis(number);
+                (packet.payload.arrived, packet.payload.number) = (at, number);
+                // Every second one passes.
+                let verdict = if number % 2 == 0 { Verdict::Mark } else { Verdict::Pass };
+                watch.handle_cell(at, BEARER, &decided(&packet, verdict));
+                match number {
+                    18 => {
+                        let (direction, reason) = (Direction::Downlink, DropReason::QueueFull);
+                        watch.handle_cell(at, BEARER, &CellEvent::Dropped { packet: &packet, direction, reason });
+                    }
+                    20 => {}
+                    _ => {
+                        let queuing = Duration::from_millis(30);
+                        let delay = DelaySplit { queuing, ..DelaySplit::default() };
+                        let delivered = CellEvent::Delivered { packet: &packet, sn: 0, delay };
+                        watch.handle_cell(at + queuing, BEARER, &delivered);
+                    }
+                }
+            }
+            sample(&mut watch, UeStats::default(), IN_TIME);
+            let shown = shared.latest().marks;
+            let kept = watch.recorder.result(0, &shared.history()).marks;
+            if is_du {
+                assert!(shown.is_empty() && kept.is_none(), "a DU's laws are its CU's");
+                continue;
+            }
+            let last = shown.last().unwrap();
+            assert_eq!((shown.len(), last.packet, last.rule.as_str()), (8, 20, "l4s sojourn"));
+            assert_eq!((last.flow.as_str(), last.estimated_ms, last.queued_ms), ("unreadable", Some(12.0), Some(9.0)));
+            let rows = read_marks(&kept.unwrap()).unwrap();
+            assert_eq!(rows.len(), 10);
+            assert_eq!((rows[0].packet, rows[0].queuing_ms, rows[0].answered_s), (2, Some(30.0), None));
+            assert_eq!((&*rows[8].lost, rows[8].arrived_s), ("full queue", None));
+            assert_eq!((&*rows[9].lost, rows[9].arrived_s), ("", None), "it is under way");
         }
     }
 
