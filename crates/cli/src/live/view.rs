@@ -13,6 +13,8 @@ use super::snapshot::Snapshot;
 
 /// Time between two snapshots of the cell.
 const PERIOD: Duration = Duration::from_millis(250);
+/// Least height of a curve.
+const CURVE: u16 = 3;
 /// Snapshots that the curves show.
 const PAST: usize = 240;
 
@@ -47,11 +49,12 @@ fn repeat(terminal: &mut DefaultTerminal, status: impl Fn() -> Result<String>) -
 
 fn draw(frame: &mut Frame<'_>, now: &Snapshot, past: &[(u64, u64)]) {
     let rows = now.ues.len() as u16 + 3;
-    let [top, table, rate, queue, bottom] = Layout::vertical([
+    let [top, table, rate, queue, last, bottom] = Layout::vertical([
         Constraint::Length(2),
         Constraint::Length(rows),
-        Constraint::Min(3),
-        Constraint::Min(3),
+        Constraint::Min(CURVE),
+        Constraint::Min(CURVE),
+        Constraint::Length(height_of_marks(now, frame.area().height.saturating_sub(rows))),
         Constraint::Length(1),
     ])
     .areas(frame.area());
@@ -100,6 +103,33 @@ fn draw(frame: &mut Frame<'_>, now: &Snapshot, past: &[(u64, u64)]) {
         let block = Block::bordered().title(format!("{title} (up to {highest:.1})"));
         frame.render_widget(Sparkline::default().data(values).block(block), area);
     }
+    frame.render_widget(marks(now, last.height.saturating_sub(3).into()), last);
+}
+
+/// Height of the list of marks in what the UEs leave of the screen; none where the curves need it, or without marks.
+fn height_of_marks(now: &Snapshot, height: u16) -> u16 {
+    // State, curves and the line at the bottom; a border and a heading.
+    let room = height.saturating_sub(2 + 2 * CURVE + 1 + 3);
+    let count = room.min(now.marks.len() as u16);
+    if count == 0 { 0 } else { count + 3 }
+}
+
+/// List of the last marks, so many, the newest first.
+fn marks(now: &Snapshot, count: usize) -> Table<'_> {
+    let show = |ms: Option<f64>| ms.map_or("–".into(), |ms| format!("{ms:.1}"));
+    let lines = now.marks.iter().rev().take(count).map(move |mark| {
+        Row::new([
+            format!("{:.3}", mark.t_s),
+            mark.flow.clone(),
+            mark.verdict.clone(),
+            format!("{}: {}", mark.law, mark.rule),
+            show(mark.estimated_ms),
+            show(mark.queued_ms),
+        ])
+    });
+    let heading = ["last marks, s", "flow", "verdict", "law: rule", "estimated ms", "RLC queue ms"];
+    let widths = [2, 4, 2, 3, 2, 2].map(Constraint::Fill);
+    Table::new(lines, widths).header(Row::new(heading).style(Style::new().bold())).block(Block::bordered())
 }
 
 fn head(now: &Snapshot) -> String {
@@ -120,9 +150,39 @@ fn head(now: &Snapshot) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::snapshot::UeSnapshot;
+    use crate::live::snapshot::{MarkSnapshot, UeSnapshot};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
+
+    /// Text of a screen of this height.
+    fn drawn(now: &Snapshot, height: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(120, height)).unwrap();
+        terminal.draw(|frame| draw(frame, now, &[(1, 2), (3, 4)])).unwrap();
+        terminal.backend().buffer().content.iter().map(|cell| cell.symbol()).collect()
+    }
+
+    #[test]
+    fn the_last_marks_stand_where_there_is_room() {
+        let mark = |t_s, queued_ms| MarkSnapshot {
+            t_s,
+            flow: "tcp 192.0.2.1:443".into(),
+            law: "l4span".into(),
+            rule: "l4s sojourn".into(),
+            estimated_ms: Some(12.34),
+            queued_ms,
+            ..MarkSnapshot::default()
+        };
+        let marks = vec![mark(1.5, Some(9.0)), mark(2.5, None)];
+        let now = Snapshot { ues: vec![UeSnapshot::default()], marks, ..Snapshot::default() };
+        let text = drawn(&now, 24);
+        for expected in ["tcp 192.0.2.1:443", "l4span: l4s sojourn", "12.3", "9.0", "1.500", "2.500"] {
+            assert!(text.contains(expected), "{expected}");
+        }
+        let newest = drawn(&now, 17);
+        assert!(newest.contains("2.500") && !newest.contains("1.500"));
+        assert!(!drawn(&now, 16).contains("2.500"), "the curves come first");
+        assert!(!drawn(&Snapshot::default(), 40).contains("last marks"));
+    }
 
     #[test]
     fn the_view_shows_every_ue_and_what_was_not_measured_as_a_dash() {
@@ -135,9 +195,7 @@ mod tests {
         };
         let now =
             Snapshot { ues: vec![ue], uplink_use: Some(0.97), warning: Some("OVERLOAD".into()), ..Snapshot::default() };
-        let mut terminal = Terminal::new(TestBackend::new(120, 20)).unwrap();
-        terminal.draw(|frame| draw(frame, &now, &[(1, 2), (3, 4)])).unwrap();
-        let text: String = terminal.backend().buffer().content.iter().map(|cell| cell.symbol()).collect();
+        let text = drawn(&now, 20);
         for expected in ["walker", "l4span", "12.35", "–", "↑109.0", "uplink 97 % used", "OVERLOAD"] {
             assert!(text.contains(expected), "{expected}");
         }
