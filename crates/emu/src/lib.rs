@@ -48,7 +48,7 @@ pub use bearers::{Bearers, laws};
 pub use clock::Clock;
 pub use control::{Change, Command, Control, Refusal};
 pub use core::Core;
-pub use cu::{Cu, CuBearer, CuCommand, CuCounters, CuState};
+pub use cu::{Cu, CuBearer, CuCommand, CuCounters, CuObserver, CuSignal, CuState};
 pub use datagram::{Datagram, Reader, Stamped};
 pub use driver::{Driver, Link, Plan};
 pub use ecn_socket::EcnSocket;

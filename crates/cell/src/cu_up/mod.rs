@@ -201,7 +201,7 @@ impl CuUp {
     }
 
     /// Describes a bearer's last outcome with the state that it was decided in, asked right after it with the same time.
-    pub(crate) fn decision(&self, now: Instant, id: BearerId, outcome: Outcome) -> Decision {
+    pub fn decision(&self, now: Instant, id: BearerId, outcome: Outcome) -> Decision {
         self.bearer(id).marker.decision(now, outcome)
     }
 

@@ -2,6 +2,7 @@
 //! statuses are all that it has from the radio.
 
 mod bearer;
+mod signal;
 mod state;
 mod window;
 
@@ -19,6 +20,7 @@ use tidemark_wire::nru::{DlDataDeliveryStatus, DlUserData, Pdu, SnRanges};
 use tidemark_wire::pdcp::{self, emit_data_header};
 
 use self::bearer::Bearer;
+pub use self::signal::{CuObserver, CuSignal};
 pub use self::state::{CuBearer, CuCommand, CuCounters, CuState};
 use crate::addresses;
 use crate::bearers::Bearers;
@@ -52,6 +54,9 @@ pub struct Cu {
     bearers: Vec<Bearer>,
     clock: Clock,
     counters: CuCounters,
+    /// Packets for UEs that came from the core.
+    arrived: u64,
+    observer: Option<CuObserver>,
     commands: Commands<CuCommand>,
 }
 
@@ -83,7 +88,14 @@ impl Cu {
         let f1u = Gtp::bind(address, tunnels, CONTAINER)?;
         let (clock, counters, key) = (Clock::start(), CuCounters::default(), FlowKey::new(&secret));
         let ues = ues.len() as u32;
-        Ok((Self { cell, core, f1u, key, ues, cu_up, layout, bearers, clock, counters, commands }, control))
+        let (arrived, observer) = (0, None);
+        let cu = Self { cell, core, f1u, key, ues, cu_up, layout, bearers, clock, counters, arrived, observer, commands };
+        Ok((cu, control))
+    }
+
+    /// Shows `observer` each mark of a law and each drop by one.
+    pub fn observe(&mut self, observer: CuObserver) {
+        self.observer = Some(observer);
     }
 
     /// Runs on the calling thread until [`CuCommand::Stop`]; gives the last state, with its counters.
@@ -188,13 +200,22 @@ impl Cu {
             self.counters.unroutable += 1;
             return;
         };
+        self.arrived += 1;
         let tunnel = mapped.drb.0 as usize;
         let id = self.id(tunnel);
         if self.bearers[tunnel].is_full() {
             self.counters.overflow += 1;
             return;
         }
+        let came = packet.ecn;
         let outcome = self.cu_up.downlink(now, id, &mut packet, None);
+        if let Some(observer) = &mut self.observer
+            && let Some(outcome) = outcome.filter(|outcome| outcome.verdict != Verdict::Pass)
+        {
+            let (flow, size, number) = (packet.flow, packet.size, self.arrived);
+            let decision = self.cu_up.decision(now, id, outcome);
+            observer(&CuSignal { at: now, bearer: id, flow, tuple, number, size, came, decision });
+        }
         match outcome.map_or(Verdict::Pass, |outcome| outcome.applied()) {
             Verdict::Pass => {}
             Verdict::Mark => {

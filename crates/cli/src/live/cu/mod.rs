@@ -1,11 +1,12 @@
 //! `tidemark cu`: the half of a gNB without the radio.
 
 mod control;
+mod marks;
 mod status;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as Wait;
 
 use clap::Args;
@@ -20,6 +21,7 @@ use tidemark_marker::{Decides, LawConfig};
 use tidemark_sim::scenario::Scenario;
 
 use self::control::Running;
+use self::marks::Marks;
 use self::status::Status;
 use super::tunnels::{Keys, bearers, configs, endpoint, tunnels};
 use super::{preset, web};
@@ -45,6 +47,9 @@ pub struct Cu {
     /// MTU of the core device
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=65_000))]
     mtu: u16,
+    /// Folder for marks with their reasons, for `tidemark explain`
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Serve Prometheus' counters at this port of loopback; 0 takes a free one
     #[arg(long, value_name = "PORT")]
     web: Option<u16>,
@@ -65,6 +70,10 @@ impl Cu {
         let ues = configs(&scenario);
         bearers(&ues, tunnels.len())?;
         without_dequeuing(&ues).map_err(|problem| miette!("{problem}"))?;
+        // A folder that can't be written is found out before the run, not after it.
+        if let Some(out) = &self.out {
+            crate::run::make(out)?;
+        }
         if privilege::acquire().map_err(refused)? == Rights::UserNamespace {
             // The core's side would be a namespace of its own, that nobody else is in.
             return Err(miette!("a CU lies between the host and its DU, which takes root: run it with sudo"));
@@ -73,7 +82,7 @@ impl Cu {
         let mut lease = Lease::claim().map_err(refused)?;
         let core = routing::core_device(lease.number(), self.mtu).map_err(refused)?;
         routing::connect(&mut lease).map_err(refused)?;
-        let (cu, control) =
+        let (mut cu, control) =
             Half::new(lease.number(), core, self.bind, tunnels, &ues, scenario.seed).map_err(refused)?;
         let running = Arc::new(Running::new(scenario, control.clone()));
         running.listen(&lease.socket())?;
@@ -92,10 +101,19 @@ impl Cu {
                 control.send(CuCommand::Stop);
             });
         }
+        let marks = Arc::new(Mutex::new(Marks::new(&running.scenario())));
+        if self.out.is_some() {
+            cu.observe(Marks::observer(&marks));
+        }
         let (state, outcome) = cu.run();
         let status = Status::of(&running.scenario(), &state);
         if let Some(warning) = status.warning() {
             eprintln!("{warning}");
+        }
+        if let Some(out) = &self.out {
+            let marks = marks.lock().unwrap_or_else(PoisonError::into_inner);
+            marks.write(out, &running.scenario()).map_err(|error| miette!("{}: {error}", out.display()))?;
+            eprintln!("marks: tidemark explain {}", out.display());
         }
         println!("{}", serde_json::to_string(&status).unwrap_or_default());
         outcome.map(|()| 0).map_err(refused)
