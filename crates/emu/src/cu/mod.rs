@@ -89,7 +89,8 @@ impl Cu {
         let (clock, counters, key) = (Clock::start(), CuCounters::default(), FlowKey::new(&secret));
         let ues = ues.len() as u32;
         let (arrived, observer) = (0, None);
-        let cu = Self { cell, core, f1u, key, ues, cu_up, layout, bearers, clock, counters, arrived, observer, commands };
+        let cu =
+            Self { cell, core, f1u, key, ues, cu_up, layout, bearers, clock, counters, arrived, observer, commands };
         Ok((cu, control))
     }
 
