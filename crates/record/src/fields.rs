@@ -346,16 +346,10 @@ impl Column {
     }
 }
 
-/// First line of a CSV file whose rows are of this struct, called `noun`.
-pub(crate) fn csv_heading<T: Declared>(noun: &str) -> String {
-    let columns = T::STRUCT.csv_columns(noun);
-    columns.iter().map(|column| column.heading.as_str()).collect::<Vec<_>>().join(",") + "\n"
-}
-
 /// CSV file with a row for each result; `noun` heads the column of names.
 pub(crate) fn csv<T: Declared + Serialize>(noun: &str, rows: &[T]) -> String {
     let columns = T::STRUCT.csv_columns(noun);
-    let mut text = csv_heading::<T>(noun);
+    let mut text = columns.iter().map(|column| column.heading.as_str()).collect::<Vec<_>>().join(",") + "\n";
     for row in rows {
         let row = serde_json::to_value(row).unwrap_or_default();
         let cells = columns.iter().map(|column| {

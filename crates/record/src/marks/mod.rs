@@ -15,6 +15,7 @@ use tidemark_marker::{Decision, RlcQueue};
 use self::mark::{Fate, Mark};
 use self::ring::Ring;
 use self::row::Row;
+use crate::fields::Declared;
 use crate::output::quoted;
 use crate::result::MarkResult;
 
@@ -173,11 +174,13 @@ impl Marks {
             return None;
         }
         let ues: Vec<_> = ues.map(quoted).collect();
-        let mut text = crate::fields::csv_heading::<MarkResult>("flow").into_bytes();
+        let kept = self.flows.iter().map(Ring::len).sum::<usize>();
+        let mut text = Vec::with_capacity((kept + 2) * ROW);
+        let heading = MarkResult::STRUCT.fields.iter().map(|field| field.name);
+        text.extend_from_slice(heading.collect::<Vec<_>>().join(",").as_bytes());
+        text.push(b'\n');
         for (name, ring) in flows.map(quoted).zip(&self.flows) {
-            let marks = ring.marks();
-            text.reserve(marks.len() * ROW);
-            for mark in marks {
+            for mark in ring.marks() {
                 mark.write(&name, &ues, &mut Row::begin(&mut text));
             }
         }

@@ -18,7 +18,7 @@ pub(super) struct Ring {
     slots: Vec<Slot>,
     free: Vec<u32>,
     /// Marks under way or unanswered, by the numbers of their packets.
-    open: VecDeque<u32>,
+    open: VecDeque<(u64, u32)>,
     /// Marks that were over last.
     last: VecDeque<u32>,
     /// Marks of the slowest packets, by delay and number.
@@ -71,12 +71,10 @@ impl Ring {
         };
         // Packets are decided on in their order, but for those of another bearer.
         let position = match self.open.back() {
-            Some(last) if self.mark(*last).packet > packet => {
-                self.open.partition_point(|other| self.mark(*other).packet < packet)
-            }
+            Some((last, _)) if *last > packet => self.open.partition_point(|(other, _)| *other < packet),
             _ => self.open.len(),
         };
-        self.open.insert(position, index);
+        self.open.insert(position, (packet, index));
         if self.open.len() > MAX_OPEN {
             self.close(0, limit);
         }
@@ -97,21 +95,16 @@ impl Ring {
     /// Ends the way of a packet, if its mark is open. `feedback` is the first that can bring a mark in the packet to its sender; the mark
     /// is closed unless `waits` for that.
     pub(super) fn end_way(&mut self, packet: u64, fate: Fate, feedback: Option<u64>, waits: bool, limit: usize) {
-        let Ok(position) = self.open.binary_search_by_key(&packet, |index| self.mark(*index).packet) else { return };
-        let mark = &mut self.slots[self.open[position] as usize].mark;
+        let Ok(position) = self.open.binary_search_by_key(&packet, |(packet, _)| *packet) else { return };
+        let mark = &mut self.slots[self.open[position].1 as usize].mark;
         mark.fate = fate;
-        // A mark that acknowledgements carry does not need its packet, and is answered if they come through.
-        let can_be_answered = if mark.short_circuited {
-            true
-        } else {
+        // A mark that acknowledgements carry does not need its packet.
+        if !mark.short_circuited {
             mark.feedback = feedback;
-            feedback.is_some()
-        };
-        let is_answered = mark.answer.is_some();
-        if let Some(feedback) = feedback.filter(|_| !mark.short_circuited) {
-            self.next_feedback = self.next_feedback.min(feedback);
+            self.next_feedback = self.next_feedback.min(feedback.unwrap_or(u64::MAX));
         }
-        if is_answered || !waits || !can_be_answered {
+        let can_be_answered = mark.answer.is_none() && (mark.short_circuited || feedback.is_some());
+        if !waits || !can_be_answered {
             self.close(position, limit);
         }
     }
@@ -122,7 +115,7 @@ impl Ring {
             return;
         }
         self.without_feedback = 0;
-        for index in &self.open {
+        for (_, index) in &self.open {
             let mark = &mut self.slots[*index as usize].mark;
             if mark.short_circuited && mark.feedback.is_none() {
                 mark.feedback = Some(feedback);
@@ -135,7 +128,7 @@ impl Ring {
     pub(super) fn answered(&mut self, feedback: u64, answer: Answer, limit: usize) {
         self.next_feedback = u64::MAX;
         let mut position = 0;
-        while let Some(index) = self.open.get(position) {
+        while let Some((_, index)) = self.open.get(position) {
             let mark = &mut self.slots[*index as usize].mark;
             match mark.feedback {
                 Some(number) if number <= feedback && mark.answer.is_none() => mark.answer = Some(answer),
@@ -150,6 +143,11 @@ impl Ring {
         }
     }
 
+    /// Number of marks that are kept or open.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
     /// Marks that are kept and those that are open, by time and number.
     pub(super) fn marks(&self) -> Vec<&Mark> {
         let mut marks: Vec<_> = self.slots.iter().filter(|slot| slot.lists > 0).map(|slot| &slot.mark).collect();
@@ -159,8 +157,8 @@ impl Ring {
 
     /// The last marks that are open and the last that are over, so many of each, the newest of both first.
     pub(super) fn latest(&self, count: usize) -> impl Iterator<Item = &Mark> {
-        let newest = |list: &VecDeque<u32>| list.iter().rev().take(count).copied().collect::<Vec<_>>();
-        newest(&self.open).into_iter().chain(newest(&self.last)).map(|index| self.mark(index))
+        let open = self.open.iter().rev().take(count).map(|(_, index)| index);
+        open.chain(self.last.iter().rev().take(count)).map(|index| self.mark(*index))
     }
 
     /// Number of open marks.
@@ -175,7 +173,7 @@ impl Ring {
 
     /// Keeps the mark at this position, of which nothing more is to come, with those that are `limit` together.
     fn close(&mut self, position: usize, limit: usize) {
-        let Some(index) = self.open.remove(position) else { return };
+        let Some((_, index)) = self.open.remove(position) else { return };
         let slot = &mut self.slots[index as usize];
         let (at, packet, delay) = (slot.mark.at, slot.mark.packet, slot.mark.delay());
         // The list of open ones gives it to that of the last ones.

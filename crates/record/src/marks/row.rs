@@ -98,31 +98,27 @@ impl<'a> Row<'a> {
 
     /// Writes so many units of 10^-`PLACES`. Zeros at the end are left out but for the first decimal, as they are where a float is written.
     fn digits<const PLACES: usize>(&mut self, value: u64) {
-        // 20 digits, the point, and a zero before it.
-        let mut digits = [b'0'; 24];
-        let (mut rest, mut begin) = (value, digits.len());
-        for _ in 0..PLACES {
-            begin -= 1;
-            digits[begin] = b'0' + (rest % 10) as u8;
-            rest /= 10;
+        // Parts of a delay are so in most rows.
+        if value == 0 && PLACES > 0 {
+            self.text.extend_from_slice(b"0.0");
+            return;
         }
-        let mut end = digits.len();
+        let mut buffer = itoa::Buffer::new();
+        let digits = buffer.format(value).as_bytes();
+        let Some(point) = digits.len().checked_sub(PLACES) else {
+            self.text.extend_from_slice(b"0.");
+            self.text.extend(std::iter::repeat_n(b'0', PLACES - digits.len()));
+            let end = digits.iter().rposition(|digit| *digit != b'0').unwrap_or(0);
+            self.text.extend_from_slice(&digits[..=end]);
+            return;
+        };
+        let (whole, decimals) = digits.split_at(point);
+        self.text.extend_from_slice(if whole.is_empty() { b"0" } else { whole });
         if PLACES > 0 {
-            while end > begin + 1 && digits[end - 1] == b'0' {
-                end -= 1;
-            }
-            begin -= 1;
-            digits[begin] = b'.';
+            self.text.push(b'.');
+            let end = decimals.iter().rposition(|digit| *digit != b'0').unwrap_or(0);
+            self.text.extend_from_slice(&decimals[..=end]);
         }
-        loop {
-            begin -= 1;
-            digits[begin] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        self.text.extend_from_slice(&digits[begin..end]);
     }
 }
 
