@@ -368,15 +368,15 @@ export interface MarkResult {
   estimated_ms: number | null;
   /** Age of the last delivery status report. */
   report_age_ms: number;
-  /** True backlog of the RLC queue. */
-  queued_kb: number;
+  /** True backlog of the RLC queue. It and the next two are absent for a CU, which does not see the queue. */
+  queued_kb: number | null;
   /** SDUs in the RLC queue. */
-  queued_packets: number;
+  queued_packets: number | null;
   /** Age of the oldest of these. */
-  queued_ms: number;
+  queued_ms: number | null;
   /** Cause of the packet's loss: `law`, `full queue`, `radio`, `handover` or `discard timer`; empty for one that was not lost. */
   lost: string;
-  /** Arrival at its end; absent for a packet that was lost or still under way. */
+  /** Arrival at its end; absent for a packet that was lost or still under way, and for a CU's. */
   arrived_s: number | null;
   /** Part of its one-way delay on the wire between server and gNB. Parts are absent for a packet that did not arrive. */
   propagation_ms: number | null;
