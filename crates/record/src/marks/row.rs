@@ -90,6 +90,7 @@ impl<'a> Row<'a> {
     }
 
     fn decimal<const PLACES: usize>(&mut self, name: &str, value: Option<u64>) {
+        debug_assert_eq!(MarkResult::STRUCT.fields[self.column].decimals, Some(PLACES), "{name}");
         self.cell(name);
         if let Some(value) = value {
             self.digits::<PLACES>(value);
