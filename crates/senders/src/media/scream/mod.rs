@@ -1,6 +1,10 @@
 //! SCReAM, Self-Clocked Rate Adaptation for Multimedia: version 1 of RFC 8298, and version 2 with L4S.
 
+mod delay_average;
+mod flight_peak;
+mod frame_sizes;
 mod jitter;
+mod mark_average;
 mod queue_delay;
 mod v1;
 mod v2;

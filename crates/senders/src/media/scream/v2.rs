@@ -20,14 +20,13 @@
 
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
-use super::QueueDelay;
-use super::jitter::Jitter;
+use super::delay_average::DelayAverage;
+use super::flight_peak::FlightPeak;
+use super::frame_sizes::FrameSizes;
+use super::mark_average::MarkAverage;
 use crate::control::{CongestionControl, Properties, Transport};
 use crate::media::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 
-const L4S_AVG_G_UP: f64 = 1.0 / 8.0;
-const L4S_AVG_G_DOWN: f64 = 1.0 / 128.0;
-const QDELAY_AVG_G: f64 = 0.25;
 const MIN_REF_WND: f64 = 3000.0;
 const BYTES_IN_FLIGHT_HEAD_ROOM: f64 = 1.5;
 const BETA_LOSS: f64 = 0.7;
@@ -42,8 +41,6 @@ const PACKET_PACING_HEADROOM: f64 = 1.5;
 const MAX_RELAXED_PACING_FACTOR: f64 = 4.0;
 const RELAXED_PACING_LIMIT_LOW: f64 = 0.8;
 const PACKET_OVERHEAD: f64 = 20.0;
-const RATE_ADJUST_GAIN: f64 = 1.0 / 16.0;
-const FRAME_SIZE_DEV_ALPHA: f64 = 1.0 / 64.0;
 /// Round trip before the first report, in seconds.
 const INITIAL_RTT: f64 = 0.05;
 
@@ -105,34 +102,19 @@ impl CongestionControl for ScreamConfig {
 #[derive(Clone, Debug)]
 pub struct Scream {
     config: ScreamConfig,
-    target_delay: f64,
     ref_wnd: f64,
     /// The window when growth was last interrupted: increases are careful near it.
     ref_wnd_i: f64,
     grown: bool,
-    l4s_alpha: f64,
-    /// Data units delivered and marked since the last average, and its time.
-    delivered: f64,
-    marked: f64,
-    alpha_at: Instant,
-    queue_delay: f64,
-    queue_delay_avg: f64,
-    queue_delay_at: Instant,
-    alpha_v: f64,
-    jitter: Option<Jitter>,
-    measurement: QueueDelay,
+    marks: MarkAverage,
+    delay: DelayAverage,
     smoothed_rtt: f64,
     last_reaction: Instant,
     last_congestion: Instant,
     /// Losses and marks since the last reaction, which comes once a round trip.
     unanswered: (bool, bool),
-    /// Largest flight of this round trip and the one before.
-    max_in_flight: [f64; 2],
-    max_in_flight_at: Instant,
-    rate_adjust: f64,
-    frame_deviation: f64,
-    nominal_frame: f64,
-    last_frame: Instant,
+    flight: FlightPeak,
+    frames: FrameSizes,
     target: f64,
 }
 
@@ -142,73 +124,20 @@ impl Scream {
         let target = config.rates.initial.as_bps() as f64;
         Self {
             config: config.clone(),
-            target_delay: config.queue_delay_target.as_secs_f64(),
             // So that the first target is the initial rate, not that of the least window.
             ref_wnd: (target / 8.0 * INITIAL_RTT * 1.2).max(MIN_REF_WND),
             ref_wnd_i: 1.0,
             grown: false,
-            l4s_alpha: 0.0,
-            delivered: 0.0,
-            marked: 0.0,
-            alpha_at: Instant::ZERO,
-            queue_delay: 0.0,
-            queue_delay_avg: 0.0,
-            queue_delay_at: Instant::ZERO,
-            alpha_v: 0.0,
-            jitter: config.reduce_jitter.then(Jitter::new),
-            measurement: QueueDelay::new(),
+            marks: MarkAverage::default(),
+            delay: DelayAverage::new(config.queue_delay_target.as_secs_f64(), config.reduce_jitter),
             smoothed_rtt: INITIAL_RTT,
             last_reaction: Instant::ZERO,
             last_congestion: Instant::ZERO,
             unanswered: (false, false),
-            max_in_flight: [0.0; 2],
-            max_in_flight_at: Instant::ZERO,
-            rate_adjust: 0.0,
-            frame_deviation: 0.0,
-            nominal_frame: 0.0,
-            last_frame: Instant::ZERO,
+            flight: FlightPeak::default(),
+            frames: FrameSizes::default(),
             target,
         }
-    }
-
-    fn measure_delay(&mut self, feedback: &Feedback<'_>) {
-        self.queue_delay = self.measurement.on_feedback(feedback);
-        if let Some(jitter) = &mut self.jitter {
-            jitter.on_delay(self.queue_delay, self.target_delay);
-        }
-        if feedback.now.since(self.queue_delay_at).as_secs_f64() >= VIRTUAL_RTT.min(self.smoothed_rtt) {
-            self.queue_delay_at = feedback.now;
-            let gain = if self.queue_delay < self.queue_delay_avg { 1.0 } else { QDELAY_AVG_G };
-            self.queue_delay_avg += gain * (self.queue_delay - self.queue_delay_avg);
-            if let Some(jitter) = &mut self.jitter {
-                jitter.end_interval();
-            }
-            let half = self.target_delay / 2.0;
-            self.alpha_v = ((self.queue_delay_avg - half) / half).clamp(0.0, 1.0);
-        }
-    }
-
-    fn average_marks(&mut self, feedback: &Feedback<'_>) {
-        let (arrived, marked, _) = feedback.counts();
-        self.delivered += f64::from(arrived);
-        self.marked += f64::from(marked);
-        let interval = 0.01_f64.min(self.smoothed_rtt);
-        if self.delivered > 0.0 && feedback.now.since(self.alpha_at).as_secs_f64() >= interval {
-            let share = self.marked / self.delivered;
-            // Fast up, slowly down to nothing.
-            self.l4s_alpha = if share >= self.l4s_alpha {
-                L4S_AVG_G_UP * share + (1.0 - L4S_AVG_G_UP) * self.l4s_alpha
-            } else {
-                (1.0 - L4S_AVG_G_DOWN) * self.l4s_alpha
-            };
-            self.alpha_at = feedback.now;
-            self.delivered = 0.0;
-            self.marked = 0.0;
-        }
-    }
-
-    fn delay_scale(&self) -> f64 {
-        self.jitter.as_ref().map_or(1.0, Jitter::scale)
     }
 
     fn scale(&self) -> f64 {
@@ -225,7 +154,7 @@ impl Scream {
         let (lost, marked) = (self.unanswered.0 || lost > 0, self.unanswered.1 || marked > 0);
         self.unanswered = (lost, marked);
         let since = feedback.now.since(self.last_reaction).as_secs_f64();
-        if since < VIRTUAL_RTT.min(self.smoothed_rtt) || !lost && !marked && self.alpha_v <= 0.0 {
+        if since < VIRTUAL_RTT.min(self.smoothed_rtt) || !lost && !marked && self.delay.virtual_alpha() <= 0.0 {
             return;
         }
         let scale = self.scale();
@@ -236,19 +165,19 @@ impl Scream {
         if lost {
             self.ref_wnd *= BETA_LOSS;
         } else if marked && self.config.l4s {
-            let mut backoff = self.l4s_alpha / 2.0 / long;
-            if self.queue_delay < self.target_delay / 4.0 {
-                backoff *= scale.max(0.25) * self.delay_scale().max(0.25);
+            let mut backoff = self.marks.alpha() / 2.0 / long;
+            if self.delay.latest() < self.delay.target() / 4.0 {
+                backoff *= scale.max(0.25) * self.delay.scale().max(0.25);
             }
             if since > POST_CONGESTION_DELAY_RTT * VIRTUAL_RTT.max(self.smoothed_rtt) {
                 // After so long the window may have grown far beyond what is used.
-                self.ref_wnd = self.ref_wnd.min(self.max_in_flight[1].max(self.max_in_flight[0]));
+                self.ref_wnd = self.ref_wnd.min(self.flight.get());
             }
             self.ref_wnd *= 1.0 - backoff;
         } else if marked {
             self.ref_wnd *= BETA_ECN;
         } else {
-            self.ref_wnd *= 1.0 - self.alpha_v / 2.0 / long;
+            self.ref_wnd *= 1.0 - self.delay.virtual_alpha() / 2.0 / long;
         }
         self.ref_wnd = self.ref_wnd.max(MIN_REF_WND);
         self.last_reaction = feedback.now;
@@ -264,10 +193,9 @@ impl Scream {
             * (MSS / self.ref_wnd).min(1.0)
             * (self.smoothed_rtt / VIRTUAL_RTT).min(1.0)
             * scale.max(0.25)
-            * self.delay_scale().max(0.1)
+            * self.delay.scale().max(0.1)
             * (1.0 + MUL_INCREASE_FACTOR * self.ref_wnd / MSS * post * scale);
-        let used = self.max_in_flight[0].max(self.max_in_flight[1]);
-        let allowed = MSS + BYTES_IN_FLIGHT_HEAD_ROOM * used;
+        let allowed = MSS + BYTES_IN_FLIGHT_HEAD_ROOM * self.flight.get();
         if self.ref_wnd + increase <= allowed && self.target < self.config.rates.max.as_bps() as f64 {
             self.ref_wnd += increase;
             self.grown |= increase > 0.0;
@@ -276,7 +204,7 @@ impl Scream {
 
     fn update_target(&mut self) {
         let small = (MSS / self.ref_wnd - 0.1).clamp(0.0, 0.2);
-        let share = (1.0 - small) * MSS / (MSS + PACKET_OVERHEAD) / (1.2 + self.rate_adjust + self.frame_deviation);
+        let share = (1.0 - small) * MSS / (MSS + PACKET_OVERHEAD) / self.frames.divisor(1.2);
         self.target = self.config.rates.clamp(share * 8.0 * self.ref_wnd / self.smoothed_rtt);
     }
 }
@@ -291,29 +219,15 @@ impl MediaController for Scream {
             self.smoothed_rtt += (rtt.as_secs_f64().max(1e-4) - self.smoothed_rtt) / 8.0;
         }
         let (acked, _) = feedback.delivered();
-        // The largest flight of two round trips: a pause between frames is no sign of an unused window.
-        if feedback.now.since(self.max_in_flight_at).as_secs_f64() > self.smoothed_rtt {
-            self.max_in_flight = [0.0, self.max_in_flight[0]];
-            self.max_in_flight_at = feedback.now;
-        }
-        self.max_in_flight[0] = self.max_in_flight[0].max((feedback.in_flight + acked).as_f64());
-        self.measure_delay(feedback);
-        self.average_marks(feedback);
+        self.flight.update(feedback.now, (feedback.in_flight + acked).as_f64(), self.smoothed_rtt);
+        self.delay.on_feedback(feedback, VIRTUAL_RTT.min(self.smoothed_rtt));
+        self.marks.on_feedback(feedback, self.smoothed_rtt);
         self.reduce(feedback);
         self.increase(feedback);
         self.update_target();
     }
     fn on_frame(&mut self, now: Instant, size: Bytes, queued: Duration) {
-        let error = (queued.as_secs_f64() - self.target_delay / 4.0) / self.target_delay;
-        self.rate_adjust = (self.rate_adjust + error * RATE_ADJUST_GAIN).clamp(0.0, 0.5);
-        let period = now.since(self.last_frame).as_secs_f64();
-        self.last_frame = now;
-        if period > 0.0 && period < 1.0 {
-            self.nominal_frame = self.target / 8.0 * period;
-            let over = ((size.as_f64() - self.nominal_frame) / self.nominal_frame.max(1.0)).max(0.0);
-            self.frame_deviation += FRAME_SIZE_DEV_ALPHA * (over - self.frame_deviation);
-            self.frame_deviation = self.frame_deviation.min(0.2);
-        }
+        self.frames.on_frame(now, size, queued, self.target, self.delay.target());
     }
     fn on_silence(&mut self, now: Instant) {
         self.ref_wnd_i = self.ref_wnd;
@@ -333,12 +247,12 @@ impl MediaController for Scream {
     }
     fn window(&self) -> Option<Bytes> {
         let (min, max) = REF_WND_OVERHEAD;
-        Some(Bytes((self.ref_wnd * (min + (max - min) * self.delay_scale())) as u64))
+        Some(Bytes((self.ref_wnd * (min + (max - min) * self.delay.scale())) as u64))
     }
     fn ecn(&self) -> Ecn {
         if self.config.l4s { Ecn::Ect1 } else { Ecn::Ect0 }
     }
     fn alpha(&self) -> Option<f64> {
-        self.config.l4s.then_some(self.l4s_alpha)
+        self.config.l4s.then_some(self.marks.alpha())
     }
 }
