@@ -28,18 +28,13 @@ impl<P: Inspect> Cell<P> {
         let (stream, band) = (Stream::new(self.du.seed(), id.0, "channel"), self.du.config().band());
         let Some(ue) = self.du.ue_mut(id) else { return Ok(()) };
         let channel = Channel::new(config, band, stream)?;
-        if channel.is_rate() != ue.channel.is_rate() {
-            return Err(ConfigError::new("channel.model", "can't change between a rate and a radio quality"));
-        }
-        ue.channel = channel;
-        Ok(())
+        ue.set_channel(channel)
     }
 
     /// Changes the means that the fading of a deployed UE goes around.
     pub(crate) fn set_means(&mut self, id: UeId, means: Means) {
         if let Some(ue) = self.du.ue_mut(id) {
-            ue.channel.set_mean(means.sinr_db, means.rice_k);
-            ue.uplink_radio.set_gain(means.uplink_db - means.sinr_db);
+            ue.set_means(means.sinr_db, means.uplink_db, means.rice_k);
         }
     }
 
@@ -48,11 +43,11 @@ impl<P: Inspect> Cell<P> {
     /// # Errors
     /// A field that cannot be used.
     pub fn set_marker(&mut self, now: Instant, id: UeId, config: &MarkerConfig) -> Result<(), ConfigError> {
-        let Some(first) = self.du.ue(id).map(|ue| ue.drbs.default_drb()) else { return Ok(()) };
+        let Some(first) = self.du.ue(id).map(|ue| ue.drbs().default_drb()) else { return Ok(()) };
         let drb = self.du.drb_mut(first);
-        self.cu.reconfigure(now, drb.id, config)?;
-        if self.cu.decides_at_dequeue(drb.id) {
-            drb.bearer.expect_holes();
+        self.cu.reconfigure(now, drb.id(), config)?;
+        if self.cu.decides_at_dequeue(drb.id()) {
+            drb.expect_holes();
         }
         Ok(())
     }
@@ -60,7 +55,7 @@ impl<P: Inspect> Cell<P> {
     /// Nothing is sent to or by the UE for this long: it has no coverage. Its packets wait.
     pub fn interrupt(&mut self, now: Instant, id: UeId, span: Duration) {
         if let Some(ue) = self.du.ue_mut(id) {
-            ue.silent_until = ue.silent_until.max(now + span);
+            ue.silence(now + span);
         }
     }
 

@@ -32,8 +32,8 @@ impl<P: Inspect> Cell<P> {
         }
         let (is_in_sight, period) = (self.du.config().f1u.rlc_in_sight, self.du.config().f1u.report_period);
         let drb = self.du.drb(index);
-        let (bearer, came) = (drb.id, packet.ecn);
-        let queue = is_in_sight.then(|| drb.bearer.queue_state(now));
+        let (bearer, came) = (drb.id(), packet.ecn);
+        let queue = is_in_sight.then(|| drb.queue_state(now));
         self.events.emit(now, bearer, || Event::Arrived { packet: &packet });
         let outcome = self.cu.downlink(now, bearer, &mut packet, queue);
         let signals = outcome.is_some_and(|outcome| outcome.verdict != Verdict::Pass);
@@ -41,7 +41,7 @@ impl<P: Inspect> Cell<P> {
             && let Some(outcome) = outcome
         {
             let decision = self.cu.decision(now, bearer, outcome);
-            let queue = drb.bearer.queue_state(now);
+            let queue = drb.queue_state(now);
             let decided = || Event::Decided { packet: &packet, came, queue, decision };
             self.events.emit_decision(now, bearer, signals, decided);
         }
@@ -52,7 +52,7 @@ impl<P: Inspect> Cell<P> {
         let dropped = match outcome.map(|outcome| outcome.verdict) {
             Some(Verdict::Drop) => Some(DropReason::Law),
             // The CU knows the DU's limit and does not number what would not fit.
-            _ => drb.bearer.is_full(packet.size).then_some(DropReason::QueueFull),
+            _ => drb.is_full(packet.size).then_some(DropReason::QueueFull),
         };
         if let Some(reason) = dropped {
             let direction = Direction::Downlink;
@@ -136,10 +136,6 @@ mod tests {
     fn no_more_of_what_was_discarded_is_remembered_than_there_are_sns() {
         let (cell, discarded) = discarded(-20.0, 5);
         assert!(discarded > 19_000, "{discarded}");
-        assert!(
-            cell.du.drb(DrbIndex(0)).bearer.remembered() <= 4_096,
-            "{}",
-            cell.du.drb(DrbIndex(0)).bearer.remembered()
-        );
+        assert!(cell.du.drb(DrbIndex(0)).remembered() <= 4_096, "{}", cell.du.drb(DrbIndex(0)).remembered());
     }
 }

@@ -44,8 +44,8 @@ impl<P: Inspect> Cell<P> {
             LeavingDrb { drb, downlink }
         });
         let mut drbs: Vec<_> = drbs.collect();
-        for pdu in self.f1u.take(ue.drbs) {
-            drbs[ue.drbs.position(pdu.drb)].downlink.push((pdu.sn, pdu.at, pdu.packet));
+        for pdu in self.f1u.take(ue.drbs()) {
+            drbs[ue.drbs().position(pdu.drb)].downlink.push((pdu.sn, pdu.at, pdu.packet));
         }
         Some(Leaving { ue, context, drbs, stack })
     }
@@ -56,26 +56,26 @@ impl<P: Inspect> Cell<P> {
         self.cu.put_ue(id, context);
         let sends = stack.re_establish();
         self.ues.insert(id, stack);
-        ue.silent_until = ue.silent_until.max(now + config.interruption);
-        for (index, LeavingDrb { mut drb, downlink }) in ue.drbs.iter().zip(drbs) {
+        ue.silence(now + config.interruption);
+        for (index, LeavingDrb { mut drb, downlink }) in ue.drbs().iter().zip(drbs) {
             for (sn, arrived, packet) in downlink {
                 match config.data {
-                    HandoverData::Forwarded => drb.bearer.push(arrived.min(now), arrived.min(now), sn, packet),
+                    HandoverData::Forwarded => drb.forward(now, sn, arrived, packet),
                     HandoverData::Lost => {
-                        ue.stats.dropped_by_handover += 1;
-                        drb.stats.dropped += 1;
+                        ue.count_dropped(DropReason::Handover);
+                        drb.count_dropped();
                         let (direction, reason) = (Direction::Downlink, DropReason::Handover);
-                        self.events.emit(now, drb.id, || Event::Dropped { packet: &packet, direction, reason });
+                        self.events.emit(now, drb.id(), || Event::Dropped { packet: &packet, direction, reason });
                         self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
                     }
                 }
             }
             let anew = config.marker == HandoverMarker::StartsAnew;
-            self.cu.hand_over(now, drb.id, anew, drb.standing());
+            self.cu.hand_over(now, drb.id(), anew, drb.standing());
             if !anew && self.events.has_listener() {
-                self.events.emit(now, drb.id, || Event::HandedOver);
-                for (sn, packet) in drb.bearer.standing() {
-                    self.events.emit(now, drb.id, || Event::Forwarded { packet, sn });
+                self.events.emit(now, drb.id(), || Event::HandedOver);
+                for (sn, packet) in drb.standing_packets() {
+                    self.events.emit(now, drb.id(), || Event::Forwarded { packet, sn });
                 }
             }
             let (du, mut upstream) = self.split();

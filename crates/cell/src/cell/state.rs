@@ -11,7 +11,7 @@ impl<P: Inspect> Cell<P> {
     /// Delivery status that the DU would send of a UE's bearer with this DRB identity, from 1, now; `None` if there is none. For a CU
     /// that is somewhere else: SNs are those of this cell, which numbers what it accepts.
     pub fn delivery_status(&self, ue: UeId, drb: u8) -> Option<DeliveryStatus> {
-        let drb = self.du.ue(ue)?.drbs.with_identity(drb)?;
+        let drb = self.du.ue(ue)?.drbs().with_identity(drb)?;
         Some(self.du.drb(drb).current_status())
     }
 
@@ -19,13 +19,13 @@ impl<P: Inspect> Cell<P> {
     pub fn ue(&self, now: Instant, id: UeId) -> Option<UeStats> {
         let ue = self.du.ue(id)?;
         let mut stats = ue.stats();
-        for drb in ue.drbs.iter().map(|drb| self.du.drb(drb)) {
-            let queue = drb.bearer.queue_state(now);
+        for drb in ue.drbs().iter().map(|drb| self.du.drb(drb)) {
+            let queue = drb.queue_state(now);
             stats.queue.backlog += queue.backlog;
             stats.queue.packets += queue.packets;
             stats.queue.head_of_line = stats.queue.head_of_line.max(queue.head_of_line);
-            stats.marked += self.cu.marked(drb.id);
-            stats.uplink_marked += self.cu.uplink_marked(drb.id);
+            stats.marked += self.cu.marked(drb.id());
+            stats.uplink_marked += self.cu.uplink_marked(drb.id());
         }
         stats.forgotten_flows = self.cu.sdap(id)?.evicted() + self.ues.get(id)?.sdap().evicted();
         Some(stats)
@@ -33,18 +33,18 @@ impl<P: Inspect> Cell<P> {
 
     /// Counters of a UE's bearers, the default one first; none if there is no such UE.
     pub fn bearers(&self, ue: UeId) -> impl Iterator<Item = DrbStats> + '_ {
-        let drbs = self.du.ue(ue).into_iter().flat_map(|ue| ue.drbs.iter());
+        let drbs = self.du.ue(ue).into_iter().flat_map(|ue| ue.drbs().iter());
         drbs.map(|drb| self.du.drb(drb)).map(|drb| DrbStats {
-            marked: self.cu.marked(drb.id),
-            uplink_marked: self.cu.uplink_marked(drb.id),
-            ..drb.stats
+            marked: self.cu.marked(drb.id()),
+            uplink_marked: self.cu.uplink_marked(drb.id()),
+            ..drb.stats()
         })
     }
 
     /// The bearer that carries a flow from its UE: the DRB identity, from 1; `None` if there is no such UE.
     pub fn carries_up(&self, id: UeId, flow: FlowId) -> Option<u8> {
         let drb = self.ues.get(id)?.sdap().carries(flow);
-        Some(self.du.ue(id)?.drbs.identity(drb))
+        Some(self.du.ue(id)?.drbs().identity(drb))
     }
 
     /// The logical channel that carries a flow to its UE, or from it.
@@ -53,7 +53,7 @@ impl<P: Inspect> Cell<P> {
             Direction::Downlink => self.cu.sdap(id)?.carries(flow),
             Direction::Uplink => self.ues.get(id)?.sdap().carries(flow),
         };
-        Some(self.du.ue(id)?.drbs.lcid(drb))
+        Some(self.du.ue(id)?.drbs().lcid(drb))
     }
 
     /// Counters of the cell as a whole.

@@ -13,7 +13,7 @@ impl<P: Inspect> Cell<P> {
     pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
         let Some(stack) = self.ues.get_mut(id) else { return };
         let Mapped { qfi, drb, .. } = stack.sdap_mut().map(&packet);
-        let bearer = self.du.drb(drb).id;
+        let bearer = self.du.drb(drb).id();
         self.events.emit(now, bearer, || Event::UplinkArrived { packet: &packet, qfi });
         if stack.is_full(drb, packet.size) {
             let (direction, reason) = (Direction::Uplink, DropReason::QueueFull);

@@ -24,22 +24,19 @@ impl<P: Inspect> Du<P> {
         reason: DropReason,
         port: &mut impl Port<P>,
     ) {
-        let Drb { ue, id, bearer, stats, qos, .. } = &mut self.drbs[index];
-        let of_ue = &mut self.ues[*ue].stats;
-        let (ue, of_cell) = (*ue, &mut self.stats);
+        let Drb { id, bearer, stats, qos, .. } = &mut self.drbs[index];
+        let ue = id.ue;
+        let (of_ue, of_cell) = (&mut self.ues[ue], &mut self.stats);
         bearer.release(now, |Released { packet, sn, delay }| match delay {
             Some(delay) => {
                 port.events().emit(now, *id, || Event::Delivered { packet: &packet, sn, delay });
-                of_ue.delivered += packet.size;
+                of_ue.count_delivered(packet.size);
                 of_cell.delivered += packet.size;
                 stats.delivered(packet.size, delay.total() > qos.delay_budget);
                 port.output(Output::Downlink { at: now, ue, drb: id.drb, packet, delay });
             }
             None => {
-                match reason {
-                    DropReason::Handover => of_ue.dropped_by_handover += 1,
-                    _ => of_ue.dropped_by_radio += 1,
-                }
+                of_ue.count_dropped(reason);
                 stats.dropped += 1;
                 let direction = Direction::Downlink;
                 port.events().emit(now, *id, || Event::Dropped { packet: &packet, direction, reason });
@@ -51,10 +48,7 @@ impl<P: Inspect> Du<P> {
 
     /// Sets the timer for the bearer's next end of an RLC timer, unless an earlier one is set.
     pub(super) fn arm(&mut self, now: Instant, index: DrbIndex) {
-        let drb = &mut self.drbs[index];
-        let Some(at) = drb.bearer.next_timer(now) else { return };
-        if drb.armed.is_none_or(|armed| at < armed) {
-            drb.armed = Some(at);
+        if let Some(at) = self.drbs[index].arm(now) {
             self.set_timer(at, index, Timer::Rlc);
         }
     }
@@ -62,19 +56,15 @@ impl<P: Inspect> Du<P> {
     /// Sets the timer for the discardTimer of what waits. All SDUs of a bearer wait as long, so that one timer at a
     /// time is enough.
     pub(super) fn arm_discard(&mut self, index: DrbIndex) {
-        let drb = &mut self.drbs[index];
-        if drb.discard_armed[0] {
-            return;
-        }
-        if let Some(at) = drb.bearer.discards_at() {
-            drb.discard_armed[0] = true;
+        let at = self.drbs[index].arm_discard(Direction::Downlink, |drb| drb.bearer.discards_at());
+        if let Some(at) = at {
             self.set_timer(at, index, Timer::Discard(Direction::Downlink));
         }
     }
 
     /// The discardTimer has ended of what waited first when it was set, which may have left.
     pub(super) fn handle_discard_timer(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
-        self.drbs[index].discard_armed[0] = false;
+        self.drbs[index].disarm_discard(Direction::Downlink);
         self.discard(now, index, port);
         // The UE remembers no SN that old: it waits no longer.
         if self.drbs[index].bearer.outruns_receiver() {
@@ -85,14 +75,15 @@ impl<P: Inspect> Du<P> {
 
     /// PDCP lets go of what waited for longer than its discardTimer.
     fn discard(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
-        let Drb { ue, id, bearer, stats, .. } = &mut self.drbs[index];
-        let (of_ue, ue) = (&mut self.ues[*ue].stats, *ue);
+        let Drb { id, bearer, stats, .. } = &mut self.drbs[index];
+        let ue = id.ue;
+        let of_ue = &mut self.ues[ue];
         bearer.discard(now, |sn, packet| {
             port.discard(now, *id, sn);
             let (direction, reason) = (Direction::Downlink, DropReason::Discarded);
             port.events().emit(now, *id, || Event::Discarded { sn });
             port.events().emit(now, *id, || Event::Dropped { packet: &packet, direction, reason });
-            of_ue.dropped_by_timer += 1;
+            of_ue.count_dropped(reason);
             stats.dropped += 1;
             port.output(Output::Dropped { at: now, ue, packet, reason });
         });
@@ -101,9 +92,9 @@ impl<P: Inspect> Du<P> {
     /// A timer of RLC, or t-Reordering, may have ended.
     pub(super) fn handle_rlc_timer(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
-        drb.armed = drb.armed.filter(|armed| *armed > now);
+        drb.disarm(now, Direction::Downlink);
         let status = drb.bearer.handle_timers(now);
-        let (ue, has_data) = (drb.ue, drb.bearer.has_data());
+        let (ue, has_data) = (drb.id.ue, drb.bearer.has_data());
         if let Some(status) = status {
             self.send_control(now, ue, Control::Status { drb: index, status }, port);
         }

@@ -57,8 +57,8 @@ impl<P: Inspect> Du<P> {
                 (&mut self.ues, &mut self.drbs, &self.table, &self.sizes, self.config.prbs as usize);
             let candidate = |index: DrbIndex| {
                 let drb = &mut drbs[index];
-                let ue = &mut ues[drb.ue];
-                if drb.tried_in == Some(slot) || !drb.bearer.has_data() || ue.silent_until > now {
+                let ue = &mut ues[drb.id.ue];
+                if drb.was_tried_in(slot) || !drb.bearer.has_data() || ue.is_silent(now) {
                     return None;
                 }
                 if only_owed && !drb.qos.is_owed(now) || !drb.qos.may_send(now) || !ue.processes.has_free(slot) {
@@ -102,13 +102,13 @@ impl<P: Inspect> Du<P> {
     /// Forgets bearers that have nothing to do any more, and finds the slot in which others have.
     fn plan_next(&mut self, earliest: Slot) {
         let (ues, drbs, pattern) = (&self.ues, &self.drbs, &self.pattern);
-        let retransmission = |drb: &Drb<P>| ues[drb.ue].retransmissions.front().map(|block| block.slot);
+        let retransmission = |drb: &Drb<P>| ues[drb.id.ue].retransmissions.front().map(|block| block.slot);
         let is_active = |index: &DrbIndex| {
             let drb = &drbs[*index];
             drb.bearer.has_data() || retransmission(drb).is_some()
         };
         for served in self.served.drain(..) {
-            for index in ues[drbs[served].ue].drbs.iter().filter(|index| !is_active(index)) {
+            for index in ues[drbs[served].id.ue].drbs().iter().filter(|index| !is_active(index)) {
                 if let Ok(position) = self.active.binary_search(&index) {
                     self.active.remove(position);
                 }
@@ -128,7 +128,7 @@ impl<P: Inspect> Du<P> {
     /// Retransmissions of a UE that are due and fit; returns the resource blocks they took.
     fn retransmit(&mut self, slot: Slot, id: UeId, symbols: u32, free: u32) -> u32 {
         let mut taken = 0;
-        if self.ues[id].silent_until > self.decided_at(slot) {
+        if self.ues[id].is_silent(self.decided_at(slot)) {
             return taken;
         }
         loop {
@@ -154,8 +154,8 @@ impl<P: Inspect> Du<P> {
     ) -> (u32, u32) {
         let (now, due) = (self.decided_at(slot), self.pattern.start(slot + DECODED_AFTER));
         let drb = &mut self.drbs[chosen.drb];
-        let ue = &mut self.ues[drb.ue];
-        drb.tried_in = Some(slot);
+        let ue = &mut self.ues[drb.id.ue];
+        drb.try_in(slot);
         let backlog = drb.bearer.backlog();
         let (prbs, room, mcs) = match chosen.offer {
             Offer::Mcs(mcs) => {
@@ -168,7 +168,7 @@ impl<P: Inspect> Du<P> {
             },
         };
         let mut segments = self.pool.take();
-        let (bearer, id) = (drb.id, drb.ue);
+        let (bearer, id) = (drb.id, drb.id.ue);
         let (mut dropped, sent_before, pdus_before) = (0, drb.bearer.sent(), drb.bearer.sent_pdus());
         let filled = if port.decides_at_dequeue(bearer) {
             let mut gate = AtDequeue { now, bearer, ue: id, port: &mut *port, dropped: 0 };
@@ -178,7 +178,7 @@ impl<P: Inspect> Du<P> {
         } else {
             drb.bearer.fill(now, due, room as u32, &mut segments, &mut Open)
         };
-        ue.stats.dropped_by_law += dropped;
+        ue.count_all_dropped(DropReason::Law, dropped);
         drb.stats.dropped += dropped;
         port.events().emit(now, bearer, || Event::Transmitted {
             bytes: Bytes(drb.bearer.sent_pdus() - pdus_before),
@@ -193,7 +193,7 @@ impl<P: Inspect> Du<P> {
         }
         // A rate channel says what arrives; nothing is retransmitted there.
         let block = Block {
-            ue: drb.ue,
+            ue: drb.id.ue,
             process: mcs.map(|_| ue.processes.take(slot)).unwrap_or_default(),
             drb: chosen.drb,
             mcs,
@@ -213,14 +213,12 @@ impl<P: Inspect> Du<P> {
     pub(super) fn transmit(&mut self, slot: Slot, mut block: Block, port: &mut impl Port<P>) {
         let (id, now) = (block.ue, self.pattern.start(slot));
         let ue = &mut self.ues[id];
-        let is_received = ue.silent_until <= now;
+        let is_received = !ue.is_silent(now);
         let decoded = ue.transmit(now, &self.table, &mut block);
         let taken = u64::from(block.prbs * block.symbols);
         self.stats.resources += taken;
         let drb = &mut self.drbs[block.drb];
-        drb.resources += taken;
-        drb.sent += std::mem::take(&mut block.first_sent);
-        drb.last_sent = now;
+        drb.count_sent(now, taken, std::mem::take(&mut block.first_sent));
         port.events().emit(now, drb.id, || {
             let Block { transmissions: transmission, mcs, bytes, prbs, .. } = block;
             Event::Block { direction: Direction::Downlink, transmission, mcs, bytes, prbs, decoded }
@@ -244,7 +242,7 @@ impl<P: Inspect> Du<P> {
 
     /// HARQ sends a block no more: what it carried is RLC's to repair, or lost.
     fn give_up(&mut self, now: Instant, block: Block, port: &mut impl Port<P>) {
-        self.ues[block.ue].stats.lost_blocks += 1;
+        self.ues[block.ue].count_lost_block();
         self.drbs[block.drb].bearer.lost(now, &block.segments);
         self.pool.give_back(block.segments);
         self.release(now, block.drb, port);

@@ -1,7 +1,7 @@
 //! One data radio bearer as the DU keeps it: RLC of the downlink, and the CU's reports.
 
 use tidemark_core::{Bytes, Inspect, Instant, Packet};
-use tidemark_marker::DeliveryStatus;
+use tidemark_marker::{DeliveryStatus, RlcQueue};
 use tidemark_wire::mac::Direction;
 
 use super::anbr::{AnbrConfig, Estimator};
@@ -15,35 +15,48 @@ use tidemark_radio::slots::Slot;
 
 /// Data radio bearer in the DU.
 pub(crate) struct Drb<P> {
-    /// Number of the UE.
-    pub(crate) ue: UeId,
-    pub(crate) id: BearerId,
-    pub(crate) bearer: Bearer<P>,
+    pub(super) id: BearerId,
+    pub(super) bearer: Bearer<P>,
     /// Rates, priority and delay budget of the QoS flows.
-    pub(crate) qos: Qos,
-    /// The earliest of its timers that is set.
-    pub(crate) armed: Option<Instant>,
-    /// The earliest timer of what its UE sends that is set.
-    pub(crate) uplink_armed: Option<Instant>,
-    /// True of the directions in which a timer for the discardTimer is set: one, for the first SDU that waited then.
-    pub(crate) discard_armed: [bool; 2],
+    pub(super) qos: Qos,
+    armed: Armed,
     /// Queue at the UE by its reports; `None` where no law marks by it.
-    pub(crate) reported: Option<ReportedQueue>,
+    pub(super) reported: Option<ReportedQueue>,
     delivery: Delivery,
     /// Recommendations of the downlink and of the uplink; `None` where the UE gets none.
-    pub(crate) anbr: Option<Estimator>,
-    pub(crate) uplink_anbr: Option<Estimator>,
+    anbr: Option<Estimator>,
+    uplink_anbr: Option<Estimator>,
     /// IP bytes that came up, counted where there are recommendations.
-    pub(crate) came_up: u64,
+    came_up: u64,
     /// Counters of packets, but for marks.
-    pub(crate) stats: DrbStats,
+    pub(super) stats: DrbStats,
     /// Resource blocks x symbols that it took, and IP bytes that went in them for the first time.
-    pub(crate) resources: u64,
-    pub(crate) sent: u64,
+    resources: u64,
+    sent: u64,
     /// When it took some last.
-    pub(crate) last_sent: Instant,
+    last_sent: Instant,
     /// The slot in which it was last chosen.
-    pub(crate) tried_in: Option<Slot>,
+    tried_in: Option<Slot>,
+}
+
+/// Timers of a bearer that are set in the DU's queue: of each kind one at a time, the earliest.
+#[derive(Debug, Default)]
+struct Armed {
+    /// RLC's timers and t-Reordering of the downlink.
+    rlc: Option<Instant>,
+    /// The same of what the UE sends.
+    uplink_rlc: Option<Instant>,
+    /// The discardTimer of the downlink and of the uplink: one, for the first SDU that waited when it was set.
+    discard: [bool; 2],
+}
+
+/// Notes a timer; `None` where an earlier one is set.
+fn arm(armed: &mut Option<Instant>, at: Instant) -> Option<Instant> {
+    if armed.is_some_and(|armed| armed <= at) {
+        return None;
+    }
+    *armed = Some(at);
+    *armed
 }
 
 /// Delivery status as the CU has it.
@@ -66,14 +79,11 @@ impl<P: Inspect> Drb<P> {
     ) -> Self {
         let overhead = Overhead::of(rlc);
         Self {
-            ue,
             id: BearerId { ue, drb: index as u8 + 1, sn_length: rlc.pdcp_sn },
             bearer: Bearer::new(rlc.clone(), if has_headers { overhead } else { Overhead::NONE }),
-            uplink_armed: None,
-            discard_armed: [false; 2],
             reported: uplink_marker.map(|_| ReportedQueue::default()),
             qos,
-            armed: None,
+            armed: Armed::default(),
             delivery: Delivery::default(),
             anbr: anbr.and_then(|anbr| Estimator::new(anbr, Direction::Downlink)),
             uplink_anbr: anbr.and_then(|anbr| Estimator::new(anbr, Direction::Uplink)),
@@ -88,7 +98,7 @@ impl<P: Inspect> Drb<P> {
 
     /// Forgets the cell at a handover; gives what has not left PDCP in order: SN, time of arrival, packet.
     pub(crate) fn reset(&mut self) -> Vec<(u32, Instant, Packet<P>)> {
-        (self.armed, self.uplink_armed, self.discard_armed) = (None, None, [false; 2]);
+        self.armed = Armed::default();
         self.delivery = Delivery::default();
         self.tried_in = None;
         if let Some(queue) = &mut self.reported {
@@ -106,6 +116,120 @@ impl<P: Inspect> Drb<P> {
             Direction::Downlink => &mut self.anbr,
             Direction::Uplink => &mut self.uplink_anbr,
         }
+    }
+
+    /// Identity, as CU and observers name it.
+    pub(crate) fn id(&self) -> BearerId {
+        self.id
+    }
+    /// Counters of packets, but for marks.
+    pub(crate) fn stats(&self) -> DrbStats {
+        self.stats
+    }
+    /// RLC queue as laws see it.
+    pub(crate) fn queue_state(&self, now: Instant) -> RlcQueue {
+        self.bearer.queue_state(now)
+    }
+    /// True if another packet of this size would exceed a limit of the RLC queue.
+    pub(crate) fn is_full(&self, size: Bytes) -> bool {
+        self.bearer.is_full(size)
+    }
+    /// Notes that a law may drop what has an SN.
+    pub(crate) fn expect_holes(&mut self) {
+        self.bearer.expect_holes();
+    }
+    /// Queues a packet that the old cell forwards, with its SN and time of arrival there.
+    pub(crate) fn forward(&mut self, now: Instant, sn: u32, arrived: Instant, packet: Packet<P>) {
+        self.bearer.push(arrived.min(now), arrived.min(now), sn, packet);
+    }
+    /// Counts a packet that is lost.
+    pub(crate) fn count_dropped(&mut self) {
+        self.stats.dropped += 1;
+    }
+    /// Packets of which nothing has been sent, with their SNs.
+    pub(crate) fn standing_packets(&self) -> impl Iterator<Item = (u32, &Packet<P>)> + '_ {
+        self.bearer.standing()
+    }
+
+    /// End of the next RLC timer, if none as early is set.
+    pub(super) fn arm(&mut self, now: Instant) -> Option<Instant> {
+        arm(&mut self.armed.rlc, self.bearer.next_timer(now)?)
+    }
+    /// End `at` of the next RLC timer of what the UE sends, if none as early is set.
+    pub(super) fn arm_uplink(&mut self, at: Instant) -> Option<Instant> {
+        arm(&mut self.armed.uplink_rlc, at)
+    }
+    /// Lets go of the note of an RLC timer that has ended.
+    pub(super) fn disarm(&mut self, now: Instant, direction: Direction) {
+        let armed = match direction {
+            Direction::Downlink => &mut self.armed.rlc,
+            Direction::Uplink => &mut self.armed.uplink_rlc,
+        };
+        *armed = armed.filter(|armed| *armed > now);
+    }
+    /// End of the discardTimer of what waits first in a direction, which `ends` looks up, if no timer is set for it.
+    pub(super) fn arm_discard(
+        &mut self,
+        direction: Direction,
+        ends: impl FnOnce(&Self) -> Option<Instant>,
+    ) -> Option<Instant> {
+        if self.armed.discard[usize::from(direction == Direction::Uplink)] {
+            return None;
+        }
+        let at = ends(self);
+        self.armed.discard[usize::from(direction == Direction::Uplink)] = at.is_some();
+        at
+    }
+    /// Lets go of the note of a discardTimer that has ended.
+    pub(super) fn disarm_discard(&mut self, direction: Direction) {
+        self.armed.discard[usize::from(direction == Direction::Uplink)] = false;
+    }
+
+    /// True if it was chosen in this slot already.
+    pub(super) fn was_tried_in(&self, slot: Slot) -> bool {
+        self.tried_in == Some(slot)
+    }
+    /// Chooses it in this slot.
+    pub(super) fn try_in(&mut self, slot: Slot) {
+        self.tried_in = Some(slot);
+    }
+    /// Counts what it took of a slot at `now`, and the IP bytes that went for the first time.
+    pub(super) fn count_sent(&mut self, now: Instant, resources: u64, sent: u64) {
+        self.resources += resources;
+        self.sent += sent;
+        self.last_sent = now;
+    }
+    /// True if something was sent of it at `since` or later.
+    pub(super) fn has_sent_since(&self, since: Instant) -> bool {
+        self.last_sent >= since
+    }
+    /// Counts a packet that came up; true where the UE gets recommendations for it.
+    pub(super) fn count_up(&mut self, size: Bytes) -> bool {
+        let counts = self.uplink_anbr.is_some();
+        self.came_up += if counts { size.0 } else { 0 };
+        counts
+    }
+    /// IP bytes that were sent for the first time, and resource blocks x symbols that they took.
+    pub(super) fn sent(&self) -> (u64, u64) {
+        (self.sent, self.resources)
+    }
+    /// IP bytes that came up.
+    pub(super) fn came_up(&self) -> u64 {
+        self.came_up
+    }
+    /// True while a window of a direction is open.
+    pub(super) fn has_open_window(&self, direction: Direction) -> bool {
+        let estimator = match direction {
+            Direction::Downlink => &self.anbr,
+            Direction::Uplink => &self.uplink_anbr,
+        };
+        estimator.as_ref().is_some_and(|estimator| estimator.begun.is_some())
+    }
+
+    /// Number of SDUs that RLC remembers.
+    #[cfg(test)]
+    pub(crate) fn remembered(&self) -> usize {
+        self.bearer.remembered()
     }
 
     /// SDUs of which nothing has been sent: SN and size.

@@ -162,7 +162,7 @@ impl<P: Inspect> Du<P> {
         port: &impl Port<P>,
     ) -> Result<(), ConfigError> {
         let mut ue = Ue::new(&self.config, config, id, drbs, self.seed)?;
-        let has_headers = !ue.channel.is_rate();
+        let has_headers = !ue.has_rate_channel();
         let bearers = config.bearers().enumerate().map(|(index, bearer)| {
             let qos = Qos::of_bearer(config.five_qi, bearer.qos_flows);
             let mut drb = Drb::new((id, index), bearer, qos, config.anbr.as_ref(), has_headers);

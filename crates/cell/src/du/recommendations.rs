@@ -3,10 +3,10 @@
 use tidemark_core::{Bytes, Inspect, Instant};
 use tidemark_wire::mac::{Direction, RecommendedBitRate, lcid};
 
-use super::anbr::{Counts, Estimator};
+use super::anbr::Counts;
 use super::downlink::DECODED_AFTER;
 use super::timers::Timer;
-use super::{Drb, Du, Port};
+use super::{Du, Port};
 use crate::event::Event;
 use crate::index::DrbIndex;
 use crate::output::{Output, UeId};
@@ -19,7 +19,7 @@ impl<P: Inspect> Du<P> {
     pub(crate) fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2], port: &mut impl Port<P>) -> bool {
         let Ok(RecommendedBitRate { lcid, direction, .. }) = RecommendedBitRate::parse(&octets) else { return false };
         let Some(ue) = self.ues.get(id) else { return false };
-        let Some(drb) = ue.drbs.with_lcid(lcid) else { return false };
+        let Some(drb) = ue.drbs().with_lcid(lcid) else { return false };
         let Some(estimator) = self.drbs[drb].estimator(direction).as_mut() else { return false };
         if std::mem::replace(&mut estimator.query_waits, true) {
             return false;
@@ -35,7 +35,7 @@ impl<P: Inspect> Du<P> {
 
     /// The UE sends the query that waits.
     pub(super) fn send_query(&mut self, now: Instant, drb: DrbIndex, direction: Direction, port: &mut impl Port<P>) {
-        let Drb { ue, .. } = self.drbs[drb];
+        let ue = self.drbs[drb].id.ue;
         let Some(estimator) = self.drbs[drb].estimator(direction) else { return };
         estimator.query_waits = false;
         estimator.query_allowed = now + estimator.config.query_prohibit;
@@ -61,12 +61,12 @@ impl<P: Inspect> Du<P> {
         let Some(begun) = begun else { return };
         let (all, open, sending) = match direction {
             Direction::Downlink => {
-                let sending = self.drbs.iter().filter(|drb| drb.last_sent >= begun.at).count();
-                (self.resources_between(begun.at, now), self.open_windows(|drb| &drb.anbr), sending)
+                let sending = self.drbs.iter().filter(|drb| drb.has_sent_since(begun.at)).count();
+                (self.resources_between(begun.at, now), self.open_windows(direction), sending)
             }
             Direction::Uplink => {
-                let sending = self.ues.iter().filter(|ue| ue.uplink_last >= begun.at).count();
-                (self.uplink_resources_between(begun.at, now), self.open_windows(|drb| &drb.uplink_anbr), sending)
+                let sending = self.ues.iter().filter(|ue| ue.has_sent_up_since(begun.at)).count();
+                (self.uplink_resources_between(begun.at, now), self.open_windows(direction), sending)
             }
         };
         let free = all.saturating_sub(counts.taken_by_all - begun.taken_by_all) as f64 / open.max(1) as f64;
@@ -90,7 +90,7 @@ impl<P: Inspect> Du<P> {
     /// block: they are not lost here.
     pub(super) fn recommend(&mut self, now: Instant, index: DrbIndex, direction: Direction) {
         let drb = &mut self.drbs[index];
-        let ue = &self.ues[drb.ue];
+        let ue = &self.ues[drb.id.ue];
         let queued = match direction {
             Direction::Downlink => drb.bearer.queue_state(now).backlog,
             Direction::Uplink => {
@@ -98,7 +98,7 @@ impl<P: Inspect> Du<P> {
                 ue.uplink.estimate.of_group(group.unwrap_or(0))
             }
         };
-        let channel = ue.drbs.lcid(index);
+        let channel = ue.drbs().lcid(index);
         let Some(estimator) = drb.estimator(direction) else { return };
         let Some(rate) = estimator.recommended(queued) else { return };
         let Ok([first, second]) = estimator.element(channel, rate).emit() else { return };
@@ -115,32 +115,32 @@ impl<P: Inspect> Du<P> {
         octets: [u8; 3],
         port: &mut impl Port<P>,
     ) {
-        let ue = self.drbs[index].ue;
+        let ue = self.drbs[index].id.ue;
         port.events().emit(at, self.drbs[index].id, || Event::Recommended { octets });
         port.output(Output::Recommendation { at, ue, octets });
     }
 
     /// A packet of so many bytes came up on a bearer.
     pub(super) fn count_uplink(&mut self, now: Instant, index: DrbIndex, size: Bytes) {
-        if self.drbs[index].uplink_anbr.is_some() {
-            self.drbs[index].came_up += size.0;
+        if self.drbs[index].count_up(size) {
             self.begin_window(now, index, Direction::Uplink);
         }
     }
 
-    fn open_windows(&self, estimator: impl Fn(&Drb<P>) -> &Option<Estimator>) -> usize {
-        self.drbs.iter().filter(|drb| estimator(drb).as_ref().is_some_and(|anbr| anbr.begun.is_some())).count()
+    fn open_windows(&self, direction: Direction) -> usize {
+        self.drbs.iter().filter(|drb| drb.has_open_window(direction)).count()
     }
 
     fn counts(&self, at: Instant, index: DrbIndex, direction: Direction) -> Counts {
         let drb = &self.drbs[index];
         match direction {
             Direction::Downlink => {
-                Counts { at, sent: drb.sent, taken: drb.resources, taken_by_all: self.stats.resources }
+                let (sent, taken) = drb.sent();
+                Counts { at, sent, taken, taken_by_all: self.stats.resources }
             }
             Direction::Uplink => {
-                let taken = self.ues[drb.ue].uplink_radio.stats.resources;
-                Counts { at, sent: drb.came_up, taken, taken_by_all: self.stats.uplink_resources }
+                let taken = self.ues[drb.id.ue].resources_up();
+                Counts { at, sent: drb.came_up(), taken, taken_by_all: self.stats.uplink_resources }
             }
         }
     }

@@ -57,22 +57,18 @@ impl<P: Inspect> Du<P> {
     /// Counts a downlink packet that the CU did not send on.
     pub(crate) fn count_dropped(&mut self, index: DrbIndex, reason: DropReason) {
         let drb = &mut self.drbs[index];
-        drb.stats.dropped += 1;
-        let stats = &mut self.ues[drb.ue].stats;
-        match reason {
-            DropReason::Law => stats.dropped_by_law += 1,
-            _ => stats.dropped_by_queue += 1,
-        }
+        drb.count_dropped();
+        self.ues[drb.id.ue].count_dropped(reason);
     }
 
     /// Takes out a UE with its bearers: MAC and RLC are reset (TS 38.331 5.3.5.5), so that what is in the air of it is gone.
     pub(crate) fn take_ue(&mut self, now: Instant, id: UeId, port: &mut impl Port<P>) -> Option<UeWithDrbs<P>> {
-        for index in self.ues.get(id)?.drbs.iter() {
+        for index in self.ues.get(id)?.drbs().iter() {
             self.conclude_unacknowledged(now, index, port);
         }
         let mut ue = self.ues.take(id)?;
         ue.reset(&self.config);
-        let own = ue.drbs;
+        let own = ue.drbs();
         self.active.retain(|drb| !own.contains(*drb));
         self.retransmitting.retain(|other| *other != id);
         self.turns.retain(|turn| turn.ue != id);
@@ -89,7 +85,7 @@ impl<P: Inspect> Du<P> {
         let drb = &mut self.drbs[index];
         if drb.bearer.mode() == RlcMode::Um {
             drb.bearer.conclude();
-            let ue = drb.ue;
+            let ue = drb.id.ue;
             port.ue(ue).receiver(index).conclude();
             self.release_or_lose(now, index, DropReason::Handover, port);
             self.settle_up_or_lose(now, ue, index, DropReason::Handover, port);

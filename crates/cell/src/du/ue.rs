@@ -3,14 +3,15 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use tidemark_core::{ConfigError, Duration, Instant, Probability, Stream};
+use tidemark_core::{Bytes, ConfigError, Duration, Instant, Probability, Stream};
 
 use super::harq::{Block, Processes, Retransmission};
 use super::scheduler::Offer;
-use super::uplink::{UplinkContext, UplinkRadio};
+use super::uplink::{UplinkCarrier, UplinkContext, UplinkRadio};
 use crate::config::{CellConfig, UeConfig};
 use crate::index::UeDrbs;
-use crate::output::{UeId, UeStats, UplinkStats};
+use crate::output::{DropReason, UeId, UeStats, UplinkStats};
+use crate::ue_stack::block::{Allocation, UplinkBlock};
 use crate::ue_stack::group::Group;
 use tidemark_radio::channel::{Channel, Quality};
 use tidemark_radio::link::{LinkTable, OuterLoop};
@@ -23,11 +24,11 @@ const MAX_KEPT: f64 = 3_000.0;
 
 /// UE in the DU.
 pub(crate) struct Ue {
-    pub(crate) channel: Channel,
+    channel: Channel,
     /// Loss of its receiver from an SNR, in dB.
     receiver_loss_db: f64,
     /// It has no coverage until then.
-    pub(crate) silent_until: Instant,
+    silent_until: Instant,
     outer: OuterLoop,
     errors: Stream,
     cqi_period: Duration,
@@ -42,20 +43,20 @@ pub(crate) struct Ue {
     /// Bytes that a rate channel offered in an earlier slot and that were too few to use.
     kept: f64,
     /// Bearers, the default one first.
-    pub(crate) drbs: UeDrbs,
+    drbs: UeDrbs,
     /// Uplink, and the logical channel groups that the UE reports by.
-    pub(crate) uplink: UplinkContext,
-    pub(crate) groups: Vec<Group>,
+    pub(super) uplink: UplinkContext,
+    pub(super) groups: Vec<Group>,
     /// Next occasions for a scheduling request and of a configured grant, if the UE has use for them.
-    pub(crate) request_in: Option<Slot>,
-    pub(crate) configured_in: Option<Slot>,
-    pub(crate) uplink_radio: UplinkRadio,
+    pub(super) request_in: Option<Slot>,
+    pub(super) configured_in: Option<Slot>,
+    uplink_radio: UplinkRadio,
     /// When it sent last.
-    pub(crate) uplink_last: Instant,
+    uplink_last: Instant,
     /// Blocks to be retransmitted, by slot, and the processes of all that are under way.
-    pub(crate) retransmissions: VecDeque<Retransmission>,
-    pub(crate) processes: Processes,
-    pub(crate) stats: UeStats,
+    pub(super) retransmissions: VecDeque<Retransmission>,
+    pub(super) processes: Processes,
+    stats: UeStats,
 }
 
 impl Ue {
@@ -107,6 +108,100 @@ impl Ue {
         self.uplink = UplinkContext::default();
         self.uplink_radio.reset(cell);
         (self.request_in, self.configured_in) = (None, None);
+    }
+
+    /// Bearers, the default one first.
+    pub(crate) fn drbs(&self) -> UeDrbs {
+        self.drbs
+    }
+
+    /// True if the channel says a rate of the IP layer, without headers.
+    pub(super) fn has_rate_channel(&self) -> bool {
+        self.channel.is_rate()
+    }
+    /// Goes on with another channel.
+    ///
+    /// # Errors
+    /// A rate where the other was a quality, or the reverse: RLC's headers count in one of them only.
+    pub(crate) fn set_channel(&mut self, channel: Channel) -> Result<(), ConfigError> {
+        if channel.is_rate() != self.channel.is_rate() {
+            return Err(ConfigError::new("channel.model", "can't change between a rate and a radio quality"));
+        }
+        self.channel = channel;
+        Ok(())
+    }
+    /// Changes the means that the fading goes around: SINR of the downlink and SNR at the gNB, in dB, and the Rice factor.
+    pub(crate) fn set_means(&mut self, sinr_db: f64, uplink_db: f64, rice_k: f64) {
+        self.channel.set_mean(sinr_db, rice_k);
+        self.uplink_radio.set_gain(uplink_db - sinr_db);
+    }
+
+    /// Takes its coverage away until then.
+    pub(crate) fn silence(&mut self, until: Instant) {
+        self.silent_until = self.silent_until.max(until);
+    }
+    /// End of the time without coverage, where it has none at `at`.
+    pub(super) fn silent_at(&self, at: Instant) -> Option<Instant> {
+        Some(self.silent_until).filter(|until| *until > at)
+    }
+    /// True without coverage.
+    pub(super) fn is_silent(&self, at: Instant) -> bool {
+        self.silent_until > at
+    }
+
+    /// Counts a packet that reached its IP stack.
+    pub(super) fn count_delivered(&mut self, size: Bytes) {
+        self.stats.delivered += size;
+    }
+    /// Counts a downlink packet that is lost.
+    pub(crate) fn count_dropped(&mut self, reason: DropReason) {
+        self.count_all_dropped(reason, 1);
+    }
+    /// Counts downlink packets that are lost.
+    pub(super) fn count_all_dropped(&mut self, reason: DropReason, packets: u64) {
+        let stats = &mut self.stats;
+        *match reason {
+            DropReason::Law => &mut stats.dropped_by_law,
+            DropReason::QueueFull => &mut stats.dropped_by_queue,
+            DropReason::Radio => &mut stats.dropped_by_radio,
+            DropReason::Handover => &mut stats.dropped_by_handover,
+            DropReason::Discarded => &mut stats.dropped_by_timer,
+        } += packets;
+    }
+    /// Counts a downlink block that HARQ gave up.
+    pub(super) fn count_lost_block(&mut self) {
+        self.stats.lost_blocks += 1;
+    }
+
+    /// Resource blocks for `wanted` bytes of the uplink, out of `limit`, by what the gNB knew at `known`.
+    pub(super) fn allocate_up(
+        &mut self,
+        carrier: &UplinkCarrier,
+        known: Instant,
+        wanted: u64,
+        limit: u32,
+    ) -> Allocation {
+        self.uplink_radio.allocate(carrier, &mut self.channel, known, (wanted, limit))
+    }
+    /// Sends an uplink block at `now`; true if the gNB can decode it.
+    pub(super) fn transmit_up(&mut self, carrier: &UplinkCarrier, now: Instant, block: &mut UplinkBlock) -> bool {
+        self.uplink_radio.transmit(carrier, &mut self.channel, now, block)
+    }
+    /// Notes that it fills a block of the uplink.
+    pub(super) fn note_sent_up(&mut self, now: Instant) {
+        self.uplink_last = now;
+    }
+    /// True if it filled a block of the uplink at `since` or later.
+    pub(super) fn has_sent_up_since(&self, since: Instant) -> bool {
+        self.uplink_last >= since
+    }
+    /// Counts an uplink block that HARQ gave up.
+    pub(super) fn count_lost_block_up(&mut self) {
+        self.uplink_radio.count_lost_block();
+    }
+    /// Resource blocks x symbols that its uplink took.
+    pub(super) fn resources_up(&self) -> u64 {
+        self.uplink_radio.stats().resources
     }
 
     /// Offer of the channel in a slot that is decided on at `now`; `opportunities` are those since the last downlink slot.
@@ -192,7 +287,7 @@ impl Ue {
 
     /// State and counters, but for those of its bearers.
     pub(crate) fn stats(&self) -> UeStats {
-        let uplink = UplinkStats { reported: self.uplink.estimate.total(), ..self.uplink_radio.stats };
+        let uplink = UplinkStats { reported: self.uplink.estimate.total(), ..self.uplink_radio.stats() };
         UeStats { cqi: self.cqi, uplink, ..self.stats }
     }
 }

@@ -58,7 +58,7 @@ impl<P: Inspect> Du<P> {
                 }
             }
         } else {
-            ue.uplink_radio.stats.lost_blocks += 1;
+            ue.count_lost_block_up();
             ue.uplink.estimate.lose(&block.report);
         }
         self.wake_uplink(now, id, port);

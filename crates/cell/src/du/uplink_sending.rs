@@ -4,7 +4,7 @@ use tidemark_core::{Inspect, Instant};
 use tidemark_wire::mac::Direction;
 
 use super::timers::Timer;
-use super::{Du, Port};
+use super::{Drb, Du, Port};
 use crate::event::Event;
 use crate::index::DrbIndex;
 use crate::output::{DropReason, Output, UeId};
@@ -25,7 +25,7 @@ impl<P: Inspect> Du<P> {
         self.arm_uplink_discard(drb, port);
         // Behind others it changes nothing of when the UE asks and is granted.
         if is_first {
-            self.wake_uplink(now, self.drbs[drb].ue, port);
+            self.wake_uplink(now, self.drbs[drb].id.ue, port);
         }
     }
 
@@ -42,7 +42,7 @@ impl<P: Inspect> Du<P> {
         let ue = &mut self.ues[id];
         ue.uplink.estimate.grant(u64::from(allocation.bytes));
         block.begin(id, ue.uplink.processes.take(slot), allocation);
-        ue.uplink_last = now;
+        ue.note_sent_up(now);
         let waiting = port.ue(id).send(now, due, &mut block);
         block.report = ue.uplink.estimate.write(waiting);
         for position in 0..block.bearers.len() {
@@ -55,8 +55,8 @@ impl<P: Inspect> Du<P> {
     pub(super) fn transmit_up(&mut self, slot: Slot, mut block: Box<UplinkBlock>, port: &mut impl Port<P>) {
         let (now, id) = (self.pattern.start(slot), block.ue);
         let ue = &mut self.ues[id];
-        let decoded = ue.uplink_radio.transmit(&self.uplink_carrier, &mut ue.channel, now, &mut block);
-        port.events().emit(now, self.drbs[ue.drbs.default_drb()].id, || {
+        let decoded = ue.transmit_up(&self.uplink_carrier, now, &mut block);
+        port.events().emit(now, self.drbs[ue.drbs().default_drb()].id, || {
             let UplinkBlock { transmissions: transmission, mcs, bytes, prbs, .. } = *block;
             Event::Block { direction: Direction::Uplink, transmission, mcs: Some(mcs), bytes, prbs, decoded }
         });
@@ -81,20 +81,20 @@ impl<P: Inspect> Du<P> {
         status: &Status,
         port: &mut impl Port<P>,
     ) {
-        port.ue(self.drbs[index].ue).receive_status(index, status);
+        port.ue(self.drbs[index].id.ue).receive_status(index, status);
         self.go_on_up(now, index, port);
     }
 
     /// A timer of RLC or PDCP of what a bearer sends up may have ended.
     pub(super) fn handle_uplink_timer(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
-        drb.uplink_armed = drb.uplink_armed.filter(|armed| *armed > now);
+        drb.disarm(now, Direction::Uplink);
         self.go_on_up(now, index, port);
     }
 
     /// Hands on what came up of a bearer, and sees to it that its UE asks for what is still to be sent.
     fn go_on_up(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
-        let id = self.drbs[index].ue;
+        let id = self.drbs[index].id.ue;
         self.settle_up(now, id, index, port);
         if port.ue(id).has_data(index) {
             self.wake_uplink(now, id, port);
@@ -104,8 +104,8 @@ impl<P: Inspect> Du<P> {
     /// The discardTimer has ended of what waited first at the UE when it was set, which may have left.
     pub(super) fn handle_uplink_discard_timer(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
-        drb.discard_armed[1] = false;
-        let (ue, id) = (drb.ue, drb.id);
+        drb.disarm_discard(Direction::Uplink);
+        let (ue, id) = (drb.id.ue, drb.id);
         let mut discarded = std::mem::take(&mut self.discarded);
         port.ue(ue).discard(now, index, |packet| discarded.push(packet));
         for packet in discarded.drain(..) {
@@ -124,21 +124,16 @@ impl<P: Inspect> Du<P> {
     /// Sets the timer for the next end of an RLC timer of what a bearer sends up, unless an earlier one is set.
     pub(super) fn arm_uplink(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
-        let Some(at) = port.ue(drb.ue).next_timer(now, index) else { return };
-        if drb.uplink_armed.is_none_or(|armed| at < armed) {
-            drb.uplink_armed = Some(at);
+        let Some(at) = port.ue(drb.id.ue).next_timer(now, index) else { return };
+        if let Some(at) = drb.arm_uplink(at) {
             self.set_timer(at, index, Timer::UplinkRlc);
         }
     }
 
     /// Sets the timer for the discardTimer of what waits at the UE, as in the downlink.
     pub(super) fn arm_uplink_discard(&mut self, index: DrbIndex, port: &mut impl Port<P>) {
-        let drb = &mut self.drbs[index];
-        if drb.discard_armed[1] {
-            return;
-        }
-        if let Some(at) = port.ue(drb.ue).discards_at(index) {
-            drb.discard_armed[1] = true;
+        let ends = |drb: &Drb<P>| port.ue(drb.id.ue).discards_at(index);
+        if let Some(at) = self.drbs[index].arm_discard(Direction::Uplink, ends) {
             self.set_timer(at, index, Timer::Discard(Direction::Uplink));
         }
     }

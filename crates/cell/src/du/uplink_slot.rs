@@ -64,8 +64,7 @@ impl<P: Inspect> Du<P> {
         let first = port.ue(id).most_important();
         let (config, pattern) = (&self.config.uplink, &self.pattern);
         let ue = &mut self.ues[id];
-        let is_silent = ue.silent_until > pattern.start(earliest);
-        let earliest = if is_silent { pattern.at_or_after(ue.silent_until) } else { earliest };
+        let earliest = ue.silent_at(pattern.start(earliest)).map_or(earliest, |until| pattern.at_or_after(until));
         // UEs have their occasions by turns, in uplink slots.
         let occasion = |period: Duration| {
             let slots = (period.as_nanos() / pattern.slot().as_nanos()).max(1);
@@ -93,7 +92,7 @@ impl<P: Inspect> Du<P> {
         let mut grants = std::mem::take(&mut self.grants);
         for position in 0..self.turns.len() {
             let Turn { ue: id, .. } = self.turns[position];
-            if !self.turns[position].has_come(slot) || self.ues[id].silent_until > now {
+            if !self.turns[position].has_come(slot) || self.ues[id].is_silent(now) {
                 continue;
             }
             free -= self.retransmit_up(slot, id, free, port);
@@ -109,7 +108,7 @@ impl<P: Inspect> Du<P> {
         self.grants = grants;
         for position in 0..self.turns.len() {
             let Turn { ue: id, .. } = self.turns[position];
-            if self.turns[position].has_come(slot) && self.ues[id].silent_until <= now {
+            if self.turns[position].has_come(slot) && !self.ues[id].is_silent(now) {
                 self.request(slot, id, port);
             }
         }
@@ -257,6 +256,6 @@ impl<P: Inspect> Du<P> {
     fn allocate(&mut self, slot: Slot, id: UeId, wanted: u64, limit: u32) -> Allocation {
         let known = self.pattern.start(slot.saturating_sub(self.grant_delay()));
         let ue = &mut self.ues[id];
-        ue.uplink_radio.allocate(&self.uplink_carrier, &mut ue.channel, known, (wanted, limit))
+        ue.allocate_up(&self.uplink_carrier, known, wanted, limit)
     }
 }

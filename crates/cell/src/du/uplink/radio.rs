@@ -80,7 +80,7 @@ pub(crate) struct UplinkRadio {
     sounded: Option<f64>,
     /// In a network: how much higher the SNR at the gNB is over the whole carrier than the UE's SINR, in dB.
     gain_db: Option<f64>,
-    pub(crate) stats: UplinkStats,
+    stats: UplinkStats,
 }
 
 impl UplinkRadio {
@@ -100,6 +100,15 @@ impl UplinkRadio {
     pub(crate) fn reset(&mut self, cell: &CellConfig) {
         self.outer = OuterLoop::new(cell.target_bler);
         (self.next_sounding, self.sounded) = (Instant::ZERO, None);
+    }
+
+    /// Counters of its blocks.
+    pub(crate) fn stats(&self) -> UplinkStats {
+        self.stats
+    }
+    /// Counts a block that HARQ gave up.
+    pub(crate) fn count_lost_block(&mut self) {
+        self.stats.lost_blocks += 1;
     }
 
     /// The UE is in a network: its power is what it is, on however many resource blocks.
