@@ -1,5 +1,6 @@
 //! The cell in real time: `tidemark shell`, `tidemark live`, `n3`, `cu`, `du` and `ctl`.
 
+mod connections;
 pub mod control;
 pub mod cu;
 mod exposition;

@@ -3,14 +3,15 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use miette::{Result, miette};
 
-/// Connections at a time: a page has one.
-const CONNECTIONS: usize = 32;
+use super::connections::{Connections, Deadline};
+
+/// Time for a whole request head, and for a whole answer or event.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Longest request head in bytes.
 const MAX_HEAD: u64 = 16 * 1024;
 const PERIOD: Duration = Duration::from_millis(250);
@@ -29,28 +30,22 @@ pub trait Source: Send + Sync + 'static {
 pub fn start<S: Source>(port: u16, shared: Arc<S>) -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| miette!("--web {port}: {error}"))?;
     let address = listener.local_addr().map_err(|error| miette!("--web {port}: {error}"))?;
-    let open = Arc::new(AtomicUsize::new(0));
+    let connections = Arc::new(Connections::default());
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            if open.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS {
-                open.fetch_sub(1, Ordering::Relaxed);
-                continue;
-            }
-            let (shared, open) = (Arc::clone(&shared), Arc::clone(&open));
+            let Ok(Some(connection)) = Connections::admit(&connections, &stream) else { continue };
+            let shared = Arc::clone(&shared);
             thread::spawn(move || {
                 // A browser that went away is no error.
-                let _ = answer(stream, &*shared);
-                open.fetch_sub(1, Ordering::Relaxed);
+                let _ = answer(&stream, &*shared, || connection.has_asked());
             });
         }
     });
     Ok(address)
 }
 
-fn answer<S: Source>(mut stream: TcpStream, shared: &S) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-    stream.set_write_timeout(Some(Duration::from_secs(5)))?;
-    let mut lines = BufReader::new(stream.try_clone()?.take(MAX_HEAD)).lines();
+fn answer<S: Source>(stream: &TcpStream, shared: &S, has_asked: impl FnOnce()) -> std::io::Result<()> {
+    let mut lines = BufReader::new(Deadline::new(stream, PATIENCE).take(MAX_HEAD)).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
     let mut host = String::new();
     for line in lines {
@@ -64,6 +59,8 @@ fn answer<S: Source>(mut stream: TcpStream, shared: &S) -> std::io::Result<()> {
             host = value.trim().into();
         }
     }
+    has_asked();
+    let mut stream = Deadline::new(stream, PATIENCE);
     // A foreign page whose name was made to resolve to this machine must read nothing.
     let name = host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name);
     if !matches!(name, "localhost" | "127.0.0.1") {
@@ -75,7 +72,7 @@ fn answer<S: Source>(mut stream: TcpStream, shared: &S) -> std::io::Result<()> {
         (Some("/metrics"), _) => {
             reply(&mut stream, "200 OK", "text/plain; version=0.0.4", &shared.metrics().unwrap_or_default())
         }
-        (Some("/events"), _) => events(&mut stream, shared),
+        (Some("/events"), _) => events(stream, shared),
         (_, Some(_)) => reply(&mut stream, "404 Not Found", "text/plain", "there are /, /events and /metrics\n"),
         (_, None) => reply(&mut stream, "404 Not Found", "text/plain", "there are /events and /metrics\n"),
     }
@@ -90,13 +87,13 @@ fn reply(stream: &mut impl Write, status: &str, kind: &str, body: &str) -> std::
     )
 }
 
-fn events(stream: &mut impl Write, shared: &impl Source) -> std::io::Result<()> {
+fn events(mut stream: Deadline<'_>, shared: &impl Source) -> std::io::Result<()> {
     let head =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
     stream.write_all(head.as_bytes())?;
     while let Some(now) = shared.status() {
+        stream.renew(PATIENCE);
         write!(stream, "data: {now}\n\n")?;
-        stream.flush()?;
         thread::sleep(PERIOD);
     }
     Ok(())
@@ -105,6 +102,7 @@ fn events(stream: &mut impl Write, shared: &impl Source) -> std::io::Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::live::connections::MAX_CONNECTIONS;
     use crate::live::watch::Board;
 
     fn get(address: SocketAddr, path: &str, host: &str) -> String {
@@ -124,5 +122,20 @@ mod tests {
         }
         assert!(get(address, "/etc", &here).starts_with("HTTP/1.1 404"));
         assert!(get(address, "/events", "evil.example").starts_with("HTTP/1.1 403"));
+    }
+
+    #[test]
+    fn connections_that_ask_for_nothing_do_not_block_the_page() {
+        let address = start(0, Arc::new(Board::default())).unwrap();
+        let slow: Vec<_> = (0..2 * MAX_CONNECTIONS)
+            .map(|_| {
+                let mut stream = TcpStream::connect(address).unwrap();
+                // An evicted one may be closed already.
+                let _ = stream.write_all(b"G");
+                stream
+            })
+            .collect();
+        assert!(get(address, "/", &address.to_string()).contains("text/html"));
+        drop(slow);
     }
 }
