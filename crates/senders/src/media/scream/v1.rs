@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
 use super::QueueDelay;
+use super::delay_trend::DelayTrend;
+use super::rate_meter::RateMeter;
 use crate::control::{CongestionControl, Properties, Transport};
 use crate::media::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
 
 const QDELAY_TARGET: f64 = 0.1;
-const QDELAY_WEIGHT: f64 = 0.1;
-const QDELAY_TREND_TH: f64 = 0.2;
 const MIN_CWND: f64 = 3000.0;
 const MAX_BYTES_IN_FLIGHT_HEAD_ROOM: f64 = 1.1;
 const GAIN: f64 = 1.0;
@@ -27,8 +27,6 @@ const RTP_QDELAY_TH: f64 = 0.02;
 const TARGET_RATE_SCALE_RTP_QDELAY: f64 = 0.95;
 const T_RESUME_FAST_INCREASE: Duration = Duration::from_secs(5);
 const RATE_PACE_MIN: f64 = 50_000.0;
-const TREND_INTERVAL: Duration = Duration::from_millis(50);
-const TREND_SAMPLES: usize = 20;
 /// Number of adjustments over which the largest flight is looked for: 5 s.
 const FLIGHT_SAMPLES: usize = 25;
 
@@ -83,11 +81,7 @@ pub struct ScreamV1 {
     config: ScreamV1Config,
     queue_delay: QueueDelay,
     delay: f64,
-    fraction_avg: f64,
-    fractions: VecDeque<f64>,
-    trend_at: Instant,
-    trend: f64,
-    trend_mem: f64,
+    trend: DelayTrend,
     calm_since: Instant,
     in_fast_increase: bool,
     cwnd: f64,
@@ -97,10 +91,7 @@ pub struct ScreamV1 {
     max_in_flight: f64,
     rate: f64,
     last_max: f64,
-    /// Bytes sent and acknowledged in this adjustment interval, and its start.
-    transmitted: f64,
-    acked: f64,
-    adjusted: Instant,
+    meter: RateMeter,
     queued: f64,
 }
 
@@ -112,11 +103,7 @@ impl ScreamV1 {
             config: config.clone(),
             queue_delay: QueueDelay::new(),
             delay: 0.0,
-            fraction_avg: 0.0,
-            fractions: VecDeque::new(),
-            trend_at: Instant::ZERO,
-            trend: 0.0,
-            trend_mem: 0.0,
+            trend: DelayTrend::default(),
             calm_since: Instant::ZERO,
             in_fast_increase: true,
             cwnd: MIN_CWND,
@@ -125,35 +112,8 @@ impl ScreamV1 {
             flights: VecDeque::new(),
             max_in_flight: 0.0,
             last_max: 1.0,
-            transmitted: 0.0,
-            acked: 0.0,
-            adjusted: Instant::ZERO,
+            meter: RateMeter::default(),
             queued: 0.0,
-        }
-    }
-
-    /// Trend of the delay: its autocorrelation, times its average (RFC 8298 4.1.2.3).
-    fn update_trend(&mut self, now: Instant) {
-        if now.since(self.trend_at) < TREND_INTERVAL {
-            return;
-        }
-        self.trend_at = now;
-        let fraction = self.delay / QDELAY_TARGET;
-        self.fraction_avg += QDELAY_WEIGHT * (fraction - self.fraction_avg);
-        self.fractions.push_back(fraction);
-        if self.fractions.len() > TREND_SAMPLES {
-            self.fractions.pop_front();
-        }
-        let mean = self.fractions.iter().sum::<f64>() / self.fractions.len() as f64;
-        let lagged = |lag: usize| -> f64 {
-            self.fractions.iter().zip(self.fractions.iter().skip(lag)).map(|(a, b)| (a - mean) * (b - mean)).sum()
-        };
-        let power = lagged(0);
-        let correlation = if power > 0.0 { lagged(1) / power } else { 0.0 };
-        self.trend = (correlation * self.fraction_avg).clamp(0.0, 1.0);
-        self.trend_mem = (0.99 * self.trend_mem).max(self.trend);
-        if self.trend >= QDELAY_TREND_TH {
-            self.calm_since = now;
         }
     }
 
@@ -175,7 +135,7 @@ impl ScreamV1 {
     fn update_window(&mut self, feedback: &Feedback<'_>, acked: f64) {
         let in_flight = feedback.in_flight.as_f64();
         if self.in_fast_increase {
-            if self.trend >= QDELAY_TREND_TH {
+            if self.trend.is_rising() {
                 self.in_fast_increase = false;
                 self.last_max = self.rate;
             } else {
@@ -198,14 +158,7 @@ impl ScreamV1 {
 
     /// RFC 8298 4.1.3, every 200 ms.
     fn adjust_rate(&mut self, feedback: &Feedback<'_>) {
-        let interval = feedback.now.since(self.adjusted).as_secs_f64();
-        if interval < RATE_ADJUST_INTERVAL {
-            return;
-        }
-        let transmitted = self.transmitted * 8.0 / interval;
-        let acked = self.acked * 8.0 / interval;
-        self.adjusted = feedback.now;
-        (self.transmitted, self.acked) = (0.0, 0.0);
+        let Some(current) = self.meter.end_interval(feedback.now, RATE_ADJUST_INTERVAL) else { return };
         self.flights.push_back(feedback.in_flight.as_f64());
         if self.flights.len() > FLIGHT_SAMPLES {
             self.flights.pop_front();
@@ -214,19 +167,19 @@ impl ScreamV1 {
         let ramp = (self.config.ramp_up_speed.as_bps() as f64).min(self.rate / 2.0) * RATE_ADJUST_INTERVAL;
         let distance = (self.rate - self.last_max) / self.last_max * 4.0;
         let scale = (distance * distance).clamp(0.2, 1.0);
-        let current = transmitted.max(acked);
         if self.in_fast_increase {
             self.rate += ramp * scale;
         } else {
             let queue_bits = self.queued * self.rate;
-            let change =
-                current * (1.0 - PRE_CONGESTION_GUARD * self.trend) - TX_QUEUE_SIZE_FACTOR * queue_bits - self.rate;
+            let change = current * (1.0 - PRE_CONGESTION_GUARD * self.trend.get())
+                - TX_QUEUE_SIZE_FACTOR * queue_bits
+                - self.rate;
             self.rate += if change > 0.0 { (change * scale).min(ramp) } else { change * RATE_ADJUST_INTERVAL };
             if self.queued > RTP_QDELAY_TH {
                 self.rate *= TARGET_RATE_SCALE_RTP_QDELAY;
             }
         }
-        let limit = current.max(self.config.rates.initial.as_bps() as f64) * (2.0 - self.trend_mem);
+        let limit = current.max(self.config.rates.initial.as_bps() as f64) * (2.0 - self.trend.memory());
         self.rate = self.config.rates.clamp(self.rate.min(limit));
     }
 }
@@ -243,10 +196,11 @@ impl MediaController for ScreamV1 {
         self.delay = self.queue_delay.on_feedback(feedback);
         let sent: Bytes = feedback.results.iter().map(|result| result.size).sum();
         let (acked, _) = feedback.delivered();
-        self.transmitted += sent.as_f64();
-        self.acked += acked.as_f64();
+        self.meter.add(sent.as_f64(), acked.as_f64());
         self.max_in_flight = self.max_in_flight.max((feedback.in_flight + sent).as_f64());
-        self.update_trend(feedback.now);
+        if self.trend.update(feedback.now, self.delay / QDELAY_TARGET) {
+            self.calm_since = feedback.now;
+        }
         if !self.react(feedback) {
             self.update_window(feedback, sent.as_f64());
             self.adjust_rate(feedback);
