@@ -23,6 +23,7 @@ import sys
 
 HELD = (
     "bindings/c",
+    "crates/cell",
     "crates/cli",
     "crates/core",
     "crates/emu",

@@ -11,7 +11,7 @@ use crate::output::UeId;
 use crate::rlc::{Segment, Status};
 use crate::ue_stack::block::UplinkBlock;
 
-/// Everything under way on the air of a cell. Each kind takes a constant time, so that each is a queue.
+/// Blocks, acknowledgements and reports under way on the air of a cell. Each kind takes a constant time, so that each is a queue.
 #[derive(Default)]
 pub(crate) struct Air {
     /// Downlink blocks of slots that were decided on and have not begun, by slot.

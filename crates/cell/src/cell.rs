@@ -101,7 +101,7 @@ impl<P: Inspect> Cell<P> {
         self.events.observe_signals(observer);
     }
 
-    /// When something happens next, if nothing comes in.
+    /// Time of the next event without a new packet; `None` if there is none.
     pub fn next_deadline(&self) -> Option<Instant> {
         let first = self.du.next_deadline().min(self.f1u.next_deadline());
         (first != Instant::FAR).then_some(first)

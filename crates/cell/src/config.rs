@@ -1,4 +1,4 @@
-//! What a cell and a UE are configured with.
+//! Configuration of a cell and of a UE.
 
 use tidemark_core::{Bounded, Bytes, ConfigError, Duration, Range, bounds};
 use tidemark_marker::{LawConfig, MarkerConfig, SnLength};
@@ -26,10 +26,10 @@ use crate::rlc::RlcSn;
 pub struct CellConfig {
     /// Numerology: subcarriers of 15 kHz x 2^numerology (TS 38.211 4.2). Default 1, 30 kHz.
     pub numerology: u8,
-    /// Resource blocks of the carrier, where no `bandwidth_mhz` says it. Default 51: 20 MHz at 30 kHz (TS 38.101-1 5.3.2).
+    /// Resource blocks of the carrier, where `bandwidth_mhz` is not set. Default 51: 20 MHz at 30 kHz (TS 38.101-1 5.3.2).
     pub prbs: u32,
-    /// Width of the channel in MHz, which says how many resource blocks there are: a row of TS 38.101-1 table 5.3.2-1, at
-    /// numerology 3 of TS 38.101-2. Default: `prbs` says.
+    /// Width of the channel in MHz, from which the number of resource blocks follows: a row of TS 38.101-1 table 5.3.2-1, at
+    /// numerology 3 of TS 38.101-2. Default: `prbs` is the number.
     pub bandwidth_mhz: Option<u32>,
     /// One carrier for both directions, or two. Default `tdd`.
     pub duplex: Duplex,
@@ -42,7 +42,7 @@ pub struct CellConfig {
     pub control_symbols: u32,
     /// Resource elements for DMRS in each resource block. Default 36: three symbols without data beside the pilots.
     pub dmrs: u32,
-    /// Other overhead in each resource block, `xOverhead` of TS 38.214 5.1.3.2. Default 6.
+    /// Further overhead in each resource block, `xOverhead` of TS 38.214 5.1.3.2. Default 6.
     pub overhead: u32,
     /// Spatial layers. Default 1.
     pub layers: u32,
@@ -54,7 +54,7 @@ pub struct CellConfig {
     pub cqi_period: Duration,
     /// Age of a CQI when the scheduler first uses it. Default 4 ms.
     pub cqi_delay: Duration,
-    /// Transmissions of a transport block at most, the first included. Default 4.
+    /// Limit of a transport block's transmissions, the first included. Default 4.
     pub harq_transmissions: u32,
     /// Slots from the scheduler's decision, on what has come and was reported by then, to the slot that it is for: what comes
     /// later waits. Default: 5 in TDD and 2 in FDD, as OCUDU's gNB has it (`max_proc_delay`); OpenAirInterface plans 6 ahead (`sl_ahead`).
@@ -62,27 +62,27 @@ pub struct CellConfig {
     /// Slots from a transport block to its acknowledgement, k1; then the next uplink slot. Default 4.
     pub harq_k1: u64,
     /// Slots that the gNB needs from an acknowledgement to the retransmission. It is never fewer than 1 + `scheduling_lead`: the slot is
-    /// planned when the acknowledgement has been heard. Default 4.
+    /// planned when the acknowledgement has been received. Default 4.
     pub harq_processing: u64,
-    /// Who is sent to in a slot. Default `round-robin`.
+    /// Scheduler of the downlink, whose order the uplink's grants follow where they can. Default `round-robin`.
     pub scheduler: SchedulerConfig,
     /// The interface between CU and DU.
     pub f1u: F1uConfig,
     /// Requests, reports and grants of the uplink.
     pub uplink: UplinkConfig,
-    /// What a handover does that a UE's `handovers` or `tidemark ctl handover` ask for. In a network `network.handover` says it.
+    /// Handover that a UE's `handovers` or `tidemark ctl handover` ask for. A network has `network.handover` instead.
     pub handover: HandoverExecution,
 }
 
-/// How downlink and uplink share the spectrum.
+/// Sharing of the spectrum between downlink and uplink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Duplex {
-    /// By turns, after the pattern `tdd`.
+    /// One carrier, on which the directions take turns by the pattern `tdd`.
     #[default]
     Tdd,
-    /// Each on a carrier of its own, in every slot.
+    /// Two carriers, one for each direction, in every slot.
     Fdd,
 }
 
@@ -192,7 +192,7 @@ impl CellConfig {
         })
     }
 
-    /// What the carrier sees of a channel.
+    /// Band of the carrier, as a channel model takes it.
     pub fn band(&self) -> Band {
         let width_hz = f64::from(self.resource_blocks() * 12 * (15_000 << self.numerology));
         Band { width_hz, slot: self.slot() }
@@ -233,22 +233,22 @@ impl CellConfig {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<UeConfig>))]
 pub struct UeConfig {
-    /// Its radio channel.
+    /// Radio channel of the UE.
     pub channel: ChannelConfig,
-    /// Loss of its receiver from the SNR by estimating the channel and by being real hardware, in dB: blocks fail and CQIs are
+    /// Loss of the UE's receiver from the SNR by estimating the channel and by being real hardware, in dB: blocks fail and CQIs are
     /// chosen at the SNR less this. A trace of CQIs or rates has it in it. Default 2 dB (docs/measured/link.md).
     pub receiver_loss_db: f64,
-    /// Its default bearer's RLC entity.
+    /// RLC entity of the default bearer.
     pub rlc: RlcConfig,
-    /// The marking law of its default bearer.
+    /// Marking law of the default bearer.
     pub marker: MarkerConfig,
-    /// 5QI of its default QoS flow, not of a GBR one. Default 9.
+    /// 5QI of the default QoS flow, not of a GBR one. Default 9.
     pub five_qi: u8,
     /// Bearers beside the default one.
     pub drb: Vec<DrbConfig>,
-    /// Bit rate recommendations for each of its bearers. Default: none.
+    /// Bit rate recommendations for each bearer of the UE. Default: none.
     pub anbr: Option<AnbrConfig>,
-    /// The law by which the gNB marks what the UE sends, from the buffer status that the UE reports of each bearer's logical channel
+    /// Law by which the gNB marks the UE's uplink packets, from the buffer status that the UE reports of each bearer's logical channel
     /// group: `ramp`, `step` or `dualpi2`. Default: none.
     pub uplink_marker: Option<MarkerConfig>,
 }
@@ -268,7 +268,7 @@ impl Default for UeConfig {
     }
 }
 
-/// Bearers of one UE at most (TS 38.331 `maxDRB`).
+/// Limit of a UE's bearers (TS 38.331 `maxDRB`).
 const MAX_DRBS: usize = 29;
 
 /// Default loss of a receiver, in dB (docs/measured/link.md).
@@ -288,7 +288,7 @@ pub struct BearerConfig<'a> {
     pub rlc: &'a RlcConfig,
     /// Marking law of the downlink.
     pub marker: &'a MarkerConfig,
-    /// Law by which the gNB marks what the UE sends.
+    /// Law by which the gNB marks the UE's uplink packets.
     pub uplink_marker: Option<&'a MarkerConfig>,
     /// QoS flows; none of the default bearer, whose one is the default QoS flow.
     pub qos_flows: &'a [QosFlowConfig],
@@ -334,9 +334,9 @@ impl UeConfig {
         let mut qfis = Vec::new();
         for (index, drb) in self.drb.iter().enumerate() {
             drb.validate().map_err(|error| error.within(&format!("drb.{index}")))?;
-            for (place, flow) in drb.qos_flow.iter().enumerate() {
+            for (position, flow) in drb.qos_flow.iter().enumerate() {
                 if qfis.contains(&flow.qfi) {
-                    let field = format!("drb.{index}.qos_flow.{place}.qfi");
+                    let field = format!("drb.{index}.qos_flow.{position}.qfi");
                     return Err(ConfigError::new(field, "is taken by an earlier QoS flow of this UE"));
                 }
                 qfis.push(flow.qfi);
@@ -351,38 +351,38 @@ impl UeConfig {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<RlcConfig>))]
 pub struct RlcConfig {
-    /// Acknowledged or not. Default `am`.
+    /// Mode of the entity, acknowledged or not. Default `am`.
     pub mode: RlcMode,
-    /// SDUs that the queue holds at most: no more than half of the SNs, which are 2048 of 12 bits. Default 16384, as the L4Span paper has it.
+    /// Limit of the queue in SDUs: no more than half of the SNs, which are 2048 of 12 bits. Default 16384, as the L4Span paper has it.
     pub queue_sdus: u32,
-    /// Bytes that the queue holds at most. Default: no limit.
+    /// Limit of the queue in bytes. Default: none.
     pub queue_bytes: Option<Bytes>,
     /// Length of PDCP's sequence numbers. With `12` a `queue_sdus` of at most 2048 is needed, half of the SNs (TS 38.323 5.2.1).
     /// Default `18` bits.
     pub pdcp_sn: SnLength,
-    /// Whether PDCP numbers packets before the queue or behind it. Default `on-arrival`.
+    /// Side of the queue on which PDCP numbers packets. Default `on-arrival`.
     pub numbering: Numbering,
     /// Length of RLC's sequence numbers: `12` or `18` in AM, `6` or `12` in UM. RLC's headers, status reports and windows follow from it
     /// (TS 38.322 6.2.2, 7.2). Default `18` in AM, `12` in UM.
     pub rlc_sn: Option<RlcSn>,
-    /// How long the receiver waits for a missing part, t-Reassembly. Default 20 ms.
+    /// Time that the receiver waits for a missing part, t-Reassembly. Default 20 ms.
     pub t_reassembly: Duration,
     /// AM: shortest time between two status reports, t-StatusProhibit. Default 10 ms.
     pub t_status_prohibit: Duration,
-    /// AM: retransmissions of one SDU at most, maxRetxThreshold. Default 32.
+    /// AM: limit of an SDU's retransmissions, maxRetxThreshold. Default 32.
     pub max_retransmissions: u8,
     /// AM: PDUs after which the sender polls, pollPDU. Default 16, srsRAN's for 5QI 9; without it only bytes and the end
     /// of data do.
     pub poll_pdus: Option<u32>,
     /// AM: bytes after which the sender polls, pollByte. Default: no limit.
     pub poll_bytes: Option<Bytes>,
-    /// AM: after this time without an answer the sender polls again, t-PollRetransmit. Default 100 ms.
+    /// AM: time without an answer after which the sender polls once more, t-PollRetransmit. Default 100 ms.
     pub t_poll_retransmit: Duration,
-    /// How long PDCP's receiver waits for a missing SDU before it hands on those behind it, t-Reordering. Default: for ever
+    /// Time that PDCP's receiver waits for a missing SDU before it hands on those behind it, t-Reordering. Default: for ever
     /// in AM (TS 38.331), where RLC repairs or gives up, but 220 ms beside a law that drops packets as they leave the queue, whose SNs never come; 50 ms
     /// in UM, longer than HARQ needs.
     pub t_reordering: Option<Duration>,
-    /// What waits for longer at the sender is thrown away, PDCP's discardTimer. Default: nothing is.
+    /// Age at which the sender discards an SDU, PDCP's discardTimer. Default: none, no SDU is discarded.
     pub discard_timer: Option<Duration>,
 }
 
@@ -391,23 +391,23 @@ pub struct RlcConfig {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum RlcMode {
-    /// Acknowledged: what is lost is sent again.
+    /// Acknowledged: lost segments are retransmitted.
     #[default]
     Am,
-    /// Unacknowledged: what is lost stays lost.
+    /// Unacknowledged: lost segments stay lost.
     Um,
 }
 
-/// Where PDCP gives packets their SNs, and with it what is left of one that is dropped in the queue: by a law that decides as packets leave, or
-/// by the discardTimer.
+/// Side of the queue on which PDCP gives packets their SNs. A packet may be dropped in the queue, by a law that decides as packets leave or
+/// by the discardTimer: the receiver misses it only if it had an SN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Numbering {
-    /// Before the queue, which is RLC's: the SN stays a hole, for which the receiver waits as long as `t_reordering` says.
+    /// SNs are given before the queue, which is RLC's: that of a dropped packet stays a hole, for which the receiver waits `t_reordering`.
     #[default]
     OnArrival,
-    /// Behind the queue, which stands above PDCP, as that of TC-RAN and of Brunello et al.: nobody misses what never had an SN.
+    /// SNs are given behind the queue, which is above PDCP, as that of TC-RAN and of Brunello et al.: a dropped packet leaves no hole.
     OnLeaving,
 }
 
@@ -466,7 +466,7 @@ impl RlcConfig {
     fn check(&self) -> Result<(), ConfigError> {
         let error = |field, problem| Err(ConfigError::new(field, problem));
         self.check_bounds()?;
-        if self.queue_sdus > self.most_under_way() {
+        if self.queue_sdus > self.max_under_way() {
             let right = "must be 1 to 2048 with 12-bit SNs, half of which may be under way";
             return Err(ConfigError::new("queue_sdus", right).found(self.queue_sdus));
         }
@@ -477,14 +477,14 @@ impl RlcConfig {
         }
         let makes_holes = self.discard_timer.is_some() && self.numbering == Numbering::OnArrival;
         if makes_holes && self.t_reordering().is_none() {
-            let right = "must be set with `discard_timer`: who waits for a discarded SDU waits for ever";
+            let right = "must be set with `discard_timer`: a receiver would wait for a discarded SDU for ever";
             return error("t_reordering", right);
         }
         Ok(())
     }
 
     /// SDUs that may be under way: half of the SNs, since more could not be told apart (TS 38.323 5.2.1, note 1).
-    pub(crate) fn most_under_way(&self) -> u32 {
+    pub(crate) fn max_under_way(&self) -> u32 {
         self.pdcp_sn.modulus() / 2
     }
 
@@ -506,7 +506,7 @@ impl RlcConfig {
     }
 }
 
-/// A law that can mark by what a UE reports.
+/// Refuses a law that can't mark by the UE's buffer status reports.
 pub(crate) fn validate_uplink_marker(marker: &MarkerConfig) -> Result<(), ConfigError> {
     marker.validate().map_err(|error| error.within("uplink_marker"))?;
     if marker.law.properties().marks_reported {

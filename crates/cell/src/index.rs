@@ -59,7 +59,7 @@ pub(crate) struct UeDrbs {
 }
 
 impl UeDrbs {
-    /// So many bearers, with indices from `first` on.
+    /// Range of so many bearers, with indices from `first` on.
     pub(crate) fn new(first: DrbIndex, count: usize) -> Self {
         Self { first, count: count as u32 }
     }

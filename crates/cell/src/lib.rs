@@ -23,6 +23,8 @@
 //! # Ok::<(), tidemark_cell::ConfigError>(())
 //! ```
 
+#![warn(unnameable_types, unreachable_pub)]
+
 mod air;
 mod cell;
 mod config;

@@ -33,6 +33,7 @@
 //!
 //! Nothing here knows a clock, a socket or a thread, and nothing allocates after set-up.
 #![no_std]
+#![warn(unnameable_types, unreachable_pub)]
 
 extern crate alloc;
 #[cfg(test)]

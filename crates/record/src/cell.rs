@@ -10,7 +10,7 @@ use crate::unit::mbps;
 
 /// One cell of a network.
 #[derive(Debug, Default)]
-pub struct CellRecord {
+pub(crate) struct CellRecord {
     last: CellStats,
     pub(crate) points: Vec<CellPoint>,
 }

@@ -65,7 +65,7 @@ pub struct FlowDescription {
 
 /// Counters of a flow's ends at the warm-up's end and now; the server is the end that sends the data.
 #[derive(Clone, Copy, Debug)]
-pub struct Ends<'a> {
+pub(crate) struct Ends<'a> {
     /// Counters of the server.
     pub server: (&'a Stats, &'a Stats),
     /// Counters of the client.
@@ -183,7 +183,13 @@ impl FlowRecord {
         })
     }
     /// Result of the flow, which ends at the UE of this name. `ends` is `None` where the endpoints are not ours.
-    pub fn result(&self, of: &FlowDescription, ue: Option<&str>, warm: Instant, ends: Option<Ends<'_>>) -> FlowResult {
+    pub(crate) fn result(
+        &self,
+        of: &FlowDescription,
+        ue: Option<&str>,
+        warm: Instant,
+        ends: Option<Ends<'_>>,
+    ) -> FlowResult {
         let active = self.active(warm);
         let completed = self.completions.count();
         FlowResult {

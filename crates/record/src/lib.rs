@@ -3,6 +3,8 @@
 //! A driver tells a [`Recorder`] of each [`Event`](event::Event), hands it the [`Counters`] of cells and endpoints once an interval,
 //! and asks for a [`RunResult`] at the end. [`Limits`] bound the memory of a cell that runs for days.
 
+#![warn(unnameable_types, unreachable_pub)]
+
 pub mod bearers;
 mod cell;
 mod counters;

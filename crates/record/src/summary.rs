@@ -185,7 +185,7 @@ impl Recorder {
         let sum = after.sinr_sum_db - before.sinr_sum_db;
         Some(UePlace {
             cell: of.network?.cell_name(*of.serving.get(ue)?),
-            position_m: after.place,
+            position_m: after.position,
             handovers: after.handovers - before.handovers,
             sinr_db: (measurements > 0).then(|| sum / measurements as f64),
         })

@@ -1,4 +1,4 @@
-//! What can be changed while a cell runs.
+//! Changes of a running cell.
 
 use tidemark_core::{ConfigError, Duration, Inspect, Instant, Stream};
 use tidemark_marker::MarkerConfig;
@@ -52,7 +52,7 @@ impl<P: Inspect> Cell<P> {
         Ok(())
     }
 
-    /// Nothing is sent to or by the UE for this long: it has no coverage. Its packets wait.
+    /// Takes a UE's coverage away: nothing is sent to it or by it for `span`. Its packets wait.
     pub fn interrupt(&mut self, now: Instant, id: UeId, span: Duration) {
         if let Some(ue) = self.du.ue_mut(id) {
             ue.silence(now + span);

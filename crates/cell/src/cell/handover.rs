@@ -71,10 +71,10 @@ impl<P: Inspect> Cell<P> {
                 }
             }
             let anew = config.marker == HandoverMarker::StartsAnew;
-            self.cu.hand_over(now, drb.id(), anew, drb.standing());
+            self.cu.hand_over(now, drb.id(), anew, drb.queued());
             if !anew && self.events.has_listener() {
                 self.events.emit(now, drb.id(), || Event::HandedOver);
-                for (sn, packet) in drb.standing_packets() {
+                for (sn, packet) in drb.queued_packets() {
                     self.events.emit(now, drb.id(), || Event::Forwarded { packet, sn });
                 }
             }

@@ -15,7 +15,7 @@ use crate::output::{DelaySplit, DropReason, Output, UeId};
 use crate::slab::Slab;
 use crate::ue_stack::UeStack;
 
-/// Everything of a cell but its DU.
+/// Parts of a cell that its DU works for: CU-UP, F1-U, the UEs' stacks, events and outputs.
 pub(super) struct Upstream<'a, P> {
     pub(super) cu: &'a mut CuUp,
     pub(super) f1u: &'a mut F1u<P>,

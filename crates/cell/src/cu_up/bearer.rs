@@ -15,7 +15,7 @@ pub(super) struct CuBearer {
     /// Configuration of the marker, for another that takes over.
     config: MarkerConfig,
     pdcp: Pdcp,
-    /// Law that marks what the UE sends.
+    /// Law that marks uplink packets.
     uplink_marker: Option<DrbMarker>,
     /// Marks of markers before this one.
     past_marks: u64,
@@ -43,19 +43,19 @@ impl CuBearer {
         })
     }
 
-    /// Numbers an SDU, and tells the marker.
+    /// Numbers an SDU, and announces it to the marker.
     pub(super) fn number(&mut self, now: Instant, size: Bytes) -> u32 {
         let sn = self.pdcp.number();
         self.marker.handle_pdcp_pdu(now, sn, self.pdcp.pdu(size));
         sn
     }
 
-    /// Announces SDUs, SN and size, that stand in the queue to a marker that knows nothing of them.
-    fn announce(&mut self, now: Instant, standing: impl Iterator<Item = (u32, Bytes)>) {
-        standing.for_each(|(sn, size)| self.marker.handle_pdcp_pdu(now, sn, self.pdcp.pdu(size)));
+    /// Announces SDUs in the queue, SN and size, to a marker that knows nothing of them.
+    fn announce(&mut self, now: Instant, queued: impl Iterator<Item = (u32, Bytes)>) {
+        queued.for_each(|(sn, size)| self.marker.handle_pdcp_pdu(now, sn, self.pdcp.pdu(size)));
     }
 
-    /// Decides on a packet from the UE, of which `waiting` is what the UE reported to wait behind it.
+    /// Decides on a packet from the UE, behind which the UE reported `waiting`.
     pub(super) fn decide_up<P: Inspect>(&mut self, now: Instant, packet: &Packet<P>, waiting: RlcQueue) -> Verdict {
         let law = self.uplink_marker.as_mut();
         law.map_or(Verdict::Pass, |law| law.handle_downlink(now, packet, Some(waiting)))
@@ -71,25 +71,25 @@ impl CuBearer {
         Ok(())
     }
 
-    /// Moves to another DU: the marker forgets the old radio, and hears of what is sent there.
-    pub(super) fn hand_over(&mut self, now: Instant, standing: impl Iterator<Item = (u32, Bytes)>) {
+    /// Moves to another DU: the marker forgets the old radio, and gets the SDUs that are sent there.
+    pub(super) fn hand_over(&mut self, now: Instant, queued: impl Iterator<Item = (u32, Bytes)>) {
         self.marker.handle_handover(now);
-        self.announce(now, standing);
+        self.announce(now, queued);
     }
 
-    /// Replaces the marker by one that knows no flow, and tells it what is sent to the DU.
+    /// Replaces the marker by one that knows no flow, and announces to it the SDUs that are sent to the DU.
     pub(super) fn restart(
         &mut self,
         now: Instant,
         id: BearerId,
         seed: u64,
-        standing: impl Iterator<Item = (u32, Bytes)>,
+        queued: impl Iterator<Item = (u32, Bytes)>,
     ) {
         // The configuration was good when the bearer was set up, and has not changed for the worse.
         if let Ok(marker) = new_marker(id, id.drb - 1, &self.config, seed) {
             self.past_marks += std::mem::replace(&mut self.marker, marker).counters().marks();
         }
-        self.announce(now, standing);
+        self.announce(now, queued);
     }
 
     /// Downlink packets marked.

@@ -181,18 +181,18 @@ impl CuUp {
         self.bearer_mut(id).reconfigure(now, config)
     }
 
-    /// Moves a bearer to another DU, to which `standing` is sent: SN and size. Flows stay, but with `anew`, which begins with a marker
+    /// Moves a bearer to another DU, to which `queued` is sent: SN and size. Flows stay, but with `anew`, which begins with a marker
     /// that knows nothing.
     pub(crate) fn hand_over(
         &mut self,
         now: Instant,
         id: BearerId,
         anew: bool,
-        standing: impl Iterator<Item = (u32, Bytes)>,
+        queued: impl Iterator<Item = (u32, Bytes)>,
     ) {
         let seed = self.seed;
         let bearer = self.bearer_mut(id);
-        if anew { bearer.restart(now, id, seed, standing) } else { bearer.hand_over(now, standing) }
+        if anew { bearer.restart(now, id, seed, queued) } else { bearer.hand_over(now, queued) }
     }
 
     /// Estimate of a bearer's marker.

@@ -33,9 +33,9 @@ pub(crate) struct Drb<P> {
     /// Resource blocks x symbols that it took, and IP bytes that went in them for the first time.
     resources: u64,
     sent: u64,
-    /// When it took some last.
+    /// Time at which the bearer took resource blocks last.
     last_sent: Instant,
-    /// The slot in which it was last chosen.
+    /// Slot in which the bearer was chosen last.
     tried_in: Option<Slot>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Drb<P> {
 struct Armed {
     /// RLC's timers and t-Reordering of the downlink.
     rlc: Option<Instant>,
-    /// The same of what the UE sends.
+    /// RLC timers of the uplink.
     uplink_rlc: Option<Instant>,
     /// The discardTimer of the downlink and of the uplink: one, for the first SDU that waited when it was set.
     discard: [bool; 2],
@@ -147,8 +147,8 @@ impl<P: Inspect> Drb<P> {
         self.stats.dropped += 1;
     }
     /// Packets of which nothing has been sent, with their SNs.
-    pub(crate) fn standing_packets(&self) -> impl Iterator<Item = (u32, &Packet<P>)> + '_ {
-        self.bearer.standing()
+    pub(crate) fn queued_packets(&self) -> impl Iterator<Item = (u32, &Packet<P>)> + '_ {
+        self.bearer.queued()
     }
 
     /// End of the next RLC timer, if none as early is set.
@@ -233,8 +233,8 @@ impl<P: Inspect> Drb<P> {
     }
 
     /// SDUs of which nothing has been sent: SN and size.
-    pub(crate) fn standing(&self) -> impl Iterator<Item = (u32, Bytes)> + '_ {
-        self.bearer.standing().map(|(sn, packet)| (sn, packet.size))
+    pub(crate) fn queued(&self) -> impl Iterator<Item = (u32, Bytes)> + '_ {
+        self.bearer.queued().map(|(sn, packet)| (sn, packet.size))
     }
 
     /// The gNB learns from a status report what the UE has in order.

@@ -89,7 +89,7 @@ impl Processes {
         self.blocks[process] -= 1;
         self.free_from[process] = from;
     }
-    /// In turn, so that the first that is looked at is most often free.
+    /// Finds a process that is free in this slot: in turn, so that the first that is looked at is most often free.
     fn free(&self, slot: Slot) -> Option<usize> {
         let mut numbers = (self.latest + 1..=self.latest + PROCESSES).map(|number| number % PROCESSES);
         numbers.find(|number| self.blocks[*number] == 0 && self.free_from[*number] <= slot)

@@ -190,17 +190,17 @@ impl<P: Inspect> Du<P> {
         self.set_timer(at, drb, Timer::Report);
     }
 
-    /// When something happens next, if nothing comes in; `FAR` if nothing does.
+    /// Time of the next event without a new packet; `FAR` if there is none.
     pub(crate) fn next_deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Something happens at this time, or earlier.
+    /// Moves the deadline to this time, unless it is earlier already.
     fn wake(&mut self, at: Instant) {
         self.deadline = self.deadline.min(at);
     }
 
-    /// Finds out when something happens next.
+    /// Finds the next deadline.
     fn plan(&mut self) {
         let slot = self.next_slot.map_or(Instant::FAR, |slot| self.decided_at(slot));
         let uplink = self.next_uplink.map_or(Instant::FAR, |slot| self.pattern.start(slot));
@@ -244,7 +244,7 @@ impl<P: Inspect> Du<P> {
         self.plan();
     }
 
-    /// When a downlink slot is decided on.
+    /// Time at which a downlink slot is decided on.
     fn decided_at(&self, slot: Slot) -> Instant {
         self.pattern.start(slot.saturating_sub(self.lead))
     }

@@ -8,7 +8,7 @@ use crate::index::DrbIndex;
 use crate::output::{DelaySplit, Output, UeId};
 use crate::ue_stack::UeStack;
 
-/// Everything that a DU tells or asks while it works.
+/// Seam between a DU and the parts around it, which it reports to and asks.
 ///
 /// A DU that is one machine with its CU asks the CU's law as packets leave the queue; one behind a real F1-U only
 /// reports, and lets every packet pass.
@@ -24,7 +24,7 @@ pub(crate) trait Port<P> {
         sojourn: Duration,
         queue: RlcQueue,
     ) -> Verdict;
-    /// Tells that an SDU was discarded, by its PDCP SN.
+    /// Reports that the SDU with this PDCP SN was discarded.
     fn discard(&mut self, now: Instant, bearer: BearerId, sn: u32);
     /// Sends a delivery status of the bearer with this index to the CU.
     fn report(&mut self, now: Instant, drb: (DrbIndex, BearerId), status: DeliveryStatus);

@@ -1,4 +1,4 @@
-//! When recommendations and queries go, and the octets that they are.
+//! Sending of recommendations and queries: their times and their octets.
 
 use tidemark_core::{Bytes, Inspect, Instant};
 use tidemark_wire::mac::{Direction, RecommendedBitRate, lcid};
@@ -42,7 +42,7 @@ impl<P: Inspect> Du<P> {
         self.send_control(now, ue, Control::Query { drb, direction }, port);
     }
 
-    /// Something came to the bearer's queue, or up from its UE: a window begins, unless one is open.
+    /// Begins a window, unless one is open: a packet came to the bearer's queue, or up from its UE.
     pub(super) fn begin_window(&mut self, now: Instant, index: DrbIndex, direction: Direction) {
         let estimator = self.drbs[index].estimator(direction);
         let Some(estimator) = estimator.as_ref().filter(|estimator| estimator.begun.is_none()) else { return };

@@ -1,4 +1,4 @@
-//! What happens at a time that is not a slot's.
+//! Timers, whose times are not those of slots.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
@@ -38,7 +38,7 @@ struct Entry {
 /// Timers in the order of their times; of one time, in the order of their setting.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
-    /// Those that end after all that were set before them, as most do.
+    /// Timers that end after all that were set before them, as most do.
     queue: VecDeque<Entry>,
     /// The others.
     heap: BinaryHeap<Entry>,

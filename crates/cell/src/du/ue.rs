@@ -25,9 +25,9 @@ const MAX_KEPT: f64 = 3_000.0;
 /// UE in the DU.
 pub(crate) struct Ue {
     channel: Channel,
-    /// Loss of its receiver from an SNR, in dB.
+    /// Loss of the UE's receiver from an SNR, in dB.
     receiver_loss_db: f64,
-    /// It has no coverage until then.
+    /// End of the time without coverage.
     silent_until: Instant,
     outer: OuterLoop,
     errors: Stream,
@@ -36,7 +36,7 @@ pub(crate) struct Ue {
     cqi_delay: Duration,
     /// Offset of the UE's reports in the period.
     cqi_phase: Duration,
-    /// When a report comes into use that is later than the one in use.
+    /// Time at which the next CQI report comes into use.
     next_report: Instant,
     cqi: Option<u8>,
     mcs: u8,
@@ -51,7 +51,7 @@ pub(crate) struct Ue {
     pub(super) request_in: Option<Slot>,
     pub(super) configured_in: Option<Slot>,
     uplink_radio: UplinkRadio,
-    /// When it sent last.
+    /// Time at which the UE sent last.
     uplink_last: Instant,
     /// Blocks to be retransmitted, by slot, and the processes of all that are under way.
     pub(super) retransmissions: VecDeque<Retransmission>,

@@ -38,7 +38,7 @@ pub(super) struct Grant {
 pub(super) enum Round {
     /// Logical channel groups that are owed a guaranteed rate.
     Owed,
-    /// Those of this priority level.
+    /// Logical channel groups of this priority level.
     Level(u8),
     All,
 }
@@ -160,7 +160,7 @@ impl<P: Inspect> Du<P> {
         }
     }
 
-    /// Slots from what the gNB hears to the first that it can grant because of it.
+    /// Slots from a request or report at the gNB to the first that it can grant because of it.
     pub(super) fn grant_delay(&self) -> u64 {
         self.lead + self.config.uplink.grant_delay
     }

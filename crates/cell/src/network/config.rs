@@ -1,4 +1,4 @@
-//! What a network is configured with.
+//! Configuration of a network.
 
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 use tidemark_radio::deployment::{Environment, Grid, SITES};
@@ -10,7 +10,7 @@ use crate::handover::{HandoverData, HandoverExecution, HandoverMarker, INTERRUPT
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<NetworkConfig>))]
 pub struct NetworkConfig {
-    /// What lies around the antennas: path loss, line of sight and shadowing of TR 38.901. Default `uma`.
+    /// Surroundings of the antennas: path loss, line of sight and shadowing of TR 38.901. Default `uma`.
     pub environment: Environment,
     /// Sites, in rings around the first. Default 7.
     pub sites: u32,
@@ -22,39 +22,39 @@ pub struct NetworkConfig {
     pub wrap_around: bool,
     /// Carrier in GHz. Default 3.75, as that of fading channels.
     pub carrier_ghz: f64,
-    /// What a cell sends in all, in dBm. Default: 49 in UMa and RMa, 44 in UMi (TR 38.901 7.8).
+    /// Power that a cell sends in all, in dBm. Default: 49 in UMa and RMa, 44 in UMi (TR 38.901 7.8).
     pub power_dbm: Option<f64>,
-    /// What a UE's receiver adds to thermal noise, in dB. Default 9.
+    /// Noise that a UE's receiver adds to thermal noise, in dB. Default 9.
     pub noise_figure_db: f64,
-    /// What a UE sends in all, in dBm. Default 23: power class 3 (TS 38.101-1 6.2.1). The gNB adds 5 dB to thermal noise.
+    /// Power that a UE sends in all, in dBm. Default 23: power class 3 (TS 38.101-1 6.2.1). The gNB adds 5 dB to thermal noise.
     pub ue_power_dbm: f64,
     /// Elements in a sector's column. Default 10 (TR 38.901 7.8.1).
     pub rows: u32,
-    /// How far the beam points below the horizon, in degrees. Default 12 (TR 38.901 7.8.1).
+    /// Angle of the beam below the horizon, in degrees. Default 12 (TR 38.901 7.8.1).
     pub downtilt_deg: f64,
-    /// How often RSRP and interference are looked at. Default 40 ms.
+    /// Period at which RSRP and interference are measured. Default 40 ms.
     pub measurement_period: Duration,
-    /// When UEs change cells, and what goes with them.
+    /// Handover between the cells: its trigger, and what moves with a UE.
     pub handover: HandoverConfig,
 }
 
-/// When UEs change cells, and what goes with them.
+/// Handover between the cells: its trigger, and what moves with a UE.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<HandoverConfig>))]
 pub struct HandoverConfig {
     /// Hys of event A3 (TS 38.331 5.5.4.4): another cell's RSRP must be higher by more than this and the offset, in dB. Default 3.
     pub hysteresis_db: f64,
-    /// Off of event A3, in dB; below zero, UEs go to cells that they receive worse. Default 0.
+    /// Offset of event A3, Off, in dB; below zero, UEs go to cells that they receive worse. Default 0.
     pub offset_db: f64,
-    /// For how long it must be so. Default 160 ms.
+    /// Time for which the condition of event A3 must hold. Default 160 ms.
     pub time_to_trigger: Duration,
-    /// How long nothing is sent to or by the UE. Default 45 ms: a little below the mean of 49.5 ms for a handover without
+    /// Time in which nothing is sent to the UE or by it. Default 45 ms: a little below the mean of 49.5 ms for a handover without
     /// random-access failures (TR 36.881 table 5.2.1-1).
     pub interruption: Duration,
-    /// What becomes of what RLC holds. Default `forwarded`.
+    /// Fate of the packets that RLC holds. Default `forwarded`.
     pub data: HandoverData,
-    /// What becomes of what the marker knows. Default `moves`.
+    /// Fate of the marker's state. Default `moves`.
     pub marker: HandoverMarker,
 }
 
@@ -139,7 +139,7 @@ impl NetworkConfig {
             Environment::Rma => 1732.0,
         })
     }
-    /// What a cell sends in all, in dBm.
+    /// Power that a cell sends in all, in dBm.
     pub fn power_dbm(&self) -> f64 {
         self.power_dbm.unwrap_or(match self.environment {
             Environment::Uma | Environment::Rma => 49.0,
@@ -172,7 +172,7 @@ impl NetworkConfig {
 }
 
 impl HandoverConfig {
-    /// What is not the event that triggers it. Its fields stand beside the event's, one by one: a flattened table would take any key.
+    /// Handover without its trigger. Its fields are listed beside the trigger's, one by one: a flattened table would take any key.
     pub(crate) fn execution(&self) -> HandoverExecution {
         HandoverExecution { interruption: self.interruption, data: self.data, marker: self.marker }
     }

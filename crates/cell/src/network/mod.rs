@@ -7,7 +7,7 @@
 //! sends nothing (NR has no common reference signals). What UEs send loses as much on its way as what they receive, and fades
 //! with it; it does not interfere.
 //!
-//! Where cells are one only, without a place, the network adds nothing.
+//! A network of one cell without a position adds nothing.
 
 mod config;
 mod radio;
@@ -40,7 +40,7 @@ pub struct Network<P> {
     serving: Vec<u32>,
     /// Bearers of all UEs.
     next_drb: DrbIndex,
-    /// Radio between cells and UEs; `None` where there is one cell without a place.
+    /// Radio between cells and UEs; `None` where there is one cell without a position.
     radio: Option<Radio>,
     seed: u64,
 }
@@ -68,7 +68,7 @@ impl<P: Inspect> Network<P> {
     /// Admits a UE: to the cell that it receives best.
     ///
     /// # Errors
-    /// The first field that cannot be used; `channel.model` where a UE has a place without a network, or the reverse.
+    /// The first field that cannot be used; `channel.model` where a UE has a position without a network, or the reverse.
     pub fn add_ue(&mut self, config: &UeConfig) -> Result<UeId, ConfigError> {
         config.validate()?;
         let id = UeId(self.serving.len() as u32);
@@ -207,7 +207,7 @@ impl<P: Inspect> Network<P> {
         self.cells.iter().map(Cell::stats)
     }
 
-    /// Gives a UE's position and what it receives; `None` where cells have no place.
+    /// Gives a UE's position and what it receives; `None` where cells have no positions.
     pub fn radio(&self, id: UeId) -> Option<UeRadio> {
         self.radio.as_ref()?.ue(id, self.cell_of(id)?)
     }
@@ -235,7 +235,7 @@ impl<P: Inspect> Network<P> {
         }
     }
 
-    /// Looks at places, powers and loads; moves the UEs whose time has come.
+    /// Looks at positions, powers and loads; moves the UEs whose time has come.
     fn measure(&mut self, now: Instant) {
         let Some(radio) = &mut self.radio else { return };
         radio.measure(now, self.cells.iter().map(Cell::stats), |from| self.cells[0].resources_between(from, now));

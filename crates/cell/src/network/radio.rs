@@ -24,7 +24,7 @@ pub(super) struct Radio {
     layer: f64,
     /// SNR of a layer at the gNB, over the whole carrier, over what a UE receives of its cell, in dB over mW.
     uplink_db: f64,
-    ues: Vec<Place>,
+    ues: Vec<RadioState>,
     /// Share of its resources that each cell used of late.
     load: Vec<f64>,
     used: Vec<u64>,
@@ -32,9 +32,9 @@ pub(super) struct Radio {
     next: Instant,
 }
 
-/// One UE.
+/// Radio of one UE.
 #[derive(Clone, Debug)]
-struct Place {
+struct RadioState {
     reception: Reception,
     sinr_db: f64,
     /// Begin of the time in which each cell is better than the UE's own by the hysteresis; `None` if it is not.
@@ -48,7 +48,7 @@ struct Place {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UeRadio {
     /// Metres east and north of the centre site.
-    pub place: Point,
+    pub position: Point,
     /// Power that it receives of its cell at full load, in dBm: the whole carrier, not one resource element.
     pub power_dbm: f64,
     /// Mean SINR of a layer now, without fading, in dB.
@@ -95,13 +95,13 @@ impl Radio {
         self.next
     }
 
-    /// Places a UE; the cell that it receives best is its own.
+    /// Adds a UE; the cell that it receives best is its own.
     pub(super) fn add_ue(&mut self, config: &DeployedConfig, seed: u64) -> usize {
         let reception = Reception::new(&self.plan, config, self.ues.len() as u32, seed);
         let cell = reception.best();
         let sinr_db = self.sinr(&reception, cell);
         let zero = 0;
-        self.ues.push(Place {
+        self.ues.push(RadioState {
             reception,
             sinr_db,
             better: vec![None; self.load.len()],
@@ -114,11 +114,11 @@ impl Radio {
 
     /// Gives a UE's radio in its cell, as of the last measurement.
     pub(super) fn means(&self, id: UeId, serving: usize) -> Means {
-        let place = &self.ues[id.0 as usize];
+        let ue = &self.ues[id.0 as usize];
         Means {
-            sinr_db: place.sinr_db,
-            uplink_db: 10.0 * libm::log10(place.reception.power_mw()[serving]) + self.uplink_db,
-            rice_k: place.reception.rice_k(&self.plan, serving),
+            sinr_db: ue.sinr_db,
+            uplink_db: 10.0 * libm::log10(ue.reception.power_mw()[serving]) + self.uplink_db,
+            rice_k: ue.reception.rice_k(&self.plan, serving),
         }
     }
 
@@ -140,28 +140,28 @@ impl Radio {
 
     /// Looks at a UE; the cell that it should change to, if it should.
     pub(super) fn update_ue(&mut self, now: Instant, id: UeId, serving: usize) -> Option<usize> {
-        let place = &mut self.ues[id.0 as usize];
-        place.reception.update(&self.plan, now);
-        let powers = place.reception.power_mw();
-        let target = should_change(&mut place.better, powers, now, serving, &self.config.handover);
-        place.handovers += u64::from(target.is_some());
+        let ue = &mut self.ues[id.0 as usize];
+        ue.reception.update(&self.plan, now);
+        let powers = ue.reception.power_mw();
+        let target = should_change(&mut ue.better, powers, now, serving, &self.config.handover);
+        ue.handovers += u64::from(target.is_some());
         let sinr_db = self.sinr(&self.ues[id.0 as usize].reception, target.unwrap_or(serving));
-        let place = &mut self.ues[id.0 as usize];
-        place.sinr_db = sinr_db;
-        place.sinr_sum_db += sinr_db;
-        place.measurements += 1;
+        let ue = &mut self.ues[id.0 as usize];
+        ue.sinr_db = sinr_db;
+        ue.sinr_sum_db += sinr_db;
+        ue.measurements += 1;
         target
     }
 
     pub(super) fn ue(&self, id: UeId, serving: usize) -> Option<UeRadio> {
-        let place = self.ues.get(id.0 as usize)?;
+        let ue = self.ues.get(id.0 as usize)?;
         Some(UeRadio {
-            place: place.reception.position(),
-            power_dbm: 10.0 * libm::log10(place.reception.power_mw()[serving]),
-            sinr_db: place.sinr_db,
-            sinr_sum_db: place.sinr_sum_db,
-            measurements: place.measurements,
-            handovers: place.handovers,
+            position: ue.reception.position(),
+            power_dbm: 10.0 * libm::log10(ue.reception.power_mw()[serving]),
+            sinr_db: ue.sinr_db,
+            sinr_sum_db: ue.sinr_sum_db,
+            measurements: ue.measurements,
+            handovers: ue.handovers,
         })
     }
 

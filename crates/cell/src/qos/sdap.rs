@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::qos::{DEFAULT_QFI, EcnField, PacketFilter, QosFlowConfig};
 
-    /// Both ends of a UE's SDAP, each of which hears at once of what the other maps.
+    /// Ends of a UE's SDAP, each of which learns at once what the other maps.
     struct Ends {
         gnb: Sdap,
         ue: UeSdap,
@@ -242,7 +242,7 @@ mod tests {
             sdap.downlink(&packet(77_777, Ecn::Ect1));
         }
         assert_eq!([9_999, 77_777, 0].map(|flow| sdap.uplink(&packet(flow, Ecn::NotEct)).drb.0), [11, 11, 10]);
-        // Of 10,000 downwards, as many derived and as many upwards 256 each are left, and one place is the constant flow's.
+        // Of 10,000 downwards, as many derived and as many upwards 256 each are left, and one slot is the constant flow's.
         let evicted = sdap.gnb.evicted() + sdap.ue.evicted();
         assert!((29_220..=29_250).contains(&evicted), "{evicted}");
     }

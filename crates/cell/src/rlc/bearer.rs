@@ -58,7 +58,7 @@ pub(crate) struct Bearer<P> {
     reassembly: Reassembly,
     um_sn: u32,
     /// SDUs that AM may have under way.
-    most_unacknowledged: u64,
+    max_unacknowledged: u64,
     /// TX_Next_Ack: everything below is acknowledged or given up.
     tx_next_ack: u64,
     /// PDCP SN of the SDU that was begun last.
@@ -71,9 +71,9 @@ pub(crate) struct Bearer<P> {
 impl<P: Inspect> Bearer<P> {
     pub(crate) fn new(config: RlcConfig, overhead: Overhead) -> Self {
         Self {
-            window: Window::new(config.mode == RlcMode::Am, config.most_under_way()),
+            window: Window::new(config.mode == RlcMode::Am, config.max_under_way()),
             reassembly: Reassembly::new(config.rlc_sn().window()),
-            most_unacknowledged: config.rlc_sn().window().min(config.most_under_way()).into(),
+            max_unacknowledged: config.rlc_sn().window().min(config.max_under_way()).into(),
             config,
             overhead,
             queued: Bytes(0),
@@ -132,9 +132,9 @@ impl<P: Inspect> Bearer<P> {
         }
         self.acknowledge();
     }
-    /// The SDUs of which nothing has been sent with their PDCP SNs, oldest first.
-    pub(crate) fn standing(&self) -> impl Iterator<Item = (u32, &Packet<P>)> + '_ {
-        self.window.standing().filter_map(|sdu| Some((sdu.sn, sdu.packet.as_ref()?)))
+    /// SDUs of which nothing has been sent, with their PDCP SNs, oldest first.
+    pub(crate) fn queued(&self) -> impl Iterator<Item = (u32, &Packet<P>)> + '_ {
+        self.window.queued().filter_map(|sdu| Some((sdu.sn, sdu.packet.as_ref()?)))
     }
     /// True if a transport block would carry something.
     pub(crate) fn has_data(&self) -> bool {
@@ -143,7 +143,7 @@ impl<P: Inspect> Bearer<P> {
     /// True if AM waits for acknowledgements before it sends anything new (TS 38.322 5.2.3.1.1). Besides AM_Window_Size,
     /// half of PDCP's SNs are a limit.
     fn is_stalled(&self) -> bool {
-        self.config.mode == RlcMode::Am && self.window.next() - self.tx_next_ack >= self.most_unacknowledged
+        self.config.mode == RlcMode::Am && self.window.next() - self.tx_next_ack >= self.max_unacknowledged
     }
     /// TX_Next_Ack goes on to the first SDU with which the sender is not done.
     fn acknowledge(&mut self) {
@@ -155,8 +155,8 @@ impl<P: Inspect> Bearer<P> {
     pub(crate) fn backlog(&self) -> u32 {
         // Of what was begun, something was sent.
         let begun = if self.unsent > 0 { self.overhead.with_headers(1, self.unsent) } else { 0 };
-        let again = self.retransmissions.iter().map(|lost| self.overhead.with_headers(lost.offset, lost.bytes));
-        self.needed + begun + again.sum::<u32>()
+        let retransmitted = self.retransmissions.iter().map(|lost| self.overhead.with_headers(lost.offset, lost.bytes));
+        self.needed + begun + retransmitted.sum::<u32>()
     }
     /// The queue as laws see it.
     pub(crate) fn queue_state(&self, now: Instant) -> RlcQueue {
@@ -166,12 +166,13 @@ impl<P: Inspect> Bearer<P> {
             head_of_line: self.window.first_waiting().map_or(Duration::ZERO, |first| now.since(first.arrived)),
         }
     }
-    /// Age of the oldest SDU that waits: for its turn, for the rest of it, or to be sent again. A scheduler asks for it; laws look at what
+    /// Age of the oldest SDU that waits: for its turn, for the rest of it, or to be retransmitted. A scheduler asks for it; laws look at what
     /// no part of was sent, since an SDU that takes two slots is no queue yet.
     pub(crate) fn head_of_line(&self, now: Instant) -> Duration {
-        let again = self.retransmissions.front().map(|lost| lost.sdu);
+        let retransmitted = self.retransmissions.front().map(|lost| lost.sdu);
         let begun = (self.unsent > 0).then_some(self.begun);
-        let oldest = again.or(begun).and_then(|sdu| self.window.get(sdu)).or_else(|| self.window.first_waiting());
+        let oldest =
+            retransmitted.or(begun).and_then(|sdu| self.window.get(sdu)).or_else(|| self.window.first_waiting());
         oldest.map_or(Duration::ZERO, |sdu| now.since(sdu.arrived))
     }
     pub(crate) fn highest_transmitted(&self) -> Option<u32> {
@@ -201,18 +202,18 @@ impl<P: Inspect> Bearer<P> {
     ) -> Filled {
         let before = block.len();
         let mut filled = Filled { carried: 0, used: 0 };
-        self.fill_again(room, block, &mut filled);
-        let again = block.len() - before;
+        self.fill_retransmissions(room, block, &mut filled);
+        let retransmitted = block.len() - before;
         if self.retransmissions.is_empty() {
             self.fill_new((now, due), room, block, &mut filled, gate);
         }
         if self.config.mode == RlcMode::Am {
-            self.poll_in(now, &mut block[before..], again);
+            self.poll_in(now, &mut block[before..], retransmitted);
         }
         filled
     }
 
-    fn fill_again(&mut self, room: u32, block: &mut Vec<Segment>, filled: &mut Filled) {
+    fn fill_retransmissions(&mut self, room: u32, block: &mut Vec<Segment>, filled: &mut Filled) {
         while let Some(lost) = self.retransmissions.front_mut() {
             if self.window.is_settled(lost.sdu) {
                 self.retransmissions.pop_front();
@@ -273,12 +274,12 @@ impl<P: Inspect> Bearer<P> {
         }
     }
 
-    /// Puts a poll into the block if one is due. The first `again` segments are none of the new ones that are counted.
-    fn poll_in(&mut self, now: Instant, block: &mut [Segment], again: usize) {
+    /// Puts a poll into the block if one is due. The first `retransmitted` segments don't count (TS 38.322 5.3.3.2).
+    fn poll_in(&mut self, now: Instant, block: &mut [Segment], retransmitted: usize) {
         let is_empty = !self.has_data();
         let Some(last) = block.len().checked_sub(1) else { return };
         for (index, segment) in block.iter_mut().enumerate() {
-            if index >= again {
+            if index >= retransmitted {
                 self.poll.count(segment.bytes);
             }
             segment.poll = self.poll.is_due(&self.config, is_empty && index == last);
@@ -430,7 +431,7 @@ impl<P: Inspect> Bearer<P> {
     /// Does what ended timers ask for; returns the status report that is to be sent.
     pub(crate) fn handle_timers(&mut self, now: Instant) -> Option<Status> {
         if self.poll.expire(now) && !self.has_data() {
-            // Nothing would carry the poll: the last SDU that is not acknowledged is sent again, which counts (TS 38.322 5.3.2).
+            // Nothing would carry the poll: the last SDU that is not acknowledged is retransmitted, which counts (TS 38.322 5.3.2).
             let last = (self.window.base()..self.window.next()).rev().find(|sdu| !self.window.is_settled(*sdu));
             if let Some((sdu, sent)) = last.and_then(|sdu| Some((sdu, self.window.get_mut(sdu)?))) {
                 sent.retransmissions = sent.retransmissions.saturating_add(1);

@@ -39,7 +39,7 @@ impl Poll {
     pub(super) fn ends(&self) -> Option<Instant> {
         self.waiting.map(|(_, end)| end)
     }
-    /// True if t-PollRetransmit has ended: the next PDU polls again.
+    /// True if t-PollRetransmit has ended: the next PDU polls once more.
     pub(super) fn expire(&mut self, now: Instant) -> bool {
         let expired = self.waiting.is_some_and(|(_, end)| end <= now);
         if expired {

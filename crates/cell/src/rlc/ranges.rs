@@ -9,16 +9,16 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Bytes from `from` to `to` arrived, some of them perhaps again.
+    /// Bytes from `from` to `to` arrived, some of them perhaps a second time.
     pub(super) fn add(&mut self, from: u32, to: u32) {
         if from > self.prefix {
-            let place = self.pieces.partition_point(|(_, end)| *end < from);
+            let index = self.pieces.partition_point(|(_, end)| *end < from);
             let (mut from, mut to) = (from, to);
-            while let Some((start, end)) = self.pieces.get(place).filter(|(start, _)| *start <= to).copied() {
+            while let Some((start, end)) = self.pieces.get(index).filter(|(start, _)| *start <= to).copied() {
                 (from, to) = (from.min(start), to.max(end));
-                self.pieces.remove(place);
+                self.pieces.remove(index);
             }
-            self.pieces.insert(place, (from, to));
+            self.pieces.insert(index, (from, to));
             return;
         }
         self.prefix = self.prefix.max(to);

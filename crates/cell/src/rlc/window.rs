@@ -100,8 +100,8 @@ pub(crate) struct Window<P> {
     rx_deliv: u64,
     /// The first of those that have not left.
     handed: u64,
-    /// First SDU whose loss has not been reported.
-    told: u64,
+    /// First SDU whose fate has not been reported: those before it were handed on, or handed out as lost.
+    reported_lost: u64,
     /// RX_NEXT of PDCP: the SDU behind the last one that is complete.
     rx_next: u64,
     /// SDU at which t-Reordering was started, and its end.
@@ -121,7 +121,7 @@ impl<P> Window<P> {
             base: 0,
             rx_deliv: 0,
             handed: 0,
-            told: 0,
+            reported_lost: 0,
             rx_next: 0,
             reordering: None,
             half: half as usize,
@@ -168,7 +168,7 @@ impl<P> Window<P> {
         self.entries.get(self.sent)
     }
     /// Gives the SDUs that wait, oldest first.
-    pub(super) fn standing(&self) -> impl Iterator<Item = &Sdu<P>> + '_ {
+    pub(super) fn queued(&self) -> impl Iterator<Item = &Sdu<P>> + '_ {
         self.entries.range(self.sent..)
     }
     /// The first that waits is sent from now on.
@@ -187,15 +187,15 @@ impl<P> Window<P> {
     }
     /// The SDU with this number, if it was sent and has not left.
     pub(super) fn get_mut(&mut self, sdu: u64) -> Option<&mut Sdu<P>> {
-        let place = self.place(sdu)?;
-        self.entries.get_mut(place)
+        let index = self.index(sdu)?;
+        self.entries.get_mut(index)
     }
     pub(super) fn get(&self, sdu: u64) -> Option<&Sdu<P>> {
-        self.entries.get(self.place(sdu)?)
+        self.entries.get(self.index(sdu)?)
     }
-    fn place(&self, sdu: u64) -> Option<usize> {
-        let place = usize::try_from(sdu.checked_sub(self.base)?).ok()?;
-        (place < self.sent).then_some(place)
+    fn index(&self, sdu: u64) -> Option<usize> {
+        let index = usize::try_from(sdu.checked_sub(self.base)?).ok()?;
+        (index < self.sent).then_some(index)
     }
     /// True for an SDU for which no receiver waits: it has arrived whole, the sender is done with it, or nobody remembers it.
     pub(super) fn is_over(&self, sdu: u64) -> bool {
@@ -272,7 +272,7 @@ impl<P> Window<P> {
         let before = self.handed;
         while self.handed < self.rx_deliv {
             let handed = self.handed;
-            // Of a hole there is no packet, nor of what was told to be lost.
+            // Of a hole there is no packet, nor of an SDU that was reported as lost.
             if let Some(first) = self.get_mut(handed)
                 && let Some(packet) = first.packet.take()
             {
@@ -281,29 +281,29 @@ impl<P> Window<P> {
             }
             self.handed += 1;
         }
-        self.tell_lost(&mut leave);
+        self.report_lost(&mut leave);
         if self.handed > before {
             self.forget();
         }
     }
     /// Hands out what is lost, as soon as that is so: of those behind an SDU whose fate is open, once it is not.
-    fn tell_lost(&mut self, leave: &mut impl FnMut(Released<P>)) {
-        self.told = self.told.max(self.handed);
-        while self.is_over(self.told) {
-            let told = self.told;
-            if let Some(lost) = self.get_mut(told).filter(|sdu| sdu.complete.is_none())
+    fn report_lost(&mut self, leave: &mut impl FnMut(Released<P>)) {
+        self.reported_lost = self.reported_lost.max(self.handed);
+        while self.is_over(self.reported_lost) {
+            let next = self.reported_lost;
+            if let Some(lost) = self.get_mut(next).filter(|sdu| sdu.complete.is_none())
                 && let Some(packet) = lost.packet.take()
             {
                 leave(Released { packet, sn: lost.sn, delay: None });
             }
-            self.told += 1;
+            self.reported_lost += 1;
         }
     }
     /// Lets go of what both ends are done with.
     pub(super) fn forget(&mut self) {
         // What waits for its acknowledgement only, or for being handed on only, stays.
         let handed_on = (self.handed - self.base) as usize;
-        let is_done = |place: &usize| !self.am || self.entries[*place].settled;
+        let is_done = |index: &usize| !self.am || self.entries[*index].settled;
         let done = (0..handed_on).take_while(is_done).count();
         if done > 0 {
             self.holes -= self.entries.drain(..done).filter(|first| first.is_hole).count();
@@ -324,7 +324,7 @@ impl<P> Window<P> {
         self.base += self.sent as u64;
         self.sent = 0;
         (self.rx_deliv, self.rx_next, self.reordering) = (self.base, self.base, None);
-        (self.handed, self.told) = (self.base, self.base);
+        (self.handed, self.reported_lost) = (self.base, self.base);
         self.holes = 0;
         self.entries.drain(..)
     }

@@ -86,7 +86,7 @@ impl<P: Inspect> UeStack<P> {
     pub(crate) fn push(&mut self, now: Instant, drb: DrbIndex, qfi: u8, packet: Packet<P>) -> bool {
         let rlc = &mut self.bearer_mut(drb).rlc;
         let is_first = !rlc.has_data();
-        // Nobody asks for SNs of the way up; in their place stands the QFI, as in SDAP's header.
+        // No part asks for an uplink SN: in its place is the QFI, as in SDAP's header.
         rlc.push(now, now, u32::from(qfi), packet);
         is_first
     }
@@ -157,12 +157,12 @@ impl<P: Inspect> UeStack<P> {
         Receiver::new(&mut self.bearer_mut(drb).rlc)
     }
 
-    /// When the next of RLC's and PDCP's timers of a bearer ends, those of the gNB's end included.
+    /// End of the next of a bearer's RLC and PDCP timers, those of the gNB's end included.
     pub(crate) fn next_timer(&self, now: Instant, drb: DrbIndex) -> Option<Instant> {
         self.bearer(drb).rlc.next_timer(now)
     }
 
-    /// When the discardTimer of the first SDU that waits in a bearer ends.
+    /// End of the discardTimer of the first SDU that waits in a bearer.
     pub(crate) fn discards_at(&self, drb: DrbIndex) -> Option<Instant> {
         self.bearer(drb).rlc.discards_at()
     }

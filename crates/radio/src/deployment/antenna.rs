@@ -1,9 +1,10 @@
-//! The antenna of a sector: a column of elements half a wavelength apart, tilted electrically, on one port, as TR 38.901
+//! Antenna of a sector: a column of elements half a wavelength apart, tilted electrically, on one port, as TR 38.901
 //! 7.8.1 calibrates with; each element has the pattern of its table 7.3-1.
 
-/// Beamwidth of an element in degrees, both ways, and what it falls by at most, in dB.
+/// Beamwidth of an element in degrees, both ways.
 const ELEMENT_DEG: f64 = 65.0;
-const ELEMENT_LEAST_DB: f64 = 30.0;
+/// Attenuation of an element outside of its beam, in dB.
+const MAX_ATTENUATION_DB: f64 = 30.0;
 /// Gain of an element in dBi.
 const ELEMENT_DBI: f64 = 8.0;
 
@@ -28,11 +29,11 @@ impl Antenna {
     pub(super) fn gain_dbi(&self, azimuth: f64, below: f64) -> f64 {
         let part = |angle: f64| {
             let ratio = angle.to_degrees() / ELEMENT_DEG;
-            (12.0 * ratio * ratio).min(ELEMENT_LEAST_DB)
+            (12.0 * ratio * ratio).min(MAX_ATTENUATION_DB)
         };
         let turned = azimuth - self.azimuth;
         let turned = turned - core::f64::consts::TAU * libm::round(turned / core::f64::consts::TAU);
-        let element = ELEMENT_DBI - (part(turned) + part(below)).min(ELEMENT_LEAST_DB);
+        let element = ELEMENT_DBI - (part(turned) + part(below)).min(MAX_ATTENUATION_DB);
         element + self.column_db(below)
     }
 

@@ -1,4 +1,4 @@
-//! The rate that a bearer could have, from what it had in a window.
+//! Estimate of the rate that a bearer could have, from what it had in a window.
 
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 use tidemark_wire::mac::{BitRateIndex, Direction, RecommendedBitRate};
@@ -25,8 +25,9 @@ pub(crate) struct Estimator {
     /// Beginning of the window; `None` while nothing is sent.
     pub(crate) begun: Option<Counts>,
     rate: Option<BitRate>,
-    /// When the UE may ask again, and whether a query waits for that.
+    /// Time from which the UE may send the next query.
     pub(crate) query_allowed: Instant,
+    /// True if a query waits for that time.
     pub(crate) query_waits: bool,
 }
 
@@ -65,7 +66,7 @@ impl Estimator {
         }
     }
 
-    /// What is recommended while `queued` stands in the queue; `None` before the first window's end.
+    /// Rate to recommend with `queued` in the queue; `None` before the end of the first window.
     pub(crate) fn recommended(&self, queued: Bytes) -> Option<BitRate> {
         let rate = self.rate?;
         let Some(target) = self.config.queue_target else { return Some(rate) };
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_above_its_target_lowers_the_rate_by_what_drains_it_and_an_empty_one_raises_it() {
+    fn a_queue_above_its_target_lowers_the_rate_and_an_empty_one_raises_it() {
         let config = AnbrConfig {
             estimate: AnbrEstimate::Delivered,
             queue_target: Some(Duration::from_millis(10)),
@@ -117,7 +118,7 @@ mod tests {
         };
         let estimator = estimator(config);
         let mbps = |queued| estimator.recommended(Bytes(queued)).unwrap().as_mbps();
-        // 10 ms of 20 Mbit/s are 25 kB. As much again too many take 100 ms of 2 Mbit/s to drain.
+        // 10 ms of 20 Mbit/s are 25 kB. As many too many take 100 ms of 2 Mbit/s to drain.
         assert!((mbps(25_000) - 20.0).abs() < 1e-6);
         assert!((mbps(50_000) - 18.0).abs() < 1e-6);
         assert!((mbps(0) - 22.0).abs() < 1e-6);

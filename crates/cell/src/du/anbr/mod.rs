@@ -15,12 +15,12 @@ use tidemark_wire::mac::{BitRateMultiplier, Direction};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<AnbrConfig>))]
 pub struct AnbrConfig {
-    /// Of which direction. Default `downlink`.
+    /// Direction of the rates. Default `downlink`.
     pub direction: AnbrDirection,
     /// Time over which a rate is estimated, and between two recommendations. Default 40 ms, the shortest of the thesis
     /// "L4S and ANBR" (section 4.1.4), which found shorter ones unstable.
     pub window: Duration,
-    /// What is estimated. Default `capacity`.
+    /// Rate that is estimated. Default `capacity`.
     pub estimate: AnbrEstimate,
     /// The queue's delay that a recommendation aims at: it is lower while the queue is longer, and higher while it is
     /// shorter. Default: the queue is not looked at.
@@ -30,32 +30,32 @@ pub struct AnbrConfig {
     /// recommendation is higher than the estimate by the target's part of it: less than a step of the table, a fifth at
     /// most, is lost to rounding.
     pub queue_horizon: Duration,
-    /// `bitRateMultiplier` (TS 38.331): the table ends at 8 Mbit/s, higher rates are multiples. Default `x40`, the least.
+    /// `bitRateMultiplier` (TS 38.331): the table ends at 8 Mbit/s, higher rates are multiples. Default `x40`, the lowest.
     pub multiplier: AnbrMultiplier,
     /// The gNB recommends at the end of each window in which it sent something. Default true; else only when asked.
     pub unsolicited: bool,
-    /// `bitRateQueryProhibitTimer`: the least time between two queries of the UE. Default 400 ms.
+    /// `bitRateQueryProhibitTimer`: shortest time between two queries of the UE. Default 400 ms.
     pub query_prohibit: Duration,
-    /// The UE's applications ask so often for a recommendation (+CGBRRREQ). Default: never.
+    /// Interval at which the UE's applications ask for a recommendation (+CGBRRREQ). Default: never.
     pub query_every: Option<Duration>,
 }
 
-/// Which way the rates go that are recommended.
+/// Direction of the rates that are recommended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AnbrDirection {
-    /// To the UE.
+    /// Rates of packets to the UE.
     #[default]
     Downlink,
-    /// From the UE: what came up in the window, and for `queue_target` what the UE's buffer status reports say to wait.
+    /// Rates of packets from the UE: those that came up in the window, and for `queue_target` the queue by the UE's buffer status reports.
     Uplink,
-    /// Both.
+    /// Rates of both directions.
     Both,
 }
 
 impl AnbrDirection {
-    /// True if it covers this direction of a control element.
+    /// True if recommendations cover this direction of a control element.
     pub(crate) fn covers(self, direction: Direction) -> bool {
         match direction {
             Direction::Downlink => self != Self::Uplink,
@@ -64,15 +64,15 @@ impl AnbrDirection {
     }
 }
 
-/// What is estimated.
+/// Rate that is estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AnbrEstimate {
-    /// What was sent, as the thesis has it. Without a queue that is no more than what was offered: a sender that
+    /// Rate that the bearer had, as in the thesis. Without a queue that is no more than the offered load: a sender that
     /// follows it never finds out that there would be room for more.
     Delivered,
-    /// What it would have been on all resource blocks that were its own or free, or on an equal share of the cell among the
+    /// Rate that the bearer would have had on all resource blocks that were its own or free, or on an equal share of the cell among the
     /// bearers that sent something, whichever is more. Free blocks are shared equally among bearers with recommendations.
     #[default]
     Capacity,
@@ -95,7 +95,7 @@ pub enum AnbrMultiplier {
 }
 
 impl AnbrMultiplier {
-    /// As the control element's reader wants it.
+    /// Multiplier for the reader of the control element.
     pub fn on_wire(self) -> BitRateMultiplier {
         match self {
             Self::X40 => BitRateMultiplier::X40,

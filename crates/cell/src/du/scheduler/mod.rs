@@ -1,7 +1,7 @@
-//! Who is sent to in a slot.
+//! Choice of the bearers that are sent something in a slot.
 //!
 //! A scheduler chooses among the bearers that have something to send; the cell gives the chosen one the resource blocks that
-//! its queue fills, and asks again while blocks are left. Whatever the scheduler, bearers that are owed a guaranteed rate
+//! its queue fills, and asks once more while blocks are left. Whatever the scheduler, bearers that are owed a guaranteed rate
 //! come first.
 
 mod delay_based;
@@ -25,7 +25,7 @@ use rule::{Discipline, Rule};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
     pub(crate) drb: DrbIndex,
-    /// It is due to it: it was chosen among those that are owed a guaranteed rate.
+    /// True if the bearer was chosen among those that are owed a guaranteed rate.
     pub(crate) is_due: bool,
     /// Share of a slot of the kind that carries the most.
     pub(crate) share: f64,
@@ -139,7 +139,7 @@ impl Scheduler {
     pub(crate) fn new(config: &SchedulerConfig, slot: Duration, draws: Stream) -> Self {
         Self { rule: config.rule(slot), turns: Turns::default(), due: Turns::default(), draws }
     }
-    /// The bearer to be sent, out of `drbs`, which are in order; `candidate` says `None` of those that have nothing to
+    /// The bearer to be sent, out of `drbs`, which are in order; `candidate` gives `None` for those that have nothing to
     /// send, had their share of this slot, or are owed nothing where `only_owed`.
     pub(crate) fn choose(
         &mut self,

@@ -38,34 +38,34 @@ impl Discipline for ProportionalFairConfig {
     }
 }
 
-/// The rate that each UE has had, an exponential average over all slots, those of the uplink and those without data as well.
+/// Rate that each UE has had, an exponential average over all slots, those of the uplink and those without data as well.
 #[derive(Clone, Debug)]
 pub(crate) struct ProportionalFair {
     weight: f64,
-    /// The slot that the averages are of.
+    /// Slot of the averages.
     slot: Slot,
-    /// Of the bearers that ever were candidates, side by side: they fade in every slot.
+    /// Averages of the bearers that ever were candidates, in bytes a slot, side by side: they fade in every slot.
     averages: Vec<f64>,
-    /// Where in that list a bearer is. A network has many bearers that other cells serve.
-    places: Vec<Option<u32>>,
+    /// Index of each bearer's average. A network has many bearers that other cells serve, and that need none.
+    positions: Vec<Option<u32>>,
 }
 
 impl ProportionalFair {
     fn new(config: &ProportionalFairConfig, slot: Duration) -> Self {
         let slots = config.window.as_secs_f64() / slot.as_secs_f64();
-        Self { weight: 1.0 / slots.max(1.0), slot: Slot::default(), averages: Vec::new(), places: Vec::new() }
+        Self { weight: 1.0 / slots.max(1.0), slot: Slot::default(), averages: Vec::new(), positions: Vec::new() }
     }
     fn metric(&mut self, candidate: &Candidate) -> f64 {
         let drb = candidate.drb.position();
-        if self.places.len() <= drb {
-            self.places.resize(drb + 1, None);
+        if self.positions.len() <= drb {
+            self.positions.resize(drb + 1, None);
         }
-        let place = *self.places[drb].get_or_insert_with(|| {
+        let position = *self.positions[drb].get_or_insert_with(|| {
             self.averages.push(0.0);
             self.averages.len() as u32 - 1
         });
         // A bearer that has had nothing yet comes first; a byte a slot keeps the quotient finite.
-        candidate.capacity / (self.averages[place as usize] + 1.0)
+        candidate.capacity / (self.averages[position as usize] + 1.0)
     }
 }
 
@@ -75,8 +75,8 @@ impl Rule for ProportionalFair {
     }
 
     fn served(&mut self, drb: DrbIndex, bytes: u32) {
-        if let Some(place) = self.places.get(drb.position()).copied().flatten() {
-            self.averages[place as usize] += self.weight * f64::from(bytes);
+        if let Some(position) = self.positions.get(drb.position()).copied().flatten() {
+            self.averages[position as usize] += self.weight * f64::from(bytes);
         }
     }
 
@@ -115,7 +115,7 @@ mod tests {
         shares
     }
 
-    /// Over independent Rayleigh fading, with the rate proportional to the channel's power, each of two UEs is chosen
+    /// Theory for independent Rayleigh fading, with the rate proportional to the channel's power: each of two UEs is chosen
     /// half of the time, when its power over its mean is the greater of two unit exponentials, whose mean is 3/2:
     /// 3/4 of its mean rate in place of round robin's half, whatever the mean.
     #[test]
@@ -153,9 +153,9 @@ mod tests {
         assert!(a.abs_diff(b) < 400, "{a} {b}");
     }
 
-    /// After seven windows of silence a thousandth is left: who was served before it and who never was begin alike.
+    /// Seven windows of silence leave a thousandth: a UE that was served before them and one that never was begin alike.
     #[test]
-    fn what_a_ue_had_is_forgotten_while_nobody_sends() {
+    fn the_rate_of_a_ue_is_forgotten_while_nothing_is_sent() {
         let mut scheduler = ProportionalFair::new(&ProportionalFairConfig::default(), Duration::from_micros(500));
         for slot in 0..2_000 {
             scheduler.begin_slot(Slot(slot));

@@ -3,11 +3,11 @@
 //! Who gets what another left of a slot, or a special slot, has had a part of its turn and goes on with the rest; who had a whole
 //! slot when less was left of its turn has so much less of its next one (deficit round robin, Shreedhar and Varghese 1995, with a
 //! deficit in place of a limit, since a slot is not cut). If such a slot took a whole turn, who follows a UE with little to send would
-//! get rests only; if it took none, it would fall to the same UE again and again wherever the pattern of slots and the number of
+//! get rests only; if it took none, it would fall to the same UE every time wherever the pattern of slots and the number of
 //! UEs have a common factor.
 //!
 //! Once all that waited is sent, nobody is owed anything, and whose turn it is next is drawn. If it went on from where it was, packets
-//! that come as regularly as slots would give the same UE the same place in every batch.
+//! that come as regularly as slots would give the same UE the same position in every batch.
 
 use tidemark_core::{Duration, Stream};
 
@@ -36,14 +36,14 @@ impl Rule for RoundRobinConfig {
     }
 }
 
-/// Whose turn it is.
+/// Turns of the bearers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Turns {
-    /// Who has the turn, or from whom on the next to have it is looked for.
+    /// Bearer that has the turn, or from which on the next is looked for.
     next: DrbIndex,
     /// Rest of the turn that has begun, in whole slots.
     left: f64,
-    /// Service of each beyond its turns, in whole slots.
+    /// Service of each bearer beyond its turns, in whole slots.
     debts: Vec<f64>,
     /// All that waited was sent.
     is_open: bool,
@@ -94,7 +94,7 @@ mod tests {
     fn draws() -> Stream {
         Stream::new(1, 0, "turn")
     }
-    /// Who goes first in slots that carry these shares of a whole one, and takes all of it.
+    /// Lists the bearers that go first in slots of these shares of a whole one, each of which takes all of its slot.
     fn first(turns: &mut Turns, drbs: &[u32], slots: &[f64]) -> Vec<u32> {
         let drbs: Vec<_> = drbs.iter().copied().map(DrbIndex).collect();
         let slot = |share: &f64| {
@@ -147,10 +147,10 @@ mod tests {
                 let mut had = vec![0.0; drbs.len()];
                 let served = first(&mut Turns::default(), &drbs, &slots);
                 served.iter().zip(&slots).for_each(|(drb, share)| had[*drb as usize] += share);
-                let (least, most) =
+                let (min, max) =
                     (had.iter().copied().fold(f64::MAX, f64::min), had.iter().copied().fold(0.0, f64::max));
                 // A turn, and what is left of one or had beyond it.
-                assert!(most - least < 2.0, "{ues} UEs, {pattern:?}: {had:?}");
+                assert!(max - min < 2.0, "{ues} UEs, {pattern:?}: {had:?}");
             }
         }
     }

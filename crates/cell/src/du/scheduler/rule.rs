@@ -10,7 +10,7 @@ use crate::index::DrbIndex;
 pub(crate) enum Offer {
     /// Blocks of this MCS.
     Mcs(u8),
-    /// These bytes, for the whole carrier.
+    /// Bytes for the whole carrier.
     Bytes(f64),
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Candidate {
 /// Order in which the uplink grants, beside guaranteed rates, which come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UplinkOrder {
-    /// By turns, whatever a UE sends. The gNB knows neither the age nor the rate of what waits in a UE.
+    /// Turns, whatever a UE sends. The gNB knows neither the age nor the rate of what waits in a UE.
     Turns,
     /// One priority level after the other, by turns within each.
     PriorityLevels,

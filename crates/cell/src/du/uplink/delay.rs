@@ -1,4 +1,4 @@
-//! How long a packet waited at its UE, as the gNB can tell from buffer status reports: what was reported over the rate at
+//! Delay of a packet at its UE, as the gNB can estimate it from buffer status reports: the reported bytes over the rate at
 //! which the UE is served (thesis "L4S and ANBR" Fig. 3.6, TR 23.700-60).
 
 use tidemark_core::{Bytes, Duration, Instant};
@@ -23,7 +23,7 @@ impl ReportedQueue {
         *self = Self::default();
     }
 
-    /// A block with so many bytes of the group arrived, and its report says what waits behind them.
+    /// Takes in a block: bytes of the group that it carried, and bytes that its report has waiting behind them.
     pub(crate) fn receive(&mut self, now: Instant, carried: u32, waiting: Bytes) {
         // The time since the last block counts as service only if something waited through it.
         if let Some(last) = self.last.filter(|_| self.waiting > Bytes(0)) {

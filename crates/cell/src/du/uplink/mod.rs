@@ -38,22 +38,22 @@ pub struct UplinkConfig {
     /// Period of a UE's occasions for scheduling requests; UEs have them by turns. Default 5 ms, the length of the default
     /// TDD pattern.
     pub sr_period: Duration,
-    /// Slots from what the gNB hears to the first slot that it can grant because of it: its own processing and k2
-    /// (TS 38.214 6.1.2.1). The grant goes in a downlink slot, so `cell.scheduling_lead` comes on top. Default 4, OCUDU's least k2.
+    /// Slots from a request or report at the gNB to the first slot that it can grant because of it: its own processing and k2
+    /// (TS 38.214 6.1.2.1). The grant goes in a downlink slot, so `cell.scheduling_lead` comes on top. Default 4, OCUDU's lowest k2.
     pub grant_delay: u64,
     /// The grant that answers a scheduling request, since the gNB does not know yet what waits. Default 256 B: a few
     /// acknowledgements and a buffer status report.
     pub first_grant: Bytes,
-    /// Which buffer status reports UEs send. Default `short`: one logical channel group has data (TS 38.321 5.4.5).
+    /// Format of the UEs' buffer status reports. Default `short`: one logical channel group has data (TS 38.321 5.4.5).
     pub bsr: BsrFormat,
-    /// What a bearer that waits gets of its UE's blocks, whatever more important ones have to send, prioritisedBitRate (TS 38.321 5.4.3.1).
+    /// Rate that a bearer with data gets of its UE's blocks, whatever more important ones have to send, prioritisedBitRate (TS 38.321 5.4.3.1).
     /// Default 64 kbit/s (kBps8). A guaranteed rate comes before all else.
     pub prioritised_bit_rate: BitRate,
-    /// For how long a bearer keeps what it did not use of that, bucketSizeDuration. Default 100 ms.
+    /// Time for which a bearer keeps what it did not use of `prioritised_bit_rate`, bucketSizeDuration. Default 100 ms.
     pub bucket_size_duration: Duration,
     /// A grant that each UE has without asking. Default: none.
     pub configured_grant: Option<ConfiguredGrant>,
-    /// How much lower a UE's SNR at the gNB is than its own, in dB: it sends with less power. Default 0 dB.
+    /// Difference of a UE's own SNR and its SNR at the gNB, in dB: the UE sends with less power. Default 0 dB.
     pub snr_loss_db: f64,
     /// Loss of SNR in the gNB's receiver, as in a UE's. Default 2 dB (docs/measured/link.md).
     pub receiver_loss_db: f64,
@@ -68,9 +68,9 @@ pub struct UplinkConfig {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<ConfiguredGrant>))]
 pub struct ConfiguredGrant {
-    /// Its period. Default 5 ms.
+    /// Period of the grants. Default 5 ms.
     pub period: Duration,
-    /// Its size. Default 256 B.
+    /// Size of each grant. Default 256 B.
     pub size: Bytes,
 }
 

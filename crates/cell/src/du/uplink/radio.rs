@@ -75,10 +75,11 @@ pub(crate) struct UplinkRadio {
     period: Duration,
     /// Loss of the UE's own receiver, in dB: a CQI has that in it.
     receiver_loss_db: f64,
-    /// When the UE is sounded next, and the SNR that it had then.
+    /// Time of the UE's next sounding.
     next_sounding: Instant,
+    /// SNR of the last sounding, in dB.
     sounded: Option<f64>,
-    /// In a network: how much higher the SNR at the gNB is over the whole carrier than the UE's SINR, in dB.
+    /// SNR at the gNB over the whole carrier less the UE's SINR, in dB; `None` outside of a network.
     gain_db: Option<f64>,
     stats: UplinkStats,
 }

@@ -45,7 +45,7 @@ impl Shares {
     fn had(&self, ue: UeId) -> u64 {
         self.had.get(ue.position()).map_or(self.least, |had| (*had).clamp(self.least, self.least + WIDEST))
     }
-    /// This UE has had the least of those that a round covers.
+    /// Raises the least that any UE counts as having had to what this one has, the least of those that a round covers.
     pub(crate) fn lift(&mut self, ue: UeId) {
         self.least = self.had(ue);
     }

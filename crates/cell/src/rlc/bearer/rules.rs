@@ -82,7 +82,7 @@ fn polls_count_pdus_and_bytes_that_are_sent_for_the_first_time_38_322_5_3_3_2() 
         let mut seen = Vec::new();
         for sent in 0..6 {
             if sent == 1 {
-                // What is sent again does not count.
+                // A retransmission does not count.
                 bearer.handle_status(&Status { ack_sn: 1, missing: missing.clone(), ..Status::default() });
                 assert_eq!(polls(&fill(&mut bearer, 1, ROOM + 2)), [false]);
             }
@@ -104,7 +104,7 @@ fn after_poll_retransmit_the_next_pdu_or_a_retransmission_polls_38_322_5_3_3_4()
     assert!(bearer.handle_timers(at(44)).is_none());
     assert_eq!(bearer.poll.ends(), Some(at(45)));
     bearer.handle_timers(at(45));
-    // New data carries the poll: nothing is sent again.
+    // New data carries the poll: nothing is retransmitted.
     let next = fill(&mut bearer, 46, ROOM);
     assert_eq!((next[0].sdu, next[0].poll), (2, true));
     // A report that speaks of POLL_SN, here as missing, stops the timer.
@@ -117,8 +117,8 @@ fn after_poll_retransmit_the_next_pdu_or_a_retransmission_polls_38_322_5_3_3_4()
 fn an_sdu_is_retransmitted_up_to_the_threshold_and_later_sdus_go_on_38_322_5_3_2() {
     let (mut bearer, pdus) = sent(RlcConfig { max_retransmissions: 3, ..polling(RlcConfig::default()) }, 2);
     bearer.arrived(at(1), pdus[1]);
-    let (mut again, mut now) = (0, 1);
-    while again < 10 {
+    let (mut retransmitted, mut now) = (0, 1);
+    while retransmitted < 10 {
         now = bearer.next_timer(at(now)).unwrap().since(Instant::ZERO).as_millis();
         bearer.handle_timers(at(now)).into_iter().for_each(|status| bearer.handle_status(&status));
         let sent = fill(&mut bearer, now, ROOM + 2);
@@ -127,10 +127,10 @@ fn an_sdu_is_retransmitted_up_to_the_threshold_and_later_sdus_go_on_38_322_5_3_2
         }
         // It is always the first that gets lost. Its repetition polls for the report that asks for it once more.
         assert_eq!((sent.len(), sent[0].sdu), (1, 0));
-        again += 1;
+        retransmitted += 1;
         bearer.arrived(at(now), Segment { poll: true, ..pdus[1] });
     }
-    assert_eq!(again, 3);
+    assert_eq!(retransmitted, 3);
     // The receiver waits for nothing any more: what comes next is in order at once.
     assert!(matches!(released(&mut bearer, now)[..], [None, Some(_)]));
     push(&mut bearer, 2, 1_000);
@@ -322,9 +322,13 @@ fn a_full_window_stalls_until_its_first_sdu_is_acknowledged_38_322_5_2_3_1_1() {
     pdus[1..].iter().for_each(|pdu| bearer.arrived(at(2), *pdu));
     let status = bearer.handle_timers(at(22)).unwrap();
     bearer.handle_status(&status);
-    let again = fill(&mut bearer, 23, 5_000);
-    assert_eq!(again.iter().map(|pdu| (pdu.sdu, pdu.poll)).collect::<Vec<_>>(), [(0, true)], "and it polls: 5.3.3.2");
-    bearer.arrived(at(24), again[0]);
+    let retransmitted = fill(&mut bearer, 23, 5_000);
+    assert_eq!(
+        retransmitted.iter().map(|pdu| (pdu.sdu, pdu.poll)).collect::<Vec<_>>(),
+        [(0, true)],
+        "and it polls: 5.3.3.2"
+    );
+    bearer.arrived(at(24), retransmitted[0]);
     assert_eq!(released(&mut bearer, 24).len(), 2_048);
     let status = bearer.handle_timers(at(32)).unwrap();
     bearer.handle_status(&status);
@@ -341,7 +345,7 @@ fn the_window_is_half_of_the_sns_and_no_queue_is_longer_38_322_7_2() {
         let error = config(most + 1).validate().unwrap_err();
         assert_eq!(error.field(), "rlc.queue_sdus");
         assert!(error.problem().contains(&most.to_string()), "{error}");
-        assert_eq!(config(1).most_under_way(), most);
+        assert_eq!(config(1).max_under_way(), most);
     }
 }
 

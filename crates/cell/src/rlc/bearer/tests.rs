@@ -154,8 +154,8 @@ fn a_lost_tail_is_found_by_polling_again() {
     assert_eq!(bearer.next_timer(Instant::from_millis(2)), Some(Instant::from_millis(101)));
     assert!(!bearer.has_data());
     assert!(bearer.handle_timers(Instant::from_millis(101)).is_none());
-    let again = fill(&mut bearer, 101, 5_000);
-    assert!(again[0].poll && again[0].bytes == 1_003);
+    let retransmitted = fill(&mut bearer, 101, 5_000);
+    assert!(retransmitted[0].poll && retransmitted[0].bytes == 1_003);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn what_was_begun_is_over_at_a_handover_without_acknowledgements() {
     bearer.arrived(Instant::from_millis(3), block[1]);
     assert!(released(&mut bearer, 3).is_empty());
     bearer.conclude();
-    // TS 38.323 5.1.2: stored SDUs are delivered, and only what was never submitted is transmitted again.
+    // TS 38.323 5.1.2: stored SDUs are delivered, and only what was never submitted is transmitted once more.
     assert!(matches!(released(&mut bearer, 4)[..], [None, Some(_), None]));
     let forwarded: Vec<_> = bearer.re_establish().into_iter().map(|(sn, ..)| sn).collect();
     assert_eq!(forwarded, [3]);
