@@ -48,6 +48,7 @@ impl<P: Inspect> Du<P> {
 
     /// Sets the timer for the bearer's next end of an RLC timer, unless an earlier one is set.
     pub(super) fn arm(&mut self, now: Instant, index: DrbIndex) {
+        // A timer that is set is never taken out: one that ends too early finds nothing to do and sets the next.
         if let Some(at) = self.drbs[index].arm(now) {
             self.set_timer(at, index, Timer::Rlc);
         }
@@ -66,7 +67,7 @@ impl<P: Inspect> Du<P> {
     pub(super) fn handle_discard_timer(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         self.drbs[index].disarm_discard(Direction::Downlink);
         self.discard(now, index, port);
-        // The UE remembers no SN that old: it waits no longer.
+        // More SNs were discarded than the UE's window holds: it waits no longer for the first.
         if self.drbs[index].bearer.outruns_receiver() {
             self.release(now, index, port);
         }
@@ -116,13 +117,15 @@ impl<P: Inspect> Du<P> {
         self.report(now, index, port);
     }
 
-    /// The DU has news for the CU: it tells them now or at the end of its reporting period.
+    /// Reports news of the bearer to the CU, at once or at the end of the reporting period.
     pub(super) fn report(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let drb = &mut self.drbs[index];
         let period = self.config.f1u.report_period;
+        // A report without news would only cost F1-U and the CU time.
         if !drb.has_news() {
             return;
         }
+        // Periods are counted from zero, not from the event: reports of all bearers come at the same ticks, as a DU's timer gives them.
         if period.is_zero() {
             self.send_report(now, index, port);
         } else if drb.schedule_report() {

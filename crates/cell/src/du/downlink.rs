@@ -43,6 +43,7 @@ impl<P: Inspect> Du<P> {
         let symbols = self.pattern.downlink_symbols(slot);
         let mut free = self.config.prbs;
         self.scheduler.begin_slot(slot);
+        // Retransmissions come before new blocks: delivery in order waits for them.
         for position in 0..self.retransmitting.len() {
             free -= self.retransmit(slot, self.retransmitting[position], symbols, free);
         }
@@ -51,6 +52,7 @@ impl<P: Inspect> Du<P> {
             self.retransmitting.retain(|ue| !ues[*ue].retransmissions.is_empty());
         }
         let before = self.pattern.start(self.pattern.previous_downlink(slot));
+        // Guaranteed rates first; once nobody is owed anything, the scheduler chooses among all.
         let mut only_owed = self.has_gbr;
         while free > 0 {
             let (ues, drbs, table, sizes, all) =
@@ -58,13 +60,16 @@ impl<P: Inspect> Du<P> {
             let candidate = |index: DrbIndex| {
                 let drb = &mut drbs[index];
                 let ue = &mut ues[drb.id.ue];
+                // A bearer has one block a slot: one that was cut short by the queue or by the blocks left has had it.
                 if drb.was_tried_in(slot) || !drb.bearer.has_data() || ue.is_silent(now) {
                     return None;
                 }
+                // A maximum rate that is used up holds the bearer back, and so does a UE whose HARQ processes all wait for feedback.
                 if only_owed && !drb.qos.is_owed(now) || !drb.qos.may_send(now) || !ue.processes.has_free(slot) {
                     return None;
                 }
                 let offer = ue.offer(table, now, before..begins);
+                // CQI 0: no MCS would arrive (TS 38.214 table 5.2.2.1-2).
                 if ue.is_out_of_range() {
                     return None;
                 }
@@ -77,6 +82,7 @@ impl<P: Inspect> Du<P> {
                 Some(Candidate { drb: index, capacity, head_of_line, priority, five_qi, offer })
             };
             let Some(chosen) = self.scheduler.choose(&self.active, only_owed, candidate) else {
+                // The owed are served: a second pass, for everybody.
                 if std::mem::take(&mut only_owed) {
                     continue;
                 }
@@ -134,6 +140,7 @@ impl<P: Inspect> Du<P> {
         loop {
             let waiting = &mut self.ues[id].retransmissions;
             let fits = waiting.front().is_some_and(|first| {
+                // The block keeps its size and MCS, so that it needs as many symbols and resource blocks as at first.
                 first.slot <= slot && first.block.symbols <= symbols && first.block.prbs <= free - taken
             });
             let Some(first) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
@@ -170,6 +177,7 @@ impl<P: Inspect> Du<P> {
         let mut segments = self.pool.take();
         let (bearer, id) = (drb.id, drb.id.ue);
         let (mut dropped, sent_before, pdus_before) = (0, drb.bearer.sent(), drb.bearer.sent_pdus());
+        // A law that decides on arrival has done so: its bearer fills the block without a gate.
         let filled = if port.decides_at_dequeue(bearer) {
             let mut gate = AtDequeue { now, bearer, ue: id, port: &mut *port, dropped: 0 };
             let filled = drb.bearer.fill(now, due, room as u32, &mut segments, &mut gate);
@@ -187,11 +195,12 @@ impl<P: Inspect> Du<P> {
         if mcs.is_none() {
             ue.keep(drb.bearer.has_data(), room, filled.carried);
         }
+        // The law dropped all, or the room was too small for a segment: no block, and the resource blocks stay free for others.
         if segments.is_empty() {
             self.pool.give_back(segments);
             return (0, 0);
         }
-        // A rate channel says what arrives; nothing is retransmitted there.
+        // A rate channel gives the bytes that arrive: no block fails, and none takes a HARQ process.
         let block = Block {
             ue: drb.id.ue,
             process: mcs.map(|_| ue.processes.take(slot)).unwrap_or_default(),
@@ -224,8 +233,10 @@ impl<P: Inspect> Du<P> {
             Event::Block { direction: Direction::Downlink, transmission, mcs, bytes, prbs, decoded }
         });
         let acknowledged = self.pattern.next_uplink(slot + self.config.harq_k1);
-        // A block that was not received at all says nothing of the channel.
+        // Outer-loop link adaptation learns from first transmissions alone, and from no block that the UE had no coverage for: neither
+        // is an error of the MCS.
         let (process, first, radio) = (block.process, block.transmissions == 1 && is_received, block.mcs.is_some());
+        // Segments reach RLC when they are decoded; a block that failed keeps its own for the retransmission.
         let failed = if decoded {
             self.air.send_segments(self.pattern.start(slot + DECODED_AFTER), block.drb, block.segments);
             None
@@ -254,10 +265,12 @@ impl<P: Inspect> Du<P> {
             ue.learn(&self.table, feedback.failed.is_none());
         }
         let processed = feedback.slot + self.config.harq_processing.max(1 + self.lead);
+        // The process is free once the gNB has processed the acknowledgement, not before.
         let Some(block) = feedback.failed else {
             ue.processes.give_back(feedback.process, processed);
             return;
         };
+        // A block that failed too often is given up: in AM, RLC retransmits what it carried.
         if block.transmissions < self.config.harq_transmissions {
             let slot = self.pattern.next_downlink(processed);
             let drb = block.drb;

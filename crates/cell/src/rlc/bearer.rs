@@ -202,11 +202,14 @@ impl<P: Inspect> Bearer<P> {
     ) -> Filled {
         let before = block.len();
         let mut filled = Filled { carried: 0, used: 0 };
+        // RLC gives retransmissions priority over new data (TS 38.322 5.2.3.1.1).
         self.fill_retransmissions(room, block, &mut filled);
         let retransmitted = block.len() - before;
+        // A retransmission that did not fit goes on in the next block: new data would overtake it.
         if self.retransmissions.is_empty() {
             self.fill_new((now, due), room, block, &mut filled, gate);
         }
+        // UM has no status reports to poll for.
         if self.config.mode == RlcMode::Am {
             self.poll_in(now, &mut block[before..], retransmitted);
         }
@@ -215,16 +218,19 @@ impl<P: Inspect> Bearer<P> {
 
     fn fill_retransmissions(&mut self, room: u32, block: &mut Vec<Segment>, filled: &mut Filled) {
         while let Some(lost) = self.retransmissions.front_mut() {
+            // A later report may have acknowledged the SDU, or it was given up, since the retransmission was asked for.
             if self.window.is_settled(lost.sdu) {
                 self.retransmissions.pop_front();
                 continue;
             }
             let (taken, used) = self.overhead.fit(room - filled.used, lost.offset, lost.bytes);
+            // The headers of a sliver would cost more than it carries: the rest waits for the next block.
             if taken < MIN_SEGMENT.min(lost.bytes) {
                 break;
             }
             block.push(Segment { bytes: taken, ..*lost });
             filled.add(taken, used);
+            // A block that is too small takes a part of the segment, which RLC may cut once more (TS 38.322 5.3.2).
             lost.offset += taken;
             lost.bytes -= taken;
             if lost.bytes == 0 {
@@ -244,6 +250,8 @@ impl<P: Inspect> Bearer<P> {
         let overhead = self.overhead;
         loop {
             let left = room - filled.used;
+            // An SDU that was begun is finished first. A new one is begun only if some of it fits, since the law decides when it is:
+            // a decision for a packet that stays would be too early.
             if self.unsent == 0 {
                 let is_enough = left >= overhead.least(MIN_SEGMENT);
                 if !is_enough || self.is_stalled() || !self.begin_next(now, gate) {
@@ -256,7 +264,9 @@ impl<P: Inspect> Bearer<P> {
             if taken < MIN_SEGMENT.min(self.unsent) {
                 return;
             }
+            // The last segment's time remains in the end: the SDU is whole then, if nothing fails.
             sent.due = due;
+            // In UM only an SDU that goes out in segments has an SN (TS 38.322 6.2.2.3). Zero stands for none, and is skipped.
             if taken < sent.size && sent.um_sn == 0 {
                 self.um_sn = self.um_sn.wrapping_add(1).max(1);
                 sent.um_sn = self.um_sn;
@@ -268,6 +278,7 @@ impl<P: Inspect> Bearer<P> {
             block.push(Segment { sdu: self.begun, offset, bytes: taken, poll: false });
             self.unsent -= taken;
             filled.add(taken, used);
+            // The next SDU is at the head from now on: its wait before is queuing, its wait from here on scheduling.
             if self.unsent == 0 {
                 self.head_since = now;
             }
@@ -276,6 +287,7 @@ impl<P: Inspect> Bearer<P> {
 
     /// Puts a poll into the block if one is due. The first `retransmitted` segments don't count (TS 38.322 5.3.3.2).
     fn poll_in(&mut self, now: Instant, block: &mut [Segment], retransmitted: usize) {
+        // The end of data polls, since no later PDU could (TS 38.322 5.3.3.2).
         let is_empty = !self.has_data();
         let Some(last) = block.len().checked_sub(1) else { return };
         for (index, segment) in block.iter_mut().enumerate() {
@@ -301,6 +313,7 @@ impl<P: Inspect> Bearer<P> {
             match gate.decide(packet, begun.sn, now.since(begun.arrived), behind) {
                 Verdict::Pass => {}
                 Verdict::Mark => packet.ecn = packet.ecn.marked(),
+                // The loop goes on with the next SDU: the room of the block is not lost with the packet.
                 Verdict::Drop => {
                     self.drop_begun().into_iter().for_each(|(_, packet)| gate.dropped(packet));
                     self.acknowledge();
@@ -348,6 +361,7 @@ impl<P: Inspect> Bearer<P> {
         for segment in segments {
             let Some(sent) = self.window.get_mut(segment.sdu) else { continue };
             sent.lost = sent.lost.min(now);
+            // In AM the receiver's report asks for them.
             if !am {
                 self.settle(segment.sdu);
             }
@@ -366,6 +380,7 @@ impl<P: Inspect> Bearer<P> {
         let mut missing = status.missing.iter().map(|segment| segment.sdu).peekable();
         for sdu in self.tx_next_ack..status.ack_sn.min(self.window.next()) {
             while missing.next_if(|next| *next < sdu).is_some() {}
+            // Everything below ACK_SN that no NACK names has arrived (TS 38.322 6.2.2.5).
             if missing.peek() != Some(&sdu) {
                 self.settle(sdu);
             }
@@ -380,6 +395,7 @@ impl<P: Inspect> Bearer<P> {
             let sent_so_far = if segment.sdu == self.begun { sent.size - self.unsent } else { sent.size };
             let bytes = segment.bytes.min(sent_so_far.saturating_sub(segment.offset));
             let is_pending = pending.binary_search_by_key(&segment.sdu, |segment| segment.sdu).is_ok();
+            // RETX_COUNT rises once a report, however many segments it names, and not while a retransmission waits (TS 38.322 5.3.2).
             if counted != Some(segment.sdu) && !is_pending {
                 sent.retransmissions = sent.retransmissions.saturating_add(1);
             }

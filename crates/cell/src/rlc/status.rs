@@ -46,7 +46,7 @@ impl Receiver {
         }
         self.watch(now, window, self.rx_next, t_reassembly);
         if segment.poll {
-            // One that can be answered is, and the other goes on waiting.
+            // A poll for an SDU below RX_Highest_Status is answered at once; another waits until that passes it (TS 38.322 5.3.4).
             self.triggered |= segment.sdu < self.rx_highest_status;
             self.polled = self.polled.max(Some(segment.sdu));
         }

@@ -233,6 +233,8 @@ impl<P> Window<P> {
     /// A segment has arrived.
     pub(super) fn arrived(&mut self, now: Instant, segment: Segment, t_reordering: Option<Duration>) {
         let am = self.am;
+        // A duplicate changes nothing. UM's receiver discards segments of an SDU that it gave up (TS 38.322 5.2.2.2); in AM an SDU that
+        // the sender gave up may still come.
         let Some(sdu) = self.get_mut(segment.sdu).filter(|sdu| sdu.complete.is_none() && (am || !sdu.settled)) else {
             return;
         };
@@ -252,6 +254,7 @@ impl<P> Window<P> {
                 // Otherwise the receiver cannot know that what is missing will not come.
                 let is_over = first.settled && (self.am && !first.is_hole || self.outruns_receiver());
                 if expired.is_none_or(|upto| self.rx_deliv >= upto) && !is_over {
+                    // A later SDU is here: the timer bounds the wait for the one that is missing, and runs once at a time.
                     if self.rx_next > self.rx_deliv && self.reordering.is_none() {
                         self.reordering = t_reordering.map(|span| (self.rx_next, now + span));
                     }
@@ -301,7 +304,7 @@ impl<P> Window<P> {
     }
     /// Lets go of what both ends are done with.
     pub(super) fn forget(&mut self) {
-        // What waits for its acknowledgement only, or for being handed on only, stays.
+        // An entry stays while either end needs it: the sender until the acknowledgement, the receiver until it is handed on.
         let handed_on = (self.handed - self.base) as usize;
         let is_done = |index: &usize| !self.am || self.entries[*index].settled;
         let done = (0..handed_on).take_while(is_done).count();
