@@ -251,7 +251,7 @@ fn marks_of_tcp_reach_the_sender_in_acknowledgements() {
             cu_up.downlink(9, &with_ecn(tcp(true, 0, false, seq, Some(501), &payload), ECT1));
             let got = cu_up.at_du();
             assert_eq!((got.drb, got.sn), (2, sent));
-            assert_eq!(checked_ecn(&got.packet), ECT1, "the mark is in the books, not in the packet");
+            assert_eq!(checked_ecn(&got.packet), ECT1, "the mark waits for an acknowledgement, not in the packet");
             seq = seq.wrapping_add(1_201);
             sent += 1;
         }

@@ -13,9 +13,9 @@ use tidemark_core::Instant;
 /// Variance of the relative gap that equal gaps have: 0.5 ms of jitter at either end of 5 ms.
 const JITTER: f32 = 0.02;
 /// A value counts for no more than so many times its mean: an outage is no turn.
-const LARGEST: f32 = 1.5;
+const MAX_RATIO: f32 = 1.5;
 /// No slot is shorter: 62.5 us, of 240 kHz (TS 38.211 4.3.2).
-const SHORTEST: u64 = 62_500;
+const MIN_GAP: u64 = 62_500;
 /// Weight of the newest gap in the averages.
 const NEWEST: f32 = 1.0 / 32.0;
 
@@ -47,7 +47,7 @@ impl Drain {
         }
         if self.stood && stands {
             // Signed, which a processor converts at once.
-            let gap = now.since(self.last).as_nanos().max(SHORTEST);
+            let gap = now.since(self.last).as_nanos().max(MIN_GAP);
             self.learn(gap as i64 as f32, bytes as i64 as f32);
         }
         (self.last, self.stood) = (now, stands);
@@ -63,7 +63,7 @@ impl Drain {
         if self.bytes == 0.0 {
             (self.gap, self.bytes) = (gap, bytes);
         }
-        let (x, y) = ((gap / self.gap).min(LARGEST) - 1.0, (bytes / self.bytes).min(LARGEST) - 1.0);
+        let (x, y) = ((gap / self.gap).min(MAX_RATIO) - 1.0, (bytes / self.bytes).min(MAX_RATIO) - 1.0);
         self.variance += NEWEST * (x * x - self.variance);
         self.covariance += NEWEST * (x * y - self.covariance);
         self.gap *= 1.0 + NEWEST * x;

@@ -1,4 +1,4 @@
-//! The marker of one DRB: what it is told, and what it answers.
+//! Marker of one DRB: packets and reports come in, verdicts go out.
 
 use core::hint::black_box;
 
@@ -24,7 +24,7 @@ const BLIND_REPORTS: u32 = 64;
 /// State of a DRB as the marker estimates it. A field that it cannot know is `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Estimate {
-    /// Bytes thought to wait in the DU now, between reports too.
+    /// Estimate of the bytes that wait in the DU now, between reports too.
     pub backlog: Bytes,
     /// Bytes handed to the DU that no report has covered yet.
     pub standing: Bytes,
@@ -36,7 +36,7 @@ pub struct Estimate {
     pub sojourn: Option<Duration>,
     /// Wait of the last SDU that was transmitted, as its report came in.
     pub last_sojourn: Option<Duration>,
-    /// Age of the SDU thought to be the oldest in the DU now, between reports too. `None` where none is, and until the DU has reported
+    /// Estimated age of the oldest SDU in the DU now, between reports too. `None` where none is, and until the DU has reported
     /// a transmission.
     pub head_of_line: Option<Duration>,
     /// Time from first transmission to delivery of the last SDU delivered; RLC AM only.
@@ -91,7 +91,7 @@ pub struct Counters {
     pub untimed_deliveries: u64,
     /// Flows that gave way to others in the flow table.
     pub flows_evicted: u64,
-    /// Flows that found no place in the flow table.
+    /// Flows that found no slot in the flow table.
     pub flows_refused: u64,
     /// True once the reports turned out to follow arrivals instead of transmissions: they carry no
     /// information about the queue, and marking by them is blind. OpenAirInterface's DU is known for it.
@@ -211,6 +211,7 @@ impl DrbMarker {
         let mut known = None;
         let tcp = packet.payload.tcp();
         let id = packet.payload.five_tuple(packet.flow);
+        // Where the set is full of flows in use, the packet is signalled to by its own field, with the defaults above.
         if let Some(flow) = self.flows.admit(now, id) {
             flow.downlink(now, shown, packet.size.0);
             if let Some(tcp) = &tcp {
@@ -221,6 +222,7 @@ impl DrbMarker {
         }
         // The packet's own field says which rule it falls under (RFC 9331 5.1), its flow's where it says nothing any more.
         let class = shown.or(known).unwrap_or(Class::L4s);
+        // Counted by the flow's class, not by this packet's: a Not-ECT retransmission of an L4S flow keeps that class alive.
         match known.unwrap_or(class) {
             Class::L4s => {
                 self.tally.l4s_packets += 1;
@@ -235,6 +237,7 @@ impl DrbMarker {
         let (backlog, egress) = self.queue(now);
         let head_of_line = match rlc {
             Some(rlc) => rlc.head_of_line,
+            // The search in the stamps is paid for by the laws that look at the age alone.
             None if self.properties.looks_at_head => self.head_of_line(now, backlog, egress).unwrap_or(Duration::ZERO),
             None => Duration::ZERO,
         };
@@ -250,12 +253,13 @@ impl DrbMarker {
             rtt,
             shared: self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
         };
+        // The flow and its handshake were followed all the same: a later law, or the uplink, needs them.
         if self.decides_on_leaving() {
             return None;
         }
         let odds = self.law.arrive(&arrival);
         let (verdict, draw) = self.decide(packet.ecn, class, odds);
-        let short_circuited = verdict == Verdict::Mark && self.short_circuit && self.book(id, tcp);
+        let short_circuited = verdict == Verdict::Mark && self.short_circuit && self.defer_mark(id, tcp);
         self.tally.short_circuited += u64::from(short_circuited);
         Some(Outcome { odds, age: head_of_line, draw, verdict, short_circuited })
     }
@@ -263,11 +267,13 @@ impl DrbMarker {
     /// PDCP gave the SDU this SN and sends it to the DU; `size` is the PDU's.
     pub fn handle_pdcp_pdu(&mut self, now: Instant, sn: u32, size: Bytes) {
         self.tally.pdus += 1;
+        // The first SDU of a busy period: idle time before it is no measurement of the radio, and no silence of the DU.
         if self.profile.packets() == 0 {
             self.busy = BusyTime::begin(now);
             self.backlog.begin(now);
             self.estimator.begin(now);
         }
+        // The table may refuse a stray SN, or let old SDUs go: the difference is what the backlog grows by.
         let before = self.profile.standing();
         self.profile.record(now, sn, size);
         let added = self.profile.standing() - before;
@@ -283,6 +289,7 @@ impl DrbMarker {
     /// The DU reports.
     pub fn handle_report(&mut self, now: Instant, report: &DeliveryStatus) {
         self.tally.reports += 1;
+        // Transmissions first: a delivery of what the table does not know as transmitted would be an unknown SN.
         match self.profile.further(report.highest_transmitted, report.highest_retransmitted) {
             Some(sn) => self.transmitted(now, sn),
             None => self.tally.empty_reports += 1,
@@ -301,7 +308,7 @@ impl DrbMarker {
     }
 
     /// The first segment of a packet leaves the RLC queue after `sojourn`, with `rlc` staying behind it: for the laws that
-    /// decide there. After a drop the caller takes the next packet and asks again, at the same time.
+    /// decide there. After a drop the caller takes the next packet and asks for it, at the same time.
     pub fn handle_dequeue<P: Inspect>(
         &mut self,
         now: Instant,
@@ -345,6 +352,8 @@ impl DrbMarker {
     pub fn handle_uplink<P: Inspect>(&mut self, now: Instant, packet: &mut Packet<P>) {
         let id = packet.payload.five_tuple(packet.flow);
         let rewritten = packet.payload.answer_tcp(|tcp| {
+            // Only a SYN may begin an entry from this side: acknowledgements of flows that the downlink never admitted would push out
+            // those that it did.
             let opens = tcp.flags.syn && !tcp.flags.ack;
             let flow = if opens { self.flows.admit(now, id) } else { self.flows.get(id) }?;
             flow.uplink(now);
@@ -355,7 +364,7 @@ impl DrbMarker {
     }
 
     /// The DRB was re-established or moved to another DU: what stood in the old queue and what was measured of
-    /// the old radio is forgotten, flows and their books are kept. What PDCP sends again is announced again.
+    /// the old radio is forgotten, flows and their counters are kept. SDUs that PDCP retransmits are announced once more.
     pub fn handle_handover(&mut self, now: Instant) {
         self.profile.clear();
         self.estimator.clear();
@@ -475,12 +484,14 @@ impl DrbMarker {
         let was_busy = self.profile.packets() > 0;
         // A report of what was never sent says nothing of what was.
         let Some(progress) = self.profile.transmit(now, sn) else { return };
+        // Without a queue before it, the time since the last report was idle: no sample.
         if was_busy {
             let head = self.profile.head_of_line(now);
             if let Some(stretch) = self.busy.report(now, progress.bytes, head) {
                 self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
             }
         }
+        // A report that repeats the last one neither refutes nor confirms that the DU reports arrivals.
         if progress != Progress::NONE {
             self.last_sojourn = progress.sojourn.or(self.last_sojourn);
             let follows_arrival = self.profile.packets() < 5
@@ -492,9 +503,9 @@ impl DrbMarker {
         self.backlog.report(now, standing, was_busy, self.drain.is_steady());
     }
 
-    /// Puts a mark into the flow's books instead of the packet; false for flows that can't have it so.
+    /// Leaves a mark to the flow's acknowledgements instead of the packet; false for flows that can't have it so.
     #[inline]
-    fn book(&mut self, flow: FlowId, tcp: Option<TcpView>) -> bool {
+    fn defer_mark(&mut self, flow: FlowId, tcp: Option<TcpView>) -> bool {
         tcp.is_some_and(|tcp| self.flows.get(flow).is_some_and(|flow| flow.feedback.mark(&tcp)))
     }
 
@@ -502,12 +513,14 @@ impl DrbMarker {
     #[inline]
     fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> (Verdict, Draw) {
         self.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
+        // The drop is drawn first, and without odds draws nothing: the marks of a law that never drops are those of one draw a packet.
         let (dropped, draw) = self.happens(class, odds.drop);
         if dropped {
             self.tally.drops += 1;
             return (Verdict::Drop, draw);
         }
         let markable = Class::of(ecn).is_some_and(|shown| shown != Class::NotEct);
+        // CE stays CE, and a mark on Not-ECT would tell a sender that does not listen (RFC 3168 5).
         if !markable {
             return (Verdict::Pass, draw);
         }
@@ -525,11 +538,13 @@ impl DrbMarker {
     /// True if an event of this likelihood happens to the packet at hand, of this class, with the draw that said so.
     #[inline]
     fn happens(&mut self, class: Class, likelihood: Probability) -> (bool, Draw) {
+        // A law with regular marks adds the odds up and marks at each whole: as often, without the chance of bursts.
         if let Some(recurrence) = self.law.recurrence(class) {
             let (happens, sum) = recurrence.add(likelihood);
             return (happens, Draw::Regular(sum));
         }
         let p = likelihood.get();
+        // A certain event draws nothing, so that the stream of the uncertain ones does not depend on it.
         if p <= 0.0 || p >= 1.0 {
             return (p >= 1.0, Draw::Certain);
         }
@@ -537,10 +552,11 @@ impl DrbMarker {
         (drawn < p, Draw::Random(drawn))
     }
 
-    /// The backlog in bytes and the egress rate, as they are thought to be: the rate is lowered by a silence that can only mean
+    /// Estimates of the backlog in bytes and of the egress rate: the rate is lowered by a silence that can only mean
     /// that nothing is transmitted.
     fn queue(&self, now: Instant) -> (f64, Option<Egress>) {
         let current = self.estimator.current();
+        // Everything was reported as transmitted: silence is no sign of an outage then.
         if self.profile.packets() == 0 {
             return (0.0, current);
         }

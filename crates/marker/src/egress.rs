@@ -29,10 +29,10 @@ use tidemark_core::{BitRate, Duration, Instant};
 const MERGE: u64 = 64;
 const RING: usize = 72;
 /// A longer span, 18 minutes, is a clock that jumped; with this and the limit on rates the sums fit.
-const LONGEST: u64 = 1 << 40;
+const MAX_SPAN: u64 = 1 << 40;
 /// An inconclusive sample is taken over at least this span: a burst that fits into one slot says little of the rate
 /// at which slots come.
-const SHORTEST_BOUND: u64 = 1_000_000;
+const MIN_BOUND_SPAN: u64 = 1_000_000;
 /// Time constant of the slow average under a standing queue: a few round trips.
 const AVERAGE_OVER: f64 = 200e6;
 /// Time under a standing queue after which a better rate is forgotten.
@@ -116,7 +116,7 @@ impl EgressEstimator {
     #[inline]
     pub(crate) fn warm(&self) {
         black_box(self.ring[self.first].end);
-        black_box(self.ring[self.place(self.len)].end);
+        black_box(self.ring[self.index(self.len)].end);
         black_box(self.sums.squares);
     }
 
@@ -146,14 +146,16 @@ impl EgressEstimator {
     /// Takes in that `bytes` left between `since` and `now`, during which a queue stood. Where `conclusive` is false, the queue
     /// may have been empty for a part of that time.
     pub(crate) fn observe(&mut self, since: Instant, now: Instant, bytes: u64, conclusive: bool) {
-        let mut span = now.since(since).as_nanos().min(LONGEST);
+        let mut span = now.since(since).as_nanos().min(MAX_SPAN);
+        // A lower bound raises the estimate or says nothing (see above).
         if !conclusive {
-            span = span.max(SHORTEST_BOUND);
+            span = span.max(MIN_BOUND_SPAN);
             let bound = per_second(bytes, span);
             if self.current.is_none_or(|current| bound <= current.rate.as_bytes_per_sec() as u64) {
                 return;
             }
         }
+        // Bytes in no time give no rate; with a sample before them they are part of that.
         if span == 0 && self.len == 0 {
             return;
         }
@@ -172,7 +174,7 @@ impl EgressEstimator {
         let start = self.clock.saturating_sub(self.window);
         while self.len > 0 && (self.ring[self.first].end <= start || self.len == RING) {
             let oldest = self.ring[self.first];
-            self.first = self.place(1);
+            self.first = self.index(1);
             self.len -= 1;
             self.forget(oldest);
         }
@@ -181,6 +183,7 @@ impl EgressEstimator {
         sample.rate = per_second(self.bytes + sample.bytes - outside, self.window.min(self.clock));
         self.remember(sample);
         self.taken = now;
+        // Half a window: less would be the rate of a slot or two.
         if self.clock >= self.window / 2 {
             let current = self.evaluate();
             let faded = self.best.rate.as_bps() as f64 * (1.0 - span as f64 / BEST_LASTS);
@@ -221,17 +224,17 @@ impl EgressEstimator {
         }
     }
 
-    /// Position of the sample of this index.
-    fn place(&self, index: usize) -> usize {
-        let place = self.first + index;
-        if place < RING { place } else { place - RING }
+    /// Index in the ring of the sample that is this many behind the oldest.
+    fn index(&self, behind: usize) -> usize {
+        let index = self.first + behind;
+        if index < RING { index } else { index - RING }
     }
     fn newest(&self) -> Sample {
-        self.ring[self.place(self.len - 1)]
+        self.ring[self.index(self.len - 1)]
     }
     fn remember(&mut self, sample: Sample) {
-        let place = self.place(self.len);
-        self.ring[place] = sample;
+        let index = self.index(self.len);
+        self.ring[index] = sample;
         self.len += 1;
         self.bytes += sample.bytes;
         self.sums.add(sample);

@@ -1,7 +1,7 @@
 //! The flows of a DRB: a table of fixed size that keeps the flows in use through any flood.
 //!
-//! Eight flows share a set. A new flow takes a free place, or that of the flow that was silent longest. Flows that have shown
-//! themselves to last go after those that have not, and flows whose sender was told of marks go last; while they are in use, the
+//! Eight flows share a set. A new flow takes a free slot, or that of the flow that was silent longest. Flows that have shown
+//! themselves to last go after those that have not, and flows whose sender received marks by acknowledgements go last; while they are in use, the
 //! former for a second and the latter for two minutes after a packet, they don't go at all. Then the new flow is not
 //! remembered: it is signalled to by its own ECN field, with what can be known without memory. A connection whose server
 //! has said that it is over stays only while the last of its acknowledgements may come.
@@ -21,9 +21,9 @@ const LASTING: u16 = 8;
 /// A flow is in use if it was seen within this time.
 pub(crate) const IN_USE: Duration = Duration::from_secs(1);
 
-/// A flow whose sender was told of marks stays for so long without a packet: nothing of what it sent is under way any more (maximum
+/// A flow whose sender received marks by acknowledgements stays for so long without a packet: nothing of what it sent is under way any more (maximum
 /// segment lifetime, RFC 9293 3.4.2).
-const KEPT_TOLD: Duration = Duration::from_secs(120);
+const SIGNALLED_LIFETIME: Duration = Duration::from_secs(120);
 
 /// Memory of one flow. It begins on a cache line, and takes two.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ enum Opening {
         at: Instant,
         downlink: bool,
     },
-    /// Measured, or ambiguous since the SYN was repeated.
+    /// Measured, or ambiguous since the SYN was retransmitted.
     Closed,
 }
 
@@ -99,8 +99,9 @@ impl Flow {
             Opening::Unseen if flags.syn && !flags.ack => {
                 self.opening = Opening::Syn { at: now, downlink: is_downlink };
             }
-            // A repeated SYN makes it unclear which one was answered (RFC 6298 3, after Karn).
+            // A retransmitted SYN makes it unclear which one was answered (RFC 6298 3, after Karn).
             Opening::Syn { .. } if flags.syn && !flags.ack => self.opening = Opening::Closed,
+            // The opening side's first acknowledgement: from its SYN to here both ends have answered once.
             Opening::Syn { at, downlink } if downlink == is_downlink && flags.ack => {
                 self.rtt = NonZeroU32::new(u32::try_from(now.since(at).as_micros()).unwrap_or(u32::MAX));
                 self.opening = Opening::Closed;
@@ -114,36 +115,37 @@ impl Flow {
         self.opening != Opening::Unseen
     }
 
-    /// Loss of the flow if it had to go, from nothing to what its sender was told.
-    fn worth(&self) -> Worth {
-        if self.feedback.has_told() {
-            if self.feedback.is_over() { Worth::Lasting } else { Worth::Told }
+    /// Reason for the flow to stay, by what its end in the table would cost.
+    fn retention(&self) -> Retention {
+        // A connection that is over keeps its counters for its last acknowledgements alone: a shorter time than one that goes on.
+        if self.feedback.has_signalled() {
+            if self.feedback.is_over() { Retention::Lasting } else { Retention::Signalled }
         } else if self.feedback.is_over() {
-            Worth::Nothing
+            Retention::None
         } else if self.packets >= LASTING {
-            Worth::Lasting
+            Retention::Lasting
         } else {
-            Worth::Nothing
+            Retention::None
         }
     }
 }
 
 /// Reason for a flow to stay.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Worth {
-    Nothing,
+enum Retention {
+    None,
     /// A flow that has shown that it lasts.
     Lasting,
     /// A flow whose sender's feedback would go backwards.
-    Told,
+    Signalled,
 }
 
 pub(crate) struct FlowTable {
     sets: Box<[Set]>,
 }
 
-/// The places that a flow may take. Its ids lie in one cache line, so that a look-up reads that and the flow; a flow
-/// is most likely in its own place, which is known before the ids are read.
+/// Slots that a flow may take. The ids lie in one cache line, so that a look-up reads that and the flow; a flow
+/// is most likely in its own slot, which is known before the ids are read.
 #[derive(Clone)]
 #[repr(C, align(64))]
 struct Set {
@@ -169,7 +171,7 @@ impl FlowTable {
 
     #[inline]
     pub(crate) fn get(&mut self, id: FlowId) -> Option<&mut Flow> {
-        let (index, own) = self.place(id);
+        let (index, own) = self.slot(id);
         let set = &mut self.sets[index];
         let way = set.find(id, own)?;
         Some(&mut set.flows[way])
@@ -177,14 +179,14 @@ impl FlowTable {
 
     /// True for a flow whose opening was seen.
     pub(crate) fn knows_opening(&self, id: FlowId) -> bool {
-        let (index, own) = self.place(id);
+        let (index, own) = self.slot(id);
         let set = &self.sets[index];
         set.find(id, own).is_some_and(|way| set.flows[way].is_opened())
     }
 
     /// A flow whose opening was seen is remembered elsewhere from now on.
     pub(crate) fn release(&mut self, id: FlowId) -> Option<Flow> {
-        let (index, own) = self.place(id);
+        let (index, own) = self.slot(id);
         let set = &mut self.sets[index];
         let way = set.find(id, own).filter(|way| set.flows[*way].is_opened())?;
         set.ids[way] = None;
@@ -193,14 +195,14 @@ impl FlowTable {
 
     /// True if the flow is remembered or could be.
     pub(crate) fn has_room(&self, now: Instant, id: FlowId) -> bool {
-        let (index, own) = self.place(id);
+        let (index, own) = self.slot(id);
         let set = &self.sets[index];
         set.find(id, own).or_else(|| set.vacant(own)).or_else(|| set.weakest(now)).is_some()
     }
 
     /// The flow, remembered from now on where there is room.
     pub(crate) fn admit(&mut self, now: Instant, id: FlowId) -> Option<&mut Flow> {
-        let (index, own) = self.place(id);
+        let (index, own) = self.slot(id);
         let set = &mut self.sets[index];
         if let Some(way) = set.find(id, own) {
             return Some(&mut set.flows[way]);
@@ -208,6 +210,7 @@ impl FlowTable {
         let way = match set.vacant(own) {
             Some(way) => way,
             None => {
+                // Every flow of the set is in use: the new one is not remembered, since a flood of new flows must not end old ones.
                 let Some(way) = set.weakest(now) else {
                     set.refused += 1;
                     return None;
@@ -223,11 +226,11 @@ impl FlowTable {
 
     /// Keeps the flows of another table as well, where there is room or something of less worth.
     pub(crate) fn take_over(&mut self, other: &Self) {
-        for worth in [Worth::Told, Worth::Lasting, Worth::Nothing] {
-            let places = other.sets.iter().flat_map(|set| set.ids.iter().zip(&set.flows));
-            let kept = places.filter_map(|(id, flow)| id.map(|id| (id, flow)));
-            for (id, flow) in kept.filter(|(_, flow)| flow.worth() == worth) {
-                let (index, own) = self.place(id);
+        for retention in [Retention::Signalled, Retention::Lasting, Retention::None] {
+            let slots = other.sets.iter().flat_map(|set| set.ids.iter().zip(&set.flows));
+            let kept = slots.filter_map(|(id, flow)| id.map(|id| (id, flow)));
+            for (id, flow) in kept.filter(|(_, flow)| flow.retention() == retention) {
+                let (index, own) = self.slot(id);
                 self.sets[index].take_over(id, own, flow);
             }
         }
@@ -249,13 +252,13 @@ impl FlowTable {
         self.sets.iter().map(|set| set.evicted).sum()
     }
 
-    /// Flows that found no place.
+    /// Flows that found no slot.
     pub(crate) fn refused(&self) -> u64 {
         self.sets.iter().map(|set| set.refused).sum()
     }
 
-    /// The set that a flow belongs to, and its own place in it.
-    fn place(&self, id: FlowId) -> (usize, usize) {
+    /// Set that a flow belongs to, and its own slot in it.
+    fn slot(&self, id: FlowId) -> (usize, usize) {
         // Fibonacci hashing: ids are small numbers in a simulator and keyed hashes in a gNB.
         let spread = (id.0.wrapping_mul(0x9E37_79B9) >> 16) as usize;
         (spread & (self.sets.len() - 1), (spread >> 12) % WAYS)
@@ -272,7 +275,7 @@ impl Set {
         self.ids.iter().position(|known| *known == Some(id))
     }
 
-    /// A free place, best the flow's own.
+    /// A free slot, best the flow's own.
     fn vacant(&self, own: usize) -> Option<usize> {
         if self.ids[own].is_none() { Some(own) } else { self.ids.iter().position(Option::is_none) }
     }
@@ -280,12 +283,13 @@ impl Set {
     /// Keeps a flow of another table.
     fn take_over(&mut self, id: FlowId, own: usize, flow: &Flow) {
         let way = match self.find(id, own) {
+            // Both tables know the flow: the one that saw its opening knows more.
             Some(way) if self.flows[way].is_opened() => return,
             Some(way) => Some(way),
             None => self.vacant(own),
         };
-        let least = || (0..WAYS).min_by_key(|way| (self.flows[*way].worth(), self.flows[*way].last_seen));
-        let Some(way) = way.or_else(|| least().filter(|way| self.flows[*way].worth() < flow.worth())) else {
+        let weakest = || (0..WAYS).min_by_key(|way| (self.flows[*way].retention(), self.flows[*way].last_seen));
+        let Some(way) = way.or_else(|| weakest().filter(|way| self.flows[*way].retention() < flow.retention())) else {
             self.refused += 1;
             return;
         };
@@ -296,17 +300,17 @@ impl Set {
     /// The flow that gives way first; `None` if all are in use.
     fn weakest(&self, now: Instant) -> Option<usize> {
         let may_go = |flow: &Flow| {
-            let stays = match flow.worth() {
-                Worth::Nothing => return true,
-                Worth::Lasting => IN_USE,
-                Worth::Told => KEPT_TOLD,
+            let stays = match flow.retention() {
+                Retention::None => return true,
+                Retention::Lasting => IN_USE,
+                Retention::Signalled => SIGNALLED_LIFETIME,
             };
             // Last seen far in the future: the clock stepped back, and the flow has not been seen since.
             now.since(flow.last_seen).max(flow.last_seen.since(now)) >= stays
         };
         (0..WAYS)
             .filter(|way| may_go(&self.flows[*way]))
-            .min_by_key(|way| (self.flows[*way].worth(), self.flows[*way].last_seen))
+            .min_by_key(|way| (self.flows[*way].retention(), self.flows[*way].last_seen))
     }
 }
 
@@ -349,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn where_every_place_is_in_use_a_new_flow_is_refused_and_counted() {
+    fn where_every_slot_is_in_use_a_new_flow_is_refused_and_counted() {
         let mut table = FlowTable::new(8);
         for id in 0..8 {
             for _ in 0..LASTING {
@@ -369,7 +373,7 @@ mod tests {
     }
 
     /// Marks the next kilobyte, which is and acknowledged; gives the ACE field that leaves.
-    fn tell(flow: &mut Flow, seq: u32) -> u8 {
+    fn signal(flow: &mut Flow, seq: u32) -> u8 {
         let data = segment(0, false, Some(1), seq, 1_000);
         flow.feedback.downlink(&data);
         assert!(flow.feedback.mark(&data));
@@ -381,12 +385,12 @@ mod tests {
         let mut table = FlowTable::new(8);
         for id in 0..8 {
             open(&mut table, ms(1_000), FlowId(id));
-            tell(table.get(FlowId(id)).unwrap(), 1_000);
+            signal(table.get(FlowId(id)).unwrap(), 1_000);
         }
-        let told = |table: &mut FlowTable| (0..8).filter(|id| table.get(FlowId(*id)).is_some()).count();
+        let kept = |table: &mut FlowTable| (0..8).filter(|id| table.get(FlowId(*id)).is_some()).count();
         assert!(!table.has_room(ms(999), FlowId(100)) && table.has_room(ms(999), FlowId(7)));
         assert!(table.admit(ms(999), FlowId(100)).is_none());
-        assert_eq!(told(&mut table), 8);
+        assert_eq!(kept(&mut table), 8);
         // From so far ahead none of them will be heard of again.
         for id in 0..8 {
             table.get(FlowId(id)).unwrap().uplink(ms(300_000));
@@ -395,11 +399,11 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_whose_sender_was_told_of_marks_goes_last() {
+    fn a_flow_whose_sender_received_marks_by_acknowledgements_goes_last() {
         let mut table = FlowTable::new(8);
-        let told = FlowId(1_000);
-        open(&mut table, ms(0), told);
-        assert_eq!(tell(table.get(told).unwrap(), 1), 6);
+        let signalled = FlowId(1_000);
+        open(&mut table, ms(0), signalled);
+        assert_eq!(signal(table.get(signalled).unwrap(), 1), 6);
         // It is silent for two minutes, in which flows that last come and go.
         for round in 0..60 {
             for id in 0..16 {
@@ -409,13 +413,17 @@ mod tests {
             }
         }
         assert!(table.evicted() > 100);
-        assert_eq!(tell(table.get(told).expect("it is kept"), 1_001), 7, "its counter goes on from where it was");
+        assert_eq!(
+            signal(table.get(signalled).expect("it is kept"), 1_001),
+            7,
+            "its counter goes on from where it was"
+        );
         // Its server says that it is over.
         let mut fin = segment(0, false, Some(1), 2_001, 0);
         fin.flags.fin = true;
-        table.get(told).unwrap().feedback.downlink(&fin);
+        table.get(signalled).unwrap().feedback.downlink(&fin);
         table.admit(ms(120_000), FlowId(5_000)).unwrap();
-        assert!(table.get(told).is_none(), "nothing is lost with it");
+        assert!(table.get(signalled).is_none(), "nothing is lost with it");
     }
 
     #[test]
@@ -426,14 +434,14 @@ mod tests {
             (0..LASTING).for_each(|_| flow.downlink(ms(0), Some(Class::L4s), 1_500));
         }
         open(&mut table, ms(0), FlowId(1_000));
-        tell(table.get(FlowId(1_000)).unwrap(), 1);
+        signal(table.get(FlowId(1_000)).unwrap(), 1);
         let evicted = table.evicted();
         for (capacity, room) in [(128, 41), (8, 8)] {
             table.resize(capacity);
             assert_eq!(table.sets.len() * WAYS, capacity as usize);
             assert_eq!((0..=1_000).filter(|id| table.get(FlowId(*id)).is_some()).count(), room);
         }
-        assert_eq!(tell(table.get(FlowId(1_000)).expect("the last to go"), 1_001), 7);
+        assert_eq!(signal(table.get(FlowId(1_000)).expect("the last to go"), 1_001), 7);
         assert!(table.evicted() + table.refused() > evicted);
     }
 

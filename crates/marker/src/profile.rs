@@ -51,7 +51,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// The report said again what the last one did.
+    /// Progress of a report that repeats the last one.
     pub(crate) const NONE: Self = Self { bytes: 0, packets: 0, sojourn: None };
 }
 
@@ -190,11 +190,13 @@ impl ProfileTable {
         let ahead = self.sn_length.distance(self.next as u32, sn);
         let count = self.next.wrapping_add_signed(ahead);
         if (0..=MAX_GAP).contains(&ahead) {
+            // PDCP skipped SNs, as for SDUs that it dropped after numbering: empty slots keep the index of the ring the low bits of the count.
             self.anomalies.skipped += ahead as u64;
             for _ in 0..ahead {
                 self.append(now, 0);
             }
         } else if ahead < 0 && count >= self.head {
+            // An SN that still waits: a hole that is filled late, or an SDU that was handed over twice.
             self.anomalies.repeated += 1;
             self.fill(count, size);
             return;
@@ -224,6 +226,7 @@ impl ProfileTable {
             self.anomalies.unknown += 1;
             return;
         }
+        // Beyond the table no size is known: the SDU has its even share, as when it moves up.
         let size = if count - self.head < self.capacity() {
             u64::from(core::mem::take(&mut self.sizes[self.slot(count)]))
         } else {
@@ -231,6 +234,7 @@ impl ProfileTable {
             self.beyond.bytes -= share;
             share
         };
+        // Discarded before, or skipped: nothing is left to take out.
         if size == 0 {
             self.anomalies.unknown += 1;
             return;
@@ -249,16 +253,16 @@ impl ProfileTable {
         self.ingress.opened(self.oldest, now);
     }
 
-    /// The SN up to which everything has left, by what a report says of what came first and of what was sent again (TS 38.425 5.4.2.1).
-    /// The latter goes on saying what was true once: it counts where it is about something that stands.
+    /// SN up to which every SDU has left, by a report's highest SNs of first transmissions and of retransmissions (TS 38.425 5.4.2.1).
+    /// The DU repeats the latter long after: it counts only while it is about an SDU that is queued.
     #[inline]
     pub(crate) fn further(&self, transmitted: Option<u32>, retransmitted: Option<u32>) -> Option<u32> {
-        let stands = |sn: u32| {
+        let is_queued = |sn: u32| {
             let ahead = self.sn_length.distance(self.head as u32, sn);
             self.started && ahead >= 0 && self.head.wrapping_add_signed(ahead) < self.next
         };
-        let Some(again) = retransmitted.filter(|sn| stands(*sn)) else { return transmitted };
-        transmitted.filter(|sn| stands(*sn) && self.sn_length.distance(again, *sn) > 0).or(Some(again))
+        let Some(second) = retransmitted.filter(|sn| is_queued(*sn)) else { return transmitted };
+        transmitted.filter(|sn| is_queued(*sn) && self.sn_length.distance(second, *sn) > 0).or(Some(second))
     }
 
     /// True for an SN that was transmitted and is not known to be delivered.
@@ -272,7 +276,7 @@ impl ProfileTable {
         let ahead = self.sn_length.distance(self.head as u32, sn);
         let last = self.head.wrapping_add_signed(ahead);
         if !self.started || ahead < 0 || last >= self.next {
-            // The last transmitted SN again is how a report says that nothing moved; any other is a stranger.
+            // A report without progress repeats the last transmitted SN; any other SN was never sent, or left long ago.
             let is_last = self.started && ahead == -1;
             self.anomalies.unknown += u64::from(!is_last);
             return is_last.then_some(Progress::NONE);

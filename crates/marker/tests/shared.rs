@@ -1,4 +1,4 @@
-//! The class of a DRB follows the flows that are alive in it, and what has no books is marked in its packets.
+//! The class of a DRB follows the flows that are alive in it, and a flow without counters is marked in its packets.
 
 #[path = "common/mod.rs"]
 mod common;

@@ -1,16 +1,16 @@
 //! AccECN (RFC 9768): the node adds its marks to the client's counters.
 //!
 //! The sender sees `client + added` in the ACE field and in the option's CE bytes, and the ECT bytes less what became CE.
-//! Marks wait in the books until an acknowledgement has room for them:
+//! Marks are pending until an acknowledgement has room for them:
 //!
 //! - in packets, for no more than it newly acknowledges, less what the client itself counted, and for no more
-//!   than the three bits can tell;
+//!   than the three bits can count;
 //! - in bytes, for no more than it newly acknowledges and than the option's ECT counter grew by, so that no
 //!   counter ever goes backwards, and never before their packets were counted.
 //!
-//! What a flight could not carry is let go: of a storm of marks at most one flight is told after it. So are the bytes of
-//! marks told while the client's option has no CE counter, since it has seen no CE itself: the sender
-//! takes their packets for full segments, and would take the bytes, all told at once when the counter appears, for new marks.
+//! What a flight could not carry is let go: of a storm of marks at most one flight is carried after it. So are the bytes of
+//! marks carried while the client's option has no CE counter, since it has seen no CE itself: the sender
+//! takes their packets for full segments, and would take the bytes, all at once when the counter appears, for new marks.
 //!
 //! The first feedback of a connection is never made zero: the sender would take the field for one that somebody on the way clears, and do
 //! without ECN (RFC 9768 3.2.2.4). A mark that would make it so waits.
@@ -27,11 +27,11 @@ use tidemark_core::{TcpFeedback, TcpView};
 const MASK: u32 = (1 << 24) - 1;
 /// Initial values of the client's counters (RFC 9768 3.2.1).
 const FIRST_CEP: u8 = 5;
-/// Marks that the ACE field can tell at once.
-const MOST: u16 = 7;
+/// Marks that the ACE field can count at once: it has three bits.
+const MAX_ACE_MARKS: u16 = 7;
 /// Bytes by which an acknowledgement may be ahead of what passed here, since some of a flow may pass elsewhere. One further ahead
-/// is of what was never sent: its sender ignores it (RFC 9293 3.10.7.4), and books moved on by it would take all others for old.
-const FAR: u32 = 1 << 24;
+/// is of what was never sent: its sender ignores it (RFC 9293 3.10.7.4), and a state moved on by it would take all others for old.
+const MAX_AHEAD: u32 = 1 << 24;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AccEcn {
@@ -39,7 +39,7 @@ pub(crate) struct AccEcn {
     start: u32,
     /// A pure ACK of the start carries the SYN/ACK's ECN field and no counter.
     is_opening: bool,
-    /// The last acknowledgement was of more segments than the ACE field can tell marks.
+    /// The last acknowledgement was of more segments than the ACE field can count marks.
     is_wide: bool,
     /// Highest acknowledgement number passed upwards.
     ack: u32,
@@ -111,7 +111,7 @@ impl AccEcn {
     }
 
     /// True if something is added to what the client counts.
-    pub(crate) fn has_told(&self) -> bool {
+    pub(crate) fn has_signalled(&self) -> bool {
         self.added_packets != 0 || self.added_ce != 0
     }
 
@@ -124,10 +124,12 @@ impl AccEcn {
         }
     }
 
-    /// True if the mark can be told.
+    /// True if acknowledgements will carry the mark.
     #[inline]
     pub(crate) fn mark(&mut self, tcp: &TcpView) -> bool {
-        if self.is_wide && self.pending_packets >= MOST {
+        // The client bundles its acknowledgements, and one is full already: this packet carries its mark itself, which the client
+        // has to acknowledge in time (RFC 9768 3.2.2.5.1).
+        if self.is_wide && self.pending_packets >= MAX_ACE_MARKS {
             return false;
         }
         self.pending_packets = self.pending_packets.saturating_add(1);
@@ -138,21 +140,24 @@ impl AccEcn {
     #[inline]
     pub(crate) fn uplink(&mut self, tcp: &TcpView) -> Option<TcpFeedback> {
         let beyond = tcp.ack.wrapping_sub(self.sent).cast_signed();
-        if (self.is_opening && tcp.ack == self.start && tcp.payload == 0) || beyond > FAR.cast_signed() {
+        // The handshake's last segment has no counter to add to (RFC 9768 3.2.2.1); data in it would make it one.
+        if (self.is_opening && tcp.ack == self.start && tcp.payload == 0) || beyond > MAX_AHEAD.cast_signed() {
             return None;
         }
         let ace = tcp.flags.ace();
         let advance = tcp.ack.wrapping_sub(self.ack) as i32;
         let counted = ace.wrapping_sub(self.client_ace) & 7;
+        // Overtaken: the sender has read the later one, and an older counter with new marks would look like a step of nearly eight.
         if advance < 0 || (advance == 0 && self.is_overtaken(tcp, counted)) {
             let mut fields = Counters::UNSEEN;
             if let Some(counters) = &tcp.accecn {
                 fields.note(counters);
             }
-            return self.again(ace, fields);
+            return self.repeat(ace, fields);
         }
+        // An acknowledgement that advances nothing shows neither that the opening is over nor how much the client bundles.
         if advance > 0 {
-            (self.is_opening, self.is_wide) = (false, advance as u32 > u32::from(MOST) * self.segment);
+            (self.is_opening, self.is_wide) = (false, advance as u32 > u32::from(MAX_ACE_MARKS) * self.segment);
         }
         self.ack = tcp.ack;
         self.client_ace = ace;
@@ -173,7 +178,7 @@ impl AccEcn {
     /// Change that makes an acknowledgement's counters those that the last one passed on with.
     // Given what it needs of the segment, so that no other's view need be put together in memory.
     #[cold]
-    fn again(&self, ace: u8, fields: Counters) -> Option<TcpFeedback> {
+    fn repeat(&self, ace: u8, fields: Counters) -> Option<TcpFeedback> {
         let added = self.added();
         let change = |field: u32, last: u32, added: u32| {
             let Some(field) = seen(field) else { return 0 };
@@ -192,13 +197,14 @@ impl AccEcn {
     #[inline]
     fn let_go(&mut self, ack: u32) {
         let flight = self.sent.wrapping_sub(ack).cast_signed().max(0).cast_unsigned();
+        // Segments under way bound the acknowledgements that can still come, and the marks that these could carry.
         if self.pending_packets > 0 {
             let packets = flight.div_ceil(self.segment).min(u32::from(u16::MAX)) as u16;
             self.pending_packets = self.pending_packets.min(packets);
         }
         self.pending_bytes = self.pending_bytes.min(flight);
-        let is_told_in_bytes = seen(self.client.ceb).is_some();
-        self.due_bytes = if is_told_in_bytes { self.due_bytes.min(flight) } else { 0 };
+        let has_byte_counter = seen(self.client.ceb).is_some();
+        self.due_bytes = if has_byte_counter { self.due_bytes.min(flight) } else { 0 };
     }
 
     /// An acknowledgement of the same number as the last was sent before it: its counters are behind. The client reports
@@ -213,11 +219,12 @@ impl AccEcn {
 
     fn release_packets(&mut self, acknowledged: u32, counted: u8) {
         let packets = acknowledged.div_ceil(self.segment);
-        let room = packets.min(MOST.into()).saturating_sub(u32::from(counted)) as u16;
+        let room = packets.min(MAX_ACE_MARKS.into()).saturating_sub(u32::from(counted)) as u16;
         let mut released = self.pending_packets.min(room);
-        let told = u16::from(self.client_ace + self.added_packets) + released;
+        // A field of zero in the first feedback means that somebody clears it (RFC 9768 3.2.2.4): one mark waits.
+        let field = u16::from(self.client_ace + self.added_packets) + released;
         let acknowledged_before = self.ack.wrapping_sub(acknowledged).wrapping_sub(self.start);
-        if told & 7 == 0 && acknowledged_before <= self.segment {
+        if field & 7 == 0 && acknowledged_before <= self.segment {
             released = released.saturating_sub(1);
         }
         if released == 0 {
@@ -234,6 +241,7 @@ impl AccEcn {
     #[inline]
     fn release_bytes(&mut self, fields: &AccEcnCounters) {
         let Some(ceb) = fields.ceb else { return };
+        // Bytes that the client itself counted as CE are taken: a byte is marked once.
         if let Some(before) = seen(self.client.ceb) {
             self.room_bytes = self.room_bytes.saturating_sub(ceb.wrapping_sub(before) & MASK);
         }
@@ -245,6 +253,7 @@ impl AccEcn {
             }
             let (Some(field), Some(before)) = (field, seen(before)) else { continue };
             let grown = field.wrapping_sub(before) & MASK;
+            // More than half of the counter's range is a step backwards, of an option that was overtaken.
             let moved = if grown > MASK / 2 { 0 } else { room.min(grown) };
             self.room_bytes -= moved;
             self.due_bytes -= moved;
@@ -267,7 +276,7 @@ impl AccEcn {
     }
 }
 
-/// A 24-bit counter has an older value than another.
+/// True if a 24-bit counter has an older value than another.
 fn behind(value: u32, than: u32) -> bool {
     value.wrapping_sub(than) & MASK > MASK / 2
 }

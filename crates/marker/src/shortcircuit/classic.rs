@@ -16,13 +16,13 @@ impl ClassicEcn {
         }
     }
 
-    /// True: a mark can always be told.
+    /// True, since an acknowledgement can always echo a mark.
     pub(crate) fn mark(&mut self) -> bool {
         self.echo = true;
         true
     }
 
-    pub(crate) fn has_told(&self) -> bool {
+    pub(crate) fn has_signalled(&self) -> bool {
         self.echo
     }
 

@@ -1,7 +1,7 @@
 //! The feedback short-circuit (L4Span section 4.4): a mark is not set on the downlink packet but written into the next
 //! acknowledgements on their way up, so that it does not wait in the RLC queue and cross the radio twice.
 //!
-//! The node keeps the client's books: what it adds, it adds for good. A flow takes part if both ends agreed on AccECN or
+//! The node keeps counters beside the client's: what it adds, it adds for good. A flow takes part if both ends agreed on AccECN or
 //! classic ECN under the node's eyes; every other (UDP, QUIC, a connection that began elsewhere) has its packets marked.
 
 mod accecn;
@@ -14,7 +14,7 @@ use classic::ClassicEcn;
 
 /// Agreement of two ends, and the counters of a flow that takes part.
 ///
-/// The books of a connection that goes on are never thrown away for a SYN alone, which may be late or somebody else's: the answer to
+/// The counters of a connection that goes on are never thrown away for a SYN alone, which may be late or somebody else's: the answer to
 /// it, from the other side, is what begins a connection (RFC 5961 4 has hosts keep theirs, too).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Feedback {
@@ -61,15 +61,16 @@ impl Feedback {
             self.negotiate(tcp.flags, tcp.seq, tcp.ack, true);
             return;
         }
+        // Sticky until the next connection: a segment from before the FIN may come after it.
         self.is_over |= tcp.flags.fin | tcp.flags.rst;
         match &mut self.agreed {
-            Agreed::AccEcn(books) => books.downlink(tcp),
-            Agreed::Classic(books) => books.downlink(tcp),
+            Agreed::AccEcn(state) => state.downlink(tcp),
+            Agreed::Classic(state) => state.downlink(tcp),
             Agreed::Nothing => {}
         }
     }
 
-    /// The law marks this downlink segment. True if the mark is in the books and the packet stays as it is.
+    /// Takes in the law's mark of this downlink segment. True if acknowledgements will carry the mark and the packet stays as it is.
     #[inline]
     pub(crate) fn mark(&mut self, tcp: &TcpView) -> bool {
         // A segment that sets up the connection is never touched, in either direction, and what carries no data is not acknowledged.
@@ -77,8 +78,8 @@ impl Feedback {
             return false;
         }
         match &mut self.agreed {
-            Agreed::AccEcn(books) => books.mark(tcp),
-            Agreed::Classic(books) => books.mark(),
+            Agreed::AccEcn(state) => state.mark(tcp),
+            Agreed::Classic(state) => state.mark(),
             Agreed::Nothing => false,
         }
     }
@@ -90,12 +91,13 @@ impl Feedback {
             self.negotiate(tcp.flags, tcp.seq, tcp.ack, false);
             return None;
         }
+        // A reset ends the connection, and without ACK the feedback fields mean nothing: there is nothing to add to.
         if tcp.flags.rst || !tcp.flags.ack {
             return None;
         }
         match &mut self.agreed {
-            Agreed::AccEcn(books) => books.uplink(tcp),
-            Agreed::Classic(books) => books.uplink(tcp),
+            Agreed::AccEcn(state) => state.uplink(tcp),
+            Agreed::Classic(state) => state.uplink(tcp),
             Agreed::Nothing => None,
         }
     }
@@ -105,11 +107,11 @@ impl Feedback {
         self.is_over
     }
 
-    /// True if the sender was told other feedback than the client's own: without the books it would go back.
-    pub(crate) fn has_told(&self) -> bool {
+    /// True if the sender received other feedback than the client's own: without the counters it would go back.
+    pub(crate) fn has_signalled(&self) -> bool {
         match &self.agreed {
-            Agreed::AccEcn(books) => books.has_told(),
-            Agreed::Classic(books) => books.has_told(),
+            Agreed::AccEcn(state) => state.has_signalled(),
+            Agreed::Classic(state) => state.has_signalled(),
             Agreed::Nothing => false,
         }
     }
@@ -134,11 +136,13 @@ impl Feedback {
         // It acknowledges the SYN, and the data that came with it (RFC 7413).
         let answers = ack.wrapping_sub(self.isn.wrapping_add(1)) <= u32::from(u16::MAX);
         let Some(asked) = self.asked.filter(|asked| answers && asked.is_downlink != is_downlink) else { return };
-        // A client's first acknowledgement repeats the SYN/ACK's ECN field in place of a counter; what answers a server's SYN
-        // is followed by counters.
+        // A client's first acknowledgement has the SYN/ACK's ECN field in place of a counter (RFC 9768 3.2.2.1); what answers a server's
+        // SYN is followed by counters.
         let start = if is_downlink { seq.wrapping_add(1) } else { ack };
         (self.asked, self.is_over) = (None, false);
         self.agreed = match (asked.mode, code) {
+            // RFC 9768 table 2: 0b001 is a server with classic ECN alone; 0b000 and 0b111 mean no ECN, of the server's own or since the
+            // bits are cleared or reflected on the way.
             (Mode::AccEcn, 0b010..=0b110) => Agreed::AccEcn(AccEcn::new(start, is_downlink)),
             (Mode::AccEcn | Mode::Classic, 0b001) => Agreed::Classic(ClassicEcn::default()),
             _ => Agreed::Nothing,
@@ -241,17 +245,17 @@ pub(crate) mod tests {
                 let mut feedback = opened(syn, syn_ack);
                 let data = segment(0, false, Some(101), 1_000, 1_448);
                 feedback.downlink(&data);
-                assert!(!feedback.has_told() && feedback.mark(&data));
+                assert!(!feedback.has_signalled() && feedback.mark(&data));
                 let ack = segment(ace, false, Some(2_448), 101, 0);
                 assert_eq!(feedback.uplink(&ack), Some(expected));
-                assert!(feedback.has_told());
+                assert!(feedback.has_signalled());
                 (feedback, ack, expected)
             },
         )
     }
 
     #[test]
-    fn a_syn_that_nobody_answers_leaves_the_books_of_a_live_connection_as_they_are() {
+    fn a_syn_that_nobody_answers_leaves_the_counters_of_a_live_connection_alone() {
         // Late, of somebody else's making, and in either direction; then answered, but not by the other side or not to it.
         let syn = |seq, ace| segment(ace, true, None, seq, 0);
         for isn in [100, 77_000] {
@@ -279,7 +283,7 @@ pub(crate) mod tests {
             // With 300 bytes in the SYN.
             feedback.downlink(&segment(0b010, true, Some(5_301), 999, 0));
             assert_eq!(feedback.uplink(&ack), None);
-            assert!(matches!(feedback.agreed, Agreed::AccEcn(_)) && !feedback.has_told());
+            assert!(matches!(feedback.agreed, Agreed::AccEcn(_)) && !feedback.has_signalled());
         }
     }
 

@@ -13,7 +13,7 @@ fn ack(ace: u8, ack: u32, counters: Option<[u32; 3]>) -> TcpView {
 fn data(seq: u32) -> TcpView {
     segment(0, false, Some(101), seq, MSS)
 }
-/// True if the packet is marked and the mark is in the books.
+/// True if the packet is marked and the mark is left to acknowledgements.
 fn send(feedback: &mut Feedback, seq: u32, marked: bool) -> bool {
     feedback.downlink(&data(seq));
     marked && feedback.mark(&data(seq))
@@ -155,7 +155,7 @@ fn the_first_feedback_is_never_made_zero() {
 }
 
 #[test]
-fn an_acknowledgement_of_what_was_never_sent_changes_no_books() {
+fn an_acknowledgement_of_what_was_never_sent_changes_no_counter() {
     let mut feedback = opened(0b111, 0b010);
     send(&mut feedback, 1_000, true);
     assert_eq!(feedback.uplink(&ack(5, 1_000 + (1 << 30), None)), None);
@@ -296,9 +296,9 @@ fn the_senders_count_never_goes_backwards_and_never_exceeds_what_was_acknowledge
                 // A tenth of the packets come with CE from elsewhere: they keep it, and are not marked again.
                 let elsewhere = draw(10) == 0;
                 let marked = !elsewhere && draw(3) == 0;
-                let in_books = send(&mut feedback, next, marked);
-                let in_packet = elsewhere || (marked && !in_books);
-                booked += u64::from(in_books);
+                let short_circuited = send(&mut feedback, next, marked);
+                let in_packet = elsewhere || (marked && !short_circuited);
+                booked += u64::from(short_circuited);
                 set_elsewhere += u64::from(in_packet);
                 on_air.push((next, in_packet));
                 next = next.wrapping_add(MSS);

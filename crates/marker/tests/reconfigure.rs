@@ -1,4 +1,4 @@
-//! A DRB gets another configuration while connections go on over it: what their senders were told stays told.
+//! A DRB gets another configuration while connections go on over it: marks that their senders received stay.
 
 #[path = "common/bytes.rs"]
 mod bytes;
