@@ -125,9 +125,9 @@ fn hand_over(handover: HandoverExecution, mode: RlcMode) -> (u64, Vec<DropReason
         }
     }
     assert_eq!(cell.stats().handovers, 1);
-    let standing = cell.ue(Instant::from_millis(2_000), ue).unwrap();
-    assert_eq!(arrived + lost.len() as u64, 250, "{standing:?}");
-    (arrived, lost, standing.dropped_by_handover)
+    let stats = cell.ue(Instant::from_millis(2_000), ue).unwrap();
+    assert_eq!(arrived + lost.len() as u64, 250, "{stats:?}");
+    (arrived, lost, stats.dropped_by_handover)
 }
 const INTERRUPTION: Duration = Duration::from_millis(45);
 
