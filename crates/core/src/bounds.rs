@@ -110,11 +110,11 @@ impl<T: Quantity> Range<T> {
     pub const fn at_most(max: T) -> Self {
         Self::new(None, Some(max))
     }
-    /// These values up to `max`.
+    /// Restricts these values to those up to `max`.
     pub const fn and_at_most(self, max: T) -> Self {
         Self { max: Some(max), ..self }
     }
-    /// These values below `max`.
+    /// Restricts these values to those below `max`.
     pub const fn and_below(self, max: T) -> Self {
         Self { max: Some(max), excludes_max: true, ..self }
     }
@@ -122,7 +122,7 @@ impl<T: Quantity> Range<T> {
     pub const fn powers_of_two(min: T, max: T) -> Self {
         Self { powers_of_two: true, ..Self::between(min, max) }
     }
-    /// These values alone, which are in ascending order.
+    /// Range of these values alone, which are in ascending order.
     pub const fn one_of(choice: &'static [T]) -> Self {
         Self { choice, ..Self::new(choice.first().copied(), choice.last().copied()) }
     }

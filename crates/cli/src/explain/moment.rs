@@ -13,7 +13,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Its first and last second.
+    /// First and last second of the moment.
     pub fn span(self) -> (f64, f64) {
         (self.from.as_secs_f64(), self.to.as_secs_f64())
     }

@@ -1,4 +1,4 @@
-//! From a five-tuple to a flow's id, under a secret key.
+//! Flow ids: a keyed hash of five-tuples.
 
 use core::hash::Hasher;
 use core::net::IpAddr;
@@ -7,7 +7,7 @@ use siphasher::sip::SipHasher13;
 use tidemark_core::FlowId;
 use tidemark_wire::ip::FiveTuple;
 
-/// The secret that flows are hashed with, so that nobody outside can craft tuples that meet in one place of a table.
+/// Secret that flows are hashed with, so that nobody outside can craft tuples that meet in one slot of a table.
 ///
 /// Two keyed steps, some twenty instructions in place of a cipher's hundreds. The first is NH (Black et al., "UMAC", CRYPTO 1999,
 /// section 4.2): pairs of words, a secret number added to each, are multiplied and the products summed. Two tuples give
@@ -22,7 +22,7 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
-    /// From 16 random bytes, drawn once for each instance.
+    /// Makes a key of 16 random bytes, drawn once for each instance.
     pub fn new(secret: &[u8; 16]) -> Self {
         let (low, high) = secret.split_at(8);
         let word = |half: &[u8]| half.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));

@@ -38,10 +38,10 @@ impl Shard {
         Self { ues, generations: alloc::vec![0; capacity as usize], free: (0..capacity).rev().collect() }
     }
 
-    /// Takes a UE in. It comes back if every place is taken.
+    /// Takes a UE in. The UE comes back if every slot is taken.
     ///
     /// # Errors
-    /// The UE that found no place.
+    /// UE that found no slot.
     pub fn add(&mut self, ue: Box<Ue>) -> Result<UeHandle, Box<Ue>> {
         let Some(index) = self.free.pop() else { return Err(ue) };
         self.ues[index as usize] = Some(*ue);

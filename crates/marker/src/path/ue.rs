@@ -14,7 +14,7 @@ use crate::path::flow_key::FlowKey;
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::Verdict;
 
-/// Why a DRB could not be set up.
+/// Reason why a DRB could not be set up.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SetupError {
     /// The identity is not one of 1 to 32.
@@ -34,7 +34,7 @@ pub enum SetupError {
     Config(#[from] ConfigError),
 }
 
-/// What happened to a UE's packets outside of its DRBs' markers.
+/// Counters of a UE's packets outside of its DRBs' markers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[repr(C)]
@@ -132,7 +132,7 @@ impl Ue {
 
     /// The UE moved to another DU or cell, or its DRBs were re-established: what was measured of the old radio is
     /// forgotten, and so is what stood in its queues; what PDCP sends again is to be announced again. Flows and their
-    /// books move with the UE.
+    /// counters move with the UE.
     pub fn handover(&mut self, now: Instant) {
         for marker in self.drbs.markers() {
             marker.handle_handover(now);
@@ -266,7 +266,7 @@ impl Ue {
         self.drbs.get(drb).is_some_and(|marker| marker.wants_report(now))
     }
 
-    /// What is believed about a DRB.
+    /// Estimate of a DRB.
     pub fn estimate(&self, now: Instant, drb: DrbId) -> Option<Estimate> {
         self.drbs.get(drb).map(|marker| marker.estimate(now))
     }
@@ -277,12 +277,12 @@ impl Ue {
         self.drbs.get(drb).map(|marker| marker.decision(now, outcome))
     }
 
-    /// What happened at a DRB.
+    /// Counters of a DRB.
     pub fn drb_counters(&self, drb: DrbId) -> Option<Counters> {
         self.drbs.get(drb).map(DrbMarker::counters)
     }
 
-    /// What happened outside of the DRBs.
+    /// Counters of packets outside of the DRBs.
     pub fn counters(&self) -> UeCounters {
         self.counters
     }
