@@ -254,7 +254,11 @@ impl Field {
     pub(crate) fn write_number(&self, value: &Value, text: &mut String) {
         let _ = match (self.shown_decimals().or(self.decimals), value.as_f64()) {
             (_, None) => Ok(()),
-            (Some(decimals), Some(number)) => write!(text, "{number:.decimals$}"),
+            (Some(shown), Some(number)) if self.decimals == Some(shown) && is_exact(number) => {
+                write_rounded(number, shown, text);
+                Ok(())
+            }
+            (Some(shown), Some(number)) => write!(text, "{number:.shown$}"),
             (None, Some(_)) => write!(text, "{value}"),
         };
     }
@@ -321,6 +325,26 @@ impl Field {
             ..part
         });
         columns.collect()
+    }
+}
+
+/// True for a number whose billionths are a whole number that a float can have.
+fn is_exact(number: f64) -> bool {
+    number.is_sign_positive() && number < 4e6
+}
+
+/// Writes a number that is rounded to so many decimals. Its digits are those of a whole number, which cost a third of those of a float.
+fn write_rounded(number: f64, decimals: usize, text: &mut String) {
+    let scale = SCALES[decimals];
+    let units = (number * scale).round() as u64;
+    let (whole, part) = (units / scale as u64, units % scale as u64);
+    let mut buffer = itoa::Buffer::new();
+    text.push_str(buffer.format(whole));
+    if decimals > 0 {
+        text.push('.');
+        let digits = buffer.format(part);
+        (digits.len()..decimals).for_each(|_| text.push('0'));
+        text.push_str(digits);
     }
 }
 
@@ -510,6 +534,17 @@ mod tests {
         assert_eq!(bearer.clone().rounded(), bearer);
         let series = RouterSeries { queue_ms: vec![vec![None, Some(third)]], ..RouterSeries::default() }.rounded();
         assert_eq!(series.queue_ms[0], [None, Some(0.333)]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn digits_of_a_rounded_number_are_those_of_the_float(number in 0.0..4e6, decimals in 0usize..=9) {
+            let number = unit::round(number, SCALES[decimals]);
+            proptest::prop_assume!(is_exact(number));
+            let mut text = String::new();
+            write_rounded(number, decimals, &mut text);
+            proptest::prop_assert_eq!(text, format!("{number:.decimals$}"));
+        }
     }
 
     /// Numbers of microseconds and of a histogram have few decimals by themselves; shares, odds and draws don't.
