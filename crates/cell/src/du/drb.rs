@@ -223,7 +223,7 @@ impl<P: Inspect> Drb<P> {
             Direction::Downlink => &self.anbr,
             Direction::Uplink => &self.uplink_anbr,
         };
-        estimator.as_ref().is_some_and(|estimator| estimator.begun.is_some())
+        estimator.as_ref().is_some_and(|estimator| estimator.begun().is_some())
     }
 
     /// Number of SDUs that RLC remembers.

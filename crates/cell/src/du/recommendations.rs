@@ -3,7 +3,7 @@
 use tidemark_core::{Bytes, Inspect, Instant};
 use tidemark_wire::mac::{Direction, RecommendedBitRate, lcid};
 
-use super::anbr::Counts;
+use super::anbr::{Counts, Estimator};
 use super::downlink::DECODED_AFTER;
 use super::timers::Timer;
 use super::{Du, Port};
@@ -21,11 +21,8 @@ impl<P: Inspect> Du<P> {
         let Some(ue) = self.ues.get(id) else { return false };
         let Some(drb) = ue.drbs().with_lcid(lcid) else { return false };
         let Some(estimator) = self.drbs[drb].estimator(direction).as_mut() else { return false };
-        if std::mem::replace(&mut estimator.query_waits, true) {
-            return false;
-        }
-        let allowed = estimator.query_allowed;
-        if now >= allowed {
+        let Some(allowed) = estimator.ask(now) else { return false };
+        if allowed == now {
             self.send_query(now, drb, direction, port);
         } else {
             self.set_timer(allowed, drb, Timer::Query(direction));
@@ -37,27 +34,26 @@ impl<P: Inspect> Du<P> {
     pub(super) fn send_query(&mut self, now: Instant, drb: DrbIndex, direction: Direction, port: &mut impl Port<P>) {
         let ue = self.drbs[drb].id.ue;
         let Some(estimator) = self.drbs[drb].estimator(direction) else { return };
-        estimator.query_waits = false;
-        estimator.query_allowed = now + estimator.config.query_prohibit;
+        estimator.query_sent(now);
         self.send_control(now, ue, Control::Query { drb, direction }, port);
     }
 
     /// Begins a window, unless one is open: a packet came to the bearer's queue, or up from its UE.
     pub(super) fn begin_window(&mut self, now: Instant, index: DrbIndex, direction: Direction) {
-        let estimator = self.drbs[index].estimator(direction);
-        let Some(estimator) = estimator.as_ref().filter(|estimator| estimator.begun.is_none()) else { return };
-        let end = now + estimator.config.window;
+        if self.drbs[index].estimator(direction).as_ref().is_none_or(|estimator| estimator.begun().is_some()) {
+            return;
+        }
         let counts = self.counts(now, index, direction);
         if let Some(estimator) = self.drbs[index].estimator(direction) {
-            estimator.begun = Some(counts);
+            let end = estimator.begin_window(counts);
+            self.set_timer(end, index, Timer::Window(direction));
         }
-        self.set_timer(end, index, Timer::Window(direction));
     }
 
     /// A window is over: the gNB recommends, and goes on if there is anything to go on with.
     pub(super) fn end_window(&mut self, now: Instant, index: DrbIndex, direction: Direction) {
         let counts = self.counts(now, index, direction);
-        let begun = self.drbs[index].estimator(direction).as_ref().and_then(|estimator| estimator.begun);
+        let begun = self.drbs[index].estimator(direction).as_ref().and_then(Estimator::begun);
         let Some(begun) = begun else { return };
         let (all, open, sending) = match direction {
             Direction::Downlink => {
@@ -74,12 +70,12 @@ impl<P: Inspect> Du<P> {
         let drb = &mut self.drbs[index];
         let goes_on = counts.sent > begun.sent || direction == Direction::Downlink && drb.bearer.has_data();
         let Some(estimator) = drb.estimator(direction) else { return };
-        estimator.begun = goes_on.then_some(counts);
         if !goes_on {
+            estimator.close_window();
             return;
         }
         estimator.end_window(begun, counts, fair);
-        let (end, unsolicited) = (now + estimator.config.window, estimator.config.unsolicited);
+        let (end, unsolicited) = (estimator.begin_window(counts), estimator.is_unsolicited());
         self.set_timer(end, index, Timer::Window(direction));
         if unsolicited {
             self.recommend(now, index, direction);

@@ -20,15 +20,15 @@ pub(crate) struct Counts {
 /// The estimate of one direction of one bearer.
 #[derive(Clone, Debug)]
 pub(crate) struct Estimator {
-    pub(crate) config: AnbrConfig,
+    config: AnbrConfig,
     direction: Direction,
     /// Beginning of the window; `None` while nothing is sent.
-    pub(crate) begun: Option<Counts>,
+    begun: Option<Counts>,
     rate: Option<BitRate>,
     /// Time from which the UE may send the next query.
-    pub(crate) query_allowed: Instant,
+    query_allowed: Instant,
     /// True if a query waits for that time.
-    pub(crate) query_waits: bool,
+    query_waits: bool,
 }
 
 impl Estimator {
@@ -49,6 +49,35 @@ impl Estimator {
     pub(crate) fn reset(&mut self) {
         self.begun = None;
         (self.query_allowed, self.query_waits) = (Instant::ZERO, false);
+    }
+
+    /// Asks for a query; gives the first time at which it may go. `None` where one waits already.
+    pub(crate) fn ask(&mut self, now: Instant) -> Option<Instant> {
+        let waits = std::mem::replace(&mut self.query_waits, true);
+        (!waits).then(|| self.query_allowed.max(now))
+    }
+    /// Starts bitRateQueryProhibitTimer, since the query that waited goes.
+    pub(crate) fn query_sent(&mut self, now: Instant) {
+        self.query_waits = false;
+        self.query_allowed = now + self.config.query_prohibit;
+    }
+
+    /// Counts at the beginning of the window; `None` while nothing is sent.
+    pub(crate) fn begun(&self) -> Option<Counts> {
+        self.begun
+    }
+    /// Begins a window; gives its end.
+    pub(crate) fn begin_window(&mut self, counts: Counts) -> Instant {
+        self.begun = Some(counts);
+        counts.at + self.config.window
+    }
+    /// Closes the window without another one: nothing was sent in it, and nothing waits.
+    pub(crate) fn close_window(&mut self) {
+        self.begun = None;
+    }
+    /// True if recommendations go without a query.
+    pub(crate) fn is_unsolicited(&self) -> bool {
+        self.config.unsolicited
     }
 
     /// The window ends. `fair` are resource blocks x symbols that the bearer could have taken.
