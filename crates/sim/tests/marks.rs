@@ -96,3 +96,26 @@ fn a_run_keeps_the_same_marks_each_time_and_changes_nothing_for_them() {
     assert_eq!(without.marks, None);
     assert_eq!(serde_json::to_string(&without).unwrap(), serde_json::to_string(&result).unwrap());
 }
+
+/// A run so short that every mark is kept, with handovers while packets wait.
+#[test]
+fn marks_around_a_handover_are_kept() {
+    for marker in ["moves", "starts-anew"] {
+        for data in ["forwarded", "lost"] {
+            for law in ["l4span", "ecn-codel"] {
+                let law = format!("marker={{ law = \"{law}\" }}");
+                let how = format!("cell.handover={{ marker = \"{marker}\", data = \"{data}\" }}");
+                let at = |ue: usize| format!("ue.{ue}.handovers=[\"400 ms\", \"700 ms\"]");
+                let result = run(&[&law, &how, &at(0), &at(1), "duration=1 s", "warmup=0 s"]);
+                let marks = marks(&result);
+                marks.iter().for_each(check);
+                for flow in &result.flows {
+                    let of_flow = marks.iter().filter(|mark| mark.flow == flow.name && mark.verdict != "drop");
+                    let signalled = of_flow.filter(|mark| mark.verdict == "short-circuit" || mark.arrived_s.is_some());
+                    assert_eq!(signalled.count() as u64, flow.marked, "{law}, {how}: {}", flow.name);
+                }
+                assert!(marks.iter().any(|mark| mark.t_s >= 0.4), "{law}, {how}: no mark after the first handover");
+            }
+        }
+    }
+}
