@@ -334,6 +334,11 @@ typedef struct tidemark_drb_counters {
    * True once the reports turned out to follow arrivals instead of transmissions: marking by them is blind.
    */
   bool reports_are_blind;
+  /**
+   * Downlink packets that came while the DU had not reported on its queue for longer than `report_timeout`: nothing is known of the
+   * queue, and they are not marked for it.
+   */
+  uint64_t reports_missing;
 } tidemark_drb_counters;
 
 /**

@@ -179,6 +179,9 @@ pub struct DrbCounters {
     pub flows_refused: u64,
     /// True once the reports turned out to follow arrivals instead of transmissions: marking by them is blind.
     pub reports_are_blind: bool,
+    /// Downlink packets that came while the DU had not reported on its queue for longer than `report_timeout`: nothing is known of the
+    /// queue, and they are not marked for it.
+    pub reports_missing: u64,
 }
 
 impl From<Counters> for DrbCounters {
@@ -206,6 +209,7 @@ impl From<Counters> for DrbCounters {
             flows_evicted: counters.flows_evicted,
             flows_refused: counters.flows_refused,
             reports_are_blind: counters.reports_are_blind,
+            reports_missing: counters.reports_missing,
         }
     }
 }
@@ -291,6 +295,6 @@ const _: () = {
     assert!(size_of::<crate::status::Status>() == 4);
     assert!(size_of::<Report>() == 24 && offset_of!(Report, highest_delivered_retransmitted_sn) == 20);
     assert!(size_of::<UeCounters>() == 40 && offset_of!(UeCounters, unknown_drb) == 32);
-    assert!(size_of::<DrbCounters>() == 176 && offset_of!(DrbCounters, reports_are_blind) == 168);
+    assert!(size_of::<DrbCounters>() == 184 && offset_of!(DrbCounters, reports_are_blind) == 168);
     assert!(size_of::<DrbEstimate>() == 88 && offset_of!(DrbEstimate, probability) == 80);
 };

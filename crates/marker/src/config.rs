@@ -26,6 +26,9 @@ pub struct MarkerConfig {
     /// A DRB with a standing queue asks for a report when the last one is older than this. Default: 20 ms, twice
     /// the longest period that gNBs ship with.
     pub poll_after: Duration,
+    /// Time without any report after which a queue's state is unknown and nothing is marked. Default: 1 s, a hundred times the period
+    /// that gNBs ship with.
+    pub report_timeout: Duration,
     /// Marks of TCP flows are written into the acknowledgements on their way up instead of the packets on their way down
     /// (L4Span section 4.4). Default: off.
     pub short_circuit: bool,
@@ -39,6 +42,7 @@ impl Default for MarkerConfig {
             profile_capacity: 16_384,
             flow_capacity: 64,
             poll_after: Duration::from_millis(20),
+            report_timeout: Duration::from_secs(1),
             short_circuit: false,
         }
     }
@@ -49,6 +53,7 @@ bounds! { MarkerConfig {
     profile_capacity: Range::powers_of_two(64u32, 16_384),
     flow_capacity: Range::powers_of_two(8u32, 1_024),
     poll_after: Range::above(Duration::ZERO),
+    report_timeout: Range::above(Duration::ZERO),
     ..law, short_circuit
 } }
 

@@ -19,12 +19,12 @@ use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::{Class, Verdict};
 
 /// Reports in a row that describe arrivals, not transmissions, if each leaves next to nothing queued, at no age.
-const BLIND_REPORTS: u32 = 64;
+const BLIND_REPORTS: u8 = 64;
 
 /// State of a DRB as the marker estimates it. A field that it cannot know is `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Estimate {
-    /// Estimate of the bytes that wait in the DU now, between reports too.
+    /// Estimate of the bytes that wait in the DU now, between reports too; zero where reports are missing, since nothing is known.
     pub backlog: Bytes,
     /// Bytes handed to the DU that no report has covered yet.
     pub standing: Bytes,
@@ -96,6 +96,9 @@ pub struct Counters {
     /// True once the reports turned out to follow arrivals instead of transmissions: they carry no
     /// information about the queue, and marking by them is blind. OpenAirInterface's DU is known for it.
     pub reports_are_blind: bool,
+    /// Downlink packets that came while a queue had no report for longer than `report_timeout`: its state is unknown, and they are
+    /// not marked by it.
+    pub reports_missing: u64,
 }
 
 impl Counters {
@@ -133,7 +136,10 @@ pub struct DrbMarker {
     last_sojourn: Option<Duration>,
     retransmission: Option<Duration>,
     poll_after: Duration,
-    blind: u32,
+    /// In milliseconds, so that a UE's state stays below a KiB.
+    report_timeout_ms: u32,
+    /// Reports in a row that describe arrivals, counted to `BLIND_REPORTS`.
+    blind: u8,
     short_circuit: bool,
 }
 
@@ -154,6 +160,7 @@ struct Tally {
     discards: u64,
     reports: u64,
     empty_reports: u64,
+    reports_missing: u64,
 }
 
 impl DrbMarker {
@@ -171,6 +178,7 @@ impl DrbMarker {
             estimator: EgressEstimator::new(config.tau_c),
             backlog: Backlog::new(),
             poll_after: config.poll_after,
+            report_timeout_ms: millis(config.report_timeout),
             short_circuit: config.short_circuit,
             last_l4s: None,
             last_classic: None,
@@ -235,6 +243,7 @@ impl DrbMarker {
             Class::NotEct => {}
         }
         let (backlog, egress) = self.queue(now);
+        self.tally.reports_missing += u64::from(self.lacks_reports(now));
         let head_of_line = match rlc {
             Some(rlc) => rlc.head_of_line,
             // The search in the stamps is paid for by the laws that look at the age alone.
@@ -386,6 +395,7 @@ impl DrbMarker {
         config.validate()?;
         (self.law, self.properties) = (ActiveLaw::new(&config.law), config.law.properties());
         (self.short_circuit, self.poll_after) = (config.short_circuit, config.poll_after);
+        self.report_timeout_ms = millis(config.report_timeout);
         self.flows.resize(config.flow_capacity);
         if config.tau_c != self.estimator.window() {
             self.estimator = EgressEstimator::new(config.tau_c);
@@ -477,6 +487,7 @@ impl DrbMarker {
             flows_evicted: self.flows.evicted(),
             flows_refused: self.flows.refused(),
             reports_are_blind: self.blind >= BLIND_REPORTS,
+            reports_missing: tally.reports_missing,
         }
     }
 
@@ -565,6 +576,10 @@ impl DrbMarker {
         if silence.is_zero() {
             return (level, current);
         }
+        // A DU that says nothing for so long has stopped reporting: to mark for the queue of its last report would be for good.
+        if self.lacks_reports(now) {
+            return (0.0, None);
+        }
         let left = 1.0 - silence.as_secs_f64() / self.estimator.window().as_secs_f64();
         let lowered = |egress: Egress| Egress {
             rate: BitRate::from_bps_f64(egress.rate.as_bps() as f64 * left.max(0.0)),
@@ -573,9 +588,19 @@ impl DrbMarker {
         (level, current.map(lowered))
     }
 
+    /// True while something is queued and the DU has not reported for too long to know how much.
+    #[inline]
+    fn lacks_reports(&self, now: Instant) -> bool {
+        self.profile.packets() > 0
+            && self.backlog.report_age(now) > Duration::from_millis(self.report_timeout_ms.into())
+    }
+
     /// Age of the SDU that is the oldest once `level` bytes are left. Without an egress rate it is as old as when the last
     /// report came: what has left since is not known, and the age of a report is no queue.
     fn head_of_line(&self, now: Instant, level: f64, egress: Option<Egress>) -> Option<Duration> {
+        if self.lacks_reports(now) {
+            return None;
+        }
         let head = self.profile.head_behind(now, level)?;
         Some(if egress.is_none() { head.saturating_sub(self.backlog.unknown_drain(now)) } else { head })
     }
@@ -583,4 +608,9 @@ impl DrbMarker {
     fn is_alive(&self, last: Option<Instant>, now: Instant) -> bool {
         last.is_some_and(|last| now.since(last) < IN_USE)
     }
+}
+
+/// Rounds up to whole milliseconds, of which 49 days are as good as never.
+fn millis(time: Duration) -> u32 {
+    u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
 }

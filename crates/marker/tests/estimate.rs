@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Du, SLOT};
-use tidemark_core::{Duration, Ecn, Stream};
-use tidemark_marker::{L4SpanConfig, LawConfig, MarkerConfig, SnLength};
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Packet, Stream};
+use tidemark_marker::{L4SpanConfig, LawConfig, MarkerConfig, SnLength, Verdict};
 
 fn l4span() -> MarkerConfig {
     MarkerConfig::with_law(LawConfig::L4span(L4SpanConfig::default()))
@@ -169,4 +169,42 @@ fn a_report_is_asked_for_when_the_estimate_grows_stale() {
     assert!(du.marker.wants_report(du.now), "20 ms without a report");
     du.slot(2_500.0);
     assert!(!du.marker.wants_report(du.now));
+}
+
+/// Laws that mark on arrival, each with a queue of some 50 ms that a DU reports on every 5 ms, and then never again.
+#[test]
+fn reports_that_stop_mark_nothing_for_good() {
+    let laws = LawConfig::all().into_iter().filter(|law| law.properties().marks && !law.decides_on_leaving());
+    for law in laws {
+        let config = MarkerConfig::with_law(law);
+        let mut du = Du::new(&config, SnLength::Bits18, Duration::from_millis(5));
+        (0..170).for_each(|_| _ = du.send(1, Ecn::Ect1, 1_500));
+        for _ in 0..400 {
+            du.send(1, Ecn::Ect1, 2_500);
+            du.slot(2_500.0);
+        }
+        let arrive = |du: &mut Du, after| {
+            du.now += after;
+            let packet = Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::Ect1, payload: () };
+            du.marker.handle_downlink(du.now, &packet, None)
+        };
+        let marked = |du: &mut Du| (0..100).filter(|_| arrive(du, Duration::from_millis(1)) == Verdict::Mark).count();
+        let name = config.law.properties().name;
+        assert!(marked(&mut du) > 0, "{name} marks the queue while reports may still come");
+        assert_eq!(du.marker.counters().reports_missing, 0);
+        arrive(&mut du, config.report_timeout);
+        for minute in 0..3 {
+            assert_eq!(marked(&mut du), 0, "{name}, minute {minute}");
+            let estimate = du.marker.estimate(du.now);
+            assert_eq!((estimate.egress, estimate.sojourn, estimate.head_of_line), (None, None, None));
+            arrive(&mut du, Duration::from_secs(60));
+        }
+        assert!(du.marker.counters().reports_missing >= 300 && du.marker.wants_report(du.now));
+        // One that comes after all is believed at once.
+        let packets = du.marker.estimate(du.now).packets;
+        du.slot(2_500.0);
+        (0..20).for_each(|_| du.slot(2_500.0));
+        let estimate = du.marker.estimate(du.now);
+        assert!(estimate.egress.is_some() && estimate.packets < packets, "{name}: {estimate:?}");
+    }
 }

@@ -15,6 +15,7 @@
 //! | application-limited flows are over-marked | `tests/estimate.rs` |
 //! | reports of arrivals pass for reports of transmissions | `tests/estimate.rs` |
 //! | reports are due every 5 or 10 ms, many SNs at once | `tests/estimate.rs` |
+//! | reports that stop mark everything for good | `tests/estimate.rs` |
 //! | each report walks the whole standing queue | `benches/instructions.rs`: one limit at 4, 16 and 1024 SDUs |
 //! | a stale pointer to the old bearer | here (`a_handover...`), and stale handles in `tests/hostile.rs` |
 //! | memory grows with every packet | here (`a_million...`), `tests/invariants.rs`, `tests/hostile.rs` |

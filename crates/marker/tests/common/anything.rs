@@ -23,6 +23,7 @@ const QFIS: usize = 64;
 /// Bits of the choice of a DRB's configuration, whose low half is the law.
 const SHORT_CIRCUIT: u8 = 0x40;
 const BITS_12: u8 = 0x80;
+const LONG_TIMEOUT: u8 = 0x20;
 
 /// The bytes as a source of decisions; nothing but zeroes once they are used up.
 struct Choices<'a>(&'a [u8]);
@@ -530,6 +531,8 @@ fn config(choice: u8) -> MarkerConfig {
         short_circuit: choice & SHORT_CIRCUIT != 0,
         profile_capacity: 64,
         flow_capacity: 8,
+        // Reports are rare among arbitrary calls: with the default a queue is mostly unknown, with an hour it is known.
+        report_timeout: Duration::from_secs(if choice & LONG_TIMEOUT != 0 { 3_600 } else { 1 }),
         ..MarkerConfig::with_law(law)
     }
 }
