@@ -138,11 +138,13 @@ def test_the_page_and_the_counters_are_served_on_loopback(shell, nothing_left):
     cell = shell("--cell", "5g-static", "--web", "0", command=["sleep", "20"])
     address = re.search(r"http://[\d.:]+/", cell.process.stderr.readline()).group()
     assert address.startswith("http://127.0.0.1:")
-    assert b"EventSource" in urllib.request.urlopen(address).read()
+    page = urllib.request.urlopen(address).read()
+    assert b"EventSource" in page and b"Last marks" in page
     assert b"# TYPE tidemark_delivered_bytes_total counter" in urllib.request.urlopen(address + "metrics").read()
     events = urllib.request.urlopen(address + "events")
     seen = [events.readline() for _ in range(4)]
-    assert all(json.loads(line[6:])["name"] in ("5g-static", "") for line in seen if line.startswith(b"data: "))
+    shown = [json.loads(line[6:]) for line in seen if line.startswith(b"data: ")]
+    assert all(now["name"] in ("5g-static", "") and now["marks"] == [] for now in shown)
     events.close()
     cell.process.terminate()
     cell.finish()

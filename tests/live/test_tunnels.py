@@ -279,7 +279,8 @@ def download_through_two_halves(folder, law, *settings):
     """Gives what the CU and the DU's cell counted of a download by the kernel's CUBIC with classic ECN."""
     seconds, warmup = 8, 3
     cu = subprocess.Popen(
-        [TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--set", f"marker.law={law}"],
+        [TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--set", f"marker.law={law}",
+         "--out", folder / "cu"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert "--number 0" in cu.stderr.readline()
@@ -526,6 +527,13 @@ def test_a_cu_marks_by_delivery_statuses_alone(tmp_path, nothing_left, period):
     # The DU has no law of its own: what was marked, the CU marked, and the DU saw it come over F1-U, since its warm-up.
     assert unmarked["with_ce"] == counting["marked"] == 0 < marked["with_ce"] <= marking["marked"]
     assert "marked" not in marked and "marked" not in unmarked
+    # The CU keeps its marks with what it knows of them, the DU keeps none.
+    rows = json.loads(subprocess.check_output([TIDEMARK, "explain", tmp_path / "l4span" / "cu", "--json"]))
+    assert 0 < len(rows) <= marking["marked"] and all(row["flow"].startswith("tcp ") and row["estimated_kb"] > 0 for row in rows)
+    assert not any(row[column] for row in rows for column in ("queued_kb", "arrived_s", "answered_s"))
+    assert "no law" in subprocess.check_output([TIDEMARK, "explain", tmp_path / "none" / "cu"], text=True)
+    refused = subprocess.run([TIDEMARK, "explain", tmp_path / "l4span"], capture_output=True, text=True)
+    assert refused.returncode == 2 and "a DU decides on no mark" in refused.stderr
     # Of 8 s, in which a slot takes half a millisecond.
     most = {"0 ms": 16_000, "5 ms": 1_700, "10 ms": 900}[period] + 200
     assert most / 4 < marking["reports"] < most and counting["reports"] < most
