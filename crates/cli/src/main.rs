@@ -41,6 +41,8 @@ enum Command {
     Cu(live::cu::Cu),
     /// Be the DU of a gNB: a cell between a CU's F1-U tunnels and UEs
     Du(live::tunnels::Du),
+    /// Be a wired bottleneck between two interfaces, of a rate, a delay and a queue discipline
+    Hop(live::hop::Hop),
     /// Send an L4S flow over a real path
     Send(endpoint::Send),
     /// Receive an L4S flow over a real path
@@ -89,6 +91,7 @@ fn main() -> ExitCode {
             | Command::N3(_)
             | Command::Cu(_)
             | Command::Du(_)
+            | Command::Hop(_)
             | Command::Ctl(_)
             | Command::Probe(_)
     ) {
@@ -100,6 +103,7 @@ fn main() -> ExitCode {
         Command::N3(n3) => return exit_code(n3.execute()),
         Command::Cu(cu) => return exit_code(cu.execute()),
         Command::Du(du) => return exit_code(du.execute()),
+        Command::Hop(hop) => return exit_code(hop.execute()),
         Command::Ctl(ctl) => ctl.execute(),
         Command::Probe(probe) => return exit_code(probe.execute()),
         Command::Send(send) => send.execute(),

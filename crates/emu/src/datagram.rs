@@ -16,6 +16,17 @@ pub struct Datagram {
     tcp: Option<Range<usize>>,
 }
 
+impl Datagram {
+    /// Writes a mark into the header, and gives the bytes to send on.
+    pub(crate) fn finish(&mut self, ecn: Ecn) -> &[u8] {
+        // A packet that could not be read has Not-ECT, and its bytes stay as they are.
+        if ecn == Ecn::Ce {
+            let _ = ip::set_ecn(&mut self.bytes, Ecn::Ce);
+        }
+        &self.bytes
+    }
+}
+
 /// Payload of a live cell's packets.
 #[derive(Debug)]
 pub struct Stamped {
@@ -74,27 +85,27 @@ impl Reader {
     /// Makes a packet of `bytes`, with its five-tuple; `None` for bytes that cannot be read, which are a packet all the same.
     /// The flow of an uplink packet is that of the downlink packets it answers.
     pub(crate) fn packet(&mut self, bytes: &[u8], direction: Direction) -> (Packet<Datagram>, Option<FiveTuple>) {
-        let mut buffer = self.free.pop().unwrap_or_default();
-        buffer.clear();
-        buffer.extend_from_slice(bytes);
-        let size = Bytes(bytes.len() as u64);
-        let Ok(headers) = Headers::parse(bytes) else {
-            let payload = Datagram { bytes: buffer, tcp: None };
-            return (Packet { flow: NO_FLOW, size, ecn: Ecn::NotEct, payload }, None);
-        };
+        let packet = self.opaque(bytes);
+        let Ok(headers) = Headers::parse(bytes) else { return (packet, None) };
         let tuple = headers.five_tuple;
         let flow = self.key.flow(&if direction == Direction::Down { tuple } else { tuple.reversed() });
         let tcp = headers.transport.filter(|_| tuple.protocol == tcp::PROTOCOL);
-        (Packet { flow, size, ecn: headers.ecn, payload: Datagram { bytes: buffer, tcp } }, Some(tuple))
+        let payload = Datagram { tcp, ..packet.payload };
+        (Packet { flow, ecn: headers.ecn, payload, ..packet }, Some(tuple))
+    }
+
+    /// Makes a packet of bytes that are no IP packet.
+    pub(crate) fn opaque(&mut self, bytes: &[u8]) -> Packet<Datagram> {
+        let mut buffer = self.free.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.extend_from_slice(bytes);
+        let payload = Datagram { bytes: buffer, tcp: None };
+        Packet { flow: NO_FLOW, size: Bytes(bytes.len() as u64), ecn: Ecn::NotEct, payload }
     }
 
     /// Writes the packet's ECN field into its header, and gives the bytes to send on.
     pub(crate) fn finish(packet: &mut Packet<Datagram>) -> &[u8] {
-        // A packet that could not be read has Not-ECT, and its bytes stay as they are.
-        if packet.ecn == Ecn::Ce {
-            let _ = ip::set_ecn(&mut packet.payload.bytes, Ecn::Ce);
-        }
-        &packet.payload.bytes
+        packet.payload.finish(packet.ecn)
     }
 
     /// Takes a buffer back.

@@ -39,6 +39,20 @@ pub enum Error {
         /// Name of the TUN device.
         device: String,
     },
+    /// An interface can't be a port of a hop.
+    #[error("{interface}: {problem}")]
+    Interface {
+        /// Name of the interface.
+        interface: String,
+        /// Problem with it, and its remedy.
+        problem: String,
+    },
+    /// An interface vanished, or was set down, under the running hop.
+    #[error("{interface} is gone or down, and the hop ends")]
+    InterfaceGone {
+        /// Name of the interface.
+        interface: String,
+    },
     /// The cell refuses its configuration.
     #[error(transparent)]
     Config(#[from] tidemark_cell::ConfigError),

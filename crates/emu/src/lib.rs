@@ -13,6 +13,7 @@
 //! | [`init`] | process 1 of a namespace, whose end ends every other process there |
 //! | [`Core`] | core side of the cell: a TUN device, a UPF's tunnels ([`N3`]), a CU's ([`F1u`]) |
 //! | [`Cu`] | other half of a gNB that is split: PDCP and the marker |
+//! | [`Hop`] | a wired bottleneck between two interfaces |
 //! | [`realtime`] | scheduling of a thread that has to wake in time |
 //!
 //! All unsafe code and all system calls of Tidemark are in this crate.
@@ -32,6 +33,7 @@ mod ecn_socket;
 mod error;
 mod f1u;
 mod gtp;
+mod hop;
 pub mod init;
 mod journal;
 pub mod lease;
@@ -55,6 +57,7 @@ pub use ecn_socket::EcnSocket;
 pub use error::Error;
 pub use f1u::F1u;
 pub use gtp::{PORT as GTPU_PORT, Tunnel};
+pub use hop::{Hop, HopCommand, HopCounters, HopEvent, HopObserver, HopPlan, HopProgress};
 pub use n3::{N3, Session};
 pub use observer::{Counters, DriverEvent, Observer, Progress};
 pub use tun::Tun;

@@ -50,6 +50,15 @@ impl Signals {
     /// Ctrl-C goes to every process in the terminal's foreground, hence also to the commands in namespaces, which decide what
     /// it means: an editor goes on. So SIGINT counts only if a process sent it.
     pub fn wait(&self) {
+        self.wait_for(|signal, code| signal != libc::SIGINT || code != libc::SI_KERNEL);
+    }
+
+    /// Waits for any of the signals, Ctrl-C as well: for what runs no command.
+    pub fn wait_for_any(&self) {
+        self.wait_for(|_, _| true);
+    }
+
+    fn wait_for(&self, ends: impl Fn(libc::c_int, libc::c_int) -> bool) {
         let mut info = [0; size_of::<libc::signalfd_siginfo>()];
         loop {
             match rustix::io::read(&self.0, &mut info) {
@@ -57,7 +66,7 @@ impl Signals {
                     let word = |at: usize| i32::from_ne_bytes([info[at], info[at + 1], info[at + 2], info[at + 3]]);
                     // ssi_signo at 0, ssi_code at 8 (signalfd(2)).
                     let (signal, code) = (word(0), word(8));
-                    if signal != libc::SIGINT || code != libc::SI_KERNEL {
+                    if ends(signal, code) {
                         return;
                     }
                 }

@@ -11,7 +11,7 @@ use tidemark_wire::ip::FiveTuple;
 pub struct Flow {
     /// Name of the flow.
     pub name: String,
-    /// UE that the flow goes to, from 0.
+    /// UE that the flow goes to, or way of a hop, from 0.
     pub ue: usize,
 }
 
@@ -29,11 +29,22 @@ impl Flows {
         tuple: Option<FiveTuple>,
     ) -> usize {
         let ue = ue.0 as usize;
+        self.number_in(recorder, (id, ue), tuple, &ues[ue].name)
+    }
+
+    /// Number of a flow of a group, a UE or a way of a hop; its flows beyond the recorder's limit are one.
+    pub fn number_in(
+        &mut self,
+        recorder: &mut Recorder,
+        (id, ue): (FlowId, usize),
+        tuple: Option<FiveTuple>,
+        group: &str,
+    ) -> usize {
         let number = recorder.flow_number(ue, id);
         let name = match number {
             FlowNumber::Known(index) => return index,
             FlowNumber::New(_) => self.numbered(&name(tuple)),
-            FlowNumber::FirstOfOthers(_) => format!("others of {}", ues[ue].name),
+            FlowNumber::FirstOfOthers(_) => format!("others of {group}"),
         };
         self.0.push(Flow { name, ue });
         number.index()

@@ -1,4 +1,4 @@
-//! The cell in real time: `tidemark shell`, `tidemark live`, `n3`, `cu`, `du` and `ctl`.
+//! The cell in real time: `tidemark shell`, `tidemark live`, `n3`, `cu`, `du`, `hop` and `ctl`.
 
 mod connections;
 pub mod control;
@@ -6,6 +6,7 @@ pub mod cu;
 mod exposition;
 mod flows;
 mod history;
+pub mod hop;
 pub mod lab;
 mod modem;
 mod pcap;

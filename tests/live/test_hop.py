@@ -1,0 +1,168 @@
+"""The wired bottleneck between two namespaces: the kernel's TCP and the ends of UDP Prague, beside the same router in the simulator."""
+
+import json
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import TIDEMARK, needs
+
+LEFT, RIGHT = "10.77.0.1", "10.77.0.2"
+RATE_MBPS = 20
+SECONDS = 8
+
+
+def run(*command, inside=None, **options):
+    command = [str(word) for word in command]
+    if inside:
+        command = ["ip", "netns", "exec", inside, *command]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60, **options).stdout
+
+
+@pytest.fixture
+def ends():
+    """Two namespaces, `left` and `right`, each with one end of a veth whose other end, `to-left` or `to-right`, is the hop's."""
+    pathlib.Path("/run/netns").mkdir(exist_ok=True)
+    run("mount", "-t", "tmpfs", "tmpfs", "/run/netns")
+    for name, address in (("left", LEFT), ("right", RIGHT)):
+        run("ip", "netns", "add", name)
+        run("ip", "link", "add", f"to-{name}", "type", "veth", "peer", "name", "end", "netns", name)
+        run("ip", "link", "set", f"to-{name}", "up")
+        for words in ("link set lo up", "link set end up", f"addr add {address}/24 dev end"):
+            run("ip", "-n", name, *words.split())
+        run("sh", "-c", "echo 1 > /proc/sys/net/ipv4/tcp_ecn", inside=name)
+    yield
+    for name in ("left", "right"):
+        subprocess.run(["ip", "link", "del", f"to-{name}"], check=False)
+        run("ip", "netns", "del", name)
+    run("umount", "/run/netns")
+
+
+@pytest.fixture
+def hop():
+    """Starts hops between the two namespaces, ready to forward, and ends those that a test leaves behind."""
+    started = []
+
+    def start(*arguments, out):
+        command = [TIDEMARK, "hop", "--left", "to-left", "--right", "to-right", "--out", out, *arguments]
+        process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        started.append(process)
+        assert "hop between to-left and to-right" in process.stderr.readline()
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.communicate(timeout=10)
+
+
+def finish(process, out, how=signal.SIGINT):
+    """Ends a hop; gives its last line and the summary of its folder."""
+    process.send_signal(how)
+    stdout, stderr = process.communicate(timeout=20)
+    assert process.returncode == 0, stderr
+    assert (out / "report.html").exists()
+    return json.loads(stdout), json.loads((out / "summary.json").read_text())
+
+
+def serve():
+    needs("iperf3")
+    server = subprocess.Popen(["ip", "netns", "exec", "right", "iperf3", "--server", "--one-off"], stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 5
+    while ":5201" not in run("ss", "-Hltn", inside="right"):
+        assert time.monotonic() < deadline, "iperf3 does not listen"
+        time.sleep(0.05)
+    return server
+
+
+def test_bundles_of_the_kernel_are_cut_and_the_rate_is_kept(nothing_left, ends, hop, tmp_path):
+    process = hop("--rate", f"{RATE_MBPS} Mbit/s", "--rate-back", "50 Mbit/s", "--delay", "5 ms", out=tmp_path)
+    trips = run("ping", "-c", 5, "-i", 0.2, RIGHT, inside="left").split("rtt min/avg/max/mdev = ")[1]
+    # 5 ms each way; what is beyond is the machine's.
+    assert 10.0 <= float(trips.split("/")[0]) < 12.0, trips
+    server = serve()
+    report = json.loads(run("iperf3", "--client", RIGHT, "--time", SECONDS, "--json", inside="left"))
+    server.wait(timeout=10)
+    last, summary = finish(process, tmp_path)
+    to_right, to_left = summary["routers"]
+    rates = [step["sum"]["bits_per_second"] for step in report["intervals"][2:]]
+    # Of an IP packet of 1500 bytes, 1448 are data.
+    assert sum(rates) / len(rates) == pytest.approx(RATE_MBPS * 1e6 * 1448 / 1500, rel=0.05)
+    assert (last["unreadable"], last["refused"], last["ways"][0]["marked"]) == (0, 0, 0)
+    assert to_right["capacity_mbps"] == pytest.approx(RATE_MBPS) and to_left["capacity_mbps"] == pytest.approx(50)
+    # More packets than bundles: each carries at most an MTU.
+    assert last["ways"][0]["packets_in"] > report["end"]["sum_received"]["bytes"] / 1448
+
+
+SIMULATED = f"""
+name = "hop"
+duration = "{SECONDS} s"
+[[router]]
+name = "to-right"
+rate = "{RATE_MBPS} Mbit/s"
+delay = "5 ms"
+queue = {{ discipline = "dualpi2" }}
+[[flow]]
+name = "prague"
+router = "to-right"
+round_trip = "10 ms"
+sender = {{ controller = "udp-prague" }}
+"""
+
+
+def test_dualpi2_marks_prague_as_the_simulators_router_does(ends, hop, tmp_path):
+    out = tmp_path / "live"
+    process = hop("--rate", f"{RATE_MBPS} Mbit/s", "--delay", "5 ms", "--discipline", "dualpi2", out=out)
+    receiver = subprocess.Popen(
+        ["ip", "netns", "exec", "right", str(TIDEMARK), "receive", "--listen", "4100", "--time", f"{SECONDS} s"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(0.5)
+    run(TIDEMARK, "send", f"{RIGHT}:4100", "--time", f"{SECONDS} s", inside="left")
+    lines = [json.loads(line) for line in receiver.communicate(timeout=20)[0].splitlines()]
+    last, live = finish(process, out, signal.SIGTERM)
+    # Every mark of the hop reaches the receiver, less what was under way when it ended.
+    marked = last["ways"][0]["marked"]
+    assert marked > 50
+    assert lines[-1]["marked"] == pytest.approx(marked, rel=0.02, abs=5)
+    scenario = tmp_path / "hop.toml"
+    scenario.write_text(SIMULATED)
+    run(TIDEMARK, "run", scenario, "--out", tmp_path / "simulated")
+    simulated = json.loads((tmp_path / "simulated/summary.json").read_text())
+    flow = max(live["flows"], key=lambda flow: flow["throughput_mbps"])
+    ours = simulated["flows"][0]
+    print(f"live {flow['throughput_mbps']} Mbit/s, {live['routers'][0]['queue_ms']}; simulated {ours['throughput_mbps']}, {simulated['routers'][0]['queue_ms']}")
+    assert flow["throughput_mbps"] == pytest.approx(ours["throughput_mbps"], rel=0.1)
+    queues = [summary["routers"][0]["queue_ms"]["p50"] for summary in (live, simulated)]
+    assert abs(queues[0] - queues[1]) < 1.0, queues
+
+
+def test_errors_name_the_interface_and_the_command_that_helps(ends, tmp_path):
+    def error(left, right, *arguments):
+        command = [TIDEMARK, "hop", "--left", left, "--right", right, *arguments]
+        ended = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=20)
+        assert ended.returncode == 2
+        return ended.stderr
+
+    rate = ["--rate", "20 Mbit/s"]
+    assert "to-left, to-right" in error("none", "to-right", *rate)
+    assert "name another interface" in error("to-left", "to-left", *rate)
+    assert "it has no Ethernet frames" in error("lo", "to-right", *rate)
+    assert "router.0.queue" in error("to-left", "to-right", *rate, "--discipline", "red")
+    assert "--rate" in error("to-left", "to-right")
+    run("ip", "link", "set", "to-left", "mtu", 9000)
+    assert "`ip link set to-left mtu 1500`" in error("to-left", "to-right", *rate)
+    run("ip", "link", "set", "to-left", "down")
+    assert "`ip link set to-left up`" in error("to-left", "to-right", *rate)
+
+
+def test_an_interface_that_vanishes_ends_the_hop_with_its_name(ends, hop, tmp_path):
+    process = hop("--rate", "20 Mbit/s", out=tmp_path)
+    run("ip", "link", "set", "to-right", "down")
+    _, stderr = process.communicate(timeout=10)
+    assert process.returncode == 2 and "to-right is gone or down" in stderr
+    assert (tmp_path / "summary.json").exists()
