@@ -80,6 +80,7 @@ impl Drbs {
     /// Takes a DRB in, whose identity is valid and not in use.
     pub(super) fn insert(&mut self, drb: DrbId, marker: DrbMarker) {
         let Some(index) = drb.index() else { return };
+        // Also once the first one was released: the next that is set up has its memory.
         if self.first.is_none() {
             (self.first, self.first_index) = (Some(marker), index as u8);
         } else {
@@ -95,6 +96,7 @@ impl Drbs {
             return self.first.take();
         }
         let others = self.others.as_mut()?;
+        // A QFI that still named the DRB would find another one that is set up with its identity later.
         for carrier in &mut others.carriers {
             if *carrier == index as u8 {
                 *carrier = NONE;
@@ -109,6 +111,7 @@ impl Drbs {
             return false;
         }
         let index = drb.0 - 1;
+        // A QoS flow has one DRB: what names it in one table is taken out of the other.
         let (bit, is_first) = (1 << qfi, index == self.first_index);
         self.first_qfis = if is_first { self.first_qfis | bit } else { self.first_qfis & !bit };
         if let Some(others) = &mut self.others {
@@ -154,9 +157,11 @@ impl Bearers for Drbs {
 
     #[inline]
     fn marker(&mut self, qfi: u8) -> Option<&mut DrbMarker> {
+        // A bit beside the first DRB says so, and the table of the others is not read.
         if self.is_of_first(qfi) {
             return self.first.as_mut();
         }
+        // `NONE` lies outside of the DRBs, and finds none.
         let Others { carriers, drbs } = self.others.as_deref_mut()?;
         let carrier = *carriers.get(usize::from(qfi))?;
         drbs.get_mut(usize::from(carrier))?.as_deref_mut()

@@ -41,6 +41,7 @@ impl FlowKey {
     #[inline(always)]
     pub fn flow(&self, tuple: &FiveTuple) -> FlowId {
         let (source_port, destination_port) = tuple.ports.unwrap_or_default();
+        // A tuple without ports is not one with ports of zero: the lowest bit tells them apart.
         let ports = u64::from(source_port) << 48 | u64::from(destination_port) << 32;
         let rest = ports | u64::from(tuple.protocol) << 8 | u64::from(tuple.ports.is_some());
         let product = |pair: usize, one: u64, other: u64| {
@@ -48,9 +49,11 @@ impl FlowKey {
             u128::from(one.wrapping_add(first)) * u128::from(other.wrapping_add(second))
         };
         let sum = match (tuple.source, tuple.destination) {
+            // Two words fill one pair: one multiplication, and no more of the key is read.
             (IpAddr::V4(source), IpAddr::V4(destination)) => {
                 product(0, u64::from(source.to_bits()) << 32 | u64::from(destination.to_bits()), rest)
             }
+            // Five words, where IPv4 has two; a sixth fills the last pair.
             (source, destination) => {
                 let [source, destination] = [wide(source), wide(destination)];
                 product(0, (source >> 64) as u64, rest)
@@ -61,6 +64,7 @@ impl FlowKey {
         let [start, words @ ..] = self.sum;
         let quarter = |index: usize| u64::from((sum >> (32 * index)) as u32);
         let hash = (0..4).fold(start, |hash, index| hash.wrapping_add(words[index].wrapping_mul(quarter(index))));
+        // The lower half is not universal: its low bits don't depend on the high bits of the words.
         FlowId((hash >> 32) as u32)
     }
 }

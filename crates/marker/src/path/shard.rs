@@ -26,6 +26,7 @@ pub struct Shard {
 /// # Panics
 /// If there are no shards.
 pub fn shard_of(ue: u64, shards: usize) -> usize {
+    // Multiplied by 2^64 over the golden ratio, numbers in steps of any power of two spread too, which a remainder puts into one shard.
     let spread = ue.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((u128::from(spread) * shards as u128) >> 64) as usize
 }
@@ -35,6 +36,7 @@ impl Shard {
     pub fn new(capacity: u32) -> Self {
         let mut ues = Vec::new();
         ues.resize_with(capacity as usize, || None);
+        // The lowest index is taken first, so that few UEs lie together.
         Self { ues, generations: alloc::vec![0; capacity as usize], free: (0..capacity).rev().collect() }
     }
 
@@ -51,6 +53,7 @@ impl Shard {
     /// Lets a UE go, to be released or to move to another shard. Its handle is void from then on.
     pub fn remove(&mut self, handle: UeHandle) -> Option<Box<Ue>> {
         let generation = self.generations.get_mut(handle.index as usize)?;
+        // The slot may have another UE by now.
         if *generation != handle.generation {
             return None;
         }

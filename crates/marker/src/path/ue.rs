@@ -51,7 +51,7 @@ pub struct UeCounters {
     pub unknown_drb: u64,
 }
 
-/// One UE of the packet path, with one PDU session: QFIs tell QoS flows apart within it (TS 23.501 5.7.1.1). A UE that has several is a
+/// One UE of the packet path, with one PDU session: QFIs tell QoS flows apart within it (TS 23.501 5.7.1.1). A UE that has several sessions is a
 /// [`Ue`] for each.
 ///
 /// Everything that packets read lies here, and the first DRB in it.
@@ -87,14 +87,15 @@ impl Ue {
             return Err(SetupError::Exists);
         }
         self.drbs.insert(drb, DrbMarker::new(config, sn_length, stream)?);
+        // DRB and QFIs were checked before anything changed: no mapping fails.
         for qfi in qfis {
             self.map_qfi(*qfi, drb);
         }
         Ok(())
     }
 
-    /// A DRB that is set up is marked by another configuration from now on, and carries these QoS flows too. Its flows and what their
-    /// senders were told stay, which they would not if it were removed and added; see [`DrbMarker::reconfigure`] for what else
+    /// A DRB that is set up is marked by another configuration from now on, and carries these QoS flows too. Its flows and what was
+    /// signalled to their senders stay, which they would not if it were removed and added; see [`DrbMarker::reconfigure`] for what else
     /// stays. Memory is allocated and freed here.
     ///
     /// # Errors
@@ -115,10 +116,11 @@ impl Ue {
         Ok(())
     }
 
-    /// Releases a DRB, and gives its counters as they were last. `None` for one that is not set up. Its flows and what their senders were
-    /// told go to another DRB of the UE, if there is one.
+    /// Releases a DRB, and gives its counters as they were last. `None` for one that is not set up. Its flows and what was signalled to
+    /// their senders go to another DRB of the UE, if there is one.
     pub fn remove_drb(&mut self, drb: DrbId) -> Option<Counters> {
         let removed = self.drbs.remove(drb)?;
+        // What was added to a flow's counters must not begin at zero: a sender takes the step back for a wrap, and for marks.
         if let Some(heir) = self.drbs.markers().next() {
             heir.flows.take_over(&removed.flows);
         }
@@ -131,7 +133,7 @@ impl Ue {
     }
 
     /// The UE moved to another DU or cell, or its DRBs were re-established: what was measured of the old radio is
-    /// forgotten, and so is what stood in its queues; what PDCP sends again is to be announced again. Flows and their
+    /// forgotten, and so are its queues; SDUs that PDCP retransmits are to be announced once more. Flows and their
     /// counters move with the UE.
     pub fn handover(&mut self, now: Instant) {
         for marker in self.drbs.markers() {
@@ -162,11 +164,13 @@ impl Ue {
         self.counters.downlink += 1;
         let has_several = self.drbs.has_several();
         let Some(mut marker) = self.drbs.marker(qfi) else {
+            // No queue is known that the packet will join: SDAP decides what becomes of it.
             self.counters.unknown_qfi += 1;
             return None;
         };
         // What is read here comes while the headers are looked at.
         marker.warm();
+        // What is not IP, or was cut off, has no ECN field that could be read or written.
         let Ok(mut view) = View::parse(packet) else {
             self.counters.unparsed += 1;
             return None;
@@ -175,10 +179,12 @@ impl Ue {
         let flow = self.key.flow(&headers.five_tuple);
         let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
         let packet = Packet { flow, size, ecn, payload: Seen(view.tcp()) };
+        // A UE's only DRB has all of its connections.
         if has_several && marker.claims(now, &packet) {
             marker = self.drbs.fetch(now, qfi, flow)?;
         }
         let outcome = marker.decide_downlink(now, &packet, None)?;
+        // A mark that is short-circuited is left to the acknowledgements: in the packet it would reach the sender a second time.
         if outcome.applied() == Verdict::Mark {
             view.set_ecn(ecn.marked());
         }
@@ -248,13 +254,14 @@ impl Ue {
             return;
         };
         let headers = view.headers();
-        // Everything that is learnt or written here is in TCP headers.
+        // Everything that is learnt or written here is in TCP headers. QUIC encrypts its feedback.
         if headers.five_tuple.protocol != tcp::PROTOCOL {
             return;
         }
         let flow = self.key.flow(&headers.five_tuple.reversed());
         let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
         let mut packet = Packet { flow, size, ecn, payload: &mut view };
+        // The DRB that an acknowledgement comes in need not be the one that has the connection.
         let keeper = if self.drbs.has_several() { self.drbs.keeper(&packet) } else { self.drbs.first_mut() };
         if let Some(marker) = keeper {
             marker.handle_uplink(now, &mut packet);
