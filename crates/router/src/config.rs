@@ -107,7 +107,7 @@ pub struct DropTailConfig {
 pub struct CodelQueueConfig {
     /// Bytes that it holds; an arrival beyond is dropped. Default 1 MB.
     pub limit: Bytes,
-    /// Time in the queue that may stand. Default 5 ms.
+    /// Acceptable time in the queue. Default 5 ms.
     pub target: Duration,
     /// Time that it may be exceeded before something is done. Default 100 ms.
     pub interval: Duration,

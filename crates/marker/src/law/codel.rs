@@ -14,7 +14,7 @@ use crate::verdict::Class;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<CodelConfig>))]
 pub struct CodelConfig {
-    /// Sojourn time that may stand. Default: 5 ms.
+    /// Acceptable sojourn time. Default: 5 ms.
     pub target: Duration,
     /// Time that it may be exceeded before something is done. Default: 100 ms.
     pub interval: Duration,
