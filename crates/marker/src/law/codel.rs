@@ -107,6 +107,7 @@ impl ControlLaw {
         if !self.is_due(departure) {
             return Odds::NONE;
         }
+        // A packet without ECN can't carry the mark: its loss is the signal (RFC 3168 5).
         if self.ecn && departure.class != Class::NotEct { Odds::mark(RULE, 1.0) } else { Odds::drop(RULE, 1.0) }
     }
 
@@ -120,10 +121,12 @@ impl ControlLaw {
         let over = self.is_over(departure);
         if self.dropping {
             let dropped = core::mem::take(&mut self.dropped);
+            // One packet below the target is enough to stop: the queue has drained to where it should be.
             if !over {
                 self.dropping = false;
                 return false;
             }
+            // RFC 8289 sets the next time only if the packet behind the dropped one is over the target too: this is that packet.
             if dropped {
                 self.drop_next = self.control_law(self.drop_next);
             }
@@ -131,6 +134,7 @@ impl ControlLaw {
                 return false;
             }
             self.count += 1;
+            // A marked packet leaves and no other is looked at, so that the next time is set at once, as in Linux's CoDel.
             if self.ecn && departure.class != Class::NotEct {
                 self.drop_next = self.control_law(self.drop_next);
             } else {
@@ -138,6 +142,7 @@ impl ControlLaw {
             }
             return true;
         }
+        // Every burst is over the target for a moment: only what lasts for an interval is a queue to act on.
         if !over {
             return false;
         }
@@ -153,6 +158,7 @@ impl ControlLaw {
 
     /// True once the sojourn has stayed above the target for an interval.
     fn is_over(&mut self, departure: &Departure) -> bool {
+        // Behind the packet there is less than a frame: a drop would leave the link idle.
         if departure.sojourn < self.config.target || departure.behind <= self.config.max_packet {
             self.first_above = None;
             return false;

@@ -39,6 +39,7 @@ impl fmt::Debug for CustomLaw {
 /// Equal if made by one call.
 impl PartialEq for CustomLaw {
     fn eq(&self, other: &Self) -> bool {
+        // Closures have no equality; a closure without captures has no address of its own, which the properties make up for.
         core::ptr::addr_eq(self.build, other.build) && self.properties == other.properties
     }
 }

@@ -64,6 +64,8 @@ impl Law for DropHead {
     fn leave(&mut self, departure: &Departure) -> Odds {
         let above = departure.sojourn > self.config.above;
         let flush = departure.sojourn > self.config.flush_above;
+        // Between the limits one packet is sent for each dropped: a sender answers one loss a round trip, and the others only cost it
+        // retransmissions.
         self.dropped = flush || (above && !self.dropped);
         let rule = if flush { "flush" } else { "oldest" };
         if self.dropped { Odds::drop(rule, 1.0) } else { Odds::NONE }

@@ -40,6 +40,7 @@ impl Law for DualPi2 {
     };
 
     fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
+        // With one sum for both, odds that L4S packets add would mark classic ones.
         let queue = if class == Class::L4s { &mut self.l4s } else { &mut self.classic };
         (self.config.marks == Marks::Regular).then_some(queue)
     }
@@ -60,9 +61,11 @@ impl Law for DualPi2 {
                 }
                 Odds::mark(if native > coupled { "l4s ramp" } else { "coupled" }, native.max(coupled))
             }
+            // In overload a mark is no longer enough for a classic sender either: its packets are dropped (RFC 9332 4.2.3).
             Class::Classic if self.config.mark_classic && !self.pi.is_overloaded() => {
                 Odds::mark("classic squared", self.pi.p_c())
             }
+            // A drop means to a classic sender what a mark does (RFC 3168 5), and has the same odds.
             Class::Classic | Class::NotEct => Odds::drop("classic squared", self.pi.p_c()),
         }
     }

@@ -124,13 +124,16 @@ impl Law for L4Span {
     fn arrive(&mut self, arrival: &Arrival) -> Odds {
         let shared = arrival.shared;
         match arrival.class {
+            // A scalable sender's window is 2/p segments and a classic one's K/sqrt(p): at these odds they are equal.
             Class::L4s if shared && self.shared == SharedRule::Coupled => {
                 Odds::mark("coupled", 2.0 / self.k * libm::sqrt(self.p_classic(arrival)))
             }
             Class::L4s if shared && self.shared == SharedRule::Classic => Odds::mark(CLASSIC, self.p_classic(arrival)),
+            // Alone, or each by its own rule.
             Class::L4s => Odds::mark(L4S, self.p_l4s(arrival)),
             Class::Classic if shared && self.shared == SharedRule::L4s => Odds::mark(L4S, self.p_l4s(arrival)),
             Class::Classic => Odds::mark(CLASSIC, self.p_classic(arrival)),
+            // A mark would not be understood: there is only the drop, which an operator has to want.
             Class::NotEct => match self.not_ect {
                 NotEctRule::Pass => Odds::NONE,
                 NotEctRule::Drop => Odds::drop(CLASSIC, self.p_classic(arrival)),
@@ -144,6 +147,7 @@ impl L4Span {
     /// backlog, the packet at hand included, within the threshold. A packet that finds less than another before it is no
     /// queue, whatever the rate (RFC 9332's Th_len).
     fn p_l4s(&self, arrival: &Arrival) -> f64 {
+        // Nothing was transmitted yet: no rate to expect a sojourn by.
         let Some(egress) = arrival.egress else { return 0.0 };
         if arrival.backlog < arrival.size {
             return 0.0;
@@ -151,6 +155,7 @@ impl L4Span {
         let needed = (arrival.backlog + arrival.size) / self.tau_s;
         let excess = needed - egress.rate.as_bytes_per_sec();
         let deviation = egress.deviation.as_bytes_per_sec();
+        // A rate that never varied leaves nothing to chance: the normal distribution's limit is a step.
         if deviation > 0.0 {
             normal_cdf(excess / deviation)
         } else if excess > 0.0 {
@@ -164,7 +169,7 @@ impl L4Span {
     ///
     /// - It does not look at the queue: it would go on marking a flow whose queue is empty, which is already slower than
     ///   the radio, and would punish a sender for having nothing to send. Nothing is marked while less than two
-    ///   segments stand, as RFC 9332's implementations spare a queue of two packets.
+    ///   segments are queued, as RFC 9332's implementations spare a queue of two packets.
     /// - It does not pull the queue anywhere: with the sojourn in the RTT, the window that a sender has at this
     ///   probability is the window that it has now, be the queue 10 ms or 10 s. No more than `tau_classic` counts as
     ///   RTT, and above it the rate to match is the egress rate times `tau_classic` over the sojourn.
@@ -176,12 +181,14 @@ impl L4Span {
             return 0.0;
         }
         let average = average.as_bytes_per_sec();
+        // A queue that nothing leaves: no rate of the sender is low enough.
         if average <= 0.0 {
             return 1.0;
         }
         let sojourn = arrival.backlog / average;
         let counted = sojourn.min(self.tau_classic);
         let rate = average * counted / sojourn;
+        // A flow whose handshake was not seen counts as one whose path is as long as its queue.
         let rtt = arrival.rtt.map_or(2.0 * counted, |rtt| rtt.as_secs_f64() + counted);
         let root = arrival.segment * self.k / (rtt * rate);
         (root * root).min(1.0)

@@ -127,6 +127,7 @@ impl Pi2 {
             let change = self.alpha * (delay - self.target) + self.beta * (delay - self.previous);
             self.p = (self.p + change).clamp(0.0, 1.0);
             self.previous = delay;
+            // Below the target it stays at zero, however many updates are still due.
             if self.p == 0.0 && delay < self.target {
                 break;
             }

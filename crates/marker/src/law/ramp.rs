@@ -122,6 +122,7 @@ impl Law for Ramp {
 
     fn arrive(&mut self, arrival: &Arrival) -> Odds {
         let p = self.update(arrival);
+        // `pMark` follows the queue whoever's packet it is: the class says only whom it is applied to.
         match arrival.class {
             Class::L4s => Odds::mark("l4s ramp", p),
             Class::Classic if self.classic => Odds::mark("classic ramp", p),
@@ -135,6 +136,7 @@ impl Ramp {
     /// that the arriving packet finds.
     pub(crate) fn update(&mut self, arrival: &Arrival) -> f64 {
         let instantaneous = ((self.delay.of(arrival) - self.low) / self.span).clamp(0.0, 1.0);
+        // The first packet is the first update, from a `pMark` of zero.
         let Some(updated) = self.updated else {
             self.updated = Some(arrival.now);
             self.p = self.alpha * instantaneous;

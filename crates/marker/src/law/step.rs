@@ -57,6 +57,7 @@ impl Law for Step {
     };
 
     fn arrive(&mut self, arrival: &Arrival) -> Odds {
+        // A classic sender gives up a third or a half of its window for one mark: its queue needs more than this threshold.
         if arrival.class != Class::L4s {
             return Odds::NONE;
         }

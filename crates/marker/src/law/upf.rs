@@ -107,6 +107,7 @@ impl Law for Upf {
             (self.held, self.len) = (hundredths(congestion), 0);
         }
         if arrival.now >= self.next_report {
+            // The oldest is due: no delay is longer than 32 intervals.
             if self.len == PIPELINE {
                 self.take_effect();
             }
@@ -118,6 +119,7 @@ impl Law for Upf {
         while self.len > 0 && self.pipeline[self.first].0 <= arrival.now {
             self.take_effect();
         }
+        // Marking at the UPF is for L4S traffic alone (TS 23.501 5.37.3).
         if arrival.class == Class::L4s {
             Odds::mark("reported share", f64::from(self.held) / 10_000.0)
         } else {
