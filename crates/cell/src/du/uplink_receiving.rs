@@ -14,8 +14,8 @@ use crate::ue_stack::block::UplinkBlock;
 use crate::ue_stack::control::Control;
 
 impl<P: Inspect> Du<P> {
-    /// A block was decoded, or HARQ has given it up: then RLC knows what to do about data, while control elements and the
-    /// buffer status report are gone.
+    /// Takes in a block that was decoded, or that HARQ has given up. Of a lost one RLC deals with the data, while control elements and
+    /// the buffer status report are gone.
     pub(super) fn handle_uplink_block(
         &mut self,
         now: Instant,
@@ -37,6 +37,7 @@ impl<P: Inspect> Du<P> {
         }
         let from = self.pattern.at_or_after(now) + self.grant_delay();
         let ue = &mut self.ues[id];
+        // The gNB can grant the process anew no earlier than it can answer the block's report.
         ue.uplink.processes.give_back(block.process, from);
         if decoded {
             ue.uplink.estimate.receive(&block.report, from);
@@ -58,6 +59,7 @@ impl<P: Inspect> Du<P> {
                 }
             }
         } else {
+            // A lost report is not repeated: a UE that still has data sends a request.
             ue.count_lost_block_up();
             ue.uplink.estimate.lose(&block.report);
         }
@@ -69,6 +71,7 @@ impl<P: Inspect> Du<P> {
     pub(super) fn settle_up(&mut self, now: Instant, id: UeId, index: DrbIndex, port: &mut impl Port<P>) {
         self.settle_up_or_lose(now, id, index, DropReason::Radio, port);
     }
+
     /// Hands on what the gNB has in order; what is lost has this reason.
     pub(super) fn settle_up_or_lose(
         &mut self,
@@ -81,6 +84,7 @@ impl<P: Inspect> Du<P> {
         let mut released = std::mem::take(&mut self.released);
         let status = port.ue(id).receiver(index).settle(now, |sdu| released.push(sdu));
         for Released { packet, sn: qfi, delay } in released.drain(..) {
+            // It was given up: the SDUs behind it wait no longer.
             let Some(delay) = delay else {
                 self.lose_up(now, index, &packet, reason, port);
                 port.output(Output::Dropped { at: now, ue: id, packet, reason });

@@ -45,6 +45,7 @@ impl<P: Inspect> Du<P> {
         ue.note_sent_up(now);
         let waiting = port.ue(id).send(now, due, &mut block);
         block.report = ue.uplink.estimate.write(waiting);
+        // What was sent waits for status reports from now on: RLC's timers of these bearers may end earlier than before.
         for position in 0..block.bearers.len() {
             self.arm_uplink(now, block.bearers[position].0, port);
         }
@@ -56,12 +57,14 @@ impl<P: Inspect> Du<P> {
         let (now, id) = (self.pattern.start(slot), block.ue);
         let ue = &mut self.ues[id];
         let decoded = ue.transmit_up(&self.uplink_carrier, now, &mut block);
+        // A block holds bytes of several bearers: its event names the UE by its default one.
         port.events().emit(now, self.drbs[ue.drbs().default_drb()].id, || {
             let UplinkBlock { transmissions: transmission, mcs, bytes, prbs, .. } = *block;
             Event::Block { direction: Direction::Uplink, transmission, mcs: Some(mcs), bytes, prbs, decoded }
         });
         let taken = u64::from(block.prbs * SYMBOLS_PER_SLOT);
         self.stats.uplink_resources += taken;
+        // A block that failed too often goes up too, as one that is lost: RLC and the gNB's estimate have to know.
         if decoded || block.transmissions >= self.config.harq_transmissions {
             let at = self.pattern.start(slot + 1);
             self.air.send_up(at, decoded, block);
@@ -96,6 +99,7 @@ impl<P: Inspect> Du<P> {
     fn go_on_up(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
         let id = self.drbs[index].id.ue;
         self.settle_up(now, id, index, port);
+        // A timer or a report may have brought up a retransmission or a poll.
         if port.ue(id).has_data(index) {
             self.wake_uplink(now, id, port);
         }
@@ -114,7 +118,7 @@ impl<P: Inspect> Du<P> {
             port.output(Output::Dropped { at: now, ue, packet, reason });
         }
         self.discarded = discarded;
-        // The gNB's end remembers no SN that old: it waits no longer.
+        // More SNs were discarded than the gNB's window holds: it waits no longer for the first.
         if port.ue(ue).receiver(index).is_outrun() {
             self.go_on_up(now, index, port);
         }

@@ -46,8 +46,10 @@ pub(super) enum Round {
 impl<P: Inspect> Du<P> {
     /// Finds the next slot in which a UE has something to do.
     pub(super) fn wake_uplink(&mut self, now: Instant, id: UeId, port: &mut impl Port<P>) {
+        // The slot that begins now may have been run already.
         let slot = self.next_turn(id, self.pattern.at_or_after(now).max(self.open_uplink), port);
         let turn = Turn { ue: id, slot };
+        // In the order of UEs, so that a slot does not depend on who woke first.
         match self.turns.binary_search_by_key(&id, |turn| turn.ue) {
             Ok(position) => self.turns[position] = turn,
             Err(position) => self.turns.insert(position, turn),
@@ -64,6 +66,7 @@ impl<P: Inspect> Du<P> {
         let first = port.ue(id).most_important();
         let (config, pattern) = (&self.config.uplink, &self.pattern);
         let ue = &mut self.ues[id];
+        // In a handover or without coverage a UE sends nothing.
         let earliest = ue.silent_at(pattern.start(earliest)).map_or(earliest, |until| pattern.at_or_after(until));
         // UEs have their occasions by turns, in uplink slots.
         let occasion = |period: Duration| {
@@ -73,14 +76,17 @@ impl<P: Inspect> Du<P> {
             let at = Instant::ZERO + phase + period * since.as_nanos().div_ceil(period.as_nanos());
             pattern.next_uplink(pattern.at_or_after(at))
         };
+        // A planned slot that is still ahead stays: its occasion may have been in a downlink slot before `earliest`, and would be missed.
         let planned =
             |plan: Option<Slot>, period| plan.filter(|slot| *slot >= earliest).unwrap_or_else(|| occasion(period));
         let must_request = first.is_some_and(|group| ue.uplink.estimate.must_request(group));
         ue.request_in = must_request.then(|| planned(ue.request_in, config.sr_period));
+        // A UE without data skips its configured grant.
         let configured = config.configured_grant.as_ref().filter(|_| first.is_some());
         ue.configured_in = configured.map(|grant| planned(ue.configured_in, grant.period));
         let granted = ue.uplink.estimate.next_grant(earliest);
         let retransmission = ue.uplink.retransmissions.iter().map(|(slot, _)| (*slot).max(earliest)).min();
+        // A slot from which on something can be sent need not be an uplink slot.
         let sends = earlier(granted, retransmission).map(|slot| pattern.next_uplink(slot));
         earlier(earlier(ue.request_in, ue.configured_in), sends)
     }
@@ -95,6 +101,8 @@ impl<P: Inspect> Du<P> {
             if !self.turns[position].has_come(slot) || self.ues[id].is_silent(now) {
                 continue;
             }
+            // Retransmissions before new blocks, since delivery in order waits for them; then configured grants, whose resource blocks
+            // were given away long before this slot.
             free -= self.retransmit_up(slot, id, free, port);
             free -= self.use_configured_grant(slot, id, free, port);
             grants.extend(self.asked(slot, id, port));
@@ -106,6 +114,7 @@ impl<P: Inspect> Du<P> {
             self.send_up(slot, ue, allocation, port);
         }
         self.grants = grants;
+        // Requests last: a block in this slot has a report, and its UE need not ask.
         for position in 0..self.turns.len() {
             let Turn { ue: id, .. } = self.turns[position];
             if self.turns[position].has_come(slot) && !self.ues[id].is_silent(now) {
@@ -115,6 +124,7 @@ impl<P: Inspect> Du<P> {
         self.open_uplink = slot + 1;
         let mut turns = std::mem::take(&mut self.turns);
         turns.retain_mut(|turn| {
+            // Whoever was not served is looked at in the next slot; who has nothing to do leaves the list until it is woken.
             if turn.has_come(slot) {
                 turn.slot = self.next_turn(turn.ue, slot + 1, port);
             }
@@ -129,6 +139,7 @@ impl<P: Inspect> Du<P> {
         let mut taken = 0;
         loop {
             let waiting = &mut self.ues[id].uplink.retransmissions;
+            // A block keeps its size and MCS, so that it needs as many resource blocks as at first.
             let fits = waiting.front().is_some_and(|(from, block)| *from <= slot && block.prbs <= free - taken);
             let Some((_, block)) = fits.then(|| waiting.pop_front()).flatten() else { return taken };
             taken += block.prbs;
@@ -139,6 +150,7 @@ impl<P: Inspect> Du<P> {
     fn use_configured_grant(&mut self, slot: Slot, id: UeId, free: u32, port: &mut impl Port<P>) -> u32 {
         let Some(grant) = &self.config.uplink.configured_grant else { return 0 };
         let ue = &self.ues[id];
+        // The occasion is lost where nothing is free for it: a configured grant can't be put off.
         if ue.configured_in != Some(slot) || free == 0 || !ue.uplink.processes.has_free(slot) {
             return 0;
         }
@@ -152,6 +164,7 @@ impl<P: Inspect> Du<P> {
         if self.ues[id].request_in != Some(slot) {
             return;
         }
+        // Discarded, or sent in this slot: nothing is left to ask for.
         let Some(group) = port.ue(id).most_important() else { return };
         let granted_from = slot + 1 + self.grant_delay();
         let estimate = &mut self.ues[id].uplink.estimate;
@@ -180,12 +193,14 @@ impl<P: Inspect> Du<P> {
                 *waiting = 0;
             }
         }
+        // A UE without anything to grant is left out, so that it takes no part in the draw and the order of a round.
         let asks = waiting.iter().any(|waiting| *waiting > 0);
         asks.then(|| Grant { ue: id, waiting, wanted: 0, allocation: Allocation::default() })
     }
 
     /// Shares free resource blocks: guaranteed rates first, then all, in the order that the scheduler has for the uplink.
     fn share(&mut self, slot: Slot, mut free: u32, grants: &mut [Grant], port: &mut impl Port<P>) {
+        // A guaranteed rate comes first under every scheduler (decision 15).
         if self.has_gbr {
             free = self.grant_round(slot, free, grants, Round::Owed, port);
         }
@@ -193,6 +208,7 @@ impl<P: Inspect> Du<P> {
             self.grant_round(slot, free, grants, Round::All, port);
             return;
         }
+        // Strictly: a level is served once all above it have what they asked for.
         let mut done = None;
         loop {
             let groups = grants.iter().flat_map(|grant| {
@@ -222,6 +238,7 @@ impl<P: Inspect> Du<P> {
             if free == 0 {
                 break;
             }
+            // What a round has granted counts as asked for no more: the next round must not grant it twice.
             let mut more = 0;
             let groups = &self.ues[grant.ue].groups;
             for (position, (waiting, group)) in grant.waiting.iter_mut().zip(groups).enumerate() {
@@ -236,8 +253,10 @@ impl<P: Inspect> Du<P> {
             }
             if more > 0 {
                 grant.wanted += more;
+                // A UE has one block a slot: it is sized anew, for this round and those before.
                 let before = grant.allocation.prbs;
                 grant.allocation = self.allocate(slot, grant.ue, grant.wanted, before + free);
+                // The first to be granted something has had the least: a UE that was silent starts from there, with nothing to make up for.
                 if free == all {
                     shares.lift(grant.ue);
                 }
@@ -245,6 +264,7 @@ impl<P: Inspect> Du<P> {
                 free -= grant.allocation.prbs - before;
             }
         }
+        // Nobody wants more, so that nobody is owed anything.
         if free > 0 {
             shares.open();
         }
