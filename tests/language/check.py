@@ -6,7 +6,7 @@
    so that a crate joins `HELD` when it is done.
 2. A reference to a section of a standard names one that sections.tsv lists, in the whole repository. In a crate that
    is held it has the one form of `TS 38.322 5.3.3`, `RFC 9332 2.5.1`, `TS 38.214 table 5.1.3.1-1`; further sections of
-   the same standard follow after `,`, `and` or `to`.
+   the same standard follow after `,`, `and` or `to`. An Internet-Draft has its version, since sections move between them.
 3. The names of a held crate's tests have at most 80 characters, and its constants say MAX_ and MIN_.
 4. Every public item of a held binary has a doc comment, as rustc asks of libraries.
 
@@ -72,7 +72,9 @@ GENERATED = re.compile(
 SECTIONS = pathlib.Path(__file__).with_name("sections.tsv")
 OWN = "tests/language/"
 
-STANDARD = r"(?:T[SR] \d\d\.\d{3}(?:-\d+)?|RFC \d+)"
+STANDARD = r"(?:T[SR] \d\d\.\d{3}(?:-\d+)?|RFC \d+|draft-[a-z\d]+(?:-[a-z\d]+)*)"
+# A standard as sections.tsv has it.
+LISTED = r"(?:T[SR] \d\d\.\d{3}(?:-\d+)?|RFC \d+|draft-[a-z\d-]+-\d\d)"
 # A space, or a line's end with the next line's indentation and comment signs.
 SPACE = r"(?: |[ \t]*\n[ \t]*(?:(?://[/!]?|[#*>])[ \t]*)*)"
 DOTTED = r"(?:[A-Z]\.\d+|\d+\.\d+)(?:\.\d+)*[a-z]?(?!\d)(?!\.\d)"
@@ -206,7 +208,7 @@ def read_sections(text: str, file: str) -> tuple[dict[str, dict[str, str]], list
         if not line or line.startswith("#"):
             continue
         fields = line.split("\t")
-        if len(fields) != 3 or not re.fullmatch(STANDARD, fields[0]) or not all(fields):
+        if len(fields) != 3 or not re.fullmatch(LISTED, fields[0]) or not all(fields):
             faults.append(Fault(file, number, "not three fields between tabs, as in `RFC 9332\t2.5.1\tFunctional Requirements`"))
             continue
         standard, section, title = fields

@@ -99,6 +99,13 @@ class References(unittest.TestCase):
             faults = check.bad_references("a", f"{sign}as RFC 9332\n{sign}2.6 has it", SECTIONS, False)
             self.assertEqual([fault.line for fault in faults], [1], sign)
 
+    def test_a_draft_is_cited_with_its_version(self):
+        sections = {"draft-ietf-ccwg-bbr-06": {"5.5.9": "BBR.extra_acked"}}
+        for source, faults in [("draft-ietf-ccwg-bbr-06 5.5.9", 0), ("after draft-ietf-ccwg-bbr", 0),
+                               ("draft-ietf-ccwg-bbr-06 5.5.8", 1), ("draft-ietf-ccwg-bbr 5.5.9", 1)]:
+            self.assertEqual(len(check.bad_references("a.rs", source, sections, True)), faults, source)
+        self.assertEqual(len(check.read_sections("draft-ietf-ccwg-bbr\t5.5.9\tBBR.extra_acked\n", "l")[1]), 1)
+
     def test_another_form_is_found_in_a_held_crate_only(self):
         for source, form in [("RFC 9332 section 2.5", "RFC 9332 2.5"), ("RFC 9332, section 2.5", "RFC 9332 2.5"),
                              ("RFC 9332 §2.5", "RFC 9332 2.5"), ("RFC 9332, 2.5", "RFC 9332 2.5"),

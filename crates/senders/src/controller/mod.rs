@@ -100,7 +100,7 @@ pub struct LostSegment {
     pub delivered: Bytes,
 }
 
-/// A delivery rate (draft-ietf-ccwg-bbr 4.1): what was delivered over the flight of one segment.
+/// A delivery rate (draft-ietf-ccwg-bbr-06 4.1): what was delivered over the flight of one segment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateSample {
     /// Payload delivered.

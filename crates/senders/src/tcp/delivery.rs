@@ -1,4 +1,4 @@
-//! Delivery rate: what was delivered over the flight of one segment (draft-ietf-ccwg-bbr 4.1).
+//! Delivery rate: what was delivered over the flight of one segment (draft-ietf-ccwg-bbr-06 4.1).
 
 use tidemark_core::{Bytes, Instant};
 

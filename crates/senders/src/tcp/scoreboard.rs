@@ -1,5 +1,5 @@
 //! Knowledge of a sender about its segments: delivered, lost, in flight (RFC 2018, RFC 8985), and the delivery
-//! rate that follows from it (draft-ietf-ccwg-bbr 4.1).
+//! rate that follows from it (draft-ietf-ccwg-bbr-06 4.1).
 //!
 //! An acknowledgement costs time in proportion to what it newly tells, never to the window: newly sacked
 //! ranges come out of a set of ranges, and the search for losses resumes where it stopped. What no connection in good

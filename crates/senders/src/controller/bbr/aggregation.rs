@@ -1,4 +1,4 @@
-//! Aggregated acknowledgements: `extra_acked` (draft-ietf-ccwg-bbr 5.5.9).
+//! Aggregated acknowledgements: `extra_acked` (draft-ietf-ccwg-bbr-06 5.5.9).
 
 use tidemark_core::Instant;
 

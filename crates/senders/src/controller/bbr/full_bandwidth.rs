@@ -1,4 +1,4 @@
-//! Judgement of whether the pipe is full (draft-ietf-ccwg-bbr 5.3.1.2).
+//! Judgement of whether the pipe is full (draft-ietf-ccwg-bbr-06 5.3.1.2).
 
 /// A bandwidth that grows by less than this factor in three rounds is full.
 const GROWTH: f64 = 1.25;

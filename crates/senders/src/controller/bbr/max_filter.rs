@@ -1,4 +1,4 @@
-//! The windowed maximum that the bandwidth is estimated by (draft-ietf-ccwg-bbr 5.5.5).
+//! The windowed maximum that the bandwidth is estimated by (draft-ietf-ccwg-bbr-06 5.5.3, 5.5.6).
 
 use std::collections::VecDeque;
 

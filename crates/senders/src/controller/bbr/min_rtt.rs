@@ -1,4 +1,4 @@
-//! The minimum round-trip time (draft-ietf-ccwg-bbr 5.3.4.3).
+//! The minimum round-trip time (draft-ietf-ccwg-bbr-06 5.3.4.3, 5.5.7.2).
 
 use tidemark_core::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The pacing rate, and the quanta in which segments leave (draft-ietf-ccwg-bbr 5.6.2, 5.6.3).
+//! The pacing rate, and the quanta in which segments leave (draft-ietf-ccwg-bbr-06 5.6.2, 5.6.3).
 
 use tidemark_core::{BitRate, Bytes, Duration};
 

@@ -1,4 +1,4 @@
-//! `PROBE_RTT`: a short time with a small flight, so that the queue drains (draft-ietf-ccwg-bbr 5.3.4).
+//! `PROBE_RTT`: a short time with a small flight, so that the queue drains (draft-ietf-ccwg-bbr-06 5.3.4).
 
 use tidemark_core::{Bytes, Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Round trips, counted by data (draft-ietf-ccwg-bbr 5.5.1).
+//! Round trips, counted by data (draft-ietf-ccwg-bbr-06 5.5.1).
 
 use tidemark_core::Bytes;
 

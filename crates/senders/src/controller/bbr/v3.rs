@@ -1,4 +1,4 @@
-//! BBR version 3: the procedures of draft-ietf-ccwg-bbr with the constants of Google's code (`tcp_bbr.c`,
+//! BBR version 3: the procedures of draft-ietf-ccwg-bbr-06 with the constants of Google's code (`tcp_bbr.c`,
 //! BBR_VERSION 3) throughout, and that code's response to ECN, of which the draft has none.
 //!
 //! The draft's own constants differ in the drain gain (0.5), the gain of `PROBE_DOWN` (0.90) and the window

@@ -1,4 +1,4 @@
-//! The congestion window on its way to a target (draft-ietf-ccwg-bbr 5.6.4).
+//! The congestion window on its way to a target (draft-ietf-ccwg-bbr-06 5.6.4).
 
 use super::MIN_WINDOW;
 use crate::controller::{Ack, Sizes};

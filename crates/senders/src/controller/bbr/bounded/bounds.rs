@@ -1,5 +1,5 @@
 //! Bounds on bandwidth and flight: short-term ones by the signals of a round, a long-term one that probing moves
-//! (draft-ietf-ccwg-bbr 5.5.10).
+//! (draft-ietf-ccwg-bbr-06 5.5.10).
 
 use super::super::MIN_WINDOW;
 use super::LOSS_THRESHOLD;
@@ -116,7 +116,7 @@ impl Bounds {
     }
 }
 
-/// Flight at which the share of losses crossed the threshold (draft-ietf-ccwg-bbr 5.5.10.2); `None` if it did not.
+/// Flight at which the share of losses crossed the threshold (draft-ietf-ccwg-bbr-06 5.5.10.2); `None` if it did not.
 pub(super) fn inflight_at_loss(lost: &LostSegment) -> Option<f64> {
     let (size, in_flight, total) = (lost.size.as_f64(), lost.in_flight.as_f64(), lost.lost.as_f64());
     if total <= LOSS_THRESHOLD * in_flight {

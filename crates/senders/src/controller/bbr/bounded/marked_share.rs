@@ -1,4 +1,4 @@
-//! Moving average of the marked share, as DCTCP has it; the draft has no response to ECN.
+//! Moving average of the marked share, as DCTCP has it; BBR specifies no response to ECN (draft-ietf-ccwg-bbr-06 3.7).
 
 use tidemark_core::Duration;
 

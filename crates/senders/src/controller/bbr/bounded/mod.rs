@@ -217,7 +217,7 @@ impl BoundedBbr {
         }
     }
 
-    /// Moves the long-term bound by what a probe finds (draft-ietf-ccwg-bbr 5.3.3.6).
+    /// Moves the long-term bound by what a probe finds (draft-ietf-ccwg-bbr-06 5.3.3.9).
     fn adapt_long_term(&mut self, ack: &Ack, sample: Option<BandwidthSample>) {
         if self.rounds.begins() && self.probe.end_round() {
             if self.is_probing_bw() && sample.is_some_and(|sample| !sample.limited) {

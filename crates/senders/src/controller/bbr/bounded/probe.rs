@@ -1,4 +1,4 @@
-//! A probe for bandwidth and what its acknowledgements say (draft-ietf-ccwg-bbr 5.3.3.6).
+//! A probe for bandwidth and what its acknowledgements say (draft-ietf-ccwg-bbr-06 5.3.3.6, 5.3.3.9).
 
 /// Phase that the present acknowledgements belong to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,4 +1,4 @@
-//! The time between two probes for bandwidth (draft-ietf-ccwg-bbr 5.3.3.5.3).
+//! The time between two probes for bandwidth (draft-ietf-ccwg-bbr-06 5.3.3.8).
 
 use tidemark_core::{Duration, Instant, Stream};
 

@@ -1,4 +1,4 @@
-//! Congestion signals of a round trip (draft-ietf-ccwg-bbr 5.5.10.3).
+//! Congestion signals of a round trip (draft-ietf-ccwg-bbr-06 5.5.10.3).
 
 use tidemark_core::Bytes;
 

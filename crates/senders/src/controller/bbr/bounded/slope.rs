@@ -1,4 +1,4 @@
-//! The growth of the long-term bound during `PROBE_UP` (draft-ietf-ccwg-bbr 5.3.3.5.4).
+//! The growth of the long-term bound during `PROBE_UP` (draft-ietf-ccwg-bbr-06 5.3.3.5, 5.3.3.9).
 
 /// Segments by which the bound grows in a round: 1, 2, 4, and so on.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! Losses and marks that end `STARTUP` (draft-ietf-ccwg-bbr 5.3.1.3).
+//! Losses and marks that end `STARTUP` (draft-ietf-ccwg-bbr-06 5.3.1.3).
 
 use super::LOSS_THRESHOLD;
 use crate::controller::Ack;
