@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p tidemark-sim --example estimate > docs/measured/estimate/error.csv`
 //!
-//! For every channel, law and report period one UE receives one L4S flow (Prague) for 30 s. What the marker
-//! believed as a packet came is held against how long the packet then waited behind others in the RLC queue. Packets
+//! For every channel, law that decides on arrival, and report period one UE receives one L4S flow (Prague) for 30 s. The marker's
+//! estimate as a packet came is held against how long the packet then waited behind others in the RLC queue. Packets
 //! that meet no queue on arrival and wait for none are left out: there is nothing to predict. `docs/measured/estimate/plot.py` draws the
 //! picture of `docs/measured/estimate.md` from it.
 
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use tidemark_cell::Event;
 use tidemark_core::{Duration, Instant};
-use tidemark_marker::LawConfig;
+use tidemark_marker::{Decides, LawConfig};
 use tidemark_sim::Simulation;
 use tidemark_sim::scenario::Scenario;
 
@@ -28,7 +28,7 @@ const PERIODS: [u64; 4] = [0, 1, 5, 10];
 /// Ages of the last report, in milliseconds, at which errors are told apart.
 const AGES: [f64; 5] = [0.5, 1.0, 2.0, 5.0, 10.0];
 /// Fewer packets than this that met a queue tell nothing.
-const LEAST: usize = 200;
+const MIN_PACKETS: usize = 200;
 const WARM_UP: Instant = Instant::from_millis(3_000);
 
 /// One packet: age of the last report, sojourn predicted and had, in milliseconds.
@@ -42,12 +42,12 @@ struct Prediction {
 fn main() {
     println!("channel,law,period_ms,age_ms,packets,sojourn_p50,bias,error_p50,error_p90,relative_p50,unpredicted");
     for (channel, model) in CHANNELS {
-        for law in LawConfig::names(|law| law.marks) {
+        for law in LawConfig::names(|law| law.marks && law.decides == Decides::OnArrival) {
             for period in PERIODS {
                 let (predictions, unpredicted) = run(model, law, period);
                 let period = if period == 0 { 0.5 } else { period as f64 };
                 let row = |age: &str, of: &[Prediction]| {
-                    if of.len() > LEAST {
+                    if of.len() > MIN_PACKETS {
                         println!("{channel},{law},{period},{age},{},{unpredicted}", errors(of));
                     }
                 };
@@ -86,11 +86,11 @@ sender = {{ controller = "prague" }}
     let seen = Arc::new(Mutex::new((Vec::new(), 0)));
     let out = Arc::clone(&seen);
     let mut open: HashMap<u32, (Duration, Option<Duration>)> = HashMap::new();
-    let mut decided = (Duration::ZERO, None);
+    let mut decided = None;
     simulation.observe(Box::new(move |now, _, event| match event {
-        Event::Decided { decision, .. } => decided = (decision.estimate.report_age, decision.estimate.sojourn),
+        Event::Decided { decision, .. } => decided = Some((decision.estimate.report_age, decision.estimate.sojourn)),
         Event::Numbered { sn, .. } => {
-            open.insert(sn, decided);
+            open.extend(decided.take().map(|decided| (sn, decided)));
         }
         Event::Delivered { sn, delay, .. } => {
             let Some((age, predicted)) = open.remove(&sn) else { return };
