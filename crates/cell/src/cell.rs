@@ -7,20 +7,15 @@ mod state;
 mod uplink;
 mod upstream;
 
-use std::collections::VecDeque;
-
 use tidemark_core::{ConfigError, FlowId, Inspect, Instant};
 
 use crate::config::{CellConfig, UeConfig};
 use crate::cu_up::CuUp;
-use crate::du::{Du, UplinkConfig};
-use crate::event::{Events, Observer};
+use crate::du::{Du, Surroundings};
+use crate::event::Observer;
 use crate::f1u::{F1u, Pdu};
-use crate::index::{DrbIndex, UeDrbs};
+use crate::index::DrbIndex;
 use crate::output::{Output, UeId};
-use crate::slab::Slab;
-use crate::ue_stack::{Prioritisation, UeStack};
-pub(crate) use control::Means;
 use upstream::Upstream;
 
 /// One NR cell: CU and DU of its gNB, and the radio side of its UEs.
@@ -31,10 +26,7 @@ pub struct Cell<P> {
     cu: CuUp,
     f1u: F1u<P>,
     du: Du<P>,
-    /// UEs above their radio.
-    ues: Slab<UeId, UeStack<P>>,
-    events: Events<P>,
-    outputs: VecDeque<Output<P>>,
+    around: Surroundings<P>,
 }
 
 impl<P: Inspect> Cell<P> {
@@ -49,9 +41,7 @@ impl<P: Inspect> Cell<P> {
             cu: CuUp::new(seed),
             f1u: F1u::new(config.f1u.delay),
             du: Du::new(&config, seed)?,
-            ues: Slab::new(),
-            events: Events::new(),
-            outputs: VecDeque::new(),
+            around: Surroundings::new(),
         })
     }
 
@@ -68,15 +58,9 @@ impl<P: Inspect> Cell<P> {
     pub(crate) fn add_ue_as(&mut self, id: UeId, first: DrbIndex, config: &UeConfig) -> Result<(), ConfigError> {
         config.validate()?;
         self.cu.add_ue(id, first, config)?;
-        let UplinkConfig { bsr, prioritised_bit_rate: bit_rate, bucket_size_duration, .. } = self.du.config().uplink;
-        let drbs = UeDrbs::new(first, config.bearers().count());
-        let stack = UeStack::new(drbs, config, bsr, Prioritisation { bit_rate, bucket_size_duration });
-        let (du, upstream) = self.split();
-        let added = du.add_ue(id, drbs, config, stack.groups(), &upstream);
+        let (du, mut upstream) = self.split();
         // Nothing stays of a UE that was not admitted.
-        added.inspect_err(|_| drop(self.cu.take_ue(id)))?;
-        self.ues.insert(id, Box::new(stack));
-        Ok(())
+        du.add_ue(id, first, config, &mut upstream).inspect_err(|_| drop(self.cu.take_ue(id)))
     }
 
     /// Puts a flow of a UE into the QoS flow with this QFI, whatever the packet filters say: a packet detection rule for its
@@ -85,20 +69,20 @@ impl<P: Inspect> Cell<P> {
     /// # Errors
     /// There is no such QoS flow.
     pub fn name_qos_flow(&mut self, id: UeId, flow: FlowId, qfi: u8) -> Result<(), ConfigError> {
-        let (Some(sdap), Some(ue)) = (self.cu.sdap_mut(id), self.ues.get_mut(id)) else { return Ok(()) };
+        let (Some(sdap), Some(ue)) = (self.cu.sdap_mut(id), self.around.ues.get_mut(id)) else { return Ok(()) };
         let known = sdap.name(flow, qfi) && ue.sdap_mut().name(flow, qfi);
         known.then_some(()).ok_or_else(|| ConfigError::new("qfi", "must be that of a QoS flow of the UE"))
     }
 
     /// Shows `observer` from now on every event of the cell, in place of the observer before it.
     pub fn observe(&mut self, observer: Observer<P>) {
-        self.events.observe(observer);
+        self.around.events.observe(observer);
     }
 
     /// Shows `observer` from now on each [`Event::Decided`](crate::Event::Decided) of a mark or of a drop by a law, beside the observer of
     /// every event. What other packets pass with costs nothing more for it.
     pub fn observe_signals(&mut self, observer: Observer<P>) {
-        self.events.observe_signals(observer);
+        self.around.events.observe_signals(observer);
     }
 
     /// Time of the next event without a new packet; `None` if there is none.
@@ -123,15 +107,15 @@ impl<P: Inspect> Cell<P> {
 
     /// The next thing that left the cell.
     pub fn poll_output(&mut self) -> Option<Output<P>> {
-        self.outputs.pop_front()
+        self.around.outputs.pop_front()
     }
     pub(crate) fn has_output(&self) -> bool {
-        !self.outputs.is_empty()
+        !self.around.outputs.is_empty()
     }
 
     /// Parts the DU from everything that it tells and asks.
     fn split(&mut self) -> (&mut Du<P>, Upstream<'_, P>) {
-        let Self { cu, f1u, du, ues, events, outputs } = self;
-        (du, Upstream { cu, f1u, ues, events, outputs })
+        let Self { cu, f1u, du, around } = self;
+        (du, Upstream { cu, f1u, around })
     }
 }

@@ -40,6 +40,7 @@ mod qos;
 mod rlc;
 mod room;
 mod slab;
+mod split_du;
 mod ue_stack;
 
 pub use cell::Cell;
@@ -59,6 +60,7 @@ pub use qos::{
     Protocol, QosFlowConfig, Resource, TrafficClass,
 };
 pub use rlc::RlcSn;
+pub use split_du::SplitDu;
 pub use tidemark_core::ConfigError;
 pub use tidemark_radio::channel::{self, ChannelConfig};
 pub use ue_stack::buffer_status::BsrFormat;

@@ -1,22 +1,12 @@
 //! Changes of a running cell.
 
-use tidemark_core::{ConfigError, Duration, Inspect, Instant, Stream};
+use tidemark_core::{ConfigError, Duration, Inspect, Instant};
 use tidemark_marker::MarkerConfig;
+use tidemark_radio::channel::ChannelConfig;
 
 use super::Cell;
+use crate::du::Means;
 use crate::output::UeId;
-use tidemark_radio::channel::{Channel, ChannelConfig};
-
-/// Means that the fading of a deployed UE goes around.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Means {
-    /// Mean SINR in dB.
-    pub(crate) sinr_db: f64,
-    /// Mean SNR in dB at the gNB, where the UE sends on the whole carrier: nobody interferes there.
-    pub(crate) uplink_db: f64,
-    /// Power of the wave in line of sight over that of all others.
-    pub(crate) rice_k: f64,
-}
 
 impl<P: Inspect> Cell<P> {
     /// The UE's radio is another one from now on. A UE that does not exist is left alone.
@@ -25,17 +15,12 @@ impl<P: Inspect> Cell<P> {
     /// A field that cannot be used; a channel with a rate cannot become one with a quality, nor the reverse, since RLC's
     /// headers count in one of them only.
     pub fn set_channel(&mut self, id: UeId, config: &ChannelConfig) -> Result<(), ConfigError> {
-        let (stream, band) = (Stream::new(self.du.seed(), id.0, "channel"), self.du.config().band());
-        let Some(ue) = self.du.ue_mut(id) else { return Ok(()) };
-        let channel = Channel::new(config, band, stream)?;
-        ue.set_channel(channel)
+        self.du.set_channel(id, config)
     }
 
     /// Changes the means that the fading of a deployed UE goes around.
     pub(crate) fn set_means(&mut self, id: UeId, means: Means) {
-        if let Some(ue) = self.du.ue_mut(id) {
-            ue.set_means(means.sinr_db, means.uplink_db, means.rice_k);
-        }
+        self.du.set_means(id, means);
     }
 
     /// The UE's default bearer is marked by another law, or with other thresholds. What is known of flows and of the queue stays.
@@ -54,9 +39,7 @@ impl<P: Inspect> Cell<P> {
 
     /// Takes a UE's coverage away: nothing is sent to it or by it for `span`. Its packets wait.
     pub fn interrupt(&mut self, now: Instant, id: UeId, span: Duration) {
-        if let Some(ue) = self.du.ue_mut(id) {
-            ue.silence(now + span);
-        }
+        self.du.interrupt(now, id, span);
     }
 
     /// The UE's modem is asked to send a query, the two octets of its control element. While bitRateQueryProhibitTimer runs

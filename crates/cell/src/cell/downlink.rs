@@ -28,26 +28,26 @@ impl<P: Inspect> Cell<P> {
         let index = mapped.drb;
         // The UE derives its rule at once, not when the packet has reached it.
         if mapped.reflective {
-            self.ues[id].sdap_mut().reflect(packet.flow, mapped);
+            self.around.ues[id].sdap_mut().reflect(packet.flow, mapped);
         }
         let (is_in_sight, period) = (self.du.config().f1u.rlc_in_sight, self.du.config().f1u.report_period);
         let drb = self.du.drb(index);
         let (bearer, came) = (drb.id(), packet.ecn);
         let queue = is_in_sight.then(|| drb.queue_state(now));
-        self.events.emit(now, bearer, || Event::Arrived { packet: &packet });
+        self.around.events.emit(now, bearer, || Event::Arrived { packet: &packet });
         let outcome = self.cu.downlink(now, bearer, &mut packet, queue);
         let signals = outcome.is_some_and(|outcome| outcome.verdict != Verdict::Pass);
-        if self.events.want_decision(signals)
+        if self.around.events.want_decision(signals)
             && let Some(outcome) = outcome
         {
             let decision = self.cu.decision(now, bearer, outcome);
             let queue = drb.queue_state(now);
             let decided = || Event::Decided { packet: &packet, came, queue, decision };
-            self.events.emit_decision(now, bearer, signals, decided);
+            self.around.events.emit_decision(now, bearer, signals, decided);
         }
         if outcome.is_some_and(|outcome| outcome.short_circuited) {
-            self.events.emit(now, bearer, || Event::ShortCircuited { packet: &packet });
-            self.outputs.push_back(Output::ShortCircuited { at: now, ue: id, flow: packet.flow });
+            self.around.events.emit(now, bearer, || Event::ShortCircuited { packet: &packet });
+            self.around.outputs.push_back(Output::ShortCircuited { at: now, ue: id, flow: packet.flow });
         }
         let dropped = match outcome.map(|outcome| outcome.verdict) {
             Some(Verdict::Drop) => Some(DropReason::Law),
@@ -56,16 +56,16 @@ impl<P: Inspect> Cell<P> {
         };
         if let Some(reason) = dropped {
             let direction = Direction::Downlink;
-            self.events.emit(now, bearer, || Event::Dropped { packet: &packet, direction, reason });
+            self.around.events.emit(now, bearer, || Event::Dropped { packet: &packet, direction, reason });
             self.du.count_dropped(index, reason);
-            self.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
+            self.around.outputs.push_back(Output::Dropped { at: now, ue: id, packet, reason });
             return;
         }
         let sn = self.cu.number(now, bearer, packet.size);
         // A DU that reports in each slot has nothing to add.
         let asks = !period.is_zero() && self.cu.wants_report(now, bearer);
         let poll = asks && self.du.drb_mut(index).schedule_report();
-        self.events.emit(now, bearer, || Event::Numbered { packet: &packet, sn, poll });
+        self.around.events.emit(now, bearer, || Event::Numbered { packet: &packet, sn, poll });
         if poll {
             self.du.poll_report(now + self.f1u.delay(), index);
         }

@@ -17,24 +17,18 @@ impl<P: Inspect> Cell<P> {
 
     /// State and counters of a UE; `None` if there is no such UE.
     pub fn ue(&self, now: Instant, id: UeId) -> Option<UeStats> {
-        let ue = self.du.ue(id)?;
-        let mut stats = ue.stats();
-        for drb in ue.drbs().iter().map(|drb| self.du.drb(drb)) {
-            let queue = drb.queue_state(now);
-            stats.queue.backlog += queue.backlog;
-            stats.queue.packets += queue.packets;
-            stats.queue.head_of_line = stats.queue.head_of_line.max(queue.head_of_line);
+        let mut stats = self.du.ue_stats(now, id)?;
+        for drb in self.du.drbs_of(id) {
             stats.marked += self.cu.marked(drb.id());
             stats.uplink_marked += self.cu.uplink_marked(drb.id());
         }
-        stats.forgotten_flows = self.cu.sdap(id)?.evicted() + self.ues.get(id)?.sdap().evicted();
+        stats.forgotten_flows = self.cu.sdap(id)?.evicted() + self.around.ues.get(id)?.sdap().evicted();
         Some(stats)
     }
 
     /// Counters of a UE's bearers, the default one first; none if there is no such UE.
     pub fn bearers(&self, ue: UeId) -> impl Iterator<Item = DrbStats> + '_ {
-        let drbs = self.du.ue(ue).into_iter().flat_map(|ue| ue.drbs().iter());
-        drbs.map(|drb| self.du.drb(drb)).map(|drb| DrbStats {
+        self.du.drbs_of(ue).map(|drb| DrbStats {
             marked: self.cu.marked(drb.id()),
             uplink_marked: self.cu.uplink_marked(drb.id()),
             ..drb.stats()
@@ -43,15 +37,14 @@ impl<P: Inspect> Cell<P> {
 
     /// The bearer that carries a flow from its UE: the DRB identity, from 1; `None` if there is no such UE.
     pub fn carries_up(&self, id: UeId, flow: FlowId) -> Option<u8> {
-        let drb = self.ues.get(id)?.sdap().carries(flow);
-        Some(self.du.ue(id)?.drbs().identity(drb))
+        Some(self.around.ues.get(id)?.carries(flow))
     }
 
     /// The logical channel that carries a flow to its UE, or from it.
     pub fn logical_channel(&self, id: UeId, flow: FlowId, direction: Direction) -> Option<u8> {
         let drb = match direction {
             Direction::Downlink => self.cu.sdap(id)?.carries(flow),
-            Direction::Uplink => self.ues.get(id)?.sdap().carries(flow),
+            Direction::Uplink => self.around.ues.get(id)?.sdap().carries(flow),
         };
         Some(self.du.ue(id)?.drbs().lcid(drb))
     }
@@ -73,8 +66,8 @@ impl<P: Inspect> Cell<P> {
 
     /// IP bytes of a flow inside the cell, counted packet by packet.
     pub fn held(&self, flow: FlowId) -> Bytes {
-        let outputs = self.outputs.iter().filter_map(Output::packet).filter(|packet| packet.flow == flow);
-        let uplink: Bytes = self.ues.iter().map(|ue| ue.held(flow)).sum();
+        let outputs = self.around.outputs.iter().filter_map(Output::packet).filter(|packet| packet.flow == flow);
+        let uplink: Bytes = self.around.ues.iter().map(|ue| ue.held(flow)).sum();
         self.du.held(flow) + uplink + self.f1u.held(flow) + outputs.map(|packet| packet.size).sum()
     }
 }

@@ -1,34 +1,29 @@
 //! The sides of a cell's DU: its UEs, a CU-UP behind F1-U, the core behind that, and who listens.
 
-use std::collections::VecDeque;
-
 use tidemark_core::{Duration, Inspect, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, RlcQueue, Verdict};
 use tidemark_wire::mac::Direction;
 
 use crate::cu_up::CuUp;
-use crate::du::Port;
-use crate::event::{BearerId, Event, Events};
+use crate::du::{Drb, Port, Surroundings};
+use crate::event::{BearerId, Event};
 use crate::f1u::F1u;
+use crate::handover::HandoverMarker;
 use crate::index::DrbIndex;
-use crate::output::{DelaySplit, DropReason, Output, UeId};
-use crate::slab::Slab;
-use crate::ue_stack::UeStack;
+use crate::output::{DelaySplit, DropReason, Output};
 
 /// Parts of a cell that its DU works for: CU-UP, F1-U, the UEs' stacks, events and outputs.
 pub(super) struct Upstream<'a, P> {
     pub(super) cu: &'a mut CuUp,
     pub(super) f1u: &'a mut F1u<P>,
-    pub(super) ues: &'a mut Slab<UeId, UeStack<P>>,
-    pub(super) events: &'a mut Events<P>,
-    pub(super) outputs: &'a mut VecDeque<Output<P>>,
+    pub(super) around: &'a mut Surroundings<P>,
 }
 
 impl<P: Inspect> Upstream<'_, P> {
     /// Brings a report to the CU.
     pub(super) fn deliver_report(&mut self, now: Instant, bearer: BearerId, status: DeliveryStatus) {
         self.cu.report(now, bearer, &status);
-        self.events.emit(now, bearer, || Event::Reported { status, estimate: self.cu.estimate(now, bearer) });
+        self.around.events.emit(now, bearer, || Event::Reported { status, estimate: self.cu.estimate(now, bearer) });
     }
 }
 
@@ -46,7 +41,7 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
         sojourn: Duration,
         queue: RlcQueue,
     ) -> Verdict {
-        let Self { cu, events, .. } = self;
+        let Self { cu, around: Surroundings { events, .. }, .. } = self;
         let came = packet.ecn;
         events.emit(now, bearer, || Event::Dequeued { packet, sn, sojourn, backlog: queue.backlog });
         let outcome = cu.dequeue(now, bearer, (sn, packet), sojourn, queue);
@@ -92,29 +87,31 @@ impl<P: Inspect> Port<P> for Upstream<'_, P> {
             Verdict::Mark => packet.ecn = packet.ecn.marked(),
             Verdict::Drop => {
                 let (direction, reason) = (Direction::Uplink, DropReason::Law);
-                self.events.emit(now, bearer, || Event::Dropped { packet: &packet, direction, reason });
-                self.outputs.push_back(Output::Dropped { at: now, ue: bearer.ue, packet, reason });
+                self.around.events.emit(now, bearer, || Event::Dropped { packet: &packet, direction, reason });
+                self.around.outputs.push_back(Output::Dropped { at: now, ue: bearer.ue, packet, reason });
                 return;
             }
         }
-        self.events.emit(now, bearer, || Event::UplinkDelivered { packet: &packet, qfi, delay });
+        self.around.events.emit(now, bearer, || Event::UplinkDelivered { packet: &packet, qfi, delay });
         self.cu.uplink(now, bearer.ue, &mut packet);
-        self.events.emit(now, bearer, || Event::UplinkForwarded { packet: &packet });
-        self.outputs.push_back(Output::Uplink { at: now, ue: bearer.ue, qfi, packet, delay });
+        self.around.events.emit(now, bearer, || Event::UplinkForwarded { packet: &packet });
+        self.around.outputs.push_back(Output::Uplink { at: now, ue: bearer.ue, qfi, packet, delay });
+    }
+
+    fn handed_over(&mut self, now: Instant, drb: &Drb<P>, marker: HandoverMarker) {
+        let anew = marker == HandoverMarker::StartsAnew;
+        self.cu.hand_over(now, drb.id(), anew, drb.queued());
+        let events = &mut self.around.events;
+        if !anew && events.has_listener() {
+            events.emit(now, drb.id(), || Event::HandedOver);
+            for (sn, packet) in drb.queued_packets() {
+                events.emit(now, drb.id(), || Event::Forwarded { packet, sn });
+            }
+        }
     }
 
     #[inline]
-    fn ue(&mut self, id: UeId) -> &mut UeStack<P> {
-        &mut self.ues[id]
-    }
-
-    #[inline]
-    fn events(&mut self) -> &mut Events<P> {
-        self.events
-    }
-
-    #[inline]
-    fn output(&mut self, output: Output<P>) {
-        self.outputs.push_back(output);
+    fn surroundings(&mut self) -> &mut Surroundings<P> {
+        self.around
     }
 }

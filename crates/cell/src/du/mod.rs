@@ -4,14 +4,17 @@
 //! entity are one object (decision 17), so that what a UE has received of a downlink bearer stands here as well.
 
 pub(crate) mod anbr;
+mod control;
 mod delivery;
 mod downlink;
 mod drb;
+mod handover;
 pub(crate) mod harq;
 mod port;
 mod recommendations;
 pub(crate) mod scheduler;
 mod state;
+mod surroundings;
 mod timers;
 mod ue;
 pub(crate) mod uplink;
@@ -35,12 +38,15 @@ use crate::qos::Qos;
 use crate::rlc::Released;
 use crate::slab::Slab;
 use crate::ue_stack::block::UplinkBlock;
-use crate::ue_stack::group::Group;
+use crate::ue_stack::{Prioritisation, UeStack};
 
 pub use anbr::{AnbrConfig, AnbrDirection, AnbrEstimate, AnbrMultiplier};
+pub(crate) use control::Means;
 pub(crate) use drb::Drb;
+pub(crate) use handover::Leaving;
 pub(crate) use harq::{Block, Feedback};
 pub(crate) use port::Port;
+pub(crate) use surroundings::Surroundings;
 pub(crate) use ue::Ue;
 pub use uplink::{ConfiguredGrant, UplinkConfig};
 
@@ -149,18 +155,20 @@ impl<P: Inspect> Du<P> {
         (self.ues.next(), self.drbs.next())
     }
 
-    /// Admits a UE under an index that no other has, with these bearers.
+    /// Admits a UE under an index that no other has, its bearers from `first` on.
     ///
     /// # Errors
     /// The first field that cannot be used.
     pub(crate) fn add_ue(
         &mut self,
         id: UeId,
-        drbs: UeDrbs,
+        first: DrbIndex,
         config: &UeConfig,
-        groups: &[Group],
-        port: &impl Port<P>,
+        port: &mut impl Port<P>,
     ) -> Result<(), ConfigError> {
+        let drbs = UeDrbs::new(first, config.bearers().count());
+        let UplinkConfig { bsr, prioritised_bit_rate: bit_rate, bucket_size_duration, .. } = self.config.uplink;
+        let stack = UeStack::new(drbs, config, bsr, Prioritisation { bit_rate, bucket_size_duration });
         let mut ue = Ue::new(&self.config, config, id, drbs, self.seed)?;
         let has_headers = !ue.has_rate_channel();
         let bearers = config.bearers().enumerate().map(|(index, bearer)| {
@@ -173,9 +181,10 @@ impl<P: Inspect> Du<P> {
         });
         let bearers: Vec<_> = bearers.collect();
         self.has_gbr |= bearers.iter().any(|drb| drb.qos.is_gbr());
-        ue.groups = groups.to_vec();
+        ue.groups = stack.groups().to_vec();
         drbs.iter().zip(bearers).for_each(|(index, drb)| self.drbs.insert(index, Box::new(drb)));
         self.ues.insert(id, Box::new(ue));
+        port.surroundings().ues.insert(id, Box::new(stack));
         Ok(())
     }
 

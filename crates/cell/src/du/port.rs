@@ -1,9 +1,11 @@
-//! The sides of a DU that are not its own: its UEs, the CU-UP behind F1-U, the core behind that, and who listens.
+//! The sides of a DU that are not its own: the CU-UP behind F1-U, the core behind that, its UEs, and who listens.
 
-use tidemark_core::{Duration, Instant, Packet};
+use tidemark_core::{Duration, Inspect, Instant, Packet};
 use tidemark_marker::{DeliveryStatus, RlcQueue, Verdict};
 
+use super::{Drb, Surroundings};
 use crate::event::{BearerId, Events};
+use crate::handover::HandoverMarker;
 use crate::index::DrbIndex;
 use crate::output::{DelaySplit, Output, UeId};
 use crate::ue_stack::UeStack;
@@ -12,7 +14,7 @@ use crate::ue_stack::UeStack;
 ///
 /// A DU that is one machine with its CU asks the CU's law as packets leave the queue; one behind a real F1-U only
 /// reports, and lets every packet pass.
-pub(crate) trait Port<P> {
+pub(crate) trait Port<P: Inspect> {
     /// True if the law of a bearer decides where packets leave the RLC queue.
     fn decides_at_dequeue(&self, bearer: BearerId) -> bool;
     /// Decides on an SDU that leaves the RLC queue after `sojourn`, with `queue` behind it.
@@ -38,10 +40,23 @@ pub(crate) trait Port<P> {
         delay: DelaySplit,
         waiting: Option<RlcQueue>,
     );
+    /// Tells that a bearer goes on in this DU after a handover, with the SDUs that stand in its queue.
+    fn handed_over(&mut self, now: Instant, drb: &Drb<P>, marker: HandoverMarker);
+    /// UEs, listeners and outputs.
+    fn surroundings(&mut self) -> &mut Surroundings<P>;
     /// Stack of a UE that the DU serves.
-    fn ue(&mut self, id: UeId) -> &mut UeStack<P>;
+    #[inline]
+    fn ue(&mut self, id: UeId) -> &mut UeStack<P> {
+        &mut self.surroundings().ues[id]
+    }
     /// Listener to what happens.
-    fn events(&mut self) -> &mut Events<P>;
+    #[inline]
+    fn events(&mut self) -> &mut Events<P> {
+        &mut self.surroundings().events
+    }
     /// Hands something out of the cell.
-    fn output(&mut self, output: Output<P>);
+    #[inline]
+    fn output(&mut self, output: Output<P>) {
+        self.surroundings().outputs.push_back(output);
+    }
 }

@@ -1,24 +1,17 @@
-//! State of a DU as others read it, and UEs that leave it or come.
+//! State of a DU as others read it.
 
 use tidemark_core::{Bytes, FlowId, Inspect, Instant};
 use tidemark_radio::slots::SYMBOLS_PER_SLOT;
 
-use super::{Drb, Du, Port, Ue};
-use crate::config::{CellConfig, RlcMode};
+use super::{Drb, Du, Ue};
+use crate::config::CellConfig;
 use crate::index::DrbIndex;
-use crate::output::{CellStats, DropReason, UeId};
-
-/// UE with its bearers, outside of any DU.
-pub(crate) type UeWithDrbs<P> = (Box<Ue>, Vec<Box<Drb<P>>>);
+use crate::output::{CellStats, DropReason, UeId, UeStats};
 
 impl<P: Inspect> Du<P> {
     /// Configuration of the cell.
     pub(crate) fn config(&self) -> &CellConfig {
         &self.config
-    }
-    /// Seed that every random draw follows from.
-    pub(crate) fn seed(&self) -> u64 {
-        self.seed
     }
     /// UE with this number, if the DU serves it.
     pub(crate) fn ue(&self, id: UeId) -> Option<&Ue> {
@@ -61,56 +54,20 @@ impl<P: Inspect> Du<P> {
         self.ues[drb.id.ue].count_dropped(reason);
     }
 
-    /// Takes out a UE with its bearers: MAC and RLC are reset (TS 38.331 5.3.5.5), so that what is in the air of it is gone.
-    pub(crate) fn take_ue(&mut self, now: Instant, id: UeId, port: &mut impl Port<P>) -> Option<UeWithDrbs<P>> {
-        for index in self.ues.get(id)?.drbs().iter() {
-            self.conclude_unacknowledged(now, index, port);
+    /// State and counters of a UE, but for marks; `None` if there is no such UE.
+    pub(crate) fn ue_stats(&self, now: Instant, id: UeId) -> Option<UeStats> {
+        let mut stats = self.ue(id)?.stats();
+        for queue in self.drbs_of(id).map(|drb| drb.queue_state(now)) {
+            stats.queue.backlog += queue.backlog;
+            stats.queue.packets += queue.packets;
+            stats.queue.head_of_line = stats.queue.head_of_line.max(queue.head_of_line);
         }
-        let mut ue = self.ues.take(id)?;
-        ue.reset(&self.config);
-        let own = ue.drbs();
-        self.active.retain(|drb| !own.contains(*drb));
-        self.retransmitting.retain(|other| *other != id);
-        self.turns.retain(|turn| turn.ue != id);
-        self.air.forget(id, own);
-        self.timers.forget(own);
-        let drbs = own.iter().filter_map(|index| self.drbs.take(index)).collect();
-        self.plan();
-        Some((ue, drbs))
+        Some(stats)
     }
-
-    /// Delivers what UM's receiver has: after a handover UM sends only what was not begun (TS 38.323 5.1.2), and of what was begun
-    /// the rest is lost.
-    fn conclude_unacknowledged(&mut self, now: Instant, index: DrbIndex, port: &mut impl Port<P>) {
-        let drb = &mut self.drbs[index];
-        if drb.bearer.mode() == RlcMode::Um {
-            drb.bearer.conclude();
-            let ue = drb.id.ue;
-            port.ue(ue).receiver(index).conclude();
-            self.release_or_lose(now, index, DropReason::Handover, port);
-            self.settle_up_or_lose(now, ue, index, DropReason::Handover, port);
-        }
-    }
-
-    /// Puts in a bearer of a UE that comes; [`place_ue`](Self::place_ue) follows after the last.
-    pub(crate) fn place_drb(&mut self, now: Instant, index: DrbIndex, drb: Box<Drb<P>>, port: &mut impl Port<P>) {
-        self.has_gbr |= drb.qos.is_gbr();
-        let has_data = drb.bearer.has_data();
-        self.drbs.insert(index, drb);
-        self.arm_uplink(now, index, port);
-        self.arm_uplink_discard(index, port);
-        if has_data {
-            self.activate(now, index);
-        }
-    }
-
-    /// Puts in a UE whose bearers are there; `sends` says that it has something to send.
-    pub(crate) fn place_ue(&mut self, now: Instant, id: UeId, ue: Box<Ue>, sends: bool, port: &mut impl Port<P>) {
-        self.stats.handovers += 1;
-        self.ues.insert(id, ue);
-        if sends {
-            self.wake_uplink(now, id, port);
-        }
+    /// Bearers of a UE, the default one first; none if there is no such UE.
+    pub(crate) fn drbs_of(&self, id: UeId) -> impl Iterator<Item = &Drb<P>> + '_ {
+        let drbs = self.ue(id).into_iter().flat_map(|ue| ue.drbs().iter());
+        drbs.map(|drb| self.drb(drb))
     }
 
     /// Number of timers that are set to discard something.

@@ -1,6 +1,6 @@
 //! Blocks of UEs on the air, and what reaches UEs or falls due there: RLC's timers of both ends run on the DU's queue of timers.
 
-use tidemark_core::{Inspect, Instant};
+use tidemark_core::{Inspect, Instant, Packet};
 use tidemark_wire::mac::Direction;
 
 use super::timers::Timer;
@@ -8,24 +8,33 @@ use super::{Drb, Du, Port};
 use crate::event::Event;
 use crate::index::DrbIndex;
 use crate::output::{DropReason, Output, UeId};
+use crate::qos::Mapped;
 use crate::rlc::Status;
 use crate::ue_stack::block::{Allocation, UplinkBlock};
 use crate::ue_stack::control::Control;
 use tidemark_radio::slots::{SYMBOLS_PER_SLOT, Slot};
 
 impl<P: Inspect> Du<P> {
-    /// A packet came to the queue of a UE's bearer; the UE asks if it `is_first` there.
-    pub(crate) fn handle_uplink_arrival(
-        &mut self,
-        now: Instant,
-        drb: DrbIndex,
-        is_first: bool,
-        port: &mut impl Port<P>,
-    ) {
+    /// Takes a packet of the IP stack of a UE: SDAP finds its bearer, whose queue takes it if there is room.
+    pub(crate) fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>, port: &mut impl Port<P>) {
+        if self.ue(id).is_none() {
+            return;
+        }
+        let Mapped { qfi, drb, .. } = port.ue(id).sdap_mut().map(&packet);
+        let bearer = self.drbs[drb].id;
+        port.events().emit(now, bearer, || Event::UplinkArrived { packet: &packet, qfi });
+        let stack = port.ue(id);
+        if stack.is_full(drb, packet.size) {
+            let (direction, reason) = (Direction::Uplink, DropReason::QueueFull);
+            port.events().emit(now, bearer, || Event::Dropped { packet: &packet, direction, reason });
+            port.output(Output::Dropped { at: now, ue: id, packet, reason });
+            return;
+        }
+        let is_first = stack.push(now, drb, qfi, packet);
         self.arm_uplink_discard(drb, port);
         // Behind others it changes nothing of when the UE asks and is granted.
         if is_first {
-            self.wake_uplink(now, self.drbs[drb].id.ue, port);
+            self.wake_uplink(now, id, port);
         }
     }
 

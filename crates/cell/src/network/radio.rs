@@ -4,8 +4,8 @@ use tidemark_core::{ConfigError, Instant};
 use tidemark_radio::deployment::{DeployedConfig, Plan, Point, Reception};
 
 use super::config::{HandoverConfig, NetworkConfig};
-use crate::cell::Means;
 use crate::config::CellConfig;
+use crate::du::Means;
 use crate::output::{CellStats, UeId};
 
 /// Thermal noise in dBm/Hz.

@@ -74,6 +74,11 @@ impl Rules {
         self.of_qfi(qfi).unwrap_or(Mapped { qfi, ..self.default() })
     }
 
+    /// First QoS flow of a bearer: of the default one the default QoS flow.
+    pub(super) fn first_of(&self, drb: DrbIndex) -> Mapped {
+        self.flows.iter().find(|flow| flow.drb == drb).copied().unwrap_or(self.default())
+    }
+
     /// QoS flow of a flow that is named.
     pub(super) fn named(&self, flow: FlowId) -> Option<Mapped> {
         self.named.iter().find(|(known, _)| *known == flow).map(|(_, mapped)| *mapped)

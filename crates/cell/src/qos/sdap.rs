@@ -85,6 +85,11 @@ impl UeSdap {
         self.reflected.put(flow, mapped);
     }
 
+    /// Derives a rule from a downlink packet that has no SDAP header: what answers it takes its bearer.
+    pub(crate) fn reflect_bearer(&mut self, flow: FlowId, drb: DrbIndex) {
+        self.reflect(flow, self.rules.first_of(drb));
+    }
+
     /// Maps a packet.
     pub(crate) fn map<P: Inspect>(&mut self, packet: &Packet<P>) -> Mapped {
         let filter = self.rules.filter(Way::Up, packet);

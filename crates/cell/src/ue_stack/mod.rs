@@ -77,6 +77,11 @@ impl<P: Inspect> UeStack<P> {
         &mut self.sdap
     }
 
+    /// DRB identity, from 1, of the bearer that carries a flow to the gNB.
+    pub(crate) fn carries(&self, flow: FlowId) -> u8 {
+        self.drbs.identity(self.sdap.carries(flow))
+    }
+
     /// True if a bearer's queue has no room for a packet of this size.
     pub(crate) fn is_full(&self, drb: DrbIndex, size: Bytes) -> bool {
         self.bearer(drb).rlc.is_full(size)

@@ -1,0 +1,23 @@
+//! UEs that a DU serves, who listens, and what left: the surroundings of every DU, whether its CU is in the same cell or elsewhere.
+
+use std::collections::VecDeque;
+
+use crate::event::Events;
+use crate::output::{Output, UeId};
+use crate::slab::Slab;
+use crate::ue_stack::UeStack;
+
+/// Surroundings of a DU, but for its CU.
+pub(crate) struct Surroundings<P> {
+    /// UEs above their radio.
+    pub(crate) ues: Slab<UeId, UeStack<P>>,
+    pub(crate) events: Events<P>,
+    pub(crate) outputs: VecDeque<Output<P>>,
+}
+
+impl<P> Surroundings<P> {
+    /// No UE, and nobody who listens.
+    pub(crate) fn new() -> Self {
+        Self { ues: Slab::new(), events: Events::new(), outputs: VecDeque::new() }
+    }
+}

@@ -1,0 +1,177 @@
+//! DU of a split gNB: F1-U leads out of the program, to a CU that marks and numbers.
+
+mod upstream;
+
+use std::collections::VecDeque;
+
+use tidemark_core::{ConfigError, Duration, FlowId, Inspect, Instant, Packet};
+use tidemark_marker::DeliveryStatus;
+use tidemark_radio::channel::ChannelConfig;
+use tidemark_wire::mac::Direction;
+
+use crate::config::{CellConfig, UeConfig};
+use crate::du::{Du, Surroundings};
+use crate::event::{BearerId, Event, Observer};
+use crate::index::DrbIndex;
+use crate::output::{DrbStats, DropReason, Output, UeId, UeStats};
+use upstream::Upstream;
+
+/// DU of one NR cell whose CU is elsewhere, with the radio side of its UEs.
+///
+/// Made of the same parts as a [`Cell`](crate::Cell), without the CU-UP: PDCP PDUs go in with the SNs that the CU gave them, and delivery
+/// statuses with those SNs come out by [`poll_report`](Self::poll_report). Laws are the CU's: a UE's `marker` is not looked at.
+pub struct SplitDu<P> {
+    du: Du<P>,
+    around: Surroundings<P>,
+    /// Delivery statuses that have not been sent to the CU.
+    reports: VecDeque<(BearerId, DeliveryStatus)>,
+}
+
+impl<P: Inspect> SplitDu<P> {
+    /// Makes a DU without UEs, whose random numbers all follow from `seed`. `f1u.delay` is not looked at.
+    ///
+    /// # Errors
+    /// The first field that cannot be used.
+    pub fn new(config: &CellConfig, seed: u64) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let config = CellConfig { prbs: config.resource_blocks(), ..config.clone() };
+        Ok(Self { du: Du::new(&config, seed)?, around: Surroundings::new(), reports: VecDeque::new() })
+    }
+
+    /// Admits a UE.
+    ///
+    /// # Errors
+    /// The first field that cannot be used; a law that marks the uplink, which needs the UE's reports, that the DU has, and the packets' IP
+    /// headers, that the CU has.
+    pub fn add_ue(&mut self, config: &UeConfig) -> Result<UeId, ConfigError> {
+        config.validate()?;
+        if config.bearers().any(|bearer| bearer.uplink_marker.is_some()) {
+            let problem = "needs the UE's buffer status, which the DU has, and IP headers, which the CU has: only a gNB that is not split marks the uplink";
+            return Err(ConfigError::new("uplink_marker", problem));
+        }
+        let (id, first) = self.du.next_indices();
+        let (du, mut upstream) = self.parts();
+        du.add_ue(id, first, config, &mut upstream)?;
+        Ok(id)
+    }
+
+    /// Shows `observer` from now on every event of the DU, in place of the observer before it. Events of the CU's steps are the CU's.
+    pub fn observe(&mut self, observer: Observer<P>) {
+        self.around.events.observe(observer);
+    }
+
+    /// Takes a PDCP PDU of a bearer with its SN into the RLC queue, if there is room. A bearer that does not exist has none.
+    pub fn handle_pdu(&mut self, now: Instant, bearer: BearerId, sn: u32, packet: Packet<P>) {
+        let Some(drb) = self.index(bearer) else { return };
+        // Without an SDAP header the UE knows the bearer alone.
+        self.around.ues[bearer.ue].sdap_mut().reflect_bearer(packet.flow, drb);
+        if self.du.drb(drb).is_full(packet.size) {
+            let (direction, reason) = (Direction::Downlink, DropReason::QueueFull);
+            self.around.events.emit(now, bearer, || Event::Dropped { packet: &packet, direction, reason });
+            self.du.count_dropped(drb, reason);
+            self.around.outputs.push_back(Output::Dropped { at: now, ue: bearer.ue, packet, reason });
+            return;
+        }
+        self.du.handle_pdu(now, now, drb, sn, packet);
+    }
+
+    /// Takes the CU's wish for a report on a bearer, which is made at once (TS 38.425 5.4.1.1).
+    pub fn handle_poll(&mut self, now: Instant, bearer: BearerId) {
+        if let Some(drb) = self.index(bearer) {
+            self.du.poll_report(now, drb);
+        }
+    }
+
+    /// Takes a packet of the IP stack of a UE: SDAP finds its bearer, whose queue takes it if there is room.
+    pub fn handle_uplink(&mut self, now: Instant, id: UeId, packet: Packet<P>) {
+        let (du, mut upstream) = self.parts();
+        du.handle_uplink(now, id, packet, &mut upstream);
+    }
+
+    /// When something happens next, if nothing comes in.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let first = self.du.next_deadline();
+        (first != Instant::FAR).then_some(first)
+    }
+
+    /// Does what is due at `now`.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let (du, mut upstream) = self.parts();
+        du.handle_timeout(now, &mut upstream);
+    }
+
+    /// The next thing that left the DU.
+    pub fn poll_output(&mut self) -> Option<Output<P>> {
+        self.around.outputs.pop_front()
+    }
+
+    /// The next delivery status for the CU, with its bearer.
+    pub fn poll_report(&mut self) -> Option<(BearerId, DeliveryStatus)> {
+        self.reports.pop_front()
+    }
+
+    /// The UE's radio is another one from now on. A UE that does not exist is left alone.
+    ///
+    /// # Errors
+    /// A field that cannot be used; a channel with a rate cannot become one with a quality, nor the reverse.
+    pub fn set_channel(&mut self, id: UeId, config: &ChannelConfig) -> Result<(), ConfigError> {
+        self.du.set_channel(id, config)
+    }
+
+    /// Takes a UE's coverage away: nothing is sent to it or by it for `span`. Its packets wait.
+    pub fn interrupt(&mut self, now: Instant, id: UeId, span: Duration) {
+        self.du.interrupt(now, id, span);
+    }
+
+    /// The UE's modem is asked to send a bit rate query, as in [`Cell::query_bit_rate`](crate::Cell::query_bit_rate).
+    pub fn query_bit_rate(&mut self, now: Instant, id: UeId, octets: [u8; 2]) -> bool {
+        let (du, mut upstream) = self.parts();
+        du.query_bit_rate(now, id, octets, &mut upstream)
+    }
+
+    /// The UE moves to another cell of the same kind, which this one goes on to stand for. The CU is not told.
+    pub fn hand_over(&mut self, now: Instant, id: UeId) {
+        let execution = self.du.config().handover.clone();
+        let (du, mut upstream) = self.parts();
+        if let Some(leaving) = du.take_ue(now, id, &mut upstream) {
+            du.place_ue(now, id, leaving, &execution, &mut upstream);
+        }
+    }
+
+    /// State and counters of a UE, without marks; `None` if there is no such UE.
+    pub fn ue(&self, now: Instant, id: UeId) -> Option<UeStats> {
+        let forgotten_flows = self.around.ues.get(id)?.sdap().evicted();
+        Some(UeStats { forgotten_flows, ..self.du.ue_stats(now, id)? })
+    }
+
+    /// Counters of a UE's bearers without marks, the default one first; none if there is no such UE.
+    pub fn bearers(&self, ue: UeId) -> impl Iterator<Item = DrbStats> + '_ {
+        self.du.drbs_of(ue).map(|drb| drb.stats())
+    }
+
+    /// The bearer that carries a flow from its UE: the DRB identity, from 1; `None` if there is no such UE.
+    pub fn carries_up(&self, id: UeId, flow: FlowId) -> Option<u8> {
+        Some(self.around.ues.get(id)?.carries(flow))
+    }
+
+    /// Resource blocks x symbols that the downlink slots between two instants have.
+    pub fn resources_between(&self, from: Instant, to: Instant) -> u64 {
+        self.du.resources_between(from, to)
+    }
+
+    /// Resource blocks x symbols that the uplink slots between two instants have.
+    pub fn uplink_resources_between(&self, from: Instant, to: Instant) -> u64 {
+        self.du.uplink_resources_between(from, to)
+    }
+
+    /// Index of a bearer; `None` if there is no such bearer.
+    fn index(&self, bearer: BearerId) -> Option<DrbIndex> {
+        self.du.ue(bearer.ue)?.drbs().with_identity(bearer.drb)
+    }
+
+    /// Parts the DU from everything that it tells and asks.
+    fn parts(&mut self) -> (&mut Du<P>, Upstream<'_, P>) {
+        let Self { du, around, reports } = self;
+        (du, Upstream { around, reports })
+    }
+}
