@@ -1,4 +1,4 @@
-//! Events that a recorder counts: what simulator, live cell and endpoints tell it of packets, in one form.
+//! Events that a recorder counts: packets of simulator, live cell and endpoints, in one form.
 //!
 //! A cell's own events ([`tidemark_cell::Event`]) name packets; here stand numbers of flows and UEs, since a recorder keeps no packet.
 

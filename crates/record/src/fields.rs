@@ -1,6 +1,6 @@
 //! Result fields, each declared once: its name, with the unit as the ending, its decimals, its meaning, and the tables that show it.
 //!
-//! A field of a result stands in one of the structs of `results!`, with a doc comment that tells users what it means. After its type
+//! A field of a result is declared in one of the structs of `results!`, with a doc comment that tells users what it means. After its type
 //! it can say to how many decimals its numbers are rounded, `= decimals(6)`, and then which tables have it: `[csv]` for the file of
 //! the struct's rows, or for `series.csv`, and `["MCS"]` for the terminal under this heading. `["met %", 2]` and `[csv, 3]` show
 //! fewer decimals; a heading that ends with `%` shows a share in percent. CSV files, the terminal's tables, the types of the report
@@ -26,7 +26,7 @@ macro_rules! results {
             $(
                 $(#[doc = $meaning:literal])*
                 $(#[serde($($serde:tt)*)])?
-                pub $field:ident: $kind:ty $(= $(decimals($decimals:literal))? $([$($place:tt),*])?)?,
+                pub $field:ident: $kind:ty $(= $(decimals($decimals:literal))? $([$($output:tt),*])?)?,
             )*
         }
     )*) => {
@@ -51,7 +51,7 @@ macro_rules! results {
                             serde: concat!($(stringify!($($serde)*))?),
                             meaning: &[$($meaning),*],
                             decimals: $crate::fields::first(&[$($($decimals)?)?]),
-                            places: &[$($($(stringify!($place)),*)?)?],
+                            outputs: &[$($($(stringify!($output)),*)?)?],
                         },
                     )*],
                 };
@@ -165,7 +165,7 @@ pub struct Field {
     pub(crate) meaning: &'static [&'static str],
     /// Decimals to which its numbers are rounded; `None` for whole and for exact numbers.
     pub decimals: Option<usize>,
-    pub(crate) places: &'static [&'static str],
+    pub(crate) outputs: &'static [&'static str],
 }
 
 /// A column of a table.
@@ -238,17 +238,17 @@ impl Field {
     pub fn is_optional(&self) -> bool {
         self.serde.starts_with("skip_serializing_if")
     }
-    /// True for a field whose own fields stand in its place.
+    /// True for a field whose own fields replace it.
     fn is_flattened(&self) -> bool {
         self.serde == "flatten"
     }
     /// True for a column of a CSV file.
     pub(crate) fn is_in_csv(&self) -> bool {
-        self.places.contains(&"csv")
+        self.outputs.contains(&"csv")
     }
     /// Decimals in tables, where these are fewer.
     fn shown_decimals(&self) -> Option<usize> {
-        self.places.iter().find_map(|place| place.parse().ok())
+        self.outputs.iter().find_map(|output| output.parse().ok())
     }
     /// Writes a number of a series with its decimals; nothing where there was nothing to measure.
     pub(crate) fn write_number(&self, value: &Value, text: &mut String) {
@@ -313,7 +313,7 @@ impl Field {
     }
     /// Heading on the terminal.
     fn heading(&self) -> Option<&'static str> {
-        self.places.iter().find_map(|place| place.strip_prefix('"')?.strip_suffix('"'))
+        self.outputs.iter().find_map(|output| output.strip_prefix('"')?.strip_suffix('"'))
     }
     fn terminal_columns(&self) -> Vec<Column> {
         let Some(heading) = self.heading() else { return Vec::new() };

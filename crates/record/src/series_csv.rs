@@ -13,8 +13,8 @@ use crate::result::{FlowSeries, RouterSeries, RunResult, UeSeries, UplinkSeries}
 struct Kind {
     /// Value of the column `kind`.
     name: &'static str,
-    /// Place among an interval's rows. Kinds of one place take turns, subject by subject.
-    place: u8,
+    /// Order among an interval's rows. Kinds of one order take turns, subject by subject.
+    order: u8,
     /// Declaration of the series.
     series: Struct,
     /// Series of a run: by field, then by subject, then by interval.
@@ -23,25 +23,25 @@ struct Kind {
     subjects: fn(&RunResult) -> Vec<(usize, &str)>,
 }
 
-/// Kinds; below the row of a UE's downlink stands that of its uplink.
+/// Kinds; below the row of a UE's downlink is that of its uplink.
 const KINDS: [Kind; 4] = [
     Kind {
         name: "flow",
-        place: 0,
+        order: 0,
         series: FlowSeries::STRUCT,
         values: |run| value(&run.series.flows),
         subjects: |run| run.flows.iter().map(|flow| flow.name.as_str()).enumerate().collect(),
     },
     Kind {
         name: "ue",
-        place: 1,
+        order: 1,
         series: UeSeries::STRUCT,
         values: |run| value(&run.series.ues),
         subjects: |run| run.ues.iter().map(|ue| ue.name.as_str()).enumerate().collect(),
     },
     Kind {
         name: "uplink",
-        place: 1,
+        order: 1,
         series: UplinkSeries::STRUCT,
         values: |run| value(&run.series.uplinks),
         subjects: |run| {
@@ -51,7 +51,7 @@ const KINDS: [Kind; 4] = [
     },
     Kind {
         name: "router",
-        place: 2,
+        order: 2,
         series: RouterSeries::STRUCT,
         values: |run| value(&run.series.routers),
         subjects: |run| run.routers.iter().map(|router| router.name.as_str()).enumerate().collect(),
@@ -90,7 +90,7 @@ pub(crate) fn write(run: &RunResult) -> String {
         subjects.map(|(index, name)| Row::new(kind, &columns, values, (index, name)))
     });
     let mut rows: Vec<_> = rows.collect();
-    rows.sort_by_key(|row| row.place);
+    rows.sort_by_key(|row| row.order);
     for (step, t) in run.series.t_s.iter().enumerate() {
         for Row { head, cells, .. } in &rows {
             let _ = write!(text, "{t}{head}");
@@ -108,8 +108,8 @@ pub(crate) fn write(run: &RunResult) -> String {
 
 /// Rows of one subject.
 struct Row<'a> {
-    /// Place among an interval's rows.
-    place: (u8, usize),
+    /// Order among an interval's rows.
+    order: (u8, usize),
     /// Kind and name of the subject.
     head: String,
     /// Field and values of each column that the subject has.
@@ -124,7 +124,7 @@ impl<'a> Row<'a> {
             Some((field, values[field.name].get(index)?.as_array()?.as_slice()))
         };
         let head = format!(",{},{}", kind.name, quoted(name));
-        Self { place: (kind.place, index), head, cells: columns.iter().map(cell).collect() }
+        Self { order: (kind.order, index), head, cells: columns.iter().map(cell).collect() }
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
     use crate::{Counters, Description, Limits, NamedUe, Recorder};
 
     #[test]
-    fn a_ues_uplink_stands_below_its_downlink() {
+    fn a_ues_uplink_is_below_its_downlink() {
         let ue = |name: &str| NamedUe { name: name.into(), kind: 0, config: UeConfig::default() };
         let ues = ["a", "b"].map(ue);
         let uplink = UplinkStats { blocks: 1, mcs_sum: 12, ..UplinkStats::default() };
