@@ -1,7 +1,7 @@
 //! Instructions that a call takes, which no machine's load changes: the limits here gate CI.
 //!
 //! `crates/marker/benches/check-instructions` runs it, and says so where valgrind is missing. The limits are the same however
-//! long the queue stands: no call's cost grows with it.
+//! long the queue is: no call's cost grows with it.
 
 #![allow(missing_docs)] // the macros make public items
 
@@ -14,14 +14,14 @@ use load::Load;
 /// Calls in one measurement.
 const CALLS: usize = 1_000;
 
-/// A load of 64 UEs with so many SDUs standing at each.
-fn standing(sdus: u32) -> Load {
+/// A load of 64 UEs with so many SDUs queued at each.
+fn queued(sdus: u32) -> Load {
     Load::new(64, sdus)
 }
 
 /// A load like that, with as many more SDUs as the reports of one measurement move.
 fn with_surplus(sdus: u32) -> Load {
-    let mut load = standing(sdus);
+    let mut load = queued(sdus);
     for _ in 0..CALLS {
         load.downlink();
         load.pdu();
@@ -36,7 +36,7 @@ fn limit(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark(config = limit(800))]
-#[benches::standing(args = [4, 16, 1_024], setup = standing)]
+#[benches::queued(args = [4, 16, 1_024], setup = queued)]
 fn downlink(mut load: Load) -> Load {
     for _ in 0..CALLS {
         load.downlink();
@@ -45,7 +45,7 @@ fn downlink(mut load: Load) -> Load {
 }
 
 #[library_benchmark(config = limit(1_050))]
-#[benches::standing(args = [4, 16, 1_024], setup = standing)]
+#[benches::queued(args = [4, 16, 1_024], setup = queued)]
 fn downlink_and_pdu(mut load: Load) -> Load {
     for _ in 0..CALLS {
         load.downlink();
@@ -55,7 +55,7 @@ fn downlink_and_pdu(mut load: Load) -> Load {
 }
 
 #[library_benchmark(config = limit(1_120))]
-#[benches::standing(args = [4, 16, 1_024], setup = with_surplus)]
+#[benches::queued(args = [4, 16, 1_024], setup = with_surplus)]
 fn report(mut load: Load) -> Load {
     for _ in 0..CALLS {
         load.next();
@@ -65,7 +65,7 @@ fn report(mut load: Load) -> Load {
 }
 
 #[library_benchmark(config = limit(740))]
-#[benches::standing(args = [4, 16, 1_024], setup = standing)]
+#[benches::queued(args = [4, 16, 1_024], setup = queued)]
 fn ack(mut load: Load) -> Load {
     for _ in 0..CALLS {
         load.ack();

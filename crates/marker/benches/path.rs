@@ -1,5 +1,5 @@
 //! Cost of a call: downlink packets, F1-U reports and uplink acknowledgements on bytes, at 64 and 4096 UEs of 4
-//! flows, with few and with many SDUs standing.
+//! flows, with few and with many SDUs queued.
 //!
 //! `cargo bench -p tidemark-marker` gives criterion's means; with `-- --distribution` it prints median and 99th percentile
 //! of single calls instead.
@@ -52,10 +52,10 @@ fn means(criterion: &mut Criterion) {
     // Means with what goes before and after: for comparing two versions, not for the table.
     let mut group = criterion.benchmark_group("path");
     group.warm_up_time(WallTime::from_millis(300)).measurement_time(WallTime::from_secs(1)).sample_size(20);
-    for (ues, standing) in LOADS {
-        let mut load = Load::new(ues, standing);
+    for (ues, queued) in LOADS {
+        let mut load = Load::new(ues, queued);
         for (name, before, event, after) in EVENTS {
-            group.bench_function(BenchmarkId::new(name, format!("{ues} UEs, {standing} standing")), |bencher| {
+            group.bench_function(BenchmarkId::new(name, format!("{ues} UEs, {queued} queued")), |bencher| {
                 bencher.iter(|| {
                     before(&mut load);
                     event(&mut load);
@@ -71,9 +71,9 @@ fn means(criterion: &mut Criterion) {
 fn distribution() {
     let clock = percentiles(|timed| timed(&mut || {}));
     println!("single calls, median / p99 in ns (the clock itself: {} / {}, taken off the median)", clock.0, clock.1);
-    for (ues, standing) in LOADS {
-        let mut load = Load::new(ues, standing);
-        let mut line = format!("{ues:5} UEs, {standing:5} standing:");
+    for (ues, queued) in LOADS {
+        let mut load = Load::new(ues, queued);
+        let mut line = format!("{ues:5} UEs, {queued:5} queued:");
         for (name, before, event, after) in EVENTS {
             let (median, p99) = percentiles(|timed| {
                 before(&mut load);

@@ -1,7 +1,7 @@
 //! A hop that short-circuits feedback: IP packets as lines of hexadecimal digits on standard input, what becomes of them on
 //! standard output, one line each. `tests/wire/test_marker.py` puts it between two kernels.
 //!
-//! What comes from the address that ends in 1 goes down to the UE. The DU keeps five packets standing, so that a classic
+//! What comes from the address that ends in 1 goes down to the UE. The DU keeps five packets queued, so that a classic
 //! flow is marked a few times in a hundred packets; the marks go into the acknowledgements.
 
 use std::io::{BufRead, Write};
@@ -12,7 +12,8 @@ use tidemark_marker::{DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, SnL
 
 const DRB: DrbId = DrbId(1);
 const QFI: u8 = 9;
-const STANDING: u32 = 5;
+/// SDUs that the DU keeps queued.
+const BACKLOG: u32 = 5;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let law = LawConfig::L4span(L4SpanConfig::default());
@@ -29,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if packet.get(source_ends) == Some(&1) {
             ue.downlink(now, QFI, &mut packet);
             ue.pdcp_pdu(now, DRB, sn, Bytes(packet.len() as u64));
-            let highest_transmitted = Some(sn.wrapping_sub(STANDING) % modulus);
+            let highest_transmitted = Some(sn.wrapping_sub(BACKLOG) % modulus);
             ue.feedback(now, DRB, &DeliveryStatus { highest_transmitted, ..DeliveryStatus::default() });
             sn = (sn + 1) % modulus;
         } else {

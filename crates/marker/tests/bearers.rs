@@ -15,7 +15,7 @@ const L4S: DrbId = DrbId(2);
 const FLOW: Flow = Flow { v6: false, port: 50_000 };
 const MSS: u32 = 1_400;
 
-/// Two DRBs, which mark what finds something standing for longer than a microsecond; the default one marks packets only.
+/// Two DRBs, which mark what finds a queue older than a microsecond; the default one marks packets only.
 struct Phone {
     ue: Ue,
     now: Instant,
@@ -29,7 +29,7 @@ impl Phone {
         let mut ue = Ue::new(FlowKey::new(&[9; 16]));
         for (drb, config) in [(DEFAULT, packets), (L4S, feedback)] {
             ue.add_drb(drb, &[drb.0], &config, SnLength::Bits18, Stream::new(1, drb.0.into(), "mark")).unwrap();
-            // The DU reports, and something stands in either queue from now on.
+            // The DU reports, and either queue has something from now on.
             for sn in 0..2 {
                 ue.pdcp_pdu(Instant::ZERO, drb, sn, Bytes(1_403));
             }
@@ -91,7 +91,7 @@ fn l4s_bearers_marks_go_into_acknowledgements_after_a_handshake_over_the_default
     for index in 0..20 {
         assert_eq!(phone.down(Ecn::Ect1, &data(index)), Verdict::Pass, "segment {index} stays as it is");
         let ace = phone.up(&ack(index)).flags.ace();
-        assert_eq!(u32::from(ace), (5 + index + 1) % 8, "segment {index} is told");
+        assert_eq!(u32::from(ace), (5 + index + 1) % 8, "segment {index} is counted");
     }
     assert_eq!(phone.rewritten(), [0, 20 - 2], "every eighth needs no rewriting");
 }
@@ -126,7 +126,7 @@ fn a_connection_that_opens_anew_from_the_same_port_is_learnt_anew() {
     phone.up(&view(0, false, Some(1_000), 70_001, 0, None));
     assert_eq!(phone.up(&ack(0)).flags.ace(), 5);
     assert_eq!(phone.down(Ecn::Ect1, &data(0)), Verdict::Mark);
-    // With AccECN again.
+    // With AccECN once more.
     phone.open_at(90_000);
     assert_eq!(phone.down(Ecn::Ect1, &data(0)), Verdict::Pass);
     assert_eq!(phone.up(&ack(0)).flags.ace(), 6);
@@ -142,7 +142,7 @@ fn a_syn_that_is_sent_twice_is_no_second_connection() {
 }
 
 #[test]
-fn what_was_told_stays_told_when_a_qos_flow_moves_to_another_bearer() {
+fn what_was_signalled_stays_when_a_qos_flow_moves_to_another_bearer() {
     let mut phone = Phone::new();
     phone.open();
     phone.down(Ecn::Ect1, &data(0));
@@ -150,7 +150,7 @@ fn what_was_told_stays_told_when_a_qos_flow_moves_to_another_bearer() {
     // The L4S QoS flow is mapped to the default bearer, which marks packets only; then the other bearer is released.
     assert!(phone.ue.map_qfi(L4S.0, DEFAULT));
     assert_eq!(phone.down(Ecn::Ect1, &data(1)), Verdict::Mark);
-    assert_eq!(phone.up(&ack(1)).flags.ace(), 6, "the client's 5, and the mark that was told");
+    assert_eq!(phone.up(&ack(1)).flags.ace(), 6, "the client's 5, and the mark that was signalled");
     assert!(phone.ue.remove_drb(L4S).is_some());
     let mut own = ack(2);
     own.flags = own.flags.with_ace(6);
@@ -158,7 +158,7 @@ fn what_was_told_stays_told_when_a_qos_flow_moves_to_another_bearer() {
 }
 
 #[test]
-fn what_was_told_stays_told_when_the_bearer_of_the_connection_is_released_first() {
+fn what_was_signalled_stays_when_the_bearer_of_the_connection_is_released_first() {
     let mut phone = Phone::new();
     phone.open();
     phone.down(Ecn::Ect1, &data(0));

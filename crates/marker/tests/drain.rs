@@ -74,15 +74,15 @@ impl Cell {
         self.queue.len() as u64 * SDU
     }
 
-    /// Runs for this time, with a queue that is held at about `hold` bytes by a sender that follows its mean. Gives the mean of what is
-    /// believed to stand over what does, probed in every slot of the second half.
+    /// Runs for this time, with a queue that is held at about `hold` bytes by a sender that follows its mean. Gives the mean of the
+    /// estimated backlog over the real one, probed in every slot of the second half.
     fn run(&mut self, time: Duration, reports: Reports, radio: Radio, hold: u64) -> f64 {
         let slots = time.as_nanos() / SLOT.as_nanos();
         let mean = match radio {
             Radio::Alone => BLOCK as f64 * 0.7,
             Radio::Turns(others) | Radio::EvenTurns(others) => BLOCK as f64 / (1 + others) as f64,
         };
-        let (mut owed, mut believed, mut true_backlog) = (hold as f64, 0u64, 0u64);
+        let (mut owed, mut estimated, mut true_backlog) = (hold as f64, 0u64, 0u64);
         for slot in 0..slots {
             self.slot += 1;
             let now = Instant::ZERO + SLOT * self.slot;
@@ -97,11 +97,11 @@ impl Cell {
             self.transmit(radio);
             self.report(now, reports);
             if slot > slots / 2 {
-                believed += self.marker.estimate(now + SLOT / 2).backlog.0;
+                estimated += self.marker.estimate(now + SLOT / 2).backlog.0;
                 true_backlog += self.backlog();
             }
         }
-        believed as f64 / true_backlog as f64
+        estimated as f64 / true_backlog as f64
     }
 
     fn transmit(&mut self, radio: Radio) {
@@ -157,8 +157,8 @@ fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Ratio of the believed to the real backlog, of a queue of 10 ms for a UE alone and of four blocks for one that takes turns.
-fn believed(reports: Reports, radio: Radio, jitter: Duration) -> f64 {
+/// Ratio of the estimated to the real backlog, of a queue of 10 ms for a UE alone and of four blocks for one that takes turns.
+fn share(reports: Reports, radio: Radio, jitter: Duration) -> f64 {
     let hold = match radio {
         Radio::Alone => 42_000,
         Radio::Turns(_) | Radio::EvenTurns(_) => 12_000,
@@ -171,7 +171,7 @@ fn a_ue_that_waits_for_its_turn_keeps_its_queue() {
     for others in [3, 7, 15, 63] {
         for reports in [Reports::Transmissions, Reports::Both(ms(10)), Reports::Both(ms(5))] {
             for jitter in [Duration::ZERO, Duration::from_micros(300)] {
-                let share = believed(reports, Radio::Turns(others), jitter);
+                let share = share(reports, Radio::Turns(others), jitter);
                 assert!((0.97..1.10).contains(&share), "{reports:?}, {others} others, {jitter:?}: {share:.3}");
             }
         }
@@ -182,7 +182,7 @@ fn a_ue_that_waits_for_its_turn_keeps_its_queue() {
 fn a_queue_drains_between_reports_by_the_clock() {
     for period in [5, 10, 20] {
         for jitter in [0, 300, 1_000] {
-            let share = believed(Reports::Clock(ms(period)), Radio::Alone, Duration::from_micros(jitter));
+            let share = share(Reports::Clock(ms(period)), Radio::Alone, Duration::from_micros(jitter));
             assert!((0.85..1.20).contains(&share), "{period} ms, jitter {jitter} us: {share:.3}");
         }
     }
@@ -191,14 +191,14 @@ fn a_queue_drains_between_reports_by_the_clock() {
 #[test]
 fn a_queue_drains_between_reports_that_uplink_pdus_bring_besides() {
     for (period, every) in [(10, 10), (10, 7), (10, 13), (20, 25)] {
-        let share = believed(Reports::Uplink(ms(period), every), Radio::Alone, Duration::ZERO);
+        let share = share(Reports::Uplink(ms(period), every), Radio::Alone, Duration::ZERO);
         assert!((0.85..1.20).contains(&share), "{period} ms, every {every} slots: {share:.3}");
     }
 }
 
 #[test]
-fn alone_in_its_cell_a_queue_stands_while_the_uplink_has_its_slots() {
-    let share = believed(Reports::Transmissions, Radio::Alone, Duration::ZERO);
+fn alone_in_its_cell_a_queue_stays_while_the_uplink_has_its_slots() {
+    let share = share(Reports::Transmissions, Radio::Alone, Duration::ZERO);
     assert!((0.97..1.06).contains(&share), "{share:.3}");
 }
 
@@ -213,12 +213,12 @@ fn the_guess_follows_a_du_that_changes() {
     }
 }
 
-/// Turns of exactly one period can't be told from a steady rate: half of a block is then missed or counted twice on average, of four
-/// that stand.
+/// Turns of exactly one period can't be distinguished from a steady rate: half of a block is then missed or counted twice on average, of four
+/// that are queued.
 #[test]
 fn turns_of_one_period_are_off_by_half_a_block() {
     for reports in [Reports::Transmissions, Reports::Clock(ms(10))] {
-        let share = believed(reports, Radio::EvenTurns(19), Duration::ZERO);
+        let share = share(reports, Radio::EvenTurns(19), Duration::ZERO);
         assert!((0.8..1.2).contains(&share), "{reports:?}: {share:.3}");
     }
 }

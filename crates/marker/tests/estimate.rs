@@ -45,19 +45,19 @@ fn the_sojourn_is_predicted_at_every_report_period_that_gnbs_ship_with() {
 fn the_age_of_the_head_is_not_that_of_the_report() {
     for period_us in [500, 5_000, 10_000, 20_000] {
         let mut du = Du::new(&l4span(), SnLength::Bits18, Duration::from_micros(period_us));
-        let (mut believed, mut truth) = (0.0, 0.0);
+        let (mut estimated, mut truth) = (0.0, 0.0);
         for slot in 0..20_000 {
-            // 10 ms stand, filled up in bursts of 1 ms.
+            // 10 ms are queued, filled up in bursts of 1 ms.
             while slot % 2 == 0 && du.backlog() < 50_000 {
                 du.send(0, Ecn::Ect1, 1_500);
             }
             du.slot(2_500.0);
             if slot > 200 {
-                believed += du.marker.estimate(du.now).head_of_line.unwrap_or(Duration::ZERO).as_secs_f64();
+                estimated += du.marker.estimate(du.now).head_of_line.unwrap_or(Duration::ZERO).as_secs_f64();
                 truth += du.rlc().head_of_line.as_secs_f64();
             }
         }
-        let share = believed / truth;
+        let share = estimated / truth;
         assert!((0.9..1.15).contains(&share), "{period_us} us: {share:.3} of {:.2} ms", truth / 19.8);
     }
 }
@@ -111,9 +111,9 @@ fn an_overloaded_drb_is_marked_and_an_outage_is_noticed_within_its_silence() {
         du.slot(2_500.0);
     }
     let (marks, passed) = (du.marks - marks, du.passed - passed);
-    assert!(marks > 500 && passed <= marks / 50, "twice the threshold stands: {marks} marked, {passed} not");
+    assert!(marks > 500 && passed <= marks / 50, "twice the threshold is queued: {marks} marked, {passed} not");
 
-    // 20 kB stand, 4 ms, which is fine; then the radio falls silent for 40 ms.
+    // 20 kB are queued, 4 ms, which is fine; then the radio falls silent for 40 ms.
     let mut du = Du::new(&l4span(), SnLength::Bits18, Duration::from_millis(10));
     for _ in 0..2_000 {
         while du.backlog() < 20_000 {
@@ -159,7 +159,7 @@ fn reports_that_follow_arrivals_are_noticed_and_said() {
 #[test]
 fn a_report_is_asked_for_when_the_estimate_grows_stale() {
     let mut du = Du::new(&l4span(), SnLength::Bits18, Duration::from_millis(10));
-    assert!(!du.marker.wants_report(du.now), "nothing stands");
+    assert!(!du.marker.wants_report(du.now), "nothing is queued");
     du.send(0, Ecn::Ect1, 1_500);
     for _ in 0..40 {
         assert!(!du.marker.wants_report(du.now), "{:?}", du.now);
@@ -200,7 +200,7 @@ fn reports_that_stop_mark_nothing_for_good() {
             arrive(&mut du, Duration::from_secs(60));
         }
         assert!(du.marker.counters().reports_missing >= 300 && du.marker.wants_report(du.now));
-        // One that comes after all is believed at once.
+        // One that comes after all counts at once.
         let packets = du.marker.estimate(du.now).packets;
         du.slot(2_500.0);
         (0..20).for_each(|_| du.slot(2_500.0));

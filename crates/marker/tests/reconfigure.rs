@@ -31,7 +31,7 @@ impl Phone {
     fn new() -> Self {
         let mut ue = Ue::new(FlowKey::new(&[9; 16]));
         ue.add_drb(DRB, &[QFI], &config(true), SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
-        // The DU reports, and one SDU stands.
+        // The DU reports, and one SDU is queued.
         for sn in 0..2 {
             ue.pdcp_pdu(Instant::ZERO, DRB, sn, Bytes(1_403));
         }
@@ -62,7 +62,7 @@ impl Phone {
 }
 
 #[test]
-fn what_was_told_stays_told_when_a_bearer_gets_another_law() {
+fn what_was_signalled_stays_when_a_bearer_gets_another_law() {
     let others = [
         MarkerConfig { short_circuit: true, ..MarkerConfig::default() },
         MarkerConfig::default(),
@@ -92,7 +92,7 @@ fn what_was_told_stays_told_when_a_bearer_gets_another_law() {
 }
 
 #[test]
-fn what_stands_stays_unless_its_numbers_change() {
+fn what_is_queued_stays_unless_its_numbers_change() {
     let standing = |phone: &Phone| phone.ue.estimate(phone.now, DRB).unwrap().standing;
     let mut phone = Phone::new();
     let reconfigure = |phone: &mut Phone, config: &MarkerConfig, sn_length| {
@@ -100,7 +100,7 @@ fn what_stands_stays_unless_its_numbers_change() {
     };
     reconfigure(&mut phone, &config(false), SnLength::Bits18);
     assert_eq!(standing(&phone), Bytes(1_403));
-    // PDCP numbers in 12 bits from now on: everything that is under way is announced again.
+    // PDCP numbers in 12 bits from now on: everything that is under way is announced once more.
     reconfigure(&mut phone, &config(false), SnLength::Bits12);
     assert_eq!(standing(&phone), Bytes::ZERO);
     phone.ue.pdcp_pdu(phone.now, DRB, 4_095, Bytes(1_402));

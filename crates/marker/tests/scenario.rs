@@ -9,7 +9,7 @@ fn parse(text: &str) -> Result<MarkerConfig, toml::de::Error> {
 }
 
 #[test]
-fn the_law_stands_beside_what_every_law_shares() {
+fn the_law_is_a_field_beside_those_that_every_law_shares() {
     let config = parse("law = 'l4span'\ntau_s = '5 ms'\ntau_c = '30 ms'").unwrap();
     let law = LawConfig::L4span(L4SpanConfig { tau_s: Duration::from_millis(5), ..L4SpanConfig::default() });
     assert_eq!(config, MarkerConfig { tau_c: Duration::from_millis(30), ..MarkerConfig::with_law(law) });

@@ -18,7 +18,7 @@ const MARKED: u32 = 128;
 /// Packets that a caller has at hand at once, as from one call of `recvmmsg`.
 pub const BURST: usize = 16;
 
-/// Many UEs under steady load, each with so many SDUs standing.
+/// Many UEs under steady load, each with so many SDUs queued.
 pub struct Load {
     shard: Shard,
     ues: Vec<UeHandle>,
@@ -36,7 +36,7 @@ pub struct Load {
 }
 
 impl Load {
-    pub fn new(ues: u32, standing: u32) -> Self {
+    pub fn new(ues: u32, queued: u32) -> Self {
         let law = LawConfig::L4span(L4SpanConfig::default());
         let config = MarkerConfig { short_circuit: true, ..MarkerConfig::with_law(law) };
         let mut shard = Shard::new(ues);
@@ -74,7 +74,7 @@ impl Load {
             now: Instant::from_millis(100),
             turn: 0,
         };
-        for _ in 0..ues * (standing + 8) {
+        for _ in 0..ues * (queued + 8) {
             load.downlink();
             load.pdu();
         }
@@ -82,7 +82,7 @@ impl Load {
             load.next();
             load.report();
         }
-        // A queue that is marked stands once, so that every flow has marks which its acknowledgements tell from then on, in packets and,
+        // Every flow is marked in a queue once, so that its acknowledgements carry marks from then on, in packets and,
         // since the client's counters were seen before, in bytes.
         for _ in 0..ues {
             load.ack();
@@ -162,7 +162,7 @@ impl Load {
         self.sn[k] = (self.sn[k] + 1) % (1 << 18);
     }
 
-    /// One report that moves one SDU of the UE whose turn it is, so that the load stands where it stood.
+    /// One report that moves one SDU of the UE whose turn it is, so that the load stays as it is.
     pub fn report(&mut self) {
         let k = self.turn;
         let sn = self.transmitted[k];

@@ -16,7 +16,7 @@ use tidemark_marker::{
     StepConfig, Verdict,
 };
 
-/// One UE more than the shard has places.
+/// One UE more than the shard has slots.
 const UES: usize = 3;
 const DRBS: usize = 6;
 const QFIS: usize = 64;
@@ -205,7 +205,7 @@ impl World {
         }
         let attached = self.phones.iter().filter(|phone| phone.handle.is_some()).count();
         let added = self.shard.add(Box::new(Ue::new(FlowKey::new(&[5; 16]))));
-        assert_eq!(added.is_ok(), attached < UES - 1, "a shard holds what it has places for");
+        assert_eq!(added.is_ok(), attached < UES - 1, "a shard holds what it has slots for");
         let stale = self.phones[phone].stale;
         self.phones[phone] = Phone::new(added.ok(), stale);
     }
@@ -402,7 +402,7 @@ impl World {
         for _ in 0..=choices.byte() / 192 {
             let Some((ue, phone)) = self.ue(phone) else { return };
             assert_eq!(measure(|| ue.feedback(now, DrbId(drb), &report)).count_total, 0);
-            phone.tell(drb, |bearer| bearer.reports += 1);
+            phone.count(drb, |bearer| bearer.reports += 1);
             self.reached.reports += 1;
         }
     }
@@ -411,14 +411,14 @@ impl World {
         let now = self.now();
         let Some((ue, phone)) = self.ue(phone) else { return };
         assert_eq!(measure(|| ue.pdcp_pdu(now, DrbId(drb), sn, Bytes(size))).count_total, 0);
-        phone.tell(drb, |bearer| bearer.pdus += 1);
+        phone.count(drb, |bearer| bearer.pdus += 1);
     }
 
     fn discard(&mut self, phone: usize, drb: u8, sn: u32) {
         let now = self.now();
         let Some((ue, phone)) = self.ue(phone) else { return };
         assert_eq!(measure(|| ue.discard(now, DrbId(drb), sn)).count_total, 0);
-        phone.tell(drb, |bearer| bearer.discards += 1);
+        phone.count(drb, |bearer| bearer.discards += 1);
     }
 
     /// The SN of the SDU that lies so far back.
@@ -475,10 +475,10 @@ impl Phone {
     fn bearer(&mut self, drb: u8) -> Option<&mut Option<Bearer>> {
         self.bearers.get_mut(usize::from(drb.wrapping_sub(1)))
     }
-    /// Books a call that names a DRB.
-    fn tell(&mut self, drb: u8, book: impl Fn(&mut Bearer)) {
+    /// Counts a call that names a DRB.
+    fn count(&mut self, drb: u8, add: impl Fn(&mut Bearer)) {
         match self.bearer(drb).and_then(Option::as_mut) {
-            Some(bearer) => book(bearer),
+            Some(bearer) => add(bearer),
             None => self.unknown_drb += 1,
         }
     }

@@ -72,14 +72,14 @@ fn transport_sum(bytes: &[u8], layout: &Layout, protocol: u8, at: usize) -> u16 
 }
 
 /// Position of the transport header's checksum, if all of it is there.
-fn checksum_place(layout: &Layout) -> Option<(u8, usize, usize)> {
+fn checksum_position(layout: &Layout) -> Option<(u8, usize, usize)> {
     let (protocol, at) = layout.transport?;
-    let (header, place) = match protocol {
+    let (header, offset) = match protocol {
         TCP => (20, 16),
         UDP => (8, 6),
         _ => return None,
     };
-    (at + header <= layout.len).then_some((protocol, at, at + place))
+    (at + header <= layout.len).then_some((protocol, at, at + offset))
 }
 
 /// True if the IPv4 header's checksum fits, and for IPv6.
@@ -89,7 +89,7 @@ pub fn header_is_valid(bytes: &[u8], layout: &Layout) -> bool {
 
 /// True if the TCP or UDP checksum fits; `None` where there is none to check.
 pub fn transport_is_valid(bytes: &[u8], layout: &Layout) -> Option<bool> {
-    let (protocol, at, _) = checksum_place(layout)?;
+    let (protocol, at, _) = checksum_position(layout)?;
     Some(transport_sum(bytes, layout, protocol, at) == 0xFFFF)
 }
 
@@ -101,10 +101,10 @@ pub fn fill_checksums(bytes: &mut [u8]) {
         let header = !sum(&[&bytes[..layout.header]]);
         bytes[10..12].copy_from_slice(&header.to_be_bytes());
     }
-    if let Some((protocol, at, place)) = checksum_place(&layout) {
-        bytes[place..place + 2].fill(0);
+    if let Some((protocol, at, checksum)) = checksum_position(&layout) {
+        bytes[checksum..checksum + 2].fill(0);
         let transport = !transport_sum(bytes, &layout, protocol, at);
-        bytes[place..place + 2].copy_from_slice(&transport.to_be_bytes());
+        bytes[checksum..checksum + 2].copy_from_slice(&transport.to_be_bytes());
     }
 }
 
