@@ -96,7 +96,7 @@ fn a_grant_takes_the_lead_longer() {
 }
 
 #[test]
-fn a_retransmission_is_planned_when_its_acknowledgement_was_heard() {
+fn a_retransmission_is_planned_when_its_acknowledgement_was_received() {
     for (lead, harq_processing) in [(0, 4), (2, 4), (3, 4), (4, 4), (6, 4), (6, 12), (0, 0), (3, 0)] {
         let fdd = CellConfig {
             duplex: Duplex::Fdd,
@@ -246,7 +246,7 @@ proptest! {
 }
 
 #[test]
-fn what_was_planned_into_an_outage_does_not_arrive_in_it_and_is_sent_again() {
+fn what_was_planned_into_an_outage_does_not_arrive_in_it_and_is_retransmitted() {
     let fixed = ChannelConfig::Fixed(FixedConfig { rate: BitRate::from_mbps(20) });
     for (lead, channel) in [(0, ChannelConfig::default()), (5, ChannelConfig::default()), (5, fixed)] {
         let config = with_lead(&CellConfig::default(), lead);

@@ -112,7 +112,7 @@ fn a_handover_forwards_everything_in_order_and_once() {
 }
 
 #[test]
-fn what_was_begun_is_sent_again_after_a_handover_with_acknowledgements_only() {
+fn what_was_begun_is_retransmitted_after_a_handover_with_acknowledgements_only() {
     // TS 38.323 5.1.2. A queue stands, so that something is always in the air.
     let interruption = Duration::from_millis(200);
     let handover = HandoverConfig { interruption, ..HandoverConfig::default() };
@@ -306,7 +306,7 @@ fn a_busy_neighbour_interferes_and_an_idle_one_does_not() {
 }
 
 #[test]
-fn another_ue_changes_nobodys_place_way_or_power() {
+fn another_ue_changes_nobodys_position_way_or_power() {
     let mobility = Mobility::RandomWaypoint { speed_kmh: 50.0, pause: Duration::ZERO };
     let rover = ue(DeployedConfig { mobility, ..DeployedConfig::default() });
     let after = |ues: &[UeConfig]| {
@@ -321,7 +321,7 @@ fn another_ue_changes_nobodys_place_way_or_power() {
 }
 
 #[test]
-fn places_and_networks_go_together() {
+fn positions_and_networks_go_together() {
     let mut network = Network::<()>::new(&CellConfig::default(), None, 1).unwrap();
     let refused = network.add_ue(&ue(at([0.0, 100.0]))).unwrap_err();
     assert_eq!(refused.field(), "channel.model");

@@ -173,7 +173,7 @@ fn failed_blocks_delay_and_never_overtake() {
 }
 
 #[test]
-fn what_is_sent_again_takes_resource_blocks() {
+fn retransmissions_take_resource_blocks() {
     let rate = |target_bler, ue| {
         let config = CellConfig { target_bler, ..fdd(UplinkConfig::default()) };
         flows(&config, &[ue], [(0, 60)])[0].mbps

@@ -136,7 +136,7 @@ fn compare_puts_two_runs_side_by_side_and_refuses_other_folders() {
 }
 
 #[test]
-fn compare_tells_an_upload_by_the_uplink() {
+fn compare_knows_an_upload_by_the_uplink() {
     let folder = TempDir::new().unwrap();
     let file = short(&folder);
     let [a, b] = ["a", "b"].map(|name| folder.path().join(name).display().to_string());

@@ -57,7 +57,7 @@ fn refused(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn every_option_tells_of_the_marks_that_it_asks_for() {
+fn every_option_shows_the_marks_that_it_asks_for() {
     let folder = TempDir::new().unwrap();
     let out = run(&folder, &[]);
     let marks = read_marks(&fs::read_to_string(format!("{out}/marks.csv")).unwrap()).unwrap();

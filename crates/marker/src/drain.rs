@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_to_have_stood_teaches_nothing() {
+    fn what_is_not_known_to_have_been_queued_teaches_nothing() {
         let (mut drain, mut now) = (Drain::new(), Instant::ZERO);
         for report in 0..400u64 {
             now += Duration::from_millis(if report % 2 == 0 { 2 } else { 12 });

@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_is_forgotten_when_a_queue_begins_to_stand_again() {
+    fn an_outage_is_forgotten_when_the_next_queue_begins() {
         let mut estimator = estimator();
         feed(&mut estimator, 0, &[(10, 50_000), (20, 50_000), (30, 50_000), (130, 1_500)]);
         assert!(estimator.current().unwrap().rate < BitRate::from_mbps(1));

@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beyond_the_table_is_counted_in_sum() {
+    fn what_is_queued_beyond_the_table_is_counted_in_sum() {
         let mut table = ProfileTable::new(64, SnLength::Bits18);
         for sn in 0..1000 {
             table.record(ms(0), sn, Bytes(if sn % 2 == 0 { 1400 } else { 60 }));
@@ -540,7 +540,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_order_of_events_is_survived_with_the_books_in_order(
+        fn any_order_of_events_is_survived_with_the_counters_in_order(
             events in proptest::collection::vec((0u8..4, 0u32..5000, 1u64..70_000), 0..400),
         ) {
             let mut table = ProfileTable::new(64, SnLength::Bits12);

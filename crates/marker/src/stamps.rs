@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_stands_for_a_minute_is_still_timed_to_a_percent() {
+    fn a_queue_that_lasts_for_a_minute_is_still_timed_to_a_percent() {
         let mut stamps = Stamps::new(1024);
         for count in 0..60_000 {
             stamps.open(count, ms(count));

@@ -157,7 +157,7 @@ fn published_data_sets_are_read_as_they_are() {
 }
 
 #[test]
-fn a_column_without_a_unit_or_that_is_not_there_is_told_what_would_be_right() {
+fn a_column_without_a_unit_or_that_is_not_there_is_refused_with_a_remedy() {
     let irish = &SETS[0];
     let wrong = |column: Option<&str>, time: Option<&str>| {
         let (column, time) = (column.map(Into::into), time.map(Into::into));

@@ -126,7 +126,7 @@ fn a_loss_halves_and_a_late_packet_gives_it_back() {
 }
 
 #[test]
-fn an_outage_starts_it_again() {
+fn an_outage_restarts_it() {
     for config in [bulk(), frames()] {
         let mut link = Link::new(&config, &AppConfig::default(), Duration::from_millis(10));
         link.bottleneck = Some(Bottleneck::new(BitRate::from_mbps(20), Bytes(400_000), Duration::from_millis(1)));

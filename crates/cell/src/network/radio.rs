@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_cell_is_heard_as_it_is_received_but_for_powers_and_noise() {
+    fn a_lone_cell_is_measured_as_it_is_received_but_for_powers_and_noise() {
         let config = NetworkConfig { sites: 1, sectors: 1, ..NetworkConfig::default() };
         let deployed = DeployedConfig { position: Some([150.0, 0.0]), ..DeployedConfig::default() };
         let mut radio = Radio::new(&config, &CellConfig::default()).unwrap();

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn l4s_packets_are_told_by_their_ecn_field() {
+    fn l4s_packets_are_known_by_their_ecn_field() {
         let filter = PacketFilter { ecn: vec![EcnField::Ect1, EcnField::Ce], ..PacketFilter::default() };
         let matches = |filter: &PacketFilter, ecn| filter.matches(Way::Down, &packet(ecn, ()));
         assert!(matches(&filter, Ecn::Ect1) && matches(&filter, Ecn::Ce));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn each_component_tells_its_own_packets_in_both_directions() {
+    fn each_component_selects_its_own_packets_in_both_directions() {
         let prefix = |text: &str| Some(text.parse::<Prefix>().unwrap());
         let ports = |text: &str| Some(text.parse::<PortRange>().unwrap());
         let class = |text: &str| Some(text.parse::<TrafficClass>().unwrap());

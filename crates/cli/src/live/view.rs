@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_marks_stand_where_there_is_room() {
+    fn the_last_marks_are_listed_where_there_is_room() {
         let mark = |t_s, queued_ms| MarkSnapshot {
             t_s,
             flow: "tcp 192.0.2.1:443".into(),

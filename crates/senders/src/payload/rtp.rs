@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_arrival_is_told_to_a_1024th_of_a_second() {
+    fn an_arrival_is_reported_to_a_1024th_of_a_second() {
         let report = Instant::from_millis(5000);
         let metric = Metric::received(Ecn::Ce, Duration::from_micros(250_100));
         assert_eq!(metric.0, 0x8000 | 0b11 << 13 | 256);

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_syn_is_sent_again_and_the_third_one_asks_for_nothing() {
+    fn a_lost_syn_is_retransmitted_and_the_third_one_asks_for_nothing() {
         let mut client = Handshake::client(EcnMode::Accecn, Instant::ZERO);
         let mut asked = Vec::new();
         let mut at = Vec::new();

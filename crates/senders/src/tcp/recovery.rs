@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_of_the_original_tells_once_that_a_retransmission_was_not_needed() {
+    fn an_echo_of_the_original_shows_once_that_a_retransmission_was_not_needed() {
         let mut recovery = Recovery::new();
         recovery.on_retransmission(at(1), 500);
         assert!(!recovery.is_spurious(600, at(0)), "nothing is judged while recovery is open");

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_granted_while_a_report_was_under_way_is_not_granted_again() {
+    fn what_was_granted_while_a_report_was_under_way_is_not_granted_twice() {
         let mut estimate = BufferEstimate::default();
         let report = estimate.write(groups(1_000, 5_000));
         estimate.grant(1_500);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_report_is_asked_for_and_a_late_one_is_not_believed() {
+    fn a_lost_report_is_asked_for_and_a_late_one_does_not_count() {
         let mut estimate = BufferEstimate::default();
         let lost = estimate.write(groups(100, 0));
         estimate.lose(&lost);

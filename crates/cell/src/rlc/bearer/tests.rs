@@ -54,7 +54,7 @@ fn a_block_takes_whole_packets_and_a_part_and_never_more_than_its_room() {
 }
 
 #[test]
-fn an_sdu_that_was_begun_or_is_asked_for_again_grows_older() {
+fn an_sdu_that_was_begun_or_is_to_be_retransmitted_grows_older() {
     let mut bearer = bearer(RlcMode::Am);
     (0..2).for_each(|sn| push(&mut bearer, sn, 1_000));
     let age = |bearer: &Bearer<()>, ms| {
@@ -112,7 +112,7 @@ fn the_delay_of_a_packet_is_taken_apart_to_the_last_nanosecond() {
 }
 
 #[test]
-fn harq_is_told_from_rlc() {
+fn harq_is_distinguished_from_rlc() {
     let mut bearer = bearer(RlcMode::Am);
     push(&mut bearer, 0, 1_000);
     let block = fill(&mut bearer, 1, 2_000);
@@ -146,7 +146,7 @@ fn the_last_pdu_polls_and_its_report_asks_for_what_is_missing_in_parts_that_fit(
 }
 
 #[test]
-fn a_lost_tail_is_found_by_polling_again() {
+fn a_lost_tail_is_found_by_another_poll() {
     let mut bearer = bearer(RlcMode::Am);
     push(&mut bearer, 0, 1_000);
     fill(&mut bearer, 1, 5_000);

@@ -77,7 +77,7 @@ fn counters_wrap() {
 }
 
 #[test]
-fn an_overtaken_ack_tells_the_sender_nothing_new() {
+fn an_overtaken_ack_is_no_news_to_the_sender() {
     let mut feedback = opened(0b111, 0b010);
     for k in 0..4 {
         send(&mut feedback, 1_000 + k * MSS, true);
@@ -93,7 +93,7 @@ fn an_overtaken_ack_tells_the_sender_nothing_new() {
 }
 
 #[test]
-fn of_marks_that_no_acknowledgement_could_carry_at_most_a_flight_is_told_later() {
+fn of_marks_that_no_acknowledgement_could_carry_at_most_a_flight_comes_later() {
     let mut feedback = opened(0b111, 0b010);
     // A thousand marked segments, of which one acknowledgement tells, as after a hole was filled.
     for k in 0..1_000 {
@@ -171,7 +171,7 @@ fn a_segment_without_data_is_marked_itself_since_nothing_acknowledges_it() {
 }
 
 #[test]
-fn bytes_of_marks_from_before_the_clients_own_first_are_not_told_late() {
+fn bytes_of_marks_from_before_the_clients_own_first_are_not_counted_late() {
     let mut feedback = opened(0b111, 0b010);
     let option = |ceb, e1b| Some(AccEcnCounters { e0b: None, ceb, e1b: Some(e1b) });
     let view = |ace, acked: u32, ceb| {

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_a_number_or_its_heading_tells_its_unit() {
+    fn the_size_of_a_number_or_its_heading_gives_its_unit() {
         let seconds = Duration::from_secs(1_607_598_734);
         for text in ["1607598734", "1607598734000", "1607598734000000", "1607598734000000000", "1607598734.0"] {
             assert_eq!(parse(text, None), Some(seconds), "{text}");

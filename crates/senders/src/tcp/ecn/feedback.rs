@@ -125,7 +125,7 @@ mod tests {
         TcpFlags { syn: false, ack: true, fin: false, rst: false, ece: false, cwr: false, ae: false };
 
     #[test]
-    fn the_first_mark_after_none_is_told_at_once_and_then_every_second() {
+    fn the_first_mark_after_none_is_fed_back_at_once_and_then_every_second() {
         let mut feedback = Feedback::new(EcnMode::Accecn);
         let mut urgency = |ecn| {
             let urgency = feedback.on_packet(ecn, MSS, PLAIN);

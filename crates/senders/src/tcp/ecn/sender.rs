@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overtaken_acknowledgement_tells_nothing() {
+    fn an_overtaken_acknowledgement_is_no_news() {
         let mut ecn = established(EcnMode::Accecn, EcnResponse::Scalable, 0b010);
         let marked = TcpSegment { flags: TcpFlags::default().with_ace(6), ..TcpSegment::default() };
         assert_eq!(ecn.read(&marked, false, 1), Marks::default());
