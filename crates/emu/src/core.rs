@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use tidemark_cell::UeId;
+use tidemark_cell::{BearerId, UeId};
 
 use crate::error::Error;
 use crate::f1u::F1u;
@@ -32,9 +32,9 @@ pub(crate) enum Label {
         qfi: u8,
         reflective: bool,
     },
-    /// Tunnel of the packet's bearer, and the PDCP SN that a CU gave the packet.
+    /// Bearer of the packet, and the PDCP SN that a CU gave the packet.
     Pdu {
-        tunnel: usize,
+        bearer: BearerId,
         sn: u32,
     },
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hdrhistogram::Histogram;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use tidemark_cell::{Cell, CellConfig, DropReason, Output, UeConfig, UeId};
+use tidemark_cell::{CellConfig, Output, UeConfig, UeId};
 use tidemark_core::{Duration, Instant, Packet};
 
 use crate::addresses;
@@ -17,6 +17,7 @@ use crate::control::{Change, Command, Control, Refusal};
 use crate::core::{Core, Incoming, Label};
 use crate::datagram::{Datagram, Direction, Reader, Stamped};
 use crate::error::Error;
+use crate::gnb::Gnb;
 use crate::observer::{Counters, DriverEvent, Observer, Progress};
 use crate::realtime::{self, Priority};
 use crate::tun::{Tun, Written};
@@ -67,19 +68,13 @@ struct Ports {
 
 struct State<O> {
     clock: Clock,
-    cell: Cell<Stamped>,
+    gnb: Gnb,
     reader: Reader,
     /// Listener. While the driver runs, only its thread takes the lock: nobody waits.
     observer: Arc<Mutex<O>>,
     commands: Receiver<Command>,
     /// One-way delay between core and gNB.
     wire: Duration,
-    /// Interval of a DU's reports to its CU.
-    report_period: Duration,
-    /// Time from which the DU may report once more.
-    next_report: Instant,
-    /// Time of the next report; `FAR` if there is no news to report.
-    report_due: Instant,
     wire_down: VecDeque<(Instant, UeId, Packet<Stamped>)>,
     wire_up: VecDeque<(Instant, (UeId, u8), Packet<Stamped>)>,
     sample_interval: Duration,
@@ -108,24 +103,18 @@ impl<O: Observer> Driver<O> {
         rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())
             .map_err(Error::errno("random bytes"))?;
         let (control, (commands, wake)) = Control::new()?;
-        let mut cell = Cell::new(&plan.cell, plan.seed)?;
-        for ue in &plan.ues {
-            cell.add_ue(ue)?;
-        }
         let listener = Arc::clone(&observer);
-        cell.observe(Box::new(move |at, bearer, event| {
+        let listener: tidemark_cell::Observer<Stamped> = Box::new(move |at, bearer, event| {
             listener.lock().unwrap_or_else(PoisonError::into_inner).handle_cell(at, bearer, &event);
-        }));
+        });
+        let gnb = Gnb::new(plan, &link.core, listener)?;
         let state = State {
             clock: Clock::start(),
-            cell,
+            gnb,
             reader: Reader::new(&secret),
             observer,
             commands,
             wire: link.wire,
-            report_period: plan.cell.f1u.report_period,
-            next_report: Instant::ZERO,
-            report_due: Instant::FAR,
             wire_down: VecDeque::new(),
             wire_up: VecDeque::new(),
             sample_interval,
@@ -194,7 +183,7 @@ impl<O: Observer> State<O> {
                         Command::Stop => return Ok(()),
                         Command::Change(change, reply) => {
                             // A thread that gave up waiting has no use for its answer.
-                            let _ = reply.try_send(self.change(change, &ports.core));
+                            let _ = reply.try_send(self.change(change));
                         }
                     }
                 }
@@ -220,6 +209,9 @@ impl<O: Observer> State<O> {
             let incoming = ports.core.receive(buffer)?;
             let now = self.clock.now();
             let behind = self.catch_up(now, ports)?;
+            if let Core::F1u(f1u) = &ports.core {
+                self.gnb.handle_polls(now, f1u);
+            }
             match incoming {
                 Incoming::Nothing => break,
                 Incoming::Other => {}
@@ -235,18 +227,9 @@ impl<O: Observer> State<O> {
         Ok(())
     }
 
-    fn change(&mut self, change: Change, core: &Core) -> Result<Instant, Refusal> {
+    fn change(&mut self, change: Change) -> Result<Instant, Refusal> {
         let now = self.clock.now();
-        match change {
-            // A packet that a law drops here has no number of the cell's, and those after it would go by the CU's numbers of others.
-            Change::Marker(..) if matches!(core, Core::F1u(_)) => return Err(Refusal::AtCu),
-            Change::Channel(ue, config) => self.cell.set_channel(ue, &config)?,
-            Change::Marker(ue, config) => self.cell.set_marker(now, ue, &config)?,
-            Change::Outage(ue, span) => self.cell.interrupt(now, ue, span),
-            Change::Handover(ue) => self.cell.hand_over(now, ue),
-            Change::Query(ue, octets) if !self.cell.query_bit_rate(now, ue, octets) => return Err(Refusal::Query),
-            Change::Query(..) => {}
-        }
+        self.gnb.change(now, change)?;
         Ok(now)
     }
 
@@ -291,18 +274,10 @@ impl<O: Observer> State<O> {
         }
     }
 
-    /// Hands a packet that has come to the gNB to the cell.
+    /// Hands a packet that has come to the gNB to it.
     fn enter(&mut self, now: Instant, ue: UeId, packet: Packet<Stamped>, ports: &Ports) -> Result<(), Error> {
-        match (&ports.core, packet.payload.label) {
-            (_, Label::QosFlow { qfi, reflective }) => self.cell.handle_qos_flow(now, ue, (qfi, reflective), packet),
-            // Reflective QoS: answers come up on the same bearer, as in a cell that has the CU's rules itself.
-            (Core::F1u(f1u), Label::Pdu { tunnel, sn }) => {
-                let qfi = f1u.accepted(tunnel, sn);
-                self.cell.handle_qos_flow(now, ue, (qfi, true), packet);
-            }
-            _ => self.cell.handle_downlink(now, ue, packet),
-        }
-        // The cell refuses a packet at once, before the next one could take its SN.
+        self.gnb.handle_downlink(now, ue, packet);
+        // In an outage the gNB has nothing else to do for long: packets that it drops are taken out at once.
         self.drain(ports)
     }
 
@@ -311,10 +286,10 @@ impl<O: Observer> State<O> {
         let (packet, _) = self.reader.packet(bytes, Direction::Up);
         self.observe(now, &DriverEvent::FromUe { ue, bytes });
         if overloaded {
-            let up = self.cell.carries_up(ue, packet.flow);
+            let up = self.gnb.carries_up(ue, packet.flow);
             self.overload(now, ue, packet, up);
         } else {
-            self.cell.handle_uplink(now, ue, stamped(now, self.counters.uplink, Label::FromUe, packet));
+            self.gnb.handle_uplink(now, ue, stamped(now, self.counters.uplink, Label::FromUe, packet));
         }
     }
 
@@ -337,12 +312,14 @@ impl<O: Observer> State<O> {
             let late = now.since(due);
             behind = behind.max(late);
             // At one time the cell goes first, as in the simulator.
-            if self.cell.next_deadline() == Some(due) {
+            if self.gnb.next_deadline() == due {
                 // An auto-resizing histogram refuses nothing below 2^63.
                 let _ = self.lateness.record(late.as_nanos());
-                self.cell.handle_timeout(due);
+                self.gnb.handle_timeout(due);
                 self.drain(ports)?;
-                self.report(due, ports);
+                if let Core::F1u(f1u) = &ports.core {
+                    self.gnb.send_reports(f1u);
+                }
             } else if self.wire_down.front().is_some_and(|(at, ..)| *at == due) {
                 if let Some((at, ue, packet)) = self.wire_down.pop_front() {
                     self.enter(at, ue, packet, ports)?;
@@ -351,8 +328,6 @@ impl<O: Observer> State<O> {
                 if let Some((_, of, packet)) = self.wire_up.pop_front() {
                     self.depart(of, packet, ports)?;
                 }
-            } else if self.report_due == due {
-                self.report(due, ports);
             } else {
                 self.sample(due);
                 // Intervals that were slept through are one interval.
@@ -364,15 +339,14 @@ impl<O: Observer> State<O> {
     }
 
     fn next_deadline(&self) -> Instant {
-        let cell = self.cell.next_deadline().unwrap_or(Instant::FAR);
         let down = self.wire_down.front().map_or(Instant::FAR, |(at, ..)| *at);
         let up = self.wire_up.front().map_or(Instant::FAR, |(at, ..)| *at);
-        cell.min(down).min(up).min(self.report_due).min(self.next_sample)
+        self.gnb.next_deadline().min(down).min(up).min(self.next_sample)
     }
 
     /// Hands on the packets that left the cell.
     fn drain(&mut self, ports: &Ports) -> Result<(), Error> {
-        while let Some(output) = self.cell.poll_output() {
+        while let Some(output) = self.gnb.poll_output() {
             match output {
                 Output::Downlink { at, ue, packet, .. } => {
                     let mut packet = unstamped(packet);
@@ -388,14 +362,7 @@ impl<O: Observer> State<O> {
                 },
                 // The observer has an event of the cell for it.
                 Output::Recommendation { .. } | Output::ShortCircuited { .. } => {}
-                Output::Dropped { packet, reason, .. } => {
-                    if let (Core::F1u(f1u), Label::Pdu { tunnel, .. }, DropReason::QueueFull) =
-                        (&ports.core, packet.payload.label, reason)
-                    {
-                        f1u.refused(tunnel);
-                    }
-                    self.reader.recycle(packet.payload.datagram);
-                }
+                Output::Dropped { packet, .. } => self.reader.recycle(packet.payload.datagram),
             }
         }
         Ok(())
@@ -416,17 +383,6 @@ impl<O: Observer> State<O> {
         Ok(())
     }
 
-    /// Sends the delivery statuses of a DU to its CU.
-    fn report(&mut self, now: Instant, ports: &Ports) {
-        let Core::F1u(f1u) = &ports.core else { return };
-        let period_over = self.next_report <= now;
-        let left = f1u.report(period_over, |ue, drb| self.cell.delivery_status(ue, drb));
-        if period_over {
-            self.next_report = now + self.report_period;
-        }
-        self.report_due = if left { self.next_report } else { Instant::FAR };
-    }
-
     fn count(&mut self, written: Written) {
         match written {
             Written::Done => self.counters.forwarded += 1,
@@ -435,11 +391,12 @@ impl<O: Observer> State<O> {
     }
 
     fn sample(&mut self, now: Instant) {
-        self.resources += self.cell.resources_between(self.sampled, now);
-        self.uplink_resources += self.cell.uplink_resources_between(self.sampled, now);
+        let (resources, uplink_resources) = self.gnb.resources_between(self.sampled, now);
+        self.resources += resources;
+        self.uplink_resources += uplink_resources;
         self.sampled = now;
-        let ues = (0..).map_while(|ue| self.cell.ue(now, UeId(ue))).collect::<Vec<_>>();
-        let bearers = (0..ues.len()).map(|ue| self.cell.bearers(UeId(ue as u32)).collect()).collect::<Vec<_>>();
+        let ues = (0..).map_while(|ue| self.gnb.ue(now, UeId(ue))).collect::<Vec<_>>();
+        let bearers = (0..ues.len()).map(|ue| self.gnb.bearers(UeId(ue as u32))).collect::<Vec<_>>();
         let progress = Progress {
             now,
             ues: &ues,

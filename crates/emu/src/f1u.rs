@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use tidemark_cell::UeId;
+use tidemark_cell::{BearerId, UeId};
 use tidemark_core::Ecn;
 use tidemark_marker::DeliveryStatus;
 use tidemark_wire::gtpu::{ExtensionType, Packet};
@@ -20,8 +20,6 @@ use crate::gtp::{Arrived, Gtp, Tunnel};
 const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
 /// PDCP SNs of F1-U bearers.
 pub(crate) const SN_LENGTH: SnLength = SnLength::Bits18;
-/// SNs that are kept of a bearer: half of them all, the size of PDCP's window (TS 38.323 7.2).
-const WINDOW: usize = 1 << 17;
 
 /// Number of NR-U sequence numbers, which have 24 bits (TS 38.425 5.5.2.1).
 const NRU_MODULUS: u32 = 1 << 24;
@@ -36,18 +34,13 @@ pub struct F1u {
     gtp: Gtp,
     bearers: Bearers,
     states: RefCell<Vec<BearerState>>,
+    /// Tunnels on which a report is wanted.
+    polls: RefCell<VecDeque<usize>>,
 }
 
 /// F1-U state of a bearer.
 #[derive(Debug, Default)]
 struct BearerState {
-    /// PDCP SNs of the CU, from the cell's packet number `first` on: the cell counts what it accepts, and F1-U loses packets.
-    sns: VecDeque<u32>,
-    first: u64,
-    /// Highest SNs transmitted and delivered of the last report.
-    reported: (Option<u32>, Option<u32>),
-    /// The CU asked for a report.
-    polled: bool,
     /// NR-U SN that is expected next; `None` before the first frame.
     next_nru_sn: Option<u32>,
     /// NR-U SNs that never came and were not reported yet.
@@ -68,13 +61,6 @@ impl BearerState {
         }
         self.next_nru_sn = Some((nru_sn + 1) % NRU_MODULUS);
     }
-
-    /// SN of the CU for an SN of the cell; `None` for a packet that is too old.
-    fn sn(&self, cell: u32) -> Option<u32> {
-        // The cell's numbers are as long as PDCP's; the packets here are fewer than there are numbers.
-        let ahead = u64::from(cell).wrapping_sub(self.first) & (u64::from(SN_LENGTH.modulus()) - 1);
-        self.sns.get(ahead as usize).copied()
-    }
 }
 
 impl F1u {
@@ -84,7 +70,8 @@ impl F1u {
     /// An error of the system.
     pub fn bind(address: SocketAddr, tunnels: Vec<Tunnel>, bearers: Bearers) -> Result<Self, Error> {
         let states = RefCell::new(bearers.iter().map(|_| BearerState::default()).collect());
-        Ok(Self { gtp: Gtp::bind(address, tunnels, CONTAINER)?, bearers, states })
+        let gtp = Gtp::bind(address, tunnels, CONTAINER)?;
+        Ok(Self { gtp, bearers, states, polls: RefCell::default() })
     }
 
     /// Address that the DU listens at.
@@ -104,67 +91,39 @@ impl F1u {
         if let Some((sn, polls)) = frame {
             let state = &mut self.states.borrow_mut()[arrived.tunnel];
             state.arrived(sn);
-            state.polled |= polls;
+            // Losses are news that the DU does not know of.
+            if polls || !state.lost.is_empty() {
+                self.polls.borrow_mut().push_back(arrived.tunnel);
+            }
         }
+        let bearer = self.bearers.of(arrived.tunnel).id;
         let header = SN_LENGTH.header_len();
         match pdcp::Pdu::parse(&buffer[arrived.payload.clone()], SN_LENGTH) {
             Ok(pdcp::Pdu::Data { sn, .. }) => Incoming::Packet {
-                ue: Some(self.bearers.of(arrived.tunnel).id.ue.0),
+                ue: Some(bearer.ue.0),
                 range: arrived.payload.start + header..arrived.payload.end,
-                label: Label::Pdu { tunnel: arrived.tunnel, sn },
+                label: Label::Pdu { bearer, sn },
             },
             _ => Incoming::Other,
         }
     }
 
-    /// Notes the SN of a PDU that is given to the cell; gives the QFI by which the cell puts it on the tunnel's bearer.
-    pub(crate) fn accepted(&self, tunnel: usize, sn: u32) -> u8 {
-        let bearer = &mut self.states.borrow_mut()[tunnel];
-        bearer.sns.push_back(sn);
-        if bearer.sns.len() > WINDOW {
-            bearer.sns.pop_front();
-            bearer.first += 1;
-        }
-        self.bearers.of(tunnel).qfis[0]
+    /// Takes out the next bearer on which a report is wanted: the CU asked for one, or F1-U lost frames.
+    pub(crate) fn next_poll(&self) -> Option<BearerId> {
+        self.polls.borrow_mut().pop_front().map(|tunnel| self.bearers.of(tunnel).id)
     }
 
-    /// Forgets the SN that was noted last, since the cell refused its packet and gave it no number.
-    pub(crate) fn refused(&self, tunnel: usize) {
-        self.states.borrow_mut()[tunnel].sns.pop_back();
-    }
-
-    /// Reports to the CU the status that `cell` gives of each bearer, by UE and DRB identity: of every bearer with news if
-    /// `period_over`, else of those that the CU polled. True if news is left to report.
-    pub(crate) fn report(&self, period_over: bool, cell: impl Fn(UeId, u8) -> Option<DeliveryStatus>) -> bool {
-        let mut left = false;
-        for (tunnel, bearer) in self.bearers.iter().enumerate() {
-            let Some(status) = cell(bearer.id.ue, bearer.id.drb) else { continue };
-            let state = &mut self.states.borrow_mut()[tunnel];
-            let sn = |cell: Option<u32>| cell.and_then(|cell| state.sn(cell));
-            let now = (sn(status.highest_transmitted), sn(status.highest_delivered));
-            let is_news = now != state.reported || !state.lost.is_empty();
-            if state.polled || is_news && period_over {
-                state.reported = now;
-                state.polled = false;
-                self.send_status(tunnel, now, &state.lost, bearer.queue);
-                state.lost.clear();
-            } else {
-                left |= is_news;
-            }
-        }
-        left
-    }
-
-    /// Sends a delivery status: the highest SNs transmitted and delivered, the NR-U SNs lost, and the limit of the bearer's queue in
-    /// bytes. The desired size counts from the highest SN that was delivered or transmitted (TS 38.425 5.4.2.1), so that the backlog
-    /// needs no subtraction.
-    fn send_status(&self, tunnel: usize, now: (Option<u32>, Option<u32>), lost: &[SnRange], desired: u32) {
+    /// Sends a delivery status of a bearer to the CU, with the NR-U SNs lost and the limit of the bearer's queue in bytes. The desired
+    /// size counts from the highest SN that was delivered or transmitted (TS 38.425 5.4.2.1), so that the backlog needs no subtraction.
+    pub(crate) fn report(&self, bearer: BearerId, status: &DeliveryStatus) {
+        let Some(tunnel) = self.bearers.iter().position(|other| other.id == bearer) else { return };
+        let lost = std::mem::take(&mut self.states.borrow_mut()[tunnel].lost);
         let mut storage = [[0; 6]; MAX_LOST_RANGES];
         let status = DlDataDeliveryStatus {
-            desired_buffer_size: desired,
-            highest_transmitted: now.0,
-            highest_delivered: now.1,
-            lost: SnRanges::pack(lost, &mut storage).ok().filter(|_| !lost.is_empty()),
+            desired_buffer_size: self.bearers.of(tunnel).queue,
+            highest_transmitted: status.highest_transmitted,
+            highest_delivered: status.highest_delivered,
+            lost: SnRanges::pack(&lost, &mut storage).ok().filter(|_| !lost.is_empty()),
             ..DlDataDeliveryStatus::default()
         };
         let mut frame = [0; 64 + 6 * MAX_LOST_RANGES];
@@ -198,18 +157,6 @@ impl AsFd for F1u {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_cells_sns_are_reported_as_the_cus() {
-        let mut bearer = BearerState::default();
-        // F1-U lost the CU's 2, and the cell had no room for its 4.
-        bearer.sns.extend([0, 1, 3, 5]);
-        assert_eq!([0, 1, 2, 3, 4].map(|cell| bearer.sn(cell)), [Some(0), Some(1), Some(3), Some(5), None]);
-        // After as many packets as there are numbers the cell counts anew.
-        bearer.first = u64::from(SN_LENGTH.modulus()) - 2;
-        assert_eq!(bearer.sn(SN_LENGTH.modulus() - 1), Some(1));
-        assert_eq!(bearer.sn(1), Some(5));
-    }
 
     #[test]
     fn frames_that_were_passed_over_are_lost_and_late_or_new_numbers_are_not() {

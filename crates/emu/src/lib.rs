@@ -1,8 +1,8 @@
 //! Real time: the cell between TUN devices, with real packets and a real clock.
 //!
 //! [`Driver`] is to the live cell what `tidemark_sim::Simulation` is to the simulated one: it hands the same
-//! [`Cell`](tidemark_cell::Cell) packets and the time, here of [`Tun`] devices and of a clock. The other modules set up
-//! its surroundings:
+//! [`Cell`](tidemark_cell::Cell) packets and the time, here of [`Tun`] devices and of a clock; behind F1-U it has a
+//! [`SplitDu`](tidemark_cell::SplitDu) in the cell's place. The other modules set up its surroundings:
 //!
 //! | module | purpose |
 //! | --- | --- |
@@ -32,6 +32,7 @@ mod driver;
 mod ecn_socket;
 mod error;
 mod f1u;
+mod gnb;
 mod gtp;
 mod hop;
 pub mod init;

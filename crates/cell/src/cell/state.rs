@@ -1,20 +1,12 @@
 //! State and counters of a cell as others read them.
 
 use tidemark_core::{Bytes, FlowId, Inspect, Instant};
-use tidemark_marker::DeliveryStatus;
 use tidemark_wire::mac::Direction;
 
 use super::Cell;
 use crate::output::{CellStats, DrbStats, Output, UeId, UeStats};
 
 impl<P: Inspect> Cell<P> {
-    /// Delivery status that the DU would send of a UE's bearer with this DRB identity, from 1, now; `None` if there is none. For a CU
-    /// that is somewhere else: SNs are those of this cell, which numbers what it accepts.
-    pub fn delivery_status(&self, ue: UeId, drb: u8) -> Option<DeliveryStatus> {
-        let drb = self.du.ue(ue)?.drbs().with_identity(drb)?;
-        Some(self.du.drb(drb).current_status())
-    }
-
     /// State and counters of a UE; `None` if there is no such UE.
     pub fn ue(&self, now: Instant, id: UeId) -> Option<UeStats> {
         let mut stats = self.du.ue_stats(now, id)?;
