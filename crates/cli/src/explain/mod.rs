@@ -13,7 +13,7 @@ use tidemark_record::MarkResult;
 use tidemark_record::output::{MARKS, read_marks};
 
 use self::moment::{Moment, seconds};
-use self::story::{Place, delay_ms, one_line, story};
+use self::story::{Origin, delay_ms, one_line, story};
 use crate::print::say;
 use crate::table::{number, table, text};
 
@@ -52,7 +52,7 @@ impl Explain {
     /// # Errors
     /// A folder without marks, a file that cannot be read, or a flow, time or packet without a mark.
     pub fn execute(&self) -> Result<()> {
-        let (all, place) = (read(&self.run)?, place(&self.run));
+        let (all, origin) = (read(&self.run)?, origin(&self.run));
         let of_flow = self.of_flow(&all)?;
         if of_flow.is_empty() {
             say!("no law of the cell marked or dropped a packet in this run");
@@ -68,12 +68,12 @@ impl Explain {
         if !asked {
             overview(&of_flow);
             // A CU does not know how long packets took.
-            say!("{}:\n", if place == Place::Cu { "The first of them" } else { "The slowest of them" });
+            say!("{}:\n", if origin == Origin::Cu { "The first of them" } else { "The slowest of them" });
         }
         if chosen.len() > MAX_STORIES {
             rows(&chosen);
         } else {
-            let stories: Vec<_> = chosen.into_iter().map(|mark| story(mark, place)).collect();
+            let stories: Vec<_> = chosen.into_iter().map(|mark| story(mark, origin)).collect();
             say!("{}", stories.join("\n"));
         }
         if !asked {
@@ -134,13 +134,13 @@ fn read(run: &Path) -> Result<Vec<MarkResult>> {
 }
 
 /// Finds out where the marks of a run come from.
-fn place(run: &Path) -> Place {
+fn origin(run: &Path) -> Origin {
     if !run.join("summary.json").exists() {
-        Place::Cu
+        Origin::Cu
     } else if is_live(run) {
-        Place::Live
+        Origin::Live
     } else {
-        Place::Simulated
+        Origin::Simulated
     }
 }
 

@@ -8,7 +8,7 @@ use super::moment::seconds;
 
 /// Origin of a run's marks, which says what can be known of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Origin {
     /// Simulated run, with senders of its own.
     Simulated,
     /// Live cell: packets are seen from the core to the UE, their senders are not.
@@ -43,35 +43,35 @@ pub fn one_line(mark: &MarkResult) -> String {
 }
 
 /// All that is known of a mark, in the order of time.
-pub fn story(mark: &MarkResult, place: Place) -> String {
+pub fn story(mark: &MarkResult, origin: Origin) -> String {
     let MarkResult { flow, packet, ue, drb, bytes, came, .. } = mark;
     let mut text = format!("{flow}, packet {packet}: {bytes} B with {came}, to {ue} (DRB {drb})\n");
     let mut say = |what: &str, line: String| {
         let _ = writeln!(text, "  {what:<11} {line}");
     };
     let later = format!("{}, {:.1} ms later", seconds(mark.t_s), (mark.t_s - mark.sent_s) * 1e3);
-    match place {
-        Place::Simulated => {
+    match origin {
+        Origin::Simulated => {
             say("sent", seconds(mark.sent_s));
             say("at the gNB", later);
         }
-        Place::Live => {
+        Origin::Live => {
             say("from core", format!("{}; when it was sent is not known", seconds(mark.sent_s)));
             say("decided", later);
         }
-        Place::Cu => say("from core", format!("{}; when it was sent is not known", seconds(mark.t_s))),
+        Origin::Cu => say("from core", format!("{}; when it was sent is not known", seconds(mark.t_s))),
     }
     say("estimated", estimated(mark));
     say("true", queued(mark));
     say("decision", decision(mark));
-    say("outcome", outcome(mark, place));
+    say("outcome", outcome(mark, origin));
     if mark.arrived_s.is_some() {
         let parts = parts(mark).into_iter().filter(|(_, part)| *part >= 0.05);
         let parts: Vec<_> = parts.map(|(name, part)| format!("{name} {part:.1}")).collect();
-        let whole = if place == Place::Simulated { "one way" } else { "from core to UE" };
+        let whole = if origin == Origin::Simulated { "one way" } else { "from core to UE" };
         say("delay", format!("{:.1} ms {whole}: {}", delay_ms(mark), parts.join(" + ")));
     }
-    say("sender", sender(mark, place));
+    say("sender", sender(mark, origin));
     text
 }
 
@@ -112,10 +112,10 @@ fn decision(mark: &MarkResult) -> String {
 }
 
 /// Fate of packet and mark.
-fn outcome(mark: &MarkResult, place: Place) -> String {
+fn outcome(mark: &MarkResult, origin: Origin) -> String {
     let fate = match (mark.arrived_s, mark.lost.as_ref()) {
         (Some(at), _) => format!("arrived at {}", seconds(at)),
-        (None, "") if place == Place::Cu => "went on to the DU, and what became of it is not known".into(),
+        (None, "") if origin == Origin::Cu => "went on to the DU, and what became of it is not known".into(),
         (None, "") => "still under way at the end of the run".into(),
         (None, cause) => format!("lost ({cause})"),
     };
@@ -127,11 +127,11 @@ fn outcome(mark: &MarkResult, place: Place) -> String {
 }
 
 /// Reaction of the sender.
-fn sender(mark: &MarkResult, place: Place) -> String {
+fn sender(mark: &MarkResult, origin: Origin) -> String {
     let Some(at) = mark.answered_s else {
         return match mark.verdict.as_ref() {
             "drop" => "learns of the loss by itself".into(),
-            _ if place != Place::Simulated => {
+            _ if origin != Origin::Simulated => {
                 "not known: it is a program of its own, and neither its window nor its rate is seen".into()
             }
             _ => "had no feedback with this mark before the end".into(),
