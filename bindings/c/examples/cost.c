@@ -328,7 +328,7 @@ int main(int argc, char **argv)
   tidemark_instance *instance;
   must(tidemark_instance_new(&config, &instance));
   const size_t idle = allocated();
-  printf("%-28s%8zu\n", "place for a UE", (idle - empty) / ues);
+  printf("%-28s%8zu\n", "slot for a UE", (idle - empty) / ues);
   static const char *const POLICIES[][2] = {
       {"DRB of 16384 SDUs, 64 flows", "otherwise = { law = 'l4span' }"},
       {"DRB of 1024 SDUs, 64 flows", "otherwise = { law = 'l4span', profile_capacity = 1024 }"},

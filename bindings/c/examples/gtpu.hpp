@@ -26,7 +26,7 @@ struct Message {
   Bytes payload;
 };
 
-// Reads a datagram. Nothing in it is believed before it was checked against the datagram's end.
+// Reads a datagram. Nothing in it is used before it was checked against the datagram's end.
 inline std::optional<Message> read(Bytes datagram) {
   std::uint8_t* const at = datagram.data;
   if (datagram.len < 8 || at[0] >> 4 != 3) {

@@ -46,7 +46,7 @@ const TEXTS: [&CStr; 13] = [
     c"there is no such UE",
     c"there is no such DRB",
     c"the DRB is set up already",
-    c"every place for a UE is taken",
+    c"every slot for a UE is taken",
     c"another thread is inside a call for this UE",
     c"a defect of libtidemark",
 ];

@@ -122,7 +122,7 @@ int main() {
                             0) == TIDEMARK_STATUS_OK);
   const Policy policy(read);
 
-  // Twice, so that every place is taken by a second UE.
+  // Twice, so that every slot is taken by a second UE.
   for (int round = 0; round < 2; ++round) {
     std::vector<std::thread> pool;
     std::atomic<std::uint64_t> marks{0};

@@ -73,8 +73,8 @@ impl Receiver {
         let fields = [seq, now, echo, self.received, self.marked, self.lost];
         let mut bytes = [0; ACK];
         bytes[0] = 17;
-        for (field, place) in fields.iter().zip(bytes[1..25].chunks_mut(4)) {
-            place.copy_from_slice(&field.to_be_bytes());
+        for (field, word) in fields.iter().zip(bytes[1..25].chunks_mut(4)) {
+            word.copy_from_slice(&field.to_be_bytes());
         }
         bytes[25] = u8::from(self.error);
         bytes
@@ -170,8 +170,8 @@ fn a_sender_that_never_leaves_its_least_rate_says_so() {
 fn data(seq: u32) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..50u32).flat_map(u32::to_be_bytes).collect();
     bytes[0] = 1;
-    for (field, place) in [1_000 * seq, 0, seq].iter().zip(bytes[1..DATA_HEADER].chunks_mut(4)) {
-        place.copy_from_slice(&field.to_be_bytes());
+    for (field, word) in [1_000 * seq, 0, seq].iter().zip(bytes[1..DATA_HEADER].chunks_mut(4)) {
+        word.copy_from_slice(&field.to_be_bytes());
     }
     bytes
 }
@@ -216,12 +216,12 @@ fn a_sender_that_listens_is_triggered_by_one_acknowledgement_of_nothing() {
     let (socket, here) = socket();
     let receiver = start(&["receive", &here, "--time", "1 s"]);
     let mut bytes = [0; 2048];
-    let mut heard = None;
+    let mut received = None;
     let deadline = Instant::now() + Duration::from_secs(10);
-    while heard.is_none() && Instant::now() < deadline {
-        heard = socket.receive(&mut bytes).ok();
+    while received.is_none() && Instant::now() < deadline {
+        received = socket.receive(&mut bytes).ok();
     }
-    let (length, from, _) = heard.unwrap();
+    let (length, from, _) = received.unwrap();
     assert_eq!(ack_seqs(&[bytes[..length].to_vec()]), [0]);
     let (answers, output) = answers(&socket, from, receiver);
     assert_eq!(ack_seqs(&answers), (1..=20).collect::<Vec<_>>());

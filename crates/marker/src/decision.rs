@@ -32,7 +32,7 @@ pub struct Decision {
     pub odds: Odds,
     /// The draw that settled it: the drop's where the packet is dropped, else the mark's.
     pub draw: Draw,
-    /// Fate of the packet. A mark that goes into acknowledgements is a mark here, and the caller was told to pass the packet.
+    /// Fate of the packet. A mark that goes into acknowledgements is a mark here, and the caller passes the packet.
     pub verdict: Verdict,
     /// True for a mark that goes into acknowledgements.
     pub short_circuited: bool,

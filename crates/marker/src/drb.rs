@@ -385,7 +385,7 @@ impl DrbMarker {
         self.blind = 0;
     }
 
-    /// Takes another configuration from now on. The flows and what their senders were told are kept, as are the counters and, but for another
+    /// Takes another configuration from now on. The flows and what was signalled to their senders are kept, as are the counters and, but for another
     /// `tau_c`, what was measured. What is queued stays known, unless the length of the SNs changes: then it is
     /// forgotten as at a handover, and what PDCP sends again, or still has under way, is to be announced.
     ///

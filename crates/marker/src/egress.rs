@@ -404,7 +404,7 @@ mod tests {
             estimator.observe(since, since + Duration::from_millis(6), 1_500, false);
         }
         assert_eq!(estimator.current(), Some(before));
-        // A faster burst than was believed possible does count.
+        // A faster burst than the estimate does count.
         estimator.observe(Instant::from_millis(2_000), Instant::from_millis(2_005), 50_000, false);
         assert!(estimator.current().unwrap().rate > before.rate);
     }

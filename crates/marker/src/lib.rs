@@ -1,7 +1,7 @@
 //! The marking engine: estimators, marking laws, feedback short-circuit and the packet path.
 //!
-//! [`DrbMarker`] is one DRB of one UE, seen from the CU-UP. It is told of downlink packets, of the PDCP SNs that they
-//! get and of the DU's delivery reports, predicts how long a packet will wait in the RLC queue, and answers
+//! [`DrbMarker`] is one DRB of one UE, seen from the CU-UP. It takes in downlink packets, the PDCP SNs that they
+//! get and the DU's delivery reports, predicts how long a packet will wait in the RLC queue, and answers
 //! each packet with a [`Verdict`] by the law that its [`MarkerConfig`] names.
 //!
 //! ```

@@ -1,6 +1,6 @@
 //! One recorder for simulated cells, live cells and endpoints: what happens goes in, results and the folder of a run come out.
 //!
-//! A driver tells a [`Recorder`] of each [`Event`](event::Event), hands it the [`Counters`] of cells and endpoints once an interval,
+//! A driver hands a [`Recorder`] each [`Event`](event::Event), and the [`Counters`] of cells and endpoints once an interval,
 //! and asks for a [`RunResult`] at the end. [`Limits`] bound the memory of a cell that runs for days.
 
 #![warn(unnameable_types, unreachable_pub)]

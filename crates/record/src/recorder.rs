@@ -288,7 +288,7 @@ mod tests {
         Arrival { sent, size: Bytes(1_000), ecn: Ecn::Ce, waited, in_routers, drb: 1, delay }
     }
 
-    /// A cell that loses its data at a handover: every place that says drops says the same.
+    /// A cell that loses its data at a handover: every counter of drops says the same.
     #[test]
     fn packets_lost_at_a_handover_are_drops_of_ue_and_bearer() {
         let ues = ues();

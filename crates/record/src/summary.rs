@@ -41,7 +41,7 @@ pub struct Description<'a> {
     pub serving: &'a [usize],
     /// Routers, in the order of their numbers.
     pub routers: &'a [RouterDescription],
-    /// True where the recorder was told of every query for a bit rate.
+    /// True where the recorder has every query for a bit rate.
     pub knows_queries: bool,
     /// Statement of the conservation check.
     pub conservation: String,

@@ -30,7 +30,7 @@
 //! ```
 //!
 //! The three layers are apart: an *application* owns the data ([`app`]), a *transport* owns sequence
-//! numbers, retransmission and feedback ([`tcp`]), a *controller* is told what was acknowledged, marked
+//! numbers, retransmission and feedback ([`tcp`]), a *controller* learns what was acknowledged, marked
 //! and lost and answers with a window and a pacing rate ([`controller`]).
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
 

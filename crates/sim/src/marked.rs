@@ -8,7 +8,7 @@ use tidemark_senders::Stats;
 
 use crate::stamped::Stamped;
 
-/// Marks that cells decided on since the recorder was told last, with the numbers of their flows. The lock is never waited for: cells and
+/// Marks that cells decided on since the recorder took the last ones, with the numbers of their flows. The lock is never waited for: cells and
 /// recorder share a thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inbox(Arc<Mutex<Vec<(usize, Decided)>>>);

@@ -50,7 +50,7 @@ pub struct Simulation<'a> {
     /// UEs of the scenario.
     pub(crate) scenario_ues: u32,
     pub(crate) recorder: Recorder,
-    /// Marks that the recorder has not been told of.
+    /// Marks that the recorder has not taken yet.
     decided: Inbox,
     /// UEs' `bitRateMultiplier`, where it gets recommendations, and how often its applications ask for one.
     pub(crate) multipliers: Vec<Option<BitRateMultiplier>>,
@@ -156,7 +156,7 @@ impl<'a> Simulation<'a> {
         Ok(run)
     }
 
-    /// `observer` hears of everything that passes the CU; it takes the place of the one before it.
+    /// `observer` sees everything that passes the CU, instead of the one before it.
     pub fn observe(&mut self, observer: Observer<Stamped>) {
         self.network.observe(observer);
     }

@@ -151,7 +151,7 @@ impl Marks {
         self.flows.get(flow).is_some_and(|ring| ring.awaits(feedback))
     }
 
-    /// The feedback with this number told the flow's sender of marks.
+    /// The feedback with this number brought marks to the flow's sender.
     pub fn answered(&mut self, flow: usize, feedback: u64, answer: Answer) {
         if let Some(ring) = self.flows.get_mut(flow) {
             ring.answered(feedback, answer, self.of_flow);

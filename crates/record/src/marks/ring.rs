@@ -124,7 +124,7 @@ impl Ring {
         self.next_feedback = self.next_feedback.min(feedback);
     }
 
-    /// The feedback with this number told the sender of marks.
+    /// The feedback with this number brought marks to the sender.
     pub(super) fn answered(&mut self, feedback: u64, answer: Answer, limit: usize) {
         self.next_feedback = u64::MAX;
         let mut position = 0;

@@ -1,4 +1,4 @@
-//! Congestion controllers: told what was acknowledged, marked and lost, they answer with a window and a rate.
+//! Congestion controllers: from what was acknowledged, marked and lost they make a window and a rate.
 //!
 //! To add one follow `docs/guide/adding-a-controller.md`: a copy of `templates/controller.rs` here (`reno.rs` is the smallest
 //! of the real ones), its line in `declared.rs`, and its law in `tests/laws`. A controller for
@@ -43,7 +43,7 @@ impl Sizes {
     }
 }
 
-/// An acknowledgement that told something new.
+/// An acknowledgement with news.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Ack {
     /// Time of arrival.
@@ -73,7 +73,7 @@ pub struct Ack {
     /// Payload that had been delivered when the newest segment was sent, the last sent among the newly delivered.
     /// A round that began at `delivered = x` has ended when this reaches `x`.
     pub prior_delivered: Bytes,
-    /// Delivery rate over that segment's flight, where it can be told.
+    /// Delivery rate over that segment's flight, where it is known.
     pub rate: Option<RateSample>,
     /// The window, not the application or the receiver, was what limited the sender during the last round.
     pub window_limited: bool,
@@ -131,7 +131,7 @@ pub enum Signal {
 pub struct Congestion {
     /// Time at which the sender learned of it.
     pub now: Instant,
-    /// Signal that told of it.
+    /// Signal that showed the loss.
     pub signal: Signal,
     /// Payload in flight before the loss was accounted for.
     pub in_flight: Bytes,
@@ -155,7 +155,7 @@ pub enum EcnResponse {
 pub trait Controller {
     /// The handshake is over. `ecn` is what was negotiated, `rtt` the handshake's round trip if it was measured.
     fn on_established(&mut self, now: Instant, ecn: EcnMode, rtt: Option<Duration>);
-    /// Takes in an acknowledgement that told something new.
+    /// Takes in an acknowledgement with news.
     fn on_ack(&mut self, ack: &Ack);
     /// A segment is held for lost; called for each, before [`on_ack`](Self::on_ack).
     fn on_lost(&mut self, _lost: &LostSegment) {}

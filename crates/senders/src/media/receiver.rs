@@ -21,7 +21,7 @@ pub struct Receiver {
     /// Arrivals of the packets from `begin` on.
     arrivals: VecDeque<Option<(Instant, Ecn)>>,
     begin: u64,
-    /// The packets below were in a report before. Each is told twice, in case a report is lost.
+    /// The packets below were in a report before. Each is reported twice, in case a report is lost.
     reported: u64,
     unreported: u32,
     deadline: Instant,
@@ -93,7 +93,7 @@ impl Receiver {
         self.begin = keep;
         self.reported = end;
         self.unreported = 0;
-        // If nothing else comes, what was told once is told again: the sender may be waiting for just that.
+        // If nothing else comes, what was reported once is reported a second time: the sender may be waiting for just that.
         self.deadline = if self.arrivals.is_empty() { Instant::FAR } else { now + self.policy.interval * 2 };
         report
     }

@@ -33,7 +33,7 @@ pub struct Sender {
     history: History,
     last_report: Instant,
     bleaching: Bleaching,
-    /// Fates that the last report told, kept for their memory.
+    /// Fates that the last report had, kept for their memory.
     results: Vec<PacketResult>,
     round_trip: RoundTrip,
     stats: Stats,
@@ -116,7 +116,7 @@ impl Sender {
             }
             self.results.push(PacketResult { seq, size, sent_at, received_at, ecn, probe });
         }
-        // Below the report is what earlier reports told of. If they were lost, nobody will ever know.
+        // Below the report is what earlier reports had. If they were lost, nobody will ever know.
         self.history.forget_below(report.begin);
         let rtt = newest.map(|(sent_at, at)| now.since(sent_at) - report.timestamp.since(at));
         if let Some(rtt) = rtt {

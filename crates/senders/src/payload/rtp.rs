@@ -52,7 +52,7 @@ impl Metric {
         let offset = if ticks > 0x1FFD { Self::OVERLONG } else { ticks as u16 };
         Self(0x8000 | u16::from(ecn.bits()) << 13 | offset)
     }
-    /// Arrival of the packet: its ECN, and its time if that can be told.
+    /// Arrival of the packet: its ECN, and its time if that is known.
     pub fn arrival(self, report: Instant) -> Option<(Ecn, Option<Instant>)> {
         if self.0 & 0x8000 == 0 {
             return None;
@@ -105,7 +105,7 @@ impl Report {
         Bytes(IP_HEADER + UDP_HEADER + REPORT_HEADER + entries.next_multiple_of(4) + recommendation)
     }
 
-    /// Each packet's number and how it arrived: its ECN, and when if that can be told.
+    /// Each packet's number and how it arrived: its ECN, and its time if that is known.
     pub fn arrivals(&self) -> impl Iterator<Item = (u64, Option<(Ecn, Option<Instant>)>)> + '_ {
         let (ccfb, times): (&[Metric], &[Option<Instant>]) = match &self.metrics {
             Metrics::Ccfb(metrics) => (metrics, &[]),

@@ -178,7 +178,7 @@ impl Scoreboard {
         Some(segment.seq)
     }
 
-    /// Takes in an acknowledgement and says in `news`, empty so far, what it told.
+    /// Takes in an acknowledgement and puts what is new in it into `news`, empty so far.
     #[inline(never)]
     pub(super) fn handle_ack(&mut self, now: Instant, ack: &TcpSegment, min_rtt: Duration, news: &mut News) {
         let mut acknowledged = 0;
@@ -246,7 +246,7 @@ impl Scoreboard {
         news.ack.acked_packets += 1;
         self.rack.on_delivered(segment.end(), segment.retransmitted);
         let rtt = now.since(segment.sent.at);
-        // Which transmission of a segment arrived is told by the echo of the acknowledgement that advances
+        // Which transmission of a segment arrived is known by the echo of the acknowledgement that advances
         // over it (RFC 3522); one that only sacks it echoes an older segment (RFC 7323 4.3).
         let unambiguous = !segment.retransmitted || echo.is_some_and(|echo| echo >= segment.sent.at);
         let plausible = unambiguous || echo.is_none() && rtt >= min_rtt;
@@ -259,7 +259,7 @@ impl Scoreboard {
         }
     }
 
-    /// The acknowledgement that was just taken in told of so much payload with CE.
+    /// The acknowledgement that was just taken in reported so much payload with CE.
     pub(super) fn count_marked(&mut self, news: &mut News, marked: Bytes) {
         self.delivery.on_marked(marked.0);
         news.ack.marked = marked;

@@ -120,7 +120,7 @@ impl Sender {
         }
         let acked = news.ack.acked;
         let marks = self.read_marks(now, segment, newest, news.ack.acked_packets, prior_in_flight);
-        // Bytes without a packet are old ones, told late: they must not hold up the growth of a window.
+        // Bytes without a packet are old ones, reported late: they must not hold up the growth of a window.
         let marked = if marks.packets > 0 { marks.bytes.min(acked) } else { Bytes::ZERO };
         self.board.count_marked(&mut news, marked);
         self.recovery.advance(self.board.una());

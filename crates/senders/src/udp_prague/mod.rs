@@ -36,7 +36,7 @@ pub struct UdpPragueConfig {
     /// Real-time mode: whole frames at a frame rate. Default: bulk.
     pub frames: Option<FrameConfig>,
     /// The receiver reports at this interval (the public implementation's RFC 8888 mode, there 25 ms), in which a
-    /// lost report counts as the loss of what it told. The window is that of the round trip without the wait for a report, as there:
+    /// lost report counts as the loss of what it reported. The window is that of the round trip without the wait for a report, as there:
     /// over short paths it, not the rate, limits a flow. Default: it acknowledges each packet, with cumulative counters.
     pub report_interval: Option<Duration>,
 }

@@ -81,7 +81,7 @@ impl Arrivals {
             self.deadline = Instant::FAR;
             self.earliest = now + self.interval;
         }
-        // What is too old to be repeated needs no place.
+        // What is too old to be reported once more needs no entry.
         while self.first < self.next
             && self.packets.front().is_some_and(|packet| packet.is_none_or(|(at, _)| now.since(at) >= REPEAT))
         {
@@ -208,7 +208,7 @@ mod tests {
         let mut arrivals = Arrivals::new(Duration::from_millis(25));
         arrivals.record(at(0), 1, Ecn::Ect1);
         let opening = arrivals.poll(at(0)).unwrap();
-        assert_eq!((opening.begin, opening.words.len()), (1, 1), "the first is told at once");
+        assert_eq!((opening.begin, opening.words.len()), (1, 1), "the first is reported at once");
         arrivals.record(at(1), 2, Ecn::Ect1);
         arrivals.record(at(2), 4, Ecn::Ect1);
         assert_eq!((arrivals.poll(at(24)), arrivals.next_deadline()), (None, Some(at(25))));
@@ -218,7 +218,7 @@ mod tests {
         arrivals.record(at(30), 3, Ecn::Ce);
         assert_eq!(arrivals.poll(at(30)), None);
         let second = arrivals.poll(at(50)).unwrap();
-        assert_eq!((second.begin, second.words.len()), (3, 2), "what follows the late one is told again");
+        assert_eq!((second.begin, second.words.len()), (3, 2), "what follows the late one is reported once more");
 
         let mut ledger = Ledger::new();
         (0..5).for_each(|time| ledger.sent(at(time)));
@@ -229,7 +229,7 @@ mod tests {
         let mut rtts = Vec::new();
         ledger.on_report(at(70), &second, &mut counters, |seq, news| rtts.push((seq, news)));
         assert_eq!(counters, Counters { received: 4, marked: 1, lost: 0 });
-        // Sent at 2 ms, told at 70 ms to have come 20 ms before the report, in units 20 (19.5).
+        // Sent at 2 ms, reported at 70 ms to have come 20 ms before the report, in units 20 (19.5).
         assert_eq!(rtts, [(3, News::Received(Duration::from_micros(68_000 - 20 * 1024)))]);
     }
 

@@ -17,7 +17,7 @@ const EPB_PACKET_ID: u16 = 5;
 /// Bytes of a packet that are kept: every header, in a tunnel too. Payloads have nothing in them to look at.
 const KEPT: usize = 256;
 
-/// One file. Nothing is heard of an error until the end, and nothing is written after one.
+/// One file. An error is reported at the end, and nothing is written after one.
 pub(super) struct File<W> {
     out: W,
     outcome: Result<()>,

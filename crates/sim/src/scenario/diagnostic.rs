@@ -12,7 +12,7 @@ use super::remedy;
 pub struct ScenarioError {
     /// The scenario's file name as it was given.
     pub file: String,
-    /// The line, from 1; 1 where no line can be told.
+    /// The line, from 1; 1 where no line is known.
     pub line: usize,
     /// Error, with what would be right.
     pub message: String,

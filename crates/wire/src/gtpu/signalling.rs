@@ -1,4 +1,4 @@
-//! Content of GTP-U's own messages (TS 29.281 7): the path's echo, and complaints about packets that cannot be used.
+//! Content of GTP-U's own messages (TS 29.281 7): the path's echo, and error indications about packets that cannot be used.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -16,7 +16,7 @@ pub(in crate::tcp) struct Decoder {
     /// Moving average of segments acknowledged at once: where acknowledgements are thinned, the safe guess
     /// about a wrapped ACE field would be wrong more often than right.
     acked_at_once: f64,
-    /// Segments acknowledged, and whether any feedback ever told of an ECN codepoint on them.
+    /// Segments acknowledged, and whether any feedback ever reported an ECN codepoint on them.
     acked: u64,
     reported: bool,
 }

@@ -52,7 +52,7 @@ impl Feedback {
                     self.echo = false;
                 }
                 self.echo |= ecn == Ecn::Ce;
-                // A change of the echo is told at once, as Linux does.
+                // A change of the echo is fed back at once, as Linux does.
                 if self.echo && !was { Urgency::Immediate } else { Urgency::Delayed }
             }
             EcnMode::Accecn => {

@@ -16,7 +16,7 @@ pub(in crate::tcp) struct SenderEcn {
     /// Feedback on what this end receives.
     feedback: Feedback,
     decoder: Decoder,
-    /// Classic: the window was reduced, and the receiver has not been told.
+    /// Classic: the window was reduced, and no CWR was sent yet.
     cwr_due: bool,
     bleached: bool,
 }
