@@ -259,7 +259,7 @@ def test_the_literal_mode_marks_and_drops_by_rules_while_the_load_is_at_q1(tmp_p
                 here.plane.inject(1, 4, frame(A, B, tos))
             await here.until(lambda: len(here.controller.flows) == 2)
             await here.until(lambda: len(here.agents[1].asked) >= 5)
-            # The agent is told that rules mark, not the program.
+            # The agent's orders say that rules mark, not the program.
             assert next(item["set_port"] for item in here.agents[1].asked if "set_port" in item)["marking"] is None
 
             def report(l4s: int, classic: int) -> None:

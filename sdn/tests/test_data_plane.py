@@ -85,7 +85,7 @@ def share(part: int, whole: int, expected: float) -> bool:
 
 
 def settings(**changed: float) -> Settings:
-    """Marks on, with a virtual queue that never stands."""
+    """Marks on, with a virtual queue that never builds up."""
     values = {"virtual_rate": 1e12, "ramp_low": 1.0, "ramp_high": 2.0, "lifetime": ALWAYS} | changed
     return Settings(marking=True, **values)  # type: ignore[arg-type]
 

@@ -108,7 +108,7 @@ def test_a_restarted_switch_gets_its_rules_and_queues_again(laboratory: Laborato
 
 
 def test_a_restarted_database_costs_a_moment(laboratory: Laboratory) -> None:
-    """Traffic stands still for about a second while the switch connects anew; rules and queues stay."""
+    """Traffic stops for about a second while the switch connects anew; rules and queues stay."""
     switch = laboratory.switches[0]
 
     def restart() -> None:
@@ -134,7 +134,7 @@ def test_an_agent_that_is_killed_leaves_a_working_port_and_its_successor_cleans_
 
     assert outage(laboratory, kill) < UNNOTICED
     until(lambda: all(there["agent"] for there in read_status(laboratory.socket)["switches"]))
-    # The controller has told the new one what there should be.
+    # The controller has sent the new one what there should be.
     until(lambda: "1:2" in classes(switch, "line"))
     assert switch.vsctl("--columns=_uuid", "find", "qos", "type=linux-noop").count("_uuid") == len(
         [port for port in ("line", "detour", "l0", "c0") if "1:fffe" in classes(switch, port)]

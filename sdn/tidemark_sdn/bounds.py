@@ -79,7 +79,7 @@ def _multipart(message: bytes) -> None:
 def _entries(
     message: bytes, begin: int, end: int, least: int, at: int, padded: bool = False
 ) -> Iterator[tuple[int, int]]:
-    """Begin and end of each entry of a list, whose length stands `at` so many bytes into it."""
+    """Begin and end of each entry of a list, whose length is `at` so many bytes into it."""
     while begin < end:
         (length,) = struct.unpack_from("!H", message, begin + at)
         if length < least or begin + length > end:

@@ -7,7 +7,7 @@ Points = Sequence[tuple[float, float]]
 
 _WIDTH, _HEIGHT = 760, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 12, 26, 40
-# Okabe and Ito: told apart by readers who don't see all colours.
+# Okabe and Ito: distinguished by readers who don't see all colours.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 # More points than pixels only make the file large.
 _MAX_POINTS = 1500

@@ -139,7 +139,7 @@ class Discovery:
     """Links by LLDP."""
 
     interval: float = key(_positive(parse_time), "500 ms")
-    # A link that was not heard of for this long is down, where the port's state did not say so first.
+    # A link without a probe for this long is down, where the port's state did not say so first.
     lifetime: float = key(_positive(parse_time), "5 s")
 
 
@@ -173,7 +173,7 @@ class Queues:
 class Sound:
     """Marks in the data plane: a virtual queue with a ramp for L4S, PI2 for classic traffic, coupled (RFC 9332)."""
 
-    # The virtual queue drains at this share of the port's rate, so that marks come before the real one stands.
+    # The virtual queue drains at this share of the port's rate, so that marks come before the real one builds up.
     virtual_rate: float = key(_number(0.5, 1.0), 0.98)
     # RFC 9332 A.1: minTh and range of the ramp.
     ramp_low: float = key(_positive(parse_time), "800 us")

@@ -230,7 +230,7 @@ class Server:
         except (asyncio.IncompleteReadError, ConnectionError, TimeoutError, ssl.SSLError):
             pass
         except asyncio.CancelledError:
-            # asyncio's streams complain of a handler that was cancelled.
+            # asyncio's streams log an error for a handler that was cancelled.
             pass
         finally:
             self._tasks.discard(task)

@@ -28,7 +28,7 @@ class _Use:
 
 
 class QueueManager:
-    """Queues of all ports. The plan is kept here; an agent is told all of it when it connects."""
+    """Queues of all ports. The plan is kept here; an agent is sent all of it when it connects."""
 
     def __init__(self, config: Config, marker: EcnMarker, send: Callable[[int, Request], None]) -> None:
         self._config = config

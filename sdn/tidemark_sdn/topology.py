@@ -20,7 +20,7 @@ class Topology:
 
     def __init__(self) -> None:
         self._links: dict[Attachment, Attachment] = {}
-        self._heard_at: dict[Attachment, float] = {}
+        self._seen_at: dict[Attachment, float] = {}
         self.hosts: dict[str, Attachment] = {}
 
     @property
@@ -32,7 +32,7 @@ class Topology:
         """Notes that a frame came over a link; true for a link that is new."""
         new = self._links.get(source) != destination
         self._links[source] = destination
-        self._heard_at[source] = now
+        self._seen_at[source] = now
         if new:
             self._forget_hosts(source)
             self._forget_hosts(destination)
@@ -43,8 +43,8 @@ class Topology:
         return attachment in self._links or attachment in self._links.values()
 
     def expire(self, before: float) -> list[Attachment]:
-        """Takes out links that were not heard since."""
-        silent = [source for source, heard_at in self._heard_at.items() if heard_at < before]
+        """Takes out links without a probe since."""
+        silent = [source for source, seen_at in self._seen_at.items() if seen_at < before]
         for source in silent:
             self._remove(source)
         return silent
@@ -83,7 +83,7 @@ class Topology:
 
     def _remove(self, source: Attachment) -> None:
         self._links.pop(source, None)
-        self._heard_at.pop(source, None)
+        self._seen_at.pop(source, None)
 
     def _forget_hosts(self, attachment: Attachment) -> None:
         self.hosts = {mac: home for mac, home in self.hosts.items() if home != attachment}

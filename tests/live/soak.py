@@ -4,7 +4,7 @@
 Run as root: unshare --net -- tests/live/soak.py [--minutes 60] [--mbps 20] [--log FILE]
 
 One download at a steady rate, and ten times a second a short one over a connection of its own: 36,000 flows in an hour, far
-more than the cell keeps books of. The resident memory is sampled each 10 s into the log, and judged at the end: it may not be larger
+more than the cell has counters for. The resident memory is sampled each 10 s into the log, and judged at the end: it may not be larger
 in the last tenth of the run than in the second tenth by more than 1 MB (the first tenth fills tables and buffers).
 """
 

@@ -74,7 +74,7 @@ def test_who_is_not_recommended_anything_has_no_modem(shell, nothing_left):
 
 
 def test_a_download_follows_what_its_receiver_hears(shell, scenario, tmp_path, nothing_left):
-    # Full at a tenth of what the cell can carry, unless it is told of more.
+    # Full at a tenth of what the cell can carry, unless more is recommended.
     options = ["--controller", "anbr", "--time", "6 s", "--set", "sender.rates.initial=4 Mbit/s", "--set", "sender.rates.max=60 Mbit/s"]
     server = start("send", "--listen", 4100, *options)
     receiver = [TIDEMARK, "receive", f"{GATEWAY}:4100", "--modem", *options]

@@ -1,4 +1,4 @@
-"""A cell while it runs: it is asked, told, watched, captured, and mistreated."""
+"""A cell while it runs: it is queried, commanded, watched, captured, and mistreated."""
 
 import json
 import os

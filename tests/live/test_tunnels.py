@@ -417,7 +417,7 @@ def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
             wait_for(lambda: bearer()["reports"] == 1, "no report is counted")
             assert (bearer()["lost"], bearer()["standing_bytes"]) == (3, whole - 4 * 1003)
             du.sendto(delivery_status(100_000, first + 9), (GNB, 2152))
-            wait_for(lambda: bearer()["standing_bytes"] == 0, "what was lost is kept standing")
+            wait_for(lambda: bearer()["standing_bytes"] == 0, "what was lost is kept queued")
 
             def marks(number):
                 return [frame[-999] & 3 for frame in sent(number)]
@@ -426,8 +426,8 @@ def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
             assert marks(1) == [ECT1]
             time.sleep(0.01)
             assert marks(2) == 2 * [ECT1]
-            told = ctl("set", "marker.law=step")
-            assert (told.returncode, told.stdout) == (0, "ue, bearer 1: another law or threshold\n"), told
+            answer = ctl("set", "marker.law=step")
+            assert (answer.returncode, answer.stdout) == (0, "ue, bearer 1: another law or threshold\n"), answer
             assert bearer()["law"] == "step"
             # While no rate is known, the head is as old as the last report shows it: one that still says the same.
             du.sendto(delivery_status(100_000, first + 9), (GNB, 2152))
@@ -493,7 +493,7 @@ def test_what_f1_u_loses_between_the_halves_is_counted_and_stands_in_no_queue(no
                 core.sendto(bytes(1200), ("100.96.0.2", 9))
                 time.sleep(0.001)
             core.sendto(bytes(10), ("100.96.0.2", 9))
-            wait_for(lambda: bearer()["standing_bytes"] == 0, "something is kept standing")
+            wait_for(lambda: bearer()["standing_bytes"] == 0, "something is kept queued")
         assert bearer()["lost"] == len(losses) > 10
     finally:
         for process in (du, cu):

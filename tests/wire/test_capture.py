@@ -1,4 +1,4 @@
-"""tshark reads the captures that `tidemark run --pcap` writes without a complaint."""
+"""tshark reads the captures that `tidemark run --pcap` writes without an error."""
 
 import collections
 import shutil

@@ -56,5 +56,5 @@ def test_short_circuited_feedback_is_taken_for_the_receivers_own(tunnels, addres
         # The sender slowed down all the same, and said so with CWR.
         assert sum(flags & 0x82 == 0x80 for flags in tcp_flags(down)) > 5
     else:
-        # The sender counted the marks that are in the books: never more, and all but those of the last packets.
+        # The sender counted the marks that were written: never more, and all but those of the last packets.
         assert short_circuited - 10 <= delivered_ce <= short_circuited

@@ -1,4 +1,4 @@
-"""tshark decodes every frame kind that we emit without a complaint and reads back the fields."""
+"""tshark decodes every frame kind that we emit without an error and reads back the fields."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-/** Wired bottlenecks: what their links carried and could have, how long packets stood before them, and what they marked. */
+/** Wired bottlenecks: what their links carried and could have, how long packets were queued before them, and what they marked. */
 
 import type { Report } from "./data.ts";
 import { el } from "./dom.ts";

@@ -1,4 +1,4 @@
-/** A table that sorts by any column; what was not measured stands last, whichever way it sorts. */
+/** A table that sorts by any column; what was not measured comes last, whichever way it sorts. */
 
 import type { Measured } from "./data.ts";
 import { el, swatch } from "./dom.ts";

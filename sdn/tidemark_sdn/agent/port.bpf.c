@@ -131,7 +131,7 @@ static __always_inline __u64 virtual_delay(struct virtual_queue *queue, struct s
 	if (now > queue->updated_at)
 		queue->updated_at = now;
 	delay = queue->backlog;
-	// What stands above the ramp by a second is forgotten: a real queue would have dropped it.
+	// A queue above the ramp by a second is forgotten: a real queue would have dropped it.
 	if (delay < settings->ramp_high + NS_PER_S)
 		queue->backlog += service;
 	bpf_spin_unlock(&queue->lock);

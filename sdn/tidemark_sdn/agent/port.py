@@ -99,7 +99,7 @@ class Port:
         elapsed, self._updated_at = now - self._updated_at, now
         if self._pi2 is None:
             return
-        # Reading classes costs a millisecond. Where nothing stood and less than half of the rate came, nothing stands.
+        # Reading classes costs a millisecond. Where nothing was queued and less than half of the rate came, nothing is.
         arrived = self._program.counters(Kind.L4S).bytes + self._program.counters(Kind.CLASSIC).bytes
         came, self._arrived = arrived - self._arrived, arrived
         busy = came * 8 > self._shaper.rate * elapsed / 2
