@@ -203,6 +203,7 @@ fn a_marker_that_moves_knows_its_connections_and_one_that_starts_anew_does_not()
         let packet = |ace, syn, ack: Option<u32>, seq| {
             let flags = TcpFlags { syn, ack: ack.is_some(), ..TcpFlags::default() }.with_ace(ace);
             let payload = Segment(TcpView {
+                is_authenticated: false,
                 flags,
                 seq,
                 ack: ack.unwrap_or(0),

@@ -76,6 +76,9 @@ pub struct TcpView {
     pub payload: u32,
     /// The byte counters of an AccECN option, where there is one.
     pub accecn: Option<AccEcnCounters>,
+    /// True where the ends would notice a change of the header: a SYN or SYN/ACK with a signature (RFC 2385, RFC 5925), which speaks for its
+    /// whole connection, and every segment behind an IP authentication header (RFC 4302).
+    pub is_authenticated: bool,
 }
 
 impl TcpView {
@@ -218,7 +221,14 @@ mod tests {
                 Some(Selectors { source: any, destination: any, protocol: 6, ports: None, dscp: Dscp(0) })
             }
             fn tcp(&self) -> Option<TcpView> {
-                Some(TcpView { flags: TcpFlags::default(), seq: 0, ack: 0, payload: 0, accecn: None })
+                Some(TcpView {
+                    flags: TcpFlags::default(),
+                    seq: 0,
+                    ack: 0,
+                    payload: 0,
+                    accecn: None,
+                    is_authenticated: false,
+                })
             }
             fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
                 self.0 = Some(feedback);

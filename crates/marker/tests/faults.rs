@@ -12,6 +12,7 @@
 //! | crafted tuples hash to one bucket | `path::flow_key` |
 //! | classic ECN without ECE until CWR | `shortcircuit` |
 //! | AccECN counters go backwards | `shortcircuit::accecn` |
+//! | acknowledgements of authenticated TCP are rewritten | here |
 //! | application-limited flows are over-marked | `tests/estimate.rs` |
 //! | reports of arrivals pass for reports of transmissions | `tests/estimate.rs` |
 //! | reports are due every 5 or 10 ms, many SNs at once | `tests/estimate.rs` |
@@ -25,10 +26,11 @@ mod bytes;
 
 use allocation_counter::measure;
 use bytes::{Flow, checksums_are_valid, view};
-use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
+use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream, TcpView};
 use tidemark_marker::path::{DrbId, FlowKey, SetupError, Ue};
 use tidemark_marker::{DeliveryStatus, DualPi2Config, LawConfig, MarkerConfig, SnLength, StepConfig, Verdict};
 use tidemark_wire::View;
+use tidemark_wire::tcp::TcpOption;
 
 const DRB: DrbId = DrbId(3);
 const QFI: u8 = 1;
@@ -229,6 +231,95 @@ fn checksums_hold_for_odd_payloads_and_ip_options() {
         assert_eq!(ue.downlink(ms(5), QFI, &mut packet), Verdict::Mark);
         assert!(checksums_are_valid(&packet), "{payload} bytes of payload");
     }
+}
+
+/// Protection of a connection's headers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Protection {
+    None,
+    /// An option of this kind in the SYN, in the SYN/ACK, or in both and all that follows.
+    Option {
+        kind: u8,
+        in_syn: bool,
+        in_answer: bool,
+    },
+    AuthenticationHeader,
+}
+
+impl Protection {
+    fn segment(self, flow: &Flow, downlink: bool, ecn: Ecn, view: &TcpView) -> Vec<u8> {
+        let signature = |kind| TcpOption::Unknown { kind, data: &[0xA5; 16] };
+        match self {
+            Self::Option { kind, in_syn, in_answer } => {
+                let has_option = if view.flags.syn && view.flags.ack { in_answer } else { in_syn };
+                if has_option {
+                    flow.tcp_with(downlink, ecn, view, signature(kind))
+                } else {
+                    flow.tcp(downlink, ecn, view)
+                }
+            }
+            Self::AuthenticationHeader => flow.tcp_behind_ah(downlink, ecn, view),
+            Self::None => flow.tcp(downlink, ecn, view),
+        }
+    }
+}
+
+/// Opens a connection from the UE, marks a segment of it, and acknowledges it: the verdict, and whether the acknowledgement changed on its way.
+fn mark_one(protection: Protection, [syn, answer, ace]: [u8; 3]) -> (Verdict, bool) {
+    let flow = Flow { v6: true, port: 50_000 };
+    let mut ue = marking_ue(SnLength::Bits18, true);
+    stand(&mut ue, DRB);
+    ue.uplink(ms(2), &mut protection.segment(&flow, false, Ecn::NotEct, &view(syn, true, None, 500, 0, None)));
+    let opened = view(answer, true, Some(501), 999, 0, None);
+    ue.downlink(ms(3), QFI, &mut protection.segment(&flow, true, Ecn::NotEct, &opened));
+    let data = view(0, false, Some(501), 1_000, 1_200, None);
+    let mut packet = protection.segment(&flow, true, Ecn::Ect1, &data);
+    let verdict = ue.downlink(ms(4), QFI, &mut packet);
+    let is_marked = View::parse(&mut packet).unwrap().headers().ecn == Ecn::Ce;
+    assert_eq!(is_marked, verdict == Verdict::Mark);
+    let mut ack =
+        protection.segment(&flow, false, Ecn::NotEct, &view(ace, false, Some(2_200), 501, 0, Some([1, 0, 1])));
+    let before = ack.clone();
+    ue.uplink(ms(5), &mut ack);
+    (verdict, ack != before)
+}
+
+#[test]
+fn packets_of_authenticated_tcp_are_marked_and_its_acknowledgements_never_changed() {
+    let options = [19, 29].into_iter().flat_map(|kind| {
+        [(true, false), (false, true), (true, true)].map(|(in_syn, in_answer)| Protection::Option {
+            kind,
+            in_syn,
+            in_answer,
+        })
+    });
+    // AccECN and classic ECN: the fields of SYN, SYN/ACK and acknowledgement.
+    for ecn in [[0b111, 0b010, 5], [0b011, 0b001, 0]] {
+        assert_eq!(mark_one(Protection::None, ecn), (Verdict::Pass, true));
+        // Another option of the same length, which nothing is signed with.
+        let other = Protection::Option { kind: 253, in_syn: true, in_answer: true };
+        assert_eq!(mark_one(other, ecn), (Verdict::Pass, true));
+        for protection in options.clone().chain([Protection::AuthenticationHeader]) {
+            assert_eq!(mark_one(protection, ecn), (Verdict::Mark, false), "{protection:?} {ecn:?}");
+        }
+    }
+}
+
+#[test]
+fn an_authentication_header_that_comes_later_protects_what_is_behind_it() {
+    let flow = Flow { v6: true, port: 50_000 };
+    let mut ue = marking_ue(SnLength::Bits18, true);
+    stand(&mut ue, DRB);
+    ue.uplink(ms(2), &mut flow.tcp(false, Ecn::NotEct, &view(0b111, true, None, 500, 0, None)));
+    ue.downlink(ms(3), QFI, &mut flow.tcp(true, Ecn::NotEct, &view(0b010, true, Some(501), 999, 0, None)));
+    let data = view(0, false, Some(501), 1_000, 1_200, None);
+    assert_eq!(ue.downlink(ms(4), QFI, &mut flow.tcp(true, Ecn::Ect1, &data)), Verdict::Pass);
+    let mut ack = flow.tcp_behind_ah(false, Ecn::NotEct, &view(5, false, Some(2_200), 501, 0, None));
+    let before = ack.clone();
+    ue.uplink(ms(5), &mut ack);
+    assert_eq!(ack, before);
+    let next = view(0, false, Some(501), 2_200, 1_200, None);
+    assert_eq!(ue.downlink(ms(6), QFI, &mut flow.tcp_behind_ah(true, Ecn::Ect1, &next)), Verdict::Mark);
 }
 
 #[test]

@@ -64,6 +64,8 @@ pub struct Headers {
     /// Range of the transport header and the bytes behind it; `None` in a later fragment and behind IPv6 extension headers
     /// that cannot be read.
     pub transport: Option<Range<usize>>,
+    /// True behind an IPv6 authentication header, whose check covers the transport: to change it is to have it dropped.
+    pub is_authenticated: bool,
 }
 
 impl Headers {
@@ -103,6 +105,8 @@ impl Headers {
             len: header.total_len(),
             fragment,
             transport,
+            // Behind IPv4 an authentication header is a protocol that isn't read.
+            is_authenticated: false,
         }
     }
 
@@ -130,6 +134,7 @@ impl Headers {
             len: packet.total_len(),
             fragment,
             transport,
+            is_authenticated: upper.is_some_and(|upper| upper.is_authenticated),
         })
     }
 }

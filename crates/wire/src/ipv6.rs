@@ -34,6 +34,8 @@ pub struct UpperLayer {
     pub offset: usize,
     /// Offset and more-fragments flag of a fragment header, if there was one.
     pub fragment: Option<Fragment>,
+    /// True behind an authentication header: its integrity check covers every byte from here on (RFC 4302 3.3.3).
+    pub is_authenticated: bool,
 }
 
 /// A fragment header (RFC 8200 4.5).
@@ -127,7 +129,8 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// `Truncated` where an extension header passes the end, `Length` for more than [`MAX_EXTENSIONS`].
     pub fn upper_layer(&self) -> Result<UpperLayer> {
         let bytes = &self.0.as_ref()[..self.total_len()];
-        let mut upper = UpperLayer { protocol: self.next_header(), offset: HEADER_LEN, fragment: None };
+        let mut upper =
+            UpperLayer { protocol: self.next_header(), offset: HEADER_LEN, fragment: None, is_authenticated: false };
         for _ in 0..=MAX_EXTENSIONS {
             let header = bytes.get(upper.offset..).unwrap_or_default();
             let len = |header: &[u8]| header.get(1).map(|&len| usize::from(len)).ok_or(Error::Truncated);
@@ -142,6 +145,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
                 let field = u16::from_be_bytes([header[2], header[3]]);
                 upper.fragment = Some(Fragment { offset: field >> 3, more: field & 1 != 0 });
             }
+            upper.is_authenticated |= upper.protocol == AUTHENTICATION;
             upper.protocol = header[0];
             upper.offset += len;
             if upper.fragment.is_some_and(|fragment| fragment.offset != 0) {
@@ -264,6 +268,7 @@ mod tests {
         let upper = Packet::new_checked(bytes).unwrap().upper_layer().unwrap();
         assert_eq!((upper.protocol, upper.offset), (6, 40 + 44));
         assert_eq!(upper.fragment, Some(Fragment { offset: 0, more: true }));
+        assert!(upper.is_authenticated);
     }
 
     #[test]
@@ -272,7 +277,12 @@ mod tests {
         let upper = Packet::new_checked(bytes).unwrap().upper_layer().unwrap();
         assert_eq!(
             upper,
-            UpperLayer { protocol: HOP_BY_HOP, offset: 48, fragment: Some(Fragment { offset: 181, more: false }) }
+            UpperLayer {
+                protocol: HOP_BY_HOP,
+                offset: 48,
+                fragment: Some(Fragment { offset: 181, more: false }),
+                is_authenticated: false
+            }
         );
     }
 

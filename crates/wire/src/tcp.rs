@@ -103,38 +103,53 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// A marker's view of the segment. Of several AccECN options it has the first.
     pub fn view(&self) -> TcpView {
         let header = &self.0.as_ref()[..self.header_len()];
-        view(self, header.len() + self.payload().len(), accecn(header))
+        view(self, header, header.len() + self.payload().len(), accecn(header), false)
     }
 }
 
-/// A marker's view of a segment of this length.
+/// A marker's view of a segment of this length, whose header this is; `is_authenticated` if an IP header's check covers it.
 #[inline(always)]
-fn view<T: AsRef<[u8]>>(fixed: &Packet<T>, len: usize, accecn: Option<(usize, AccEcnCounters)>) -> TcpView {
+fn view<T: AsRef<[u8]>>(
+    fixed: &Packet<T>,
+    header: &[u8],
+    len: usize,
+    accecn: Option<(usize, AccEcnCounters)>,
+    is_authenticated: bool,
+) -> TcpView {
+    let flags = fixed.flags();
     TcpView {
-        flags: fixed.flags(),
+        flags,
         seq: fixed.seq(),
         ack: fixed.ack(),
         payload: (len - fixed.header_len()) as u32,
         accecn: accecn.map(|(_, counters)| counters),
+        // What a connection is signed with shows on its first segments, and no other's options are walked for it.
+        is_authenticated: is_authenticated || flags.syn && is_signed(header),
     }
 }
 
 /// A marker's view of a segment, as [`Packet::view`] has it, in one look at the bytes; `None` for bytes that are no segment.
 // Part of its caller, as `Headers::parse`.
 #[inline(always)]
-pub(crate) fn view_of(segment: &[u8]) -> Option<TcpView> {
+pub(crate) fn view_of(segment: &[u8], is_authenticated: bool) -> Option<TcpView> {
     let Ok((fixed, header)) = header_of(segment) else { return None };
     // Fields of an array are read without a look at its length.
-    Some(view(&Packet(fixed), segment.len(), accecn(header)))
+    Some(view(&Packet(fixed), header, segment.len(), accecn(header), is_authenticated))
 }
 
 /// Shows a segment to a closure and writes the congestion feedback that it returns, and the checksum. True if there was any; bytes
 /// that are no segment stay as they are.
 #[inline(always)]
-pub(crate) fn answer(segment: &mut [u8], answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
+pub(crate) fn answer(
+    segment: &mut [u8],
+    is_authenticated: bool,
+    answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>,
+) -> bool {
     let Ok((fixed, header)) = header_of(segment) else { return false };
     let (len, accecn) = (header.len(), accecn(header));
-    let Some(feedback) = answer(&view(&Packet(fixed), segment.len(), accecn)) else { return false };
+    let Some(feedback) = answer(&view(&Packet(fixed), header, segment.len(), accecn, is_authenticated)) else {
+        return false;
+    };
     let Some((fixed, _)) = segment.split_first_chunk_mut::<HEADER_LEN>() else { return false };
     match feedback {
         TcpFeedback::Classic { ece } => Packet(fixed).set_ece(ece),
@@ -172,6 +187,18 @@ fn accecn(header: &[u8]) -> Option<(usize, AccEcnCounters)> {
     None
 }
 
+/// True for a header with a signature over it.
+#[cold]
+fn is_signed(header: &[u8]) -> bool {
+    let mut at = HEADER_LEN;
+    while let Some(Ok((kind, _))) = option::next_option(header, &mut at) {
+        if matches!(kind, option::MD5_SIGNATURE | option::AUTHENTICATION) {
+            return true;
+        }
+    }
+    false
+}
+
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     /// Computes the checksum over the whole buffer from scratch.
     pub fn fill_checksum(&mut self, source: IpAddr, destination: IpAddr) {
@@ -204,7 +231,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
     /// Rewrites the congestion feedback, of which no option is added, and updates the checksum.
     pub fn set_feedback(&mut self, feedback: TcpFeedback) {
-        answer(self.0.as_mut(), |_| Some(feedback));
+        answer(self.0.as_mut(), false, |_| Some(feedback));
     }
 }
 

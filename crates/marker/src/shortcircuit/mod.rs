@@ -2,12 +2,13 @@
 //! acknowledgements on their way up, so that it does not wait in the RLC queue and cross the radio twice.
 //!
 //! The node keeps counters beside the client's: what it adds, it adds for good. A flow takes part if both ends agreed on AccECN or
-//! classic ECN under the node's eyes; every other (UDP, QUIC, a connection that began elsewhere) has its packets marked.
+//! classic ECN under the node's eyes; every other (UDP, QUIC, a connection that began elsewhere) has its packets marked. So has a
+//! connection whose ends authenticate TCP headers: they would drop every acknowledgement that was rewritten.
 
 mod accecn;
 mod classic;
 
-use tidemark_core::{TcpFeedback, TcpFlags, TcpView};
+use tidemark_core::{TcpFeedback, TcpView};
 
 use accecn::AccEcn;
 use classic::ClassicEcn;
@@ -58,7 +59,7 @@ impl Feedback {
     #[inline]
     pub(crate) fn downlink(&mut self, tcp: &TcpView) {
         if tcp.flags.syn {
-            self.negotiate(tcp.flags, tcp.seq, tcp.ack, true);
+            self.negotiate(tcp, true);
             return;
         }
         // Sticky until the next connection: a segment from before the FIN may come after it.
@@ -74,7 +75,8 @@ impl Feedback {
     #[inline]
     pub(crate) fn mark(&mut self, tcp: &TcpView) -> bool {
         // A segment that sets up the connection is never touched, in either direction, and what carries no data is not acknowledged.
-        if tcp.flags.syn || tcp.flags.rst || tcp.payload == 0 {
+        // Where packets are authenticated, acknowledgements are.
+        if tcp.flags.syn || tcp.flags.rst || tcp.payload == 0 || tcp.is_authenticated {
             return false;
         }
         match &mut self.agreed {
@@ -88,11 +90,12 @@ impl Feedback {
     #[inline]
     pub(crate) fn uplink(&mut self, tcp: &TcpView) -> Option<TcpFeedback> {
         if tcp.flags.syn {
-            self.negotiate(tcp.flags, tcp.seq, tcp.ack, false);
+            self.negotiate(tcp, false);
             return None;
         }
         // A reset ends the connection, and without ACK the feedback fields mean nothing: there is nothing to add to.
-        if tcp.flags.rst || !tcp.flags.ack {
+        // One behind an authentication header that came after the handshake would be dropped if it were rewritten.
+        if tcp.flags.rst || !tcp.flags.ack || tcp.is_authenticated {
             return None;
         }
         match &mut self.agreed {
@@ -117,7 +120,8 @@ impl Feedback {
     }
 
     /// RFC 9768 table 2, and RFC 3168 where AccECN was not asked for.
-    fn negotiate(&mut self, flags: TcpFlags, seq: u32, ack: u32, is_downlink: bool) {
+    fn negotiate(&mut self, tcp: &TcpView, is_downlink: bool) {
+        let TcpView { flags, seq, ack, is_authenticated, .. } = *tcp;
         let code = flags.ace();
         if !flags.ack {
             let goes_on = !matches!(self.agreed, Agreed::Nothing);
@@ -125,6 +129,7 @@ impl Feedback {
                 return; // The SYN of this very connection, late.
             }
             let mode = match code {
+                _ if is_authenticated => Mode::None,
                 0b000 => Mode::None,
                 0b011 => Mode::Classic,
                 // Every other combination is to be taken for AccECN by the server, whatever it may come to mean.
@@ -143,6 +148,7 @@ impl Feedback {
         self.agreed = match (asked.mode, code) {
             // RFC 9768 table 2: 0b001 is a server with classic ECN alone; 0b000 and 0b111 mean no ECN, of the server's own or since the
             // bits are cleared or reflected on the way.
+            _ if is_authenticated => Agreed::Nothing,
             (Mode::AccEcn, 0b010..=0b110) => Agreed::AccEcn(AccEcn::new(start, is_downlink)),
             (Mode::AccEcn | Mode::Classic, 0b001) => Agreed::Classic(ClassicEcn::default()),
             _ => Agreed::Nothing,
@@ -153,11 +159,12 @@ impl Feedback {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use tidemark_core::TcpFlags;
     use tidemark_core::packet::AccEcnChange;
 
     pub(crate) fn segment(ace: u8, syn: bool, ack: Option<u32>, seq: u32, payload: u32) -> TcpView {
         let flags = TcpFlags { syn, ack: ack.is_some(), ..TcpFlags::default() }.with_ace(ace);
-        TcpView { flags, seq, ack: ack.unwrap_or(0), payload, accecn: None }
+        TcpView { flags, seq, ack: ack.unwrap_or(0), payload, accecn: None, is_authenticated: false }
     }
 
     /// A connection that a UE opened with this SYN and the server answered with this SYN/ACK.

@@ -90,9 +90,26 @@ impl Flow {
 
     /// A TCP segment, with AccECN counters in an option where the view has them.
     pub fn tcp(&self, downlink: bool, ecn: Ecn, view: &TcpView) -> Vec<u8> {
+        self.wrap(downlink, ecn, tcp::PROTOCOL, &self.segment(downlink, view, None))
+    }
+
+    /// A TCP segment with a further option before its own.
+    pub fn tcp_with(&self, downlink: bool, ecn: Ecn, view: &TcpView, option: tcp::TcpOption<'_>) -> Vec<u8> {
+        self.wrap(downlink, ecn, tcp::PROTOCOL, &self.segment(downlink, view, Some(option)))
+    }
+
+    /// A TCP segment behind an IPv6 authentication header.
+    pub fn tcp_behind_ah(&self, downlink: bool, ecn: Ecn, view: &TcpView) -> Vec<u8> {
+        // Next header, length in words less 2, SPI 256, sequence number, a check value of 12 bytes.
+        let header = [&[tcp::PROTOCOL, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1][..], &[0x5A; 12]].concat();
+        self.wrap(downlink, ecn, 51, &[header, self.segment(downlink, view, None)].concat())
+    }
+
+    fn segment(&self, downlink: bool, view: &TcpView, further: Option<tcp::TcpOption<'_>>) -> Vec<u8> {
         let (source_port, destination_port) = if downlink { (443, self.port) } else { (self.port, 443) };
         let order = tcp::AccEcnOrder::Ect1First;
-        let option = view.accecn.map(|counters| tcp::TcpOption::AccEcn(tcp::AccEcnOption { order, counters }));
+        let own = view.accecn.map(|counters| tcp::TcpOption::AccEcn(tcp::AccEcnOption { order, counters }));
+        let options: Vec<_> = further.into_iter().chain(own).collect();
         let mut segment = vec![0; 60 + view.payload as usize];
         let repr = tcp::Repr {
             source_port,
@@ -103,13 +120,13 @@ impl Flow {
             push: false,
             urgent: None,
             window: 5_000,
-            options: option.as_slice(),
+            options: &options,
         };
         let header = repr.emit(&mut segment).unwrap();
         segment.truncate(header + view.payload as usize);
         let (source, destination) = self.addresses(downlink);
         tcp::Packet::new_checked(&mut segment).unwrap().fill_checksum(source, destination);
-        self.wrap(downlink, ecn, tcp::PROTOCOL, &segment)
+        segment
     }
 
     /// A UDP datagram with so many bytes of payload.
@@ -125,7 +142,7 @@ impl Flow {
 pub fn view(ace: u8, syn: bool, ack: Option<u32>, seq: u32, payload: u32, accecn: Option<[u32; 3]>) -> TcpView {
     let flags = TcpFlags { syn, ack: ack.is_some(), ..TcpFlags::default() }.with_ace(ace);
     let accecn = accecn.map(|[e0b, ceb, e1b]| AccEcnCounters { e0b: Some(e0b), ceb: Some(ceb), e1b: Some(e1b) });
-    TcpView { flags, seq, ack: ack.unwrap_or(0), payload, accecn }
+    TcpView { flags, seq, ack: ack.unwrap_or(0), payload, accecn, is_authenticated: false }
 }
 
 /// True if the IP header's and the TCP segment's checksums are right.

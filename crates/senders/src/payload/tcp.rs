@@ -97,6 +97,7 @@ impl TcpSegment {
 impl TcpSegment {
     pub(super) fn view(&self) -> TcpView {
         TcpView {
+            is_authenticated: false,
             flags: self.flags,
             seq: self.seq as u32,
             ack: self.ack as u32,

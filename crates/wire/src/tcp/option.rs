@@ -15,6 +15,10 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
+/// TCP MD5 signature (RFC 2385 3.0).
+pub(super) const MD5_SIGNATURE: u8 = 19;
+/// TCP-AO (RFC 5925 2.2).
+pub(super) const AUTHENTICATION: u8 = 29;
 const ACCECN0: u8 = 172;
 const ACCECN1: u8 = 174;
 

@@ -85,6 +85,30 @@ fn a_part_of_a_counter_is_not_rewritten() {
 }
 
 #[test]
+fn a_signed_syn_is_authenticated_wherever_its_options_have_the_signature() {
+    let syn = |options: &[u8], flags| {
+        let mut bytes = segment(options, &[]);
+        bytes[13] = flags;
+        Packet::new_checked(&bytes).unwrap().view().is_authenticated
+    };
+    const SYN: u8 = 1 << 1;
+    const ACK: u8 = 1 << 4;
+    let signature = |kind| [&[kind, 18][..], &[7; 16]].concat();
+    for flags in [SYN, SYN | ACK] {
+        assert!(!syn(&[2, 4, 5, 180], flags) && !syn(&[], flags));
+        for kind in [19, 29] {
+            assert!(syn(&[&signature(kind)[..], &[1, 1]].concat(), flags));
+            // Behind AccECN's counters, where a reader of these alone would end.
+            assert!(syn(&[&[1, 1, 2, 4, 5, 180, 172, 2][..], &signature(kind), &[1, 1]].concat(), flags));
+            // Its kind within another option, and behind the end of the list.
+            assert!(!syn(&[253, 4, kind, 18], flags) && !syn(&[0, kind, 2, 0], flags));
+        }
+    }
+    // The first segments speak for the others.
+    assert!(!syn(&[&signature(19)[..], &[1, 1]].concat(), ACK));
+}
+
+#[test]
 fn an_option_of_length_zero_or_one_ends_the_list() {
     assert_eq!(options(&[1, 8, 0, 1, 1]), [Err(Error::Length)]);
     assert_eq!(options(&[4, 2, 172, 1]), [Ok(TcpOption::SackPermitted), Err(Error::Length)]);
