@@ -8,7 +8,7 @@
    is held it has the one form of `TS 38.322 5.3.3`, `RFC 9332 2.5.1`, `TS 38.214 table 5.1.3.1-1`; further sections of
    the same standard follow after `,`, `and` or `to`. An Internet-Draft has its version, since sections move between them.
 3. The names of a held crate's tests have at most 80 characters, and its constants say MAX_ and MIN_.
-4. Every public item of a held binary has a doc comment, as rustc asks of libraries.
+4. Every item of a held binary that other modules see has a doc comment, as rustc asks of a library's public items.
 
 Prints one line a fault, as `file:line: fault`, and fails if there is any.
 """
@@ -38,7 +38,7 @@ HELD = (
 """Folders of the crates whose language is held to the rules."""
 
 BINARIES = ("crates/cli",)
-"""Held crates of which nothing can be used from outside: rustc's `missing_docs` skips their public items."""
+"""Held crates of which nothing can be used from outside: rustc's `missing_docs` skips them."""
 
 HELD_COMMENTS = ("docs", "sdn", "tests", "web")
 """Folders outside of the crates whose comments, in Python and TypeScript, are held to rule 1."""
@@ -95,7 +95,7 @@ JSDOC = re.compile(r"/\*\*(?!/)[ \t]*(?:\n[ \t]*\*)?(.*)")
 TEST = re.compile(r"#\[test\]\s*(?:#\[[^\]]*\]\s*|//[^\n]*\n\s*)*(?:pub )?(?:unsafe )?fn (\w+)")
 PUBLIC = re.compile(
     r"^[ \t]*(?P<doc>///[^\n]*\n)?(?:[ \t]*#\[(?:[^\[\]]|\[[^\]]*\])*\]\n)*[ \t]*"
-    r"(?P<item>pub (?:(?:const|async|unsafe) )*(?:(?:fn|struct|enum|trait|const|static|type) \w+|mod \w+ \{|\w+:))", re.M
+    r"(?P<item>pub(?:\((?:crate|super)\))? (?:(?:const|async|unsafe) )*(?:(?:fn|struct|enum|trait|const|static|type) \w+|mod \w+ \{|\w+:))", re.M
 )
 OLD_BOUND = re.compile(r"\b(?:MOST|LEAST)_[A-Z][A-Z0-9_]*|\b[A-Z][A-Z0-9_]*_(?:MOST|LEAST)\b")
 
@@ -195,7 +195,7 @@ def bad_names(file: str, source: str) -> list[Fault]:
 
 
 def undocumented(file: str, source: str) -> list[Fault]:
-    """Finds the public items and fields without a doc comment."""
+    """Finds the items and fields that other modules see and that have no doc comment."""
     return [Fault(file, line_of(source, match.start("item")), f"no doc comment: {match['item']}")
             for match in PUBLIC.finditer(source) if not match["doc"]]
 

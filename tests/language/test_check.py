@@ -64,10 +64,10 @@ class Openers(unittest.TestCase):
 class Documentation(unittest.TestCase):
     """Rule 4."""
 
-    def test_public_items_without_a_doc_comment_are_found(self):
+    def test_items_that_other_modules_see_without_a_doc_comment_are_found(self):
         good = "/// A.\n#[derive(Clone)]\npub struct A {\n    /// B.\n    #[serde(default)]\n    pub b: u8,\n    c: u8,\n}\npub mod d;\nfn e() {}\n"
         self.assertEqual(check.undocumented("a.rs", good), [])
-        for bad in ["pub fn a() {}", "pub const fn a() {}", "#[derive(Clone)]\npub enum A {}", "pub(crate) struct A;\npub type B = u8;",
+        for bad in ["pub fn a() {}", "pub const fn a() {}", "#[derive(Clone)]\npub enum A {}", "pub(crate) struct A;", "pub(super) type B = u8;",
                     "/// A.\nstruct A {\n    pub b: u8,\n}"]:
             self.assertEqual(len(check.undocumented("a.rs", bad)), 1, bad)
 

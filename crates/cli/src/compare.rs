@@ -45,7 +45,7 @@ type Figure = (&'static str, &'static [&'static str], usize);
 ///
 /// # Errors
 /// A folder whose summary.json can't be read.
-pub fn execute(baseline: &Path, other: &Path) -> Result<()> {
+pub(crate) fn execute(baseline: &Path, other: &Path) -> Result<()> {
     let (before, after) = (read(baseline)?, read(other)?);
     for (folder, summary) in [(baseline, &before), (other, &after)] {
         say!("{}: {} seed {}", folder.display(), summary["name"].as_str().unwrap_or("?"), summary["seed"]);

@@ -1,5 +1,7 @@
 //! The command `tidemark`.
 
+#![warn(unnameable_types, unreachable_pub)]
+
 mod compare;
 mod endpoint;
 mod explain;

@@ -10,7 +10,7 @@ macro_rules! say {
 pub(crate) use say;
 
 /// Prints one line. A closed reader is no error; any other one ends the program with 2.
-pub fn line(text: Arguments<'_>) {
+pub(crate) fn line(text: Arguments<'_>) {
     match writeln!(std::io::stdout().lock(), "{text}") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             eprintln!("the standard output can't be written: {error}");

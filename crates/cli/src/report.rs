@@ -11,7 +11,7 @@ const PLACEHOLDER: &str = "/*TIDEMARK_DATA*/";
 ///
 /// # Errors
 /// Results that can't be written as JSON.
-pub fn page(result: &RunResult) -> Result<String> {
+pub(crate) fn page(result: &RunResult) -> Result<String> {
     let data = serde_json::to_string(&report_data(result).into_diagnostic()?).into_diagnostic()?;
     // A `<` inside JSON can only stand in a string, where an escape means the same and can't end the script element.
     Ok(PAGE.replacen(PLACEHOLDER, &data.replace('<', "\\u003c"), 1))

@@ -14,7 +14,7 @@ use crate::{interrupt, report, table};
 
 /// A scenario's file, and what replaces values in it.
 #[derive(Args)]
-pub struct Source {
+pub(crate) struct Source {
     /// The scenario file
     file: PathBuf,
     /// Use this seed instead of the scenario's
@@ -27,7 +27,7 @@ pub struct Source {
 
 /// Arguments of `tidemark run`.
 #[derive(Args)]
-pub struct Run {
+pub(crate) struct Run {
     #[command(flatten)]
     source: Source,
     /// Folder for the results [default: the scenario's name, inside out]
@@ -43,7 +43,7 @@ impl Source {
     ///
     /// # Errors
     /// A diagnostic that shows the line at fault.
-    pub fn load(&self) -> Result<Scenario> {
+    pub(crate) fn load(&self) -> Result<Scenario> {
         let mut overrides = self.overrides.clone();
         if let Some(seed) = self.seed {
             overrides.push(format!("seed={seed}"));
@@ -55,7 +55,7 @@ impl Source {
     ///
     /// # Errors
     /// That of a scenario that can't be run.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let scenario = self.load()?;
         say!("{}: {}", self.file.display(), scenario.outline());
         warn(&scenario.warnings());
@@ -68,7 +68,7 @@ impl Run {
     ///
     /// # Errors
     /// A scenario that can't be run, a folder that can't be written, or an interrupt: results are there then, of what was run.
-    pub fn execute(&self) -> Result<()> {
+    pub(crate) fn execute(&self) -> Result<()> {
         let scenario = self.source.load()?;
         let out = self.out.clone().unwrap_or_else(|| Path::new("out").join(&scenario.name));
         // A folder that can't be written is found out before the run, not after it.
@@ -114,7 +114,7 @@ fn warn(warnings: &[String]) {
 }
 
 /// A message that shows the line at fault.
-pub fn diagnostic(error: LoadError) -> Report {
+pub(crate) fn diagnostic(error: LoadError) -> Report {
     match error {
         LoadError::Wrong(wrong) => {
             let label = LabeledSpan::at(wrong.span.clone(), "here");
@@ -126,7 +126,7 @@ pub fn diagnostic(error: LoadError) -> Report {
 }
 
 /// Runs a scenario with a progress bar on a terminal.
-pub fn simulate(scenario: &Scenario, label: &str, capture: Option<&Capture>) -> Result<RunResult> {
+pub(crate) fn simulate(scenario: &Scenario, label: &str, capture: Option<&Capture>) -> Result<RunResult> {
     let mut simulation = Simulation::new(scenario).map_err(|error| miette!("{error}"))?;
     if let Some(capture) = capture {
         simulation.capture(capture);
@@ -143,7 +143,7 @@ pub fn simulate(scenario: &Scenario, label: &str, capture: Option<&Capture>) -> 
 }
 
 /// Writes the run's folder and its report; returns the report's path.
-pub fn write(out: &Path, result: &RunResult) -> Result<PathBuf> {
+pub(crate) fn write(out: &Path, result: &RunResult) -> Result<PathBuf> {
     let html = report::page(result)?;
     tidemark_record::output::write_folder(out, result)
         .into_diagnostic()
@@ -154,7 +154,7 @@ pub fn write(out: &Path, result: &RunResult) -> Result<PathBuf> {
 }
 
 /// Makes the folder and proves that a file can be written there.
-pub fn make(out: &Path) -> Result<()> {
+pub(crate) fn make(out: &Path) -> Result<()> {
     let unwritable = || format!("{} can't be written: name another folder with --out", out.display());
     fs::create_dir_all(out).into_diagnostic().wrap_err_with(unwritable)?;
     let probe = out.join(".writable");
@@ -163,7 +163,7 @@ pub fn make(out: &Path) -> Result<()> {
 }
 
 /// Prints the JSON schema of the scenario language.
-pub fn print_schema() -> Result<()> {
+pub(crate) fn print_schema() -> Result<()> {
     say!("{}", Scenario::json_schema());
     Ok(())
 }

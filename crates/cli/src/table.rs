@@ -10,7 +10,7 @@ use tidemark_sim::RunResult;
 const MAX_ROWS: usize = 24;
 
 /// Draws a row a flow, and below the parts of each flow's mean one-way delay.
-pub fn flows(result: &RunResult) -> String {
+pub(crate) fn flows(result: &RunResult) -> String {
     let table = declared(result.flows.iter().take(MAX_ROWS));
     let splits = result.flows.iter().take(MAX_ROWS).filter_map(|flow| {
         let s = flow.split_ms?;
@@ -24,13 +24,13 @@ pub fn flows(result: &RunResult) -> String {
 }
 
 /// Draws a row a UE.
-pub fn ues(result: &RunResult) -> String {
+pub(crate) fn ues(result: &RunResult) -> String {
     let table = declared(result.ues.iter().take(MAX_ROWS));
     format!("{table}\n{}", rest(result.ues.len()))
 }
 
 /// The bearers of UEs that have several; `None` where all have one.
-pub fn bearers(result: &RunResult) -> Option<String> {
+pub(crate) fn bearers(result: &RunResult) -> Option<String> {
     let several = |name: &str| result.bearers.iter().any(|bearer| bearer.ue == name && bearer.drb > 1);
     let rows: Vec<_> = result.bearers.iter().filter(|bearer| several(&bearer.ue)).collect();
     let table = declared(rows.iter().take(MAX_ROWS).copied());
@@ -38,17 +38,17 @@ pub fn bearers(result: &RunResult) -> Option<String> {
 }
 
 /// Draws a row a router.
-pub fn routers(result: &RunResult) -> String {
+pub(crate) fn routers(result: &RunResult) -> String {
     declared(result.routers.iter()).to_string()
 }
 
 /// Draws a row a cell of a network.
-pub fn cells(result: &RunResult) -> String {
+pub(crate) fn cells(result: &RunResult) -> String {
     format!("{}\n{}", declared(result.cells.iter().take(MAX_ROWS)), rest(result.cells.len()))
 }
 
 /// Writes a line on the cell, or on all cells of a network together, with the count of packets.
-pub fn cell(result: &RunResult) -> String {
+pub(crate) fn cell(result: &RunResult) -> String {
     let percent = |share: Option<f64>| share.map_or("–".into(), |share| format!("{:.1} %", share * 100.0));
     let (used, up) = (percent(result.cell.utilisation), percent(result.cell.uplink_utilisation));
     let what = if result.cells.is_empty() { "cell" } else { "all cells" };
@@ -79,18 +79,18 @@ fn rest(rows: usize) -> String {
 }
 
 /// Makes an empty table with these headings.
-pub fn table(header: &[&str]) -> Table {
+pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled).set_header(header);
     table
 }
 
 /// Makes a cell of a text, left-aligned.
-pub fn text(text: &str) -> Cell {
+pub(crate) fn text(text: &str) -> Cell {
     Cell::new(text)
 }
 
 /// A number, or a dash where it could not be measured.
-pub fn number(value: Option<f64>, decimals: usize) -> Cell {
+pub(crate) fn number(value: Option<f64>, decimals: usize) -> Cell {
     Cell::new(value.map_or("–".into(), |value| format!("{value:.decimals$}"))).set_alignment(CellAlignment::Right)
 }

@@ -4,19 +4,19 @@ use tidemark_core::{Duration, Instant};
 
 /// Tells a number from its low bits: the nearest to the highest one so far.
 #[derive(Clone, Debug)]
-pub struct Unwrap {
+pub(super) struct Unwrap {
     bits: u32,
     highest: Option<u64>,
 }
 
 impl Unwrap {
     /// Starts with numbers of which so many low bits are sent, 32 at most.
-    pub fn new(bits: u32) -> Self {
+    pub(super) fn new(bits: u32) -> Self {
         Self { bits, highest: None }
     }
 
     /// The whole number.
-    pub fn whole(&mut self, low: u32) -> u64 {
+    pub(super) fn whole(&mut self, low: u32) -> u64 {
         let whole = self.highest.map_or(u64::from(low), |highest| nearest(highest, low, self.bits));
         self.highest = self.highest.max(Some(whole));
         whole
@@ -24,7 +24,7 @@ impl Unwrap {
 }
 
 /// The number with these low bits that is nearest to `reference`.
-pub fn nearest(reference: u64, low: u32, bits: u32) -> u64 {
+pub(super) fn nearest(reference: u64, low: u32, bits: u32) -> u64 {
     let modulus = 1u64 << bits;
     let ahead = u64::from(low).wrapping_sub(reference) & (modulus - 1);
     let whole = reference.saturating_add(ahead);
@@ -34,7 +34,7 @@ pub fn nearest(reference: u64, low: u32, bits: u32) -> u64 {
 /// A peer's clock, estimated by one's own. How long the first packet was under way is not known, so that it is taken to have been
 /// sent `lead` before it came: what is compared afterwards are differences.
 #[derive(Clone, Debug)]
-pub struct PeerClock {
+pub(super) struct PeerClock {
     lead: Duration,
     /// A time of the peer's in nanoseconds, and the same time here.
     anchor: Option<(u64, Instant)>,
@@ -42,12 +42,12 @@ pub struct PeerClock {
 
 impl PeerClock {
     /// Starts with a peer of which nothing has been received.
-    pub fn new(lead: Duration) -> Self {
+    pub(super) fn new(lead: Duration) -> Self {
         Self { lead, anchor: None }
     }
 
     /// The time here when the peer's clock showed so many nanoseconds; the first one asked for has just come.
-    pub fn here(&mut self, now: Instant, theirs: u64) -> Instant {
+    pub(super) fn here(&mut self, now: Instant, theirs: u64) -> Instant {
         let (first, here) = *self.anchor.get_or_insert((theirs, now.before(self.lead)));
         if theirs >= first {
             here + Duration::from_nanos(theirs - first)
@@ -57,7 +57,7 @@ impl PeerClock {
     }
 
     /// Reading of the peer's clock at a time here, in nanoseconds; `None` while it is not known.
-    pub fn there(&self, at: Instant) -> Option<u64> {
+    pub(super) fn there(&self, at: Instant) -> Option<u64> {
         let (first, here) = self.anchor?;
         Some((first + at.since(here).as_nanos()).saturating_sub(here.since(at).as_nanos()))
     }

@@ -67,7 +67,7 @@ fn controllers() -> PossibleValuesParser {
 
 /// Arguments of both ends.
 #[derive(Args)]
-pub struct End {
+pub(crate) struct End {
     /// Address at which the other end listens, as in host:4000
     #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
     to: Option<String>,
@@ -102,14 +102,14 @@ pub struct End {
 
 /// Arguments of `tidemark send`.
 #[derive(Args)]
-pub struct Send {
+pub(crate) struct Send {
     #[command(flatten)]
     end: End,
 }
 
 /// Arguments of `tidemark receive`.
 #[derive(Args)]
-pub struct Receive {
+pub(crate) struct Receive {
     #[command(flatten)]
     end: End,
 }
@@ -119,7 +119,7 @@ impl Send {
     ///
     /// # Errors
     /// A flow without a format on the wire, no peer, or a path that breaks ECN.
-    pub fn execute(&self) -> Result<()> {
+    pub(crate) fn execute(&self) -> Result<()> {
         self.end.run(Role::Sender)
     }
 }
@@ -129,7 +129,7 @@ impl Receive {
     ///
     /// # Errors
     /// A flow without a format on the wire, no peer, or a path that breaks ECN.
-    pub fn execute(&self) -> Result<()> {
+    pub(crate) fn execute(&self) -> Result<()> {
         self.end.run(Role::Receiver)
     }
 }

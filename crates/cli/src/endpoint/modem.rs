@@ -15,14 +15,14 @@ use tidemark_wire::mac::Direction;
 use crate::live::MODEM;
 
 /// Recommendations as they come.
-pub struct Modem(Receiver<BitRate>);
+pub(super) struct Modem(Receiver<BitRate>);
 
 impl Modem {
     /// Opens the modem of the UE that this process runs at, and listens to what concerns an end: a sender at a UE sends up.
     ///
     /// # Errors
     /// A UE without a modem, or a process outside of a live cell.
-    pub fn open(role: Role) -> Result<Self> {
+    pub(super) fn open(role: Role) -> Result<Self> {
         let address = SocketAddr::from_abstract_name(MODEM).into_diagnostic()?;
         let stream = UnixStream::connect_addr(&address).map_err(|error| {
             miette!("--modem: {error}: run this inside `tidemark shell` or `live`, at a UE whose scenario has `anbr`")
@@ -43,7 +43,7 @@ impl Modem {
     }
 
     /// Newest recommendation since the last call; `None` without a new one.
-    pub fn latest(&self) -> Option<BitRate> {
+    pub(super) fn latest(&self) -> Option<BitRate> {
         self.0.try_iter().last()
     }
 }

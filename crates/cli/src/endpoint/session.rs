@@ -33,7 +33,7 @@ const HEADERS: u64 = 28;
 const FAREWELLS: u32 = 3;
 
 /// Times of a session.
-pub struct Times {
+pub(super) struct Times {
     /// Time from the peer's first datagram to the end.
     pub time: Duration,
     /// Time between two lines of output.
@@ -45,7 +45,7 @@ pub struct Times {
 }
 
 /// One end of a flow.
-pub struct Session {
+pub(super) struct Session {
     /// Socket of the flow, which reads and sets ECN.
     pub socket: EcnSocket,
     /// Role of this end.
@@ -69,7 +69,7 @@ pub struct Session {
 }
 
 /// A session at its end.
-pub struct Outcome {
+pub(super) struct Outcome {
     /// Verdict on what the path does to ECN.
     pub verdict: Verdict,
     /// Error of a sender that never left its minimum rate.
@@ -106,7 +106,7 @@ impl Session {
     ///
     /// # Errors
     /// A peer that does not come, and a socket that fails.
-    pub fn run(mut self) -> Result<Outcome> {
+    pub(super) fn run(mut self) -> Result<Outcome> {
         let clock = Clock::start();
         let start = if self.role == Role::Receiver { RECEIVER_STARTS } else { Instant::ZERO };
         let (listens, introduces_itself) = (self.peer.is_none(), self.format.peer_reads_rtcp());

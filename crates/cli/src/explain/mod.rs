@@ -26,7 +26,7 @@ const FAR_S: f64 = 0.1;
 
 /// Options of `tidemark explain`.
 #[derive(Args)]
-pub struct Explain {
+pub(crate) struct Explain {
     /// Folder of the run: what `tidemark run`, or --out of a live cell or a CU, names
     run: PathBuf,
     /// Only this flow
@@ -51,7 +51,7 @@ impl Explain {
     ///
     /// # Errors
     /// A folder without marks, a file that cannot be read, or a flow, time or packet without a mark.
-    pub fn execute(&self) -> Result<()> {
+    pub(crate) fn execute(&self) -> Result<()> {
         let (all, origin) = (read(&self.run)?, origin(&self.run));
         let of_flow = self.of_flow(&all)?;
         if of_flow.is_empty() {

@@ -7,18 +7,18 @@ use tidemark_core::Duration;
 
 /// A time of a run, or a span between two.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Moment {
+pub(super) struct Moment {
     from: Duration,
     to: Duration,
 }
 
 impl Moment {
     /// First and last second of the moment.
-    pub fn span(self) -> (f64, f64) {
+    pub(super) fn span(self) -> (f64, f64) {
         (self.from.as_secs_f64(), self.to.as_secs_f64())
     }
     /// True for a span, false for one time.
-    pub fn is_span(self) -> bool {
+    pub(super) fn is_span(self) -> bool {
         self.from < self.to
     }
 }
@@ -45,7 +45,7 @@ impl fmt::Display for Moment {
 }
 
 /// A time with its unit, in steps of a tenth of a millisecond.
-pub fn seconds(at: f64) -> String {
+pub(super) fn seconds(at: f64) -> String {
     format!("{at:.4} s")
 }
 

@@ -8,7 +8,7 @@ use super::moment::seconds;
 
 /// Origin of a run's marks, which says what can be known of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(super) enum Origin {
     /// Simulated run, with senders of its own.
     Simulated,
     /// Live cell: packets are seen from the core to the UE, their senders are not.
@@ -18,7 +18,7 @@ pub enum Origin {
 }
 
 /// One-way delay in milliseconds; 0 for a packet that did not arrive.
-pub fn delay_ms(mark: &MarkResult) -> f64 {
+pub(super) fn delay_ms(mark: &MarkResult) -> f64 {
     parts(mark).into_iter().map(|(_, part)| part).sum()
 }
 
@@ -37,13 +37,13 @@ fn parts(mark: &MarkResult) -> [(&'static str, f64); 8] {
 }
 
 /// One line about a mark.
-pub fn one_line(mark: &MarkResult) -> String {
+pub(super) fn one_line(mark: &MarkResult) -> String {
     let MarkResult { flow, packet, t_s, verdict, .. } = mark;
     format!("{flow}, packet {packet}: {verdict} at {}", seconds(*t_s))
 }
 
 /// All that is known of a mark, in the order of time.
-pub fn story(mark: &MarkResult, origin: Origin) -> String {
+pub(super) fn story(mark: &MarkResult, origin: Origin) -> String {
     let MarkResult { flow, packet, ue, drb, bytes, came, .. } = mark;
     let mut text = format!("{flow}, packet {packet}: {bytes} B with {came}, to {ue} (DRB {drb})\n");
     let mut say = |what: &str, line: String| {

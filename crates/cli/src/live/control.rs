@@ -26,11 +26,11 @@ use super::web::Source;
 /// Longest request in bytes.
 const MAX_REQUEST: u64 = 64 * 1024;
 /// Error for what no request of this version is.
-pub const UNKNOWN: &str = "this request is none of this program's: its kind or its version is another";
+pub(crate) const UNKNOWN: &str = "this request is none of this program's: its kind or its version is another";
 
 /// Arguments of `tidemark ctl`.
 #[derive(Args)]
-pub struct Ctl {
+pub(crate) struct Ctl {
     /// Number of the cell where several are live: N of its device tidemarkN
     #[arg(long, value_name = "N")]
     cell: Option<u32>,
@@ -73,7 +73,7 @@ impl Ctl {
     ///
     /// # Errors
     /// No live cell, several without `--cell`, or a request that the cell refuses.
-    pub fn execute(&self) -> Result<()> {
+    pub(crate) fn execute(&self) -> Result<()> {
         let words = match &self.request {
             Request::List => {
                 let cells = lease::sockets();
@@ -142,7 +142,7 @@ fn ask(socket: &Path, words: &[String]) -> Result<String> {
 }
 
 /// Listens at this socket until the process ends, and answers with what `handle` makes of a request's words: text, or an error.
-pub fn listen(
+pub(crate) fn listen(
     path: &Path,
     handle: impl Fn(&[&str]) -> std::result::Result<String, String> + Send + 'static,
 ) -> Result<()> {
@@ -176,13 +176,13 @@ fn answer(mut stream: UnixStream, handle: impl Fn(&[&str]) -> std::result::Resul
 }
 
 /// Answers `status` or `metrics`.
-pub fn state(source: &impl Source, word: &str) -> std::result::Result<String, String> {
+pub(crate) fn state(source: &impl Source, word: &str) -> std::result::Result<String, String> {
     let text = if word == "status" { source.status().map(|text| text + "\n") } else { source.metrics() };
     text.ok_or_else(|| "it has ended".into())
 }
 
 /// Answers the requests to a live cell.
-pub struct Server {
+pub(crate) struct Server {
     scenario: Mutex<Scenario>,
     control: Control,
     shared: Shared,
@@ -192,7 +192,13 @@ pub struct Server {
 
 impl Server {
     /// Answers at this socket until the process ends.
-    pub fn start(path: &Path, scenario: &Scenario, control: Control, shared: Shared, about: String) -> Result<()> {
+    pub(crate) fn start(
+        path: &Path,
+        scenario: &Scenario,
+        control: Control,
+        shared: Shared,
+        about: String,
+    ) -> Result<()> {
         let server = Self { scenario: Mutex::new(scenario.clone()), control, shared, about };
         listen(path, move |words| server.handle(words))
     }

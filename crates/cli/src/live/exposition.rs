@@ -4,11 +4,17 @@ use std::fmt::Write as _;
 
 /// Counters and gauges as text.
 #[derive(Default)]
-pub struct Exposition(String);
+pub(super) struct Exposition(String);
 
 impl Exposition {
     /// Adds a metric with its samples, each with its labels; one without samples is left out.
-    pub fn family(&mut self, name: &str, kind: &str, help: &str, samples: impl IntoIterator<Item = (String, f64)>) {
+    pub(super) fn family(
+        &mut self,
+        name: &str,
+        kind: &str,
+        help: &str,
+        samples: impl IntoIterator<Item = (String, f64)>,
+    ) {
         let mut samples = samples.into_iter().peekable();
         if samples.peek().is_some() {
             // Writing to a string can't fail.
@@ -20,12 +26,12 @@ impl Exposition {
     }
 
     /// All of it.
-    pub fn text(self) -> String {
+    pub(super) fn text(self) -> String {
         self.0
     }
 }
 
 /// A label's value as it stands between quotes.
-pub fn escaped(label: &str) -> String {
+pub(super) fn escaped(label: &str) -> String {
     label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -8,7 +8,7 @@ use tidemark_wire::ip::FiveTuple;
 
 /// A flow of a live cell.
 #[derive(Clone, Debug)]
-pub struct Flow {
+pub(super) struct Flow {
     /// Name of the flow.
     pub name: String,
     /// UE that the flow goes to, or way of a hop, from 0.
@@ -17,11 +17,11 @@ pub struct Flow {
 
 /// Flows in the order of the recorder's numbers.
 #[derive(Debug, Default)]
-pub struct Flows(Vec<Flow>);
+pub(super) struct Flows(Vec<Flow>);
 
 impl Flows {
     /// Number of a flow; a UE's flows beyond the recorder's limit are one.
-    pub fn number(
+    pub(super) fn number(
         &mut self,
         recorder: &mut Recorder,
         ues: &[NamedUe],
@@ -33,7 +33,7 @@ impl Flows {
     }
 
     /// Number of a flow of a group, a UE or a way of a hop; its flows beyond the recorder's limit are one.
-    pub fn number_in(
+    pub(super) fn number_in(
         &mut self,
         recorder: &mut Recorder,
         (id, ue): (FlowId, usize),
@@ -51,12 +51,12 @@ impl Flows {
     }
 
     /// Flows in the order of their numbers.
-    pub fn iter(&self) -> std::slice::Iter<'_, Flow> {
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, Flow> {
         self.0.iter()
     }
 
     /// Name of the flow with this number.
-    pub fn name(&self, number: usize) -> &str {
+    pub(super) fn name(&self, number: usize) -> &str {
         self.0.get(number).map_or("", |flow| &flow.name)
     }
 

@@ -8,7 +8,7 @@ const MAX_EVENTS: usize = 1_024;
 
 /// Events in order.
 #[derive(Clone, Debug, Default)]
-pub struct History {
+pub(crate) struct History {
     events: Vec<Event>,
     laws: Vec<LawChange>,
 }
@@ -23,23 +23,23 @@ struct LawChange {
 
 impl History {
     /// Adds an event.
-    pub fn happened(&mut self, event: Event) {
+    pub(crate) fn happened(&mut self, event: Event) {
         if self.events.len() < MAX_EVENTS {
             self.events.push(event);
         }
     }
     /// Notes that the default bearer of a UE is marked by another law, or with other thresholds, from now on.
-    pub fn marked_by(&mut self, at: Instant, ue: usize, law: String) {
+    pub(crate) fn marked_by(&mut self, at: Instant, ue: usize, law: String) {
         if self.laws.len() < MAX_EVENTS {
             self.laws.push(LawChange { at, ue, law });
         }
     }
     /// Events in order.
-    pub fn events(&self) -> &[Event] {
+    pub(crate) fn events(&self) -> &[Event] {
         &self.events
     }
     /// Names the laws of a UE's default bearer between two times; the cell began with `first`: `none, l4span from 6.0 s`.
-    pub fn laws(&self, first: &str, ue: usize, (from, to): (Instant, Instant)) -> String {
+    pub(crate) fn laws(&self, first: &str, ue: usize, (from, to): (Instant, Instant)) -> String {
         let (mut text, mut law) = (first.to_string(), first);
         for change in self.laws.iter().filter(|change| change.ue == ue && change.at < to) {
             if change.at <= from {

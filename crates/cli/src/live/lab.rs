@@ -13,7 +13,7 @@ use crate::run::diagnostic;
 
 /// Arguments of `tidemark live`.
 #[derive(Args)]
-pub struct Live {
+pub(crate) struct Live {
     /// The scenario, with `command` at UEs and `[[server]]`
     file: PathBuf,
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub struct Live {
 
 impl Live {
     /// Runs to the end of all UEs' commands, or of the scenario's duration; gives the first exit code that is not 0.
-    pub fn execute(&self) -> Result<u8> {
+    pub(crate) fn execute(&self) -> Result<u8> {
         let mut scenario = Scenario::load(&self.file, &self.options.overrides).map_err(diagnostic)?;
         scenario.flow.clear();
         let ues = scenario.ues();

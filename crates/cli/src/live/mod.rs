@@ -1,25 +1,25 @@
 //! The cell in real time: `tidemark shell`, `tidemark live`, `n3`, `cu`, `du`, `hop` and `ctl`.
 
 mod connections;
-pub mod control;
-pub mod cu;
+pub(crate) mod control;
+pub(crate) mod cu;
 mod exposition;
 mod flows;
 mod history;
-pub mod hop;
-pub mod lab;
+pub(crate) mod hop;
+pub(crate) mod lab;
 mod modem;
 mod pcap;
 mod preset;
-pub mod probe;
+pub(crate) mod probe;
 mod record;
 mod session;
-pub mod shell;
+pub(crate) mod shell;
 mod snapshot;
-pub mod tunnels;
+pub(crate) mod tunnels;
 mod view;
 mod warning;
 mod watch;
 mod web;
 
-pub use modem::NAME as MODEM;
+pub(crate) use modem::NAME as MODEM;

@@ -19,7 +19,7 @@ use tidemark_wire::at::{Command, Line};
 use tidemark_wire::mac::BitRateMultiplier;
 
 /// The name of the socket.
-pub const NAME: &str = "tidemark-modem";
+pub(crate) const NAME: &str = "tidemark-modem";
 /// Recommendations that wait for being written; more are lost.
 const WAITING: usize = 256;
 /// Programs at one modem at a time.
@@ -40,10 +40,10 @@ type Element = (UeId, [u8; 3]);
 
 /// End of the way at which the cell's thread leaves recommendations. The thread never waits there.
 #[derive(Clone)]
-pub struct Inbox(SyncSender<Element>);
+pub(super) struct Inbox(SyncSender<Element>);
 
 /// Recommendations that came for modems.
-pub struct Outbox(Receiver<Element>);
+pub(super) struct Outbox(Receiver<Element>);
 
 /// A UE's modem.
 struct Modem {
@@ -61,14 +61,14 @@ struct Program {
 }
 
 /// The way from the cell to its modems.
-pub fn channel() -> (Inbox, Outbox) {
+pub(super) fn channel() -> (Inbox, Outbox) {
     let (inbox, outbox) = sync_channel(WAITING);
     (Inbox(inbox), Outbox(outbox))
 }
 
 impl Inbox {
     /// Hands over a recommendation; one that finds no room is lost, as the next one replaces it.
-    pub fn put(&self, ue: UeId, octets: [u8; 3]) {
+    pub(super) fn put(&self, ue: UeId, octets: [u8; 3]) {
         match self.0.try_send((ue, octets)) {
             Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
         }
@@ -76,7 +76,7 @@ impl Inbox {
 }
 
 /// Serves the modems of UEs that get recommendations, by their numbers, until the process ends.
-pub fn serve(ues: Vec<(u32, &UeConfig, UnixListener)>, outbox: Outbox, control: &Control) {
+pub(super) fn serve(ues: Vec<(u32, &UeConfig, UnixListener)>, outbox: Outbox, control: &Control) {
     let mut modems: Vec<Arc<Modem>> = Vec::new();
     for (index, ue, listener) in ues {
         let Some(anbr) = &ue.anbr else { continue };

@@ -21,16 +21,16 @@ struct Frame {
 }
 
 /// Takes packets for the files.
-pub struct Capture {
+pub(super) struct Capture {
     frames: SyncSender<Frame>,
     lost: u64,
 }
 
 /// The thread that writes; it ends with its [`Capture`].
-pub struct Writer(JoinHandle<io::Result<()>>);
+pub(super) struct Writer(JoinHandle<io::Result<()>>);
 
 /// Opens `core.pcap` and a file for each UE in this folder.
-pub fn open(folder: &Path, ues: &[String]) -> Result<(Capture, Writer)> {
+pub(super) fn open(folder: &Path, ues: &[String]) -> Result<(Capture, Writer)> {
     std::fs::create_dir_all(folder).map_err(|error| miette!("{}: {error}", folder.display()))?;
     let paths: Vec<PathBuf> = stems(ues).iter().map(|stem| folder.join(format!("{stem}.pcap"))).collect();
     let files = paths.iter().map(|path| start(path).map_err(|error| miette!("{}: {error}", path.display())));
@@ -62,13 +62,13 @@ fn stems(ues: &[String]) -> Vec<String> {
 
 impl Capture {
     /// Captures a packet of the core's side (0) or of a UE's (1 and up).
-    pub fn packet(&mut self, file: usize, at: Instant, bytes: &[u8]) {
+    pub(super) fn packet(&mut self, file: usize, at: Instant, bytes: &[u8]) {
         if self.frames.try_send(Frame { file, at, bytes: bytes.to_vec() }).is_err() {
             self.lost += 1;
         }
     }
     /// Packets that were not captured: the disk was too slow or is full.
-    pub fn lost(&self) -> u64 {
+    pub(super) fn lost(&self) -> u64 {
         self.lost
     }
 }
@@ -78,7 +78,7 @@ impl Writer {
     ///
     /// # Errors
     /// Error of the system for the first packet that could not be written: no later one was.
-    pub fn finish(self) -> io::Result<()> {
+    pub(super) fn finish(self) -> io::Result<()> {
         self.0.join().unwrap_or_else(|_| Err(io::Error::other("the capture's thread failed")))
     }
 }

@@ -30,7 +30,7 @@ const DEFAULT: &str = PRESETS[0].0;
 
 /// Choice of a cell, and of the way it runs.
 #[derive(Args)]
-pub struct Choice {
+pub(super) struct Choice {
     /// A scenario, whose cell and UEs are taken [default: the preset of --cell]
     file: Option<PathBuf>,
     /// A cell with a name: 5g-walking, 5g-static, 5g-driving, lte-edge, 5g-wide, trace:FILE or
@@ -44,7 +44,7 @@ pub struct Choice {
 
 impl Choice {
     /// Reads the scenario, with overrides.
-    pub fn load(&self) -> Result<Scenario> {
+    pub(super) fn load(&self) -> Result<Scenario> {
         match &self.file {
             Some(file) => Scenario::load(file, &self.options.overrides).map_err(diagnostic),
             None => load(&self.cell, &self.options.overrides),
@@ -53,7 +53,7 @@ impl Choice {
 }
 
 /// The scenario of a preset, or of `trace:FILE`, with overrides.
-pub fn load(name: &str, overrides: &[String]) -> Result<Scenario> {
+pub(super) fn load(name: &str, overrides: &[String]) -> Result<Scenario> {
     if let Some(file) = name.strip_prefix(TRACE) {
         let channel = trace(file)?;
         let trace = ["name=trace".into(), format!("ue.0.channel={channel}")];

@@ -24,7 +24,7 @@ const CODEPOINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 
 /// Arguments of `tidemark probe`.
 #[derive(Args)]
-pub struct Probe {
+pub(crate) struct Probe {
     /// Address at which `tidemark probe --listen PORT` answers, as in host:4000
     #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
     to: Option<String>,
@@ -49,7 +49,7 @@ struct Outcome {
 
 impl Probe {
     /// Answers, or asks and gives the exit code.
-    pub fn execute(&self) -> Result<u8> {
+    pub(crate) fn execute(&self) -> Result<u8> {
         let (to, outcomes) = match (&self.to, self.listen) {
             (_, Some(port)) => return answer(port),
             (Some(to), None) => (to, probe(to)?),
@@ -189,7 +189,7 @@ fn most(seen: impl Iterator<Item = Ecn> + Clone) -> Option<Ecn> {
 }
 
 /// Name of a codepoint, as RFC 3168 has it.
-pub fn codepoint_name(ecn: Ecn) -> &'static str {
+pub(crate) fn codepoint_name(ecn: Ecn) -> &'static str {
     match ecn {
         Ecn::NotEct => "Not-ECT",
         Ecn::Ect1 => "ECT(1)",

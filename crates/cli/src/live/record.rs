@@ -23,10 +23,10 @@ use super::history::History;
 use super::warning::{BUSY_UPLINK, warnings};
 
 /// The law of bearers that another half of the gNB marks.
-pub const AT_CU: &str = "at the CU";
+pub(super) const AT_CU: &str = "at the CU";
 
 /// Listens to a driver.
-pub struct Recorder {
+pub(super) struct Recorder {
     scenario: Scenario,
     ues: Vec<NamedUe>,
     /// The laws are a CU's, which alone knows what they mark.
@@ -55,7 +55,7 @@ struct Machine {
 
 impl Recorder {
     /// Starts with nothing recorded.
-    pub fn new(scenario: &Scenario, is_du: bool) -> Self {
+    pub(super) fn new(scenario: &Scenario, is_du: bool) -> Self {
         let ues = scenario.ues();
         let mut recorder = tidemark_record::Recorder::new(scenario.warmup, &ues, 0, Limits::LIVE);
         // A DU's cell decides on nothing: its CU does.
@@ -88,26 +88,26 @@ impl Recorder {
         Some((channel, modem::received(&line)?))
     }
     /// Record of a UE.
-    pub fn ue(&self, index: usize) -> Option<&UeRecord> {
+    pub(super) fn ue(&self, index: usize) -> Option<&UeRecord> {
         self.recorder.ue(index)
     }
     /// Time of the last sample.
     #[cfg(test)]
-    pub fn now(&self) -> Instant {
+    pub(super) fn now(&self) -> Instant {
         self.last.at
     }
     /// Share of the uplink that UEs used in the last interval; `None` where it had no slots.
-    pub fn uplink_use(&self) -> Option<f64> {
+    pub(super) fn uplink_use(&self) -> Option<f64> {
         self.uplink_use
     }
 
     /// The last marks, so many, in the order of time, each with the name of its flow.
-    pub fn last_marks(&self, count: usize) -> impl Iterator<Item = (&str, Latest)> {
+    pub(super) fn last_marks(&self, count: usize) -> impl Iterator<Item = (&str, Latest)> {
         self.recorder.marks.latest(count).into_iter().map(|mark| (self.flows.name(mark.flow), mark))
     }
 
     /// Result of everything so far, as the simulator says it, with what was done meanwhile.
-    pub fn result(&self, device_drops: u64, history: &History) -> RunResult {
+    pub(super) fn result(&self, device_drops: u64, history: &History) -> RunResult {
         let now = self.last.at;
         let whole = now.since(Instant::ZERO);
         let began = self.recorder.begun_at();
@@ -263,7 +263,7 @@ fn uplink_use(last: &Counters, progress: &Progress<'_>) -> Option<f64> {
 }
 
 /// Quantiles of a histogram of nanoseconds; `None` where it is empty.
-pub fn lateness(histogram: &Histogram<u64>) -> Option<Lateness> {
+pub(super) fn lateness(histogram: &Histogram<u64>) -> Option<Lateness> {
     let quantile = |q| histogram.value_at_quantile(q) as f64 / 1e3;
     (!histogram.is_empty()).then(|| Lateness {
         p50: quantile(0.5),

@@ -25,7 +25,7 @@ use crate::run::write;
 
 /// Options of every live cell.
 #[derive(Args)]
-pub struct Options {
+pub(super) struct Options {
     /// Replace a value of the scenario: marker.law=none, ue.0.channel.snr_db=12 (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
@@ -47,7 +47,7 @@ pub struct Options {
 }
 
 /// Commands of a live cell's computers.
-pub struct Jobs {
+pub(super) struct Jobs {
     /// The command of each UE, if it has one.
     pub ues: Vec<Option<Vec<OsString>>>,
     /// Addresses that a core network gave the UEs, in their order. Default: those of the cell.
@@ -59,7 +59,7 @@ pub struct Jobs {
 }
 
 /// Side of the cell that is not the UEs'.
-pub enum OtherSide {
+pub(super) enum OtherSide {
     /// The host.
     Host,
     /// A core network of its own with these servers' commands.
@@ -111,7 +111,7 @@ impl Drop for DriverGuard {
 
 impl Options {
     /// Runs a live cell to its end and writes what is asked for; gives the first exit code that is not 0.
-    pub fn run(&self, scenario: &Scenario, jobs: Jobs) -> Result<u8> {
+    pub(super) fn run(&self, scenario: &Scenario, jobs: Jobs) -> Result<u8> {
         if self.round_trip > Duration::from_secs(10) {
             return Err(miette!("--round-trip: must be at most 10 s"));
         }

@@ -11,7 +11,7 @@ use super::session::{Jobs, OtherSide};
 
 /// Arguments of `tidemark shell`.
 #[derive(Args)]
-pub struct Shell {
+pub(crate) struct Shell {
     #[command(flatten)]
     choice: Choice,
     /// The command to run inside [default: your shell]
@@ -21,7 +21,7 @@ pub struct Shell {
 
 impl Shell {
     /// Runs the command and gives its exit code.
-    pub fn execute(&self) -> Result<u8> {
+    pub(crate) fn execute(&self) -> Result<u8> {
         let mut scenario = self.choice.load()?;
         // One command is one UE.
         scenario.ue.truncate(1);

@@ -9,7 +9,7 @@ use super::exposition::{Exposition, escaped};
 
 /// A live cell at one time.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     /// Name of the scenario.
     pub name: String,
     /// Seconds since the start.
@@ -37,11 +37,11 @@ pub struct Snapshot {
 }
 
 /// Marks that a snapshot has.
-pub const LAST_MARKS: usize = 8;
+pub(super) const LAST_MARKS: usize = 8;
 
 /// A mark, or a drop by a law, with its reasons.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct MarkSnapshot {
+pub(crate) struct MarkSnapshot {
     /// Seconds since the start.
     pub t_s: f64,
     /// Name of the flow.
@@ -62,7 +62,7 @@ pub struct MarkSnapshot {
 
 impl MarkSnapshot {
     /// Mark of the flow with this name.
-    pub fn new(flow: &str, mark: &Latest) -> Self {
+    pub(crate) fn new(flow: &str, mark: &Latest) -> Self {
         Self {
             t_s: mark.at.as_secs_f64(),
             flow: flow.into(),
@@ -78,7 +78,7 @@ impl MarkSnapshot {
 
 /// A UE at one time; rates and delays are of the last interval.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct UeSnapshot {
+pub(crate) struct UeSnapshot {
     /// Name in the scenario.
     pub name: String,
     /// Model of its channel.
@@ -119,15 +119,15 @@ pub struct UeSnapshot {
 
 impl UeSnapshot {
     /// Rates recommended last: of the downlink, and of the uplink with an arrow.
-    pub fn recommended(&self) -> String {
+    pub(crate) fn recommended(&self) -> String {
         both_ways(self.recommended_down_mbps, self.recommended_up_mbps)
     }
     /// The 95th percentiles of the delays in its queues, in the same form.
-    pub fn queue_p95(&self) -> String {
+    pub(crate) fn queue_p95(&self) -> String {
         both_ways(self.queue_p95_ms, self.uplink_queue_p95_ms)
     }
     /// Packets that were marked, or those with CE at a DU.
-    pub fn marks(&self) -> String {
+    pub(crate) fn marks(&self) -> String {
         self.marked.map_or_else(|| format!("CE {}", self.ce_packets), |marked| marked.to_string())
     }
 }
@@ -142,7 +142,7 @@ fn both_ways(down: Option<f64>, up: Option<f64>) -> String {
 
 impl Snapshot {
     /// Counters and gauges in Prometheus' text format, version 0.0.4.
-    pub fn prometheus(&self) -> String {
+    pub(crate) fn prometheus(&self) -> String {
         let mut text = Exposition::default();
         let mut family = |name: &str, kind: &str, help: &str, values: Vec<(String, f64)>| {
             text.family(name, kind, help, values);

@@ -28,7 +28,7 @@ struct Cell {
 
 /// Arguments of `tidemark n3`.
 #[derive(Args)]
-pub struct N3 {
+pub(crate) struct N3 {
     #[command(flatten)]
     cell: Cell,
     /// Own address, of GTP-U's port unless another is named
@@ -44,7 +44,7 @@ pub struct N3 {
 
 /// Arguments of `tidemark du`.
 #[derive(Args)]
-pub struct Du {
+pub(crate) struct Du {
     #[command(flatten)]
     cell: Cell,
     /// Own address, of GTP-U's port unless another is named
@@ -63,7 +63,7 @@ pub struct Du {
 
 /// A tunnel's numbers, and what else a PDU session has.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Keys {
+pub(crate) struct Keys {
     teid: u32,
     peer_teid: u32,
     qfi: u8,
@@ -102,13 +102,13 @@ fn number(text: &str) -> std::result::Result<u32, String> {
 }
 
 /// An address with GTP-U's port where none is named.
-pub fn endpoint(text: &str) -> std::result::Result<SocketAddr, String> {
+pub(crate) fn endpoint(text: &str) -> std::result::Result<SocketAddr, String> {
     let alone = text.parse::<IpAddr>().map(|address| SocketAddr::new(address, GTPU_PORT));
     alone.or_else(|_| text.parse()).map_err(|_| format!("`{text}` is no address, as in 192.0.2.1 or 192.0.2.1:2152"))
 }
 
 /// The tunnels to a peer; two of them with one identifier are refused.
-pub fn tunnels(keys: &[Keys], peer: SocketAddr) -> Result<Vec<Tunnel>> {
+pub(crate) fn tunnels(keys: &[Keys], peer: SocketAddr) -> Result<Vec<Tunnel>> {
     for (index, key) in keys.iter().enumerate() {
         if keys[..index].iter().any(|earlier| earlier.teid == key.teid) {
             return Err(miette!("teid {:#x} is named twice", key.teid));
@@ -118,7 +118,7 @@ pub fn tunnels(keys: &[Keys], peer: SocketAddr) -> Result<Vec<Tunnel>> {
 }
 
 /// The bearers of a scenario's UEs, of which each needs a tunnel.
-pub fn bearers(ues: &[UeConfig], tunnels: usize) -> Result<Bearers> {
+pub(crate) fn bearers(ues: &[UeConfig], tunnels: usize) -> Result<Bearers> {
     let bearers = Bearers::new(ues);
     if bearers.len() != tunnels {
         let (ues, each) = (ues.len(), bearers.len());
@@ -130,7 +130,7 @@ pub fn bearers(ues: &[UeConfig], tunnels: usize) -> Result<Bearers> {
 }
 
 /// Configurations of a scenario's UEs, as a gNB has them.
-pub fn configs(scenario: &Scenario) -> Vec<UeConfig> {
+pub(crate) fn configs(scenario: &Scenario) -> Vec<UeConfig> {
     scenario.ues().into_iter().map(|ue| ue.config).collect()
 }
 
@@ -150,7 +150,7 @@ impl Cell {
 
 impl N3 {
     /// Runs until the UEs' commands have ended; gives the first exit code that is not 0.
-    pub fn execute(&self) -> Result<u8> {
+    pub(crate) fn execute(&self) -> Result<u8> {
         let tunnels = tunnels(&self.sessions, self.upf)?;
         let sessions = tunnels.into_iter().zip(&self.sessions);
         let sessions = sessions.map(|(tunnel, keys)| Session { tunnel, qfi: keys.qfi }).collect();
@@ -196,7 +196,7 @@ fn without_laws(scenario: &Scenario) -> Result<Scenario> {
 
 impl Du {
     /// Runs until the UEs' commands have ended; gives the first exit code that is not 0.
-    pub fn execute(&self) -> Result<u8> {
+    pub(crate) fn execute(&self) -> Result<u8> {
         let tunnels = tunnels(&self.tunnels, self.cu)?;
         let scenario = without_laws(&self.cell.choice.load()?)?;
         let bearers = bearers(&configs(&scenario), tunnels.len())?;

@@ -19,7 +19,7 @@ const CURVE: u16 = 3;
 const PAST: usize = 240;
 
 /// Shows what `status` gives until `q`, Escape or Ctrl-C, or until the cell ends.
-pub fn show(status: impl Fn() -> Result<String>) -> Result<()> {
+pub(super) fn show(status: impl Fn() -> Result<String>) -> Result<()> {
     let mut terminal = ratatui::try_init().into_diagnostic()?;
     let outcome = repeat(&mut terminal, status);
     ratatui::restore();

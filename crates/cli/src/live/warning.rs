@@ -3,14 +3,14 @@
 use tidemark_sim::RunResult;
 
 /// Share of the uplink's resource blocks above which what UEs send waits for its turn.
-pub const BUSY_UPLINK: f64 = 0.9;
+pub(super) const BUSY_UPLINK: f64 = 0.9;
 /// Lateness of slots, p99.9 in microseconds, above which measured delays are the machine's as well.
-pub const LATE_US: f64 = 2_000.0;
+pub(super) const LATE_US: f64 = 2_000.0;
 /// Seconds of a busy uplink from which on there is a warning.
 const MIN_BUSY_S: f64 = 1.0;
 
 /// Lists what there is to say of a whole run.
-pub fn warnings(result: &RunResult) -> Vec<String> {
+pub(super) fn warnings(result: &RunResult) -> Vec<String> {
     let Some(live) = &result.live else { return Vec::new() };
     let lost = live.overload + live.device_drops;
     let overload = (lost > 0).then(|| {

@@ -18,11 +18,11 @@ use super::warning::{BUSY_UPLINK, LATE_US};
 use super::web::Source;
 
 /// State of a live cell, for readers of any thread.
-pub type Shared = Arc<Board>;
+pub(super) type Shared = Arc<Board>;
 
 /// The latest snapshot, channel and law of each UE as they were set last, and what was done so far.
 #[derive(Default)]
-pub struct Board {
+pub(crate) struct Board {
     now: Mutex<Snapshot>,
     described: Mutex<Vec<UeSnapshot>>,
     history: Mutex<History>,
@@ -32,7 +32,7 @@ pub struct Board {
 
 impl Board {
     /// The latest snapshot.
-    pub fn latest(&self) -> Snapshot {
+    pub(crate) fn latest(&self) -> Snapshot {
         let mut snapshot = self.now.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let described = self.described.lock().unwrap_or_else(PoisonError::into_inner);
         for (ue, described) in snapshot.ues.iter_mut().zip(&*described) {
@@ -42,20 +42,20 @@ impl Board {
     }
 
     /// Describes the UEs by this scenario from now on.
-    pub fn describe(&self, scenario: &Scenario) {
+    pub(crate) fn describe(&self, scenario: &Scenario) {
         *self.described.lock().unwrap_or_else(PoisonError::into_inner) = describe(scenario, self.is_du);
     }
 
     /// Adds an event of the cell.
-    pub fn happened(&self, event: Event) {
+    pub(crate) fn happened(&self, event: Event) {
         self.history.lock().unwrap_or_else(PoisonError::into_inner).happened(event);
     }
     /// Notes that the default bearer of a UE has another law, or other thresholds, since then.
-    pub fn marked_by(&self, at: Instant, ue: usize, law: String) {
+    pub(crate) fn marked_by(&self, at: Instant, ue: usize, law: String) {
         self.history.lock().unwrap_or_else(PoisonError::into_inner).marked_by(at, ue, law);
     }
     /// Events so far.
-    pub fn history(&self) -> History {
+    pub(crate) fn history(&self) -> History {
         self.history.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -71,7 +71,7 @@ impl Source for Board {
 }
 
 /// Listens to a driver.
-pub struct Watch {
+pub(super) struct Watch {
     /// Recorder of the results.
     pub recorder: Recorder,
     /// Capture of both sides, if it is asked for.
@@ -87,7 +87,7 @@ pub struct Watch {
 
 impl Watch {
     /// Starts to watch a cell of this scenario; gives the board that others read, too.
-    pub fn new(scenario: &Scenario, capture: Option<Capture>, modems: Inbox, is_du: bool) -> (Self, Shared) {
+    pub(super) fn new(scenario: &Scenario, capture: Option<Capture>, modems: Inbox, is_du: bool) -> (Self, Shared) {
         let ues = describe(scenario, is_du);
         // Until the first interval is over nothing is measured, and nothing has happened.
         let now = Snapshot { name: scenario.name.clone(), ues: ues.clone(), ..Snapshot::default() };

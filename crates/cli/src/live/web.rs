@@ -17,7 +17,7 @@ const MAX_HEAD: u64 = 16 * 1024;
 const PERIOD: Duration = Duration::from_millis(250);
 
 /// State of a running live cell or of a CU, in text; `None` once it has ended.
-pub trait Source: Send + Sync + 'static {
+pub(crate) trait Source: Send + Sync + 'static {
     /// The page that shows it.
     const PAGE: Option<&'static str>;
     /// State as JSON.
@@ -27,7 +27,7 @@ pub trait Source: Send + Sync + 'static {
 }
 
 /// Serves until the process ends; gives the address.
-pub fn start<S: Source>(port: u16, shared: Arc<S>) -> Result<SocketAddr> {
+pub(super) fn start<S: Source>(port: u16, shared: Arc<S>) -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| miette!("--web {port}: {error}"))?;
     let address = listener.local_addr().map_err(|error| miette!("--web {port}: {error}"))?;
     let connections = Arc::new(Connections::default());

@@ -24,7 +24,7 @@ was widened. What is missed is said, with what explains it; the figures that exp
 ";
 
 /// The outcome of one target on the terminal.
-pub fn on_terminal(target: &Target, outcome: &Outcome) -> String {
+pub(super) fn on_terminal(target: &Target, outcome: &Outcome) -> String {
     let mut out = format!("{} ({}): {}\n", target.id, target.source, outcome.verdict());
     if !outcome.figures.is_empty() {
         let mut rows = table(&["figure", "published", "ours", "agrees if", ""]);
@@ -58,7 +58,7 @@ pub fn on_terminal(target: &Target, outcome: &Outcome) -> String {
 }
 
 /// The page: of every target, in their order, the section just made, else that of the page as it was.
-pub fn page<'a>(all: impl Iterator<Item = &'a str>, outcomes: &[(&Target, Outcome)], before: &str) -> String {
+pub(super) fn page<'a>(all: impl Iterator<Item = &'a str>, outcomes: &[(&Target, Outcome)], before: &str) -> String {
     let mut sections: BTreeMap<&str, String> = sections_of(before).collect();
     for (target, outcome) in outcomes {
         sections.insert(&target.id, section(target, outcome));

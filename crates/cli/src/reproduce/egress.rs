@@ -29,7 +29,7 @@ const EVERY: Duration = Duration::from_micros(7_300);
 /// Figures in percent for a case of `l4span.fig9`: quantiles of the relative error, `error_p25`, `error_p50`, `error_p75`, and the
 /// share of errors within 10 %, `error_near`; the same against the window that follows as `next_p50` and so on; the share of the
 /// time that could be compared, `compared`.
-pub fn run(case: &str) -> Result<BTreeMap<String, f64>> {
+pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     let targets = Targets::load()?;
     let (text, overrides) = (targets.scenario(SCENARIO)?, targets.overrides(SCENARIO, case)?);
     let mut errors = Errors::default();

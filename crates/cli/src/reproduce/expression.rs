@@ -8,7 +8,7 @@ use miette::{Result, miette};
 
 /// A value to be worked out.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Expression {
+pub(super) enum Expression {
     /// A constant.
     Number(f64),
     /// A figure of a case.
@@ -21,7 +21,7 @@ pub enum Expression {
 
 /// A function of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Function {
+pub(super) enum Function {
     /// Change from the first to the second value, in percent.
     Change,
     /// The lowest value.
@@ -34,7 +34,7 @@ pub enum Function {
 
 /// A figure of one case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Measure {
+pub(super) struct Measure {
     /// Name of the figure, with its statistic: `owd_p50`.
     pub metric: String,
     /// Parts of the case's overrides, joined by dots.
@@ -47,7 +47,7 @@ pub struct Measure {
 
 /// Values in a row with an order between each two of them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub(super) struct Comparison {
     /// Values, one more than orders.
     pub values: Vec<Expression>,
     /// Orders between neighbours.
@@ -56,7 +56,7 @@ pub struct Comparison {
 
 /// An order between two values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Order {
+pub(super) enum Order {
     /// `<`
     Less,
     /// `<=`
@@ -83,7 +83,7 @@ impl Expression {
     ///
     /// # Errors
     /// The text, what was expected and where.
-    pub fn parse(text: &str) -> Result<Self> {
+    pub(super) fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { text, rest: text };
         let value = parser.sum()?;
         parser.end()?;
@@ -91,7 +91,7 @@ impl Expression {
     }
 
     /// Works out the value; `None` where a figure in it was not measured.
-    pub fn evaluate(&self, measured: &dyn Fn(&Measure) -> Option<f64>) -> Option<f64> {
+    pub(super) fn evaluate(&self, measured: &dyn Fn(&Measure) -> Option<f64>) -> Option<f64> {
         Some(match self {
             Self::Number(number) => *number,
             Self::Measure(measure) => measured(measure)?,
@@ -117,7 +117,7 @@ impl Expression {
     }
 
     /// Every figure that it needs.
-    pub fn measures<'a>(&'a self, into: &mut Vec<&'a Measure>) {
+    pub(super) fn measures<'a>(&'a self, into: &mut Vec<&'a Measure>) {
         match self {
             Self::Number(_) => {}
             Self::Measure(measure) => into.push(measure),
@@ -132,7 +132,7 @@ impl Comparison {
     ///
     /// # Errors
     /// The text, what was expected and where.
-    pub fn parse(text: &str) -> Result<Self> {
+    pub(super) fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { text, rest: text };
         let (mut values, mut orders) = (vec![parser.sum()?], Vec::new());
         while let Some(order) = parser.order() {
@@ -147,7 +147,7 @@ impl Comparison {
     }
 
     /// True if every order holds between these values.
-    pub fn holds(&self, values: &[f64]) -> bool {
+    pub(super) fn holds(&self, values: &[f64]) -> bool {
         self.orders.iter().zip(values.windows(2)).all(|(order, pair)| order.holds(pair[0], pair[1]))
     }
 }

@@ -9,7 +9,7 @@ use super::expression::Measure;
 
 /// One case: the same scenario with every seed.
 #[derive(Default)]
-pub struct Measured {
+pub(super) struct Measured {
     flows: Vec<Kind>,
     routers: Vec<Router>,
     runs: Vec<Run>,
@@ -68,12 +68,12 @@ struct Run {
 
 impl Measured {
     /// Figures that another procedure found out.
-    pub fn without_runs(figures: BTreeMap<String, f64>) -> Self {
+    pub(super) fn without_runs(figures: BTreeMap<String, f64>) -> Self {
         Self { others: figures, ..Self::default() }
     }
 
     /// Adds one run.
-    pub fn add(&mut self, result: &RunResult) {
+    pub(super) fn add(&mut self, result: &RunResult) {
         let run = self.runs.len();
         for (index, flow) in result.flows.iter().enumerate() {
             let name = kind_of(&flow.name);
@@ -108,7 +108,7 @@ impl Measured {
     }
 
     /// The figure of this name; `None` if there is no such figure or it was not measured.
-    pub fn figure(&self, wanted: &Measure) -> Option<f64> {
+    pub(super) fn figure(&self, wanted: &Measure) -> Option<f64> {
         if let Some(value) = self.others.get(&wanted.metric) {
             return Some(*value);
         }

@@ -8,7 +8,7 @@ mod outcome;
 mod procedure;
 mod processing;
 mod reduction;
-pub mod rfc8867;
+pub(crate) mod rfc8867;
 mod runs;
 mod switches;
 mod target;
@@ -28,7 +28,7 @@ use target::{Target, Targets};
 
 /// Arguments of `tidemark reproduce`.
 #[derive(Args)]
-pub struct Reproduce {
+pub(crate) struct Reproduce {
     /// The targets: whole names or their beginnings up to a dot, e.g. l4span.fig9 or al4s
     #[arg(default_value = "l4span.fig9")]
     id: Vec<String>,
@@ -51,7 +51,7 @@ impl Reproduce {
     ///
     /// # Errors
     /// An unknown target, a run that fails, a page that can't be written.
-    pub fn execute(&self) -> Result<()> {
+    pub(crate) fn execute(&self) -> Result<()> {
         let targets = Targets::load()?;
         let chosen = self.choose(&targets)?;
         let mut runs = Runs::new(&targets, self.out.clone());

@@ -8,14 +8,14 @@ use super::target::{Figure, Kind, Target};
 use super::{reduction, value};
 
 /// The verdict of a target of which nothing was missed.
-pub const AGREES: &str = "agrees";
+pub(super) const AGREES: &str = "agrees";
 /// Addition to it where there are no published figures.
-pub const RELATIONS_ONLY: &str = ", in relations only";
+pub(super) const RELATIONS_ONLY: &str = ", in relations only";
 /// Addition to a verdict where a part of the scenario was taken from published results.
-pub const CALIBRATED: &str = ", calibrated";
+pub(super) const CALIBRATED: &str = ", calibrated";
 
 /// A target's result.
-pub struct Outcome {
+pub(super) struct Outcome {
     /// Figures in the target's order.
     pub figures: Vec<FigureOutcome>,
     /// Claims in the target's order.
@@ -28,7 +28,7 @@ pub struct Outcome {
 
 /// Verdict on a figure.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Verdict {
+pub(super) enum Verdict {
     /// Not measured, or outside its tolerance.
     Missed,
     /// A figure within its tolerance, which the scenario was calibrated to.
@@ -39,7 +39,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Gives the word for it.
-    pub fn text(self) -> &'static str {
+    pub(super) fn text(self) -> &'static str {
         match self {
             Self::Missed => "missed",
             Self::Calibrated => "calibrated",
@@ -49,7 +49,7 @@ impl Verdict {
 }
 
 /// A figure beside the published one.
-pub struct FigureOutcome {
+pub(super) struct FigureOutcome {
     /// Name of the figure.
     pub name: String,
     /// Value of the paper.
@@ -63,7 +63,7 @@ pub struct FigureOutcome {
 }
 
 /// A claim and its values.
-pub struct ClaimOutcome {
+pub(super) struct ClaimOutcome {
     /// The claim in words.
     pub says: String,
     /// The compared values, in their order.
@@ -77,7 +77,7 @@ impl Outcome {
     ///
     /// # Errors
     /// A formula that can't be read, or a run that fails.
-    pub fn of(target: &Target, runs: &mut Runs<'_>, seeds: u64) -> Result<Self> {
+    pub(super) fn of(target: &Target, runs: &mut Runs<'_>, seeds: u64) -> Result<Self> {
         let seeds = target.seeds.unwrap_or(seeds);
         let figures: Vec<_> = target
             .figures()
@@ -115,13 +115,13 @@ impl Outcome {
     }
 
     /// True if nothing was missed.
-    pub fn agrees(&self) -> bool {
+    pub(super) fn agrees(&self) -> bool {
         self.missed() == 0
     }
 
     /// Words on the target: `agrees`, or the count of what was missed, and what limits the agreement. Figures that the scenario was
     /// calibrated to are not counted.
-    pub fn verdict(&self) -> String {
+    pub(super) fn verdict(&self) -> String {
         let mut verdict = match self.missed() {
             0 if self.figures.is_empty() => format!("{AGREES}{RELATIONS_ONLY}"),
             0 => match self.within {

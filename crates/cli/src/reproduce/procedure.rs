@@ -18,17 +18,17 @@ const PROCEDURES: [(&str, Procedure); 4] = [
 ];
 
 /// True if targets may name it.
-pub fn is_known(name: &str) -> bool {
+pub(super) fn is_known(name: &str) -> bool {
     PROCEDURES.iter().any(|(known, _)| *known == name)
 }
 
 /// Reason why a procedure cannot run on this machine, if there is one.
-pub fn unavailable(name: &str) -> Option<&'static str> {
+pub(super) fn unavailable(name: &str) -> Option<&'static str> {
     if name == switches::NAME { switches::unavailable() } else { None }
 }
 
 /// The figures that a procedure finds out for a case.
-pub fn run(name: &str, case: &str) -> Result<Figures> {
+pub(super) fn run(name: &str, case: &str) -> Result<Figures> {
     let (_, procedure) =
         PROCEDURES.iter().find(|(known, _)| *known == name).ok_or_else(|| miette!("there is no procedure {name}"))?;
     procedure(case)

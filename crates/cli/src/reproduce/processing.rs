@@ -27,7 +27,7 @@ const PAYLOAD: u16 = 1_360;
 const ROUND: Duration = Duration::from_millis(18);
 
 /// Figures in microseconds, e.g. `downlink_p97`, for a case that is a number of UEs, e.g. `64ue`.
-pub fn run(case: &str) -> Result<BTreeMap<String, f64>> {
+pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     let ues = case.strip_suffix("ue").and_then(|ues| ues.parse().ok());
     let mut load = Load::new(ues.ok_or_else(|| miette!("{case} is no number of UEs"))?)?;
     for _ in 0..EVENTS {

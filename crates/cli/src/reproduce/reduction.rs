@@ -3,7 +3,7 @@
 use super::target::Figure;
 
 /// Judges a change in percent: true if ours agrees, and the values that would, in words.
-pub fn judge(figure: &Figure, ours: Option<f64>) -> (bool, String) {
+pub(super) fn judge(figure: &Figure, ours: Option<f64>) -> (bool, String) {
     let slack = figure.slack.unwrap_or(0.0);
     if figure.published < 0.0 {
         let max = figure.published + slack;

@@ -47,7 +47,7 @@ reordering (RFC 8868); it comes before the bottleneck. What the RFC expects it s
 
 /// Arguments of `tidemark rfc8867`.
 #[derive(Args)]
-pub struct Rfc8867 {
+pub(crate) struct Rfc8867 {
     /// Seeds to run; figures are taken over the pooled packets of all seeds
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
@@ -133,7 +133,7 @@ impl Rfc8867 {
     ///
     /// # Errors
     /// A run that fails, or a page that can't be written.
-    pub fn execute(&self) -> Result<()> {
+    pub(crate) fn execute(&self) -> Result<()> {
         let cases = Cases::load()?;
         let targets = cases.targets();
         let mut runs = Runs::new(&targets, self.out.clone());

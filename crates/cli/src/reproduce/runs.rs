@@ -16,7 +16,7 @@ use super::target::Targets;
 use crate::{interrupt, run};
 
 /// Runs of cases, kept for the targets that ask for the same.
-pub struct Runs<'a> {
+pub(super) struct Runs<'a> {
     targets: &'a Targets,
     /// Folder for every run's results.
     keep: Option<PathBuf>,
@@ -32,12 +32,12 @@ struct Job {
 
 impl<'a> Runs<'a> {
     /// Starts without a run; `keep` is the folder for the results of every run.
-    pub fn new(targets: &'a Targets, keep: Option<PathBuf>) -> Self {
+    pub(super) fn new(targets: &'a Targets, keep: Option<PathBuf>) -> Self {
         Self { targets, keep, cases: BTreeMap::new() }
     }
 
     /// Runs those of the cases that have not been run, with seeds from 1 on.
-    pub fn prepare(&mut self, scenario: &str, cases: &[&str], seeds: u64) -> Result<()> {
+    pub(super) fn prepare(&mut self, scenario: &str, cases: &[&str], seeds: u64) -> Result<()> {
         let mut jobs = Vec::new();
         let mut new: Vec<_> = cases.to_vec();
         new.sort_unstable();
@@ -68,7 +68,7 @@ impl<'a> Runs<'a> {
     }
 
     /// A figure of a case that has been run.
-    pub fn figure(&self, scenario: &str, seeds: u64, measure: &Measure) -> Option<f64> {
+    pub(super) fn figure(&self, scenario: &str, seeds: u64, measure: &Measure) -> Option<f64> {
         self.cases.get(&key(scenario, &measure.case, seeds))?.figure(measure).filter(|value| value.is_finite())
     }
 }

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use miette::{Result, miette};
 
 /// Name by which targets ask for it.
-pub const NAME: &str = "switches";
+pub(super) const NAME: &str = "switches";
 
 /// Folder of the runs, where `tidemark-sdn measure` keeps them by itself: what is there is not run a second time.
 const FOLDER: &str = "out/sdn-figures";
@@ -17,13 +17,13 @@ const FOLDER: &str = "out/sdn-figures";
 type Figures = BTreeMap<String, BTreeMap<String, f64>>;
 
 /// Figures of a case, which is a point of `tidemark-sdn measure`: means over its repetitions, such as `l4s_delay_mean_ms`.
-pub fn run(case: &str) -> Result<BTreeMap<String, f64>> {
+pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     let figures = measured().map_err(|reason| miette!("{reason}"))?;
     figures.get(case).cloned().ok_or_else(|| miette!("{FOLDER}: no run of {case} has succeeded"))
 }
 
 /// Reason why there are no switches to measure here, if there is one.
-pub fn unavailable() -> Option<&'static str> {
+pub(super) fn unavailable() -> Option<&'static str> {
     measured().err()
 }
 

@@ -42,7 +42,7 @@ scenarios!(
 /// Targets of all papers.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Targets {
+pub(super) struct Targets {
     /// Overrides by their names, for each scenario: a case is some of these names joined by dots.
     #[serde(default)]
     pub(super) parts: Parts,
@@ -59,7 +59,7 @@ pub(super) type Parts = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 /// One target.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Target {
+pub(super) struct Target {
     /// Name of the target: the paper's and the figure's, with a dot between them.
     pub id: String,
     /// Paper and figure, as a reader would cite them.
@@ -90,7 +90,7 @@ pub struct Target {
 /// Comparison of figures with the published ones.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub(super) enum Kind {
     /// Values within a distance of the published ones.
     Value,
     /// Changes between two of our own runs, as large as the published ones.
@@ -102,7 +102,7 @@ pub enum Kind {
 /// A published figure and how ours is worked out.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Figure {
+pub(super) struct Figure {
     /// Name of the figure.
     pub name: String,
     /// Formula of ours.
@@ -120,7 +120,7 @@ pub struct Figure {
 /// A published table: a case a row, a figure a column.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Matrix {
+pub(super) struct Matrix {
     within: f64,
     column: Vec<Column>,
     rows: Vec<(String, Vec<f64>)>,
@@ -138,7 +138,7 @@ struct Column {
 /// Origin of the parts of a scenario that were taken from published results.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Calibration {
+pub(super) struct Calibration {
     /// Sentence on what was taken, and from which results.
     pub says: String,
     /// Names of these results, if they are figures of this target: they prove nothing.
@@ -149,7 +149,7 @@ pub struct Calibration {
 /// Claim that must hold between our own runs.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Claim {
+pub(super) struct Claim {
     /// The claim in words.
     pub says: String,
     /// The claim as a comparison.
@@ -164,7 +164,7 @@ impl Targets {
     ///
     /// # Errors
     /// A file of targets that can't be read.
-    pub fn load() -> Result<Self> {
+    pub(super) fn load() -> Result<Self> {
         let mut all = Self { scenarios: SCENARIOS, ..Self::default() };
         for text in TARGETS {
             let paper: Self = toml::from_str(text).into_diagnostic()?;
@@ -175,13 +175,13 @@ impl Targets {
     }
 
     /// The text of a scenario.
-    pub fn scenario(&self, name: &str) -> Result<&'static str> {
+    pub(super) fn scenario(&self, name: &str) -> Result<&'static str> {
         let found = self.scenarios.iter().find(|(known, _)| *known == name);
         found.map(|(_, text)| *text).ok_or_else(|| miette!("there is no scenario {name}"))
     }
 
     /// The overrides of a case of a scenario.
-    pub fn overrides(&self, scenario: &str, case: &str) -> Result<Vec<String>> {
+    pub(super) fn overrides(&self, scenario: &str, case: &str) -> Result<Vec<String>> {
         let parts = self.parts.get(scenario);
         let mut overrides = Vec::new();
         for part in case.split('.').filter(|part| !part.is_empty()) {
@@ -196,7 +196,7 @@ impl Targets {
 
 impl Target {
     /// Figures of the target, those of the table included.
-    pub fn figures(&self) -> Vec<Figure> {
+    pub(super) fn figures(&self) -> Vec<Figure> {
         let mut figures = self.figure.clone();
         let Some(matrix) = &self.matrix else { return figures };
         for (row, published) in &matrix.rows {
@@ -215,17 +215,18 @@ impl Target {
     }
 
     /// True if the scenario was calibrated to this figure.
-    pub fn is_calibrated_to(&self, figure: &str) -> bool {
+    pub(super) fn is_calibrated_to(&self, figure: &str) -> bool {
         self.calibrated.as_ref().is_some_and(|calibrated| calibrated.figures.iter().any(|name| name == figure))
     }
 
     /// Claims of the target, one for each combination of values.
-    pub fn claims(&self) -> Vec<Claim> {
+    pub(super) fn claims(&self) -> Vec<Claim> {
         self.claim.iter().flat_map(Claim::expand).collect()
     }
 }
 
 impl Claim {
+    /// Lists the claim for each combination of the values in `each`.
     pub(super) fn expand(&self) -> Vec<Self> {
         let mut all = vec![Self { each: BTreeMap::new(), ..self.clone() }];
         for (name, values) in &self.each {

@@ -17,7 +17,7 @@ const ANY: u8 = 253;
 
 /// The ECN field that leaves the tunnel, as `field`, and the one that its entrance wrote outside, as `outer`, both as the two
 /// bits of the header say them; for a case such as `gtpu.ect0.ce`: tunnel, inner field, outer field on arrival.
-pub fn run(case: &str) -> Result<BTreeMap<String, f64>> {
+pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     let mut parts = case.split('.');
     let mut next = || parts.next().ok_or_else(|| miette!("{case}: name a tunnel and two ECN fields"));
     let (tunnel, inner, outer) = (next()?, field(next()?)?, field(next()?)?);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::target::Figure;
 
 /// Judges a value: true if ours agrees, and the values that would, in words.
-pub fn judge(figure: &Figure, ours: Option<f64>) -> (bool, String) {
+pub(super) fn judge(figure: &Figure, ours: Option<f64>) -> (bool, String) {
     let distance = (figure.within.unwrap_or(0.0) * figure.published.abs()).max(figure.floor.unwrap_or(0.0));
     let (min, max) = (figure.published - distance, figure.published + distance);
     let mut allowed = format!("{min:.2} to {max:.2}");

@@ -6,11 +6,11 @@ mod rtp;
 use tidemark_core::{Duration, Instant};
 use tidemark_senders::Payload;
 
-pub use prague::Prague;
-pub use rtp::Rtp;
+pub(super) use prague::Prague;
+pub(super) use rtp::Rtp;
 
 /// Writes and reads the packets of one flow.
-pub trait Format {
+pub(super) trait Format {
     /// Writes a packet to the front of `buffer` and gives its length; `None` for one that the format can't say.
     fn write(&mut self, payload: &Payload, buffer: &mut [u8]) -> Option<usize>;
     /// Reads what came from the peer; `None` for what is none of this format.
@@ -26,4 +26,4 @@ pub trait Format {
 const LEAD: Duration = Duration::from_secs(5);
 
 /// A receiver's clock begins here, so that the times of its sender are later than the beginning of time.
-pub const RECEIVER_STARTS: Instant = Instant::from_millis(10_000);
+pub(super) const RECEIVER_STARTS: Instant = Instant::from_millis(10_000);

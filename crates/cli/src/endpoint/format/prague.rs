@@ -11,7 +11,7 @@ use super::super::clock::{PeerClock, Unwrap, nearest};
 use super::{Format, LEAD};
 
 /// One end of a flow of UDP Prague.
-pub struct Prague {
+pub(crate) struct Prague {
     /// Front of each data packet's filling.
     signature: [u8; 8],
     peer_reads_rtcp: bool,
@@ -32,11 +32,11 @@ pub struct Prague {
 
 impl Prague {
     /// The sender's end.
-    pub fn sender(ssrc: u32) -> Self {
+    pub(crate) fn sender(ssrc: u32) -> Self {
         Self::new(ssrc, Duration::ZERO)
     }
     /// The receiver's end.
-    pub fn receiver(ssrc: u32) -> Self {
+    pub(crate) fn receiver(ssrc: u32) -> Self {
         Self::new(ssrc, LEAD)
     }
     fn new(ssrc: u32, lead: Duration) -> Self {

@@ -21,7 +21,7 @@ const SEND_CLOCK: u64 = 1 << 18;
 const REPORT_CLOCK: u64 = 1 << 16;
 
 /// One end of a media stream.
-pub struct Rtp {
+pub(crate) struct Rtp {
     ssrc: u32,
     /// The stream that is reported on, once it has begun.
     media: Option<u32>,
@@ -35,11 +35,11 @@ pub struct Rtp {
 
 impl Rtp {
     /// The sender's end.
-    pub fn sender(ssrc: u32) -> Self {
+    pub(crate) fn sender(ssrc: u32) -> Self {
         Self::new(ssrc, Duration::ZERO)
     }
     /// The receiver's end.
-    pub fn receiver(ssrc: u32) -> Self {
+    pub(crate) fn receiver(ssrc: u32) -> Self {
         Self::new(ssrc, LEAD)
     }
     fn new(ssrc: u32, lead: Duration) -> Self {

@@ -16,7 +16,7 @@ use crate::live::tunnels::configs;
 use crate::live::web::Source;
 
 /// A running CU as others see it.
-pub struct Running {
+pub(super) struct Running {
     /// Scenario as it was set last.
     scenario: Mutex<Scenario>,
     control: Control<CuCommand>,
@@ -24,17 +24,17 @@ pub struct Running {
 
 impl Running {
     /// Wraps a CU of this scenario.
-    pub fn new(scenario: Scenario, control: Control<CuCommand>) -> Self {
+    pub(super) fn new(scenario: Scenario, control: Control<CuCommand>) -> Self {
         Self { scenario: Mutex::new(scenario), control }
     }
 
     /// Scenario as it was set last.
-    pub fn scenario(&self) -> Scenario {
+    pub(super) fn scenario(&self) -> Scenario {
         self.scenario.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Answers at this socket until the process ends.
-    pub fn listen(self: &Arc<Self>, socket: &Path) -> Result<()> {
+    pub(super) fn listen(self: &Arc<Self>, socket: &Path) -> Result<()> {
         let running = Arc::clone(self);
         listen(socket, move |words| match words {
             ["about"] => Ok(format!("{}, cu\n", running.scenario().name)),

@@ -15,7 +15,7 @@ use tidemark_sim::scenario::{NamedUe, Scenario};
 use crate::live::flows::Flows;
 
 /// Marks of a CU. Neither the queue of its DU nor the fate of a packet is known.
-pub struct Marks {
+pub(super) struct Marks {
     recorder: Recorder,
     ues: Vec<NamedUe>,
     flows: Flows,
@@ -23,7 +23,7 @@ pub struct Marks {
 
 impl Marks {
     /// Keeps marks of a CU of this scenario.
-    pub fn new(scenario: &Scenario) -> Self {
+    pub(super) fn new(scenario: &Scenario) -> Self {
         let ues = scenario.ues();
         let mut recorder = Recorder::new(scenario.warmup, &ues, 0, Limits::LIVE);
         recorder.marks.begin(1, false);
@@ -31,7 +31,7 @@ impl Marks {
     }
 
     /// Observer of a CU that keeps its marks in `marks`.
-    pub fn observer(marks: &Arc<Mutex<Self>>) -> CuObserver {
+    pub(super) fn observer(marks: &Arc<Mutex<Self>>) -> CuObserver {
         let marks = Arc::clone(marks);
         // The lock is never waited for: marks are read when the CU has ended.
         Box::new(move |signal| marks.lock().unwrap_or_else(PoisonError::into_inner).keep(signal))
@@ -49,7 +49,7 @@ impl Marks {
     }
 
     /// Text of `marks.csv`.
-    pub fn csv(&self) -> String {
+    pub(super) fn csv(&self) -> String {
         let flows = self.flows.iter().map(|flow| flow.name.as_str());
         self.recorder.marks.csv(flows, self.ues.iter().map(|ue| ue.name.as_str())).unwrap_or_default()
     }
@@ -58,7 +58,7 @@ impl Marks {
     ///
     /// # Errors
     /// What the system says.
-    pub fn write(&self, folder: &Path, scenario: &Scenario) -> io::Result<()> {
+    pub(super) fn write(&self, folder: &Path, scenario: &Scenario) -> io::Result<()> {
         fs::write(folder.join("scenario.toml"), &scenario.text)?;
         fs::write(folder.join(MARKS), self.csv())
     }

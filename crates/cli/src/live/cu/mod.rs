@@ -29,7 +29,7 @@ use crate::run::diagnostic;
 
 /// Arguments of `tidemark cu`.
 #[derive(Args)]
-pub struct Cu {
+pub(crate) struct Cu {
     /// A scenario, whose UEs' bearers, packet filters and laws are taken [default: one UE with the law l4span]
     file: Option<PathBuf>,
     /// Replace a value of the scenario: marker.law=ramp (repeatable)
@@ -60,7 +60,7 @@ pub struct Cu {
 
 impl Cu {
     /// Runs for its time, or until a signal.
-    pub fn execute(&self) -> Result<u8> {
+    pub(crate) fn execute(&self) -> Result<u8> {
         let refused = |error: tidemark_emu::Error| miette!("{error}");
         let scenario = match &self.file {
             Some(file) => Scenario::load(file, &self.overrides).map_err(diagnostic)?,

@@ -11,7 +11,7 @@ use crate::live::tunnels::configs;
 
 /// A CU at one time.
 #[derive(Serialize)]
-pub struct Status {
+pub(super) struct Status {
     name: String,
     /// Seconds since the start.
     t_s: f64,
@@ -94,7 +94,7 @@ impl BearerStatus {
 
 impl Status {
     /// Reads the state of the CU of this scenario.
-    pub fn of(scenario: &Scenario, state: &CuState) -> Self {
+    pub(super) fn of(scenario: &Scenario, state: &CuState) -> Self {
         let (named, configs) = (scenario.ues(), configs(scenario));
         let bearers = state.bearers.iter().zip(laws(&configs)).filter_map(|(bearer, law)| {
             Some(BearerStatus::of(&named.get(bearer.ue.0 as usize)?.name, tag(law, "law"), bearer))
@@ -126,7 +126,7 @@ impl Status {
     }
 
     /// Warning where reports are of no use.
-    pub fn warning(&self) -> Option<String> {
+    pub(super) fn warning(&self) -> Option<String> {
         let blind = self.marker.blind_bearers;
         (blind > 0).then(|| {
             format!(
@@ -136,7 +136,7 @@ impl Status {
     }
 
     /// Counters and gauges in Prometheus' text format.
-    pub fn prometheus(&self) -> String {
+    pub(super) fn prometheus(&self) -> String {
         let mut text = Exposition::default();
         for (name, help, value) in [
             ("downlink_packets", "PDCP PDUs sent to the DU.", self.downlink),

@@ -24,7 +24,7 @@ use crate::run::{diagnostic, make, write};
 
 /// Arguments of `tidemark hop`.
 #[derive(Args)]
-pub struct Hop {
+pub(crate) struct Hop {
     /// A scenario, whose `[[router]]`s are taken: one for both ways, or two, from left to right and back
     file: Option<PathBuf>,
     /// Interface on the left
@@ -64,7 +64,7 @@ const MAX_DELAY: Duration = Duration::from_secs(10);
 
 impl Hop {
     /// Runs for its time, or until a signal.
-    pub fn execute(&self) -> Result<u8> {
+    pub(crate) fn execute(&self) -> Result<u8> {
         let refused = |error: tidemark_emu::Error| miette!("{error}");
         let scenario = self.scenario()?;
         let routers = match scenario.router.as_slice() {

@@ -21,7 +21,7 @@ use crate::live::record::lateness;
 use crate::live::warning::LATE_US;
 
 /// Listens to a hop. A way is a router of the recorder.
-pub struct Recorder {
+pub(super) struct Recorder {
     scenario: Scenario,
     /// Name and law of each way.
     ways: [(String, String); 2],
@@ -38,7 +38,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Starts with nothing recorded; `running` is told the state once an interval.
-    pub fn new(scenario: &Scenario, routers: &[RouterConfig; 2], running: Arc<Running>) -> Self {
+    pub(super) fn new(scenario: &Scenario, routers: &[RouterConfig; 2], running: Arc<Running>) -> Self {
         let mut recorder = tidemark_record::Recorder::new(scenario.warmup, &[], 0, Limits::LIVE);
         routers.iter().for_each(|router| _ = recorder.add_router(&router.tdq));
         let [right, left] = routers;
@@ -68,7 +68,7 @@ impl Recorder {
     }
 
     /// Result of the hop up to the last sample.
-    pub fn result(&self) -> RunResult {
+    pub(super) fn result(&self) -> RunResult {
         let flow = |Flow { name, ue: way }: &Flow| FlowDescription {
             name: name.clone(),
             ue: None,

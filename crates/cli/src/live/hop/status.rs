@@ -13,7 +13,7 @@ use crate::live::web::Source;
 
 /// A hop at one time.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Status {
+pub(super) struct Status {
     name: String,
     /// Seconds since the start.
     t_s: f64,
@@ -37,7 +37,7 @@ struct WayStatus {
 
 impl Status {
     /// Reads the state of a hop whose ways have these names.
-    pub fn new(name: &str, ways: [String; 2], progress: &HopProgress<'_>) -> Self {
+    pub(super) fn new(name: &str, ways: [String; 2], progress: &HopProgress<'_>) -> Self {
         let HopCounters { packets_in, packets_out, marked, dropped, .. } = progress.counters;
         let way = |(way, name): (usize, String)| WayStatus {
             name,
@@ -84,16 +84,16 @@ impl Status {
 
 /// A running hop as others see it.
 #[derive(Default)]
-pub struct Running(Mutex<Status>);
+pub(super) struct Running(Mutex<Status>);
 
 impl Running {
     /// Replaces the state.
-    pub fn set(&self, status: Status) {
+    pub(super) fn set(&self, status: Status) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = status;
     }
 
     /// State as JSON.
-    pub fn status(&self) -> String {
+    pub(super) fn status(&self) -> String {
         serde_json::to_string(&self.get()).unwrap_or_default()
     }
 
@@ -102,7 +102,7 @@ impl Running {
     }
 
     /// Answers at this socket until the process ends.
-    pub fn listen(self: &Arc<Self>, socket: &Path, about: String) -> Result<()> {
+    pub(super) fn listen(self: &Arc<Self>, socket: &Path, about: String) -> Result<()> {
         let running = Arc::clone(self);
         listen(socket, move |words| match words {
             ["about"] => Ok(format!("{about}\n")),
