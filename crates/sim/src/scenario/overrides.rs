@@ -152,8 +152,8 @@ mod tests {
         assert!(!none.text.contains("high") && !none.text.contains("delay"), "{}", none.text);
         assert!(read(ramp, &["marker.law=step"]).unwrap().text.contains("delay = \"sojourn\""));
         // A law and its fields one after the other, as commands to a running cell.
-        let ramp = read(&none.text, &["marker.law=ramp", "marker.high=20 ms"]).unwrap();
-        assert_eq!(read(&ramp.text, &["marker.law=none"]).unwrap().marker, none.marker);
+        let commanded = read(&none.text, &["marker.law=ramp", "marker.high=20 ms"]).unwrap();
+        assert_eq!(read(&commanded.text, &["marker.law=none"]).unwrap().marker, none.marker);
         // A field that no kind of the table has, or that is set after the law, is still refused.
         let typo = ramp.replace("high", "hihg");
         assert!(read(&typo, &["marker.law=none"]).unwrap_err().to_string().contains("hihg"));
