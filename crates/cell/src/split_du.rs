@@ -5,7 +5,7 @@ mod upstream;
 use std::collections::VecDeque;
 
 use tidemark_core::{ConfigError, Duration, FlowId, Inspect, Instant, Packet};
-use tidemark_marker::DeliveryStatus;
+use tidemark_marker::{DeliveryStatus, LawConfig, MarkerConfig};
 use tidemark_radio::channel::ChannelConfig;
 use tidemark_wire::mac::Direction;
 
@@ -45,8 +45,9 @@ impl<P: Inspect> SplitDu<P> {
     /// headers, that the CU has.
     pub fn add_ue(&mut self, config: &UeConfig) -> Result<UeId, ConfigError> {
         config.validate()?;
-        if config.bearers().any(|bearer| bearer.uplink_marker.is_some()) {
-            let problem = "needs the UE's buffer status, which the DU has, and IP headers, which the CU has: only a gNB that is not split marks the uplink";
+        let marks = |law: &MarkerConfig| !matches!(law.law, LawConfig::None {});
+        if config.bearers().any(|bearer| bearer.uplink_marker.is_some_and(marks)) {
+            let problem = "needs the UE's buffer status, which the DU has, and IP headers, which the CU has: only a gNB that is not split marks the uplink. Leave it out";
             return Err(ConfigError::new("uplink_marker", problem));
         }
         let (id, first) = self.du.next_indices();

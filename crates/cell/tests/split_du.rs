@@ -2,7 +2,7 @@
 
 use tidemark_cell::{BearerId, CellConfig, Output, RlcConfig, RlcMode, SplitDu, UeConfig, UeId};
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet};
-use tidemark_marker::{DeliveryStatus, MarkerConfig, SnLength};
+use tidemark_marker::{DeliveryStatus, LawConfig, MarkerConfig, RampConfig, SnLength};
 
 fn packet(size: u64) -> Packet<()> {
     Packet { flow: FlowId(1), size: Bytes(size), ecn: Ecn::Ect1, payload: () }
@@ -110,7 +110,11 @@ fn packets_of_a_handover_keep_the_sns_of_the_cu() {
 #[test]
 fn a_law_that_marks_the_uplink_is_refused() {
     let mut du = SplitDu::<()>::new(&CellConfig::default(), 1).unwrap();
-    let config = UeConfig { uplink_marker: Some(MarkerConfig::default()), ..UeConfig::default() };
-    let refused = du.add_ue(&config).unwrap_err().to_string();
-    assert!(refused.contains("uplink_marker"), "{refused}");
+    let config = |law| {
+        let marker = MarkerConfig { law, ..MarkerConfig::default() };
+        UeConfig { uplink_marker: Some(marker), ..UeConfig::default() }
+    };
+    let refused = du.add_ue(&config(LawConfig::Ramp(RampConfig::default()))).unwrap_err().to_string();
+    assert!(refused.starts_with("uplink_marker: needs the UE's buffer status"), "{refused}");
+    assert!(du.add_ue(&config(LawConfig::None {})).is_ok());
 }
