@@ -275,12 +275,12 @@ def test_wrong_tunnels_are_named(tmp_path):
     assert "is no address" in said("du", "--bind", GNB, "--cu", "elsewhere", "--tunnel", SESSION)
 
 
-def download_through_two_halves(folder, law, *settings):
-    """Gives what the CU and the DU's cell counted of a download by the kernel's CUBIC with classic ECN."""
+def download_through_two_halves(folder, law, *settings, both=()):
+    """Gives what the CU and the DU's cell counted of a download by the kernel's CUBIC with classic ECN. The CU has the settings `both` alone."""
     seconds, warmup = 8, 3
     cu = subprocess.Popen(
         [TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=0x3001,peer-teid=0x4001", "--set", f"marker.law={law}",
-         "--out", folder / "cu"],
+         *both, "--out", folder / "cu"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert "--number 0" in cu.stderr.readline()
@@ -290,7 +290,7 @@ def download_through_two_halves(folder, law, *settings):
     try:
         du = subprocess.run(
             [TIDEMARK, "du", "--cell", "5g-static", "--bind", UPF, "--cu", GNB, "--tunnel", "teid=0x4001,peer-teid=0x3001",
-             "--set", f"warmup={warmup} s", *settings, "--out", folder, "--", "sh", "-c", client],
+             "--set", f"warmup={warmup} s", *settings, *both, "--out", folder, "--", "sh", "-c", client],
             capture_output=True, text=True, timeout=40,
         )  # fmt: skip
         assert du.returncode == 0, du
@@ -515,6 +515,24 @@ def test_a_cu_holds_back_what_its_du_has_no_room_for(tmp_path, nothing_left):
     assert counted["held"] > 1_000 and counted["overflow"] == 0 and ue["dropped"] == 0
     # 60 kB are 12 ms of 40 Mbit/s.
     assert ue["queue_ms"]["p99"] < 20 and ue["throughput_mbps"] > 30
+
+
+def test_a_du_refuses_a_law_for_the_uplink(nothing_left):
+    refused = subprocess.run(
+        [TIDEMARK, "du", "--cell", "5g-static", "--bind", UPF, "--cu", GNB, "--tunnel", "teid=0x4001,peer-teid=0x3001",
+         "--set", 'ue.0.uplink_marker={ law = "ramp" }', "--", "true"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert refused.returncode == 2 and "uplink_marker: needs" in refused.stderr and "Leave it out" in refused.stderr, refused
+
+
+def test_sns_of_twelve_bits_go_round_between_the_halves(tmp_path, nothing_left):
+    needs("iperf3")
+    counted, ue = download_through_two_halves(tmp_path, "l4span", both=["--set", 'ue.0.rlc={ pdcp_sn = "12", queue_sdus = 1000 }'])
+    print(counted, ue["throughput_mbps"], ue["queue_ms"], ue["dropped"])
+    assert counted["downlink"] > 3 * 4096 and counted["overflow"] == 0
+    assert counted["marker"]["unknown_sns"] == 0 < counted["marked"]
+    assert ue["throughput_mbps"] > 20
 
 
 @pytest.mark.parametrize("period", ["0 ms", pytest.param("5 ms", marks=pytest.mark.full), "10 ms"])

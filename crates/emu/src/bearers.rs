@@ -2,6 +2,7 @@
 
 use tidemark_cell::{BearerId, DEFAULT_QFI, RlcConfig, UeConfig, UeId};
 use tidemark_marker::{MarkerConfig, SnLength};
+use tidemark_wire::pdcp;
 
 /// Bearers of all UEs of a gNB, in the order of their tunnels.
 #[derive(Clone, Debug)]
@@ -17,12 +18,22 @@ pub(crate) struct Bearer {
     pub(crate) queue: u32,
 }
 
+impl Bearer {
+    /// Length of the SN in PDCP's headers.
+    pub(crate) fn pdcp_sn(&self) -> pdcp::SnLength {
+        match self.id.sn_length {
+            SnLength::Bits12 => pdcp::SnLength::Bits12,
+            SnLength::Bits18 => pdcp::SnLength::Bits18,
+        }
+    }
+}
+
 impl Bearers {
     /// Lists the bearers of these UEs.
     pub fn new(ues: &[UeConfig]) -> Self {
         let of_ue = |(ue, config): (u32, &'_ UeConfig)| {
             let bearers = (1..).zip(config.bearers()).map(move |(drb, bearer)| Bearer {
-                id: BearerId { ue: UeId(ue), drb, sn_length: SnLength::Bits18 },
+                id: BearerId { ue: UeId(ue), drb, sn_length: bearer.rlc.pdcp_sn },
                 qfis: match bearer.qos_flows {
                     [] => vec![DEFAULT_QFI],
                     flows => flows.iter().map(|flow| flow.qfi).collect(),

@@ -10,7 +10,7 @@ use tidemark_core::Ecn;
 use tidemark_marker::DeliveryStatus;
 use tidemark_wire::gtpu::{ExtensionType, Packet};
 use tidemark_wire::nru::{self, DlDataDeliveryStatus, SnRange, SnRanges};
-use tidemark_wire::pdcp::{self, SnLength, emit_data_header};
+use tidemark_wire::pdcp::{self, emit_data_header};
 
 use crate::bearers::Bearers;
 use crate::core::{Incoming, Label};
@@ -18,8 +18,6 @@ use crate::error::Error;
 use crate::gtp::{Arrived, Gtp, Tunnel};
 
 const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
-/// PDCP SNs of F1-U bearers.
-pub(crate) const SN_LENGTH: SnLength = SnLength::Bits18;
 
 /// Number of NR-U sequence numbers, which have 24 bits (TS 38.425 5.5.2.1).
 const NRU_MODULUS: u32 = 1 << 24;
@@ -96,13 +94,13 @@ impl F1u {
                 self.polls.borrow_mut().push_back(arrived.tunnel);
             }
         }
-        let bearer = self.bearers.of(arrived.tunnel).id;
-        let header = SN_LENGTH.header_len();
-        match pdcp::Pdu::parse(&buffer[arrived.payload.clone()], SN_LENGTH) {
+        let bearer = self.bearers.of(arrived.tunnel);
+        let (id, sn_length) = (bearer.id, bearer.pdcp_sn());
+        match pdcp::Pdu::parse(&buffer[arrived.payload.clone()], sn_length) {
             Ok(pdcp::Pdu::Data { sn, .. }) => Incoming::Packet {
-                ue: Some(bearer.ue.0),
-                range: arrived.payload.start + header..arrived.payload.end,
-                label: Label::Pdu { bearer, sn },
+                ue: Some(id.ue.0),
+                range: arrived.payload.start + sn_length.header_len()..arrived.payload.end,
+                label: Label::Pdu { bearer: id, sn },
             },
             _ => Incoming::Other,
         }
@@ -136,15 +134,16 @@ impl F1u {
     /// Sends a UE's packet of this QoS flow to the CU as the UE's PDCP makes it; false where the kernel does not take it.
     pub(crate) fn send(&self, ue: UeId, qfi: u8, packet: &[u8]) -> bool {
         let Some(tunnel) = self.bearers.tunnel(ue, qfi) else { return false };
+        let sn_length = self.bearers.of(tunnel).pdcp_sn();
         let sn = {
             let bearer = &mut self.states.borrow_mut()[tunnel];
             let sn = bearer.next_uplink_sn;
-            bearer.next_uplink_sn = (sn + 1) % SN_LENGTH.modulus();
+            bearer.next_uplink_sn = (sn + 1) % sn_length.modulus();
             sn
         };
         let mut header = [0; 3];
-        emit_data_header(sn, SN_LENGTH, &mut header).is_ok()
-            && self.gtp.send(tunnel, None, &[&header, packet], Ecn::NotEct)
+        emit_data_header(sn, sn_length, &mut header)
+            .is_ok_and(|length| self.gtp.send(tunnel, None, &[&header[..length], packet], Ecn::NotEct))
     }
 }
 
@@ -156,7 +155,112 @@ impl AsFd for F1u {
 
 #[cfg(test)]
 mod tests {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use tidemark_cell::{CellConfig, CuUp, DrbIndex, RlcConfig, SplitDu, UeConfig};
+    use tidemark_core::{Bytes, Duration, FlowId, Instant};
+    use tidemark_marker::SnLength;
+    use tidemark_wire::gtpu::{Extension, Repr};
+
     use super::*;
+    use crate::ecn_socket::EcnSocket;
+
+    /// CU of one UE with one bearer: CU-UP and a socket.
+    struct Cu {
+        cu_up: CuUp,
+        socket: EcnSocket,
+        bearer: BearerId,
+        next_nru_sn: u32,
+        last: DeliveryStatus,
+    }
+
+    impl Cu {
+        /// Sends a PDU of 1200 bytes to the DU; gives its SN.
+        fn send(&mut self, now: Instant, du: SocketAddr) -> u32 {
+            let sn = self.cu_up.number(now, self.bearer, Bytes(1_200));
+            let (mut container, mut pdu, mut message) = ([0; 16], [0; 1_203], [0; 64]);
+            let frame = nru::DlUserData { sn: self.next_nru_sn, ..nru::DlUserData::default() };
+            self.next_nru_sn += 1;
+            let length = frame.emit(&mut container).unwrap();
+            let extension = Extension { kind: CONTAINER, content: &container[..length] };
+            // TS 38.323 6.2.2: D/C, then 12 bits behind 3 reserved ones, or 18 behind 5.
+            let header = if self.bearer.sn_length == SnLength::Bits12 { 2 } else { 3 };
+            pdu[..header].copy_from_slice(&sn.to_be_bytes()[4 - header..]);
+            pdu[0] |= 0x80;
+            let pdu = &pdu[..header + 1_200];
+            let head = Repr::g_pdu(9).emit(&mut message, &[extension], pdu.len()).unwrap();
+            self.socket.send(&[&message[..head], pdu].concat(), du, Ecn::NotEct).unwrap();
+            sn
+        }
+
+        /// Takes in a report of the DU.
+        fn receive(&mut self, now: Instant) {
+            let mut buffer = [0; 200];
+            let (length, ..) = self.socket.receive(&mut buffer).unwrap();
+            let message = Packet::new_checked(&buffer[..length]).unwrap();
+            let report = nru::Pdu::parse(message.extension(CONTAINER).unwrap()).unwrap();
+            let nru::Pdu::DlDataDeliveryStatus(status) = report else { panic!() };
+            self.last = DeliveryStatus {
+                highest_transmitted: status.highest_transmitted,
+                highest_delivered: status.highest_delivered,
+                ..DeliveryStatus::default()
+            };
+            self.cu_up.report(now, self.bearer, &self.last);
+        }
+    }
+
+    #[test]
+    fn sns_of_either_length_go_round_between_cu_and_du() {
+        let here = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        for (sn_length, uplink) in [(SnLength::Bits12, &[0x80, 0, 7][..]), (SnLength::Bits18, &[0x80, 0, 0, 7])] {
+            let rlc = RlcConfig { pdcp_sn: sn_length, queue_sdus: 1_000, ..RlcConfig::default() };
+            let ues = [UeConfig { rlc, ..UeConfig::default() }];
+            let socket = EcnSocket::bind_to(here(0)).unwrap();
+            socket.set_timeout(Some(std::time::Duration::from_secs(5))).unwrap();
+            let tunnel = Tunnel { teid: 9, peer_teid: 10, peer: here(socket.port().unwrap()) };
+            let f1u = F1u::bind(here(0), vec![tunnel], Bearers::new(&ues)).unwrap();
+            let mut du = SplitDu::new(&CellConfig::default(), 1).unwrap();
+            let bearer = BearerId { ue: du.add_ue(&ues[0]).unwrap(), drb: 1, sn_length };
+            let mut cu_up = CuUp::new(1);
+            cu_up.add_ue(bearer.ue, DrbIndex(0), &ues[0]).unwrap();
+            let mut cu = Cu { cu_up, socket, bearer, next_nru_sn: 0, last: DeliveryStatus::default() };
+
+            assert!(f1u.send(bearer.ue, 1, &[7]));
+            let mut buffer = [0; 2_000];
+            let (length, address, _) = cu.socket.receive(&mut buffer).unwrap();
+            assert_eq!(Packet::new_checked(&buffer[..length]).unwrap().payload(), uplink);
+
+            let (mut now, mut sn) = (Instant::ZERO, 0);
+            let until = |du: &mut SplitDu<()>, cu: &mut Cu, end: Instant| {
+                while let Some(at) = du.next_deadline().filter(|at| *at <= end) {
+                    du.handle_timeout(at);
+                    while du.poll_output().is_some() {}
+                    while let Some((bearer, status)) = du.poll_report() {
+                        f1u.report(bearer, &status);
+                        cu.receive(at);
+                    }
+                }
+            };
+            for _ in 0..9_000 {
+                until(&mut du, &mut cu, now);
+                sn = cu.send(now, address);
+                poll(&mut [PollFd::new(&f1u, PollFlags::IN)], None).unwrap();
+                let Incoming::Packet { label: Label::Pdu { bearer, sn: came }, range, .. } =
+                    f1u.receive(&mut buffer).unwrap()
+                else {
+                    panic!()
+                };
+                assert_eq!((came, range.len()), (sn, 1_200));
+                let packet = tidemark_core::Packet { flow: FlowId(1), size: Bytes(1_200), ecn: Ecn::Ect1, payload: () };
+                du.handle_pdu(now, bearer, came, packet);
+                now += Duration::from_millis(1);
+            }
+            until(&mut du, &mut cu, now + Duration::from_secs(1));
+            assert_eq!(sn, 8_999 % sn_length.modulus());
+            assert_eq!((cu.last.highest_transmitted, cu.last.highest_delivered), (Some(sn), Some(sn)));
+            let (estimate, counters) = (cu.cu_up.estimate(now, bearer), cu.cu_up.counters(bearer));
+            assert_eq!((estimate.backlog, counters.unknown_sns), (Bytes(0), 0));
+        }
+    }
 
     #[test]
     fn frames_that_were_passed_over_are_lost_and_late_or_new_numbers_are_not() {

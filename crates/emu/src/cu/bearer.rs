@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use tidemark_core::Bytes;
-use tidemark_marker::DeliveryStatus;
+use tidemark_marker::{DeliveryStatus, SnLength};
 use tidemark_wire::nru::SnRange;
 
 use super::window::Window;
@@ -14,8 +14,10 @@ const NRU_MODULUS: u32 = 1 << 24;
 const MAX_HELD: usize = 6 << 20;
 
 /// State of a bearer's tunnel.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Bearer {
+    /// PDUs that may have an SN at a time.
+    max_numbered: usize,
     next_nru_sn: u32,
     window: Window,
     /// Numbered packets that the DU does not want yet: SN and PDU.
@@ -28,9 +30,23 @@ pub(super) struct Bearer {
 }
 
 impl Bearer {
-    /// True if [`MAX_HELD`] is exceeded, so that the next packet is dropped.
+    /// Makes the state of a tunnel that nothing went through.
+    pub(super) fn new(sn_length: SnLength) -> Self {
+        Self {
+            max_numbered: sn_length.modulus() as usize / 2,
+            next_nru_sn: 0,
+            window: Window::new(sn_length),
+            held: VecDeque::new(),
+            held_bytes: 0,
+            sent: Bytes(0),
+            lost: 0,
+        }
+    }
+
+    /// True if the next packet is dropped: [`MAX_HELD`] is exceeded, or half of the SNs belong to PDUs that are held or were not reported
+    /// (TS 38.323 5.2.1).
     pub(super) fn is_full(&self) -> bool {
-        self.held_bytes > MAX_HELD
+        self.held_bytes > MAX_HELD || self.held.len() + self.window.outstanding() >= self.max_numbered
     }
 
     /// True if the DU wants a PDU of this length now. PDUs that are held go first.
@@ -102,7 +118,7 @@ mod tests {
 
     #[test]
     fn frames_lost_on_f1_u_make_room_and_are_discarded_once() {
-        let mut bearer = Bearer { next_nru_sn: NRU_MODULUS - 2, ..Bearer::default() };
+        let mut bearer = Bearer { next_nru_sn: NRU_MODULUS - 2, ..Bearer::new(SnLength::Bits18) };
         for sn in 10..16 {
             bearer.send(sn, 1_000);
         }
@@ -120,7 +136,7 @@ mod tests {
 
     #[test]
     fn sequence_numbers_that_were_never_given_are_ignored() {
-        let mut bearer = Bearer::default();
+        let mut bearer = Bearer::new(SnLength::Bits18);
         for sn in 0..4 {
             bearer.send(sn, 100);
         }
@@ -129,5 +145,21 @@ mod tests {
         }
         assert_eq!(bearer.lost, 0);
         assert_eq!(lost(&mut bearer, 3, 3), [3]);
+    }
+
+    #[test]
+    fn half_of_the_sns_are_given_until_a_report_frees_some() {
+        for sn_length in [SnLength::Bits12, SnLength::Bits18] {
+            let mut bearer = Bearer::new(sn_length);
+            let last = sn_length.modulus() / 2 - 1;
+            for sn in 0..last {
+                assert!(!bearer.is_full());
+                bearer.send(sn, 10);
+            }
+            bearer.hold(last, vec![0; 10]);
+            assert!(bearer.is_full());
+            bearer.reported(&DeliveryStatus { highest_transmitted: Some(0), ..DeliveryStatus::default() });
+            assert!(!bearer.is_full());
+        }
     }
 }

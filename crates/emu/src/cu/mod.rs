@@ -11,13 +11,13 @@ use std::os::fd::AsFd as _;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use tidemark_cell::{BearerId, CuUp, DrbIndex, RlcConfig, UeConfig, UeId};
+use tidemark_cell::{BearerId, CuUp, DrbIndex, UeConfig, UeId};
 use tidemark_core::{Bytes, Ecn, Instant};
 use tidemark_marker::path::FlowKey;
-use tidemark_marker::{DeliveryStatus, MarkerConfig, SnLength, Verdict};
+use tidemark_marker::{DeliveryStatus, MarkerConfig, Verdict};
 use tidemark_wire::gtpu::{ExtensionType, Packet};
 use tidemark_wire::nru::{DlDataDeliveryStatus, DlUserData, Pdu, SnRanges};
-use tidemark_wire::pdcp::{self, emit_data_header};
+use tidemark_wire::pdcp::{self, SnLength, emit_data_header};
 
 use self::bearer::Bearer;
 pub use self::signal::{CuObserver, CuSignal};
@@ -28,14 +28,13 @@ use crate::clock::Clock;
 use crate::control::{Commands, Control, Refusal};
 use crate::datagram::{Direction, Viewed};
 use crate::error::Error;
-use crate::f1u::SN_LENGTH;
 use crate::gtp::{Gtp, Received, Tunnel};
 use crate::realtime;
 use crate::tun::{Tun, Written};
 
 const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
-/// Length of a PDCP data PDU's header.
-const HEADER: usize = SN_LENGTH.header_len();
+/// Length of the longest header of a PDCP data PDU.
+const MAX_HEADER: usize = SnLength::Bits18.header_len();
 /// Packets read from one side before the other has its turn.
 const BATCH: usize = 64;
 
@@ -80,10 +79,10 @@ impl Cu {
         let layout = Bearers::new(ues);
         let (mut cu_up, mut first) = (CuUp::new(seed), 0);
         for (id, config) in (0..).zip(ues) {
-            cu_up.add_ue(UeId(id), DrbIndex(first), &with_f1u_sns(config))?;
+            cu_up.add_ue(UeId(id), DrbIndex(first), config)?;
             first += 1 + config.drb.len() as u32;
         }
-        let bearers = layout.iter().map(|_| Bearer::default()).collect();
+        let bearers = layout.iter().map(|bearer| Bearer::new(bearer.id.sn_length)).collect();
         let (control, commands) = Control::new()?;
         let f1u = Gtp::bind(address, tunnels, CONTAINER)?;
         let (clock, counters, key) = (Clock::start(), CuCounters::default(), FlowKey::new(&secret));
@@ -229,13 +228,15 @@ impl Cu {
             }
         }
         let sn = self.cu_up.number(now, id, packet.size);
-        let header = header(sn);
+        let mut header = [0; MAX_HEADER];
+        let length = write_header(sn, self.layout.of(tunnel).pdcp_sn(), &mut header);
+        let header = &header[..length];
         let size = (header.len() + bytes.len()) as u32;
         let bearer = &mut self.bearers[tunnel];
         if bearer.takes(size) {
-            self.send(tunnel, sn, &[&header, bytes]);
+            self.send(tunnel, sn, &[header, bytes]);
         } else {
-            bearer.hold(sn, [&header, &bytes[..]].concat());
+            bearer.hold(sn, [header, &bytes[..]].concat());
             self.counters.held += 1;
         }
     }
@@ -267,9 +268,9 @@ impl Cu {
         {
             self.report(now, tunnel, &status);
         }
-        let pdu = &mut buffer[arrived.payload];
-        if let Ok(pdcp::Pdu::Data { .. }) = pdcp::Pdu::parse(pdu, SN_LENGTH) {
-            let bytes = &mut pdu[SN_LENGTH.header_len()..];
+        let (pdu, sn_length) = (&mut buffer[arrived.payload], self.layout.of(tunnel).pdcp_sn());
+        if let Ok(pdcp::Pdu::Data { .. }) = pdcp::Pdu::parse(pdu, sn_length) {
+            let bytes = &mut pdu[sn_length.header_len()..];
             self.cu_up.uplink(now, self.id(tunnel).ue, &mut Viewed::packet(&self.key, bytes, Direction::Up));
             if self.core.write(bytes)? == Written::Done {
                 self.counters.uplink += 1;
@@ -301,19 +302,7 @@ impl Cu {
     }
 }
 
-/// Gives the configuration of a UE with the SNs of F1-U, whatever its scenario has.
-fn with_f1u_sns(config: &UeConfig) -> UeConfig {
-    let with = |rlc: &RlcConfig| RlcConfig { pdcp_sn: SnLength::Bits18, ..rlc.clone() };
-    let mut config = UeConfig { rlc: with(&config.rlc), ..config.clone() };
-    for rlc in config.drb.iter_mut().filter_map(|drb| drb.rlc.as_mut()) {
-        *rlc = with(rlc);
-    }
-    config
-}
-
-/// Makes the PDCP header of an SDU.
-fn header(sn: u32) -> [u8; HEADER] {
-    let mut header = [0; HEADER];
-    emit_data_header(sn, SN_LENGTH, &mut header).unwrap_or_else(|_| unreachable!("the header has its length"));
-    header
+/// Writes the PDCP header of an SDU; gives its length.
+fn write_header(sn: u32, sn_length: SnLength, header: &mut [u8; MAX_HEADER]) -> usize {
+    emit_data_header(sn, sn_length, header).unwrap_or_else(|_| unreachable!("PDCP's SNs have their length"))
 }

@@ -3,16 +3,12 @@
 
 use std::collections::VecDeque;
 
-use tidemark_marker::DeliveryStatus;
-
-use crate::f1u::SN_LENGTH;
-
-/// PDUs that may be outstanding: half of PDCP's SNs, the size of its window (TS 38.323 7.2).
-const MAX_OUTSTANDING: usize = 1 << 17;
+use tidemark_marker::{DeliveryStatus, SnLength};
 
 /// Window of one bearer.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Window {
+    sn_length: SnLength,
     /// SN and bytes of PDUs that were sent and not reported, in order; no bytes for one that F1-U lost.
     outstanding: VecDeque<(u32, u32)>,
     bytes: u64,
@@ -21,10 +17,19 @@ pub(crate) struct Window {
 }
 
 impl Window {
+    /// Makes the window of a bearer to which nothing was sent.
+    pub(crate) fn new(sn_length: SnLength) -> Self {
+        Self { sn_length, outstanding: VecDeque::new(), bytes: 0, desired: None }
+    }
+
     /// True if so many bytes more may be sent. Before the first report any number may.
     pub(crate) fn takes(&self, bytes: u32) -> bool {
-        self.outstanding.len() < MAX_OUTSTANDING
-            && self.desired.is_none_or(|desired| self.bytes + u64::from(bytes) <= desired)
+        self.desired.is_none_or(|desired| self.bytes + u64::from(bytes) <= desired)
+    }
+
+    /// Number of PDUs that were sent and not reported.
+    pub(crate) fn outstanding(&self) -> usize {
+        self.outstanding.len()
     }
 
     /// Counts a PDU that was sent.
@@ -50,7 +55,7 @@ impl Window {
         let Some(last) = report.highest_delivered.or(report.highest_transmitted) else { return };
         // SNs follow one another. One that is not among them was reported before: F1-U delayed this report.
         let Some((first, _)) = self.outstanding.front() else { return };
-        let index = (last.wrapping_sub(*first) & (SN_LENGTH.modulus() - 1)) as usize;
+        let index = (last.wrapping_sub(*first) & (self.sn_length.modulus() - 1)) as usize;
         if index < self.outstanding.len() {
             let done: u64 = self.outstanding.drain(..=index).map(|(_, bytes)| u64::from(bytes)).sum();
             self.bytes -= done;
@@ -75,7 +80,7 @@ mod tests {
 
     #[test]
     fn no_more_is_outstanding_than_is_desired() {
-        let mut window = Window::default();
+        let mut window = Window::new(SnLength::Bits18);
         assert!(window.takes(1_000_000));
         (0..10).for_each(|sn| window.sent(sn, 1_000));
         window.reported(&report(5, Some(3), 7_000));
@@ -89,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_desired_size_of_zero_stops_and_an_old_report_changes_nothing() {
-        let mut window = Window::default();
+        let mut window = Window::new(SnLength::Bits18);
         (0..3).for_each(|sn| window.sent(sn, 100));
         window.reported(&report(2, None, 500));
         assert!(window.takes(500), "in unacknowledged mode a transmitted PDU is no longer outstanding");
@@ -97,5 +102,19 @@ mod tests {
         assert!(window.takes(500) && !window.takes(501));
         window.reported(&report(2, None, 0));
         assert!(!window.takes(1));
+    }
+
+    #[test]
+    fn sns_of_either_length_go_round() {
+        for sn_length in [SnLength::Bits12, SnLength::Bits18] {
+            let mut window = Window::new(sn_length);
+            for number in 0..600_000u32 {
+                window.sent(number % sn_length.modulus(), 100);
+                if let Some(reported) = number.checked_sub(2_000) {
+                    window.reported(&report(reported % sn_length.modulus(), None, 1_000_000));
+                    assert_eq!(window.outstanding(), 2_000);
+                }
+            }
+        }
     }
 }
