@@ -41,6 +41,7 @@ extern crate std;
 
 mod backlog;
 mod bearers;
+mod beyond;
 mod busy;
 mod config;
 mod decision;

@@ -6,13 +6,15 @@
 //!
 //! Up to `capacity` SDUs are kept one by one. More can stand where the RLC limit is higher: they are counted in
 //! sum at the tail, and each takes its even share of that sum when it moves up into the table, so that the
-//! backlog in bytes is exact whenever SDUs are of one size, and right in total always.
+//! backlog in bytes is exact whenever SDUs are of one size, and right in total always. SNs among them that were skipped or discarded are
+//! kept as runs, so that no bytes are left for them and a repeated discard takes nothing.
 
 use alloc::boxed::Box;
 use core::hint::black_box;
 
 use tidemark_core::{Bytes, Duration, Instant};
 
+use crate::beyond::Beyond;
 use crate::report::SnLength;
 use crate::stamps::Stamps;
 
@@ -55,13 +57,6 @@ impl Progress {
     pub(crate) const NONE: Self = Self { bytes: 0, packets: 0, sojourn: None };
 }
 
-/// SDUs that stand behind the last slot of the table.
-#[derive(Clone, Copy, Default)]
-struct Beyond {
-    count: u64,
-    bytes: u64,
-}
-
 #[repr(C)]
 pub(crate) struct ProfileTable {
     // What a packet needs of the table, at the front.
@@ -82,7 +77,8 @@ pub(crate) struct ProfileTable {
     sizes: Box<[u16]>,
     ingress: Stamps,
     transmitted: Stamps,
-    beyond: Beyond,
+    /// Behind a pointer, since few packets and reports look at it.
+    beyond: Box<Beyond>,
     /// The SN that would confirm a far jump.
     suspect: Option<u32>,
     pub(crate) anomalies: Anomalies,
@@ -98,7 +94,7 @@ impl ProfileTable {
         Self {
             sn_length,
             sizes: alloc::vec![0; slots].into_boxed_slice(),
-            beyond: Beyond::default(),
+            beyond: Box::new(Beyond::new()),
             ingress: Stamps::new(INGRESS_STAMPS.min(slots)),
             transmitted: Stamps::new(TRANSMIT_STAMPS.min(slots)),
             next: 0,
@@ -125,17 +121,17 @@ impl ProfileTable {
         if slots == self.sizes.len() {
             return;
         }
-        let (sizes, mut beyond) = (core::mem::take(&mut self.sizes), core::mem::take(&mut self.beyond));
+        let (sizes, mut beyond) =
+            (core::mem::take(&mut self.sizes), core::mem::replace(&mut *self.beyond, Beyond::new()));
         self.sizes = alloc::vec![0; slots].into_boxed_slice();
         for count in self.head..self.next {
             let is_kept = count - self.head < sizes.len() as u64;
-            let size = if is_kept { sizes[count as usize & (sizes.len() - 1)] } else { beyond.take() };
+            let size = if is_kept { sizes[count as usize & (sizes.len() - 1)] } else { beyond.take(count) };
             if count - self.head < self.capacity() {
                 let slot = self.slot(count);
                 self.sizes[slot] = size;
             } else {
-                self.beyond.count += 1;
-                self.beyond.bytes += u64::from(size);
+                self.beyond.push(count, size);
             }
         }
         self.ingress.grow(INGRESS_STAMPS.min(slots));
@@ -230,9 +226,7 @@ impl ProfileTable {
         let size = if count - self.head < self.capacity() {
             u64::from(core::mem::take(&mut self.sizes[self.slot(count)]))
         } else {
-            let share = self.beyond.bytes / self.beyond.count.max(1);
-            self.beyond.bytes -= share;
-            share
+            self.beyond.discard(count, self.head + self.capacity()).unwrap_or(0)
         };
         // Discarded before, or skipped: nothing is left to take out.
         if size == 0 {
@@ -249,6 +243,9 @@ impl ProfileTable {
         let end = self.next.min(self.head + self.capacity());
         while self.oldest < end && self.sizes[self.slot(self.oldest)] == 0 {
             self.oldest += 1;
+        }
+        if self.oldest >= self.head + self.capacity() {
+            self.oldest = self.beyond.present_from(self.oldest);
         }
         self.ingress.opened(self.oldest, now);
     }
@@ -284,11 +281,12 @@ impl ProfileTable {
         self.is_reported = true;
         let mut bytes = 0;
         let mut packets = 0;
+        let has_beyond = self.next - self.head > self.capacity();
         for count in self.head..=last {
             let slot = self.slot(count);
             bytes += u64::from(self.sizes[slot]);
             packets += u32::from(self.sizes[slot] != 0);
-            self.sizes[slot] = self.beyond.take();
+            self.sizes[slot] = if has_beyond { self.beyond.take(count + self.capacity()) } else { 0 };
         }
         self.head = last + 1;
         self.leave(bytes, packets);
@@ -316,7 +314,8 @@ impl ProfileTable {
         let sn = u64::from(sn) & (modulus - 1);
         self.next = (self.next / modulus + 2) * modulus + sn;
         (self.head, self.delivered, self.oldest) = (self.next, self.next, self.next);
-        (self.standing, self.packets, self.beyond) = (0, 0, Beyond::default());
+        (self.standing, self.packets) = (0, 0);
+        self.beyond.clear();
         self.ingress.clear();
         self.transmitted.clear();
         self.started = true;
@@ -328,8 +327,7 @@ impl ProfileTable {
             let slot = self.slot(self.next);
             self.sizes[slot] = size;
         } else {
-            self.beyond.count += 1;
-            self.beyond.bytes += u64::from(size);
+            self.beyond.push(self.next, size);
             self.anomalies.beyond += 1;
         }
         self.next += 1;
@@ -337,7 +335,7 @@ impl ProfileTable {
         if self.next - self.head > u64::from(self.sn_length.modulus() / 2) {
             let lost = u64::from(self.sizes[self.slot(self.head)]);
             let slot = self.slot(self.head);
-            self.sizes[slot] = self.beyond.take();
+            self.sizes[slot] = self.beyond.take(self.head + self.capacity());
             self.head += 1;
             self.leave(lost, u32::from(lost > 0));
             self.advance_oldest(now);
@@ -374,22 +372,10 @@ impl ProfileTable {
     }
 }
 
-impl Beyond {
-    /// The even share of one SDU, which moves up into the table.
-    fn take(&mut self) -> u16 {
-        if self.count == 0 {
-            return 0;
-        }
-        let share = (self.bytes / self.count).min(u64::from(u16::MAX));
-        self.bytes -= share;
-        self.count -= 1;
-        share as u16
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::beyond::MAX_RUNS;
 
     fn ms(millis: u64) -> Instant {
         Instant::from_millis(millis)
@@ -538,6 +524,93 @@ mod tests {
         assert_eq!(table.standing(), Bytes(100 * u64::from(table.packets())));
     }
 
+    /// The table's contents, exact: the size of each SDU from the oldest on, and nothing for an SN without one.
+    #[derive(Default)]
+    struct Model {
+        next: u32,
+        sizes: alloc::collections::VecDeque<Option<u64>>,
+    }
+
+    impl Model {
+        fn record(&mut self, size: u64) {
+            self.sizes.push_back(Some(size));
+            self.next += 1;
+        }
+        fn skip(&mut self) {
+            self.sizes.push_back(None);
+            self.next += 1;
+        }
+        fn first(&self) -> u32 {
+            self.next - self.sizes.len() as u32
+        }
+        /// The queue in bytes and SDUs.
+        fn standing(&self) -> (Bytes, u32) {
+            (Bytes(self.sizes.iter().flatten().sum()), self.sizes.iter().flatten().count() as u32)
+        }
+    }
+
+    #[test]
+    fn discards_beyond_the_table_leave_no_bytes_behind() {
+        let mut table = ProfileTable::new(64, SnLength::Bits18);
+        for sn in 0..1_000 {
+            table.record(ms(0), sn, Bytes(1_000));
+        }
+        // An outage: PDCP discards what is older, far into what is counted in sum.
+        for sn in 0..700 {
+            table.discard(ms(1_000), sn);
+        }
+        assert_eq!((table.standing(), table.packets()), (Bytes(300_000), 300));
+        // The DU goes on with the first that is left.
+        assert_eq!(table.transmit(ms(1_001), 700).map(|progress| (progress.bytes, progress.packets)), Some((1_000, 1)));
+        assert_eq!((table.standing(), table.packets()), (Bytes(299_000), 299));
+        assert_eq!(table.anomalies.unknown, 0);
+    }
+
+    #[test]
+    fn a_repeated_discard_beyond_the_table_takes_nothing_more() {
+        let mut table = ProfileTable::new(64, SnLength::Bits18);
+        for sn in 0..1_000 {
+            table.record(ms(0), sn, Bytes(1_000));
+        }
+        for _ in 0..3 {
+            table.discard(ms(1), 500);
+            assert_eq!((table.standing(), table.packets()), (Bytes(999_000), 999));
+        }
+        assert_eq!(table.anomalies.unknown, 2);
+    }
+
+    #[test]
+    fn the_head_of_the_line_lies_behind_what_was_discarded_beyond_the_table() {
+        let mut table = ProfileTable::new(64, SnLength::Bits18);
+        for sn in 0..1_000 {
+            // As few times as the table has room for.
+            table.record(ms(u64::from(sn / 100 * 100)), sn, Bytes(1_000));
+        }
+        table.transmit(ms(1_000), 0);
+        for sn in 1..900 {
+            table.discard(ms(1_000), sn);
+        }
+        assert_eq!(table.head_of_line(ms(1_000)), Some(Duration::from_millis(100)));
+    }
+
+    #[test]
+    fn scattered_discards_beyond_the_table_keep_the_sum() {
+        let mut table = ProfileTable::new(64, SnLength::Bits18);
+        for sn in 0..1_000 {
+            table.record(ms(0), sn, Bytes(1_000));
+        }
+        for sn in (64..1_000).step_by(2) {
+            table.discard(ms(1), sn);
+        }
+        assert_eq!((table.standing(), table.packets()), (Bytes(532_000), 532));
+        let mut bytes = 0;
+        for sn in (99..1_000).step_by(100) {
+            bytes += table.transmit(ms(2), sn).unwrap().bytes;
+            assert_eq!(table.standing(), Bytes(532_000 - bytes));
+        }
+        assert_eq!((bytes, table.packets()), (532_000, 0));
+    }
+
     proptest::proptest! {
         #[test]
         fn any_order_of_events_is_survived_with_the_counters_in_order(
@@ -557,7 +630,49 @@ mod tests {
                     .take(64)
                     .map(|count| u64::from(table.sizes[table.slot(count)]))
                     .sum();
-                proptest::prop_assert_eq!(recorded + table.beyond.bytes, table.standing);
+                proptest::prop_assert_eq!(recorded + table.beyond.bytes(), table.standing);
+            }
+        }
+
+        #[test]
+        fn discards_and_skipped_sns_are_exact_for_sdus_of_one_size(
+            // As many runs as are kept, and no more.
+            events in proptest::collection::vec((0u8..4, 0u32..1_000, 1u32..300), 0..MAX_RUNS),
+            resized in 0..MAX_RUNS,
+        ) {
+            let (mut table, mut model) = (ProfileTable::new(64, SnLength::Bits18), Model::default());
+            let now = ms(0);
+            for (index, (kind, offset, len)) in events.into_iter().enumerate() {
+                match kind {
+                    0 | 1 => {
+                        // PDCP skips a few, now and then.
+                        (0..if kind == 0 && table.started { offset % 40 } else { 0 }).for_each(|_| model.skip());
+                        for _ in 0..len {
+                            table.record(now, model.next, Bytes(1_000));
+                            model.record(1_000);
+                        }
+                    }
+                    2 => for at in offset..offset + len {
+                        // Some of them once more.
+                        let Some(size) = model.sizes.get_mut(at as usize) else { break };
+                        *size = None;
+                        let sn = model.first() + at;
+                        (0..1 + at % 2).for_each(|_| table.discard(now, sn));
+                    },
+                    _ => {
+                        let count = len.min(model.sizes.len() as u32);
+                        let gone: alloc::vec::Vec<_> = model.sizes.drain(..count as usize).flatten().collect();
+                        if count > 0 {
+                            let progress = table.transmit(now, model.first() - 1).unwrap();
+                            proptest::prop_assert_eq!(progress.bytes, gone.iter().sum::<u64>());
+                            proptest::prop_assert_eq!(progress.packets as usize, gone.len());
+                        }
+                    }
+                }
+                if index == resized {
+                    table.resize(256);
+                }
+                proptest::prop_assert_eq!((table.standing(), table.packets()), model.standing());
             }
         }
     }
