@@ -8,6 +8,7 @@ use tidemark_cell::{BearerId, UeId};
 use crate::error::Error;
 use crate::f1u::F1u;
 use crate::n3::N3;
+use crate::refused::Refused;
 use crate::tun::{Tun, Written};
 
 /// Core side of a cell. Its variant says which half of the network the cell is.
@@ -89,12 +90,21 @@ impl Core {
 
     /// Sends a UE's packet of the QoS flow with this QFI.
     pub(crate) fn send(&self, ue: u32, qfi: u8, packet: &[u8]) -> Result<Written, Error> {
-        let taken = match self {
-            Self::Tun(tun) => return tun.write(packet),
-            Self::N3(n3) => n3.send(ue, qfi, packet),
-            Self::F1u(f1u) => f1u.send(UeId(ue), qfi, packet),
-        };
-        Ok(if taken { Written::Done } else { Written::Refused })
+        match self {
+            Self::Tun(tun) => tun.write(packet),
+            Self::N3(n3) => Ok(n3.send(ue, qfi, packet)),
+            Self::F1u(f1u) if f1u.send(UeId(ue), qfi, packet) => Ok(Written::Done),
+            Self::F1u(_) => Ok(Written::Refused),
+        }
+    }
+
+    /// Counters of what was refused; `None` for a device.
+    pub(crate) fn not_admitted(&self) -> Option<Refused> {
+        match self {
+            Self::Tun(_) => None,
+            Self::N3(n3) => Some(n3.not_admitted()),
+            Self::F1u(f1u) => Some(f1u.not_admitted()),
+        }
     }
 }
 

@@ -138,6 +138,7 @@ impl<O: Observer> Driver<O> {
         self.state.clock = Clock::start();
         let outcome = self.state.run(&self.ports);
         let now = self.state.clock.now();
+        self.state.counters.not_admitted = self.ports.core.not_admitted();
         self.state.sample(now);
         outcome
     }
@@ -329,6 +330,7 @@ impl<O: Observer> State<O> {
                     self.depart(of, packet, ports)?;
                 }
             } else {
+                self.counters.not_admitted = ports.core.not_admitted();
                 self.sample(due);
                 // Intervals that were slept through are one interval.
                 while self.next_sample <= now {
@@ -387,6 +389,8 @@ impl<O: Observer> State<O> {
         match written {
             Written::Done => self.counters.forwarded += 1,
             Written::Refused => self.counters.refused += 1,
+            // The socket counts it.
+            Written::NotAdmitted => {}
         }
     }
 

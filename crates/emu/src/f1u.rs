@@ -16,6 +16,7 @@ use crate::bearers::Bearers;
 use crate::core::{Incoming, Label};
 use crate::error::Error;
 use crate::gtp::{Arrived, Gtp, Tunnel};
+use crate::refused::Refused;
 
 const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
 
@@ -75,6 +76,11 @@ impl F1u {
     /// Address that the DU listens at.
     pub fn address(&self) -> SocketAddr {
         self.gtp.address()
+    }
+
+    /// Counters of what was refused.
+    pub(crate) fn not_admitted(&self) -> Refused {
+        self.gtp.refused()
     }
 
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> Result<Incoming, Error> {
@@ -216,7 +222,7 @@ mod tests {
             let ues = [UeConfig { rlc, ..UeConfig::default() }];
             let socket = EcnSocket::bind_to(here(0)).unwrap();
             socket.set_timeout(Some(std::time::Duration::from_secs(5))).unwrap();
-            let tunnel = Tunnel { teid: 9, peer_teid: 10, peer: here(socket.port().unwrap()) };
+            let tunnel = Tunnel { teid: 9, peer_teid: 10, peer: here(socket.port().unwrap()), any_peer: false };
             let f1u = F1u::bind(here(0), vec![tunnel], Bearers::new(&ues)).unwrap();
             let mut du = SplitDu::new(&CellConfig::default(), 1).unwrap();
             let bearer = BearerId { ue: du.add_ue(&ues[0]).unwrap(), drb: 1, sn_length };

@@ -1,8 +1,8 @@
 //! GTP-U tunnels over a UDP socket (TS 29.281): packets of tunnels, and messages about the path itself.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::ErrorKind;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -12,9 +12,12 @@ use tidemark_wire::gtpu::{
     emit_supported_extension_headers,
 };
 
+use crate::clock::Clock;
 use crate::core::Incoming;
 use crate::ecn_socket::EcnSocket;
 use crate::error::Error;
+use crate::rate_limit::RateLimit;
+use crate::refused::Refused;
 
 /// Bytes for a header, its optional fields and one extension header of any length.
 const HEADROOM: usize = 8 + 4 + 1024;
@@ -30,6 +33,32 @@ pub struct Tunnel {
     pub peer_teid: u32,
     /// Address that packets are sent to.
     pub peer: SocketAddr,
+    /// True if packets may come from any address, and not from the peer's alone. Their port is the sender's choice (TS 29.281 4.4.2).
+    pub any_peer: bool,
+}
+
+impl Tunnel {
+    /// Draws a TEID at random that none of `taken` is, so that nobody can guess it.
+    ///
+    /// # Errors
+    /// An error of the system.
+    pub fn random_teid(taken: &[u32]) -> Result<u32, Error> {
+        loop {
+            let mut bytes = [0; 4];
+            rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+                .map_err(Error::errno("random bytes"))?;
+            let teid = u32::from_ne_bytes(bytes);
+            // TEID 0 is of messages about the path (TS 29.281 5.1).
+            if teid != 0 && !taken.contains(&teid) {
+                return Ok(teid);
+            }
+        }
+    }
+
+    /// True if messages from this address may be the peer's.
+    fn admits(&self, from: IpAddr) -> bool {
+        self.any_peer || self.peer.ip().to_canonical() == from.to_canonical()
+    }
 }
 
 /// Socket, with the tunnels that end there.
@@ -42,6 +71,10 @@ pub(crate) struct Gtp {
     known: ExtensionType,
     /// Buffer of a packet on its way out.
     outgoing: RefCell<Vec<u8>>,
+    clock: Clock,
+    /// Limit of error messages: without it a peer that sends to no tunnel gets one for each packet.
+    errors: RefCell<RateLimit>,
+    refused: Cell<Refused>,
 }
 
 /// Result of a read from the socket.
@@ -84,7 +117,37 @@ impl Gtp {
     /// An error of the system.
     pub(crate) fn bind(address: SocketAddr, tunnels: Vec<Tunnel>, known: ExtensionType) -> Result<Self, Error> {
         let socket = EcnSocket::bind_to(address)?;
-        Ok(Self { socket, address, tunnels, known, outgoing: RefCell::default() })
+        Ok(Self {
+            socket,
+            address,
+            tunnels,
+            known,
+            outgoing: RefCell::default(),
+            clock: Clock::start(),
+            errors: RefCell::default(),
+            refused: Cell::default(),
+        })
+    }
+
+    /// Counters of what was refused.
+    pub(crate) fn refused(&self) -> Refused {
+        self.refused.get()
+    }
+
+    /// Counts what is refused.
+    pub(crate) fn refuse(&self, counter: impl FnOnce(&mut Refused) -> &mut u64) {
+        let mut refused = self.refused.get();
+        *counter(&mut refused) += 1;
+        self.refused.set(refused);
+    }
+
+    /// True if an error message may be sent now; counted if not.
+    fn may_answer(&self) -> bool {
+        let may = self.errors.borrow_mut().admits(self.clock.now());
+        if !may {
+            self.refuse(|refused| &mut refused.unanswered);
+        }
+        may
     }
 
     /// Address that the socket was bound to.
@@ -92,8 +155,9 @@ impl Gtp {
         self.address
     }
 
-    /// Takes the first message that waits. Answers echo requests (TS 29.281 7.2.1), packets for tunnels that are not there, and
-    /// packets with extension headers that must be understood and are not.
+    /// Takes the first message that waits. Answers echo requests (TS 29.281 7.2.1) and, up to a rate, packets for tunnels that are not
+    /// there and packets with extension headers that must be understood and are not. An address that is no tunnel's peer gets no answer:
+    /// by answers it could find out what TEIDs there are.
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> Result<Received, Error> {
         let (length, from, outer) = match self.socket.try_receive(buffer) {
             Ok(received) => received,
@@ -104,14 +168,27 @@ impl Gtp {
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Ok(Received::Other),
             Err(error) => return Err(Error::system(format!("receiving at {}", self.address))(error)),
         };
+        if !self.tunnels.iter().any(|tunnel| tunnel.admits(from.ip())) {
+            self.refuse(|refused| &mut refused.other_peers);
+            return Ok(Received::Other);
+        }
         // Bytes that are no GTP-U are ignored: anybody can send them here.
         let Ok(message) = Packet::new_checked(&buffer[..length]) else { return Ok(Received::Other) };
         let mut signal = [0; MAX_SIGNAL];
         let answer = match message.message_type() {
             MessageType::EchoRequest => emit_echo_response(message.sequence().unwrap_or(0), &mut signal),
-            MessageType::GPdu => match self.tunnels.iter().position(|tunnel| tunnel.teid == message.teid()) {
-                None => ErrorIndication { teid: message.teid(), address: self.address.ip() }.emit(&mut signal),
+            MessageType::GPdu => match self.tunnel(message.teid(), from.ip()) {
+                None => {
+                    self.refuse(|refused| &mut refused.unknown_teids);
+                    if !self.may_answer() {
+                        return Ok(Received::Other);
+                    }
+                    ErrorIndication { teid: message.teid(), address: self.address.ip() }.emit(&mut signal)
+                }
                 Some(_) if message.not_understood(&[self.known]).is_some() => {
+                    if !self.may_answer() {
+                        return Ok(Received::Other);
+                    }
                     emit_supported_extension_headers(&[self.known], &mut signal)
                 }
                 Some(tunnel) => {
@@ -127,6 +204,11 @@ impl Gtp {
             let _ = self.socket.send(&signal[..length], from, Ecn::NotEct);
         }
         Ok(Received::Other)
+    }
+
+    /// Index of the tunnel with this TEID whose packets may come from this address. Another peer's tunnel is none.
+    fn tunnel(&self, teid: u32, from: IpAddr) -> Option<usize> {
+        self.tunnels.iter().position(|tunnel| tunnel.teid == teid && tunnel.admits(from))
     }
 
     /// Sends a user's packet, or an extension header alone; false where the kernel does not take it.
@@ -166,9 +248,13 @@ mod tests {
 
     /// A tunnel endpoint on a free port, and a peer of it.
     fn pair() -> (Gtp, EcnSocket, SocketAddr) {
+        endpoint(false)
+    }
+
+    fn endpoint(any_peer: bool) -> (Gtp, EcnSocket, SocketAddr) {
         let peer = EcnSocket::bind_to(here(0)).unwrap();
         peer.set_timeout(Some(Duration::from_secs(5))).unwrap();
-        let tunnel = Tunnel { teid: 9, peer_teid: 10, peer: here(peer.port().unwrap()) };
+        let tunnel = Tunnel { teid: 9, peer_teid: 10, peer: here(peer.port().unwrap()), any_peer };
         let gtp = Gtp::bind(here(0), vec![tunnel], KNOWN).unwrap();
         let address = here(gtp.socket.port().unwrap());
         (gtp, peer, address)
@@ -228,5 +314,93 @@ mod tests {
         ask(b"noise");
         peer.set_timeout(Some(Duration::from_millis(50))).unwrap();
         assert!(peer.receive(&mut buffer).is_err());
+    }
+
+    /// A socket of a third host, at another address.
+    fn stranger() -> EcnSocket {
+        let stranger = EcnSocket::bind_to(SocketAddr::from(([127, 0, 0, 9], 0))).unwrap();
+        stranger.set_timeout(Some(Duration::from_millis(50))).unwrap();
+        stranger
+    }
+
+    /// A packet for this TEID.
+    fn packet(teid: u32) -> Vec<u8> {
+        let mut bytes = [0; 64];
+        let length = Repr::g_pdu(teid).emit(&mut bytes, &[], 4).unwrap();
+        [&bytes[..length], b"data"].concat()
+    }
+
+    #[test]
+    fn a_third_host_is_neither_let_in_nor_answered() {
+        let (gtp, peer, address) = pair();
+        let (stranger, mut buffer) = (stranger(), [0; 2000]);
+        let mut echo = [0; 64];
+        let length = Repr::echo_request(7).emit(&mut echo, &[], 0).unwrap();
+        for message in [&packet(9)[..], &packet(77), &echo[..length], b"noise"] {
+            stranger.send(message, address, Ecn::NotEct).unwrap();
+            assert!(matches!(receive(&gtp, &mut buffer), Received::Other));
+        }
+        assert!(stranger.receive(&mut buffer).is_err(), "no answer says which TEIDs there are");
+        assert_eq!(gtp.refused(), Refused { other_peers: 4, ..Refused::default() });
+        // The peer is let in, from whichever port.
+        for port in [&peer, &EcnSocket::bind_to(here(0)).unwrap()] {
+            port.send(&packet(9), address, Ecn::NotEct).unwrap();
+            assert!(matches!(receive(&gtp, &mut buffer), Received::Packet(_)));
+        }
+    }
+
+    #[test]
+    fn where_any_peer_may_send_a_third_host_is_let_in() {
+        let (gtp, _peer, address) = endpoint(true);
+        stranger().send(&packet(9), address, Ecn::NotEct).unwrap();
+        assert!(matches!(receive(&gtp, &mut [0; 2000]), Received::Packet(_)));
+        assert_eq!(gtp.refused(), Refused::default());
+    }
+
+    #[test]
+    fn a_tunnel_of_one_peer_is_closed_to_another_peer() {
+        let to = |teid, peer: &str| {
+            let peer = peer.parse().unwrap();
+            Tunnel { teid, peer_teid: 1, peer, any_peer: false }
+        };
+        let gtp = Gtp::bind(here(0), vec![to(9, "127.0.0.1:2152"), to(10, "127.0.0.9:2152")], KNOWN).unwrap();
+        let address = here(gtp.socket.port().unwrap());
+        stranger().send(&packet(9), address, Ecn::NotEct).unwrap();
+        assert!(matches!(receive(&gtp, &mut [0; 2000]), Received::Other));
+        assert_eq!(gtp.refused().unknown_teids, 1);
+    }
+
+    #[test]
+    fn error_indications_have_a_rate_that_no_scan_passes() {
+        let (gtp, peer, address) = pair();
+        let (mut buffer, scanned) = ([0; 2000], 200);
+        let start = gtp.clock.now();
+        for teid in 100..100 + scanned {
+            peer.send(&packet(teid), address, Ecn::NotEct).unwrap();
+            assert!(matches!(receive(&gtp, &mut buffer), Received::Other));
+        }
+        let refused = gtp.refused();
+        // However long that took: one more for each tenth of a second.
+        let most = RateLimit::BURST + 1 + gtp.clock.now().since(start).as_nanos() / 100_000_000;
+        let answered = refused.unknown_teids - refused.unanswered;
+        assert_eq!(refused.unknown_teids, u64::from(scanned));
+        assert!((RateLimit::BURST..=most).contains(&answered), "{answered}");
+        for _ in 0..answered {
+            peer.receive(&mut buffer).unwrap();
+        }
+        peer.set_timeout(Some(Duration::from_millis(50))).unwrap();
+        assert!(peer.receive(&mut buffer).is_err());
+    }
+
+    #[test]
+    fn teids_at_random_differ_and_none_is_taken_or_zero() {
+        let mut teids = Vec::new();
+        for _ in 0..100 {
+            teids.push(Tunnel::random_teid(&teids).unwrap());
+        }
+        let distinct: std::collections::BTreeSet<_> = teids.iter().collect();
+        assert!(distinct.len() == 100 && !teids.contains(&0));
+        // 25 bits of a random number are the same in a hundred draws with a chance of 1 in 10^700.
+        assert!(teids.iter().any(|teid| teid >> 7 != teids[0] >> 7));
     }
 }

@@ -13,6 +13,9 @@ use tidemark_wire::tunnel::{Carried, Mode, Outer, encapsulate};
 use crate::core::{Incoming, Label};
 use crate::error::Error;
 use crate::gtp::{Arrived, Gtp, Tunnel};
+use crate::refused::Refused;
+use crate::source::Sources;
+use crate::tun::Written;
 
 const CONTAINER: ExtensionType = ExtensionType::PDU_SESSION_CONTAINER;
 
@@ -23,14 +26,15 @@ pub struct Session {
     pub tunnel: Tunnel,
     /// QFI of the default QoS flow, which takes the packets that no rule puts into another one.
     pub qfi: u8,
+    /// Addresses that the UE may send from.
+    pub sources: Sources,
 }
 
 /// Sessions of a gNB, one for each UE.
 #[derive(Debug)]
 pub struct N3 {
     gtp: Gtp,
-    /// QFIs of the sessions' default QoS flows.
-    qfis: Vec<u8>,
+    sessions: Vec<Session>,
 }
 
 impl N3 {
@@ -39,8 +43,8 @@ impl N3 {
     /// # Errors
     /// An error of the system.
     pub fn bind(address: SocketAddr, sessions: Vec<Session>) -> Result<Self, Error> {
-        let (tunnels, qfis) = sessions.into_iter().map(|session| (session.tunnel, session.qfi)).unzip();
-        Ok(Self { gtp: Gtp::bind(address, tunnels, CONTAINER)?, qfis })
+        let tunnels = sessions.iter().map(|session| session.tunnel).collect();
+        Ok(Self { gtp: Gtp::bind(address, tunnels, CONTAINER)?, sessions })
     }
 
     /// Address that the gNB listens at.
@@ -59,7 +63,7 @@ impl N3 {
             .and_then(|message| DlInformation::parse(message.extension(CONTAINER)?).ok())
             .map(|information| (information.qfi, information.rqi));
         // A packet without a container is of the default QoS flow: older cores leave the container out.
-        let (qfi, reflective) = of.unwrap_or((self.qfis[arrived.tunnel], false));
+        let (qfi, reflective) = of.unwrap_or((self.sessions[arrived.tunnel].qfi, false));
         let label = Label::QosFlow { qfi: self.within_cell(arrived.tunnel, qfi), reflective };
         let inner = &mut buffer[arrived.payload.clone()];
         let outer = Outer { ecn: arrived.outer, carried: Carried::GPdu { teid: 0, inner: arrived.payload.clone() } };
@@ -73,23 +77,67 @@ impl N3 {
 
     /// QFI that the cell has for a QoS flow of a session: the default flow's is [`DEFAULT_QFI`].
     fn within_cell(&self, session: usize, qfi: u8) -> u8 {
-        if qfi == self.qfis[session] { DEFAULT_QFI } else { qfi }
+        if qfi == self.sessions[session].qfi { DEFAULT_QFI } else { qfi }
     }
 
-    /// Sends a UE's packet to the UPF; false where the kernel does not take it.
-    pub(crate) fn send(&self, ue: u32, qfi: u8, packet: &[u8]) -> bool {
-        let Some(default) = self.qfis.get(ue as usize) else { return false };
+    /// Counters of what was refused.
+    pub(crate) fn not_admitted(&self) -> Refused {
+        self.gtp.refused()
+    }
+
+    /// Sends a UE's packet to the UPF, if the UE may send from its source.
+    pub(crate) fn send(&self, ue: u32, qfi: u8, packet: &[u8]) -> Written {
+        let Some(session) = self.sessions.get(ue as usize) else { return Written::NotAdmitted };
+        if !session.sources.admit(packet) {
+            self.gtp.refuse(|refused| &mut refused.other_sources);
+            return Written::NotAdmitted;
+        }
         let mut container = [0; 16];
-        let qfi = if qfi == DEFAULT_QFI { *default } else { qfi };
+        let qfi = if qfi == DEFAULT_QFI { session.qfi } else { qfi };
         let information = UlInformation { qfi, ..UlInformation::default() };
-        let Ok(length) = information.emit(&mut container) else { return false };
+        let Ok(length) = information.emit(&mut container) else { return Written::Refused };
         let outer = encapsulate(Mode::Normal, ip::ecn(packet).unwrap_or(Ecn::NotEct));
-        self.gtp.send(ue as usize, Some(&container[..length]), &[packet], outer)
+        match self.gtp.send(ue as usize, Some(&container[..length]), &[packet], outer) {
+            true => Written::Done,
+            false => Written::Refused,
+        }
     }
 }
 
 impl AsFd for N3 {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.gtp.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ecn_socket::EcnSocket;
+    use std::time::Duration;
+
+    #[test]
+    fn a_ue_sends_to_the_upf_from_its_own_address_alone() {
+        let upf = EcnSocket::bind_to("127.0.0.1:0".parse().unwrap()).unwrap();
+        upf.set_timeout(Some(Duration::from_secs(5))).unwrap();
+        let peer = SocketAddr::from(([127, 0, 0, 1], upf.port().unwrap()));
+        let session = |sources| {
+            let tunnel = Tunnel { teid: 9, peer_teid: 10, peer, any_peer: false };
+            let bound = N3::bind("127.0.0.1:0".parse().unwrap(), vec![Session { tunnel, qfi: 1, sources }]);
+            bound.unwrap()
+        };
+        let from = |source: [u8; 4]| {
+            let head = [0x45, 0, 0, 20, 0, 0, 0, 0, 64, 0xFD, 0, 0];
+            [&head[..], &source, &[192, 0, 2, 1]].concat()
+        };
+        let (own, forged) = (from([10, 45, 0, 2]), from([10, 45, 0, 3]));
+        let n3 = session(Sources::Given([10, 45, 0, 2].into()));
+        assert_eq!(n3.send(0, DEFAULT_QFI, &forged), Written::NotAdmitted);
+        assert_eq!(n3.send(0, DEFAULT_QFI, &own), Written::Done);
+        assert_eq!(n3.not_admitted(), Refused { other_sources: 1, ..Refused::default() });
+        let mut buffer = [0; 2000];
+        let (length, ..) = upf.receive(&mut buffer).unwrap();
+        assert!(buffer[..length].ends_with(&own), "the first that came is the second that was sent");
+        assert_eq!(session(Sources::Any).send(0, DEFAULT_QFI, &forged), Written::Done);
     }
 }

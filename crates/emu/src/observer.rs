@@ -7,6 +7,7 @@ use tidemark_wire::ip::FiveTuple;
 
 use crate::datagram::Stamped;
 use crate::realtime::Priority;
+use crate::refused::Refused;
 
 /// Listener to a driver, on the driver's thread: it must not wait for anything.
 pub trait Observer: Send + 'static {
@@ -102,4 +103,6 @@ pub struct Counters {
     pub refused: u64,
     /// Packets dropped because the machine was too slow for the cell.
     pub overload: u64,
+    /// Counters of the core side's socket; `None` where it is none.
+    pub not_admitted: Option<Refused>,
 }

@@ -23,6 +23,8 @@ pub(crate) enum Written {
     Done,
     /// The kernel refuses this packet: the bytes are no IP packet, or the device is down.
     Refused,
+    /// The UE may not send it, which was counted where that was found.
+    NotAdmitted,
 }
 
 impl Tun {

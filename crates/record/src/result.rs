@@ -138,6 +138,8 @@ results! {
         pub unroutable: u64,
         /// Packets dropped because the machine was too slow for the cell.
         pub overload: u64,
+        /// Messages and packets refused at GTP-U sockets by address or content; absent for a cell without such sockets.
+        pub not_admitted: Option<u64>,
         /// Packets that the devices lost because the cell's thread did not read them in time.
         pub device_drops: u64,
         /// Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks.

@@ -165,6 +165,7 @@ impl Recorder {
             refused: counters.refused,
             unroutable: counters.unroutable,
             overload: counters.overload,
+            not_admitted: counters.not_admitted.map(|refused| refused.total()),
             device_drops,
             uplink_busy_s: self.uplink_busy.as_secs_f64(),
         };

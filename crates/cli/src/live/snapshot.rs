@@ -1,10 +1,13 @@
 //! State of a live cell now: what the view, the page, `tidemark ctl` and Prometheus show.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use tidemark_core::Duration;
 use tidemark_record::marks::Latest;
 use tidemark_sim::Lateness;
 
+use super::admission;
 use super::exposition::{Exposition, escaped};
 
 /// A live cell at one time.
@@ -28,6 +31,9 @@ pub(crate) struct Snapshot {
     pub refused: u64,
     /// Packets dropped because the machine was too slow.
     pub overload: u64,
+    /// Messages and packets refused at the cell's GTP-U socket, by reason; empty without one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_admitted: BTreeMap<String, u64>,
     /// Share of the uplink's resource blocks that UEs used in the last interval; absent where it had no uplink slot.
     pub uplink_use: Option<f64>,
     /// Warning where the machine is too slow or the uplink too narrow.
@@ -241,6 +247,7 @@ impl Snapshot {
             let values = quantiles.map(|(q, us)| (format!("{{quantile=\"{q}\"}}"), us / 1e6)).to_vec();
             family("slot_lateness_seconds", "summary", "How late deadlines were served.", values);
         }
+        admission::expose(&mut text, &self.not_admitted);
         text.text()
     }
 }

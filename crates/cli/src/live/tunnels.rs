@@ -7,14 +7,17 @@ use std::str::FromStr;
 use clap::Args;
 use miette::{Result, miette};
 use tidemark_cell::UeConfig;
-use tidemark_emu::{Bearers, Core, F1u, GTPU_PORT, N3 as Sessions, Session, Tunnel};
+use tidemark_emu::{Bearers, Core, F1u, GTPU_PORT, N3 as Sessions, Session, Sources, Tunnel};
 use tidemark_sim::scenario::{Scenario, Ue};
 
 use super::preset::Choice;
 use super::session::{Jobs, OtherSide};
 use crate::run::diagnostic;
 
-const SESSION: &str = "PDU session of the next UE: teid=0x1001,peer-teid=0x2001[,qfi=1][,address=10.45.0.2]; qfi is that of its default QoS flow";
+const SESSION: &str = "PDU session of the next UE: peer-teid=0x2001[,teid=0x1001][,qfi=1][,address=10.45.0.2]; teid is drawn at random where it is not named, qfi is that of its default QoS flow";
+
+/// Number of the cell that UEs without an address of a core's are numbered from.
+const N3_CELL: u32 = 0;
 
 /// The cell and what runs at its UEs.
 #[derive(Args)]
@@ -40,6 +43,12 @@ pub(crate) struct N3 {
     /// PDU session of the next UE, as the help text says
     #[arg(long = "session", value_name = "KEYS", required = true, help = SESSION)]
     sessions: Vec<Keys>,
+    /// Take packets from any address, not only from the UPF's
+    #[arg(long)]
+    any_peer: bool,
+    /// Let UEs send from any address, not only from their own
+    #[arg(long)]
+    any_source: bool,
 }
 
 /// Arguments of `tidemark du`.
@@ -53,9 +62,13 @@ pub(crate) struct Du {
     /// The CU's address
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
     cu: SocketAddr,
-    /// F1-U tunnel of the next bearer, UE by UE and of each the default one first: teid=0x4001,peer-teid=0x3001
+    /// F1-U tunnel of the next bearer, UE by UE and of each the default one first: peer-teid=0x3001[,teid=0x4001]; teid is drawn at
+    /// random where it is not named
     #[arg(long = "tunnel", value_name = "KEYS", required = true)]
     tunnels: Vec<Keys>,
+    /// Take packets from any address, not only from the CU's
+    #[arg(long)]
+    any_peer: bool,
     /// The number that the CU says its UEs' addresses have
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..64))]
     number: u32,
@@ -64,7 +77,8 @@ pub(crate) struct Du {
 /// A tunnel's numbers, and what else a PDU session has.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Keys {
-    teid: u32,
+    /// TEID of this side; `None` for one at random.
+    teid: Option<u32>,
     peer_teid: u32,
     qfi: u8,
     address: Option<IpAddr>,
@@ -87,8 +101,7 @@ impl FromStr for Keys {
                 _ => return Err(format!("`{key}` is unknown: use teid, peer-teid, qfi and address")),
             }
         }
-        let missing = |key| format!("{key} is missing, as in teid=0x1001,peer-teid=0x2001");
-        let (teid, peer_teid) = (teid.ok_or_else(|| missing("teid"))?, peer_teid.ok_or_else(|| missing("peer-teid"))?);
+        let peer_teid = peer_teid.ok_or("peer-teid is missing, as in teid=0x1001,peer-teid=0x2001")?;
         Ok(Self { teid, peer_teid, qfi, address })
     }
 }
@@ -107,14 +120,29 @@ pub(crate) fn endpoint(text: &str) -> std::result::Result<SocketAddr, String> {
     alone.or_else(|_| text.parse()).map_err(|_| format!("`{text}` is no address, as in 192.0.2.1 or 192.0.2.1:2152"))
 }
 
-/// The tunnels to a peer; two of them with one identifier are refused.
-pub(crate) fn tunnels(keys: &[Keys], peer: SocketAddr) -> Result<Vec<Tunnel>> {
-    for (index, key) in keys.iter().enumerate() {
-        if keys[..index].iter().any(|earlier| earlier.teid == key.teid) {
-            return Err(miette!("teid {:#x} is named twice", key.teid));
+/// The tunnels to a peer. TEIDs that are not named are drawn at random and said; two tunnels with one TEID are refused.
+pub(crate) fn tunnels(keys: &[Keys], peer: SocketAddr, any_peer: bool) -> Result<Vec<Tunnel>> {
+    let mut taken = Vec::new();
+    for teid in keys.iter().filter_map(|key| key.teid) {
+        if taken.contains(&teid) {
+            return Err(miette!("teid {teid:#x} is named twice"));
         }
+        taken.push(teid);
     }
-    Ok(keys.iter().map(|key| Tunnel { teid: key.teid, peer_teid: key.peer_teid, peer }).collect())
+    let mut tunnels = Vec::new();
+    for (number, key) in (1..).zip(keys) {
+        let teid = match key.teid {
+            Some(teid) => teid,
+            None => {
+                let teid = Tunnel::random_teid(&taken).map_err(|error| miette!("{error}"))?;
+                taken.push(teid);
+                eprintln!("tidemark: tunnel {number} has teid={teid:#x}: its peer sends with that");
+                teid
+            }
+        };
+        tunnels.push(Tunnel { teid, peer_teid: key.peer_teid, peer, any_peer });
+    }
+    Ok(tunnels)
 }
 
 /// The bearers of a scenario's UEs, of which each needs a tunnel.
@@ -151,9 +179,11 @@ impl Cell {
 impl N3 {
     /// Runs until the UEs' commands have ended; gives the first exit code that is not 0.
     pub(crate) fn execute(&self) -> Result<u8> {
-        let tunnels = tunnels(&self.sessions, self.upf)?;
-        let sessions = tunnels.into_iter().zip(&self.sessions);
-        let sessions = sessions.map(|(tunnel, keys)| Session { tunnel, qfi: keys.qfi }).collect();
+        let tunnels = tunnels(&self.sessions, self.upf, self.any_peer)?;
+        let sessions = (0..).zip(tunnels).zip(&self.sessions);
+        let sessions =
+            sessions.map(|((ue, tunnel), keys)| Session { tunnel, qfi: keys.qfi, sources: self.sources(ue, keys) });
+        let sessions = sessions.collect();
         let n3 = Sessions::bind(self.bind, sessions).map_err(|error| miette!("{error}"))?;
         let scenario = self.cell.choice.load()?;
         let (ues, sessions) = (scenario.ues().len(), self.sessions.len());
@@ -164,7 +194,18 @@ impl N3 {
             one_default(index, &ue, keys.qfi)?;
         }
         let addresses = self.sessions.iter().map(|keys| keys.address).collect();
-        self.cell.run(scenario, addresses, OtherSide::Tunnels(Core::N3(n3), 0))
+        self.cell.run(scenario, addresses, OtherSide::Tunnels(Core::N3(n3), N3_CELL))
+    }
+}
+
+impl N3 {
+    /// Addresses that a UE may send from.
+    fn sources(&self, ue: u32, keys: &Keys) -> Sources {
+        match keys.address {
+            _ if self.any_source => Sources::Any,
+            Some(address) => Sources::Given(address),
+            None => Sources::Cell { cell: N3_CELL, ue },
+        }
     }
 }
 
@@ -197,7 +238,7 @@ fn without_laws(scenario: &Scenario) -> Result<Scenario> {
 impl Du {
     /// Runs until the UEs' commands have ended; gives the first exit code that is not 0.
     pub(crate) fn execute(&self) -> Result<u8> {
-        let tunnels = tunnels(&self.tunnels, self.cu)?;
+        let tunnels = tunnels(&self.tunnels, self.cu, self.any_peer)?;
         let scenario = without_laws(&self.cell.choice.load()?)?;
         let bearers = bearers(&configs(&scenario), tunnels.len())?;
         let f1u = F1u::bind(self.bind, tunnels, bearers).map_err(|error| miette!("{error}"))?;
@@ -225,7 +266,7 @@ mod tests {
     fn a_session_is_read_from_its_keys_and_what_is_wrong_is_named() {
         let keys: Keys = "teid=0x1001,peer-teid=8193,qfi=9,address=10.45.0.2".parse().unwrap();
         let address = Some("10.45.0.2".parse().unwrap());
-        assert_eq!(keys, Keys { teid: 0x1001, peer_teid: 8193, qfi: 9, address });
+        assert_eq!(keys, Keys { teid: Some(0x1001), peer_teid: 8193, qfi: 9, address });
         for (text, problem) in [
             ("teid=1", "peer-teid is missing"),
             ("teid=1,peer-teid=2,qfi=64", "0 to 63"),
@@ -236,7 +277,14 @@ mod tests {
             let said = text.parse::<Keys>().unwrap_err();
             assert!(said.contains(problem), "{said}");
         }
-        assert!(tunnels(&[keys.clone(), keys], endpoint("192.0.2.1").unwrap()).is_err());
+        let peer = endpoint("192.0.2.1").unwrap();
+        assert!(tunnels(&[keys.clone(), keys.clone()], peer, false).is_err());
+        // TEIDs that nobody named are other ones each time.
+        let unnamed = Keys { teid: None, ..keys.clone() };
+        let drawn = tunnels(&[unnamed.clone(), keys, unnamed], peer, false).unwrap();
+        assert!(
+            drawn[1].teid == 0x1001 && drawn[0].teid != drawn[2].teid && drawn.iter().all(|tunnel| tunnel.teid != 0)
+        );
         assert_eq!(endpoint("192.0.2.1").unwrap().port(), 2152);
         assert!(endpoint("upf").is_err());
     }

@@ -2,6 +2,8 @@
 
 use tidemark_sim::RunResult;
 
+use super::admission;
+
 /// Share of the uplink's resource blocks above which what UEs send waits for its turn.
 pub(super) const BUSY_UPLINK: f64 = 0.9;
 /// Lateness of slots, p99.9 in microseconds, above which measured delays are the machine's as well.
@@ -34,5 +36,6 @@ pub(super) fn warnings(result: &RunResult) -> Vec<String> {
             live.uplink_busy_s
         )
     });
-    [overload, late, busy].into_iter().flatten().collect()
+    let refused = admission::warning(live.not_admitted.unwrap_or(0));
+    [overload, late, busy, refused].into_iter().flatten().collect()
 }

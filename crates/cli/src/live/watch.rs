@@ -9,6 +9,7 @@ use tidemark_record::unit::{mbps, tag};
 use tidemark_sim::Event;
 use tidemark_sim::scenario::Scenario;
 
+use super::admission;
 use super::history::History;
 use super::modem::Inbox;
 use super::pcap::Capture;
@@ -167,6 +168,7 @@ impl Observer for Watch {
             packets_out: counters.forwarded,
             refused: counters.refused,
             overload: counters.overload,
+            not_admitted: counters.not_admitted.map(admission::by_name).unwrap_or_default(),
             uplink_use,
             warning: None,
             marks: self.recorder.last_marks(LAST_MARKS).map(|(flow, mark)| MarkSnapshot::new(flow, &mark)).collect(),

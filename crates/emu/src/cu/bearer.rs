@@ -19,6 +19,8 @@ pub(super) struct Bearer {
     /// PDUs that may have an SN at a time.
     max_numbered: usize,
     next_nru_sn: u32,
+    /// PDCP SN that went to the DU last; `None` before the first.
+    last_sn: Option<u32>,
     window: Window,
     /// Numbered packets that the DU does not want yet: SN and PDU.
     held: VecDeque<(u32, Vec<u8>)>,
@@ -35,6 +37,7 @@ impl Bearer {
         Self {
             max_numbered: sn_length.modulus() as usize / 2,
             next_nru_sn: 0,
+            last_sn: None,
             window: Window::new(sn_length),
             held: VecDeque::new(),
             held_bytes: 0,
@@ -79,6 +82,7 @@ impl Bearer {
     /// Counts a PDU that goes to the DU, and gives the sequence number of its NR-U frame.
     pub(super) fn send(&mut self, sn: u32, bytes: u32) -> u32 {
         self.window.sent(sn, bytes);
+        self.last_sn = Some(sn);
         self.sent += Bytes(bytes.into());
         let number = self.next_nru_sn;
         self.next_nru_sn = (number + 1) % NRU_MODULUS;
@@ -98,6 +102,18 @@ impl Bearer {
         }
         self.lost += count;
         self.window.lost(behind as usize, count as usize, discard);
+    }
+
+    /// True if every SN of a report was sent: those in the half of all SNs up to the last one (TS 38.323 7.2). A report of others is
+    /// forged, or of a CU that ran before this one.
+    pub(super) fn is_possible(&self, report: &DeliveryStatus) -> bool {
+        let was_sent = |sn: u32| {
+            let half = self.max_numbered as u32;
+            self.last_sn.is_some_and(|last| last.wrapping_sub(sn) % (2 * half) < half)
+        };
+        let DeliveryStatus { highest_transmitted, highest_delivered, .. } = *report;
+        let others = [report.highest_retransmitted, report.highest_delivered_retransmitted];
+        [highest_transmitted, highest_delivered].into_iter().chain(others).flatten().all(was_sent)
     }
 
     /// Takes in a report of the DU.
@@ -161,5 +177,32 @@ mod tests {
             bearer.reported(&DeliveryStatus { highest_transmitted: Some(0), ..DeliveryStatus::default() });
             assert!(!bearer.is_full());
         }
+    }
+
+    #[test]
+    fn a_report_of_sns_that_were_never_sent_is_impossible() {
+        let of = |transmitted, delivered| DeliveryStatus {
+            highest_transmitted: transmitted,
+            highest_delivered: delivered,
+            ..DeliveryStatus::default()
+        };
+        let (mut bearer, modulus) = (Bearer::new(SnLength::Bits18), SnLength::Bits18.modulus());
+        assert!(bearer.is_possible(&of(None, None)) && !bearer.is_possible(&of(Some(0), None)));
+        for sn in [modulus - 2, modulus - 1, 0, 1] {
+            bearer.send(sn, 100);
+        }
+        for (transmitted, delivered, possible) in [
+            (Some(1), Some(modulus - 1), true),
+            (Some(modulus - 2), None, true),
+            // Reported long ago: F1-U delayed this one.
+            (Some(modulus - 1_000), None, true),
+            (Some(2), None, false),
+            (Some(1), Some(2), false),
+            (Some(modulus / 2 - 10), None, false),
+        ] {
+            assert_eq!(bearer.is_possible(&of(transmitted, delivered)), possible, "{transmitted:?}, {delivered:?}");
+        }
+        let retransmitted = DeliveryStatus { highest_retransmitted: Some(9), ..of(Some(1), None) };
+        assert!(!bearer.is_possible(&retransmitted));
     }
 }

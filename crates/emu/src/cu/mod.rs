@@ -30,6 +30,7 @@ use crate::datagram::{Direction, Viewed};
 use crate::error::Error;
 use crate::gtp::{Gtp, Received, Tunnel};
 use crate::realtime;
+use crate::source::Sources;
 use crate::tun::{Tun, Written};
 
 const CONTAINER: ExtensionType = ExtensionType::NR_RAN_CONTAINER;
@@ -44,8 +45,8 @@ pub struct Cu {
     core: Tun,
     f1u: Gtp,
     key: FlowKey,
-    /// Number of UEs.
-    ues: u32,
+    /// Addresses that each UE may send from.
+    sources: Vec<Sources>,
     /// CU-UP, whose bearers have the indices of their tunnels.
     cu_up: CuUp,
     layout: Bearers,
@@ -61,7 +62,7 @@ pub struct Cu {
 
 impl Cu {
     /// Makes the CU of these UEs, whose addresses are those of the cell of this number, with a tunnel for each bearer: UE by UE, the
-    /// default one first.
+    /// default one first. With `any_source` UEs may send from any address.
     ///
     /// # Errors
     /// A marker's configuration that can't be used, or an error of the system.
@@ -71,6 +72,7 @@ impl Cu {
         address: SocketAddr,
         tunnels: Vec<Tunnel>,
         ues: &[UeConfig],
+        any_source: bool,
         seed: u64,
     ) -> Result<(Self, Control<CuCommand>), Error> {
         let mut secret = [0; 16];
@@ -86,10 +88,24 @@ impl Cu {
         let (control, commands) = Control::new()?;
         let f1u = Gtp::bind(address, tunnels, CONTAINER)?;
         let (clock, counters, key) = (Clock::start(), CuCounters::default(), FlowKey::new(&secret));
-        let ues = ues.len() as u32;
+        let source = |ue| if any_source { Sources::Any } else { Sources::Cell { cell, ue } };
+        let sources = (0..ues.len() as u32).map(source).collect();
         let (arrived, observer) = (0, None);
-        let cu =
-            Self { cell, core, f1u, key, ues, cu_up, layout, bearers, clock, counters, arrived, observer, commands };
+        let cu = Self {
+            cell,
+            core,
+            f1u,
+            key,
+            sources,
+            cu_up,
+            layout,
+            bearers,
+            clock,
+            counters,
+            arrived,
+            observer,
+            commands,
+        };
         Ok((cu, control))
     }
 
@@ -118,7 +134,8 @@ impl Cu {
             held: f1u.held(),
             lost: f1u.lost,
         };
-        CuState { now, counters: self.counters, bearers: self.layout.iter().zip(&self.bearers).map(of).collect() }
+        let counters = CuCounters { refused: self.f1u.refused(), ..self.counters };
+        CuState { now, counters, bearers: self.layout.iter().zip(&self.bearers).map(of).collect() }
     }
 
     /// Changes a bearer's law, which goes on with the estimates of the old one.
@@ -192,7 +209,7 @@ impl Cu {
         if tuple.is_some_and(|tuple| addresses::is_of_one_link(tuple.destination)) {
             return;
         }
-        let ue = match self.ues {
+        let ue = match self.sources.len() {
             1 => Some(0),
             _ => tuple.and_then(|tuple| addresses::ue_of(self.cell, tuple.destination)),
         };
@@ -271,7 +288,12 @@ impl Cu {
         let (pdu, sn_length) = (&mut buffer[arrived.payload], self.layout.of(tunnel).pdcp_sn());
         if let Ok(pdcp::Pdu::Data { .. }) = pdcp::Pdu::parse(pdu, sn_length) {
             let bytes = &mut pdu[sn_length.header_len()..];
-            self.cu_up.uplink(now, self.id(tunnel).ue, &mut Viewed::packet(&self.key, bytes, Direction::Up));
+            let ue = self.id(tunnel).ue;
+            if !self.sources[ue.0 as usize].admit(bytes) {
+                self.f1u.refuse(|refused| &mut refused.other_sources);
+                return Ok(true);
+            }
+            self.cu_up.uplink(now, ue, &mut Viewed::packet(&self.key, bytes, Direction::Up));
             if self.core.write(bytes)? == Written::Done {
                 self.counters.uplink += 1;
             }
@@ -279,7 +301,7 @@ impl Cu {
         Ok(true)
     }
 
-    /// Hands a delivery status of the DU to the bearer's marker, and sends held PDUs as far as the DU wants them.
+    /// Hands a delivery status of the DU to the bearer's marker, unless it speaks of SNs that were never sent, and sends held PDUs as far as the DU wants them.
     fn report(&mut self, now: Instant, tunnel: usize, status: &DlDataDeliveryStatus) {
         let report = DeliveryStatus {
             highest_transmitted: status.highest_transmitted,
@@ -288,6 +310,10 @@ impl Cu {
             highest_delivered_retransmitted: status.highest_delivered_retransmitted,
             desired_buffer_size: Some(Bytes(u64::from(status.desired_buffer_size))),
         };
+        if !self.bearers[tunnel].is_possible(&report) {
+            self.f1u.refuse(|refused| &mut refused.impossible_reports);
+            return;
+        }
         let (id, cu_up) = (self.id(tunnel), &mut self.cu_up);
         // PDUs that F1-U lost are in no queue: they are discarded first, since the report's higher SNs would count them as transmitted.
         for range in status.lost.into_iter().flat_map(SnRanges::iter) {

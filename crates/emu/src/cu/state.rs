@@ -7,6 +7,7 @@ use tidemark_core::{Bytes, Instant};
 use tidemark_marker::{Counters, Estimate, MarkerConfig};
 
 use crate::control::{Control, Refusal};
+use crate::refused::Refused;
 
 /// Command to a running CU.
 #[derive(Debug)]
@@ -49,6 +50,8 @@ pub struct CuCounters {
     pub reports: u64,
     /// Packets for no UE of the cell.
     pub unroutable: u64,
+    /// Counters of what was refused at F1-U, or from UEs.
+    pub refused: Refused,
 }
 
 /// State of a CU's bearer.

@@ -24,7 +24,7 @@ use self::control::Running;
 use self::marks::Marks;
 use self::status::Status;
 use super::tunnels::{Keys, bearers, configs, endpoint, tunnels};
-use super::{preset, web};
+use super::{admission, preset, web};
 use crate::run::diagnostic;
 
 /// Arguments of `tidemark cu`.
@@ -41,9 +41,16 @@ pub(crate) struct Cu {
     /// The DU's address
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = endpoint)]
     du: SocketAddr,
-    /// F1-U tunnel of the next bearer, UE by UE and of each the default one first: teid=0x3001,peer-teid=0x4001
+    /// F1-U tunnel of the next bearer, UE by UE and of each the default one first: peer-teid=0x4001[,teid=0x3001]; teid is drawn at
+    /// random where it is not named
     #[arg(long = "tunnel", value_name = "KEYS", required = true)]
     tunnels: Vec<Keys>,
+    /// Take packets from any address, not only from the DU's
+    #[arg(long)]
+    any_peer: bool,
+    /// Let UEs send from any address, not only from their own
+    #[arg(long)]
+    any_source: bool,
     /// MTU of the core device
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=65_000))]
     mtu: u16,
@@ -66,7 +73,7 @@ impl Cu {
             Some(file) => Scenario::load(file, &self.overrides).map_err(diagnostic)?,
             None => preset::load("5g-static", &self.overrides)?,
         };
-        let tunnels = tunnels(&self.tunnels, self.du)?;
+        let tunnels = tunnels(&self.tunnels, self.du, self.any_peer)?;
         let ues = configs(&scenario);
         bearers(&ues, tunnels.len())?;
         without_dequeuing(&ues).map_err(|problem| miette!("{problem}"))?;
@@ -83,7 +90,8 @@ impl Cu {
         let core = routing::core_device(lease.number(), self.mtu).map_err(refused)?;
         routing::connect(&mut lease).map_err(refused)?;
         let (mut cu, control) =
-            Half::new(lease.number(), core, self.bind, tunnels, &ues, scenario.seed).map_err(refused)?;
+            Half::new(lease.number(), core, self.bind, tunnels, &ues, self.any_source, scenario.seed)
+                .map_err(refused)?;
         let running = Arc::new(Running::new(scenario, control.clone()));
         running.listen(&lease.socket())?;
         eprintln!("tidemark: CU at {}: start its DU with --number {}", self.bind, lease.number());
@@ -107,8 +115,8 @@ impl Cu {
         }
         let (state, outcome) = cu.run();
         let status = Status::of(&running.scenario(), &state);
-        if let Some(warning) = status.warning() {
-            eprintln!("{warning}");
+        for warning in status.warning().into_iter().chain(admission::warning(state.counters.refused.total())) {
+            eprintln!("tidemark: {warning}");
         }
         if let Some(out) = &self.out {
             let marks = marks.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,11 +1,14 @@
 //! State of a CU: its line of output, and what `tidemark ctl` and Prometheus show.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use tidemark_emu::{CuBearer, CuState, laws};
 use tidemark_marker::Counters;
 use tidemark_record::unit::tag;
 use tidemark_sim::scenario::Scenario;
 
+use crate::live::admission;
 use crate::live::exposition::{Exposition, escaped};
 use crate::live::tunnels::configs;
 
@@ -25,6 +28,8 @@ pub(super) struct Status {
     /// NR-U sequence numbers that the DU reported as lost.
     lost: u64,
     unroutable: u64,
+    /// Messages and packets refused at F1-U, by reason.
+    not_admitted: BTreeMap<String, u64>,
     marker: MarkerStatus,
     bearers: Vec<BearerStatus>,
 }
@@ -113,6 +118,7 @@ impl Status {
             reports: counters.reports,
             lost: state.bearers.iter().map(|bearer| bearer.lost).sum(),
             unroutable: counters.unroutable,
+            not_admitted: admission::by_name(counters.refused),
             marker: MarkerStatus {
                 rewritten_acks: sum(|marker| marker.rewritten_acks),
                 empty_reports: sum(|marker| marker.empty_reports),
@@ -130,7 +136,7 @@ impl Status {
         let blind = self.marker.blind_bearers;
         (blind > 0).then(|| {
             format!(
-                "tidemark: the DU's reports of {blind} bearers follow what it was sent and not what it transmitted: they say nothing of its queue, and marks by them are blind"
+                "the DU's reports of {blind} bearers follow what it was sent and not what it transmitted: they say nothing of its queue, and marks by them are blind"
             )
         })
     }
@@ -182,6 +188,7 @@ impl Status {
         for (name, kind, help, value) in families {
             text.family(&format!("cu_{name}"), kind, help, each(value));
         }
+        admission::expose(&mut text, &self.not_admitted);
         text.text()
     }
 }

@@ -147,6 +147,7 @@ impl HopObserver for Recorder {
             refused: counters.refused,
             unroutable: counters.unreadable,
             overload: counters.overload,
+            not_admitted: None,
             device_drops: counters.lost_by_ports,
             uplink_busy_s: 0.0,
         });
