@@ -277,6 +277,28 @@ def test_an_ordinary_user_gets_a_cell_where_the_system_gives_user_namespaces(tun
     assert "Use sudo" in done.stderr
 
 
+def test_a_squatted_folder_stops_no_ordinary_user(tun_for_all):
+    needs("setpriv")
+    user = ["setpriv", "--reuid=65533", "--regid=65533", "--clear-groups"]
+    if subprocess.run([*user, "unshare", "--user", "--net", "true"], capture_output=True).returncode != 0:
+        pytest.skip("this system gives no user namespaces to ordinary users")
+    squatted = pathlib.Path("/tmp/tidemark-65533")
+    squatted.mkdir(mode=0o777)
+    own = None
+    try:
+        script = f"ls -d /tmp/tidemark-65533.*; {TIDEMARK} ctl status"
+        done = subprocess.run([*user, TIDEMARK, "shell", "--", "sh", "-c", script], capture_output=True, text=True, env={"PATH": os.environ["PATH"]})
+        assert done.returncode == 0, done
+        folder, status = done.stdout.splitlines()[-2:]
+        own = pathlib.Path(folder)
+        assert stat.S_IMODE(own.stat().st_mode) == 0o700 and own.stat().st_uid == 65533 and "ues" in json.loads(status)
+        assert not any(squatted.iterdir())
+    finally:
+        squatted.rmdir()
+        if own:
+            shutil.rmtree(own)
+
+
 def test_rights_of_the_programs_file_are_none_of_the_programs_that_it_starts(tun_for_all):
     needs("setpriv")
     needs("setcap")

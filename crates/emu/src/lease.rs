@@ -89,23 +89,55 @@ fn folder() -> Result<PathBuf, Error> {
     // In a user namespace of its own everybody is root, and /tmp is everybody's.
     let outside = fs::read_to_string("/proc/self/uid_map").ok().and_then(|map| uid_outside(&map, user)).unwrap_or(user);
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(|folder| PathBuf::from(folder).join("tidemark"));
-    let folders =
-        [Some(PathBuf::from("/run/tidemark")), runtime, Some(PathBuf::from(format!("/tmp/tidemark-{outside}")))];
-    let mut refusal = None;
-    for folder in folders.into_iter().flatten() {
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-        // A folder that another user put there could name settings to be undone.
-        let ours = made.and_then(|()| match fs::symlink_metadata(&folder)?.uid() {
-            owner if owner == user => File::create(folder.join(LOCK)),
-            _ => Err(io::ErrorKind::PermissionDenied.into()),
-        });
-        match ours {
-            Ok(_) => return Ok(folder),
-            Err(error) => refusal = Some((folder, error)),
-        }
+    let own = [Some(PathBuf::from("/run/tidemark")), runtime].into_iter().flatten();
+    match own.into_iter().find(|folder| claim_folder(folder).is_ok()) {
+        Some(folder) => Ok(folder),
+        None => folder_among_others(Path::new("/tmp"), &format!("tidemark-{outside}")),
     }
-    let (folder, error) = refusal.unwrap_or_else(|| unreachable!("folders were tried"));
-    Err(Error::system(format!("{}", folder.display()))(error))
+}
+
+/// Makes the user's folder below one where everybody may write. Where somebody else has taken its name, one with a random ending serves,
+/// which later processes find: it is this user's alone.
+fn folder_among_others(parent: &Path, name: &str) -> Result<PathBuf, Error> {
+    let fixed = parent.join(name);
+    if claim_folder(&fixed).is_ok() {
+        return Ok(fixed);
+    }
+    let said = || format!("a folder {}.* of this user alone", fixed.display());
+    let prefix = format!("{name}.");
+    let others = || {
+        let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+        let named = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(&prefix)));
+        let mut folders: Vec<_> = named.map(|entry| entry.path()).filter(|path| is_own(path)).collect();
+        folders.sort();
+        folders.into_iter().next()
+    };
+    if others().is_none() {
+        let mut ending = [0; 8];
+        rustix::rand::getrandom(&mut ending, rustix::rand::GetRandomFlags::empty())
+            .map_err(Error::errno("random bytes"))?;
+        let made = parent.join(format!("{prefix}{:016x}", u64::from_ne_bytes(ending)));
+        DirBuilder::new().mode(0o700).create(made).map_err(Error::system(said()))?;
+    }
+    // Of two processes that made one at a time both take the first, if each looks after it has made its own.
+    others().ok_or_else(|| Error::system(said())(io::ErrorKind::NotFound.into()))
+}
+
+/// Makes a folder, unless it is there, and makes sure that it is this user's alone and can be written.
+fn claim_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    if !is_own(folder) {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    File::create(folder.join(LOCK)).map(drop)
+}
+
+/// True for a folder, and no link to one, that is this user's and that nobody else may write: what somebody else put there could name
+/// settings to be undone.
+fn is_own(folder: &Path) -> bool {
+    let user = rustix::process::getuid().as_raw();
+    fs::symlink_metadata(folder)
+        .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == user && metadata.mode() & 0o022 == 0)
 }
 
 fn lock(folder: &Path) -> Result<File, Error> {
@@ -235,5 +267,44 @@ mod tests {
         assert_eq!(uid_outside("0 1000 1\n1 100000 65536\n", 2), Some(100_001));
         assert_eq!(uid_outside("0 1000 1\n", 5), None);
         assert_eq!(uid_outside("", 0), None);
+    }
+
+    #[test]
+    fn a_squatted_name_leads_to_a_folder_that_only_this_user_knows_of() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        let squat: [(&str, fn(&Path)); 4] = [
+            ("a file", |path| fs::write(path, "").unwrap()),
+            ("a link", |path| symlink("/", path).unwrap()),
+            ("a folder for everybody", |path| {
+                fs::create_dir(path).unwrap();
+                fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+            }),
+            ("a folder of somebody else", |path| {
+                fs::create_dir(path).unwrap();
+                // Only root can give a folder away: for others it stands for one that they may not write.
+                if std::os::unix::fs::chown(path, Some(65_534), None).is_err() {
+                    fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+                }
+            }),
+        ];
+        for (what, squat) in squat {
+            let parent = tempfile::tempdir().unwrap();
+            let name = parent.path().join("tidemark-7");
+            squat(&name);
+            // So does somebody who guesses how another folder's name begins.
+            squat(&parent.path().join("tidemark-7.0"));
+            let folder = folder_among_others(parent.path(), "tidemark-7").unwrap();
+            assert!(folder != name && is_own(&folder) && mode(&folder) == 0o700, "{what}: {folder:?}");
+            assert_eq!(folder_among_others(parent.path(), "tidemark-7").unwrap(), folder, "{what}: the next finds it");
+            assert_eq!(Lease::claim_in(folder).unwrap().number(), 0);
+        }
+    }
+
+    #[test]
+    fn a_name_that_nobody_took_is_the_users_folder() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = folder_among_others(parent.path(), "tidemark-7").unwrap();
+        assert_eq!((folder.clone(), is_own(&folder)), (parent.path().join("tidemark-7"), true));
     }
 }
