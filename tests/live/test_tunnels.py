@@ -371,6 +371,173 @@ def delivery_status(desired, transmitted, lost=None):
     return struct.pack("!BBHI", 0x34, 255, len(extension), 0x3001) + extension
 
 
+HOST, PEER, THIRD = "192.0.2.1", "192.0.2.2", "192.0.2.9"
+
+# On a third host: sends each line of its input, in hexadecimal, from GTP-U's port, and says how many answers came.
+SEND = f"""
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("{THIRD}", 2152)); s.settimeout(0.5)
+for line in sys.stdin:
+    s.sendto(bytes.fromhex(line), ("{HOST}", 2152))
+answers = 0
+try:
+    while True:
+        s.recv(2000); answers += 1
+except TimeoutError:
+    print(answers)
+"""
+
+
+@pytest.fixture
+def third_host():
+    """A host in a network namespace of its own, on a link to this one. Gives what sends messages from there and says how many answers came."""
+    holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo ready; exec sleep 100"], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout.readline() == "ready\n"
+    inside = ["nsenter", "--net", "--target", str(holder.pid)]
+
+    def ip(*words, where=()):
+        subprocess.run([*where, "ip", *words], check=True)
+
+    def send(*messages):
+        done = subprocess.run([*inside, "python3", "-c", SEND], input="\n".join(m.hex() for m in messages), capture_output=True, text=True, check=True)
+        return int(done.stdout)
+
+    try:
+        ip("link", "add", "third", "type", "veth", "peer", "name", "eth0", "netns", str(holder.pid))
+        for address in (HOST, PEER):
+            ip("address", "add", f"{address}/24", "dev", "third")
+        # An address of the link's own would come and go while a test looks at routes.
+        ip("link", "set", "third", "addrgenmode", "none", "up")
+        ip("address", "add", f"{THIRD}/24", "dev", "eth0", where=inside)
+        ip("link", "set", "eth0", "addrgenmode", "none", "up", where=inside)
+        yield send
+    finally:
+        subprocess.run(["ip", "link", "delete", "third"])
+        holder.kill()
+        holder.wait()
+
+
+def g_pdu(teid, payload):
+    return struct.pack("!BBHI", 0x30, 255, len(payload), teid) + payload
+
+
+def from_ue(source, number, teid=0x3001):
+    """A UE's datagram to the host, in a PDCP PDU with an SN of 18 bits, in GTP-U."""
+    body = struct.pack("!HHHHB", 5000, 7, 9, 0, number)
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(body), 1, 0, 64, 17, 0, socket.inet_aton(source), socket.inet_aton(GATEWAY))
+    return g_pdu(teid, bytes([0x80, 0, number]) + head[:10] + struct.pack("!H", checksum(head)) + head[12:] + body)
+
+
+@contextlib.contextmanager
+def cu_beside_a_third_host(*options):
+    """A CU with a DU made of bytes. Gives the DU's socket, a socket of the host that UEs send to, and what asks for the CU's state."""
+    cu = subprocess.Popen(
+        [TIDEMARK, "cu", "--bind", HOST, "--du", PEER, "--tunnel", "teid=0x3001,peer-teid=0x4001", *options],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert "--number 0" in cu.stderr.readline()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as du, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as core:
+            du.bind((PEER, 2152))
+            du.settimeout(5)
+            core.bind((GATEWAY, 7))
+            core.settimeout(5)
+
+            def ctl(word):
+                return subprocess.run([TIDEMARK, "ctl", word], capture_output=True, text=True, check=True).stdout
+
+            yield cu, du, core, ctl
+    finally:
+        if cu.poll() is None:
+            cu.terminate()
+            cu.communicate(timeout=10)
+
+
+def test_a_third_host_reaches_neither_the_host_nor_the_marker_of_a_cu(third_host, nothing_left):
+    with cu_beside_a_third_host() as (cu, du, core, ctl):
+        # Packets from any address, delivery statuses, and a scan for TEIDs: five each.
+        forged = [from_ue("100.96.0.2", n) for n in range(5)] + 5 * [delivery_status(0, 0)] + [g_pdu(teid, b"") for teid in range(0x3002, 0x3007)]
+        assert third_host(*forged) == 0
+        # The DU is let in with what its UE may send, and with no delivery status of what was never sent.
+        for source in ("100.96.0.3", "203.0.113.5", "100.96.0.2"):
+            du.sendto(from_ue(source, 77), (HOST, 2152))
+        assert core.recvfrom(2000) == (bytes([77]), ("100.96.0.2", 5000))
+        du.sendto(delivery_status(100_000, 200_000), (HOST, 2152))
+        for teid in range(0x5000, 0x5000 + 100):
+            du.sendto(g_pdu(teid, b"data"), (HOST, 2152))
+        wait_for(lambda: json.loads(ctl("status"))["not_admitted"]["unknown_teids"] == 100, "not all packets came")
+        now = json.loads(ctl("status"))
+        refused = now["not_admitted"]
+        expected = {"other_peers": 15, "other_sources": 2, "impossible_reports": 1, "unknown_teids": 100}
+        assert expected.items() <= refused.items() and refused["unanswered"] >= 50, refused
+        assert (now["uplink"], now["reports"]) == (1, 0)
+        assert f"tidemark_gtpu_other_peers_total {refused['other_peers']}\n" in ctl("metrics")
+        cu.terminate()
+        out, err = cu.communicate(timeout=10)
+    assert json.loads(out)["not_admitted"] == refused and "118 messages and packets were refused" in err
+
+
+def test_by_name_a_cu_takes_any_peer_and_any_source(third_host, nothing_left):
+    with cu_beside_a_third_host("--any-peer", "--any-source") as (_, _, core, ctl):
+        third_host(*[from_ue("100.96.0.7", n) for n in range(5)])
+        assert [core.recvfrom(2000)[0][0] for _ in range(5)] == list(range(5))
+        assert not any(json.loads(ctl("status"))["not_admitted"].values())
+
+
+def test_a_gnb_takes_packets_of_its_upf_and_of_its_ues_own_address_alone(tmp_path, third_host, nothing_left):
+    # The UE has a second address, which the core did not give it.
+    sends = """
+import socket, sys
+for source, number in [("10.45.0.9", 9), ("10.45.0.2", 2)]:
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.bind((source, 5000)); s.sendto(bytes([number]), ("198.51.100.7", 9))
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("", 9)); s.settimeout(10)
+print(s.recv(2000)[0])
+"""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as upf:
+        upf.bind((PEER, 2152))
+        upf.settimeout(10)
+        gnb = subprocess.Popen(
+            [TIDEMARK, "n3", "--cell", "5g-static", "--set", "warmup=0 s", "--bind", HOST, "--upf", PEER, "--session", SESSION, "--out", tmp_path,
+             "--", "sh", "-c", f"ip address add 10.45.0.9/32 dev cell0 && exec python3 -c '{sends}'"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        try:
+            assert upf.recv(2000)[-1] == 2, "the first packet that comes is that of the UE's own address"
+            assert third_host(g_pdu(TEID, datagram(66, NOT_ECT)), g_pdu(TEID + 1, datagram(66, NOT_ECT))) == 0
+            upf.sendto(g_pdu(TEID, datagram(5, NOT_ECT)), (HOST, 2152))
+            out, err = gnb.communicate(timeout=20)
+        finally:
+            if gnb.poll() is None:
+                gnb.terminate()
+                gnb.communicate(timeout=10)
+    assert (gnb.returncode, out) == (0, "5\n"), err
+    assert json.loads((tmp_path / "summary.json").read_text())["live"]["not_admitted"] == 3
+    assert "3 messages and packets were refused" in err
+
+
+def test_a_tunnel_without_a_teid_gets_one_at_random(nothing_left):
+    def drawn():
+        done = subprocess.run(
+            [TIDEMARK, "n3", "--cell", "5g-static", "--bind", GNB, "--upf", UPF, "--session", f"peer-teid=1,address={ADDRESS}", "--", "true"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return int(done.stderr.split("tunnel 1 has teid=")[1].split(":")[0], 0)
+
+    assert drawn() != drawn()
+
+
+@pytest.mark.parametrize("law", ["codel", "ecn-codel", "drop-head"])
+def test_a_cu_refuses_laws_that_decide_in_the_queue_of_its_du(law):
+    refused = subprocess.run(
+        [TIDEMARK, "cu", "--bind", GNB, "--du", UPF, "--tunnel", "teid=5,peer-teid=6", "--set", f"marker.law={law}"],
+        capture_output=True, text=True, timeout=10,
+    )  # fmt: skip
+    assert refused.returncode == 2 and f"`{law}` decides where packets leave the RLC queue" in " ".join(refused.stderr.split()), refused
+
+
 def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
     """A DU made of bytes, which transmits nothing by itself."""
     cu = subprocess.Popen(
@@ -433,7 +600,7 @@ def test_a_running_cu_is_asked_told_and_hears_of_losses(nothing_left):
             du.sendto(delivery_status(100_000, first + 9), (GNB, 2152))
             wait_for(lambda: bearer()["reports"] == 3, "no report is counted")
             assert marks(2) == 2 * [CE], ctl("status").stdout
-            for words, why in [(["marker.law=codel"], "does not see"), (["ue.0.channel.snr_db=5"], "the DU's"), (["marker.law=cod"], "codel")]:
+            for words, why in [(["marker.law=codel"], "does not see"), (["marker.law=ecn-codel"], "does not see"), (["ue.0.channel.snr_db=5"], "the DU's"), (["marker.law=cod"], "codel")]:
                 refused = ctl("set", *words)
                 assert refused.returncode != 0 and why in refused.stderr, refused
             assert "the DU" in ctl("outage", "ue", "1 s").stderr
