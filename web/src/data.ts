@@ -153,6 +153,8 @@ export interface Live {
   refused: Measured;
   unroutable: Measured;
   overload: Measured;
+  /** Messages and packets refused at GTP-U sockets; null for a cell without them. */
+  not_admitted: Measured;
   device_drops: Measured;
   /** Seconds in which UEs used more than nine tenths of the uplink. */
   uplink_busy_s: Measured;
@@ -444,6 +446,7 @@ function live(value: unknown): Live | null {
     refused: measured(l.refused),
     unroutable: measured(l.unroutable),
     overload: measured(l.overload),
+    not_admitted: measured(l.not_admitted),
     device_drops: measured(l.device_drops),
     uplink_busy_s: measured(l.uplink_busy_s),
   };

@@ -172,6 +172,7 @@ export function liveFacts(live: Live): [string, string][] {
     ["Refused", count(live.refused)],
     ["Unroutable", count(live.unroutable)],
     ["Dropped by overload", count(live.overload)],
+    ...(live.not_admitted === null ? [] : [["Refused at sockets", count(live.not_admitted)] satisfies [string, string]]),
     ["Lost by devices", count(live.device_drops)],
     ["Uplink over 90 % used", withUnit(plain(live.uplink_busy_s), "s")],
   ];

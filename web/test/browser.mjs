@@ -476,7 +476,7 @@ test("a scenario's text is text", async () => {
   const nasty = sample(1);
   const name = '<img src="https://example.invalid/x.png" onerror="document.title=1">';
   const flow = { ...nasty.flows[0], name, ue: name };
-  const none = { packets_out: 0, refused: 0, unroutable: 0, overload: 0, device_drops: 0, uplink_busy_s: 0 };
+  const none = { packets_out: 0, refused: 0, unroutable: 0, overload: 0, not_admitted: null, device_drops: 0, uplink_busy_s: 0 };
   const live = { lateness_us: null, busy: 0.5, real_time_priority: false, packets_in: 1234, ...none };
   const url = write("nasty.html", { ...nasty, name, flows: [flow], live, interrupted_at_s: 7.5 });
   const { page, complaints, close } = await open(browser, url);
