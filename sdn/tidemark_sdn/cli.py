@@ -64,7 +64,10 @@ def _arguments() -> argparse.ArgumentParser:
 
     demo = commands.add_parser("demo", help="two switches and 24 senders in namespaces of this machine")
     demo.add_argument("--out", type=Path, default=Path("out/sdn-demo"))
-    demo.add_argument("--mode", choices=("sound", "literal", "plain"), default="sound")
+    demo.add_argument("--mode", choices=("sound", "literal", "plain"), help="of the switches [default: sound]")
+    demo.add_argument(
+        "--hop", metavar="DISCIPLINE", help="make the line a `tidemark hop`, as dualpi2; switches forward"
+    )
     demo.add_argument("--controller", choices=("udp-prague", "sdn-l4s"), help="of the L4S senders")
     demo.add_argument("--q1", type=float, default=0.8, help="load at which rules mark and drop (literal)")
     demo.add_argument("--q2", type=float, default=0.01, help="share of marks at which sdn-l4s slows down")
@@ -165,6 +168,9 @@ def _agent(arguments: argparse.Namespace) -> None:
 
 def _demo(arguments: argparse.Namespace) -> None:
     enter(sys.argv[1:])
+    if arguments.hop and arguments.mode not in (None, "plain"):
+        raise ConfigError("--mode: switches beside a hop only forward; leave it out, or name another line than --hop")
+    mode = arguments.mode or ("plain" if arguments.hop else "sound")
     try:
         rate, seconds = parse_rate(arguments.rate), parse_time(arguments.time)
         target = parse_time(arguments.target)
@@ -174,12 +180,13 @@ def _demo(arguments: argparse.Namespace) -> None:
         Experiment(
             tidemark=find_tidemark(arguments.tidemark),
             out=arguments.out.resolve(),
-            mode=arguments.mode,
+            mode=mode,
             # The paper's senders with the paper's switches.
-            controller=arguments.controller or ("sdn-l4s" if arguments.mode == "literal" else "udp-prague"),
+            controller=arguments.controller or ("sdn-l4s" if mode == "literal" else "udp-prague"),
             q1=arguments.q1,
             q2=arguments.q2,
-            one_queue=arguments.one_queue,
+            one_queue=arguments.one_queue or arguments.hop is not None,
+            hop=arguments.hop,
             l4s=arguments.l4s,
             classic=arguments.classic,
             rate=rate,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark_sdn.agent.shaper import Kind
+from tidemark_sdn.lab.hop import line_rates
 from tidemark_sdn.lab.isolation import LabError
 from tidemark_sdn.lab.network import Namespace, OpenVSwitch, connect_control, control_address, wait_for
 from tidemark_sdn.lab.pki import Authority
@@ -54,6 +55,8 @@ class Experiment:
     warm_up: float = 2.0
     # One queue for all traffic: the paper's comparison without queue management.
     one_queue: bool = False
+    # Discipline of a `tidemark hop` that is the line: the switches then only forward.
+    hop: str | None = None
     # More of the configuration, as TOML.
     settings: str = ""
     # The L4S ends: UDP Prague, or the paper's rule with its threshold q2, and how long its share looks back
@@ -117,6 +120,8 @@ class Outcome:
     status: dict[str, Any]
     # The machine's load average over a minute, before anything of this run was started.
     load_before: float
+    # Mbit/s of each kind through a hop, where one is the line.
+    hop_mbps: dict[Kind, float] = field(default_factory=dict)
 
 
 def longest_wait(rate: float) -> float:
@@ -143,7 +148,11 @@ class Laboratory:
                 file.unlink()
         self.authority = Authority(_FOLDER / "certificates")
         self.switches = [OpenVSwitch(name, number, _FOLDER) for number, name in ((1, "s1"), (2, "s2"))]
-        self.switches[0].connect(self.switches[1], "line", "line")
+        self.hop: subprocess.Popen[bytes] | None = None
+        if experiment.hop is None:
+            self.switches[0].connect(self.switches[1], "line", "line")
+        else:
+            self._connect_by_hop(experiment.hop)
         if detour:
             self.switches.append(OpenVSwitch("s3", 3, _FOLDER))
             for switch in self.switches[:2]:
@@ -175,10 +184,12 @@ class Laboratory:
 
     def _configuration(self) -> str:
         experiment, tls = self.experiment, self.authority.issue("controller")
+        # Beside a hop the ports have the rate of their cables, which holds nothing up.
+        rate = "" if experiment.hop else f', rate = "{format_rate(experiment.rate)}"'
         switches = [
             f'[[switch]]\nname = "{switch.name}"\ndatapath_id = "{switch.datapath_id:016x}"\n'
             f'agent = "{self._agent_address(switch, control_address(switch))}"\n'
-            f'port = [{{ name = "line", rate = "{format_rate(experiment.rate)}" }}]\n'
+            f'port = [{{ name = "line"{rate} }}]\n'
             for switch in self.switches
         ]
         return "\n".join(
@@ -192,6 +203,16 @@ class Laboratory:
                 *switches,
             ]
         )
+
+    def _connect_by_hop(self, discipline: str) -> None:
+        """Makes the line of two cables with a `tidemark hop` between them."""
+        experiment, hop = self.experiment, Namespace("hop")
+        for switch in self.switches:
+            switch.plug("line", hop, switch.name)
+        ends = ("--left", self.switches[0].name, "--right", self.switches[1].name)
+        queue = ("--rate", format_rate(experiment.rate), "--discipline", discipline)
+        command = (str(experiment.tidemark), "hop", *ends, *queue, "--out", str(experiment.out / "hop"))
+        self.hop = self._start(hop, *command, log=experiment.out / "hop.log")
 
     def start_agent(self, switch: OpenVSwitch) -> None:
         """Starts the agent beside a switch."""
@@ -319,6 +340,12 @@ class Laboratory:
             numbers = [int(row["number"]) for row in rows]
             sent = max(numbers) - min(numbers) + 1 if numbers else 0
             probes[kind] = ProbeFigures(sent, delays, sum(int(row["ecn"]) == Ecn.CE for row in rows))
+        # A hop's queue is not the switches', whose counters say nothing of it.
+        if self.hop is not None:
+            self.hop.terminate()
+            self.hop.wait(_PATIENCE)
+            rates = line_rates(out / "hop" / "series.csv", self.experiment.warm_up)
+            return Outcome(self.experiment, began_at, flows, probes, [], status, self._load_before, rates)
         # The controller's series begins with the controller.
         offset = status["started"]
         with (out / "series.csv").open(encoding="utf-8", newline="") as stream:

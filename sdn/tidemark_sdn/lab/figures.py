@@ -57,6 +57,11 @@ def summarize(outcome: Outcome) -> dict[str, dict[str, float | None]]:
                     (moved["came_marked"] + moved["ramp_marked"] + moved["coupled_marked"]) / arrived * 100
                 )
                 figures["queue_lost_percent"] = (moved["dropped"] + moved["overflowed"]) / arrived * 100
+        if kind in outcome.hop_mbps:
+            figures["line_mbps"] = outcome.hop_mbps[kind]
+            # Marks at the receivers, which the kernel's do not count.
+            if kind is Kind.L4S and (packets := sum(flow.packets for flow in flows)):
+                figures["marked_percent"] = sum(flow.marked for flow in flows) / packets * 100
         summary[kind.name.lower()] = figures
     return summary
 

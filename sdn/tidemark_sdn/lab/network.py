@@ -133,17 +133,20 @@ class OpenVSwitch:
         command, *rest = arguments
         return run("ovs-ofctl", "-O", "OpenFlow13", command, f"unix:{self.folder}/{self.name}.mgmt", *rest)
 
+    def plug(self, port: str, namespace: Namespace, device: str) -> None:
+        """Lays a cable from a new port to a new device in another namespace."""
+        _pair(self.namespace, port, namespace, device)
+        self.vsctl("add-port", self.name, port)
+
     def connect(self, other: "OpenVSwitch", port: str, other_port: str) -> None:
         """Lays a cable to another switch."""
-        _pair(self.namespace, port, other.namespace, other_port)
-        self.vsctl("add-port", self.name, port)
+        self.plug(port, other.namespace, other_port)
         other.vsctl("add-port", other.name, other_port)
 
     def attach(self, host: Namespace, address: str) -> Host:
         """Connects a host, by a port of the host's name."""
-        _pair(self.namespace, host.name, host, "eth0")
+        self.plug(host.name, host, "eth0")
         host.run("ip", "address", "add", f"{address}/16", "dev", "eth0")
-        self.vsctl("add-port", self.name, host.name)
         return Host(host, address)
 
     def stop(self) -> None:

@@ -1,0 +1,35 @@
+"""Rates of a hop that is the line."""
+
+from pathlib import Path
+
+import pytest
+
+from tidemark_sdn.agent.shaper import Kind
+from tidemark_sdn.lab.hop import line_rates
+from tidemark_sdn.lab.isolation import LabError
+
+HEAD = "t_s,kind,name,throughput_mbps\n"
+
+
+def write(file: Path, rows: list[tuple[float, str, float]]) -> Path:
+    file.write_text(HEAD + "".join(f"{at},flow,{name},{mbps}\n" for at, name, mbps in rows), encoding="utf-8")
+    return file
+
+
+def test_rates_are_those_while_all_flows_ran(tmp_path: Path) -> None:
+    prague, cubic = "udp 10.0.1.1 to port 4100", "tcp 10.0.2.1 to port 5200 #2"
+    # CUBIC begins a second later and ends a second later; the probe and iperf3's first connection are no traffic.
+    rows: list[tuple[float, str, float]] = [
+        (at, prague, mbps) for at, mbps in enumerate([20.0, 15.0, 8.0, 8.0, 0.0], 1)
+    ]
+    rows += [(at, cubic, mbps) for at, mbps in enumerate([0.0, 5.0, 11.0, 13.0, 20.0], 1)]
+    rows += [
+        (at, name, 9.0) for at in range(1, 6) for name in ("udp 10.0.1.1 to port 6100", "tcp 10.0.2.1 to port 5200")
+    ]
+    found = line_rates(write(tmp_path / "series.csv", rows), 0.5)
+    assert found == {Kind.L4S: pytest.approx(8.0), Kind.CLASSIC: pytest.approx(12.0)}
+
+
+def test_flows_that_did_not_meet_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="did not run at the same time"):
+        line_rates(write(tmp_path / "series.csv", []), 1.0)
