@@ -1,6 +1,7 @@
 """The live cell between programs that we did not write, in a network namespace that `run` made."""
 
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -8,6 +9,7 @@ import re
 import shutil
 import signal
 import subprocess
+import termios
 import time
 
 import pytest
@@ -79,6 +81,39 @@ def shell():
         if shell.process.poll() is None:
             shell.process.terminate()
             shell.process.wait(timeout=10)
+
+
+@pytest.fixture
+def ctrl_c():
+    """Types Ctrl-C to a command in a terminal of its own as soon as a file or socket of its is there; gives its exit code."""
+
+    def press(command, ready):
+        leader, follower = os.openpty()
+        process = subprocess.Popen(
+            [str(word) for word in command],
+            stdin=follower,
+            stdout=follower,
+            stderr=follower,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(follower)
+        try:
+            deadline = time.monotonic() + 10
+            while not ready.exists():
+                assert time.monotonic() < deadline, f"{ready} has not appeared"
+                time.sleep(0.02)
+            time.sleep(0.2)
+            os.write(leader, b"\x03")
+            return process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            pytest.fail(f"Ctrl-C does not end {command[1]}")
+        finally:
+            os.close(leader)
+            process.kill()
+            process.wait()
+
+    return press
 
 
 class State:

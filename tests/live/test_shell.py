@@ -147,38 +147,20 @@ def test_a_signal_ends_everything(sleeper, nothing_left, end):
 
 
 @pytest.fixture
-def ctrl_c(tmp_path):
-    """Types Ctrl-C to a script in a terminal of its own; gives the exit code of the cell around it."""
-
-    def press(script):
-        ready = tmp_path / "ready"
-        leader, follower = os.openpty()
-        cell = subprocess.Popen(
-            [TIDEMARK, "shell", "--cell", "5g-static", "--", "sh", "-c", f"touch {ready}; {script}"],
-            stdin=follower, stdout=follower, stderr=follower, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-        )  # fmt: skip
-        os.close(follower)
-        try:
-            wait_for(ready.exists, "the command does not start")
-            time.sleep(0.2)
-            os.write(leader, b"\x03")
-            return cell.wait(timeout=10)
-        finally:
-            os.close(leader)
-            cell.kill()
-
-    return press
+def ctrl_c_inside(ctrl_c, tmp_path):
+    """Types Ctrl-C to a script inside of a cell; gives the cell's exit code."""
+    ready = tmp_path / "ready"
+    return lambda script: ctrl_c([TIDEMARK, "shell", "--cell", "5g-static", "--", "sh", "-c", f"touch {ready}; {script}"], ready)
 
 
-def test_ctrl_c_ends_the_command(ctrl_c, nothing_left):
-    assert ctrl_c("exec sleep 60") == 128 + signal.SIGINT
+def test_ctrl_c_ends_the_command(ctrl_c_inside, nothing_left):
+    assert ctrl_c_inside("exec sleep 60") == 128 + signal.SIGINT
 
 
-def test_ctrl_c_goes_to_the_command(ctrl_c, tmp_path, nothing_left):
+def test_ctrl_c_goes_to_the_command(ctrl_c_inside, tmp_path, nothing_left):
     # A command that takes note of it and goes on: a wrapper must not end it.
     note = tmp_path / "note"
-    assert ctrl_c(f"trap 'echo caught > {note}' INT; sleep 2 & wait; wait; echo done") == 0
+    assert ctrl_c_inside(f"trap 'echo caught > {note}' INT; sleep 2 & wait; wait; echo done") == 0
     assert note.read_text() == "caught\n"
 
 

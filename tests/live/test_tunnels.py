@@ -246,6 +246,16 @@ def test_a_du_leaves_laws_to_its_cu(nothing_left):
         du.wait(timeout=10)
 
 
+def test_ctrl_c_ends_what_runs_no_command(ctrl_c, nothing_left):
+    tunnel = ["--tunnel", "teid=5,peer-teid=6"]
+    for command in (
+        ["cu", "--bind", GNB, "--du", UPF, *tunnel],
+        ["du", "--cell", "5g-static", "--bind", GNB, "--cu", UPF, *tunnel],
+        ["n3", "--cell", "5g-static", "--bind", GNB, "--upf", UPF, "--session", SESSION],
+    ):
+        assert ctrl_c([TIDEMARK, *command], pathlib.Path("/run/tidemark/0.ctl")) == 0, command
+
+
 def test_a_cu_without_root_says_that_it_takes_some():
     needs("setpriv")
     user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]

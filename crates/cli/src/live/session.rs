@@ -200,9 +200,15 @@ impl Options {
             let _guard = DriverGuard(ended);
             driver.run()
         });
+        // Without commands nobody else hears of a Ctrl-C.
+        let has_commands = namespaces.iter().any(|(_, command)| command.is_some());
         thread::spawn(move || {
             loop {
-                signals.wait();
+                if has_commands {
+                    signals.wait();
+                } else {
+                    signals.wait_for_any();
+                }
                 if endings.send(Ending::Signal).is_err() {
                     return;
                 }

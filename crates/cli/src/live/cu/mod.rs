@@ -100,7 +100,7 @@ impl Cu {
         }
         let ending = control.clone();
         std::thread::spawn(move || {
-            signals.wait();
+            signals.wait_for_any();
             ending.send(CuCommand::Stop);
         });
         if let Some(time) = self.time {
