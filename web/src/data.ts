@@ -152,6 +152,8 @@ export interface Live {
   packets_out: Measured;
   refused: Measured;
   unroutable: Measured;
+  /** Frames that a hop could not read. */
+  unreadable: Measured;
   overload: Measured;
   /** Messages and packets refused at GTP-U sockets; null for a cell without them. */
   not_admitted: Measured;
@@ -445,6 +447,7 @@ function live(value: unknown): Live | null {
     packets_out: measured(l.packets_out),
     refused: measured(l.refused),
     unroutable: measured(l.unroutable),
+    unreadable: measured(l.unreadable),
     overload: measured(l.overload),
     not_admitted: measured(l.not_admitted),
     device_drops: measured(l.device_drops),

@@ -90,16 +90,18 @@ export interface LiveResult {
   packets_out: number;
   /** Packets that the kernel refused. */
   refused: number;
-  /** Packets for no UE of the cell. */
-  unroutable: number;
+  /** Packets for no UE of the cell; absent for a hop. */
+  unroutable?: number | null;
+  /** Frames that a hop could not read; absent for a cell. */
+  unreadable?: number | null;
   /** Packets dropped because the machine was too slow for the cell. */
   overload: number;
   /** Messages and packets refused at GTP-U sockets by address or content; absent for a cell without such sockets. */
   not_admitted: number | null;
   /** Packets that the devices lost because the cell's thread did not read them in time. */
   device_drops: number;
-  /** Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks. */
-  uplink_busy_s: number;
+  /** Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks; absent for a hop. */
+  uplink_busy_s?: number | null;
 }
 
 /** Lateness of deadlines, in microseconds. */
@@ -511,7 +513,7 @@ export const REQUIRED: Record<string, string[]> = {
   CellResult: ["utilisation", "throughput_mbps", "conservation"],
   NetworkCellResult: ["name", "utilisation", "throughput_mbps", "ues", "handovers"],
   Event: ["t_s", "event"],
-  LiveResult: ["lateness_us", "busy", "real_time_priority", "packets_in", "packets_out", "refused", "unroutable", "overload", "not_admitted", "device_drops", "uplink_busy_s"],
+  LiveResult: ["lateness_us", "busy", "real_time_priority", "packets_in", "packets_out", "refused", "overload", "not_admitted", "device_drops"],
   Lateness: ["p50", "p99", "p999", "max", "deadlines"],
   FlowResult: ["name", "controller", "law", "throughput_mbps", "goodput_mbps", "owd_ms", "rtt_ms", "queue_ms", "sent_packets", "marked", "dropped", "retransmissions", "split_ms"],
   Transfers: ["completed", "completion_ms"],

@@ -157,6 +157,11 @@ export function directions({ ues }: Report): { down: boolean; up: boolean } {
   return { down: !up || ues.some(({ throughput_mbps }) => throughput_mbps !== null && throughput_mbps > 0), up };
 }
 
+/** Fact that only a cell has, or only a hop. */
+function ifMeasured(name: string, value: Measured, text: string): [string, string][] {
+  return value === null ? [] : [[name, text]];
+}
+
 /** Figures of a live run besides: whether the machine kept up, on which every other figure hangs. */
 export function liveFacts(live: Live): [string, string][] {
   const { p50, p99, p999, max } = live.lateness_us;
@@ -170,10 +175,11 @@ export function liveFacts(live: Live): [string, string][] {
     ["Packets in", count(live.packets_in)],
     ["Packets out", count(live.packets_out)],
     ["Refused", count(live.refused)],
-    ["Unroutable", count(live.unroutable)],
+    ...ifMeasured("Unroutable", live.unroutable, count(live.unroutable)),
+    ...ifMeasured("Unreadable", live.unreadable, count(live.unreadable)),
     ["Dropped by overload", count(live.overload)],
     ...(live.not_admitted === null ? [] : [["Refused at sockets", count(live.not_admitted)] satisfies [string, string]]),
     ["Lost by devices", count(live.device_drops)],
-    ["Uplink over 90 % used", withUnit(plain(live.uplink_busy_s), "s")],
+    ...ifMeasured("Uplink over 90 % used", live.uplink_busy_s, withUnit(plain(live.uplink_busy_s), "s")),
   ];
 }

@@ -97,7 +97,7 @@ describe("what a run wrote", () => {
   });
 
   test("of a live cell has how the machine fared", () => {
-    const live = { lateness_us: { p50: 4, p99: 31.5, p999: 80, max: 412 }, busy: 0.31, real_time_priority: true, packets_in: 10, packets_out: 9, refused: 0, unroutable: 1, overload: 0, not_admitted: 3, device_drops: 2, uplink_busy_s: 1.5 };
+    const live = { lateness_us: { p50: 4, p99: 31.5, p999: 80, max: 412 }, busy: 0.31, real_time_priority: true, packets_in: 10, packets_out: 9, refused: 0, unroutable: 1, unreadable: null, overload: 0, not_admitted: 3, device_drops: 2, uplink_busy_s: 1.5 };
     const { lateness_us, ...rest } = live;
     expect(written("LiveResult")).toEqual(expect.arrayContaining(Object.keys(live)));
     expect(written("Lateness")).toEqual(expect.arrayContaining(Object.keys(lateness_us)));

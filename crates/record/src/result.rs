@@ -134,16 +134,22 @@ results! {
         pub packets_out: u64,
         /// Packets that the kernel refused.
         pub refused: u64,
-        /// Packets for no UE of the cell.
-        pub unroutable: u64,
+        /// Packets for no UE of the cell; absent for a hop.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub unroutable: Option<u64>,
+        /// Frames that a hop could not read; absent for a cell.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub unreadable: Option<u64>,
         /// Packets dropped because the machine was too slow for the cell.
         pub overload: u64,
         /// Messages and packets refused at GTP-U sockets by address or content; absent for a cell without such sockets.
         pub not_admitted: Option<u64>,
         /// Packets that the devices lost because the cell's thread did not read them in time.
         pub device_drops: u64,
-        /// Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks.
-        pub uplink_busy_s: f64 = decimals(6),
+        /// Seconds of the measured time in which UEs used more than nine tenths of the uplink's resource blocks; absent for a
+        /// hop.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub uplink_busy_s: Option<f64> = decimals(6),
     }
 
     /// Lateness of deadlines, in microseconds.

@@ -163,11 +163,12 @@ impl Recorder {
             packets_in: counters.downlink + counters.uplink,
             packets_out: counters.forwarded,
             refused: counters.refused,
-            unroutable: counters.unroutable,
+            unroutable: Some(counters.unroutable),
+            unreadable: None,
             overload: counters.overload,
             not_admitted: counters.not_admitted.map(|refused| refused.total()),
             device_drops,
-            uplink_busy_s: self.uplink_busy.as_secs_f64(),
+            uplink_busy_s: Some(self.uplink_busy.as_secs_f64()),
         };
         result.live = Some(live.rounded());
         result.events = history.events().to_vec();

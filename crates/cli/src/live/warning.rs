@@ -28,12 +28,11 @@ pub(super) fn warnings(result: &RunResult) -> Vec<String> {
             late.p999 / 1e3
         )
     });
-    let busy = (live.uplink_busy_s >= MIN_BUSY_S).then(|| {
+    let busy = live.uplink_busy_s.filter(|seconds| *seconds >= MIN_BUSY_S).map(|seconds| {
         format!(
-            "the uplink was more than {:.0} % used for {:.1} s: what UEs send waits for it, acknowledgements of downloads as well; \
+            "the uplink was more than {:.0} % used for {seconds:.1} s: what UEs send waits for it, acknowledgements of downloads as well; \
              `--set cell.uplink.layers=2` gives it more",
-            BUSY_UPLINK * 100.0,
-            live.uplink_busy_s
+            BUSY_UPLINK * 100.0
         )
     });
     let refused = admission::warning(live.not_admitted.unwrap_or(0));

@@ -293,7 +293,7 @@ mod tests {
             assert_eq!(now.warning.is_some_and(|said| said.starts_with("UPLINK: 97 % used")), interval > 1);
         }
         let result = watch.recorder.result(0, &shared.history());
-        assert_eq!(result.live.as_ref().unwrap().uplink_busy_s, 1.1);
+        assert_eq!(result.live.as_ref().unwrap().uplink_busy_s, Some(1.1));
         assert!(result.warnings.len() == 1 && result.warnings[0].contains("more than 90 % used for 1.1 s"));
     }
 

@@ -145,11 +145,12 @@ impl HopObserver for Recorder {
             packets_in: counters.packets_in.iter().sum(),
             packets_out: counters.packets_out.iter().sum(),
             refused: counters.refused,
-            unroutable: counters.unreadable,
+            unroutable: None,
+            unreadable: Some(counters.unreadable),
             overload: counters.overload,
             not_admitted: None,
             device_drops: counters.lost_by_ports,
-            uplink_busy_s: 0.0,
+            uplink_busy_s: None,
         });
         let names = [0, 1].map(|way: usize| self.ways[way].0.clone());
         self.running.set(Status::new(&self.scenario.name, names, progress));
@@ -167,10 +168,9 @@ fn warnings(live: &LiveResult) -> Vec<String> {
             late.p999 / 1e3
         )
     });
-    let unread = (live.unroutable > 0).then(|| {
+    let unread = live.unreadable.filter(|frames| *frames > 0).map(|frames| {
         format!(
-            "{} frames could not be read and were lost: bundles of a kind that a hop can't cut, or longer than 64 kB",
-            live.unroutable
+            "{frames} frames could not be read and were lost: bundles of a kind that a hop can't cut, or longer than 64 kB"
         )
     });
     let refused = (live.refused > 0).then(|| format!("{} packets were refused by the interfaces", live.refused));
