@@ -59,6 +59,8 @@ pub(crate) struct Hop {
     web: Option<u16>,
 }
 
+/// Flow that every scenario without UEs needs, and a hop does not have.
+const NO_FLOW: &str = "[[flow]]\nname = \"none\"\nround_trip = \"10 ms\"\nsender = { controller = \"cubic\" }\n";
 /// Longest delay of a hop's wire.
 const MAX_DELAY: Duration = Duration::from_secs(10);
 
@@ -121,8 +123,11 @@ impl Hop {
             (Some(file), _) => Scenario::load(file, &self.overrides).map_err(diagnostic),
             (None, Some(rate)) => {
                 let text = self.text(rate);
-                Scenario::parse("the options of tidemark hop", &text, Path::new(""), &self.overrides)
-                    .map_err(diagnostic)
+                let mut scenario =
+                    Scenario::parse("the options of tidemark hop", &text, Path::new(""), &self.overrides)
+                        .map_err(diagnostic)?;
+                scenario.text = scenario.text.replace(NO_FLOW, "");
+                Ok(scenario)
             }
             (None, None) => Err(miette!("--rate: name the rate of the link, as in --rate \"100 Mbit/s\"")),
         }
@@ -132,8 +137,7 @@ impl Hop {
     fn text(&self, rate: BitRate) -> String {
         // The duration is the longest that a scenario may have: a hop without a file ends by `--time` or a signal.
         let mut text = String::from("name = \"hop\"\nduration = \"86400 s\"\n");
-        // Every scenario has a flow for the simulator; a hop has those that come.
-        text += "[[flow]]\nname = \"simulated\"\nround_trip = \"10 ms\"\nsender = { controller = \"cubic\" }\n";
+        text += NO_FLOW;
         let discipline = self.discipline.as_deref().unwrap_or("drop-tail").escape_default();
         let delay = self.delay.unwrap_or_default();
         for (name, rate) in [("to-right", rate), ("to-left", self.rate_back.unwrap_or(rate))] {
@@ -187,7 +191,9 @@ mod tests {
     #[test]
     fn the_options_are_a_scenario_of_two_routers() {
         for discipline in ["drop-tail", "codel", "dualpi2", "sdn-port", "fifo"] {
-            let routers = hop(discipline).scenario().unwrap().router;
+            let scenario = hop(discipline).scenario().unwrap();
+            assert!(!scenario.text.contains("flow"), "{}", scenario.text);
+            let routers = scenario.router;
             assert_eq!((routers[0].rate, routers[1].rate), (BitRate::from_mbps(100), BitRate::from_kbps(2_500)));
             assert_eq!((routers[0].delay, routers[1].delay), (Duration::from_millis(5), Duration::from_millis(1)));
         }
