@@ -114,9 +114,10 @@ sender = {{ controller = "udp-prague" }}
 """
 
 
-def test_dualpi2_marks_prague_as_the_simulators_router_does(ends, hop, tmp_path):
+@pytest.mark.parametrize("discipline", ["dualpi2", pytest.param("sdn-port", marks=pytest.mark.full)])
+def test_prague_is_marked_as_by_the_simulators_router(ends, hop, tmp_path, discipline):
     out = tmp_path / "live"
-    process = hop("--rate", f"{RATE_MBPS} Mbit/s", "--delay", "5 ms", "--discipline", "dualpi2", out=out)
+    process = hop("--rate", f"{RATE_MBPS} Mbit/s", "--delay", "5 ms", "--discipline", discipline, out=out)
     receiver = subprocess.Popen(
         ["ip", "netns", "exec", "right", str(TIDEMARK), "receive", "--listen", "4100", "--time", f"{SECONDS} s"],
         stdout=subprocess.PIPE, text=True,
@@ -131,7 +132,7 @@ def test_dualpi2_marks_prague_as_the_simulators_router_does(ends, hop, tmp_path)
     assert lines[-1]["marked"] == pytest.approx(marked, rel=0.02, abs=5)
     scenario = tmp_path / "hop.toml"
     scenario.write_text(SIMULATED)
-    run(TIDEMARK, "run", scenario, "--out", tmp_path / "simulated")
+    run(TIDEMARK, "run", scenario, "--set", f"router.0.queue.discipline={discipline}", "--out", tmp_path / "simulated")
     simulated = json.loads((tmp_path / "simulated/summary.json").read_text())
     flow = max(live["flows"], key=lambda flow: flow["throughput_mbps"])
     ours = simulated["flows"][0]
@@ -158,6 +159,117 @@ def test_errors_name_the_interface_and_the_command_that_helps(ends, tmp_path):
     assert "`ip link set to-left mtu 1500`" in error("to-left", "to-right", *rate)
     run("ip", "link", "set", "to-left", "down")
     assert "`ip link set to-left up`" in error("to-left", "to-right", *rate)
+
+
+def promiscuity(side):
+    return json.loads(run("ip", "-details", "-json", "link", "show", "dev", f"to-{side}"))[0]["promiscuity"]
+
+
+CONTROL = pathlib.Path("/run/tidemark/0.ctl")
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
+def test_nothing_is_left_however_it_ends(nothing_left, ends, hop, tmp_path, how):
+    process = hop("--rate", "20 Mbit/s", "--delay", "20 ms", out=tmp_path)
+    assert [promiscuity("left"), promiscuity("right")] == [1, 1]
+    # In its queues and on its wire there is something when it ends.
+    run("ping", "-c", 1, RIGHT, inside="left")
+    with subprocess.Popen(["ip", "netns", "exec", "left", "ping", "-q", "-i", "0.002", "-w", "1", RIGHT], stdout=subprocess.DEVNULL):
+        time.sleep(0.3)
+        if how is signal.SIGKILL:
+            process.kill()
+            process.communicate(timeout=10)
+        else:
+            finish(process, tmp_path, how)
+    assert [promiscuity("left"), promiscuity("right")] == [0, 0]
+    if how is signal.SIGKILL:
+        # A socket that nobody answers is the one thing that a killed hop leaves; the next one takes it away.
+        assert CONTROL.exists()
+        finish(hop("--rate", "20 Mbit/s", out=tmp_path), tmp_path)
+    assert not CONTROL.exists()
+
+
+def test_ctrl_c_ends_it(nothing_left, ends, ctrl_c, tmp_path):
+    command = [TIDEMARK, "hop", "--left", "to-left", "--right", "to-right", "--rate", "20 Mbit/s", "--out", tmp_path]
+    assert ctrl_c(command, CONTROL) == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["live"]["unreadable"] == 0
+    # A hop measures neither, and was given no flow.
+    assert not {"unroutable", "uplink_busy_s"} & summary["live"].keys()
+    assert "flow" not in summary["scenario"]
+
+
+@pytest.mark.parametrize("kind", ["ipv6", "jumbo"])
+def test_rate_and_marks_are_kept_for(nothing_left, ends, hop, tmp_path, kind):
+    # Of an IP packet, all but 20 or 40 bytes of IP and 32 of TCP are data.
+    address, mtu, headers = RIGHT, 1500, 52
+    for index, name in enumerate(("left", "right"), 1):
+        if kind == "ipv6":
+            run("ip", "-n", name, "addr", "add", f"fd77::{index}/64", "dev", "end", "nodad")
+            address, headers = "fd77::2", 72
+        else:
+            mtu = 9000
+            run("ip", "link", "set", f"to-{name}", "mtu", mtu)
+            run("ip", "-n", name, "link", "set", "end", "mtu", mtu)
+    process = hop("--rate", "50 Mbit/s", "--delay", "5 ms", "--discipline", "dualpi2", out=tmp_path)
+    server = serve()
+    report = json.loads(run("iperf3", "--client", address, "--time", 4, "--json", inside="left"))
+    server.wait(timeout=10)
+    last, _ = finish(process, tmp_path)
+    rates = [step["sum"]["bits_per_second"] for step in report["intervals"][2:]]
+    assert sum(rates) / len(rates) == pytest.approx(50e6 * (mtu - headers) / mtu, rel=0.06)
+    to_right, to_left = last["ways"]
+    assert (last["unreadable"], last["refused"]) == (0, 0)
+    # Classic ECN: the queue marks, and CUBIC has nothing to send again but what its start lost.
+    assert to_right["marked"] > 0 and to_left["marked"] == 0
+    carried = to_right["packets_out"] * (mtu - headers)
+    assert carried == pytest.approx(report["end"]["sum_received"]["bytes"], rel=0.05)
+
+
+# Tagged frames with an ECT(1) packet each, as they lie on the wire: kernels without VLANs have no interface that makes them.
+SEND_TAGGED = """
+import socket, struct
+packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+packets.bind(("end", 0))
+def header(checksum):
+    return struct.pack("!BBHHHBBH8B", 0x45, 1, 1400, 7, 0, 64, 253, checksum, 192, 0, 2, 1, 192, 0, 2, 2)
+words = sum(struct.unpack("!10H", header(0)))
+packet = header(0xFFFF - words % 0xFFFF) + bytes(1380)
+for number in range(COUNT):
+    packets.send(bytes([0xFF] * 6 + [2, 0, 0, 0, 0, 1]) + struct.pack("!HHH", 0x8100, TAG, 0x0800) + packet)
+"""
+# The kernel takes a tag out of the frame and says it beside: struct tpacket_auxdata of linux/if_packet.h.
+RECEIVE_TAGGED = """
+import json, socket, struct
+packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+packets.bind(("end", 0x0003))
+packets.setsockopt(263, 8, 1)
+print("ready", flush=True)
+found = []
+packets.settimeout(5)
+while len(found) < COUNT:
+    frame, control, _, _ = packets.recvmsg(2000, 64)
+    tag = struct.unpack("IIIHHHH", control[0][2])[5]
+    if frame[26:34] == bytes([192, 0, 2, 1, 192, 0, 2, 2]):
+        found.append([tag, frame[15] & 3, sum(struct.unpack("!10H", frame[14:34])) % 0xFFFF])
+print(json.dumps(found))
+"""
+
+
+def test_vlan_tags_come_through_and_packets_behind_them_are_marked(nothing_left, ends, hop, tmp_path):
+    # Priority 5, VLAN 7.
+    count, tag = 40, 5 << 13 | 7
+    send, receive = (text.replace("COUNT", str(count)).replace("TAG", str(tag)) for text in (SEND_TAGGED, RECEIVE_TAGGED))
+    process = hop("--rate", "5 Mbit/s", "--discipline", "dualpi2", out=tmp_path)
+    with subprocess.Popen(["ip", "netns", "exec", "right", "python3", "-c", receive], stdout=subprocess.PIPE, text=True) as receiver:
+        assert receiver.stdout.readline() == "ready\n"
+        run("python3", "-c", send, inside="left")
+        found = json.loads(receiver.communicate(timeout=20)[0])
+    last, _ = finish(process, tmp_path)
+    assert {(tci, checksum) for tci, _, checksum in found} == {(tag, 0)}
+    # A burst of 40 fills the L4S queue above its threshold of 1 ms at once, and is too short for drops.
+    marked = sum(ecn == 3 for _, ecn, _ in found)
+    assert {ecn for _, ecn, _ in found} == {1, 3} and marked == last["ways"][0]["marked"]
 
 
 def test_an_interface_that_vanishes_ends_the_hop_with_its_name(ends, hop, tmp_path):
