@@ -178,7 +178,7 @@ export function liveFacts(live: Live): [string, string][] {
     ...ifMeasured("Unroutable", live.unroutable, count(live.unroutable)),
     ...ifMeasured("Unreadable", live.unreadable, count(live.unreadable)),
     ["Dropped by overload", count(live.overload)],
-    ...(live.not_admitted === null ? [] : [["Refused at sockets", count(live.not_admitted)] satisfies [string, string]]),
+    ...ifMeasured("Refused at sockets", live.not_admitted, count(live.not_admitted)),
     ["Lost by devices", count(live.device_drops)],
     ...ifMeasured("Uplink over 90 % used", live.uplink_busy_s, withUnit(plain(live.uplink_busy_s), "s")),
   ];
