@@ -21,6 +21,8 @@ pub(super) struct Bearer {
     next_nru_sn: u32,
     /// PDCP SN that went to the DU last; `None` before the first.
     last_sn: Option<u32>,
+    /// Last SNs that went to the DU and that a report may speak of: half of all SNs at most.
+    known_sns: u32,
     window: Window,
     /// Numbered packets that the DU does not want yet: SN and PDU.
     held: VecDeque<(u32, Vec<u8>)>,
@@ -38,6 +40,7 @@ impl Bearer {
             max_numbered: sn_length.modulus() as usize / 2,
             next_nru_sn: 0,
             last_sn: None,
+            known_sns: 0,
             window: Window::new(sn_length),
             held: VecDeque::new(),
             held_bytes: 0,
@@ -83,6 +86,7 @@ impl Bearer {
     pub(super) fn send(&mut self, sn: u32, bytes: u32) -> u32 {
         self.window.sent(sn, bytes);
         self.last_sn = Some(sn);
+        self.known_sns = (self.known_sns + 1).min(self.max_numbered as u32);
         self.sent += Bytes(bytes.into());
         let number = self.next_nru_sn;
         self.next_nru_sn = (number + 1) % NRU_MODULUS;
@@ -104,12 +108,12 @@ impl Bearer {
         self.window.lost(behind as usize, count as usize, discard);
     }
 
-    /// True if every SN of a report was sent: those in the half of all SNs up to the last one (TS 38.323 7.2). A report of others is
+    /// True if every SN of a report was sent, as far back as half of all SNs (TS 38.323 7.2). A report of others is
     /// forged, or of a CU that ran before this one.
     pub(super) fn is_possible(&self, report: &DeliveryStatus) -> bool {
         let was_sent = |sn: u32| {
-            let half = self.max_numbered as u32;
-            self.last_sn.is_some_and(|last| last.wrapping_sub(sn) % (2 * half) < half)
+            let modulus = 2 * self.max_numbered as u32;
+            self.last_sn.is_some_and(|last| last.wrapping_sub(sn) % modulus < self.known_sns)
         };
         let DeliveryStatus { highest_transmitted, highest_delivered, .. } = *report;
         let others = [report.highest_retransmitted, report.highest_delivered_retransmitted];
@@ -188,7 +192,7 @@ mod tests {
         };
         let (mut bearer, modulus) = (Bearer::new(SnLength::Bits18), SnLength::Bits18.modulus());
         assert!(bearer.is_possible(&of(None, None)) && !bearer.is_possible(&of(Some(0), None)));
-        for sn in [modulus - 2, modulus - 1, 0, 1] {
+        for sn in (modulus - 2_000..modulus).chain([0, 1]) {
             bearer.send(sn, 100);
         }
         for (transmitted, delivered, possible) in [
@@ -196,6 +200,8 @@ mod tests {
             (Some(modulus - 2), None, true),
             // Reported long ago: F1-U delayed this one.
             (Some(modulus - 1_000), None, true),
+            // Of a time before the first.
+            (Some(modulus - 2_001), None, false),
             (Some(2), None, false),
             (Some(1), Some(2), false),
             (Some(modulus / 2 - 10), None, false),
