@@ -76,8 +76,8 @@ pub struct TcpView {
     pub payload: u32,
     /// The byte counters of an AccECN option, where there is one.
     pub accecn: Option<AccEcnCounters>,
-    /// True where the ends would notice a change of the header: a SYN or SYN/ACK with a signature (RFC 2385, RFC 5925), which speaks for its
-    /// whole connection, and every segment behind an IP authentication header (RFC 4302).
+    /// True for a SYN or SYN/ACK with a signature (RFC 2385, RFC 5925): the ends drop every segment of its connection whose header was changed.
+    /// False for other segments.
     pub is_authenticated: bool,
 }
 

@@ -61,11 +61,9 @@ pub struct Headers {
     pub len: usize,
     /// Part of a datagram that the packet holds.
     pub fragment: Fragment,
-    /// Range of the transport header and the bytes behind it; `None` in a later fragment and behind IPv6 extension headers
-    /// that cannot be read.
+    /// Range of the transport header and the bytes behind it; `None` in a later fragment, behind IPv6 extension headers
+    /// that cannot be read, and behind an authentication header, whose check covers it: who changes it has it dropped.
     pub transport: Option<Range<usize>>,
-    /// True behind an IPv6 authentication header, whose check covers the transport: to change it is to have it dropped.
-    pub is_authenticated: bool,
 }
 
 impl Headers {
@@ -105,8 +103,6 @@ impl Headers {
             len: header.total_len(),
             fragment,
             transport,
-            // Behind IPv4 an authentication header is a protocol that isn't read.
-            is_authenticated: false,
         }
     }
 
@@ -133,8 +129,7 @@ impl Headers {
             dscp: packet.dscp(),
             len: packet.total_len(),
             fragment,
-            transport,
-            is_authenticated: upper.is_some_and(|upper| upper.is_authenticated),
+            transport: transport.filter(|_| !upper.is_some_and(|upper| upper.is_authenticated)),
         })
     }
 }

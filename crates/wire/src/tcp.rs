@@ -103,51 +103,46 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// A marker's view of the segment. Of several AccECN options it has the first.
     pub fn view(&self) -> TcpView {
         let header = &self.0.as_ref()[..self.header_len()];
-        view(self, header, header.len() + self.payload().len(), accecn(header), false)
+        view(self, header.len() + self.payload().len(), accecn(header), is_signed(self.flags(), header))
     }
 }
 
-/// A marker's view of a segment of this length, whose header this is; `is_authenticated` if an IP header's check covers it.
+/// A marker's view of a segment of this length; `is_signed` as [`is_signed`] has it.
 #[inline(always)]
 fn view<T: AsRef<[u8]>>(
     fixed: &Packet<T>,
-    header: &[u8],
     len: usize,
     accecn: Option<(usize, AccEcnCounters)>,
-    is_authenticated: bool,
+    is_signed: bool,
 ) -> TcpView {
-    let flags = fixed.flags();
     TcpView {
-        flags,
+        flags: fixed.flags(),
         seq: fixed.seq(),
         ack: fixed.ack(),
         payload: (len - fixed.header_len()) as u32,
         accecn: accecn.map(|(_, counters)| counters),
-        // What a connection is signed with shows on its first segments, and no other's options are walked for it.
-        is_authenticated: is_authenticated || flags.syn && is_signed(header),
+        is_authenticated: is_signed,
     }
 }
 
 /// A marker's view of a segment, as [`Packet::view`] has it, in one look at the bytes; `None` for bytes that are no segment.
 // Part of its caller, as `Headers::parse`.
 #[inline(always)]
-pub(crate) fn view_of(segment: &[u8], is_authenticated: bool) -> Option<TcpView> {
+pub(crate) fn view_of(segment: &[u8]) -> Option<TcpView> {
     let Ok((fixed, header)) = header_of(segment) else { return None };
     // Fields of an array are read without a look at its length.
-    Some(view(&Packet(fixed), header, segment.len(), accecn(header), is_authenticated))
+    let is_signed = is_signed(Packet(fixed).flags(), header);
+    Some(view(&Packet(fixed), segment.len(), accecn(header), is_signed))
 }
 
 /// Shows a segment to a closure and writes the congestion feedback that it returns, and the checksum. True if there was any; bytes
 /// that are no segment stay as they are.
 #[inline(always)]
-pub(crate) fn answer(
-    segment: &mut [u8],
-    is_authenticated: bool,
-    answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>,
-) -> bool {
+pub(crate) fn answer(segment: &mut [u8], answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
     let Ok((fixed, header)) = header_of(segment) else { return false };
+    let is_signed = is_signed(Packet(fixed).flags(), header);
     let (len, accecn) = (header.len(), accecn(header));
-    let Some(feedback) = answer(&view(&Packet(fixed), header, segment.len(), accecn, is_authenticated)) else {
+    let Some(feedback) = answer(&view(&Packet(fixed), segment.len(), accecn, is_signed)) else {
         return false;
     };
     let Some((fixed, _)) = segment.split_first_chunk_mut::<HEADER_LEN>() else { return false };
@@ -187,9 +182,16 @@ fn accecn(header: &[u8]) -> Option<(usize, AccEcnCounters)> {
     None
 }
 
-/// True for a header with a signature over it.
+/// True for a SYN or SYN/ACK with a signature over it, which all segments of its connection have.
+// No other segment's options are walked for it.
+#[inline(always)]
+fn is_signed(flags: TcpFlags, header: &[u8]) -> bool {
+    flags.syn && has_signature(header)
+}
+
 #[cold]
-fn is_signed(header: &[u8]) -> bool {
+#[inline(never)]
+fn has_signature(header: &[u8]) -> bool {
     let mut at = HEADER_LEN;
     while let Some(Ok((kind, _))) = option::next_option(header, &mut at) {
         if matches!(kind, option::MD5_SIGNATURE | option::AUTHENTICATION) {
@@ -231,7 +233,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
     /// Rewrites the congestion feedback, of which no option is added, and updates the checksum.
     pub fn set_feedback(&mut self, feedback: TcpFeedback) {
-        answer(self.0.as_mut(), false, |_| Some(feedback));
+        answer(self.0.as_mut(), |_| Some(feedback));
     }
 }
 

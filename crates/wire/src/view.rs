@@ -53,7 +53,7 @@ impl<'a> View<'a> {
 impl Inspect for View<'_> {
     #[inline(always)]
     fn tcp(&self) -> Option<TcpView> {
-        tcp::view_of(self.bytes.get(self.segment()?)?, self.headers.is_authenticated)
+        tcp::view_of(self.bytes.get(self.segment()?)?)
     }
     #[inline]
     fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
@@ -62,7 +62,7 @@ impl Inspect for View<'_> {
     #[inline(always)]
     fn answer_tcp(&mut self, answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
         let segment = self.segment().and_then(|range| self.bytes.get_mut(range));
-        segment.is_some_and(|segment| tcp::answer(segment, self.headers.is_authenticated, answer))
+        segment.is_some_and(|segment| tcp::answer(segment, answer))
     }
 }
 

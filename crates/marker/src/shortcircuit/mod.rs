@@ -75,8 +75,7 @@ impl Feedback {
     #[inline]
     pub(crate) fn mark(&mut self, tcp: &TcpView) -> bool {
         // A segment that sets up the connection is never touched, in either direction, and what carries no data is not acknowledged.
-        // Where packets are authenticated, acknowledgements are.
-        if tcp.flags.syn || tcp.flags.rst || tcp.payload == 0 || tcp.is_authenticated {
+        if tcp.flags.syn || tcp.flags.rst || tcp.payload == 0 {
             return false;
         }
         match &mut self.agreed {
@@ -94,8 +93,7 @@ impl Feedback {
             return None;
         }
         // A reset ends the connection, and without ACK the feedback fields mean nothing: there is nothing to add to.
-        // One behind an authentication header that came after the handshake would be dropped if it were rewritten.
-        if tcp.flags.rst || !tcp.flags.ack || tcp.is_authenticated {
+        if tcp.flags.rst || !tcp.flags.ack {
             return None;
         }
         match &mut self.agreed {
