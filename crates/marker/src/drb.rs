@@ -99,6 +99,9 @@ pub struct Counters {
     /// Downlink packets that came while a queue had no report for longer than `report_timeout`: its state is unknown, and they are
     /// not marked by it.
     pub reports_missing: u64,
+    /// Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked
+    /// in their place.
+    pub marks_let_go: u64,
 }
 
 impl Counters {
@@ -135,9 +138,11 @@ pub struct DrbMarker {
     drain: Drain,
     last_sojourn: Option<Duration>,
     retransmission: Option<Duration>,
-    poll_after: Duration,
-    /// In milliseconds, so that a UE's state stays below a KiB.
+    /// In units of their own, so that a UE's state stays below a KiB.
+    poll_after_us: u32,
     report_timeout_ms: u32,
+    /// Marks that acknowledgements had no room for; those of flows that gave way are in the table.
+    marks_let_go: u32,
     /// Reports in a row that describe arrivals, counted to `BLIND_REPORTS`.
     blind: u8,
     short_circuit: bool,
@@ -177,8 +182,9 @@ impl DrbMarker {
             profile: ProfileTable::new(config.profile_capacity, sn_length),
             estimator: EgressEstimator::new(config.tau_c),
             backlog: Backlog::new(),
-            poll_after: config.poll_after,
-            report_timeout_ms: millis(config.report_timeout),
+            poll_after_us: whole(config.poll_after, 1_000),
+            report_timeout_ms: whole(config.report_timeout, 1_000_000),
+            marks_let_go: 0,
             short_circuit: config.short_circuit,
             last_l4s: None,
             last_classic: None,
@@ -217,6 +223,7 @@ impl DrbMarker {
         let mut segment = packet.size.0;
         let mut rtt = None;
         let mut known = None;
+        let mut owes = false;
         let tcp = packet.payload.tcp();
         let id = packet.payload.five_tuple(packet.flow);
         // Where the set is full of flows in use, the packet is signalled to by its own field, with the defaults above.
@@ -224,7 +231,7 @@ impl DrbMarker {
             flow.downlink(now, shown, packet.size.0);
             if let Some(tcp) = &tcp {
                 flow.handshake(now, tcp.flags, true);
-                flow.feedback.downlink(tcp);
+                owes = flow.feedback.downlink(tcp, &mut self.marks_let_go);
             }
             (segment, rtt, known) = (u64::from(flow.largest), flow.rtt(), flow.class);
         }
@@ -268,6 +275,9 @@ impl DrbMarker {
         }
         let odds = self.law.arrive(&arrival);
         let (verdict, draw) = self.decide(packet.ecn, class, odds);
+        if owes && verdict == Verdict::Pass && self.settle(id, packet.ecn, class) {
+            return Some(Outcome { odds, age: head_of_line, draw, verdict: Verdict::Mark, short_circuited: false });
+        }
         let short_circuited = verdict == Verdict::Mark && self.short_circuit && self.defer_mark(id, tcp);
         self.tally.short_circuited += u64::from(short_circuited);
         Some(Outcome { odds, age: head_of_line, draw, verdict, short_circuited })
@@ -367,7 +377,7 @@ impl DrbMarker {
             let flow = if opens { self.flows.admit(now, id) } else { self.flows.get(id) }?;
             flow.uplink(now);
             flow.handshake(now, tcp.flags, false);
-            flow.feedback.uplink(tcp)
+            flow.feedback.uplink(tcp, &mut self.marks_let_go)
         });
         self.tally.rewritten_acks += u64::from(rewritten);
     }
@@ -394,8 +404,9 @@ impl DrbMarker {
     pub fn reconfigure(&mut self, now: Instant, config: &MarkerConfig, sn_length: SnLength) -> Result<(), ConfigError> {
         config.validate()?;
         (self.law, self.properties) = (ActiveLaw::new(&config.law), config.law.properties());
-        (self.short_circuit, self.poll_after) = (config.short_circuit, config.poll_after);
-        self.report_timeout_ms = millis(config.report_timeout);
+        self.short_circuit = config.short_circuit;
+        self.poll_after_us = whole(config.poll_after, 1_000);
+        self.report_timeout_ms = whole(config.report_timeout, 1_000_000);
         self.flows.resize(config.flow_capacity);
         if config.tau_c != self.estimator.window() {
             self.estimator = EgressEstimator::new(config.tau_c);
@@ -440,7 +451,7 @@ impl DrbMarker {
     /// True while a queue stands and the last report is too old to say how long: the caller may set the polling
     /// flag of the next DL USER DATA frame (TS 38.425 5.5.3.7).
     pub fn wants_report(&self, now: Instant) -> bool {
-        self.profile.packets() > 0 && self.backlog.report_age(now) > self.poll_after
+        self.profile.packets() > 0 && self.backlog.report_age(now) > Duration::from_micros(self.poll_after_us.into())
     }
 
     /// Estimate of the DRB's state at `now`.
@@ -488,6 +499,7 @@ impl DrbMarker {
             flows_refused: self.flows.refused(),
             reports_are_blind: self.blind >= BLIND_REPORTS,
             reports_missing: tally.reports_missing,
+            marks_let_go: u64::from(self.marks_let_go) + self.flows.marks_let_go(),
         }
     }
 
@@ -520,6 +532,26 @@ impl DrbMarker {
         tcp.is_some_and(|tcp| self.flows.get(flow).is_some_and(|flow| flow.feedback.mark(&tcp)))
     }
 
+    /// Marks a packet that the law let pass, in place of marks that its flow's acknowledgements had no room for. False for a packet that can't
+    /// be marked.
+    #[cold]
+    fn settle(&mut self, flow: FlowId, ecn: Ecn, class: Class) -> bool {
+        let markable = Class::of(ecn).is_some_and(|shown| shown != Class::NotEct);
+        if let Some(flow) = self.flows.get(flow).filter(|_| markable) {
+            flow.feedback.settle();
+            self.count_mark(class);
+        }
+        markable
+    }
+
+    #[inline]
+    fn count_mark(&mut self, class: Class) {
+        match class {
+            Class::L4s => self.tally.l4s_marks += 1,
+            Class::Classic | Class::NotEct => self.tally.classic_marks += 1,
+        }
+    }
+
     /// Applies the law's odds to what the packet allows.
     #[inline]
     fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> (Verdict, Draw) {
@@ -539,10 +571,7 @@ impl DrbMarker {
         if !marked {
             return (Verdict::Pass, draw);
         }
-        match class {
-            Class::L4s => self.tally.l4s_marks += 1,
-            Class::Classic | Class::NotEct => self.tally.classic_marks += 1,
-        }
+        self.count_mark(class);
         (Verdict::Mark, draw)
     }
 
@@ -610,7 +639,7 @@ impl DrbMarker {
     }
 }
 
-/// Rounds up to whole milliseconds, of which 49 days are as good as never.
-fn millis(time: Duration) -> u32 {
-    u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
+/// Rounds up to whole units of so many nanoseconds, of which four billion are as good as never.
+fn whole(time: Duration, unit: u64) -> u32 {
+    u32::try_from(time.as_nanos().div_ceil(unit)).unwrap_or(u32::MAX)
 }

@@ -152,6 +152,8 @@ struct Set {
     ids: [Option<FlowId>; WAYS],
     evicted: u64,
     refused: u64,
+    /// Marks of flows that gave way which no acknowledgement had carried.
+    marks_let_go: u64,
     flows: [Flow; WAYS],
 }
 
@@ -159,7 +161,8 @@ impl FlowTable {
     /// Room for `capacity` flows, a power of two.
     pub(crate) fn new(capacity: u32) -> Self {
         let sets = (capacity as usize / WAYS).max(1);
-        let empty = Set { ids: [None; WAYS], flows: [Flow::new(Instant::ZERO); WAYS], evicted: 0, refused: 0 };
+        let empty =
+            Set { ids: [None; WAYS], flows: [Flow::new(Instant::ZERO); WAYS], evicted: 0, refused: 0, marks_let_go: 0 };
         Self { sets: alloc::vec![empty; sets].into_boxed_slice() }
     }
 
@@ -216,6 +219,7 @@ impl FlowTable {
                     return None;
                 };
                 set.evicted += 1;
+                set.marks_let_go += u64::from(set.flows[way].feedback.pending());
                 way
             }
         };
@@ -243,6 +247,7 @@ impl FlowTable {
             resized.take_over(self);
             resized.sets[0].evicted += self.evicted();
             resized.sets[0].refused += self.refused();
+            resized.sets[0].marks_let_go += self.marks_let_go();
             *self = resized;
         }
     }
@@ -255,6 +260,11 @@ impl FlowTable {
     /// Flows that found no slot.
     pub(crate) fn refused(&self) -> u64 {
         self.sets.iter().map(|set| set.refused).sum()
+    }
+
+    /// Marks of flows that gave way which no acknowledgement had carried.
+    pub(crate) fn marks_let_go(&self) -> u64 {
+        self.sets.iter().map(|set| set.marks_let_go).sum()
     }
 
     /// Set that a flow belongs to, and its own slot in it.
@@ -284,16 +294,23 @@ impl Set {
     fn take_over(&mut self, id: FlowId, own: usize, flow: &Flow) {
         let way = match self.find(id, own) {
             // Both tables know the flow: the one that saw its opening knows more.
-            Some(way) if self.flows[way].is_opened() => return,
+            Some(way) if self.flows[way].is_opened() => {
+                self.marks_let_go += u64::from(flow.feedback.pending());
+                return;
+            }
             Some(way) => Some(way),
             None => self.vacant(own),
         };
         let weakest = || (0..WAYS).min_by_key(|way| (self.flows[*way].retention(), self.flows[*way].last_seen));
         let Some(way) = way.or_else(|| weakest().filter(|way| self.flows[*way].retention() < flow.retention())) else {
             self.refused += 1;
+            self.marks_let_go += u64::from(flow.feedback.pending());
             return;
         };
         self.evicted += u64::from(self.ids[way].is_some_and(|known| known != id));
+        if self.ids[way].is_some() {
+            self.marks_let_go += u64::from(self.flows[way].feedback.pending());
+        }
         (self.ids[way], self.flows[way]) = (Some(id), *flow);
     }
 
@@ -368,14 +385,14 @@ mod tests {
     /// A connection that the UE opened, with AccECN agreed on.
     fn open(table: &mut FlowTable, now: Instant, id: FlowId) {
         let flow = table.admit(now, id).unwrap();
-        flow.feedback.uplink(&segment(0b111, true, None, 0, 0));
-        flow.feedback.downlink(&segment(0b010, true, Some(1), 0, 0));
+        flow.feedback.uplink(&segment(0b111, true, None, 0, 0), &mut 0);
+        flow.feedback.downlink(&segment(0b010, true, Some(1), 0, 0), &mut 0);
     }
 
     /// Marks the next kilobyte, which is and acknowledged; gives the ACE field that leaves.
     fn signal(flow: &mut Flow, seq: u32) -> u8 {
         let data = segment(0, false, Some(1), seq, 1_000);
-        flow.feedback.downlink(&data);
+        flow.feedback.downlink(&data, &mut 0);
         assert!(flow.feedback.mark(&data));
         passed(&mut flow.feedback, &segment(5, false, Some(seq + 1_000), 1, 0)).flags.ace()
     }
@@ -421,7 +438,7 @@ mod tests {
         // Its server says that it is over.
         let mut fin = segment(0, false, Some(1), 2_001, 0);
         fin.flags.fin = true;
-        table.get(signalled).unwrap().feedback.downlink(&fin);
+        table.get(signalled).unwrap().feedback.downlink(&fin, &mut 0);
         table.admit(ms(120_000), FlowId(5_000)).unwrap();
         assert!(table.get(signalled).is_none(), "nothing is lost with it");
     }

@@ -8,21 +8,25 @@
 //! - in bytes, for no more than it newly acknowledges and than the option's ECT counter grew by, so that no
 //!   counter ever goes backwards, and never before their packets were counted.
 //!
-//! What a flight could not carry is let go: of a storm of marks at most one flight is carried after it. So are the bytes of
-//! marks carried while the client's option has no CE counter, since it has seen no CE itself: the sender
+//! What a flight could not carry is let go: of a storm of marks at most one flight is carried after it. Marks let go are counted, and the next
+//! packet is marked in their place, so that the sender hears of the queue at all. The bytes of
+//! marks carried while the client's option has no CE counter, since it has seen no CE itself, are let go, too: the sender
 //! takes their packets for full segments, and would take the bytes, all at once when the counter appears, for new marks.
 //!
 //! The first feedback of a connection is never made zero: the sender would take the field for one that somebody on the way clears, and do
 //! without ECN (RFC 9768 3.2.2.4). A mark that would make it so waits.
 //!
-//! While a client acknowledges more segments at once than the field has room for marks, as one that receives them in bundles, the
-//! further marks are left to the packets themselves: these it has to acknowledge in time (section 3.2.2.5.1).
+//! While a client acknowledges more segments at once than the field has room for marks, as one that receives them in bundles, or none, as
+//! one that waits for a lost segment, the further marks are left to the packets themselves: these it has to acknowledge
+//! in time (section 3.2.2.5.1).
 //!
 //! An acknowledgement that was overtaken by a later one carries what the later one carried, so that the sender learns
 //! nothing from it, whether it looks or not.
 
 use tidemark_core::packet::{AccEcnChange, AccEcnCounters};
 use tidemark_core::{TcpFeedback, TcpView};
+
+use super::segments::Segments;
 
 const MASK: u32 = (1 << 24) - 1;
 /// Initial values of the client's counters (RFC 9768 3.2.1).
@@ -39,15 +43,14 @@ pub(crate) struct AccEcn {
     start: u32,
     /// A pure ACK of the start carries the SYN/ACK's ECN field and no counter.
     is_opening: bool,
-    /// The last acknowledgement was of more segments than the ACE field can count marks.
-    is_wide: bool,
+    /// Marks were let go, and no packet was marked in their place yet.
+    owes: bool,
     /// Highest acknowledgement number passed upwards.
     ack: u32,
-    /// Largest payload seen downwards, and the end of what was sent.
-    segment: u32,
-    sent: u32,
-    /// Marks that no acknowledgement has carried yet.
+    segments: Segments,
+    /// Marks that no acknowledgement has carried yet, and how many may wait for one.
     pending_packets: u16,
+    limit: u16,
     pending_bytes: u32,
     /// Bytes of marks whose packets were counted already.
     due_bytes: u32,
@@ -94,11 +97,11 @@ impl AccEcn {
         Self {
             start,
             is_opening: is_clients,
-            is_wide: false,
+            owes: false,
             ack: start,
-            segment: 1,
-            sent: start,
+            segments: Segments::new(start),
             pending_packets: 0,
+            limit: u16::MAX,
             pending_bytes: 0,
             due_bytes: 0,
             room_bytes: 0,
@@ -115,31 +118,40 @@ impl AccEcn {
         self.added_packets != 0 || self.added_ce != 0
     }
 
+    /// Marks that no acknowledgement has carried yet.
+    pub(crate) fn pending(&self) -> u32 {
+        self.pending_packets.into()
+    }
+
+    /// A segment passes downwards. True if it should be marked in place of marks that were let go.
     #[inline]
-    pub(crate) fn downlink(&mut self, tcp: &TcpView) {
-        self.segment = self.segment.max(tcp.payload);
-        let end = tcp.seq.wrapping_add(tcp.payload);
-        if end.wrapping_sub(self.sent) as i32 > 0 {
-            self.sent = end;
-        }
+    pub(crate) fn downlink(&mut self, tcp: &TcpView) -> bool {
+        self.segments.send(tcp.seq, tcp.payload, self.ack);
+        self.owes && tcp.payload > 0
+    }
+
+    /// The packet at hand was marked in place of marks that were let go.
+    pub(crate) fn settle(&mut self) {
+        self.owes = false;
     }
 
     /// True if acknowledgements will carry the mark.
     #[inline]
     pub(crate) fn mark(&mut self, tcp: &TcpView) -> bool {
-        // The client bundles its acknowledgements, and one is full already: this packet carries its mark itself, which the client
-        // has to acknowledge in time (RFC 9768 3.2.2.5.1).
-        if self.is_wide && self.pending_packets >= MAX_ACE_MARKS {
+        // No acknowledgement is expected to have room: this packet carries its mark itself, which the client has to acknowledge in
+        // time (RFC 9768 3.2.2.5.1).
+        if self.pending_packets >= self.limit {
             return false;
         }
-        self.pending_packets = self.pending_packets.saturating_add(1);
+        self.pending_packets += 1;
         self.pending_bytes = self.pending_bytes.saturating_add(tcp.payload);
         true
     }
 
+    /// Marks that were not told and never will be are added to `marks_let_go`.
     #[inline]
-    pub(crate) fn uplink(&mut self, tcp: &TcpView) -> Option<TcpFeedback> {
-        let beyond = tcp.ack.wrapping_sub(self.sent).cast_signed();
+    pub(crate) fn uplink(&mut self, tcp: &TcpView, marks_let_go: &mut u32) -> Option<TcpFeedback> {
+        let beyond = tcp.ack.wrapping_sub(self.segments.end()).cast_signed();
         // The handshake's last segment has no counter to add to (RFC 9768 3.2.2.1); data in it would make it one.
         if (self.is_opening && tcp.ack == self.start && tcp.payload == 0) || beyond > MAX_AHEAD.cast_signed() {
             return None;
@@ -155,22 +167,28 @@ impl AccEcn {
             }
             return self.repeat(ace, fields);
         }
-        // An acknowledgement that advances nothing shows neither that the opening is over nor how much the client bundles.
+        // An acknowledgement that advances nothing doesn't show that the opening is over.
         if advance > 0 {
-            (self.is_opening, self.is_wide) = (false, advance as u32 > u32::from(MAX_ACE_MARKS) * self.segment);
+            self.is_opening = false;
+            let is_wide = advance as u32 > u32::from(MAX_ACE_MARKS) * self.segments.size();
+            self.limit = if is_wide { MAX_ACE_MARKS } else { u16::MAX };
+        } else if tcp.payload == 0 {
+            // A segment is missing: what follows it is acknowledged all at once when it has come.
+            self.limit = MAX_ACE_MARKS;
         }
+        let before = self.ack;
         self.ack = tcp.ack;
         self.client_ace = ace;
         // Mostly there are none, and a division is the dearest thing here.
-        if self.pending_packets > 0 {
-            self.release_packets(advance as u32, counted);
+        if self.pending_packets > 0 && advance > 0 {
+            self.release_packets(before, counted);
         }
         self.room_bytes = self.room_bytes.saturating_add(advance as u32);
         if let Some(fields) = &tcp.accecn {
             self.release_bytes(fields);
             self.client.note(fields);
         }
-        self.let_go(tcp.ack);
+        self.let_go(marks_let_go);
         let changes = self.added_packets != 0 || (self.added_ce != 0 && tcp.accecn.is_some());
         changes.then(|| TcpFeedback::AccEcn(self.added()))
     }
@@ -195,12 +213,10 @@ impl AccEcn {
 
     /// Forgets marks beyond those that the acknowledgements of what is under way can be about.
     #[inline]
-    fn let_go(&mut self, ack: u32) {
-        let flight = self.sent.wrapping_sub(ack).cast_signed().max(0).cast_unsigned();
-        // Segments under way bound the acknowledgements that can still come, and the marks that these could carry.
+    fn let_go(&mut self, marks_let_go: &mut u32) {
+        let flight = self.segments.end().wrapping_sub(self.ack).cast_signed().max(0).cast_unsigned();
         if self.pending_packets > 0 {
-            let packets = flight.div_ceil(self.segment).min(u32::from(u16::MAX)) as u16;
-            self.pending_packets = self.pending_packets.min(packets);
+            self.let_go_packets(marks_let_go);
         }
         self.pending_bytes = self.pending_bytes.min(flight);
         let has_byte_counter = seen(self.client.ceb).is_some();
@@ -217,14 +233,28 @@ impl AccEcn {
         }
     }
 
-    fn release_packets(&mut self, acknowledged: u32, counted: u8) {
-        let packets = acknowledged.div_ceil(self.segment);
+    /// Segments under way bound the acknowledgements that can still come, and the marks that these could carry.
+    fn let_go_packets(&mut self, marks_let_go: &mut u32) {
+        let room = self.segments.between(self.ack, self.segments.end()).min(u16::MAX.into()) as u16;
+        if let Some(excess) = self.pending_packets.checked_sub(room).filter(|excess| *excess > 0) {
+            *marks_let_go = marks_let_go.saturating_add(excess.into());
+            (self.pending_packets, self.owes) = (room, true);
+        }
+        // More than the field tells at once wait for one acknowledgement after another: no more of them than can still come.
+        if self.pending_packets >= room.min(MAX_ACE_MARKS) && room > 0 {
+            self.limit = self.limit.min(room);
+        }
+    }
+
+    /// Tells what the segments acknowledged since `before` have room for.
+    fn release_packets(&mut self, before: u32, counted: u8) {
+        let packets = self.segments.between(before, self.ack);
+        self.limit = if packets > MAX_ACE_MARKS.into() { MAX_ACE_MARKS } else { u16::MAX };
         let room = packets.min(MAX_ACE_MARKS.into()).saturating_sub(u32::from(counted)) as u16;
         let mut released = self.pending_packets.min(room);
         // A field of zero in the first feedback means that somebody clears it (RFC 9768 3.2.2.4): one mark waits.
         let field = u16::from(self.client_ace + self.added_packets) + released;
-        let acknowledged_before = self.ack.wrapping_sub(acknowledged).wrapping_sub(self.start);
-        if field & 7 == 0 && acknowledged_before <= self.segment {
+        if field & 7 == 0 && before.wrapping_sub(self.start) <= self.segments.first() {
             released = released.saturating_sub(1);
         }
         if released == 0 {

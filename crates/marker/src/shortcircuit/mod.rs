@@ -7,6 +7,7 @@
 
 mod accecn;
 mod classic;
+mod segments;
 
 use tidemark_core::{TcpFeedback, TcpView};
 
@@ -55,19 +56,39 @@ impl Feedback {
     /// No handshake was seen.
     pub(crate) const UNKNOWN: Self = Self { agreed: Agreed::Nothing, asked: None, isn: 0, is_over: false };
 
-    /// A segment passes downwards.
+    /// A segment passes downwards. True if it should be marked in place of marks that were let go: then [`settle`](Self::settle) is to be
+    /// called. Marks of an earlier connection that were not told are added to `marks_let_go`.
     #[inline]
-    pub(crate) fn downlink(&mut self, tcp: &TcpView) {
+    pub(crate) fn downlink(&mut self, tcp: &TcpView, marks_let_go: &mut u32) -> bool {
         if tcp.flags.syn {
-            self.negotiate(tcp, true);
-            return;
+            self.negotiate(tcp, true, marks_let_go);
+            return false;
         }
         // Sticky until the next connection: a segment from before the FIN may come after it.
         self.is_over |= tcp.flags.fin | tcp.flags.rst;
         match &mut self.agreed {
-            Agreed::AccEcn(state) => state.downlink(tcp),
-            Agreed::Classic(state) => state.downlink(tcp),
-            Agreed::Nothing => {}
+            Agreed::AccEcn(state) => state.downlink(tcp) && !tcp.flags.rst,
+            Agreed::Classic(state) => {
+                state.downlink(tcp);
+                false
+            }
+            Agreed::Nothing => false,
+        }
+    }
+
+    /// The packet at hand was marked in place of marks that were let go.
+    pub(crate) fn settle(&mut self) {
+        if let Agreed::AccEcn(state) = &mut self.agreed {
+            state.settle();
+        }
+    }
+
+    /// Marks that acknowledgements to come are to carry.
+    pub(crate) fn pending(&self) -> u32 {
+        match &self.agreed {
+            Agreed::AccEcn(state) => state.pending(),
+            // An echo goes on until its answer, and tells any number of marks.
+            Agreed::Classic(_) | Agreed::Nothing => 0,
         }
     }
 
@@ -85,11 +106,11 @@ impl Feedback {
         }
     }
 
-    /// A segment passes upwards: what to write into it.
+    /// A segment passes upwards: what to write into it. Marks that were not told and never will be are added to `marks_let_go`.
     #[inline]
-    pub(crate) fn uplink(&mut self, tcp: &TcpView) -> Option<TcpFeedback> {
+    pub(crate) fn uplink(&mut self, tcp: &TcpView, marks_let_go: &mut u32) -> Option<TcpFeedback> {
         if tcp.flags.syn {
-            self.negotiate(tcp, false);
+            self.negotiate(tcp, false, marks_let_go);
             return None;
         }
         // A reset ends the connection, and without ACK the feedback fields mean nothing: there is nothing to add to.
@@ -97,7 +118,7 @@ impl Feedback {
             return None;
         }
         match &mut self.agreed {
-            Agreed::AccEcn(state) => state.uplink(tcp),
+            Agreed::AccEcn(state) => state.uplink(tcp, marks_let_go),
             Agreed::Classic(state) => state.uplink(tcp),
             Agreed::Nothing => None,
         }
@@ -118,7 +139,7 @@ impl Feedback {
     }
 
     /// RFC 9768 table 2, and RFC 3168 where AccECN was not asked for.
-    fn negotiate(&mut self, tcp: &TcpView, is_downlink: bool) {
+    fn negotiate(&mut self, tcp: &TcpView, is_downlink: bool, marks_let_go: &mut u32) {
         let TcpView { flags, seq, ack, is_authenticated, .. } = *tcp;
         let code = flags.ace();
         if !flags.ack {
@@ -143,6 +164,7 @@ impl Feedback {
         // SYN is followed by counters.
         let start = if is_downlink { seq.wrapping_add(1) } else { ack };
         (self.asked, self.is_over) = (None, false);
+        *marks_let_go = marks_let_go.saturating_add(self.pending());
         self.agreed = match (asked.mode, code) {
             // RFC 9768 table 2: 0b001 is a server with classic ECN alone; 0b000 and 0b111 mean no ECN, of the server's own or since the
             // bits are cleared or reflected on the way.
@@ -168,24 +190,24 @@ pub(crate) mod tests {
     /// A connection that a UE opened with this SYN and the server answered with this SYN/ACK.
     pub(crate) fn opened(syn: u8, syn_ack: u8) -> Feedback {
         let mut feedback = Feedback::UNKNOWN;
-        assert!(feedback.uplink(&segment(syn, true, None, 100, 0)).is_none());
-        feedback.downlink(&segment(syn_ack, true, Some(101), 999, 0));
+        assert!(feedback.uplink(&segment(syn, true, None, 100, 0), &mut 0).is_none());
+        feedback.downlink(&segment(syn_ack, true, Some(101), 999, 0), &mut 0);
         feedback
     }
 
     /// A flow of that kind, opened by the server.
     pub(crate) fn opened_by_the_server(syn: u8, syn_ack: u8) -> Feedback {
         let mut feedback = Feedback::UNKNOWN;
-        feedback.downlink(&segment(syn, true, None, 999, 0));
-        assert_eq!(feedback.uplink(&segment(syn_ack, true, Some(1_000), 100, 0)), None);
+        feedback.downlink(&segment(syn, true, None, 999, 0), &mut 0);
+        assert_eq!(feedback.uplink(&segment(syn_ack, true, Some(1_000), 100, 0), &mut 0), None);
         // The third segment is the server's.
-        feedback.downlink(&segment(syn_ack, false, Some(101), 1_000, 0));
+        feedback.downlink(&segment(syn_ack, false, Some(101), 1_000, 0), &mut 0);
         feedback
     }
 
     /// The segment that goes on of one that passes upwards.
     pub(crate) fn passed(feedback: &mut Feedback, segment: &TcpView) -> TcpView {
-        feedback.uplink(segment).map_or(*segment, |told| segment.with_feedback(told))
+        feedback.uplink(segment, &mut 0).map_or(*segment, |told| segment.with_feedback(told))
     }
 
     #[test]
@@ -206,7 +228,7 @@ pub(crate) mod tests {
     fn a_connection_that_began_elsewhere_is_marked_on_its_packets() {
         let mut feedback = Feedback::UNKNOWN;
         assert!(!feedback.mark(&segment(0, false, Some(1), 1000, 1448)));
-        assert!(feedback.uplink(&segment(5, false, Some(2448), 1, 0)).is_none());
+        assert!(feedback.uplink(&segment(5, false, Some(2448), 1, 0), &mut 0).is_none());
     }
 
     #[test]
@@ -216,8 +238,8 @@ pub(crate) mod tests {
         assert!(feedback.mark(&segment(0, false, Some(101), 1000, 1448)));
         let mut reset = segment(5, false, Some(2448), 101, 0);
         reset.flags.rst = true;
-        assert!(feedback.uplink(&reset).is_none());
-        assert!(feedback.uplink(&segment(0b111, true, None, 100, 0)).is_none());
+        assert!(feedback.uplink(&reset, &mut 0).is_none());
+        assert!(feedback.uplink(&segment(0b111, true, None, 100, 0), &mut 0).is_none());
     }
 
     #[test]
@@ -226,19 +248,19 @@ pub(crate) mod tests {
         let ack = segment(0, false, Some(2448), 101, 0);
         let mut echo = ack;
         echo.flags.ece = true;
-        assert_eq!(feedback.uplink(&ack), None);
+        assert_eq!(feedback.uplink(&ack, &mut 0), None);
         assert!(feedback.mark(&segment(0, false, Some(101), 1000, 1448)));
         for _ in 0..3 {
-            assert_eq!(feedback.uplink(&ack), Some(TcpFeedback::Classic { ece: true }));
+            assert_eq!(feedback.uplink(&ack, &mut 0), Some(TcpFeedback::Classic { ece: true }));
         }
         let mut reduced = segment(0, false, Some(101), 2448, 1448);
         reduced.flags.cwr = true;
-        feedback.downlink(&reduced);
-        assert_eq!(feedback.uplink(&ack), None);
+        feedback.downlink(&reduced, &mut 0);
+        assert_eq!(feedback.uplink(&ack, &mut 0), None);
         // What the client itself echoes, of a mark set elsewhere, stays.
-        assert_eq!(feedback.uplink(&echo), None);
+        assert_eq!(feedback.uplink(&echo, &mut 0), None);
         assert!(feedback.mark(&segment(0, false, Some(101), 3896, 1448)));
-        assert_eq!(feedback.uplink(&ack), Some(TcpFeedback::Classic { ece: true }));
+        assert_eq!(feedback.uplink(&ack, &mut 0), Some(TcpFeedback::Classic { ece: true }));
     }
 
     /// Connections of both kinds of which the sender was told a mark, the acknowledgement that it goes on with, and what
@@ -249,10 +271,10 @@ pub(crate) mod tests {
             |(syn, syn_ack, ace, expected)| {
                 let mut feedback = opened(syn, syn_ack);
                 let data = segment(0, false, Some(101), 1_000, 1_448);
-                feedback.downlink(&data);
+                feedback.downlink(&data, &mut 0);
                 assert!(!feedback.has_signalled() && feedback.mark(&data));
                 let ack = segment(ace, false, Some(2_448), 101, 0);
-                assert_eq!(feedback.uplink(&ack), Some(expected));
+                assert_eq!(feedback.uplink(&ack, &mut 0), Some(expected));
                 assert!(feedback.has_signalled());
                 (feedback, ack, expected)
             },
@@ -266,16 +288,16 @@ pub(crate) mod tests {
         for isn in [100, 77_000] {
             for ace in [0b000, 0b011, 0b111] {
                 for (mut feedback, ack, expected) in told() {
-                    assert_eq!(feedback.uplink(&syn(isn, ace)), None);
-                    assert_eq!(feedback.uplink(&ack), Some(expected));
-                    feedback.downlink(&segment(0b010, true, Some(101 + u32::from(isn == 100)), 999, 0));
-                    assert_eq!(feedback.uplink(&ack), Some(expected), "a SYN/ACK that answers another SYN");
+                    assert_eq!(feedback.uplink(&syn(isn, ace), &mut 0), None);
+                    assert_eq!(feedback.uplink(&ack, &mut 0), Some(expected));
+                    feedback.downlink(&segment(0b010, true, Some(101 + u32::from(isn == 100)), 999, 0), &mut 0);
+                    assert_eq!(feedback.uplink(&ack, &mut 0), Some(expected), "a SYN/ACK that answers another SYN");
                 }
                 for (mut feedback, ack, expected) in told() {
-                    feedback.downlink(&syn(isn, ace));
-                    assert_eq!(feedback.uplink(&ack), Some(expected));
-                    feedback.downlink(&segment(0b010, true, Some(isn + 1), 999, 0));
-                    assert_eq!(feedback.uplink(&ack), Some(expected), "a SYN/ACK from where the SYN came");
+                    feedback.downlink(&syn(isn, ace), &mut 0);
+                    assert_eq!(feedback.uplink(&ack, &mut 0), Some(expected));
+                    feedback.downlink(&segment(0b010, true, Some(isn + 1), 999, 0), &mut 0);
+                    assert_eq!(feedback.uplink(&ack, &mut 0), Some(expected), "a SYN/ACK from where the SYN came");
                 }
             }
         }
@@ -284,10 +306,10 @@ pub(crate) mod tests {
     #[test]
     fn the_answer_to_a_syn_begins_a_connection() {
         for (mut feedback, ack, _) in told() {
-            feedback.uplink(&segment(0b111, true, None, 5_000, 0));
+            feedback.uplink(&segment(0b111, true, None, 5_000, 0), &mut 0);
             // With 300 bytes in the SYN.
-            feedback.downlink(&segment(0b010, true, Some(5_301), 999, 0));
-            assert_eq!(feedback.uplink(&ack), None);
+            feedback.downlink(&segment(0b010, true, Some(5_301), 999, 0), &mut 0);
+            assert_eq!(feedback.uplink(&ack, &mut 0), None);
             assert!(matches!(feedback.agreed, Agreed::AccEcn(_)) && !feedback.has_signalled());
         }
     }
@@ -298,7 +320,7 @@ pub(crate) mod tests {
         let mut feedback = opened_by_the_server(0b111, 0b010);
         for k in 0..20 {
             let data = segment(5, false, Some(101), 1_000 + k * 1_448, 1_448);
-            feedback.downlink(&data);
+            feedback.downlink(&data, &mut 0);
             assert!(feedback.mark(&data));
             let ack = segment(5, false, Some(1_000 + (k + 1) * 1_448), 101, 0);
             let ace = passed(&mut feedback, &ack).flags.ace();

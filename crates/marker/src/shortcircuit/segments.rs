@@ -1,0 +1,166 @@
+//! Segments under way, by which acknowledged bytes are counted in segments.
+
+/// Runs that are told apart. A flight of more is counted too low, never too high.
+const RUNS: usize = 4;
+
+/// Sequence numbers sent on a connection, in runs of segments of one size.
+///
+/// All segments of a run have its size, but the last, which may be shorter: a write ends so. Bytes acknowledged within a run are then a whole
+/// number of segments, rounded up. Nothing is forgotten before it is acknowledged, and nothing is remembered after it: one large segment counts until
+/// it is passed. Where there are more runs than are told apart, the newest takes further segments in and has the size of its largest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segments {
+    end: u32,
+    /// First sequence number of each run, the newest first.
+    starts: [u32; RUNS],
+    sizes: [u16; RUNS],
+    /// Size of the segment that goes on with the newest run; zero once a shorter one ended it.
+    next: u16,
+    /// Size of the connection's first segment; zero before it.
+    first: u16,
+}
+
+impl Segments {
+    /// Nothing was sent yet, and `start` is what will be.
+    pub(super) fn new(start: u32) -> Self {
+        Self { end: start, starts: [start; RUNS], sizes: [1; RUNS], next: 0, first: 0 }
+    }
+
+    /// End of what was sent.
+    #[inline]
+    pub(super) fn end(&self) -> u32 {
+        self.end
+    }
+
+    /// Size of the last full segment.
+    #[inline]
+    pub(super) fn size(&self) -> u32 {
+        self.sizes[0].into()
+    }
+
+    /// Size of the connection's first segment.
+    pub(super) fn first(&self) -> u32 {
+        self.first.into()
+    }
+
+    /// A segment passes, with everything below `acknowledged` acknowledged. One that was sent before is known already.
+    #[inline]
+    pub(super) fn send(&mut self, seq: u32, payload: u32, acknowledged: u32) {
+        let end = seq.wrapping_add(payload);
+        if end.wrapping_sub(self.end).cast_signed() > 0 {
+            if payload != u32::from(self.next) {
+                self.break_run(payload, acknowledged);
+            }
+            self.end = end;
+        }
+    }
+
+    /// Takes in a segment of another size than the last.
+    #[cold]
+    fn break_run(&mut self, payload: u32, acknowledged: u32) {
+        let size = u16::try_from(payload).unwrap_or(u16::MAX);
+        if self.first == 0 {
+            self.first = size;
+        }
+        if size < self.next {
+            self.next = 0;
+            return;
+        }
+        // The oldest run ends where the next begins.
+        let is_room = acknowledged.wrapping_sub(self.starts[RUNS - 2]).cast_signed() >= 0;
+        if is_room {
+            self.starts.copy_within(..RUNS - 1, 1);
+            self.sizes.copy_within(..RUNS - 1, 1);
+            (self.starts[0], self.sizes[0], self.next) = (self.end, size, size);
+        } else {
+            // The next of this size tries again for a run of its own.
+            (self.sizes[0], self.next) = (self.sizes[0].max(size), 0);
+        }
+    }
+
+    /// Segments between two sequence numbers at which segments end.
+    pub(super) fn between(&self, from: u32, to: u32) -> u32 {
+        let (mut to, mut segments) = (to, 0);
+        let runs = self.starts.iter().zip(&self.sizes);
+        for (index, (start, size)) in runs.enumerate() {
+            let before = start.wrapping_sub(from).cast_signed();
+            // Older than the oldest run there is nothing unacknowledged.
+            let begin = if before <= 0 || index == RUNS - 1 { from } else { *start };
+            let bytes = to.wrapping_sub(begin).cast_signed();
+            if bytes > 0 {
+                segments += bytes.cast_unsigned().div_ceil((*size).into());
+                to = begin;
+            }
+            if before <= 0 {
+                break;
+            }
+        }
+        segments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use tidemark_core::Stream;
+
+    /// Sends segments of these sizes, of which nothing is acknowledged; gives their ends, after the start.
+    fn sent(sizes: &[u32]) -> (Segments, Vec<u32>) {
+        // The sequence numbers wrap under way.
+        let mut ends = alloc::vec![u32::MAX - 2_000];
+        let mut segments = Segments::new(ends[0]);
+        for size in sizes {
+            let seq = segments.end();
+            segments.send(seq, *size, ends[0]);
+            ends.push(segments.end());
+        }
+        (segments, ends)
+    }
+
+    #[test]
+    fn few_sizes_are_counted_without_error() {
+        for sizes in [
+            &[1_448; 9][..],
+            &[1_448, 300, 300, 300, 300],
+            &[1_448, 1_448, 500, 1_448, 1_448, 500, 9_000],
+            &[1, 65_535],
+        ] {
+            let (segments, ends) = sent(sizes);
+            for from in 0..ends.len() {
+                for to in from..ends.len() {
+                    assert_eq!(segments.between(ends[from], ends[to]), (to - from) as u32, "{sizes:?}: {from} to {to}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn many_sizes_are_never_counted_too_high() {
+        for run in 0..200 {
+            let mut chance = Stream::new(run, 0, "segments");
+            let mut draw = |limit: f64| (chance.uniform() * limit) as u32;
+            let mut segments = Segments::new(draw(f64::from(u32::MAX)));
+            let mut ends = alloc::vec![segments.end()];
+            let (mut acknowledged, mut counted) = (0, 0);
+            for _ in 0..2_000 {
+                let size = [1_448, 1_448, 1_448, 1 + draw(9_000.0)][draw(4.0) as usize];
+                // Now and then one that was lost before it passed here, or one that comes again.
+                let seq = segments.end().wrapping_sub(if draw(20.0) == 0 { 100 } else { 0 });
+                segments.send(seq, size, ends[acknowledged]);
+                if segments.end() != ends[ends.len() - 1] {
+                    ends.push(segments.end());
+                }
+                if draw(3.0) == 0 {
+                    let to = (acknowledged + draw(12.0) as usize).min(ends.len() - 1);
+                    let count = segments.between(ends[acknowledged], ends[to]);
+                    assert!(count <= (to - acknowledged) as u32, "run {run}: {count} of {}", to - acknowledged);
+                    assert_eq!(count == 0, to == acknowledged);
+                    counted += count;
+                    acknowledged = to;
+                }
+            }
+            assert!(counted > acknowledged as u32 / 2, "run {run}: {counted} of {acknowledged}");
+        }
+    }
+}
