@@ -339,6 +339,11 @@ typedef struct tidemark_drb_counters {
    * queue, and they are not marked for it.
    */
   uint64_t reports_missing;
+  /**
+   * Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked in
+   * their place.
+   */
+  uint64_t marks_let_go;
 } tidemark_drb_counters;
 
 /**

@@ -182,6 +182,9 @@ pub struct DrbCounters {
     /// Downlink packets that came while the DU had not reported on its queue for longer than `report_timeout`: nothing is known of the
     /// queue, and they are not marked for it.
     pub reports_missing: u64,
+    /// Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked in
+    /// their place.
+    pub marks_let_go: u64,
 }
 
 impl From<Counters> for DrbCounters {
@@ -210,6 +213,7 @@ impl From<Counters> for DrbCounters {
             flows_refused: counters.flows_refused,
             reports_are_blind: counters.reports_are_blind,
             reports_missing: counters.reports_missing,
+            marks_let_go: counters.marks_let_go,
         }
     }
 }
@@ -295,6 +299,6 @@ const _: () = {
     assert!(size_of::<crate::status::Status>() == 4);
     assert!(size_of::<Report>() == 24 && offset_of!(Report, highest_delivered_retransmitted_sn) == 20);
     assert!(size_of::<UeCounters>() == 40 && offset_of!(UeCounters, unknown_drb) == 32);
-    assert!(size_of::<DrbCounters>() == 184 && offset_of!(DrbCounters, reports_are_blind) == 168);
+    assert!(size_of::<DrbCounters>() == 192 && offset_of!(DrbCounters, reports_are_blind) == 168);
     assert!(size_of::<DrbEstimate>() == 88 && offset_of!(DrbEstimate, probability) == 80);
 };

@@ -28,11 +28,12 @@ LAYOUT(offsetof(tidemark_report, highest_delivered_retransmitted_sn) == 20);
 LAYOUT(sizeof(tidemark_ue_counters) == 40);
 LAYOUT(offsetof(tidemark_ue_counters, unknown_drb) == 32);
 
-LAYOUT(sizeof(tidemark_drb_counters) == 184);
+LAYOUT(sizeof(tidemark_drb_counters) == 192);
 LAYOUT(offsetof(tidemark_drb_counters, l4s_marks) == 40);
 LAYOUT(offsetof(tidemark_drb_counters, reports) == 88);
 LAYOUT(offsetof(tidemark_drb_counters, reports_are_blind) == 168);
 LAYOUT(offsetof(tidemark_drb_counters, reports_missing) == 176);
+LAYOUT(offsetof(tidemark_drb_counters, marks_let_go) == 184);
 
 LAYOUT(sizeof(tidemark_drb_estimate) == 88);
 LAYOUT(offsetof(tidemark_drb_estimate, backlog) == 8);
