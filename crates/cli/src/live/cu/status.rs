@@ -38,6 +38,8 @@ pub(super) struct Status {
 #[derive(Serialize)]
 struct MarkerStatus {
     rewritten_acks: u64,
+    /// Marks that acknowledgements had no room for.
+    marks_let_go: u64,
     empty_reports: u64,
     unknown_sns: u64,
     flows_evicted: u64,
@@ -121,6 +123,7 @@ impl Status {
             not_admitted: admission::by_name(counters.refused),
             marker: MarkerStatus {
                 rewritten_acks: sum(|marker| marker.rewritten_acks),
+                marks_let_go: sum(|marker| marker.marks_let_go),
                 empty_reports: sum(|marker| marker.empty_reports),
                 unknown_sns: sum(|marker| marker.unknown_sns),
                 flows_evicted: sum(|marker| marker.flows_evicted),
@@ -151,6 +154,7 @@ impl Status {
             ("overflow_drops", "Packets dropped since too many waited.", self.overflow),
             ("unroutable_packets", "Packets for no UE.", self.unroutable),
             ("rewritten_acks", "Acknowledgements in which marks were told.", self.marker.rewritten_acks),
+            ("marks_let_go", "Marks that acknowledgements had no room for.", self.marker.marks_let_go),
             ("empty_reports", "Delivery statuses without a highest transmitted SN.", self.marker.empty_reports),
             ("unknown_sns", "SNs in reports that were never sent or are long gone.", self.marker.unknown_sns),
             ("evicted_flows", "Flows that gave way to others in a flow table.", self.marker.flows_evicted),
