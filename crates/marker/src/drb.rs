@@ -274,11 +274,11 @@ impl DrbMarker {
             return None;
         }
         let odds = self.law.arrive(&arrival);
-        let (verdict, draw) = self.decide(packet.ecn, class, odds);
-        if owes && verdict == Verdict::Pass && self.settle(id, packet.ecn, class) {
-            return Some(Outcome { odds, age: head_of_line, draw, verdict: Verdict::Mark, short_circuited: false });
-        }
+        let (mut verdict, draw) = self.decide(packet.ecn, class, odds);
         let short_circuited = verdict == Verdict::Mark && self.short_circuit && self.defer_mark(id, tcp);
+        if owes && verdict == Verdict::Pass && self.settle(id, packet.ecn, class) {
+            verdict = Verdict::Mark;
+        }
         self.tally.short_circuited += u64::from(short_circuited);
         Some(Outcome { odds, age: head_of_line, draw, verdict, short_circuited })
     }

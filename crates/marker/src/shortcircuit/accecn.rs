@@ -234,6 +234,8 @@ impl AccEcn {
     }
 
     /// Segments under way bound the acknowledgements that can still come, and the marks that these could carry.
+    #[cold]
+    #[inline(never)]
     fn let_go_packets(&mut self, marks_let_go: &mut u32) {
         let room = self.segments.between(self.ack, self.segments.end()).min(u16::MAX.into()) as u16;
         if let Some(excess) = self.pending_packets.checked_sub(room).filter(|excess| *excess > 0) {

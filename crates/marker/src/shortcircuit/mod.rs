@@ -58,7 +58,7 @@ impl Feedback {
 
     /// A segment passes downwards. True if it should be marked in place of marks that were let go: then [`settle`](Self::settle) is to be
     /// called. Marks of an earlier connection that were not told are added to `marks_let_go`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn downlink(&mut self, tcp: &TcpView, marks_let_go: &mut u32) -> bool {
         if tcp.flags.syn {
             self.negotiate(tcp, true, marks_let_go);
@@ -107,7 +107,7 @@ impl Feedback {
     }
 
     /// A segment passes upwards: what to write into it. Marks that were not told and never will be are added to `marks_let_go`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn uplink(&mut self, tcp: &TcpView, marks_let_go: &mut u32) -> Option<TcpFeedback> {
         if tcp.flags.syn {
             self.negotiate(tcp, false, marks_let_go);
@@ -139,6 +139,8 @@ impl Feedback {
     }
 
     /// RFC 9768 table 2, and RFC 3168 where AccECN was not asked for.
+    #[cold]
+    #[inline(never)]
     fn negotiate(&mut self, tcp: &TcpView, is_downlink: bool, marks_let_go: &mut u32) {
         let TcpView { flags, seq, ack, is_authenticated, .. } = *tcp;
         let code = flags.ace();
