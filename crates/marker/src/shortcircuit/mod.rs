@@ -9,7 +9,7 @@ mod accecn;
 mod classic;
 mod segments;
 
-use tidemark_core::{TcpFeedback, TcpView};
+use tidemark_core::{TcpFeedback, TcpFlags, TcpView};
 
 use accecn::AccEcn;
 use classic::ClassicEcn;
@@ -61,7 +61,7 @@ impl Feedback {
     #[inline(always)]
     pub(crate) fn downlink(&mut self, tcp: &TcpView, marks_let_go: &mut u32) -> bool {
         if tcp.flags.syn {
-            self.negotiate(tcp, true, marks_let_go);
+            self.negotiate(tcp.flags, tcp.seq, tcp.ack, tcp.is_authenticated, true, marks_let_go);
             return false;
         }
         // Sticky until the next connection: a segment from before the FIN may come after it.
@@ -110,7 +110,7 @@ impl Feedback {
     #[inline(always)]
     pub(crate) fn uplink(&mut self, tcp: &TcpView, marks_let_go: &mut u32) -> Option<TcpFeedback> {
         if tcp.flags.syn {
-            self.negotiate(tcp, false, marks_let_go);
+            self.negotiate(tcp.flags, tcp.seq, tcp.ack, tcp.is_authenticated, false, marks_let_go);
             return None;
         }
         // A reset ends the connection, and without ACK the feedback fields mean nothing: there is nothing to add to.
@@ -139,10 +139,18 @@ impl Feedback {
     }
 
     /// RFC 9768 table 2, and RFC 3168 where AccECN was not asked for.
+    // Given what it needs of the segment, so that no other's view need be put together in memory.
     #[cold]
     #[inline(never)]
-    fn negotiate(&mut self, tcp: &TcpView, is_downlink: bool, marks_let_go: &mut u32) {
-        let TcpView { flags, seq, ack, is_authenticated, .. } = *tcp;
+    fn negotiate(
+        &mut self,
+        flags: TcpFlags,
+        seq: u32,
+        ack: u32,
+        is_authenticated: bool,
+        is_downlink: bool,
+        marks_let_go: &mut u32,
+    ) {
         let code = flags.ace();
         if !flags.ack {
             let goes_on = !matches!(self.agreed, Agreed::Nothing);
@@ -181,7 +189,6 @@ impl Feedback {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use tidemark_core::TcpFlags;
     use tidemark_core::packet::AccEcnChange;
 
     pub(crate) fn segment(ace: u8, syn: bool, ack: Option<u32>, seq: u32, payload: u32) -> TcpView {
