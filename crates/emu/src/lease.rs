@@ -272,8 +272,10 @@ mod tests {
     #[test]
     fn a_squatted_name_leads_to_a_folder_that_only_this_user_knows_of() {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
+        /// Takes a name before its user does.
+        type Squat = fn(&Path);
         let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
-        let squat: [(&str, fn(&Path)); 4] = [
+        let squat: [(&str, Squat); 4] = [
             ("a file", |path| fs::write(path, "").unwrap()),
             ("a link", |path| symlink("/", path).unwrap()),
             ("a folder for everybody", |path| {
@@ -282,7 +284,7 @@ mod tests {
             }),
             ("a folder of somebody else", |path| {
                 fs::create_dir(path).unwrap();
-                // Only root can give a folder away: for others it stands for one that they may not write.
+                // Only root can give a folder away: for others it is one that everybody may write, as above.
                 if std::os::unix::fs::chown(path, Some(65_534), None).is_err() {
                     fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
                 }

@@ -65,7 +65,7 @@ pub(super) enum OtherSide {
     /// A core network of its own with these servers' commands.
     Servers(Vec<Vec<OsString>>),
     /// Tunnels to another program; the UEs' addresses are those of the cell of this number.
-    Tunnels(Core, u32),
+    Tunnels(Box<Core>, u32),
 }
 
 impl Jobs {
@@ -74,7 +74,7 @@ impl Jobs {
         let kind = match &self.side {
             OtherSide::Host => "shell",
             OtherSide::Servers(_) => "live",
-            OtherSide::Tunnels(Core::N3(_), _) => "n3",
+            OtherSide::Tunnels(core, _) if matches!(**core, Core::N3(_)) => "n3",
             OtherSide::Tunnels(..) => "du",
         };
         let command = |words: &Vec<OsString>| {
@@ -146,7 +146,7 @@ impl Options {
                 let (network, tun) = Namespace::core(ALONE, self.mtu).map_err(refused)?;
                 (ALONE, Some(network), Core::Tun(tun), servers)
             }
-            OtherSide::Tunnels(core, number) => (number, None, core, Vec::new()),
+            OtherSide::Tunnels(core, number) => (number, None, *core, Vec::new()),
         };
         let core_device = core.device().map(str::to_string);
         let is_du = matches!(core, Core::F1u(_));

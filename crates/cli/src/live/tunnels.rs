@@ -194,7 +194,7 @@ impl N3 {
             one_default(index, &ue, keys.qfi)?;
         }
         let addresses = self.sessions.iter().map(|keys| keys.address).collect();
-        self.cell.run(scenario, addresses, OtherSide::Tunnels(Core::N3(n3), N3_CELL))
+        self.cell.run(scenario, addresses, OtherSide::Tunnels(Box::new(Core::N3(n3)), N3_CELL))
     }
 }
 
@@ -242,7 +242,7 @@ impl Du {
         let scenario = without_laws(&self.cell.choice.load()?)?;
         let bearers = bearers(&configs(&scenario), tunnels.len())?;
         let f1u = F1u::bind(self.bind, tunnels, bearers).map_err(|error| miette!("{error}"))?;
-        self.cell.run(scenario, Vec::new(), OtherSide::Tunnels(Core::F1u(f1u), self.number))
+        self.cell.run(scenario, Vec::new(), OtherSide::Tunnels(Box::new(Core::F1u(f1u)), self.number))
     }
 }
 
