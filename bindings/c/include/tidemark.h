@@ -217,7 +217,8 @@ typedef struct tidemark_instance_config {
 } tidemark_instance_config;
 
 /**
- * Handle of a UE of an instance, to be passed on as it is. That of a UE that was removed, and one of zeros, is refused.
+ * Handle of a UE of an instance, to be passed on as it is. That of a UE that was removed, that of another instance, and one of zeros,
+ * are refused.
  *
  * QFIs tell QoS flows apart within one PDU session (TS 23.501 5.7.1.1): a UE with several PDU sessions is a UE here for each.
  */

@@ -5,6 +5,7 @@
 //! slot's. No call ever waits: the second of two calls for a UE returns BUSY.
 
 use std::cell::UnsafeCell;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -87,8 +88,11 @@ impl Instance {
     /// Makes a slab with `capacity` slots.
     pub(crate) fn new(capacity: u32, secret: &[u8; 16], seed: u64) -> Self {
         let next = |index| if index < capacity { index } else { NO_SLOT };
+        // Drawn, so that a handle of another instance, or of a process before this one, is refused. Secret and seed may be those of
+        // another instance; nothing but the handles depends on the draw.
+        let generation = (RandomState::new().hash_one(capacity) as u32).max(1);
         let slot = |index| Slot {
-            state: AtomicU64::new(1 << 1),
+            state: AtomicU64::new(u64::from(generation) << 1),
             next_free: AtomicU32::new(next(index + 1)),
             ue: UnsafeCell::new(None),
         };
@@ -197,6 +201,16 @@ mod tests {
     }
 
     #[test]
+    fn a_handle_of_one_instance_is_no_handle_of_another() {
+        let instance = || Instance::new(4, &[7; 16], 1);
+        let (one, other) = (instance(), instance());
+        let (id, same_slot) = (one.add().unwrap(), other.add().unwrap());
+        assert_eq!(id.index(), same_slot.index());
+        assert!(other.lock(id).is_err() && one.lock(same_slot).is_err());
+        assert!(one.lock(id).is_ok());
+    }
+
+    #[test]
     fn a_handle_is_refused_once_its_ue_was_removed() {
         let instance = instance(1);
         let first = instance.add().unwrap();
@@ -212,7 +226,7 @@ mod tests {
     fn made_up_handles_are_refused() {
         let instance = instance(2);
         let real = instance.add().unwrap();
-        for bits in [0, u64::MAX, real.bits + 1, real.bits + 2, real.bits ^ 1 << 63, real.bits + (1 << 32)] {
+        for bits in [0, u64::MAX, real.bits + 1, real.bits + 2, real.bits ^ 1 << 63, real.bits ^ 1 << 32] {
             let refused = instance.lock(UeId { bits }).and_then(|mut guard| guard.ue().map(drop));
             assert_eq!(refused, Err(Status::NoUe), "{bits:x}");
         }
