@@ -632,7 +632,8 @@ TIDEMARK_NOEXCEPT;
 /**
  * Notes that the UE moved to another DU or cell, or that its DRBs were re-established. Measurements of the old radio are
  * forgotten, and so are its queues; PDUs that PDCP retransmits are announced a second time. Flows and their counters move
- * with the UE.
+ * with the UE. To be called once, before the first of them is announced: in a loop over DRBs it would forget what the DRBs before
+ * retransmitted. There `tidemark_drb_handover` is the call.
  *
  * Fails with NULL_POINTER, NO_UE, BUSY.
  *
@@ -859,6 +860,23 @@ enum tidemark_status tidemark_read_estimate(const struct tidemark_instance *inst
                                             uint8_t drb,
                                             struct tidemark_drb_estimate *estimate)
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * Notes that a DRB moved to another DU or cell, or was re-established: `tidemark_ue_handover` for one DRB. It is the call for hosts that loop
+ * over DRBs, as E1AP's Bearer Context Modification does: PDUs that the DRBs before it retransmitted stay known. Measurements of
+ * the DRB's old radio are forgotten, and so is its queue; PDUs that PDCP retransmits are announced a second time. Flows and their
+ * counters stay.
+ *
+ * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+ *
+ * # Safety
+ * `instance` is null or lives.
+ */
+enum tidemark_status tidemark_drb_handover(const struct tidemark_instance *instance,
+                                           struct tidemark_ue ue,
+                                           uint64_t now_ns,
+                                           uint8_t drb)
+TIDEMARK_NOEXCEPT;
 
 #ifdef __cplusplus
 }  // extern "C"

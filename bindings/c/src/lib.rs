@@ -1,7 +1,7 @@
 //! `libtidemark`: the packet path of [`tidemark_marker`] behind a C interface.
 //!
-//! [`instance`] owns the UEs of a CU-UP and lets several threads in, each UE one at a time; [`setup`], [`path`] and
-//! [`read`] have the calls, [`types`] the types that cross the border by value, and [`status`] the status that calls return.
+//! [`instance`] owns the UEs of a CU-UP and lets several threads in, each UE one at a time; [`setup`], [`path`],
+//! [`read`] and [`relocation`] have the calls, [`types`] the types that cross the border by value, and [`status`] the status that calls return.
 //!
 //! No call panics across the border, and none trusts an argument: a null pointer, a wrong length and a handle of a UE that is
 //! gone each have their status. One promise stays with the caller: that a pointer points to as many bytes as its length
@@ -17,3 +17,5 @@ pub mod setup;
 pub mod path;
 
 pub mod read;
+
+pub mod relocation;

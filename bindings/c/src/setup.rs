@@ -354,7 +354,8 @@ pub unsafe extern "C" fn tidemark_qfi_map(instance: *const Instance, ue: UeId, q
 
 /// Notes that the UE moved to another DU or cell, or that its DRBs were re-established. Measurements of the old radio are
 /// forgotten, and so are its queues; PDUs that PDCP retransmits are announced a second time. Flows and their counters move
-/// with the UE.
+/// with the UE. To be called once, before the first of them is announced: in a loop over DRBs it would forget what the DRBs before
+/// retransmitted. There `tidemark_drb_handover` is the call.
 ///
 /// Fails with NULL_POINTER, NO_UE, BUSY.
 ///

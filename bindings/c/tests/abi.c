@@ -183,6 +183,11 @@ static void set_up_and_release(void)
   IS(NULL_POINTER, tidemark_qfi_map(NULL, ue, 5, 32));
   IS(OK, tidemark_ue_handover(instance, ue, 5));
   IS(NULL_POINTER, tidemark_ue_handover(NULL, ue, 5));
+  IS(OK, tidemark_drb_handover(instance, ue, 5, 32));
+  IS(NO_DRB, tidemark_drb_handover(instance, ue, 5, 2));
+  IS(NO_DRB, tidemark_drb_handover(instance, ue, 5, 33));
+  IS(NO_UE, tidemark_drb_handover(instance, none, 5, 32));
+  IS(NULL_POINTER, tidemark_drb_handover(NULL, ue, 5, 32));
 
   tidemark_drb_counters last;
   memset(&last, 0xFF, sizeof last);
@@ -270,6 +275,36 @@ static void a_growing_queue_is_marked(void)
   IS(OK, tidemark_uplink(instance, ue, now, packet, sizeof packet));
   CHECK(memcmp(before, packet, sizeof packet) == 0);
   tidemark_policy_free(policy);
+  tidemark_instance_free(instance);
+}
+
+/* E1AP's modification names the DRBs one after another: each is re-established, and its unacknowledged PDUs are sent again. */
+static void a_handover_drb_by_drb(void)
+{
+  tidemark_instance *instance = instance_of(1);
+  tidemark_policy *policy = NULL;
+  IS(OK, tidemark_policy_new(POLICY, &policy, NULL, 0));
+  tidemark_ue ue;
+  IS(OK, tidemark_ue_add(instance, &ue));
+  for (uint8_t drb = 1; drb <= 2; ++drb) {
+    const tidemark_qos_flow flow = {drb, 80};
+    IS(OK, tidemark_drb_add(instance, ue, drb, 18, &flow, 1, policy));
+    for (uint32_t sn = 0; sn < 4; ++sn) {
+      IS(OK, tidemark_pdcp_pdu(instance, ue, 1, drb, sn, 1403));
+    }
+  }
+  tidemark_policy_free(policy);
+  for (uint8_t drb = 1; drb <= 2; ++drb) {
+    IS(OK, tidemark_drb_handover(instance, ue, 2, drb));
+    for (uint32_t sn = 1; sn < 4; ++sn) {
+      IS(OK, tidemark_pdcp_pdu(instance, ue, 2, drb, sn, 1403));
+    }
+  }
+  for (uint8_t drb = 1; drb <= 2; ++drb) {
+    tidemark_drb_estimate estimate;
+    IS(OK, tidemark_read_estimate(instance, ue, 2, drb, &estimate));
+    CHECK(estimate.packets == 3 && estimate.standing == 3 * 1403);
+  }
   tidemark_instance_free(instance);
 }
 
@@ -417,6 +452,7 @@ int main(void)
   instances_refuse_what_cannot_work();
   set_up_and_release();
   a_growing_queue_is_marked();
+  a_handover_drb_by_drb();
   laws_that_decide_at_a_queue_do_so_where_packets_leave_it();
   wrong_arguments_do_no_harm();
   puts("ok");

@@ -11,7 +11,8 @@
 //! | a packet leaves the caller's own queue | [`Ue::dequeue`], for laws that decide there |
 //! | DL DATA DELIVERY STATUS on F1-U | [`Ue::feedback`] |
 //! | a packet towards the UPF, in clear | [`Ue::uplink`] |
-//! | DRB set-up, release; handover | [`Ue::add_drb`], [`Ue::remove_drb`], [`Ue::handover`] |
+//! | DRB set-up, release | [`Ue::add_drb`], [`Ue::remove_drb`] |
+//! | handover of all DRBs, or of one | [`Ue::handover`], [`Ue::handover_drb`] |
 //!
 //! ```
 //! use tidemark_core::{Bytes, Instant, Stream};

@@ -134,9 +134,17 @@ impl Ue {
 
     /// The UE moved to another DU or cell, or its DRBs were re-established: what was measured of the old radio is
     /// forgotten, and so are its queues; SDUs that PDCP retransmits are to be announced once more. Flows and their
-    /// counters move with the UE.
+    /// counters move with the UE. It is [`handover_drb`](Self::handover_drb) for every DRB.
     pub fn handover(&mut self, now: Instant) {
         for marker in self.drbs.markers() {
+            marker.handle_handover(now);
+        }
+    }
+
+    /// A DRB moved to another DU or cell, or was re-established: what was measured of its old radio is forgotten, and so is its queue; SDUs
+    /// that PDCP retransmits are to be announced once more. Other DRBs keep theirs, and with it what was announced of them since.
+    pub fn handover_drb(&mut self, now: Instant, drb: DrbId) {
+        if let Some(marker) = self.marker(drb) {
             marker.handle_handover(now);
         }
     }
