@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use tidemark_core::{Dscp, Ecn};
 
-use crate::{Error, Result, ipv4, ipv6};
+use crate::{Error, Result, ipv4, ipv6, tcp};
 
 /// SCTP's protocol number; like TCP and UDP it begins with its ports.
 const SCTP: u8 = 132;
@@ -61,8 +61,9 @@ pub struct Headers {
     pub len: usize,
     /// Part of a datagram that the packet holds.
     pub fragment: Fragment,
-    /// Range of the transport header and the bytes behind it; `None` in a later fragment, behind IPv6 extension headers
-    /// that cannot be read, and behind an authentication header, whose check covers it: who changes it has it dropped.
+    /// Range of the transport header and the bytes behind it, beyond the buffer where that ends before the packet; `None` in a later
+    /// fragment, behind IPv6 extension headers that cannot be read, and behind an authentication header, whose check covers it: who
+    /// changes it has it dropped.
     pub transport: Option<Range<usize>>,
 }
 
@@ -76,11 +77,26 @@ impl Headers {
     // values that are never read.
     #[inline(always)]
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        let headers = match version(bytes)? {
-            Version::V4 => Self::of_v4(bytes, &ipv4::Packet::header_of(bytes)?),
-            Version::V6 => Self::of_v6(bytes)?,
-        };
-        Ok(headers)
+        Self::parse_front(bytes, bytes.len())
+    }
+
+    /// Walks the headers of a packet of which a buffer has the first bytes; up to `len` bytes are the packet's.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse), for a packet longer than `len`, and `Truncated` for a front that ends before the headers do: those of IP
+    /// with options and extension headers, a TCP header with its options, the ports of other protocols that have them.
+    #[inline(always)]
+    pub fn parse_front(front: &[u8], len: usize) -> Result<Self> {
+        match version(front)? {
+            Version::V4 => {
+                let headers = Self::of_v4(front, &ipv4::Packet::header_of(front, len)?);
+                if front.len() < headers.len {
+                    headers_are_whole(front, headers.five_tuple.protocol, &headers.transport)?;
+                }
+                Ok(headers)
+            }
+            Version::V6 => Self::of_v6(front, len),
+        }
     }
 
     #[inline(always)]
@@ -108,9 +124,14 @@ impl Headers {
 
     // Its own function, so that the other is short enough to be part of its callers.
     #[inline(never)]
-    fn of_v6(bytes: &[u8]) -> Result<Self> {
-        let packet = ipv6::Packet::new_checked(bytes)?;
-        let upper = packet.upper_layer().ok();
+    fn of_v6(bytes: &[u8], len: usize) -> Result<Self> {
+        let packet = ipv6::Packet::front_of(bytes, len)?;
+        let is_cut = bytes.len() < packet.total_len();
+        let upper = match packet.upper_layer() {
+            // The chain of headers may go on behind the front.
+            Err(Error::Truncated) if is_cut => return Err(Error::Truncated),
+            upper => upper.ok(),
+        };
         let fragment = match upper.and_then(|upper| upper.fragment) {
             None | Some(ipv6::Fragment { offset: 0, more: false }) => Fragment::Whole,
             Some(ipv6::Fragment { offset: 0, more: true }) => Fragment::First,
@@ -118,6 +139,9 @@ impl Headers {
         };
         let protocol = upper.map_or(packet.next_header(), |upper| upper.protocol);
         let transport = upper.filter(|_| fragment != Fragment::Later).map(|upper| upper.offset..packet.total_len());
+        if is_cut {
+            headers_are_whole(bytes, protocol, &transport)?;
+        }
         Ok(Self {
             five_tuple: FiveTuple {
                 source: packet.source().into(),
@@ -135,12 +159,37 @@ impl Headers {
 }
 
 #[inline]
+fn has_ports(protocol: u8) -> bool {
+    matches!(protocol, tcp::PROTOCOL | crate::udp::PROTOCOL | SCTP | DCCP | UDP_LITE)
+}
+
+#[inline]
 fn ports(bytes: &[u8], protocol: u8, transport: &Option<Range<usize>>) -> Option<(u16, u16)> {
-    if !matches!(protocol, crate::tcp::PROTOCOL | crate::udp::PROTOCOL | SCTP | DCCP | UDP_LITE) {
+    if !has_ports(protocol) {
         return None;
     }
-    let &[a, b, c, d] = bytes.get(transport.clone()?)?.first_chunk()?;
+    let &[a, b, c, d] = present(bytes, transport.clone()?)?.first_chunk()?;
     Some((u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])))
+}
+
+/// Part of this range of a packet that the buffer has.
+#[inline]
+pub(crate) fn present(bytes: &[u8], range: Range<usize>) -> Option<&[u8]> {
+    bytes.get(range.start..range.end.min(bytes.len()))
+}
+
+/// Refuses a front that ends within a header that is read.
+#[cold]
+#[inline(never)]
+fn headers_are_whole(front: &[u8], protocol: u8, transport: &Option<Range<usize>>) -> Result<()> {
+    // Of a fragment without its transport header no more is read than the front of the IP header.
+    let Some(transport) = transport else { return Ok(()) };
+    let rest = front.get(transport.start..).ok_or(Error::Truncated)?;
+    match protocol {
+        tcp::PROTOCOL if tcp::Packet::new_checked(rest) == Err(Error::Truncated) => Err(Error::Truncated),
+        _ if has_ports(protocol) && rest.len() < 4 => Err(Error::Truncated),
+        _ => Ok(()),
+    }
 }
 
 enum Version {
@@ -163,9 +212,18 @@ fn version(bytes: &[u8]) -> Result<Version> {
 /// As [`Headers::parse`].
 #[inline]
 pub fn ecn(bytes: &[u8]) -> Result<Ecn> {
-    match version(bytes)? {
-        Version::V4 => ipv4::Packet::new_checked(bytes).map(|packet| packet.ecn()),
-        Version::V6 => ipv6::Packet::new_checked(bytes).map(|packet| packet.ecn()),
+    ecn_of_front(bytes, bytes.len())
+}
+
+/// The ECN field of a packet of up to `len` bytes, of which a buffer has the first ones.
+///
+/// # Errors
+/// As [`ecn`]; no more than the IP header without options and extension headers has to be there.
+#[inline]
+pub fn ecn_of_front(front: &[u8], len: usize) -> Result<Ecn> {
+    match version(front)? {
+        Version::V4 => ipv4::Packet::header_of(front, len).map(|packet| packet.ecn()),
+        Version::V6 => ipv6::Packet::front_of(front, len).map(|packet| packet.ecn()),
     }
 }
 
@@ -175,10 +233,24 @@ pub fn ecn(bytes: &[u8]) -> Result<Ecn> {
 /// As [`Headers::parse`]; the bytes are as they were.
 #[inline]
 pub fn set_ecn(bytes: &mut [u8], ecn: Ecn) -> Result<()> {
-    match version(bytes)? {
-        Version::V4 => ipv4::Packet::new_checked(bytes).map(|mut packet| packet.set_ecn(ecn)),
-        Version::V6 => ipv6::Packet::new_checked(bytes).map(|mut packet| packet.set_ecn(ecn)),
+    let len = bytes.len();
+    set_ecn_of_front(bytes, len, ecn)
+}
+
+/// Rewrites the ECN field of a packet of up to `len` bytes, of which a buffer has the first ones, and its header checksum if it has one.
+///
+/// # Errors
+/// As [`ecn_of_front`]; the bytes are as they were.
+#[inline]
+pub fn set_ecn_of_front(front: &mut [u8], len: usize, ecn: Ecn) -> Result<()> {
+    match version(front)? {
+        Version::V4 => {
+            ipv4::Packet::header_of(front, len)?;
+            ipv4::set_ecn(front, ecn);
+        }
+        Version::V6 => ipv6::Packet::front_of(front, len)?.set_ecn(ecn),
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -120,12 +120,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
 }
 
 impl<'a> Packet<&'a [u8; HEADER_LEN]> {
-    /// The header without its options at the front of a packet of version 4, whose lengths are consistent: fields of an array
-    /// are read without a look at its length.
+    /// The header without its options at the front of a packet of version 4 and up to `len` bytes, whose lengths are consistent: fields of
+    /// an array are read without a look at its length.
     #[inline]
-    pub(crate) fn header_of(bytes: &'a [u8]) -> Result<Self> {
-        let header = Self(bytes.first_chunk().ok_or(Error::Truncated)?);
-        header.check(bytes.len())?;
+    pub(crate) fn header_of(front: &'a [u8], len: usize) -> Result<Self> {
+        let header = Self(front.first_chunk().ok_or(Error::Truncated)?);
+        header.check(len)?;
         Ok(header)
     }
 }

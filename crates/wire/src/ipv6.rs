@@ -53,6 +53,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// # Errors
     /// `Type` for another version, `Truncated` for a packet longer than the buffer.
     pub fn new_checked(buffer: T) -> Result<Self> {
+        let len = buffer.as_ref().len();
+        Self::front_of(buffer, len)
+    }
+
+    /// Views the front of a packet of up to `len` bytes: of its payload the buffer may have a part.
+    pub(crate) fn front_of(buffer: T, len: usize) -> Result<Self> {
         let bytes = buffer.as_ref();
         match bytes.first() {
             Some(octet) if octet >> 4 == 6 => (),
@@ -63,7 +69,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
             return Err(Error::Truncated);
         }
         let packet = Self(buffer);
-        if packet.total_len() > packet.0.as_ref().len() {
+        if packet.total_len() > len {
             return Err(Error::Truncated);
         }
         Ok(packet)
@@ -128,7 +134,8 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// # Errors
     /// `Truncated` where an extension header passes the end, `Length` for more than [`MAX_EXTENSIONS`].
     pub fn upper_layer(&self) -> Result<UpperLayer> {
-        let bytes = &self.0.as_ref()[..self.total_len()];
+        let bytes = self.0.as_ref();
+        let bytes = &bytes[..self.total_len().min(bytes.len())];
         let mut upper =
             UpperLayer { protocol: self.next_header(), offset: HEADER_LEN, fragment: None, is_authenticated: false };
         for _ in 0..=MAX_EXTENSIONS {
@@ -153,6 +160,14 @@ impl<T: AsRef<[u8]>> Packet<T> {
             }
         }
         Err(Error::Length)
+    }
+}
+
+/// Rewrites the ECN field of a packet whose header was read before.
+#[inline]
+pub(crate) fn set_ecn(bytes: &mut [u8], ecn: Ecn) {
+    if let Some(header) = bytes.first_chunk_mut::<HEADER_LEN>() {
+        Packet(header).set_ecn(ecn);
     }
 }
 

@@ -125,36 +125,37 @@ fn view<T: AsRef<[u8]>>(
     }
 }
 
-/// A marker's view of a segment, as [`Packet::view`] has it, in one look at the bytes; `None` for bytes that are no segment.
+/// A marker's view of a segment of `len` bytes that begins with these, as [`Packet::view`] has it, in one look at the bytes; `None` for bytes
+/// that are no segment.
 // Part of its caller, as `Headers::parse`.
 #[inline(always)]
-pub(crate) fn view_of(segment: &[u8]) -> Option<TcpView> {
-    let Ok((fixed, header)) = header_of(segment) else { return None };
+pub(crate) fn view_of(front: &[u8], len: usize) -> Option<TcpView> {
+    let Ok((fixed, header)) = header_of(front) else { return None };
     // Fields of an array are read without a look at its length.
     let is_signed = is_signed(Packet(fixed).flags(), header);
-    Some(view(&Packet(fixed), segment.len(), accecn(header), is_signed))
+    Some(view(&Packet(fixed), len, accecn(header), is_signed))
 }
 
-/// Shows a segment to a closure and writes the congestion feedback that it returns, and the checksum. True if there was any; bytes
-/// that are no segment stay as they are.
+/// Shows a segment of `len` bytes that begins with these to a closure and writes the congestion feedback that it returns, and the
+/// checksum. True if there was any; bytes that are no segment stay as they are.
 #[inline(always)]
-pub(crate) fn answer(segment: &mut [u8], answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
-    let Ok((fixed, header)) = header_of(segment) else { return false };
+pub(crate) fn answer(front: &mut [u8], len: usize, answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
+    let Ok((fixed, header)) = header_of(front) else { return false };
     let is_signed = is_signed(Packet(fixed).flags(), header);
-    let (len, accecn) = (header.len(), accecn(header));
-    let Some(feedback) = answer(&view(&Packet(fixed), segment.len(), accecn, is_signed)) else {
+    let (header_len, accecn) = (header.len(), accecn(header));
+    let Some(feedback) = answer(&view(&Packet(fixed), len, accecn, is_signed)) else {
         return false;
     };
-    let Some((fixed, _)) = segment.split_first_chunk_mut::<HEADER_LEN>() else { return false };
+    let Some((fixed, _)) = front.split_first_chunk_mut::<HEADER_LEN>() else { return false };
     match feedback {
         TcpFeedback::Classic { ece } => Packet(fixed).set_ece(ece),
         TcpFeedback::AccEcn(change) => {
             let sum = add_to_ace(fixed, change.ace, Sum::from_checksum(Packet(&*fixed).checksum()));
             let sum = match accecn {
-                Some((at, _)) => add_to_counters(&mut segment[..len], at, &change, sum),
+                Some((at, _)) => add_to_counters(&mut front[..header_len], at, &change, sum),
                 None => sum,
             };
-            Packet(segment).set_checksum(sum.checksum());
+            Packet(front).set_checksum(sum.checksum());
         }
     }
     true
@@ -233,7 +234,8 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
     /// Rewrites the congestion feedback, of which no option is added, and updates the checksum.
     pub fn set_feedback(&mut self, feedback: TcpFeedback) {
-        answer(self.0.as_mut(), |_| Some(feedback));
+        let segment = self.0.as_mut();
+        answer(segment, segment.len(), |_| Some(feedback));
     }
 }
 

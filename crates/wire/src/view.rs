@@ -5,10 +5,11 @@ use core::ops::Range;
 
 use tidemark_core::{Ecn, Inspect, TcpFeedback, TcpView};
 
-use crate::ip::Headers;
-use crate::{Result, ip, ipv4, tcp};
+use crate::ip::{Headers, present};
+use crate::{Result, ipv4, ipv6, tcp};
 
-/// A mutable view over one IP packet with its headers found: the payload of a core `Packet` made of real bytes.
+/// A mutable view over one IP packet with its headers found: the payload of a core `Packet` made of real bytes. Nothing behind the headers
+/// is read or written, and the buffer may end before the packet does.
 #[derive(PartialEq, Eq, Debug)]
 pub struct View<'a> {
     bytes: &'a mut [u8],
@@ -22,16 +23,25 @@ impl<'a> View<'a> {
     /// As [`Headers::parse`].
     #[inline(always)]
     pub fn parse(bytes: &'a mut [u8]) -> Result<Self> {
-        let headers = Headers::parse(bytes)?;
-        Ok(Self { bytes, headers })
+        let len = bytes.len();
+        Self::parse_front(bytes, len)
+    }
+    /// Walks the headers of a packet of up to `len` bytes, of which a buffer has the first ones.
+    ///
+    /// # Errors
+    /// As [`Headers::parse_front`].
+    #[inline(always)]
+    pub fn parse_front(front: &'a mut [u8], len: usize) -> Result<Self> {
+        let headers = Headers::parse_front(front, len)?;
+        Ok(Self { bytes: front, headers })
     }
     /// Headers that the walk found.
     pub const fn headers(&self) -> &Headers {
         &self.headers
     }
-    /// The packet, without what may follow it in the buffer.
+    /// Bytes of the packet that the buffer has, without what may follow it.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.headers.len]
+        &self.bytes[..self.headers.len.min(self.bytes.len())]
     }
     /// Rewrites the ECN field and the header checksum.
     #[inline]
@@ -39,11 +49,10 @@ impl<'a> View<'a> {
         self.headers.ecn = ecn;
         match self.headers.five_tuple.source {
             IpAddr::V4(_) => ipv4::set_ecn(self.bytes, ecn),
-            // The header was checked when it was found, and nothing here can change its lengths.
-            IpAddr::V6(_) => drop(ip::set_ecn(self.bytes, ecn)),
+            IpAddr::V6(_) => ipv6::set_ecn(self.bytes, ecn),
         }
     }
-    /// Range of the TCP segment within the buffer.
+    /// Range of the TCP segment within the packet.
     #[inline]
     fn segment(&self) -> Option<Range<usize>> {
         self.headers.transport.clone().filter(|_| self.headers.five_tuple.protocol == tcp::PROTOCOL)
@@ -53,7 +62,8 @@ impl<'a> View<'a> {
 impl Inspect for View<'_> {
     #[inline(always)]
     fn tcp(&self) -> Option<TcpView> {
-        tcp::view_of(self.bytes.get(self.segment()?)?)
+        let segment = self.segment()?;
+        tcp::view_of(present(self.bytes, segment.clone())?, segment.len())
     }
     #[inline]
     fn set_tcp_feedback(&mut self, feedback: TcpFeedback) {
@@ -61,8 +71,9 @@ impl Inspect for View<'_> {
     }
     #[inline(always)]
     fn answer_tcp(&mut self, answer: impl FnOnce(&TcpView) -> Option<TcpFeedback>) -> bool {
-        let segment = self.segment().and_then(|range| self.bytes.get_mut(range));
-        segment.is_some_and(|segment| tcp::answer(segment, answer))
+        let Some(Range { start, end }) = self.segment() else { return false };
+        let buffer_end = end.min(self.bytes.len());
+        self.bytes.get_mut(start..buffer_end).is_some_and(|front| tcp::answer(front, end - start, answer))
     }
 }
 

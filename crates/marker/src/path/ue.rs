@@ -43,7 +43,7 @@ pub struct UeCounters {
     pub downlink: u64,
     /// Uplink packets.
     pub uplink: u64,
-    /// Packets of either direction whose IP header could not be read; they pass untouched.
+    /// Packets of either direction whose headers could not be read, or were not all in the bytes at hand; they pass untouched.
     pub unparsed: u64,
     /// Downlink packets of a QoS flow that no DRB carries; they pass untouched.
     pub unknown_qfi: u64,
@@ -161,14 +161,21 @@ impl Ue {
     /// A downlink packet of this QoS flow, in clear. A mark is set in place; a packet to be dropped is left to the
     /// caller. What cannot be read or belongs to no DRB passes as it is.
     pub fn downlink(&mut self, now: Instant, qfi: u8, packet: &mut [u8]) -> Verdict {
-        self.decide_downlink(now, qfi, packet).map_or(Verdict::Pass, |outcome| outcome.applied())
+        let len = packet.len();
+        self.downlink_front(now, qfi, packet, len)
     }
 
-    /// Does the work of [`downlink`](Self::downlink) and gives the reasons for the verdict too, for [`decision`](Self::decision).
+    /// Does the work of [`downlink`](Self::downlink) for a packet of up to `len` bytes of which a buffer has the first ones, as where a host
+    /// keeps packets in segments. A packet whose headers are not all there passes and counts as unparsed.
+    pub fn downlink_front(&mut self, now: Instant, qfi: u8, front: &mut [u8], len: usize) -> Verdict {
+        self.decide_downlink(now, qfi, front, len).map_or(Verdict::Pass, |outcome| outcome.applied())
+    }
+
+    /// Does the work of [`downlink_front`](Self::downlink_front) and gives the reasons for the verdict too, for [`decision`](Self::decision).
     /// `None` for a packet that no law was asked about: it passes.
     // Part of its caller, so that a caller who looks at no reasons doesn't pay for them.
     #[inline(always)]
-    pub fn decide_downlink(&mut self, now: Instant, qfi: u8, packet: &mut [u8]) -> Option<Outcome> {
+    pub fn decide_downlink(&mut self, now: Instant, qfi: u8, front: &mut [u8], len: usize) -> Option<Outcome> {
         self.counters.downlink += 1;
         let has_several = self.drbs.has_several();
         let Some(mut marker) = self.drbs.marker(qfi) else {
@@ -179,7 +186,7 @@ impl Ue {
         // What is read here comes while the headers are looked at.
         marker.warm();
         // What is not IP, or was cut off, has no ECN field that could be read or written.
-        let Ok(mut view) = View::parse(packet) else {
+        let Ok(mut view) = View::parse_front(front, len) else {
             self.counters.unparsed += 1;
             return None;
         };
@@ -225,8 +232,22 @@ impl Ue {
         sojourn: Duration,
         behind: Bytes,
     ) -> Verdict {
+        let len = packet.len();
+        self.dequeue_front(now, drb, packet, len, sojourn, behind)
+    }
+
+    /// Does the work of [`dequeue`](Self::dequeue) for a packet of up to `len` bytes of which a buffer has the first ones.
+    pub fn dequeue_front(
+        &mut self,
+        now: Instant,
+        drb: DrbId,
+        front: &mut [u8],
+        len: usize,
+        sojourn: Duration,
+        behind: Bytes,
+    ) -> Verdict {
         let Some(marker) = self.marker(drb) else { return Verdict::Pass };
-        let Ok(mut view) = View::parse(packet) else {
+        let Ok(mut view) = View::parse_front(front, len) else {
             self.counters.unparsed += 1;
             return Verdict::Pass;
         };
@@ -253,11 +274,18 @@ impl Ue {
 
     /// An uplink packet, in clear. Congestion feedback is written in place where a flow's is short-circuited.
     pub fn uplink(&mut self, now: Instant, packet: &mut [u8]) {
+        let len = packet.len();
+        self.uplink_front(now, packet, len);
+    }
+
+    /// Does the work of [`uplink`](Self::uplink) for a packet of up to `len` bytes of which a buffer has the first ones. One whose headers
+    /// are not all there stays as it is and counts as unparsed.
+    pub fn uplink_front(&mut self, now: Instant, front: &mut [u8], len: usize) {
         self.counters.uplink += 1;
         if let Some(first) = self.drbs.first() {
             first.warm_uplink();
         }
-        let Ok(mut view) = View::parse(packet) else {
+        let Ok(mut view) = View::parse_front(front, len) else {
             self.counters.unparsed += 1;
             return;
         };

@@ -7,6 +7,8 @@ mod bytes;
 #[path = "reading.rs"]
 mod reading;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use allocation_counter::measure;
 use bytes::{Flow, view};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
@@ -72,7 +74,7 @@ struct Phone {
 }
 
 /// Counters of how often a run came to what it is about.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Reached {
     pub marks: u64,
     pub drops: u64,
@@ -83,11 +85,26 @@ pub struct Reached {
     pub left: u64,
 }
 
-/// Runs what the bytes say.
+/// Runs what the bytes say, with whole packets and a second time with fronts of them, which give the same verdicts and bytes.
 ///
 /// # Panics
 /// If something does not hold that must.
 pub fn run(data: &[u8]) -> Reached {
+    let (reached, outcomes) = drive(data, Hand::Whole);
+    assert_eq!((reached, outcomes), drive(data, Hand::Front), "a front is as good as the packet");
+    reached
+}
+
+/// Part of a packet that the marker gets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hand {
+    Whole,
+    /// A buffer that ends somewhere behind the headers.
+    Front,
+}
+
+/// Runs what the bytes say. Gives a hash of all verdicts, and of what packets became, too.
+fn drive(data: &[u8], hand: Hand) -> (Reached, u64) {
     let mut choices = Choices(data);
     let mut world = World {
         shard: Shard::new(UES as u32 - 1),
@@ -95,6 +112,8 @@ pub fn run(data: &[u8]) -> Reached {
         nanos: u64::from(choices.byte()) << 27,
         setups: 0,
         reached: Reached::default(),
+        hand,
+        outcomes: DefaultHasher::new(),
     };
     for phone in 0..UES - 1 {
         world.attach(phone);
@@ -108,7 +127,7 @@ pub fn run(data: &[u8]) -> Reached {
         world.event(phone, &mut choices);
         world.check(phone);
     }
-    world.reached
+    (world.reached, world.outcomes.finish())
 }
 
 struct World {
@@ -117,6 +136,8 @@ struct World {
     nanos: u64,
     setups: u32,
     reached: Reached,
+    hand: Hand,
+    outcomes: DefaultHasher,
 }
 
 impl World {
@@ -280,12 +301,14 @@ impl World {
         for handle in [self.phones[phone].handle, self.phones[phone].stale].into_iter().flatten() {
             self.shard.warm(handle, qfi);
         }
+        let hand = self.hand;
         let Some((ue, phone)) = self.ue(phone) else { return };
-        let mut after = before.to_vec();
-        let mut verdict = Verdict::Pass;
-        assert_eq!(measure(|| verdict = ue.downlink(now, qfi, &mut after)).count_total, 0);
-        phone.downlink += 1;
         let carrier = phone.carrier.get(usize::from(qfi)).copied().flatten();
+        let (verdict, after, refused) = hand.over(before, carrier.is_some(), |packet, len| {
+            if packet.len() == len { ue.downlink(now, qfi, packet) } else { ue.downlink_front(now, qfi, packet, len) }
+        });
+        phone.downlink += 1 + refused;
+        phone.unparsed += refused;
         let layout = reading::read(before);
         let (Some(carrier), Some(layout)) = (carrier, layout) else {
             phone.unknown_qfi += u64::from(carrier.is_none());
@@ -314,14 +337,23 @@ impl World {
         }
         self.reached.marks += u64::from(verdict == Verdict::Mark);
         self.reached.drops += u64::from(verdict == Verdict::Drop);
+        (verdict, after).hash(&mut self.outcomes);
     }
 
     fn dequeue(&mut self, phone: usize, drb: u8, before: &[u8], sojourn: Duration, behind: Bytes) {
         let now = self.now();
+        let hand = self.hand;
         let Some((ue, phone)) = self.ue(phone) else { return };
-        let mut after = before.to_vec();
-        let mut verdict = Verdict::Pass;
-        assert_eq!(measure(|| verdict = ue.dequeue(now, DrbId(drb), &mut after, sojourn, behind)).count_total, 0);
+        let exists = phone.bearer(drb).is_some_and(|bearer| bearer.is_some());
+        let drb_id = DrbId(drb);
+        let (verdict, after, refused) = hand.over(before, exists, |packet, len| {
+            if packet.len() == len {
+                ue.dequeue(now, drb_id, packet, sojourn, behind)
+            } else {
+                ue.dequeue_front(now, drb_id, packet, len, sojourn, behind)
+            }
+        });
+        phone.unparsed += refused;
         let Some(bearer) = phone.bearers.get_mut(usize::from(drb.wrapping_sub(1))).and_then(Option::as_mut) else {
             phone.unknown_drb += 1;
             assert!(verdict == Verdict::Pass && after == before);
@@ -340,18 +372,23 @@ impl World {
         } else {
             assert_eq!(before, after);
         }
+        (verdict, after).hash(&mut self.outcomes);
     }
 
     fn uplink(&mut self, phone: usize, before: &[u8]) {
         let now = self.now();
+        let hand = self.hand;
         let Some((ue, phone)) = self.ue(phone) else { return };
         let rewritten = |ue: &Ue| -> u64 {
             (1..=DRBS as u8).filter_map(|drb| ue.drb_counters(DrbId(drb))).map(|counters| counters.rewritten_acks).sum()
         };
         let written_before = rewritten(ue);
-        let mut after = before.to_vec();
-        assert_eq!(measure(|| ue.uplink(now, &mut after)).count_total, 0);
-        phone.uplink += 1;
+        let (_, after, refused) = hand.over(before, true, |packet, len| {
+            if packet.len() == len { ue.uplink(now, packet) } else { ue.uplink_front(now, packet, len) }
+            Verdict::Pass
+        });
+        phone.uplink += 1 + refused;
+        phone.unparsed += refused;
         let Some(layout) = reading::read(before) else {
             phone.unparsed += 1;
             assert_eq!(before, after);
@@ -371,6 +408,7 @@ impl World {
             );
         }
         self.reached.rewritten += written;
+        after.hash(&mut self.outcomes);
     }
 
     /// A connection is set up, with ECN fields of any kind in it.
@@ -486,6 +524,36 @@ impl Phone {
         if let Some(carrier) = self.carrier.get_mut(usize::from(qfi)) {
             *carrier = Some(index);
         }
+    }
+}
+
+impl Hand {
+    /// Gives a packet to a call: whole, or as a front, after one that ends within the headers, which has to be refused where the packet
+    /// would be looked at. Returns the verdict, the packet afterwards, and how many fronts were refused.
+    fn over(
+        self,
+        before: &[u8],
+        is_looked_at: bool,
+        mut call: impl FnMut(&mut [u8], usize) -> Verdict,
+    ) -> (Verdict, Vec<u8>, u64) {
+        let mut give = |present: usize| {
+            // A buffer of its own, in which nothing lies behind the front.
+            let (mut front, mut verdict) = (before[..present].to_vec(), Verdict::Pass);
+            assert_eq!(measure(|| verdict = call(&mut front, before.len())).count_total, 0);
+            (verdict, [&front, &before[present..]].concat())
+        };
+        let headers = reading::read(before).and_then(|layout| reading::headers_end(before, &layout));
+        let (Hand::Front, Some(headers)) = (self, headers) else {
+            let (verdict, after) = give(before.len());
+            return (verdict, after, 0);
+        };
+        // Any number will do that is the same each time.
+        let any = before.iter().fold(0usize, |any, byte| any.wrapping_mul(31) + usize::from(*byte));
+        if is_looked_at {
+            assert!(give(any % headers) == (Verdict::Pass, before.to_vec()), "a front without its headers stays as it is");
+        }
+        let (verdict, after) = give(headers + any % (before.len() - headers + 1));
+        (verdict, after, is_looked_at.into())
     }
 }
 

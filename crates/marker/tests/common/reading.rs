@@ -50,6 +50,17 @@ pub fn read(bytes: &[u8]) -> Option<Layout> {
     }
 }
 
+/// End of the headers of a whole packet of TCP or UDP: of TCP's options, or of UDP's ports. `None` for others, and for a header that passes
+/// the packet's end.
+pub fn headers_end(bytes: &[u8], layout: &Layout) -> Option<usize> {
+    let end = match layout.transport? {
+        (TCP, at) => at + usize::from(bytes.get(at + 12)? >> 4).max(5) * 4,
+        (UDP, at) => at + 4,
+        _ => return None,
+    };
+    (end <= layout.len).then_some(end)
+}
+
 /// The ones' complement sum of RFC 1071.
 fn sum(parts: &[&[u8]]) -> u16 {
     let mut total = 0u64;
