@@ -299,6 +299,19 @@ impl DrbMarker {
         self.backlog.arrive(now, added.0, self.estimator.current());
     }
 
+    /// PDCP sends an SDU to the DU again. One that this DU has already, or had, stands in its queue once, if at all: only what was not handed
+    /// over since the last [`handle_handover`](Self::handle_handover) counts, as by [`handle_pdcp_pdu`](Self::handle_pdcp_pdu).
+    pub fn handle_pdcp_retransmission(&mut self, now: Instant, sn: u32, size: Bytes) {
+        if self.profile.is_new(sn) {
+            self.handle_pdcp_pdu(now, sn, size);
+        }
+    }
+
+    /// Length of the DRB's PDCP SNs.
+    pub fn sn_length(&self) -> SnLength {
+        self.profile.sn_length()
+    }
+
     /// PDCP discarded an SDU that it had numbered.
     pub fn handle_discard(&mut self, now: Instant, sn: u32) {
         self.tally.discards += 1;

@@ -161,6 +161,10 @@ impl ProfileTable {
     pub(crate) fn packets(&self) -> u32 {
         self.packets
     }
+    /// True for an SN that was not handed over since the table was cleared.
+    pub(crate) fn is_new(&self, sn: u32) -> bool {
+        !self.started || self.sn_length.distance(self.next as u32, sn) >= 0
+    }
     /// Age of the oldest standing SDU, once the DU has reported any as transmitted.
     pub(crate) fn head_of_line(&self, now: Instant) -> Option<Duration> {
         if self.packets == 0 || !self.is_reported { None } else { self.ingress.oldest(now) }

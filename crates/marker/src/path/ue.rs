@@ -214,6 +214,19 @@ impl Ue {
         }
     }
 
+    /// PDCP sends an SDU that it had numbered to the DU again: as at a handover, where everything that the new DU gets counts. What this DU
+    /// was sent before does not count twice.
+    pub fn pdcp_retransmission(&mut self, now: Instant, drb: DrbId, sn: u32, size: Bytes) {
+        if let Some(marker) = self.marker(drb) {
+            marker.handle_pdcp_retransmission(now, sn, size);
+        }
+    }
+
+    /// Length of a DRB's PDCP SNs; `None` for one that is not set up.
+    pub fn sn_length(&self, drb: DrbId) -> Option<SnLength> {
+        self.drbs.get(drb).map(DrbMarker::sn_length)
+    }
+
     /// PDCP discarded an SDU that it had numbered.
     pub fn discard(&mut self, now: Instant, drb: DrbId, sn: u32) {
         if let Some(marker) = self.marker(drb) {
