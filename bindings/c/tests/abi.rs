@@ -30,8 +30,11 @@ fn shared_library_dir() -> std::path::PathBuf {
     let library = std::env::current_exe().unwrap().with_file_name("libtidemark.so");
     let version: Vec<&str> = env!("CARGO_PKG_VERSION").split('.').collect();
     let link = dir.join(format!("libtidemark.so.{}.{}", version[0], version[1]));
-    // Tests of this file run at the same time: whoever is second finds it there.
-    let _ = std::os::unix::fs::symlink(library, link);
+    // A link of an earlier run may lead to another library. Tests of this file run at the same time: none finds the link missing.
+    let new = link.with_extension(format!("{:?}", std::thread::current().id()));
+    let _ = std::fs::remove_file(&new);
+    std::os::unix::fs::symlink(library, &new).unwrap();
+    std::fs::rename(new, link).unwrap();
     dir
 }
 
