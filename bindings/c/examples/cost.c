@@ -76,12 +76,12 @@ static void downlink(struct load *load)
 {
   uint8_t *packet = load->data[load->sn[load->turn] % FLOWS];
   tidemark_verdict verdict;
-  tidemark_downlink(load->instance, load->ues[load->turn], load->now, QFI, packet, DATA_LEN, &verdict);
+  tidemark_downlink(load->instance, load->ues[load->turn], load->now, QFI, packet, DATA_LEN, DATA_LEN, &verdict);
 }
 static void pdu(struct load *load)
 {
   uint32_t *sn = &load->sn[load->turn];
-  tidemark_pdcp_pdu(load->instance, load->ues[load->turn], load->now, DRB, *sn, DATA_LEN + 3);
+  tidemark_pdcp_pdu(load->instance, load->ues[load->turn], load->now, DRB, *sn, DATA_LEN + 3, false);
   *sn = (*sn + 1) % SN_MODULUS;
 }
 static void report(struct load *load)
@@ -101,7 +101,7 @@ static void report_frame(struct load *load)
 }
 static void uplink(struct load *load)
 {
-  tidemark_uplink(load->instance, load->ues[load->turn], load->now, load->ack, ACK_LEN);
+  tidemark_uplink(load->instance, load->ues[load->turn], load->now, load->ack, ACK_LEN, ACK_LEN);
 }
 static void wants_report(struct load *load)
 {
@@ -144,7 +144,8 @@ static void acknowledged(struct load *load)
   if (*acked % (1 << 23) < 1360) {
     put32(load->data[flow] + 24, *acked);
     tidemark_verdict verdict;
-    tidemark_downlink(load->instance, load->ues[load->turn], load->now, QFI, load->data[flow], DATA_LEN, &verdict);
+    tidemark_downlink(load->instance, load->ues[load->turn], load->now, QFI, load->data[flow], DATA_LEN, DATA_LEN,
+                       &verdict);
   }
   *acked += 1360;
   memcpy(load->ack, load->acks[flow], ACK_LEN);
@@ -203,11 +204,11 @@ static void set_up(struct load *load, uint32_t ue_count, uint32_t standing, cons
       tidemark_verdict verdict;
       segment(load->acks[0], 40, 0, port, 0, 7, 0x02);
       put32(load->acks[0] + 24, 1);
-      must(tidemark_uplink(load->instance, load->ues[k], 0, load->acks[0], 40));
+      must(tidemark_uplink(load->instance, load->ues[k], 0, load->acks[0], 40, 40));
       segment(load->data[0], 40, 1, port, 0, 2, 0x12);
       put32(load->data[0] + 24, 999);
       put32(load->data[0] + 28, 2);
-      must(tidemark_downlink(load->instance, load->ues[k], 0, QFI, load->data[0], 40, &verdict));
+      must(tidemark_downlink(load->instance, load->ues[k], 0, QFI, load->data[0], 40, 40, &verdict));
     }
   }
   tidemark_policy_free(policy);

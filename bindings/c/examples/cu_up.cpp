@@ -152,11 +152,11 @@ public:
     const std::uint64_t now = now_ns();
     Bytes packet = message->payload;
     tidemark_verdict verdict = TIDEMARK_VERDICT_PASS;
-    tidemark_decapsulate(datagram.tos, packet.data, packet.len, &verdict);
+    tidemark_decapsulate(datagram.tos, packet.data, packet.len, packet.len, &verdict);
     if (verdict == TIDEMARK_VERDICT_DROP) {
       return true;
     }
-    tidemark_downlink(instance, ue, now, qfi, packet.data, packet.len, &verdict);
+    tidemark_downlink(instance, ue, now, qfi, packet.data, packet.len, packet.len, &verdict);
     if (verdict == TIDEMARK_VERDICT_DROP) {
       return true;
     }
@@ -210,7 +210,7 @@ private:
     pdu.data[1] = static_cast<std::uint8_t>(sn >> 8);
     pdu.data[2] = static_cast<std::uint8_t>(sn);
     // Here a real PDCP ciphers. The SN is known, and the PDU is on its way: the library hears of it.
-    tidemark_pdcp_pdu(instance, ue, now, drb.id, sn, static_cast<std::uint32_t>(pdu.len));
+    tidemark_pdcp_pdu(instance, ue, now, drb.id, sn, static_cast<std::uint32_t>(pdu.len), false);
 
     bool poll = false;
     tidemark_wants_report(instance, ue, now, drb.id, &poll);
@@ -226,7 +226,7 @@ private:
 
   // The uplink GTP-U transmit path: the packet is in clear again.
   void to_upf(const Drb& drb, Bytes packet, std::uint64_t now) {
-    tidemark_uplink(instance, ue, now, packet.data, packet.len);
+    tidemark_uplink(instance, ue, now, packet.data, packet.len, packet.len);
     // The tunnel's ECN field is a copy of the packet's (RFC 6040 4.1), in IPv4 and in IPv6.
     n3.set_tos(packet.data[0] >> 4 == 4 ? packet.data[1] & 3 : packet.data[1] >> 4 & 3);
     const std::uint8_t container[2] = {0x10, drb.qfi};

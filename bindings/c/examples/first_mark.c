@@ -25,8 +25,8 @@ int main(void)
     const uint64_t now = sn * UINT64_C(500000);
     uint8_t packet[1500] = {0x45, 1, 0x05, 0xDC, 0, 0, 0, 0, 64, 17, 0, 0, 192, 0, 2, 1, 10, 45, 0, 2};
     tidemark_verdict verdict;
-    tidemark_downlink(instance, ue, now, flow.qfi, packet, sizeof packet, &verdict);
-    tidemark_pdcp_pdu(instance, ue, now, 1, sn, sizeof packet + 3);
+    tidemark_downlink(instance, ue, now, flow.qfi, packet, sizeof packet, sizeof packet, &verdict);
+    tidemark_pdcp_pdu(instance, ue, now, 1, sn, sizeof packet + 3, false);
     if (sn % 10 == 9) {
       const tidemark_report report = {.fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = sn * 2 / 3};
       tidemark_feedback(instance, ue, now, 1, &report);

@@ -82,8 +82,8 @@ int main() {
       ue.strand.post([&, sn, now] {
         std::uint8_t packet[20] = {0x45, 1, 0, 20, 0, 0, 0, 0, 64, 17, 0, 0, 192, 0, 2, 1, 10, 45, 0, 2};
         tidemark_verdict verdict;
-        check(tidemark_downlink(instance, ue.handle, now, 1, packet, sizeof packet, &verdict));
-        check(tidemark_pdcp_pdu(instance, ue.handle, now, 1, sn, sizeof packet + 3));
+        check(tidemark_downlink(instance, ue.handle, now, 1, packet, sizeof packet, sizeof packet, &verdict));
+        check(tidemark_pdcp_pdu(instance, ue.handle, now, 1, sn, sizeof packet + 3, false));
       });
       if (sn % 10 == 9) {
         ue.strand.post([&, sn, now] {

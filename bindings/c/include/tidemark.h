@@ -648,7 +648,8 @@ TIDEMARK_NOEXCEPT;
 /**
  * Decapsulates a packet at the end of a tunnel, N3's say: the outer header's ECN field is combined with the packet's own
  * (RFC 6040 4.2; RFC 9601 for GTP-U). `outer` is the outer header's type of service or traffic class, of which the two
- * lowest bits count; `packet` is `len` bytes from the inner IP header on. `verdict` is MARK where the packet is CE now and
+ * lowest bits count; `packet` has `present` bytes of the inner packet of `len`, from its IP header on; the header without
+ * options and extension headers is all that has to be there. `verdict` is MARK where the packet is CE now and
  * was not, DROP where it was marked on its way and its transport would not know; the inner field may change with PASS too,
  * from ECT(0) to ECT(1). `verdict` is PASS after any error. To be called before `tidemark_downlink`, which counts what comes
  * with CE.
@@ -656,25 +657,27 @@ TIDEMARK_NOEXCEPT;
  * Fails with NULL_POINTER, BAD_LENGTH; BAD_FRAME for what is no IP packet, which has no ECN field.
  *
  * # Safety
- * `packet` is null or valid for `len` bytes that nobody else uses meanwhile, `verdict` is null or valid for a write.
+ * `packet` is null or valid for `present` bytes that nobody else uses meanwhile, `verdict` is null or valid for a write.
  */
 enum tidemark_status tidemark_decapsulate(uint8_t outer,
                                           uint8_t *packet,
+                                          size_t present,
                                           size_t len,
                                           enum tidemark_verdict *verdict)
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Decides on a downlink packet of this QoS flow, before PDCP: `len` bytes from its IP header on, in clear and in one piece. A mark
- * is set in place, with the header's checksum. What cannot be read, or belongs to no DRB, passes as it is and is
- * counted. `verdict` is PASS after any error.
+ * Decides on a downlink packet of this QoS flow, before PDCP. `packet` has the first `present` bytes of the packet of `len`, from its IP
+ * header on and in clear: where packets lie in segments, the first segment. The headers of IP and TCP with their options have to be
+ * there, and nothing behind them is read or written. A mark is set in place, with the header's checksum. What cannot be
+ * read, or belongs to no DRB, passes as it is and is counted, as `unparsed` or `unknown_qfi`. `verdict` is PASS after any error.
  *
  * `now_ns` is a clock of the caller's choice, the same for every call about a UE, that does not step back.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
  *
  * # Safety
- * `instance` is null or lives, `packet` is null or valid for `len` bytes that nobody else uses meanwhile, `verdict` is
+ * `instance` is null or lives, `packet` is null or valid for `present` bytes that nobody else uses meanwhile, `verdict` is
  * null or valid for a write.
  */
 enum tidemark_status tidemark_downlink(const struct tidemark_instance *instance,
@@ -682,13 +685,14 @@ enum tidemark_status tidemark_downlink(const struct tidemark_instance *instance,
                                        uint64_t now_ns,
                                        uint8_t qfi,
                                        uint8_t *packet,
+                                       size_t present,
                                        size_t len,
                                        enum tidemark_verdict *verdict)
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Decides on a packet that leaves the caller's own queue after `sojourn_ns`, with `behind` bytes staying in it: `len` bytes
- * from its IP header on, in clear and in one piece. Laws that decide where packets leave the queue do so here; they pass
+ * Decides on a packet that leaves the caller's own queue after `sojourn_ns`, with `behind` bytes staying in it: its first
+ * `present` bytes of `len`, as in `tidemark_downlink`. Laws that decide where packets leave the queue do so here; they pass
  * everything in `tidemark_downlink`, and mark and drop nothing where this call is not made. Every other law passes
  * everything here. After a DROP the next packet of the queue is asked about, at the same time. `verdict` is PASS after any
  * error.
@@ -696,7 +700,7 @@ TIDEMARK_NOEXCEPT TIDEMARK_HOT;
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
  *
  * # Safety
- * `instance` is null or lives, `packet` is null or valid for `len` bytes that nobody else uses meanwhile, `verdict` is
+ * `instance` is null or lives, `packet` is null or valid for `present` bytes that nobody else uses meanwhile, `verdict` is
  * null or valid for a write.
  */
 enum tidemark_status tidemark_dequeue(const struct tidemark_instance *instance,
@@ -704,6 +708,7 @@ enum tidemark_status tidemark_dequeue(const struct tidemark_instance *instance,
                                       uint64_t now_ns,
                                       uint8_t drb,
                                       uint8_t *packet,
+                                      size_t present,
                                       size_t len,
                                       uint64_t sojourn_ns,
                                       uint64_t behind,
@@ -725,7 +730,9 @@ enum tidemark_status tidemark_warm(const struct tidemark_instance *instance,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Notes that PDCP gave a packet this SN and sends it to the DU; `size` is the PDU's in bytes.
+ * Notes that PDCP sends a data PDU with this SN to the DU; `size` is the PDU's in bytes. `is_retx` says that PDCP sends it again, as
+ * everything that was not confirmed after a handover: it counts unless the DU was sent it before, so that a host announces every
+ * PDU and need not know which.
  *
  * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
  *
@@ -737,7 +744,28 @@ enum tidemark_status tidemark_pdcp_pdu(const struct tidemark_instance *instance,
                                        uint64_t now_ns,
                                        uint8_t drb,
                                        uint32_t sn,
-                                       uint32_t size)
+                                       uint32_t size,
+                                       bool is_retx)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * Does the work of `tidemark_pdcp_pdu` for a host that has the PDU and not its SN: `header` has the PDU's first `present` bytes, of which
+ * at most three are read, and `size` is the PDU's in bytes. The SN's length is the DRB's (TS 38.323 6.2.2). A control PDU, which has none and
+ * which no report is about, is OK and changes nothing.
+ *
+ * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY; BAD_LENGTH for a header that is not whole.
+ *
+ * # Safety
+ * `instance` is null or lives, `header` is null or valid for `present` bytes.
+ */
+enum tidemark_status tidemark_pdcp_pdu_header(const struct tidemark_instance *instance,
+                                              struct tidemark_ue ue,
+                                              uint64_t now_ns,
+                                              uint8_t drb,
+                                              const uint8_t *header,
+                                              size_t present,
+                                              uint32_t size,
+                                              bool is_retx)
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
@@ -788,18 +816,20 @@ enum tidemark_status tidemark_feedback_frame(const struct tidemark_instance *ins
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Handles an uplink packet, after PDCP: `len` bytes from its IP header on, in clear and in one piece. Congestion feedback is
- * written in place, with the checksum, where a flow's is short-circuited; everything else passes as it is.
+ * Handles an uplink packet, after PDCP: its first `present` bytes of `len`, from its IP header on, in clear, as in
+ * `tidemark_downlink`. Congestion feedback is written in place, with the checksum, where a flow's is short-circuited; everything
+ * else passes as it is.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
  *
  * # Safety
- * `instance` is null or lives, `packet` is null or valid for `len` bytes that nobody else uses meanwhile.
+ * `instance` is null or lives, `packet` is null or valid for `present` bytes that nobody else uses meanwhile.
  */
 enum tidemark_status tidemark_uplink(const struct tidemark_instance *instance,
                                      struct tidemark_ue ue,
                                      uint64_t now_ns,
                                      uint8_t *packet,
+                                     size_t present,
                                      size_t len)
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 

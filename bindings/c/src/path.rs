@@ -1,10 +1,10 @@
 //! The packet path: the calls for every packet, report and acknowledgement. None of them allocates, waits or makes a system call.
 
 use tidemark_core::{Bytes, Duration, Ecn, Instant};
-use tidemark_marker::DeliveryStatus;
 use tidemark_marker::path::{DrbId, Ue};
+use tidemark_marker::{DeliveryStatus, SnLength};
 use tidemark_wire::nru::DlDataDeliveryStatus;
-use tidemark_wire::{ip, tunnel};
+use tidemark_wire::{ip, pdcp, tunnel};
 
 use crate::instance::Instance;
 use crate::status::{Status, guard};
@@ -12,6 +12,9 @@ use crate::types::{Report, UeId, Verdict};
 
 /// The longest packet: an IPv6 header and 65535 bytes.
 pub const TIDEMARK_MAX_PACKET: usize = 65_575;
+
+/// Header of a data PDU with an SN of 18 bits, in bytes.
+const MAX_PDCP_HEADER: usize = pdcp::SnLength::Bits18.header_len();
 
 /// Locks the UE's slot and calls `body` with the UE.
 ///
@@ -26,20 +29,36 @@ unsafe fn with_ue(instance: *const Instance, ue: UeId, body: impl FnOnce(&mut Ue
     })
 }
 
-/// The packet of a caller as a slice.
+/// The first bytes of a caller's packet of `len` bytes as a slice.
 ///
 /// # Safety
-/// `packet` is null or valid for `len` bytes, which nobody else uses meanwhile.
+/// `packet` is null or valid for `present` bytes, which nobody else uses meanwhile.
 #[inline]
-unsafe fn bytes<'a>(packet: *mut u8, len: usize) -> Result<&'a mut [u8], Status> {
+pub(crate) unsafe fn front<'a>(packet: *mut u8, present: usize, len: usize) -> Result<&'a mut [u8], Status> {
     if packet.is_null() {
+        return Err(Status::NullPointer);
+    }
+    if present == 0 || present > len || len > TIDEMARK_MAX_PACKET {
+        return Err(Status::BadLength);
+    }
+    // SAFETY: not null, so valid for so many bytes by contract.
+    Ok(unsafe { std::slice::from_raw_parts_mut(packet, present) })
+}
+
+/// Bytes that a caller has read, as a slice.
+///
+/// # Safety
+/// `bytes` is null or valid for `len` bytes, which nobody writes meanwhile.
+#[inline]
+unsafe fn read_only<'a>(bytes: *const u8, len: usize) -> Result<&'a [u8], Status> {
+    if bytes.is_null() {
         return Err(Status::NullPointer);
     }
     if !(1..=TIDEMARK_MAX_PACKET).contains(&len) {
         return Err(Status::BadLength);
     }
     // SAFETY: not null, so valid for so many bytes by contract.
-    Ok(unsafe { std::slice::from_raw_parts_mut(packet, len) })
+    Ok(unsafe { std::slice::from_raw_parts(bytes, len) })
 }
 
 /// Hands an event about one DRB to the UE. `NoDrb` if the UE has none of the kind, which it counts.
@@ -52,7 +71,8 @@ fn drb_event(ue: &mut Ue, event: impl FnOnce(&mut Ue)) -> Result<(), Status> {
 
 /// Decapsulates a packet at the end of a tunnel, N3's say: the outer header's ECN field is combined with the packet's own
 /// (RFC 6040 4.2; RFC 9601 for GTP-U). `outer` is the outer header's type of service or traffic class, of which the two
-/// lowest bits count; `packet` is `len` bytes from the inner IP header on. `verdict` is MARK where the packet is CE now and
+/// lowest bits count; `packet` has `present` bytes of the inner packet of `len`, from its IP header on; the header without
+/// options and extension headers is all that has to be there. `verdict` is MARK where the packet is CE now and
 /// was not, DROP where it was marked on its way and its transport would not know; the inner field may change with PASS too,
 /// from ECT(0) to ECT(1). `verdict` is PASS after any error. To be called before `tidemark_downlink`, which counts what comes
 /// with CE.
@@ -61,22 +81,28 @@ fn drb_event(ue: &mut Ue, event: impl FnOnce(&mut Ue)) -> Result<(), Status> {
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
-/// `packet` is null or valid for `len` bytes that nobody else uses meanwhile, `verdict` is null or valid for a write.
+/// `packet` is null or valid for `present` bytes that nobody else uses meanwhile, `verdict` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tidemark_decapsulate(outer: u8, packet: *mut u8, len: usize, verdict: *mut Verdict) -> Status {
+pub unsafe extern "C" fn tidemark_decapsulate(
+    outer: u8,
+    packet: *mut u8,
+    present: usize,
+    len: usize,
+    verdict: *mut Verdict,
+) -> Status {
     if verdict.is_null() {
         return Status::NullPointer;
     }
     let mut decided = Verdict::Pass;
     let status = guard(|| {
         // SAFETY: the caller's promise is handed on.
-        let packet = unsafe { bytes(packet, len) }?;
-        let inner = ip::ecn(packet).map_err(|_| Status::BadFrame)?;
+        let packet = unsafe { front(packet, present, len) }?;
+        let inner = ip::ecn_of_front(packet, len).map_err(|_| Status::BadFrame)?;
         decided = match tunnel::decapsulate(inner, Ecn::from_bits(outer)).ecn {
             None => Verdict::Drop,
             Some(ecn) if ecn == inner => Verdict::Pass,
             Some(ecn) => {
-                ip::set_ecn(packet, ecn).map_err(|_| Status::BadFrame)?;
+                ip::set_ecn_of_front(packet, len, ecn).map_err(|_| Status::BadFrame)?;
                 if ecn == Ecn::Ce { Verdict::Mark } else { Verdict::Pass }
             }
         };
@@ -87,9 +113,10 @@ pub unsafe extern "C" fn tidemark_decapsulate(outer: u8, packet: *mut u8, len: u
     status
 }
 
-/// Decides on a downlink packet of this QoS flow, before PDCP: `len` bytes from its IP header on, in clear and in one piece. A mark
-/// is set in place, with the header's checksum. What cannot be read, or belongs to no DRB, passes as it is and is
-/// counted. `verdict` is PASS after any error.
+/// Decides on a downlink packet of this QoS flow, before PDCP. `packet` has the first `present` bytes of the packet of `len`, from its IP
+/// header on and in clear: where packets lie in segments, the first segment. The headers of IP and TCP with their options have to be
+/// there, and nothing behind them is read or written. A mark is set in place, with the header's checksum. What cannot be
+/// read, or belongs to no DRB, passes as it is and is counted, as `unparsed` or `unknown_qfi`. `verdict` is PASS after any error.
 ///
 /// `now_ns` is a clock of the caller's choice, the same for every call about a UE, that does not step back.
 ///
@@ -97,7 +124,7 @@ pub unsafe extern "C" fn tidemark_decapsulate(outer: u8, packet: *mut u8, len: u
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
-/// `instance` is null or lives, `packet` is null or valid for `len` bytes that nobody else uses meanwhile, `verdict` is
+/// `instance` is null or lives, `packet` is null or valid for `present` bytes that nobody else uses meanwhile, `verdict` is
 /// null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidemark_downlink(
@@ -106,6 +133,7 @@ pub unsafe extern "C" fn tidemark_downlink(
     now_ns: u64,
     qfi: u8,
     packet: *mut u8,
+    present: usize,
     len: usize,
     verdict: *mut Verdict,
 ) -> Status {
@@ -116,7 +144,7 @@ pub unsafe extern "C" fn tidemark_downlink(
     // SAFETY: the caller's promises are handed on.
     let status = unsafe {
         with_ue(instance, ue, |ue| {
-            decided = ue.downlink(Instant::from_nanos(now_ns), qfi, bytes(packet, len)?).into();
+            decided = ue.downlink_front(Instant::from_nanos(now_ns), qfi, front(packet, present, len)?, len).into();
             Ok(())
         })
     };
@@ -125,8 +153,8 @@ pub unsafe extern "C" fn tidemark_downlink(
     status
 }
 
-/// Decides on a packet that leaves the caller's own queue after `sojourn_ns`, with `behind` bytes staying in it: `len` bytes
-/// from its IP header on, in clear and in one piece. Laws that decide where packets leave the queue do so here; they pass
+/// Decides on a packet that leaves the caller's own queue after `sojourn_ns`, with `behind` bytes staying in it: its first
+/// `present` bytes of `len`, as in `tidemark_downlink`. Laws that decide where packets leave the queue do so here; they pass
 /// everything in `tidemark_downlink`, and mark and drop nothing where this call is not made. Every other law passes
 /// everything here. After a DROP the next packet of the queue is asked about, at the same time. `verdict` is PASS after any
 /// error.
@@ -135,7 +163,7 @@ pub unsafe extern "C" fn tidemark_downlink(
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
-/// `instance` is null or lives, `packet` is null or valid for `len` bytes that nobody else uses meanwhile, `verdict` is
+/// `instance` is null or lives, `packet` is null or valid for `present` bytes that nobody else uses meanwhile, `verdict` is
 /// null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidemark_dequeue(
@@ -144,6 +172,7 @@ pub unsafe extern "C" fn tidemark_dequeue(
     now_ns: u64,
     drb: u8,
     packet: *mut u8,
+    present: usize,
     len: usize,
     sojourn_ns: u64,
     behind: u64,
@@ -157,8 +186,10 @@ pub unsafe extern "C" fn tidemark_dequeue(
     // SAFETY: the caller's promises are handed on.
     let status = unsafe {
         with_ue(instance, ue, |ue| {
-            let packet = bytes(packet, len)?;
-            drb_event(ue, |ue| decided = ue.dequeue(now, DrbId(drb), packet, sojourn, Bytes(behind)).into())
+            let packet = front(packet, present, len)?;
+            drb_event(ue, |ue| {
+                decided = ue.dequeue_front(now, DrbId(drb), packet, len, sojourn, Bytes(behind)).into();
+            })
         })
     };
     // SAFETY: not null, so valid by contract.
@@ -183,7 +214,9 @@ pub unsafe extern "C" fn tidemark_warm(instance: *const Instance, ue: UeId) -> S
     })
 }
 
-/// Notes that PDCP gave a packet this SN and sends it to the DU; `size` is the PDU's in bytes.
+/// Notes that PDCP sends a data PDU with this SN to the DU; `size` is the PDU's in bytes. `is_retx` says that PDCP sends it again, as
+/// everything that was not confirmed after a handover: it counts unless the DU was sent it before, so that a host announces every
+/// PDU and need not know which.
 ///
 /// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -198,10 +231,64 @@ pub unsafe extern "C" fn tidemark_pdcp_pdu(
     drb: u8,
     sn: u32,
     size: u32,
+    is_retx: bool,
 ) -> Status {
     let now = Instant::from_nanos(now_ns);
     // SAFETY: the caller's promise is handed on.
-    unsafe { with_ue(instance, ue, |ue| drb_event(ue, |ue| ue.pdcp_pdu(now, DrbId(drb), sn, Bytes(size.into())))) }
+    unsafe { with_ue(instance, ue, |ue| pdcp_pdu(ue, now, DrbId(drb), sn, size, is_retx)) }
+}
+
+/// Hands a data PDU to the UE.
+#[inline]
+fn pdcp_pdu(ue: &mut Ue, now: Instant, drb: DrbId, sn: u32, size: u32, is_retx: bool) -> Result<(), Status> {
+    let size = Bytes(size.into());
+    drb_event(
+        ue,
+        |ue| if is_retx { ue.pdcp_retransmission(now, drb, sn, size) } else { ue.pdcp_pdu(now, drb, sn, size) },
+    )
+}
+
+/// Does the work of `tidemark_pdcp_pdu` for a host that has the PDU and not its SN: `header` has the PDU's first `present` bytes, of which
+/// at most three are read, and `size` is the PDU's in bytes. The SN's length is the DRB's (TS 38.323 6.2.2). A control PDU, which has none and
+/// which no report is about, is OK and changes nothing.
+///
+/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY; BAD_LENGTH for a header that is not whole.
+/// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
+///
+/// # Safety
+/// `instance` is null or lives, `header` is null or valid for `present` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_pdcp_pdu_header(
+    instance: *const Instance,
+    ue: UeId,
+    now_ns: u64,
+    drb: u8,
+    header: *const u8,
+    present: usize,
+    size: u32,
+    is_retx: bool,
+) -> Status {
+    // SAFETY: null or valid by contract.
+    let header = match unsafe { read_only(header, present.min(MAX_PDCP_HEADER)) } {
+        Ok(header) => header,
+        Err(status) => return status,
+    };
+    let (now, drb) = (Instant::from_nanos(now_ns), DrbId(drb));
+    // SAFETY: the caller's promise is handed on.
+    unsafe {
+        with_ue(instance, ue, |ue| {
+            // Counted where there is no such DRB.
+            let Some(sn_length) = ue.sn_length(drb) else { return pdcp_pdu(ue, now, drb, 0, size, is_retx) };
+            let sn_length = match sn_length {
+                SnLength::Bits12 => pdcp::SnLength::Bits12,
+                SnLength::Bits18 => pdcp::SnLength::Bits18,
+            };
+            match pdcp::Pdu::parse(header, sn_length).map_err(|_| Status::BadLength)? {
+                pdcp::Pdu::Data { sn, .. } => pdcp_pdu(ue, now, drb, sn, size, is_retx),
+                pdcp::Pdu::Control { .. } => Ok(()),
+            }
+        })
+    }
 }
 
 /// Notes that PDCP discarded an SDU that had this SN.
@@ -264,8 +351,8 @@ pub unsafe extern "C" fn tidemark_feedback_frame(
     len: usize,
 ) -> Status {
     // SAFETY: null or valid by contract; it is only read.
-    let frame = match unsafe { bytes(frame.cast_mut(), len) } {
-        Ok(frame) => &*frame,
+    let frame = match unsafe { read_only(frame, len) } {
+        Ok(frame) => frame,
         Err(status) => return status,
     };
     let now = Instant::from_nanos(now_ns);
@@ -285,26 +372,28 @@ pub unsafe extern "C" fn tidemark_feedback_frame(
     }
 }
 
-/// Handles an uplink packet, after PDCP: `len` bytes from its IP header on, in clear and in one piece. Congestion feedback is
-/// written in place, with the checksum, where a flow's is short-circuited; everything else passes as it is.
+/// Handles an uplink packet, after PDCP: its first `present` bytes of `len`, from its IP header on, in clear, as in
+/// `tidemark_downlink`. Congestion feedback is written in place, with the checksum, where a flow's is short-circuited; everything
+/// else passes as it is.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
-/// `instance` is null or lives, `packet` is null or valid for `len` bytes that nobody else uses meanwhile.
+/// `instance` is null or lives, `packet` is null or valid for `present` bytes that nobody else uses meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidemark_uplink(
     instance: *const Instance,
     ue: UeId,
     now_ns: u64,
     packet: *mut u8,
+    present: usize,
     len: usize,
 ) -> Status {
     // SAFETY: the caller's promises are handed on.
     unsafe {
         with_ue(instance, ue, |ue| {
-            ue.uplink(Instant::from_nanos(now_ns), bytes(packet, len)?);
+            ue.uplink_front(Instant::from_nanos(now_ns), front(packet, present, len)?, len);
             Ok(())
         })
     }

@@ -53,23 +53,23 @@ static void the_end_of_a_tunnel(void)
   /* The outer field's other bits are the DSCP. */
   for (int dscp = 0; dscp < 64; dscp += 21) {
     datagram(packet, 1);
-    IS(OK, tidemark_decapsulate((uint8_t)(dscp << 2 | 3), packet, sizeof packet, &verdict));
+    IS(OK, tidemark_decapsulate((uint8_t)(dscp << 2 | 3), packet, sizeof packet, sizeof packet, &verdict));
     CHECK(verdict == TIDEMARK_VERDICT_MARK && packet[1] == 3 && ones_complement(packet, 20) == 0xFFFF);
-    IS(OK, tidemark_decapsulate((uint8_t)(dscp << 2), packet, sizeof packet, &verdict));
+    IS(OK, tidemark_decapsulate((uint8_t)(dscp << 2), packet, sizeof packet, sizeof packet, &verdict));
     CHECK(verdict == TIDEMARK_VERDICT_PASS && packet[1] == 3);
     datagram(packet, 2);
-    IS(OK, tidemark_decapsulate((uint8_t)(dscp << 2 | 1), packet, sizeof packet, &verdict));
+    IS(OK, tidemark_decapsulate((uint8_t)(dscp << 2 | 1), packet, sizeof packet, sizeof packet, &verdict));
     CHECK(verdict == TIDEMARK_VERDICT_PASS && packet[1] == 1 && ones_complement(packet, 20) == 0xFFFF);
     datagram(packet, 0);
-    IS(OK, tidemark_decapsulate((uint8_t)(dscp << 2 | 3), packet, sizeof packet, &verdict));
+    IS(OK, tidemark_decapsulate((uint8_t)(dscp << 2 | 3), packet, sizeof packet, sizeof packet, &verdict));
     CHECK(verdict == TIDEMARK_VERDICT_DROP && packet[1] == 0);
   }
-  IS(NULL_POINTER, tidemark_decapsulate(3, packet, sizeof packet, NULL));
-  IS(NULL_POINTER, tidemark_decapsulate(3, NULL, sizeof packet, &verdict));
+  IS(NULL_POINTER, tidemark_decapsulate(3, packet, sizeof packet, sizeof packet, NULL));
+  IS(NULL_POINTER, tidemark_decapsulate(3, NULL, sizeof packet, sizeof packet, &verdict));
   CHECK(verdict == TIDEMARK_VERDICT_PASS);
-  IS(BAD_LENGTH, tidemark_decapsulate(3, packet, 0, &verdict));
+  IS(BAD_LENGTH, tidemark_decapsulate(3, packet, 0, 0, &verdict));
   memset(packet, 0, sizeof packet);
-  IS(BAD_FRAME, tidemark_decapsulate(3, packet, sizeof packet, &verdict));
+  IS(BAD_FRAME, tidemark_decapsulate(3, packet, sizeof packet, sizeof packet, &verdict));
 }
 
 static tidemark_instance *instance_of(uint32_t max_ues)
@@ -228,12 +228,12 @@ static void a_growing_queue_is_marked(void)
   for (uint32_t sn = 0; sn < 1000; ++sn, now += 200000) {
     tidemark_verdict verdict = TIDEMARK_VERDICT_DROP;
     datagram(packet, 1);
-    IS(OK, tidemark_downlink(instance, ue, now, 9, packet, sizeof packet, &verdict));
+    IS(OK, tidemark_downlink(instance, ue, now, 9, packet, sizeof packet, sizeof packet, &verdict));
     CHECK(verdict == TIDEMARK_VERDICT_PASS || verdict == TIDEMARK_VERDICT_MARK);
     CHECK(packet[1] == (verdict == TIDEMARK_VERDICT_MARK ? 3 : 1));
     CHECK(ones_complement(packet, 20) == 0xFFFF);
     marks += verdict == TIDEMARK_VERDICT_MARK;
-    IS(OK, tidemark_pdcp_pdu(instance, ue, now, 4, sn, sizeof packet + 3));
+    IS(OK, tidemark_pdcp_pdu(instance, ue, now, 4, sn, sizeof packet + 3, false));
     if (sn % 50 == 24) {
       const tidemark_report report = {.fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = sn * 2 / 3};
       IS(OK, tidemark_feedback(instance, ue, now, 4, &report));
@@ -266,13 +266,13 @@ static void a_growing_queue_is_marked(void)
   /* A packet that is not ECT is never marked, at whatever queue. */
   datagram(packet, 0);
   tidemark_verdict verdict;
-  IS(OK, tidemark_downlink(instance, ue, now, 9, packet, sizeof packet, &verdict));
+  IS(OK, tidemark_downlink(instance, ue, now, 9, packet, sizeof packet, sizeof packet, &verdict));
   CHECK(verdict == TIDEMARK_VERDICT_PASS && packet[1] == 0);
 
   /* On the way up nothing but TCP feedback is touched. */
   uint8_t before[1400];
   memcpy(before, packet, sizeof packet);
-  IS(OK, tidemark_uplink(instance, ue, now, packet, sizeof packet));
+  IS(OK, tidemark_uplink(instance, ue, now, packet, sizeof packet, sizeof packet));
   CHECK(memcmp(before, packet, sizeof packet) == 0);
   tidemark_policy_free(policy);
   tidemark_instance_free(instance);
@@ -290,14 +290,14 @@ static void a_handover_drb_by_drb(void)
     const tidemark_qos_flow flow = {drb, 80};
     IS(OK, tidemark_drb_add(instance, ue, drb, 18, &flow, 1, policy));
     for (uint32_t sn = 0; sn < 4; ++sn) {
-      IS(OK, tidemark_pdcp_pdu(instance, ue, 1, drb, sn, 1403));
+      IS(OK, tidemark_pdcp_pdu(instance, ue, 1, drb, sn, 1403, false));
     }
   }
   tidemark_policy_free(policy);
   for (uint8_t drb = 1; drb <= 2; ++drb) {
     IS(OK, tidemark_drb_handover(instance, ue, 2, drb));
     for (uint32_t sn = 1; sn < 4; ++sn) {
-      IS(OK, tidemark_pdcp_pdu(instance, ue, 2, drb, sn, 1403));
+      IS(OK, tidemark_pdcp_pdu(instance, ue, 2, drb, sn, 1403, false));
     }
   }
   for (uint8_t drb = 1; drb <= 2; ++drb) {
@@ -325,18 +325,18 @@ static void laws_that_decide_at_a_queue_do_so_where_packets_leave_it(void)
   uint8_t packet[1400];
   datagram(packet, 1);
   tidemark_verdict verdict;
-  IS(OK, tidemark_downlink(instance, ue, 0, 5, packet, sizeof packet, &verdict));
+  IS(OK, tidemark_downlink(instance, ue, 0, 5, packet, sizeof packet, sizeof packet, &verdict));
   CHECK(verdict == TIDEMARK_VERDICT_PASS);
-  IS(OK, tidemark_dequeue(instance, ue, 1, 2, packet, sizeof packet, 99 * ms, 50000, &verdict));
+  IS(OK, tidemark_dequeue(instance, ue, 1, 2, packet, sizeof packet, sizeof packet, 99 * ms, 50000, &verdict));
   CHECK(verdict == TIDEMARK_VERDICT_PASS);
-  IS(OK, tidemark_dequeue(instance, ue, 2, 2, packet, sizeof packet, 101 * ms, 50000, &verdict));
+  IS(OK, tidemark_dequeue(instance, ue, 2, 2, packet, sizeof packet, sizeof packet, 101 * ms, 50000, &verdict));
   CHECK(verdict == TIDEMARK_VERDICT_DROP);
 
   /* CoDel waits for an interval above its target; then the packet is marked, in place and with its checksum. */
   unsigned marks = 0;
   for (uint64_t now = 0; now < 400; now += 10) {
     datagram(packet, 1);
-    IS(OK, tidemark_dequeue(instance, ue, now * ms, 1, packet, sizeof packet, 20 * ms, 50000, &verdict));
+    IS(OK, tidemark_dequeue(instance, ue, now * ms, 1, packet, sizeof packet, sizeof packet, 20 * ms, 50000, &verdict));
     CHECK(verdict != TIDEMARK_VERDICT_DROP);
     CHECK((packet[1] == 3) == (verdict == TIDEMARK_VERDICT_MARK));
     CHECK(ones_complement(packet, 20) == 0xFFFF);
@@ -344,11 +344,125 @@ static void laws_that_decide_at_a_queue_do_so_where_packets_leave_it(void)
     marks += verdict == TIDEMARK_VERDICT_MARK;
   }
   CHECK(marks >= 2);
-  IS(NO_DRB, tidemark_dequeue(instance, ue, 0, 3, packet, sizeof packet, 0, 0, &verdict));
-  IS(BAD_LENGTH, tidemark_dequeue(instance, ue, 0, 1, packet, 0, 0, 0, &verdict));
-  IS(NULL_POINTER, tidemark_dequeue(instance, ue, 0, 1, NULL, 1, 0, 0, &verdict));
-  IS(NULL_POINTER, tidemark_dequeue(instance, ue, 0, 1, packet, 1, 0, 0, NULL));
+  IS(NO_DRB, tidemark_dequeue(instance, ue, 0, 3, packet, sizeof packet, sizeof packet, 0, 0, &verdict));
+  IS(BAD_LENGTH, tidemark_dequeue(instance, ue, 0, 1, packet, 0, 0, 0, 0, &verdict));
+  IS(NULL_POINTER, tidemark_dequeue(instance, ue, 0, 1, NULL, 1, 1, 0, 0, &verdict));
+  IS(NULL_POINTER, tidemark_dequeue(instance, ue, 0, 1, packet, 1, 1, 0, 0, NULL));
   tidemark_instance_free(instance);
+}
+
+/* An instance with one UE and its DRB 1, which marks everything and counts SNs of so many bits. */
+static tidemark_instance *marking(uint8_t sn_bits, tidemark_ue *ue)
+{
+  tidemark_instance *instance = instance_of(1);
+  tidemark_policy *policy = NULL;
+  IS(OK, tidemark_policy_new("otherwise = { law = 'step', threshold = '1 us' }", &policy, NULL, 0));
+  IS(OK, tidemark_ue_add(instance, ue));
+  const tidemark_qos_flow flow = {9, 80};
+  IS(OK, tidemark_drb_add(instance, *ue, 1, sn_bits, &flow, 1, policy));
+  tidemark_policy_free(policy);
+  /* A queue that the DU has begun to send, so that it has an age. */
+  const tidemark_report report = {.fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = 0};
+  for (uint32_t sn = 0; sn < 100; ++sn) {
+    IS(OK, tidemark_pdcp_pdu(instance, *ue, 0, 1, sn, 1403, false));
+  }
+  IS(OK, tidemark_feedback(instance, *ue, 5000000, 1, &report));
+  return instance;
+}
+
+/* The first segment of a packet is all that a call touches: here it is a block of its own, which the sanitizer watches. */
+static void headers_are_enough(void)
+{
+  tidemark_ue ue;
+  tidemark_instance *instance = marking(12, &ue);
+  uint8_t whole[1400];
+  unsigned marks = 0;
+  for (size_t present = 1; present <= sizeof whole; present += present < 40 ? 1 : 97) {
+    datagram(whole, 1);
+    uint8_t *front = malloc(present);
+    CHECK(front != NULL);
+    memcpy(front, whole, present);
+    tidemark_verdict verdict = TIDEMARK_VERDICT_DROP;
+    IS(OK, tidemark_downlink(instance, ue, 6000000, 9, front, present, sizeof whole, &verdict));
+    /* 20 bytes of IP, and the ports. */
+    CHECK(verdict == (present < 24 ? TIDEMARK_VERDICT_PASS : TIDEMARK_VERDICT_MARK));
+    CHECK(present < 24 ? memcmp(front, whole, present) == 0 : front[1] == 3 && ones_complement(front, 20) == 0xFFFF);
+    marks += verdict == TIDEMARK_VERDICT_MARK;
+
+    memcpy(front, whole, present);
+    IS(OK, tidemark_uplink(instance, ue, 6000000, front, present, sizeof whole));
+    CHECK(memcmp(front, whole, present) == 0);
+    IS(OK, tidemark_dequeue(instance, ue, 6000000, 1, front, present, sizeof whole, 1, 1, &verdict));
+    CHECK(verdict == TIDEMARK_VERDICT_PASS && memcmp(front, whole, present) == 0);
+
+    /* The end of a tunnel needs the fixed header alone. */
+    const tidemark_status status = tidemark_decapsulate(3, front, present, sizeof whole, &verdict);
+    CHECK(status == (present < 20 ? TIDEMARK_STATUS_BAD_FRAME : TIDEMARK_STATUS_OK));
+    CHECK(present < 20 ? memcmp(front, whole, present) == 0 : front[1] == 3);
+    free(front);
+  }
+  tidemark_drb_counters drb;
+  IS(OK, tidemark_read_drb_counters(instance, ue, 1, &drb));
+  CHECK(marks > 20 && drb.l4s_marks == marks);
+  tidemark_ue_counters counters;
+  IS(OK, tidemark_read_ue_counters(instance, ue, &counters));
+  CHECK(counters.unparsed == 3 * 23);
+
+  /* More is there than the packet has, or the packet is longer than it can be. */
+  tidemark_verdict verdict;
+  IS(BAD_LENGTH, tidemark_downlink(instance, ue, 0, 9, whole, 1400, 1399, &verdict));
+  IS(BAD_LENGTH, tidemark_uplink(instance, ue, 0, whole, 1400, TIDEMARK_MAX_PACKET + 1));
+  IS(BAD_LENGTH, tidemark_dequeue(instance, ue, 0, 1, whole, 2, 1, 0, 0, &verdict));
+  IS(BAD_LENGTH, tidemark_decapsulate(3, whole, 1400, 40, &verdict));
+  /* The IP header says more than there is. */
+  datagram(whole, 1);
+  IS(OK, tidemark_downlink(instance, ue, 6000000, 9, whole, 60, 1399, &verdict));
+  CHECK(verdict == TIDEMARK_VERDICT_PASS && whole[1] == 1);
+  tidemark_instance_free(instance);
+}
+
+static void pdus_by_their_headers(void)
+{
+  tidemark_ue ue;
+  tidemark_drb_counters counters;
+  tidemark_drb_estimate estimate;
+  for (int is_long = 0; is_long < 2; ++is_long) {
+    tidemark_instance *instance = marking(is_long ? 18 : 12, &ue);
+    /* A data PDU with SN 100: the D/C bit, reserved bits, the SN (TS 38.323 6.2.2.2, 6.2.2.3). What follows is not read. */
+    const uint8_t data[2][3] = {{0x80, 100, 0xEE}, {0x80, 0, 100}}, odd[2][3] = {{0xF0, 101, 0}, {0xFC, 0, 101}};
+    const size_t header = is_long ? 3 : 2;
+    IS(OK, tidemark_pdcp_pdu_header(instance, ue, 0, 1, data[is_long], header, 1000, false));
+    IS(OK, tidemark_pdcp_pdu_header(instance, ue, 0, 1, odd[is_long], 500, 1000, false));
+    IS(OK, tidemark_read_drb_counters(instance, ue, 1, &counters));
+    CHECK(counters.pdus == 102 && counters.skipped_sns == 0 && counters.repeated_sns == 0 && counters.sn_restarts == 0);
+    /* A status report and feedback of header compression have no SN. */
+    const uint8_t control[2] = {0x00, 0x10};
+    IS(OK, tidemark_pdcp_pdu_header(instance, ue, 0, 1, &control[0], 1, 9, false));
+    IS(OK, tidemark_pdcp_pdu_header(instance, ue, 0, 1, &control[1], 1, 9, false));
+    IS(OK, tidemark_read_drb_counters(instance, ue, 1, &counters));
+    CHECK(counters.pdus == 102);
+    IS(BAD_LENGTH, tidemark_pdcp_pdu_header(instance, ue, 0, 1, data[is_long], header - 1, 1000, false));
+    IS(BAD_LENGTH, tidemark_pdcp_pdu_header(instance, ue, 0, 1, data[is_long], 0, 1000, false));
+    IS(NULL_POINTER, tidemark_pdcp_pdu_header(instance, ue, 0, 1, NULL, header, 1000, false));
+    IS(NULL_POINTER, tidemark_pdcp_pdu_header(NULL, ue, 0, 1, data[is_long], header, 1000, false));
+    IS(NO_DRB, tidemark_pdcp_pdu_header(instance, ue, 0, 2, data[is_long], header, 1000, false));
+    const tidemark_ue nobody = {0};
+    IS(NO_UE, tidemark_pdcp_pdu_header(instance, nobody, 0, 1, data[is_long], header, 1000, false));
+
+    /* What this DU was sent before does not count again, by either call. What a new one is sent does. */
+    IS(OK, tidemark_pdcp_pdu_header(instance, ue, 0, 1, data[is_long], header, 1000, true));
+    IS(OK, tidemark_pdcp_pdu(instance, ue, 0, 1, 101, 1000, true));
+    IS(OK, tidemark_read_estimate(instance, ue, 0, 1, &estimate));
+    CHECK(estimate.packets == 101 && estimate.standing == 99 * 1403 + 2 * 1000);
+    IS(OK, tidemark_drb_handover(instance, ue, 0, 1));
+    IS(OK, tidemark_pdcp_pdu_header(instance, ue, 0, 1, data[is_long], header, 1000, true));
+    IS(OK, tidemark_pdcp_pdu(instance, ue, 0, 1, 101, 1000, true));
+    IS(OK, tidemark_read_estimate(instance, ue, 0, 1, &estimate));
+    CHECK(estimate.packets == 2 && estimate.standing == 2 * 1000);
+    IS(OK, tidemark_read_drb_counters(instance, ue, 1, &counters));
+    CHECK(counters.pdus == 104 && counters.repeated_sns == 0);
+    tidemark_instance_free(instance);
+  }
 }
 
 static void wrong_arguments_do_no_harm(void)
@@ -367,30 +481,30 @@ static void wrong_arguments_do_no_harm(void)
   uint8_t packet[1400];
   datagram(packet, 1);
   tidemark_verdict verdict = TIDEMARK_VERDICT_DROP;
-  IS(NULL_POINTER, tidemark_downlink(NULL, ue, 0, 9, packet, sizeof packet, &verdict));
+  IS(NULL_POINTER, tidemark_downlink(NULL, ue, 0, 9, packet, sizeof packet, sizeof packet, &verdict));
   CHECK(verdict == TIDEMARK_VERDICT_PASS);
   verdict = TIDEMARK_VERDICT_DROP;
-  IS(NULL_POINTER, tidemark_downlink(instance, ue, 0, 9, NULL, sizeof packet, &verdict));
+  IS(NULL_POINTER, tidemark_downlink(instance, ue, 0, 9, NULL, sizeof packet, sizeof packet, &verdict));
   CHECK(verdict == TIDEMARK_VERDICT_PASS);
-  IS(NULL_POINTER, tidemark_downlink(instance, ue, 0, 9, packet, sizeof packet, NULL));
-  IS(BAD_LENGTH, tidemark_downlink(instance, ue, 0, 9, packet, 0, &verdict));
-  IS(BAD_LENGTH, tidemark_downlink(instance, ue, 0, 9, packet, TIDEMARK_MAX_PACKET + 1, &verdict));
-  IS(BAD_LENGTH, tidemark_downlink(instance, ue, 0, 9, packet, SIZE_MAX, &verdict));
-  IS(NO_UE, tidemark_downlink(instance, gone, 0, 9, packet, sizeof packet, &verdict));
+  IS(NULL_POINTER, tidemark_downlink(instance, ue, 0, 9, packet, sizeof packet, sizeof packet, NULL));
+  IS(BAD_LENGTH, tidemark_downlink(instance, ue, 0, 9, packet, 0, 0, &verdict));
+  IS(BAD_LENGTH, tidemark_downlink(instance, ue, 0, 9, packet, TIDEMARK_MAX_PACKET + 1, TIDEMARK_MAX_PACKET + 1, &verdict));
+  IS(BAD_LENGTH, tidemark_downlink(instance, ue, 0, 9, packet, SIZE_MAX, SIZE_MAX, &verdict));
+  IS(NO_UE, tidemark_downlink(instance, gone, 0, 9, packet, sizeof packet, sizeof packet, &verdict));
   const tidemark_ue zero = {0}, all_ones = {UINT64_MAX};
-  IS(NO_UE, tidemark_downlink(instance, zero, 0, 9, packet, sizeof packet, &verdict));
-  IS(NO_UE, tidemark_downlink(instance, all_ones, 0, 9, packet, sizeof packet, &verdict));
+  IS(NO_UE, tidemark_downlink(instance, zero, 0, 9, packet, sizeof packet, sizeof packet, &verdict));
+  IS(NO_UE, tidemark_downlink(instance, all_ones, 0, 9, packet, sizeof packet, sizeof packet, &verdict));
 
-  IS(NULL_POINTER, tidemark_uplink(NULL, ue, 0, packet, sizeof packet));
-  IS(NULL_POINTER, tidemark_uplink(instance, ue, 0, NULL, sizeof packet));
-  IS(BAD_LENGTH, tidemark_uplink(instance, ue, 0, packet, 0));
-  IS(BAD_LENGTH, tidemark_uplink(instance, ue, 0, packet, SIZE_MAX));
-  IS(NO_UE, tidemark_uplink(instance, gone, 0, packet, sizeof packet));
+  IS(NULL_POINTER, tidemark_uplink(NULL, ue, 0, packet, sizeof packet, sizeof packet));
+  IS(NULL_POINTER, tidemark_uplink(instance, ue, 0, NULL, sizeof packet, sizeof packet));
+  IS(BAD_LENGTH, tidemark_uplink(instance, ue, 0, packet, 0, 0));
+  IS(BAD_LENGTH, tidemark_uplink(instance, ue, 0, packet, SIZE_MAX, SIZE_MAX));
+  IS(NO_UE, tidemark_uplink(instance, gone, 0, packet, sizeof packet, sizeof packet));
 
-  IS(NULL_POINTER, tidemark_pdcp_pdu(NULL, ue, 0, 1, 0, 1403));
-  IS(NO_UE, tidemark_pdcp_pdu(instance, gone, 0, 1, 0, 1403));
-  IS(NO_DRB, tidemark_pdcp_pdu(instance, ue, 0, 2, 0, 1403));
-  IS(NO_DRB, tidemark_pdcp_pdu(instance, ue, 0, 255, 0, 1403));
+  IS(NULL_POINTER, tidemark_pdcp_pdu(NULL, ue, 0, 1, 0, 1403, false));
+  IS(NO_UE, tidemark_pdcp_pdu(instance, gone, 0, 1, 0, 1403, false));
+  IS(NO_DRB, tidemark_pdcp_pdu(instance, ue, 0, 2, 0, 1403, false));
+  IS(NO_DRB, tidemark_pdcp_pdu(instance, ue, 0, 255, 0, 1403, false));
   IS(NULL_POINTER, tidemark_pdcp_discard(NULL, ue, 0, 1, 0));
   IS(NO_DRB, tidemark_pdcp_discard(instance, ue, 0, 0, 0));
 
@@ -432,12 +546,12 @@ static void wrong_arguments_do_no_harm(void)
 
   /* What cannot be placed passes, and is counted. */
   verdict = TIDEMARK_VERDICT_DROP;
-  IS(OK, tidemark_downlink(instance, ue, 0, 10, packet, sizeof packet, &verdict));
+  IS(OK, tidemark_downlink(instance, ue, 0, 10, packet, sizeof packet, sizeof packet, &verdict));
   CHECK(verdict == TIDEMARK_VERDICT_PASS);
-  IS(OK, tidemark_downlink(instance, ue, 0, 200, packet, sizeof packet, &verdict));
+  IS(OK, tidemark_downlink(instance, ue, 0, 200, packet, sizeof packet, sizeof packet, &verdict));
   packet[0] = 0;
-  IS(OK, tidemark_downlink(instance, ue, 0, 9, packet, sizeof packet, &verdict));
-  IS(OK, tidemark_downlink(instance, ue, 0, 9, packet, 1, &verdict));
+  IS(OK, tidemark_downlink(instance, ue, 0, 9, packet, sizeof packet, sizeof packet, &verdict));
+  IS(OK, tidemark_downlink(instance, ue, 0, 9, packet, 1, 1, &verdict));
   IS(OK, tidemark_read_ue_counters(instance, ue, &counters));
   CHECK(counters.downlink == 4 && counters.unknown_qfi == 2 && counters.unparsed == 2);
   CHECK(counters.unknown_drb == 4 && counters.uplink == 0);
@@ -454,6 +568,8 @@ int main(void)
   a_growing_queue_is_marked();
   a_handover_drb_by_drb();
   laws_that_decide_at_a_queue_do_so_where_packets_leave_it();
+  headers_are_enough();
+  pdus_by_their_headers();
   wrong_arguments_do_no_harm();
   puts("ok");
   return 0;

@@ -31,7 +31,7 @@ using Instance = std::unique_ptr<tidemark_instance, Deleter>;
 using Policy = std::unique_ptr<tidemark_policy, Deleter>;
 
 // Nothing throws, and everything by value may be copied as bytes.
-static_assert(noexcept(tidemark_downlink(nullptr, tidemark_ue{}, 0, 0, nullptr, 0, nullptr)), "");
+static_assert(noexcept(tidemark_downlink(nullptr, tidemark_ue{}, 0, 0, nullptr, 0, 0, nullptr)), "");
 static_assert(noexcept(tidemark_policy_new(nullptr, nullptr, nullptr, 0)), "");
 static_assert(std::is_trivial<tidemark_ue>::value && std::is_standard_layout<tidemark_ue>::value, "");
 static_assert(std::is_trivial<tidemark_drb_counters>::value && std::is_trivial<tidemark_drb_estimate>::value, "");
@@ -59,11 +59,11 @@ std::uint64_t serve(const tidemark_instance* instance, const tidemark_policy* po
       const tidemark_ue ue = ues[k];
       auto packet = packet_of(k);
       tidemark_verdict verdict;
-      CHECK(tidemark_downlink(instance, ue, now, 1, packet.data(), packet.size(), &verdict) == TIDEMARK_STATUS_OK);
+      CHECK(tidemark_downlink(instance, ue, now, 1, packet.data(), packet.size(), packet.size(), &verdict) == TIDEMARK_STATUS_OK);
       // Bits 4 and 5 of an IPv6 header's second octet are the ECN field: CE is both.
       CHECK(((packet[1] & 0x30) == 0x30) == (verdict == TIDEMARK_VERDICT_MARK));
       marks += verdict == TIDEMARK_VERDICT_MARK;
-      CHECK(tidemark_pdcp_pdu(instance, ue, now, 1, sn, 62) == TIDEMARK_STATUS_OK);
+      CHECK(tidemark_pdcp_pdu(instance, ue, now, 1, sn, 62, false) == TIDEMARK_STATUS_OK);
       if (sn % 10 == 9) {
         tidemark_report report{};
         report.fields = TIDEMARK_REPORT_TRANSMITTED;
@@ -93,7 +93,7 @@ void meet(const tidemark_instance* instance, const tidemark_policy* policy) {
     for (int round = 0; round < 20000; ++round) {
       auto packet = packet_of(0);
       tidemark_verdict verdict;
-      const auto status = tidemark_downlink(instance, ue, 0, 1, packet.data(), packet.size(), &verdict);
+      const auto status = tidemark_downlink(instance, ue, 0, 1, packet.data(), packet.size(), packet.size(), &verdict);
       CHECK(status == TIDEMARK_STATUS_OK || status == TIDEMARK_STATUS_BUSY);
       ++(status == TIDEMARK_STATUS_OK ? done : refused);
     }

@@ -67,13 +67,14 @@ fn before() -> Ue {
 
 #[derive(Clone, Debug)]
 enum Event {
-    Downlink { qfi: u8, packet: Vec<u8> },
-    Pdu { drb: u8, sn: u32, size: u32 },
+    Downlink { qfi: u8, packet: Vec<u8>, present: usize },
+    Pdu { drb: u8, sn: u32, size: u32, is_retx: bool },
+    PduHeader { drb: u8, header: Vec<u8>, size: u32, is_retx: bool },
     Discard { drb: u8, sn: u32 },
     Report { drb: u8, report: [u32; 4] },
     Frame { drb: u8, frame: Vec<u8> },
-    Uplink { packet: Vec<u8> },
-    Dequeue { drb: u8, packet: Vec<u8>, sojourn: u64, behind: u64 },
+    Uplink { packet: Vec<u8>, present: usize },
+    Dequeue { drb: u8, packet: Vec<u8>, present: usize, sojourn: u64, behind: u64 },
     Handover,
 }
 
@@ -124,9 +125,21 @@ fn event() -> impl Strategy<Value = Event> {
             1 => proptest::collection::vec(any::<u8>(), 1..80),
         ]
     };
+    // The whole packet, or any part of it from its beginning on.
+    let some_front = move |uplink: bool| {
+        (some_packet(uplink), proptest::option::of(any::<proptest::sample::Index>())).prop_map(|(packet, cut)| {
+            let present = cut.map_or(packet.len(), |cut| 1 + cut.index(packet.len()));
+            (packet, present)
+        })
+    };
     prop_oneof![
-        8 => (drb(), some_packet(false)).prop_map(|(qfi, packet)| Event::Downlink { qfi, packet }),
-        8 => (drb(), sn(), 0u32..2_000).prop_map(|(drb, sn, size)| Event::Pdu { drb, sn, size }),
+        8 => (drb(), some_front(false)).prop_map(|(qfi, (packet, present))| Event::Downlink { qfi, packet, present }),
+        8 => (drb(), sn(), 0u32..2_000, any::<bool>()).prop_map(|(drb, sn, size, is_retx)| {
+            Event::Pdu { drb, sn, size, is_retx }
+        }),
+        4 => (drb(), proptest::collection::vec(any::<u8>(), 1..6), 0u32..2_000, any::<bool>()).prop_map(
+            |(drb, header, size, is_retx)| Event::PduHeader { drb, header, size, is_retx }
+        ),
         1 => (drb(), sn()).prop_map(|(drb, sn)| Event::Discard { drb, sn }),
         2 => (drb(), any::<u32>(), sn(), sn(), any::<u32>()).prop_map(|(drb, fields, transmitted, delivered, size)| {
             Event::Report { drb, report: [fields, transmitted, delivered, size] }
@@ -135,10 +148,10 @@ fn event() -> impl Strategy<Value = Event> {
             frame[0] = frame[0] & 0xF | 0x10;
             Event::Frame { drb, frame }
         }),
-        3 => some_packet(true).prop_map(|packet| Event::Uplink { packet }),
-        6 => (drb(), some_packet(false), 0u64..100_000_000, any::<u64>()).prop_map(|(drb, packet, sojourn, behind)| {
-            Event::Dequeue { drb, packet, sojourn, behind }
-        }),
+        3 => some_front(true).prop_map(|(packet, present)| Event::Uplink { packet, present }),
+        6 => (drb(), some_front(false), 0u64..100_000_000, any::<u64>()).prop_map(
+            |(drb, (packet, present), sojourn, behind)| Event::Dequeue { drb, packet, present, sojourn, behind }
+        ),
         1 => Just(Event::Handover),
     ]
 }
@@ -146,8 +159,25 @@ fn event() -> impl Strategy<Value = Event> {
 /// Hands an event to the marker itself; the verdict and the packet are what the border must give too.
 fn apply(ue: &mut Ue, now: Instant, event: &mut Event) -> Option<Verdict> {
     match event {
-        Event::Downlink { qfi, packet } => return Some(ue.downlink(now, *qfi, packet).into()),
-        Event::Pdu { drb, sn, size } => ue.pdcp_pdu(now, DrbId(*drb), *sn, Bytes((*size).into())),
+        Event::Downlink { qfi, packet, present } => {
+            let len = packet.len();
+            return Some(ue.downlink_front(now, *qfi, &mut packet[..*present], len).into());
+        }
+        Event::Pdu { drb, sn, size, is_retx: false } => ue.pdcp_pdu(now, DrbId(*drb), *sn, Bytes((*size).into())),
+        Event::Pdu { drb, sn, size, is_retx: true } => {
+            ue.pdcp_retransmission(now, DrbId(*drb), *sn, Bytes((*size).into()));
+        }
+        Event::PduHeader { drb, header, size, is_retx } => {
+            // The first bit is set in data PDUs; DRB 2 has the longer SNs (TS 38.323 6.2.2.2, 6.2.2.3).
+            let sn = match (&header[..], *drb) {
+                ([first, ..], 1 | 2) if first & 0x80 == 0 => return None,
+                ([a, b, ..], 1) => u32::from(a & 0xF) << 8 | u32::from(*b),
+                ([a, b, c, ..], 2) => u32::from(a & 3) << 16 | u32::from(*b) << 8 | u32::from(*c),
+                (_, 1 | 2) => return None,
+                _ => 0,
+            };
+            return apply(ue, now, &mut Event::Pdu { drb: *drb, sn, size: *size, is_retx: *is_retx });
+        }
         Event::Discard { drb, sn } => ue.discard(now, DrbId(*drb), *sn),
         Event::Report { drb, report: [fields, transmitted, delivered, size] } => {
             let status = DeliveryStatus {
@@ -171,10 +201,14 @@ fn apply(ue: &mut Ue, now: Instant, event: &mut Event) -> Option<Verdict> {
                 ue.feedback(now, DrbId(*drb), &status);
             }
         }
-        Event::Uplink { packet } => ue.uplink(now, packet),
-        Event::Dequeue { drb, packet, sojourn, behind } => {
-            let sojourn = Duration::from_nanos(*sojourn);
-            return Some(ue.dequeue(now, DrbId(*drb), packet, sojourn, Bytes(*behind)).into());
+        Event::Uplink { packet, present } => {
+            let len = packet.len();
+            ue.uplink_front(now, &mut packet[..*present], len);
+        }
+        Event::Dequeue { drb, packet, present, sojourn, behind } => {
+            let (len, sojourn) = (packet.len(), Duration::from_nanos(*sojourn));
+            let front = &mut packet[..*present];
+            return Some(ue.dequeue_front(now, DrbId(*drb), front, len, sojourn, Bytes(*behind)).into());
         }
         Event::Handover => ue.handover(now),
     }
@@ -187,13 +221,19 @@ fn apply_behind(behind: &Behind, now_ns: u64, event: &mut Event) -> (Status, Opt
     // SAFETY: the instance lives, and every pointer is to a value of this frame with its length.
     unsafe {
         let status = match event {
-            Event::Downlink { qfi, packet } => {
+            Event::Downlink { qfi, packet, present } => {
                 let mut verdict = Verdict::Drop;
                 let (bytes, len) = (packet.as_mut_ptr(), packet.len());
-                let status = tidemark_downlink(instance, ue, now_ns, *qfi, bytes, len, &mut verdict);
+                let status = tidemark_downlink(instance, ue, now_ns, *qfi, bytes, *present, len, &mut verdict);
                 return (status, Some(verdict));
             }
-            Event::Pdu { drb, sn, size } => tidemark_pdcp_pdu(instance, ue, now_ns, *drb, *sn, *size),
+            Event::Pdu { drb, sn, size, is_retx } => {
+                tidemark_pdcp_pdu(instance, ue, now_ns, *drb, *sn, *size, *is_retx)
+            }
+            Event::PduHeader { drb, header, size, is_retx } => {
+                let (bytes, present) = (header.as_ptr(), header.len());
+                tidemark_pdcp_pdu_header(instance, ue, now_ns, *drb, bytes, present, *size, *is_retx)
+            }
             Event::Discard { drb, sn } => tidemark_pdcp_discard(instance, ue, now_ns, *drb, *sn),
             Event::Report { drb, report: [fields, transmitted, delivered, size] } => {
                 let report = Report {
@@ -209,11 +249,13 @@ fn apply_behind(behind: &Behind, now_ns: u64, event: &mut Event) -> (Status, Opt
             Event::Frame { drb, frame } => {
                 tidemark_feedback_frame(instance, ue, now_ns, *drb, frame.as_ptr(), frame.len())
             }
-            Event::Uplink { packet } => tidemark_uplink(instance, ue, now_ns, packet.as_mut_ptr(), packet.len()),
-            Event::Dequeue { drb, packet, sojourn, behind } => {
-                let mut verdict = Verdict::Drop;
-                let (bytes, len) = (packet.as_mut_ptr(), packet.len());
-                let status = tidemark_dequeue(instance, ue, now_ns, *drb, bytes, len, *sojourn, *behind, &mut verdict);
+            Event::Uplink { packet, present } => {
+                tidemark_uplink(instance, ue, now_ns, packet.as_mut_ptr(), *present, packet.len())
+            }
+            Event::Dequeue { drb, packet, present, sojourn, behind } => {
+                let (mut verdict, bytes, len) = (Verdict::Drop, packet.as_mut_ptr(), packet.len());
+                let (present, to) = (*present, &mut verdict);
+                let status = tidemark_dequeue(instance, ue, now_ns, *drb, bytes, present, len, *sojourn, *behind, to);
                 return (status, Some(verdict));
             }
             Event::Handover => tidemark_ue_handover(instance, ue, now_ns),
@@ -258,7 +300,7 @@ proptest! {
             prop_assert_eq!(answer.1, expected);
             match (&there, &here) {
                 (Event::Downlink { packet: there, .. }, Event::Downlink { packet: here, .. })
-                | (Event::Uplink { packet: there }, Event::Uplink { packet: here }) => {
+                | (Event::Uplink { packet: there, .. }, Event::Uplink { packet: here, .. }) => {
                     prop_assert_eq!(there, here);
                     prop_assert_eq!(answer.0, Status::Ok);
                 }

@@ -384,7 +384,11 @@ impl World {
         };
         let written_before = rewritten(ue);
         let (_, after, refused) = hand.over(before, true, |packet, len| {
-            if packet.len() == len { ue.uplink(now, packet) } else { ue.uplink_front(now, packet, len) }
+            if packet.len() == len {
+                ue.uplink(now, packet)
+            } else {
+                ue.uplink_front(now, packet, len)
+            }
             Verdict::Pass
         });
         phone.uplink += 1 + refused;
@@ -550,7 +554,10 @@ impl Hand {
         // Any number will do that is the same each time.
         let any = before.iter().fold(0usize, |any, byte| any.wrapping_mul(31) + usize::from(*byte));
         if is_looked_at {
-            assert!(give(any % headers) == (Verdict::Pass, before.to_vec()), "a front without its headers stays as it is");
+            assert!(
+                give(any % headers) == (Verdict::Pass, before.to_vec()),
+                "a front without its headers stays as it is"
+            );
         }
         let (verdict, after) = give(headers + any % (before.len() - headers + 1));
         (verdict, after, is_looked_at.into())
