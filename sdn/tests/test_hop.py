@@ -1,10 +1,13 @@
-"""Rates of a hop that is the line."""
+"""A hop that is the line between the switches: its rates, and its wire."""
 
+import csv
 from pathlib import Path
 
 import pytest
 
+from tests.lab import furnished, needs_lab, tidemark
 from tidemark_sdn.agent.shaper import Kind
+from tidemark_sdn.lab.experiment import Experiment, Laboratory
 from tidemark_sdn.lab.hop import line_rates
 from tidemark_sdn.lab.isolation import LabError
 
@@ -33,3 +36,20 @@ def test_rates_are_those_while_all_flows_ran(tmp_path: Path) -> None:
 def test_flows_that_did_not_meet_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="did not run at the same time"):
         line_rates(write(tmp_path / "series.csv", []), 1.0)
+
+
+@needs_lab
+def test_the_wire_takes_half_of_the_round_trip_each_way(tmp_path: Path) -> None:
+    with furnished():
+        laboratory = Laboratory(Experiment(tidemark(), tmp_path, l4s=1, classic=0, round_trip=0.02))
+        try:
+            laboratory.wait_until_ready()
+            file = laboratory.probe(Kind.L4S, 1.5)
+            laboratory.probes[Kind.L4S].wait(10)
+            with file.open(encoding="utf-8", newline="") as stream:
+                delays = [float(row["delay"]) for row in csv.DictReader(stream)]
+        finally:
+            laboratory.close()
+    # Nothing is faster than the wire; what waits for the machine is slower. Without it the fastest takes 0.3 ms.
+    assert len(delays) > 10
+    assert min(delays) >= 0.01

@@ -72,6 +72,10 @@ def _arguments() -> argparse.ArgumentParser:
     demo.add_argument("--q1", type=float, default=0.8, help="load at which rules mark and drop (literal)")
     demo.add_argument("--q2", type=float, default=0.01, help="share of marks at which sdn-l4s slows down")
     demo.add_argument("--target", default="15 ms", help="of PI2's classic queue (sound)")
+    demo.add_argument("--coupling", type=float, default=2.0, help="marks of L4S packets for PI2's probability (sound)")
+    demo.add_argument(
+        "--round-trip", default="0 ms", help="of the line without its queue, whose wire a `tidemark hop` is"
+    )
     demo.add_argument("--one-queue", action="store_true", help="all traffic in one queue")
     _add_size(demo)
     demo.set_defaults(execute=_demo)
@@ -173,9 +177,9 @@ def _demo(arguments: argparse.Namespace) -> None:
     mode = arguments.mode or ("plain" if arguments.hop else "sound")
     try:
         rate, seconds = parse_rate(arguments.rate), parse_time(arguments.time)
-        target = parse_time(arguments.target)
+        target, round_trip = parse_time(arguments.target), parse_time(arguments.round_trip)
     except ValueError as error:
-        raise ConfigError(f"--rate, --time or --target: {error}") from None
+        raise ConfigError(f"--rate, --time, --target or --round-trip: {error}") from None
     run_demo(
         Experiment(
             tidemark=find_tidemark(arguments.tidemark),
@@ -187,10 +191,11 @@ def _demo(arguments: argparse.Namespace) -> None:
             q2=arguments.q2,
             one_queue=arguments.one_queue or arguments.hop is not None,
             hop=arguments.hop,
+            round_trip=round_trip,
             l4s=arguments.l4s,
             classic=arguments.classic,
             rate=rate,
-            settings=f'[sound]\ntarget = "{target * 1e3:g} ms"\n',
+            settings=f'[sound]\ntarget = "{target * 1e3:g} ms"\ncoupling = {arguments.coupling:g}\n',
             seconds=seconds,
         )
     )

@@ -20,7 +20,7 @@ from tidemark_sdn.lab.network import Namespace, OpenVSwitch, connect_control, co
 from tidemark_sdn.lab.pki import Authority
 from tidemark_sdn.parser import Ecn
 from tidemark_sdn.status import read_status
-from tidemark_sdn.units import format_rate
+from tidemark_sdn.units import format_rate, format_time
 
 _FOLDER = Path("/run/tidemark-sdn")
 _RECEIVER = "10.0.0.1"
@@ -35,6 +35,8 @@ _CLASSIC_SIZE = 80_000
 _QUEUE_SIZES = f'l4s_size = "30 kB"\nclassic_size = "{_CLASSIC_SIZE // 1000} kB"\n'
 # Own rate of the classic queue, a share of the line's: [queues] l4s_share leaves it.
 _CLASSIC_SHARE = 0.1
+# Of a hop that is a wire: nothing waits for it.
+_WIRE_RATE = "1 Gbit/s"
 _SUFFIXES = (".csv", ".html", ".json", ".log", ".toml")
 PROBES = {Kind.L4S: Ecn.ECT_1, Kind.CLASSIC: Ecn.NOT_ECT}
 
@@ -57,6 +59,8 @@ class Experiment:
     one_queue: bool = False
     # Discipline of a `tidemark hop` that is the line: the switches then only forward.
     hop: str | None = None
+    # Of the wire between the switches, in seconds: a `tidemark hop` holds packets for half of it each way.
+    round_trip: float = 0.0
     # More of the configuration, as TOML.
     settings: str = ""
     # The L4S ends: UDP Prague, or the paper's rule with its threshold q2, and how long its share looks back
@@ -149,10 +153,10 @@ class Laboratory:
         self.authority = Authority(_FOLDER / "certificates")
         self.switches = [OpenVSwitch(name, number, _FOLDER) for number, name in ((1, "s1"), (2, "s2"))]
         self.hop: subprocess.Popen[bytes] | None = None
-        if experiment.hop is None:
+        if experiment.hop is None and experiment.round_trip == 0.0:
             self.switches[0].connect(self.switches[1], "line", "line")
         else:
-            self._connect_by_hop(experiment.hop)
+            self._connect_by_hop()
         if detour:
             self.switches.append(OpenVSwitch("s3", 3, _FOLDER))
             for switch in self.switches[:2]:
@@ -204,14 +208,20 @@ class Laboratory:
             ]
         )
 
-    def _connect_by_hop(self, discipline: str) -> None:
-        """Makes the line of two cables with a `tidemark hop` between them."""
+    def _connect_by_hop(self) -> None:
+        """Makes the line of two cables with a `tidemark hop` between them: a queue, a wire with a delay, or both."""
         experiment, hop = self.experiment, Namespace("hop")
         for switch in self.switches:
             switch.plug("line", hop, switch.name)
         ends = ("--left", self.switches[0].name, "--right", self.switches[1].name)
-        queue = ("--rate", format_rate(experiment.rate), "--discipline", discipline)
-        command = (str(experiment.tidemark), "hop", *ends, *queue, "--out", str(experiment.out / "hop"))
+        if experiment.hop is None:
+            queue = ["--rate", _WIRE_RATE]
+        else:
+            queue = ["--rate", format_rate(experiment.rate), "--discipline", experiment.hop]
+            queue += ["--out", str(experiment.out / "hop")]
+        if experiment.round_trip > 0.0:
+            queue += ["--delay", format_time(experiment.round_trip / 2)]
+        command = (str(experiment.tidemark), "hop", *ends, *queue)
         self.hop = self._start(hop, *command, log=experiment.out / "hop.log")
 
     def start_agent(self, switch: OpenVSwitch) -> None:
@@ -341,7 +351,7 @@ class Laboratory:
             sent = max(numbers) - min(numbers) + 1 if numbers else 0
             probes[kind] = ProbeFigures(sent, delays, sum(int(row["ecn"]) == Ecn.CE for row in rows))
         # A hop's queue is not the switches', whose counters say nothing of it.
-        if self.hop is not None:
+        if self.hop is not None and self.experiment.hop is not None:
             self.hop.terminate()
             self.hop.wait(_PATIENCE)
             rates = line_rates(out / "hop" / "series.csv", self.experiment.warm_up)
