@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tidemark_sdn import config
 from tidemark_sdn.agent.shaper import Kind
 from tidemark_sdn.lab.hop import line_rates
 from tidemark_sdn.lab.isolation import LabError
@@ -173,6 +174,8 @@ class Laboratory:
         self.socket = _FOLDER / "controller.sock"
         self.config = experiment.out / "config.toml"
         self.config.write_text(self._configuration(), encoding="utf-8")
+        # An error in the experiment's own values ends it here, with the key's name.
+        config.load(self.config)
         # Where each switch finds the controller.
         self.targets: dict[str, str] = {}
         # Receivers of probes, which end a second after the last packet is sent.
@@ -259,6 +262,8 @@ class Laboratory:
         """Waits for switches, agents and the link both ways."""
         deadline = time.monotonic() + _PATIENCE
         while time.monotonic() < deadline:
+            if self.hop is not None and self.hop.poll() is not None:
+                raise LabError(f"the hop has ended: {(self.experiment.out / 'hop.log').read_text(encoding='utf-8')}")
             status = read_status(self.socket)
             there = all(switch["connected"] and switch["agent"] for switch in status["switches"])
             # The line, and a way from each of its ends to a detour.
