@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -295,9 +296,7 @@ class Laboratory:
         time.sleep(0.5)
         began_at = time.monotonic()
         running = [self._start(host.namespace, *command, log=log) for host, command, log in clients]
-        for process in [*running, *servers]:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(experiment.seconds + _PATIENCE - (time.monotonic() - began_at))
+        finish([*running, *servers], experiment.seconds + _PATIENCE)
         # What is under way arrives, and the probes' receivers end.
         time.sleep(1.5)
         status = read_status(self.socket)
@@ -422,6 +421,21 @@ class Laboratory:
             marked=0,
             lost=sent["retransmits"],
         )
+
+
+def finish(processes: Iterable["subprocess.Popen[bytes]"], seconds: float) -> None:
+    """Waits so long for programs, and ends those that are not done, which then write what they have.
+
+    A connection that can't open waits for minutes.
+    """
+    deadline = time.monotonic() + seconds
+    for process in processes:
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(5)
 
 
 def lost_in_first_second(sender: Path) -> int:
