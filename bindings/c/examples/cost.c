@@ -87,7 +87,7 @@ static void pdu(struct load *load)
 static void report(struct load *load)
 {
   const uint32_t sn = (load->sn[load->turn] - load->standing - 1) % SN_MODULUS;
-  const tidemark_report report = {.fields = TIDEMARK_REPORT_TRANSMITTED | TIDEMARK_REPORT_DELIVERED,
+  const tidemark_report report = {.size = sizeof report, .fields = TIDEMARK_REPORT_TRANSMITTED | TIDEMARK_REPORT_DELIVERED,
                                   .highest_transmitted_sn = sn,
                                   .highest_delivered_sn = sn};
   tidemark_feedback(load->instance, load->ues[load->turn], load->now, DRB, &report);
@@ -110,17 +110,17 @@ static void wants_report(struct load *load)
 }
 static void read_ue(struct load *load)
 {
-  tidemark_ue_counters counters;
+  tidemark_ue_counters counters = {.size = sizeof counters};
   tidemark_read_ue_counters(load->instance, load->ues[load->turn], &counters);
 }
 static void read_counters(struct load *load)
 {
-  tidemark_drb_counters counters;
+  tidemark_drb_counters counters = {.size = sizeof counters};
   tidemark_read_drb_counters(load->instance, load->ues[load->turn], DRB, &counters);
 }
 static void read_estimate(struct load *load)
 {
-  tidemark_drb_estimate estimate;
+  tidemark_drb_estimate estimate = {.size = sizeof estimate};
   tidemark_read_estimate(load->instance, load->ues[load->turn], load->now, DRB, &estimate);
 }
 
@@ -180,7 +180,7 @@ static size_t allocated(void)
 
 static void set_up(struct load *load, uint32_t ue_count, uint32_t standing, const char *policy_text)
 {
-  const tidemark_instance_config config = {.max_ues = ue_count, .seed = 1, .secret = {3, 1, 4}};
+  const tidemark_instance_config config = {.size = sizeof config, .max_ues = ue_count, .seed = 1, .secret = {3, 1, 4}};
   const tidemark_qos_flow flow = {QFI, 9};
   tidemark_policy *policy;
   memset(load, 0, sizeof *load);
@@ -302,7 +302,7 @@ int main(int argc, char **argv)
     }
     uint64_t rewritten = 0;
     for (uint32_t k = 0; k < load.ue_count; ++k) {
-      tidemark_drb_counters counters;
+      tidemark_drb_counters counters = {.size = sizeof counters};
       must(tidemark_read_drb_counters(load.instance, load.ues[k], DRB, &counters));
       rewritten += counters.rewritten_acks;
     }
@@ -325,7 +325,7 @@ int main(int argc, char **argv)
   printf("\n\nbytes\n");
   const uint32_t ues = 256;
   const size_t empty = allocated();
-  const tidemark_instance_config config = {.max_ues = ues, .secret = {1}};
+  const tidemark_instance_config config = {.size = sizeof config, .max_ues = ues, .secret = {1}};
   tidemark_instance *instance;
   must(tidemark_instance_new(&config, &instance));
   const size_t idle = allocated();

@@ -111,6 +111,7 @@ public:
     n3.open(n3_port, upf_port);
     f1u.open(f1u_port, du_port);
     tidemark_instance_config config{};
+    config.size = sizeof config;
     config.max_ues = 64;
     if (getrandom(config.secret, sizeof config.secret, 0) != sizeof config.secret) {
       fail("getrandom", "no random numbers");
@@ -188,6 +189,7 @@ public:
   void print() const {
     for (const Drb& drb : drbs) {
       tidemark_drb_counters counters{};
+      counters.size = sizeof counters;
       must("counters", tidemark_read_drb_counters(instance, ue, drb.id, &counters));
       std::printf("drb %d: %llu packets, %llu marks, %llu acknowledgements rewritten, %llu reports\n", drb.id,
                   static_cast<unsigned long long>(counters.packets),

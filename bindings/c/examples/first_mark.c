@@ -8,7 +8,7 @@ int main(void)
   tidemark_policy *policy;
   tidemark_instance *instance;
   tidemark_ue ue;
-  const tidemark_instance_config config = {.max_ues = 1, .secret = "16 random bytes"};
+  const tidemark_instance_config config = {.size = sizeof config, .max_ues = 1, .secret = "16 random bytes"};
   const tidemark_qos_flow flow = {.qfi = 1, .five_qi = 80};
   char problem[400] = "";
   if (tidemark_policy_new("otherwise = { law = 'l4span', tau_s = '10 ms' }", &policy, problem, sizeof problem) ||
@@ -28,11 +28,11 @@ int main(void)
     tidemark_downlink(instance, ue, now, flow.qfi, packet, sizeof packet, sizeof packet, &verdict);
     tidemark_pdcp_pdu(instance, ue, now, 1, sn, sizeof packet + 3, false);
     if (sn % 10 == 9) {
-      const tidemark_report report = {.fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = sn * 2 / 3};
+      const tidemark_report report = {.size = sizeof report, .fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = sn * 2 / 3};
       tidemark_feedback(instance, ue, now, 1, &report);
     }
     if (verdict == TIDEMARK_VERDICT_MARK) {
-      tidemark_drb_estimate estimate;
+      tidemark_drb_estimate estimate = {.size = sizeof estimate};
       tidemark_read_estimate(instance, ue, now, 1, &estimate);
       printf("packet %u is marked after %.1f ms: %.1f kB stand before it, %.1f ms at %.1f Mbit/s\n", sn,
              (double)now * 1e-6, (double)estimate.backlog * 1e-3, (double)estimate.sojourn_ns * 1e-6,

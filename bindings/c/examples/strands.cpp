@@ -58,6 +58,7 @@ constexpr std::uint32_t packet_count = 1000;
 
 int main() {
   tidemark_instance_config config{};
+  config.size = sizeof config;
   config.max_ues = ue_count;
   config.secret[0] = 1;  // a real host draws all 16 at random
   tidemark_instance* instance = nullptr;
@@ -88,6 +89,7 @@ int main() {
       if (sn % 10 == 9) {
         ue.strand.post([&, sn, now] {
           tidemark_report report{};
+          report.size = sizeof report;
           report.fields = TIDEMARK_REPORT_TRANSMITTED;
           report.highest_transmitted_sn = sn / 2;
           check(tidemark_feedback(instance, ue.handle, now, 1, &report));
@@ -119,6 +121,7 @@ int main() {
   std::uint64_t marks = 0;
   for (const Ue& ue : ues) {
     tidemark_drb_counters counters{};
+    counters.size = sizeof counters;
     check(tidemark_read_drb_counters(instance, ue.handle, 1, &counters));
     failures += counters.packets != packet_count;
     marks += counters.l4s_marks;

@@ -198,6 +198,10 @@ typedef struct tidemark_instance tidemark_instance;
  */
 typedef struct tidemark_instance_config {
   /**
+   * Size of this struct, `sizeof`; set by the caller. BAD_LENGTH without it.
+   */
+  size_t size;
+  /**
    * UEs that fit at a time, 1 to 1048576. Each takes about a KiB from the start.
    */
   uint32_t max_ues;
@@ -247,6 +251,10 @@ typedef struct tidemark_qos_flow {
  * Counters of one DRB since it was set up.
  */
 typedef struct tidemark_drb_counters {
+  /**
+   * Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+   */
+  size_t size;
   /**
    * Downlink packets seen.
    */
@@ -353,6 +361,10 @@ typedef struct tidemark_drb_counters {
  */
 typedef struct tidemark_report {
   /**
+   * Size of this struct, `sizeof`; set by the caller. BAD_LENGTH without it.
+   */
+  size_t size;
+  /**
    * Fields that are there: a sum of `TIDEMARK_REPORT_...`. Other bits are ignored.
    */
   uint32_t fields;
@@ -383,6 +395,10 @@ typedef struct tidemark_report {
  */
 typedef struct tidemark_ue_counters {
   /**
+   * Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+   */
+  size_t size;
+  /**
    * Downlink packets.
    */
   uint64_t downlink;
@@ -391,7 +407,7 @@ typedef struct tidemark_ue_counters {
    */
   uint64_t uplink;
   /**
-   * Packets of either direction whose IP header could not be read; they pass untouched.
+   * Packets of either direction whose headers could not be read, or were not all in the bytes at hand; they pass untouched.
    */
   uint64_t unparsed;
   /**
@@ -408,6 +424,10 @@ typedef struct tidemark_ue_counters {
  * Estimates about a DRB. An unknown field is 0, and its flag is missing in `known`.
  */
 typedef struct tidemark_drb_estimate {
+  /**
+   * Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+   */
+  size_t size;
   /**
    * Fields that are known, of those that can be unknown: a sum of `TIDEMARK_ESTIMATE_...`.
    */
@@ -513,7 +533,8 @@ void tidemark_policy_free(struct tidemark_policy *policy) TIDEMARK_NOEXCEPT;
  * a gNB does by running them on one strand; a call that meets another one for the same UE returns BUSY and does
  * nothing.
  *
- * Fails with NULL_POINTER; BAD_CONFIG for a field of `config` that cannot work.
+ * Fails with NULL_POINTER; BAD_LENGTH for a `size` that `config` cannot have; BAD_CONFIG for a field that cannot work, or that this
+ * library is too old to know.
  *
  * # Safety
  * `config` is null or valid, `instance` null or valid for a write.
@@ -600,11 +621,11 @@ enum tidemark_status tidemark_drb_reconfigure(const struct tidemark_instance *in
 TIDEMARK_NOEXCEPT;
 
 /**
- * Releases a DRB. Its last counters are written to `counters`, which may be null. Its TCP connections, and the counters in their
+ * Releases a DRB. Its last counters are written to `counters`, which may be null and else has its size. Its TCP connections, and the counters in their
  * acknowledgements, go to another DRB of the UE, if there is one. For another law or SN length there is
  * `tidemark_drb_reconfigure`.
  *
- * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+ * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
  *
  * # Safety
  * `instance` is null or lives, `counters` is null or valid for a write.
@@ -784,9 +805,9 @@ enum tidemark_status tidemark_pdcp_discard(const struct tidemark_instance *insta
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Takes the DU's report on a DRB, from a frame that the caller has read.
+ * Takes the DU's report on a DRB, from a frame that the caller has read. Fields of a newer header than this library's are not looked at.
  *
- * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+ * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY; BAD_LENGTH for a `size` that no report has.
  *
  * # Safety
  * `instance` is null or lives, `report` is null or valid.
@@ -852,7 +873,7 @@ TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 /**
  * Counters of a UE's packets outside of its DRBs.
  *
- * Fails with NULL_POINTER, NO_UE, BUSY.
+ * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
  *
  * # Safety
  * `instance` is null or lives, `counters` is null or valid for a write.
@@ -865,7 +886,7 @@ TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 /**
  * Counters of a DRB since it was set up.
  *
- * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+ * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
  *
  * # Safety
  * `instance` is null or lives, `counters` is null or valid for a write.
@@ -879,7 +900,7 @@ TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 /**
  * Estimates about a DRB at this time.
  *
- * Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+ * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
  *
  * # Safety
  * `instance` is null or lives, `estimate` is null or valid for a write.

@@ -8,6 +8,7 @@
 //! says.
 
 pub mod instance;
+mod sized;
 pub mod status;
 pub mod types;
 

@@ -7,6 +7,7 @@ use tidemark_wire::nru::DlDataDeliveryStatus;
 use tidemark_wire::{ip, pdcp, tunnel};
 
 use crate::instance::Instance;
+use crate::sized;
 use crate::status::{Status, guard};
 use crate::types::{Report, UeId, Verdict};
 
@@ -311,9 +312,9 @@ pub unsafe extern "C" fn tidemark_pdcp_discard(
     unsafe { with_ue(instance, ue, |ue| drb_event(ue, |ue| ue.discard(now, DrbId(drb), sn))) }
 }
 
-/// Takes the DU's report on a DRB, from a frame that the caller has read.
+/// Takes the DU's report on a DRB, from a frame that the caller has read. Fields of a newer header than this library's are not looked at.
 ///
-/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY; BAD_LENGTH for a `size` that no report has.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
@@ -327,8 +328,11 @@ pub unsafe extern "C" fn tidemark_feedback(
     report: *const Report,
 ) -> Status {
     // SAFETY: null or valid by contract.
-    let Some(report) = (unsafe { report.as_ref() }) else { return Status::NullPointer };
-    let (now, status) = (Instant::from_nanos(now_ns), DeliveryStatus::from(report));
+    let report = match unsafe { sized::read(report) } {
+        Ok(report) => report,
+        Err(status) => return status,
+    };
+    let (now, status) = (Instant::from_nanos(now_ns), DeliveryStatus::from(&report));
     // SAFETY: the caller's promise is handed on.
     unsafe { with_ue(instance, ue, |ue| drb_event(ue, |ue| ue.feedback(now, DrbId(drb), &status))) }
 }

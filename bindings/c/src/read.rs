@@ -4,14 +4,15 @@ use tidemark_core::Instant;
 use tidemark_marker::path::{DrbId, Ue};
 
 use crate::instance::Instance;
+use crate::sized;
 use crate::status::{Status, guard};
 use crate::types::{DrbCounters, DrbEstimate, UeCounters, UeId};
 
-/// Locks the UE's slot and writes a value that is read there to `to`.
+/// Locks the UE's slot and writes a value that is read there to `to`, as far as its size goes.
 ///
 /// # Safety
 /// `instance` is null or lives, `to` is null or valid for a write.
-unsafe fn read<T>(
+unsafe fn read<T: Copy>(
     instance: *const Instance,
     ue: UeId,
     to: *mut T,
@@ -20,19 +21,16 @@ unsafe fn read<T>(
     guard(|| {
         // SAFETY: null or alive by contract.
         let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
-        if to.is_null() {
-            return Err(Status::NullPointer);
-        }
-        let value = what(instance.lock(ue)?.ue()?)?;
-        // SAFETY: not null, so valid by contract.
-        unsafe { to.write(value) };
+        // SAFETY: null or valid by contract.
+        let place = unsafe { sized::place(to) }?;
+        place.write(what(instance.lock(ue)?.ue()?)?);
         Ok(())
     })
 }
 
 /// Counters of a UE's packets outside of its DRBs.
 ///
-/// Fails with NULL_POINTER, NO_UE, BUSY.
+/// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
@@ -49,7 +47,7 @@ pub unsafe extern "C" fn tidemark_read_ue_counters(
 
 /// Counters of a DRB since it was set up.
 ///
-/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+/// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
@@ -69,7 +67,7 @@ pub unsafe extern "C" fn tidemark_read_drb_counters(
 
 /// Estimates about a DRB at this time.
 ///
-/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+/// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety

@@ -7,6 +7,7 @@ use tidemark_marker::path::{DrbId, SetupError};
 use tidemark_marker::{MarkerConfig, Policy, SnLength};
 
 use crate::instance::Instance;
+use crate::sized;
 use crate::status::{Status, guard};
 use crate::types::{DrbCounters, InstanceConfig, QosFlow, UeId};
 
@@ -123,7 +124,8 @@ pub unsafe extern "C" fn tidemark_policy_free(policy: *mut CompiledPolicy) {
 /// a gNB does by running them on one strand; a call that meets another one for the same UE returns BUSY and does
 /// nothing.
 ///
-/// Fails with NULL_POINTER; BAD_CONFIG for a field of `config` that cannot work.
+/// Fails with NULL_POINTER; BAD_LENGTH for a `size` that `config` cannot have; BAD_CONFIG for a field that cannot work, or that this
+/// library is too old to know.
 ///
 /// # Safety
 /// `config` is null or valid, `instance` null or valid for a write.
@@ -131,11 +133,11 @@ pub unsafe extern "C" fn tidemark_policy_free(policy: *mut CompiledPolicy) {
 pub unsafe extern "C" fn tidemark_instance_new(config: *const InstanceConfig, instance: *mut *mut Instance) -> Status {
     guard(|| {
         // SAFETY: null or valid by contract.
-        let config = unsafe { config.as_ref() }.ok_or(Status::NullPointer)?;
+        let (config, is_newer) = unsafe { (sized::read(config)?, sized::has_more(config)) };
         if instance.is_null() {
             return Err(Status::NullPointer);
         }
-        if !(1..=MAX_UES).contains(&config.max_ues) || config.reserved != 0 || config.secret == [0; 16] {
+        if is_newer || !(1..=MAX_UES).contains(&config.max_ues) || config.reserved != 0 || config.secret == [0; 16] {
             return Err(Status::BadConfig);
         }
         let made = Box::new(Instance::new(config.max_ues, &config.secret, config.seed));
@@ -305,11 +307,11 @@ fn refusal(error: SetupError) -> Status {
     }
 }
 
-/// Releases a DRB. Its last counters are written to `counters`, which may be null. Its TCP connections, and the counters in their
+/// Releases a DRB. Its last counters are written to `counters`, which may be null and else has its size. Its TCP connections, and the counters in their
 /// acknowledgements, go to another DRB of the UE, if there is one. For another law or SN length there is
 /// `tidemark_drb_reconfigure`.
 ///
-/// Fails with NULL_POINTER, NO_UE, NO_DRB, BUSY.
+/// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, NO_DRB, BUSY.
 ///
 /// # Safety
 /// `instance` is null or lives, `counters` is null or valid for a write.
@@ -323,10 +325,11 @@ pub unsafe extern "C" fn tidemark_drb_remove(
     guard(|| {
         // SAFETY: null or alive by contract.
         let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
+        // SAFETY: null or valid by contract.
+        let place = if counters.is_null() { None } else { Some(unsafe { sized::place(counters) }?) };
         let last = instance.lock(ue)?.ue()?.remove_drb(DrbId(drb)).ok_or(Status::NoDrb)?;
-        if !counters.is_null() {
-            // SAFETY: not null, so valid by contract.
-            unsafe { counters.write(last.into()) };
+        if let Some(place) = place {
+            place.write(last.into());
         }
         Ok(())
     })

@@ -3,6 +3,8 @@
 use tidemark_core::{Bytes, Duration};
 use tidemark_marker::{Counters, DeliveryStatus, Estimate};
 
+use crate::sized::Plain;
+
 /// Handle of a UE of an instance, to be passed on as it is. That of a UE that was removed, that of another instance, and one of zeros,
 /// are refused.
 ///
@@ -18,6 +20,8 @@ pub struct UeId {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct InstanceConfig {
+    /// Size of this struct, `sizeof`; set by the caller. BAD_LENGTH without it.
+    pub size: usize,
     /// UEs that fit at a time, 1 to 1048576. Each takes about a KiB from the start.
     pub max_ues: u32,
     /// Reserved for later; 0.
@@ -75,9 +79,11 @@ pub const TIDEMARK_REPORT_DELIVERED_RETRANSMITTED: u32 = 16;
 
 /// Report on a DRB's queue, from a DL DATA DELIVERY STATUS (TS 38.425 5.5.2.2). Every field may be missing, as all are before the
 /// first transmission.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Report {
+    /// Size of this struct, `sizeof`; set by the caller. BAD_LENGTH without it.
+    pub size: usize,
     /// Fields that are there: a sum of `TIDEMARK_REPORT_...`. Other bits are ignored.
     pub fields: u32,
     /// Highest PDCP SN whose first segment was handed to the lower layers.
@@ -90,6 +96,20 @@ pub struct Report {
     pub highest_retransmitted_sn: u32,
     /// Highest PDCP SN delivered in sequence among the retransmissions to the DU; RLC AM only.
     pub highest_delivered_retransmitted_sn: u32,
+}
+
+impl Default for Report {
+    fn default() -> Self {
+        Self {
+            size: size_of::<Self>(),
+            fields: 0,
+            highest_transmitted_sn: 0,
+            highest_delivered_sn: 0,
+            desired_buffer_size: 0,
+            highest_retransmitted_sn: 0,
+            highest_delivered_retransmitted_sn: 0,
+        }
+    }
 }
 
 impl From<&Report> for DeliveryStatus {
@@ -110,14 +130,16 @@ impl From<&Report> for DeliveryStatus {
 }
 
 /// Counters of a UE's packets outside of its DRBs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct UeCounters {
+    /// Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+    pub size: usize,
     /// Downlink packets.
     pub downlink: u64,
     /// Uplink packets.
     pub uplink: u64,
-    /// Packets of either direction whose IP header could not be read; they pass untouched.
+    /// Packets of either direction whose headers could not be read, or were not all in the bytes at hand; they pass untouched.
     pub unparsed: u64,
     /// Downlink packets of a QoS flow that no DRB carries; they pass untouched.
     pub unknown_qfi: u64,
@@ -128,14 +150,22 @@ pub struct UeCounters {
 impl From<tidemark_marker::path::UeCounters> for UeCounters {
     fn from(counters: tidemark_marker::path::UeCounters) -> Self {
         let tidemark_marker::path::UeCounters { downlink, uplink, unparsed, unknown_qfi, unknown_drb } = counters;
-        Self { downlink, uplink, unparsed, unknown_qfi, unknown_drb }
+        Self { size: size_of::<Self>(), downlink, uplink, unparsed, unknown_qfi, unknown_drb }
+    }
+}
+
+impl Default for UeCounters {
+    fn default() -> Self {
+        tidemark_marker::path::UeCounters::default().into()
     }
 }
 
 /// Counters of one DRB since it was set up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct DrbCounters {
+    /// Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+    pub size: usize,
     /// Downlink packets seen.
     pub packets: u64,
     /// SDUs handed to the DU.
@@ -191,6 +221,7 @@ pub struct DrbCounters {
 impl From<Counters> for DrbCounters {
     fn from(counters: Counters) -> Self {
         Self {
+            size: size_of::<Self>(),
             packets: counters.packets,
             pdus: counters.pdus,
             l4s_packets: counters.l4s_packets,
@@ -219,6 +250,12 @@ impl From<Counters> for DrbCounters {
     }
 }
 
+impl Default for DrbCounters {
+    fn default() -> Self {
+        Counters::default().into()
+    }
+}
+
 /// `egress_bps` and `egress_deviation_bps` of an estimate are known.
 pub const TIDEMARK_ESTIMATE_EGRESS: u32 = 1;
 /// `sojourn_ns` of an estimate is known.
@@ -231,9 +268,11 @@ pub const TIDEMARK_ESTIMATE_HEAD_OF_LINE: u32 = 8;
 pub const TIDEMARK_ESTIMATE_RETRANSMISSION: u32 = 16;
 
 /// Estimates about a DRB. An unknown field is 0, and its flag is missing in `known`.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct DrbEstimate {
+    /// Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+    pub size: usize,
     /// Fields that are known, of those that can be unknown: a sum of `TIDEMARK_ESTIMATE_...`.
     pub known: u32,
     /// SDUs handed to the DU that no report has covered yet.
@@ -274,6 +313,7 @@ impl From<Estimate> for DrbEstimate {
         known |= if estimate.egress.is_some() { TIDEMARK_ESTIMATE_EGRESS } else { 0 };
         let egress = estimate.egress.unwrap_or_default();
         Self {
+            size: size_of::<Self>(),
             known,
             packets: estimate.packets,
             backlog: estimate.backlog.0,
@@ -290,16 +330,28 @@ impl From<Estimate> for DrbEstimate {
     }
 }
 
+impl Default for DrbEstimate {
+    fn default() -> Self {
+        Estimate::default().into()
+    }
+}
+
+// SAFETY: each is `repr(C)` and has its size first, then integers alone.
+unsafe impl Plain for InstanceConfig {}
+// SAFETY: as above.
+unsafe impl Plain for Report {}
+
 // As tests/layout.h has it for C and C++.
+#[cfg(target_pointer_width = "64")]
 const _: () = {
     use std::mem::offset_of;
     assert!(size_of::<UeId>() == 8);
-    assert!(size_of::<InstanceConfig>() == 32 && offset_of!(InstanceConfig, secret) == 16);
+    assert!(size_of::<InstanceConfig>() == 40 && offset_of!(InstanceConfig, secret) == 24);
     assert!(size_of::<QosFlow>() == 2);
     assert!(size_of::<Verdict>() == 4);
     assert!(size_of::<crate::status::Status>() == 4);
-    assert!(size_of::<Report>() == 24 && offset_of!(Report, highest_delivered_retransmitted_sn) == 20);
-    assert!(size_of::<UeCounters>() == 40 && offset_of!(UeCounters, unknown_drb) == 32);
-    assert!(size_of::<DrbCounters>() == 192 && offset_of!(DrbCounters, reports_are_blind) == 168);
-    assert!(size_of::<DrbEstimate>() == 88 && offset_of!(DrbEstimate, probability) == 80);
+    assert!(size_of::<Report>() == 32 && offset_of!(Report, highest_delivered_retransmitted_sn) == 28);
+    assert!(size_of::<UeCounters>() == 48 && offset_of!(UeCounters, unknown_drb) == 40);
+    assert!(size_of::<DrbCounters>() == 200 && offset_of!(DrbCounters, reports_are_blind) == 176);
+    assert!(size_of::<DrbEstimate>() == 96 && offset_of!(DrbEstimate, probability) == 88);
 };

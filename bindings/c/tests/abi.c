@@ -74,7 +74,7 @@ static void the_end_of_a_tunnel(void)
 
 static tidemark_instance *instance_of(uint32_t max_ues)
 {
-  tidemark_instance_config config = {.max_ues = max_ues, .seed = 1, .secret = {7, 1, 3}};
+  tidemark_instance_config config = {.size = sizeof config, .max_ues = max_ues, .seed = 1, .secret = {7, 1, 3}};
   tidemark_instance *instance = NULL;
   IS(OK, tidemark_instance_new(&config, &instance));
   CHECK(instance != NULL);
@@ -120,7 +120,7 @@ static void policies(void)
 static void instances_refuse_what_cannot_work(void)
 {
   tidemark_instance *instance = NULL;
-  tidemark_instance_config config = {.max_ues = 1, .secret = {1}};
+  tidemark_instance_config config = {.size = sizeof config, .max_ues = 1, .secret = {1}};
   IS(NULL_POINTER, tidemark_instance_new(NULL, &instance));
   IS(NULL_POINTER, tidemark_instance_new(&config, NULL));
   config.max_ues = 0;
@@ -189,8 +189,9 @@ static void set_up_and_release(void)
   IS(NO_UE, tidemark_drb_handover(instance, none, 5, 32));
   IS(NULL_POINTER, tidemark_drb_handover(NULL, ue, 5, 32));
 
-  tidemark_drb_counters last;
+  tidemark_drb_counters last = {.size = sizeof last};
   memset(&last, 0xFF, sizeof last);
+  last.size = sizeof last;
   IS(OK, tidemark_drb_remove(instance, ue, 1, &last));
   CHECK(last.packets == 0 && !last.reports_are_blind);
   IS(NO_DRB, tidemark_drb_remove(instance, ue, 1, NULL));
@@ -222,7 +223,7 @@ static void a_growing_queue_is_marked(void)
   uint8_t packet[1400];
   uint64_t now = 1000000, marks = 0;
   bool wanted = true;
-  tidemark_drb_estimate estimate;
+  tidemark_drb_estimate estimate = {.size = sizeof estimate};
   IS(OK, tidemark_read_estimate(instance, ue, now, 4, &estimate));
   CHECK(estimate.known == 0 && estimate.backlog == 0);
   for (uint32_t sn = 0; sn < 1000; ++sn, now += 200000) {
@@ -235,7 +236,7 @@ static void a_growing_queue_is_marked(void)
     marks += verdict == TIDEMARK_VERDICT_MARK;
     IS(OK, tidemark_pdcp_pdu(instance, ue, now, 4, sn, sizeof packet + 3, false));
     if (sn % 50 == 24) {
-      const tidemark_report report = {.fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = sn * 2 / 3};
+      const tidemark_report report = {.size = sizeof report, .fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = sn * 2 / 3};
       IS(OK, tidemark_feedback(instance, ue, now, 4, &report));
       IS(OK, tidemark_wants_report(instance, ue, now, 4, &wanted));
       CHECK(!wanted);
@@ -257,7 +258,7 @@ static void a_growing_queue_is_marked(void)
   CHECK((estimate.known & TIDEMARK_ESTIMATE_EGRESS) != 0 && estimate.egress_bps / 1000000 - 32 < 12);
   CHECK((estimate.known & TIDEMARK_ESTIMATE_RETRANSMISSION) == 0 && estimate.retransmission_ns == 0);
   CHECK(estimate.packets == 1000 - 667 - 1 && estimate.probability > 0.9);
-  tidemark_drb_counters counters;
+  tidemark_drb_counters counters = {.size = sizeof counters};
   IS(OK, tidemark_read_drb_counters(instance, ue, 4, &counters));
   CHECK(counters.packets == 1000 && counters.pdus == 1000 && counters.l4s_packets == 1000);
   CHECK(counters.l4s_marks == marks && counters.classic_marks == 0 && counters.drops == 0);
@@ -301,7 +302,7 @@ static void a_handover_drb_by_drb(void)
     }
   }
   for (uint8_t drb = 1; drb <= 2; ++drb) {
-    tidemark_drb_estimate estimate;
+    tidemark_drb_estimate estimate = {.size = sizeof estimate};
     IS(OK, tidemark_read_estimate(instance, ue, 2, drb, &estimate));
     CHECK(estimate.packets == 3 && estimate.standing == 3 * 1403);
   }
@@ -362,7 +363,7 @@ static tidemark_instance *marking(uint8_t sn_bits, tidemark_ue *ue)
   IS(OK, tidemark_drb_add(instance, *ue, 1, sn_bits, &flow, 1, policy));
   tidemark_policy_free(policy);
   /* A queue that the DU has begun to send, so that it has an age. */
-  const tidemark_report report = {.fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = 0};
+  const tidemark_report report = {.size = sizeof report, .fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = 0};
   for (uint32_t sn = 0; sn < 100; ++sn) {
     IS(OK, tidemark_pdcp_pdu(instance, *ue, 0, 1, sn, 1403, false));
   }
@@ -401,10 +402,10 @@ static void headers_are_enough(void)
     CHECK(present < 20 ? memcmp(front, whole, present) == 0 : front[1] == 3);
     free(front);
   }
-  tidemark_drb_counters drb;
+  tidemark_drb_counters drb = {.size = sizeof drb};
   IS(OK, tidemark_read_drb_counters(instance, ue, 1, &drb));
   CHECK(marks > 20 && drb.l4s_marks == marks);
-  tidemark_ue_counters counters;
+  tidemark_ue_counters counters = {.size = sizeof counters};
   IS(OK, tidemark_read_ue_counters(instance, ue, &counters));
   CHECK(counters.unparsed == 3 * 23);
 
@@ -424,8 +425,8 @@ static void headers_are_enough(void)
 static void pdus_by_their_headers(void)
 {
   tidemark_ue ue;
-  tidemark_drb_counters counters;
-  tidemark_drb_estimate estimate;
+  tidemark_drb_counters counters = {.size = sizeof counters};
+  tidemark_drb_estimate estimate = {.size = sizeof estimate};
   for (int is_long = 0; is_long < 2; ++is_long) {
     tidemark_instance *instance = marking(is_long ? 18 : 12, &ue);
     /* A data PDU with SN 100: the D/C bit, reserved bits, the SN (TS 38.323 6.2.2.2, 6.2.2.3). What follows is not read. */
@@ -463,6 +464,80 @@ static void pdus_by_their_headers(void)
     CHECK(counters.pdus == 104 && counters.repeated_sns == 0);
     tidemark_instance_free(instance);
   }
+}
+
+/* Hosts of an older header have smaller structs, of a newer one larger ones: both in memory of just that size. */
+static void structs_may_grow(void)
+{
+  tidemark_ue ue;
+  tidemark_instance *instance = marking(12, &ue);
+
+  /* Counters as they were before `pdus`, and with 24 bytes that this library doesn't know. */
+  const size_t older = offsetof(tidemark_drb_counters, pdus), newer = sizeof(tidemark_drb_counters) + 24;
+  tidemark_drb_counters now = {.size = sizeof now};
+  IS(OK, tidemark_read_drb_counters(instance, ue, 1, &now));
+  CHECK(now.size == sizeof now && now.pdus == 100);
+  for (size_t size = 0; size < 9000; ++size) {
+    if (size != older && size != newer && size >= sizeof(size_t) && size <= 4096) {
+      continue;
+    }
+    uint8_t *bytes = malloc(size < sizeof(size_t) ? sizeof(size_t) : size);
+    CHECK(bytes != NULL);
+    memset(bytes, 0xFF, size);
+    memcpy(bytes, &size, sizeof size);
+    if (size == older || size == newer) {
+      IS(OK, tidemark_read_drb_counters(instance, ue, 1, (tidemark_drb_counters *)(void *)bytes));
+      const size_t known = size == older ? older : sizeof now;
+      CHECK(memcmp(bytes, &known, sizeof known) == 0);
+      CHECK(memcmp(bytes + sizeof known, (const uint8_t *)&now + sizeof known, known - sizeof known) == 0);
+      for (size_t at = known; at < size; ++at) {
+        CHECK(bytes[at] == 0);
+      }
+    } else {
+      IS(BAD_LENGTH, tidemark_read_drb_counters(instance, ue, 1, (tidemark_drb_counters *)(void *)bytes));
+    }
+    free(bytes);
+  }
+
+  /* A report as it was before retransmissions, whose flags mean nothing in it, and a longer one. */
+  const size_t sizes[2] = {offsetof(tidemark_report, highest_retransmitted_sn), sizeof(tidemark_report) + 8};
+  for (int k = 0; k < 2; ++k) {
+    uint8_t *bytes = malloc(sizes[k]);
+    CHECK(bytes != NULL);
+    memset(bytes, 0, sizes[k]);
+    const tidemark_report report = {.size = sizes[k], .fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = 9 + 10 * (unsigned)k};
+    memcpy(bytes, &report, sizes[k] < sizeof report ? sizes[k] : sizeof report);
+    IS(OK, tidemark_feedback(instance, ue, 6000000, 1, (const tidemark_report *)(const void *)bytes));
+    tidemark_drb_estimate estimate = {.size = sizeof estimate};
+    IS(OK, tidemark_read_estimate(instance, ue, 6000000, 1, &estimate));
+    CHECK(estimate.packets == 90 - 10 * (unsigned)k);
+    free(bytes);
+  }
+  tidemark_report forgotten = {.fields = TIDEMARK_REPORT_TRANSMITTED};
+  IS(BAD_LENGTH, tidemark_feedback(instance, ue, 0, 1, &forgotten));
+  forgotten.size = SIZE_MAX;
+  IS(BAD_LENGTH, tidemark_feedback(instance, ue, 0, 1, &forgotten));
+
+  tidemark_ue_counters all = {.size = sizeof(size_t) + 8};
+  IS(OK, tidemark_read_ue_counters(instance, ue, &all));
+  CHECK(all.size == sizeof(size_t) + 8 && all.uplink == 0);
+  /* What can't be written changes nothing. */
+  IS(BAD_LENGTH, tidemark_drb_remove(instance, ue, 1, &(tidemark_drb_counters){.size = 0}));
+  IS(OK, tidemark_drb_remove(instance, ue, 1, &now));
+  CHECK(now.reports == 3);
+  tidemark_instance_free(instance);
+
+  /* A setting that this library doesn't know is refused, and zeros are none. */
+  struct {
+    tidemark_instance_config config;
+    uint64_t later;
+  } config = {.config = {.size = sizeof config, .max_ues = 1, .secret = {1}}};
+  IS(OK, tidemark_instance_new(&config.config, &instance));
+  tidemark_instance_free(instance);
+  config.later = 1;
+  IS(BAD_CONFIG, tidemark_instance_new(&config.config, &instance));
+  config.config.size = 0;
+  IS(BAD_LENGTH, tidemark_instance_new(&config.config, &instance));
 }
 
 static void wrong_arguments_do_no_harm(void)
@@ -509,7 +584,7 @@ static void wrong_arguments_do_no_harm(void)
   IS(NO_DRB, tidemark_pdcp_discard(instance, ue, 0, 0, 0));
 
   /* SNs beyond 12 bits, and ones that were never sent. */
-  tidemark_report report = {.fields = UINT32_MAX, .highest_transmitted_sn = UINT32_MAX};
+  tidemark_report report = {.size = sizeof report, .fields = UINT32_MAX, .highest_transmitted_sn = UINT32_MAX};
   IS(OK, tidemark_feedback(instance, ue, 0, 1, &report));
   IS(NO_DRB, tidemark_feedback(instance, ue, 0, 32, &report));
   IS(NO_UE, tidemark_feedback(instance, gone, 0, 1, &report));
@@ -534,13 +609,13 @@ static void wrong_arguments_do_no_harm(void)
   CHECK(!wanted);
   IS(NULL_POINTER, tidemark_wants_report(instance, ue, 0, 1, NULL));
 
-  tidemark_ue_counters counters;
+  tidemark_ue_counters counters = {.size = sizeof counters};
   IS(NULL_POINTER, tidemark_read_ue_counters(instance, ue, NULL));
   IS(NO_UE, tidemark_read_ue_counters(instance, gone, &counters));
-  tidemark_drb_counters drb;
+  tidemark_drb_counters drb = {.size = sizeof drb};
   IS(NULL_POINTER, tidemark_read_drb_counters(instance, ue, 1, NULL));
   IS(NO_DRB, tidemark_read_drb_counters(instance, ue, 3, &drb));
-  tidemark_drb_estimate estimate;
+  tidemark_drb_estimate estimate = {.size = sizeof estimate};
   IS(NULL_POINTER, tidemark_read_estimate(instance, ue, 0, 1, NULL));
   IS(NO_DRB, tidemark_read_estimate(instance, ue, 0, 0, &estimate));
 
@@ -570,6 +645,7 @@ int main(void)
   laws_that_decide_at_a_queue_do_so_where_packets_leave_it();
   headers_are_enough();
   pdus_by_their_headers();
+  structs_may_grow();
   wrong_arguments_do_no_harm();
   puts("ok");
   return 0;

@@ -66,6 +66,7 @@ std::uint64_t serve(const tidemark_instance* instance, const tidemark_policy* po
       CHECK(tidemark_pdcp_pdu(instance, ue, now, 1, sn, 62, false) == TIDEMARK_STATUS_OK);
       if (sn % 10 == 9) {
         tidemark_report report{};
+        report.size = sizeof report;
         report.fields = TIDEMARK_REPORT_TRANSMITTED;
         report.highest_transmitted_sn = sn / 2;
         CHECK(tidemark_feedback(instance, ue, now, 1, &report) == TIDEMARK_STATUS_OK);
@@ -74,6 +75,7 @@ std::uint64_t serve(const tidemark_instance* instance, const tidemark_policy* po
   }
   for (const auto ue : ues) {
     tidemark_drb_counters counters{};
+    counters.size = sizeof counters;
     CHECK(tidemark_read_drb_counters(instance, ue, 1, &counters) == TIDEMARK_STATUS_OK);
     CHECK(counters.packets == packets_per_ue && counters.pdus == packets_per_ue);
     CHECK(tidemark_ue_remove(instance, ue) == TIDEMARK_STATUS_OK);
@@ -102,6 +104,7 @@ void meet(const tidemark_instance* instance, const tidemark_policy* policy) {
   one.join();
   two.join();
   tidemark_drb_counters counters{};
+  counters.size = sizeof counters;
   CHECK(tidemark_read_drb_counters(instance, ue, 1, &counters) == TIDEMARK_STATUS_OK);
   CHECK(done + refused == 40000 && counters.packets == done);
   CHECK(tidemark_ue_remove(instance, ue) == TIDEMARK_STATUS_OK);
@@ -112,6 +115,7 @@ void meet(const tidemark_instance* instance, const tidemark_policy* policy) {
 int main() {
   constexpr int threads = 4;
   tidemark_instance_config config{};
+  config.size = sizeof config;
   config.max_ues = threads * ues_per_thread;
   config.secret[3] = 9;
   tidemark_instance* made = nullptr;

@@ -27,7 +27,8 @@ struct Behind {
 
 impl Behind {
     fn new() -> Self {
-        let config = InstanceConfig { max_ues: 1, reserved: 0, seed: 5, secret: SECRET };
+        let config =
+            InstanceConfig { size: size_of::<InstanceConfig>(), max_ues: 1, reserved: 0, seed: 5, secret: SECRET };
         let (mut instance, mut policy, mut ue) = (null_mut(), null_mut(), UeId::default());
         let text = c"rules = [{ qfi = 2, marker = { law = 'ecn-codel', short_circuit = true, profile_capacity = 64 } }]
 otherwise = { law = 'l4span', not_ect = 'drop', short_circuit = true, profile_capacity = 64 }";
@@ -237,6 +238,7 @@ fn apply_behind(behind: &Behind, now_ns: u64, event: &mut Event) -> (Status, Opt
             Event::Discard { drb, sn } => tidemark_pdcp_discard(instance, ue, now_ns, *drb, *sn),
             Event::Report { drb, report: [fields, transmitted, delivered, size] } => {
                 let report = Report {
+                    size: size_of::<Report>(),
                     fields: *fields,
                     highest_transmitted_sn: *transmitted,
                     highest_delivered_sn: *delivered,
@@ -328,7 +330,7 @@ proptest! {
 
 #[test]
 fn a_ue_is_added_without_allocating() {
-    let config = InstanceConfig { max_ues: 8, reserved: 0, seed: 5, secret: SECRET };
+    let config = InstanceConfig { size: size_of::<InstanceConfig>(), max_ues: 8, reserved: 0, seed: 5, secret: SECRET };
     let mut instance = null_mut();
     // SAFETY: every pointer is to a value of this frame; the instance is freed once.
     unsafe {

@@ -1,0 +1,98 @@
+//! Structs that say their size, so that they can grow: each has a `size` first, which the host sets to `sizeof` of the struct that it was
+//! compiled with.
+//!
+//! Fields are only ever added at the end. A host of an older header has the fields that it knows written and read, one of a newer header
+//! reads zeros for what this library doesn't know.
+
+use std::mem::MaybeUninit;
+use std::ptr::copy_nonoverlapping;
+
+use crate::status::Status;
+
+/// Largest size that is believed; a field that was forgotten rarely holds less by chance.
+const MAX_SIZE: usize = 4_096;
+
+/// A struct of the interface whose first field is its size in bytes.
+///
+/// # Safety
+/// The struct is `repr(C)`, its first field is a `usize`, and any bytes are a value of it.
+pub(crate) unsafe trait Plain: Copy {}
+
+/// Size that a host gave a struct.
+///
+/// # Safety
+/// `at` is valid for a read of a `usize`.
+unsafe fn size_of_theirs<T>(at: *const T) -> Result<usize, Status> {
+    // SAFETY: the caller's promise.
+    let size = unsafe { at.cast::<usize>().read() };
+    if (size_of::<usize>()..=MAX_SIZE).contains(&size) { Ok(size) } else { Err(Status::BadLength) }
+}
+
+/// Reads a host's struct. Fields that the host doesn't know are zero.
+///
+/// # Errors
+/// `NullPointer`, and `BadLength` for a size that no struct has.
+///
+/// # Safety
+/// `from` is null or valid for as many bytes as its size says.
+#[inline]
+pub(crate) unsafe fn read<T: Plain>(from: *const T) -> Result<T, Status> {
+    if from.is_null() {
+        return Err(Status::NullPointer);
+    }
+    // SAFETY: not null, so valid by contract for its size, of which no more than this struct has is read; any bytes are a value.
+    unsafe {
+        let size = size_of_theirs(from)?;
+        let mut value = MaybeUninit::<T>::zeroed();
+        copy_nonoverlapping(from.cast::<u8>(), value.as_mut_ptr().cast(), size.min(size_of::<T>()));
+        Ok(value.assume_init())
+    }
+}
+
+/// True if a host's struct has fields that this library doesn't know, with anything in them.
+///
+/// # Safety
+/// `from` was read by [`read`].
+pub(crate) unsafe fn has_more<T: Plain>(from: *const T) -> bool {
+    // SAFETY: valid for its size.
+    unsafe {
+        let size = from.cast::<usize>().read();
+        (size_of::<T>()..size).any(|at| from.cast::<u8>().add(at).read() != 0)
+    }
+}
+
+/// Place for a struct that a host wants written, whose size was looked at.
+pub(crate) struct Place<T> {
+    to: *mut T,
+    size: usize,
+}
+
+/// Looks at a host's struct before it is written.
+///
+/// # Errors
+/// `NullPointer`, and `BadLength` for a size that no struct has.
+///
+/// # Safety
+/// `to` is null or valid for reads and writes of as many bytes as its size says, until the place is written.
+#[inline]
+pub(crate) unsafe fn place<T>(to: *mut T) -> Result<Place<T>, Status> {
+    if to.is_null() {
+        return Err(Status::NullPointer);
+    }
+    // SAFETY: not null, so valid by contract.
+    Ok(Place { to, size: unsafe { size_of_theirs(to) }? })
+}
+
+impl<T: Copy> Place<T> {
+    /// Writes as much of the value as the host knows. Its size becomes the bytes that mean something; those behind are zero.
+    #[inline]
+    pub(crate) fn write(self, value: T) {
+        let known = self.size.min(size_of::<T>());
+        // SAFETY: valid for so many bytes (see `place`); every struct of the interface begins with its size.
+        unsafe {
+            copy_nonoverlapping((&raw const value).cast::<u8>(), self.to.cast(), known);
+            self.to.cast::<u8>().add(known).write_bytes(0, self.size - known);
+            self.to.cast::<usize>().write(known);
+        }
+    }
+}
