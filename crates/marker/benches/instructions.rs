@@ -9,22 +9,22 @@ mod load;
 
 use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
-use load::Load;
+use load::{Load, Order};
 
 /// Calls in one measurement.
 const CALLS: usize = 1_000;
 
 /// A load of 64 UEs with so many SDUs queued at each.
 fn queued(sdus: u32) -> Load {
-    Load::new(64, sdus)
+    Load::new(64, sdus, Order::Kept)
 }
 
 /// A load like that, with as many more SDUs as the reports of one measurement move.
 fn with_surplus(sdus: u32) -> Load {
     let mut load = queued(sdus);
     for _ in 0..CALLS {
-        load.downlink();
-        load.pdu();
+        load.next();
+        load.packet();
     }
     load
 }
@@ -39,6 +39,7 @@ fn limit(instructions: u64) -> LibraryBenchmarkConfig {
 #[benches::queued(args = [4, 16, 1_024], setup = queued)]
 fn downlink(mut load: Load) -> Load {
     for _ in 0..CALLS {
+        load.next();
         load.downlink();
     }
     load
@@ -48,8 +49,8 @@ fn downlink(mut load: Load) -> Load {
 #[benches::queued(args = [4, 16, 1_024], setup = queued)]
 fn downlink_and_pdu(mut load: Load) -> Load {
     for _ in 0..CALLS {
-        load.downlink();
-        load.pdu();
+        load.next();
+        load.packet();
     }
     load
 }
@@ -68,6 +69,8 @@ fn report(mut load: Load) -> Load {
 #[benches::queued(args = [4, 16, 1_024], setup = queued)]
 fn ack(mut load: Load) -> Load {
     for _ in 0..CALLS {
+        load.next();
+        load.make_ack();
         load.ack();
     }
     load
