@@ -1,16 +1,19 @@
-//! Gives the shared library its SONAME. While the major version is 0 every minor version may change the interface, so
-//! that it is part of the name.
+//! Gives the shared library its SONAME, by the table of soname.tsv: a minor version without a row there does not build, so that
+//! nobody releases one without a look at its interface.
 
 use std::env::var;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=soname.tsv");
     let version = |part: &str| var(format!("CARGO_PKG_VERSION_{part}")).unwrap_or_default();
-    let abi = match version("MAJOR").as_str() {
-        "0" => format!("0.{}", version("MINOR")),
-        major => major.to_owned(),
+    let release = format!("{}.{}", version("MAJOR"), version("MINOR"));
+    let rows = include_str!("soname.tsv").lines().filter_map(|line| line.split_once('\t'));
+    let Some((_, number)) = rows.into_iter().find(|(of, _)| *of == release) else {
+        println!("cargo::error=soname.tsv has no row for version {release}: which number has its interface?");
+        return;
     };
     if var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
-        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libtidemark.so.{abi}");
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libtidemark.so.{number}");
     }
 }

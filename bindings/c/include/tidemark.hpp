@@ -128,16 +128,19 @@ public:
   }
   Result<tidemark_ue_counters> counters() const noexcept {
     tidemark_ue_counters counters{};
+    counters.size = sizeof counters;
     const Status status = tidemark_read_ue_counters(instance_, handle_, &counters);
     return status ? Result<tidemark_ue_counters>(counters) : status;
   }
   Result<tidemark_drb_counters> counters(std::uint8_t drb) const noexcept {
     tidemark_drb_counters counters{};
+    counters.size = sizeof counters;
     const Status status = tidemark_read_drb_counters(instance_, handle_, drb, &counters);
     return status ? Result<tidemark_drb_counters>(counters) : status;
   }
   Result<tidemark_drb_estimate> estimate(std::uint64_t now_ns, std::uint8_t drb) const noexcept {
     tidemark_drb_estimate estimate{};
+    estimate.size = sizeof estimate;
     const Status status = tidemark_read_estimate(instance_, handle_, now_ns, drb, &estimate);
     return status ? Result<tidemark_drb_estimate>(estimate) : status;
   }
@@ -152,7 +155,9 @@ private:
 /// The UEs of a CU-UP, or of one of its threads. Its UEs end before it does.
 class Instance {
 public:
-  static Result<Instance> make(const tidemark_instance_config& config) noexcept {
+  /// `config.size` is set here.
+  static Result<Instance> make(tidemark_instance_config config) noexcept {
+    config.size = sizeof config;
     tidemark_instance* made = nullptr;
     const Status status = tidemark_instance_new(&config, &made);
     return status ? Result<Instance>(Instance(made)) : status;

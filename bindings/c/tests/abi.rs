@@ -28,8 +28,10 @@ fn shared_library_dir() -> std::path::PathBuf {
     let dir = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("lib");
     std::fs::create_dir_all(&dir).unwrap();
     let library = std::env::current_exe().unwrap().with_file_name("libtidemark.so");
-    let version: Vec<&str> = env!("CARGO_PKG_VERSION").split('.').collect();
-    let link = dir.join(format!("libtidemark.so.{}.{}", version[0], version[1]));
+    let release = env!("CARGO_PKG_VERSION").rsplit_once('.').unwrap().0;
+    let rows = include_str!("../soname.tsv").lines().filter_map(|line| line.split_once('\t'));
+    let (_, number) = rows.into_iter().find(|(of, _)| *of == release).unwrap();
+    let link = dir.join(format!("libtidemark.so.{number}"));
     // A link of an earlier run may lead to another library. Tests of this file run at the same time: none finds the link missing.
     let new = link.with_extension(format!("{:?}", std::thread::current().id()));
     let _ = std::fs::remove_file(&new);

@@ -47,7 +47,8 @@ int main() {
   Ue moved = std::move(ues[0]);
   CHECK(!ues[0] && moved && moved.handle().bits == first.bits && moved.counters(1));
   moved = std::move(ues[1]);
-  tidemark_ue_counters counters;
+  tidemark_ue_counters counters{};
+  counters.size = sizeof counters;
   CHECK(tidemark_read_ue_counters(instance.get(), first, &counters) == TIDEMARK_STATUS_NO_UE);
   CHECK(instance.add_ue());
   CHECK(moved.remove() && !moved && moved.remove());
