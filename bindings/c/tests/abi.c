@@ -489,7 +489,11 @@ static void structs_may_grow(void)
       IS(OK, tidemark_read_drb_counters(instance, ue, 1, (tidemark_drb_counters *)(void *)bytes));
       const size_t known = size == older ? older : sizeof now;
       CHECK(memcmp(bytes, &known, sizeof known) == 0);
-      CHECK(memcmp(bytes + sizeof known, (const uint8_t *)&now + sizeof known, known - sizeof known) == 0);
+      /* Not the padding behind the bool: nobody promises what is there. */
+      const size_t padding = offsetof(tidemark_drb_counters, reports_are_blind) + 1, after = offsetof(tidemark_drb_counters, reports_missing);
+      const size_t before = known < padding ? known : padding;
+      CHECK(memcmp(bytes + sizeof known, (const uint8_t *)&now + sizeof known, before - sizeof known) == 0);
+      CHECK(known < after || memcmp(bytes + after, (const uint8_t *)&now + after, known - after) == 0);
       for (size_t at = known; at < size; ++at) {
         CHECK(bytes[at] == 0);
       }
