@@ -108,6 +108,11 @@
 #define TIDEMARK_MAX_PACKET 65575
 
 /**
+ * Most elements of a batch.
+ */
+#define TIDEMARK_MAX_BATCH 65536
+
+/**
  * Outcome of a call. Every status but OK left things as they were.
  */
 typedef enum tidemark_status {
@@ -389,6 +394,92 @@ typedef struct tidemark_report {
    */
   uint32_t highest_delivered_retransmitted_sn;
 } tidemark_report;
+
+/**
+ * A packet of a batch.
+ */
+typedef struct tidemark_packet {
+  /**
+   * UE that it goes to or comes from.
+   */
+  struct tidemark_ue ue;
+  /**
+   * First bytes of the packet, from its IP header on.
+   */
+  uint8_t *packet;
+  /**
+   * Bytes that are there.
+   */
+  size_t present;
+  /**
+   * Length of the packet.
+   */
+  size_t len;
+  /**
+   * QoS flow of a downlink packet; not read of an uplink one.
+   */
+  uint8_t qfi;
+  /**
+   * Written: what becomes of a downlink packet; PASS for an uplink one, and after any error.
+   */
+  enum tidemark_verdict verdict;
+  /**
+   * Written: the status of the single call.
+   */
+  enum tidemark_status status;
+} tidemark_packet;
+
+/**
+ * A PDCP data PDU of a batch.
+ */
+typedef struct tidemark_pdu {
+  /**
+   * UE that it goes to.
+   */
+  struct tidemark_ue ue;
+  /**
+   * PDCP SN.
+   */
+  uint32_t sn;
+  /**
+   * Length of the PDU in bytes.
+   */
+  uint32_t size;
+  /**
+   * DRB identity.
+   */
+  uint8_t drb;
+  /**
+   * True for a PDU that PDCP sends again.
+   */
+  bool is_retx;
+  /**
+   * Written: the status of the single call.
+   */
+  enum tidemark_status status;
+} tidemark_pdu;
+
+/**
+ * A DU's report on a DRB, of a batch.
+ */
+typedef struct tidemark_drb_report {
+  /**
+   * UE of the DRB.
+   */
+  struct tidemark_ue ue;
+  /**
+   * The report.
+   */
+  const struct tidemark_report *report;
+  /**
+   * DRB identity.
+   */
+  uint8_t drb;
+  /**
+   * Written: the status of the single call.
+   */
+  enum tidemark_status status;
+} tidemark_drb_report;
 
 /**
  * Counters of a UE's packets outside of its DRBs.
@@ -868,6 +959,63 @@ enum tidemark_status tidemark_wants_report(const struct tidemark_instance *insta
                                            uint64_t now_ns,
                                            uint8_t drb,
                                            bool *wanted)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * Decides on downlink packets as `tidemark_downlink` does on each, at one time: the clock is read once. Whatever is wrong with one
+ * changes nothing for the others. OK if every element's status is; else the first status that is not.
+ *
+ * Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets, of which none is looked at then; as elements do.
+ *
+ * # Safety
+ * `instance` is null or lives, `packets` is null or valid for `count` packets, each of which is as in `tidemark_downlink`.
+ */
+enum tidemark_status tidemark_downlink_batch(const struct tidemark_instance *instance,
+                                             uint64_t now_ns,
+                                             struct tidemark_packet *packets,
+                                             size_t count)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * Handles uplink packets as `tidemark_uplink` does each, at one time; statuses are as in `tidemark_downlink_batch`.
+ *
+ * Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets; as elements do.
+ *
+ * # Safety
+ * `instance` is null or lives, `packets` is null or valid for `count` packets, each of which is as in `tidemark_uplink`.
+ */
+enum tidemark_status tidemark_uplink_batch(const struct tidemark_instance *instance,
+                                           uint64_t now_ns,
+                                           struct tidemark_packet *packets,
+                                           size_t count)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * Notes PDCP data PDUs as `tidemark_pdcp_pdu` does each, at one time; statuses are as in `tidemark_downlink_batch`.
+ *
+ * Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` PDUs; as elements do.
+ *
+ * # Safety
+ * `instance` is null or lives, `pdus` is null or valid for `count` PDUs.
+ */
+enum tidemark_status tidemark_pdcp_pdu_batch(const struct tidemark_instance *instance,
+                                             uint64_t now_ns,
+                                             struct tidemark_pdu *pdus,
+                                             size_t count)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * Takes DUs' reports as `tidemark_feedback` does each, at one time; statuses are as in `tidemark_downlink_batch`.
+ *
+ * Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` reports; as elements do.
+ *
+ * # Safety
+ * `instance` is null or lives, `reports` is null or valid for `count` reports, each of which is as in `tidemark_feedback`.
+ */
+enum tidemark_status tidemark_feedback_batch(const struct tidemark_instance *instance,
+                                             uint64_t now_ns,
+                                             struct tidemark_drb_report *reports,
+                                             size_t count)
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**

@@ -170,7 +170,7 @@ impl Instance {
 
 /// Begins to fetch a cache line. This reads nothing, as far as the program can tell.
 #[inline]
-fn prefetch(line: *const u8) {
+pub(crate) fn prefetch(line: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch has no effect but on the cache, at any address.
     unsafe {

@@ -466,6 +466,60 @@ static void pdus_by_their_headers(void)
   }
 }
 
+/* What is wrong with one element is its own affair. */
+static void batches(void)
+{
+  tidemark_ue ue;
+  const tidemark_ue nobody = {0};
+  tidemark_instance *instance = marking(12, &ue);
+  uint8_t bytes[3][1400];
+  tidemark_packet packets[4];
+  memset(packets, 0xFF, sizeof packets);
+  for (int k = 0; k < 3; ++k) {
+    datagram(bytes[k], 1);
+    packets[k].ue = k == 1 ? nobody : ue;
+    packets[k].packet = bytes[k];
+    packets[k].present = 100;
+    packets[k].len = sizeof bytes[k];
+    packets[k].qfi = 9;
+  }
+  packets[3] = packets[0];
+  packets[3].present = 0;
+  IS(NO_UE, tidemark_downlink_batch(instance, 6000000, packets, 4));
+  CHECK(packets[0].status == TIDEMARK_STATUS_OK && packets[0].verdict == TIDEMARK_VERDICT_MARK && bytes[0][1] == 3);
+  CHECK(packets[1].status == TIDEMARK_STATUS_NO_UE && packets[1].verdict == TIDEMARK_VERDICT_PASS && bytes[1][1] == 1);
+  CHECK(packets[2].status == TIDEMARK_STATUS_OK && packets[2].verdict == TIDEMARK_VERDICT_MARK && bytes[2][1] == 3);
+  CHECK(packets[3].status == TIDEMARK_STATUS_BAD_LENGTH && packets[3].verdict == TIDEMARK_VERDICT_PASS);
+  IS(NO_UE, tidemark_uplink_batch(instance, 6000000, packets, 3));
+  CHECK(packets[2].status == TIDEMARK_STATUS_OK && packets[2].verdict == TIDEMARK_VERDICT_PASS && bytes[2][1] == 3);
+
+  tidemark_pdu pdus[3] = {
+      {.ue = ue, .drb = 1, .sn = 100, .size = 1000},
+      {.ue = ue, .drb = 2, .sn = 101, .size = 1000},
+      {.ue = ue, .drb = 1, .sn = 99, .size = 1000, .is_retx = true},
+  };
+  IS(NO_DRB, tidemark_pdcp_pdu_batch(instance, 6000000, pdus, 3));
+  CHECK(pdus[0].status == TIDEMARK_STATUS_OK && pdus[1].status == TIDEMARK_STATUS_NO_DRB && pdus[2].status == TIDEMARK_STATUS_OK);
+
+  const tidemark_report report = {.size = sizeof report, .fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = 90};
+  tidemark_drb_report reports[2] = {{.ue = ue, .drb = 1, .report = NULL}, {.ue = ue, .drb = 1, .report = &report}};
+  IS(NULL_POINTER, tidemark_feedback_batch(instance, 6000000, reports, 2));
+  CHECK(reports[0].status == TIDEMARK_STATUS_NULL_POINTER && reports[1].status == TIDEMARK_STATUS_OK);
+  IS(OK, tidemark_feedback_batch(instance, 6000000, reports + 1, 1));
+  tidemark_drb_estimate estimate = {.size = sizeof estimate};
+  IS(OK, tidemark_read_estimate(instance, ue, 6000000, 1, &estimate));
+  CHECK(estimate.packets == 10);
+
+  IS(OK, tidemark_downlink_batch(instance, 0, NULL, 0));
+  IS(NULL_POINTER, tidemark_downlink_batch(instance, 0, NULL, 1));
+  IS(NULL_POINTER, tidemark_downlink_batch(NULL, 0, packets, 1));
+  IS(BAD_LENGTH, tidemark_downlink_batch(instance, 0, packets, TIDEMARK_MAX_BATCH + 1));
+  IS(BAD_LENGTH, tidemark_uplink_batch(instance, 0, packets, SIZE_MAX));
+  IS(NULL_POINTER, tidemark_pdcp_pdu_batch(NULL, 0, pdus, 3));
+  IS(NULL_POINTER, tidemark_feedback_batch(NULL, 0, reports, 2));
+  tidemark_instance_free(instance);
+}
+
 /* Hosts of an older header have smaller structs, of a newer one larger ones: both in memory of just that size. */
 static void structs_may_grow(void)
 {
@@ -649,6 +703,7 @@ int main(void)
   laws_that_decide_at_a_queue_do_so_where_packets_leave_it();
   headers_are_enough();
   pdus_by_their_headers();
+  batches();
   structs_may_grow();
   wrong_arguments_do_no_harm();
   puts("ok");

@@ -31,6 +31,8 @@ using Instance = std::unique_ptr<tidemark_instance, Deleter>;
 using Policy = std::unique_ptr<tidemark_policy, Deleter>;
 
 // Nothing throws, and everything by value may be copied as bytes.
+static_assert(noexcept(tidemark_downlink_batch(nullptr, 0, nullptr, 0)), "");
+static_assert(noexcept(tidemark_pdcp_pdu_header(nullptr, tidemark_ue{}, 0, 0, nullptr, 0, 0, false)), "");
 static_assert(noexcept(tidemark_downlink(nullptr, tidemark_ue{}, 0, 0, nullptr, 0, 0, nullptr)), "");
 static_assert(noexcept(tidemark_policy_new(nullptr, nullptr, nullptr, 0)), "");
 static_assert(std::is_trivial<tidemark_ue>::value && std::is_standard_layout<tidemark_ue>::value, "");
@@ -58,8 +60,16 @@ std::uint64_t serve(const tidemark_instance* instance, const tidemark_policy* po
     for (std::uint8_t k = 0; k < ues_per_thread; ++k) {
       const tidemark_ue ue = ues[k];
       auto packet = packet_of(k);
-      tidemark_verdict verdict;
-      CHECK(tidemark_downlink(instance, ue, now, 1, packet.data(), packet.size(), packet.size(), &verdict) == TIDEMARK_STATUS_OK);
+      // One by one, and as a batch.
+      tidemark_packet element{ue, packet.data(), packet.size(), packet.size(), 1, {}, {}};
+      auto& verdict = element.verdict;
+      if (k % 2 == 0) {
+        CHECK(tidemark_downlink(instance, ue, now, 1, packet.data(), packet.size(), packet.size(), &verdict) ==
+              TIDEMARK_STATUS_OK);
+      } else {
+        CHECK(tidemark_downlink_batch(instance, now, &element, 1) == TIDEMARK_STATUS_OK);
+        CHECK(element.status == TIDEMARK_STATUS_OK);
+      }
       // Bits 4 and 5 of an IPv6 header's second octet are the ECN field: CE is both.
       CHECK(((packet[1] & 0x30) == 0x30) == (verdict == TIDEMARK_VERDICT_MARK));
       marks += verdict == TIDEMARK_VERDICT_MARK;

@@ -39,6 +39,16 @@ LAYOUT(sizeof(tidemark_drb_estimate) == 96);
 LAYOUT(offsetof(tidemark_drb_estimate, backlog) == 16);
 LAYOUT(offsetof(tidemark_drb_estimate, sojourn_ns) == 48);
 LAYOUT(offsetof(tidemark_drb_estimate, report_age_ns) == 80);
+LAYOUT(sizeof(tidemark_packet) == 48);
+LAYOUT(offsetof(tidemark_packet, qfi) == 32);
+LAYOUT(offsetof(tidemark_packet, verdict) == 36);
+LAYOUT(offsetof(tidemark_packet, status) == 40);
+LAYOUT(sizeof(tidemark_pdu) == 24);
+LAYOUT(offsetof(tidemark_pdu, drb) == 16);
+LAYOUT(offsetof(tidemark_pdu, status) == 20);
+LAYOUT(sizeof(tidemark_drb_report) == 24);
+LAYOUT(offsetof(tidemark_drb_report, status) == 20);
+
 LAYOUT(offsetof(tidemark_drb_estimate, probability) == 88);
 
 #endif
