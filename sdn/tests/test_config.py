@@ -50,6 +50,16 @@ def test_ports_have_rates_of_their_own() -> None:
         ("switch = 3", r"switch: must be a list of tables"),
         (LEAST + "[tls]\ncertificate = 'a'", r"tls\.private_key: is missing"),
         ("[", r"f\.toml: Invalid"),
+        (
+            LEAST + "[openflow]\nlisten = '6653'",
+            r"openflow\.listen: '6653' is not an address with a port: write 0\.0\.0\.0:6653",
+        ),
+        (LEAST + "[openflow]\nlisten = '0.0.0.0:66530'", "is not an address with a port"),
+        (
+            LEAST.replace("unix:/run/agent.sock", "tls:h:1"),
+            r"f\.toml: agent 'tls:h:1' of switch s1 needs a table \[tls\]",
+        ),
+        (LEAST + "[[switch.port]]\nname='a'\n" * 2, r"switch\.0: two ports have the name 'a'"),
     ],
 )
 def test_what_is_wrong_is_named(text: str, message: str) -> None:

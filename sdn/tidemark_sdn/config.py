@@ -88,24 +88,39 @@ def _datapath_id(value: object) -> int:
     raise ValueError(f"{value!r} is not 16 hexadecimal digits, which `ovs-vsctl get bridge BRIDGE datapath_id` says")
 
 
+def _has_port(address: str) -> bool:
+    """Says that a text is "host:port"."""
+    host, _, port = address.rpartition(":")
+    return bool(host) and port.isdecimal() and 0 < int(port) < 65536
+
+
 def parse_endpoint(value: object) -> str:
     """A stream address: "unix:/path" or "tls:host:port"."""
     text = _text(value)
     kind, _, rest = text.partition(":")
-    if kind == "unix" and rest:
-        return text
-    host, _, port = rest.rpartition(":")
-    if kind == "tls" and host and port.isdigit() and 0 < int(port) < 65536:
+    if (kind == "unix" and rest) or (kind == "tls" and _has_port(rest)):
         return text
     raise ValueError(f"{value!r} is not an address: write unix:/path or tls:host:port")
 
 
+def _address(value: object) -> str:
+    text = _text(value)
+    if _has_port(text):
+        return text
+    raise ValueError(f"{value!r} is not an address with a port: write 0.0.0.0:6653")
+
+
 def _loopback(value: object) -> str:
     text = _text(value)
-    host, _, port = text.rpartition(":")
-    if host in ("127.0.0.1", "localhost", "[::1]") and port.isdigit() and 0 < int(port) < 65536:
+    if text.rpartition(":")[0] in ("127.0.0.1", "localhost", "[::1]") and _has_port(text):
         return text
     raise ValueError(f"{value!r} is not a loopback address with a port: write 127.0.0.1:8090")
+
+
+def _distinct(what: str, values: list[Any]) -> None:
+    """Refuses a value that comes twice."""
+    if twice := {value for value in values if values.count(value) > 1}:
+        raise ValueError(f"two {what} {twice.pop()!r}")
 
 
 def _list_of(cls: type[T]) -> list[T]:
@@ -126,7 +141,7 @@ class OpenFlow:
     """The side towards the switches."""
 
     # 6653 is the port that IANA gave OpenFlow.
-    listen: str = key(_text, "127.0.0.1:6653")
+    listen: str = key(_address, "127.0.0.1:6653")
     # Packets of unknown flows that may come up from a port, a second. More are dropped in the switch, by a meter of the
     # port: who floods harms nobody behind other ports. A controller sets up a few hundred flows a second.
     packet_in_limit: int = key(_integer(1, 1_000_000), 200)
@@ -230,6 +245,9 @@ class Switch:
     rate: float = key(_positive(parse_rate), "1 Gbit/s")
     port: list[Port] = _list_of(Port)
 
+    def __post_init__(self) -> None:
+        _distinct("ports have the name", [port.name for port in self.port])
+
     def port_named(self, name: str) -> Port:
         """The port's table, or defaults."""
         return next((port for port in self.port if port.name == name), Port(name=name))
@@ -261,9 +279,10 @@ class Config:
         if not self.switch:
             raise ValueError("there is no [[switch]]: name those that may connect")
         for what in ("name", "datapath_id", "agent"):
-            values = [getattr(switch, what) for switch in self.switch]
-            if twice := {value for value in values if values.count(value) > 1}:
-                raise ValueError(f"two switches have the {what} {twice.pop()!r}")
+            _distinct(f"switches have the {what}", [getattr(switch, what) for switch in self.switch])
+        for switch in self.switch:
+            if switch.agent.startswith("tls:") and self.tls is None:
+                raise ValueError(f"agent {switch.agent!r} of switch {switch.name} needs a table [tls] of certificates")
 
 
 def _read(cls: type[T], values: object, where: str) -> T:
