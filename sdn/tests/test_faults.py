@@ -107,7 +107,7 @@ def test_a_restarted_switch_gets_its_rules_and_queues_again(laboratory: Laborato
 
 
 def test_a_restarted_database_costs_a_moment(laboratory: Laboratory) -> None:
-    """Traffic stops for about a second while the switch connects anew; rules and queues stay."""
+    """Rules and queues stay, and packets wait until ovs-vswitchd connects anew, after its 1 s."""
     switch = laboratory.switches[0]
 
     def restart() -> None:
