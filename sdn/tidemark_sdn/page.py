@@ -18,12 +18,13 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 body { color: #222; background: #fff }
 svg { display: block; width: 100%; margin: 1.2rem 0; font-size: 12px } svg text { fill: #222 }
 svg .title { font-weight: 600; font-size: 13px } svg .grid { stroke: #ddd }
+svg .load { stroke: #fff; stroke-width: 4px; paint-order: stroke }
 svg circle { fill: #fff; stroke: #222; stroke-width: 2 } svg circle.gone { stroke: #d55e00; stroke-dasharray: 4 }
 table { border-collapse: collapse; width: 100% } th, td { text-align: right; padding: .15rem .5rem }
 th:first-child, td:first-child { text-align: left } tr + tr { border-top: 1px solid #ddd } .scroll { overflow-x: auto }
 @media (prefers-color-scheme: dark) {
   body { color: #ddd; background: #181818 } svg text { fill: #ddd } svg .grid { stroke: #444 }
-  svg circle { fill: #181818; stroke: #ddd } tr + tr { border-color: #444 }
+  svg circle { fill: #181818; stroke: #ddd } svg .load { stroke: #181818 } tr + tr { border-color: #444 }
 }
 """
 _SIZE, _RADIUS = 420, 22
@@ -154,7 +155,8 @@ def _topology(status: dict[str, Any]) -> str:
             colour = "#d55e00" if load > 0.8 else "#e69f00" if load > 0.4 else "#0072b2"
             line = f'M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"'
             parts.append(f'<path d="{line} stroke="{colour}" stroke-width="{1.5 + 6 * min(load, 1.0):.1f}"/>')
-            parts.append(f'<text x="{(x1 + x2) / 2 + 8:.1f}" y="{(y1 + y2) / 2 - 8:.1f}">{load:.0%}</text>')
+            middle_x, middle_y = (x1 + x2) / 2, (y1 + y2) / 2
+            parts.append(f'<text class="load" x="{middle_x + 8:.1f}" y="{middle_y - 8:.1f}">{load:.0%}</text>')
     for switch in status["switches"]:
         x, y = places[switch["name"]]
         state = "" if switch["connected"] and switch["agent"] else ' class="gone"'
