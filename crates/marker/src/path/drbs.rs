@@ -22,7 +22,7 @@ impl DrbId {
 }
 
 const DRBS: usize = 32;
-const QFIS: usize = 64;
+pub(super) const QFIS: usize = 64;
 const NONE: u8 = u8::MAX;
 
 /// DRBs of a UE by identity and by QoS flow.

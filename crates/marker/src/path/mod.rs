@@ -11,6 +11,7 @@
 //! | a packet leaves the caller's own queue | [`Ue::dequeue`], for laws that decide there |
 //! | DL DATA DELIVERY STATUS on F1-U | [`Ue::feedback`] |
 //! | a packet towards the UPF, in clear | [`Ue::uplink`] |
+//! | a QoS flow is to be marked, to be left alone, or to be reported to the UPF | [`Ue::set_marking`], [`Ue::congestion`] |
 //! | DRB set-up, release | [`Ue::add_drb`], [`Ue::remove_drb`] |
 //! | handover of all DRBs, or of one | [`Ue::handover`], [`Ue::handover_drb`] |
 //!
@@ -45,10 +46,12 @@
 
 mod drbs;
 mod flow_key;
+mod qos_flows;
 mod shard;
 mod ue;
 
 pub use drbs::DrbId;
 pub use flow_key::FlowKey;
+pub use qos_flows::CongestionReport;
 pub use shard::{Shard, UeHandle, shard_of};
 pub use ue::{SetupError, Ue, UeCounters};

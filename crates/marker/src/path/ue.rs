@@ -9,8 +9,10 @@ use crate::bearers::Bearers;
 use crate::config::MarkerConfig;
 use crate::decision::{Decision, Outcome};
 use crate::drb::{Counters, DrbMarker, Estimate};
+use crate::marking::Marking;
 use crate::path::drbs::{DrbId, Drbs, is_qfi};
 use crate::path::flow_key::FlowKey;
+use crate::path::qos_flows::{CongestionReport, QosFlows};
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::Verdict;
 
@@ -58,6 +60,7 @@ pub struct UeCounters {
 #[repr(C, align(64))]
 pub struct Ue {
     drbs: Drbs,
+    qos_flows: QosFlows,
     counters: UeCounters,
     /// Last, since reports don't need it and IPv4 only its first half.
     key: FlowKey,
@@ -66,7 +69,7 @@ pub struct Ue {
 impl Ue {
     /// A UE without DRBs. The key tells its flows apart, and is best drawn at random once for the whole instance.
     pub fn new(key: FlowKey) -> Self {
-        Self { drbs: Drbs::new(), counters: UeCounters::default(), key }
+        Self { drbs: Drbs::new(), qos_flows: QosFlows::default(), counters: UeCounters::default(), key }
     }
 
     /// Sets up a DRB that carries these QoS flows; all memory that it will ever use is allocated here. A QoS flow
@@ -130,6 +133,22 @@ impl Ue {
     /// A QoS flow is mapped to this DRB from now on. False for a QFI or a DRB that does not exist.
     pub fn map_qfi(&mut self, qfi: u8, drb: DrbId) -> bool {
         self.drbs.map_qfi(qfi, drb)
+    }
+
+    /// Marks the downlink packets of a QoS flow so from now on, whichever DRB carries it; at first each is marked by its DRB's law. Marks
+    /// that are on their way in acknowledgements get there. Memory is allocated for the first QoS flow that is not marked here. False for a
+    /// QFI that does not exist.
+    pub fn set_marking(&mut self, qfi: u8, marking: Marking) -> bool {
+        if is_qfi(qfi) {
+            self.qos_flows.set(qfi, marking);
+        }
+        is_qfi(qfi)
+    }
+
+    /// Reports the congestion of a QoS flow's downlink since the last report. `None` for a QoS flow that no DRB carries.
+    pub fn congestion(&mut self, now: Instant, qfi: u8) -> Option<CongestionReport> {
+        let marker = self.drbs.marker(qfi)?;
+        Some(self.qos_flows.report(now, qfi, marker))
     }
 
     /// The UE moved to another DU or cell, or its DRBs were re-established: what was measured of the old radio is
@@ -198,7 +217,10 @@ impl Ue {
         if has_several && marker.claims(now, &packet) {
             marker = self.drbs.fetch(now, qfi, flow)?;
         }
-        let outcome = marker.decide_downlink(now, &packet, None)?;
+        let outcome = match self.qos_flows.unmarked(qfi) {
+            None => marker.decide_downlink(now, &packet, None)?,
+            Some(qos_flow) => qos_flow.decide(now, marker, &packet)?,
+        };
         // A mark that is short-circuited is left to the acknowledgements: in the packet it would reach the sender a second time.
         if outcome.applied() == Verdict::Mark {
             view.set_ecn(ecn.marked());

@@ -14,8 +14,8 @@ use bytes::{Flow, view};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Shard, Ue, UeHandle};
 use tidemark_marker::{
-    DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, NotEctRule, QueueDelay, RampConfig, SharedRule, SnLength,
-    StepConfig, Verdict,
+    DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, Marking, NotEctRule, QueueDelay, RampConfig, SharedRule,
+    SnLength, StepConfig, Verdict,
 };
 
 /// One UE more than the shard has slots.
@@ -66,6 +66,7 @@ struct Phone {
     stale: Option<UeHandle>,
     bearers: [Option<Bearer>; DRBS],
     carrier: [Option<usize>; QFIS],
+    marking: [Marking; QFIS],
     downlink: u64,
     uplink: u64,
     unparsed: u64,
@@ -206,6 +207,15 @@ impl World {
                     self.map_qfi(phone, qfi, drb);
                 }
                 5..=12 => self.handover(phone),
+                13..=20 => {
+                    let qfi = [1, 1, 63, 64][usize::from(choices.below(4))];
+                    match choices.below(4) {
+                        0 => self.set_marking(phone, qfi, Marking::Downlink),
+                        1 => self.set_marking(phone, qfi, Marking::Off),
+                        2 => self.set_marking(phone, qfi, Marking::Report),
+                        _ => self.congestion(phone, qfi),
+                    }
+                }
                 _ => self.handshake(phone, choices),
             },
         }
@@ -286,6 +296,24 @@ impl World {
         }
     }
 
+    fn set_marking(&mut self, phone: usize, qfi: u8, marking: Marking) {
+        let Some((ue, phone)) = self.ue(phone) else { return };
+        assert_eq!(ue.set_marking(qfi, marking), qfi < 64);
+        if let Some(known) = phone.marking.get_mut(usize::from(qfi)) {
+            *known = marking;
+        }
+    }
+
+    fn congestion(&mut self, phone: usize, qfi: u8) {
+        let now = self.now();
+        let Some((ue, phone)) = self.ue(phone) else { return };
+        let mut report = None;
+        assert_eq!(measure(|| report = ue.congestion(now, qfi)).count_total, 0);
+        let carrier = phone.carrier.get(usize::from(qfi)).copied().flatten();
+        assert_eq!(report.is_some(), carrier.is_some());
+        assert!(report.is_none_or(|report| report.packets <= phone.downlink), "{report:?}");
+    }
+
     fn handover(&mut self, phone: usize) {
         let now = self.now();
         let Some((ue, _)) = self.ue(phone) else { return };
@@ -317,6 +345,7 @@ impl World {
             assert!(verdict == Verdict::Pass && after == before);
             return;
         };
+        assert!(verdict != Verdict::Mark || phone.marking[usize::from(qfi)] == Marking::Downlink);
         let bearer = phone.bearers[carrier].as_mut().expect("a QFI leads to a DRB");
         match verdict {
             Verdict::Pass => bearer.pass += 1,
@@ -507,6 +536,7 @@ impl Phone {
             stale,
             bearers: [None; DRBS],
             carrier: [None; QFIS],
+            marking: [Marking::Downlink; QFIS],
             downlink: 0,
             uplink: 0,
             unparsed: 0,
