@@ -113,6 +113,26 @@
 #define TIDEMARK_MAX_BATCH 65536
 
 /**
+ * Downlink packets of the QoS flow are marked by the law of its DRB, as they are at first.
+ */
+#define TIDEMARK_MARKING_DOWNLINK 0
+
+/**
+ * Downlink packets of the QoS flow are not marked, neither in themselves nor in acknowledgements.
+ */
+#define TIDEMARK_MARKING_OFF 1
+
+/**
+ * Downlink packets of the QoS flow are not marked here, but at the UPF by what `tidemark_qfi_congestion` gives.
+ */
+#define TIDEMARK_MARKING_REPORT 2
+
+/**
+ * Bytes that `tidemark_congestion_container` writes.
+ */
+#define TIDEMARK_CONGESTION_CONTAINER 6
+
+/**
  * Outcome of a call. Every status but OK left things as they were.
  */
 typedef enum tidemark_status {
@@ -480,6 +500,24 @@ typedef struct tidemark_drb_report {
    */
   enum tidemark_status status;
 } tidemark_drb_report;
+
+/**
+ * Congestion of a QoS flow.
+ */
+typedef struct tidemark_congestion {
+  /**
+   * Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+   */
+  size_t size;
+  /**
+   * Downlink packets of the QoS flow so far that came while it was not marked by its DRB's law.
+   */
+  uint64_t packets;
+  /**
+   * DL Congestion Information (TS 38.415 5.5.2.2): the share of packets to be marked, in hundredths of a percent, 0 to 10000.
+   */
+  uint16_t dl_congestion;
+} tidemark_congestion;
 
 /**
  * Counters of a UE's packets outside of its DRBs.
@@ -1016,6 +1054,55 @@ enum tidemark_status tidemark_feedback_batch(const struct tidemark_instance *ins
                                              uint64_t now_ns,
                                              struct tidemark_drb_report *reports,
                                              size_t count)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * Marks the downlink packets of a QoS flow so from now on: `marking` is one of `TIDEMARK_MARKING_...`. It belongs to the QoS flow, whichever
+ * DRB carries it, before it is mapped to one too. Packets that are not marked here go on counting in the queue; what a law drops, it
+ * drops. Marks that are on their way in acknowledgements get there, and the counters in acknowledgements go on. Memory is allocated for the
+ * first QoS flow of a UE that is not `TIDEMARK_MARKING_DOWNLINK`.
+ *
+ * Fails with NULL_POINTER, NO_UE, BUSY, BAD_QFI; BAD_CONFIG for another `marking`.
+ *
+ * # Safety
+ * `instance` is null or lives.
+ */
+enum tidemark_status tidemark_qfi_marking(const struct tidemark_instance *instance,
+                                          struct tidemark_ue ue,
+                                          uint8_t qfi,
+                                          uint8_t marking)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * Reports the congestion of a QoS flow's downlink, to be sent to the UPF: of a QoS flow that is not marked here the share of its L4S packets since
+ * the last call that the DRB's law would have marked, so that calls come at the interval of the reports. Where none came, and of a QoS flow
+ * that is marked here, the share that the law would mark now.
+ *
+ * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY, BAD_QFI; NO_DRB for a QoS flow that no DRB carries.
+ *
+ * # Safety
+ * `instance` is null or lives, `congestion` is null or valid for a write.
+ */
+enum tidemark_status tidemark_qfi_congestion(const struct tidemark_instance *instance,
+                                             struct tidemark_ue ue,
+                                             uint64_t now_ns,
+                                             uint8_t qfi,
+                                             struct tidemark_congestion *congestion)
+TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * Writes an UL PDU SESSION INFORMATION (TS 38.415 5.5.2.2) with the QFI and the DL Congestion Information: the content of a GTP-U extension header of
+ * type 0x85, for an uplink packet of the QoS flow, or for one without payload where the UE sends none. `dl_congestion` is in hundredths of a
+ * percent.
+ *
+ * Fails with NULL_POINTER, BAD_QFI; BAD_CONFIG for a `dl_congestion` above 10000.
+ *
+ * # Safety
+ * `container` is null or valid for a write of so many bytes.
+ */
+enum tidemark_status tidemark_congestion_container(uint8_t qfi,
+                                                   uint16_t dl_congestion,
+                                                   uint8_t (*container)[TIDEMARK_CONGESTION_CONTAINER])
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**

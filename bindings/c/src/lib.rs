@@ -1,6 +1,6 @@
 //! `libtidemark`: the packet path of [`tidemark_marker`] behind a C interface.
 //!
-//! [`instance`] owns the UEs of a CU-UP and lets several threads in, each UE one at a time; [`setup`], [`path`], [`batch`],
+//! [`instance`] owns the UEs of a CU-UP and lets several threads in, each UE one at a time; [`setup`], [`path`], [`batch`], [`qos_flow`],
 //! [`read`] and [`relocation`] have the calls, [`types`] the types that cross the border by value, and [`status`] the status that calls return.
 //!
 //! No call panics across the border, and none trusts an argument: a null pointer, a wrong length and a handle of a UE that is
@@ -18,6 +18,8 @@ pub mod setup;
 pub mod path;
 
 pub mod batch;
+
+pub mod qos_flow;
 
 pub mod read;
 

@@ -22,7 +22,11 @@ const MAX_PDCP_HEADER: usize = pdcp::SnLength::Bits18.header_len();
 /// # Safety
 /// `instance` is null or lives.
 #[inline]
-unsafe fn with_ue(instance: *const Instance, ue: UeId, body: impl FnOnce(&mut Ue) -> Result<(), Status>) -> Status {
+pub(crate) unsafe fn with_ue(
+    instance: *const Instance,
+    ue: UeId,
+    body: impl FnOnce(&mut Ue) -> Result<(), Status>,
+) -> Status {
     guard(|| {
         // SAFETY: null or alive by contract.
         let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;

@@ -309,6 +309,76 @@ static void a_handover_drb_by_drb(void)
   tidemark_instance_free(instance);
 }
 
+/* Of two QoS flows on one DRB, one is marked there and one elsewhere. */
+static void each_qos_flow_is_marked_as_it_was_asked_for(void)
+{
+  tidemark_instance *instance = instance_of(1);
+  tidemark_policy *policy = NULL;
+  IS(OK, tidemark_policy_new(POLICY, &policy, NULL, 0));
+  tidemark_ue ue, none = {0};
+  IS(OK, tidemark_ue_add(instance, &ue));
+  const tidemark_qos_flow flows[] = {{9, 80}, {10, 80}};
+  /* The core asks with the QoS flow, before there is a DRB. */
+  IS(OK, tidemark_qfi_marking(instance, ue, 10, TIDEMARK_MARKING_OFF));
+  tidemark_congestion congestion = {.size = sizeof congestion};
+  IS(NO_DRB, tidemark_qfi_congestion(instance, ue, 0, 10, &congestion));
+  IS(OK, tidemark_drb_add(instance, ue, 4, 18, flows, 2, policy));
+  tidemark_policy_free(policy);
+
+  uint8_t packet[1400];
+  unsigned marks[2] = {0, 0};
+  uint64_t now = 0;
+  for (uint32_t sn = 0; sn < 2000; ++sn, now += 200000) {
+    tidemark_verdict verdict;
+    const unsigned other = sn & 1;
+    datagram(packet, 1);
+    IS(OK, tidemark_downlink(instance, ue, now, (uint8_t)(9 + other), packet, sizeof packet, sizeof packet, &verdict));
+    CHECK(verdict == TIDEMARK_VERDICT_PASS || verdict == TIDEMARK_VERDICT_MARK);
+    marks[other] += verdict == TIDEMARK_VERDICT_MARK;
+    IS(OK, tidemark_pdcp_pdu(instance, ue, now, 4, sn, sizeof packet + 3, false));
+    if (sn % 25 == 24) {
+      const tidemark_report report = {.size = sizeof report, .fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = sn * 2 / 3};
+      IS(OK, tidemark_feedback(instance, ue, now, 4, &report));
+    }
+    if (sn == 999) {
+      CHECK(marks[0] > 250 && marks[1] == 0);
+      IS(OK, tidemark_qfi_congestion(instance, ue, now, 10, &congestion));
+      CHECK(congestion.packets == 500 && congestion.dl_congestion > 5000);
+      IS(OK, tidemark_qfi_marking(instance, ue, 10, TIDEMARK_MARKING_REPORT));
+    }
+  }
+  CHECK(marks[0] > 700 && marks[1] == 0);
+  IS(OK, tidemark_qfi_congestion(instance, ue, now, 10, &congestion));
+  CHECK(congestion.packets == 1000 && congestion.dl_congestion > 9000 && congestion.dl_congestion <= 10000);
+  IS(OK, tidemark_qfi_marking(instance, ue, 10, TIDEMARK_MARKING_DOWNLINK));
+  datagram(packet, 1);
+  tidemark_verdict verdict;
+  IS(OK, tidemark_downlink(instance, ue, now, 10, packet, sizeof packet, sizeof packet, &verdict));
+  CHECK(verdict == TIDEMARK_VERDICT_MARK);
+
+  /* For the UPF: PDU type 1, QFI 10 with New IE Flag, the flag of the downlink's congestion, 12.34 %, padding. */
+  const uint8_t expected[TIDEMARK_CONGESTION_CONTAINER] = {0x10, 0x4A, 0x04, 0x04, 0xD2, 0x00};
+  uint8_t container[TIDEMARK_CONGESTION_CONTAINER];
+  IS(OK, tidemark_congestion_container(10, 1234, &container));
+  CHECK(memcmp(container, expected, sizeof expected) == 0);
+
+  IS(BAD_QFI, tidemark_congestion_container(64, 1234, &container));
+  IS(BAD_CONFIG, tidemark_congestion_container(10, 10001, &container));
+  IS(NULL_POINTER, tidemark_congestion_container(10, 1234, NULL));
+  IS(BAD_QFI, tidemark_qfi_marking(instance, ue, 64, TIDEMARK_MARKING_OFF));
+  IS(BAD_CONFIG, tidemark_qfi_marking(instance, ue, 10, 3));
+  IS(NO_UE, tidemark_qfi_marking(instance, none, 10, TIDEMARK_MARKING_OFF));
+  IS(NULL_POINTER, tidemark_qfi_marking(NULL, ue, 10, TIDEMARK_MARKING_OFF));
+  IS(BAD_QFI, tidemark_qfi_congestion(instance, ue, now, 64, &congestion));
+  IS(NO_DRB, tidemark_qfi_congestion(instance, ue, now, 11, &congestion));
+  IS(NO_UE, tidemark_qfi_congestion(instance, none, now, 10, &congestion));
+  IS(NULL_POINTER, tidemark_qfi_congestion(instance, ue, now, 10, NULL));
+  congestion.size = 0;
+  IS(BAD_LENGTH, tidemark_qfi_congestion(instance, ue, now, 10, &congestion));
+  IS(NULL_POINTER, tidemark_qfi_congestion(NULL, ue, now, 10, &congestion));
+  tidemark_instance_free(instance);
+}
+
 static void laws_that_decide_at_a_queue_do_so_where_packets_leave_it(void)
 {
   tidemark_instance *instance = instance_of(1);
@@ -700,6 +770,7 @@ int main(void)
   set_up_and_release();
   a_growing_queue_is_marked();
   a_handover_drb_by_drb();
+  each_qos_flow_is_marked_as_it_was_asked_for();
   laws_that_decide_at_a_queue_do_so_where_packets_leave_it();
   headers_are_enough();
   pdus_by_their_headers();

@@ -36,6 +36,7 @@ static_assert(noexcept(tidemark_pdcp_pdu_header(nullptr, tidemark_ue{}, 0, 0, nu
 static_assert(noexcept(tidemark_downlink(nullptr, tidemark_ue{}, 0, 0, nullptr, 0, 0, nullptr)), "");
 static_assert(noexcept(tidemark_policy_new(nullptr, nullptr, nullptr, 0)), "");
 static_assert(std::is_trivial<tidemark_ue>::value && std::is_standard_layout<tidemark_ue>::value, "");
+static_assert(std::is_trivial<tidemark_congestion>::value && noexcept(tidemark_congestion_container(0, 0, nullptr)), "");
 static_assert(std::is_trivial<tidemark_drb_counters>::value && std::is_trivial<tidemark_drb_estimate>::value, "");
 
 constexpr int ues_per_thread = 8;

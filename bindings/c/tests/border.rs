@@ -8,13 +8,14 @@ use etherparse::PacketBuilder;
 use proptest::prelude::*;
 use tidemark::instance::Instance;
 use tidemark::path::*;
+use tidemark::qos_flow::*;
 use tidemark::read::*;
 use tidemark::setup::*;
 use tidemark::status::Status;
 use tidemark::types::*;
 use tidemark_core::{Bytes, Duration, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
-use tidemark_marker::{DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, NotEctRule, SnLength};
+use tidemark_marker::{DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, Marking, NotEctRule, SnLength};
 
 const SECRET: [u8; 16] = *b"sixteen secrets!";
 
@@ -42,6 +43,8 @@ otherwise = { law = 'l4span', not_ect = 'drop', short_circuit = true, profile_ca
                 assert_eq!(tidemark_drb_add(instance, ue, drb, sn_bits, &flow, 1, policy), Status::Ok);
             }
             tidemark_policy_free(policy);
+            // The UE's table of QoS flows is made with the first that is not marked.
+            assert_eq!(tidemark_qfi_marking(instance, ue, 63, TIDEMARK_MARKING_OFF), Status::Ok);
         }
         Self { instance, ue }
     }
@@ -77,6 +80,8 @@ enum Event {
     Uplink { packet: Vec<u8>, present: usize },
     Dequeue { drb: u8, packet: Vec<u8>, present: usize, sojourn: u64, behind: u64 },
     Handover,
+    Marking { qfi: u8, marking: u8 },
+    Congestion { qfi: u8 },
 }
 
 /// An IP packet by a library that we did not write; `uplink` turns it round.
@@ -154,6 +159,8 @@ fn event() -> impl Strategy<Value = Event> {
             |(drb, (packet, present), sojourn, behind)| Event::Dequeue { drb, packet, present, sojourn, behind }
         ),
         1 => Just(Event::Handover),
+        1 => (drb(), 0u8..4).prop_map(|(qfi, marking)| Event::Marking { qfi, marking }),
+        1 => drb().prop_map(|qfi| Event::Congestion { qfi }),
     ]
 }
 
@@ -212,6 +219,12 @@ fn apply(ue: &mut Ue, now: Instant, event: &mut Event) -> Option<Verdict> {
             return Some(ue.dequeue_front(now, DrbId(*drb), front, len, sojourn, Bytes(*behind)).into());
         }
         Event::Handover => ue.handover(now),
+        Event::Marking { qfi, marking } => {
+            if let Some(marking) = [Marking::Downlink, Marking::Off, Marking::Report].get(usize::from(*marking)) {
+                ue.set_marking(*qfi, *marking);
+            }
+        }
+        Event::Congestion { qfi } => _ = ue.congestion(now, *qfi),
     }
     None
 }
@@ -261,6 +274,11 @@ fn apply_behind(behind: &Behind, now_ns: u64, event: &mut Event) -> (Status, Opt
                 return (status, Some(verdict));
             }
             Event::Handover => tidemark_ue_handover(instance, ue, now_ns),
+            Event::Marking { qfi, marking } => tidemark_qfi_marking(instance, ue, *qfi, *marking),
+            Event::Congestion { qfi } => {
+                let mut congestion = QfiCongestion { size: size_of::<QfiCongestion>(), packets: 0, dl_congestion: 0 };
+                tidemark_qfi_congestion(instance, ue, now_ns, *qfi, &mut congestion)
+            }
         };
         (status, None)
     }
@@ -313,6 +331,16 @@ proptest! {
                 (Event::Pdu { drb, .. } | Event::Discard { drb, .. } | Event::Report { drb, .. }, _) => {
                     let known = (1..=2).contains(drb);
                     prop_assert_eq!(answer.0, if known { Status::Ok } else { Status::NoDrb });
+                }
+                (Event::Marking { qfi, marking }, _) => {
+                    let expected = if *marking > 2 {
+                        Status::BadConfig
+                    } else if *qfi > 63 {
+                        Status::BadQfi
+                    } else {
+                        Status::Ok
+                    };
+                    prop_assert_eq!(answer.0, expected);
                 }
                 _ => {}
             }

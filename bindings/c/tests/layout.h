@@ -51,4 +51,7 @@ LAYOUT(offsetof(tidemark_drb_report, status) == 20);
 
 LAYOUT(offsetof(tidemark_drb_estimate, probability) == 88);
 
+LAYOUT(sizeof(tidemark_congestion) == 24);
+LAYOUT(offsetof(tidemark_congestion, dl_congestion) == 16);
+
 #endif

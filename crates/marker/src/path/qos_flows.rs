@@ -14,8 +14,8 @@ use crate::verdict::Class;
 /// Congestion of a QoS flow's downlink, as an UL PDU SESSION INFORMATION has it for the UPF (TS 38.415 5.5.2.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CongestionReport {
-    /// DL Congestion Information: the share of the flow's L4S packets that the law would have marked since the last report. Without any, the
-    /// share that it would mark now.
+    /// DL Congestion Information: the share that the law would have marked of the flow's L4S packets since the last report. Without any, and for
+    /// a flow that is marked here, the share that it would mark now.
     pub downlink: Congestion,
     /// Downlink packets of the QoS flow so far that came while it was not marked here.
     pub packets: u64,
