@@ -50,6 +50,8 @@ pub struct Load {
     /// Acknowledgements of each flow, and the one of each turn.
     acks: Vec<Vec<u8>>,
     acks_at_hand: Vec<Vec<u8>>,
+    /// Acknowledgements to come, and whose they are.
+    acks_ahead: Vec<(usize, Vec<u8>)>,
     now: Instant,
     order: Order,
     /// UEs in the order of their turns, and how many of them had theirs.
@@ -93,6 +95,7 @@ impl Load {
             data: (0..BURST).flat_map(|_| flows().map(data)).collect(),
             acks: flows().map(ack).collect(),
             acks_at_hand: vec![Vec::new(); BURST],
+            acks_ahead: Vec::new(),
             now: Instant::from_millis(100),
             order,
             passing: (0..ues).collect(),
@@ -237,14 +240,14 @@ impl Load {
     /// Makes an acknowledgement of one more segment, with the option's counter of its bytes.
     pub fn make_ack(&mut self) {
         let Turn { ue, flow, packet } = self.turn;
+        let acked = self.acked[ue][flow];
         // What is acknowledged has to be sent, now and then at least.
-        if self.acked[ue][flow] % (1 << 23) < 1_360 {
-            let acked = self.acked[ue][flow].to_be_bytes();
-            self.data_at_hand()[24..28].copy_from_slice(&acked);
+        if acked % (1 << 23) < 1_360 {
+            self.data_at_hand()[24..28].copy_from_slice(&acked.to_be_bytes());
             self.downlink();
         }
-        self.acked[ue][flow] = self.acked[ue][flow].wrapping_add(1_360);
-        let acked = self.acked[ue][flow];
+        let acked = acked.wrapping_add(1_360);
+        self.acked[ue][flow] = acked;
         let ack = &mut self.acks_at_hand[packet];
         ack.clone_from(&self.acks[flow]);
         // Both move on under a checksum that is wrong by then, which nobody looks at.
@@ -252,6 +255,22 @@ impl Load {
         ack[42..45].copy_from_slice(&(acked - 999).to_be_bytes()[1..]);
         if self.order == Order::Scattered {
             address(&mut ack[14..16], ue);
+        }
+    }
+
+    /// Makes so many acknowledgements ahead.
+    pub fn make_acks_ahead(&mut self, count: usize) {
+        for _ in 0..count {
+            self.next();
+            self.make_ack();
+            self.acks_ahead.push((self.turn.ue, self.acks_at_hand[self.turn.packet].clone()));
+        }
+    }
+
+    /// The acknowledgements that were made ahead.
+    pub fn take_acks_ahead(&mut self) {
+        for (ue, ack) in &mut self.acks_ahead {
+            self.shard.ue(self.ues[*ue]).unwrap().uplink(self.now, ack);
         }
     }
 
