@@ -73,6 +73,15 @@ impl SlotGuard<'_> {
 }
 
 impl Slot {
+    /// Begins to fetch all of the slot, locked or not.
+    #[inline]
+    fn prefetch(&self) {
+        let begin = std::ptr::from_ref(self).cast::<u8>();
+        for line in (0..size_of::<Self>()).step_by(size_of::<[u64; 8]>()) {
+            prefetch(begin.wrapping_add(line));
+        }
+    }
+
     #[inline]
     fn lock(&self, generation: u32) -> Result<SlotGuard<'_>, Status> {
         let idle = u64::from(generation) << 1;
@@ -140,6 +149,8 @@ impl Instance {
     #[inline]
     pub(crate) fn lock(&self, id: UeId) -> Result<SlotGuard<'_>, Status> {
         let slot = self.slots.get(id.index() as usize).ok_or(Status::NoUe)?;
+        // Nothing that follows an atomic exchange is read before it is done: so the other lines of the slot come while it waits for its own.
+        slot.prefetch();
         slot.lock((id.bits >> 32) as u32)
     }
 
@@ -149,11 +160,7 @@ impl Instance {
     /// `NoUe` for a handle beyond the slab.
     #[inline]
     pub(crate) fn warm(&self, id: UeId) -> Result<(), Status> {
-        let slot = self.slots.get(id.index() as usize).ok_or(Status::NoUe)?;
-        let begin = std::ptr::from_ref(slot).cast::<u8>();
-        for line in (0..size_of::<Slot>()).step_by(size_of::<[u64; 8]>()) {
-            prefetch(begin.wrapping_add(line));
-        }
+        self.slots.get(id.index() as usize).ok_or(Status::NoUe)?.prefetch();
         Ok(())
     }
 
