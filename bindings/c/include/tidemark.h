@@ -133,6 +133,11 @@
 #define TIDEMARK_CONGESTION_CONTAINER 6
 
 /**
+ * Most notices that there are at a time.
+ */
+#define TIDEMARK_MAX_NOTICES 16
+
+/**
  * Outcome of a call. Every status but OK left things as they were.
  */
 typedef enum tidemark_status {
@@ -207,6 +212,24 @@ typedef enum tidemark_verdict {
    */
   TIDEMARK_VERDICT_DROP = 2,
 } tidemark_verdict;
+
+/**
+ * Weight of a notice.
+ */
+typedef enum tidemark_severity {
+  /**
+   * Happens in a network that works; a rate that jumps is worth a look.
+   */
+  TIDEMARK_SEVERITY_INFO = 0,
+  /**
+   * Some packets are not marked as they should be.
+   */
+  TIDEMARK_SEVERITY_WARNING = 1,
+  /**
+   * The host breaks the rules of the interface.
+   */
+  TIDEMARK_SEVERITY_ERROR = 2,
+} tidemark_severity;
 
 /**
  * A choice of law by QoS flow. Read-only once it is made, so that any thread may use it.
@@ -606,6 +629,170 @@ typedef struct tidemark_drb_estimate {
    */
   double probability;
 } tidemark_drb_estimate;
+
+/**
+ * Totals of an instance since it was made. `ues`, `drbs` and `blind_drbs` are as many as there are now; all others only grow.
+ */
+typedef struct tidemark_totals {
+  /**
+   * Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+   */
+  size_t size;
+  /**
+   * UEs that have had a DRB.
+   */
+  uint64_t ues;
+  /**
+   * DRBs.
+   */
+  uint64_t drbs;
+  /**
+   * DRBs whose reports turned out to follow arrivals instead of transmissions: marking by them is blind.
+   */
+  uint64_t blind_drbs;
+  /**
+   * Calls that were refused with BUSY.
+   */
+  uint64_t busy;
+  /**
+   * Downlink packets.
+   */
+  uint64_t downlink;
+  /**
+   * Uplink packets.
+   */
+  uint64_t uplink;
+  /**
+   * Packets of either direction whose headers could not be read, or were not all in the bytes at hand.
+   */
+  uint64_t unparsed;
+  /**
+   * Downlink packets of a QoS flow that no DRB carries.
+   */
+  uint64_t unknown_qfi;
+  /**
+   * Reports and PDCP events for a DRB that is not set up.
+   */
+  uint64_t unknown_drb;
+  /**
+   * Sum of the DRBs' `packets`, as all that follow are sums of the counter of that name.
+   */
+  uint64_t packets;
+  /**
+   * Sum of `pdus`.
+   */
+  uint64_t pdus;
+  /**
+   * Sum of `l4s_packets`.
+   */
+  uint64_t l4s_packets;
+  /**
+   * Sum of `classic_packets`.
+   */
+  uint64_t classic_packets;
+  /**
+   * Sum of `ce_packets`.
+   */
+  uint64_t ce_packets;
+  /**
+   * Sum of `l4s_marks`.
+   */
+  uint64_t l4s_marks;
+  /**
+   * Sum of `classic_marks`.
+   */
+  uint64_t classic_marks;
+  /**
+   * Sum of `short_circuited`.
+   */
+  uint64_t short_circuited;
+  /**
+   * Sum of `rewritten_acks`.
+   */
+  uint64_t rewritten_acks;
+  /**
+   * Sum of `drops`.
+   */
+  uint64_t drops;
+  /**
+   * Sum of `discards`.
+   */
+  uint64_t discards;
+  /**
+   * Sum of `reports`.
+   */
+  uint64_t reports;
+  /**
+   * Sum of `empty_reports`.
+   */
+  uint64_t empty_reports;
+  /**
+   * Sum of `unknown_sns`.
+   */
+  uint64_t unknown_sns;
+  /**
+   * Sum of `repeated_sns`.
+   */
+  uint64_t repeated_sns;
+  /**
+   * Sum of `skipped_sns`.
+   */
+  uint64_t skipped_sns;
+  /**
+   * Sum of `sn_restarts`.
+   */
+  uint64_t sn_restarts;
+  /**
+   * Sum of `beyond_table`.
+   */
+  uint64_t beyond_table;
+  /**
+   * Sum of `untimed_deliveries`.
+   */
+  uint64_t untimed_deliveries;
+  /**
+   * Sum of `flows_evicted`.
+   */
+  uint64_t flows_evicted;
+  /**
+   * Sum of `flows_refused`.
+   */
+  uint64_t flows_refused;
+  /**
+   * Sum of `reports_missing`.
+   */
+  uint64_t reports_missing;
+  /**
+   * Sum of `marks_let_go`.
+   */
+  uint64_t marks_let_go;
+} tidemark_totals;
+
+/**
+ * A total that grew.
+ */
+typedef struct tidemark_notice {
+  /**
+   * Name of the field of `tidemark_totals`; it lives as long as the program.
+   */
+  const char *name;
+  /**
+   * Sentence in English that says what it means; it lives as long as the program.
+   */
+  const char *text;
+  /**
+   * What it is now.
+   */
+  uint64_t total;
+  /**
+   * By how much it grew.
+   */
+  uint64_t change;
+  /**
+   * Weight.
+   */
+  enum tidemark_severity severity;
+} tidemark_notice;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1146,6 +1333,37 @@ enum tidemark_status tidemark_read_estimate(const struct tidemark_instance *inst
                                             uint8_t drb,
                                             struct tidemark_drb_estimate *estimate)
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
+
+/**
+ * Totals of an instance. Any thread may ask at any time: no call waits for this one or is refused for it, and this one waits for none. A
+ * UE's part is as it was at most 1.1 s before its last call that has a time, or at the last reading of its counters, whichever is later, and
+ * nothing is lost of one that was removed. Each total is right by itself; between two of them a packet may lie.
+ *
+ * Fails with NULL_POINTER, BAD_LENGTH.
+ *
+ * # Safety
+ * `instance` is null or lives, `totals` is null or valid for a write.
+ */
+enum tidemark_status tidemark_read_totals(const struct tidemark_instance *instance,
+                                          struct tidemark_totals *totals)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * Compares totals with earlier ones, and writes a notice for each of those that grew and that a host should log, the heaviest first. `before`
+ * is null for none. `count` is how many there are, of which as many as `capacity` are written; there are never more than
+ * `TIDEMARK_MAX_NOTICES`. The totals are the host's own, so that it decides where and how often to ask, and several may ask.
+ *
+ * Fails with NULL_POINTER, BAD_LENGTH.
+ *
+ * # Safety
+ * `before` is null or valid, `now` and `count` are null or valid, `notices` is null or valid for `capacity` notices.
+ */
+enum tidemark_status tidemark_notices(const struct tidemark_totals *before,
+                                      const struct tidemark_totals *now,
+                                      struct tidemark_notice *notices,
+                                      size_t capacity,
+                                      size_t *count)
+TIDEMARK_NOEXCEPT;
 
 /**
  * Notes that a DRB moved to another DU or cell, or was re-established: `tidemark_ue_handover` for one DRB. It is the call for hosts that loop

@@ -7,11 +7,13 @@
 use std::cell::UnsafeCell;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use tidemark_marker::Counters;
 use tidemark_marker::path::{FlowKey, Ue};
 
 use crate::status::Status;
+use crate::totals::{Ledger, Totals};
 use crate::types::UeId;
 
 /// The UEs of a CU-UP, or of one of its threads.
@@ -19,6 +21,8 @@ pub struct Instance {
     pub(crate) key: FlowKey,
     pub(crate) seed: u64,
     slots: Box<[Slot]>,
+    /// Calls that were refused with BUSY.
+    busy: AtomicU64,
     /// Head of the list of free slots. Set-up and release wait for each other here; the packet path never takes this lock.
     free: Mutex<u32>,
 }
@@ -33,8 +37,15 @@ struct Slot {
     state: AtomicU64,
     /// The next free slot, while this one is free; read and written under the lock of the list's head.
     next_free: AtomicU32,
+    /// Period in which the ledger was brought up to date.
+    shown_in: AtomicU32,
+    /// Part of this slot in the totals; set up with the first DRB, and kept for UEs that have the slot later.
+    ledger: OnceLock<Box<Ledger>>,
     ue: UnsafeCell<Option<Ue>>,
 }
+
+/// Bits of the nanoseconds that a ledger's period lasts, 1.1 s: seldom enough to cost nothing.
+const SHOWN_EVERY: u32 = 30;
 
 // As docs/guide/embedding.md has it.
 #[cfg(target_pointer_width = "64")]
@@ -70,6 +81,41 @@ impl SlotGuard<'_> {
     pub(crate) fn ue(&mut self) -> Result<&mut Ue, Status> {
         self.slot().as_mut().ok_or(Status::NoUe)
     }
+
+    /// Shows the UE's counters in the instance's totals, if they were not in this period of the host's clock.
+    #[inline]
+    pub(crate) fn show_in(&mut self, now_ns: u64) {
+        let period = (now_ns >> SHOWN_EVERY) as u32;
+        if self.slot.shown_in.load(Ordering::Relaxed) != period {
+            self.slot.shown_in.store(period, Ordering::Relaxed);
+            self.show();
+        }
+    }
+
+    /// Shows the UE's counters in the instance's totals.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn show(&mut self) {
+        if let Some(ledger) = self.slot.ledger.get() {
+            // SAFETY: the slot is this guard's.
+            unsafe { ledger.show(self.slot().as_ref()) };
+        }
+    }
+
+    /// Gives the slot a part in the totals.
+    pub(crate) fn open_ledger(&mut self) {
+        self.slot.ledger.get_or_init(|| Box::new(Ledger::new()));
+        self.show();
+    }
+
+    /// Keeps the counters of a DRB that was removed in the totals.
+    pub(crate) fn keep_drb(&mut self, counters: &Counters) {
+        if let Some(ledger) = self.slot.ledger.get() {
+            // SAFETY: the slot is this guard's.
+            unsafe { ledger.keep_drb(counters) };
+        }
+        self.show();
+    }
 }
 
 impl Slot {
@@ -103,9 +149,22 @@ impl Instance {
         let slot = |index| Slot {
             state: AtomicU64::new(u64::from(generation) << 1),
             next_free: AtomicU32::new(next(index + 1)),
+            shown_in: AtomicU32::new(u32::MAX),
+            ledger: OnceLock::new(),
             ue: UnsafeCell::new(None),
         };
-        Self { key: FlowKey::new(secret), seed, slots: (0..capacity).map(slot).collect(), free: Mutex::new(next(0)) }
+        let slots = (0..capacity).map(slot).collect();
+        Self { key: FlowKey::new(secret), seed, slots, busy: AtomicU64::new(0), free: Mutex::new(next(0)) }
+    }
+
+    /// Sums over all slots, and over all UEs that were in them.
+    pub(crate) fn totals(&self) -> Totals {
+        let mut sum = Totals::default();
+        for ledger in self.slots.iter().filter_map(|slot| slot.ledger.get()) {
+            ledger.add_to(&mut sum);
+        }
+        sum.busy = self.busy.load(Ordering::Relaxed);
+        sum
     }
 
     /// Adds a UE in a free slot.
@@ -130,6 +189,11 @@ impl Instance {
     pub(crate) fn remove(&self, id: UeId) -> Result<(), Status> {
         let mut guard = self.lock(id)?;
         let ue = guard.slot().take().ok_or(Status::NoUe)?;
+        if let Some(ledger) = guard.slot.ledger.get() {
+            // SAFETY: the slot is the guard's.
+            unsafe { ledger.keep(&ue) };
+            guard.show();
+        }
         // No generation is zero, so that no UE has a handle of zeros.
         let generation = ((guard.next >> 1) as u32).wrapping_add(1).max(1);
         guard.next = u64::from(generation) << 1;
@@ -151,7 +215,11 @@ impl Instance {
         let slot = self.slots.get(id.index() as usize).ok_or(Status::NoUe)?;
         // Nothing that follows an atomic exchange is read before it is done: so the other lines of the slot come while it waits for its own.
         slot.prefetch();
-        slot.lock((id.bits >> 32) as u32)
+        let locked = slot.lock((id.bits >> 32) as u32);
+        if let Err(Status::Busy) = locked {
+            self.busy.fetch_add(1, Ordering::Relaxed);
+        }
+        locked
     }
 
     /// Prefetches the memory of a UE's slot, without locking it.

@@ -34,6 +34,27 @@ pub(crate) unsafe fn with_ue(
     })
 }
 
+/// Locks the UE's slot and calls `body` with the UE, at this time of the host's clock, by which its part in the totals is shown.
+///
+/// # Safety
+/// `instance` is null or lives.
+#[inline]
+unsafe fn with_ue_at(
+    instance: *const Instance,
+    ue: UeId,
+    now_ns: u64,
+    body: impl FnOnce(&mut Ue) -> Result<(), Status>,
+) -> Status {
+    guard(|| {
+        // SAFETY: null or alive by contract.
+        let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
+        let mut guard = instance.lock(ue)?;
+        let done = body(guard.ue()?);
+        guard.show_in(now_ns);
+        done
+    })
+}
+
 /// The first bytes of a caller's packet of `len` bytes as a slice.
 ///
 /// # Safety
@@ -148,7 +169,7 @@ pub unsafe extern "C" fn tidemark_downlink(
     let mut decided = Verdict::Pass;
     // SAFETY: the caller's promises are handed on.
     let status = unsafe {
-        with_ue(instance, ue, |ue| {
+        with_ue_at(instance, ue, now_ns, |ue| {
             decided = ue.downlink_front(Instant::from_nanos(now_ns), qfi, front(packet, present, len)?, len).into();
             Ok(())
         })
@@ -190,7 +211,7 @@ pub unsafe extern "C" fn tidemark_dequeue(
     let (now, sojourn) = (Instant::from_nanos(now_ns), Duration::from_nanos(sojourn_ns));
     // SAFETY: the caller's promises are handed on.
     let status = unsafe {
-        with_ue(instance, ue, |ue| {
+        with_ue_at(instance, ue, now_ns, |ue| {
             let packet = front(packet, present, len)?;
             drb_event(ue, |ue| {
                 decided = ue.dequeue_front(now, DrbId(drb), packet, len, sojourn, Bytes(behind)).into();
@@ -240,7 +261,7 @@ pub unsafe extern "C" fn tidemark_pdcp_pdu(
 ) -> Status {
     let now = Instant::from_nanos(now_ns);
     // SAFETY: the caller's promise is handed on.
-    unsafe { with_ue(instance, ue, |ue| pdcp_pdu(ue, now, DrbId(drb), sn, size, is_retx)) }
+    unsafe { with_ue_at(instance, ue, now_ns, |ue| pdcp_pdu(ue, now, DrbId(drb), sn, size, is_retx)) }
 }
 
 /// Hands a data PDU to the UE.
@@ -281,7 +302,7 @@ pub unsafe extern "C" fn tidemark_pdcp_pdu_header(
     let (now, drb) = (Instant::from_nanos(now_ns), DrbId(drb));
     // SAFETY: the caller's promise is handed on.
     unsafe {
-        with_ue(instance, ue, |ue| {
+        with_ue_at(instance, ue, now_ns, |ue| {
             // Counted where there is no such DRB.
             let Some(sn_length) = ue.sn_length(drb) else { return pdcp_pdu(ue, now, drb, 0, size, is_retx) };
             let sn_length = match sn_length {
@@ -313,7 +334,7 @@ pub unsafe extern "C" fn tidemark_pdcp_discard(
 ) -> Status {
     let now = Instant::from_nanos(now_ns);
     // SAFETY: the caller's promise is handed on.
-    unsafe { with_ue(instance, ue, |ue| drb_event(ue, |ue| ue.discard(now, DrbId(drb), sn))) }
+    unsafe { with_ue_at(instance, ue, now_ns, |ue| drb_event(ue, |ue| ue.discard(now, DrbId(drb), sn))) }
 }
 
 /// Takes the DU's report on a DRB, from a frame that the caller has read. Fields of a newer header than this library's are not looked at.
@@ -338,7 +359,7 @@ pub unsafe extern "C" fn tidemark_feedback(
     };
     let (now, status) = (Instant::from_nanos(now_ns), DeliveryStatus::from(&report));
     // SAFETY: the caller's promise is handed on.
-    unsafe { with_ue(instance, ue, |ue| drb_event(ue, |ue| ue.feedback(now, DrbId(drb), &status))) }
+    unsafe { with_ue_at(instance, ue, now_ns, |ue| drb_event(ue, |ue| ue.feedback(now, DrbId(drb), &status))) }
 }
 
 /// Takes the DU's report on a DRB: `len` bytes of a DL DATA DELIVERY STATUS as the NR RAN container carries it
@@ -366,7 +387,7 @@ pub unsafe extern "C" fn tidemark_feedback_frame(
     let now = Instant::from_nanos(now_ns);
     // SAFETY: the caller's promise is handed on.
     unsafe {
-        with_ue(instance, ue, |ue| {
+        with_ue_at(instance, ue, now_ns, |ue| {
             let frame = DlDataDeliveryStatus::parse(frame).map_err(|_| Status::BadFrame)?;
             let status = DeliveryStatus {
                 highest_transmitted: frame.highest_transmitted,
@@ -400,7 +421,7 @@ pub unsafe extern "C" fn tidemark_uplink(
 ) -> Status {
     // SAFETY: the caller's promises are handed on.
     unsafe {
-        with_ue(instance, ue, |ue| {
+        with_ue_at(instance, ue, now_ns, |ue| {
             ue.uplink_front(Instant::from_nanos(now_ns), front(packet, present, len)?, len);
             Ok(())
         })
@@ -429,7 +450,7 @@ pub unsafe extern "C" fn tidemark_wants_report(
     let mut answer = false;
     // SAFETY: the caller's promise is handed on.
     let status = unsafe {
-        with_ue(instance, ue, |ue| {
+        with_ue_at(instance, ue, now_ns, |ue| {
             answer = ue.wants_report(Instant::from_nanos(now_ns), DrbId(drb));
             Ok(())
         })

@@ -1,9 +1,9 @@
 //! Reading: counters and estimates, at any time between two other calls for the UE. Nothing here allocates.
 
 use tidemark_core::Instant;
-use tidemark_marker::path::{DrbId, Ue};
+use tidemark_marker::path::DrbId;
 
-use crate::instance::Instance;
+use crate::instance::{Instance, SlotGuard};
 use crate::sized;
 use crate::status::{Status, guard};
 use crate::types::{DrbCounters, DrbEstimate, UeCounters, UeId};
@@ -16,14 +16,14 @@ unsafe fn read<T: Copy>(
     instance: *const Instance,
     ue: UeId,
     to: *mut T,
-    what: impl FnOnce(&Ue) -> Result<T, Status>,
+    what: impl FnOnce(&mut SlotGuard<'_>) -> Result<T, Status>,
 ) -> Status {
     guard(|| {
         // SAFETY: null or alive by contract.
         let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
         // SAFETY: null or valid by contract.
         let place = unsafe { sized::place(to) }?;
-        place.write(what(instance.lock(ue)?.ue()?)?);
+        place.write(what(&mut instance.lock(ue)?)?);
         Ok(())
     })
 }
@@ -42,7 +42,12 @@ pub unsafe extern "C" fn tidemark_read_ue_counters(
     counters: *mut UeCounters,
 ) -> Status {
     // SAFETY: the caller's promises are handed on.
-    unsafe { read(instance, ue, counters, |ue| Ok(ue.counters().into())) }
+    unsafe {
+        read(instance, ue, counters, |slot| {
+            slot.show();
+            Ok(slot.ue()?.counters().into())
+        })
+    }
 }
 
 /// Counters of a DRB since it was set up.
@@ -61,7 +66,10 @@ pub unsafe extern "C" fn tidemark_read_drb_counters(
 ) -> Status {
     // SAFETY: the caller's promises are handed on.
     unsafe {
-        read(instance, ue, counters, |ue| ue.drb_counters(DrbId(drb)).map(DrbCounters::from).ok_or(Status::NoDrb))
+        read(instance, ue, counters, |slot| {
+            slot.show();
+            slot.ue()?.drb_counters(DrbId(drb)).map(DrbCounters::from).ok_or(Status::NoDrb)
+        })
     }
 }
 
@@ -83,6 +91,8 @@ pub unsafe extern "C" fn tidemark_read_estimate(
     let now = Instant::from_nanos(now_ns);
     // SAFETY: the caller's promises are handed on.
     unsafe {
-        read(instance, ue, estimate, |ue| ue.estimate(now, DrbId(drb)).map(DrbEstimate::from).ok_or(Status::NoDrb))
+        read(instance, ue, estimate, |slot| {
+            slot.ue()?.estimate(now, DrbId(drb)).map(DrbEstimate::from).ok_or(Status::NoDrb)
+        })
     }
 }

@@ -225,7 +225,9 @@ pub unsafe extern "C" fn tidemark_drb_add(
         let stream = Stream::new(instance.seed, (ue.bits as u32) << 6 | u32::from(drb & 63), "mark");
         let mut guard = instance.lock(ue)?;
         let added = guard.ue()?.add_drb(DrbId(drb), &bearer.qfis, bearer.marker, bearer.sn_length, stream);
-        added.map_err(refusal)
+        added.map_err(refusal)?;
+        guard.open_ledger();
+        Ok(())
     })
 }
 
@@ -327,7 +329,9 @@ pub unsafe extern "C" fn tidemark_drb_remove(
         let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
         // SAFETY: null or valid by contract.
         let place = if counters.is_null() { None } else { Some(unsafe { sized::place(counters) }?) };
-        let last = instance.lock(ue)?.ue()?.remove_drb(DrbId(drb)).ok_or(Status::NoDrb)?;
+        let mut guard = instance.lock(ue)?;
+        let last = guard.ue()?.remove_drb(DrbId(drb)).ok_or(Status::NoDrb)?;
+        guard.keep_drb(&last);
         if let Some(place) = place {
             place.write(last.into());
         }

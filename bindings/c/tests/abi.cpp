@@ -111,13 +111,25 @@ void meet(const tidemark_instance* instance, const tidemark_policy* policy) {
       ++(status == TIDEMARK_STATUS_OK ? done : refused);
     }
   };
+  tidemark_totals before{}, now{};
+  before.size = now.size = sizeof now;
+  CHECK(tidemark_read_totals(instance, &before) == TIDEMARK_STATUS_OK);
   std::thread one(hammer), two(hammer);
+  // Reading the totals refuses nobody, and they only grow.
+  std::uint64_t last = 0;
+  for (int round = 0; round < 1000; ++round) {
+    CHECK(tidemark_read_totals(instance, &now) == TIDEMARK_STATUS_OK);
+    CHECK(now.packets + now.busy >= last);
+    last = now.packets + now.busy;
+  }
   one.join();
   two.join();
   tidemark_drb_counters counters{};
   counters.size = sizeof counters;
   CHECK(tidemark_read_drb_counters(instance, ue, 1, &counters) == TIDEMARK_STATUS_OK);
   CHECK(done + refused == 40000 && counters.packets == done);
+  CHECK(tidemark_read_totals(instance, &now) == TIDEMARK_STATUS_OK);
+  CHECK(now.packets - before.packets == done && now.busy - before.busy == refused);
   CHECK(tidemark_ue_remove(instance, ue) == TIDEMARK_STATUS_OK);
 }
 

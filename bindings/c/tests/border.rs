@@ -12,6 +12,7 @@ use tidemark::qos_flow::*;
 use tidemark::read::*;
 use tidemark::setup::*;
 use tidemark::status::Status;
+use tidemark::totals::*;
 use tidemark::types::*;
 use tidemark_core::{Bytes, Duration, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
@@ -301,6 +302,41 @@ fn read(behind: &Behind, now_ns: u64) -> (UeCounters, [(DrbCounters, DrbEstimate
     (all, drbs)
 }
 
+/// Totals are the sums of what is read of the UE, and stay so when it is removed.
+fn the_totals_are_sums(behind: &Behind, now_ns: u64) -> Result<(), TestCaseError> {
+    let (ue, drbs) = read(behind, now_ns);
+    let totals = || {
+        let mut totals = Totals::default();
+        // SAFETY: the instance lives.
+        let allocated = measure(|| unsafe {
+            assert_eq!(tidemark_read_totals(behind.instance, &mut totals), Status::Ok);
+        });
+        assert_eq!(allocated.count_total, 0);
+        totals
+    };
+    let there = totals();
+    let sum = |field: fn(&DrbCounters) -> u64| drbs.iter().map(|(counters, ..)| field(counters)).sum::<u64>();
+    prop_assert_eq!((there.ues, there.drbs, there.busy), (1, 2, 0));
+    prop_assert_eq!((there.downlink, there.uplink, there.unparsed), (ue.downlink, ue.uplink, ue.unparsed));
+    prop_assert_eq!((there.unknown_qfi, there.unknown_drb), (ue.unknown_qfi, ue.unknown_drb));
+    prop_assert_eq!((there.packets, there.pdus), (sum(|drb| drb.packets), sum(|drb| drb.pdus)));
+    prop_assert_eq!((there.l4s_marks, there.drops), (sum(|drb| drb.l4s_marks), sum(|drb| drb.drops)));
+    prop_assert_eq!((there.reports, there.discards), (sum(|drb| drb.reports), sum(|drb| drb.discards)));
+    prop_assert_eq!((there.unknown_sns, there.skipped_sns), (sum(|drb| drb.unknown_sns), sum(|drb| drb.skipped_sns)));
+    prop_assert_eq!(
+        (there.repeated_sns, there.rewritten_acks),
+        (sum(|drb| drb.repeated_sns), sum(|drb| drb.rewritten_acks))
+    );
+    // SAFETY: the instance lives; the first DRB goes, then the UE with the second.
+    unsafe {
+        prop_assert_eq!(tidemark_drb_remove(behind.instance, behind.ue, 1, null_mut()), Status::Ok);
+        prop_assert_eq!(totals(), Totals { drbs: 1, blind_drbs: totals().blind_drbs, ..there });
+        prop_assert_eq!(tidemark_ue_remove(behind.instance, behind.ue), Status::Ok);
+    }
+    prop_assert_eq!(totals(), Totals { ues: 0, drbs: 0, blind_drbs: 0, ..there });
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
@@ -353,6 +389,7 @@ proptest! {
                 prop_assert_eq!(wanted, ue.wants_report(now, drb));
             }
         }
+        the_totals_are_sums(&behind, now_ns)?;
     }
 }
 

@@ -39,6 +39,13 @@ LAYOUT(sizeof(tidemark_drb_estimate) == 96);
 LAYOUT(offsetof(tidemark_drb_estimate, backlog) == 16);
 LAYOUT(offsetof(tidemark_drb_estimate, sojourn_ns) == 48);
 LAYOUT(offsetof(tidemark_drb_estimate, report_age_ns) == 80);
+LAYOUT(sizeof(tidemark_totals) == 264);
+LAYOUT(offsetof(tidemark_totals, packets) == 80);
+LAYOUT(offsetof(tidemark_totals, marks_let_go) == 256);
+LAYOUT(sizeof(tidemark_severity) == 4);
+LAYOUT(sizeof(tidemark_notice) == 40);
+LAYOUT(offsetof(tidemark_notice, severity) == 32);
+
 LAYOUT(sizeof(tidemark_packet) == 48);
 LAYOUT(offsetof(tidemark_packet, qfi) == 32);
 LAYOUT(offsetof(tidemark_packet, verdict) == 36);

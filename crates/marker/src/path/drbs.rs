@@ -129,6 +129,12 @@ impl Drbs {
         self.others.as_ref()?.drbs[index].as_deref()
     }
 
+    /// Markers of all DRBs.
+    pub(super) fn all(&self) -> impl Iterator<Item = &DrbMarker> {
+        let others = self.others.iter().flat_map(|others| others.drbs.iter().flatten());
+        self.first.iter().chain(others.map(Box::as_ref))
+    }
+
     /// Marker of a DRB, to change; `None` for one that is not set up.
     #[inline]
     pub(super) fn get_mut(&mut self, drb: DrbId) -> Option<&mut DrbMarker> {

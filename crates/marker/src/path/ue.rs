@@ -360,6 +360,11 @@ impl Ue {
         self.drbs.get(drb).map(DrbMarker::counters)
     }
 
+    /// Counters of each DRB.
+    pub fn all_drb_counters(&self) -> impl Iterator<Item = Counters> {
+        self.drbs.all().map(DrbMarker::counters)
+    }
+
     /// Counters of packets outside of the DRBs.
     pub fn counters(&self) -> UeCounters {
         self.counters

@@ -1,0 +1,246 @@
+//! Totals of an instance: sums over its UEs and DRBs, those that were removed included, for operation and maintenance.
+//!
+//! Who reads them waits for nobody and stops nobody. Each UE keeps its part in a ledger, which its own calls bring up to date once a period
+//! and whenever something of it is removed or read; readers add the ledgers up.
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tidemark_marker::Counters;
+use tidemark_marker::path::Ue;
+
+use crate::instance::Instance;
+use crate::sized::{self, Plain};
+use crate::status::{Status, guard};
+
+/// Totals of an instance since it was made. `ues`, `drbs` and `blind_drbs` are as many as there are now; all others only grow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Totals {
+    /// Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
+    pub size: usize,
+    /// UEs that have had a DRB.
+    pub ues: u64,
+    /// DRBs.
+    pub drbs: u64,
+    /// DRBs whose reports turned out to follow arrivals instead of transmissions: marking by them is blind.
+    pub blind_drbs: u64,
+    /// Calls that were refused with BUSY.
+    pub busy: u64,
+    /// Downlink packets.
+    pub downlink: u64,
+    /// Uplink packets.
+    pub uplink: u64,
+    /// Packets of either direction whose headers could not be read, or were not all in the bytes at hand.
+    pub unparsed: u64,
+    /// Downlink packets of a QoS flow that no DRB carries.
+    pub unknown_qfi: u64,
+    /// Reports and PDCP events for a DRB that is not set up.
+    pub unknown_drb: u64,
+    /// Sum of the DRBs' `packets`, as all that follow are sums of the counter of that name.
+    pub packets: u64,
+    /// Sum of `pdus`.
+    pub pdus: u64,
+    /// Sum of `l4s_packets`.
+    pub l4s_packets: u64,
+    /// Sum of `classic_packets`.
+    pub classic_packets: u64,
+    /// Sum of `ce_packets`.
+    pub ce_packets: u64,
+    /// Sum of `l4s_marks`.
+    pub l4s_marks: u64,
+    /// Sum of `classic_marks`.
+    pub classic_marks: u64,
+    /// Sum of `short_circuited`.
+    pub short_circuited: u64,
+    /// Sum of `rewritten_acks`.
+    pub rewritten_acks: u64,
+    /// Sum of `drops`.
+    pub drops: u64,
+    /// Sum of `discards`.
+    pub discards: u64,
+    /// Sum of `reports`.
+    pub reports: u64,
+    /// Sum of `empty_reports`.
+    pub empty_reports: u64,
+    /// Sum of `unknown_sns`.
+    pub unknown_sns: u64,
+    /// Sum of `repeated_sns`.
+    pub repeated_sns: u64,
+    /// Sum of `skipped_sns`.
+    pub skipped_sns: u64,
+    /// Sum of `sn_restarts`.
+    pub sn_restarts: u64,
+    /// Sum of `beyond_table`.
+    pub beyond_table: u64,
+    /// Sum of `untimed_deliveries`.
+    pub untimed_deliveries: u64,
+    /// Sum of `flows_evicted`.
+    pub flows_evicted: u64,
+    /// Sum of `flows_refused`.
+    pub flows_refused: u64,
+    /// Sum of `reports_missing`.
+    pub reports_missing: u64,
+    /// Sum of `marks_let_go`.
+    pub marks_let_go: u64,
+}
+
+/// Number of values in [`Totals`].
+const VALUES: usize = (size_of::<Totals>() - size_of::<usize>()) / size_of::<u64>();
+
+/// Values of [`Totals`] in the order of its fields, to be added up.
+type Values = [u64; VALUES];
+
+impl Default for Totals {
+    fn default() -> Self {
+        // SAFETY: integers alone, for which zeros are a value.
+        Self { size: size_of::<Self>(), ..unsafe { std::mem::zeroed() } }
+    }
+}
+
+// SAFETY: `repr(C)`, with its size first, then integers alone.
+unsafe impl Plain for Totals {}
+
+// As tests/layout.h has it for C and C++.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    use std::mem::offset_of;
+    assert!(size_of::<Totals>() == 264 && offset_of!(Totals, packets) == 80 && offset_of!(Totals, marks_let_go) == 256);
+};
+
+impl Totals {
+    /// Part of a UE that is there, with its DRBs.
+    fn of(ue: &Ue) -> Self {
+        let own = ue.counters();
+        let mut part = Self {
+            ues: 1,
+            downlink: own.downlink,
+            uplink: own.uplink,
+            unparsed: own.unparsed,
+            unknown_qfi: own.unknown_qfi,
+            unknown_drb: own.unknown_drb,
+            ..Self::default()
+        };
+        for counters in ue.all_drb_counters() {
+            part.drbs += 1;
+            part.blind_drbs += u64::from(counters.reports_are_blind);
+            part.add_drb(&counters);
+        }
+        part
+    }
+
+    fn add_drb(&mut self, drb: &Counters) {
+        self.packets += drb.packets;
+        self.pdus += drb.pdus;
+        self.l4s_packets += drb.l4s_packets;
+        self.classic_packets += drb.classic_packets;
+        self.ce_packets += drb.ce_packets;
+        self.l4s_marks += drb.l4s_marks;
+        self.classic_marks += drb.classic_marks;
+        self.short_circuited += drb.short_circuited;
+        self.rewritten_acks += drb.rewritten_acks;
+        self.drops += drb.drops;
+        self.discards += drb.discards;
+        self.reports += drb.reports;
+        self.empty_reports += drb.empty_reports;
+        self.unknown_sns += drb.unknown_sns;
+        self.repeated_sns += drb.repeated_sns;
+        self.skipped_sns += drb.skipped_sns;
+        self.sn_restarts += drb.sn_restarts;
+        self.beyond_table += drb.beyond_table;
+        self.untimed_deliveries += drb.untimed_deliveries;
+        self.flows_evicted += drb.flows_evicted;
+        self.flows_refused += drb.flows_refused;
+        self.reports_missing += drb.reports_missing;
+        self.marks_let_go += drb.marks_let_go;
+    }
+
+    fn values(&self) -> Values {
+        // SAFETY: behind its size the struct is so many u64 and nothing else.
+        unsafe { std::ptr::from_ref(self).cast::<u8>().add(size_of::<usize>()).cast::<Values>().read() }
+    }
+
+    fn values_mut(&mut self) -> &mut Values {
+        // SAFETY: as above; the borrow is of the whole struct.
+        unsafe { &mut *std::ptr::from_mut(self).cast::<u8>().add(size_of::<usize>()).cast::<Values>() }
+    }
+}
+
+/// Part of a slot's UEs, one after another, in the totals.
+pub(crate) struct Ledger {
+    /// Sums of what was removed; used by who has the slot.
+    removed: UnsafeCell<Totals>,
+    /// Sums of what was removed and what is there, for everyone to read.
+    shown: [AtomicU64; VALUES],
+}
+
+// SAFETY: `removed` is only reached through the exclusive use of the slot (see the methods' contracts).
+unsafe impl Sync for Ledger {}
+
+impl Ledger {
+    pub(crate) fn new() -> Self {
+        Self { removed: UnsafeCell::new(Totals::default()), shown: [const { AtomicU64::new(0) }; VALUES] }
+    }
+
+    /// Shows what the slot's UE, if there is one, has counted.
+    ///
+    /// # Safety
+    /// The caller has the slot to itself.
+    pub(crate) unsafe fn show(&self, ue: Option<&Ue>) {
+        // SAFETY: the caller's promise.
+        let removed = unsafe { &*self.removed.get() }.values();
+        let part = ue.map_or([0; VALUES], |ue| Totals::of(ue).values());
+        for ((shown, removed), part) in self.shown.iter().zip(removed).zip(part) {
+            shown.store(removed.wrapping_add(part), Ordering::Relaxed);
+        }
+    }
+
+    /// Keeps the counters of a DRB that was removed.
+    ///
+    /// # Safety
+    /// The caller has the slot to itself.
+    pub(crate) unsafe fn keep_drb(&self, counters: &Counters) {
+        // SAFETY: the caller's promise.
+        unsafe { &mut *self.removed.get() }.add_drb(counters);
+    }
+
+    /// Keeps the counters of a UE that is removed, with its DRBs.
+    ///
+    /// # Safety
+    /// The caller has the slot to itself.
+    pub(crate) unsafe fn keep(&self, ue: &Ue) {
+        let part = Totals { ues: 0, drbs: 0, blind_drbs: 0, ..Totals::of(ue) };
+        // SAFETY: the caller's promise.
+        let removed = unsafe { &mut *self.removed.get() };
+        for (removed, part) in removed.values_mut().iter_mut().zip(part.values()) {
+            *removed = removed.wrapping_add(part);
+        }
+    }
+
+    /// Adds what is shown to a sum.
+    pub(crate) fn add_to(&self, sum: &mut Totals) {
+        for (sum, shown) in sum.values_mut().iter_mut().zip(&self.shown) {
+            *sum = sum.wrapping_add(shown.load(Ordering::Relaxed));
+        }
+    }
+}
+
+/// Totals of an instance. Any thread may ask at any time: no call waits for this one or is refused for it, and this one waits for none. A
+/// UE's part is as it was at most 1.1 s before its last call that has a time, or at the last reading of its counters, whichever is later, and
+/// nothing is lost of one that was removed. Each total is right by itself; between two of them a packet may lie.
+///
+/// Fails with NULL_POINTER, BAD_LENGTH.
+///
+/// # Safety
+/// `instance` is null or lives, `totals` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tidemark_read_totals(instance: *const Instance, totals: *mut Totals) -> Status {
+    guard(|| {
+        // SAFETY: null or alive by contract.
+        let instance = unsafe { instance.as_ref() }.ok_or(Status::NullPointer)?;
+        // SAFETY: null or valid by contract.
+        let place = unsafe { sized::place(totals) }?;
+        place.write(instance.totals());
+        Ok(())
+    })
+}
