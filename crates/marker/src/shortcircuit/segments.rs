@@ -23,7 +23,8 @@ pub(super) struct Segments {
 impl Segments {
     /// Nothing was sent yet, and `start` is what will be.
     pub(super) fn new(start: u32) -> Self {
-        Self { end: start, starts: [start; RUNS], sizes: [1; RUNS], next: 0, first: 0 }
+        // Bytes that never passed here are counted too low, never too high.
+        Self { end: start, starts: [start; RUNS], sizes: [u16::MAX; RUNS], next: 0, first: 0 }
     }
 
     /// End of what was sent.
@@ -80,18 +81,19 @@ impl Segments {
 
     /// Segments between two sequence numbers at which segments end.
     pub(super) fn between(&self, from: u32, to: u32) -> u32 {
-        let (mut to, mut segments) = (to, 0);
-        let runs = self.starts.iter().zip(&self.sizes);
-        for (index, (start, size)) in runs.enumerate() {
-            let before = start.wrapping_sub(from).cast_signed();
+        // Distances from the latest of all: a run may have begun more than half of the sequence numbers ago.
+        let latest = if to.wrapping_sub(self.end).cast_signed() > 0 { to } else { self.end };
+        let behind = |seq: u32| latest.wrapping_sub(seq);
+        let (from, mut to, mut segments) = (behind(from), behind(to), 0);
+        for (index, (start, size)) in self.starts.iter().zip(&self.sizes).enumerate() {
             // Older than the oldest run there is nothing unacknowledged.
-            let begin = if before <= 0 || index == RUNS - 1 { from } else { *start };
-            let bytes = to.wrapping_sub(begin).cast_signed();
-            if bytes > 0 {
-                segments += bytes.cast_unsigned().div_ceil((*size).into());
+            let holds_from = behind(*start) >= from || index == RUNS - 1;
+            let begin = if holds_from { from } else { behind(*start) };
+            if begin > to {
+                segments += (begin - to).div_ceil((*size).into());
                 to = begin;
             }
-            if before <= 0 {
+            if holds_from {
                 break;
             }
         }
@@ -161,6 +163,33 @@ mod tests {
                 }
             }
             assert!(counted > acknowledged as u32 / 2, "run {run}: {counted} of {acknowledged}");
+        }
+    }
+
+    #[test]
+    fn a_segment_without_data_ahead_of_all_others_begins_no_run() {
+        // What a keepalive, a reset or somebody else's acknowledgement with any sequence number looks like.
+        for before in [&[][..], &[1_448], &[1_448, 300]] {
+            let (mut segments, ends) = sent(before);
+            let start = ends[0];
+            segments.send(segments.end().wrapping_add(1_000), 0, start);
+            segments.send(segments.end(), 1_448, start);
+            let count = segments.between(start, segments.end());
+            assert!((1..=before.len() as u32 + 2).contains(&count), "{before:?}: {count}");
+        }
+    }
+
+    #[test]
+    fn a_run_of_gigabytes_is_counted_to_its_end() {
+        // Of one size from its first segment on, which more than half of the sequence numbers lie behind.
+        let (mut segments, ends) = sent(&[1_448]);
+        let mut acknowledged = ends[1];
+        while segments.end().wrapping_sub(ends[0]) < u32::MAX - 10 * 65_160 {
+            for _ in 0..45 {
+                segments.send(segments.end(), 1_448, acknowledged);
+            }
+            assert_eq!(segments.between(acknowledged, segments.end()), 45);
+            acknowledged = segments.end();
         }
     }
 }
