@@ -13,7 +13,6 @@
 use tidemark_core::{Ecn, FlowId, Inspect, Instant, Packet};
 
 use crate::drb::DrbMarker;
-use crate::flow::Flow;
 
 /// Markers of one UE's bearers, and the rule that says which of them has a connection.
 ///
@@ -37,7 +36,7 @@ pub trait Bearers {
         let released = self.markers().find_map(|marker| marker.flows.release(flow));
         let marker = self.marker(carrier)?;
         if let Some(released) = released {
-            marker.adopt(now, flow, released);
+            marker.flows.adopt(now, flow, released);
         }
         Some(marker)
     }
@@ -64,12 +63,5 @@ impl DrbMarker {
         let is_ect = matches!(packet.ecn, Ecn::Ect0 | Ecn::Ect1);
         let belongs_here = packet.payload.tcp().is_some_and(|tcp| is_ect || tcp.flags.syn);
         belongs_here && !self.keeps(packet) && self.flows.has_room(now, packet.payload.five_tuple(packet.flow))
-    }
-
-    /// Keeps a connection that another DRB of the UE kept. One that was not claimed may find no room, and is forgotten.
-    fn adopt(&mut self, now: Instant, id: FlowId, released: Flow) {
-        if let Some(flow) = self.flows.admit(now, id) {
-            *flow = released;
-        }
     }
 }

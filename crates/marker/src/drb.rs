@@ -5,6 +5,7 @@ use core::hint::black_box;
 use tidemark_core::{
     BitRate, Bytes, ConfigError, Duration, Ecn, FlowId, Inspect, Instant, Packet, Probability, Stream, TcpView,
 };
+use tidemark_wire::ip::FiveTuple;
 
 use crate::backlog::Backlog;
 use crate::busy::BusyTime;
@@ -430,8 +431,16 @@ impl DrbMarker {
     /// acknowledgements.
     #[inline]
     pub fn handle_uplink<P: Inspect>(&mut self, now: Instant, packet: &mut Packet<P>) {
+        self.follow_uplink(now, packet);
+    }
+
+    /// Does the work of [`handle_uplink`](Self::handle_uplink). True for a SYN, or the answer to one: its connection can be named.
+    #[inline(always)]
+    pub(crate) fn follow_uplink<P: Inspect>(&mut self, now: Instant, packet: &mut Packet<P>) -> bool {
         let id = packet.payload.five_tuple(packet.flow);
+        let mut is_syn = false;
         let rewritten = packet.payload.answer_tcp(|tcp| {
+            is_syn = tcp.flags.syn;
             // Only a SYN may begin an entry from this side: acknowledgements of flows that the downlink never admitted would push out
             // those that it did.
             let opens = tcp.flags.syn && !tcp.flags.ack;
@@ -441,6 +450,13 @@ impl DrbMarker {
             flow.feedback.uplink(tcp, &mut self.marks_let_go)
         });
         self.tally.rewritten_acks += u64::from(rewritten);
+        is_syn
+    }
+
+    /// Notes a TCP connection's five-tuple, for another CU-UP.
+    #[cold]
+    pub(crate) fn name_flow(&mut self, flow: FlowId, tuple: FiveTuple) {
+        self.flows.name(flow, Some(tuple));
     }
 
     /// The DRB was re-established or moved to another DU: what stood in the old queue and what was measured of

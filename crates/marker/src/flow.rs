@@ -11,7 +11,9 @@ use core::hint::black_box;
 use core::num::NonZeroU32;
 
 use tidemark_core::{Duration, FlowId, Instant, TcpFlags};
+use tidemark_wire::ip::FiveTuple;
 
+use crate::relocation::{Record, Wrong, check};
 use crate::shortcircuit::Feedback;
 use crate::verdict::Class;
 
@@ -110,6 +112,38 @@ impl Flow {
         }
     }
 
+    /// State for another CU-UP, which keeps the connection under its five-tuple.
+    fn export(&self, tuple: &FiveTuple) -> Record {
+        let class = match self.class {
+            None => 0,
+            Some(Class::L4s) => 1,
+            Some(Class::Classic) => 2,
+            Some(Class::NotEct) => 3,
+        };
+        Record {
+            class,
+            largest: self.largest.into(),
+            packets: self.packets.into(),
+            rtt: self.rtt.map_or(0, NonZeroU32::get).into(),
+            feedback: self.feedback.export(),
+            ..Record::new(tuple)
+        }
+    }
+
+    /// State from another CU-UP. A handshake that was under way has no round trip: the clocks are two.
+    pub(crate) fn import(now: Instant, record: &Record) -> Result<Self, Wrong> {
+        check(record.class <= 3, "class", "must be 0 to 3")?;
+        Ok(Self {
+            largest: record.largest.get(),
+            packets: record.packets.get(),
+            rtt: NonZeroU32::new(record.rtt.get()),
+            last_seen: now,
+            opening: Opening::Closed,
+            class: [None, Some(Class::L4s), Some(Class::Classic), Some(Class::NotEct)][usize::from(record.class)],
+            feedback: Feedback::import(&record.feedback)?,
+        })
+    }
+
     /// True once the connection's opening was seen, and with it what its ends agreed on.
     fn is_opened(&self) -> bool {
         self.opening != Opening::Unseen
@@ -155,14 +189,29 @@ struct Set {
     /// Marks of flows that gave way which no acknowledgement had carried.
     marks_let_go: u64,
     flows: [Flow; WAYS],
+    /// Five-tuples of TCP connections, which no packet needs: another CU-UP has another secret, and other ids.
+    tuples: [Option<FiveTuple>; WAYS],
+}
+
+/// A flow that is kept elsewhere from now on.
+#[derive(Clone, Copy)]
+pub(crate) struct Released {
+    flow: Flow,
+    tuple: Option<FiveTuple>,
 }
 
 impl FlowTable {
     /// Room for `capacity` flows, a power of two.
     pub(crate) fn new(capacity: u32) -> Self {
         let sets = (capacity as usize / WAYS).max(1);
-        let empty =
-            Set { ids: [None; WAYS], flows: [Flow::new(Instant::ZERO); WAYS], evicted: 0, refused: 0, marks_let_go: 0 };
+        let empty = Set {
+            ids: [None; WAYS],
+            flows: [Flow::new(Instant::ZERO); WAYS],
+            tuples: [None; WAYS],
+            evicted: 0,
+            refused: 0,
+            marks_let_go: 0,
+        };
         Self { sets: alloc::vec![empty; sets].into_boxed_slice() }
     }
 
@@ -188,12 +237,49 @@ impl FlowTable {
     }
 
     /// A flow whose opening was seen is remembered elsewhere from now on.
-    pub(crate) fn release(&mut self, id: FlowId) -> Option<Flow> {
+    pub(crate) fn release(&mut self, id: FlowId) -> Option<Released> {
         let (index, own) = self.slot(id);
         let set = &mut self.sets[index];
         let way = set.find(id, own).filter(|way| set.flows[*way].is_opened())?;
         set.ids[way] = None;
-        Some(set.flows[way])
+        Some(Released { flow: set.flows[way], tuple: set.tuples[way] })
+    }
+
+    /// Keeps a flow that another table released, where there is room.
+    pub(crate) fn adopt(&mut self, now: Instant, id: FlowId, released: Released) {
+        if let Some(flow) = self.admit(now, id) {
+            *flow = released.flow;
+            self.name(id, released.tuple);
+        }
+    }
+
+    /// Notes the five-tuple of a flow that is remembered.
+    pub(crate) fn name(&mut self, id: FlowId, tuple: Option<FiveTuple>) {
+        let (index, own) = self.slot(id);
+        let set = &mut self.sets[index];
+        if let Some(way) = set.find(id, own) {
+            set.tuples[way] = tuple;
+        }
+    }
+
+    /// States of the connections whose opening was seen, for another CU-UP.
+    pub(crate) fn export(&self) -> impl Iterator<Item = Record> {
+        let slots = self.sets.iter().flat_map(|set| set.ids.iter().zip(&set.flows).zip(&set.tuples));
+        slots.filter_map(|((id, flow), tuple)| {
+            let tuple = tuple.as_ref().filter(|_| id.is_some() && flow.is_opened())?;
+            Some(flow.export(tuple))
+        })
+    }
+
+    /// Keeps a connection from another CU-UP, where there is room or something of less worth.
+    pub(crate) fn import(&mut self, id: FlowId, flow: Flow, tuple: FiveTuple) {
+        let (index, own) = self.slot(id);
+        self.sets[index].take_over(id, own, Released { flow, tuple: Some(tuple) });
+    }
+
+    /// Marks of connections from another CU-UP that no acknowledgement will carry.
+    pub(crate) fn count_let_go(&mut self, flow: &Flow) {
+        self.sets[0].marks_let_go += u64::from(flow.feedback.pending());
     }
 
     /// True if the flow is remembered or could be.
@@ -224,18 +310,19 @@ impl FlowTable {
             }
         };
         set.ids[way] = Some(id);
-        set.flows[way] = Flow::new(now);
+        (set.flows[way], set.tuples[way]) = (Flow::new(now), None);
         Some(&mut set.flows[way])
     }
 
     /// Keeps the flows of another table as well, where there is room or something of less worth.
     pub(crate) fn take_over(&mut self, other: &Self) {
         for retention in [Retention::Signalled, Retention::Lasting, Retention::None] {
-            let slots = other.sets.iter().flat_map(|set| set.ids.iter().zip(&set.flows));
-            let kept = slots.filter_map(|(id, flow)| id.map(|id| (id, flow)));
-            for (id, flow) in kept.filter(|(_, flow)| flow.retention() == retention) {
+            let slots = other.sets.iter().flat_map(|set| set.ids.iter().zip(&set.flows).zip(&set.tuples));
+            let kept =
+                slots.filter_map(|((id, flow), tuple)| id.map(|id| (id, Released { flow: *flow, tuple: *tuple })));
+            for (id, released) in kept.filter(|(_, released)| released.flow.retention() == retention) {
                 let (index, own) = self.slot(id);
-                self.sets[index].take_over(id, own, flow);
+                self.sets[index].take_over(id, own, released);
             }
         }
     }
@@ -291,7 +378,8 @@ impl Set {
     }
 
     /// Keeps a flow of another table.
-    fn take_over(&mut self, id: FlowId, own: usize, flow: &Flow) {
+    fn take_over(&mut self, id: FlowId, own: usize, released: Released) {
+        let Released { flow, tuple } = released;
         let way = match self.find(id, own) {
             // Both tables know the flow: the one that saw its opening knows more.
             Some(way) if self.flows[way].is_opened() => {
@@ -311,7 +399,7 @@ impl Set {
         if self.ids[way].is_some() {
             self.marks_let_go += u64::from(self.flows[way].feedback.pending());
         }
-        (self.ids[way], self.flows[way]) = (Some(id), *flow);
+        (self.ids[way], self.flows[way], self.tuples[way]) = (Some(id), flow, tuple);
     }
 
     /// The flow that gives way first; `None` if all are in use.

@@ -145,6 +145,11 @@ impl Drbs {
         }
     }
 
+    /// Every DRB with its identity.
+    pub(super) fn all(&self) -> impl Iterator<Item = (DrbId, &DrbMarker)> {
+        (1..=DRBS as u8).map(DrbId).filter_map(|drb| Some((drb, self.get(drb)?)))
+    }
+
     /// The first DRB, if it carries this QoS flow.
     #[inline]
     pub(super) fn first_carrying(&self, qfi: u8) -> Option<&DrbMarker> {

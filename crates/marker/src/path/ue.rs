@@ -59,11 +59,11 @@ pub struct UeCounters {
 /// Everything that packets read lies here, and the first DRB in it.
 #[repr(C, align(64))]
 pub struct Ue {
-    drbs: Drbs,
+    pub(super) drbs: Drbs,
     qos_flows: QosFlows,
     counters: UeCounters,
     /// Last, since reports don't need it and IPv4 only its first half.
-    key: FlowKey,
+    pub(super) key: FlowKey,
 }
 
 impl Ue {
@@ -334,8 +334,10 @@ impl Ue {
         let mut packet = Packet { flow, size, ecn, payload: &mut view };
         // The DRB that an acknowledgement comes in need not be the one that has the connection.
         let keeper = if self.drbs.has_several() { self.drbs.keeper(&packet) } else { self.drbs.first_mut() };
-        if let Some(marker) = keeper {
-            marker.handle_uplink(now, &mut packet);
+        if let Some(marker) = keeper
+            && marker.follow_uplink(now, &mut packet)
+        {
+            marker.name_flow(flow, view.headers().five_tuple.reversed());
         }
     }
 

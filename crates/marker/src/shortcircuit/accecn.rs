@@ -27,6 +27,7 @@ use tidemark_core::packet::{AccEcnChange, AccEcnCounters};
 use tidemark_core::{TcpFeedback, TcpView};
 
 use super::segments::Segments;
+use crate::relocation::{AccEcnRecord, Wrong, check, flag};
 
 const MASK: u32 = (1 << 24) - 1;
 /// Initial values of the client's counters (RFC 9768 3.2.1).
@@ -111,6 +112,59 @@ impl AccEcn {
             added_ce: 0,
             added_from_ect0: 0,
         }
+    }
+
+    /// State for another CU-UP.
+    pub(crate) fn export(&self) -> AccEcnRecord {
+        AccEcnRecord {
+            start: self.start.into(),
+            ack: self.ack.into(),
+            segments: self.segments.export(),
+            pending_packets: self.pending_packets.into(),
+            limit: self.limit.into(),
+            pending_bytes: self.pending_bytes.into(),
+            due_bytes: self.due_bytes.into(),
+            room_bytes: self.room_bytes.into(),
+            client_e0b: self.client.e0b.into(),
+            client_ceb: self.client.ceb.into(),
+            client_e1b: self.client.e1b.into(),
+            added_ce: self.added_ce.into(),
+            added_from_ect0: self.added_from_ect0.into(),
+            added_packets: self.added_packets,
+            client_ace: self.client_ace,
+            is_opening: self.is_opening.into(),
+            owes: self.owes.into(),
+        }
+    }
+
+    /// State from another CU-UP. Any numbers do: acknowledgements bound what is told of them.
+    pub(crate) fn import(record: &AccEcnRecord) -> Result<Self, Wrong> {
+        let client =
+            Counters { e0b: record.client_e0b.get(), ceb: record.client_ceb.get(), e1b: record.client_e1b.get() };
+        let is_counter = |counter: u32| counter <= MASK || counter == UNSEEN;
+        let are_counters = [client.e0b, client.ceb, client.e1b].into_iter().all(is_counter);
+        check(are_counters, "client_e0b, client_ceb, client_e1b", "must be below 2^24, or 2^32 - 1")?;
+        let (added_ce, added_from_ect0) = (record.added_ce.get(), record.added_from_ect0.get());
+        check(added_ce.max(added_from_ect0) <= MASK, "added_ce, added_from_ect0", "must be below 2^24")?;
+        check(record.added_packets.max(record.client_ace) <= 7, "added_packets, client_ace", "must be below 8")?;
+        check(record.limit.get() > 0, "limit", "must be above 0")?;
+        Ok(Self {
+            start: record.start.get(),
+            is_opening: flag(record.is_opening, "is_opening")?,
+            owes: flag(record.owes, "owes")?,
+            ack: record.ack.get(),
+            segments: Segments::import(&record.segments)?,
+            pending_packets: record.pending_packets.get(),
+            limit: record.limit.get(),
+            pending_bytes: record.pending_bytes.get(),
+            due_bytes: record.due_bytes.get(),
+            room_bytes: record.room_bytes.get(),
+            client_ace: record.client_ace,
+            client,
+            added_packets: record.added_packets,
+            added_ce,
+            added_from_ect0,
+        })
     }
 
     /// True if something is added to what the client counts.

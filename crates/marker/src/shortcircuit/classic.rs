@@ -9,6 +9,11 @@ pub(crate) struct ClassicEcn {
 }
 
 impl ClassicEcn {
+    /// State from another CU-UP.
+    pub(crate) fn new(echo: bool) -> Self {
+        Self { echo }
+    }
+
     pub(crate) fn downlink(&mut self, tcp: &TcpView) {
         // Before the segment's own mark is decided: CWR answers the marks up to here.
         if tcp.flags.cwr {

@@ -11,6 +11,7 @@ mod segments;
 
 use tidemark_core::{TcpFeedback, TcpFlags, TcpView};
 
+use crate::relocation::{AccEcnRecord, FeedbackRecord, Wrong, check, flag};
 use accecn::AccEcn;
 use classic::ClassicEcn;
 
@@ -136,6 +137,53 @@ impl Feedback {
             Agreed::Classic(state) => state.has_signalled(),
             Agreed::Nothing => false,
         }
+    }
+
+    /// State for another CU-UP.
+    pub(crate) fn export(&self) -> FeedbackRecord {
+        let mode = |asked: Asked| match asked.mode {
+            Mode::None => 1,
+            Mode::Classic => 2,
+            Mode::AccEcn => 3,
+        };
+        let (agreed, echo, accecn) = match &self.agreed {
+            Agreed::Nothing => (0, false, AccEcnRecord::none()),
+            Agreed::Classic(state) => (1, state.has_signalled(), AccEcnRecord::none()),
+            Agreed::AccEcn(state) => (2, false, state.export()),
+        };
+        FeedbackRecord {
+            isn: self.isn.into(),
+            asked: self.asked.map_or(0, mode),
+            asked_downlink: self.asked.is_some_and(|asked| asked.is_downlink).into(),
+            is_over: self.is_over.into(),
+            agreed,
+            echo: echo.into(),
+            accecn,
+        }
+    }
+
+    /// State from another CU-UP.
+    pub(crate) fn import(record: &FeedbackRecord) -> Result<Self, Wrong> {
+        let is_downlink = flag(record.asked_downlink, "asked_downlink")?;
+        let asked = |mode| Some(Asked { mode, is_downlink });
+        let asked = match record.asked {
+            0 => None,
+            1 => asked(Mode::None),
+            2 => asked(Mode::Classic),
+            3 => asked(Mode::AccEcn),
+            _ => return Err(Wrong::new("asked", "must be 0 to 3")),
+        };
+        check(asked.is_some() || !is_downlink, "asked_downlink", "must be 0 without a request")?;
+        let echo = flag(record.echo, "echo")?;
+        let agreed = match record.agreed {
+            0 => Agreed::Nothing,
+            1 => Agreed::Classic(ClassicEcn::new(echo)),
+            2 => Agreed::AccEcn(AccEcn::import(&record.accecn)?),
+            _ => return Err(Wrong::new("agreed", "must be 0 to 2")),
+        };
+        check(record.agreed == 1 || !echo, "echo", "must be 0 without classic ECN")?;
+        check(record.agreed == 2 || record.accecn.is_none(), "accecn", "must be zeroes without AccECN")?;
+        Ok(Self { agreed, asked, isn: record.isn.get(), is_over: flag(record.is_over, "is_over")? })
     }
 
     /// RFC 9768 table 2, and RFC 3168 where AccECN was not asked for.

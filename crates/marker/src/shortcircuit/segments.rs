@@ -1,5 +1,7 @@
 //! Segments under way, by which acknowledged bytes are counted in segments.
 
+use crate::relocation::{SegmentsRecord, Wrong, check};
+
 /// Runs that are told apart. A flight of more is counted too low, never too high.
 const RUNS: usize = 4;
 
@@ -25,6 +27,25 @@ impl Segments {
     pub(super) fn new(start: u32) -> Self {
         // Bytes that never passed here are counted too low, never too high.
         Self { end: start, starts: [start; RUNS], sizes: [u16::MAX; RUNS], next: 0, first: 0 }
+    }
+
+    /// State for another CU-UP.
+    pub(super) fn export(&self) -> SegmentsRecord {
+        SegmentsRecord {
+            end: self.end.into(),
+            starts: self.starts.map(Into::into),
+            sizes: self.sizes.map(Into::into),
+            next: self.next.into(),
+            first: self.first.into(),
+        }
+    }
+
+    /// State from another CU-UP.
+    pub(super) fn import(record: &SegmentsRecord) -> Result<Self, Wrong> {
+        let sizes = record.sizes.map(|size| size.get());
+        check(!sizes.contains(&0), "sizes", "must be above 0")?;
+        let starts = record.starts.map(|start| start.get());
+        Ok(Self { end: record.end.get(), starts, sizes, next: record.next.get(), first: record.first.get() })
     }
 
     /// End of what was sent.
