@@ -193,6 +193,14 @@ typedef enum tidemark_status {
    * A defect of this library, stopped at its border.
    */
   TIDEMARK_STATUS_INTERNAL = 12,
+  /**
+   * A buffer is shorter than what was to be written. The length that it needs was written where the call says.
+   */
+  TIDEMARK_STATUS_BUFFER_TOO_SMALL = 13,
+  /**
+   * The bytes are no state of a UE, or of another version, or cut short or changed on their way.
+   */
+  TIDEMARK_STATUS_BAD_STATE = 14,
 } tidemark_status;
 
 /**
@@ -1380,6 +1388,50 @@ enum tidemark_status tidemark_drb_handover(const struct tidemark_instance *insta
                                            struct tidemark_ue ue,
                                            uint64_t now_ns,
                                            uint8_t drb)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * Writes a UE's TCP connections for the CU-UP that it moves to: what their ends agreed on, what was added to the counters in their
+ * acknowledgements, and the marks that no acknowledgement has carried yet. Without them their senders would read marks that never were.
+ * The bytes are the same on every machine (docs/reference/relocation.md).
+ *
+ * `len` becomes the length of the state in bytes, with BUFFER_TOO_SMALL too: a call with a null `buffer` and a `capacity` of 0 asks for it. It is
+ * 12 bytes and 136 for each connection. The UE goes on as it was; what its acknowledgements carry after the export is
+ * lacking at the other CU-UP, so that the UE's last uplink packet comes before it.
+ *
+ * Fails with NULL_POINTER, NO_UE, BUSY, BUFFER_TOO_SMALL. `buffer` is untouched then.
+ *
+ * # Safety
+ * `instance` is null or lives, `buffer` is null or valid for `capacity` bytes, `len` is null or valid for a write.
+ */
+enum tidemark_status tidemark_ue_export(const struct tidemark_instance *instance,
+                                        struct tidemark_ue ue,
+                                        uint8_t *buffer,
+                                        size_t capacity,
+                                        size_t *len)
+TIDEMARK_NOEXCEPT;
+
+/**
+ * Takes in a UE's TCP connections from another CU-UP: `len` bytes as `tidemark_ue_export` wrote them there. To be called once its DRBs are
+ * set up, before its first packet here. Connections go to the DRB of the same identity, or to the one that was set up first, from where
+ * their packets fetch them; where a DRB's `flow_capacity` is smaller, the weakest are forgotten and counted. Another law, or one without
+ * short-circuit, takes nothing back: the counters in acknowledgements go on as long as the connection.
+ *
+ * The bytes may come from anyone. What is wrong with them is written to `problem`, cut to `problem_len` bytes with a terminating zero, with
+ * its place; `problem` may be null.
+ *
+ * Fails with NULL_POINTER, NO_UE, BUSY; NO_DRB where none is set up yet; BAD_STATE. Nothing has changed then.
+ *
+ * # Safety
+ * `instance` is null or lives, `state` is null or valid for `len` bytes, `problem` is null or valid for `problem_len` bytes.
+ */
+enum tidemark_status tidemark_ue_import(const struct tidemark_instance *instance,
+                                        struct tidemark_ue ue,
+                                        uint64_t now_ns,
+                                        const uint8_t *state,
+                                        size_t len,
+                                        char *problem,
+                                        size_t problem_len)
 TIDEMARK_NOEXCEPT;
 
 #ifdef __cplusplus

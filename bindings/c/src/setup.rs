@@ -90,7 +90,7 @@ fn parse(text: &CStr) -> Result<Policy, String> {
 ///
 /// # Safety
 /// `to` is null or valid for `len` bytes.
-unsafe fn write_message(message: &str, to: *mut c_char, len: usize) {
+pub(crate) unsafe fn write_message(message: &str, to: *mut c_char, len: usize) {
     if to.is_null() || len == 0 {
         return;
     }

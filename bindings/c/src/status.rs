@@ -33,9 +33,13 @@ pub enum Status {
     Busy = 11,
     /// A defect of this library, stopped at its border.
     Internal = 12,
+    /// A buffer is shorter than what was to be written. The length that it needs was written where the call says.
+    BufferTooSmall = 13,
+    /// The bytes are no state of a UE, or of another version, or cut short or changed on their way.
+    BadState = 14,
 }
 
-const TEXTS: [&CStr; 13] = [
+const TEXTS: [&CStr; 15] = [
     c"done",
     c"a pointer is null",
     c"a length is zero or too large",
@@ -49,6 +53,8 @@ const TEXTS: [&CStr; 13] = [
     c"every slot for a UE is taken",
     c"another thread is inside a call for this UE",
     c"a defect of libtidemark",
+    c"the buffer is too small",
+    c"the bytes are no state of a UE that this version reads",
 ];
 
 /// Meaning of a status, in English. Never null; the text lives as long as the program.
@@ -87,7 +93,8 @@ mod tests {
         };
         assert_eq!(text(Status::Ok as i32), "done");
         assert_eq!(text(Status::Internal as i32), "a defect of libtidemark");
-        for number in [-1, 13, i32::MIN, i32::MAX] {
+        assert_eq!(text(Status::BadState as i32), "the bytes are no state of a UE that this version reads");
+        for number in [-1, 15, i32::MIN, i32::MAX] {
             assert_eq!(text(number), "no status of libtidemark");
         }
     }
