@@ -146,7 +146,7 @@ impl Drbs {
     }
 
     /// Every DRB with its identity.
-    pub(super) fn all(&self) -> impl Iterator<Item = (DrbId, &DrbMarker)> {
+    pub(super) fn with_ids(&self) -> impl Iterator<Item = (DrbId, &DrbMarker)> {
         (1..=DRBS as u8).map(DrbId).filter_map(|drb| Some((drb, self.get(drb)?)))
     }
 

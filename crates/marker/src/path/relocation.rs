@@ -12,7 +12,7 @@ use crate::relocation::{self, Record, RelocationError, Wrong, check};
 impl Ue {
     /// Bytes that [`export`](Self::export) writes now.
     pub fn export_len(&self) -> usize {
-        relocation::len(self.drbs.all().map(|(_, marker)| marker.flows.export().count()).sum())
+        relocation::len(self.drbs.all().map(|marker| marker.flows.export().count()).sum())
     }
 
     /// Writes the UE's TCP connections for the CU-UP that it moves to: their five-tuples, what their ends agreed on, what was added to their
@@ -25,7 +25,7 @@ impl Ue {
         let length = self.export_len();
         let records = self
             .drbs
-            .all()
+            .with_ids()
             .flat_map(|(drb, marker)| marker.flows.export().map(move |record| Record { drb: drb.0, ..record }));
         relocation::write(buffer.get_mut(..length)?, records);
         Some(length)
