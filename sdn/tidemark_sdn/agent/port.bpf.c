@@ -222,7 +222,9 @@ int mark(struct __sk_buff *skb)
 			bpf_skb_ecn_set_ce(skb);
 		} else {
 			counters->dropped++;
-			return TC_ACT_SHOT;
+			// Dropped, as by TC_ACT_SHOT, but without an error (ENOBUFS) to who sends: the datapath in user
+			// space would drop the rest of its batch, and several losses in a round trip are one to TCP.
+			return TC_ACT_STOLEN;
 		}
 	}
 	return TC_ACT_OK;
