@@ -1,27 +1,30 @@
-// A miniature CU-UP: GTP-U from a UPF on one side, F1-U with NR-U to a DU on the other, libtidemark in between.
+// A miniature CU-UP: GTP-U from a UPF on one side, F1-U with NR-U to a DU on the other, libtidemark in between by the glue of gnb/.
 //
-//     cu_up <n3 port> <f1-u port> <upf port> <du port> <seconds>
+//     cu_up <n3> <f1-u> <upf> <du> <seconds> [segment octets] [policy file]
 //
-// Everything is on 127.0.0.1; own port 0 takes a free one. One UE with one PDU session and two DRBs. It ends after so many
-// seconds or with the UPF's end marker, and prints what it counted.
+// Ends are [address:]port, on 127.0.0.1 unless said; an own port of 0 takes a free one. Packets lie in chains of segments, as a gNB's pool
+// hands them out. One UE with one PDU session and two DRBs. It ends after so many seconds or with the UPF's end marker, and prints
+// what it counted.
 //
 // What is left out is what has nothing to do with marking: ciphering, control plane, reordering, several UEs' sessions.
 #include "gtpu.hpp"
-#include "tidemark.h"
+#include "tidemark_gnb.hpp"
 
 #include <arpa/inet.h>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <poll.h>
+#include <string>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
+#include <vector>
 
 namespace {
-
-using gtpu::Bytes;
 
 // Who speaks to whom: the tunnels are set up by a control plane that this program does not have.
 constexpr std::uint32_t n3_teid = 0x1001;          // from the UPF to here
@@ -30,6 +33,7 @@ constexpr std::uint32_t f1u_teid = 0x3000;         // from the DU to here, plus 
 constexpr std::uint32_t du_teid = 0x4000;          // from here to the DU, plus the DRB
 constexpr std::uint32_t sn_modulus = 1u << 18;     // PDCP SNs of 18 bits
 constexpr std::size_t pdcp_header = 3;
+constexpr std::size_t longest = 9'300;             // datagram: a packet of 9000 octets and headers
 
 // Interactive media over UDP or QUIC is marked in its packets, TCP in its acknowledgements.
 constexpr char policy_text[] = R"(
@@ -47,40 +51,116 @@ marker = { law = "l4span", tau_s = "10 ms", short_circuit = true }
 }
 
 // Set-up calls only fail for a reason that somebody has to hear of.
-void must(const char* what, tidemark_status status) {
-  if (status != TIDEMARK_STATUS_OK) {
-    fail(what, tidemark_status_text(status));
+void must(const char* what, tidemark::Status status) {
+  if (!status) {
+    fail(what, status.text());
   }
 }
 
-std::uint64_t now_ns() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
-}
+// A packet as the host keeps it: segments of memory that is not its own.
+struct Packet {
+  std::vector<iovec> segments;
+
+  std::size_t size() const {
+    std::size_t sum = 0;
+    for (const iovec& segment : segments) {
+      sum += segment.iov_len;
+    }
+    return sum;
+  }
+  void push_front(void* octets, std::size_t len) { segments.insert(segments.begin(), iovec{octets, len}); }
+  void drop_front(std::size_t len) {
+    while (len != 0 && !segments.empty()) {
+      iovec& first = segments.front();
+      const std::size_t taken = std::min(len, first.iov_len);
+      first.iov_base = static_cast<std::uint8_t*>(first.iov_base) + taken;
+      first.iov_len -= taken;
+      len -= taken;
+      if (first.iov_len == 0) {
+        segments.erase(segments.begin());
+      }
+    }
+  }
+  void cut(std::size_t size) {
+    for (std::size_t n = 0; n < segments.size(); ++n) {
+      segments[n].iov_len = std::min(segments[n].iov_len, size);
+      size -= segments[n].iov_len;
+    }
+  }
+};
+
+}  // namespace
+
+// All that the glue has to know of it.
+template <>
+struct tidemark::gnb::Segments<Packet> {
+  static std::size_t size(const Packet& packet) { return packet.size(); }
+  template <class Visit>
+  static void segments(Packet& packet, Visit&& visit) {
+    for (iovec& segment : packet.segments) {
+      if (!visit(static_cast<std::uint8_t*>(segment.iov_base), segment.iov_len)) {
+        return;
+      }
+    }
+  }
+};
+
+namespace {
+
+using tidemark::gnb::BatchClock;
+using Session = tidemark::gnb::Session<Packet>;
 
 // What came over UDP, and the type of service of the IP header that it came in.
 struct Datagram {
-  Bytes bytes;
+  Packet packet;
   std::uint8_t tos = 0;
+};
+
+// Memory of one datagram in segments, none beside the other.
+class Pool {
+public:
+  explicit Pool(std::size_t segment) {
+    for (std::size_t len = 0; len < longest; len += segment) {
+      memory.emplace_back(segment);
+    }
+  }
+  Packet all() {
+    Packet packet;
+    for (auto& segment : memory) {
+      packet.segments.push_back({segment.data(), segment.size()});
+    }
+    return packet;
+  }
+
+private:
+  std::vector<std::vector<std::uint8_t>> memory;
 };
 
 struct Socket {
   int fd = -1;
   sockaddr_in peer{};
 
-  void open(std::uint16_t own_port, std::uint16_t peer_port) {
-    sockaddr_in own{};
-    own.sin_family = AF_INET;
-    own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    own.sin_port = htons(own_port);
-    peer = own;
-    peer.sin_port = htons(peer_port);
-    fd = socket(AF_INET, SOCK_DGRAM, 0);
-    if (fd < 0 || bind(fd, reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0) {
-      fail("socket", "cannot be bound");
+  static sockaddr_in end(const std::string& text) {
+    const auto colon = text.find(':');
+    sockaddr_in end{};
+    end.sin_family = AF_INET;
+    const std::string address = colon == std::string::npos ? "127.0.0.1" : text.substr(0, colon);
+    if (inet_pton(AF_INET, address.c_str(), &end.sin_addr) != 1) {
+      fail(text.c_str(), "is no [address:]port");
     }
-    const int on = 1;
+    end.sin_port = htons(static_cast<std::uint16_t>(std::strtoul(text.c_str() + (colon == std::string::npos ? 0 : colon + 1), nullptr, 10)));
+    return end;
+  }
+  void open(const char* own, const char* other) {
+    const sockaddr_in address = end(own);
+    peer = end(other);
+    fd = socket(AF_INET, SOCK_DGRAM, 0);
+    if (fd < 0 || bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      fail(own, "cannot be bound");
+    }
+    const int on = 1, room = 4 << 20;
     setsockopt(fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
   }
   std::uint16_t port() const {
     sockaddr_in own{};
@@ -90,9 +170,35 @@ struct Socket {
   }
   // The type of service of what is sent from now on.
   void set_tos(int tos) const { setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof tos); }
-  void send(Bytes datagram) const {
+  void send(Packet& packet) {
+    msghdr message{};
+    message.msg_name = &peer;
+    message.msg_namelen = sizeof peer;
+    message.msg_iov = packet.segments.data();
+    message.msg_iovlen = packet.segments.size();
     // UDP: what does not get through is lost, as on a real F1-U.
-    (void)!sendto(fd, datagram.data, datagram.len, 0, reinterpret_cast<const sockaddr*>(&peer), sizeof peer);
+    (void)!sendmsg(fd, &message, 0);
+  }
+  // False where nothing is left.
+  bool receive(Pool& pool, Datagram& datagram) const {
+    datagram = {pool.all(), 0};
+    alignas(cmsghdr) char control[64];
+    msghdr message{};
+    message.msg_iov = datagram.packet.segments.data();
+    message.msg_iovlen = datagram.packet.segments.size();
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const ssize_t len = recvmsg(fd, &message, MSG_DONTWAIT);
+    if (len < 0) {
+      return false;
+    }
+    datagram.packet.cut(static_cast<std::size_t>(len));
+    for (cmsghdr* at = CMSG_FIRSTHDR(&message); at != nullptr; at = CMSG_NXTHDR(&message, at)) {
+      if (at->cmsg_level == IPPROTO_IP && at->cmsg_type == IP_TOS) {
+        datagram.tos = *CMSG_DATA(at);
+      }
+    }
+    return true;
   }
 };
 
@@ -105,37 +211,31 @@ struct Drb {
   std::uint32_t next_nru_sn = 0;
 };
 
+// Reads the GTP-U header from a packet's first segment and takes it off.
+std::optional<gtpu::Message> unwrap(Packet& packet) {
+  if (packet.segments.empty()) {
+    return std::nullopt;
+  }
+  const iovec& first = packet.segments.front();
+  const auto message = gtpu::read({static_cast<const std::uint8_t*>(first.iov_base), first.iov_len}, packet.size());
+  if (message) {
+    packet.drop_front(message->header);
+    packet.cut(message->payload);
+  }
+  return message;
+}
+
 class CuUp {
 public:
-  CuUp(std::uint16_t n3_port, std::uint16_t f1u_port, std::uint16_t upf_port, std::uint16_t du_port) {
-    n3.open(n3_port, upf_port);
-    f1u.open(f1u_port, du_port);
-    tidemark_instance_config config{};
-    config.size = sizeof config;
-    config.max_ues = 64;
-    if (getrandom(config.secret, sizeof config.secret, 0) != sizeof config.secret) {
-      fail("getrandom", "no random numbers");
-    }
-    must("instance", tidemark_instance_new(&config, &instance));
-    char problem[400];
-    tidemark_policy* policy = nullptr;
-    if (tidemark_policy_new(policy_text, &policy, problem, sizeof problem) != TIDEMARK_STATUS_OK) {
-      fail("policy", problem);
-    }
-    must("UE", tidemark_ue_add(instance, &ue));
-    for (const Drb& drb : drbs) {
-      const tidemark_qos_flow flow{drb.qfi, drb.five_qi};
-      must("DRB", tidemark_drb_add(instance, ue, drb.id, 18, &flow, 1, policy));
-    }
-    tidemark_policy_free(policy);
+  CuUp(char** ends, const char* text) : instance(make_instance()), session(make_session(instance, text)) {
+    n3.open(ends[0], ends[2]);
+    f1u.open(ends[1], ends[3]);
   }
-  ~CuUp() { tidemark_instance_free(instance); }
-  CuUp(const CuUp&) = delete;
-  CuUp& operator=(const CuUp&) = delete;
 
   // The GTP-U receive path, where the N3 tunnel ends and SDAP maps QoS flows to DRBs. False once the session is over.
-  bool from_upf(Datagram datagram) {
-    const auto message = gtpu::read(datagram.bytes);
+  bool from_upf(Datagram& datagram) {
+    Packet& packet = datagram.packet;
+    const auto message = unwrap(packet);
     if (!message || message->teid != n3_teid) {
       return true;
     }
@@ -147,27 +247,16 @@ public:
     }
     const std::uint8_t qfi = message->pdu_session.data[1] & 0x3F;
     Drb* const drb = carrier_of(qfi);
-    if (drb == nullptr) {
-      return true;
+    if (drb != nullptr && session.downlink(packet, qfi, datagram.tos)) {
+      to_du(*drb, packet);
     }
-    const std::uint64_t now = now_ns();
-    Bytes packet = message->payload;
-    tidemark_verdict verdict = TIDEMARK_VERDICT_PASS;
-    tidemark_decapsulate(datagram.tos, packet.data, packet.len, packet.len, &verdict);
-    if (verdict == TIDEMARK_VERDICT_DROP) {
-      return true;
-    }
-    tidemark_downlink(instance, ue, now, qfi, packet.data, packet.len, packet.len, &verdict);
-    if (verdict == TIDEMARK_VERDICT_DROP) {
-      return true;
-    }
-    to_du(*drb, packet, now);
     return true;
   }
 
   // The F1-U receive path: delivery status and uplink PDUs.
-  void from_du(Bytes datagram) {
-    const auto message = gtpu::read(datagram);
+  void from_du(Datagram& datagram) {
+    Packet& packet = datagram.packet;
+    const auto message = unwrap(packet);
     if (!message || message->type != gtpu::g_pdu) {
       return;
     }
@@ -175,27 +264,25 @@ public:
       if (message->teid != f1u_teid + drb.id) {
         continue;
       }
-      const std::uint64_t now = now_ns();
       // PDU type 1 is DL DATA DELIVERY STATUS; it may come alone or with an uplink PDU.
       if (message->nr_ran.len != 0 && message->nr_ran.data[0] >> 4 == 1) {
-        tidemark_feedback_frame(instance, ue, now, drb.id, message->nr_ran.data, message->nr_ran.len);
+        session.delivery_status(drb.id, message->nr_ran.data, message->nr_ran.len);
       }
-      if (message->payload.len > pdcp_header) {
-        to_upf(drb, {message->payload.data + pdcp_header, message->payload.len - pdcp_header}, now);
+      if (message->payload > pdcp_header) {
+        packet.drop_front(pdcp_header);
+        to_upf(drb, packet);
       }
     }
   }
 
-  void print() const {
+  void print() {
     for (const Drb& drb : drbs) {
-      tidemark_drb_counters counters{};
-      counters.size = sizeof counters;
-      must("counters", tidemark_read_drb_counters(instance, ue, drb.id, &counters));
-      std::printf("drb %d: %llu packets, %llu marks, %llu acknowledgements rewritten, %llu reports\n", drb.id,
-                  static_cast<unsigned long long>(counters.packets),
-                  static_cast<unsigned long long>(counters.l4s_marks + counters.classic_marks),
-                  static_cast<unsigned long long>(counters.rewritten_acks),
-                  static_cast<unsigned long long>(counters.reports));
+      const auto counters = session.ue().counters(drb.id);
+      must("counters", counters.status());
+      const auto& now = *counters;
+      const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+      std::printf("drb %d: %llu packets, %llu marks, %llu acknowledgements rewritten, %llu reports, %llu let go\n", drb.id, number(now.packets),
+                  number(now.l4s_marks + now.classic_marks), number(now.rewritten_acks), number(now.reports), number(now.marks_let_go));
     }
   }
 
@@ -203,19 +290,39 @@ public:
   Socket f1u;
 
 private:
+  static tidemark::Instance make_instance() {
+    tidemark_instance_config config{};
+    config.max_ues = 64;
+    if (getrandom(config.secret, sizeof config.secret, 0) != sizeof config.secret) {
+      fail("getrandom", "no random numbers");
+    }
+    auto made = tidemark::Instance::make(config);
+    must("instance", made.status());
+    return *std::move(made);
+  }
+  static tidemark::Ue make_session(const tidemark::Instance& instance, const char* text) {
+    std::string problem;
+    const auto policy = tidemark::Policy::read(text, &problem);
+    if (!policy) {
+      fail("policy", problem.c_str());
+    }
+    auto ue = instance.add_ue();
+    must("UE", ue.status());
+    for (const Drb& drb : drbs_at_first) {
+      const tidemark_qos_flow flow{drb.qfi, drb.five_qi};
+      must("DRB", ue->add_drb(drb.id, 18, &flow, 1, *policy));
+    }
+    return *std::move(ue);
+  }
+
   // PDCP and the F1-U bearer.
-  void to_du(Drb& drb, Bytes packet, std::uint64_t now) {
+  void to_du(Drb& drb, Packet& packet) {
     const std::uint32_t sn = drb.next_sn;
     drb.next_sn = (sn + 1) % sn_modulus;
-    Bytes pdu{packet.data - pdcp_header, packet.len + pdcp_header};
-    pdu.data[0] = static_cast<std::uint8_t>(0x80 | sn >> 16);
-    pdu.data[1] = static_cast<std::uint8_t>(sn >> 8);
-    pdu.data[2] = static_cast<std::uint8_t>(sn);
-    // Here a real PDCP ciphers. The SN is known, and the PDU is on its way: the library hears of it.
-    tidemark_pdcp_pdu(instance, ue, now, drb.id, sn, static_cast<std::uint32_t>(pdu.len), false);
-
-    bool poll = false;
-    tidemark_wants_report(instance, ue, now, drb.id, &poll);
+    std::uint8_t header[pdcp_header] = {static_cast<std::uint8_t>(0x80 | sn >> 16), static_cast<std::uint8_t>(sn >> 8), static_cast<std::uint8_t>(sn)};
+    packet.push_front(header, sizeof header);
+    // Here a real PDCP ciphers. The SN is known, and the PDU is on its way: the library hears of it, and says whether to ask for a report.
+    const bool poll = session.pdu(drb.id, packet, false);
     // DL USER DATA: PDU type 0, report polling, NR-U sequence number (TS 38.425 5.5.2.1).
     const std::uint32_t nru_sn = drb.next_nru_sn++;
     const std::uint8_t frame[6] = {
@@ -223,16 +330,24 @@ private:
         static_cast<std::uint8_t>(nru_sn >> 16), static_cast<std::uint8_t>(nru_sn >> 8),
         static_cast<std::uint8_t>(nru_sn),       0,
     };
-    f1u.send(gtpu::wrap(pdu, du_teid + drb.id, gtpu::nr_ran_container, frame, sizeof frame));
+    gtpu::Header gtpu(packet.size(), du_teid + drb.id, gtpu::nr_ran_container, frame, sizeof frame);
+    packet.push_front(gtpu.data(), gtpu.size());
+    f1u.send(packet);
   }
 
   // The uplink GTP-U transmit path: the packet is in clear again.
-  void to_upf(const Drb& drb, Bytes packet, std::uint64_t now) {
-    tidemark_uplink(instance, ue, now, packet.data, packet.len, packet.len);
+  void to_upf(const Drb& drb, Packet& packet) {
+    session.uplink(packet);
     // The tunnel's ECN field is a copy of the packet's (RFC 6040 4.1), in IPv4 and in IPv6.
-    n3.set_tos(packet.data[0] >> 4 == 4 ? packet.data[1] & 3 : packet.data[1] >> 4 & 3);
+    tidemark::gnb::Head<Packet> head(packet);
+    if (head.present() < 2) {
+      return;
+    }
+    n3.set_tos(head.data()[0] >> 4 == 4 ? head.data()[1] & 3 : head.data()[1] >> 4 & 3);
     const std::uint8_t container[2] = {0x10, drb.qfi};
-    n3.send(gtpu::wrap(packet, upf_teid, gtpu::pdu_session_container, container, sizeof container));
+    gtpu::Header gtpu(packet.size(), upf_teid, gtpu::pdu_session_container, container, sizeof container);
+    packet.push_front(gtpu.data(), gtpu.size());
+    n3.send(packet);
   }
 
   Drb* carrier_of(std::uint8_t qfi) {
@@ -244,56 +359,47 @@ private:
     return nullptr;
   }
 
-  tidemark_instance* instance = nullptr;
-  tidemark_ue ue{};
-  std::array<Drb, 2> drbs{{{1, 1, 80}, {2, 9, 9}}};
+  static constexpr std::array<Drb, 2> drbs_at_first{{{1, 1, 80}, {2, 9, 9}}};
+  tidemark::Instance instance;
+  Session session;
+  std::array<Drb, 2> drbs = drbs_at_first;
 };
-
-// Room before a datagram: headers that are put before a payload are longer than those that came with it.
-constexpr std::size_t headroom = 64;
-
-Datagram receive(const Socket& socket, std::array<std::uint8_t, 9000>& buffer) {
-  iovec room{buffer.data() + headroom, buffer.size() - headroom};
-  alignas(cmsghdr) char control[64];
-  msghdr message{};
-  message.msg_iov = &room;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  const ssize_t len = recvmsg(socket.fd, &message, MSG_DONTWAIT);
-  Datagram datagram{{buffer.data() + headroom, len > 0 ? static_cast<std::size_t>(len) : 0}};
-  for (cmsghdr* at = CMSG_FIRSTHDR(&message); len > 0 && at != nullptr; at = CMSG_NXTHDR(&message, at)) {
-    if (at->cmsg_level == IPPROTO_IP && at->cmsg_type == IP_TOS) {
-      datagram.tos = *CMSG_DATA(at);
-    }
-  }
-  return datagram;
-}
-
-std::uint16_t port(const char* text) { return static_cast<std::uint16_t>(std::strtoul(text, nullptr, 10)); }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 6) {
-    fail("usage", "cu_up <n3 port> <f1-u port> <upf port> <du port> <seconds>");
+  if (argc < 6 || argc > 8) {
+    fail("usage", "cu_up <n3> <f1-u> <upf> <du> <seconds> [segment octets] [policy file]");
   }
-  CuUp cu_up(port(argv[1]), port(argv[2]), port(argv[3]), port(argv[4]));
+  // The headers of both tunnels lie in the first segment.
+  const std::size_t segment = argc > 6 ? std::max<std::size_t>(64, std::strtoul(argv[6], nullptr, 10)) : 2'048;
+  std::string text = policy_text;
+  if (argc > 7) {
+    std::ifstream file(argv[7]);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file) {
+      fail(argv[7], "cannot be read");
+    }
+  }
+  CuUp cu_up(argv + 1, text.c_str());
   std::printf("n3 %d f1-u %d\n", cu_up.n3.port(), cu_up.f1u.port());
   std::fflush(stdout);
 
-  const std::uint64_t end = now_ns() + std::strtoull(argv[5], nullptr, 10) * 1'000'000'000;
-  std::array<std::uint8_t, 9000> buffer;
+  const std::uint64_t end = BatchClock::now_ns() + std::strtoull(argv[5], nullptr, 10) * 1'000'000'000;
+  Pool pool(segment);
+  Datagram datagram;
   pollfd sockets[2] = {{cu_up.n3.fd, POLLIN, 0}, {cu_up.f1u.fd, POLLIN, 0}};
-  for (bool goes_on = true; goes_on && now_ns() < end;) {
+  for (bool goes_on = true; goes_on && BatchClock::now_ns() < end;) {
     if (poll(sockets, 2, 100) <= 0) {
       continue;
     }
-    if ((sockets[0].revents & POLLIN) != 0) {
-      goes_on = cu_up.from_upf(receive(cu_up.n3, buffer));
+    // A wake-up's packets have one time, and no more than 32 of them, so that it is true.
+    const BatchClock::Batch batch;
+    for (int n = 0; n < 32 && goes_on && cu_up.n3.receive(pool, datagram); ++n) {
+      goes_on = cu_up.from_upf(datagram);
     }
-    if ((sockets[1].revents & POLLIN) != 0) {
-      cu_up.from_du(receive(cu_up.f1u, buffer).bytes);
+    for (int n = 0; n < 32 && cu_up.f1u.receive(pool, datagram); ++n) {
+      cu_up.from_du(datagram);
     }
   }
   cu_up.print();

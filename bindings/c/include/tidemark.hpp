@@ -43,6 +43,7 @@ public:
   Status status() const noexcept { return status_; }
   /// The value, of a result that has one.
   Value& operator*() & noexcept { return *value_; }
+  const Value& operator*() const& noexcept { return *value_; }
   Value&& operator*() && noexcept { return std::move(*value_); }
   Value* operator->() noexcept { return &*value_; }
 

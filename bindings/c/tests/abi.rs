@@ -51,3 +51,14 @@ fn threads_and_the_hosts_attribute_from_cpp() {
     passes("tests/abi.cpp", "c++14", Link::Static);
     passes("tests/abi.cpp", "c++20", Link::Shared);
 }
+
+#[test]
+fn owners_of_the_header_for_cpp() {
+    passes("tests/raii.cpp", "c++17", Link::Shared);
+}
+
+#[test]
+fn segments_of_a_hosts_buffer_change_nothing() {
+    passes("tests/gnb.cpp", "c++17", Link::Static);
+    passes("tests/gnb.cpp", "c++20", Link::Shared);
+}

@@ -1,4 +1,4 @@
-//! The miniature CU-UP of examples/cu_up.cpp on loopback UDP: this test plays the UPF, the DU and its slow radio.
+//! The miniature CU-UP of examples/cu_up.cpp on loopback UDP, with buffers of segments: this test plays the UPF, the DU and its slow radio.
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods)] // a radio in real time
 
@@ -47,7 +47,8 @@ struct Received {
 }
 
 impl CuUp {
-    fn start(name: &str) -> Option<Self> {
+    /// A CU-UP whose packets lie in segments of so many octets.
+    fn start(name: &str, segment: u16) -> Option<Self> {
         let path = compile("examples/cu_up.cpp", "c++17", Link::Static, name)?;
         let socket = || {
             let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -56,8 +57,11 @@ impl CuUp {
         };
         let (upf, du) = (socket(), socket());
         let port = |socket: &UdpSocket| socket.local_addr().unwrap().port().to_string();
-        let mut program =
-            Command::new(path).args(["0", "0", &port(&upf), &port(&du), "20"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut program = Command::new(path)
+            .args(["0", "0", &port(&upf), &port(&du), "20", &segment.to_string()])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut line = String::new();
         // One byte at a time: what it prints at its end is left in the pipe.
         let stdout = program.stdout.as_mut().unwrap();
@@ -193,7 +197,7 @@ fn ace(packet: &[u8]) -> u8 {
 
 #[test]
 fn a_queue_that_grows_in_the_du_is_marked_in_the_packets() {
-    let Some(cu_up) = CuUp::start("cu_up-udp") else { return };
+    let Some(cu_up) = CuUp::start("cu_up-udp", 64) else { return };
     // Packets come at twice the rate of the radio. Whatever time this machine takes for a round, the queue grows by two.
     let (mut marks, mut sent, mut first_mark) = (0, 0u32, None);
     for _ in 0..300 {
@@ -230,7 +234,7 @@ fn a_queue_that_grows_in_the_du_is_marked_in_the_packets() {
 
 #[test]
 fn marks_of_tcp_reach_the_sender_in_acknowledgements() {
-    let Some(cu_up) = CuUp::start("cu_up-tcp") else { return };
+    let Some(cu_up) = CuUp::start("cu_up-tcp", 100) else { return };
     let up = |packet: &[u8], transmitted: u32| {
         cu_up.report(2, transmitted, packet);
         let (qfi, got) = cu_up.at_upf();
@@ -271,7 +275,7 @@ fn marks_of_tcp_reach_the_sender_in_acknowledgements() {
 
 #[test]
 fn the_outer_ecn_field_of_n3_reaches_the_packet() {
-    let Some(cu_up) = CuUp::start("cu_up-n3") else { return };
+    let Some(cu_up) = CuUp::start("cu_up-n3", 2048) else { return };
     // Inner field, outer field, and what RFC 6040 figure 4 makes of them; the DRB's queue is empty, so that nothing else marks.
     let (not_ect, ect0) = (0, 2);
     for (inner, outer, expected) in [
@@ -297,7 +301,7 @@ fn the_outer_ecn_field_of_n3_reaches_the_packet() {
 
 #[test]
 fn the_example_survives_bytes_that_are_no_frame() {
-    let Some(cu_up) = CuUp::start("cu_up-hostile") else { return };
+    let Some(cu_up) = CuUp::start("cu_up-hostile", 64) else { return };
     let mut good = wrap(N3_TEID, ExtensionType::PDU_SESSION_CONTAINER, &[0, 1], &datagram(ECT1));
     for cut in 0..40 {
         cu_up.upf.send(&good[..cut]).unwrap();

@@ -38,6 +38,8 @@ pub(crate) fn compile(source: &str, standard: &str, link: Link, name: &str) -> O
         .args(["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wundef", "-Werror", "-O1"])
         .arg("-I")
         .arg(crate_dir().join("include"))
+        .arg("-I")
+        .arg(crate_dir().join("gnb"))
         .arg(crate_dir().join(source))
         .arg("-o")
         .arg(&program);
