@@ -1,5 +1,5 @@
 /*
- * libtidemark for C++17: owners of what tidemark.h makes, and statuses as values. No function throws.
+ * libtidemark for C++17: owners of what tidemark.h makes, and statuses as values. No function throws but for want of memory.
  * What each call does, and its errors, are in tidemark.h.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tidemark {
 
@@ -46,6 +47,7 @@ public:
   const Value& operator*() const& noexcept { return *value_; }
   Value&& operator*() && noexcept { return std::move(*value_); }
   Value* operator->() noexcept { return &*value_; }
+  const Value* operator->() const noexcept { return &*value_; }
 
 private:
   Status status_{};
@@ -126,6 +128,28 @@ public:
   Status handover(std::uint64_t now_ns) noexcept { return tidemark_ue_handover(instance_, handle_, now_ns); }
   Status handover(std::uint64_t now_ns, std::uint8_t drb) noexcept {
     return tidemark_drb_handover(instance_, handle_, now_ns, drb);
+  }
+  /// State of its TCP connections for the CU-UP that it moves to; the memory is the only thing that may throw here.
+  Result<std::vector<std::uint8_t>> export_state() const {
+    std::vector<std::uint8_t> state;
+    for (;;) {
+      std::size_t len = 0;
+      const Status status = tidemark_ue_export(instance_, handle_, state.data(), state.size(), &len);
+      if (status != TIDEMARK_STATUS_BUFFER_TOO_SMALL) {
+        state.resize(len);
+        return status ? Result<std::vector<std::uint8_t>>(std::move(state)) : status;
+      }
+      state.resize(len);
+    }
+  }
+  /// Takes in a state from another CU-UP, once its DRBs are set up. What is wrong with the bytes goes to `problem`, if there is one.
+  Status import_state(std::uint64_t now_ns, const std::uint8_t* state, std::size_t len, std::string* problem = nullptr) {
+    char why[200] = "";
+    const Status status = tidemark_ue_import(instance_, handle_, now_ns, state, len, why, sizeof why);
+    if (!status && problem != nullptr) {
+      *problem = why;
+    }
+    return status;
   }
   Result<tidemark_ue_counters> counters() const noexcept {
     tidemark_ue_counters counters{};

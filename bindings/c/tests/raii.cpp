@@ -42,6 +42,15 @@ int main() {
   CHECK(ues[0].add_drb(1, 18, &flow, 1, *policy) == TIDEMARK_STATUS_DRB_EXISTS);
   CHECK(ues[0].handover(1, 1) && ues[0].counters(1) && !ues[0].counters(2) && ues[0].estimate(2, 1));
 
+  // A state that nobody wrote is refused with a reason, and an empty one goes from UE to UE.
+  auto state = ues[0].export_state();
+  CHECK(state && state->size() == 12);
+  CHECK(ues[0].import_state(3, state->data(), state->size()));
+  CHECK(ues[1].import_state(3, state->data(), state->size()) == TIDEMARK_STATUS_NO_DRB);
+  (*state)[0] ^= 0xFF;
+  CHECK(ues[0].import_state(3, state->data(), state->size(), &problem) == TIDEMARK_STATUS_BAD_STATE && !problem.empty());
+  CHECK(Ue().export_state().status() == TIDEMARK_STATUS_NULL_POINTER);
+
   // What is moved from holds nothing, and its slot is given back once.
   const tidemark_ue first = ues[0].handle();
   Ue moved = std::move(ues[0]);
