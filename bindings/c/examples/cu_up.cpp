@@ -4,7 +4,7 @@
 //
 // Ends are [address:]port, on 127.0.0.1 unless said; an own port of 0 takes a free one. Packets lie in chains of segments, as a gNB's pool
 // hands them out. One UE with one PDU session and two DRBs. It ends after so many seconds or with the UPF's end marker, and prints
-// what it counted.
+// what it counted. At SIGUSR1 the UE moves to a second instance, as it would to another CU-UP: by bytes.
 //
 // What is left out is what has nothing to do with marking: ciphering, control plane, reordering, several UEs' sessions.
 #include "gtpu.hpp"
@@ -12,10 +12,12 @@
 
 #include <arpa/inet.h>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <poll.h>
 #include <string>
 #include <sys/random.h>
@@ -109,6 +111,8 @@ namespace {
 
 using tidemark::gnb::BatchClock;
 using Session = tidemark::gnb::Session<Packet>;
+
+volatile std::sig_atomic_t to_move = 0;
 
 // What came over UDP, and the type of service of the IP header that it came in.
 struct Datagram {
@@ -225,9 +229,47 @@ std::optional<gtpu::Message> unwrap(Packet& packet) {
   return message;
 }
 
+constexpr std::array<Drb, 2> drbs_at_first{{{1, 1, 80}, {2, 9, 9}}};
+
+// What a CU-UP has of the library: an instance, and in it the UE's session.
+class Marking {
+public:
+  explicit Marking(const char* policy) : instance(make_instance()), session(make_ue(instance, policy)) {}
+
+private:
+  static tidemark::Instance make_instance() {
+    tidemark_instance_config config{};
+    config.max_ues = 64;
+    if (getrandom(config.secret, sizeof config.secret, 0) != sizeof config.secret) {
+      fail("getrandom", "no random numbers");
+    }
+    auto made = tidemark::Instance::make(config);
+    must("instance", made.status());
+    return *std::move(made);
+  }
+  static tidemark::Ue make_ue(const tidemark::Instance& instance, const char* text) {
+    std::string problem;
+    const auto policy = tidemark::Policy::read(text, &problem);
+    if (!policy) {
+      fail("policy", problem.c_str());
+    }
+    auto ue = instance.add_ue();
+    must("UE", ue.status());
+    for (const Drb& drb : drbs_at_first) {
+      const tidemark_qos_flow flow{drb.qfi, drb.five_qi};
+      must("DRB", ue->add_drb(drb.id, 18, &flow, 1, *policy));
+    }
+    return *std::move(ue);
+  }
+  tidemark::Instance instance;
+
+public:
+  Session session;
+};
+
 class CuUp {
 public:
-  CuUp(char** ends, const char* text) : instance(make_instance()), session(make_session(instance, text)) {
+  CuUp(char** ends, const char* text) : policy(text), marking(std::make_unique<Marking>(text)) {
     n3.open(ends[0], ends[2]);
     f1u.open(ends[1], ends[3]);
   }
@@ -247,7 +289,7 @@ public:
     }
     const std::uint8_t qfi = message->pdu_session.data[1] & 0x3F;
     Drb* const drb = carrier_of(qfi);
-    if (drb != nullptr && session.downlink(packet, qfi, datagram.tos)) {
+    if (drb != nullptr && marking->session.downlink(packet, qfi, datagram.tos)) {
       to_du(*drb, packet);
     }
     return true;
@@ -266,7 +308,7 @@ public:
       }
       // PDU type 1 is DL DATA DELIVERY STATUS; it may come alone or with an uplink PDU.
       if (message->nr_ran.len != 0 && message->nr_ran.data[0] >> 4 == 1) {
-        session.delivery_status(drb.id, message->nr_ran.data, message->nr_ran.len);
+        marking->session.delivery_status(drb.id, message->nr_ran.data, message->nr_ran.len);
       }
       if (message->payload > pdcp_header) {
         packet.drop_front(pdcp_header);
@@ -275,9 +317,20 @@ public:
     }
   }
 
+  // Moves the UE to another instance, of another secret: its marks go on in the counters of its acknowledgements. The DU stays, so that
+  // what is queued there is announced by nobody anew.
+  void move() {
+    const auto state = marking->session.ue().export_state();
+    must("export", state.status());
+    print();
+    marking = std::make_unique<Marking>(policy);
+    must("import", marking->session.ue().import_state(BatchClock::now_ns(), state->data(), state->size()));
+    std::printf("moved: %zu bytes\n", state->size());
+  }
+
   void print() {
     for (const Drb& drb : drbs) {
-      const auto counters = session.ue().counters(drb.id);
+      const auto counters = marking->session.ue().counters(drb.id);
       must("counters", counters.status());
       const auto& now = *counters;
       const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
@@ -290,31 +343,6 @@ public:
   Socket f1u;
 
 private:
-  static tidemark::Instance make_instance() {
-    tidemark_instance_config config{};
-    config.max_ues = 64;
-    if (getrandom(config.secret, sizeof config.secret, 0) != sizeof config.secret) {
-      fail("getrandom", "no random numbers");
-    }
-    auto made = tidemark::Instance::make(config);
-    must("instance", made.status());
-    return *std::move(made);
-  }
-  static tidemark::Ue make_session(const tidemark::Instance& instance, const char* text) {
-    std::string problem;
-    const auto policy = tidemark::Policy::read(text, &problem);
-    if (!policy) {
-      fail("policy", problem.c_str());
-    }
-    auto ue = instance.add_ue();
-    must("UE", ue.status());
-    for (const Drb& drb : drbs_at_first) {
-      const tidemark_qos_flow flow{drb.qfi, drb.five_qi};
-      must("DRB", ue->add_drb(drb.id, 18, &flow, 1, *policy));
-    }
-    return *std::move(ue);
-  }
-
   // PDCP and the F1-U bearer.
   void to_du(Drb& drb, Packet& packet) {
     const std::uint32_t sn = drb.next_sn;
@@ -322,7 +350,7 @@ private:
     std::uint8_t header[pdcp_header] = {static_cast<std::uint8_t>(0x80 | sn >> 16), static_cast<std::uint8_t>(sn >> 8), static_cast<std::uint8_t>(sn)};
     packet.push_front(header, sizeof header);
     // Here a real PDCP ciphers. The SN is known, and the PDU is on its way: the library hears of it, and says whether to ask for a report.
-    const bool poll = session.pdu(drb.id, packet, false);
+    const bool poll = marking->session.pdu(drb.id, packet, false);
     // DL USER DATA: PDU type 0, report polling, NR-U sequence number (TS 38.425 5.5.2.1).
     const std::uint32_t nru_sn = drb.next_nru_sn++;
     const std::uint8_t frame[6] = {
@@ -337,7 +365,7 @@ private:
 
   // The uplink GTP-U transmit path: the packet is in clear again.
   void to_upf(const Drb& drb, Packet& packet) {
-    session.uplink(packet);
+    marking->session.uplink(packet);
     // The tunnel's ECN field is a copy of the packet's (RFC 6040 4.1), in IPv4 and in IPv6.
     tidemark::gnb::Head<Packet> head(packet);
     if (head.present() < 2) {
@@ -359,9 +387,8 @@ private:
     return nullptr;
   }
 
-  static constexpr std::array<Drb, 2> drbs_at_first{{{1, 1, 80}, {2, 9, 9}}};
-  tidemark::Instance instance;
-  Session session;
+  const char* policy;
+  std::unique_ptr<Marking> marking;
   std::array<Drb, 2> drbs = drbs_at_first;
 };
 
@@ -385,12 +412,18 @@ int main(int argc, char** argv) {
   std::printf("n3 %d f1-u %d\n", cu_up.n3.port(), cu_up.f1u.port());
   std::fflush(stdout);
 
+  std::signal(SIGUSR1, [](int) { to_move = 1; });
   const std::uint64_t end = BatchClock::now_ns() + std::strtoull(argv[5], nullptr, 10) * 1'000'000'000;
   Pool pool(segment);
   Datagram datagram;
   pollfd sockets[2] = {{cu_up.n3.fd, POLLIN, 0}, {cu_up.f1u.fd, POLLIN, 0}};
   for (bool goes_on = true; goes_on && BatchClock::now_ns() < end;) {
-    if (poll(sockets, 2, 100) <= 0) {
+    const int ready = poll(sockets, 2, 100);
+    if (to_move != 0) {
+      to_move = 0;
+      cu_up.move();
+    }
+    if (ready <= 0) {
       continue;
     }
     // A wake-up's packets have one time, and no more than 32 of them, so that it is true.
