@@ -383,6 +383,12 @@ impl DrbMarker {
         }
     }
 
+    /// Marks of [`short_circuited`](Counters::short_circuited) that wait for an acknowledgement. All others were carried by one, are echoed
+    /// until the sender answers (classic ECN), or are in [`marks_let_go`](Counters::marks_let_go). Looks at every flow.
+    pub fn pending_marks(&self) -> u64 {
+        self.flows.pending_marks()
+    }
+
     /// True if the law decides where packets leave the queue: [`handle_dequeue`](Self::handle_dequeue) is to be asked then.
     pub fn decides_on_leaving(&self) -> bool {
         self.properties.decides == Decides::OnLeaving

@@ -245,11 +245,14 @@ impl FlowTable {
         Some(Released { flow: set.flows[way], tuple: set.tuples[way] })
     }
 
-    /// Keeps a flow that another table released, where there is room.
+    /// Keeps a flow that another table released, where there is room; else its marks are let go.
     pub(crate) fn adopt(&mut self, now: Instant, id: FlowId, released: Released) {
-        if let Some(flow) = self.admit(now, id) {
-            *flow = released.flow;
-            self.name(id, released.tuple);
+        match self.admit(now, id) {
+            Some(flow) => {
+                *flow = released.flow;
+                self.name(id, released.tuple);
+            }
+            None => self.count_let_go(&released.flow),
         }
     }
 
@@ -277,7 +280,7 @@ impl FlowTable {
         self.sets[index].take_over(id, own, Released { flow, tuple: Some(tuple) });
     }
 
-    /// Marks of connections from another CU-UP that no acknowledgement will carry.
+    /// Marks of a connection that found no room here: no acknowledgement will carry them.
     pub(crate) fn count_let_go(&mut self, flow: &Flow) {
         self.sets[0].marks_let_go += u64::from(flow.feedback.pending());
     }
@@ -352,6 +355,12 @@ impl FlowTable {
     /// Marks of flows that gave way which no acknowledgement had carried.
     pub(crate) fn marks_let_go(&self) -> u64 {
         self.sets.iter().map(|set| set.marks_let_go).sum()
+    }
+
+    /// Marks of the flows that are remembered which no acknowledgement has carried yet.
+    pub(crate) fn pending_marks(&self) -> u64 {
+        let slots = self.sets.iter().flat_map(|set| set.ids.iter().zip(&set.flows));
+        slots.filter(|(id, _)| id.is_some()).map(|(_, flow)| u64::from(flow.feedback.pending())).sum()
     }
 
     /// Set that a flow belongs to, and its own slot in it.

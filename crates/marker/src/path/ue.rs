@@ -123,11 +123,13 @@ impl Ue {
     /// their senders go to another DRB of the UE, if there is one.
     pub fn remove_drb(&mut self, drb: DrbId) -> Option<Counters> {
         let removed = self.drbs.remove(drb)?;
-        // What was added to a flow's counters must not begin at zero: a sender takes the step back for a wrap, and for marks.
-        if let Some(heir) = self.drbs.markers().next() {
-            heir.flows.take_over(&removed.flows);
+        let mut counters = removed.counters();
+        match self.drbs.markers().next() {
+            // What was added to a flow's counters must not begin at zero: a sender takes the step back for a wrap, and for marks.
+            Some(heir) => heir.flows.take_over(&removed.flows),
+            None => counters.marks_let_go += removed.pending_marks(),
         }
-        Some(removed.counters())
+        Some(counters)
     }
 
     /// A QoS flow is mapped to this DRB from now on. False for a QFI or a DRB that does not exist.
@@ -365,6 +367,11 @@ impl Ue {
     /// Counters of each DRB.
     pub fn all_drb_counters(&self) -> impl Iterator<Item = Counters> {
         self.drbs.all().map(DrbMarker::counters)
+    }
+
+    /// Marks of a DRB that wait for an acknowledgement, as [`DrbMarker::pending_marks`] has them.
+    pub fn pending_marks(&self, drb: DrbId) -> Option<u64> {
+        self.drbs.get(drb).map(DrbMarker::pending_marks)
     }
 
     /// Counters of packets outside of the DRBs.
