@@ -28,7 +28,10 @@ fn arbitrary_bytes_come_to_everything_that_is_asserted() {
         seen.reports += reached.reports;
         seen.unparsed += reached.unparsed;
         seen.left += reached.left;
+        seen.told += reached.told;
+        seen.let_go += reached.let_go;
     }
-    let counts = [seen.marks, seen.drops, seen.rewritten, seen.reports, seen.unparsed, seen.left];
+    let counts =
+        [seen.marks, seen.drops, seen.rewritten, seen.reports, seen.unparsed, seen.left, seen.told, seen.let_go];
     assert!(counts.iter().all(|count| *count > 100), "{seen:?}");
 }

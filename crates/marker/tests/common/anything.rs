@@ -7,6 +7,7 @@ mod bytes;
 #[path = "reading.rs"]
 mod reading;
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use allocation_counter::measure;
@@ -14,8 +15,8 @@ use bytes::{Flow, view};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Shard, Ue, UeHandle};
 use tidemark_marker::{
-    DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, Marking, NotEctRule, QueueDelay, RampConfig, SharedRule,
-    SnLength, StepConfig, Verdict,
+    Counters, DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, Marking, NotEctRule, QueueDelay, RampConfig,
+    SharedRule, SnLength, StepConfig, Verdict,
 };
 
 /// One UE more than the shard has slots.
@@ -61,6 +62,48 @@ struct Bearer {
     left_dropped: u64,
 }
 
+/// Marks of a UE that were left to acknowledgements, and what became of them. Every one is in one of the other four.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+struct Marks {
+    decided: u64,
+    let_go: u64,
+    pending: u64,
+    /// Read by the sender in the ACE field of an acknowledgement.
+    told: u64,
+    /// Echoed to a sender with classic ECN until it answers.
+    echoed: u64,
+}
+
+impl Marks {
+    /// Marks of all DRBs as the marker has them, with those of DRBs that were removed.
+    fn of(ue: &Ue, phone: &Phone) -> Self {
+        let mut marks = phone.marks;
+        (marks.decided, marks.let_go, marks.pending) = (phone.removed.short_circuited, phone.removed.marks_let_go, 0);
+        for drb in (1..=DRBS as u8).map(DrbId) {
+            let Some(counters) = ue.drb_counters(drb) else { continue };
+            marks.decided += counters.short_circuited;
+            marks.let_go += counters.marks_let_go;
+            marks.pending += ue.pending_marks(drb).expect("the DRB has counters");
+        }
+        marks
+    }
+
+    fn are_all_accounted_for(&self) -> bool {
+        self.decided == self.told + self.echoed + self.let_go + self.pending
+    }
+}
+
+/// Feedback of a TCP connection as it passed, by its addresses and ports.
+#[derive(Clone, Copy, Default)]
+struct Connection {
+    /// Marks told, modulo 8.
+    added: u8,
+    /// A SYN/ACK passed, and the connection may have begun anew.
+    may_be_new: bool,
+    /// A SYN/ACK of a server with classic ECN alone passed.
+    may_echo: bool,
+}
+
 struct Phone {
     handle: Option<UeHandle>,
     stale: Option<UeHandle>,
@@ -72,6 +115,10 @@ struct Phone {
     unparsed: u64,
     unknown_qfi: u64,
     unknown_drb: u64,
+    marks: Marks,
+    /// Counters of marks of DRBs that were removed.
+    removed: Counters,
+    connections: BTreeMap<Vec<u8>, Connection>,
 }
 
 /// Counters of how often a run came to what it is about.
@@ -84,6 +131,9 @@ pub struct Reached {
     pub unparsed: u64,
     /// Marks and drops where packets leave a queue.
     pub left: u64,
+    /// Marks that acknowledgements carried, and marks that were let go.
+    pub told: u64,
+    pub let_go: u64,
 }
 
 /// Runs what the bytes say, with whole packets and a second time with fronts of them, which give the same verdicts and bytes.
@@ -109,7 +159,7 @@ fn drive(data: &[u8], hand: Hand) -> (Reached, u64) {
     let mut choices = Choices(data);
     let mut world = World {
         shard: Shard::new(UES as u32 - 1),
-        phones: [const { Phone::new(None, None) }; UES],
+        phones: [(); UES].map(|()| Phone::new(None, None)),
         nanos: u64::from(choices.byte()) << 27,
         setups: 0,
         reached: Reached::default(),
@@ -281,8 +331,11 @@ impl World {
     fn remove_drb(&mut self, phone: usize, drb: u8) {
         let Some((ue, phone)) = self.ue(phone) else { return };
         let bearer = phone.bearer(drb).and_then(Option::take);
-        assert_eq!(ue.remove_drb(DrbId(drb)).is_some(), bearer.is_some());
-        if bearer.is_some() {
+        let removed = ue.remove_drb(DrbId(drb));
+        assert_eq!(removed.is_some(), bearer.is_some());
+        if let Some(removed) = removed {
+            phone.removed.short_circuited += removed.short_circuited;
+            phone.removed.marks_let_go += removed.marks_let_go;
             phone.carrier = phone.carrier.map(|carrier| carrier.filter(|carrier| *carrier != usize::from(drb) - 1));
         }
     }
@@ -332,6 +385,7 @@ impl World {
         let hand = self.hand;
         let Some((ue, phone)) = self.ue(phone) else { return };
         let carrier = phone.carrier.get(usize::from(qfi)).copied().flatten();
+        let marks = Marks::of(ue, phone);
         let (verdict, after, refused) = hand.over(before, carrier.is_some(), |packet, len| {
             if packet.len() == len { ue.downlink(now, qfi, packet) } else { ue.downlink_front(now, qfi, packet, len) }
         });
@@ -346,6 +400,15 @@ impl World {
             return;
         };
         assert!(verdict != Verdict::Mark || phone.marking[usize::from(qfi)] == Marking::Downlink);
+        if let Some(segment) = reading::segment(before, &layout, true) {
+            let connection = phone.connections.entry(segment.connection).or_default();
+            connection.pass(segment.syn_ack);
+            let may_echo = connection.may_echo;
+            let now = Marks::of(ue, phone);
+            let waiting = |marks: Marks| marks.pending + marks.let_go;
+            phone.marks.echoed += (now.decided - marks.decided) - (waiting(now) - waiting(marks));
+            assert!(phone.marks.echoed == marks.echoed || may_echo, "a mark is echoed to a sender with AccECN");
+        }
         let bearer = phone.bearers[carrier].as_mut().expect("a QFI leads to a DRB");
         match verdict {
             Verdict::Pass => bearer.pass += 1,
@@ -411,7 +474,7 @@ impl World {
         let rewritten = |ue: &Ue| -> u64 {
             (1..=DRBS as u8).filter_map(|drb| ue.drb_counters(DrbId(drb))).map(|counters| counters.rewritten_acks).sum()
         };
-        let written_before = rewritten(ue);
+        let (written_before, marks) = (rewritten(ue), Marks::of(ue, phone));
         let (_, after, refused) = hand.over(before, true, |packet, len| {
             if packet.len() == len {
                 ue.uplink(now, packet)
@@ -440,11 +503,25 @@ impl World {
                 "a checksum that was right stays right, and one that was wrong is not hidden",
             );
         }
+        let mut told = 0;
+        if let (Some(old), Some(new)) =
+            (reading::segment(before, &layout, false), reading::segment(&after, &layout, false))
+        {
+            let now = Marks::of(ue, phone);
+            told = (marks.pending + marks.let_go) - (now.pending + now.let_go);
+            let connection = phone.connections.entry(old.connection).or_default();
+            connection.pass(old.syn_ack);
+            if told > 0 {
+                connection.tell(told, new.ace.wrapping_sub(old.ace) & 7);
+            }
+        }
+        phone.marks.told += told;
+        self.reached.told += told;
         self.reached.rewritten += written;
         after.hash(&mut self.outcomes);
     }
 
-    /// A connection is set up, with ECN fields of any kind in it.
+    /// A connection is set up, with ECN fields of any kind in it, and carries a flight.
     fn handshake(&mut self, phone: usize, choices: &mut Choices) {
         let flow = Flow { v6: choices.flag(), port: choices.below(2).into() };
         let (syn, syn_ack, ack) = (choices.below(8), choices.below(8), choices.below(8));
@@ -453,6 +530,15 @@ impl World {
         self.uplink(phone, &flow.tcp(false, Ecn::NotEct, &view(syn, true, None, isn, 0, None)));
         self.downlink(phone, 1, &flow.tcp(true, Ecn::NotEct, &view(syn_ack, true, Some(isn + 1), 999, 0, None)));
         self.uplink(phone, &flow.tcp(false, Ecn::NotEct, &view(ack, false, Some(1_000), 2, 0, None)));
+        let (segments, bundle) = (u32::from(choices.below(16)), 1 + usize::from(choices.below(12)));
+        for segment in 0..segments {
+            let data = view(0, false, Some(2), 1_000 + segment * 1_361, 1_361, None);
+            self.downlink(phone, 1, &flow.tcp(true, Ecn::Ect1, &data));
+        }
+        for segments in (1..=segments).step_by(bundle) {
+            let ack = view(5, false, Some(1_000 + segments * 1_361), 2, 0, None);
+            self.uplink(phone, &flow.tcp(false, Ecn::NotEct, &ack));
+        }
     }
 
     fn report(&mut self, phone: usize, choices: &mut Choices) {
@@ -502,6 +588,9 @@ impl World {
     fn check(&mut self, phone: usize) {
         let now = self.now();
         let Some((ue, phone)) = self.ue(phone) else { return };
+        let marks = Marks::of(ue, phone);
+        assert!(marks.are_all_accounted_for(), "{marks:?}");
+        let let_go = marks.let_go - std::mem::replace(&mut phone.marks.let_go, marks.let_go);
         let counters = ue.counters();
         assert_eq!((counters.downlink, counters.uplink), (phone.downlink, phone.uplink));
         assert_eq!(counters.unparsed, phone.unparsed);
@@ -526,11 +615,32 @@ impl World {
             assert_eq!(counters.pdus, bearer.pdus);
             assert_eq!((counters.reports, counters.discards), (bearer.reports, bearer.discards));
         }
+        self.reached.let_go += let_go;
+    }
+}
+
+impl Connection {
+    /// A segment passes, which answers a SYN with this field or is another.
+    fn pass(&mut self, syn_ack: Option<u8>) {
+        self.may_be_new |= syn_ack.is_some();
+        self.may_echo |= syn_ack == Some(0b001);
+    }
+
+    /// An acknowledgement told so many marks, and its ACE field differs by `added` from the client's.
+    fn tell(&mut self, told: u64, added: u8) {
+        assert!(told < 8, "three bits can't tell {told} marks");
+        let sum = |before: u8| (before + told as u8) & 7;
+        assert!(
+            added == sum(self.added) || (self.may_be_new && added == sum(0)),
+            "{added} after {} and {told}",
+            self.added
+        );
+        (self.added, self.may_be_new) = (added, false);
     }
 }
 
 impl Phone {
-    const fn new(handle: Option<UeHandle>, stale: Option<UeHandle>) -> Self {
+    fn new(handle: Option<UeHandle>, stale: Option<UeHandle>) -> Self {
         Self {
             handle,
             stale,
@@ -542,6 +652,9 @@ impl Phone {
             unparsed: 0,
             unknown_qfi: 0,
             unknown_drb: 0,
+            marks: Marks::default(),
+            removed: Counters::default(),
+            connections: BTreeMap::new(),
         }
     }
     fn bearer(&mut self, drb: u8) -> Option<&mut Option<Bearer>> {

@@ -119,17 +119,48 @@ pub fn fill_checksums(bytes: &mut [u8]) {
     }
 }
 
-/// The bits of a packet that congestion feedback may change: for each byte of a TCP segment a mask. `None` for
-/// anything that must stay as it is: SYN, RST, segments without ACK, and what is no TCP segment.
-pub fn feedback_bits(bytes: &[u8], layout: &Layout) -> Option<Vec<u8>> {
+/// Fields of a TCP header.
+pub struct Segment {
+    /// Version, addresses and ports of the connection, the server's first.
+    pub connection: Vec<u8>,
+    /// AE, CWR and ECE as a number.
+    pub ace: u8,
+    /// The same where SYN and ACK are set.
+    pub syn_ack: Option<u8>,
+}
+
+/// Reads a TCP header. `None` for other packets, and for fragments but the first.
+pub fn segment(bytes: &[u8], layout: &Layout, is_downlink: bool) -> Option<Segment> {
+    let at = tcp_header(bytes, layout)?;
+    let (addresses, ports) = (if layout.v4 { &bytes[12..20] } else { &bytes[8..40] }, &bytes[at..at + 4]);
+    let mut ends = [addresses, ports].map(|both| both.split_at(both.len() / 2));
+    if !is_downlink {
+        ends = ends.map(|(source, destination)| (destination, source));
+    }
+    let [(server, ue), (server_port, ue_port)] = ends;
+    let ace = (bytes[at + 12] & 1) << 2 | bytes[at + 13] >> 6;
+    let is_syn_ack = bytes[at + 13] & 0x12 == 0x12;
+    Some(Segment {
+        connection: [&[layout.v4.into()], server, ue, server_port, ue_port].concat(),
+        ace,
+        syn_ack: is_syn_ack.then_some(ace),
+    })
+}
+
+/// Offset of a TCP header of which the fixed part is there.
+fn tcp_header(bytes: &[u8], layout: &Layout) -> Option<usize> {
     // A first fragment has its TCP header, too.
     let (protocol, at) = layout.transport.or_else(|| {
         let first = layout.v4 && bytes[6] & 0x1F == 0 && bytes[7] == 0;
         first.then_some((bytes[9], layout.header))
     })?;
-    if protocol != TCP || at + 20 > layout.len {
-        return None;
-    }
+    (protocol == TCP && at + 20 <= layout.len).then_some(at)
+}
+
+/// The bits of a packet that congestion feedback may change: for each byte of a TCP segment a mask. `None` for
+/// anything that must stay as it is: SYN, RST, segments without ACK, and what is no TCP segment.
+pub fn feedback_bits(bytes: &[u8], layout: &Layout) -> Option<Vec<u8>> {
+    let at = tcp_header(bytes, layout)?;
     let segment = &bytes[at..layout.len];
     let end = usize::from(segment[12] >> 4) * 4;
     let (syn, rst, ack) = (segment[13] & 2 != 0, segment[13] & 4 != 0, segment[13] & 16 != 0);
