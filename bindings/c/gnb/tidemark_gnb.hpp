@@ -3,7 +3,7 @@
  * only some threads may read a clock, where a UE has no thread of its own. docs/guide/embedding-in-a-gnb.md has its place in OCUDU,
  * srsRAN Project and OpenAirInterface.
  *
- * A host writes Segments<its buffer>, has a Session for each PDU session, and calls it at five places. No function throws or allocates.
+ * A host writes Segments<its buffer>, has a Session for each PDU session, and calls it at five places. No function throws, and none of the packet path allocates.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -149,6 +149,10 @@ public:
   Ue& ue() noexcept { return ue_; }
   std::uint64_t failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
 
+  /// Announces a packet, PDU or report that is handled in a moment, so that what it reads comes from memory meanwhile: for all of a burst before the
+  /// first of them. Without a lock, and from any thread.
+  void warm() noexcept { (void)tidemark_warm(ue_.instance(), ue_.handle()); }
+
   /// N3's end, before SDAP: false for a packet to discard. `outer` is the type of service or traffic class of the outer header, where the
   /// host sees it.
   [[nodiscard]] bool downlink(Buffer& packet, std::uint8_t qfi, std::optional<std::uint8_t> outer = std::nullopt) noexcept {
@@ -208,6 +212,20 @@ public:
   void handover(std::uint8_t drb) noexcept {
     const std::lock_guard<Lock> guard(lock_);
     note(tidemark_drb_handover(ue_.instance(), ue_.handle(), Clock::now_ns(), drb));
+  }
+
+  /// NGAP's and E1AP's request for a QoS flow: one of TIDEMARK_MARKING_.
+  Status mark(std::uint8_t qfi, std::uint8_t marking) noexcept {
+    const std::lock_guard<Lock> guard(lock_);
+    return tidemark_qfi_marking(ue_.instance(), ue_.handle(), qfi, marking);
+  }
+  /// Congestion of a QoS flow since the last call, for the UPF that marks it.
+  Result<tidemark_congestion> congestion(std::uint8_t qfi) noexcept {
+    tidemark_congestion congestion{};
+    congestion.size = sizeof congestion;
+    const std::lock_guard<Lock> guard(lock_);
+    const Status status = tidemark_qfi_congestion(ue_.instance(), ue_.handle(), Clock::now_ns(), qfi, &congestion);
+    return status ? Result<tidemark_congestion>(congestion) : status;
   }
 
 private:

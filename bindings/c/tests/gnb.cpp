@@ -116,6 +116,7 @@ Outcome connection(std::size_t first, std::size_t size, bool short_circuit) {
   std::uint32_t sn = 0;
   const auto down = [&](const std::vector<std::uint8_t>& bytes) {
     Chain packet(bytes, first, size);
+    session.warm();
     if (!session.downlink(packet, 9, std::uint8_t{bytes[1]})) {
       return;
     }
@@ -163,6 +164,37 @@ void segments_change_nothing() {
       CHECK(other.counters.l4s_marks == whole.counters.l4s_marks && other.counters.pdus == whole.counters.pdus);
     }
   }
+}
+
+// A QoS flow whose UPF marks: the packets pass, and the share that would have been marked is told.
+void a_upf_is_told_what_to_mark() {
+  tidemark_instance_config config{};
+  config.max_ues = 1;
+  config.secret[0] = 1;
+  auto instance = Instance::make(config);
+  auto policy = Policy::read("[otherwise]\nlaw = \"l4span\"\n");
+  auto ue = instance->add_ue();
+  const tidemark_qos_flow flow{9, 9};
+  CHECK(ue->add_drb(2, 18, &flow, 1, *policy));
+  Session session(*std::move(ue));
+  CHECK(session.mark(9, TIDEMARK_MARKING_REPORT) && session.mark(64, TIDEMARK_MARKING_OFF) == TIDEMARK_STATUS_BAD_QFI);
+  for (std::uint32_t n = 0; n < 400; ++n) {
+    Chain packet(tcp(true, 0x010, 1 + n * 1'201, 1, 1'201, 1), 100, 100);
+    CHECK(session.downlink(packet, 9) && (packet.whole()[1] & 3) == 1);
+    Chain pdu({0x80, static_cast<std::uint8_t>(n >> 8), static_cast<std::uint8_t>(n)}, 3, 3);
+    pdu.segments.push_back(std::vector<std::uint8_t>(1'265));
+    session.pdu(2, pdu, false);
+    TestClock::now += 1'000'000;
+    if (n % 5 == 4) {
+      tidemark_report report{};
+      report.fields = TIDEMARK_REPORT_TRANSMITTED;
+      report.highest_transmitted_sn = n / 2;
+      session.delivery_status(2, report);
+    }
+  }
+  const auto congestion = session.congestion(9);
+  CHECK(congestion && congestion->packets == 400 && congestion->dl_congestion > 1'000);
+  CHECK(session.failed() == 0);
 }
 
 // Packets without a byte, empty segments, and what is no packet pass as they came.
@@ -235,6 +267,7 @@ void a_lock_keeps_threads_apart() {
 
 int main() {
   segments_change_nothing();
+  a_upf_is_told_what_to_mark();
   odd_buffers();
   a_batch_reads_the_clock_once();
   a_lock_keeps_threads_apart();
