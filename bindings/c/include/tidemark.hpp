@@ -125,6 +125,16 @@ public:
     return tidemark_drb_remove(instance_, handle_, drb, last);
   }
   Status map(std::uint8_t qfi, std::uint8_t drb) noexcept { return tidemark_qfi_map(instance_, handle_, qfi, drb); }
+  /// `marking` is one of TIDEMARK_MARKING_...
+  Status mark(std::uint8_t qfi, std::uint8_t marking) noexcept {
+    return tidemark_qfi_marking(instance_, handle_, qfi, marking);
+  }
+  Result<tidemark_congestion> congestion(std::uint64_t now_ns, std::uint8_t qfi) noexcept {
+    tidemark_congestion congestion{};
+    congestion.size = sizeof congestion;
+    const Status status = tidemark_qfi_congestion(instance_, handle_, now_ns, qfi, &congestion);
+    return status ? Result<tidemark_congestion>(congestion) : status;
+  }
   Status handover(std::uint64_t now_ns) noexcept { return tidemark_ue_handover(instance_, handle_, now_ns); }
   Status handover(std::uint64_t now_ns, std::uint8_t drb) noexcept {
     return tidemark_drb_handover(instance_, handle_, now_ns, drb);
