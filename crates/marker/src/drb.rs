@@ -80,7 +80,7 @@ pub struct Counters {
     pub discards: u64,
     /// Reports received.
     pub reports: u64,
-    /// Reports without a highest transmitted or retransmitted SN.
+    /// Reports without any highest SN, transmitted or delivered.
     pub empty_reports: u64,
     /// SNs in reports or discards that were never sent or are long gone.
     pub unknown_sns: u64,
@@ -371,9 +371,22 @@ impl DrbMarker {
     pub fn handle_report(&mut self, now: Instant, report: &DeliveryStatus) {
         self.tally.reports += 1;
         // Transmissions first: a delivery of what the table does not know as transmitted would be an unknown SN.
-        match self.profile.further(report.highest_transmitted, report.highest_retransmitted) {
-            Some(sn) => self.transmitted(now, sn),
-            None => self.tally.empty_reports += 1,
+        let left = self.profile.further(report.highest_transmitted, report.highest_retransmitted);
+        if let Some(sn) = left {
+            self.transmitted(now, sn);
+        }
+        let delivered = self.profile.further(report.highest_delivered, report.highest_delivered_retransmitted);
+        self.tally.empty_reports += u64::from(left.or(delivered).is_none());
+        // What was delivered was transmitted: a DU may say no more than that, and then nobody knows the time between the two.
+        if let Some(sn) = delivered.filter(|sn| self.profile.is_queued(*sn)) {
+            self.transmitted(now, sn);
+            self.profile.deliver(now, sn);
+            return;
+        }
+        if left.is_none()
+            && let Some(sn) = delivered.filter(|sn| self.profile.has_left_last(*sn))
+        {
+            self.transmitted(now, sn);
         }
         if let Some(sn) = report.highest_delivered {
             self.retransmission = self.profile.deliver(now, sn).or(self.retransmission);

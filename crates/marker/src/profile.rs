@@ -258,12 +258,21 @@ impl ProfileTable {
     /// The DU repeats the latter long after: it counts only while it is about an SDU that is queued.
     #[inline]
     pub(crate) fn further(&self, transmitted: Option<u32>, retransmitted: Option<u32>) -> Option<u32> {
-        let is_queued = |sn: u32| {
-            let ahead = self.sn_length.distance(self.head as u32, sn);
-            self.started && ahead >= 0 && self.head.wrapping_add_signed(ahead) < self.next
-        };
-        let Some(second) = retransmitted.filter(|sn| is_queued(*sn)) else { return transmitted };
-        transmitted.filter(|sn| is_queued(*sn) && self.sn_length.distance(second, *sn) > 0).or(Some(second))
+        let Some(second) = retransmitted.filter(|sn| self.is_queued(*sn)) else { return transmitted };
+        transmitted.filter(|sn| self.is_queued(*sn) && self.sn_length.distance(second, *sn) > 0).or(Some(second))
+    }
+
+    /// True for an SN that was handed over and is not known to be transmitted.
+    #[inline]
+    pub(crate) fn is_queued(&self, sn: u32) -> bool {
+        let ahead = self.sn_length.distance(self.head as u32, sn);
+        self.started && ahead >= 0 && self.head.wrapping_add_signed(ahead) < self.next
+    }
+
+    /// True for the last SN that is known to be transmitted.
+    #[inline]
+    pub(crate) fn has_left_last(&self, sn: u32) -> bool {
+        self.started && self.sn_length.distance(self.head as u32, sn) == -1
     }
 
     /// True for an SN that was transmitted and is not known to be delivered.

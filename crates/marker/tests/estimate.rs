@@ -208,3 +208,35 @@ fn reports_that_stop_mark_nothing_for_good() {
         assert!(estimate.egress.is_some() && estimate.packets < packets, "{name}: {estimate:?}");
     }
 }
+
+#[test]
+fn a_du_that_reports_deliveries_alone_gives_an_estimate() {
+    let sojourn = |delivered_after: Option<Duration>| {
+        let mut du = Du::new(&l4span(), SnLength::Bits18, Duration::from_millis(5));
+        du.delivered_after = delivered_after;
+        let (mut estimated, mut count) = (0.0, 0);
+        for slot in 0..10_000 {
+            // 10 ms are queued behind 40 Mbit/s.
+            while du.backlog() < 50_000 {
+                du.send(0, Ecn::Ect1, 1_500);
+            }
+            du.slot(2_500.0);
+            if slot > 200 {
+                estimated += du.marker.estimate(du.now).sojourn.unwrap_or_default().as_secs_f64() * 1e3;
+                count += 1;
+            }
+        }
+        let (counters, estimate) = (du.marker.counters(), du.marker.estimate(du.now));
+        assert_eq!((counters.empty_reports, counters.unknown_sns), (0, 0));
+        assert_eq!(estimate.retransmission, None, "a delivery that shows its transmission has no time since");
+        assert!((estimate.egress.unwrap().rate.as_bps() as f64 - 40e6).abs() < 4e6, "{estimate:?}");
+        estimated / f64::from(count)
+    };
+    let transmitted = sojourn(None);
+    assert!((9.0..11.0).contains(&transmitted), "{transmitted} ms");
+    // What is on its way to the UE counts as queued: the estimate is longer by the time of a delivery.
+    for millis in [2, 8] {
+        let delivered = sojourn(Some(Duration::from_millis(millis)));
+        assert!((delivered - transmitted - millis as f64).abs() < 1.0, "{millis} ms: {delivered}, {transmitted}");
+    }
+}

@@ -18,6 +18,11 @@ pub struct Du {
     transmitted: Option<u32>,
     reported: Option<u32>,
     last_report: Instant,
+    /// Time from a transmission to its delivery for a DU that reports deliveries alone; `None` for one that reports transmissions alone.
+    pub delivered_after: Option<Duration>,
+    /// Transmissions whose delivery is still to come, each with its time.
+    on_the_air: VecDeque<(Instant, u32)>,
+    delivered: Option<u32>,
     /// Bytes already granted towards the head of the queue.
     credit: f64,
     /// Packets marked, on arrival or on leaving; that passed on arrival; that were dropped at either.
@@ -42,6 +47,9 @@ impl Du {
             transmitted: None,
             reported: None,
             last_report: Instant::ZERO,
+            delivered_after: None,
+            on_the_air: VecDeque::new(),
+            delivered: None,
             credit: 0.0,
             marks: 0,
             passed: 0,
@@ -104,18 +112,25 @@ impl Du {
             }
             self.credit -= packet.size.as_f64();
             self.transmitted = Some(sn);
+            self.on_the_air.push_back((self.now + self.delivered_after.unwrap_or_default(), sn));
             self.last_sojourn = sojourn;
         }
         if self.queue.is_empty() {
             self.credit = self.credit.min(0.0);
         }
-        if self.now.since(self.last_report) >= self.report_every && self.transmitted != self.reported {
+        while let Some((_, sn)) = self.on_the_air.front().copied().filter(|(at, _)| *at <= self.now) {
+            self.delivered = Some(sn);
+            self.on_the_air.pop_front();
+        }
+        let news = if self.delivered_after.is_some() { self.delivered } else { self.transmitted };
+        if self.now.since(self.last_report) >= self.report_every && news != self.reported {
             self.last_report = self.now;
-            self.reported = self.transmitted;
-            self.marker.handle_report(
-                self.now,
-                &DeliveryStatus { highest_transmitted: self.transmitted, ..DeliveryStatus::default() },
-            );
+            self.reported = news;
+            let report = match self.delivered_after {
+                Some(_) => DeliveryStatus { highest_delivered: news, ..DeliveryStatus::default() },
+                None => DeliveryStatus { highest_transmitted: news, ..DeliveryStatus::default() },
+            };
+            self.marker.handle_report(self.now, &report);
         }
     }
 }
