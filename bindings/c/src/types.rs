@@ -190,7 +190,7 @@ pub struct DrbCounters {
     pub discards: u64,
     /// Reports received.
     pub reports: u64,
-    /// Reports without a highest transmitted or retransmitted SN.
+    /// Reports without any highest SN, transmitted or delivered.
     pub empty_reports: u64,
     /// SNs in reports or discards that were never sent or were forgotten long ago.
     pub unknown_sns: u64,

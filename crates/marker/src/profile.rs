@@ -18,9 +18,11 @@ use crate::beyond::Beyond;
 use crate::report::SnLength;
 use crate::stamps::Stamps;
 
-/// A jump of the SN by at most this many is read as SDUs that PDCP never sent; a longer one needs a second
-/// SDU in sequence to be believed, and then starts the table afresh (re-establishment, handover).
+/// A jump of the SN by at most this many is read as SDUs that PDCP never sent; a longer one needs [`NEW_RUN`]
+/// SDUs in sequence to be believed, and then starts the table afresh (re-establishment, handover).
 const MAX_GAP: i64 = 1_024;
+/// SNs that go on from one another before they are believed to be new numbers: more than a thread that was late with a batch announces.
+const NEW_RUN: u8 = 8;
 const INGRESS_STAMPS: usize = 1_024;
 const TRANSMIT_STAMPS: usize = 512;
 
@@ -79,8 +81,9 @@ pub(crate) struct ProfileTable {
     transmitted: Stamps,
     /// Behind a pointer, since few packets and reports look at it.
     beyond: Box<Beyond>,
-    /// The SN that would confirm a far jump.
-    suspect: Option<u32>,
+    /// The last SN far from the others, and how many before it, itself included, went on from one another.
+    stray: u32,
+    strays: u8,
     pub(crate) anomalies: Anomalies,
 }
 
@@ -103,7 +106,8 @@ impl ProfileTable {
             oldest: 0,
             standing: 0,
             packets: 0,
-            suspect: None,
+            stray: 0,
+            strays: 0,
             started: false,
             is_reported: false,
             anomalies: Anomalies::default(),
@@ -200,16 +204,14 @@ impl ProfileTable {
             self.anomalies.repeated += 1;
             self.fill(count, size);
             return;
-        } else if self.suspect == Some(sn) {
+        } else if self.is_new_run(sn) {
             self.anomalies.restarts += 1;
             self.restart(sn);
         } else {
-            // One stray SN is not worth the table; two in sequence are the sender's new numbers (as RFC 3550 A.1 does).
             self.anomalies.repeated += 1;
-            self.suspect = Some(sn.wrapping_add(1) & (self.sn_length.modulus() - 1));
             return;
         }
-        self.suspect = None;
+        self.strays = 0;
         if self.packets == 0 {
             self.ingress.clear();
         }
@@ -217,6 +219,15 @@ impl ProfileTable {
         self.append(now, size);
         self.standing += u64::from(size);
         self.packets += u32::from(size > 0);
+    }
+
+    /// Takes in an SN far from the others. True once so many go on from one another, with nothing of the old ones in between, that they
+    /// are the sender's new numbers: as RFC 3550 A.1 has it, but stale SNs come in a row, too.
+    fn is_new_run(&mut self, sn: u32) -> bool {
+        let goes_on = self.strays > 0 && self.sn_length.distance(self.stray, sn) == 1;
+        self.strays = if goes_on { self.strays + 1 } else { 1 };
+        self.stray = sn;
+        self.strays >= NEW_RUN
     }
 
     /// PDCP discarded an SDU that it had sent or numbered.
@@ -291,7 +302,8 @@ impl ProfileTable {
             self.anomalies.unknown += u64::from(!is_last);
             return is_last.then_some(Progress::NONE);
         }
-        self.is_reported = true;
+        // The old numbers are alive: those far from them are stale.
+        (self.is_reported, self.strays) = (true, 0);
         let mut bytes = 0;
         let mut packets = 0;
         let has_beyond = self.next - self.head > self.capacity();
@@ -332,7 +344,7 @@ impl ProfileTable {
         self.ingress.clear();
         self.transmitted.clear();
         self.started = true;
-        self.suspect = None;
+        self.strays = 0;
     }
 
     fn append(&mut self, now: Instant, size: u16) {
@@ -493,22 +505,48 @@ mod tests {
         assert_eq!(table.transmit(ms(1), 100).unwrap().bytes, 1000);
     }
 
-    #[test]
-    fn one_stray_sn_is_ignored_and_two_in_sequence_restart_the_table() {
+    /// A table with 10 SDUs of 1000 bytes, from 50000 on.
+    fn ten_queued() -> ProfileTable {
         let mut table = table(SnLength::Bits18);
-        for sn in 50_000..50_010 {
-            table.record(ms(0), sn, Bytes(1000));
+        (50_000..50_010).for_each(|sn| table.record(ms(0), sn, Bytes(1_000)));
+        table
+    }
+
+    #[test]
+    fn sns_that_go_on_from_one_another_for_long_are_new_numbers() {
+        let mut table = ten_queued();
+        // Re-establishment: SNs begin again at 0, and nothing is heard of the old ones.
+        for sn in 0..u32::from(NEW_RUN) - 1 {
+            table.record(ms(2), sn, Bytes(1_000));
+            assert_eq!((table.standing(), table.anomalies.restarts), (Bytes(10_000), 0), "{sn}");
         }
-        table.record(ms(1), 9, Bytes(1000));
-        assert_eq!(table.standing(), Bytes(10_000));
-        table.record(ms(1), 50_010, Bytes(1000));
-        assert_eq!(table.standing(), Bytes(11_000));
-        // Re-establishment: SNs begin again at 0.
-        table.record(ms(2), 0, Bytes(1000));
-        table.record(ms(2), 1, Bytes(1000));
-        table.record(ms(2), 2, Bytes(1000));
+        for sn in u32::from(NEW_RUN) - 1..20 {
+            table.record(ms(2), sn, Bytes(1_000));
+        }
         assert_eq!(table.anomalies.restarts, 1);
-        assert_eq!(table.transmit(ms(3), 2).unwrap().bytes, 2000);
+        assert_eq!(table.transmit(ms(3), 18).unwrap().bytes, 12_000);
+        assert_eq!(table.standing(), Bytes(1_000));
+    }
+
+    #[test]
+    fn stale_sns_in_a_row_restart_nothing_while_the_old_ones_go_on() {
+        // By the next SDU, or by a report of one that was sent.
+        for goes_on in [
+            |table: &mut ProfileTable, k: u32| table.record(ms(1), 50_010 + k, Bytes(1_000)),
+            |table: &mut ProfileTable, k: u32| _ = table.transmit(ms(1), 50_000 + k).unwrap(),
+        ] {
+            let mut table = ten_queued();
+            let mut stale = 20_000;
+            for k in 0..10 {
+                for _ in 0..NEW_RUN - 1 {
+                    table.record(ms(1), stale, Bytes(1_000));
+                    stale += 1;
+                }
+                goes_on(&mut table, k);
+            }
+            assert_eq!(table.anomalies.restarts, 0);
+            assert_eq!(table.anomalies.repeated, 10 * u64::from(NEW_RUN - 1));
+        }
     }
 
     #[test]
@@ -645,6 +683,28 @@ mod tests {
                     .sum();
                 proptest::prop_assert_eq!(recorded + table.beyond.bytes(), table.standing);
             }
+        }
+
+        #[test]
+        fn stale_sns_and_reports_in_any_order_leave_the_queue_as_it_is(
+            steps in proptest::collection::vec((0u32..5_000, 0..u32::from(NEW_RUN), 0u32..12), 1..300),
+        ) {
+            let mut table = ProfileTable::new(64, SnLength::Bits18);
+            // So far on that there are SNs behind it.
+            let (first, mut next) = (60_000u32, 60_000);
+            let mut head = first;
+            for (behind, stale, back) in steps {
+                table.record(ms(0), next, Bytes(1_000));
+                next += 1;
+                // Some in a row that left long ago, as if a late thread announced them.
+                (0..stale).for_each(|k| table.record(ms(0), first - 10_000 + behind + k, Bytes(1_000)));
+                // Reports of the last few overtake each other.
+                let reported = next.saturating_sub(1 + back).max(first);
+                table.transmit(ms(0), reported);
+                head = head.max(reported + 1);
+                proptest::prop_assert_eq!(table.standing(), Bytes(1_000 * u64::from(next - head)));
+            }
+            proptest::prop_assert_eq!(table.anomalies.restarts, 0);
         }
 
         #[test]
