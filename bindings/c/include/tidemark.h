@@ -1269,11 +1269,11 @@ enum tidemark_status tidemark_qfi_marking(const struct tidemark_instance *instan
 TIDEMARK_NOEXCEPT;
 
 /**
- * Reports the congestion of a QoS flow's downlink, to be sent to the UPF: of a QoS flow that is not marked here the share of its L4S packets since
- * the last call that the DRB's law would have marked, so that calls come at the interval of the reports. Where none came, and of a QoS flow
- * that is marked here, the share that the law would mark now.
+ * Reports the congestion of a QoS flow's downlink, to be sent to the UPF: the share of its L4S packets since the last call that the DRB's law would
+ * have marked, so that calls come at the interval of the reports. Where none came it is zero once nothing is queued in the DRB, and until then that
+ * of the last call.
  *
- * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY, BAD_QFI; NO_DRB for a QoS flow that no DRB carries.
+ * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY, BAD_QFI; NO_DRB for a QoS flow that no DRB carries; BAD_CONFIG for one that is marked here.
  *
  * # Safety
  * `instance` is null or lives, `congestion` is null or valid for a write.

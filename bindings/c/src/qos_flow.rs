@@ -1,8 +1,8 @@
 //! QoS flows that are not marked by their DRB's law: marking on or off by the core's request, and reports to a UPF that marks instead.
 
 use tidemark_core::Instant;
-use tidemark_marker::Marking;
-use tidemark_marker::path::CongestionReport;
+use tidemark_marker::path::NoReport;
+use tidemark_marker::{CongestionReport, Marking};
 use tidemark_wire::pdu_session::{Congestion, UlInformation};
 
 use crate::instance::Instance;
@@ -68,11 +68,11 @@ pub unsafe extern "C" fn tidemark_qfi_marking(instance: *const Instance, ue: UeI
     }
 }
 
-/// Reports the congestion of a QoS flow's downlink, to be sent to the UPF: of a QoS flow that is not marked here the share of its L4S packets since
-/// the last call that the DRB's law would have marked, so that calls come at the interval of the reports. Where none came, and of a QoS flow
-/// that is marked here, the share that the law would mark now.
+/// Reports the congestion of a QoS flow's downlink, to be sent to the UPF: the share of its L4S packets since the last call that the DRB's law would
+/// have marked, so that calls come at the interval of the reports. Where none came it is zero once nothing is queued in the DRB, and until then that
+/// of the last call.
 ///
-/// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY, BAD_QFI; NO_DRB for a QoS flow that no DRB carries.
+/// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY, BAD_QFI; NO_DRB for a QoS flow that no DRB carries; BAD_CONFIG for one that is marked here.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
 /// # Safety
@@ -90,7 +90,11 @@ pub unsafe extern "C" fn tidemark_qfi_congestion(
         with_ue(instance, ue, |ue| {
             let place = sized::place(congestion)?;
             check(qfi)?;
-            place.write(ue.congestion(Instant::from_nanos(now_ns), qfi).ok_or(Status::NoDrb)?.into());
+            let report = ue.congestion(Instant::from_nanos(now_ns), qfi).map_err(|none| match none {
+                NoReport::NoDrb => Status::NoDrb,
+                NoReport::MarkedHere => Status::BadConfig,
+            })?;
+            place.write(report.into());
             Ok(())
         })
     }

@@ -351,6 +351,7 @@ static void each_qos_flow_is_marked_as_it_was_asked_for(void)
   IS(OK, tidemark_qfi_congestion(instance, ue, now, 10, &congestion));
   CHECK(congestion.packets == 1000 && congestion.dl_congestion > 9000 && congestion.dl_congestion <= 10000);
   IS(OK, tidemark_qfi_marking(instance, ue, 10, TIDEMARK_MARKING_DOWNLINK));
+  IS(BAD_CONFIG, tidemark_qfi_congestion(instance, ue, now, 10, &congestion));
   datagram(packet, 1);
   tidemark_verdict verdict;
   IS(OK, tidemark_downlink(instance, ue, now, 10, packet, sizeof packet, sizeof packet, &verdict));

@@ -4,7 +4,7 @@ use tidemark_core::Duration;
 
 use crate::drb::Estimate;
 use crate::law::Odds;
-use crate::verdict::{Class, Verdict};
+use crate::verdict::Verdict;
 
 /// The draw that made a verdict of odds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -43,8 +43,6 @@ pub struct Decision {
 pub struct Outcome {
     /// Chances of a mark and of a drop, with the rule that gave them.
     pub odds: Odds,
-    /// Class that the odds are for.
-    pub class: Class,
     /// Age that the law was given, as in [`Decision::age`].
     pub age: Duration,
     /// The draw that settled it, as in [`Decision::draw`].

@@ -15,13 +15,10 @@ use crate::drain::Drain;
 use crate::egress::{Egress, EgressEstimator};
 use crate::flow::{FlowTable, IN_USE};
 use crate::law::{ActiveLaw, Arrival, Decides, Departure, Odds, Properties};
-use crate::marking::Marking;
 use crate::profile::{ProfileTable, Progress};
+use crate::qos_flow::QosFlow;
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::{Class, Verdict};
-
-/// Size of a full packet, in bytes.
-const FULL_PACKET: f64 = 1_500.0;
 
 /// Reports in a row that describe arrivals, not transmissions, if each leaves next to nothing queued, at no age.
 const BLIND_REPORTS: u8 = 64;
@@ -222,39 +219,19 @@ impl DrbMarker {
         packet: &Packet<P>,
         rlc: Option<RlcQueue>,
     ) -> Option<Outcome> {
-        self.decide_arrival(now, packet, rlc, Marking::Downlink)
+        self.decide_qos_flow(now, packet, rlc, None)
     }
 
-    /// Does the work of [`decide_downlink`](Self::decide_downlink) for a packet of a QoS flow that is marked so: one that is not
-    /// [`Downlink`](Marking::Downlink) is never marked, neither in itself nor in an acknowledgement. Everything is learnt from it all the
-    /// same, and what the law drops it drops. The outcome has the odds that the law would have marked it with.
-    // Few gNBs come here, and the packets of all others pass it by.
-    #[cold]
-    #[inline(never)]
+    /// Does the work of [`decide_downlink`](Self::decide_downlink) for a packet of a QoS flow, which is given if it is not marked here: then the
+    /// packet gets no mark, neither in itself nor in an acknowledgement. Everything is learnt from it all the same, and what the law drops it
+    /// drops. The outcome has the odds that the law would have marked it with.
+    #[inline(always)]
     pub fn decide_qos_flow<P: Inspect>(
         &mut self,
         now: Instant,
         packet: &Packet<P>,
         rlc: Option<RlcQueue>,
-        marking: Marking,
-    ) -> Option<Outcome> {
-        self.decide_arrival(now, packet, rlc, marking)
-    }
-
-    /// Share of the L4S packets that arrive now which the law would mark; zero for a law that decides where packets leave the queue. The law
-    /// is asked as for a full packet, which counts nowhere.
-    pub fn congestion(&mut self, now: Instant) -> Probability {
-        let (full_packet, _) = self.full_packet(now, None);
-        self.law.arrive(&full_packet).mark
-    }
-
-    #[inline(always)]
-    fn decide_arrival<P: Inspect>(
-        &mut self,
-        now: Instant,
-        packet: &Packet<P>,
-        rlc: Option<RlcQueue>,
-        marking: Marking,
+        unmarked: Option<&mut QosFlow>,
     ) -> Option<Outcome> {
         let shown = Class::of(packet.ecn);
         self.tally.packets += 1;
@@ -276,41 +253,20 @@ impl DrbMarker {
         }
         // The packet's own field says which rule it falls under (RFC 9331 5.1), its flow's where it says nothing any more.
         let class = shown.or(known).unwrap_or(Class::L4s);
-        // To a flow that is marked nowhere no mark is coupled: it shares the queue as one without ECN does.
-        let answers = marking != Marking::Off;
         // Counted by the flow's class, not by this packet's: a Not-ECT retransmission of an L4S flow keeps that class alive.
         match known.unwrap_or(class) {
             Class::L4s => {
                 self.tally.l4s_packets += 1;
-                self.last_l4s = if answers { Some(now) } else { self.last_l4s };
+                self.last_l4s = Some(now);
             }
             Class::Classic => {
                 self.tally.classic_packets += 1;
-                self.last_classic = if answers { Some(now) } else { self.last_classic };
+                self.last_classic = Some(now);
             }
             Class::NotEct => {}
         }
-        self.tally.reports_missing += u64::from(self.lacks_reports(now));
-        let (full_packet, head_of_line) = self.full_packet(now, rlc);
-        let arrival = Arrival { size: packet.size.as_f64(), class, segment: segment as f64, rtt, ..full_packet };
-        // The flow and its handshake were followed all the same: a later law, or the uplink, needs them.
-        if self.decides_on_leaving() {
-            return None;
-        }
-        let odds = self.law.arrive(&arrival);
-        let (mut verdict, draw) = self.decide(packet.ecn, class, odds, marking);
-        let short_circuited = verdict == Verdict::Mark && self.short_circuit && self.defer_mark(id, tcp);
-        if owes && marking.is_here() && verdict == Verdict::Pass && self.settle(id, packet.ecn, class) {
-            verdict = Verdict::Mark;
-        }
-        self.tally.short_circuited += u64::from(short_circuited);
-        Some(Outcome { odds, class, age: head_of_line, draw, verdict, short_circuited })
-    }
-
-    /// Arrival of a full packet of an L4S flow whose RTT is not known, and the age of the queue that it finds.
-    #[inline(always)]
-    fn full_packet(&self, now: Instant, rlc: Option<RlcQueue>) -> (Arrival, Duration) {
         let (backlog, egress) = self.queue(now);
+        self.tally.reports_missing += u64::from(self.lacks_reports(now));
         let head_of_line = match rlc {
             Some(rlc) => rlc.head_of_line,
             // The search in the stamps is paid for by the laws that look at the age alone.
@@ -320,16 +276,32 @@ impl DrbMarker {
         let arrival = Arrival {
             now,
             head_of_line: head_of_line.as_secs_f64(),
-            size: FULL_PACKET,
+            size: packet.size.as_f64(),
             backlog,
             egress,
             average: self.estimator.average(),
-            class: Class::L4s,
-            segment: FULL_PACKET,
-            rtt: None,
+            class,
+            segment: segment as f64,
+            rtt,
             shared: self.is_alive(self.last_l4s, now) && self.is_alive(self.last_classic, now),
         };
-        (arrival, head_of_line)
+        // The flow and its handshake were followed all the same: a later law, or the uplink, needs them.
+        if self.decides_on_leaving() {
+            return None;
+        }
+        let odds = self.law.arrive(&arrival);
+        if let Some(flow) = unmarked {
+            let dropped = self.withhold(flow, class, odds);
+            let verdict = if dropped { Verdict::Drop } else { Verdict::Pass };
+            return Some(Outcome { odds, age: head_of_line, draw: Draw::Certain, verdict, short_circuited: false });
+        }
+        let (mut verdict, draw) = self.decide(packet.ecn, class, odds);
+        let short_circuited = verdict == Verdict::Mark && self.short_circuit && self.defer_mark(id, tcp);
+        if owes && verdict == Verdict::Pass && self.settle(id, packet.ecn, class) {
+            verdict = Verdict::Mark;
+        }
+        self.tally.short_circuited += u64::from(short_circuited);
+        Some(Outcome { odds, age: head_of_line, draw, verdict, short_circuited })
     }
 
     /// PDCP gave the SDU this SN and sends it to the DU; `size` is the PDU's.
@@ -434,14 +406,14 @@ impl DrbMarker {
         }
         let class = Class::of(packet.ecn).unwrap_or(Class::L4s);
         let odds = self.law.leave(&Departure { now, sojourn, behind: rlc.backlog, class });
-        let (verdict, draw) = self.decide(packet.ecn, class, odds, Marking::Downlink);
-        Some(Outcome { odds, class, age: sojourn, draw, verdict, short_circuited: false })
+        let (verdict, draw) = self.decide(packet.ecn, class, odds);
+        Some(Outcome { odds, age: sojourn, draw, verdict, short_circuited: false })
     }
 
     /// Describes an outcome of this marker with the state that it was decided in. It is asked right after
     /// [`decide_downlink`](Self::decide_downlink) or [`decide_dequeue`](Self::decide_dequeue) with the same time.
     pub fn decision(&self, now: Instant, outcome: Outcome) -> Decision {
-        let Outcome { odds, age, draw, verdict, short_circuited, .. } = outcome;
+        let Outcome { odds, age, draw, verdict, short_circuited } = outcome;
         let (law, estimate) = (self.properties.name, self.estimate(now));
         Decision { law, estimate, age, odds, draw, verdict, short_circuited }
     }
@@ -550,6 +522,11 @@ impl DrbMarker {
         self.profile.packets() > 0 && self.backlog.report_age(now) > Duration::from_micros(self.poll_after_us.into())
     }
 
+    /// True while something is thought to be queued; false where reports are missing, since nothing is known.
+    pub(crate) fn has_queue(&self, now: Instant) -> bool {
+        self.queue(now).0 > 0.0
+    }
+
     /// Estimate of the DRB's state at `now`.
     pub fn estimate(&self, now: Instant) -> Estimate {
         let (level, egress) = self.queue(now);
@@ -648,9 +625,21 @@ impl DrbMarker {
         }
     }
 
-    /// Applies the law's odds to what the packet and its QoS flow allow.
+    /// Applies the law's odds to a packet of a QoS flow that is not marked here: true for a drop, and no mark.
+    // Few UEs have such flows, and the packets of all others pass it by.
+    #[cold]
+    #[inline(never)]
+    fn withhold(&mut self, flow: &mut QosFlow, class: Class, odds: Odds) -> bool {
+        flow.observe(class, odds.mark);
+        self.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
+        let (dropped, _) = self.happens(class, odds.drop);
+        self.tally.drops += u64::from(dropped);
+        dropped
+    }
+
+    /// Applies the law's odds to what the packet allows.
     #[inline]
-    fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds, marking: Marking) -> (Verdict, Draw) {
+    fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> (Verdict, Draw) {
         self.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
         // The drop is drawn first, and without odds draws nothing: the marks of a law that never drops are those of one draw a packet.
         let (dropped, draw) = self.happens(class, odds.drop);
@@ -660,7 +649,7 @@ impl DrbMarker {
         }
         let markable = Class::of(ecn).is_some_and(|shown| shown != Class::NotEct);
         // CE stays CE, and a mark on Not-ECT would tell a sender that does not listen (RFC 3168 5).
-        if !markable || !marking.is_here() {
+        if !markable {
             return (Verdict::Pass, draw);
         }
         let (marked, draw) = self.happens(class, odds.mark);

@@ -9,14 +9,7 @@ pub enum Marking {
     Downlink,
     /// Marked nowhere.
     Off,
-    /// Marked at the UPF, by the congestion that is reported to it, or nowhere while somebody wants to know of it.
+    /// Marked at the UPF, by the congestion that is reported to it, or nowhere while somebody wants to know of it. To the marker it is as
+    /// `Off`: a report may be had of either.
     Report,
-}
-
-impl Marking {
-    /// True for a flow that is marked here.
-    #[inline]
-    pub(crate) const fn is_here(self) -> bool {
-        matches!(self, Self::Downlink)
-    }
 }

@@ -9,10 +9,10 @@ use bytes::{Flow, checksums_are_valid, view};
 use proptest::prelude::*;
 use tidemark_core::packet::AccEcnCounters;
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Inspect, Instant, Packet, Stream};
-use tidemark_marker::path::{DrbId, FlowKey, Ue};
+use tidemark_marker::path::{DrbId, FlowKey, NoReport, Ue};
 use tidemark_marker::{
-    DeliveryStatus, DrbMarker, DualPi2Config, L4SpanConfig, LawConfig, MarkerConfig, Marking, RampConfig, RlcQueue,
-    SnLength, StepConfig, UpfConfig, Verdict,
+    DeliveryStatus, DrbMarker, DualPi2Config, L4SpanConfig, LawConfig, MarkerConfig, Marking, QosFlow, RampConfig,
+    RlcQueue, SnLength, StepConfig, UpfConfig, Verdict,
 };
 use tidemark_wire::View;
 
@@ -189,20 +189,7 @@ fn packets_of_an_unmarked_flow_are_queue_to_the_flow_beside_it() {
     let counters = ue.drb_counters(DRB).unwrap();
     assert_eq!((counters.packets, counters.l4s_packets, counters.marks()), (1_001, 1_001, 1));
     assert_eq!(ue.congestion(now, OTHER).unwrap().packets, 1_000);
-    assert_eq!(ue.congestion(now, L4S).unwrap().packets, 0);
-}
-
-#[test]
-fn no_mark_is_coupled_to_a_flow_that_gets_none() {
-    for (marking, rule) in [(Marking::Downlink, "coupled"), (Marking::Report, "coupled"), (Marking::Off, "l4s sojourn")]
-    {
-        let config = MarkerConfig::with_law(LawConfig::L4span(L4SpanConfig::default()));
-        let mut marker = DrbMarker::new(&config, SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
-        let packet = |flow, ecn| Packet { flow: FlowId(flow), size: Bytes(1_500), ecn, payload: () };
-        marker.decide_qos_flow(Instant::ZERO, &packet(1, Ecn::Ect0), None, marking);
-        let outcome = marker.decide_downlink(Instant::ZERO, &packet(2, Ecn::Ect1), None).unwrap();
-        assert_eq!(outcome.odds.rule, rule, "{marking:?}");
-    }
+    assert_eq!(ue.congestion(now, L4S), Err(NoReport::MarkedHere));
 }
 
 #[test]
@@ -212,13 +199,17 @@ fn drops_of_a_law_do_not_depend_on_marking() {
         let mut marker = DrbMarker::new(&config, SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
         let rlc = RlcQueue { backlog: Bytes(90_000), packets: 60, head_of_line: Duration::from_millis(40) };
         (0..3).for_each(|sn| marker.handle_pdcp_pdu(Instant::ZERO, sn, Bytes(1_500)));
+        let mut flow = QosFlow::default();
+        flow.set_marking(marking);
         let mut drops = 0;
         for k in 0..900u64 {
             let now = Instant::from_millis(k);
             let packet = Packet { flow: FlowId(1), size: Bytes(1_500), ecn: Ecn::NotEct, payload: () };
-            let outcome = marker.decide_qos_flow(now, &packet, Some(rlc), marking).unwrap();
-            drops += u32::from(outcome.applied() == Verdict::Drop);
+            let unmarked = (marking != Marking::Downlink).then_some(&mut flow);
+            let outcome = marker.decide_qos_flow(now, &packet, Some(rlc), unmarked).unwrap();
+            drops += u64::from(outcome.applied() == Verdict::Drop);
         }
+        assert_eq!(marker.counters().drops, drops);
         drops
     };
     assert!(drops(Marking::Downlink) > 20);
@@ -330,7 +321,7 @@ fn reports_give_a_upf_what_the_law_of_marking_there_assumes() {
 }
 
 #[test]
-fn a_report_is_of_the_packets_since_the_last_one_or_else_of_now() {
+fn a_report_is_of_the_packets_since_the_last_one_while_there_is_a_queue() {
     let mut ue = ue(&MarkerConfig::with_law(everything()));
     ue.set_marking(L4S, Marking::Report);
     let at = Instant::from_millis;
@@ -349,15 +340,23 @@ fn a_report_is_of_the_packets_since_the_last_one_or_else_of_now() {
         send(&mut ue, 6, ecn);
     }
     assert_eq!(share(&mut ue, 7), 7_500);
-    // Nothing came since: an L4S packet would find a queue now, and none once all is transmitted.
-    assert_eq!(share(&mut ue, 8), 10_000);
-    // Odds from before marking changed are of another time.
-    send(&mut ue, 8, Ecn::Ect1);
+    // Nothing came since: as before while something is queued, and nothing once all is transmitted.
+    assert_eq!(share(&mut ue, 8), 7_500);
+    ue.feedback(at(9), DRB, &transmitted(1));
+    assert_eq!(share(&mut ue, 9), 0);
+    // Another queue. What was before marking changed is of another time.
+    for sn in 2..4 {
+        ue.pdcp_pdu(at(10), DRB, sn, Bytes(1_403));
+    }
+    ue.feedback(at(15), DRB, &transmitted(2));
+    send(&mut ue, 16, Ecn::Ect1);
+    assert_eq!(share(&mut ue, 16), 10_000);
     ue.set_marking(L4S, Marking::Downlink);
     ue.set_marking(L4S, Marking::Report);
-    ue.feedback(at(9), DRB, &transmitted(1));
-    assert_eq!(share(&mut ue, 10), 0);
-    assert_eq!(ue.drb_counters(DRB).unwrap().packets, 7, "a report is no packet");
+    assert_eq!(share(&mut ue, 16), 0);
+    // The DU reports no more: nothing is known of the queue.
+    send(&mut ue, 16, Ecn::Ect1);
+    assert_eq!((share(&mut ue, 17), share(&mut ue, 5_000)), (10_000, 0));
 }
 
 #[test]
@@ -365,7 +364,7 @@ fn marking_belongs_to_the_qos_flow_and_not_to_its_drb() {
     let mut ue = ue(&MarkerConfig::with_law(everything()));
     assert!(ue.set_marking(L4S, Marking::Off) && ue.set_marking(63, Marking::Report));
     assert!(!ue.set_marking(64, Marking::Off));
-    assert!(ue.congestion(Instant::ZERO, 63).is_none(), "no DRB carries it");
+    assert_eq!(ue.congestion(Instant::ZERO, 63), Err(NoReport::NoDrb));
     // The QoS flow moves to a second DRB, and its first is released.
     ue.add_drb(DrbId(2), &[L4S], &MarkerConfig::with_law(everything()), SnLength::Bits18, Stream::new(1, 1, "mark"))
         .unwrap();

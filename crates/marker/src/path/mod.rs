@@ -54,6 +54,5 @@ mod ue;
 
 pub use drbs::DrbId;
 pub use flow_key::FlowKey;
-pub use qos_flows::CongestionReport;
 pub use shard::{Shard, UeHandle, shard_of};
-pub use ue::{SetupError, Ue, UeCounters};
+pub use ue::{NoReport, SetupError, Ue, UeCounters};

@@ -12,7 +12,8 @@ use crate::drb::{Counters, DrbMarker, Estimate};
 use crate::marking::Marking;
 use crate::path::drbs::{DrbId, Drbs, is_qfi};
 use crate::path::flow_key::FlowKey;
-use crate::path::qos_flows::{CongestionReport, QosFlows};
+use crate::path::qos_flows::QosFlows;
+use crate::qos_flow::CongestionReport;
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::Verdict;
 
@@ -34,6 +35,17 @@ pub enum SetupError {
     /// A field of the marker's configuration cannot work.
     #[error(transparent)]
     Config(#[from] ConfigError),
+}
+
+/// Reason why there is no report on a QoS flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoReport {
+    /// No DRB carries the QoS flow.
+    #[error("qfi: no DRB carries it")]
+    NoDrb,
+    /// The QoS flow is marked here, by the law.
+    #[error("qfi: is marked here")]
+    MarkedHere,
 }
 
 /// Counters of a UE's packets outside of its DRBs' markers.
@@ -147,10 +159,13 @@ impl Ue {
         is_qfi(qfi)
     }
 
-    /// Reports the congestion of a QoS flow's downlink since the last report. `None` for a QoS flow that no DRB carries.
-    pub fn congestion(&mut self, now: Instant, qfi: u8) -> Option<CongestionReport> {
-        let marker = self.drbs.marker(qfi)?;
-        Some(self.qos_flows.report(now, qfi, marker))
+    /// Reports the congestion of a QoS flow's downlink since the last report.
+    ///
+    /// # Errors
+    /// As [`NoReport`] lists.
+    pub fn congestion(&mut self, now: Instant, qfi: u8) -> Result<CongestionReport, NoReport> {
+        let has_queue = self.drbs.marker(qfi).ok_or(NoReport::NoDrb)?.has_queue(now);
+        self.qos_flows.unmarked(qfi).map(|qos_flow| qos_flow.report(has_queue)).ok_or(NoReport::MarkedHere)
     }
 
     /// The UE moved to another DU or cell, or its DRBs were re-established: what was measured of the old radio is
@@ -219,10 +234,7 @@ impl Ue {
         if has_several && marker.claims(now, &packet) {
             marker = self.drbs.fetch(now, qfi, flow)?;
         }
-        let outcome = match self.qos_flows.unmarked(qfi) {
-            None => marker.decide_downlink(now, &packet, None)?,
-            Some(qos_flow) => qos_flow.decide(now, marker, &packet)?,
-        };
+        let outcome = marker.decide_qos_flow(now, &packet, None, self.qos_flows.unmarked(qfi))?;
         // A mark that is short-circuited is left to the acknowledgements: in the packet it would reach the sender a second time.
         if outcome.applied() == Verdict::Mark {
             view.set_ecn(ecn.marked());

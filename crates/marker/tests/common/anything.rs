@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use allocation_counter::measure;
 use bytes::{Flow, view};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
-use tidemark_marker::path::{DrbId, FlowKey, Shard, Ue, UeHandle};
+use tidemark_marker::path::{DrbId, FlowKey, NoReport, Shard, Ue, UeHandle};
 use tidemark_marker::{
     Counters, DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, Marking, NotEctRule, QueueDelay, RampConfig,
     SharedRule, SnLength, StepConfig, Verdict,
@@ -360,11 +360,14 @@ impl World {
     fn congestion(&mut self, phone: usize, qfi: u8) {
         let now = self.now();
         let Some((ue, phone)) = self.ue(phone) else { return };
-        let mut report = None;
+        let mut report = Err(NoReport::NoDrb);
         assert_eq!(measure(|| report = ue.congestion(now, qfi)).count_total, 0);
         let carrier = phone.carrier.get(usize::from(qfi)).copied().flatten();
-        assert_eq!(report.is_some(), carrier.is_some());
-        assert!(report.is_none_or(|report| report.packets <= phone.downlink), "{report:?}");
+        match report {
+            Ok(report) => assert!(report.packets <= phone.downlink, "{report:?}"),
+            Err(NoReport::NoDrb) => assert_eq!(carrier, None),
+            Err(NoReport::MarkedHere) => assert_eq!(phone.marking[usize::from(qfi)], Marking::Downlink),
+        }
     }
 
     fn handover(&mut self, phone: usize) {

@@ -1,0 +1,69 @@
+//! A QoS flow that is not marked by its DRB's law, and the share of its packets that the law would have marked.
+
+use tidemark_core::Probability;
+use tidemark_wire::pdu_session::Congestion;
+
+use crate::marking::Marking;
+use crate::verdict::Class;
+
+/// Congestion of a QoS flow's downlink, as an UL PDU SESSION INFORMATION has it for the UPF (TS 38.415 5.5.2.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CongestionReport {
+    /// DL Congestion Information: the share that the law would have marked of the flow's L4S packets since the last report. Without any it is zero
+    /// once nothing is queued, and until then that of the last report.
+    pub downlink: Congestion,
+    /// Downlink packets of the QoS flow so far that a law was asked about while the flow was not marked here.
+    pub packets: u64,
+}
+
+/// A QoS flow, and its packets since it is not marked here.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct QosFlow {
+    marking: Marking,
+    packets: u64,
+    /// Odds of a mark for the L4S packets since the last report: their sum and number.
+    odds: f64,
+    count: u32,
+    reported: Probability,
+}
+
+impl QosFlow {
+    /// Marking of the flow.
+    pub fn marking(&self) -> Marking {
+        self.marking
+    }
+
+    /// Marks the flow so from now on.
+    pub fn set_marking(&mut self, marking: Marking) {
+        // A request that is repeated ends no report, and odds of another time say nothing of this one.
+        if self.marking != marking {
+            *self = Self { marking, packets: self.packets, ..Self::default() };
+        }
+    }
+
+    /// Reports on the flow, with something queued in its DRB or nothing.
+    pub fn report(&mut self, has_queue: bool) -> CongestionReport {
+        if self.count > 0 {
+            self.reported = Probability::new(self.odds / f64::from(self.count));
+        } else if !has_queue {
+            self.reported = Probability::ZERO;
+        }
+        (self.odds, self.count) = (0.0, 0);
+        CongestionReport { downlink: Congestion::from_probability(self.reported), packets: self.packets }
+    }
+
+    /// Learns the odds of a mark that the law gave a packet of this class.
+    pub(crate) fn observe(&mut self, class: Class, odds: Probability) {
+        self.packets += 1;
+        // Marking at the UPF is for L4S traffic alone (TS 23.501 5.37.3).
+        if class != Class::L4s {
+            return;
+        }
+        // Nobody asks: what was long ago counts less and less.
+        if self.count == u32::MAX {
+            (self.odds, self.count) = (self.odds / 2.0, self.count / 2);
+        }
+        self.odds += odds.get();
+        self.count += 1;
+    }
+}
