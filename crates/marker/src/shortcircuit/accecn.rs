@@ -13,8 +13,8 @@
 //! marks carried while the client's option has no CE counter, since it has seen no CE itself, are let go, too: the sender
 //! takes their packets for full segments, and would take the bytes, all at once when the counter appears, for new marks.
 //!
-//! The first feedback of a connection is never made zero: the sender would take the field for one that somebody on the way clears, and do
-//! without ECN (RFC 9768 3.2.2.4). A mark that would make it so waits.
+//! The first feedback of a connection is never made zero, and a zero of the client's is never hidden: the sender takes it for a field that
+//! somebody on the way clears, and does without ECN (RFC 9768 3.2.2.4). Marks that would change that wait.
 //!
 //! While a client acknowledges more segments at once than the field has room for marks, as one that receives them in bundles, or none, as
 //! one that waits for a lost segment, the further marks are left to the packets themselves: these it has to acknowledge
@@ -308,10 +308,14 @@ impl AccEcn {
         self.limit = if packets > MAX_ACE_MARKS.into() { MAX_ACE_MARKS } else { u16::MAX };
         let room = packets.min(MAX_ACE_MARKS.into()).saturating_sub(u32::from(counted)) as u16;
         let mut released = self.pending_packets.min(room);
-        // A field of zero in the first feedback means that somebody clears it (RFC 9768 3.2.2.4): one mark waits.
-        let field = u16::from(self.client_ace + self.added_packets) + released;
-        if field & 7 == 0 && before.wrapping_sub(self.start) <= self.segments.first() {
-            released = released.saturating_sub(1);
+        // A field of zero in the first feedback means that somebody clears it (RFC 9768 3.2.2.4): it stays, and is made by no mark.
+        if before.wrapping_sub(self.start) <= self.segments.first() {
+            let field = u16::from(self.client_ace + self.added_packets) + released;
+            if self.client_ace == 0 {
+                released = 0;
+            } else if field & 7 == 0 {
+                released = released.saturating_sub(1);
+            }
         }
         if released == 0 {
             return;

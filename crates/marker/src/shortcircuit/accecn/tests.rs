@@ -128,6 +128,30 @@ fn marks_for_which_bundled_acknowledgements_have_no_room_are_left_to_the_packets
 }
 
 #[test]
+fn the_acknowledgement_of_the_syn_ack_keeps_its_field() {
+    // RFC 9768 table 4 has a meaning for each of the eight, and zero switches ECN off.
+    for field in 0..8 {
+        let mut feedback = opened(0b111, 0b010);
+        (0..3).for_each(|k| assert!(send(&mut feedback, 1_000 + k * MSS, true)));
+        assert_eq!(feedback.uplink(&ack(field, 1_000, None), &mut 0), None, "{field:03b}");
+        assert_eq!(feedback.pending(), 3);
+    }
+}
+
+#[test]
+fn the_first_feedback_is_zero_if_and_only_if_the_client_sent_zero() {
+    // RFC 9768 3.2.2.4: the sender does without ECN for the rest of the connection then.
+    for field in 0..8 {
+        for segments in 1..=12 {
+            let mut feedback = opened(0b111, 0b010);
+            (0..segments).for_each(|k| assert!(send(&mut feedback, 1_000 + k * MSS, true)));
+            let told = passed(&mut feedback, &ack(field, 1_000 + segments * MSS, None)).flags.ace();
+            assert_eq!(told == 0, field == 0, "{field} became {told} with {segments} marks");
+        }
+    }
+}
+
+#[test]
 fn the_first_feedback_is_never_made_zero() {
     // Three marks in the first acknowledgement, or one and then two, would make 5 + 3.
     for acknowledgements in [&[3][..], &[1, 3], &[1, 2, 3]] {
