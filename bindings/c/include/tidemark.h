@@ -647,7 +647,7 @@ typedef struct tidemark_totals {
    */
   size_t size;
   /**
-   * UEs that have had a DRB.
+   * UEs, each from its first DRB on or earlier.
    */
   uint64_t ues;
   /**
@@ -1301,7 +1301,7 @@ enum tidemark_status tidemark_congestion_container(uint8_t qfi,
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Counters of a UE's packets outside of its DRBs.
+ * Counters of a UE's packets outside of its DRBs. The UE's part in the instance's totals is brought up to date.
  *
  * Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
  *
@@ -1344,7 +1344,7 @@ TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
  * Totals of an instance. Any thread may ask at any time: no call waits for this one or is refused for it, and this one waits for none. A
- * UE's part is as it was at most 1.1 s before its last call that has a time, or at the last reading of its counters, whichever is later, and
+ * UE's part is as it was at most 1.1 s before its last call that has a time, or at the last `tidemark_read_ue_counters`, whichever is later, and
  * nothing is lost of one that was removed. Each total is right by itself; between two of them a packet may lie.
  *
  * Fails with NULL_POINTER, BAD_LENGTH.

@@ -28,7 +28,7 @@ unsafe fn read<T: Copy>(
     })
 }
 
-/// Counters of a UE's packets outside of its DRBs.
+/// Counters of a UE's packets outside of its DRBs. The UE's part in the instance's totals is brought up to date.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH, NO_UE, BUSY.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -67,7 +67,6 @@ pub unsafe extern "C" fn tidemark_read_drb_counters(
     // SAFETY: the caller's promises are handed on.
     unsafe {
         read(instance, ue, counters, |slot| {
-            slot.show();
             slot.ue()?.drb_counters(DrbId(drb)).map(DrbCounters::from).ok_or(Status::NoDrb)
         })
     }

@@ -1,7 +1,7 @@
 //! Totals of an instance: sums over its UEs and DRBs, those that were removed included, for operation and maintenance.
 //!
 //! Who reads them waits for nobody and stops nobody. Each UE keeps its part in a ledger, which its own calls bring up to date once a period
-//! and whenever something of it is removed or read; readers add the ledgers up.
+//! and whenever something of it is removed or its counters are read; readers add the ledgers up.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use crate::status::{Status, guard};
 pub struct Totals {
     /// Size of this struct, `sizeof`; set by the caller before each call, and to the bytes that were written by it.
     pub size: usize,
-    /// UEs that have had a DRB.
+    /// UEs, each from its first DRB on or earlier.
     pub ues: u64,
     /// DRBs.
     pub drbs: u64,
@@ -226,7 +226,7 @@ impl Ledger {
 }
 
 /// Totals of an instance. Any thread may ask at any time: no call waits for this one or is refused for it, and this one waits for none. A
-/// UE's part is as it was at most 1.1 s before its last call that has a time, or at the last reading of its counters, whichever is later, and
+/// UE's part is as it was at most 1.1 s before its last call that has a time, or at the last `tidemark_read_ue_counters`, whichever is later, and
 /// nothing is lost of one that was removed. Each total is right by itself; between two of them a packet may lie.
 ///
 /// Fails with NULL_POINTER, BAD_LENGTH.

@@ -128,6 +128,9 @@ void meet(const tidemark_instance* instance, const tidemark_policy* policy) {
   counters.size = sizeof counters;
   CHECK(tidemark_read_drb_counters(instance, ue, 1, &counters) == TIDEMARK_STATUS_OK);
   CHECK(done + refused == 40000 && counters.packets == done);
+  tidemark_ue_counters all{};
+  all.size = sizeof all;
+  CHECK(tidemark_read_ue_counters(instance, ue, &all) == TIDEMARK_STATUS_OK);
   CHECK(tidemark_read_totals(instance, &now) == TIDEMARK_STATUS_OK);
   CHECK(now.packets - before.packets == done && now.busy - before.busy == refused);
   CHECK(tidemark_ue_remove(instance, ue) == TIDEMARK_STATUS_OK);
