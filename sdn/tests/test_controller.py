@@ -17,7 +17,7 @@ import pytest
 
 from tests.peer import Cables, ControlPlane, ScriptedAgent, encode, packet_in
 from tests.test_parser import ipv4
-from tidemark_sdn import config, lldp
+from tidemark_sdn import config, lldp, parser
 from tidemark_sdn.agent.shaper import Kind
 from tidemark_sdn.controller import Controller
 from tidemark_sdn.lldp import Announcement
@@ -340,6 +340,12 @@ def test_packet_ins_of_a_flood_are_limited_in_the_switch(tmp_path: Path) -> None
                 assert kinds == ["OFPInstructionMeter", "OFPInstructionActions"]
                 meters.add(rule.instructions[0].meter_id)
             assert len(meters) == 5
+            # A port that many share, as a receiver's, has to answer for its addresses while flows begin there.
+            arp = [rule for rule in here.plane.peers[1].flow_mods if rule.match.get("eth_type") == parser.ARP]
+            assert [rule.match["in_port"] for rule in arp] == [1, 2, 3, 4, 5]
+            assert all(rule.priority > 0 for rule in arp)
+            meters |= {rule.instructions[0].meter_id for rule in arp}
+            assert len(meters) == 10
 
     asyncio.run(test())
 

@@ -20,7 +20,7 @@ FLOWS, QUEUES = 0, 1
 COOKIE = 0x7D5D << 48
 COOKIE_MASK = 0xFFFF << 48
 
-# Meters: of LLDP, and of packets of unknown flows for each port, so that none holds up the others.
+# Meters: of LLDP, and two of each port, of packets of unknown flows and of ARP, so that none holds up the others.
 _LLDP_METER = 1
 _PORT_METERS = 16
 # LLDP that may come up from a switch, a second.
@@ -145,8 +145,10 @@ class RuleManager:
             self.admit_port(switch, port, packet_in_limit)
 
     def admit_port(self, switch: SwitchChannel, port: int, packet_in_limit: int) -> None:
-        """Lets packets of unknown flows come up from a port."""
-        self._send_up(switch, {"in_port": port}, 0, _PORT_METERS + port, packet_in_limit)
+        """Lets packets of unknown flows come up from a port, and ARP, without which no flow begins there."""
+        meter = _PORT_METERS + 2 * port
+        self._send_up(switch, {"in_port": port}, 0, meter, packet_in_limit)
+        self._send_up(switch, {"in_port": port, "eth_type": parser.ARP}, 1, meter + 1, packet_in_limit)
 
     def _send_up(self, switch: SwitchChannel, fields: dict[str, Any], priority: int, meter: int, rate: int) -> None:
         bands = [ofp_parser.OFPMeterBandDrop(rate=rate, burst_size=rate)]
