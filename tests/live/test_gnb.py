@@ -78,7 +78,8 @@ def cu_up():
     for program in ("c++", "make", "cargo"):
         needs(program)
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    subprocess.run(["make", "-s", "-C", ROOT / "bindings/c", "cu_up"], check=True, capture_output=True)
+    made = subprocess.run(["make", "-s", "-C", ROOT / "bindings/c", "cu_up"], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
     return target / "c-examples/cu_up"
 
 
