@@ -58,8 +58,9 @@ while True:
         pass
 """
 
+# Stays for a moment after its end: with the command its cell ends, and what is in the uplink then would never arrive.
 CLIENT = """
-import socket, sys
+import socket, sys, time
 address, port, option, key = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), bytes.fromhex(sys.argv[4])
 client = socket.socket()
 if key:
@@ -68,6 +69,8 @@ client.settimeout(10)
 client.connect((address, port))
 while client.recv(1 << 16):
     pass
+client.close()
+time.sleep(0.5)
 print(open("/proc/net/netstat").read())
 """
 
