@@ -22,6 +22,7 @@ pub(crate) unsafe trait Plain: Copy {}
 ///
 /// # Safety
 /// `at` is valid for a read of a `usize`.
+#[inline]
 unsafe fn size_of_theirs<T>(at: *const T) -> Result<usize, Status> {
     // SAFETY: the caller's promise.
     let size = unsafe { at.cast::<usize>().read() };
@@ -43,8 +44,12 @@ pub(crate) unsafe fn read<T: Plain>(from: *const T) -> Result<T, Status> {
     // SAFETY: not null, so valid by contract for its size, of which no more than this struct has is read; any bytes are a value.
     unsafe {
         let size = size_of_theirs(from)?;
+        // Almost always: a length that the compiler knows is no call of memcpy.
+        if size >= size_of::<T>() {
+            return Ok(from.read());
+        }
         let mut value = MaybeUninit::<T>::zeroed();
-        copy_nonoverlapping(from.cast::<u8>(), value.as_mut_ptr().cast(), size.min(size_of::<T>()));
+        copy_nonoverlapping(from.cast::<u8>(), value.as_mut_ptr().cast(), size);
         Ok(value.assume_init())
     }
 }
@@ -90,8 +95,12 @@ impl<T: Copy> Place<T> {
         let known = self.size.min(size_of::<T>());
         // SAFETY: valid for so many bytes (see `place`); every struct of the interface begins with its size.
         unsafe {
-            copy_nonoverlapping((&raw const value).cast::<u8>(), self.to.cast(), known);
-            self.to.cast::<u8>().add(known).write_bytes(0, self.size - known);
+            if known == size_of::<T>() {
+                self.to.write(value);
+                self.to.cast::<u8>().add(known).write_bytes(0, self.size - known);
+            } else {
+                copy_nonoverlapping((&raw const value).cast::<u8>(), self.to.cast(), known);
+            }
             self.to.cast::<usize>().write(known);
         }
     }
