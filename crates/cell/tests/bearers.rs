@@ -65,7 +65,8 @@ impl Both {
         let payload = Transport { tcp: tcp.copied(), rewritten: None };
         let mut packet = Packet { flow: self.key.flow(&flow.tuple(protocol)), size, ecn, payload };
         let expected = self.cu_up.downlink(self.now, Self::bearer(drb), &mut packet, None);
-        let outcome = self.ue.decide_downlink(self.now, drb, &mut bytes);
+        let len = bytes.len();
+        let outcome = self.ue.decide_downlink(self.now, drb, &mut bytes, len);
         assert_eq!(outcome, expected, "{packet:?}");
         assert_eq!(View::parse(&mut bytes).unwrap().headers().ecn, packet.ecn);
         let verdict = expected.map_or(Verdict::Pass, |outcome| outcome.verdict);
