@@ -342,6 +342,17 @@ impl UeConfig {
                 qfis.push(flow.qfi);
             }
         }
+        self.validate_unmarked()
+    }
+
+    /// Refuses QoS flows that are not marked beside a law that is asked where packets leave the queue: it is told of no QoS flow there.
+    fn validate_unmarked(&self) -> Result<(), ConfigError> {
+        for (index, bearer) in self.bearers().enumerate().filter(|(_, bearer)| bearer.marker.law.decides_on_leaving()) {
+            if let Some(position) = bearer.qos_flows.iter().position(|flow| !flow.marked) {
+                let right = "a law that decides where packets leave the queue knows no QoS flow there: give the flow a bearer of its own, with the law `none`";
+                return Err(ConfigError::new(format!("drb.{}.qos_flow.{position}.marked", index - 1), right));
+            }
+        }
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use tidemark_cell::{BearerId, CuUp, DrbConfig, DrbIndex, QosFlowConfig, UeConfig
 use tidemark_core::{Bytes, Duration, Ecn, Inspect, Instant, Packet, Stream, TcpView};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
 use tidemark_marker::{
-    DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, SharedRule, SnLength, StepConfig, Verdict,
+    DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, Marking, SharedRule, SnLength, StepConfig, Verdict,
 };
 use tidemark_wire::{View, tcp, udp};
 
@@ -32,11 +32,12 @@ struct Both {
 }
 
 impl Both {
-    fn new(markers: &[MarkerConfig]) -> Self {
+    /// A UE with these bearers, of which the QoS flows of those with the QFIs in `unmarked` are not marked.
+    fn new(markers: &[MarkerConfig], unmarked: &[u8]) -> Self {
         let (default, others) = markers.split_first().expect("a UE has a bearer");
         let dedicated = |(qfi, marker): (u8, &MarkerConfig)| DrbConfig {
             marker: Some(marker.clone()),
-            qos_flow: vec![QosFlowConfig { qfi, ..QosFlowConfig::default() }],
+            qos_flow: vec![QosFlowConfig { qfi, marked: !unmarked.contains(&qfi), ..QosFlowConfig::default() }],
             ..DrbConfig::default()
         };
         let drb = (2..).zip(others).map(dedicated).collect();
@@ -49,6 +50,7 @@ impl Both {
             let stream = Stream::new(SEED, UE.0 | u32::from(drb - 1) << 24, "mark");
             ue.add_drb(DrbId(drb), &[drb], marker, SnLength::Bits18, stream).unwrap();
         }
+        unmarked.iter().for_each(|qfi| assert!(ue.set_marking(*qfi, Marking::Off)));
         let sns = vec![(0, 0); markers.len()];
         Self { key, cu_up, ue, now: Instant::from_millis(1), sns, rewritten: 0, marked: 0 }
     }
@@ -64,7 +66,8 @@ impl Both {
         let protocol = if tcp.is_some() { tcp::PROTOCOL } else { udp::PROTOCOL };
         let payload = Transport { tcp: tcp.copied(), rewritten: None };
         let mut packet = Packet { flow: self.key.flow(&flow.tuple(protocol)), size, ecn, payload };
-        let expected = self.cu_up.downlink(self.now, Self::bearer(drb), &mut packet, None);
+        let mapped = self.cu_up.map_qos_flow(UE, (drb, false), packet.flow).unwrap();
+        let expected = self.cu_up.downlink(self.now, Self::bearer(drb), mapped, &mut packet, None);
         let len = bytes.len();
         let outcome = self.ue.decide_downlink(self.now, drb, &mut bytes, len);
         assert_eq!(outcome, expected, "{packet:?}");
@@ -119,8 +122,8 @@ impl Both {
 
 /// Random connections over random bearers, most of their packets where a filter for the ECN field would send them, through DUs that
 /// report and discard at random.
-fn run(markers: &[MarkerConfig], seed: u64) -> Both {
-    let mut both = Both::new(markers);
+fn run(markers: &[MarkerConfig], unmarked: &[u8], seed: u64) -> Both {
+    let mut both = Both::new(markers, unmarked);
     let mut chance = Stream::new(seed, 0, "traffic");
     let bearers = markers.len();
     let flows: Vec<Flow> = (0..FLOWS).map(|k| Flow { v6: k % 2 == 1, port: 50_000 + k as u16 }).collect();
@@ -183,18 +186,22 @@ proptest! {
     fn both_faces_share_connections_out_alike(
         seed: u64,
         bearers in prop::collection::vec((0usize..3, any::<bool>()), 1..5),
+        unmarked in prop::collection::btree_set(2u8..5, 0..3),
     ) {
         let markers: Vec<_> = bearers.iter().map(|(law, short_circuit)| {
             // A table of eight flows for a dozen: some are refused, and some give way.
             MarkerConfig { short_circuit: *short_circuit, flow_capacity: 8, ..MarkerConfig::with_law(laws()[*law]) }
         }).collect();
-        run(&markers, seed);
+        run(&markers, &unmarked.into_iter().collect::<Vec<_>>(), seed);
     }
 }
 
 #[test]
 fn random_traffic_reaches_marks_and_rewritten_acknowledgements() {
     let marker = MarkerConfig { short_circuit: true, ..MarkerConfig::with_law(laws()[0]) };
-    let both = run(&[marker.clone(), marker.clone(), marker], 1);
+    let markers = [marker.clone(), marker.clone(), marker];
+    let both = run(&markers, &[], 1);
     assert!(both.marked > 100 && both.rewritten > 50, "{} marked, {} rewritten", both.marked, both.rewritten);
+    let fewer = run(&markers, &[2, 3], 1).marked;
+    assert!((10..both.marked).contains(&fewer), "{fewer} of {} marked", both.marked);
 }

@@ -200,3 +200,53 @@ fn a_phones_upload_is_reported_by_bearer_as_its_flows_have_it() {
     let sum = default.throughput_mbps + own.throughput_mbps;
     assert!((sum - result.ues[0].uplink.unwrap().throughput_mbps).abs() < 1e-5, "{sum}");
 }
+
+#[test]
+fn of_two_qos_flows_on_one_bearer_one_is_marked() {
+    let text = |law: &str, marked: bool| {
+        format!(
+            r#"
+name = "marked"
+duration = "4 s"
+[[ue]]
+name = "phone"
+channel = {{ model = "fixed", rate = "40 Mbit/s" }}
+[[ue.drb]]
+marker = {{ law = "{law}" }}
+[[ue.drb.qos_flow]]
+qfi = 2
+filter = [{{ remote_port = "5000" }}]
+[[ue.drb.qos_flow]]
+qfi = 3
+marked = {marked}
+filter = [{{ remote_port = "6000" }}]
+[[flow]]
+name = "a"
+ue = "phone"
+round_trip = "20 ms"
+remote_port = 5000
+sender = {{ controller = "prague" }}
+[[flow]]
+name = "b"
+ue = "phone"
+round_trip = "20 ms"
+remote_port = 6000
+sender = {{ controller = "prague" }}
+"#
+        )
+    };
+    let parse = |law, marked| Scenario::parse("marked.toml", &text(law, marked), Path::new(""), &[]);
+    let marks = |marked| {
+        let scenario = parse("l4span", marked).unwrap();
+        let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+        [0, 1].map(|flow: usize| result.flows[flow].marked)
+    };
+    let [a, b] = marks(true);
+    assert!(a > 50 && b > 50, "{a} and {b}");
+    let [a, b] = marks(false);
+    assert!(a > 50 && b == 0, "{a} and {b}");
+    // A law that decides where packets leave the queue knows no QoS flow there.
+    assert!(parse("ecn-codel", true).is_ok());
+    let refused = parse("ecn-codel", false).unwrap_err().to_string();
+    assert!(refused.contains("drb.0.qos_flow.1.marked"), "{refused}");
+}

@@ -35,7 +35,7 @@ impl<P: Inspect> Cell<P> {
         let (bearer, came) = (drb.id(), packet.ecn);
         let queue = is_in_sight.then(|| drb.queue_state(now));
         self.around.events.emit(now, bearer, || Event::Arrived { packet: &packet });
-        let outcome = self.cu.downlink(now, bearer, &mut packet, queue);
+        let outcome = self.cu.downlink(now, bearer, mapped, &mut packet, queue);
         let signals = outcome.is_some_and(|outcome| outcome.verdict != Verdict::Pass);
         if self.around.events.want_decision(signals)
             && let Some(outcome) = outcome

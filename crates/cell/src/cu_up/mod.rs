@@ -9,7 +9,7 @@ mod pdcp;
 
 use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Packet};
 use tidemark_marker::{
-    Bearers, Counters, Decision, DeliveryStatus, DrbMarker, Estimate, MarkerConfig, Outcome, RlcQueue, Verdict,
+    Bearers, Counters, Decision, DeliveryStatus, DrbMarker, Estimate, MarkerConfig, Outcome, QosFlow, RlcQueue, Verdict,
 };
 
 use self::bearer::CuBearer;
@@ -33,6 +33,8 @@ pub(crate) struct UeContext {
     sdap: Sdap,
     /// Bearers, the default one first.
     bearers: Vec<CuBearer>,
+    /// QoS flows that are not marked, all in one.
+    unmarked: QosFlow,
 }
 
 impl CuUp {
@@ -51,7 +53,8 @@ impl CuUp {
             CuBearer::new(id, bearer.marker, bearer.uplink_marker, self.seed)
         });
         let bearers = bearers.collect::<Result<_, _>>()?;
-        self.ues.insert(id, Box::new(UeContext { sdap: Sdap::new(first, &config.drb), bearers }));
+        let (sdap, unmarked) = (Sdap::new(first, &config.drb), QosFlow::default());
+        self.ues.insert(id, Box::new(UeContext { sdap, bearers, unmarked }));
         Ok(())
     }
 
@@ -86,12 +89,13 @@ impl CuUp {
         Some(self.sdap_mut(id)?.map_qos_flow(flow, qos_flow))
     }
 
-    /// Decides on a downlink packet and sets its mark. `queue` is the RLC queue where the CU sees it. `None` for a law that decides
-    /// where packets leave that queue: the packet passes.
+    /// Decides on a downlink packet that SDAP `mapped` and sets its mark. `queue` is the RLC queue where the CU sees it. `None` for a law that
+    /// decides where packets leave that queue: the packet passes.
     pub fn downlink<P: Inspect>(
         &mut self,
         now: Instant,
         id: BearerId,
+        mapped: Mapped,
         packet: &mut Packet<P>,
         queue: Option<RlcQueue>,
     ) -> Option<Outcome> {
@@ -99,7 +103,9 @@ impl CuUp {
         if ue.bearers.len() > 1 && ue.bearer_mut(id).marker.claims(now, packet) {
             ue.fetch(now, id.drb, packet.payload.five_tuple(packet.flow));
         }
-        let outcome = ue.bearer_mut(id).marker.decide_downlink(now, packet, queue)?;
+        let UeContext { bearers, unmarked, .. } = ue;
+        let unmarked = (!mapped.marked).then_some(unmarked);
+        let outcome = bearers[usize::from(id.drb) - 1].marker.decide_qos_flow(now, packet, queue, unmarked)?;
         if outcome.applied() == Verdict::Mark {
             packet.ecn = packet.ecn.marked();
         }

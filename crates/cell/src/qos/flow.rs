@@ -45,11 +45,24 @@ pub struct QosFlowConfig {
     /// Reflective QoS: the UPF marks the flow's downlink packets with the RQI, so that answers come up in this
     /// QoS flow too (TS 23.501 5.7.5). Default true. The default QoS flow's are never marked; on N3 the RQI of each packet counts.
     pub reflective: bool,
+    /// The bearer's law marks the flow's downlink packets, as the core asks for one QoS flow and not for another (TS 23.501 5.37.3). Default
+    /// true; false where the law decides on packets that arrive. Packets that are not marked count in the queue all the same, and
+    /// what the law drops it drops.
+    pub marked: bool,
 }
 
 impl Default for QosFlowConfig {
     fn default() -> Self {
-        Self { qfi: 2, five_qi: 9, priority: None, gbr: None, mbr: None, filter: Vec::new(), reflective: true }
+        Self {
+            qfi: 2,
+            five_qi: 9,
+            priority: None,
+            gbr: None,
+            mbr: None,
+            filter: Vec::new(),
+            reflective: true,
+            marked: true,
+        }
     }
 }
 
@@ -83,7 +96,7 @@ bounds! { QosFlowConfig {
     priority: Range::between(1u8, 127).because("TS 23.501 5.7.3.3"),
     gbr: Range::above(BitRate::ZERO),
     mbr: Range::above(BitRate::ZERO),
-    ..five_qi, filter, reflective
+    ..five_qi, filter, reflective, marked
 } }
 
 impl QosFlowConfig {

@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn as_many_flows_as_there_is_room_for_are_remembered_where_they_follow_one_another() {
         let mut recent = Recent::default();
-        let mapped = Mapped { qfi: 2, drb: DrbIndex(11), reflective: true };
+        let mapped = Mapped { qfi: 2, drb: DrbIndex(11), reflective: true, marked: true };
         (0..200).for_each(|flow| recent.put(FlowId(flow), mapped));
         assert!((0..200).all(|flow| recent.get(FlowId(flow)) == Some(mapped)));
         assert_eq!(recent.evicted, 0);

@@ -3,7 +3,7 @@
 use tidemark_core::{FlowId, Inspect, Packet};
 
 use super::filter::{PacketFilter, Way};
-use super::flow::DrbConfig;
+use super::flow::{DrbConfig, QosFlowConfig};
 use crate::index::DrbIndex;
 
 /// QFI of the default QoS flow, on the default bearer.
@@ -18,6 +18,8 @@ pub struct Mapped {
     pub drb: DrbIndex,
     /// True where downlink packets carry the RQI: what answers them takes the same QoS flow (reflective QoS, TS 23.501 5.7.5).
     pub reflective: bool,
+    /// True where the bearer's law may mark the packet.
+    pub marked: bool,
 }
 
 /// Rules of one UE. A cell numbers the bearers of all of its UEs through.
@@ -41,14 +43,17 @@ impl Rules {
             let flows = (default.0 + 1..).zip(drbs).map(each);
             flows.flat_map(|(drb, flows)| flows.into_iter().map(move |flow| (drb, flow)))
         };
-        let mapped = |drb, qfi, reflective| Mapped { qfi, drb, reflective };
+        let mapped = |drb, flow: &QosFlowConfig| {
+            let QosFlowConfig { qfi, reflective, marked, .. } = *flow;
+            Mapped { qfi, drb, reflective, marked }
+        };
         let filters = flows().flat_map(|(drb, flow)| {
-            let mapped = mapped(drb, flow.qfi, flow.reflective);
+            let mapped = mapped(drb, &flow);
             flow.filter.into_iter().map(move |filter| (filter, mapped))
         });
         let mut filters: Vec<_> = filters.collect();
         filters.sort_by_key(|(filter, _)| filter.precedence);
-        let flows = flows().map(|(drb, flow)| mapped(drb, flow.qfi, flow.reflective)).collect();
+        let flows = flows().map(|(drb, flow)| mapped(drb, &flow)).collect();
         Self { default, filters, flows, named: Vec::new() }
     }
 
@@ -66,7 +71,7 @@ impl Rules {
 
     /// Default QoS flow.
     pub(super) fn default(&self) -> Mapped {
-        Mapped { qfi: DEFAULT_QFI, drb: self.default, reflective: false }
+        Mapped { qfi: DEFAULT_QFI, drb: self.default, reflective: false, marked: true }
     }
 
     /// QoS flow with this QFI; one without a bearer of its own takes the default bearer.

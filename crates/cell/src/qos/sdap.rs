@@ -190,8 +190,14 @@ mod tests {
     #[test]
     fn l4s_traffic_is_steered_to_its_own_bearer_and_its_answers_follow() {
         let mut sdap = sdap();
-        assert_eq!(sdap.downlink(&packet(1, Ecn::Ect1)), Mapped { qfi: 2, drb: DrbIndex(11), reflective: true });
-        assert_eq!(sdap.downlink(&packet(2, Ecn::Ect0)), Mapped { qfi: 1, drb: DrbIndex(10), reflective: false });
+        assert_eq!(
+            sdap.downlink(&packet(1, Ecn::Ect1)),
+            Mapped { qfi: 2, drb: DrbIndex(11), reflective: true, marked: true }
+        );
+        assert_eq!(
+            sdap.downlink(&packet(2, Ecn::Ect0)),
+            Mapped { qfi: 1, drb: DrbIndex(10), reflective: false, marked: true }
+        );
         assert_eq!([1, 2, 3].map(|flow| sdap.uplink(&packet(flow, Ecn::NotEct)).drb.0), [11, 10, 10]);
         assert_eq!([1, 2, 3].map(|flow| sdap.gnb.carries(FlowId(flow)).0), [11, 10, 10]);
     }

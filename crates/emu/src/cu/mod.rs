@@ -225,7 +225,7 @@ impl Cu {
             return;
         }
         let came = packet.ecn;
-        let outcome = self.cu_up.downlink(now, id, &mut packet, None);
+        let outcome = self.cu_up.downlink(now, id, mapped, &mut packet, None);
         if let Some(observer) = &mut self.observer
             && let Some(outcome) = outcome.filter(|outcome| outcome.verdict != Verdict::Pass)
         {
