@@ -409,6 +409,10 @@ typedef struct tidemark_drb_counters {
    * their place.
    */
   uint64_t marks_let_go;
+  /**
+   * Packets of `drops` that overload protection dropped: of flows that went on through marks.
+   */
+  uint64_t overload_drops;
 } tidemark_drb_counters;
 
 /**

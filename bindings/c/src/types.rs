@@ -216,6 +216,8 @@ pub struct DrbCounters {
     /// Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked in
     /// their place.
     pub marks_let_go: u64,
+    /// Packets of `drops` that overload protection dropped: of flows that went on through marks.
+    pub overload_drops: u64,
 }
 
 impl From<Counters> for DrbCounters {
@@ -246,6 +248,7 @@ impl From<Counters> for DrbCounters {
             reports_are_blind: counters.reports_are_blind,
             reports_missing: counters.reports_missing,
             marks_let_go: counters.marks_let_go,
+            overload_drops: counters.overload_drops,
         }
     }
 }
@@ -352,6 +355,6 @@ const _: () = {
     assert!(size_of::<crate::status::Status>() == 4);
     assert!(size_of::<Report>() == 32 && offset_of!(Report, highest_delivered_retransmitted_sn) == 28);
     assert!(size_of::<UeCounters>() == 48 && offset_of!(UeCounters, unknown_drb) == 40);
-    assert!(size_of::<DrbCounters>() == 200 && offset_of!(DrbCounters, reports_are_blind) == 176);
+    assert!(size_of::<DrbCounters>() == 208 && offset_of!(DrbCounters, reports_are_blind) == 176);
     assert!(size_of::<DrbEstimate>() == 96 && offset_of!(DrbEstimate, probability) == 88);
 };

@@ -28,12 +28,13 @@ LAYOUT(offsetof(tidemark_report, highest_delivered_retransmitted_sn) == 28);
 LAYOUT(sizeof(tidemark_ue_counters) == 48);
 LAYOUT(offsetof(tidemark_ue_counters, unknown_drb) == 40);
 
-LAYOUT(sizeof(tidemark_drb_counters) == 200);
+LAYOUT(sizeof(tidemark_drb_counters) == 208);
 LAYOUT(offsetof(tidemark_drb_counters, l4s_marks) == 48);
 LAYOUT(offsetof(tidemark_drb_counters, reports) == 96);
 LAYOUT(offsetof(tidemark_drb_counters, reports_are_blind) == 176);
 LAYOUT(offsetof(tidemark_drb_counters, reports_missing) == 184);
 LAYOUT(offsetof(tidemark_drb_counters, marks_let_go) == 192);
+LAYOUT(offsetof(tidemark_drb_counters, overload_drops) == 200);
 
 LAYOUT(sizeof(tidemark_drb_estimate) == 96);
 LAYOUT(offsetof(tidemark_drb_estimate, backlog) == 16);

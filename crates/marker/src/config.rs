@@ -3,6 +3,7 @@
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 
 use crate::law::LawConfig;
+use crate::overload;
 
 /// The marker of one DRB: its law, and the estimator and tables that every law shares.
 #[derive(Clone, PartialEq, Debug)]
@@ -32,6 +33,12 @@ pub struct MarkerConfig {
     /// Marks of TCP flows are written into the acknowledgements on their way up instead of the packets on their way down
     /// (L4Span section 4.4). Default: off.
     pub short_circuit: bool,
+    /// Flows that go on through marks get drops. Default: on, as RFC 9331 4.3 and RFC 9332 4.2.3 ask for; no packet of a sender that
+    /// answers is dropped.
+    pub overload_protection: bool,
+    /// Delay that no sender that answers keeps up for seconds, under any law: overload protection weighs the time for which marks are
+    /// saturated by it, and begins the sooner the longer the queue. Default: 250 ms, above what CUBIC leaves under any law that marks it.
+    pub overload_delay: Duration,
 }
 
 impl Default for MarkerConfig {
@@ -44,6 +51,8 @@ impl Default for MarkerConfig {
             poll_after: Duration::from_millis(20),
             report_timeout: Duration::from_secs(1),
             short_circuit: false,
+            overload_protection: true,
+            overload_delay: Duration::from_millis(250),
         }
     }
 }
@@ -54,13 +63,19 @@ bounds! { MarkerConfig {
     flow_capacity: Range::powers_of_two(8u32, 1_024),
     poll_after: Range::above(Duration::ZERO),
     report_timeout: Range::above(Duration::ZERO),
-    ..law, short_circuit
+    overload_delay: Range::between(overload::MIN_DELAY, Duration::from_secs(10)),
+    ..law, short_circuit, overload_protection
 } }
 
 impl MarkerConfig {
     /// A marker with this law and the defaults for everything else.
     pub fn with_law(law: LawConfig) -> Self {
         Self { law, ..Self::default() }
+    }
+
+    /// Delay that overload protection weighs by; `None` without protection.
+    pub(crate) fn overload_limit(&self) -> Option<Duration> {
+        self.overload_protection.then_some(self.overload_delay)
     }
 
     /// Checks every field; the error names the first that cannot work.

@@ -1,5 +1,6 @@
 //! Marker of one DRB: packets and reports come in, verdicts go out.
 
+use alloc::boxed::Box;
 use core::hint::black_box;
 
 use tidemark_core::{
@@ -15,6 +16,8 @@ use crate::drain::Drain;
 use crate::egress::{Egress, EgressEstimator};
 use crate::flow::{FlowTable, IN_USE};
 use crate::law::{ActiveLaw, Arrival, Decides, Departure, Odds, Properties};
+use crate::marking::Marking;
+use crate::overload::{self, Overload, Stage};
 use crate::profile::{ProfileTable, Progress};
 use crate::qos_flow::QosFlow;
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
@@ -67,7 +70,7 @@ pub struct Counters {
     pub classic_marks: u64,
     /// Marks that went into acknowledgements instead of packets.
     pub short_circuited: u64,
-    /// Packets dropped by the law.
+    /// Packets dropped, by the law or by overload protection.
     pub drops: u64,
     /// Acknowledgements rewritten.
     pub rewritten_acks: u64,
@@ -104,6 +107,8 @@ pub struct Counters {
     /// Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked
     /// in their place.
     pub marks_let_go: u64,
+    /// Packets of `drops` that overload protection dropped: of flows that went on through marks.
+    pub overload_drops: u64,
 }
 
 impl Counters {
@@ -139,8 +144,9 @@ pub struct DrbMarker {
     busy: BusyTime,
     drain: Drain,
     last_sojourn: Option<Duration>,
-    retransmission: Option<Duration>,
+    overload: Box<Overload>,
     /// In units of their own, so that a UE's state stays below a KiB.
+    retransmission_us: Option<u32>,
     poll_after_us: u32,
     report_timeout_ms: u32,
     /// Marks that acknowledgements had no room for; those of flows that gave way are in the table.
@@ -148,6 +154,8 @@ pub struct DrbMarker {
     /// Reports in a row that describe arrivals, counted to `BLIND_REPORTS`.
     blind: u8,
     short_circuit: bool,
+    /// Stage of `overload`, which is read beyond `Calm` alone.
+    stage: Stage,
 }
 
 /// Counters that are kept here; [`Counters`] has the tables' own besides.
@@ -188,12 +196,14 @@ impl DrbMarker {
             report_timeout_ms: whole(config.report_timeout, 1_000_000),
             marks_let_go: 0,
             short_circuit: config.short_circuit,
+            stage: Stage::Calm,
+            overload: Box::new(Overload::new(config.overload_limit())),
             last_l4s: None,
             last_classic: None,
             busy: BusyTime::begin(Instant::ZERO),
             drain: Drain::new(),
             last_sojourn: None,
-            retransmission: None,
+            retransmission_us: None,
             probability: Probability::ZERO,
             blind: 0,
             tally: Tally::default(),
@@ -291,9 +301,20 @@ impl DrbMarker {
         }
         let odds = self.law.arrive(&arrival);
         if let Some(flow) = unmarked {
+            // The UPF tells the flow's sender, or nobody does.
+            let is_signalled_to = flow.marking() == Marking::Report;
             let dropped = self.withhold(flow, class, odds);
+            if is_signalled_to
+                && !dropped
+                && let Some(refused) = self.protect(now, id, packet.size, odds, head_of_line)
+            {
+                return Some(refused);
+            }
             let verdict = if dropped { Verdict::Drop } else { Verdict::Pass };
             return Some(Outcome { odds, age: head_of_line, draw: Draw::Certain, verdict, short_circuited: false });
+        }
+        if let Some(refused) = self.protect(now, id, packet.size, odds, head_of_line) {
+            return Some(refused);
         }
         let (mut verdict, draw) = self.decide(packet.ecn, class, odds);
         let short_circuited = verdict == Verdict::Mark && self.short_circuit && self.defer_mark(id, tcp);
@@ -361,10 +382,10 @@ impl DrbMarker {
             self.transmitted(now, sn);
         }
         if let Some(sn) = report.highest_delivered {
-            self.retransmission = self.profile.deliver(now, sn).or(self.retransmission);
+            self.delivered(now, sn);
         }
         if let Some(sn) = report.highest_delivered_retransmitted.filter(|sn| self.profile.awaits_delivery(*sn)) {
-            self.retransmission = self.profile.deliver(now, sn).or(self.retransmission);
+            self.delivered(now, sn);
         }
     }
 
@@ -406,6 +427,13 @@ impl DrbMarker {
         }
         let class = Class::of(packet.ecn).unwrap_or(Class::L4s);
         let odds = self.law.leave(&Departure { now, sojourn, behind: rlc.backlog, class });
+        // Laws that decide here signal to everybody, if not by each packet.
+        if self.stage == Stage::Overloaded {
+            let id = packet.payload.five_tuple(packet.flow);
+            if let Some(refused) = self.score(now, id, packet.size, odds, sojourn) {
+                return Some(refused);
+            }
+        }
         let (verdict, draw) = self.decide(packet.ecn, class, odds);
         Some(Outcome { odds, age: sojourn, draw, verdict, short_circuited: false })
     }
@@ -459,8 +487,10 @@ impl DrbMarker {
         self.backlog.begin(now);
         self.busy = BusyTime::begin(now);
         self.drain = Drain::new();
-        (self.last_sojourn, self.retransmission) = (None, None);
+        (self.last_sojourn, self.retransmission_us) = (None, None);
         self.blind = 0;
+        self.stage = Stage::Calm;
+        self.overload.clear();
     }
 
     /// Takes another configuration from now on. The flows and what was signalled to their senders are kept, as are the counters and, but for another
@@ -473,6 +503,8 @@ impl DrbMarker {
         config.validate()?;
         (self.law, self.properties) = (ActiveLaw::new(&config.law), config.law.properties());
         self.short_circuit = config.short_circuit;
+        self.stage = Stage::Calm;
+        self.overload.reconfigure(config.overload_limit());
         self.poll_after_us = whole(config.poll_after, 1_000);
         self.report_timeout_ms = whole(config.report_timeout, 1_000_000);
         self.flows.resize(config.flow_capacity);
@@ -539,7 +571,7 @@ impl DrbMarker {
             sojourn: (rate > 0.0).then(|| Duration::from_secs_f64(level / rate)),
             last_sojourn: self.last_sojourn,
             head_of_line: self.head_of_line(now, level, egress),
-            retransmission: self.retransmission,
+            retransmission: self.retransmission_us.map(|micros| Duration::from_micros(micros.into())),
             probability: self.probability,
             report_age: self.backlog.report_age(now),
         }
@@ -573,6 +605,7 @@ impl DrbMarker {
             reports_are_blind: self.blind >= BLIND_REPORTS,
             reports_missing: tally.reports_missing,
             marks_let_go: u64::from(self.marks_let_go) + self.flows.marks_let_go(),
+            overload_drops: self.overload.drops,
         }
     }
 
@@ -597,6 +630,56 @@ impl DrbMarker {
         let standing = self.profile.standing().0;
         self.drain.report(now, progress.bytes, standing > 0);
         self.backlog.report(now, standing, was_busy, self.drain.is_steady());
+        let is_long = progress.sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);
+        if self.stage != Stage::Calm || is_long || self.probability.get() > 0.5 {
+            self.watch(now);
+        }
+    }
+
+    fn delivered(&mut self, now: Instant, sn: u32) {
+        if let Some(retransmission) = self.profile.deliver(now, sn) {
+            self.retransmission_us = Some(whole(retransmission, 1_000));
+        }
+    }
+
+    /// Looks for an overload after a report.
+    #[inline(never)]
+    fn watch(&mut self, now: Instant) {
+        let rate = self.estimator.average().map_or(0.0, BitRate::as_bytes_per_sec);
+        let delay = if rate > 0.0 { self.profile.standing().as_f64() / rate } else { 0.0 };
+        self.stage = self.overload.observe(now, self.stage, self.probability.get(), delay);
+    }
+
+    /// Drops a packet that arrives, whatever the law's odds, if its flow goes on through marks. A sender to whom the law says nothing has nothing to
+    /// answer.
+    #[inline(always)]
+    fn protect(&mut self, now: Instant, flow: FlowId, size: Bytes, law: Odds, age: Duration) -> Option<Outcome> {
+        if self.stage == Stage::Overloaded && !law.rule.is_empty() {
+            self.score(now, flow, size, law, age)
+        } else {
+            None
+        }
+    }
+
+    /// Books a packet to its flow in an overload, and drops it by what the flow owes.
+    #[cold]
+    #[inline(never)]
+    fn score(&mut self, now: Instant, flow: FlowId, size: Bytes, law: Odds, age: Duration) -> Option<Outcome> {
+        // Nothing is known of the queue then.
+        if self.lacks_reports(now) {
+            return None;
+        }
+        let p = law.likelier();
+        let pressure = self.overload.pressure(p.get());
+        let flow = self.flows.get(flow).map(|flow| (&mut flow.account, flow.packets));
+        let odds = Odds { drop: self.overload.odds(flow.as_ref()), rule: overload::RULE, ..law };
+        let (dropped, draw) = chance(&mut self.stream, odds.drop);
+        self.overload.book(now, flow, pressure, size.as_f64(), dropped);
+        dropped.then(|| {
+            self.probability = p;
+            self.tally.drops += 1;
+            Outcome { odds, age, draw, verdict: Verdict::Drop, short_circuited: false }
+        })
     }
 
     /// Leaves a mark to the flow's acknowledgements instead of the packet; false for flows that can't have it so.
@@ -631,7 +714,7 @@ impl DrbMarker {
     #[inline(never)]
     fn withhold(&mut self, flow: &mut QosFlow, class: Class, odds: Odds) -> bool {
         flow.observe(class, odds.mark);
-        self.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
+        self.probability = odds.likelier();
         let (dropped, _) = self.happens(class, odds.drop);
         self.tally.drops += u64::from(dropped);
         dropped
@@ -640,7 +723,7 @@ impl DrbMarker {
     /// Applies the law's odds to what the packet allows.
     #[inline]
     fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> (Verdict, Draw) {
-        self.probability = Probability::new(odds.mark.get().max(odds.drop.get()));
+        self.probability = odds.likelier();
         // The drop is drawn first, and without odds draws nothing: the marks of a law that never drops are those of one draw a packet.
         let (dropped, draw) = self.happens(class, odds.drop);
         if dropped {
@@ -668,13 +751,7 @@ impl DrbMarker {
             let (happens, sum) = recurrence.add(likelihood);
             return (happens, Draw::Regular(sum));
         }
-        let p = likelihood.get();
-        // A certain event draws nothing, so that the stream of the uncertain ones does not depend on it.
-        if p <= 0.0 || p >= 1.0 {
-            return (p >= 1.0, Draw::Certain);
-        }
-        let drawn = self.stream.uniform();
-        (drawn < p, Draw::Random(drawn))
+        chance(&mut self.stream, likelihood)
     }
 
     /// Estimates of the backlog in bytes and of the egress rate: the rate is lowered by a silence that can only mean
@@ -722,6 +799,18 @@ impl DrbMarker {
     fn is_alive(&self, last: Option<Instant>, now: Instant) -> bool {
         last.is_some_and(|last| now.since(last) < IN_USE)
     }
+}
+
+/// True if an event of this likelihood happens, by the next number of the stream, with the draw that said so.
+#[inline]
+fn chance(stream: &mut Stream, likelihood: Probability) -> (bool, Draw) {
+    let p = likelihood.get();
+    // A certain event draws nothing, so that the stream of the uncertain ones does not depend on it.
+    if p <= 0.0 || p >= 1.0 {
+        return (p >= 1.0, Draw::Certain);
+    }
+    let drawn = stream.uniform();
+    (drawn < p, Draw::Random(drawn))
 }
 
 /// Rounds up to whole units of so many nanoseconds, of which four billion are as good as never.

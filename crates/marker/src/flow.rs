@@ -13,6 +13,7 @@ use core::num::NonZeroU32;
 use tidemark_core::{Duration, FlowId, Instant, TcpFlags};
 use tidemark_wire::ip::FiveTuple;
 
+use crate::overload::Account;
 use crate::relocation::{Record, Wrong, check};
 use crate::shortcircuit::Feedback;
 use crate::verdict::Class;
@@ -33,7 +34,8 @@ const SIGNALLED_LIFETIME: Duration = Duration::from_secs(120);
 pub(crate) struct Flow {
     /// Size of its largest packet: the segment in Eq. 2.
     pub largest: u16,
-    packets: u16,
+    /// Packets so far, up to 65535.
+    pub packets: u16,
     /// Round trip of its handshake, through this node and back to it, in microseconds.
     rtt: Option<NonZeroU32>,
     last_seen: Instant,
@@ -42,6 +44,8 @@ pub(crate) struct Flow {
     pub class: Option<Class>,
     /// Congestion feedback, where that is short-circuited.
     pub feedback: Feedback,
+    /// Marked bytes that it sent in overload.
+    pub account: Account,
 }
 
 /// Progress of the TCP handshake. The first two segments of the side that opens are one whole round trip apart,
@@ -70,6 +74,7 @@ impl Flow {
             opening: Opening::Unseen,
             packets: 0,
             last_seen: now,
+            account: Account::EMPTY,
         }
     }
 
@@ -141,6 +146,7 @@ impl Flow {
             opening: Opening::Closed,
             class: [None, Some(Class::L4s), Some(Class::Classic), Some(Class::NotEct)][usize::from(record.class)],
             feedback: Feedback::import(&record.feedback)?,
+            account: Account::EMPTY,
         })
     }
 

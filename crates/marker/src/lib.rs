@@ -52,6 +52,7 @@ mod egress;
 mod flow;
 mod law;
 mod marking;
+mod overload;
 pub mod path;
 mod policy;
 mod profile;

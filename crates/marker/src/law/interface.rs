@@ -136,6 +136,12 @@ impl Odds {
     pub fn drop(rule: &'static str, p: f64) -> Self {
         Self { mark: Probability::ZERO, drop: Probability::new(p), rule }
     }
+
+    /// Chance of a mark or a drop, whichever is likelier.
+    #[inline]
+    pub(crate) fn likelier(&self) -> Probability {
+        Probability::new(self.mark.get().max(self.drop.get()))
+    }
 }
 
 /// A law with a configuration that a scenario can name.

@@ -2,7 +2,7 @@
 
 use core::hint::black_box;
 
-use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Packet, Stream, TcpView};
+use tidemark_core::{Bytes, ConfigError, Duration, Inspect, Instant, Packet, Stream, TcpView};
 use tidemark_wire::{View, tcp};
 
 use crate::bearers::Bearers;
@@ -295,15 +295,16 @@ impl Ue {
         sojourn: Duration,
         behind: Bytes,
     ) -> Verdict {
+        let key = self.key;
         let Some(marker) = self.marker(drb) else { return Verdict::Pass };
         let Ok(mut view) = View::parse_front(front, len) else {
             self.counters.unparsed += 1;
             return Verdict::Pass;
         };
         let headers = view.headers();
-        // No law looks at flows here.
+        let flow = key.flow(&headers.five_tuple);
         let (size, ecn) = (Bytes(headers.len as u64), headers.ecn);
-        let packet = Packet { flow: FlowId(0), size, ecn, payload: &mut view };
+        let packet = Packet { flow, size, ecn, payload: &mut view };
         let queue = RlcQueue { backlog: behind, ..RlcQueue::default() };
         let verdict = marker.handle_dequeue(now, &packet, sojourn, queue);
         if verdict == Verdict::Mark {

@@ -40,6 +40,8 @@ struct MarkerStatus {
     rewritten_acks: u64,
     /// Marks that acknowledgements had no room for.
     marks_let_go: u64,
+    /// Packets of flows that went on through marks.
+    overload_drops: u64,
     empty_reports: u64,
     unknown_sns: u64,
     flows_evicted: u64,
@@ -124,6 +126,7 @@ impl Status {
             marker: MarkerStatus {
                 rewritten_acks: sum(|marker| marker.rewritten_acks),
                 marks_let_go: sum(|marker| marker.marks_let_go),
+                overload_drops: sum(|marker| marker.overload_drops),
                 empty_reports: sum(|marker| marker.empty_reports),
                 unknown_sns: sum(|marker| marker.unknown_sns),
                 flows_evicted: sum(|marker| marker.flows_evicted),
@@ -155,6 +158,7 @@ impl Status {
             ("unroutable_packets", "Packets for no UE.", self.unroutable),
             ("rewritten_acks", "Acknowledgements in which marks were told.", self.marker.rewritten_acks),
             ("marks_let_go", "Marks that acknowledgements had no room for.", self.marker.marks_let_go),
+            ("overload_drops", "Packets dropped of flows that went on through marks.", self.marker.overload_drops),
             ("empty_reports", "Delivery statuses without any highest SN.", self.marker.empty_reports),
             ("unknown_sns", "SNs in reports that were never sent or are long gone.", self.marker.unknown_sns),
             ("evicted_flows", "Flows that gave way to others in a flow table.", self.marker.flows_evicted),

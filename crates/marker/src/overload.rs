@@ -1,0 +1,297 @@
+//! Overload protection: a flow that goes on through marks gets drops (RFC 9331 4.3, RFC 9332 4.2.3), and no other flow does.
+//!
+//! One rule of two stages serves every law. The first looks at the DRB, report by report: most packets are marked, or the queue is
+//! longer than any sender that answers leaves it, and this lasts. The delay counts: 4 s at `overload_delay`, 2 s at twice as much. Senders that
+//! answer have come down by then, even where the radio lost nine tenths of its rate.
+//!
+//! The second looks at flows, packet by packet, for as long as it drops any. A flow may send a window of 8 marked packets in a round trip,
+//! where a scalable sender in its steady state has 2. What it sent beyond is a debt, and above a burst the debt is a chance of a drop. Whoever
+//! ignores marks then has the rate of a sender that answers a quarter as much, and the law holds the queue where it holds everybody's.
+//! Scores of marked bytes that age are queue protection as DOCSIS has it (RFC 9957 5.2); a DRB's rate varies more than a cable's, which
+//! is why the DRB's state comes first.
+
+use tidemark_core::{Duration, Instant, Probability};
+
+/// Rule of the odds that the protection gives.
+pub(crate) const RULE: &str = "unresponsive";
+/// Shorter queues are no concern of the protection's, however it is configured.
+pub(crate) const MIN_DELAY: Duration = Duration::from_millis(50);
+/// Saturated time after which a DRB is overloaded, in seconds at `overload_delay`.
+const OVERLOADED_AFTER: f64 = 4.0;
+/// Times of `overload_delay` that the delay counts as, at least and at most: a law may hold the queue by drops of everybody's packets.
+const MIN_WEIGHT: f64 = 0.5;
+const MAX_WEIGHT: f64 = 4.0;
+/// A longer time between two reports counts as this one: nobody knows what was between them.
+const MAX_STEP: f64 = 0.1;
+/// After a silence of this length what was before it is forgotten.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(1);
+/// Time without a drop after which the overload is over.
+const OVER_AFTER: Duration = Duration::from_secs(4);
+/// Round trip without the queue, in seconds: 25 ms, which Prague assumes for all that are shorter.
+const PATH: f64 = 0.025;
+/// Part of the queue's delay that counts as round trip, at most, in seconds: a flow may send 180 kbit/s through any queue, since it may be others
+/// who fill it.
+const MAX_DELAY: f64 = 0.5;
+/// Bytes of one unit of an account, so that 32 bits last for 20 hours of overload.
+const UNIT: f64 = 8.0;
+/// Marked units that a flow may send in a round trip: 8 packets of 1500 bytes.
+const PER_ROUND: f64 = 8.0 * 1_500.0 / UNIT;
+/// Packets that a flow may send beyond, all marked: what a window of 18 is worth until marks have brought it down.
+const BURST_PACKETS: u16 = 128;
+/// The same in units.
+const BURST: u32 = (BURST_PACKETS as f64 * 1_500.0 / UNIT) as u32;
+
+/// Marked bytes of a flow, in units of 8: the allowance that the DRB's flows had each been given when what this one sent is paid for. Zero
+/// for a flow that sent none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Account(u32);
+
+impl Account {
+    /// Account of a flow that sent nothing.
+    pub(crate) const EMPTY: Self = Self(0);
+
+    /// Units sent beyond the allowance.
+    fn debt(self, allowance: u32) -> u32 {
+        // A flow that was silent for 10 hours of overload may seem to be in debt, as deep as any can be.
+        if self == Self::EMPTY { 0 } else { (self.0.wrapping_sub(allowance) as i32).clamp(0, 2 * BURST as i32) as u32 }
+    }
+
+    fn charge(&mut self, allowance: u32, units: u32) {
+        self.0 = allowance.wrapping_add(self.debt(allowance) + units).max(1);
+    }
+}
+
+/// Stage of the protection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Stage {
+    /// Nothing is wrong.
+    Calm,
+    /// Some of the time was saturated.
+    Watching,
+    /// Flows are held to their allowance.
+    Overloaded,
+}
+
+/// Overload protection of a DRB.
+#[derive(Debug)]
+pub(crate) struct Overload {
+    /// `overload_delay` in seconds; `None` without protection.
+    limit: Option<f64>,
+    /// Saturated time, in seconds at `overload_delay`.
+    saturated: f64,
+    observed: Instant,
+    /// End of the overload, unless something is dropped before.
+    until: Instant,
+    /// Round trip that a flow's allowance is for, in seconds.
+    round: f64,
+    /// The queue is longer than `overload_delay`.
+    is_long: bool,
+    /// Units that each flow has been allowed since the DRB was set up, modulo 2^32, with the fraction of the next one.
+    allowance: u32,
+    fraction: f64,
+    /// Account of all flows that are new or not remembered.
+    newcomers: Account,
+    /// Packets dropped.
+    pub(crate) drops: u64,
+}
+
+impl Overload {
+    /// Protection against queues longer than `delay`; `None` for none.
+    pub(crate) fn new(delay: Option<Duration>) -> Self {
+        Self {
+            limit: delay.map(Duration::as_secs_f64),
+            saturated: 0.0,
+            observed: Instant::ZERO,
+            until: Instant::ZERO,
+            round: PATH,
+            is_long: false,
+            allowance: 1,
+            fraction: 0.0,
+            newcomers: Account::EMPTY,
+            drops: 0,
+        }
+    }
+
+    /// Forgets the queue; what flows owe stays.
+    pub(crate) fn clear(&mut self) {
+        (self.saturated, self.is_long) = (0.0, false);
+    }
+
+    /// Takes another delay from now on.
+    pub(crate) fn reconfigure(&mut self, delay: Option<Duration>) {
+        self.limit = delay.map(Duration::as_secs_f64);
+        self.clear();
+    }
+
+    /// A report came: the law marks with probability `p`, and the queue is this long, in seconds.
+    pub(crate) fn observe(&mut self, now: Instant, stage: Stage, p: f64, delay: f64) -> Stage {
+        let Some(limit) = self.limit else { return Stage::Calm };
+        let since = now.since(self.observed);
+        self.observed = now;
+        self.is_long = delay > limit;
+        let step = since.as_secs_f64().min(MAX_STEP);
+        if stage == Stage::Overloaded {
+            self.round = PATH + delay.min(MAX_DELAY);
+            self.allow(step);
+            // Further ahead it lies only if the clock stepped back.
+            self.until = self.until.min(now + OVER_AFTER);
+            return if now < self.until { Stage::Overloaded } else { Stage::Calm };
+        }
+        if since > FORGOTTEN_AFTER {
+            self.saturated = 0.0;
+        }
+        let excess = 2.0 * if self.is_long { 1.0 } else { p } - 1.0;
+        let weight = if excess > 0.0 { (delay / limit).clamp(MIN_WEIGHT, MAX_WEIGHT) } else { 1.0 };
+        self.saturated += excess * step * weight;
+        if self.saturated > OVERLOADED_AFTER {
+            (self.saturated, self.until) = (0.0, now + OVER_AFTER);
+            self.round = PATH + delay.min(MAX_DELAY);
+            return Stage::Overloaded;
+        }
+        if self.saturated > 0.0 {
+            return Stage::Watching;
+        }
+        self.saturated = 0.0;
+        Stage::Calm
+    }
+
+    /// Chance of a mark that counts for a packet: the law's, or certainty in a queue that is longer than `overload_delay`.
+    pub(crate) fn pressure(&self, p: f64) -> f64 {
+        if self.is_long { 1.0 } else { p }
+    }
+
+    /// Chance of a drop for the `packets`th packet of a flow; `None` for a flow that is not remembered.
+    pub(crate) fn odds(&self, flow: Option<&(&mut Account, u16)>) -> Probability {
+        let odds = |account: Account| (account.debt(self.allowance) as f64 - f64::from(BURST)) / f64::from(BURST);
+        Probability::new(match flow {
+            Some((account, packets)) if *packets >= BURST_PACKETS => odds(**account),
+            Some((account, _)) => odds(**account).max(odds(self.newcomers)),
+            None => odds(self.newcomers),
+        })
+    }
+
+    /// Books a packet to its flow.
+    pub(crate) fn book(
+        &mut self,
+        now: Instant,
+        flow: Option<(&mut Account, u16)>,
+        pressure: f64,
+        bytes: f64,
+        dropped: bool,
+    ) {
+        let units = (pressure * bytes / UNIT + 0.5) as u32;
+        // Flows are free to make up: as long as one is new it has a share of what all new ones may send, and owes it itself besides, dropped
+        // or not.
+        let is_new = flow.as_ref().is_none_or(|(_, packets)| *packets < BURST_PACKETS);
+        if let Some((account, _)) = flow
+            && (is_new || !dropped)
+        {
+            account.charge(self.allowance, units);
+        }
+        if dropped {
+            self.drops += 1;
+            self.until = now + OVER_AFTER;
+        } else if is_new {
+            self.newcomers.charge(self.allowance, units);
+        }
+    }
+
+    /// Gives each flow its allowance for so many seconds.
+    fn allow(&mut self, seconds: f64) {
+        self.fraction += PER_ROUND * seconds / self.round;
+        let whole = self.fraction as u32;
+        self.fraction -= f64::from(whole);
+        self.allowance = self.allowance.wrapping_add(whole);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_millis(250);
+
+    /// Reports every 10 ms of a queue of so many seconds that is marked with probability `p`; the time until the overload, in ms.
+    fn overloaded_after(p: f64, delay: f64) -> Option<u64> {
+        let (mut overload, mut stage) = (Overload::new(Some(LIMIT)), Stage::Calm);
+        (0..100_000).step_by(10).find(|millis| {
+            stage = overload.observe(Instant::from_millis(*millis), stage, p, delay);
+            stage == Stage::Overloaded
+        })
+    }
+
+    #[test]
+    fn the_longer_the_queue_the_sooner_it_is_an_overload() {
+        let is_after = |millis: u64, p, delay| {
+            let found = overloaded_after(p, delay);
+            assert!(found.is_some_and(|found| found.abs_diff(millis) <= 10), "{p}, {delay} s: {found:?}");
+        };
+        is_after(4_000, 1.0, 0.25);
+        is_after(2_000, 1.0, 0.5);
+        // Half and four times of `overload_delay` at most.
+        is_after(8_000, 1.0, 0.01);
+        is_after(1_000, 1.0, 9.0);
+        // Three quarters of the packets marked count half.
+        is_after(8_000, 0.75, 0.25);
+        // A queue that no sender leaves that answers, whatever the law makes of it.
+        is_after(2_000, 0.0, 0.5);
+    }
+
+    #[test]
+    fn what_is_marked_on_every_second_packet_is_no_overload() {
+        assert_eq!(overloaded_after(0.5, 0.2), None);
+        assert_eq!(overloaded_after(0.1, 0.2), None);
+    }
+
+    #[test]
+    fn time_that_is_not_saturated_takes_off_what_saturated_time_added() {
+        let (mut overload, mut stage) = (Overload::new(Some(LIMIT)), Stage::Calm);
+        for millis in (0..60_000).step_by(10) {
+            let p = f64::from(u8::from(millis % 6_000 < 3_000));
+            stage = overload.observe(Instant::from_millis(millis), stage, p, 0.25);
+            assert_ne!(stage, Stage::Overloaded);
+        }
+    }
+
+    #[test]
+    fn a_flow_gets_its_allowance_and_no_more() {
+        let mut overload = Overload::new(Some(LIMIT));
+        let (mut account, mut sent) = (Account::EMPTY, 0);
+        let mut stage = Stage::Overloaded;
+        overload.until = Instant::from_millis(4_000);
+        // Ten seconds at 1000 packets a second, all marked, with a round trip of 25 + 75 ms: 8 packets in each, and the burst.
+        for millis in 0..10_000u64 {
+            let now = Instant::from_millis(millis);
+            stage = overload.observe(now, stage, 1.0, 0.075);
+            let dropped = overload.odds(Some(&(&mut account, u16::MAX))).get() > (millis * 7 % 100) as f64 / 100.0;
+            overload.book(now, Some((&mut account, u16::MAX)), 1.0, 1_500.0, dropped);
+            sent += u64::from(!dropped);
+        }
+        let allowed = 10_000 / 100 * 8;
+        assert!((allowed..allowed + 2 * u64::from(BURST_PACKETS)).contains(&sent), "{sent} sent, {allowed} allowed");
+        assert_eq!(overload.drops, 10_000 - sent);
+    }
+
+    #[test]
+    fn an_account_outlives_the_wrap_of_the_allowance() {
+        for allowance in [1, u32::MAX - 10, u32::MAX] {
+            let mut account = Account::EMPTY;
+            account.charge(allowance, 100);
+            assert_eq!(account.debt(allowance), 100, "{allowance}");
+            assert_eq!(account.debt(allowance.wrapping_add(60)), 40);
+            assert_eq!(account.debt(allowance.wrapping_add(1_000)), 0);
+        }
+        // However much is charged, what is owed has a bound.
+        let mut account = Account::EMPTY;
+        (0..1_000).for_each(|_| account.charge(1, 8_192));
+        assert!(account.debt(1) <= 2 * BURST);
+    }
+
+    #[test]
+    fn without_protection_nothing_is_watched() {
+        let mut overload = Overload::new(None);
+        let stages = (0..10_000).map(|millis| overload.observe(Instant::from_millis(millis), Stage::Calm, 1.0, 9.0));
+        assert!(stages.into_iter().all(|stage| stage == Stage::Calm));
+    }
+}
