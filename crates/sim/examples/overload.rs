@@ -1,0 +1,66 @@
+//! Every law under a flow that ignores marks, with and without protection, alone and beside senders that answer, as CSV.
+//!
+//! `cargo run --release -p tidemark-sim --example overload > docs/measured/overload/overload.csv`
+
+use std::path::Path;
+
+use tidemark_marker::LawConfig;
+use tidemark_sim::scenario::Scenario;
+use tidemark_sim::{FlowResult, Simulation};
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+const SEEDS: u64 = 5;
+
+/// What answers in the flood's bearer: a name, and the flow's sender and application.
+const BESIDE: [(&str, &str); 5] = [
+    ("nobody", r#"flow.beside.app={ app = "constant", rate = "1 kbit/s" }"#),
+    ("prague", r#"flow.beside.sender={ controller = "prague" }"#),
+    ("cubic", r#"flow.beside.sender={ controller = "cubic" }"#),
+    ("scream", r#"flow.beside={ sender = { controller = "scream" }, app = { app = "video" } }"#),
+    ("gcc", r#"flow.beside={ sender = { controller = "gcc" }, app = { app = "video" } }"#),
+];
+
+fn main() -> Result<(), Error> {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/overload.toml"))?;
+    println!(
+        "law,beside,protection,seed,flood_queue_p50_ms,flood_queue_p99_ms,flood_mbps,beside_queue_p50_ms,beside_mbps,\
+         beside_dropped,elsewhere_mbps"
+    );
+    for law in LawConfig::names(|law| law.name != "none") {
+        for (beside, override_) in BESIDE {
+            for protection in [false, true] {
+                for seed in 1..=SEEDS {
+                    let set = [
+                        override_.to_owned(),
+                        format!("marker.law=\"{law}\""),
+                        format!("marker.overload_protection={protection}"),
+                        format!("seed={seed}"),
+                    ];
+                    println!("{law},{beside},{protection},{seed},{}", run(&text, &set)?);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Figures of one run, as the heading has them.
+fn run(text: &str, overrides: &[String]) -> Result<String, Error> {
+    let scenario = Scenario::parse("overload.toml", text, Path::new(""), overrides)?;
+    let result = Simulation::new(&scenario)?.run(|_| true)?;
+    let flow = |name: &str| -> Result<&FlowResult, Error> {
+        Ok(result.flows.iter().find(|flow| flow.name == name).ok_or("the scenario has another flow")?)
+    };
+    let (flood, beside, elsewhere) = (flow("flood")?, flow("beside")?, flow("elsewhere")?);
+    let queue = |flow: &FlowResult| flow.queue_ms.map_or((0.0, 0.0), |queue| (queue.p50, queue.p99));
+    let (p50, p99) = queue(flood);
+    Ok(format!(
+        "{p50:.1},{p99:.1},{:.2},{:.1},{:.2},{},{:.2}",
+        flood.throughput_mbps,
+        queue(beside).0,
+        beside.throughput_mbps,
+        beside.dropped,
+        elsewhere.throughput_mbps
+    ))
+}
