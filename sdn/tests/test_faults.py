@@ -142,15 +142,17 @@ def test_an_agent_that_is_killed_leaves_a_working_port_and_its_successor_cleans_
 
 def test_an_agent_that_ends_leaves_nothing(laboratory: Laboratory) -> None:
     switch = laboratory.switches[0]
-    laboratory.probe(Kind.L4S, 1)
-    until(lambda: "1:2" in classes(switch, "line"))
-    agent = laboratory.agents[switch.name]
-    agent.send_signal(signal.SIGTERM)
-    assert agent.wait(10) == 0
-    assert not classes(switch, "line")
-    assert "clsact" not in switch.namespace.run("tc", "qdisc", "show", "dev", "line")
-    assert not switch.vsctl("--columns=_uuid", "find", "qos", "type=linux-noop").strip()
-    laboratory.probes[Kind.L4S].wait(5)
+
+    def end() -> None:
+        until(lambda: "1:2" in classes(switch, "line"))
+        agent = laboratory.agents[switch.name]
+        agent.send_signal(signal.SIGTERM)
+        assert agent.wait(10) == 0
+        assert not classes(switch, "line")
+        assert "clsact" not in switch.namespace.run("tc", "qdisc", "show", "dev", "line")
+        assert not switch.vsctl("--columns=_uuid", "find", "qos", "type=linux-noop").strip()
+
+    assert outage(laboratory, end, 2.0) < UNNOTICED
     laboratory.start_agent(switch)
     laboratory.wait_until_ready()
 
