@@ -42,12 +42,12 @@ class Cable:
         self.receiver.settimeout(0.3)
 
     def send(self, tos: int, count: int = COUNT, gap: float = 0.0, size: int = 60) -> Counter[int]:
-        """Sends packets with a ToS and counts what arrives by ToS."""
+        """Sends packets with a ToS, at least a gap apart, and counts what arrives by ToS."""
         frame = bytes.fromhex("020000000002020000000001") + b"\x08\x00" + ipv4(tos, payload=bytes(size - 20))
-        began_at = time.monotonic()
-        for number in range(count):
+        for _ in range(count):
             if gap:
-                time.sleep(max(0.0, began_at + number * gap - time.monotonic()))
+                # Never faster, where the machine has held one up.
+                time.sleep(gap)
             # What the program drops is no error to who sends: Open vSwitch would drop the rest of its batch.
             self.sender.send(frame)
         arrived: Counter[int] = Counter()
@@ -121,14 +121,16 @@ def test_probabilities_that_nobody_renews_are_not_used(cable: Cable) -> None:
 
 
 def test_the_virtual_queue_marks_what_is_above_its_rate(cable: Cable) -> None:
-    # 500 packets of 1014 bytes with their header, a second apart in all: 4.06 Mbit/s.
-    for rate, marked in ((8e6, 0.0), (2e6, 0.8)):
+    # A packet of 1014 bytes with its header takes 1 ms at 8 Mbit/s and 4 ms at 2. Every 2 ms the one builds no queue;
+    # at once the other is above the ramp with the sixth packet.
+    for rate, gap, least in ((8e6, 0.002, 0), (2e6, 0.0, 400)):
         cable.program.forget_reaction()
         cable.program.write(settings(virtual_rate=rate, ramp_low=0.01, ramp_high=0.02))
-        arrived = cable.send(Ecn.ECT_1, 500, gap=0.002, size=1000)
-        assert (arrived[Ecn.CE] > marked * 500) if marked else arrived[Ecn.CE] == 0
+        arrived = cable.send(Ecn.ECT_1, 500, gap=gap, size=1000)
+        assert arrived[Ecn.CE] >= least
+        assert least or arrived[Ecn.CE] == 0
     reaction = cable.program.reaction()
-    # 10 ms of queue stand after about 20 ms; the first mark comes on the ramp, not after a controller's round.
+    # The first mark comes on the ramp, not after a controller's round.
     assert 0 < reaction.first_over <= reaction.first_mark < reaction.first_over + 0.1e9
 
 
