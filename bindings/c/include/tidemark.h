@@ -778,6 +778,10 @@ typedef struct tidemark_totals {
    * Sum of `marks_let_go`.
    */
   uint64_t marks_let_go;
+  /**
+   * Sum of `overload_drops`.
+   */
+  uint64_t overload_drops;
 } tidemark_totals;
 
 /**

@@ -83,6 +83,8 @@ pub struct Totals {
     pub reports_missing: u64,
     /// Sum of `marks_let_go`.
     pub marks_let_go: u64,
+    /// Sum of `overload_drops`.
+    pub overload_drops: u64,
 }
 
 /// Number of values in [`Totals`].
@@ -105,7 +107,13 @@ unsafe impl Plain for Totals {}
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     use std::mem::offset_of;
-    assert!(size_of::<Totals>() == 264 && offset_of!(Totals, packets) == 80 && offset_of!(Totals, marks_let_go) == 256);
+
+    use crate::types::DrbCounters;
+    // Before those of DRBs come nine of the instance and its UEs; a DRB's have their size and one flag besides.
+    assert!(VALUES - 9 == size_of::<DrbCounters>() / 8 - 2, "a counter of a DRB is missing in the totals");
+    assert!(
+        size_of::<Totals>() == 272 && offset_of!(Totals, packets) == 80 && offset_of!(Totals, overload_drops) == 264
+    );
 };
 
 impl Totals {
@@ -153,6 +161,7 @@ impl Totals {
         self.flows_refused += drb.flows_refused;
         self.reports_missing += drb.reports_missing;
         self.marks_let_go += drb.marks_let_go;
+        self.overload_drops += drb.overload_drops;
     }
 
     fn values(&self) -> Values {
