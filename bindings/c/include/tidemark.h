@@ -135,7 +135,7 @@
 /**
  * Most notices that there are at a time.
  */
-#define TIDEMARK_MAX_NOTICES 16
+#define TIDEMARK_MAX_NOTICES 17
 
 /**
  * Outcome of a call. Every status but OK left things as they were.

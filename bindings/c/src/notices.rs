@@ -40,7 +40,7 @@ pub struct Notice {
 }
 
 /// Most notices that there are at a time.
-pub const TIDEMARK_MAX_NOTICES: usize = 16;
+pub const TIDEMARK_MAX_NOTICES: usize = 17;
 
 struct Rule {
     name: &'static CStr,
@@ -86,6 +86,11 @@ static RULES: [Rule; TIDEMARK_MAX_NOTICES] = [
     rule!(unknown_sns, Warning, c"DUs or PDCP named SNs that were not announced"),
     rule!(repeated_sns, Warning, c"PDUs were announced a second time without a handover"),
     rule!(skipped_sns, Warning, c"PDUs were not announced, or PDCP dropped them after numbering"),
+    rule!(
+        overload_drops,
+        Warning,
+        c"flows went on through marks, and their packets were dropped: someone does not answer to marks"
+    ),
     rule!(
         flows_refused,
         Warning,

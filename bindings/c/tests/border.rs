@@ -321,6 +321,7 @@ fn the_totals_are_sums(behind: &Behind, now_ns: u64) -> Result<(), TestCaseError
     prop_assert_eq!((there.unknown_qfi, there.unknown_drb), (ue.unknown_qfi, ue.unknown_drb));
     prop_assert_eq!((there.packets, there.pdus), (sum(|drb| drb.packets), sum(|drb| drb.pdus)));
     prop_assert_eq!((there.l4s_marks, there.drops), (sum(|drb| drb.l4s_marks), sum(|drb| drb.drops)));
+    prop_assert_eq!(there.overload_drops, sum(|drb| drb.overload_drops));
     prop_assert_eq!((there.reports, there.discards), (sum(|drb| drb.reports), sum(|drb| drb.discards)));
     prop_assert_eq!((there.unknown_sns, there.skipped_sns), (sum(|drb| drb.unknown_sns), sum(|drb| drb.skipped_sns)));
     prop_assert_eq!(
