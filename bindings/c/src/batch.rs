@@ -3,8 +3,10 @@
 
 use std::ptr::null_mut;
 
+use tidemark_marker::path::DrbId;
+
 use crate::instance::{Instance, prefetch};
-use crate::path::{tidemark_downlink, tidemark_feedback, tidemark_pdcp_pdu, tidemark_uplink};
+use crate::path::{front, tidemark_downlink, tidemark_feedback, tidemark_pdcp_pdu, tidemark_uplink};
 use crate::status::{Status, guard};
 use crate::types::{Report, UeId, Verdict};
 
@@ -75,7 +77,8 @@ const _: () = {
     assert!(size_of::<DrbReport>() == 24 && offset_of!(DrbReport, status) == 20);
 };
 
-/// Calls for each of some elements, of which `ahead` names the UE and what else is read. The first error, if there is any.
+/// Calls for each of some elements, of which `ahead` names the UE and what else is read. `behind` begins to fetch what the call will read
+/// behind the UE's own memory, which has come by then. The first error, if there is any.
 ///
 /// # Safety
 /// `instance` is null or lives, `elements` is null or valid for `count` elements.
@@ -85,6 +88,7 @@ unsafe fn each<T>(
     elements: *mut T,
     count: usize,
     ahead: impl Fn(*const T) -> (UeId, *const u8),
+    behind: impl Fn(&Instance, *const T),
     mut call: impl FnMut(*mut T) -> Status,
 ) -> Status {
     let mut first = Status::Ok;
@@ -104,6 +108,9 @@ unsafe fn each<T>(
                 prefetch(line);
                 // A handle that no UE can have is refused by its call.
                 let _ = instance.warm(ue);
+            }
+            for index in chunk.clone() {
+                behind(instance, elements.wrapping_add(index));
             }
             for index in chunk {
                 let status = call(elements.wrapping_add(index));
@@ -133,7 +140,12 @@ pub unsafe extern "C" fn tidemark_downlink_batch(
     // SAFETY: the caller's promises are handed on. What is written may be uninitialized before, so that no reference to it is made.
     unsafe {
         let ahead = |at: *const Packet| ((*at).ue, (*at).packet.cast_const());
-        each(instance, packets, count, ahead, |at| {
+        let behind = |instance: &Instance, at: *const Packet| {
+            if let Ok(bytes) = front((*at).packet, (*at).present, (*at).len) {
+                instance.peek((*at).ue, |ue| ue.downlink_addresses(bytes, (*at).len).for_each(prefetch));
+            }
+        };
+        each(instance, packets, count, ahead, behind, |at| {
             let (ue, qfi, packet, present, len) = ((*at).ue, (*at).qfi, (*at).packet, (*at).present, (*at).len);
             let verdict = &raw mut (*at).verdict;
             let status = tidemark_downlink(instance, ue, now_ns, qfi, packet, present, len, verdict);
@@ -160,7 +172,12 @@ pub unsafe extern "C" fn tidemark_uplink_batch(
     // SAFETY: as above.
     unsafe {
         let ahead = |at: *const Packet| ((*at).ue, (*at).packet.cast_const());
-        each(instance, packets, count, ahead, |at| {
+        let behind = |instance: &Instance, at: *const Packet| {
+            if let Ok(bytes) = front((*at).packet, (*at).present, (*at).len) {
+                instance.peek((*at).ue, |ue| ue.uplink_addresses(bytes, (*at).len).for_each(prefetch));
+            }
+        };
+        each(instance, packets, count, ahead, behind, |at| {
             let (ue, packet, present, len) = ((*at).ue, (*at).packet, (*at).present, (*at).len);
             let status = tidemark_uplink(instance, ue, now_ns, packet, present, len);
             (&raw mut (*at).verdict).write(Verdict::Pass);
@@ -191,6 +208,7 @@ pub unsafe extern "C" fn tidemark_pdcp_pdu_batch(
             pdus,
             count,
             |at: *const Pdu| ((*at).ue, null_mut()),
+            |_, _| {},
             |at| {
                 let (ue, drb, sn, size, is_retx) = ((*at).ue, (*at).drb, (*at).sn, (*at).size, (*at).is_retx);
                 let status = tidemark_pdcp_pdu(instance, ue, now_ns, drb, sn, size, is_retx);
@@ -218,7 +236,10 @@ pub unsafe extern "C" fn tidemark_feedback_batch(
     // SAFETY: as above.
     unsafe {
         let ahead = |at: *const DrbReport| ((*at).ue, (*at).report.cast());
-        each(instance, reports, count, ahead, |at| {
+        let behind = |instance: &Instance, at: *const DrbReport| {
+            instance.peek((*at).ue, |ue| ue.report_addresses(DrbId((*at).drb)).for_each(prefetch));
+        };
+        each(instance, reports, count, ahead, behind, |at| {
             let status = tidemark_feedback(instance, (*at).ue, now_ns, (*at).drb, (*at).report);
             (&raw mut (*at).status).write(status);
             status

@@ -222,6 +222,18 @@ impl Instance {
         locked
     }
 
+    /// Calls with a UE whose slot has come, for its prefetches; not where another call for the UE is under way, which the one that follows will
+    /// say.
+    #[inline]
+    pub(crate) fn peek(&self, id: UeId, body: impl FnOnce(&Ue)) {
+        let Some(slot) = self.slots.get(id.index() as usize) else { return };
+        if let Ok(mut guard) = slot.lock((id.bits >> 32) as u32)
+            && let Ok(ue) = guard.ue()
+        {
+            body(ue);
+        }
+    }
+
     /// Prefetches the memory of a UE's slot, without locking it.
     ///
     /// # Errors

@@ -541,6 +541,11 @@ impl DrbMarker {
         black_box(self.tally.reports);
     }
 
+    /// Addresses of what a report reads and writes beyond this struct.
+    pub(crate) fn report_addresses(&self) -> impl Iterator<Item = *const u8> {
+        self.profile.addresses().into_iter().chain(self.estimator.addresses())
+    }
+
     /// Reads ahead for an acknowledgement.
     #[inline]
     pub(crate) fn warm_uplink(&self) {

@@ -22,6 +22,7 @@
 
 use alloc::boxed::Box;
 use core::hint::black_box;
+use core::ptr::from_ref;
 
 use tidemark_core::{BitRate, Duration, Instant};
 
@@ -118,6 +119,15 @@ impl EgressEstimator {
         black_box(self.ring[self.first].end);
         black_box(self.ring[self.index(self.len)].end);
         black_box(self.sums.squares);
+    }
+
+    /// Addresses of the lines that a sample reads and writes; a sample may lie in two.
+    pub(crate) fn addresses(&self) -> [*const u8; 6] {
+        let ends = |begin: *const u8, len: usize| [begin, begin.wrapping_add(len - 1)];
+        let sample = |at: usize| ends(from_ref(&self.ring[self.index(at)]).cast(), size_of::<Sample>());
+        let ([a, b], [c, d]) = (sample(0), sample(self.len));
+        let [e, f] = ends(from_ref(&*self.sums).cast(), size_of::<BothSums>());
+        [a, b, c, d, e, f]
     }
 
     /// The estimate as of the last sample.

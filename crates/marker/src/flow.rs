@@ -9,6 +9,7 @@
 use alloc::boxed::Box;
 use core::hint::black_box;
 use core::num::NonZeroU32;
+use core::ptr::from_ref;
 
 use tidemark_core::{Duration, FlowId, Instant, TcpFlags};
 use tidemark_wire::ip::FiveTuple;
@@ -369,6 +370,14 @@ impl FlowTable {
         slots.filter(|(id, _)| id.is_some()).map(|(_, flow)| u64::from(flow.feedback.pending())).sum()
     }
 
+    /// Addresses of the lines that a look-up of a flow reads: ids of its set, and its own slot.
+    pub(crate) fn addresses(&self, id: FlowId) -> [*const u8; 3] {
+        let (index, own) = self.slot(id);
+        let set = &self.sets[index];
+        let flow: *const u8 = from_ref(&set.flows[own]).cast();
+        [from_ref(set).cast(), flow, flow.wrapping_add(size_of::<Flow>() / 2)]
+    }
+
     /// Set that a flow belongs to, and its own slot in it.
     fn slot(&self, id: FlowId) -> (usize, usize) {
         // Fibonacci hashing: ids are small numbers in a simulator and keyed hashes in a gNB.
@@ -483,6 +492,18 @@ mod tests {
         assert!(table.admit(ms(1), FlowId(9)).is_none());
         assert_eq!(table.refused(), 1);
         assert!(table.admit(ms(1_500), FlowId(9)).is_some());
+    }
+
+    #[test]
+    fn the_addresses_of_a_flow_are_where_a_look_up_finds_it() {
+        for (capacity, id) in [8, 64].into_iter().flat_map(|capacity| (0..100).map(move |id| (capacity, FlowId(id)))) {
+            // Alone in its table a flow has its own slot.
+            let mut table = FlowTable::new(capacity);
+            let found = from_ref(table.admit(ms(0), id).unwrap()).addr();
+            let set = table.sets.iter().find(|set| set.ids.contains(&Some(id))).unwrap();
+            let expected = [from_ref(&set.ids).addr(), found, found + 64];
+            assert_eq!(table.addresses(id).map(<*const u8>::addr), expected);
+        }
     }
 
     /// A connection that the UE opened, with AccECN agreed on.

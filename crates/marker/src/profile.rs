@@ -11,6 +11,7 @@
 
 use alloc::boxed::Box;
 use core::hint::black_box;
+use core::ptr::from_ref;
 
 use tidemark_core::{Bytes, Duration, Instant};
 
@@ -149,6 +150,12 @@ impl ProfileTable {
         self.ingress.warm();
         self.transmitted.warm();
         black_box(self.anomalies.untimed);
+    }
+
+    /// Addresses of what a report reads and writes beyond this struct.
+    pub(crate) fn addresses(&self) -> [*const u8; 3] {
+        let size = from_ref(&self.sizes[self.slot(self.head)]).cast();
+        [size, self.ingress.second(), self.transmitted.next()]
     }
 
     /// Forgets all SDUs; the next may have any SN.

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use core::hint::black_box;
+use core::ptr::from_ref;
 
 use tidemark_core::{Duration, Instant};
 
@@ -47,6 +48,16 @@ impl Stamps {
     #[inline]
     pub(crate) fn warm(&self) {
         black_box(self.at(1).count);
+    }
+
+    /// Address of the stamp that is the oldest once the oldest was let go.
+    pub(crate) fn second(&self) -> *const u8 {
+        from_ref(&self.ring[self.first as usize + 1 & (self.ring.len() - 1)]).cast()
+    }
+
+    /// Address of the stamp that comes next.
+    pub(crate) fn next(&self) -> *const u8 {
+        from_ref(&self.ring[(self.first + self.len) as usize & (self.ring.len() - 1)]).cast()
     }
 
     /// Empties the ring; a queue that is mostly short then lives in its first cache lines.

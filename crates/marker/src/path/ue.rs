@@ -3,6 +3,7 @@
 use core::hint::black_box;
 
 use tidemark_core::{Bytes, ConfigError, Duration, Inspect, Instant, Packet, Stream, TcpView};
+use tidemark_wire::ip::{FiveTuple, Headers};
 use tidemark_wire::{View, tcp};
 
 use crate::bearers::Bearers;
@@ -370,6 +371,30 @@ impl Ue {
     /// [`decide_downlink`](Self::decide_downlink) with the same time. `None` for a DRB that is not set up.
     pub fn decision(&self, now: Instant, drb: DrbId, outcome: Outcome) -> Option<Decision> {
         self.drbs.get(drb).map(|marker| marker.decision(now, outcome))
+    }
+
+    /// Addresses of what a downlink packet reads beyond the UE itself: those of its flow. They are for a caller that has several packets at
+    /// hand, and begins to fetch what each of them needs before it handles the first. A UE with several DRBs may have the flow elsewhere.
+    #[inline]
+    pub fn downlink_addresses(&self, front: &[u8], len: usize) -> impl Iterator<Item = *const u8> {
+        self.flow_addresses(Headers::parse_front(front, len).ok().map(|headers| headers.five_tuple))
+    }
+
+    /// Addresses of what an uplink packet reads, in the same way.
+    #[inline]
+    pub fn uplink_addresses(&self, front: &[u8], len: usize) -> impl Iterator<Item = *const u8> {
+        self.flow_addresses(Headers::parse_front(front, len).ok().map(|headers| headers.five_tuple.reversed()))
+    }
+
+    /// Addresses of what a report on a DRB reads, in the same way.
+    #[inline]
+    pub fn report_addresses(&self, drb: DrbId) -> impl Iterator<Item = *const u8> {
+        self.drbs.get(drb).into_iter().flat_map(DrbMarker::report_addresses)
+    }
+
+    fn flow_addresses(&self, tuple: Option<FiveTuple>) -> impl Iterator<Item = *const u8> {
+        let first = self.drbs.first().zip(tuple);
+        first.into_iter().flat_map(|(marker, tuple)| marker.flows.addresses(self.key.flow(&tuple)))
     }
 
     /// Counters of a DRB.
