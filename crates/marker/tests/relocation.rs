@@ -2,6 +2,8 @@
 
 #[path = "common/bytes.rs"]
 mod bytes;
+#[path = "common/state.rs"]
+mod state;
 
 use bytes::{Flow, checksums_are_valid, view};
 use proptest::prelude::*;
@@ -360,6 +362,11 @@ proptest! {
         for _ in 0..20 {
             connection.exchange(&mut there);
         }
+    }
+
+    #[test]
+    fn no_state_of_any_bytes_does_harm(whole in any::<u8>(), records in proptest::collection::vec(any::<u8>(), 0..500)) {
+        state::run(&[&[whole], &records[..]].concat());
     }
 
     #[test]

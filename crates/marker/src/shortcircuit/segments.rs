@@ -44,8 +44,11 @@ impl Segments {
     pub(super) fn import(record: &SegmentsRecord) -> Result<Self, Wrong> {
         let sizes = record.sizes.map(|size| size.get());
         check(!sizes.contains(&0), "sizes", "must be above 0")?;
+        let next = record.next.get();
+        // Another size would make what is still to come a part of a run that it does not fit.
+        check(next == 0 || next == sizes[0], "next", "must be 0 or the first of `sizes`")?;
         let starts = record.starts.map(|start| start.get());
-        Ok(Self { end: record.end.get(), starts, sizes, next: record.next.get(), first: record.first.get() })
+        Ok(Self { end: record.end.get(), starts, sizes, next, first: record.first.get() })
     }
 
     /// End of what was sent.
