@@ -30,8 +30,18 @@ fn arbitrary_bytes_come_to_everything_that_is_asserted() {
         seen.left += reached.left;
         seen.told += reached.told;
         seen.let_go += reached.let_go;
+        seen.moved += reached.moved;
     }
-    let counts =
-        [seen.marks, seen.drops, seen.rewritten, seen.reports, seen.unparsed, seen.left, seen.told, seen.let_go];
+    let counts = [
+        seen.marks,
+        seen.drops,
+        seen.rewritten,
+        seen.reports,
+        seen.unparsed,
+        seen.left,
+        seen.told,
+        seen.let_go,
+        seen.moved,
+    ];
     assert!(counts.iter().all(|count| *count > 100), "{seen:?}");
 }

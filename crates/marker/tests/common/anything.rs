@@ -134,6 +134,8 @@ pub struct Reached {
     /// Marks that acknowledgements carried, and marks that were let go.
     pub told: u64,
     pub let_go: u64,
+    /// Connections that moved to another CU-UP.
+    pub moved: u64,
 }
 
 /// Runs what the bytes say, with whole packets and a second time with fronts of them, which give the same verdicts and bytes.
@@ -378,6 +380,30 @@ impl World {
             let standing = ue.estimate(now, DrbId(drb)).map(|estimate| estimate.standing);
             assert!(standing.is_none_or(|standing| standing == Bytes::ZERO));
         }
+        self.relocate(phone);
+    }
+
+    /// Whatever came before, another CU-UP with room for it takes the UE's connections in, and gives the same.
+    fn relocate(&mut self, phone: usize) {
+        let now = self.now();
+        let Some((ue, _)) = self.ue(phone) else { return };
+        let export = |ue: &Ue| {
+            let mut state = vec![0; ue.export_len()];
+            assert_eq!(measure(|| assert_eq!(ue.export(&mut state), Some(state.len()))).count_total, 0);
+            state
+        };
+        let state = export(ue);
+        let mut there = Ue::new(FlowKey::new(&[77; 16]));
+        let config = MarkerConfig { profile_capacity: 64, flow_capacity: 1_024, ..MarkerConfig::default() };
+        for drb in (1..=DRBS as u8).map(DrbId).filter(|drb| ue.estimate(now, *drb).is_some()) {
+            there.add_drb(drb, &[], &config, SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
+        }
+        if there.estimate(now, DrbId(1)).is_none() {
+            return;
+        }
+        assert_eq!(measure(|| there.import(now, &state).expect("a state is a state")).count_total, 0);
+        assert_eq!(export(&there), state);
+        self.reached.moved += u64::from(state[7]);
     }
 
     fn downlink(&mut self, phone: usize, qfi: u8, before: &[u8]) {
