@@ -27,7 +27,12 @@ class Cable:
     """Two ends of a veth; packets go from the one with the program to the other."""
 
     def __init__(self, folder: Path) -> None:
-        command = "ip link add va type veth peer name vb; ip link set va up; ip link set vb up"
+        # Without IPv6, whose own packets would be counted with the test's.
+        command = (
+            "ip link add va type veth peer name vb;"
+            " sysctl -qw net.ipv6.conf.va.disable_ipv6=1 net.ipv6.conf.vb.disable_ipv6=1;"
+            " ip link set va up; ip link set vb up"
+        )
         subprocess.run(command, shell=True, check=True)
         self.netlink = IPRoute()
         self.shaper = Shaper(self.netlink, "va")
