@@ -12,13 +12,13 @@ type Error = Box<dyn std::error::Error + Send + Sync>;
 
 const SEEDS: u64 = 5;
 
-/// What answers in the flood's bearer: a name, and the flow's sender and application.
-const BESIDE: [(&str, &str); 5] = [
-    ("nobody", r#"flow.beside.app={ app = "constant", rate = "1 kbit/s" }"#),
-    ("prague", r#"flow.beside.sender={ controller = "prague" }"#),
-    ("cubic", r#"flow.beside.sender={ controller = "cubic" }"#),
-    ("scream", r#"flow.beside={ sender = { controller = "scream" }, app = { app = "video" } }"#),
-    ("gcc", r#"flow.beside={ sender = { controller = "gcc" }, app = { app = "video" } }"#),
+/// What answers in the flood's bearer: a name, its sender, and its application.
+const BESIDE: [(&str, &str, &str); 5] = [
+    ("nobody", "prague", r#"{ app = "constant", rate = "1 kbit/s" }"#),
+    ("prague", "prague", r#"{ app = "bulk" }"#),
+    ("cubic", "cubic", r#"{ app = "bulk" }"#),
+    ("scream", "scream", r#"{ app = "video" }"#),
+    ("gcc", "gcc", r#"{ app = "video" }"#),
 ];
 
 fn main() -> Result<(), Error> {
@@ -28,11 +28,12 @@ fn main() -> Result<(), Error> {
          beside_dropped,elsewhere_mbps"
     );
     for law in LawConfig::names(|law| law.name != "none") {
-        for (beside, override_) in BESIDE {
+        for (beside, controller, app) in BESIDE {
             for protection in [false, true] {
                 for seed in 1..=SEEDS {
                     let set = [
-                        override_.to_owned(),
+                        format!("flow.beside.sender={{ controller = \"{controller}\" }}"),
+                        format!("flow.beside.app={app}"),
                         format!("marker.law=\"{law}\""),
                         format!("marker.overload_protection={protection}"),
                         format!("seed={seed}"),

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Writes the tables of docs/measured/overload.md from overload.csv: medians over the seeds."""
+
+import csv
+import pathlib
+import statistics
+
+HERE = pathlib.Path(__file__).resolve().parent
+PAGE = HERE.parent / "overload.md"
+
+
+def rows():
+    """Rows of the runs, by law, neighbour and protection."""
+    runs = {}
+    with open(HERE / "overload.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            runs.setdefault((row["law"], row["beside"], row["protection"] == "true"), []).append(row)
+    return runs
+
+
+def median(runs, column):
+    """Median of a column over the seeds."""
+    return statistics.median(float(row[column]) for row in runs)
+
+
+def pair(runs, law, beside, column, form):
+    """Medians of a column without and with protection, as text."""
+    return " → ".join(form.format(median(runs[law, beside, protection], column)) for protection in (False, True))
+
+
+def table(runs, beside):
+    """Table of every law beside one sender."""
+    lines = [
+        "| law | queue, median ms | queue, p99 ms | flood Mbit/s | beside Mbit/s | other UE Mbit/s |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for law in dict.fromkeys(law for law, _, _ in runs):
+        cells = [
+            pair(runs, law, beside, "flood_queue_p50_ms", "{:.0f}"),
+            pair(runs, law, beside, "flood_queue_p99_ms", "{:.0f}"),
+            pair(runs, law, beside, "flood_mbps", "{:.1f}"),
+            pair(runs, law, beside, "beside_mbps", "{:.2f}"),
+            pair(runs, law, beside, "elsewhere_mbps", "{:.1f}"),
+        ]
+        lines.append(f"| `{law}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main():
+    """Replaces what stands between the page's marks."""
+    runs, text = rows(), PAGE.read_text()
+    for beside in dict.fromkeys(beside for _, beside, _ in runs):
+        begin, end = f"<!-- {beside} -->\n", f"\n<!-- end of {beside} -->"
+        before, rest = text.split(begin)
+        after = rest.split(end)[1]
+        text = before + begin + table(runs, beside) + end + after
+    PAGE.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
