@@ -6,7 +6,9 @@
 3. Every path below docs/ that code, a script, a scenario or a page names exists, and every file of the repository that a
    page names. The changelog tells of its own time, and pages on how to add something name files that are to be written.
 4. Every package, example, bench and test that a page gives to Cargo exists, and every target that it gives to make.
-5. Every number in the columns `budget` and `measured` of the table of budgets stands in the section that its row links to.
+5. Every test that a page names as `name` in [file](path) is in that file, and each row of the page on who can send what
+   names one.
+6. Every number in the columns `budget` and `measured` of the table of budgets stands in the section that its row links to.
 
 Prints one line a fault, as `file:line: fault`, and fails if there is any.
 """
@@ -24,6 +26,9 @@ MAP = "docs/README.md"
 BUDGETS = "docs/measured/README.md"
 """The page with the table of budgets."""
 
+THREATS = "docs/reference/threats.md"
+"""The page each of whose rows names a test."""
+
 HISTORY = frozenset({"CHANGELOG.md"})
 """Files that name paths of their own time."""
 
@@ -40,6 +45,14 @@ FILE = re.compile(r"(?<![\w./-])(?:docs|crates|bindings|scenarios|tests|sdn|web/
 # What a page gives to Cargo and to make, in code.
 CODE = re.compile(r"^    .*|`[^`\n]+`", re.M)
 TARGET = re.compile(r"(?:-p|--package) (tidemark[\w-]*)|--(example|bench|test) ([\w-]+)|(?<![\w-])make (?!-)([\w-]+)")
+# A test that a page names with its file, and how a language declares one.
+TEST = re.compile(r"`(\w+)` in \[[^\]]*\]\(([^)\s#]+)\)")
+DECLARED = {
+    ".rs": r"#\[test\]\s*(?:#\[[^\n]*\]\s*)*fn {}\s*\(",
+    ".py": r"^ *def (?=test_){}\s*\(",
+    ".c": r"^(?:static )?\w+ {}\s*\(",
+    ".cpp": r"^(?:static )?\w+ {}\s*\(",
+}
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
@@ -137,6 +150,20 @@ def targets(file: str, page: str, files: set[str], makefiles: str, manifests: st
                 yield f"{file}:{line}: no makefile has the target {target}"
 
 
+def tests(file: str, page: str, root: pathlib.Path, known: set[str]):
+    """Gives the faults of the tests that a page names: files without them, and rows of the page on threats without a test."""
+    for number, line in enumerate(prose(page), 1):
+        named = TEST.findall(line)
+        for name, link in named:
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(file), link))
+            declared = DECLARED.get(posixpath.splitext(target)[1])
+            if declared and target in known and not re.search(declared.format(name), (root / target).read_text(), re.M):
+                yield f"{file}:{number}: {target} has no test {name}"
+        is_row = file == THREATS and line.startswith("|") and not re.match(r"\| (sends|---) ", line)
+        if is_row and not named:
+            yield f"{file}:{number}: the row names no test, as `name` in [file](path)"
+
+
 def check(root: pathlib.Path, files: list[str]) -> list[str]:
     """Checks the repository at `root`, whose files are `files`: its faults."""
     folders = {str(folder) for file in files for folder in pathlib.PurePosixPath(file).parents} | {"."}
@@ -163,6 +190,8 @@ def check(root: pathlib.Path, files: list[str]) -> list[str]:
     faults += [f"{page}:1: no link leads here from {MAP}: name it there, or on a page that is named there"
                for page in pages if page.startswith("docs/") and page not in reached]
     faults += budgets(pages)
+    for file, page in pages.items():
+        faults += tests(file, page, root, set(files))
 
     def texts(name: str) -> str:
         return "\n".join((root / file).read_text() for file in files if posixpath.basename(file) == name)

@@ -58,6 +58,33 @@ class Links(unittest.TestCase):
         self.assertEqual(faults(docs__README_md="`cargo test --test a`", crates__x__tests__a__main_rs=""), [])
 
 
+class Tests(unittest.TestCase):
+    SOURCE = "    #[test]\n    #[ignore]\n    fn there() {}\n\nfn helper() {}\n"
+
+    def faults(self, row: str) -> list[str]:
+        page = f"| sends | test |\n| --- | --- |\n{row}\n"
+        return faults(docs__README_md="[a](reference/threats.md)", docs__reference__threats_md=page, src__a_rs=self.SOURCE)
+
+    def test_a_test_that_is_there_is_right(self):
+        self.assertEqual(self.faults("| bytes | `there` in [a.rs](../../src/a.rs) |"), [])
+
+    def test_a_test_that_is_gone_is_a_fault(self):
+        self.assertEqual(self.faults("| bytes | `gone` in [a.rs](../../src/a.rs) |"),
+                         ["docs/reference/threats.md:3: src/a.rs has no test gone"])
+
+    def test_a_function_that_is_no_test_is_a_fault(self):
+        self.assertEqual(len(self.faults("| bytes | `helper` in [a.rs](../../src/a.rs) |")), 1)
+
+    def test_a_threat_without_a_test_is_a_fault(self):
+        self.assertEqual(self.faults("| bytes | [a.rs](../../src/a.rs) |"),
+                         ["docs/reference/threats.md:3: the row names no test, as `name` in [file](path)"])
+
+    def test_a_test_in_python_begins_with_its_prefix(self):
+        page = "[m](README.md) `test_a` in [t.py](../t.py), `other` in [t.py](../t.py)"
+        self.assertEqual(faults(docs__README_md=page, **{"t.py": "def test_a():\n    pass\n\ndef other():\n    pass\n"}),
+                         ["docs/README.md:1: t.py has no test other"])
+
+
 class Budgets(unittest.TestCase):
     PAGE = "# Figures\n\n2 and 7\n\n## Speed\n\n1,000 of 3.5\n\n### Beside others\n\n4\n\n## Memory\n\n5\n"
 
