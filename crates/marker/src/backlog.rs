@@ -143,10 +143,57 @@ mod tests {
     }
 
     #[test]
+    fn silence_counts_from_where_a_queue_begins_to_stand() {
+        let mut backlog = steady(100);
+        backlog.begin(ms(5_000));
+        for (at, age, silence, drain) in [(5_010, 10, 0, 10), (5_016, 16, 0, 16), (5_017, 17, 7, 0)] {
+            let millis = [backlog.report_age(ms(at)), backlog.silence(ms(at)), backlog.unknown_drain(ms(at))];
+            assert_eq!(millis, [age, silence, drain].map(Duration::from_millis), "at {at} ms");
+        }
+    }
+
+    #[test]
+    fn a_queue_that_leaves_with_reports_alone_stays_between_them() {
+        let mut backlog = steady(100);
+        backlog.report(ms(110), 100_000, true, false);
+        assert_eq!(level(&backlog, 114, 100_000), 100_000.0);
+        backlog.arrive(ms(114), 1_500, RATE);
+        assert_eq!(level(&backlog, 116, 101_500), 101_500.0);
+        assert_eq!(backlog.unknown_drain(ms(114)), Duration::ZERO);
+    }
+
+    #[test]
+    fn no_more_is_left_than_no_report_has_covered() {
+        assert_eq!(level(&steady(100), 100, 60_000), 60_000.0);
+    }
+
+    #[test]
+    fn a_shorter_gap_shortens_the_period_by_an_eighth_of_it() {
+        let mut backlog = steady(100);
+        backlog.report(ms(104), 100_000, true, true);
+        assert_eq!(backlog.interval, Duration::from_micros(9_500));
+        // One that comes while nothing is queued says nothing of the period.
+        backlog.report(ms(120), 100_000, false, true);
+        assert_eq!(backlog.interval, Duration::from_micros(9_500));
+    }
+
+    #[test]
+    fn a_report_in_each_slot_is_overdue_after_two_and_a_half_milliseconds() {
+        let mut backlog = Backlog::new();
+        let at = |report: u64| Instant::ZERO + Duration::from_micros(500 * report);
+        for report in 1..=400 {
+            backlog.report(at(report), 100_000, true, true);
+        }
+        let silence = |micros| backlog.silence(at(400) + Duration::from_micros(micros));
+        assert_eq!(silence(2_500), Duration::ZERO);
+        assert_eq!(silence(2_600), Duration::from_micros(1_600));
+    }
+
+    #[test]
     fn one_outage_is_not_taken_for_the_report_period() {
         let mut backlog = steady(100);
         backlog.report(ms(600), 100_000, true, true);
-        assert!(backlog.interval <= Duration::from_millis(20));
+        assert_eq!(backlog.interval, Duration::from_millis(20));
         // Reports of a slot come in a bunch and are followed by a pause: the pause stays the period.
         let mut backlog = steady(100);
         for cycle in 0..50 {
