@@ -35,3 +35,14 @@ impl Exposition {
 pub(super) fn escaped(label: &str) -> String {
     label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_stays_between_its_quotes() {
+        let label = escaped("a\"} 1\nb\\");
+        assert_eq!(label, r#"a\"} 1\nb\\"#);
+    }
+}
