@@ -1,4 +1,4 @@
-//! Mobility of UEs: of a DRB to another DU, and of a UE to another CU-UP. Calls of the set-up, of which none allocates.
+//! Mobility of UEs: of a DRB to another DU, and of a UE to another CU-UP. Nothing here allocates but the text of an error.
 
 use std::ffi::c_char;
 
