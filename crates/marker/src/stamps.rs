@@ -52,7 +52,7 @@ impl Stamps {
 
     /// Address of the stamp that is the oldest once the oldest was let go.
     pub(crate) fn second(&self) -> *const u8 {
-        from_ref(&self.ring[self.first as usize + 1 & (self.ring.len() - 1)]).cast()
+        from_ref(&self.ring[(self.first as usize + 1) & (self.ring.len() - 1)]).cast()
     }
 
     /// Address of the stamp that comes next.
