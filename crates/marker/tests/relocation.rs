@@ -1,12 +1,10 @@
 //! A UE moves to another CU-UP while connections go on: what their senders see before and after it.
 
-#[path = "common/bytes.rs"]
-mod bytes;
 #[path = "common/state.rs"]
 mod state;
 
-use bytes::{Flow, checksums_are_valid, view};
 use proptest::prelude::*;
+use state::bytes::{Flow, checksums_are_valid, view};
 use tidemark_core::packet::AccEcnCounters;
 use tidemark_core::{Bytes, Duration, Ecn, Inspect, Instant, Stream, TcpFlags, TcpView};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};

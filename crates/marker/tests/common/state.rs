@@ -2,7 +2,7 @@
 #![allow(clippy::indexing_slicing)]
 
 #[path = "bytes.rs"]
-mod bytes;
+pub mod bytes;
 
 use bytes::{Flow, checksums_are_valid, view};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
