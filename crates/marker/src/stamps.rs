@@ -177,6 +177,15 @@ mod tests {
     }
 
     #[test]
+    fn the_oldest_of_nothing_has_no_age() {
+        let mut stamps = Stamps::new(8);
+        assert_eq!(stamps.oldest(ms(5)), None);
+        assert!(!stamps.close(10, ms(1)));
+        assert!(!stamps.close(11, ms(2)));
+        assert_eq!(stamps.oldest(ms(5)), Some(Duration::from_millis(4)));
+    }
+
+    #[test]
     fn any_sdu_is_found_without_letting_one_go() {
         let mut stamps = Stamps::new(8);
         assert_eq!(stamps.opened_at(10, ms(5)), None);

@@ -73,3 +73,39 @@ impl<L: Law> AnyLaw for L {
         Law::recurrence(self, class)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::Decides;
+
+    struct Never<const NAME: char>;
+
+    impl<const NAME: char> Law for Never<NAME> {
+        const PROPERTIES: Properties = Properties {
+            name: if NAME == 'a' { "a" } else { "b" },
+            section: "never",
+            acts_on: "nothing",
+            signals_to: "nobody",
+            decides: Decides::OnArrival,
+            looks_at_head: false,
+            marks_reported: false,
+            marks: false,
+        };
+
+        fn arrive(&mut self, _: &Arrival) -> Odds {
+            Odds::NONE
+        }
+    }
+
+    #[test]
+    fn a_law_equals_itself_and_no_other() {
+        let law = CustomLaw::new(|| Never::<'a'>);
+        let copy = law;
+        assert_eq!(law, copy);
+        assert_ne!(law, CustomLaw::new(|| Never::<'b'>));
+        // Same type, other parameters.
+        let [one, two] = [1, 2].map(|parameter| CustomLaw::new(move || (parameter, Never::<'a'>).1));
+        assert_ne!(one, two);
+    }
+}
