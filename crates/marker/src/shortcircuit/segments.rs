@@ -105,6 +105,10 @@ impl Segments {
 
     /// Segments between two sequence numbers at which segments end.
     pub(super) fn between(&self, from: u32, to: u32) -> u32 {
+        // What was acknowledged may have been sent elsewhere.
+        if to.wrapping_sub(from).cast_signed() <= 0 {
+            return 0;
+        }
         // Distances from the latest of all: a run may have begun more than half of the sequence numbers ago.
         let latest = if to.wrapping_sub(self.end).cast_signed() > 0 { to } else { self.end };
         let behind = |seq: u32| latest.wrapping_sub(seq);
@@ -200,6 +204,15 @@ mod tests {
             segments.send(segments.end(), 1_448, start);
             let count = segments.between(start, segments.end());
             assert!((1..=before.len() as u32 + 2).contains(&count), "{before:?}: {count}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_under_way_once_more_was_acknowledged_than_passed() {
+        let (segments, ends) = sent(&[1_448, 300, 1_448]);
+        let last = ends[3];
+        for ahead in [0, 1, 5_000] {
+            assert_eq!(segments.between(last.wrapping_add(ahead), segments.end()), 0);
         }
     }
 
