@@ -6,7 +6,6 @@ use core::hint::black_box;
 use tidemark_core::{
     BitRate, Bytes, ConfigError, Duration, Ecn, FlowId, Inspect, Instant, Packet, Probability, Stream, TcpView,
 };
-use tidemark_wire::ip::FiveTuple;
 
 use crate::backlog::Backlog;
 use crate::busy::BusyTime;
@@ -470,12 +469,6 @@ impl DrbMarker {
         });
         self.tally.rewritten_acks += u64::from(rewritten);
         is_syn
-    }
-
-    /// Notes a TCP connection's five-tuple, for another CU-UP.
-    #[cold]
-    pub(crate) fn name_flow(&mut self, flow: FlowId, tuple: FiveTuple) {
-        self.flows.name(flow, Some(tuple));
     }
 
     /// The DRB was re-established or moved to another DU: what stood in the old queue and what was measured of

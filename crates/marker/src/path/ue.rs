@@ -2,7 +2,7 @@
 
 use core::hint::black_box;
 
-use tidemark_core::{Bytes, ConfigError, Duration, Inspect, Instant, Packet, Stream, TcpView};
+use tidemark_core::{Bytes, ConfigError, Duration, FlowId, Inspect, Instant, Packet, Stream, TcpView};
 use tidemark_wire::ip::{FiveTuple, Headers};
 use tidemark_wire::{View, tcp};
 
@@ -353,7 +353,7 @@ impl Ue {
         if let Some(marker) = keeper
             && marker.follow_uplink(now, &mut packet)
         {
-            marker.name_flow(flow, view.headers().five_tuple.reversed());
+            name_flow(marker, flow, front, len);
         }
     }
 
@@ -423,6 +423,16 @@ impl Ue {
         let marker = self.drbs.get_mut(drb);
         self.counters.unknown_drb += u64::from(marker.is_none());
         marker
+    }
+}
+
+/// Notes a connection's five-tuple, for another CU-UP.
+// Reads the headers once more: kept for a SYN, they would be written to memory for every packet.
+#[cold]
+#[inline(never)]
+fn name_flow(marker: &mut DrbMarker, flow: FlowId, front: &mut [u8], len: usize) {
+    if let Ok(view) = View::parse_front(front, len) {
+        marker.flows.name(flow, Some(view.headers().five_tuple.reversed()));
     }
 }
 
