@@ -628,9 +628,9 @@ impl DrbMarker {
         let standing = self.profile.standing().0;
         self.drain.report(now, progress.bytes, standing > 0);
         self.backlog.report(now, standing, was_busy, self.drain.is_steady());
-        let is_long = progress.sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);
-        if self.stage != Stage::Calm || is_long || self.probability.get() > 0.5 {
-            self.watch(now);
+        // An overload takes seconds to become one: until then some of the reports are enough.
+        if self.stage == Stage::Overloaded || self.tally.reports % overload::REPORTS == 0 {
+            self.watch(now, progress.sojourn);
         }
     }
 
@@ -640,9 +640,13 @@ impl DrbMarker {
         }
     }
 
-    /// Looks for an overload after a report.
+    /// Looks for an overload after a report of an SDU that waited so long.
     #[inline(never)]
-    fn watch(&mut self, now: Instant) {
+    fn watch(&mut self, now: Instant, sojourn: Option<Duration>) {
+        let is_long = sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);
+        if self.stage == Stage::Calm && !is_long && self.probability.get() <= 0.5 {
+            return;
+        }
         let rate = self.estimator.average().map_or(0.0, BitRate::as_bytes_per_sec);
         let delay = if rate > 0.0 { self.profile.standing().as_f64() / rate } else { 0.0 };
         self.stage = self.overload.observe(now, self.stage, self.probability.get(), delay);
@@ -800,7 +804,7 @@ impl DrbMarker {
 }
 
 /// True if an event of this likelihood happens, by the next number of the stream, with the draw that said so.
-#[inline]
+#[inline(always)]
 fn chance(stream: &mut Stream, likelihood: Probability) -> (bool, Draw) {
     let p = likelihood.get();
     // A certain event draws nothing, so that the stream of the uncertain ones does not depend on it.

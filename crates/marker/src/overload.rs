@@ -16,15 +16,17 @@ use tidemark_core::{Duration, Instant, Probability};
 pub(crate) const RULE: &str = "unresponsive";
 /// Shorter queues are no concern of the protection's, however it is configured.
 pub(crate) const MIN_DELAY: Duration = Duration::from_millis(50);
+/// One report of so many is looked at before an overload.
+pub(crate) const REPORTS: u64 = 16;
 /// Saturated time after which a DRB is overloaded, in seconds at `overload_delay`.
 const OVERLOADED_AFTER: f64 = 4.0;
 /// Times of `overload_delay` that the delay counts as, at least and at most: a law may hold the queue by drops of everybody's packets.
 const MIN_WEIGHT: f64 = 0.5;
 const MAX_WEIGHT: f64 = 4.0;
-/// A longer time between two reports counts as this one: nobody knows what was between them.
-const MAX_STEP: f64 = 0.1;
+/// A longer time between two looks counts as this one, in seconds: 16 reports of 20 ms. Nobody knows what was in a silence.
+const MAX_STEP: f64 = 0.32;
 /// After a silence of this length what was before it is forgotten.
-const FORGOTTEN_AFTER: Duration = Duration::from_secs(1);
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(4);
 /// Time without a drop after which the overload is over.
 const OVER_AFTER: Duration = Duration::from_secs(4);
 /// Round trip without the queue, in seconds: 25 ms, which Prague assumes for all that are shorter.
@@ -138,22 +140,20 @@ impl Overload {
             self.until = self.until.min(now + OVER_AFTER);
             return if now < self.until { Stage::Overloaded } else { Stage::Calm };
         }
-        if since > FORGOTTEN_AFTER {
-            self.saturated = 0.0;
-        }
         let excess = 2.0 * if self.is_long { 1.0 } else { p } - 1.0;
+        // Saturated time begins now: what was before was no concern.
+        if stage == Stage::Calm || since > FORGOTTEN_AFTER {
+            self.saturated = 0.0;
+            return if excess > 0.0 { Stage::Watching } else { Stage::Calm };
+        }
         let weight = if excess > 0.0 { (delay / limit).clamp(MIN_WEIGHT, MAX_WEIGHT) } else { 1.0 };
         self.saturated += excess * step * weight;
         if self.saturated > OVERLOADED_AFTER {
-            (self.saturated, self.until) = (0.0, now + OVER_AFTER);
+            self.until = now + OVER_AFTER;
             self.round = PATH + delay.min(MAX_DELAY);
             return Stage::Overloaded;
         }
-        if self.saturated > 0.0 {
-            return Stage::Watching;
-        }
-        self.saturated = 0.0;
-        Stage::Calm
+        if self.saturated > 0.0 { Stage::Watching } else { Stage::Calm }
     }
 
     /// Chance of a mark that counts for a packet: the law's, or certainty in a queue that is longer than `overload_delay`.
