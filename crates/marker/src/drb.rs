@@ -144,8 +144,9 @@ pub struct DrbMarker {
     drain: Drain,
     last_sojourn: Option<Duration>,
     overload: Box<Overload>,
+    /// In nanoseconds, up to 4.29 s.
+    retransmission_ns: Option<u32>,
     /// In units of their own, so that a UE's state stays below a KiB.
-    retransmission_us: Option<u32>,
     poll_after_us: u32,
     report_timeout_ms: u32,
     /// Marks that acknowledgements had no room for; those of flows that gave way are in the table.
@@ -202,7 +203,7 @@ impl DrbMarker {
             busy: BusyTime::begin(Instant::ZERO),
             drain: Drain::new(),
             last_sojourn: None,
-            retransmission_us: None,
+            retransmission_ns: None,
             probability: Probability::ZERO,
             blind: 0,
             tally: Tally::default(),
@@ -305,17 +306,23 @@ impl DrbMarker {
             let dropped = self.withhold(flow, class, odds);
             if is_signalled_to
                 && !dropped
-                && let Some(refused) = self.protect(now, id, packet.size, odds, head_of_line)
+                && self.stage == Stage::Overloaded
+                && !odds.rule.is_empty()
+                && let Some((odds, draw)) = self.score(now, id, packet.size, odds)
             {
-                return Some(refused);
+                let verdict = Verdict::Drop;
+                return Some(Outcome { odds, age: head_of_line, draw, verdict, short_circuited: false });
             }
             let verdict = if dropped { Verdict::Drop } else { Verdict::Pass };
             return Some(Outcome { odds, age: head_of_line, draw: Draw::Certain, verdict, short_circuited: false });
         }
-        if let Some(refused) = self.protect(now, id, packet.size, odds, head_of_line) {
-            return Some(refused);
-        }
-        let (mut verdict, draw) = self.decide(packet.ecn, class, odds);
+        // A sender to whom the law says nothing has nothing to answer.
+        let (mut verdict, draw, odds) = if self.stage == Stage::Overloaded && !odds.rule.is_empty() {
+            self.decide_in_overload(now, id, packet.size, (packet.ecn, class), odds)
+        } else {
+            let (verdict, draw) = self.decide(packet.ecn, class, odds);
+            (verdict, draw, odds)
+        };
         let short_circuited = verdict == Verdict::Mark && self.short_circuit && self.defer_mark(id, tcp);
         if owes && verdict == Verdict::Pass && self.settle(id, packet.ecn, class) {
             verdict = Verdict::Mark;
@@ -427,13 +434,13 @@ impl DrbMarker {
         let class = Class::of(packet.ecn).unwrap_or(Class::L4s);
         let odds = self.law.leave(&Departure { now, sojourn, behind: rlc.backlog, class });
         // Laws that decide here signal to everybody, if not by each packet.
-        if self.stage == Stage::Overloaded {
+        let (verdict, draw, odds) = if self.stage == Stage::Overloaded {
             let id = packet.payload.five_tuple(packet.flow);
-            if let Some(refused) = self.score(now, id, packet.size, odds, sojourn) {
-                return Some(refused);
-            }
-        }
-        let (verdict, draw) = self.decide(packet.ecn, class, odds);
+            self.decide_in_overload(now, id, packet.size, (packet.ecn, class), odds)
+        } else {
+            let (verdict, draw) = self.decide(packet.ecn, class, odds);
+            (verdict, draw, odds)
+        };
         Some(Outcome { odds, age: sojourn, draw, verdict, short_circuited: false })
     }
 
@@ -480,7 +487,7 @@ impl DrbMarker {
         self.backlog.begin(now);
         self.busy = BusyTime::begin(now);
         self.drain = Drain::new();
-        (self.last_sojourn, self.retransmission_us) = (None, None);
+        (self.last_sojourn, self.retransmission_ns) = (None, None);
         self.blind = 0;
         self.stage = Stage::Calm;
         self.overload.clear();
@@ -569,7 +576,7 @@ impl DrbMarker {
             sojourn: (rate > 0.0).then(|| Duration::from_secs_f64(level / rate)),
             last_sojourn: self.last_sojourn,
             head_of_line: self.head_of_line(now, level, egress),
-            retransmission: self.retransmission_us.map(|micros| Duration::from_micros(micros.into())),
+            retransmission: self.retransmission_ns.map(|nanos| Duration::from_nanos(nanos.into())),
             probability: self.probability,
             report_age: self.backlog.report_age(now),
         }
@@ -630,20 +637,20 @@ impl DrbMarker {
         self.backlog.report(now, standing, was_busy, self.drain.is_steady());
         // An overload takes seconds to become one: until then some of the reports are enough.
         if self.stage == Stage::Overloaded || self.tally.reports % overload::REPORTS == 0 {
-            self.watch(now, progress.sojourn);
+            self.watch(now);
         }
     }
 
     fn delivered(&mut self, now: Instant, sn: u32) {
         if let Some(retransmission) = self.profile.deliver(now, sn) {
-            self.retransmission_us = Some(whole(retransmission, 1_000));
+            self.retransmission_ns = Some(u32::try_from(retransmission.as_nanos()).unwrap_or(u32::MAX));
         }
     }
 
-    /// Looks for an overload after a report of an SDU that waited so long.
+    /// Looks for an overload after a report.
     #[inline(never)]
-    fn watch(&mut self, now: Instant, sojourn: Option<Duration>) {
-        let is_long = sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);
+    fn watch(&mut self, now: Instant) {
+        let is_long = self.last_sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);
         if self.stage == Stage::Calm && !is_long && self.probability.get() <= 0.5 {
             return;
         }
@@ -652,21 +659,26 @@ impl DrbMarker {
         self.stage = self.overload.observe(now, self.stage, self.probability.get(), delay);
     }
 
-    /// Drops a packet that arrives, whatever the law's odds, if its flow goes on through marks. A sender to whom the law says nothing has nothing to
-    /// answer.
-    #[inline(always)]
-    fn protect(&mut self, now: Instant, flow: FlowId, size: Bytes, law: Odds, age: Duration) -> Option<Outcome> {
-        if self.stage == Stage::Overloaded && !law.rule.is_empty() {
-            self.score(now, flow, size, law, age)
-        } else {
-            None
-        }
-    }
-
-    /// Books a packet to its flow in an overload, and drops it by what the flow owes.
+    /// Applies the law's odds in an overload, to what the flow's score lets pass. Gives the odds of the verdict.
     #[cold]
     #[inline(never)]
-    fn score(&mut self, now: Instant, flow: FlowId, size: Bytes, law: Odds, age: Duration) -> Option<Outcome> {
+    fn decide_in_overload(
+        &mut self,
+        now: Instant,
+        flow: FlowId,
+        size: Bytes,
+        (ecn, class): (Ecn, Class),
+        law: Odds,
+    ) -> (Verdict, Draw, Odds) {
+        if let Some((odds, draw)) = self.score(now, flow, size, law) {
+            return (Verdict::Drop, draw, odds);
+        }
+        let (verdict, draw) = self.decide(ecn, class, law);
+        (verdict, draw, law)
+    }
+
+    /// Books a packet to its flow in an overload. The odds and the draw of a drop, if the flow's score drops it.
+    fn score(&mut self, now: Instant, flow: FlowId, size: Bytes, law: Odds) -> Option<(Odds, Draw)> {
         // Nothing is known of the queue then.
         if self.lacks_reports(now) {
             return None;
@@ -680,7 +692,7 @@ impl DrbMarker {
         dropped.then(|| {
             self.probability = p;
             self.tally.drops += 1;
-            Outcome { odds, age, draw, verdict: Verdict::Drop, short_circuited: false }
+            (odds, draw)
         })
     }
 
@@ -723,7 +735,7 @@ impl DrbMarker {
     }
 
     /// Applies the law's odds to what the packet allows.
-    #[inline]
+    #[inline(always)]
     fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> (Verdict, Draw) {
         self.probability = odds.likelier();
         // The drop is drawn first, and without odds draws nothing: the marks of a law that never drops are those of one draw a packet.
