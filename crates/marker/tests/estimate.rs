@@ -4,7 +4,7 @@ mod common;
 
 use common::{Du, SLOT};
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Packet, Stream};
-use tidemark_marker::{DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, SnLength, Verdict};
+use tidemark_marker::{L4SpanConfig, LawConfig, MarkerConfig, SnLength, Verdict};
 
 fn l4span() -> MarkerConfig {
     MarkerConfig::with_law(LawConfig::L4span(L4SpanConfig::default()))
@@ -240,18 +240,4 @@ fn a_du_that_reports_deliveries_alone_gives_an_estimate() {
         let delivered = sojourn(Some(Duration::from_millis(millis)));
         assert!((delivered - transmitted - millis as f64).abs() < 1.0, "{millis} ms: {delivered}, {transmitted}");
     }
-}
-
-#[test]
-fn reports_while_nothing_is_queued_are_no_samples_of_the_radio() {
-    let mut du = Du::new(&l4span(), SnLength::Bits18, Duration::from_millis(1));
-    du.send(0, Ecn::Ect1, 1_500);
-    (0..4).for_each(|_| du.slot(2_500.0));
-    let before = du.marker.estimate(du.now);
-    assert_eq!((before.packets, before.egress), (0, None), "one packet is less than half a window");
-    let again = DeliveryStatus { highest_transmitted: Some(0), ..DeliveryStatus::default() };
-    for report in 1..20 {
-        du.marker.handle_report(du.now + Duration::from_millis(10 * report), &again);
-    }
-    assert_eq!(du.marker.estimate(du.now).egress, None);
 }
