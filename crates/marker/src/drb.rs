@@ -636,7 +636,7 @@ impl DrbMarker {
         self.drain.report(now, progress.bytes, standing > 0);
         self.backlog.report(now, standing, was_busy, self.drain.is_steady());
         // An overload takes seconds to become one: until then some of the reports are enough.
-        if self.stage == Stage::Overloaded || self.tally.reports % overload::REPORTS == 0 {
+        if self.stage == Stage::Overloaded || self.tally.reports.is_multiple_of(overload::REPORTS) {
             self.watch(now);
         }
     }
