@@ -360,7 +360,7 @@ typedef struct tidemark_drb_counters {
    */
   uint64_t reports;
   /**
-   * Reports without any highest SN, transmitted or delivered.
+   * Reports without a highest transmitted or retransmitted SN.
    */
   uint64_t empty_reports;
   /**

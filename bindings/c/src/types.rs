@@ -190,7 +190,7 @@ pub struct DrbCounters {
     pub discards: u64,
     /// Reports received.
     pub reports: u64,
-    /// Reports without any highest SN, transmitted or delivered.
+    /// Reports without a highest transmitted or retransmitted SN.
     pub empty_reports: u64,
     /// SNs in reports or discards that were never sent or were forgotten long ago.
     pub unknown_sns: u64,

@@ -79,7 +79,7 @@ pub struct Counters {
     pub discards: u64,
     /// Reports received.
     pub reports: u64,
-    /// Reports without any highest SN, transmitted or delivered.
+    /// Reports without a highest transmitted or retransmitted SN.
     pub empty_reports: u64,
     /// SNs in reports or discards that were never sent or are long gone.
     pub unknown_sns: u64,
@@ -374,21 +374,13 @@ impl DrbMarker {
         if let Some(sn) = left {
             self.transmitted(now, sn);
         }
-        let delivered = self.profile.further(report.highest_delivered, report.highest_delivered_retransmitted);
-        self.tally.empty_reports += u64::from(left.or(delivered).is_none());
-        // What was delivered was transmitted: a DU may say no more than that, and then nobody knows the time between the two.
-        if let Some(sn) = delivered.filter(|sn| self.profile.is_queued(*sn)) {
-            self.transmitted(now, sn);
-            self.profile.deliver(now, sn);
-            return;
-        }
-        if left.is_none()
-            && let Some(sn) = delivered.filter(|sn| self.profile.has_left_last(*sn))
-        {
-            self.transmitted(now, sn);
-        }
+        self.tally.empty_reports += u64::from(left.is_none());
         if let Some(sn) = report.highest_delivered {
-            self.delivered(now, sn);
+            if self.profile.is_queued(sn) {
+                self.delivered_first(now, sn);
+            } else {
+                self.delivered(now, sn);
+            }
         }
         if let Some(sn) = report.highest_delivered_retransmitted.filter(|sn| self.profile.awaits_delivery(*sn)) {
             self.delivered(now, sn);
@@ -694,6 +686,20 @@ impl DrbMarker {
             self.tally.drops += 1;
             (odds, draw)
         })
+    }
+
+    /// An SDU that counts as queued was delivered, so that it was transmitted: nobody knows when.
+    #[cold]
+    fn delivered_first(&mut self, now: Instant, sn: u32) {
+        if self.profile.is_reported() {
+            // The report of the transmission was lost.
+            self.transmitted(now, sn);
+        } else {
+            // A DU that never reports transmissions. Its deliveries come a status report of RLC later, at the rate of the flow and not of the
+            // radio: a law that took them for transmissions would mark everything.
+            self.profile.pass(now, sn);
+        }
+        self.profile.deliver(now, sn);
     }
 
     /// Leaves a mark to the flow's acknowledgements instead of the packet; false for flows that can't have it so.

@@ -9,7 +9,7 @@ pub enum Marking {
     Downlink,
     /// Marked nowhere.
     Off,
-    /// Marked at the UPF, by the congestion that is reported to it, or nowhere while somebody wants to know of it. To the marker it is as
-    /// `Off`: a report may be had of either.
+    /// Marked at the UPF, by the congestion that is reported to it, or nowhere while somebody wants to know of it. A report
+    /// may be had of `Off` too, but overload protection leaves that alone: its sender hears of no mark that it could ignore.
     Report,
 }

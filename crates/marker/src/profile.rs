@@ -287,10 +287,10 @@ impl ProfileTable {
         self.started && ahead >= 0 && self.head.wrapping_add_signed(ahead) < self.next
     }
 
-    /// True for the last SN that is known to be transmitted.
+    /// True once the DU has reported a transmission.
     #[inline]
-    pub(crate) fn has_left_last(&self, sn: u32) -> bool {
-        self.started && self.sn_length.distance(self.head as u32, sn) == -1
+    pub(crate) fn is_reported(&self) -> bool {
+        self.is_reported
     }
 
     /// True for an SN that was transmitted and is not known to be delivered.
@@ -309,8 +309,26 @@ impl ProfileTable {
             self.anomalies.unknown += u64::from(!is_last);
             return is_last.then_some(Progress::NONE);
         }
+        self.is_reported = true;
+        let (bytes, packets) = self.pass_to(last);
+        let sojourn = self.ingress.opened(last, now);
+        self.advance_oldest(now);
+        self.anomalies.untimed += u64::from(self.transmitted.close(last, now));
+        Some(Progress { bytes, packets, sojourn })
+    }
+
+    /// Everything up to `sn`, which is queued, is so no longer: nobody knows since when.
+    pub(crate) fn pass(&mut self, now: Instant, sn: u32) {
+        let last = self.head.wrapping_add_signed(self.sn_length.distance(self.head as u32, sn));
+        self.pass_to(last);
+        self.advance_oldest(now);
+    }
+
+    /// Takes out everything up to this count: bytes and SDUs.
+    #[inline(always)]
+    fn pass_to(&mut self, last: u64) -> (u64, u32) {
         // The old numbers are alive: those far from them are stale.
-        (self.is_reported, self.strays) = (true, 0);
+        self.strays = 0;
         let mut bytes = 0;
         let mut packets = 0;
         let has_beyond = self.next - self.head > self.capacity();
@@ -322,10 +340,7 @@ impl ProfileTable {
         }
         self.head = last + 1;
         self.leave(bytes, packets);
-        let sojourn = self.ingress.opened(last, now);
-        self.advance_oldest(now);
-        self.anomalies.untimed += u64::from(self.transmitted.close(last, now));
-        Some(Progress { bytes, packets, sojourn })
+        (bytes, packets)
     }
 
     /// The UE has everything up to `sn`. Gives the time since that SDU's transmission: HARQ and RLC retransmissions.

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Du, SLOT};
-use tidemark_core::{Bytes, Duration, Ecn, FlowId, Packet, Stream};
-use tidemark_marker::{L4SpanConfig, LawConfig, MarkerConfig, SnLength, Verdict};
+use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
+use tidemark_marker::{DeliveryStatus, DrbMarker, L4SpanConfig, LawConfig, MarkerConfig, SnLength, Verdict};
 
 fn l4span() -> MarkerConfig {
     MarkerConfig::with_law(LawConfig::L4span(L4SpanConfig::default()))
@@ -211,33 +211,57 @@ fn reports_that_stop_mark_nothing_for_good() {
 }
 
 #[test]
-fn a_du_that_reports_deliveries_alone_gives_an_estimate() {
-    let sojourn = |delivered_after: Option<Duration>| {
-        let mut du = Du::new(&l4span(), SnLength::Bits18, Duration::from_millis(5));
-        du.delivered_after = delivered_after;
-        let (mut estimated, mut count) = (0.0, 0);
-        for slot in 0..10_000 {
-            // 10 ms are queued behind 40 Mbit/s.
-            while du.backlog() < 50_000 {
-                du.send(0, Ecn::Ect1, 1_500);
-            }
-            du.slot(2_500.0);
-            if slot > 200 {
-                estimated += du.marker.estimate(du.now).sojourn.unwrap_or_default().as_secs_f64() * 1e3;
-                count += 1;
-            }
+fn a_du_that_reports_deliveries_alone_shows_no_queue_but_what_is_not_delivered() {
+    let mut du = Du::new(&l4span(), SnLength::Bits12, Duration::from_millis(5));
+    du.delivered_after = Some(Duration::from_millis(8));
+    let mut standing = 0;
+    for slot in 0..10_000 {
+        // 20 ms are queued behind 40 Mbit/s.
+        while du.backlog() < 100_000 {
+            du.send(0, Ecn::Ect1, 1_500);
         }
-        let (counters, estimate) = (du.marker.counters(), du.marker.estimate(du.now));
-        assert_eq!((counters.empty_reports, counters.unknown_sns), (0, 0));
-        assert_eq!(estimate.retransmission, None, "a delivery that shows its transmission has no time since");
-        assert!((estimate.egress.unwrap().rate.as_bps() as f64 - 40e6).abs() < 4e6, "{estimate:?}");
-        estimated / f64::from(count)
-    };
-    let transmitted = sojourn(None);
-    assert!((9.0..11.0).contains(&transmitted), "{transmitted} ms");
-    // What is on its way to the UE counts as queued: the estimate is longer by the time of a delivery.
-    for millis in [2, 8] {
-        let delivered = sojourn(Some(Duration::from_millis(millis)));
-        assert!((delivered - transmitted - millis as f64).abs() < 1.0, "{millis} ms: {delivered}, {transmitted}");
+        du.slot(2_500.0);
+        if slot > 200 {
+            let estimate = du.marker.estimate(du.now);
+            assert_eq!((estimate.egress, estimate.head_of_line, estimate.retransmission), (None, None, None));
+            standing += estimate.standing.0 / 9_799;
+        }
     }
+    // The queue, and what the radio carries in 8 ms and until a report: 40 to 65 kB.
+    assert!((140_000..165_000).contains(&standing), "{standing}");
+    assert_eq!(du.marks, 0);
+    let counters = du.marker.counters();
+    assert_eq!((counters.empty_reports, counters.unknown_sns), (counters.reports, 0));
+    // It begins to report transmissions: now there is a queue to see.
+    du.delivered_after = None;
+    for _ in 0..200 {
+        (0..2).for_each(|_| _ = du.send(0, Ecn::Ect1, 1_250));
+        du.slot(2_500.0);
+    }
+    assert!(du.marks > 100, "{}", du.marks);
+    assert_eq!(du.marker.counters().unknown_sns, 0);
+}
+
+#[test]
+fn a_delivery_stands_for_a_report_of_its_transmission_that_was_lost() {
+    let mut marker = DrbMarker::new(&l4span(), SnLength::Bits12, Stream::new(1, 0, "mark")).unwrap();
+    let at = Instant::from_millis;
+    let status = |transmitted, delivered| DeliveryStatus {
+        highest_transmitted: transmitted,
+        highest_delivered: delivered,
+        ..DeliveryStatus::default()
+    };
+    (0..100).for_each(|sn| marker.handle_pdcp_pdu(at(0), sn, Bytes(1_500)));
+    for sn in 0..60 {
+        marker.handle_report(at(u64::from(sn) + 1), &status(Some(sn), sn.checked_sub(1)));
+    }
+    let before = marker.estimate(at(60));
+    assert_eq!(before.retransmission, Some(Duration::from_millis(1)));
+    // SNs 60 to 69 were transmitted, says their delivery, at the same rate.
+    marker.handle_report(at(70), &status(None, Some(69)));
+    let after = marker.estimate(at(70));
+    assert_eq!((before.packets, after.packets), (40, 30));
+    assert_eq!(after.egress.map(|egress| egress.rate), before.egress.map(|egress| egress.rate));
+    assert_eq!(after.retransmission, before.retransmission, "the time between the two is not known");
+    assert_eq!(marker.counters().unknown_sns, 0);
 }

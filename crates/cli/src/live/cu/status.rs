@@ -159,7 +159,7 @@ impl Status {
             ("rewritten_acks", "Acknowledgements in which marks were told.", self.marker.rewritten_acks),
             ("marks_let_go", "Marks that acknowledgements had no room for.", self.marker.marks_let_go),
             ("overload_drops", "Packets dropped of flows that went on through marks.", self.marker.overload_drops),
-            ("empty_reports", "Delivery statuses without any highest SN.", self.marker.empty_reports),
+            ("empty_reports", "Delivery statuses without a highest transmitted SN.", self.marker.empty_reports),
             ("unknown_sns", "SNs in reports that were never sent or are long gone.", self.marker.unknown_sns),
             ("evicted_flows", "Flows that gave way to others in a flow table.", self.marker.flows_evicted),
             ("refused_flows", "Flows that found no place in a flow table.", self.marker.flows_refused),
