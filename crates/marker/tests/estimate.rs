@@ -6,8 +6,10 @@ use common::{Du, SLOT};
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
 use tidemark_marker::{DeliveryStatus, DrbMarker, L4SpanConfig, LawConfig, MarkerConfig, SnLength, Verdict};
 
+/// Without overload protection: queues are held at a size here, which no answer to marks does.
 fn l4span() -> MarkerConfig {
-    MarkerConfig::with_law(LawConfig::L4span(L4SpanConfig::default()))
+    let law = LawConfig::L4span(L4SpanConfig::default());
+    MarkerConfig { overload_protection: false, ..MarkerConfig::with_law(law) }
 }
 
 /// Median error of the predicted sojourn, relative to the true one, of a queue held at about `hold` bytes behind a
