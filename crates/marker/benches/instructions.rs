@@ -42,7 +42,7 @@ fn limit(instructions: u64) -> LibraryBenchmarkConfig {
     config
 }
 
-#[library_benchmark(config = limit(800))]
+#[library_benchmark(config = limit(820))]
 #[benches::queued(args = [4, 16, 1_024], setup = queued)]
 fn downlink(mut load: Load) -> Load {
     for _ in 0..CALLS {
@@ -62,7 +62,7 @@ fn downlink_and_pdu(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(1_120))]
+#[library_benchmark(config = limit(1_150))]
 #[benches::queued(args = [4, 16, 1_024], setup = with_surplus)]
 fn report(mut load: Load) -> Load {
     for _ in 0..CALLS {
@@ -72,7 +72,7 @@ fn report(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(640))]
+#[library_benchmark(config = limit(660))]
 #[benches::queued(args = [4, 16, 1_024], setup = with_acks)]
 fn ack(mut load: Load) -> Load {
     load.take_acks_ahead();
