@@ -164,6 +164,8 @@ fn marks_go_on_in_the_new_cell_whether_the_marker_moves_or_starts_anew() {
     for marker in [HandoverMarker::Moves, HandoverMarker::StartsAnew] {
         let handover = HandoverConfig { marker, ..HandoverConfig::default() };
         let law = MarkerConfig::with_law(LawConfig::Step(StepConfig::default()));
+        // The source does not answer: without protection its packets stay in the queue, marked.
+        let law = MarkerConfig { overload_protection: false, ..law };
         let busy = UeConfig { marker: law, ..ue(commuter()) };
         let mut steady = Steady::new(&NetworkConfig { handover, ..NetworkConfig::default() }, &[busy]);
         steady.run(Duration::from_secs(17), &[0], Duration::from_micros(250));
