@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/measured/overload.md from overload.csv: medians over the seeds."""
+"""Writes the tables of docs/measured/overload.md from overload.csv, medians over the seeds:
 
+    python3 docs/measured/overload/tables.py
+"""
+
+import argparse
 import csv
 import pathlib
 import statistics
@@ -48,6 +52,7 @@ def table(runs, beside):
 
 def main():
     """Replaces what stands between the page's marks."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     runs, text = rows(), PAGE.read_text()
     for beside in dict.fromkeys(beside for _, beside, _ in runs):
         begin, end = f"<!-- {beside} -->\n", f"\n<!-- end of {beside} -->"
