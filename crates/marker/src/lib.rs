@@ -44,6 +44,7 @@ mod bearers;
 mod beyond;
 mod busy;
 mod config;
+mod counters;
 mod decision;
 mod drain;
 mod drb;
@@ -66,8 +67,9 @@ mod verdict;
 
 pub use bearers::Bearers;
 pub use config::MarkerConfig;
+pub use counters::Counters;
 pub use decision::{Decision, Draw, Outcome};
-pub use drb::{Counters, DrbMarker, Estimate};
+pub use drb::{DrbMarker, Estimate};
 pub use dual_queue::{Dequeued, DualQueue, DualQueueConfig, DualScheduler};
 pub use egress::Egress;
 pub use law::*;

@@ -8,8 +8,9 @@ use tidemark_wire::{View, tcp};
 
 use crate::bearers::Bearers;
 use crate::config::MarkerConfig;
+use crate::counters::Counters;
 use crate::decision::{Decision, Outcome};
-use crate::drb::{Counters, DrbMarker, Estimate};
+use crate::drb::{DrbMarker, Estimate};
 use crate::marking::Marking;
 use crate::path::drbs::{DrbId, Drbs, is_qfi};
 use crate::path::flow_key::FlowKey;

@@ -1,0 +1,87 @@
+//! Counters of one DRB.
+
+/// Counters of one DRB since it was set up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Counters {
+    /// Downlink packets seen.
+    pub packets: u64,
+    /// Packets of L4S flows.
+    pub l4s_packets: u64,
+    /// Packets of classic flows.
+    pub classic_packets: u64,
+    /// Packets that came with CE already set.
+    pub ce_packets: u64,
+    /// Packets of L4S flows marked.
+    pub l4s_marks: u64,
+    /// Packets of classic flows marked.
+    pub classic_marks: u64,
+    /// Marks that went into acknowledgements instead of packets.
+    pub short_circuited: u64,
+    /// Packets dropped, by the law or by overload protection.
+    pub drops: u64,
+    /// Acknowledgements rewritten.
+    pub rewritten_acks: u64,
+    /// SDUs handed to the DU.
+    pub pdus: u64,
+    /// SDUs discarded by PDCP.
+    pub discards: u64,
+    /// Reports received.
+    pub reports: u64,
+    /// Reports without a highest transmitted or retransmitted SN.
+    pub empty_reports: u64,
+    /// SNs in reports or discards that were never sent or are long gone.
+    pub unknown_sns: u64,
+    /// SDUs handed over with an SN that still stands or is far from the last one.
+    pub repeated_sns: u64,
+    /// SNs skipped by the SDUs handed over.
+    pub skipped_sns: u64,
+    /// Times that the SNs started afresh.
+    pub sn_restarts: u64,
+    /// SDUs that stood beyond the profile table and were counted in sum.
+    pub beyond_table: u64,
+    /// Transmission times that were let go before the delivery came.
+    pub untimed_deliveries: u64,
+    /// Flows that gave way to others in the flow table.
+    pub flows_evicted: u64,
+    /// Flows that found no slot in the flow table.
+    pub flows_refused: u64,
+    /// True once the reports turned out to follow arrivals instead of transmissions: they carry no
+    /// information about the queue, and marking by them is blind. OpenAirInterface's DU is known for it.
+    pub reports_are_blind: bool,
+    /// Downlink packets that came while a queue had no report for longer than `report_timeout`: its state is unknown, and they are
+    /// not marked by it.
+    pub reports_missing: u64,
+    /// Marks of `short_circuited` that no acknowledgement had room for: the sender has not read them. The flow's next packet is marked
+    /// in their place.
+    pub marks_let_go: u64,
+    /// Packets of `drops` that overload protection dropped: of flows that went on through marks.
+    pub overload_drops: u64,
+}
+
+impl Counters {
+    /// Packets marked.
+    pub fn marks(&self) -> u64 {
+        self.l4s_marks + self.classic_marks
+    }
+}
+
+/// Counters that the marker keeps; [`Counters`] has the tables' own besides.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct Tally {
+    pub packets: u64,
+    pub l4s_packets: u64,
+    pub classic_packets: u64,
+    pub ce_packets: u64,
+    pub l4s_marks: u64,
+    pub classic_marks: u64,
+    pub short_circuited: u64,
+    pub drops: u64,
+    pub rewritten_acks: u64,
+    pub pdus: u64,
+    pub discards: u64,
+    pub reports: u64,
+    pub empty_reports: u64,
+    pub reports_missing: u64,
+}
