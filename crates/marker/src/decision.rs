@@ -2,7 +2,7 @@
 
 use tidemark_core::Duration;
 
-use crate::drb::Estimate;
+use crate::estimate::Estimate;
 use crate::law::Odds;
 use crate::verdict::Verdict;
 

@@ -14,6 +14,7 @@ use crate::counters::{Counters, Tally};
 use crate::decision::{Decision, Draw, Outcome};
 use crate::drain::Drain;
 use crate::egress::{Egress, EgressEstimator};
+use crate::estimate::Estimate;
 use crate::flow::{FlowTable, IN_USE};
 use crate::law::{ActiveLaw, Arrival, Decides, Departure, Odds, Properties};
 use crate::marking::Marking;
@@ -25,32 +26,6 @@ use crate::verdict::{Class, Verdict};
 
 /// Reports in a row that describe arrivals, not transmissions, if each leaves next to nothing queued, at no age.
 const BLIND_REPORTS: u8 = 64;
-
-/// State of a DRB as the marker estimates it. A field that it cannot know is `None`.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Estimate {
-    /// Estimate of the bytes that wait in the DU now, between reports too; zero where reports are missing, since nothing is known.
-    pub backlog: Bytes,
-    /// Bytes handed to the DU that no report has covered yet.
-    pub standing: Bytes,
-    /// SDUs handed to the DU that no report has covered yet.
-    pub packets: u32,
-    /// Egress rate (Eq. 4) with its deviation, lowered while a report is overdue.
-    pub egress: Option<Egress>,
-    /// Eq. 5: how long a packet that arrives now will wait.
-    pub sojourn: Option<Duration>,
-    /// Wait of the last SDU that was transmitted, as its report came in.
-    pub last_sojourn: Option<Duration>,
-    /// Estimated age of the oldest SDU in the DU now, between reports too. `None` where none is, and until the DU has reported
-    /// a transmission.
-    pub head_of_line: Option<Duration>,
-    /// Time from first transmission to delivery of the last SDU delivered; RLC AM only.
-    pub retransmission: Option<Duration>,
-    /// The law's probability for the last packet, of a mark or a drop.
-    pub probability: Probability,
-    /// Time since the last report, or since a queue began to stand after it.
-    pub report_age: Duration,
-}
 
 /// One DRB of one UE.
 ///
