@@ -17,10 +17,9 @@ use crate::egress::{Egress, EgressEstimator};
 use crate::estimate::Estimate;
 use crate::flow::{FlowTable, IN_USE};
 use crate::law::{ActiveLaw, Arrival, Decides, Departure, Odds, Properties};
-use crate::marking::Marking;
 use crate::overload::{self, Overload, Stage};
 use crate::profile::{ProfileTable, Progress};
-use crate::qos_flow::QosFlow;
+use crate::qos_flow::{Marking, QosFlow};
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::{Class, Verdict};
 

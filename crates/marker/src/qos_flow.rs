@@ -1,10 +1,23 @@
-//! A QoS flow that is not marked by its DRB's law, and the share of its packets that the law would have marked.
+//! Marking of a QoS flow, and of one that is not marked by its DRB's law the share of packets that the law would have marked.
 
 use tidemark_core::Probability;
 use tidemark_wire::pdu_session::Congestion;
 
-use crate::marking::Marking;
 use crate::verdict::Class;
+
+/// Treatment of the downlink packets of a QoS flow: what the IE "ECN Marking or Congestion Information Reporting Request" asks of a
+/// gNB (TS 38.413 9.3.1.266; E1AP hands it on to the CU-UP).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Marking {
+    /// Marked here, by the law of the DRB.
+    #[default]
+    Downlink,
+    /// Marked nowhere.
+    Off,
+    /// Marked at the UPF, by the congestion that is reported to it, or nowhere while somebody wants to know of it. A report
+    /// may be had of `Off` too, but overload protection leaves that alone: its sender hears of no mark that it could ignore.
+    Report,
+}
 
 /// Congestion of a QoS flow's downlink, as an UL PDU SESSION INFORMATION has it for the UPF (TS 38.415 5.5.2.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

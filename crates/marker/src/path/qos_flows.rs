@@ -2,9 +2,8 @@
 
 use alloc::boxed::Box;
 
-use crate::marking::Marking;
 use crate::path::drbs::QFIS;
-use crate::qos_flow::QosFlow;
+use crate::qos_flow::{Marking, QosFlow};
 
 /// Table of a UE's QoS flows. A UE whose flows are all marked here, as most are, has none.
 #[derive(Default)]

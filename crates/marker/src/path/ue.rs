@@ -12,11 +12,10 @@ use crate::counters::Counters;
 use crate::decision::{Decision, Outcome};
 use crate::drb::DrbMarker;
 use crate::estimate::Estimate;
-use crate::marking::Marking;
 use crate::path::drbs::{DrbId, Drbs, is_qfi};
 use crate::path::flow_key::FlowKey;
 use crate::path::qos_flows::QosFlows;
-use crate::qos_flow::CongestionReport;
+use crate::qos_flow::{CongestionReport, Marking};
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
 use crate::verdict::Verdict;
 
