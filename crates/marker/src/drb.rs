@@ -15,7 +15,7 @@ use crate::decision::{Decision, Draw, Outcome};
 use crate::drain::Drain;
 use crate::egress::{Egress, EgressEstimator};
 use crate::estimate::Estimate;
-use crate::flow::{FlowTable, IN_USE};
+use crate::flow_table::{FlowTable, IN_USE};
 use crate::law::{ActiveLaw, Arrival, Decides, Departure, Odds, Properties};
 use crate::overload::{self, Overload, Stage};
 use crate::profile::{ProfileTable, Progress};

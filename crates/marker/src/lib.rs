@@ -52,6 +52,7 @@ mod dual_queue;
 mod egress;
 mod estimate;
 mod flow;
+mod flow_table;
 mod law;
 mod overload;
 pub mod path;
