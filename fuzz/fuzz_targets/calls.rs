@@ -2,10 +2,14 @@
 //! length that the call is given, so that the address sanitizer sees what is touched beyond it.
 #![no_main]
 
+#[path = "../../crates/marker/tests/common/choices.rs"]
+mod choices;
+
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
 use allocation_counter::measure;
+use choices::Choices;
 use libfuzzer_sys::fuzz_target;
 use tidemark::batch::*;
 use tidemark::instance::Instance;
@@ -20,22 +24,7 @@ use tidemark::types::*;
 
 const UES: usize = 3;
 
-/// The bytes as a source of decisions; nothing but zeroes once they are used up.
-struct Choices<'a>(&'a [u8]);
-
 impl Choices<'_> {
-    fn byte(&mut self) -> u8 {
-        self.0.split_off_first().copied().unwrap_or(0)
-    }
-    fn below(&mut self, limit: u8) -> u8 {
-        self.byte() % limit
-    }
-    fn flag(&mut self) -> bool {
-        self.byte() & 1 != 0
-    }
-    fn word(&mut self) -> u32 {
-        u32::from_le_bytes([0; 4].map(|_: u8| self.byte()))
-    }
     /// Any bytes, of a length of up to 63.
     fn bytes(&mut self) -> Box<[u8]> {
         (0..self.below(64)).map(|_| self.byte()).collect()
@@ -132,12 +121,7 @@ impl World {
             seed: 3,
             secret: [9; 16],
         };
-        let mut world = Self {
-            instance: null_mut(),
-            ues: [UeId::default(); UES],
-            now_ns: 0,
-            last: Totals::default(),
-        };
+        let mut world = Self { instance: null_mut(), ues: [UeId::default(); UES], now_ns: 0, last: Totals::default() };
         // SAFETY: every pointer is to something that lives until `drop`.
         assert_eq!(unsafe { tidemark_instance_new(&config, &mut world.instance) }, Status::Ok);
         for ue in 0..UES - 1 {
@@ -321,7 +305,8 @@ impl World {
         let before = sized(size, choices);
         let first = notices.as_mut_ptr().cast();
         // SAFETY: the block has the size that it says, or is refused for it.
-        let status = self.hot(|| unsafe { tidemark_notices(before.as_ptr().cast(), &now, first, capacity, &mut count) });
+        let status =
+            self.hot(|| unsafe { tidemark_notices(before.as_ptr().cast(), &now, first, capacity, &mut count) });
         assert!(status == Status::BadLength || count <= TIDEMARK_MAX_NOTICES);
         self.last = now;
     }
@@ -358,9 +343,9 @@ impl Drop for World {
 }
 
 fuzz_target!(|data: &[u8]| {
-    let mut choices = Choices(data);
+    let mut choices = Choices::new(data);
     let mut world = World::new();
-    while !choices.0.is_empty() {
+    while !choices.is_empty() {
         world.now_ns = world.now_ns.wrapping_add(u64::from(choices.byte()) << (4 * choices.below(9)));
         match choices.below(16) {
             0..=4 => world.packet_call(&mut choices),

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/marker/tests/common/anything.rs"]
+#[path = "../../crates/marker/tests/common/anything/mod.rs"]
 mod anything;
 
 fuzz_target!(|data: &[u8]| {

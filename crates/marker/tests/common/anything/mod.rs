@@ -2,124 +2,35 @@
 //! is asserted. The fuzz target `path` and the property test in `hostile.rs` share it.
 #![allow(clippy::indexing_slicing)]
 
-#[path = "bytes.rs"]
+#[path = "../bytes.rs"]
 mod bytes;
-#[path = "reading.rs"]
+#[path = "../choices.rs"]
+mod choices;
+mod config;
+mod connection;
+mod hand;
+mod marks;
+mod packets;
+mod phone;
+#[path = "../reading.rs"]
 mod reading;
 
-use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use allocation_counter::measure;
 use bytes::{Flow, view};
+use choices::Choices;
+use config::{BITS_12, SHORT_CIRCUIT, config};
+use hand::{Hand, marking_changed_only_the_mark};
+use marks::Marks;
+use packets::packet;
+use phone::{Bearer, DRBS, Phone};
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
-use tidemark_marker::path::{DrbId, FlowKey, NoReport, Shard, Ue, UeHandle};
-use tidemark_marker::{
-    Counters, DeliveryStatus, L4SpanConfig, LawConfig, MarkerConfig, Marking, NotEctRule, QueueDelay, RampConfig,
-    SharedRule, SnLength, StepConfig, Verdict,
-};
+use tidemark_marker::path::{DrbId, FlowKey, NoReport, Shard, Ue};
+use tidemark_marker::{DeliveryStatus, MarkerConfig, Marking, SnLength, Verdict};
 
 /// One UE more than the shard has slots.
 const UES: usize = 3;
-const DRBS: usize = 6;
-const QFIS: usize = 64;
-/// Bits of the choice of a DRB's configuration, whose low half is the law.
-const SHORT_CIRCUIT: u8 = 0x40;
-const BITS_12: u8 = 0x80;
-const LONG_TIMEOUT: u8 = 0x20;
-
-/// The bytes as a source of decisions; nothing but zeroes once they are used up.
-struct Choices<'a>(&'a [u8]);
-
-impl Choices<'_> {
-    fn byte(&mut self) -> u8 {
-        self.0.split_off_first().copied().unwrap_or(0)
-    }
-    fn below(&mut self, limit: u8) -> u8 {
-        self.byte() % limit
-    }
-    fn flag(&mut self) -> bool {
-        self.byte() & 1 != 0
-    }
-    fn word(&mut self) -> u32 {
-        u32::from_le_bytes([0; 4].map(|_: u8| self.byte()))
-    }
-}
-
-/// Events and verdicts of a DRB, counted beside it.
-#[derive(Clone, Copy, Default)]
-struct Bearer {
-    sn_length: SnLength,
-    next_sn: u32,
-    pass: u64,
-    mark: u64,
-    drop: u64,
-    pdus: u64,
-    reports: u64,
-    discards: u64,
-    /// Verdicts where packets leave the caller's own queue, of packets that were never seen before.
-    left_marked: u64,
-    left_dropped: u64,
-}
-
-/// Marks of a UE that were left to acknowledgements, and what became of them. Every one is in one of the other four.
-#[derive(Clone, Copy, Default, PartialEq, Debug)]
-struct Marks {
-    decided: u64,
-    let_go: u64,
-    pending: u64,
-    /// Read by the sender in the ACE field of an acknowledgement.
-    told: u64,
-    /// Echoed to a sender with classic ECN until it answers.
-    echoed: u64,
-}
-
-impl Marks {
-    /// Marks of all DRBs as the marker has them, with those of DRBs that were removed.
-    fn of(ue: &Ue, phone: &Phone) -> Self {
-        let mut marks = phone.marks;
-        (marks.decided, marks.let_go, marks.pending) = (phone.removed.short_circuited, phone.removed.marks_let_go, 0);
-        for drb in (1..=DRBS as u8).map(DrbId) {
-            let Some(counters) = ue.drb_counters(drb) else { continue };
-            marks.decided += counters.short_circuited;
-            marks.let_go += counters.marks_let_go;
-            marks.pending += ue.pending_marks(drb).expect("the DRB has counters");
-        }
-        marks
-    }
-
-    fn are_all_accounted_for(&self) -> bool {
-        self.decided == self.told + self.echoed + self.let_go + self.pending
-    }
-}
-
-/// Feedback of a TCP connection as it passed, by its addresses and ports.
-#[derive(Clone, Copy, Default)]
-struct Connection {
-    /// Marks told, modulo 8.
-    added: u8,
-    /// A SYN/ACK passed, and the connection may have begun anew.
-    may_be_new: bool,
-    /// A SYN/ACK of a server with classic ECN alone passed.
-    may_echo: bool,
-}
-
-struct Phone {
-    handle: Option<UeHandle>,
-    stale: Option<UeHandle>,
-    bearers: [Option<Bearer>; DRBS],
-    carrier: [Option<usize>; QFIS],
-    marking: [Marking; QFIS],
-    downlink: u64,
-    uplink: u64,
-    unparsed: u64,
-    unknown_qfi: u64,
-    unknown_drb: u64,
-    marks: Marks,
-    /// Counters of marks of DRBs that were removed.
-    removed: Counters,
-    connections: BTreeMap<Vec<u8>, Connection>,
-}
 
 /// Counters of how often a run came to what it is about.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -148,17 +59,9 @@ pub fn run(data: &[u8]) -> Reached {
     reached
 }
 
-/// Part of a packet that the marker gets.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hand {
-    Whole,
-    /// A buffer that ends somewhere behind the headers.
-    Front,
-}
-
 /// Runs what the bytes say. Gives a hash of all verdicts, and of what packets became, too.
 fn drive(data: &[u8], hand: Hand) -> (Reached, u64) {
-    let mut choices = Choices(data);
+    let mut choices = Choices::new(data);
     let mut world = World {
         shard: Shard::new(UES as u32 - 1),
         phones: [(); UES].map(|()| Phone::new(None, None)),
@@ -174,7 +77,7 @@ fn drive(data: &[u8], hand: Hand) -> (Reached, u64) {
         let short_circuit = if phone == 0 { SHORT_CIRCUIT } else { 0 };
         world.add_drb(phone, 1, 1, law | short_circuit, sn);
     }
-    while !choices.0.is_empty() {
+    while !choices.is_empty() {
         let phone = usize::from(choices.below(UES as u8));
         world.pass_time(&mut choices);
         world.event(phone, &mut choices);
@@ -648,196 +551,10 @@ impl World {
     }
 }
 
-impl Connection {
-    /// A segment passes, which answers a SYN with this field or is another.
-    fn pass(&mut self, syn_ack: Option<u8>) {
-        self.may_be_new |= syn_ack.is_some();
-        self.may_echo |= syn_ack == Some(0b001);
-    }
-
-    /// An acknowledgement told so many marks, and its ACE field differs by `added` from the client's.
-    fn tell(&mut self, told: u64, added: u8) {
-        assert!(told < 8, "three bits can't tell {told} marks");
-        let sum = |before: u8| (before + told as u8) & 7;
-        assert!(
-            added == sum(self.added) || (self.may_be_new && added == sum(0)),
-            "{added} after {} and {told}",
-            self.added
-        );
-        (self.added, self.may_be_new) = (added, false);
-    }
-}
-
-impl Phone {
-    fn new(handle: Option<UeHandle>, stale: Option<UeHandle>) -> Self {
-        Self {
-            handle,
-            stale,
-            bearers: [None; DRBS],
-            carrier: [None; QFIS],
-            marking: [Marking::Downlink; QFIS],
-            downlink: 0,
-            uplink: 0,
-            unparsed: 0,
-            unknown_qfi: 0,
-            unknown_drb: 0,
-            marks: Marks::default(),
-            removed: Counters::default(),
-            connections: BTreeMap::new(),
-        }
-    }
-    fn bearer(&mut self, drb: u8) -> Option<&mut Option<Bearer>> {
-        self.bearers.get_mut(usize::from(drb.wrapping_sub(1)))
-    }
-    /// Counts a call that names a DRB.
-    fn count(&mut self, drb: u8, add: impl Fn(&mut Bearer)) {
-        match self.bearer(drb).and_then(Option::as_mut) {
-            Some(bearer) => add(bearer),
-            None => self.unknown_drb += 1,
-        }
-    }
-    fn map(&mut self, qfi: u8, index: usize) {
-        if let Some(carrier) = self.carrier.get_mut(usize::from(qfi)) {
-            *carrier = Some(index);
-        }
-    }
-}
-
-impl Hand {
-    /// Gives a packet to a call: whole, or as a front, after one that ends within the headers, which has to be refused where the packet
-    /// would be looked at. Returns the verdict, the packet afterwards, and how many fronts were refused.
-    fn over(
-        self,
-        before: &[u8],
-        is_looked_at: bool,
-        mut call: impl FnMut(&mut [u8], usize) -> Verdict,
-    ) -> (Verdict, Vec<u8>, u64) {
-        let mut give = |present: usize| {
-            // A buffer of its own, in which nothing lies behind the front.
-            let (mut front, mut verdict) = (before[..present].to_vec(), Verdict::Pass);
-            assert_eq!(measure(|| verdict = call(&mut front, before.len())).count_total, 0);
-            (verdict, [&front, &before[present..]].concat())
-        };
-        let headers = reading::read(before).and_then(|layout| reading::headers_end(before, &layout));
-        let (Hand::Front, Some(headers)) = (self, headers) else {
-            let (verdict, after) = give(before.len());
-            return (verdict, after, 0);
-        };
-        // Any number will do that is the same each time.
-        let any = before.iter().fold(0usize, |any, byte| any.wrapping_mul(31) + usize::from(*byte));
-        if is_looked_at {
-            assert!(
-                give(any % headers) == (Verdict::Pass, before.to_vec()),
-                "a front without its headers stays as it is"
-            );
-        }
-        let (verdict, after) = give(headers + any % (before.len() - headers + 1));
-        (verdict, after, is_looked_at.into())
-    }
-}
-
-/// An ECT packet became CE, and nothing else of it changed but the IPv4 header's checksum, which stayed right.
-fn marking_changed_only_the_mark(before: &[u8], after: &[u8], layout: &reading::Layout) {
-    assert!(matches!(layout.ecn, Ecn::Ect0 | Ecn::Ect1), "{:?} was marked", layout.ecn);
-    let marked = reading::read(after).expect("a marked packet is a packet");
-    assert_eq!(marked, reading::Layout { ecn: Ecn::Ce, ..*layout });
-    for (at, (old, new)) in before.iter().zip(after).enumerate() {
-        let may_change = match (at, layout.v4) {
-            (1, true) => 0b11,
-            (1, false) => 0b11_0000,
-            (10 | 11, true) => 0xFF,
-            _ => 0,
-        };
-        assert_eq!((old ^ new) & !may_change, 0, "byte {at} became {new:#x} from {old:#x}");
-    }
-    assert_eq!(reading::header_is_valid(before, layout), reading::header_is_valid(after, layout));
-    assert_eq!(reading::transport_is_valid(before, layout), reading::transport_is_valid(after, layout));
-}
-
 /// Mostly the first DRB, which exists; now and then one that cannot.
 fn drb(choices: &mut Choices) -> u8 {
     match choices.byte() {
         choice @ 0..128 => 1 + choice / 127,
         choice => [0, 1, 2, 3, 4, 5, 6, 33][usize::from(choice) % 8],
     }
-}
-
-fn config(choice: u8) -> MarkerConfig {
-    let l4span = L4SpanConfig::default();
-    // Settings that meet what defaults don't, then every law with its defaults.
-    let particular = [
-        LawConfig::Step(StepConfig { threshold: Duration::from_micros(1), ..StepConfig::default() }),
-        LawConfig::L4span(L4SpanConfig { not_ect: NotEctRule::Drop, shared: SharedRule::Separate, ..l4span }),
-        LawConfig::L4span(L4SpanConfig { tau_s: Duration::from_micros(100), shared: SharedRule::L4s, ..l4span }),
-        LawConfig::L4span(L4SpanConfig { shared: SharedRule::Classic, ..l4span }),
-        LawConfig::Ramp(RampConfig { alpha: 1.0, delay: QueueDelay::Sojourn, ..RampConfig::default() }),
-    ];
-    let laws: Vec<_> = particular.into_iter().chain(LawConfig::all()).collect();
-    let law = laws[usize::from(choice) % laws.len()];
-    MarkerConfig {
-        short_circuit: choice & SHORT_CIRCUIT != 0,
-        profile_capacity: 64,
-        flow_capacity: 8,
-        // Reports are rare among arbitrary calls: with the default a queue is mostly unknown, with an hour it is known.
-        report_timeout: Duration::from_secs(if choice & LONG_TIMEOUT != 0 { 3_600 } else { 1 }),
-        ..MarkerConfig::with_law(law)
-    }
-}
-
-/// Whole packets with and without options and extension headers, fragments, damaged and cut packets, and noise.
-fn packet(downlink: bool, choices: &mut Choices) -> Vec<u8> {
-    let shape = choices.byte();
-    if shape >= 240 {
-        return (0..choices.below(90)).map(|_| choices.byte()).collect();
-    }
-    let flow = Flow { v6: choices.flag(), port: choices.below(3).into() };
-    let ecn = Ecn::from_bits(choices.below(4));
-    let payload = [0, 1, 7, 1_361][usize::from(choices.below(4))];
-    let mut bytes = if shape & 3 == 3 {
-        flow.udp(downlink, ecn, payload)
-    } else {
-        let (ace, kind) = (choices.below(8), choices.byte());
-        let (seq, ack) = (u32::from(choices.byte()) * 1_361, u32::from(choices.byte()) * 1_361);
-        let counters = (kind & 1 != 0).then(|| [1, u32::from(choices.byte()) * 1_361, choices.word() >> 8]);
-        let syn = kind & 0xF0 == 0xF0;
-        let ack = (kind & 0x0E != 0).then_some(1_000 + ack);
-        let mut bytes = flow.tcp(downlink, ecn, &view(ace, syn, ack, 1_000 + seq, payload.into(), counters));
-        // The counters in the other order.
-        let option = if flow.v6 { 60 } else { 40 };
-        if counters.is_some() && kind & 0x10 != 0 && bytes[option] == 174 {
-            bytes[option] = 172;
-        }
-        bytes
-    };
-    match shape >> 2 & 7 {
-        0 if flow.v6 => {
-            // A hop-by-hop options header, of padding.
-            let next = std::mem::replace(&mut bytes[6], 0);
-            bytes.splice(40..40, [next, 0, 1, 4, 0, 0, 0, 0]);
-            let len = bytes.len() as u16 - 40;
-            bytes[4..6].copy_from_slice(&len.to_be_bytes());
-        }
-        0 => {
-            // A router alert option.
-            bytes.splice(20..20, [0x94, 4, 0, 0]);
-            bytes[0] = 0x46;
-            let len = bytes.len() as u16;
-            bytes[2..4].copy_from_slice(&len.to_be_bytes());
-        }
-        1 if !flow.v6 => bytes[6..8].copy_from_slice(&[choices.below(4) << 5, choices.below(3)]),
-        _ => {}
-    }
-    reading::fill_checksums(&mut bytes);
-    match shape >> 5 {
-        5 => {
-            for _ in 0..choices.below(4) {
-                let at = usize::from(choices.byte()) % bytes.len();
-                bytes[at] = choices.byte();
-            }
-        }
-        6 => bytes.truncate(usize::from(choices.byte())),
-        0 => bytes.extend([0xEE; 3]), // what Ethernet pads with
-        _ => {}
-    }
-    bytes
 }
