@@ -4,7 +4,7 @@
 use core::net::IpAddr;
 
 use libfuzzer_sys::fuzz_target;
-use tidemark_core::packet::{AccEcnChange, AccEcnCounters};
+use tidemark_core::packet::AccEcnChange;
 use tidemark_core::{Ecn, Inspect, TcpFeedback};
 use tidemark_wire::ip::{self, Headers};
 use tidemark_wire::tcp::{self, Options, TcpOption};
