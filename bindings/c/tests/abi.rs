@@ -42,8 +42,8 @@ fn shared_library_dir() -> std::path::PathBuf {
 
 #[test]
 fn every_call_from_c() {
-    passes("tests/abi.c", "c11", Link::Static);
-    passes("tests/abi.c", "c11", Link::Shared);
+    passes("tests/abi", "c11", Link::Static);
+    passes("tests/abi", "c11", Link::Shared);
 }
 
 #[test]

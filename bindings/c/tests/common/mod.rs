@@ -27,7 +27,14 @@ pub(crate) enum Link {
     Shared,
 }
 
-/// Compiles one source file to a program of this name, with warnings as errors, or says loudly that there is no compiler.
+/// Sources of a program: one file, or those of C in a folder.
+fn sources(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = path.read_dir() else { return vec![path.to_owned()] };
+    let files = entries.map(|entry| entry.unwrap().path());
+    files.filter(|file| file.extension().is_some_and(|extension| extension == "c")).collect()
+}
+
+/// Compiles a source file, or a folder of them, to a program of this name, with warnings as errors, or says loudly that there is no compiler.
 pub(crate) fn compile(source: &str, standard: &str, link: Link, name: &str) -> Option<PathBuf> {
     let cpp = standard.starts_with("c++");
     let compiler = std::env::var(if cpp { "CXX" } else { "CC" }).unwrap_or(if cpp { "c++" } else { "cc" }.to_owned());
@@ -40,7 +47,7 @@ pub(crate) fn compile(source: &str, standard: &str, link: Link, name: &str) -> O
         .arg(crate_dir().join("include"))
         .arg("-I")
         .arg(crate_dir().join("gnb"))
-        .arg(crate_dir().join(source))
+        .args(sources(&crate_dir().join(source)))
         .arg("-o")
         .arg(&program);
     let libraries = library_dir();
