@@ -12,6 +12,7 @@ use tidemark_marker::path::Ue;
 use crate::instance::Instance;
 use crate::sized::{self, Plain};
 use crate::status::{Status, guard};
+use crate::types::with_drb_counters;
 
 /// Totals of an instance since it was made. `ues`, `drbs` and `blind_drbs` are as many as there are now; all others only grow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -138,30 +139,10 @@ impl Totals {
     }
 
     fn add_drb(&mut self, drb: &Counters) {
-        self.packets += drb.packets;
-        self.pdus += drb.pdus;
-        self.l4s_packets += drb.l4s_packets;
-        self.classic_packets += drb.classic_packets;
-        self.ce_packets += drb.ce_packets;
-        self.l4s_marks += drb.l4s_marks;
-        self.classic_marks += drb.classic_marks;
-        self.short_circuited += drb.short_circuited;
-        self.rewritten_acks += drb.rewritten_acks;
-        self.drops += drb.drops;
-        self.discards += drb.discards;
-        self.reports += drb.reports;
-        self.empty_reports += drb.empty_reports;
-        self.unknown_sns += drb.unknown_sns;
-        self.repeated_sns += drb.repeated_sns;
-        self.skipped_sns += drb.skipped_sns;
-        self.sn_restarts += drb.sn_restarts;
-        self.beyond_table += drb.beyond_table;
-        self.untimed_deliveries += drb.untimed_deliveries;
-        self.flows_evicted += drb.flows_evicted;
-        self.flows_refused += drb.flows_refused;
-        self.reports_missing += drb.reports_missing;
-        self.marks_let_go += drb.marks_let_go;
-        self.overload_drops += drb.overload_drops;
+        macro_rules! add {
+            ($($name:ident)*) => { $(self.$name += drb.$name;)* };
+        }
+        with_drb_counters!(add);
     }
 
     fn values(&self) -> Values {

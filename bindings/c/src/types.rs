@@ -220,36 +220,28 @@ pub struct DrbCounters {
     pub overload_drops: u64,
 }
 
+/// Hands the names of a DRB's counters to a macro: of all but the flag. Each is in [`Counters`], in [`DrbCounters`] and, as a sum, in
+/// [`Totals`](crate::totals::Totals); the compiler names one that is missing here or there.
+macro_rules! with_drb_counters {
+    ($macro:ident) => {
+        $macro! {
+            packets pdus l4s_packets classic_packets ce_packets l4s_marks classic_marks short_circuited rewritten_acks
+            drops discards reports empty_reports unknown_sns repeated_sns skipped_sns sn_restarts beyond_table
+            untimed_deliveries flows_evicted flows_refused reports_missing marks_let_go overload_drops
+        }
+    };
+}
+pub(crate) use with_drb_counters;
+
 impl From<Counters> for DrbCounters {
     fn from(counters: Counters) -> Self {
-        Self {
-            size: size_of::<Self>(),
-            packets: counters.packets,
-            pdus: counters.pdus,
-            l4s_packets: counters.l4s_packets,
-            classic_packets: counters.classic_packets,
-            ce_packets: counters.ce_packets,
-            l4s_marks: counters.l4s_marks,
-            classic_marks: counters.classic_marks,
-            short_circuited: counters.short_circuited,
-            rewritten_acks: counters.rewritten_acks,
-            drops: counters.drops,
-            discards: counters.discards,
-            reports: counters.reports,
-            empty_reports: counters.empty_reports,
-            unknown_sns: counters.unknown_sns,
-            repeated_sns: counters.repeated_sns,
-            skipped_sns: counters.skipped_sns,
-            sn_restarts: counters.sn_restarts,
-            beyond_table: counters.beyond_table,
-            untimed_deliveries: counters.untimed_deliveries,
-            flows_evicted: counters.flows_evicted,
-            flows_refused: counters.flows_refused,
-            reports_are_blind: counters.reports_are_blind,
-            reports_missing: counters.reports_missing,
-            marks_let_go: counters.marks_let_go,
-            overload_drops: counters.overload_drops,
+        macro_rules! copy {
+            ($($name:ident)*) => {{
+                let Counters { reports_are_blind, $($name),* } = counters;
+                Self { size: size_of::<Self>(), reports_are_blind, $($name),* }
+            }};
         }
+        with_drb_counters!(copy)
     }
 }
 
