@@ -797,11 +797,11 @@ typedef struct tidemark_notice {
    */
   const char *text;
   /**
-   * What it is now.
+   * Value now.
    */
   uint64_t total;
   /**
-   * By how much it grew.
+   * Growth since the earlier totals.
    */
   uint64_t change;
   /**

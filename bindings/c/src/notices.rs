@@ -31,9 +31,9 @@ pub struct Notice {
     pub name: *const c_char,
     /// Sentence in English that says what it means; it lives as long as the program.
     pub text: *const c_char,
-    /// What it is now.
+    /// Value now.
     pub total: u64,
-    /// By how much it grew.
+    /// Growth since the earlier totals.
     pub change: u64,
     /// Weight.
     pub severity: Severity,

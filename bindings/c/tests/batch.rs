@@ -84,7 +84,7 @@ fn tcp(uplink: bool, port: u16, number: u32, ece: bool) -> Vec<u8> {
     bytes
 }
 
-/// What is done about one UE of those there are, or about none.
+/// Element of a batch: a packet, PDU or report of one UE, or of none.
 #[derive(Clone, Debug)]
 struct Element {
     ue: usize,

@@ -1,6 +1,6 @@
 //! Overload protection: a flow that goes on through marks gets drops (RFC 9331 4.3, RFC 9332 4.2.3), and no other flow does.
 //!
-//! One rule of two stages serves every law. The first looks at the DRB, report by report: most packets are marked, or the queue is
+//! One rule of two stages serves every law. The first looks at the DRB, at one report of 16: most packets are marked, or the queue is
 //! longer than any sender that answers leaves it, and this lasts. The delay counts: 4 s at `overload_delay`, 2 s at twice as much. Senders that
 //! answer have come down by then, even where the radio lost nine tenths of its rate.
 //!
@@ -40,7 +40,7 @@ const UNIT: f64 = 8.0;
 const PER_ROUND: f64 = 8.0 * 1_500.0 / UNIT;
 /// Packets that a flow may send beyond, all marked: what a window of 18 is worth until marks have brought it down.
 const BURST_PACKETS: u16 = 128;
-/// The same in units.
+/// Burst in units.
 const BURST: u32 = (BURST_PACKETS as f64 * 1_500.0 / UNIT) as u32;
 
 /// Marked bytes of a flow, in units of 8: the allowance that the DRB's flows had each been given when what this one sent is paid for. Zero

@@ -19,7 +19,7 @@ pub enum RelocationError {
     /// The bytes don't begin as a state does.
     #[error("byte 0, magic: must be `TMUE`: this is no state of a UE")]
     Magic,
-    /// Another version of the layout.
+    /// Version of the layout that is not this one's.
     #[error("byte 4, version: must be {VERSION}, not {0}")]
     Version(u16),
     /// More or fewer bytes than the header says, or than its connections take.

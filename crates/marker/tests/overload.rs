@@ -21,7 +21,7 @@ fn du(config: &MarkerConfig) -> Du {
     Du::new(config, SnLength::Bits18, Duration::from_millis(5))
 }
 
-/// What came of a flood.
+/// Outcome of a flood.
 struct Flood {
     du: Du,
     /// Median wait in the second half, in ms.
@@ -86,7 +86,7 @@ fn a_flow_that_the_law_says_nothing_to_is_never_dropped_nor_one_beside_it() {
     assert!(du.drops == 0 && wait > 2_000, "{} drops, {wait} ms", du.drops);
 }
 
-/// As long as each tuple is new, all of them have the share of one flow.
+/// Checks that all tuples together have the share of one flow, as long as each of them is new.
 #[test]
 fn a_flood_of_five_tuples_is_held_as_one_flow_is() {
     for packets in [1, 8, 16, 100, 300] {

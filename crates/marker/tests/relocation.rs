@@ -44,7 +44,7 @@ fn exported(ue: &Ue) -> Vec<u8> {
     bytes
 }
 
-/// The same UE at a CU-UP with another secret, with or without its state.
+/// UE at a CU-UP with another secret, with or without its state.
 fn moved(ue: &Ue, config: &MarkerConfig, with_state: bool) -> Ue {
     let mut there = self::ue(77, &[1], config);
     if with_state {

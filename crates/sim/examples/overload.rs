@@ -12,7 +12,7 @@ type Error = Box<dyn std::error::Error + Send + Sync>;
 
 const SEEDS: u64 = 5;
 
-/// What answers in the flood's bearer: a name, its sender, and its application.
+/// Flow that answers, beside the flood in its bearer: a name, its sender, and its application.
 const BESIDE: [(&str, &str, &str); 5] = [
     ("nobody", "prague", r#"{ app = "constant", rate = "1 kbit/s" }"#),
     ("prague", "prague", r#"{ app = "bulk" }"#),

@@ -21,7 +21,7 @@ pub const BURST: usize = 16;
 /// Order in which UEs have their turns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// As they were set up, each with the flow that is its next packet's.
+    /// Order of set-up, each UE with the flow that is its next packet's.
     Kept,
     /// Drawn anew for each pass over all UEs, each with a flow that is drawn. A UE has an address of its own, and so other slots
     /// for its flows.

@@ -125,7 +125,7 @@ pub struct Segment {
     pub connection: Vec<u8>,
     /// AE, CWR and ECE as a number.
     pub ace: u8,
-    /// The same where SYN and ACK are set.
+    /// `ace` of a segment that has SYN and ACK set.
     pub syn_ack: Option<u8>,
 }
 
