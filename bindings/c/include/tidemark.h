@@ -1206,6 +1206,9 @@ TIDEMARK_NOEXCEPT TIDEMARK_HOT;
  * Decides on downlink packets as `tidemark_downlink` does on each, at one time: the clock is read once. Whatever is wrong with one
  * changes nothing for the others. OK if every element's status is; else the first status that is not.
  *
+ * As to threads, a batch is one call about all its UEs, from its first element to its last: a call of another thread about one of them may be refused
+ * with BUSY, or refuse an element.
+ *
  * Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets, of which none is looked at then; as elements do.
  *
  * # Safety
@@ -1218,7 +1221,8 @@ enum tidemark_status tidemark_downlink_batch(const struct tidemark_instance *ins
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Handles uplink packets as `tidemark_uplink` does each, at one time; statuses are as in `tidemark_downlink_batch`.
+ * Handles uplink packets as `tidemark_uplink` does each, at one time; statuses and threads are as in
+ * `tidemark_downlink_batch`.
  *
  * Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets; as elements do.
  *
@@ -1232,7 +1236,8 @@ enum tidemark_status tidemark_uplink_batch(const struct tidemark_instance *insta
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Notes PDCP data PDUs as `tidemark_pdcp_pdu` does each, at one time; statuses are as in `tidemark_downlink_batch`.
+ * Notes PDCP data PDUs as `tidemark_pdcp_pdu` does each, at one time; statuses and threads are as in
+ * `tidemark_downlink_batch`.
  *
  * Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` PDUs; as elements do.
  *
@@ -1246,7 +1251,8 @@ enum tidemark_status tidemark_pdcp_pdu_batch(const struct tidemark_instance *ins
 TIDEMARK_NOEXCEPT TIDEMARK_HOT;
 
 /**
- * Takes DUs' reports as `tidemark_feedback` does each, at one time; statuses are as in `tidemark_downlink_batch`.
+ * Takes DUs' reports as `tidemark_feedback` does each, at one time; statuses and threads are as in
+ * `tidemark_downlink_batch`.
  *
  * Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` reports; as elements do.
  *

@@ -1,5 +1,6 @@
 //! Batches: one call for several packets, PDUs or reports at one time, of one UE or of several. Each does what its single call does, in the
-//! order of the array, while the memory of those behind it is fetched.
+//! order of the array, while the memory of those behind it is fetched. To find that memory a UE's slot is taken before its turn: as to threads, a
+//! batch is one call about all its UEs.
 
 use std::ptr::null_mut;
 
@@ -125,6 +126,9 @@ unsafe fn each<T>(
 /// Decides on downlink packets as `tidemark_downlink` does on each, at one time: the clock is read once. Whatever is wrong with one
 /// changes nothing for the others. OK if every element's status is; else the first status that is not.
 ///
+/// As to threads, a batch is one call about all its UEs, from its first element to its last: a call of another thread about one of them may be refused
+/// with BUSY, or refuse an element.
+///
 /// Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets, of which none is looked at then; as elements do.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
 ///
@@ -155,7 +159,8 @@ pub unsafe extern "C" fn tidemark_downlink_batch(
     }
 }
 
-/// Handles uplink packets as `tidemark_uplink` does each, at one time; statuses are as in `tidemark_downlink_batch`.
+/// Handles uplink packets as `tidemark_uplink` does each, at one time; statuses and threads are as in
+/// `tidemark_downlink_batch`.
 ///
 /// Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets; as elements do.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -187,7 +192,8 @@ pub unsafe extern "C" fn tidemark_uplink_batch(
     }
 }
 
-/// Notes PDCP data PDUs as `tidemark_pdcp_pdu` does each, at one time; statuses are as in `tidemark_downlink_batch`.
+/// Notes PDCP data PDUs as `tidemark_pdcp_pdu` does each, at one time; statuses and threads are as in
+/// `tidemark_downlink_batch`.
 ///
 /// Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` PDUs; as elements do.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
@@ -219,7 +225,8 @@ pub unsafe extern "C" fn tidemark_pdcp_pdu_batch(
     }
 }
 
-/// Takes DUs' reports as `tidemark_feedback` does each, at one time; statuses are as in `tidemark_downlink_batch`.
+/// Takes DUs' reports as `tidemark_feedback` does each, at one time; statuses and threads are as in
+/// `tidemark_downlink_batch`.
 ///
 /// Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` reports; as elements do.
 /// cbindgen:postfix=TIDEMARK_NOEXCEPT TIDEMARK_HOT
