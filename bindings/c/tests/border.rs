@@ -10,6 +10,7 @@ use tidemark::instance::Instance;
 use tidemark::path::*;
 use tidemark::qos_flow::*;
 use tidemark::read::*;
+use tidemark::relocation::*;
 use tidemark::setup::*;
 use tidemark::status::Status;
 use tidemark::totals::*;
@@ -72,17 +73,64 @@ fn before() -> Ue {
 
 #[derive(Clone, Debug)]
 enum Event {
-    Downlink { qfi: u8, packet: Vec<u8>, present: usize },
-    Pdu { drb: u8, sn: u32, size: u32, is_retx: bool },
-    PduHeader { drb: u8, header: Vec<u8>, size: u32, is_retx: bool },
-    Discard { drb: u8, sn: u32 },
-    Report { drb: u8, report: [u32; 4] },
-    Frame { drb: u8, frame: Vec<u8> },
-    Uplink { packet: Vec<u8>, present: usize },
-    Dequeue { drb: u8, packet: Vec<u8>, present: usize, sojourn: u64, behind: u64 },
+    Downlink {
+        qfi: u8,
+        packet: Vec<u8>,
+        present: usize,
+    },
+    Pdu {
+        drb: u8,
+        sn: u32,
+        size: u32,
+        is_retx: bool,
+    },
+    PduHeader {
+        drb: u8,
+        header: Vec<u8>,
+        size: u32,
+        is_retx: bool,
+    },
+    Discard {
+        drb: u8,
+        sn: u32,
+    },
+    Report {
+        drb: u8,
+        report: [u32; 4],
+    },
+    Frame {
+        drb: u8,
+        frame: Vec<u8>,
+    },
+    Uplink {
+        packet: Vec<u8>,
+        present: usize,
+    },
+    Dequeue {
+        drb: u8,
+        packet: Vec<u8>,
+        present: usize,
+        sojourn: u64,
+        behind: u64,
+    },
     Handover,
-    Marking { qfi: u8, marking: u8 },
-    Congestion { qfi: u8 },
+    DrbHandover {
+        drb: u8,
+    },
+    MapQfi {
+        qfi: u8,
+        drb: u8,
+    },
+    /// The UE moves to another CU-UP with its state.
+    Relocate,
+    Marking {
+        qfi: u8,
+        marking: u8,
+    },
+    Congestion {
+        qfi: u8,
+        report: Option<QfiCongestion>,
+    },
 }
 
 /// An IP packet by a library that we did not write; `uplink` turns it round.
@@ -160,8 +208,11 @@ fn event() -> impl Strategy<Value = Event> {
             |(drb, (packet, present), sojourn, behind)| Event::Dequeue { drb, packet, present, sojourn, behind }
         ),
         1 => Just(Event::Handover),
+        1 => drb().prop_map(|drb| Event::DrbHandover { drb }),
+        1 => (drb(), drb()).prop_map(|(qfi, drb)| Event::MapQfi { qfi, drb }),
+        1 => Just(Event::Relocate),
         1 => (drb(), 0u8..4).prop_map(|(qfi, marking)| Event::Marking { qfi, marking }),
-        1 => drb().prop_map(|qfi| Event::Congestion { qfi }),
+        1 => drb().prop_map(|qfi| Event::Congestion { qfi, report: None }),
     ]
 }
 
@@ -220,12 +271,20 @@ fn apply(ue: &mut Ue, now: Instant, event: &mut Event) -> Option<Verdict> {
             return Some(ue.dequeue_front(now, DrbId(*drb), front, len, sojourn, Bytes(*behind)).into());
         }
         Event::Handover => ue.handover(now),
+        Event::DrbHandover { drb } => ue.handover_drb(now, DrbId(*drb)),
+        Event::MapQfi { qfi, drb } => _ = ue.map_qfi(*qfi, DrbId(*drb)),
+        Event::Relocate => {
+            let mut state = vec![0; ue.export_len()];
+            ue.export(&mut state);
+            *ue = before();
+            ue.import(now, &state).unwrap();
+        }
         Event::Marking { qfi, marking } => {
             if let Some(marking) = [Marking::Downlink, Marking::Off, Marking::Report].get(usize::from(*marking)) {
                 ue.set_marking(*qfi, *marking);
             }
         }
-        Event::Congestion { qfi } => _ = ue.congestion(now, *qfi),
+        Event::Congestion { qfi, report } => *report = ue.congestion(now, *qfi).ok().map(QfiCongestion::from),
     }
     None
 }
@@ -276,13 +335,39 @@ fn apply_behind(behind: &Behind, now_ns: u64, event: &mut Event) -> (Status, Opt
             }
             Event::Handover => tidemark_ue_handover(instance, ue, now_ns),
             Event::Marking { qfi, marking } => tidemark_qfi_marking(instance, ue, *qfi, *marking),
-            Event::Congestion { qfi } => {
+            Event::DrbHandover { drb } => tidemark_drb_handover(instance, ue, now_ns, *drb),
+            Event::MapQfi { qfi, drb } => tidemark_qfi_map(instance, ue, *qfi, *drb),
+            Event::Relocate => unreachable!("it changes the instance"),
+            Event::Congestion { qfi, report } => {
                 let mut congestion = QfiCongestion { size: size_of::<QfiCongestion>(), packets: 0, dl_congestion: 0 };
-                tidemark_qfi_congestion(instance, ue, now_ns, *qfi, &mut congestion)
+                let status = tidemark_qfi_congestion(instance, ue, now_ns, *qfi, &mut congestion);
+                *report = (status == Status::Ok).then_some(congestion);
+                status
             }
         };
         (status, None)
     }
+}
+
+/// Moves the UE to another instance, with its state.
+fn relocate(behind: &mut Behind, now_ns: u64) -> Vec<u8> {
+    let (mut state, mut len, there) = (Vec::new(), 0, Behind::new());
+    // SAFETY: both instances live, and every pointer is to a value of this frame with its length.
+    unsafe {
+        let wanted = tidemark_ue_export(behind.instance, behind.ue, null_mut(), 0, &mut len);
+        assert_eq!(wanted, Status::BufferTooSmall);
+        state.resize(len, 0);
+        let allocated = measure(|| {
+            let done = tidemark_ue_export(behind.instance, behind.ue, state.as_mut_ptr(), state.len(), &mut len);
+            assert_eq!(done, Status::Ok);
+            let bytes = state.as_ptr();
+            let done = tidemark_ue_import(there.instance, there.ue, now_ns, bytes, state.len(), null_mut(), 0);
+            assert_eq!(done, Status::Ok);
+        });
+        assert_eq!(allocated.count_total, 0);
+    }
+    *behind = there;
+    state
 }
 
 /// Reads all that can be read about a UE.
@@ -345,10 +430,17 @@ proptest! {
     fn both_sides_of_the_border_agree_and_nothing_is_allocated(
         events in proptest::collection::vec((event(), 0u64..3_000_000), 1..300),
     ) {
-        let (behind, mut ue, mut now_ns) = (Behind::new(), before(), 0);
+        let (mut behind, mut ue, mut now_ns) = (Behind::new(), before(), 0);
         for (event, gap) in events {
             now_ns += gap;
             let now = Instant::from_nanos(now_ns);
+            if let Event::Relocate = event {
+                let mut state = vec![0; ue.export_len()];
+                ue.export(&mut state);
+                prop_assert_eq!(relocate(&mut behind, now_ns), state);
+                apply(&mut ue, now, &mut Event::Relocate);
+                continue;
+            }
             let (mut there, mut here) = (event.clone(), event);
             let mut answer = (Status::Internal, None);
             let allocated = measure(|| answer = apply_behind(&behind, now_ns, &mut there));
@@ -368,6 +460,14 @@ proptest! {
                 (Event::Pdu { drb, .. } | Event::Discard { drb, .. } | Event::Report { drb, .. }, _) => {
                     let known = (1..=2).contains(drb);
                     prop_assert_eq!(answer.0, if known { Status::Ok } else { Status::NoDrb });
+                }
+                (Event::DrbHandover { drb } | Event::MapQfi { drb, qfi: 0..64 }, _) => {
+                    let known = (1..=2).contains(drb);
+                    prop_assert_eq!(answer.0, if known { Status::Ok } else { Status::NoDrb });
+                }
+                (Event::MapQfi { .. }, _) => prop_assert_eq!(answer.0, Status::BadQfi),
+                (Event::Congestion { report: there, .. }, Event::Congestion { report: here, .. }) => {
+                    prop_assert_eq!(there, here);
                 }
                 (Event::Marking { qfi, marking }, _) => {
                     let expected = if *marking > 2 {
