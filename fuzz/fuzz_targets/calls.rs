@@ -15,6 +15,7 @@ use tidemark::batch::*;
 use tidemark::instance::Instance;
 use tidemark::notices::*;
 use tidemark::path::*;
+use tidemark::qos_flow::*;
 use tidemark::read::*;
 use tidemark::relocation::*;
 use tidemark::setup::*;
@@ -290,6 +291,55 @@ impl World {
         }
     }
 
+    fn qos_flow_call(&mut self, choices: &mut Choices) {
+        let (ue, qfi, now_ns) = (self.ues[usize::from(choices.below(UES as u8))], choices.below(66), self.now_ns);
+        let (size, share) = (choices.size(size_of::<QfiCongestion>()), choices.word() as u16);
+        let mut congestion = sized(size, choices);
+        let first = congestion.as_mut_ptr().cast();
+        let mut container = [0; TIDEMARK_CONGESTION_CONTAINER];
+        // SAFETY: as above.
+        unsafe {
+            match choices.below(4) {
+                // Memory is allocated for a UE's first.
+                0 | 1 => drop_status(tidemark_qfi_marking(self.instance, ue, qfi, choices.below(4))),
+                2 => {
+                    let status = self.hot(|| tidemark_qfi_congestion(self.instance, ue, now_ns, qfi, first));
+                    assert!((8..=4_096).contains(&size) || matches!(status, Status::BadLength | Status::NoUe));
+                }
+                _ => {
+                    let status = self.hot(|| tidemark_congestion_container(qfi, share, &mut container));
+                    assert_eq!(status == Status::Ok, qfi < 64 && share <= 10_000);
+                }
+            }
+        }
+    }
+
+    /// A UE's state goes to any UE, whole, cut or changed.
+    fn relocation_call(&mut self, choices: &mut Choices) {
+        let [from, to] = [(); 2].map(|()| self.ues[usize::from(choices.below(UES as u8))]);
+        let (now_ns, mut len) = (self.now_ns, 0);
+        // SAFETY: as above.
+        let status = self.hot(|| unsafe { tidemark_ue_export(self.instance, from, null_mut(), 0, &mut len) });
+        if status != Status::BufferTooSmall {
+            return;
+        }
+        let mut state = vec![0; len].into_boxed_slice();
+        let first = state.as_mut_ptr();
+        // SAFETY: as above.
+        let status = self.hot(|| unsafe { tidemark_ue_export(self.instance, from, first, len, &mut len) });
+        assert_eq!((status, len), (Status::Ok, state.len()));
+        for _ in 0..choices.below(4) {
+            let at = choices.word() as usize % len;
+            state[at] = choices.byte();
+        }
+        let cut = if choices.below(4) == 0 { choices.word() as usize % (len + 1) } else { len };
+        let state: Box<[u8]> = state[..cut].into();
+        let mut problem = vec![0; usize::from(choices.below(99))].into_boxed_slice();
+        let (text, room) = (problem.as_mut_ptr(), problem.len());
+        // SAFETY: as above. The text of an error is allocated.
+        drop_status(unsafe { tidemark_ue_import(self.instance, to, now_ns, state.as_ptr(), cut, text, room) });
+    }
+
     /// Totals never shrink, and their notices are few.
     fn check(&mut self, choices: &mut Choices) {
         let mut now = Totals::default();
@@ -353,7 +403,9 @@ fuzz_target!(|data: &[u8]| {
             8..=9 => world.report_call(&mut choices),
             10..=12 => world.batch_call(&mut choices),
             13 => world.read_call(&mut choices),
-            14 => world.check(&mut choices),
+            14 if choices.flag() => world.check(&mut choices),
+            14 if choices.flag() => world.relocation_call(&mut choices),
+            14 => world.qos_flow_call(&mut choices),
             _ => world.set_up_call(&mut choices),
         }
     }
