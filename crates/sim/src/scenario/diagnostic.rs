@@ -14,6 +14,8 @@ pub struct ScenarioError {
     pub file: String,
     /// The line, from 1; 1 where no line is known.
     pub line: usize,
+    /// Path of the field at fault (`ue.1.rlc.queue_sdus`), with which the message begins; `None` where no field is known.
+    pub key: Option<String>,
     /// Error, with what would be right.
     pub message: String,
     /// The text in which `span` points.
@@ -28,7 +30,7 @@ impl ScenarioError {
         let start = span.start.min(text.len());
         let span = start..span.end.clamp(start, text.len());
         let line = text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count() + 1;
-        Self { file: file.into(), line, message: message.into(), source_text: text.into(), span }
+        Self { file: file.into(), line, key: None, message: message.into(), source_text: text.into(), span }
     }
 
     /// An error that the reader of the form found at a place; the message gets the name of the field there.
@@ -38,20 +40,23 @@ impl ScenarioError {
         if let Some(what) = table_at(text, &span).and_then(|table| remedy::missing(&table, message)) {
             said = format!("{said}: {what}");
         }
-        if let Some(path) = path {
-            if let Some(right) = remedy::elsewhere(&path, message) {
-                said = format!("{said}; {right}");
-            }
-            said = format!("{}: {said}", path.join("."));
+        if let Some(right) = path.as_ref().and_then(|path| remedy::elsewhere(path, message)) {
+            said = format!("{said}; {right}");
         }
-        Self::at(file, text, span, said)
+        match path {
+            Some(path) => Self::at(file, text, span, said).of_field(path.join(".")),
+            None => Self::at(file, text, span, said),
+        }
     }
 
     /// An error in the field at `path` (`["ue", "0", "rlc", "queue_sdus"]`), or in the nearest parent that is written.
     pub fn in_field(file: &str, text: &str, path: &[&str], message: impl Into<String>) -> Self {
         let span = span_of(text, path).unwrap_or(0..0);
-        let path = path.join(".");
-        Self::at(file, text, span, format!("{path}: {}", message.into()))
+        Self::at(file, text, span, message).of_field(path.join("."))
+    }
+
+    fn of_field(self, key: String) -> Self {
+        Self { message: format!("{key}: {}", self.message), key: Some(key), ..self }
     }
 }
 
@@ -165,7 +170,7 @@ mod tests {
     fn a_field_is_found_by_its_path() {
         let error = ScenarioError::in_field("x.toml", TEXT, &["ue", "1", "rlc", "queue_sdus"], "must be at least 1");
         assert_eq!(error.to_string(), "x.toml:7: ue.1.rlc.queue_sdus: must be at least 1");
-        assert_eq!(&TEXT[error.span], "0");
+        assert_eq!((error.key.as_deref(), &TEXT[error.span]), (Some("ue.1.rlc.queue_sdus"), "0"));
     }
 
     #[test]
