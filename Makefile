@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test packages build web fmt-check lint language links imports reference unit instructions docs same-bytes web-test wire-test live-test live-brief c-test sdn-test sdn-packages schema bench clean
+.PHONY: demo test packages build web fmt-check lint language links imports reference unit instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -16,7 +16,7 @@ web: web/dist/report.html
 web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 
-test: packages sdn-packages fmt-check lint unit instructions docs same-bytes web-test wire-test c-test sdn-test live-brief
+test: packages sdn-packages fmt-check lint unit instructions docs same-bytes web-test wire-test c-test python-test sdn-test live-brief
 	@echo "every check passed"
 
 # Decoders, iperf3 and Chromium, on Debian and Ubuntu as root. What can't be installed makes its tests skip.
@@ -79,6 +79,14 @@ live-brief: build
 
 c-test:
 	bindings/c/tests/run
+
+# The Python package: linted, built as a wheel, installed and tested in an environment of its own; skips, loudly, without pip.
+python-test: build
+	bindings/python/tests/run
+
+# A wheel for every Python from 3.11 on, in target/wheels.
+wheel:
+	python3 -m pip wheel --no-deps --wheel-dir target/wheels .
 
 # The controller of the transport network, on Open vSwitch in namespaces; skips, loudly, what needs root or its packages.
 sdn-test:

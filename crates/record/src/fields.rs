@@ -239,7 +239,7 @@ impl Field {
         self.serde.starts_with("skip_serializing_if")
     }
     /// True for a field whose own fields replace it.
-    fn is_flattened(&self) -> bool {
+    pub(crate) fn is_flattened(&self) -> bool {
         self.serde == "flatten"
     }
     /// True for a column of a CSV file.
@@ -294,7 +294,7 @@ impl Field {
         kind
     }
     /// Parts of a field that has some.
-    fn parts(&self) -> Option<Struct> {
+    pub(crate) fn parts(&self) -> Option<Struct> {
         crate::result::STRUCTS.iter().find(|of| of.name == self.base_kind()).copied()
     }
     fn column(&self, part: &'static str, heading: String) -> Column {

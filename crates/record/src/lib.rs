@@ -17,6 +17,7 @@ pub mod fields;
 mod flow;
 pub mod marks;
 pub mod output;
+pub mod python;
 mod recorder;
 mod result;
 mod router;

@@ -17,10 +17,8 @@ pub const MARKS: &str = "marks.csv";
 /// What the system says, with the path.
 pub fn write_folder(folder: &Path, result: &RunResult) -> io::Result<()> {
     fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
-    let mut summary = serde_json::to_string_pretty(result)?;
-    summary.push('\n');
     let files = [
-        ("summary.json", summary),
+        ("summary.json", summary(result)?),
         ("flows.csv", flows_csv(result)),
         ("bearers.csv", bearers_csv(result)),
         ("series.csv", series_csv(result)),
@@ -37,6 +35,14 @@ pub fn write_folder(folder: &Path, result: &RunResult) -> io::Result<()> {
 
 fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// Text of `summary.json`.
+///
+/// # Errors
+/// None for a result that a run made.
+pub fn summary(result: &RunResult) -> serde_json::Result<String> {
+    Ok(serde_json::to_string_pretty(result)? + "\n")
 }
 
 /// Data of the report page: the summary with the series, the distributions and the text of `marks.csv`.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{env, fs};
 
-use tidemark_record::{endpoint_result, fields};
+use tidemark_record::{endpoint_result, fields, python};
 
 /// Compares a file, given from this crate's folder, with what is to stand in it; writes it where `UPDATE_DOCS` is set.
 fn assert_up_to_date(file: &str, text: &str) {
@@ -21,4 +21,5 @@ fn schema_page_and_types_of_the_summary_are_what_results_declare() {
     assert_up_to_date("../../docs/reference/summary.schema.json", &schema);
     assert_up_to_date("../../docs/reference/results.md", &(fields::reference() + &endpoint_result::reference()));
     assert_up_to_date("../../web/src/fields.ts", &fields::typescript());
+    assert_up_to_date("../../bindings/python/python/tidemark/summary.py", &python::module());
 }

@@ -1,0 +1,15 @@
+"""L4S congestion signalling for 5G: scenarios, results and the marker.
+
+`run` runs a scenario and gives a `Result`, with polars frames and the summary as typed attributes. `plot` draws it.
+Names of fields end with their unit: `_ms` milliseconds, `_mbps` Mbit/s, `_s` seconds, `_kb` kB. A share lies between 0
+and 1. What could not be measured is None, never zero.
+"""
+
+from tidemark import plot
+from tidemark._engine import __version__
+from tidemark.errors import ScenarioError
+from tidemark.result import Result, Series
+from tidemark.running import run
+from tidemark.scenario import check
+
+__all__ = ["Result", "ScenarioError", "Series", "__version__", "check", "plot", "run"]

@@ -1,0 +1,34 @@
+"""Names of axes: a field's meaning with its unit."""
+
+UNITS = {"mbps": "Mbit/s", "ms": "ms", "us": "µs", "kb": "kB", "db": "dB", "s": "s", "m": "m"}
+"""Unit by the ending of a field's name."""
+NAMES = {
+    "owd": "one-way delay",
+    "rtt": "round-trip time",
+    "cwnd": "congestion window",
+    "queue": "RLC queue delay",
+    "router_queue": "router queue delay",
+    "frame": "frame delay",
+    "completion": "completion time",
+    "sender_queue": "sender's queue delay",
+    "mcs": "MCS index",
+    "t": "time",
+}
+"""Words for a field's name without its unit, where the name alone says too little."""
+
+
+def label(field: str) -> str:
+    """Gives the words of an axis.
+
+    >>> label("throughput_mbps"), label("owd_p95_ms"), label("marks")
+    ('throughput (Mbit/s)', 'p95 one-way delay (ms)', 'marks')
+    """
+    stem, _, ending = field.rpartition("_")
+    unit = UNITS.get(ending) if stem else None
+    stem = stem if unit else field
+    name, _, statistic = stem.rpartition("_")
+    if name in NAMES and statistic in ("mean", "p50", "p95", "p99", "p999"):
+        words = f"{statistic.replace('p999', 'p99.9')} {NAMES[name]}"
+    else:
+        words = NAMES.get(stem, stem.replace("_", " "))
+    return f"{words} ({unit})" if unit else words

@@ -1,0 +1,219 @@
+"""Results of a run: the summary as typed attributes, and polars frames."""
+
+import dataclasses
+import io
+import json
+import os
+import types
+import typing
+from functools import cached_property
+
+import polars as pl
+
+from tidemark import _engine
+from tidemark.summary import (
+    BearerResult,
+    FlowResult,
+    NetworkCellResult,
+    Quantiles,
+    RouterResult,
+    RunResult,
+    Split,
+    UeResult,
+)
+
+Delay = typing.Literal["owd", "rtt", "queue", "router_queue", "completion", "frame", "sender_queue"]
+"""A delay: one-way, round trip, in the RLC queue, in routers' queues; of a transfer, a frame, a frame at its sender."""
+
+
+class Result:
+    """Results of a run.
+
+    >>> import tidemark
+    >>> result = tidemark.run("scenarios/first-look.toml", set={"duration": "3 s", "warmup": "1 s"})
+    >>> result.summary.flows[0].owd_ms.p95 < 100
+    True
+    >>> result.flows.select("flow", "throughput_mbps", "owd_p95_ms").width
+    3
+    >>> result.series.flows.columns[:3]
+    ['t_s', 'flow', 'throughput_mbps']
+    """
+
+    def __init__(self, outcome: _engine.Outcome) -> None:
+        self._outcome = outcome
+
+    @cached_property
+    def summary_json(self) -> str:
+        """Text of `summary.json`, to the byte that of the command."""
+        return self._outcome.summary()
+
+    @cached_property
+    def summary(self) -> RunResult:
+        """Summary of the run: what `summary.json` has, as attributes."""
+        return _read(RunResult, json.loads(self.summary_json))
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """Row for each flow. A delay such as `owd` has columns from `owd_mean_ms` and `owd_p50_ms` to `owd_p999_ms`."""
+        return _frame(FlowResult, self.summary.flows, "flow")
+
+    @cached_property
+    def bearers(self) -> pl.DataFrame:
+        """Row for each bearer and direction."""
+        return _frame(BearerResult, self.summary.bearers, "bearer")
+
+    @cached_property
+    def ues(self) -> pl.DataFrame:
+        """Row for each UE."""
+        return _frame(UeResult, self.summary.ues, "ue")
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """Row for each cell of a network; empty where there is one cell without a place."""
+        return _frame(NetworkCellResult, self.summary.cells, "cell")
+
+    @cached_property
+    def routers(self) -> pl.DataFrame:
+        """Row for each router."""
+        return _frame(RouterResult, self.summary.routers, "router")
+
+    @cached_property
+    def series(self) -> "Series":
+        """Development over time."""
+        return Series(self)
+
+    @cached_property
+    def marks(self) -> pl.DataFrame | None:
+        """Row for each mark, with its reason; None for a run without `keep_marks`."""
+        text = self._outcome.marks()
+        return None if text is None else pl.read_csv(io.StringIO(text), infer_schema_length=None)
+
+    def cdf(self, delay: Delay = "owd") -> pl.DataFrame:
+        """Cumulative distribution of a delay of each flow: columns `flow`, `ms`, `share`.
+
+        A flow that did not measure the delay has no rows.
+        """
+        points = zip(self.flows["flow"], self._outcome.cdf(delay), strict=True)
+        rows = [(flow, ms, share) for flow, curve in points for ms, share in curve]
+        return pl.DataFrame(rows, schema={"flow": pl.String, "ms": pl.Float64, "share": pl.Float64}, orient="row")
+
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Writes the folder that the command writes, without its report page."""
+        self._outcome.write(os.fspath(folder))
+
+    def __repr__(self) -> str:
+        of = self.summary
+        return f"Result({of.name!r}, seed={of.seed}, duration_s={of.duration_s:g}, flows={len(of.flows)})"
+
+
+class Series:
+    """Development over time: a frame for each kind, with a row for each name and interval, which ends at `t_s`."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    @cached_property
+    def _values(self) -> dict[str, typing.Any]:
+        values: dict[str, typing.Any] = json.loads(self._result._outcome.series())
+        return values
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """Series of each flow."""
+        return self._long("flows", "flow", [flow.name for flow in self._result.summary.flows])
+
+    @cached_property
+    def ues(self) -> pl.DataFrame:
+        """Series of each UE's downlink."""
+        return self._long("ues", "ue", [ue.name for ue in self._result.summary.ues])
+
+    @cached_property
+    def uplinks(self) -> pl.DataFrame:
+        """Series of what each UE sends."""
+        return self._long("uplinks", "ue", [ue.name for ue in self._result.summary.ues])
+
+    @cached_property
+    def routers(self) -> pl.DataFrame:
+        """Series of each router."""
+        return self._long("routers", "router", [router.name for router in self._result.summary.routers or []])
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """Series of each cell of a network."""
+        return self._long("cells", "cell", [cell.name for cell in self._result.summary.cells or []])
+
+    def _long(self, kind: str, noun: str, names: list[str]) -> pl.DataFrame:
+        times = self._values["t_s"]
+        columns = {
+            "t_s": pl.Series(times * len(names), dtype=pl.Float64),
+            noun: pl.Series([name for name in names for _ in times], dtype=pl.String),
+        }
+        for field, by_subject in self._values[kind].items():
+            # Nobody looked at a series without subjects.
+            if by_subject:
+                values = [value for series in by_subject for value in series]
+                whole = all(isinstance(value, int) for value in values)
+                columns[field] = pl.Series(values, dtype=pl.Int64 if whole else pl.Float64)
+        return pl.DataFrame(columns)
+
+
+T = typing.TypeVar("T")
+
+
+def _read(kind: type[T], value: typing.Any) -> T:
+    """Makes a dataclass, or a list of them, of what JSON has."""
+    if value is None:
+        return typing.cast(T, None)
+    kind = _bare(kind)
+    if typing.get_origin(kind) is list:
+        (inner,) = typing.get_args(kind)
+        return typing.cast(T, [_read(inner, item) for item in value])
+    if typing.get_origin(kind) is tuple:
+        return typing.cast(T, tuple(value))
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        return typing.cast(T, kind(**{name: _read(hints[name], part) for name, part in value.items()}))
+    return typing.cast(T, value)
+
+
+def _frame(kind: type, rows: typing.Sequence[object] | None, noun: str) -> pl.DataFrame:
+    """Makes a frame of dataclasses; a field that has parts becomes a column for each of them."""
+    columns = list(_columns(kind, noun))
+    values = {heading: [_value(row, path) for row in rows or []] for heading, path, _ in columns}
+    return pl.DataFrame(values, schema={heading: dtype for heading, _, dtype in columns})
+
+
+def _columns(kind: type, noun: str) -> typing.Iterator[tuple[str, tuple[str, ...], pl.DataType]]:
+    """Gives heading, path of attributes and type of each column, named as in the CSV files."""
+    for field, hint in typing.get_type_hints(kind).items():
+        of = _bare(hint)
+        if not dataclasses.is_dataclass(of):
+            yield noun if field == "name" else field, (field,), _dtype(of)
+            continue
+        for part, path, dtype in _columns(typing.cast(type, of), noun):
+            if of is Quantiles:
+                heading = f"{field.removesuffix('_ms')}_{part}_ms"
+            elif of is Split:
+                heading = f"{part}_ms"
+            else:
+                heading = f"{field}_{part}"
+            yield heading, (field, *path), dtype
+
+
+def _value(row: object, path: tuple[str, ...]) -> object:
+    for name in path:
+        row = None if row is None else getattr(row, name)
+    return row
+
+
+def _bare(hint: typing.Any) -> typing.Any:
+    """Type without its None."""
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        (hint,) = (part for part in typing.get_args(hint) if part is not type(None))
+    return hint
+
+
+def _dtype(of: typing.Any) -> pl.DataType:
+    if typing.get_origin(of) in (list, tuple):
+        return pl.List(_dtype(typing.get_args(of)[0]))
+    return {str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean()}[of]

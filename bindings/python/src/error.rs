@@ -1,0 +1,44 @@
+//! Errors of the engine as exceptions of `tidemark.errors`, which are Python's: a class of the stable ABI can't extend ValueError.
+
+use pyo3::prelude::*;
+use tidemark_sim::scenario::{LoadError, OverrideError};
+
+/// File, line and key of what is wrong, as far as they are known.
+#[derive(Default)]
+struct Place<'a> {
+    file: Option<&'a str>,
+    line: Option<usize>,
+    key: Option<&'a str>,
+}
+
+/// Exception with the place that the error names. A text that the user did not write has no lines.
+pub(crate) fn scenario_error(error: &LoadError, is_written: bool) -> PyErr {
+    match error {
+        LoadError::Wrong(wrong) => {
+            let key = wrong.key.as_deref();
+            if is_written {
+                let place = Place { file: Some(&wrong.file), line: Some(wrong.line), key };
+                exception(&wrong.to_string(), &place)
+            } else {
+                exception(&wrong.message, &Place { key, ..Place::default() })
+            }
+        }
+        LoadError::Override(wrong @ OverrideError::NoSuchPlace { key, .. }) => {
+            exception(&format!("set: {wrong}"), &Place { key: Some(key), ..Place::default() })
+        }
+        other => exception(&other.to_string(), &Place::default()),
+    }
+}
+
+/// A `ScenarioError` about a field.
+pub(crate) fn field_error(key: &str, message: &str) -> PyErr {
+    exception(&format!("{key}: {message}"), &Place { key: Some(key), ..Place::default() })
+}
+
+fn exception(message: &str, place: &Place<'_>) -> PyErr {
+    Python::attach(|py| {
+        let class = py.import("tidemark.errors").and_then(|module| module.getattr("ScenarioError"));
+        let made = class.and_then(|class| class.call1((message, place.file, place.line, place.key)));
+        made.map_or_else(|error| error, PyErr::from_value)
+    })
+}

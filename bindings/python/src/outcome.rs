@@ -1,0 +1,50 @@
+//! Results of a run, on their way to Python.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use tidemark_record::distribution::Distribution;
+use tidemark_record::{FlowResult, RunResult, output};
+
+/// All that a run measured.
+#[pyclass(module = "tidemark", frozen)]
+pub(crate) struct Outcome(pub(crate) RunResult);
+
+#[pymethods]
+impl Outcome {
+    /// Text of `summary.json`.
+    fn summary(&self) -> PyResult<String> {
+        output::summary(&self.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// Series as JSON: by kind, then by field, then by subject, then by interval.
+    fn series(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.series).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// Text of `marks.csv`; None where no marks were kept.
+    fn marks(&self) -> Option<&str> {
+        self.0.marks.as_deref()
+    }
+
+    /// Cumulative distribution of a delay of each flow: points of milliseconds and share, at most some hundred.
+    fn cdf(&self, delay: &str) -> PyResult<Vec<Vec<(f64, f64)>>> {
+        let of: fn(&FlowResult) -> &Distribution = match delay {
+            "owd" => |flow| &flow.owd,
+            "rtt" => |flow| &flow.rtt,
+            "queue" => |flow| &flow.queue,
+            "router_queue" => |flow| &flow.router_queue,
+            "completion" => |flow| &flow.completions,
+            "frame" => |flow| &flow.frames,
+            "sender_queue" => |flow| &flow.sender_queue,
+            other => return Err(PyKeyError::new_err(other.to_string())),
+        };
+        Ok(self.0.flows.iter().map(|flow| of(flow).cdf()).collect())
+    }
+
+    /// Writes the folder of the run, as the command does; without the report page.
+    fn write(&self, folder: PathBuf) -> PyResult<()> {
+        Ok(output::write_folder(&folder, &self.0)?)
+    }
+}

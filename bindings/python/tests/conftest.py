@@ -1,0 +1,35 @@
+"""Fixtures of the tests."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+matplotlib.use("Agg")
+
+ROOT = Path(__file__).resolve().parents[3]
+"""Root of the repository."""
+COMMAND = Path(os.environ.get("TIDEMARK", ROOT / "target/release/tidemark"))
+"""The command, which `make build` makes."""
+
+
+@pytest.fixture(autouse=True)
+def in_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets tests and doctests name scenarios as users in the repository do."""
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.fixture
+def command(tmp_path: Path):
+    """Runs the command for a scenario, and gives the folder of its results."""
+
+    def run(scenario: str, *arguments: str) -> Path:
+        out = tmp_path / "command"
+        subprocess.run(
+            [COMMAND, "run", scenario, "--out", out, *arguments], check=True, capture_output=True, timeout=300
+        )
+        return out
+
+    return run
