@@ -73,6 +73,8 @@ pub struct FrameArrival {
     pub network_queue: Duration,
     /// Time that the fastest packet of the stream so far was under way: `PropD`, as far as the receiver can tell.
     pub propagation: Duration,
+    /// Time for which the picture had stood still when it came, where that was a freeze as WebRTC counts them; `None` where it was none.
+    pub frozen: Option<Duration>,
 }
 
 /// Counters of an endpoint, and its present state. What an end does not measure is `None`.

@@ -15,7 +15,7 @@ pub use on_off::{OnOff, OnOffConfig, Times};
 pub use short_flows::{OneTransfer, ShortFlowsConfig};
 pub use web::{Web, WebConfig};
 
-use crate::media::{VideoConfig, XrConfig};
+use crate::media::{FrameBudget, VideoConfig, XrConfig};
 
 /// Application that feeds a flow.
 #[derive(Clone, PartialEq, Debug)]
@@ -72,6 +72,15 @@ impl AppConfig {
             Self::Web(web) => web.validate(),
             Self::Video(video) => video.validate(),
             Self::Xr(xr) => xr.video().validate(),
+        }
+    }
+
+    /// Delay budget of the frames; `None` for an application without frames.
+    pub fn frame_budget(&self) -> Option<FrameBudget> {
+        match self {
+            Self::Video(video) => Some(video.frame_budget()),
+            Self::Xr(xr) => Some(xr.video().frame_budget()),
+            Self::Bulk(_) | Self::ShortFlows(_) | Self::Constant(_) | Self::OnOff(_) | Self::Web(_) => None,
         }
     }
 

@@ -62,7 +62,7 @@ impl Assembly {
         if self.frames[index].missing == 0 {
             self.frames.remove(index);
             self.whole += 1;
-            self.freezes.on_frame(now, part.number);
+            let frozen = self.freezes.on_frame(now, part.number);
             self.arrived.push_back(FrameArrival {
                 number: part.number,
                 size: Bytes(u64::from(part.size)),
@@ -71,6 +71,7 @@ impl Assembly {
                 sender_queue: sent_at.since(part.captured),
                 network_queue: now.since(sent_at) - self.propagation,
                 propagation: self.propagation,
+                frozen,
             });
         }
         if self.frames.len() > MAX_FRAMES {

@@ -10,6 +10,19 @@ use crate::app::check_times;
 const MAX_PENDING: usize = 1024;
 
 const FRAME_RATE: Range<u32> = Range::between(1, 240).unit("frames a second");
+const DELAY_BUDGET: Range<Duration> = Range::between(Duration::from_millis(1), Duration::from_secs(10));
+const SATISFIED_AT: Range<f64> = Range::between(0.0, 1.0);
+
+/// Delay budget of a flow's frames.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FrameBudget {
+    /// Longest delay of a frame that is in time, the wire left out.
+    pub delay: Duration,
+    /// Share of the frames that have to be in time.
+    pub share: f64,
+    /// Frames a second.
+    pub frame_rate: u32,
+}
 
 /// A video.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,6 +52,11 @@ pub struct VideoConfig {
     pub discard_after: Duration,
     /// Longest time between the receiver's reports. Default: what the controller wants.
     pub report_interval: Option<Duration>,
+    /// Delay budget of a frame, from its capture to the arrival of its last packet, the time on the wire left out. Default 15 ms, cloud
+    /// gaming in TR 38.838; 150 ms is the budget of a conversation (5QI 2).
+    pub delay_budget: Duration,
+    /// Share of the frames that have to meet `delay_budget` for a user to be satisfied. Default 0.99, the baseline of TR 38.838.
+    pub satisfied_at: f64,
 }
 
 impl Default for VideoConfig {
@@ -54,6 +72,8 @@ impl Default for VideoConfig {
             jitter: Duration::ZERO,
             discard_after: Duration::from_millis(200),
             report_interval: None,
+            delay_budget: Duration::from_millis(15),
+            satisfied_at: 0.99,
         }
     }
 }
@@ -64,6 +84,8 @@ bounds! { VideoConfig {
     size_deviation: Range::between(0.0, 0.5),
     key_size: Range::between(1.0, 50.0).unit("frames"),
     report_interval: Range::between(Duration::from_millis(1), Duration::from_secs(1)),
+    delay_budget: DELAY_BUDGET,
+    satisfied_at: SATISFIED_AT,
     ..start, stop, key_interval, jitter, discard_after
 } }
 
@@ -71,7 +93,17 @@ impl VideoConfig {
     /// XR after TR 38.838: 60 frames a second, sizes with a standard deviation of 10.5 % of the mean, and jitter of
     /// 2 ms around each frame's own time. Its usual controller is a fixed rate of 30 Mbit/s.
     pub fn xr() -> Self {
-        Self { size_deviation: 0.105, jitter: Duration::from_millis(2), ..Self::default() }
+        Self {
+            size_deviation: 0.105,
+            jitter: Duration::from_millis(2),
+            delay_budget: Duration::from_millis(10),
+            ..Self::default()
+        }
+    }
+
+    /// Budget of its frames.
+    pub(crate) fn frame_budget(&self) -> FrameBudget {
+        FrameBudget { delay: self.delay_budget, share: self.satisfied_at, frame_rate: self.frame_rate }
     }
 
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
@@ -104,23 +136,32 @@ pub struct XrConfig {
     pub stop: Option<Duration>,
     /// Frames a second. Default 60.
     pub frame_rate: u32,
+    /// Delay budget of a frame, from its capture to the arrival of its last packet, the time on the wire left out. Default 10 ms, AR and VR
+    /// in TR 38.838.
+    pub delay_budget: Duration,
+    /// Share of the frames that have to meet `delay_budget` for a user to be satisfied. Default 0.99, the baseline of TR 38.838.
+    pub satisfied_at: f64,
 }
 
 impl Default for XrConfig {
     fn default() -> Self {
-        Self { start: Duration::ZERO, stop: None, frame_rate: 60 }
+        let VideoConfig { start, stop, frame_rate, delay_budget, satisfied_at, .. } = VideoConfig::xr();
+        Self { start, stop, frame_rate, delay_budget, satisfied_at }
     }
 }
 
 bounds! { XrConfig {
     frame_rate: FRAME_RATE,
+    delay_budget: DELAY_BUDGET,
+    satisfied_at: SATISFIED_AT,
     ..start, stop
 } }
 
 impl XrConfig {
     /// The video that it is.
     pub fn video(&self) -> VideoConfig {
-        VideoConfig { start: self.start, stop: self.stop, frame_rate: self.frame_rate, ..VideoConfig::xr() }
+        let Self { start, stop, frame_rate, delay_budget, satisfied_at } = *self;
+        VideoConfig { start, stop, frame_rate, delay_budget, satisfied_at, ..VideoConfig::xr() }
     }
 }
 

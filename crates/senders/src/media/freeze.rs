@@ -21,28 +21,35 @@ pub(super) struct Freezes {
 }
 
 impl Freezes {
-    /// A frame arrived whole and is shown, unless one after it has been.
-    pub(super) fn on_frame(&mut self, now: Instant, number: u64) {
+    /// A frame arrived whole and is shown, unless one after it has been. Gives the length of the freeze that it ends; `None` where the
+    /// picture did not stand still.
+    pub(super) fn on_frame(&mut self, now: Instant, number: u64) -> Option<Duration> {
         let Some((last, at)) = self.shown else {
             self.shown = Some((number, now));
-            return;
+            return None;
         };
         if number <= last {
-            return;
+            return None;
         }
         self.shown = Some((number, now));
         let interval = now.since(at);
-        let kept = self.count.min(WINDOW);
-        if kept >= MIN_INTERVALS {
-            let mean =
-                self.intervals[..kept].iter().copied().fold(Duration::ZERO, |sum, next| sum + next) / kept as u64;
-            if interval >= (mean * 3).max(mean + MIN_INCREASE) {
-                self.freezes += 1;
-                self.frozen += interval;
-            }
+        let frozen = self.is_freeze(interval).then_some(interval);
+        if frozen.is_some() {
+            self.freezes += 1;
+            self.frozen += interval;
         }
         self.intervals[self.count % WINDOW] = interval;
         self.count += 1;
+        frozen
+    }
+
+    fn is_freeze(&self, interval: Duration) -> bool {
+        let kept = self.count.min(WINDOW);
+        if kept < MIN_INTERVALS {
+            return false;
+        }
+        let mean = self.intervals[..kept].iter().copied().fold(Duration::ZERO, |sum, next| sum + next) / kept as u64;
+        interval >= (mean * 3).max(mean + MIN_INCREASE)
     }
 }
 

@@ -24,7 +24,7 @@ use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant
 pub use al4s::{Al4s, Al4sConfig, Al4sGrowth, MarkingScheme};
 pub use anbr::{Anbr, AnbrConfig, AnbrRule};
 pub(crate) use assembly::Assembly;
-pub use encoder::{EncodedFrame, Encoder, VideoConfig, XrConfig};
+pub use encoder::{EncodedFrame, Encoder, FrameBudget, VideoConfig, XrConfig};
 pub use fixed::{Fixed, FixedConfig};
 pub use gcc::{Gcc, GccConfig, GccLosses};
 pub use l4s_cc::{L4sCc, L4sCcConfig};
