@@ -46,6 +46,8 @@ export interface CellResult {
   uplink_utilisation?: number | null;
   /** IP bytes delivered to all UEs, as a rate. */
   throughput_mbps: number;
+  /** Share of the UEs with frames that are satisfied: all of their flows are; absent where no flow's frames have a budget. */
+  satisfied?: number | null;
   /** The statement that the conservation check of this run made; a run that fails it has no result. */
   conservation: string;
 }
@@ -62,6 +64,8 @@ export interface NetworkCellResult {
   ues: number | null;
   /** UEs that came to it from other cells. */
   handovers: number;
+  /** Share of the UEs with frames that it served at the end that are satisfied: all of their flows are; absent where there were none. */
+  satisfied?: number | null;
 }
 
 /** Event of a live cell: what somebody did to it while it ran. */
@@ -174,14 +178,30 @@ export interface MediaResult {
   frames_received: number;
   /** Frames that did not although later ones began; those that the sender threw away included. */
   frames_lost: number;
-  /** Freezes as WebRTC counts them. */
+  /** Freezes as `freezeCount` of W3C webrtc-stats counts them: frames that came after three times the mean time between the last thirty, and after 150 ms more than that mean. */
   freezes: number;
-  /** Time in which the picture stood still, in all freezes. */
+  /** Time in which the picture stood still, in all freezes (`totalFreezesDuration`). */
   frozen_s: number;
   /** Delay of frames, from the capture to the arrival of the last packet. */
   delay_ms: Quantiles | null;
   /** Part of that delay in the sender's own queue. */
   sender_queue_ms: Quantiles | null;
+  /** Budget for the delay of a frame, the time on the wire left out: `delay_budget` of the application; absent for one without. */
+  delay_budget_ms: number | null;
+  /** Share of the frames that met it. Lost ones did not, nor did those under way for longer at the end. Absent where no frame was due. */
+  in_budget: number | null;
+  /** True where that share is at least `satisfied_at` of the application. */
+  satisfied: boolean | null;
+}
+
+/** Freeze of a picture: a row of `freezes.csv`. Those of the warm-up are among them. */
+export interface Freeze {
+  /** Name of the flow. */
+  flow: string;
+  /** Time at which the frame that stood was shown. */
+  t_s: number;
+  /** Time until the next frame. */
+  frozen_s: number;
 }
 
 /** A router, after the warm-up. */
@@ -246,6 +266,10 @@ export interface UeResult {
   dropped: number;
   /** Share of the cell's downlink resource blocks that it used; in a network, of one cell's. */
   prb_share: number | null;
+  /** Share of frames that met their budget, of the flow where it is least; absent where no flow's frames have one. */
+  frames_in_budget?: number | null;
+  /** True where each of its flows with frames is satisfied (TR 38.838); absent where no flow's frames have a budget. */
+  satisfied?: boolean | null;
   /** Bit rate recommendations that it got for its downlink; absent where there were none. */
   anbr?: AnbrResult | null;
   /** Bit rate recommendations that it got for its uplink; absent where there were none. */
@@ -436,6 +460,14 @@ export interface FlowSeries {
   marks: number[][];
   /** Congestion window at the end of the interval, in kB. */
   cwnd_kb: ((number | null)[])[];
+  /** Pacing rate at the end of the interval. It and those below have no values for a flow that never has any. */
+  pacing_mbps: ((number | null)[])[];
+  /** Rate that the controller asks of the encoder at the end of the interval. */
+  target_mbps: ((number | null)[])[];
+  /** Share of marks that a scalable controller estimates (Prague's alpha), at the end of the interval. */
+  alpha: ((number | null)[])[];
+  /** Mean delay of the frames that arrived in the interval. */
+  frame_delay_ms: ((number | null)[])[];
 }
 
 /** Series per UE: outer index the UE, inner the interval. */
@@ -517,7 +549,8 @@ export const REQUIRED: Record<string, string[]> = {
   Lateness: ["p50", "p99", "p999", "max", "deadlines"],
   FlowResult: ["name", "controller", "law", "throughput_mbps", "goodput_mbps", "owd_ms", "rtt_ms", "queue_ms", "sent_packets", "marked", "dropped", "retransmissions", "split_ms"],
   Transfers: ["completed", "completion_ms"],
-  MediaResult: ["frames_sent", "frames_discarded", "frames_received", "frames_lost", "freezes", "frozen_s", "delay_ms", "sender_queue_ms"],
+  MediaResult: ["frames_sent", "frames_discarded", "frames_received", "frames_lost", "freezes", "frozen_s", "delay_ms", "sender_queue_ms", "delay_budget_ms", "in_budget", "satisfied"],
+  Freeze: ["flow", "t_s", "frozen_s"],
   RouterResult: ["name", "law", "capacity_mbps", "throughput_mbps", "utilisation", "queue_ms", "tdq_s", "marked", "dropped"],
   Split: ["propagation", "cu", "queuing", "scheduling", "harq", "rlc", "reordering"],
   UeResult: ["name", "channel", "throughput_mbps", "queue_ms", "mcs_mean", "bler", "dropped", "prb_share"],
@@ -527,7 +560,7 @@ export const REQUIRED: Record<string, string[]> = {
   UePlace: ["cell", "position_m", "handovers", "sinr_db"],
   MarkResult: ["flow", "packet", "sent_s", "t_s", "ue", "drb", "bytes", "came", "verdict", "law", "rule", "mark_odds", "drop_odds", "draw_kind", "draw", "age_ms", "estimated_kb", "estimated_mbps", "deviation_mbps", "estimated_ms", "report_age_ms", "queued_kb", "queued_packets", "queued_ms", "lost", "arrived_s", "propagation_ms", "router_ms", "cu_ms", "queuing_ms", "scheduling_ms", "harq_ms", "rlc_ms", "reordering_ms", "answered_s", "window_before_kb", "window_after_kb", "rate_before_mbps", "rate_after_mbps"],
   Series: ["t_s", "flows", "ues", "uplinks", "routers", "cells"],
-  FlowSeries: ["throughput_mbps", "rtt_ms", "marks", "cwnd_kb"],
+  FlowSeries: ["throughput_mbps", "rtt_ms", "marks", "cwnd_kb", "pacing_mbps", "target_mbps", "alpha", "frame_delay_ms"],
   UeSeries: ["queue_ms", "mcs", "throughput_mbps", "queued", "recommended_mbps"],
   UplinkSeries: ["throughput_mbps", "queue_ms", "reported_kb", "mcs", "recommended_mbps"],
   CellSeries: ["throughput_mbps", "utilisation", "ues", "handovers"],

@@ -43,6 +43,7 @@ impl CellRecord {
             throughput_mbps: mbps(after.delivered - before.delivered, span),
             ues: (!points.is_empty()).then(|| f64::from(ues) / points.len() as f64),
             handovers: after.handovers - before.handovers,
+            satisfied: None,
         }
     }
 }

@@ -88,7 +88,7 @@ impl EndpointRecorder {
     pub fn frame(&mut self, now: Instant, frame: FrameArrival) {
         let delay = frame.sender_queue + frame.network_queue;
         let frame = FrameArrival { delay, propagation: Duration::ZERO, ..frame };
-        self.recorder.handle(now, Event::Frame { flow: self.flow, frame });
+        self.recorder.handle(now, Event::Frame { flow: self.flow, frame, wire: Duration::ZERO });
     }
     /// Notes the rate that the sender's controller has now.
     pub fn rate(&mut self, now: Instant, rate: Option<BitRate>) {
@@ -114,7 +114,7 @@ impl EndpointRecorder {
     /// Ends an interval at whose end the counters are these, and gives its line.
     pub fn end_interval(&mut self, now: Instant, stats: &Stats) -> EndpointResult {
         let counters = Counters { at: now, ..Counters::default() };
-        self.recorder.sample(&counters, |_| stats.window, &[]);
+        self.recorder.sample(&counters, |_| *stats, &[]);
         let (begun, before) = std::mem::replace(&mut self.begun, (now, *stats));
         let interval = self.recorder.take_interval(self.flow);
         let span = Span {
@@ -139,7 +139,7 @@ impl EndpointRecorder {
             before: &Stats::default(),
             rtt: &flow.rtt,
             queue: &flow.queue,
-            frames: &flow.frames,
+            frames: &flow.frames.delay,
             codepoints: self.codepoints(),
             highest_rate: self.highest_rate,
         };

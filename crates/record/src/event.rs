@@ -61,6 +61,8 @@ pub enum Event {
         flow: usize,
         /// Delays of the frame.
         frame: FrameArrival,
+        /// Time of its last packet on the wire, which its budget leaves out; zero where its delay is without it.
+        wire: Duration,
     },
     /// A transfer of known size, or a page, arrived whole.
     Completed {
@@ -147,4 +149,11 @@ pub struct Arrival {
     pub drb: u8,
     /// Time in the cell, taken apart.
     pub delay: DelaySplit,
+}
+
+impl Arrival {
+    /// Time of the packet, which arrived then, on the wire between server and gNB.
+    pub fn on_wire(&self, at: Instant) -> Duration {
+        at.since(self.sent) - self.in_routers - self.delay.total()
+    }
 }

@@ -6,8 +6,9 @@ use tidemark_senders::{FrameArrival, Stats};
 
 use crate::distribution::Distribution;
 use crate::event::Arrival;
-use crate::result::{FlowResult, MediaResult, Split, Transfers};
-use crate::series::FlowPoint;
+use crate::frames::FrameRecord;
+use crate::result::{FlowResult, Split, Transfers};
+use crate::series::{FlowPoint, SenderState};
 use crate::unit::mbps;
 use crate::watched::WatchedFlow;
 
@@ -24,8 +25,7 @@ pub struct FlowRecord {
     delivered: Bytes,
     owd: Distribution,
     router_queue: Distribution,
-    pub(crate) frames: Distribution,
-    sender_queue: Distribution,
+    pub(crate) frames: FrameRecord,
     completions: Distribution,
     pub(crate) rtt: Distribution,
     parts: Parts,
@@ -105,7 +105,7 @@ impl FlowRecord {
             self.router_queue.record(waited);
         }
         self.parts.packets += 1;
-        self.parts.propagation += total - packet.in_routers - packet.delay.total();
+        self.parts.propagation += packet.on_wire(at);
         self.parts.router += packet.in_routers;
         self.parts.cell.cu += cu;
         self.parts.cell.queuing += queuing;
@@ -141,14 +141,17 @@ impl FlowRecord {
             self.rtt.record(rtt);
         }
     }
-    pub(crate) fn frame(&mut self, frame: &FrameArrival, counts: bool) {
+    pub(crate) fn frame(&mut self, at: Instant, frame: &FrameArrival, wire: Duration, counts: bool) {
         if let Some(watched) = &mut self.watched {
             watched.frame(frame.delay);
         }
-        if counts {
-            self.frames.record(frame.delay);
-            self.sender_queue.record(frame.sender_queue);
-        }
+        self.frames.arrived(at, frame, wire, counts);
+    }
+    /// Ends an interval of the series, at whose end the sender's state is this.
+    pub(crate) fn sample(&mut self, sender: SenderState) {
+        self.point.sender = sender;
+        self.point.frames = std::mem::take(&mut self.frames.point);
+        self.points.push(std::mem::take(&mut self.point));
     }
     pub(crate) fn completed(&mut self, duration: Duration, counts: bool) {
         if counts {
@@ -204,7 +207,7 @@ impl FlowRecord {
             queue_ms: ue.and(self.queue.quantiles()),
             router_queue_ms: of.has_router.then(|| self.router_queue.quantiles()).flatten(),
             transfers: (completed > 0).then(|| Transfers { completed, completion_ms: self.completions.quantiles() }),
-            media: ends.and_then(|ends| self.media(ends)),
+            media: ends.and_then(|ends| self.frames.result(ends)),
             sent_packets: self.sent_packets,
             marked: self.marked,
             dropped: self.dropped,
@@ -215,20 +218,8 @@ impl FlowRecord {
             queue: self.queue.clone(),
             router_queue: self.router_queue.clone(),
             completions: self.completions.clone(),
-            frames: self.frames.clone(),
-            sender_queue: self.sender_queue.clone(),
+            frames: self.frames.delay.clone(),
+            sender_queue: self.frames.sender_queue.clone(),
         }
-    }
-    fn media(&self, Ends { server, client }: Ends<'_>) -> Option<MediaResult> {
-        (server.1.frames_sent > 0).then(|| MediaResult {
-            frames_sent: server.1.frames_sent - server.0.frames_sent,
-            frames_discarded: server.1.frames_discarded - server.0.frames_discarded,
-            frames_received: client.1.frames_received - client.0.frames_received,
-            frames_lost: client.1.frames_lost.saturating_sub(client.0.frames_lost),
-            freezes: client.1.freezes - client.0.freezes,
-            frozen_s: (client.1.frozen - client.0.frozen).as_secs_f64(),
-            delay_ms: self.frames.quantiles(),
-            sender_queue_ms: self.sender_queue.quantiles(),
-        })
     }
 }

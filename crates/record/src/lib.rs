@@ -15,6 +15,7 @@ pub mod event;
 pub mod fairness;
 pub mod fields;
 mod flow;
+mod frames;
 pub mod marks;
 pub mod output;
 pub mod python;
@@ -34,9 +35,9 @@ pub use event::Arrival;
 pub use flow::{FlowDescription, FlowRecord};
 pub use recorder::{FlowNumber, Limits, Recorder};
 pub use result::{
-    AnbrResult, BearerResult, CellResult, CellSeries, Event, EventKind, FlowResult, FlowSeries, Lateness, LiveResult,
-    MarkResult, MediaResult, NetworkCellResult, Quantiles, RouterResult, RouterSeries, RunResult, STRUCTS, Series,
-    Split, Transfers, UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries,
+    AnbrResult, BearerResult, CellResult, CellSeries, Event, EventKind, FlowResult, FlowSeries, Freeze, Lateness,
+    LiveResult, MarkResult, MediaResult, NetworkCellResult, Quantiles, RouterResult, RouterSeries, RunResult, STRUCTS,
+    Series, Split, Transfers, UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries,
 };
 pub use router::RouterDescription;
 pub use subject::{Direction, NamedUe};

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tidemark_core::{Bytes, Duration, FlowId, Instant};
+use tidemark_core::{Duration, FlowId, Instant};
+use tidemark_senders::Stats;
+use tidemark_senders::media::FrameBudget;
 
 use crate::cell::CellRecord;
 use crate::counters::Counters;
@@ -10,7 +12,7 @@ use crate::event::Event;
 use crate::flow::FlowRecord;
 use crate::marks::Marks;
 use crate::router::RouterRecord;
-use crate::series::halve;
+use crate::series::{SenderState, halve};
 use crate::subject::NamedUe;
 use crate::ue::UeRecord;
 use crate::watched::FlowInterval;
@@ -113,6 +115,11 @@ impl Recorder {
         self.flows.len() - 1
     }
 
+    /// Sets the budget that a flow's frames should meet; without one, nothing is said of it.
+    pub fn set_frame_budget(&mut self, flow: usize, budget: Option<FrameBudget>) {
+        self.flows[flow].frames.budget = budget;
+    }
+
     /// Measures each interval of a flow by itself from now on.
     pub(crate) fn watch_flow(&mut self, flow: usize) {
         self.flows[flow].watched = Some(Box::default());
@@ -181,7 +188,7 @@ impl Recorder {
             Event::Dropped { flow } => self.flows[flow].dropped(counts),
             Event::ShortCircuited { flow } => self.flows[flow].short_circuited(counts),
             Event::RoundTrip { flow, rtt } => self.flows[flow].round_trip(rtt, counts),
-            Event::Frame { flow, frame } => self.flows[flow].frame(&frame, counts),
+            Event::Frame { flow, frame, wire } => self.flows[flow].frame(at, &frame, wire, counts),
             Event::Completed { flow, duration } => self.flows[flow].completed(duration, counts),
             Event::UplinkArrived { ue, drb, size, delay } => self.ues[ue].sent(drb, size, delay, counts),
             Event::UplinkDropped { ue, drb } => {
@@ -211,8 +218,8 @@ impl Recorder {
     }
 
     /// Ends a sample of the series. `now` are the counters, of which UEs, cells and links are read; cells have UEs in `serving`, a cell's number
-    /// for each UE.
-    pub fn sample(&mut self, now: &Counters, windows: impl Fn(usize) -> Option<Bytes>, serving: &[usize]) {
+    /// for each UE. `senders` gives the counters of a flow's server, of which the state is read.
+    pub fn sample(&mut self, now: &Counters, senders: impl Fn(usize) -> Stats, serving: &[usize]) {
         let span = now.at.since(std::mem::replace(&mut self.sampled, now.at));
         for (index, ue) in self.ues.iter_mut().enumerate() {
             ue.sample(span, &now.ue(index));
@@ -224,8 +231,7 @@ impl Recorder {
         }
         self.in_interval = 0;
         for (index, flow) in self.flows.iter_mut().enumerate() {
-            flow.point.window = windows(index);
-            flow.points.push(std::mem::take(&mut flow.point));
+            flow.sample(SenderState::from(&senders(index)));
         }
         self.ues.iter_mut().for_each(|ue| ue.points.push(std::mem::take(&mut ue.point)));
         for (index, (cell, stats)) in self.cells.iter_mut().zip(&now.cells).enumerate() {
@@ -252,7 +258,7 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use tidemark_cell::{DelaySplit, DrbStats, UeConfig, UeStats};
-    use tidemark_core::{BitRate, Ecn, FlowId};
+    use tidemark_core::{BitRate, Bytes, Ecn, FlowId};
 
     use super::*;
     use crate::event::Arrival;
@@ -313,7 +319,7 @@ mod tests {
             let at = sent + Duration::from_millis(10);
             recorder.handle(at, Event::Arrived { flow, ue: Some(0), arrival: arrival(sent) });
             let now = Counters { at: sent + Duration::from_millis(500), ..Counters::default() };
-            recorder.sample(&now, |_| None, &[]);
+            recorder.sample(&now, |_| Stats::default(), &[]);
         }
         let flows = [FlowDescription {
             name: "f".into(),
@@ -340,7 +346,7 @@ mod tests {
             recorder.handle(at, Event::RouterSent { router, size, marked });
             recorder.handle(at, Event::RouterDropped { router });
             let now = Counters { at: end, link_rates: vec![BitRate::from_mbps(2)], ..Counters::default() };
-            recorder.sample(&now, |_| None, &[]);
+            recorder.sample(&now, |_| Stats::default(), &[]);
             if end == Instant::from_millis(1_000) {
                 recorder.begin(now);
             }
@@ -377,7 +383,7 @@ mod tests {
         for interval in 1..=100 {
             let at = Instant::from_millis(100 * interval);
             recorder.handle(at, Event::ShortCircuited { flow: 0 });
-            recorder.sample(&Counters { at, ..Counters::default() }, |_| None, &[]);
+            recorder.sample(&Counters { at, ..Counters::default() }, |_| Stats::default(), &[]);
             assert!(recorder.times.len() < limits.intervals);
         }
         let points = &recorder.flows[0].points;

@@ -65,6 +65,9 @@ results! {
         /// Events of a live cell while it ran, in order.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub events: Vec<Event>,
+        /// Freezes of the flows' pictures, flow by flow; of one flow a thousand at the most.
+        #[serde(skip)]
+        pub freezes: Vec<Freeze>,
         /// Development over time.
         #[serde(skip)]
         pub series: Series,
@@ -85,6 +88,9 @@ results! {
         pub uplink_utilisation: Option<f64> = decimals(6),
         /// IP bytes delivered to all UEs, as a rate.
         pub throughput_mbps: f64 = decimals(6),
+        /// Share of the UEs with frames that are satisfied: all of their flows are; absent where no flow's frames have a budget.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub satisfied: Option<f64> = decimals(6),
         /// The statement that the conservation check of this run made; a run that fails it has no result.
         pub conservation: String,
     }
@@ -102,6 +108,9 @@ results! {
         pub ues: Option<f64> = decimals(3) ["UEs"],
         /// UEs that came to it from other cells.
         pub handovers: u64 = ["handovers"],
+        /// Share of the UEs with frames that it served at the end that are satisfied: all of their flows are; absent where there were none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub satisfied: Option<f64> = decimals(6) ["satisfied %"],
     }
 
     /// Event of a live cell: what somebody did to it while it ran.
@@ -252,14 +261,32 @@ results! {
         pub frames_received: u64,
         /// Frames that did not although later ones began; those that the sender threw away included.
         pub frames_lost: u64,
-        /// Freezes as WebRTC counts them.
+        /// Freezes as `freezeCount` of W3C webrtc-stats counts them: frames that came after three times the mean time between the last
+        /// thirty, and after 150 ms more than that mean.
         pub freezes: u64,
-        /// Time in which the picture stood still, in all freezes.
+        /// Time in which the picture stood still, in all freezes (`totalFreezesDuration`).
         pub frozen_s: f64 = decimals(6),
         /// Delay of frames, from the capture to the arrival of the last packet.
         pub delay_ms: Option<Quantiles>,
         /// Part of that delay in the sender's own queue.
         pub sender_queue_ms: Option<Quantiles>,
+        /// Budget for the delay of a frame, the time on the wire left out: `delay_budget` of the application; absent for one without.
+        pub delay_budget_ms: Option<f64> = decimals(3),
+        /// Share of the frames that met it. Lost ones did not, nor did those under way for longer at the end. Absent where no frame was due.
+        pub in_budget: Option<f64> = decimals(6),
+        /// True where that share is at least `satisfied_at` of the application.
+        pub satisfied: Option<bool>,
+    }
+
+    /// Freeze of a picture: a row of `freezes.csv`. Those of the warm-up are among them.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Freeze {
+        /// Name of the flow.
+        pub flow: String = [csv],
+        /// Time at which the frame that stood was shown.
+        pub t_s: f64 = decimals(6) [csv],
+        /// Time until the next frame.
+        pub frozen_s: f64 = decimals(6) [csv],
     }
 
     /// A router, after the warm-up.
@@ -332,6 +359,12 @@ results! {
         pub dropped: u64 = ["drops"],
         /// Share of the cell's downlink resource blocks that it used; in a network, of one cell's.
         pub prb_share: Option<f64> = decimals(6) ["PRB %"],
+        /// Share of frames that met their budget, of the flow where it is least; absent where no flow's frames have one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub frames_in_budget: Option<f64> = decimals(6),
+        /// True where each of its flows with frames is satisfied (TR 38.838); absent where no flow's frames have a budget.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub satisfied: Option<bool> = ["satisfied"],
         /// Bit rate recommendations that it got for its downlink; absent where there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub anbr: Option<AnbrResult>,
@@ -540,6 +573,14 @@ results! {
         pub marks: Vec<Vec<u64>> = [csv],
         /// Congestion window at the end of the interval, in kB.
         pub cwnd_kb: Vec<Vec<Option<f64>>> = decimals(3) [csv],
+        /// Pacing rate at the end of the interval. It and those below have no values for a flow that never has any.
+        pub pacing_mbps: Vec<Vec<Option<f64>>> = decimals(6) [csv, 3],
+        /// Rate that the controller asks of the encoder at the end of the interval.
+        pub target_mbps: Vec<Vec<Option<f64>>> = decimals(6) [csv, 3],
+        /// Share of marks that a scalable controller estimates (Prague's alpha), at the end of the interval.
+        pub alpha: Vec<Vec<Option<f64>>> = decimals(6) [csv],
+        /// Mean delay of the frames that arrived in the interval.
+        pub frame_delay_ms: Vec<Vec<Option<f64>>> = decimals(3) [csv],
     }
 
     /// Series per UE: outer index the UE, inner the interval.

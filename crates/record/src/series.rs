@@ -2,6 +2,7 @@
 
 use tidemark_cell::UeStats;
 use tidemark_core::{BitRate, Bytes, Duration};
+use tidemark_senders::Stats;
 
 /// Mean of durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,8 +42,29 @@ pub struct FlowPoint {
     pub marks: u64,
     /// Round-trip times.
     pub rtt: Mean,
-    /// Congestion window at the end.
+    /// Delays of frames.
+    pub frames: Mean,
+    /// State of the sender at the end.
+    pub sender: SenderState,
+}
+
+/// State of a sender. What its controller does not have is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SenderState {
+    /// Congestion window.
     pub window: Option<Bytes>,
+    /// Pacing rate.
+    pub pacing_rate: Option<BitRate>,
+    /// Rate asked of the encoder.
+    pub target_rate: Option<BitRate>,
+    /// Share of marks that a scalable controller estimates.
+    pub alpha: Option<f64>,
+}
+
+impl From<&Stats> for SenderState {
+    fn from(&Stats { window, pacing_rate, target_rate, alpha, .. }: &Stats) -> Self {
+        Self { window, pacing_rate, target_rate, alpha }
+    }
 }
 
 /// UE over one interval.
@@ -111,7 +133,8 @@ impl Join for FlowPoint {
         self.delivered += later.delivered;
         self.marks += later.marks;
         self.rtt.join(&later.rtt);
-        self.window = later.window;
+        self.frames.join(&later.frames);
+        self.sender = later.sender;
     }
 }
 

@@ -170,7 +170,7 @@ mod tests {
             ..Counters::default()
         };
         let mut recorder = Recorder::new(Duration::ZERO, &ues, 0, Limits::SCENARIO);
-        recorder.sample(&end, |_| None, &[]);
+        recorder.sample(&end, |_| tidemark_senders::Stats::default(), &[]);
         let run = recorder.result(
             &Description {
                 name: "t",
@@ -193,10 +193,10 @@ mod tests {
         assert_eq!(
             rows,
             [
-                "1,ue,a,0.000000,,,,,,,,",
-                "1,uplink,a,0.000000,,,,,12.000,,0.000,",
-                "1,ue,b,0.000000,,,,,,,,",
-                "1,uplink,b,0.000000,,,,,12.000,,0.000,",
+                "1,ue,a,0.000000,,,,,,,,,,,,",
+                "1,uplink,a,0.000000,,,,,,,,,12.000,,0.000,",
+                "1,ue,b,0.000000,,,,,,,,,,,,",
+                "1,uplink,b,0.000000,,,,,,,,,12.000,,0.000,",
             ]
         );
     }

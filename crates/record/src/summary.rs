@@ -63,7 +63,7 @@ impl Recorder {
         let flows = self.flow_results(of, end, warm);
         // Sums and indices of other results are those of the figures that users read.
         let ues = (0..self.ues.len()).map(|index| self.ue_result(of, end, index, (available, span)).rounded());
-        let ues: Vec<_> = ues.collect();
+        let ues: Vec<_> = ues.map(|ue| with_frames(ue, &flows)).collect();
         let bearers = of.ues.iter().enumerate().flat_map(|(index, ue)| self.bearer_results(of, end, index, (ue, span)));
         let bearers = bearers.collect();
         let series = self.series().rounded();
@@ -80,13 +80,19 @@ impl Recorder {
             interrupted_at_s: (end.at < Instant::ZERO + of.duration).then(|| end.at.as_secs_f64()),
             warnings: Vec::new(),
             cell: CellResult {
+                satisfied: satisfied(ues.iter()),
                 utilisation: share(used / cells as u64, available.downlink).filter(|_| !ues.is_empty()),
                 uplink_utilisation,
                 throughput_mbps: mbps(self.ues.iter().map(|ue| ue.delivered).sum(), span),
                 conservation: of.conservation.clone(),
             },
             cells: of.network.map_or_else(Vec::new, |network| {
-                self.cell_results(network, end, available.downlink, (span, warm_intervals))
+                let mut cells = self.cell_results(network, end, available.downlink, (span, warm_intervals));
+                for cell in &mut cells {
+                    let serves = |ue: &&UeResult| ue.place.as_ref().is_some_and(|place| place.cell == cell.name);
+                    cell.satisfied = satisfied(ues.iter().filter(serves));
+                }
+                cells
             }),
             live: None,
             flows,
@@ -95,6 +101,7 @@ impl Recorder {
             routers: of.routers.iter().zip(&self.routers).map(|(of, router)| router.result(of, span)).collect(),
             jain: mean_jain(&series.flows.throughput_mbps, warm_intervals..self.times.len()),
             events: Vec::new(),
+            freezes: of.flows.iter().zip(&self.flows).flat_map(|(of, flow)| flow.frames.freezes(&of.name)).collect(),
             series,
             marks: {
                 let (flows, ues) = (of.flows.iter().map(|flow| &*flow.name), of.ues.iter().map(|ue| &*ue.name));
@@ -201,11 +208,17 @@ impl Recorder {
         let kb = |window: Option<Bytes>| window.map(|window| window.as_f64() / 1e3);
         let mut series = Series { t_s: self.times.iter().map(|at| at.as_secs_f64()).collect(), ..Series::default() };
         for points in self.flows.iter().map(|flow| &flow.points) {
-            let FlowSeries { throughput_mbps, rtt_ms, marks, cwnd_kb } = &mut series.flows;
+            let FlowSeries { throughput_mbps, rtt_ms, marks, cwnd_kb, pacing_mbps, target_mbps, alpha, frame_delay_ms } =
+                &mut series.flows;
             throughput_mbps.push(rates(&mut points.iter().map(|point| point.delivered)));
             rtt_ms.push(points.iter().map(|point| ms(point.rtt.value())).collect());
             marks.push(points.iter().map(|point| point.marks).collect());
-            cwnd_kb.push(points.iter().map(|point| kb(point.window)).collect());
+            cwnd_kb.push(points.iter().map(|point| kb(point.sender.window)).collect());
+            let rate = |rate: Option<BitRate>| rate.map(BitRate::as_mbps);
+            pacing_mbps.push(sparse(points.iter().map(|point| rate(point.sender.pacing_rate))));
+            target_mbps.push(sparse(points.iter().map(|point| rate(point.sender.target_rate))));
+            alpha.push(sparse(points.iter().map(|point| point.sender.alpha)));
+            frame_delay_ms.push(sparse(points.iter().map(|point| ms(point.frames.value()))));
         }
         for points in self.ues.iter().map(|ue| &ue.points) {
             let UeSeries { queue_ms, mcs, throughput_mbps, queued, .. } = &mut series.ues;
@@ -246,4 +259,27 @@ impl Recorder {
         let rows: Vec<Vec<_>> = self.ues.iter().map(|ue| row(&ue.points)).collect();
         if rows.iter().flatten().any(Option::is_some) { rows } else { Vec::new() }
     }
+}
+
+/// UE with what became of the frames of its flows.
+fn with_frames(ue: UeResult, flows: &[FlowResult]) -> UeResult {
+    let media = flows.iter().filter(|flow| flow.ue.as_ref() == Some(&ue.name)).filter_map(|flow| flow.media);
+    let media: Vec<_> = media.filter(|media| media.satisfied.is_some()).collect();
+    UeResult {
+        frames_in_budget: media.iter().filter_map(|media| media.in_budget).reduce(f64::min),
+        satisfied: (!media.is_empty()).then(|| media.iter().all(|media| media.satisfied == Some(true))),
+        ..ue
+    }
+}
+
+/// Share of the UEs with frames that are satisfied; `None` where there are none.
+fn satisfied<'a>(ues: impl Iterator<Item = &'a UeResult>) -> Option<f64> {
+    let ues: Vec<_> = ues.filter_map(|ue| ue.satisfied).collect();
+    (!ues.is_empty()).then(|| ues.iter().filter(|satisfied| **satisfied).count() as f64 / ues.len() as f64)
+}
+
+/// Values over the intervals; none at all where every one is missing.
+fn sparse(values: impl Iterator<Item = Option<f64>>) -> Vec<Option<f64>> {
+    let values: Vec<_> = values.collect();
+    if values.iter().any(Option::is_some) { values } else { Vec::new() }
 }

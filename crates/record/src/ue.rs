@@ -179,6 +179,8 @@ impl UeRecord {
             uplink_anbr: self.anbr[1].result(knows_queries),
             uplink: UplinkResult::new(before, after, available.uplink, (mbps(sent, span), waits.quantiles())),
             place: None,
+            frames_in_budget: None,
+            satisfied: None,
         }
     }
 }

@@ -89,7 +89,7 @@ impl<'a> Simulation<'a> {
         let routers = routers.collect::<Result<_, _>>().map_err(|error| refused(&error))?;
         let link = |router: &RouterConfig| (!router.delay.is_zero()).then(|| Wire::constant(router.delay));
         let links = scenario.router.iter().map(link).collect();
-        let mut flows = Vec::new();
+        let (mut flows, mut budgets) = (Vec::new(), Vec::new());
         let (mut down, mut up): (Vec<Wire<Stamped>>, Vec<Wire<Stamped>>) = (Vec::new(), Vec::new());
         for (index, flow) in scenario.flows(&ues).into_iter().enumerate() {
             let id = FlowId(u32::try_from(index).map_err(|error| refused(&error))?);
@@ -110,6 +110,7 @@ impl<'a> Simulation<'a> {
                 down.push(Wire::new(to_gnb, flow.jitter, draws("wire down")));
                 up.push(Wire::new(to_server, flow.jitter, draws("wire up")));
             }
+            budgets.push(flow.app.frame_budget());
             flows.push(Flow {
                 id,
                 ue: flow.ue,
@@ -129,7 +130,10 @@ impl<'a> Simulation<'a> {
         let query_every = ues.iter().map(|ue| ue.config.anbr.as_ref()?.query_every).collect();
         let cells = scenario.network.as_ref().map_or(0, NetworkConfig::cells);
         let mut recorder = Recorder::new(scenario.warmup, &ues, cells, Limits::SCENARIO);
-        flows.iter().for_each(|_| _ = recorder.add_flow());
+        for budget in budgets {
+            let flow = recorder.add_flow();
+            recorder.set_frame_budget(flow, budget);
+        }
         scenario.router.iter().for_each(|router| _ = recorder.add_router(&router.tdq));
         let mut run = Self {
             scenario,
@@ -348,7 +352,7 @@ impl<'a> Simulation<'a> {
         flow.client.endpoint.handle_packet(now, unstamped(&packet));
         self.pool.take_back(packet);
         while let Some(frame) = flow.client.endpoint.take_frame() {
-            self.recorder.handle(at, Recorded::Frame { flow: index, frame });
+            self.recorder.handle(at, Recorded::Frame { flow: index, frame, wire: arrival.on_wire(at) });
         }
         if let Some(completion) = flow.client.endpoint.take_completion() {
             self.recorder.handle(at, Recorded::Completed { flow: index, duration: completion.duration });
@@ -492,8 +496,8 @@ impl<'a> Simulation<'a> {
         self.now = now;
         self.decided.hand_to(&mut self.recorder.marks);
         let flows = &self.flows;
-        let window = |flow: usize| flows[flow].server.endpoint.stats().window;
-        self.recorder.sample(&self.cell_counters(), window, &self.serving());
+        let senders = |flow: usize| flows[flow].server.endpoint.stats();
+        self.recorder.sample(&self.cell_counters(), senders, &self.serving());
     }
 
     fn check_conservation(&self) -> Result<(), NotConserved> {

@@ -13,6 +13,7 @@ use tidemark_record::{
     Arrival, BearerResult, Counters, Description, FlowDescription, FlowRecord, Lateness, Limits, LiveResult, RunResult,
     UeRecord, UeResult, bearers,
 };
+use tidemark_senders::Stats;
 use tidemark_sim::modem;
 use tidemark_sim::scenario::{NamedUe, Scenario};
 use tidemark_wire::ip::FiveTuple;
@@ -253,7 +254,7 @@ impl Observer for Recorder {
             self.has_begun = true;
             self.recorder.begin(self.last.clone());
         }
-        self.recorder.sample(&self.last, |_| None, &[]);
+        self.recorder.sample(&self.last, |_| Stats::default(), &[]);
     }
 }
 

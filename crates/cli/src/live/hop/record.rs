@@ -12,6 +12,7 @@ use tidemark_record::{
     Arrival, Counters, Description, FlowDescription, Limits, LiveResult, RouterDescription, RunResult,
 };
 use tidemark_router::RouterConfig;
+use tidemark_senders::Stats;
 use tidemark_sim::scenario::Scenario;
 use tidemark_wire::ip::FiveTuple;
 
@@ -136,7 +137,7 @@ impl HopObserver for Recorder {
             self.capacity_before = capacity;
             self.recorder.begin(self.last.clone());
         }
-        self.recorder.sample(&self.last, |_| None, &[]);
+        self.recorder.sample(&self.last, |_| Stats::default(), &[]);
         let lateness = lateness(progress.lateness);
         self.live = Some(LiveResult {
             lateness_us: lateness,
