@@ -27,17 +27,19 @@ fn main() {
             }
         }
     }
-    for queue_ms in (0..=30).chain((35..=150).step_by(5)) {
-        let [l4s, classic] = shared(queue_ms);
-        for (class, marked) in [("shared-l4s", l4s), ("shared-classic", classic)] {
-            println!("l4span,{class},{queue_ms},{marked:.6},0.000000,{marked:.6}");
+    for law in [LawConfig::L4span(Default::default()), LawConfig::Tide(Default::default())] {
+        let name = law.properties().name;
+        for queue_ms in (0..=30).chain((35..=150).step_by(5)) {
+            let [l4s, classic] = shared(law, queue_ms);
+            for (class, marked) in [("shared-l4s", l4s), ("shared-classic", classic)] {
+                println!("{name},{class},{queue_ms},{marked:.6},0.000000,{marked:.6}");
+            }
         }
     }
 }
 
-/// Shares of the packets of an L4S flow and of a classic one that were marked, which send by turns in one DRB under `l4span`.
-fn shared(queue_ms: u64) -> [f64; 2] {
-    let law = LawConfig::L4span(Default::default());
+/// Shares of the packets of an L4S flow and of a classic one that were marked, which send by turns in one DRB.
+fn shared(law: LawConfig, queue_ms: u64) -> [f64; 2] {
     let mut du = Du::new(&MarkerConfig::with_law(law), SnLength::Bits18, Duration::from_millis(5));
     let mut radio = Stream::new(1, 0, "radio");
     let mut turn = 0;

@@ -53,7 +53,7 @@ fn check(mark: &MarkResult) {
 
 #[test]
 fn every_verdict_follows_from_its_odds_and_the_parts_add_up() {
-    for law in ["l4span", "ramp", "step", "dualpi2", "codel", "ecn-codel", "drop-head", "upf"] {
+    for law in ["l4span", "ramp", "step", "dualpi2", "codel", "ecn-codel", "drop-head", "tide", "upf"] {
         let law_is = format!("marker={{ law = \"{law}\" }}");
         let result = run(&[&law_is, "duration=3 s", "warmup=1 s"]);
         let marks = marks(&result);

@@ -143,6 +143,7 @@ laws! {
     codel: Codel(CodelConfig) => codel::Codel, [CodelConfig], "CoDel that drops where packets leave the queue (RFC 8289).";
     ecn_codel: EcnCodel(CodelConfig) => ecn_codel::EcnCodel, [], "CoDel that marks what is ECT where packets leave the queue, and drops the rest.";
     drop_head: DropHead(DropHeadConfig) => drop_head::DropHead, [DropHeadConfig], "Drops the oldest packet above a delay (Brunello et al. section IV-B).";
+    tide: Tide(TideConfig) => Box<tide::Tide>, [TideConfig], "Evenly spaced marks by the sojourn at the average rate, for classic and shared DRBs; a step for L4S flows alone.";
     upf: Upf(UpfConfig) => Box<upf::Upf>, [UpfConfig], "Marks at the UPF, by the percentage that the RAN reports.";
 }
 
