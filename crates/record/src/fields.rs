@@ -168,6 +168,15 @@ pub struct Field {
     pub(crate) outputs: &'static [&'static str],
 }
 
+/// A number of a struct of results, or of a part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Number {
+    /// Names of fields on the way to it in `summary.json`, joined by dots.
+    pub path: String,
+    /// Unit; `None` for counts and shares.
+    pub unit: Option<&'static str>,
+}
+
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -213,6 +222,21 @@ impl Struct {
     pub fn csv_columns(&self, noun: &str) -> Vec<Column> {
         self.fields.iter().filter(|field| field.is_in_csv()).flat_map(|field| field.csv_columns(noun)).collect()
     }
+    /// Numbers of the struct and of its parts, in their order; lists have none.
+    pub fn numbers(&self) -> Vec<Number> {
+        let mut numbers = Vec::new();
+        for field in self.fields.iter().filter(|field| !field.is_skipped() && !field.is_list()) {
+            if let Some(parts) = field.parts() {
+                numbers.extend(parts.numbers().into_iter().map(|part| Number {
+                    path: if field.is_flattened() { part.path } else { format!("{}.{}", field.name, part.path) },
+                    unit: part.unit.or(field.unit()),
+                }));
+            } else if matches!(field.base_kind(), "f64" | "u64" | "u32" | "u8") {
+                numbers.push(Number { path: field.name.into(), unit: field.unit() });
+            }
+        }
+        numbers
+    }
     /// Columns of the terminal's table of this struct.
     pub fn terminal_columns(&self) -> Vec<Column> {
         self.fields.iter().flat_map(Field::terminal_columns).collect()
@@ -241,6 +265,10 @@ impl Field {
     /// True for a field whose own fields replace it.
     pub(crate) fn is_flattened(&self) -> bool {
         self.serde == "flatten"
+    }
+    /// True for several values.
+    fn is_list(&self) -> bool {
+        self.kind.starts_with("Vec") || self.kind.starts_with('[')
     }
     /// True for a column of a CSV file.
     pub(crate) fn is_in_csv(&self) -> bool {
