@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use tidemark_cell::channel::TraceError;
+use tidemark_cell::channel::{TraceConfig, TraceError};
 use tidemark_cell::{CellConfig, ChannelConfig, NetworkConfig, UeId};
 use tidemark_core::{Dscp, Duration, Instant, Range, bounds};
 use tidemark_marker::{MarkerConfig, PolicyRule};
@@ -237,6 +237,15 @@ impl Scenario {
             }
         }
         flows
+    }
+
+    /// Traces of channels and routers, with the files that they are read from.
+    pub fn traces(&self) -> impl Iterator<Item = &TraceConfig> {
+        let channels = self.ue.iter().filter_map(|ue| match &ue.channel {
+            ChannelConfig::Trace(trace) => Some(trace),
+            _ => None,
+        });
+        channels.chain(self.router.iter().filter_map(|router| router.trace.as_ref()))
     }
 
     fn read_traces(&mut self, file: &str, folder: &Path) -> Result<(), LoadError> {
