@@ -33,6 +33,7 @@ HELD = (
     "crates/router",
     "crates/senders",
     "crates/sim",
+    "crates/study",
     "crates/wire",
 )
 """Folders of the crates whose language is held to the rules."""

@@ -1,0 +1,355 @@
+//! Runs of a study on all processors of this machine.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use crate::grid::Point;
+use crate::memory::Gate;
+use crate::record::Record;
+use crate::run::{PointHash, Run, RunError, run_while};
+use crate::search::Bracket;
+use crate::store::{Store, StoreError};
+use crate::study::{Study, StudyError};
+
+/// Resources for a study, and its end.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// Runs at once, at most.
+    pub jobs: usize,
+    /// Bytes that runs may take together. Default: half of what the system has to spare.
+    pub memory: Option<u64>,
+    /// Answers false to end the study early; what is under way is not kept.
+    pub proceed: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// State of a study that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Runs whose records are there.
+    pub done: usize,
+    /// Runs that are known to be needed; seeds that are added and steps of a search come on top.
+    pub total: usize,
+    /// Estimate of the time that is left; `None` before a run has ended.
+    pub left: Option<Duration>,
+}
+
+/// A study that does not come to its end. Records of runs that ended are in the store.
+#[derive(Debug, Error)]
+pub enum ExecuteError {
+    /// A point can't be run.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// A record can't be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A run fails.
+    #[error("the run of {run} fails: {error}")]
+    Run {
+        /// Values and seed of the run.
+        run: String,
+        /// Error of the run.
+        error: RunError,
+    },
+    /// End before its time, by whoever watches.
+    #[error("interrupted after {done} of {total} runs, which are kept: start the study again, and it goes on there")]
+    Interrupted {
+        /// Runs whose records are there.
+        done: usize,
+        /// Runs that were known to be needed.
+        total: usize,
+    },
+}
+
+/// Points of a study that were checked, with the seeds that each of them has.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(crate) points: Vec<Planned>,
+}
+
+/// A point with its seeds.
+#[derive(Clone, Debug)]
+pub(crate) struct Planned {
+    pub(crate) index: u64,
+    pub(crate) point: Point,
+    pub(crate) hash: PointHash,
+    pub(crate) seeds: Vec<u64>,
+}
+
+/// Finding of a search at one point of a study.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Varied values of the point.
+    pub point: Point,
+    /// Largest value that meets the condition; `None` if 1 does not.
+    pub value: Option<u64>,
+    /// True if no larger value was tried.
+    pub is_limit: bool,
+}
+
+impl Plan {
+    /// Checks every point of a study, on all processors, before anything is run or written.
+    ///
+    /// # Errors
+    /// The first point, in the study's order, whose scenario can't be run; or an interrupt.
+    pub fn new(study: &Study, limits: &Limits<'_>) -> Result<Self, ExecuteError> {
+        let indices: Vec<u64> = if study.search.is_some() { Vec::new() } else { (0..study.points()).collect() };
+        let planned = |index: &u64| Self::planned(study, *index, study.point(*index));
+        let points = on_every_core(&indices, limits, planned)?;
+        if study.search.is_some() {
+            // Points of a search are checked with its first value.
+            (0..study.points()).try_for_each(|index| study.hash(&study.point(index)).map(drop))?;
+        }
+        Ok(Self { points })
+    }
+
+    fn planned(study: &Study, index: u64, point: Point) -> Result<Planned, ExecuteError> {
+        let hash = study.hash(&point)?;
+        Ok(Planned { index, point, hash, seeds: study.seeds.clone() })
+    }
+
+    /// Runs, every point with its first seed, then with its second.
+    pub fn runs<'a>(&'a self, study: &'a Study) -> impl Iterator<Item = Run> + 'a {
+        jobs(&self.points).map(|job| self.points[job.planned].run(study, job.seed))
+    }
+}
+
+impl Planned {
+    pub(crate) fn run(&self, study: &Study, seed: u64) -> Run {
+        study.keyed(self.index, &self.point, seed, &self.hash)
+    }
+}
+
+/// A run that is to be made.
+#[derive(Clone, Copy)]
+struct Job {
+    planned: usize,
+    seed: u64,
+}
+
+fn jobs(points: &[Planned]) -> impl Iterator<Item = Job> + '_ {
+    let most = points.iter().map(|planned| planned.seeds.len()).max().unwrap_or(0);
+    (0..most).flat_map(move |nth| {
+        let with = move |(planned, of): (usize, &Planned)| Some(Job { planned, seed: *of.seeds.get(nth)? });
+        points.iter().enumerate().filter_map(with)
+    })
+}
+
+/// Makes the runs of a study that its store lacks; adds seeds and searches where the study asks for that. Gives what a search found.
+///
+/// # Errors
+/// A run or a file that fails, or an interrupt. What was run until then is kept.
+pub fn execute(
+    study: &Study,
+    plan: &mut Plan,
+    store: &Store,
+    limits: &Limits<'_>,
+    mut progress: impl FnMut(Progress),
+) -> Result<Vec<Found>, ExecuteError> {
+    let gate = Gate::new(limits.memory);
+    let mut found = Vec::new();
+    if let Some(search) = &study.search {
+        let mut brackets = vec![Bracket::default(); study.points() as usize];
+        loop {
+            // One step of the search at every point, so that processors have something to do.
+            let from = plan.points.len();
+            let mut tried = Vec::new();
+            for (index, bracket) in brackets.iter().enumerate() {
+                if let Some(value) = search.next(bracket) {
+                    let point = search.at(&study.point(index as u64), value);
+                    plan.points.push(Plan::planned(study, index as u64, point)?);
+                    tried.push((index, value));
+                }
+            }
+            if tried.is_empty() {
+                break;
+            }
+            make(study, &plan.points, store, &gate, limits, &mut progress)?;
+            for ((index, value), planned) in tried.into_iter().zip(&plan.points[from..]) {
+                let records = records(study, planned, store)?;
+                let values: Vec<_> =
+                    records.iter().filter_map(|record| search.condition.metric.value(record, None)).collect();
+                if values.is_empty() {
+                    return Err(StudyError::WrongPart(format!(
+                        "find.until: no run has `{}`: take a metric that the scenario's flows have",
+                        search.condition.metric
+                    ))
+                    .into());
+                }
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                let bracket = &mut brackets[index];
+                *(if search.condition.holds(mean) { &mut bracket.good } else { &mut bracket.bad }) = Some(value);
+            }
+        }
+        found.extend(brackets.iter().enumerate().map(|(index, bracket)| Found {
+            point: study.point(index as u64),
+            value: bracket.good,
+            is_limit: bracket.bad.is_none(),
+        }));
+    } else {
+        make(study, &plan.points, store, &gate, limits, &mut progress)?;
+    }
+    while widen(study, plan, store)? {
+        make(study, &plan.points, store, &gate, limits, &mut progress)?;
+    }
+    // Steps of a search are tried in another order than tables show.
+    let tried = |planned: &Planned| {
+        study.search.as_ref().and_then(|search| planned.point.value(&search.key)?.parse::<u64>().ok())
+    };
+    plan.points.sort_by_key(|planned| (planned.index, tried(planned)));
+    Ok(found)
+}
+
+/// Adds seeds to points whose intervals are wide; false where none is.
+fn widen(study: &Study, plan: &mut Plan, store: &Store) -> Result<bool, ExecuteError> {
+    let Some(widening) = &study.widening else { return Ok(false) };
+    let mut widened = false;
+    for planned in &mut plan.points {
+        let records = records(study, planned, store)?;
+        let groups: Vec<Option<&str>> = match records.first() {
+            Some(record) if widening.metric.is_of_flows() => study.groups(record).into_iter().map(Some).collect(),
+            _ => vec![None],
+        };
+        let values = |group: &Option<&str>| {
+            records.iter().filter_map(|record| widening.metric.value(record, *group)).collect::<Vec<_>>()
+        };
+        if let Some(count) = widening.next(planned.seeds.len(), &groups.iter().map(values).collect::<Vec<_>>()) {
+            let more = (1..).filter(|seed| !planned.seeds.contains(seed)).take(count - planned.seeds.len());
+            let more: Vec<_> = more.collect();
+            planned.seeds.extend(more);
+            widened = true;
+        }
+    }
+    Ok(widened)
+}
+
+fn records(study: &Study, planned: &Planned, store: &Store) -> Result<Vec<Record>, StoreError> {
+    let record = |seed: &u64| store.get(&planned.run(study, *seed).key).transpose();
+    planned.seeds.iter().filter_map(record).collect()
+}
+
+/// End of one run.
+enum Outcome {
+    Done,
+    /// Made by another process or thread.
+    Elsewhere(Job),
+    Interrupted,
+    Failed(ExecuteError),
+}
+
+/// Makes the runs that the store lacks.
+fn make(
+    study: &Study,
+    points: &[Planned],
+    store: &Store,
+    gate: &Gate,
+    limits: &Limits<'_>,
+    progress: &mut impl FnMut(Progress),
+) -> Result<(), ExecuteError> {
+    let total = jobs(points).count();
+    let mut missing: Vec<Job> =
+        jobs(points).filter(|job| !store.has(&points[job.planned].hash.key(job.seed))).collect();
+    let mut done = total - missing.len();
+    let (started, before) = (Instant::now(), done);
+    let mut failed = None;
+    progress(Progress { done, total, left: None });
+    while !missing.is_empty() && failed.is_none() {
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let proceed = || !stop.load(Ordering::Relaxed) && (limits.proceed)();
+        let work = |sender: Sender<Outcome>| {
+            while let Some(job) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let planned = &points[job.planned];
+                let outcome = attempt(&planned.run(study, job.seed), *job, store, gate, &proceed);
+                if sender.send(outcome).is_err() {
+                    break;
+                }
+            }
+        };
+        let mut elsewhere = Vec::new();
+        let mut ended = 0;
+        thread::scope(|scope| {
+            let (sender, outcomes) = mpsc::channel();
+            for _ in 0..limits.jobs.clamp(1, missing.len()) {
+                let (sender, work) = (sender.clone(), &work);
+                scope.spawn(move || work(sender));
+            }
+            drop(sender);
+            for outcome in outcomes {
+                match outcome {
+                    Outcome::Done => {
+                        ended += 1;
+                        done += 1;
+                        let each = started.elapsed() / (done - before) as u32;
+                        progress(Progress { done, total, left: Some(each * (total - done) as u32) });
+                    }
+                    Outcome::Elsewhere(job) => elsewhere.push(job),
+                    Outcome::Interrupted => stop.store(true, Ordering::Relaxed),
+                    Outcome::Failed(error) => {
+                        stop.store(true, Ordering::Relaxed);
+                        failed.get_or_insert(error);
+                    }
+                }
+            }
+        });
+        if failed.is_none() && !(limits.proceed)() {
+            failed = Some(ExecuteError::Interrupted { done, total });
+        }
+        if ended == 0 && !elsewhere.is_empty() && failed.is_none() {
+            thread::sleep(PATIENCE);
+        }
+        missing = elsewhere;
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// Time between two looks at runs that another process makes.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+fn attempt(run: &Run, job: Job, store: &Store, gate: &Gate, proceed: &(dyn Fn() -> bool + Sync)) -> Outcome {
+    if store.has(&run.key) {
+        return Outcome::Done;
+    }
+    if !proceed() {
+        return Outcome::Interrupted;
+    }
+    let _pass = gate.enter();
+    let claim = match store.claim(&run.key) {
+        Ok(Some(claim)) => claim,
+        Ok(None) => return if store.has(&run.key) { Outcome::Done } else { Outcome::Elsewhere(job) },
+        Err(error) => return Outcome::Failed(error.into()),
+    };
+    match run_while(run, proceed) {
+        Ok(Some(bytes)) => claim.put(&bytes).map_or_else(|error| Outcome::Failed(error.into()), |()| Outcome::Done),
+        Ok(None) => Outcome::Interrupted,
+        Err(error) => {
+            let values = run.values.iter().map(|(name, value)| format!("{name}={value}, ")).collect::<String>();
+            Outcome::Failed(ExecuteError::Run { run: format!("{values}seed={}", run.seed), error })
+        }
+    }
+}
+
+/// Results of `work` on each item, in their order, or the error of the first that has one.
+fn on_every_core<I: Sync, T: Send>(
+    items: &[I],
+    limits: &Limits<'_>,
+    work: impl Fn(&I) -> Result<T, ExecuteError> + Sync,
+) -> Result<Vec<T>, ExecuteError> {
+    let share = items.len().div_ceil(limits.jobs.max(1)).max(1);
+    let interrupted = || ExecuteError::Interrupted { done: 0, total: items.len() };
+    thread::scope(|scope| {
+        let part = |items| {
+            let work = &work;
+            let each = move |item| if (limits.proceed)() { work(item) } else { Err(interrupted()) };
+            scope.spawn(move || <[I]>::iter(items).map(each).collect::<Result<Vec<_>, _>>())
+        };
+        let parts: Vec<_> = items.chunks(share).map(part).collect();
+        let mut all = Vec::with_capacity(items.len());
+        for part in parts {
+            all.extend(part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok(all)
+    })
+}

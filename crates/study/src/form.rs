@@ -1,0 +1,196 @@
+//! Form of a study: what a file, flags or another language say, before it is checked.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::grid::{Axis, Case, Grid};
+use crate::values::{Value, Values};
+
+/// Keys with values, in the order in which they were written.
+pub type Keys = IndexMap<String, Json>;
+
+/// A study as it is written: in TOML, or in any other form that serde reads.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Form {
+    /// Name, of letters, digits, `.`, `_` and `-`. Default: that of the file.
+    pub name: Option<String>,
+    /// Purpose of the study.
+    pub description: String,
+    /// File of the scenario, relative to the study's folder.
+    pub scenario: String,
+    /// Number of seeds, from 1 on, or a list of seeds. Default 5.
+    pub seeds: Option<Json>,
+    /// Values that every run has.
+    pub set: Keys,
+    /// Parameters that are crossed: keys of the scenario with lists or ranges.
+    pub vary: Keys,
+    /// Parameters whose values go in step.
+    pub zip: Vec<Keys>,
+    /// Cases under names of the study's own.
+    pub case: Cases,
+    /// Metrics. Default: rates, delays and marks, as far as runs have them.
+    pub metrics: Vec<String>,
+    /// Flows that have rows, by the names of their `[[flow]]`. Default: all.
+    pub flows: Vec<String>,
+    /// True to keep the series of every run.
+    pub series: bool,
+    /// Seeds to add where an interval is wide.
+    pub until_ci: Option<UntilCi>,
+    /// Parameter to search for the largest value that meets a condition.
+    pub find: Option<Find>,
+    /// `key=value` overrides of flags, which go before all others.
+    #[serde(skip)]
+    pub overrides: Vec<String>,
+}
+
+/// Cases: a column, the labels in it, and what each of them means.
+pub type Cases = IndexMap<String, IndexMap<String, CaseForm>>;
+
+/// One case as it is written.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CaseForm {
+    /// Values that it sets.
+    pub set: Keys,
+    /// Parameters that are crossed within it.
+    pub vary: Keys,
+    /// Parameters whose values go in step within it.
+    pub zip: Vec<Keys>,
+    /// Cases within it.
+    pub case: Cases,
+}
+
+/// Rule by which seeds are added.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UntilCi {
+    /// Widest half of an interval, as a share of its mean: `"5 %"`.
+    pub within: String,
+    /// Metric whose intervals count. Default: the first of the study.
+    #[serde(default)]
+    pub metric: Option<String>,
+    /// Most seeds that a point gets. Default 100.
+    #[serde(default = "max_seeds")]
+    pub max_seeds: u64,
+}
+
+/// Search for the largest value of a parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Find {
+    /// Key of a whole number, or `users` for the number of UEs of the scenario's only kind.
+    pub key: String,
+    /// Condition, as in `satisfied >= 90 %`.
+    pub until: String,
+    /// Largest value to try. Default 1024.
+    #[serde(default = "max_value")]
+    pub max: u64,
+}
+
+const fn max_seeds() -> u64 {
+    100
+}
+const fn max_value() -> u64 {
+    1024
+}
+
+/// A part of a form that is wrong: the names on the way to it, and what would be right.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    pub(crate) path: Vec<String>,
+    pub(crate) message: String,
+}
+
+impl Wrong {
+    pub(crate) fn new<S: ToString>(path: &[S], message: impl Into<String>) -> Self {
+        Self { path: path.iter().map(ToString::to_string).collect(), message: message.into() }
+    }
+
+    fn within(mut self, steps: &[&str]) -> Self {
+        self.path.splice(0..0, steps.iter().map(ToString::to_string));
+        self
+    }
+}
+
+impl Form {
+    /// Reads the form of a TOML text.
+    pub(crate) fn from_toml(text: &str) -> Result<Self, toml_edit::de::Error> {
+        toml_edit::de::from_str(text)
+    }
+
+    /// Axes, crossed.
+    pub(crate) fn grid(&self) -> Result<Grid, Wrong> {
+        grid(&self.case, &self.zip, &self.vary)
+    }
+
+    /// Seeds, each once.
+    pub(crate) fn seeds(&self) -> Result<Vec<u64>, Wrong> {
+        let wrong = |message: &str| Wrong::new(&["seeds"], message);
+        let seeds: Vec<u64> = match &self.seeds {
+            None => (1..=5).collect(),
+            Some(Json::Array(seeds)) => {
+                let seeds: Option<Vec<_>> = seeds.iter().map(Json::as_u64).collect();
+                seeds.ok_or_else(|| wrong("a seed is a whole number from 0 on, as in [1, 2, 3]"))?
+            }
+            Some(count) => match count.as_u64() {
+                Some(count @ 1..=MAX_SEEDS) => (1..=count).collect(),
+                _ => return Err(wrong(&format!("must be a number from 1 to {MAX_SEEDS}, or a list of seeds"))),
+            },
+        };
+        match seeds.iter().enumerate().find(|(index, seed)| seeds[..*index].contains(seed)) {
+            Some((_, seed)) => Err(wrong(&format!("seed {seed} is there twice: name each once"))),
+            None if seeds.is_empty() => Err(wrong("needs one seed at least")),
+            None => Ok(seeds),
+        }
+    }
+
+    /// Values that every run has.
+    pub(crate) fn set(&self) -> Result<Vec<(String, Value)>, Wrong> {
+        set(&self.set).map_err(|wrong| wrong.within(&["set"]))
+    }
+}
+
+/// Seeds of a point, at most.
+pub(crate) const MAX_SEEDS: u64 = 10_000;
+
+fn grid(cases: &Cases, zip: &[Keys], vary: &Keys) -> Result<Grid, Wrong> {
+    let mut axes = Vec::new();
+    for (name, cases) in cases {
+        let case = |(label, case): (&String, &CaseForm)| {
+            let grid = grid(&case.case, &case.zip, &case.vary).map_err(|wrong| wrong.within(&["case", name, label]))?;
+            let set = set(&case.set).map_err(|wrong| wrong.within(&["case", name, label, "set"]))?;
+            Ok(Case { label: label.clone(), set, grid })
+        };
+        axes.push(Axis::Cases { name: name.clone(), cases: cases.iter().map(case).collect::<Result<_, _>>()? });
+    }
+    for (index, keys) in zip.iter().enumerate() {
+        let mut together: Vec<(String, Values)> = Vec::new();
+        for (key, values) in keys {
+            let wrong = |message| Wrong::new(&["zip", &index.to_string(), key], message);
+            let values = Values::from_json(values).map_err(wrong)?;
+            if let Some((first, others)) = together.first().filter(|(_, others)| others.count() != values.count()) {
+                let (own, other) = (values.count(), others.count());
+                return Err(wrong(format!(
+                    "has {own} values, and `{first}`, which goes in step, has {other}: give both as many"
+                )));
+            }
+            together.push((key.clone(), values));
+        }
+        axes.push(Axis::Keys(together));
+    }
+    for (key, values) in vary {
+        let values = Values::from_json(values).map_err(|message| Wrong::new(&["vary", key], message))?;
+        axes.push(Axis::Keys(vec![(key.clone(), values)]));
+    }
+    Ok(Grid { axes })
+}
+
+fn set(keys: &Keys) -> Result<Vec<(String, Value)>, Wrong> {
+    let value = |(key, value): (&String, &Json)| {
+        let value = Value::from_json(value).map_err(|message| Wrong::new(&[key], message))?;
+        Ok((key.clone(), value))
+    };
+    keys.iter().map(value).collect()
+}

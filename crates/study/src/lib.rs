@@ -1,0 +1,35 @@
+//! Studies: one scenario over many values and seeds.
+//!
+//! A [`Study`] expands into [`Run`]s, each of them plain data with a key of its own. [`run_one`] makes the record of a run, a [`Store`]
+//! keeps records in a folder that several processes may share, and [`execute()`] makes those that are missing on all
+//! processors. A [`Table`] has a row for each run and group of flows, [`statistics`] the intervals over its seeds.
+
+#![warn(unnameable_types, unreachable_pub)]
+
+mod description;
+mod execute;
+mod form;
+mod grid;
+mod memory;
+pub mod metric;
+mod record;
+mod run;
+mod search;
+mod seeds;
+pub mod statistics;
+mod store;
+mod study;
+mod table;
+mod values;
+
+pub use execute::{ExecuteError, Found, Limits, Plan, Progress, execute};
+pub use form::{CaseForm, Cases, Find, Form, Keys, UntilCi};
+pub use grid::Point;
+pub use metric::Metric;
+pub use record::Record;
+pub use run::{Run, RunError, VERSION, run_one, run_while};
+pub use search::{Condition, Search};
+pub use seeds::Widening;
+pub use store::{Claim, Store, StoreError};
+pub use study::{Base, MAX_RUNS, Study, StudyError};
+pub use table::{Row, Summary, Table, TableError};

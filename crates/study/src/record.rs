@@ -1,0 +1,82 @@
+//! Record of one run: what its summary says, and which flows belong together.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tidemark_sim::RunResult;
+
+/// Record of one run, as a store keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// Key of the run.
+    key: String,
+    /// Name of the `[[flow]]` of each flow of the summary.
+    groups: Vec<String>,
+    /// `summary.json` of the run.
+    summary: Value,
+    /// Text of `series.csv`, where the study keeps series.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    series: Option<String>,
+}
+
+impl Record {
+    /// Writes the record of a run that is over, as one line of JSON.
+    ///
+    /// # Errors
+    /// None for a result that a run made.
+    pub(crate) fn write(
+        key: &str,
+        groups: Vec<String>,
+        result: &RunResult,
+        series: bool,
+    ) -> serde_json::Result<Vec<u8>> {
+        let series = series.then(|| tidemark_record::output::series_csv(result));
+        let record = Self { key: key.into(), groups, summary: serde_json::to_value(result)?, series };
+        let mut bytes = serde_json::to_vec(&record)?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// Bytes that are no record.
+    pub fn parse(bytes: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(bytes)
+    }
+
+    /// Key of the run.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// `summary.json` of the run.
+    pub fn summary(&self) -> &Value {
+        &self.summary
+    }
+
+    /// Seed of the run.
+    pub fn seed(&self) -> Option<u64> {
+        self.summary["seed"].as_u64()
+    }
+
+    /// Text of `series.csv`, where the study keeps series.
+    pub fn series(&self) -> Option<&str> {
+        self.series.as_deref()
+    }
+
+    /// Group of a flow, which is its `[[flow]]`.
+    pub(crate) fn group(&self, flow: usize) -> Option<&str> {
+        self.groups.get(flow).map(String::as_str)
+    }
+
+    /// Groups of flows, each once, in the scenario's order.
+    pub fn groups(&self) -> Vec<&str> {
+        let mut groups = Vec::new();
+        for group in &self.groups {
+            if !groups.contains(&group.as_str()) {
+                groups.push(group);
+            }
+        }
+        groups
+    }
+}

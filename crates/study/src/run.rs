@@ -1,0 +1,112 @@
+//! One run of a study, as data that any process or machine can take.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+use thiserror::Error;
+use tidemark_sim::Simulation;
+use tidemark_sim::scenario::{LoadError, Scenario};
+
+use crate::record::Record;
+
+/// Version of the program, which is part of every key: another version may give another result.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Form of records, which is part of every key.
+const FORM: &str = "tidemark-record-1";
+
+/// One run: all that is needed to make it, wherever the files of its traces are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// Key: hash of the whole scenario, its traces, the seed and the version.
+    pub key: String,
+    /// Number of the point in its study, from 0.
+    pub point: u64,
+    /// Seed.
+    pub seed: u64,
+    /// Varied keys, and names of cases, with their values as text.
+    pub values: Vec<(String, String)>,
+    /// Name of the scenario's file, for errors.
+    pub file: String,
+    /// Text of the scenario before overrides.
+    pub text: String,
+    /// Folder in which traces are looked up.
+    pub folder: PathBuf,
+    /// Overrides, in order; the seed is the last.
+    pub assignments: Vec<String>,
+    /// True to keep the series.
+    pub series: bool,
+}
+
+/// A run that can't be made.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// Wrong scenario.
+    #[error(transparent)]
+    Scenario(#[from] LoadError),
+    /// The simulator gives no result for it.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Makes a run: its record, as [`Store::put`](crate::Store::put) takes it.
+///
+/// # Errors
+/// A scenario that can't be run, or one whose bytes are not conserved.
+pub fn run_one(run: &Run) -> Result<Vec<u8>, RunError> {
+    run_while(run, || true)?.ok_or_else(|| RunError::Failed("the run was interrupted".into()))
+}
+
+/// Makes a run while `proceed` answers true; `None` where it did not to the end.
+///
+/// # Errors
+/// Those of [`run_one`].
+pub fn run_while(run: &Run, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>>, RunError> {
+    let failed = |error: &dyn std::fmt::Display| RunError::Failed(error.to_string());
+    let scenario = Scenario::parse(&run.file, &run.text, &run.folder, &run.assignments)?;
+    let mut simulation = Simulation::new(&scenario).map_err(|error| failed(&error))?;
+    let result = simulation.run(|_| proceed()).map_err(|error| failed(&error))?;
+    if result.interrupted_at_s.is_some() {
+        return Ok(None);
+    }
+    let ues = scenario.ues();
+    let groups = scenario.flows(&ues).iter().map(|flow| scenario.flow[flow.kind].name.clone()).collect();
+    Record::write(&run.key, groups, &result, run.series).map(Some).map_err(|error| failed(&error))
+}
+
+/// Hash of all of a scenario but its seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PointHash([u8; 32]);
+
+impl PointHash {
+    /// Hashes a scenario that was read and checked.
+    pub(crate) fn of(scenario: &Scenario) -> Self {
+        let mut hash = Sha256::new();
+        let mut add = |bytes: &[u8]| {
+            // Lengths keep parts apart.
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        add(FORM.as_bytes());
+        add(VERSION.as_bytes());
+        let mut resolved = json!(scenario);
+        resolved["seed"] = json!(0);
+        add(resolved.to_string().as_bytes());
+        for trace in scenario.traces() {
+            // A trace that can't be read was refused with the scenario.
+            add(&std::fs::read(Path::new(&scenario.folder).join(&trace.file)).unwrap_or_default());
+        }
+        Self(hash.finalize().into())
+    }
+
+    /// Key of the run with a seed.
+    pub(crate) fn key(&self, seed: u64) -> String {
+        let hash = Sha256::new().chain_update(self.0).chain_update(seed.to_le_bytes()).finalize();
+        hash.iter().take(KEY_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Bytes of a key: two of 10^9 runs have the same by a chance of 10^-21.
+const KEY_BYTES: usize = 16;

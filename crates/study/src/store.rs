@@ -1,0 +1,204 @@
+//! Store of a study: a folder with its description and one record a run. Several processes may share it.
+//!
+//! A run is claimed by a locked file, whose lock ends with its process. The record is written into that file, which then gets its
+//! place by a rename: a record is there whole or not at all.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::description::Description;
+use crate::record::Record;
+use crate::study::Study;
+
+/// File with the description of the study.
+const DESCRIPTION: &str = "study.json";
+/// Folder of records.
+const RUNS: &str = "runs";
+/// Folder of records that are being made.
+const CLAIMS: &str = "under-way";
+
+/// Folder of a study.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+/// A run that this process makes, and no other one, until it is dropped.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    store: &'a Store,
+    key: String,
+    file: File,
+}
+
+/// A folder that can't be used as the store of a study.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// The system refuses.
+    #[error("{path}: {error}: name another folder with --out")]
+    Io {
+        /// File or folder.
+        path: String,
+        /// Error in the system's words.
+        error: io::Error,
+    },
+    /// The folder has files, and no description of a study.
+    #[error("{0} is no folder of a study, and is not empty: name another one with --out")]
+    Foreign(String),
+    /// The folder has runs of another study.
+    #[error("{folder} has another study: name another folder with --out, or remove this one\n{difference}")]
+    Another {
+        /// The folder.
+        folder: String,
+        /// Lines that differ, `-` for those of the folder and `+` for those of the study.
+        difference: String,
+    },
+    /// A record that was not written by this program, or that a power cut tore.
+    #[error("{path} is no record of a run ({reason}): remove it, and the study runs it again")]
+    Broken {
+        /// File.
+        path: String,
+        /// Reason.
+        reason: String,
+    },
+}
+
+impl Store {
+    /// Opens the store of a study, or makes it. Seeds, values and metrics of a study may change from one time to the next.
+    ///
+    /// # Errors
+    /// A folder that can't be written, or that belongs to something else.
+    pub fn open(folder: &Path, study: &Study) -> Result<Self, StoreError> {
+        let store = Self { folder: folder.to_path_buf() };
+        let file = folder.join(DESCRIPTION);
+        let description = Description::of(study);
+        match fs::read_to_string(&file) {
+            Ok(text) => {
+                let there = serde_json::from_str::<Description>(&text).map_err(|error| StoreError::Broken {
+                    path: file.display().to_string(),
+                    reason: error.to_string(),
+                })?;
+                if let Some(difference) = there.difference(&description) {
+                    return Err(StoreError::Another { folder: folder.display().to_string(), difference });
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if folder.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+                    return Err(StoreError::Foreign(folder.display().to_string()));
+                }
+            }
+            Err(error) => return Err(at(&file, error)),
+        }
+        for part in [RUNS, CLAIMS] {
+            let part = folder.join(part);
+            fs::create_dir_all(&part).map_err(|error| at(&part, error))?;
+        }
+        let text = serde_json::to_string_pretty(&description).unwrap_or_default() + "\n";
+        store.write(DESCRIPTION, text.as_bytes())?;
+        Ok(store)
+    }
+
+    /// Folder of the store.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// True for a run whose record is there.
+    pub fn has(&self, key: &str) -> bool {
+        self.record(key).exists()
+    }
+
+    /// Claims a run; `None` where its record is there, or where another process or thread makes it.
+    ///
+    /// # Errors
+    /// A file that can't be written.
+    pub fn claim(&self, key: &str) -> Result<Option<Claim<'_>>, StoreError> {
+        let path = self.under_way(key);
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(|error| at(&path, error))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(at(&path, error)),
+        }
+        if self.has(key) {
+            // The file was made after the record had gone to its place, or is that record itself: then it has no name here.
+            let _ = fs::remove_file(&path);
+            return Ok(None);
+        }
+        Ok(Some(Claim { store: self, key: key.into(), file }))
+    }
+
+    /// Puts a record that was made elsewhere into the store. A record that is there already stays.
+    ///
+    /// # Errors
+    /// Bytes that are no record of this run, or a file that can't be written.
+    pub fn put(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let broken = |reason: String| StoreError::Broken { path: key.into(), reason };
+        let record = Record::parse(bytes).map_err(|error| broken(error.to_string()))?;
+        if record.key() != key {
+            return Err(broken(format!("it is that of run {}", record.key())));
+        }
+        self.claim(key)?.map_or(Ok(()), |claim| claim.put(bytes))
+    }
+
+    /// Record of a run; `None` where it is not there.
+    ///
+    /// # Errors
+    /// A file that can't be read, or that is no record.
+    pub fn get(&self, key: &str) -> Result<Option<Record>, StoreError> {
+        let path = self.record(key);
+        let broken = |reason: String| StoreError::Broken { path: path.display().to_string(), reason };
+        match fs::read(&path) {
+            Ok(bytes) => Record::parse(&bytes).map(Some).map_err(|error| broken(error.to_string())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(at(&path, error)),
+        }
+    }
+
+    /// Writes a file of the folder whole: under another name first, then by a rename.
+    ///
+    /// # Errors
+    /// A file that can't be written.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let (path, temporary) = (self.folder.join(name), self.folder.join(format!(".{name}.{}", std::process::id())));
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
+        }
+        fs::write(&temporary, bytes).map_err(|error| at(&temporary, error))?;
+        fs::rename(&temporary, &path).map_err(|error| at(&path, error))
+    }
+
+    fn record(&self, key: &str) -> PathBuf {
+        self.folder.join(RUNS).join(format!("{key}.json"))
+    }
+
+    fn under_way(&self, key: &str) -> PathBuf {
+        self.folder.join(CLAIMS).join(format!("{key}.json"))
+    }
+}
+
+impl Claim<'_> {
+    /// Puts the record of the run into the store.
+    ///
+    /// # Errors
+    /// A file that can't be written.
+    pub fn put(mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        let path = self.store.under_way(&self.key);
+        // What a process left that was killed while it wrote.
+        self.file.set_len(0).and_then(|()| self.file.write_all(bytes)).map_err(|error| at(&path, error))?;
+        let record = self.store.record(&self.key);
+        fs::rename(&path, &record).map_err(|error| at(&record, error))
+    }
+}
+
+fn at(path: &Path, error: io::Error) -> StoreError {
+    StoreError::Io { path: path.display().to_string(), error }
+}
