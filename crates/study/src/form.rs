@@ -40,7 +40,7 @@ pub struct Form {
     pub until_ci: Option<UntilCi>,
     /// Parameter to search for the largest value that meets a condition.
     pub find: Option<Find>,
-    /// `key=value` overrides of flags, which go before all others.
+    /// `key=value` overrides of flags, after those of `set` and before what is varied.
     #[serde(skip)]
     pub overrides: Vec<String>,
 }

@@ -11,7 +11,7 @@ use tidemark_sim::scenario::{LoadError, Scenario};
 
 use crate::record::Record;
 
-/// Version of the program, which is part of every key: another version may give another result.
+/// Version of the simulator, which is part of every key: another version may give another result.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Form of records, which is part of every key.
@@ -38,6 +38,8 @@ pub struct Run {
     pub assignments: Vec<String>,
     /// True to keep the series.
     pub series: bool,
+    /// Commit of the program, for its result.
+    pub commit: Option<String>,
 }
 
 /// A run that can't be made.
@@ -82,7 +84,7 @@ pub(crate) struct PointHash([u8; 32]);
 
 impl PointHash {
     /// Hashes a scenario that was read and checked.
-    pub(crate) fn of(scenario: &Scenario) -> Self {
+    pub(crate) fn of(scenario: &Scenario, commit: Option<&str>) -> Self {
         let mut hash = Sha256::new();
         let mut add = |bytes: &[u8]| {
             // Lengths keep parts apart.
@@ -91,6 +93,7 @@ impl PointHash {
         };
         add(FORM.as_bytes());
         add(VERSION.as_bytes());
+        add(commit.unwrap_or_default().as_bytes());
         let mut resolved = json!(scenario);
         resolved["seed"] = json!(0);
         add(resolved.to_string().as_bytes());

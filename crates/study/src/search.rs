@@ -1,5 +1,7 @@
 //! Search for the largest whole number at which a condition holds: how many users a cell carries.
 
+use std::fmt;
+
 use tidemark_sim::scenario::Scenario;
 
 use crate::form::{Find, Wrong};
@@ -79,6 +81,12 @@ impl Search {
                 (bad - good > 1).then(|| good + (bad - good) / 2)
             }
         }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.metric, if self.is_least { ">=" } else { "<=" }, self.value)
     }
 }
 

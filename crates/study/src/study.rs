@@ -39,6 +39,8 @@ pub struct Study {
     pub widening: Option<Widening>,
     /// Search for the largest value of a parameter.
     pub search: Option<Search>,
+    /// Commit of the program, where it knows it: runs of another commit are made anew.
+    pub commit: Option<String>,
     /// Overrides of every run.
     pub(crate) set: Vec<String>,
     grid: Grid,
@@ -104,6 +106,14 @@ impl Study {
     /// # Errors
     /// What is wrong, with its line, and what would be right.
     pub fn load(file: &Path) -> Result<Self, StudyError> {
+        Self::load_adjusted(file, |_| ())
+    }
+
+    /// Reads the file of a study as [`load`](Self::load) does, and lets flags change its form before it is checked.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load).
+    pub fn load_adjusted(file: &Path, adjust: impl FnOnce(&mut Form)) -> Result<Self, StudyError> {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file)
             .map_err(|error| StudyError::Unreadable { file: name.clone(), reason: error.to_string() })?;
@@ -111,6 +121,7 @@ impl Study {
         let mut form = Form::from_toml(&text).map_err(|error| {
             wrong(ScenarioError::at(&name, &text, error.span().unwrap_or(0..0), remedy(error.message())))
         })?;
+        adjust(&mut form);
         let in_field = |Wrong { path, message }| {
             let path: Vec<_> = path.iter().map(String::as_str).collect();
             wrong(ScenarioError::in_field(&name, &text, &path, message))
@@ -160,8 +171,8 @@ impl Study {
             Metric::parse(name).map_err(|message| Wrong::new(&["metrics", &index.to_string()], message))
         };
         let metrics: Vec<_> = names.iter().enumerate().map(parsed).collect::<Result<_, _>>()?;
-        let mut all_set: Vec<_> = form.overrides.clone();
-        all_set.extend(set.iter().map(|(key, value)| format!("{key}={}", value.assigned)));
+        let set = set.iter().map(|(key, value)| format!("{key}={}", value.assigned));
+        let all_set: Vec<_> = set.chain(form.overrides.iter().cloned()).collect();
         let scenario = Scenario::parse(&base.file, &base.text, &base.folder, &all_set).map_err(Problem::Scenario)?;
         let flows: Vec<_> = scenario.flow.iter().map(|flow| flow.name.as_str()).collect();
         if let Some((index, name)) = form.flows.iter().enumerate().find(|(_, name)| !flows.contains(&name.as_str())) {
@@ -183,6 +194,7 @@ impl Study {
             names_metrics: !form.metrics.is_empty(),
             flows: form.flows.clone(),
             series: form.series,
+            commit: None,
             widening,
             search,
             set: all_set,
@@ -242,15 +254,15 @@ impl Study {
             true => StudyError::Scenario(error),
             false => StudyError::Point { point: point.label(), error: Box::new(error) },
         })?;
-        Ok(PointHash::of(&scenario))
+        Ok(PointHash::of(&scenario, self.commit.as_deref()))
     }
 
     pub(crate) fn keyed(&self, index: u64, point: &Point, seed: u64, hash: &PointHash) -> Run {
         let Base { file, text, folder } = self.base.clone();
         let mut assignments = point.assignments.clone();
         assignments.push(format!("seed={seed}"));
-        let values = point.values.clone();
-        Run { key: hash.key(seed), point: index, seed, values, file, text, folder, assignments, series: self.series }
+        let (values, series, commit) = (point.values.clone(), self.series, self.commit.clone());
+        Run { key: hash.key(seed), point: index, seed, values, file, text, folder, assignments, series, commit }
     }
 }
 

@@ -112,7 +112,7 @@ fn a_key_changes_with_everything_that_a_result_depends_on_and_nothing_else() {
     assert_eq!(first, key(&format!("# a comment\n{SCENARIO}"), ""));
     assert_eq!(first, key(SCENARIO, "\"sample_interval\" = \"100 ms\""));
     assert_ne!(first, key(SCENARIO, "\"sample_interval\" = \"50 ms\""));
-    assert_ne!(first, key(SCENARIO, "\"ue.0.channel.model\" = \"static\""));
+    assert_ne!(first, key(SCENARIO, "\"ue.0.channel.model\" = \"vehicular\""));
     let trace = |content: &str| {
         fs::write(folder.path().join("t.csv"), format!("time_s,SINR\n0,{content}\n1,10\n")).unwrap();
         key(SCENARIO, "\"ue.0.channel\" = { model = \"trace\", file = \"t.csv\" }")
