@@ -151,7 +151,8 @@ class Series:
         for field, by_subject in self._values[kind].items():
             # Nobody looked at a series without subjects.
             if by_subject:
-                values = [value for series in by_subject for value in series]
+                # A subject that never has a value has no list of them.
+                values = [value for series in by_subject for value in series or [None] * len(times)]
                 whole = all(isinstance(value, int) for value in values)
                 columns[field] = pl.Series(values, dtype=pl.Int64 if whole else pl.Float64)
         return pl.DataFrame(columns)

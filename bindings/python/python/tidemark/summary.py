@@ -109,6 +109,10 @@ class UeResult:
     """Downlink packets dropped: by the law, by a full queue, by the radio."""
     prb_share: float | None
     """Share of the cell's downlink resource blocks that it used; in a network, of one cell's."""
+    frames_in_budget: float | None = None
+    """Share of frames that met their budget, of the flow where it is least; absent where no flow's frames have one."""
+    satisfied: bool | None = None
+    """True where each of its flows with frames is satisfied (TR 38.838); absent where no flow's frames have a budget."""
     anbr: AnbrResult | None = None
     """Bit rate recommendations that it got for its downlink; absent where there were none."""
     uplink_anbr: AnbrResult | None = None
@@ -172,6 +176,18 @@ class RouterResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Freeze:
+    """Freeze of a picture: a row of `freezes.csv`. Those of the warm-up are among them."""
+
+    flow: str
+    """Name of the flow."""
+    t_s: float
+    """Time at which the frame that stood was shown. Unit: s."""
+    frozen_s: float
+    """Time until the next frame. Unit: s."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MediaResult:
     """The frames of a media flow."""
 
@@ -184,13 +200,19 @@ class MediaResult:
     frames_lost: int
     """Frames that did not although later ones began; those that the sender threw away included."""
     freezes: int
-    """Freezes as WebRTC counts them."""
+    """Freezes as `freezeCount` of W3C webrtc-stats counts them: frames that came after three times the mean time between the last thirty, and after 150 ms more than that mean."""
     frozen_s: float
-    """Time in which the picture stood still, in all freezes. Unit: s."""
+    """Time in which the picture stood still, in all freezes (`totalFreezesDuration`). Unit: s."""
     delay_ms: Quantiles | None
     """Delay of frames, from the capture to the arrival of the last packet. Unit: ms."""
     sender_queue_ms: Quantiles | None
     """Part of that delay in the sender's own queue. Unit: ms."""
+    delay_budget_ms: float | None
+    """Budget for the delay of a frame, the time on the wire left out: `delay_budget` of the application; absent for one without. Unit: ms."""
+    in_budget: float | None
+    """Share of the frames that met it. Lost ones did not, nor did those under way for longer at the end. Absent where no frame was due."""
+    satisfied: bool | None
+    """True where that share is at least `satisfied_at` of the application."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,6 +339,8 @@ class NetworkCellResult:
     """UEs that it served, the mean over the series' intervals."""
     handovers: int
     """UEs that came to it from other cells."""
+    satisfied: float | None = None
+    """Share of the UEs with frames that it served at the end that are satisfied: all of their flows are; absent where there were none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,6 +353,8 @@ class CellResult:
     """Share of the uplink's resource blocks that UEs sent on; absent where they sent nothing."""
     throughput_mbps: float
     """IP bytes delivered to all UEs, as a rate. Unit: Mbit/s."""
+    satisfied: float | None = None
+    """Share of the UEs with frames that are satisfied: all of their flows are; absent where no flow's frames have a budget."""
     conservation: str
     """The statement that the conservation check of this run made; a run that fails it has no result."""
 
