@@ -34,6 +34,7 @@ HELD = (
     "crates/senders",
     "crates/sim",
     "crates/study",
+    "crates/version",
     "crates/wire",
 )
 """Folders of the crates whose language is held to the rules."""

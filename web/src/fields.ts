@@ -4,6 +4,8 @@
 export interface RunResult {
   /** Version of the program. */
   tidemark: string;
+  /** Commit of the sources that the program was built from, with `-modified` behind it where they were changed; absent for a program that was not built from a clone. */
+  commit?: string | null;
   /** Name of the scenario. */
   name: string;
   /** Seed. */

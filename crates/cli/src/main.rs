@@ -23,7 +23,7 @@ use miette::MietteHandlerOpts;
 
 /// L4S congestion signalling for 5G: simulate cells, marking laws and congestion controllers.
 #[derive(Parser)]
-#[command(name = "tidemark", version, max_term_width = 100)]
+#[command(name = "tidemark", version = tidemark_version::VERSION, max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -78,11 +78,11 @@ impl Run {
             Capture::create(folder).into_diagnostic().wrap_err_with(unwritable)
         });
         let capture = capture.transpose()?;
-        let result = simulate(&scenario, &scenario.name, capture.as_ref())?;
+        let mut result = simulate(&scenario, &scenario.name, capture.as_ref())?;
         if let Some(capture) = capture {
             capture.finish().into_diagnostic().wrap_err("the capture is not complete")?;
         }
-        let page = write(&out, &result)?;
+        let page = write(&out, &mut result)?;
         say!("{}", table::flows(&result));
         if !result.ues.is_empty() {
             say!("{}", table::ues(&result));
@@ -142,8 +142,9 @@ pub(crate) fn simulate(scenario: &Scenario, label: &str, capture: Option<&Captur
     Ok(result)
 }
 
-/// Writes the run's folder and its report; returns the report's path.
-pub(crate) fn write(out: &Path, result: &RunResult) -> Result<PathBuf> {
+/// Writes the run's folder and its report, with the commit of this program in both; returns the report's path.
+pub(crate) fn write(out: &Path, result: &mut RunResult) -> Result<PathBuf> {
+    result.commit = tidemark_version::COMMIT.map(Into::into);
     let html = report::page(result)?;
     tidemark_record::output::write_folder(out, result)
         .into_diagnostic()

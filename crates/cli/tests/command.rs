@@ -37,6 +37,20 @@ fn short(folder: &TempDir) -> String {
 }
 
 #[test]
+fn the_version_says_the_commit_that_git_says() {
+    let version = text(&tidemark(&["--version"]).stdout);
+    assert_eq!(version, format!("tidemark {}\n", tidemark_version::VERSION));
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output().ok()?;
+        output.status.success().then(|| text(&output.stdout))
+    };
+    match git(&["ls-files", "--error-unmatch", "Cargo.toml"]).and_then(|_| git(&["rev-parse", "HEAD"])) {
+        Some(head) => assert!(version.contains(&format!("(commit {}", &head[..12])), "{version} is not of {head}"),
+        None => assert!(version.contains("commit unknown"), "{version}"),
+    }
+}
+
+#[test]
 fn a_run_leaves_its_files_and_prints_its_tables_without_a_progress_bar() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out").display().to_string();
@@ -50,6 +64,8 @@ fn a_run_leaves_its_files_and_prints_its_tables_without_a_progress_bar() {
     }
     let summary = fs::read_to_string(Path::new(&out).join("summary.json")).unwrap();
     assert!(summary.contains("\"seed\": 7") && !summary.contains("interrupted"));
+    let commit = tidemark_version::COMMIT.map(|commit| format!("\"commit\": \"{commit}\""));
+    assert!(commit.is_none_or(|commit| summary.contains(&commit)), "{summary}");
     // The scenario that it keeps gives the same run again.
     let again = folder.path().join("again").display().to_string();
     let kept = format!("{out}/scenario.toml");

@@ -27,6 +27,10 @@ results! {
     pub struct RunResult {
         /// Version of the program.
         pub tidemark: &'static str,
+        /// Commit of the sources that the program was built from, with `-modified` behind it where they were changed; absent for a
+        /// program that was not built from a clone.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub commit: Option<String>,
         /// Name of the scenario.
         pub name: String,
         /// Seed.

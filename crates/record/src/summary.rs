@@ -50,7 +50,7 @@ pub struct Description<'a> {
 }
 
 impl Recorder {
-    /// Result of the run up to `end`. Warnings, events, and how a machine fared, are its driver's to add.
+    /// Result of the run up to `end`. Warnings, events, and how a machine fared, are its driver's to add, and the commit is the program's.
     pub fn result(&self, of: &Description<'_>, end: &Counters) -> RunResult {
         let before = &self.baseline;
         let warm = Instant::ZERO + of.warmup;
@@ -73,6 +73,7 @@ impl Recorder {
         let uplink_utilisation = uplinks.reduce(|sum, share| sum + share).map(|sum| sum / cells as f64);
         RunResult {
             tidemark: env!("CARGO_PKG_VERSION"),
+            commit: None,
             name: of.name.into(),
             seed: of.seed,
             duration_s: of.duration.as_secs_f64(),

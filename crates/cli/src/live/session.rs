@@ -124,11 +124,11 @@ impl Options {
         }
         let rights = privilege::acquire().map_err(|error| miette!("{error}"))?;
         let signals = Signals::take().map_err(|error| miette!("{error}"))?;
-        let (code, result) = self.serve(scenario, jobs, rights, signals)?;
+        let (code, mut result) = self.serve(scenario, jobs, rights, signals)?;
         eprintln!("{}", outline(&result));
         result.warnings.iter().for_each(|warning| eprintln!("tidemark: {warning}"));
         if let Some(out) = &self.out {
-            eprintln!("report: {}", write(out, &result)?.display());
+            eprintln!("report: {}", write(out, &mut result)?.display());
         }
         Ok(code)
     }

@@ -57,9 +57,9 @@ impl<'a> Runs<'a> {
                 jobs.push(Job { case: case.into(), scenario });
             }
         }
-        for (job, result) in jobs.iter().zip(simulate_all(&jobs)?) {
+        for (job, mut result) in jobs.iter().zip(simulate_all(&jobs)?) {
             if let Some(folder) = &self.keep {
-                run::write(&folder.join(scenario).join(&job.case).join(job.scenario.seed.to_string()), &result)?;
+                run::write(&folder.join(scenario).join(&job.case).join(job.scenario.seed.to_string()), &mut result)?;
             }
             // In the order of the seeds, whatever order they were run in.
             self.cases.entry(key(scenario, &job.case, seeds)).or_default().add(&result);

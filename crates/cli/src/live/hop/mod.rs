@@ -107,12 +107,12 @@ impl Hop {
             });
         }
         let outcome = hop.run();
-        let result = recorder.lock().unwrap_or_else(PoisonError::into_inner).result();
+        let mut result = recorder.lock().unwrap_or_else(PoisonError::into_inner).result();
         eprintln!("{}", outline(&result));
         result.warnings.iter().for_each(|warning| eprintln!("tidemark: {warning}"));
         println!("{}", running.status());
         if let Some(out) = &self.out {
-            eprintln!("report: {}", write(out, &result)?.display());
+            eprintln!("report: {}", write(out, &mut result)?.display());
         }
         outcome.map(|()| 0).map_err(refused)
     }

@@ -1,0 +1,83 @@
+//! Finds the commit of the sources: in a clone from git, in a package from the file that `cargo package` puts into it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Digits of a commit that are shown to people.
+const SHOWN: usize = 12;
+/// Put behind a commit whose sources were changed.
+const MODIFIED: &str = "-modified";
+
+fn main() {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let commit = commit(crate_folder);
+    println!("cargo::rustc-env=TIDEMARK_COMMIT={}", commit.as_deref().unwrap_or_default());
+    println!("cargo::rustc-env=TIDEMARK_VERSION={}", version(env!("CARGO_PKG_VERSION"), commit.as_deref()));
+    println!("cargo::rerun-if-changed=build.rs");
+    watched(crate_folder).iter().for_each(|path| println!("cargo::rerun-if-changed={}", path.display()));
+}
+
+/// Version and commit as people read them.
+pub(crate) fn version(number: &str, commit: Option<&str>) -> String {
+    let Some(commit) = commit else { return format!("{number} (commit unknown: not built from a clone)") };
+    let modified = if commit.ends_with(MODIFIED) { ", modified" } else { "" };
+    format!("{number} (commit {}{modified})", &commit[..SHOWN])
+}
+
+/// Commit of the sources that the crate in this folder is part of; `None` where neither a package nor git knows it.
+pub(crate) fn commit(crate_folder: &Path) -> Option<String> {
+    if let Ok(text) = fs::read_to_string(crate_folder.join(".cargo_vcs_info.json")) {
+        return packaged(&text);
+    }
+    // A folder inside a foreign clone, of which it is no part, has not that clone's commit.
+    git(crate_folder, &["ls-files", "--error-unmatch", "Cargo.toml"])?;
+    let commit = git(crate_folder, &["rev-parse", "HEAD"])?;
+    let root = crate_folder.join("../..");
+    let paths = sources(&root);
+    let mut arguments = vec!["status", "--porcelain", "--untracked-files=no", "--"];
+    arguments.extend(paths.iter().filter_map(|path| path.to_str()));
+    let is_modified = !git(&root, &arguments)?.is_empty();
+    Some(if is_modified { commit + MODIFIED } else { commit })
+}
+
+/// Commit in the file of a package; its form is cargo's.
+fn packaged(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("\"sha1\"")?;
+    let commit = rest.split('"').nth(1).filter(|commit| commit.len() >= SHOWN)?;
+    let is_modified = rest.contains("\"dirty\": true");
+    Some(if is_modified { format!("{commit}{MODIFIED}") } else { commit.into() })
+}
+
+/// Files and folders, from the root, that programs are made of.
+fn sources(root: &Path) -> Vec<PathBuf> {
+    let mut paths = vec![PathBuf::from("Cargo.toml"), PathBuf::from("Cargo.lock")];
+    let crates = fs::read_dir(root.join("crates")).into_iter().flatten().flatten();
+    let mut crates: Vec<_> = crates.map(|entry| entry.file_name()).collect();
+    crates.sort();
+    for name in crates {
+        let folder = Path::new("crates").join(name);
+        paths.extend(["Cargo.toml", "build.rs", "src"].map(|part| folder.join(part)));
+    }
+    paths.retain(|path| root.join(path).exists());
+    paths
+}
+
+/// Paths whose change may change the answer: sources, and the log in which git notes every new commit.
+fn watched(crate_folder: &Path) -> Vec<PathBuf> {
+    let root = crate_folder.join("../..");
+    let mut paths: Vec<_> = sources(&root).into_iter().map(|path| root.join(path)).collect();
+    for name in ["HEAD", "logs/HEAD"] {
+        paths.extend(git(crate_folder, &["rev-parse", "--git-path", name]).map(|path| crate_folder.join(path)));
+    }
+    paths.push(crate_folder.join(".cargo_vcs_info.json"));
+    // Cargo would run the script in every build for a path that is missing.
+    paths.retain(|path| path.exists());
+    paths
+}
+
+/// Output of git without the end of the line; `None` where there is no git, or where it fails.
+fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").arg("-C").arg(folder).args(arguments).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+}

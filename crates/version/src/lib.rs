@@ -1,0 +1,14 @@
+//! Version of the programs, with the commit that they were built from.
+//!
+//! A crate of its own: its build script runs after every commit and for every changed source, and only what is at the end of the
+//! imports, a program, may be compiled anew for that. Whoever writes a result puts [`COMMIT`] into it.
+
+/// Commit of the sources, 40 hexadecimal digits, with `-modified` behind them where the sources were not those of the commit; `None`
+/// for a build of sources that no commit is known of.
+pub const COMMIT: Option<&str> = match env!("TIDEMARK_COMMIT") {
+    commit if commit.is_empty() => None,
+    commit => Some(commit),
+};
+
+/// Version with the commit, for people: `0.1.0 (commit 0123456789ab)`.
+pub const VERSION: &str = env!("TIDEMARK_VERSION");
