@@ -1,0 +1,57 @@
+//! Commands that move real packets in real time. They need Linux: TUN devices, network namespaces and its sockets.
+
+use clap::Subcommand;
+use miette::Result;
+
+use crate::{endpoint, live};
+
+/// A command in real time.
+#[derive(Subcommand)]
+pub(crate) enum Realtime {
+    /// Run a command as a UE behind a cell, with real packets in real time
+    Shell(live::shell::Shell),
+    /// Run several UEs and servers around a cell, with real packets in real time
+    Live(live::lab::Live),
+    /// Be the user plane of a gNB: a cell between a UPF's GTP-U tunnels and UEs
+    N3(live::tunnels::N3),
+    /// Be the CU of a gNB: PDCP and the marker, between the host and a DU's F1-U tunnels
+    Cu(live::cu::Cu),
+    /// Be the DU of a gNB: a cell between a CU's F1-U tunnels and UEs
+    Du(live::tunnels::Du),
+    /// Be a wired bottleneck between two interfaces, of a rate, a delay and a queue discipline
+    Hop(live::hop::Hop),
+    /// Send an L4S flow over a real path
+    Send(endpoint::Send),
+    /// Receive an L4S flow over a real path
+    Receive(endpoint::Receive),
+    /// Find out whether a path keeps ECT(1) and CE
+    Probe(live::probe::Probe),
+    /// Query or change a live cell that is running
+    Ctl(live::control::Ctl),
+}
+
+impl Realtime {
+    /// True for what has a way of its own with signals, and needs a process without other threads.
+    pub(crate) fn takes_signals(&self) -> bool {
+        !matches!(self, Self::Send(_) | Self::Receive(_))
+    }
+
+    /// Runs the command; gives the exit code, which is that of the cell for a command behind one.
+    ///
+    /// # Errors
+    /// Bad input, or what could not be run.
+    pub(crate) fn execute(self) -> Result<u8> {
+        match self {
+            Self::Shell(shell) => shell.execute(),
+            Self::Live(live) => live.execute(),
+            Self::N3(n3) => n3.execute(),
+            Self::Cu(cu) => cu.execute(),
+            Self::Du(du) => du.execute(),
+            Self::Hop(hop) => hop.execute(),
+            Self::Probe(probe) => probe.execute(),
+            Self::Send(send) => send.execute().map(|()| 0),
+            Self::Receive(receive) => receive.execute().map(|()| 0),
+            Self::Ctl(ctl) => ctl.execute().map(|()| 0),
+        }
+    }
+}
