@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs what the tests use of Debian and Ubuntu: decoders and network tools that we did not write, valgrind, which counts instructions, and
-# what packages libtidemark and takes it into a build.
+# Installs what the tests use of Debian and Ubuntu: decoders and network tools that we did not write, valgrind, which counts instructions, what
+# packages libtidemark and takes it into a build, and what reads completions and manual pages.
 # What is missing makes its tests skip and say so, so this may be left out; without root it does nothing and says so.
 set -eu
 
-packages="valgrind tshark iproute2 iputils-ping ethtool nftables iperf3 tcpdump chromium cmake pkg-config lintian"
+packages="valgrind tshark iproute2 iputils-ping ethtool nftables iperf3 tcpdump chromium cmake pkg-config lintian groff zsh fish"
 
 if [ "$(id -u)" -ne 0 ]; then
     echo "install-packages.sh: SKIPPED: not root. Run as root, or have an administrator install: $packages" >&2

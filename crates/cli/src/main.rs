@@ -3,12 +3,14 @@
 #![warn(unnameable_types, unreachable_pub)]
 
 mod compare;
+mod completions;
 #[cfg(target_os = "linux")]
 mod endpoint;
 mod explain;
 mod interrupt;
 #[cfg(target_os = "linux")]
 mod live;
+mod man;
 mod print;
 mod progress;
 #[cfg(target_os = "linux")]
@@ -22,7 +24,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use miette::MietteHandlerOpts;
 
 /// L4S congestion signalling for 5G: simulate cells, marking laws and congestion controllers.
@@ -57,6 +59,10 @@ enum Command {
     Reproduce(reproduce::Reproduce),
     /// Run the test cases of RFC 8867 for controllers of real-time media
     Rfc8867(reproduce::rfc8867::Rfc8867),
+    /// Print the completions of a shell: source them, or put them where the shell looks
+    Completions(completions::Completions),
+    /// Write the manual pages
+    Man(man::Man),
 }
 
 fn main() -> ExitCode {
@@ -113,6 +119,8 @@ impl Command {
             Self::Explain(explain) => explain.execute(),
             Self::Reproduce(reproduce) => reproduce.execute(),
             Self::Rfc8867(cases) => cases.execute(),
+            Self::Completions(completions) => completions.execute(Arguments::command()),
+            Self::Man(man) => man.execute(Arguments::command()),
         }?;
         Ok(0)
     }

@@ -1,0 +1,24 @@
+//! `tidemark completions`: what a shell completes after `tidemark`.
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+use miette::Result;
+
+use crate::print::say;
+
+/// Arguments of `tidemark completions`.
+#[derive(Args)]
+pub(crate) struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+impl Completions {
+    /// Prints the script that the shell reads.
+    pub(crate) fn execute(&self, mut tidemark: Command) -> Result<()> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut tidemark, "tidemark", &mut script);
+        say!("{}", String::from_utf8_lossy(&script).trim_end());
+        Ok(())
+    }
+}
