@@ -2,6 +2,7 @@
 
 #![warn(unnameable_types, unreachable_pub)]
 
+mod check;
 mod compare;
 mod completions;
 #[cfg(target_os = "linux")]
@@ -43,7 +44,7 @@ enum Command {
     #[command(flatten)]
     Realtime(realtime::Realtime),
     /// Check a scenario without running it
-    Check(run::Source),
+    Check(check::Check),
     /// Print the JSON schema of the scenario language
     Schema,
     /// Compare the results of two runs, flow by flow
@@ -113,7 +114,7 @@ impl Command {
             #[cfg(target_os = "linux")]
             Self::Realtime(command) => return command.execute(),
             Self::Run(run) => run.execute(),
-            Self::Check(source) => source.check(),
+            Self::Check(check) => check.execute(),
             Self::Schema => run::print_schema(),
             Self::Compare { baseline, other } => compare::execute(&baseline, &other),
             Self::Explain(explain) => explain.execute(),

@@ -1,4 +1,4 @@
-//! `tidemark run`, `tidemark check` and `tidemark schema`.
+//! `tidemark run` and `tidemark schema`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::{interrupt, report, table};
 #[derive(Args)]
 pub(crate) struct Source {
     /// The scenario file
-    file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Use this seed instead of the scenario's
     #[arg(long)]
     seed: Option<u64>,
@@ -49,17 +49,6 @@ impl Source {
             overrides.push(format!("seed={seed}"));
         }
         Scenario::load(&self.file, &overrides).map_err(diagnostic)
-    }
-
-    /// Prints a line about the scenario, and its warnings.
-    ///
-    /// # Errors
-    /// That of a scenario that can't be run.
-    pub(crate) fn check(&self) -> Result<()> {
-        let scenario = self.load()?;
-        say!("{}: {}", self.file.display(), scenario.outline());
-        warn(&scenario.warnings());
-        Ok(())
     }
 }
 
@@ -109,7 +98,7 @@ impl Run {
 }
 
 /// Prints the warnings that come with results.
-fn warn(warnings: &[String]) {
+pub(crate) fn warn(warnings: &[String]) {
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
 }
 

@@ -6,6 +6,7 @@ pub mod diagnostic;
 mod flow;
 pub mod overrides;
 mod remedy;
+mod resolved;
 mod router_path;
 mod schema;
 mod ue;

@@ -1,0 +1,39 @@
+//! `tidemark check`: a scenario read and checked, and what it comes to with every default.
+
+use clap::Args;
+use miette::{IntoDiagnostic as _, Result};
+
+use crate::print::say;
+use crate::run::{Source, warn};
+
+/// Arguments of `tidemark check`.
+#[derive(Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    source: Source,
+    /// Print the whole scenario with every default filled in, as a scenario
+    #[arg(long)]
+    resolved: bool,
+}
+
+impl Check {
+    /// Prints a line about the scenario, or all of it, and its warnings.
+    ///
+    /// # Errors
+    /// That of a scenario that can't be run.
+    pub(crate) fn execute(&self) -> Result<()> {
+        let scenario = self.source.load()?;
+        let file = self.source.file.display();
+        if self.resolved {
+            say!("# {file} with every default. A field that is missing has no value, or follows from others.");
+            if scenario.has_traces() {
+                say!("# Traces are looked up from the folder of this file: keep it beside {file}.");
+            }
+            say!("{}", scenario.resolved().into_diagnostic()?.trim_end());
+        } else {
+            say!("{file}: {}", scenario.outline());
+        }
+        warn(&scenario.warnings());
+        Ok(())
+    }
+}
