@@ -12,6 +12,7 @@ mod interrupt;
 #[cfg(target_os = "linux")]
 mod live;
 mod man;
+mod new;
 mod print;
 mod progress;
 #[cfg(target_os = "linux")]
@@ -43,6 +44,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Realtime(realtime::Realtime),
+    /// Write a scenario to begin with
+    New(new::New),
     /// Check a scenario without running it
     Check(check::Check),
     /// Print the JSON schema of the scenario language
@@ -98,6 +101,8 @@ impl Command {
         match self {
             #[cfg(target_os = "linux")]
             Self::Realtime(command) => command.takes_signals(),
+            // An interrupt at a question ends the program.
+            Self::New(_) => true,
             _ => false,
         }
     }
@@ -114,6 +119,7 @@ impl Command {
             #[cfg(target_os = "linux")]
             Self::Realtime(command) => return command.execute(),
             Self::Run(run) => run.execute(),
+            Self::New(new) => new.execute(),
             Self::Check(check) => check.execute(),
             Self::Schema => run::print_schema(),
             Self::Compare { baseline, other } => compare::execute(&baseline, &other),

@@ -186,6 +186,27 @@ fn a_resolved_scenario_gives_the_same_results() {
 }
 
 #[test]
+fn a_new_scenario_has_its_schema_beside_it_and_none_is_overwritten() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("cell 1.toml").display().to_string();
+    let output = tidemark(&["new", &file, "--ues", "2", "--controllers", "prague,gcc", "--cell", "lte-5mhz"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let checked = tidemark(&["check", &file]);
+    assert!(text(&checked.stdout).contains("`cell-1`: 30 s of 4 UEs and 4 flows"), "{}", text(&checked.stdout));
+    let written = fs::read_to_string(&file).unwrap();
+    let named = written.lines().next().unwrap().strip_prefix("#:schema ./").unwrap();
+    assert_eq!(fs::read(folder.path().join(named)).unwrap(), tidemark(&["schema"]).stdout);
+    let again = tidemark(&["new", &file]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(text(&again.stderr).contains("exists, and is kept"), "{}", text(&again.stderr));
+    assert_eq!(fs::read_to_string(&file).unwrap(), written);
+    let crowded = folder.path().join("crowded.toml").display().to_string();
+    let output = tidemark(&["new", &crowded, "--ues", "3000"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("at most 4096 UEs") && !Path::new(&crowded).exists());
+}
+
+#[test]
 fn compare_puts_two_runs_side_by_side_and_refuses_other_folders() {
     let folder = TempDir::new().unwrap();
     let file = short(&folder);

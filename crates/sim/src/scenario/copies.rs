@@ -7,7 +7,7 @@ use tidemark_core::ConfigError;
 use super::{Scenario, numbered};
 
 /// UEs of one scenario at most: more is a typing error, and every one costs memory.
-pub(super) const MAX_UES: u32 = 4096;
+pub const MAX_UES: u32 = 4096;
 /// Flows at most: four for each of so many UEs.
 const MAX_FLOWS: u64 = 4 * MAX_UES as u64;
 

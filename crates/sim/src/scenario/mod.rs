@@ -25,6 +25,7 @@ use tidemark_marker::{MarkerConfig, PolicyRule};
 pub use tidemark_record::{Direction, NamedUe};
 use tidemark_router::RouterConfig;
 
+pub use copies::MAX_UES;
 pub use diagnostic::ScenarioError;
 pub use flow::{Flow, NamedFlow};
 pub use overrides::OverrideError;
