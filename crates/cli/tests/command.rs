@@ -141,6 +141,17 @@ fn check_accepts_every_scenario_of_the_project() {
 }
 
 #[test]
+fn the_first_line_of_every_scenario_leads_an_editor_to_the_schema() {
+    let schema = scenarios().join("../docs/reference/scenario.schema.json").canonicalize().unwrap();
+    for file in shipped() {
+        let scenario = fs::read_to_string(&file).unwrap();
+        let named = scenario.lines().next().and_then(|line| line.strip_prefix("#:schema ")).unwrap_or("nothing");
+        let found = file.parent().unwrap().join(named).canonicalize().ok();
+        assert_eq!(found.as_ref(), Some(&schema), "{}: the first line names {named}", file.display());
+    }
+}
+
+#[test]
 fn every_scenario_is_whole_once_it_is_resolved() {
     let folder = TempDir::new().unwrap();
     let whole = folder.path().join("resolved.toml").display().to_string();
