@@ -119,6 +119,20 @@ mod tests {
         assert_eq!(update(0xDD2F, 0x5555, 0x3285), 0x0000);
     }
 
+    #[test]
+    fn a_word_updated_at_the_carries_is_the_word_summed() {
+        let edges = [0, 1, 2, 0x7FFF, 0x8000, 0xFFFD, 0xFFFE, 0xFFFF];
+        let words = || edges.into_iter().flat_map(|a| edges.map(|b| (a, b)));
+        for ((checksum, old), new) in words().flat_map(|pair| edges.map(|new| (pair, new))) {
+            // Folded until nothing is left to fold.
+            let mut sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
+            while sum > 0xFFFF {
+                sum = (sum & 0xFFFF) + (sum >> 16);
+            }
+            assert_eq!(update(checksum, old, new), !(sum as u16), "{checksum:#x} {old:#x} {new:#x}");
+        }
+    }
+
     proptest! {
         #[test]
         fn the_sum_agrees_with_the_plain_algorithm(bytes: Vec<u8>) {

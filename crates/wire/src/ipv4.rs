@@ -276,6 +276,17 @@ mod tests {
     }
 
     #[test]
+    fn a_damaged_header_has_no_valid_checksum() {
+        let mut bytes = [0; HEADER_LEN];
+        REPR.emit(&mut bytes).unwrap();
+        for at in 4..HEADER_LEN {
+            bytes[at] ^= 1;
+            assert!(!Packet::new_checked(bytes).unwrap().has_valid_checksum(), "{at}");
+            bytes[at] ^= 1;
+        }
+    }
+
+    #[test]
     fn lengths_that_contradict_are_refused() {
         let mut bytes = [0; 24];
         REPR.emit(&mut bytes).unwrap();

@@ -129,6 +129,12 @@ mod tests {
     }
 
     #[test]
+    fn the_window_is_half_of_the_sequence_numbers() {
+        assert_eq!((SnLength::Bits12.modulus(), SnLength::Bits12.window()), (4_096, 2_048));
+        assert_eq!((SnLength::Bits18.modulus(), SnLength::Bits18.window()), (262_144, 131_072));
+    }
+
+    #[test]
     fn control_pdus() {
         let kinds = [
             ControlType::StatusReport,

@@ -329,6 +329,7 @@ mod tests {
         );
         for hundredths in 0..=10_000 {
             let congestion = Congestion::new(hundredths).unwrap();
+            assert_eq!(congestion.hundredths(), hundredths);
             assert_eq!(Congestion::from_probability(congestion.probability()), congestion);
         }
     }

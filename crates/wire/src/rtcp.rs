@@ -152,6 +152,10 @@ mod tests {
             assert_eq!(Presence::parse(&presence.emit(9)[..7]), Err(Error::Truncated));
         }
         assert_eq!(Presence::Here.emit(0x0102_0304), [0x80, 201, 0, 1, 1, 2, 3, 4]);
+        // A source that leaves is named, and one alone.
+        for first in [0x80, 0x82, 0xA1] {
+            assert_eq!(Presence::parse(&[first, 203, 0, 1, 0, 0, 0, 0]), Err(Error::Type));
+        }
         // A report with one block, feedback, and an RTP packet.
         for [first, kind] in [[0x81, 201], [0x8B, 205], [0x80, 96]] {
             assert_eq!(Presence::parse(&[first, kind, 0, 1, 0, 0, 0, 0]), Err(Error::Type));

@@ -148,6 +148,25 @@ mod tests {
         assert_eq!(Header::parse(&bytes), Err(Error::Type));
     }
 
+    #[test]
+    fn nothing_is_read_behind_the_reserved_element() {
+        let with_element = |identifier: u8| {
+            let mut bytes = std::vec![0x90, 96, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0xBE, 0xDE, 0, 2];
+            bytes.extend([identifier << 4, 9, 0x12, 0, 0, 5, 0, 0]);
+            Header::parse(&bytes).unwrap().0.send_time
+        };
+        assert_eq!(with_element(14), Some(5));
+        assert_eq!(with_element(15), None);
+    }
+
+    #[test]
+    fn padding_that_counts_nothing_is_refused() {
+        let packet = |padding| [0xA0, 96, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 9, padding];
+        assert_eq!(Header::parse(&packet(1)).unwrap().1, [9]);
+        assert_eq!(Header::parse(&packet(2)).unwrap().1, []);
+        assert_eq!(Header::parse(&packet(0)), Err(Error::Length));
+    }
+
     proptest! {
         #[test]
         fn a_header_comes_back(marker: bool, payload_type in 0..128u8, sequence: u16, timestamp: u32, ssrc: u32, send_time in proptest::option::of(0..1u32 << 24)) {

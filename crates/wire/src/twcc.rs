@@ -268,6 +268,58 @@ mod tests {
         assert_eq!(Feedback::parse(&reserved), Err(Error::Value));
     }
 
+    /// A feedback packet on `count` packets with these chunks and deltas, padded where they are no whole words.
+    fn raw(count: u8, chunks_and_deltas: &[u8]) -> Vec<u8> {
+        let padding = (4 - chunks_and_deltas.len() % 4) % 4;
+        let mut bytes = std::vec![0x8F, 205, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 9, 0, count, 0, 0, 0, 0];
+        bytes.extend(chunks_and_deltas);
+        if padding > 0 {
+            bytes[0] |= 0x20;
+            bytes.resize(bytes.len() + padding, padding as u8);
+        }
+        bytes[3] = bytes.len() as u8 / 4 - 1;
+        bytes
+    }
+
+    #[test]
+    fn a_chunk_is_read_up_to_the_count_and_no_further() {
+        for chunks_and_deltas in [
+            // A run of two that did not arrive, then one of five small deltas, of which one counts.
+            &[0x00, 0x02, 0x20, 0x05, 7][..],
+            // The same, with a vector of one bit whose remaining symbols are small, and one of two bits: large, and the reserved one.
+            &[0x00, 0x02, 0xBF, 0xFF, 7],
+            &[0x00, 0x02, 0b1101_1011, 0xFF, 7],
+        ] {
+            let bytes = raw(3, chunks_and_deltas);
+            let deltas: Vec<_> = Feedback::parse(&bytes).unwrap().deltas().collect();
+            assert_eq!(deltas, [(9, None), (10, None), (11, Some(7))], "{chunks_and_deltas:x?}");
+        }
+    }
+
+    #[test]
+    fn a_run_ends_where_the_next_chunk_begins() {
+        // Two small deltas, one that did not arrive, and one large.
+        let bytes = raw(4, &[0x20, 0x02, 0x00, 0x01, 0x40, 0x01, 5, 6, 0xFF, 0xFE]);
+        let deltas: Vec<_> = Feedback::parse(&bytes).unwrap().deltas().map(|(_, delta)| delta).collect();
+        assert_eq!(deltas, [Some(5), Some(6), None, Some(-2)]);
+    }
+
+    #[test]
+    fn fourteen_packets_without_a_large_delta_take_one_chunk() {
+        let deltas: Vec<_> = (0..14).map(|at| (at % 2 == 0).then_some(1)).collect();
+        let mut bytes = [0; 60];
+        assert_eq!(emit(&REPR, &deltas, &mut bytes), Ok(32));
+        assert_eq!(bytes[20..22], [0b1010_1010, 0b1010_1010]);
+    }
+
+    #[test]
+    fn padding_that_counts_nothing_is_refused() {
+        let mut bytes = raw(1, &[0x20, 0x01, 7]);
+        assert!(Feedback::parse(&bytes).is_ok());
+        *bytes.last_mut().unwrap() = 0;
+        assert_eq!(Feedback::parse(&bytes), Err(Error::Length));
+    }
+
     proptest! {
         #[test]
         fn feedback_comes_back_as_it_was_written(

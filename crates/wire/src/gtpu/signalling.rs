@@ -145,6 +145,8 @@ mod tests {
         assert_eq!(ErrorIndication::parse(&octets[12..]), Ok(indication));
         let with_private_extension = [&octets[12..], &[255, 0, 2, 9, 9]].concat();
         assert_eq!(ErrorIndication::parse(&with_private_extension), Ok(indication));
+        let with_recovery = [&[14, 133], &octets[12..]].concat();
+        assert_eq!(ErrorIndication::parse(&with_recovery), Ok(indication));
         assert_eq!(ErrorIndication::parse(&octets[12..17]), Err(Error::Truncated), "no address");
         assert_eq!(ErrorIndication::parse(&[133, 0, 3, 1, 2, 3]), Err(Error::Length));
         assert_eq!(ErrorIndication::parse(&[99]), Err(Error::Type));

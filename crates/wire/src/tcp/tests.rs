@@ -147,6 +147,70 @@ fn a_segment_with_a_bad_data_offset_is_refused() {
     assert_eq!(Packet::new_checked(&bytes).map(|_| ()), Err(Error::Truncated));
 }
 
+#[test]
+fn a_sack_option_without_a_block_cannot_be_sent() {
+    assert_eq!(TcpOption::Sack(SackBlocks::default()).emit(&mut [0; 40]), Err(Error::Value));
+}
+
+#[test]
+fn each_flag_has_its_bit() {
+    let none = TcpFlags::default();
+    for (flags, push, urgent, bits) in [
+        (none, false, None, 0),
+        (TcpFlags { fin: true, ..none }, false, None, 0x001),
+        (TcpFlags { syn: true, ..none }, false, None, 0x002),
+        (TcpFlags { rst: true, ..none }, false, None, 0x004),
+        (none, true, None, 0x008),
+        (TcpFlags { ack: true, ..none }, false, None, 0x010),
+        (none, false, Some(7), 0x020),
+        (TcpFlags { ece: true, ..none }, false, None, 0x040),
+        (TcpFlags { cwr: true, ..none }, false, None, 0x080),
+        (TcpFlags { ae: true, ..none }, false, None, 0x100),
+    ] {
+        let repr =
+            Repr { source_port: 1, destination_port: 2, seq: 3, ack: 4, flags, push, urgent, window: 5, options: &[] };
+        let mut bytes = [0; HEADER_LEN];
+        repr.emit(&mut bytes).unwrap();
+        assert_eq!(u16::from_be_bytes([bytes[12], bytes[13]]), 5 << 12 | bits);
+        let packet = Packet::new_checked(&bytes).unwrap();
+        assert_eq!((packet.flags(), packet.push(), packet.urgent()), (flags, push, urgent));
+    }
+}
+
+#[test]
+fn congestion_flags_are_rewritten_alone_with_the_checksum() {
+    // ACE is 5: AE and ECE are set, CWR is not.
+    let before = segment(&[], b"payload");
+    type Rewrite = fn(&mut Packet<&mut Vec<u8>>);
+    let rewrites: [(Rewrite, u8); 6] = [
+        (|packet| packet.set_ece(false), 0b100),
+        (|packet| packet.set_ece(true), 0b101),
+        (|packet| packet.set_cwr(true), 0b111),
+        (|packet| packet.set_cwr(false), 0b101),
+        (|packet| packet.set_ace(0b010), 0b010),
+        (|packet| packet.set_ace(0xFF), 0b111),
+    ];
+    for (rewrite, ace) in rewrites {
+        let mut bytes = before.clone();
+        let mut packet = Packet::new_checked(&mut bytes).unwrap();
+        rewrite(&mut packet);
+        assert_eq!(packet.flags(), TcpFlags { ack: true, ..TcpFlags::default() }.with_ace(ace));
+        assert!(packet.push() && packet.has_valid_checksum(A, B));
+    }
+}
+
+#[test]
+fn a_damaged_segment_has_no_valid_checksum() {
+    let mut bytes = segment(&[], b"payload");
+    for at in 0..bytes.len() {
+        assert!(Packet::new_checked(&bytes).unwrap().has_valid_checksum(A, B));
+        bytes[at] ^= 1;
+        // The lengths in octet 12 stay as they are; its low bit is AE.
+        assert!(!Packet::new_checked(&bytes).unwrap().has_valid_checksum(A, B), "{at}");
+        bytes[at] ^= 1;
+    }
+}
+
 fn change() -> impl Strategy<Value = AccEcnChange> {
     any::<(u8, u32, u32, u32)>().prop_map(|(ace, e0b, ceb, e1b)| AccEcnChange { ace, e0b, ceb, e1b })
 }
