@@ -26,7 +26,7 @@ impl Check {
         let file = self.source.file.display();
         if self.resolved {
             say!("# {file} with every default. A field that is missing has no value, or follows from others.");
-            if scenario.has_traces() {
+            if scenario.traces().next().is_some() {
                 say!("# Traces are looked up from the folder of this file: keep it beside {file}.");
             }
             say!("{}", scenario.resolved().into_diagnostic()?.trim_end());

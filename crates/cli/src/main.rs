@@ -2,6 +2,7 @@
 
 #![warn(unnameable_types, unreachable_pub)]
 
+mod carried;
 mod check;
 mod compare;
 mod completions;

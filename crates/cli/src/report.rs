@@ -4,7 +4,9 @@ use miette::{IntoDiagnostic, Result};
 use tidemark_record::output::report_data;
 use tidemark_sim::RunResult;
 
-const PAGE: &str = include_str!("../../../web/dist/report.html");
+use crate::carried::carried;
+
+const PAGE: &str = carried!("web/dist/report.html");
 const PLACEHOLDER: &str = "/*TIDEMARK_DATA*/";
 
 /// Gives the report of a run as one HTML page.

@@ -9,15 +9,16 @@ use tidemark_cell::channel::TraceConfig;
 use tidemark_sim::scenario::Scenario;
 
 use super::session::Options;
+use crate::carried::carried;
 use crate::run::diagnostic;
 
 /// Name and scenario, the default first.
 const PRESETS: [(&str, &str); 5] = [
-    ("5g-walking", include_str!("../../../../scenarios/live/5g-walking.toml")),
-    ("5g-static", include_str!("../../../../scenarios/live/5g-static.toml")),
-    ("5g-driving", include_str!("../../../../scenarios/live/5g-driving.toml")),
-    ("lte-edge", include_str!("../../../../scenarios/live/lte-edge.toml")),
-    ("5g-wide", include_str!("../../../../scenarios/live/5g-wide.toml")),
+    ("5g-walking", carried!("scenarios/live/5g-walking.toml")),
+    ("5g-static", carried!("scenarios/live/5g-static.toml")),
+    ("5g-driving", carried!("scenarios/live/5g-driving.toml")),
+    ("lte-edge", carried!("scenarios/live/lte-edge.toml")),
+    ("5g-wide", carried!("scenarios/live/5g-wide.toml")),
 ];
 /// Preset whose channel a trace replaces.
 const TRACED: &str = "5g-static";

@@ -11,14 +11,15 @@ use serde::Deserialize;
 use super::expression::{Comparison, Measure};
 use super::runs::Runs;
 use super::target::{Claim, Targets};
+use crate::carried::carried;
 use crate::print::say;
 use crate::table::{table, text};
 
-const CASES: &str = include_str!("../../../../scenarios/rfc8867/cases.toml");
+const CASES: &str = carried!("scenarios/rfc8867/cases.toml");
 
 macro_rules! scenarios {
     ($($name:literal),* $(,)?) => {
-        const SCENARIOS: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../../scenarios/rfc8867/", $name, ".toml")))),*];
+        const SCENARIOS: &[(&str, &str)] = &[$(($name, carried!("scenarios/rfc8867/", $name, ".toml"))),*];
     };
 }
 scenarios!("5.1", "5.2", "5.3", "5.4", "5.5", "5.6", "5.7");

@@ -5,20 +5,22 @@ use std::collections::BTreeMap;
 use miette::{IntoDiagnostic, Result, miette};
 use serde::Deserialize;
 
+use crate::carried::carried;
+
 /// The targets of each paper.
 const TARGETS: &[&str] = &[
-    include_str!("../../../../scenarios/papers/targets/anbr.toml"),
-    include_str!("../../../../scenarios/papers/targets/brunello.toml"),
-    include_str!("../../../../scenarios/papers/targets/l4span.toml"),
-    include_str!("../../../../scenarios/papers/targets/al4s.toml"),
-    include_str!("../../../../scenarios/papers/targets/sdn.toml"),
-    include_str!("../../../../scenarios/papers/targets/brunello-wired.toml"),
+    carried!("scenarios/papers/targets/anbr.toml"),
+    carried!("scenarios/papers/targets/brunello.toml"),
+    carried!("scenarios/papers/targets/l4span.toml"),
+    carried!("scenarios/papers/targets/al4s.toml"),
+    carried!("scenarios/papers/targets/sdn.toml"),
+    carried!("scenarios/papers/targets/brunello-wired.toml"),
 ];
 
 macro_rules! scenarios {
     ($($name:literal),* $(,)?) => {
         /// The scenarios of the papers, by their names.
-        const SCENARIOS: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../../scenarios/papers/", $name, ".toml")))),*];
+        const SCENARIOS: &[(&str, &str)] = &[$(($name, carried!("scenarios/papers/", $name, ".toml"))),*];
     };
 }
 scenarios!(

@@ -1,7 +1,5 @@
 //! A scenario with every default filled in.
 
-use tidemark_cell::ChannelConfig;
-
 use super::Scenario;
 
 impl Scenario {
@@ -23,11 +21,5 @@ impl Scenario {
             ue.marker = Some(config.marker);
         }
         toml::to_string_pretty(&whole)
-    }
-
-    /// True where files beside the scenario's are a part of it.
-    pub fn has_traces(&self) -> bool {
-        self.ue.iter().any(|ue| matches!(ue.channel, ChannelConfig::Trace(_)))
-            || self.router.iter().any(|router| router.trace.is_some())
     }
 }
