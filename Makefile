@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test packages build web fmt-check lint language links imports reference unit instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema bench clean
+.PHONY: demo test packaging-test packages build web fmt-check lint language links imports reference unit instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -16,7 +16,7 @@ web: web/dist/report.html
 web/dist/report.html: web/package-lock.json web/vite.config.ts web/index.html $(shell find web/src -type f)
 	cd web && npm ci --no-audit --no-fund && npm run build
 
-test: packages sdn-packages fmt-check lint unit instructions docs same-bytes web-test wire-test c-test python-test sdn-test live-brief
+test: packages sdn-packages fmt-check lint unit instructions docs same-bytes web-test wire-test c-test python-test sdn-test packaging-test live-brief
 	@echo "every check passed"
 
 # Decoders, iperf3 and Chromium, on Debian and Ubuntu as root. What can't be installed makes its tests skip.
@@ -76,6 +76,11 @@ live-test: build
 # A selection of them that takes seven minutes; what is left then is skipped.
 live-brief: build
 	LIVE_BRIEF=1 tests/live/run
+
+# Packages of the command, and other systems than this one. What is not here makes its part skip and say so.
+packaging-test: web
+	packaging/tests/crates
+	packaging/tests/portable
 
 c-test:
 	bindings/c/tests/run
