@@ -9,7 +9,14 @@ use tidemark_record::{FlowResult, RunResult, output};
 
 /// All that a run measured.
 #[pyclass(module = "tidemark", frozen)]
-pub(crate) struct Outcome(pub(crate) RunResult);
+pub(crate) struct Outcome(RunResult);
+
+impl From<RunResult> for Outcome {
+    /// Puts the commit of this library into a result, as the command puts its own.
+    fn from(result: RunResult) -> Self {
+        Self(RunResult { commit: tidemark_version::COMMIT.map(Into::into), ..result })
+    }
+}
 
 #[pymethods]
 impl Outcome {

@@ -47,7 +47,7 @@ pub(crate) fn run(
         });
         match raised.take() {
             Some(error) => Err(error),
-            None => result.map(Outcome).map_err(|error| PyRuntimeError::new_err(error.to_string())),
+            None => result.map(Outcome::from).map_err(|error| PyRuntimeError::new_err(error.to_string())),
         }
     })
 }
