@@ -4,6 +4,7 @@
 use tidemark_core::{BitRate, Bytes, ConfigError};
 
 use crate::control::{CongestionControl, Properties, Transport};
+use crate::custom::CustomControl;
 use crate::{controller, media, udp, udp_prague};
 
 /// Makes of the lines below the enum, its list and its names.
@@ -21,6 +22,10 @@ macro_rules! congestion_controls {
                 #[cfg_attr(feature = "serde", serde(rename = $name))]
                 $variant($config),
             )*
+            /// A congestion control of another crate.
+            #[cfg_attr(feature = "serde", serde(rename = "custom", skip_deserializing))]
+            #[cfg_attr(feature = "schema", schemars(skip))]
+            Custom(CustomControl),
         }
 
         impl SenderConfig {
@@ -33,12 +38,14 @@ macro_rules! congestion_controls {
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => $name,)*
+                    Self::Custom(custom) => custom.name(),
                 }
             }
 
             fn control(&self) -> &dyn CongestionControl {
                 match self {
                     $(Self::$variant(config) => config,)*
+                    Self::Custom(custom) => custom.control(),
                 }
             }
         }
@@ -70,6 +77,13 @@ congestion_controls! {
     "al4s" Al4s(media::Al4sConfig), "aL4S-CC as sL4S or cL4S, for video.";
     "anbr" Anbr(media::AnbrConfig), "The access network's recommendation, alone or beside Prague, for video.";
     "sdn-l4s" SdnL4s(media::SdnL4sConfig), "The rate rule of SDN-L4S, for video.";
+}
+
+impl SenderConfig {
+    /// A congestion control of another crate, which results call `name`: for programs that embed the simulator.
+    pub fn custom(name: &'static str, control: impl CongestionControl + Send + Sync + 'static) -> Self {
+        Self::Custom(CustomControl::new(name, control))
+    }
 }
 
 impl Default for SenderConfig {

@@ -2,7 +2,6 @@
 
 use tidemark_cell::UeId;
 use tidemark_core::Instant;
-use tidemark_record::unit::tag;
 use tidemark_record::{Counters, Description, FlowDescription, RouterDescription, RunResult, bearers};
 
 use crate::flow::Flow;
@@ -89,7 +88,7 @@ fn description(
     FlowDescription {
         name: flow.name.clone(),
         ue: flow.ue.map(|ue| ue.0 as usize),
-        controller: tag(flow.sender, "controller"),
+        controller: flow.sender.name().into(),
         law: law.unwrap_or_else(|| "none".into()),
         has_router,
         is_uplink: flow.direction == Direction::Uplink,

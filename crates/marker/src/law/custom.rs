@@ -17,8 +17,15 @@ pub struct CustomLaw {
 
 impl CustomLaw {
     pub(crate) fn new<L: Law>(make: impl Fn() -> L + Send + Sync + 'static) -> Self {
+        Self::with_properties(&L::PROPERTIES, make)
+    }
+
+    pub(crate) fn with_properties<L: Law>(
+        properties: &'static Properties,
+        make: impl Fn() -> L + Send + Sync + 'static,
+    ) -> Self {
         // Leaked, so that a configuration stays a plain value: once for every law that a program brings.
-        Self { properties: &L::PROPERTIES, build: Box::leak(Box::new(move || Box::new(make()) as Box<dyn AnyLaw>)) }
+        Self { properties, build: Box::leak(Box::new(move || Box::new(make()) as Box<dyn AnyLaw>)) }
     }
 
     pub(crate) fn properties(&self) -> &'static Properties {

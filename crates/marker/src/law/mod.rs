@@ -200,6 +200,12 @@ impl LawConfig {
         Self::Custom(CustomLaw::new(make))
     }
 
+    /// A law as of [`custom`](Self::custom), whose properties are not those of the type: where one type is many laws, such as an
+    /// interpreter's.
+    pub fn custom_with<L: Law>(properties: &'static Properties, make: impl Fn() -> L + Send + Sync + 'static) -> Self {
+        Self::Custom(CustomLaw::with_properties(properties, make))
+    }
+
     /// Names of the laws for which `wanted` holds, in the order of the reference.
     pub fn names(wanted: impl Fn(&Properties) -> bool) -> Vec<&'static str> {
         Self::all().iter().map(Self::properties).filter(|law| wanted(law)).map(|law| law.name).collect()
