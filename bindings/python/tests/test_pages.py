@@ -1,22 +1,46 @@
-"""Code of the pages runs as it stands there."""
+"""Code of the pages runs as it stands there, and writes the pictures beside it."""
 
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
+GUIDE = "docs/guide/python.md"
+GALLERY = "docs/guide/pictures.md"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide/python.md"])
-def test_a_pages_code_runs(page, tmp_path, monkeypatch):
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
-    assert blocks
+def blocks(page: str) -> list[str]:
+    """Gives the Python code of a page, block by block."""
+    return re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Gives a folder in which code of pages finds scenarios, and may write."""
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    (tmp_path / "docs/guide/pictures").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    exec(compile("\n".join(blocks), page, "exec"), {})
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", ["README.md", GUIDE])
+def test_a_pages_code_runs(page, folder):
+    assert blocks(page)
+    exec(compile("\n".join(blocks(page)), page, "exec"), {})
+
+
+def test_the_gallery_draws_its_pictures(folder):
+    exec(compile("\n".join(blocks(GALLERY)), GALLERY, "exec"), {})
+    drawn = sorted(path.name for path in (folder / "docs/guide/pictures").iterdir())
+    if "UPDATE_DOCS" in os.environ:
+        shutil.copytree(folder / "docs/guide/pictures", ROOT / "docs/guide/pictures", dirs_exist_ok=True)
+    shown = re.findall(r"^!\[[^\]]+\]\(pictures/([\w.-]+)\)", (ROOT / GALLERY).read_text(), re.M)
+    assert drawn == sorted(shown) == sorted(path.name for path in (ROOT / "docs/guide/pictures").iterdir())
 
 
 def test_the_readmes_example_has_ten_lines():
-    (block,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    (block,) = blocks("README.md")
     assert len([line for line in block.splitlines() if line]) <= 10

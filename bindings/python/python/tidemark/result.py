@@ -117,6 +117,12 @@ class Series:
         values: dict[str, typing.Any] = json.loads(self._result._outcome.series())
         return values
 
+    @property
+    def end_s(self) -> float:
+        """End of the last interval in seconds."""
+        times: list[float] = self._values["t_s"]
+        return times[-1] if times else 0.0
+
     @cached_property
     def flows(self) -> pl.DataFrame:
         """Series of each flow."""

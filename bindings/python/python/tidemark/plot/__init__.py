@@ -5,7 +5,8 @@ writes PDF, SVG or PNG by the file's ending. Curves differ by colour, by line an
 keeps them apart.
 """
 
-from tidemark.plot.curves import series
+from tidemark.plot.curves import cdf, series
+from tidemark.plot.groups import boxes, delay_boxes, front, split, unbeaten
 from tidemark.plot.style import save
 
-__all__ = ["save", "series"]
+__all__ = ["boxes", "cdf", "delay_boxes", "front", "save", "series", "split", "unbeaten"]

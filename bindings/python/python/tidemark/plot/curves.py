@@ -1,34 +1,77 @@
 """Curves: series over time, and distributions."""
 
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+import polars as pl
 from matplotlib.axes import Axes
 
 from tidemark.plot.labels import label
 from tidemark.plot.style import drawing, styles
-from tidemark.result import Result
+from tidemark.result import Delay, Result
 
 MARKS_A_CURVE = 8
 """Markers on a curve: enough to tell curves apart, few enough to see their shape."""
 
 
-def series(result: Result, value: str = "throughput_mbps", *, of: str = "flows", axes: Axes | None = None) -> Axes:
-    """Draws a column of a series over time, one curve a flow (or what else `of` names: ues, uplinks, routers, cells).
+def series(
+    result: Result,
+    value: str = "throughput_mbps",
+    *,
+    of: Literal["flows", "ues", "uplinks", "routers", "cells"] = "flows",
+    axes: Axes | None = None,
+) -> Axes:
+    """Draws a column of a series over time, one curve a flow, or a UE, a router, a cell.
 
     >>> import tidemark
     >>> result = tidemark.run("scenarios/first-look.toml", set={"duration": "3 s", "warmup": "1 s"})
     >>> tidemark.plot.series(result, "rtt_ms").get_ylabel()
     'round-trip time (ms)'
     """
-    frame = getattr(result.series, of)
+    frame: pl.DataFrame = getattr(result.series, of)
     noun = frame.columns[1]
+    if value not in frame.columns:
+        raise ValueError(f"value: series of {of} have no `{value}`: use one of {', '.join(frame.columns[2:])}")
+    curves = {group[noun][0]: (group["t_s"], group[value]) for group in frame.partition_by(noun, maintain_order=True)}
+    axes = _curves(curves, axes)
+    axes.set(xlabel="time (s)", ylabel=label(value))
+    axes.set_xlim(0, result.series.end_s)
+    axes.set_ylim(bottom=0)
+    return axes
+
+
+def cdf(
+    results: Result | Mapping[str, Result],
+    delay: Delay = "owd",
+    *,
+    flows: Iterable[str] | None = None,
+    axes: Axes | None = None,
+) -> Axes:
+    """Draws the cumulative distribution of a delay: one curve a flow, of one run or of several by their labels.
+
+    `flows` names those to draw; by default all that measured the delay.
+    """
+    several = results if isinstance(results, Mapping) else {"": results}
+    curves = {}
+    for name, result in several.items():
+        for group in result.cdf(delay).partition_by("flow", maintain_order=True):
+            flow = group["flow"][0]
+            if flows is None or flow in flows:
+                curves[" ".join(part for part in (flow, name) if part)] = (group["ms"], group["share"])
+    axes = _curves(curves, axes)
+    axes.set(xlabel=label(f"{delay}_ms"), ylabel="share of samples")
+    axes.set_xlim(left=0)
+    axes.set_ylim(0, 1)
+    return axes
+
+
+def _curves(curves: Mapping[str, tuple[pl.Series, pl.Series]], axes: Axes | None) -> Axes:
+    """Draws curves by name, with a legend where there are several."""
     with drawing(axes) as drawn:
-        groups = frame.partition_by(noun, maintain_order=True)
-        for index, (group, style) in enumerate(zip(groups, styles(), strict=False)):
-            every = max(1, group.height // MARKS_A_CURVE)
+        for index, ((name, (x, y)), style) in enumerate(zip(curves.items(), styles(), strict=False)):
+            every = max(1, len(x) // MARKS_A_CURVE)
             # Markers of curves that lie close stand beside each other.
-            first = every * index // len(groups)
-            drawn.plot(group["t_s"], group[value], label=group[noun][0], markevery=(first, every), **style)
-        drawn.set(xlabel="time (s)", ylabel=label(value), xlim=(0, frame["t_s"].max()))
-        drawn.set_ylim(bottom=0)
-        if len(groups) > 1:
+            drawn.plot(x, y, label=name, markevery=(every * index // len(curves), every), **style)
+        if len(curves) > 1:
             drawn.legend()
         return drawn

@@ -2,6 +2,8 @@
 
 UNITS = {"mbps": "Mbit/s", "ms": "ms", "us": "µs", "kb": "kB", "db": "dB", "s": "s", "m": "m"}
 """Unit by the ending of a field's name."""
+STATISTICS = ("mean", "p50", "p95", "p99", "p999")
+"""Parts of a delay that are columns of their own."""
 NAMES = {
     "owd": "one-way delay",
     "rtt": "round-trip time",
@@ -18,16 +20,20 @@ NAMES = {
 
 
 def label(field: str) -> str:
-    """Gives the words of an axis.
+    """Gives the words of an axis, for a column of a frame or a metric of a study.
 
-    >>> label("throughput_mbps"), label("owd_p95_ms"), label("marks")
-    ('throughput (Mbit/s)', 'p95 one-way delay (ms)', 'marks')
+    >>> label("throughput_mbps"), label("owd_p95_ms"), label("owd_ms.p95"), label("marks")
+    ('throughput (Mbit/s)', 'p95 one-way delay (ms)', 'p95 one-way delay (ms)', 'marks')
     """
+    path, _, statistic = field.rpartition(".")
+    if statistic in STATISTICS:
+        stem, _, unit = path.rpartition("_")
+        field = f"{stem}_{statistic}_{unit}"
     stem, _, ending = field.rpartition("_")
-    unit = UNITS.get(ending) if stem else None
+    unit = UNITS.get(ending, "") if stem else ""
     stem = stem if unit else field
     name, _, statistic = stem.rpartition("_")
-    if name in NAMES and statistic in ("mean", "p50", "p95", "p99", "p999"):
+    if name in NAMES and statistic in STATISTICS:
         words = f"{statistic.replace('p999', 'p99.9')} {NAMES[name]}"
     else:
         words = NAMES.get(stem, stem.replace("_", " "))

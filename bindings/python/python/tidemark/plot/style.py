@@ -51,12 +51,11 @@ FORM: dict[Any, Any] = {
 
 
 @contextmanager
-def drawing(axes: Axes | None, *, width: float = 1.0) -> Iterator[Axes]:
-    """Gives the axes to draw in, by default of a new figure as wide as `width` columns, with the form set meanwhile."""
+def drawing(axes: Axes | None) -> Iterator[Axes]:
+    """Gives the axes to draw in, by default of a new figure, with the form set meanwhile."""
     with mpl.rc_context(FORM):
         if axes is None:
-            inches, height = FORM["figure.figsize"]
-            _, axes = pyplot.subplots(figsize=(inches * width, height))
+            _, axes = pyplot.subplots()
         yield axes
 
 
