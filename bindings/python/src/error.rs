@@ -35,6 +35,24 @@ pub(crate) fn field_error(key: &str, message: &str) -> PyErr {
     exception(&format!("{key}: {message}"), &Place { key: Some(key), ..Place::default() })
 }
 
+/// A `ScenarioError` about the scenario of one point of a study.
+pub(crate) fn point_error(point: &str, error: &LoadError) -> PyErr {
+    let key = match error {
+        LoadError::Wrong(wrong) => wrong.key.as_deref(),
+        LoadError::Override(OverrideError::NoSuchPlace { key, .. }) => Some(key.as_str()),
+        LoadError::Override(_) | LoadError::Unreadable { .. } => None,
+    };
+    exception(&format!("{point}: {error}"), &Place { key, ..Place::default() })
+}
+
+/// A `StudyError`.
+pub(crate) fn study_error(message: &str) -> PyErr {
+    Python::attach(|py| {
+        let class = py.import("tidemark.errors").and_then(|module| module.getattr("StudyError"));
+        class.and_then(|class| class.call1((message,))).map_or_else(|error| error, PyErr::from_value)
+    })
+}
+
 fn exception(message: &str, place: &Place<'_>) -> PyErr {
     Python::attach(|py| {
         let class = py.import("tidemark.errors").and_then(|module| module.getattr("ScenarioError"));

@@ -1,53 +1,73 @@
 //! Runs of scenarios.
 
-use std::cell::{Cell, RefCell};
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use tidemark_sim::Simulation;
 
+use crate::controller::sender_of;
 use crate::error::field_error;
+use crate::law::law_of;
 use crate::outcome::Outcome;
+use crate::raised::Raised;
 use crate::scenario::Scenario;
 
 /// Time between two looks for signals: short beside a person's patience, long beside what a look costs.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Runs a scenario without Python's lock. `progress`, if any, is called with the virtual seconds that have passed, some times a second.
+/// Runs a scenario without Python's lock. `law` takes the place of the scenario's, `controllers` those of the flows that they name;
+/// `progress`, if any, is called with the virtual seconds that have passed, some times a second.
 ///
-/// An exception ends the run: that of a signal's handler (`KeyboardInterrupt`) or of `progress`.
+/// An exception ends the run: that of a signal's handler (`KeyboardInterrupt`), of `progress`, or of a law or a controller.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, keep_marks, progress = None))]
+#[pyo3(signature = (scenario, *, keep_marks, law = None, controllers = Vec::new(), progress = None))]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Bound<'_, Scenario>,
     keep_marks: bool,
+    law: Option<Bound<'_, PyAny>>,
+    controllers: Vec<(String, Bound<'_, PyAny>)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
-    let scenario = &scenario.get().0;
+    let raised = Raised::default();
+    let mut scenario = Cow::Borrowed(&scenario.get().0);
+    if let Some(law) = law {
+        scenario.to_mut().marker.law = law_of(&law, &raised)?;
+    }
+    for (name, class) in controllers {
+        let sender = sender_of(&class, &raised)?;
+        let mut named = scenario.to_mut().flow.iter_mut().filter(|flow| name == "*" || flow.name == name).peekable();
+        if named.peek().is_none() {
+            let names: Vec<_> = scenario.flow.iter().map(|flow| flow.name.as_str()).collect();
+            let right = format!("there is no flow `{name}`: use * or one of {}", names.join(", "));
+            return Err(field_error("controllers", &right));
+        }
+        named.for_each(|flow| flow.sender = sender.clone());
+    }
+    let scenario = &*scenario;
     py.detach(|| {
-        let mut simulation = Simulation::new(scenario).map_err(|error| field_error("scenario", &error.to_string()))?;
+        let simulation = Simulation::new(scenario);
+        raised.check()?;
+        let mut simulation = simulation.map_err(|error| field_error("scenario", &error.to_string()))?;
         if keep_marks {
             simulation.keep_marks();
         }
-        let raised = RefCell::new(None);
         let looked = Cell::new(Instant::now());
         let result = simulation.run(|now| {
-            if looked.get().elapsed() < LOOK {
-                return true;
+            if looked.get().elapsed() >= LOOK {
+                looked.set(Instant::now());
+                let seconds = now.since(tidemark_core::Instant::ZERO).as_secs_f64();
+                raised.call(|py| {
+                    py.check_signals()?;
+                    progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (seconds,)).map(drop))
+                });
             }
-            looked.set(Instant::now());
-            let seconds = now.since(tidemark_core::Instant::ZERO).as_secs_f64();
-            let looked = Python::attach(|py| {
-                py.check_signals()?;
-                progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (seconds,)).map(drop))
-            });
-            looked.map_err(|error| raised.replace(Some(error))).is_ok()
+            !raised.happened()
         });
-        match raised.take() {
-            Some(error) => Err(error),
-            None => result.map(Outcome::from).map_err(|error| PyRuntimeError::new_err(error.to_string())),
-        }
+        raised.check()?;
+        result.map(Outcome::from).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     })
 }

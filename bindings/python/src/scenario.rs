@@ -25,8 +25,7 @@ impl Scenario {
     /// Reads a JSON text as `from_toml` does TOML. Errors have no lines: nobody wrote the text.
     #[staticmethod]
     fn from_json(json: &str, folder: PathBuf, assignments: Vec<(String, String)>) -> PyResult<Self> {
-        let value = toml_of("", json)?;
-        let text = toml::to_string(&value).map_err(|error| field_error("scenario", &error.to_string()))?;
+        let text = toml_text(json)?;
         let assignments =
             assignments.iter().map(|(key, value)| assignment(key, value)).collect::<PyResult<Vec<_>>>()?;
         let read = scenario::Scenario::parse("scenario", &text, &folder, &assignments);
@@ -61,6 +60,11 @@ impl Scenario {
     fn outline(&self) -> String {
         self.0.outline()
     }
+}
+
+/// TOML text of a scenario in JSON.
+pub(crate) fn toml_text(json: &str) -> PyResult<String> {
+    toml::to_string(&toml_of("", json)?).map_err(|error| field_error("scenario", &error.to_string()))
 }
 
 /// Override in the form of the command's `--set`.

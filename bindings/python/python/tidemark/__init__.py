@@ -7,9 +7,31 @@ and 1. What could not be measured is None, never zero.
 
 from tidemark import plot
 from tidemark._engine import __version__
-from tidemark.errors import ScenarioError
+from tidemark.errors import ScenarioError, StudyError
+from tidemark.marker import Ack, Arrival, Controller, Departure, Drb, Law, law, laws, parameters
 from tidemark.result import Result, Series
 from tidemark.running import run
 from tidemark.scenario import check
+from tidemark.study import Study, Table
 
-__all__ = ["Result", "ScenarioError", "Series", "__version__", "check", "plot", "run"]
+__all__ = [
+    "Ack",
+    "Arrival",
+    "Controller",
+    "Departure",
+    "Drb",
+    "Law",
+    "Result",
+    "ScenarioError",
+    "Series",
+    "Study",
+    "StudyError",
+    "Table",
+    "__version__",
+    "check",
+    "law",
+    "laws",
+    "parameters",
+    "plot",
+    "run",
+]

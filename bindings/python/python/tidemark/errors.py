@@ -25,3 +25,7 @@ class ScenarioError(ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.args[0], self.file, self.line, self.key)
+
+
+class StudyError(ValueError):
+    """A study that can't be used, or that does not come to its end. Runs that were made are kept in its folder."""

@@ -1,12 +1,11 @@
 """Runs of scenarios."""
 
-import sys
-import warnings
+import functools
 from collections.abc import Mapping
 
-from tqdm import TqdmWarning
-
 from tidemark import _engine, scenario
+from tidemark import progress as progress_bars
+from tidemark.marker import AnyLaw, Controller
 from tidemark.result import Result
 
 
@@ -16,6 +15,8 @@ def run(
     seed: int | None = None,
     set: Mapping[str, object] | None = None,
     keep_marks: bool = False,
+    law: AnyLaw | None = None,
+    controllers: Mapping[str, type[Controller]] | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Runs a scenario: a file, a text of TOML, or a dict.
@@ -24,6 +25,10 @@ def run(
     `flow.*.sender.controller`; the bytes of `summary.json` are those of `tidemark run --seed ... --set ...`.
     `keep_marks` keeps each mark with its reason, for `Result.marks`. `progress` draws a bar; None draws it where
     somebody sees it: on a terminal, and in a notebook.
+
+    `law` marks in place of the scenario's `marker.law`, and `controllers` send in place of those of the flows that they
+    name, or of all by `*`. Both can be Python: then an exception of theirs ends the run and is raised here, and a run
+    is slower (docs/guide/python.md has figures).
 
     Other threads go on meanwhile, and Ctrl-C ends the run.
 
@@ -34,19 +39,8 @@ def run(
     2.0
     """
     ready = scenario.read(source, seed=seed, set=set)
-    if not (_is_watched() if progress is None else progress):
-        return Result(_engine.run(ready, keep_marks=keep_marks))
-    with warnings.catch_warnings():
-        # Without the widgets of notebooks the bar is one of text.
-        warnings.simplefilter("ignore", TqdmWarning)
-        from tqdm.auto import tqdm
-
-        form = "{desc} {bar} {percentage:.0f} % of the scenario, {remaining} left"
-        with tqdm(total=ready.duration_s, desc=ready.name, bar_format=form, leave=False) as bar:
-            return Result(_engine.run(ready, keep_marks=keep_marks, progress=lambda now: bar.update(now - bar.n)))
-
-
-def _is_watched() -> bool:
-    """Finds out if somebody sees a bar: on a terminal, or in a notebook."""
-    in_notebook = "ipykernel" in sys.modules and not sys.stderr.isatty()
-    return in_notebook or sys.stderr.isatty()
+    start = functools.partial(
+        _engine.run, ready, keep_marks=keep_marks, law=law, controllers=list((controllers or {}).items())
+    )
+    with progress_bars.of_run(ready.name, ready.duration_s, progress) as tell:
+        return Result(start(progress=tell))

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from tidemark import _engine
 
@@ -12,8 +12,33 @@ Source: TypeAlias = str | os.PathLike[str] | Mapping[str, object]
 """A scenario: the path of a file, a text of TOML (with more than one line), or a dict of what the file would have."""
 
 
+class Text(NamedTuple):
+    """Text of a scenario, and where it is from."""
+
+    file: str
+    """Name for errors."""
+    text: str
+    is_json: bool
+    """True for JSON, which stands for a dict; else the text is TOML."""
+    folder: Path
+    """Folder in which traces are looked up: the file's; the working folder for a text or a dict."""
+
+
+def text_of(source: Source) -> Text:
+    """Reads the text of a scenario.
+
+    Raises `OSError` for a file that can't be read.
+    """
+    if isinstance(source, Mapping):
+        return Text("scenario", json.dumps(source), True, Path())
+    if isinstance(source, str) and "\n" in source:
+        return Text("scenario", source, False, Path())
+    path = Path(source)
+    return Text(str(path), path.read_text("utf-8"), False, path.parent)
+
+
 def read(source: Source, *, seed: int | None = None, set: Mapping[str, object] | None = None) -> _engine.Scenario:
-    """Reads a scenario and checks it whole. Traces of a text or a dict are looked up from the working folder.
+    """Reads a scenario and checks it whole.
 
     Raises `ScenarioError` for a scenario that can't be used, and `OSError` for a file that can't be read.
     """
@@ -21,18 +46,16 @@ def read(source: Source, *, seed: int | None = None, set: Mapping[str, object] |
     if seed is not None:
         values["seed"] = seed
     assignments = [(key, json.dumps(value)) for key, value in values.items()]
-    if isinstance(source, Mapping):
-        return _engine.Scenario.from_json(json.dumps(source), Path(), assignments)
-    if isinstance(source, str) and "\n" in source:
-        return _engine.Scenario.from_toml("scenario", source, Path(), assignments)
-    path = Path(source)
-    return _engine.Scenario.from_toml(str(path), path.read_text("utf-8"), path.parent, assignments)
+    of = text_of(source)
+    if of.is_json:
+        return _engine.Scenario.from_json(of.text, of.folder, assignments)
+    return _engine.Scenario.from_toml(of.file, of.text, of.folder, assignments)
 
 
 def check(source: Source, *, seed: int | None = None, set: Mapping[str, object] | None = None) -> list[str]:
     """Checks a scenario without running it. Gives warnings: parts that a run takes no notice of, and likely mistakes.
 
-    >>> check("scenarios/first-look.toml", set={"flow.0.app.start": "1 min"})
-    ['flow `prague-desk` starts at 60 s, when the run is over: it ends at 30 s']
+    >>> check("scenarios/first-look.toml", set={"ue.desk.handovers": ["60 s"]})
+    ['UE `desk` has a handover at 60 s, when the run is over: it ends at 30 s']
     """
     return read(source, seed=seed, set=set).warnings

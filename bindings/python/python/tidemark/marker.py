@@ -1,0 +1,160 @@
+"""The marker, packet by packet, and laws and controllers written in Python."""
+
+import json
+import typing
+from collections.abc import Callable
+
+from tidemark import _engine
+from tidemark._engine import Ack, Answer, Arrival, Departure, Estimate, Law
+
+Chances: typing.TypeAlias = float | tuple[float, float] | None
+"""Chance of a mark, or chances of a mark and of a drop, from 0 to 1; None for neither."""
+
+
+class ArrivalLaw(typing.Protocol):
+    """Law that decides as a packet arrives at the CU: a class of one's own with this method. One object a bearer."""
+
+    def arrive(self, arrival: Arrival, /) -> Chances:
+        """Answers a packet that arrives."""
+
+
+class DepartureLaw(typing.Protocol):
+    """Law that decides as a packet leaves the RLC queue: a class of one's own with this method. One object a bearer."""
+
+    def leave(self, departure: Departure, /) -> Chances:
+        """Answers a packet that leaves the queue."""
+
+
+AnyLaw: typing.TypeAlias = Law | Callable[[], ArrivalLaw] | Callable[[], DepartureLaw]
+"""A law of the marker, or a class (or another callable) that makes a law in Python."""
+Ecn = typing.Literal["not-ect", "ect0", "ect1", "ce"]
+"""ECN field of a packet."""
+
+
+def law(name: str, **fields: object) -> Law:
+    """Gives a law of the marker, with parameters as in a scenario; the others have their defaults.
+
+    >>> step = law("step", threshold="5 ms")
+    >>> step.name, step.signals_to
+    ('step', 'L4S')
+    >>> parameters(step)["threshold"]
+    '5 ms'
+    """
+    return Law.from_json(json.dumps({"law": name, **fields}))
+
+
+def laws() -> list[Law]:
+    """Lists the marker's laws with their defaults.
+
+    >>> [law.name for law in laws()][:3]
+    ['none', 'l4span', 'ramp']
+    """
+    return [law(name) for name in Law.names()]
+
+
+def parameters(of: Law) -> dict[str, object]:
+    """Gives a law's parameters, as a scenario has them."""
+    fields: dict[str, object] = json.loads(of.json())
+    return {key: value for key, value in fields.items() if key != "law"}
+
+
+class Drb:
+    """Marker of one data radio bearer, as a gNB's CU-UP has it. Times are in seconds and do not go back.
+
+    A queue that gets 60 Mbit/s and gives 40:
+
+    >>> drb = Drb(law("step"))
+    >>> verdicts = []
+    >>> for sn in range(1000):
+    ...     verdicts.append(drb.downlink(sn * 200e-6, 1500).verdict)
+    ...     if sn % 25 == 24:
+    ...         drb.report(sn * 200e-6, transmitted=sn * 2 // 3)
+    >>> verdicts.count("mark") > 500, drb.estimate(0.2).sojourn_ms > 50
+    (True, True)
+    """
+
+    def __init__(self, law: AnyLaw, *, sn_bits: int = 18, seed: int = 1) -> None:
+        self._drb = _engine.Drb(law, sn_bits, seed)
+
+    def downlink(
+        self, now_s: float, size: int, *, ecn: Ecn = "ect1", flow: int = 0, head_of_line_ms: float | None = None
+    ) -> Answer:
+        """Takes a packet of `size` bytes from the core and gives its verdict. What passes gets the next SN.
+
+        `head_of_line_ms` is the true age of the RLC queue's oldest SDU, where it can be seen.
+        """
+        return self._drb.downlink(now_s, size, ecn, flow, head_of_line_ms or 0.0)
+
+    def dequeue(
+        self, now_s: float, size: int, sojourn_ms: float, *, behind: int = 0, ecn: Ecn = "ect1", flow: int = 0
+    ) -> Answer:
+        """Asks about a packet that leaves the RLC queue with `behind` bytes behind it, for laws that decide there."""
+        return self._drb.dequeue(now_s, size, ecn, flow, sojourn_ms, behind)
+
+    def report(self, now_s: float, *, transmitted: int | None = None, delivered: int | None = None) -> None:
+        """Takes a delivery status: highest SN transmitted, and highest SN delivered in sequence (RLC AM)."""
+        self._drb.report(now_s, transmitted, delivered)
+
+    def estimate(self, now_s: float) -> Estimate:
+        """Gives the state of the queue as the marker estimates it."""
+        return self._drb.estimate(now_s)
+
+    @property
+    def counters(self) -> dict[str, int | bool]:
+        """Counters since the start."""
+        counters: dict[str, int | bool] = json.loads(self._drb.counters())
+        return counters
+
+
+class Controller:
+    """Congestion controller over TCP: a base class for one's own, which sets `window` and, to pace, `pacing_mbps`.
+
+    After each call the transport reads both. It owns retransmission and feedback, and tells of each congestion once a
+    window of data. One object a connection. Times are in seconds, sizes in bytes of payload.
+    """
+
+    ecn: typing.ClassVar[typing.Literal["scalable", "classic", "off"]] = "scalable"
+    """Way of marks: counts in each acknowledgement (ECT(1)), calls of `on_congestion` (ECT(0)), or none (Not-ECT)."""
+
+    window: float
+    """Bytes that may be in flight."""
+    pacing_mbps: float | None = None
+    """Rate at which packets leave, in Mbit/s; None lets the acknowledgements clock them out."""
+
+    def __init__(self, *, mss: float, initial_window: float) -> None:
+        self.mss = mss
+        self.window = initial_window
+
+    def on_established(self, now_s: float, rtt_s: float | None) -> None:
+        """Takes in the end of the handshake."""
+
+    def on_ack(self, ack: Ack) -> None:
+        """Takes in an acknowledgement with news."""
+
+    def on_congestion(self, now_s: float, signal: typing.Literal["loss", "ecn"], in_flight: int) -> None:
+        """Takes in a loss, or an echo of classic ECN."""
+
+    def on_timeout(self, now_s: float, in_flight: int) -> None:
+        """Takes in that the retransmission timer expired."""
+
+    def on_spurious(self, now_s: float) -> None:
+        """Takes in that the last reduction was for nothing."""
+
+    def on_idle(self, now_s: float, idle_s: float) -> None:
+        """Takes in that data is sent again after nothing had been for `idle_s`."""
+
+
+__all__ = [
+    "Ack",
+    "Answer",
+    "AnyLaw",
+    "Arrival",
+    "Controller",
+    "Departure",
+    "Drb",
+    "Estimate",
+    "Law",
+    "law",
+    "laws",
+    "parameters",
+]

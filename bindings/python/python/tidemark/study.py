@@ -1,0 +1,179 @@
+"""Studies: a scenario over many values and seeds, on the cores of this machine or on a Ray cluster."""
+
+import functools
+import io
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import polars as pl
+
+from tidemark import _engine, scenario
+from tidemark import progress as progress_bars
+
+if TYPE_CHECKING:
+    from tidemark.scenario import Source
+
+Keys = Mapping[str, object]
+"""Values, lists or ranges of values (`"10ms..160ms*2"`) by keys of the scenario."""
+
+
+class Study:
+    """A study, read and checked: every combination of values, with every seed.
+
+    Raises `ScenarioError` or `StudyError` where a part of it is wrong, before anything runs.
+
+    >>> study = Study("scenarios/first-look.toml", vary={"marker.law": ["none", "l4span"]}, seeds=2)
+    >>> study.points, study.seeds
+    (2, [1, 2])
+    """
+
+    def __init__(
+        self,
+        source: "Source",
+        *,
+        vary: Keys | None = None,
+        zip: Sequence[Keys] = (),
+        case: Mapping[str, Mapping[str, Mapping[str, object]]] | None = None,
+        set: Keys | None = None,
+        seeds: int | Sequence[int] = 5,
+        metrics: Sequence[str] = (),
+        flows: Sequence[str] = (),
+        name: str | None = None,
+        until_ci: Mapping[str, object] | None = None,
+        find: Mapping[str, object] | None = None,
+    ) -> None:
+        """Makes a study of a scenario: a file, a text of TOML, or a dict. docs/guide/studies.md has its parts.
+
+        `vary` crosses its keys, each group of `zip` goes in step, and `case` names combinations. Without `metrics`
+        there are those that most people ask for.
+        """
+        form = {
+            "name": name,
+            "vary": vary or {},
+            "zip": list(zip),
+            "case": case or {},
+            "set": set or {},
+            "seeds": seeds if isinstance(seeds, int) else list(seeds),
+            "metrics": list(metrics),
+            "flows": list(flows),
+            "until_ci": until_ci,
+            "find": find,
+        }
+        text = scenario.text_of(source)
+        self._study = _engine.Study.from_form(json.dumps(form), text.file, text.text, text.is_json, text.folder)
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> Self:
+        """Reads the file of a study, as `tidemark sweep` takes it."""
+        study = cls.__new__(cls)
+        study._study = _engine.Study.from_file(file)
+        return study
+
+    @property
+    def name(self) -> str:
+        """Name of the study."""
+        return self._study.name
+
+    @property
+    def points(self) -> int:
+        """Number of combinations of values."""
+        return self._study.points
+
+    @property
+    def seeds(self) -> list[int]:
+        """Seeds of every point."""
+        return self._study.seeds
+
+    def run(
+        self,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        executor: str = "local",
+        jobs: int | None = None,
+        progress: bool | None = None,
+    ) -> "Table":
+        """Makes the runs that the folder lacks, and gives the table. The folder is `out/` and the name by default.
+
+        A study that was interrupted goes on where it was, and one that was widened runs only what is new. `executor`
+        is `local`, for a thread on each core (or `jobs` of them); `ray`, for a Ray on this machine or the cluster that
+        this program is a part of; or the address of a cluster (`ray://...`). Seeds that `until_ci` adds, and a search
+        by `find`, run here in any case. Ctrl-C ends the study, and what was run is kept.
+        """
+        opened = self._study.open(Path("out") / self.name if folder is None else folder, jobs or os.cpu_count() or 1)
+        with progress_bars.of_runs(self.name, progress) as tell:
+            if executor != "local":
+                from tidemark import cluster
+
+                total = opened.count()
+                missing = opened.missing()
+                done = total - len(missing)
+                tell(done, total)
+                for key, record in cluster.records(missing, None if executor == "ray" else executor):
+                    opened.put(key, record)
+                    done += 1
+                    tell(done, total)
+            found = opened.execute(tell)
+        return Table(opened, found)
+
+    def __repr__(self) -> str:
+        return f"Study({self.name!r}, points={self.points}, seeds={len(self.seeds)})"
+
+
+class Table:
+    """Results of a study."""
+
+    def __init__(self, folder: _engine.Folder, found: list[tuple[list[tuple[str, str]], int | None]]) -> None:
+        self._folder = folder
+        self._found = found
+
+    @functools.cached_property
+    def _columns(self) -> tuple[list[str], list[tuple[str, str | None]], str]:
+        return self._folder.table()
+
+    @functools.cached_property
+    def frame(self) -> pl.DataFrame:
+        """Row for each run and group of flows: varied keys, `seed`, `flow`, metrics, and the run's key."""
+        _, metrics, csv = self._columns
+        types: dict[str, Any] = {"seed": pl.Int64, "run": pl.String, "flow": pl.String}
+        types |= {name: pl.Float64 for name, _ in metrics}
+        return pl.read_csv(io.StringIO(csv), schema_overrides=types, infer_schema_length=None)
+
+    @property
+    def csv(self) -> str:
+        """Text of the same table, to the byte that of `table.csv`."""
+        return self._columns[2]
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Units of the metrics that have one."""
+        return {name: unit for name, unit in self._columns[1] if unit is not None}
+
+    @functools.cached_property
+    def means(self) -> pl.DataFrame:
+        """Row for each point, group of flows and metric: `mean` over `seeds` of them, `half` of its interval of 95 %.
+
+        `half` is null where there is one seed, which says nothing of the spread.
+        """
+        keys = self._columns[0]
+        rows = [(*values, *others) for values, *others in self._folder.means()]
+        schema: dict[str, Any] = dict.fromkeys(keys, pl.String)
+        schema |= {"flow": pl.String, "metric": pl.String, "mean": pl.Float64, "half": pl.Float64, "seeds": pl.Int64}
+        frame = pl.DataFrame(rows, schema=schema, orient="row")
+        return frame.with_columns(_number(frame[key]) for key in keys)
+
+    @property
+    def found(self) -> pl.DataFrame:
+        """Finding of a search at each point: the largest value that meets its condition; null if 1 does not."""
+        return pl.DataFrame([{**dict(values), "value": value} for values, value in self._found])
+
+
+def _number(column: pl.Series) -> pl.Series:
+    """Gives a column of numbers for one of their texts; one of other texts stays."""
+    for dtype in (pl.Int64, pl.Float64):
+        cast = column.cast(dtype, strict=False)
+        if cast.null_count() == column.null_count():
+            return cast
+    return column

@@ -1,0 +1,223 @@
+//! Studies: a scenario over many values and seeds, and the folder of its runs.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use tidemark_study::{Base, ExecuteError, Form, Found, Limits, Plan, Progress, Run, Store, StudyError, Table};
+
+use crate::error::{point_error, scenario_error, study_error};
+use crate::scenario::toml_text;
+
+/// Time between two looks for signals and for news of the runs.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A study that was read and checked.
+#[pyclass(module = "tidemark", frozen)]
+pub(crate) struct Study(tidemark_study::Study);
+
+/// Columns of text, columns of numbers with their units, and the table as CSV.
+type Columns = (Vec<String>, Vec<(String, Option<String>)>, String);
+
+#[pymethods]
+impl Study {
+    /// Reads the file of a study.
+    #[staticmethod]
+    fn from_file(file: PathBuf) -> PyResult<Self> {
+        tidemark_study::Study::load(&file).map(Self::new).map_err(|error| exception(&error, true))
+    }
+
+    /// Makes a study of a form in JSON and the text of a scenario, which is TOML, or JSON where nobody wrote it.
+    #[staticmethod]
+    fn from_form(form: &str, file: &str, text: &str, is_json: bool, folder: PathBuf) -> PyResult<Self> {
+        let form: Form = serde_json::from_str(form).map_err(|error| study_error(&error.to_string()))?;
+        let text = if is_json { toml_text(text)? } else { text.into() };
+        let base = Base { file: file.into(), text, folder };
+        tidemark_study::Study::new(&form, base).map(Self::new).map_err(|error| exception(&error, !is_json))
+    }
+
+    /// Name of the study.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Number of points: combinations of values.
+    #[getter]
+    fn points(&self) -> u64 {
+        self.0.points()
+    }
+
+    /// Seeds of every point.
+    #[getter]
+    fn seeds(&self) -> Vec<u64> {
+        self.0.seeds.clone()
+    }
+
+    /// Names of varied keys and cases.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.0.columns()
+    }
+
+    /// Checks every point and opens the folder of the study's runs, which is made where it is missing.
+    fn open(&self, py: Python<'_>, folder: PathBuf, jobs: usize) -> PyResult<Folder> {
+        let study = self.0.clone();
+        py.detach(|| {
+            let limits = Limits { jobs, memory: None, proceed: &|| true };
+            let plan = Plan::new(&study, &limits).map_err(|error| execute_error(&error))?;
+            let store = Store::open(&folder, &study).map_err(|error| study_error(&error.to_string()))?;
+            Ok(Folder { study, store, plan: Mutex::new(plan), jobs })
+        })
+    }
+}
+
+impl Study {
+    fn new(study: tidemark_study::Study) -> Self {
+        Self(tidemark_study::Study { commit: tidemark_version::COMMIT.map(str::to_string), ..study })
+    }
+}
+
+/// Folder of a study's runs.
+#[pyclass(module = "tidemark", frozen)]
+pub(crate) struct Folder {
+    study: tidemark_study::Study,
+    store: Store,
+    plan: Mutex<Plan>,
+    jobs: usize,
+}
+
+#[pymethods]
+impl Folder {
+    /// Runs that the folder lacks: keys, and what `make_run` takes.
+    fn missing(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
+        py.detach(|| {
+            let plan = self.plan();
+            let missing = plan.runs(&self.study).filter(|run| !self.store.has(&run.key));
+            let as_json = |run: Run| Ok((run.key.clone(), serde_json::to_string(&run)?));
+            let runs: serde_json::Result<Vec<_>> = missing.map(as_json).collect();
+            runs.map_err(|error| study_error(&error.to_string()))
+        })
+    }
+
+    /// Number of runs, seeds that were added included.
+    fn count(&self) -> usize {
+        self.plan().runs(&self.study).count()
+    }
+
+    /// Keeps a record that `make_run` gave; one that is there already stays.
+    fn put(&self, key: &str, record: &[u8]) -> PyResult<()> {
+        self.store.put(key, record).map_err(|error| study_error(&error.to_string()))
+    }
+
+    /// Makes the runs that are missing, on the cores of this machine; adds seeds and searches where the study says so. `progress` is
+    /// called with runs done and all runs. Gives what a search found: varied values, and the value.
+    fn execute(
+        &self,
+        py: Python<'_>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<(Vec<(String, String)>, Option<u64>)>> {
+        let found = py.detach(|| {
+            let stop = AtomicBool::new(false);
+            let proceed = || !stop.load(Ordering::Relaxed);
+            let (sender, news) = mpsc::channel::<Progress>();
+            // Signals reach the main thread alone, which therefore waits while another one works.
+            thread::scope(|scope| {
+                let work = scope.spawn(move || {
+                    let limits = Limits { jobs: self.jobs, memory: None, proceed: &proceed };
+                    let tell = |progress| _ = sender.send(progress);
+                    tidemark_study::execute(&self.study, &mut self.plan(), &self.store, &limits, tell)
+                });
+                let mut raised = None;
+                loop {
+                    let heard = news.recv_timeout(LOOK);
+                    if let Err(RecvTimeoutError::Disconnected) = heard {
+                        break;
+                    }
+                    let looked = Python::attach(|py| {
+                        py.check_signals()?;
+                        let (Some(progress), Ok(at)) = (&progress, heard) else { return Ok(()) };
+                        progress.call1(py, (at.done, at.total)).map(drop)
+                    });
+                    if let Err(error) = looked {
+                        raised.get_or_insert(error);
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+                let outcome = work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                raised.map_or_else(|| outcome.map_err(|error| execute_error(&error)), Err)
+            })
+        })?;
+        Ok(found.into_iter().map(|Found { point, value, .. }| (point.values, value)).collect())
+    }
+
+    /// Table of the study.
+    fn table(&self, py: Python<'_>) -> PyResult<Columns> {
+        py.detach(|| {
+            let table = self.read_table()?;
+            let unit = |unit: Option<&str>| unit.map(str::to_string);
+            let metrics = table.metrics.iter().map(|metric| (metric.name().to_string(), unit(metric.unit()))).collect();
+            Ok((table.columns.clone(), metrics, table.csv()))
+        })
+    }
+
+    /// Mean of each metric over the seeds of each point and group of flows: values, flow, metric, mean, half of its interval of 95 %, seeds.
+    #[expect(clippy::type_complexity, reason = "a row of a table")]
+    fn means(
+        &self,
+        py: Python<'_>,
+    ) -> PyResult<Vec<(Vec<Option<String>>, Option<String>, String, f64, Option<f64>, usize)>> {
+        py.detach(|| {
+            let table = self.read_table()?;
+            let mut rows = Vec::new();
+            for summary in table.summaries() {
+                for (index, metric) in table.metrics.iter().enumerate() {
+                    if let Some(mean) = summary.estimate(index) {
+                        let (values, flow) = (summary.values.clone(), summary.flow.clone());
+                        rows.push((values, flow, metric.name().to_string(), mean.mean, mean.half, mean.count));
+                    }
+                }
+            }
+            Ok(rows)
+        })
+    }
+}
+
+impl Folder {
+    fn plan(&self) -> MutexGuard<'_, Plan> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_table(&self) -> PyResult<Table> {
+        Table::new(&self.study, &self.plan(), &self.store).map_err(|error| study_error(&error.to_string()))
+    }
+}
+
+/// Makes a run that `Folder.missing` gave, in any process and on any machine. Gives its record.
+#[pyfunction]
+pub(crate) fn make_run(py: Python<'_>, run: &str) -> PyResult<Vec<u8>> {
+    let run: Run = serde_json::from_str(run).map_err(|error| study_error(&error.to_string()))?;
+    py.detach(|| tidemark_study::run_one(&run)).map_err(|error| study_error(&error.to_string()))
+}
+
+fn exception(error: &StudyError, is_written: bool) -> PyErr {
+    match error {
+        StudyError::Wrong(wrong) => {
+            scenario_error(&tidemark_sim::scenario::LoadError::Wrong(wrong.clone()), is_written)
+        }
+        StudyError::Scenario(error) => scenario_error(error, is_written),
+        StudyError::Point { point, error } => point_error(point, error),
+        other => study_error(&other.to_string()),
+    }
+}
+
+fn execute_error(error: &ExecuteError) -> PyErr {
+    match error {
+        ExecuteError::Study(error) => exception(error, true),
+        other => study_error(&other.to_string()),
+    }
+}
