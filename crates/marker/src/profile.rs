@@ -420,6 +420,8 @@ impl ProfileTable {
 }
 
 #[cfg(test)]
+mod model;
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::beyond::MAX_RUNS;
