@@ -210,4 +210,32 @@ mod tests {
         flow.downlink(ms(3), None, 1_500);
         assert_eq!(flow.class, Some(Class::L4s));
     }
+
+    #[test]
+    fn a_segment_that_answers_nothing_leaves_the_round_trip_open() {
+        let mut flow = Flow::new(ms(0));
+        // A SYN-ACK alone is no opening, and a reset without ACK is no second SYN.
+        flow.handshake(ms(0), flags(true, true), false);
+        flow.handshake(ms(10), flags(true, false), false);
+        flow.handshake(ms(20), flags(false, false), false);
+        flow.handshake(ms(65), flags(false, true), false);
+        assert_eq!(flow.rtt(), Some(Duration::from_millis(55)));
+    }
+
+    #[test]
+    fn a_flow_goes_to_another_cu_up_with_what_is_known_of_it() {
+        use core::net::Ipv4Addr;
+        let (source, destination) = (Ipv4Addr::new(10, 0, 0, 1).into(), Ipv4Addr::new(10, 0, 0, 2).into());
+        let tuple = FiveTuple { source, destination, protocol: 6, ports: Some((1, 2)) };
+        for class in [None, Some(Class::L4s), Some(Class::Classic), Some(Class::NotEct)] {
+            let mut flow = Flow::new(ms(0));
+            flow.handshake(ms(0), flags(true, false), true);
+            flow.handshake(ms(55), flags(false, true), true);
+            [1_400, 900].into_iter().for_each(|size| flow.downlink(ms(60), class, size));
+            let moved = Flow::import(ms(70), &flow.export(&tuple)).unwrap();
+            assert_eq!((moved.class, moved.largest, moved.packets), (class, 1_400, 2));
+            assert_eq!(moved.rtt(), Some(Duration::from_millis(55)));
+            assert!(moved.is_opened());
+        }
+    }
 }

@@ -427,4 +427,123 @@ mod tests {
         assert_eq!(signal(table.get(FlowId(1_000)).expect("the last to go"), 1_001), 7);
         assert!(table.evicted() + table.refused() > evicted);
     }
+
+    /// A connection with this many marks that no acknowledgement has carried, to be kept by another table.
+    fn released(id: FlowId, at: Instant, marks: u32) -> Released {
+        let mut table = FlowTable::new(8);
+        open(&mut table, at, id);
+        table.get(id).unwrap().handshake(at, segment(0b111, true, None, 0, 0).flags, false);
+        for mark in 0..marks {
+            assert!(table.get(id).unwrap().feedback.mark(&segment(0, false, Some(1), 1_000 * mark + 1, 1_000)));
+        }
+        table.release(id).unwrap()
+    }
+
+    /// Counters of the table: flows that gave way, that found no room, and marks let go.
+    fn counters(table: &FlowTable) -> [u64; 3] {
+        [table.evicted(), table.refused(), table.marks_let_go()]
+    }
+
+    #[test]
+    fn marks_that_no_acknowledgement_carried_are_counted_with_their_flow() {
+        let mut table = FlowTable::new(8);
+        for id in 0..8 {
+            table.adopt(ms(id), FlowId(id as u32), released(FlowId(id as u32), ms(id), id as u32 + 1));
+        }
+        assert_eq!((table.pending_marks(), counters(&table)), (36, [0, 0, 0]));
+        // The one that was silent longest gives way, and its mark with it.
+        assert!(table.admit(ms(300_000), FlowId(100)).is_some());
+        assert_eq!((table.pending_marks(), counters(&table)), (35, [1, 0, 1]));
+        assert!(table.release(FlowId(5)).is_some());
+        assert_eq!(table.pending_marks(), 29);
+    }
+
+    #[test]
+    fn a_flow_that_both_tables_know_stays_as_the_one_that_saw_its_opening_has_it() {
+        let id = FlowId(1);
+        let mut table = FlowTable::new(8);
+        // Known here by its packets alone: what comes knows more.
+        table.admit(ms(0), id).unwrap().downlink(ms(0), Some(Class::Classic), 100);
+        let own = table.slot(id).1;
+        table.sets[0].take_over(id, own, released(id, ms(0), 3));
+        assert_eq!((table.pending_marks(), counters(&table)), (3, [0, 0, 0]));
+        // Its opening was seen here: the marks that come with the other are let go.
+        table.sets[0].take_over(id, own, released(id, ms(0), 5));
+        assert_eq!((table.pending_marks(), counters(&table)), (3, [0, 0, 5]));
+    }
+
+    #[test]
+    fn a_flow_of_another_table_takes_the_slot_of_one_that_is_worth_less() {
+        let (mut table, mut signalled) = (FlowTable::new(8), FlowTable::new(8));
+        // Seven that last and one that does not, with a mark of its own.
+        for id in 0..7 {
+            for _ in 0..LASTING {
+                table.admit(ms(1), FlowId(id)).unwrap().downlink(ms(1), Some(Class::L4s), 1_500);
+            }
+        }
+        table.adopt(ms(2), FlowId(7), released(FlowId(7), ms(2), 2));
+        let mut released_by = |id: FlowId, marks: u32| {
+            open(&mut signalled, ms(0), id);
+            signalled.get(id).unwrap().handshake(ms(0), segment(0b111, true, None, 0, 0).flags, false);
+            signal(signalled.get(id).unwrap(), 1);
+            for mark in 0..marks {
+                assert!(signalled.get(id).unwrap().feedback.mark(&segment(
+                    0,
+                    false,
+                    Some(1),
+                    9_001 + 1_000 * mark,
+                    1_000
+                )));
+            }
+            signalled.release(id).unwrap()
+        };
+        let first = released_by(FlowId(50), 1);
+        assert_eq!(first.flow.retention(), Retention::Signalled);
+        let own = table.slot(FlowId(50)).1;
+        table.sets[0].take_over(FlowId(50), own, first);
+        assert!(table.get(FlowId(7)).is_none() && table.get(FlowId(50)).is_some());
+        assert_eq!((table.pending_marks(), counters(&table)), (1, [1, 0, 2]));
+        // Once all are worth as much, there is no room.
+        for id in 51..58 {
+            table.sets[0].take_over(FlowId(id), 0, released_by(FlowId(id), 0));
+        }
+        assert_eq!(counters(&table), [8, 0, 2]);
+        table.sets[0].take_over(FlowId(60), 0, released_by(FlowId(60), 4));
+        assert_eq!((table.pending_marks(), counters(&table)), (1, [8, 1, 6]));
+    }
+
+    #[test]
+    fn counters_move_with_the_flows_to_a_table_of_another_size() {
+        let mut table = FlowTable::new(16);
+        for id in 0..40 {
+            let id = FlowId(id);
+            table.adopt(ms(0), id, released(id, ms(0), 2));
+            for _ in 0..LASTING {
+                table.admit(ms(0), id).map(|flow| flow.downlink(ms(0), Some(Class::L4s), 1_500));
+            }
+        }
+        let (before, pending) = (counters(&table), table.pending_marks());
+        assert_eq!(pending, 32);
+        assert!(before[1] > 0 && before[2] > 0, "{before:?}");
+        table.resize(16);
+        assert_eq!((counters(&table), table.pending_marks()), (before, pending));
+        // Twice as many sets have room for all.
+        table.resize(64);
+        assert_eq!((counters(&table), table.pending_marks()), (before, pending));
+        // Eight of sixteen find none.
+        table.resize(8);
+        assert_eq!(table.pending_marks(), 16);
+        assert_eq!(counters(&table), [before[0], before[1] + 8, before[2] + 16]);
+    }
+
+    #[test]
+    fn ids_in_a_row_are_spread_over_all_sets_and_their_slots() {
+        let table = FlowTable::new(64);
+        let mut found = [0u32; 64];
+        for id in 0..6_400 {
+            let (set, own) = table.slot(FlowId(id));
+            found[set * WAYS + own] += 1;
+        }
+        assert!(found.iter().all(|count| (50..200).contains(count)), "{found:?}");
+    }
 }
