@@ -294,4 +294,113 @@ mod tests {
         let stages = (0..10_000).map(|millis| overload.observe(Instant::from_millis(millis), Stage::Calm, 1.0, 9.0));
         assert!(stages.into_iter().all(|stage| stage == Stage::Calm));
     }
+
+    /// Looks every 250 ms, which floating point has exactly, at a queue of just `LIMIT`.
+    fn look(overload: &mut Overload, stages: &mut (Stage, u64), p: f64) -> Stage {
+        stages.1 += 250;
+        stages.0 = overload.observe(Instant::from_millis(stages.1), stages.0, p, 0.25);
+        stages.0
+    }
+
+    #[test]
+    fn four_seconds_are_no_overload_and_anything_more_is_one() {
+        let (mut overload, mut stages) = (Overload::new(Some(LIMIT)), (Stage::Calm, 0));
+        // The first look begins the time.
+        for _ in 0..=16 {
+            assert_eq!(look(&mut overload, &mut stages, 1.0), Stage::Watching);
+        }
+        assert_eq!(look(&mut overload, &mut stages, 1.0), Stage::Overloaded);
+        assert_eq!(overload.round, PATH + 0.25);
+        // Nothing is dropped: after four seconds it is over.
+        for _ in 0..15 {
+            assert_eq!(look(&mut overload, &mut stages, 1.0), Stage::Overloaded);
+        }
+        assert_eq!(look(&mut overload, &mut stages, 1.0), Stage::Calm);
+    }
+
+    #[test]
+    fn half_of_the_packets_marked_begins_nothing_and_takes_nothing_off() {
+        let (mut overload, mut stages) = (Overload::new(Some(LIMIT)), (Stage::Calm, 0));
+        assert_eq!(look(&mut overload, &mut stages, 0.5), Stage::Calm);
+        for p in [1.0, 1.0, 0.5] {
+            assert_eq!(look(&mut overload, &mut stages, p), Stage::Watching);
+        }
+        // As long without a mark as with them.
+        assert_eq!(look(&mut overload, &mut stages, 0.0), Stage::Calm);
+    }
+
+    #[test]
+    fn a_silence_of_more_than_four_seconds_forgets_what_was_before_it() {
+        for (silence, is_forgotten) in [(4_000, false), (4_001, true)] {
+            let (mut overload, mut stages) = (Overload::new(Some(LIMIT)), (Stage::Calm, 0));
+            (0..10).for_each(|_| _ = look(&mut overload, &mut stages, 1.0));
+            stages.1 += silence - 250;
+            look(&mut overload, &mut stages, 1.0);
+            assert_eq!(overload.saturated == 0.0, is_forgotten, "{silence} ms");
+        }
+    }
+
+    #[test]
+    fn a_handover_and_another_delay_begin_the_time_again() {
+        let changes: [fn(&mut Overload); 2] = [Overload::clear, |overload| overload.reconfigure(Some(LIMIT * 2))];
+        for change in changes {
+            let (mut overload, mut stages) = (Overload::new(Some(LIMIT)), (Stage::Calm, 0));
+            overload.observe(Instant::ZERO, Stage::Calm, 1.0, 0.3);
+            assert_eq!(overload.pressure(0.25), 1.0, "the queue is long");
+            (0..17).for_each(|_| _ = look(&mut overload, &mut stages, 1.0));
+            overload.observe(Instant::from_millis(stages.1), stages.0, 1.0, 0.3);
+            change(&mut overload);
+            assert_eq!(overload.pressure(0.25), 0.25);
+            for _ in 0..16 {
+                assert_ne!(look(&mut overload, &mut stages, 1.0), Stage::Overloaded);
+            }
+        }
+        let mut overload = Overload::new(Some(LIMIT));
+        overload.reconfigure(None);
+        assert_eq!(overload.observe(Instant::from_millis(9_000), Stage::Watching, 1.0, 9.0), Stage::Calm);
+    }
+
+    #[test]
+    fn odds_grow_with_the_debt_above_a_burst() {
+        let mut overload = Overload::new(Some(LIMIT));
+        for (bursts, odds) in [(0.5, 0.0), (1.0, 0.0), (1.25, 0.25), (1.5, 0.5), (2.0, 1.0)] {
+            let owing = |bursts: f64| {
+                let mut account = Account::EMPTY;
+                account.charge(overload.allowance, (f64::from(BURST) * bursts) as u32);
+                account
+            };
+            let mut account = owing(bursts);
+            overload.newcomers = Account::EMPTY;
+            for packets in [0, BURST_PACKETS] {
+                assert_eq!(overload.odds(Some(&(&mut account, packets))).get(), odds, "{bursts} bursts");
+            }
+            // All that are new owe as much: a flow that is none of them pays for itself alone.
+            overload.newcomers = account;
+            let mut nothing = Account::EMPTY;
+            let of = |account: &mut Account, packets| overload.odds(Some(&(account, packets))).get();
+            assert_eq!(overload.odds(None).get(), odds);
+            assert_eq!(of(&mut nothing, BURST_PACKETS - 1), odds);
+            assert_eq!(of(&mut nothing, BURST_PACKETS), 0.0);
+        }
+    }
+
+    #[test]
+    fn a_packet_is_booked_by_its_marked_bytes() {
+        // Units of 8 bytes, rounded; whether the flow is new; dropped or not; what it and all new ones owe then.
+        for (pressure, bytes, packets, dropped, own, newcomers) in [
+            (1.0, 1_504.0, BURST_PACKETS, false, 188, 0),
+            (0.5, 1_504.0, BURST_PACKETS, false, 94, 0),
+            (0.5, 1_500.0, BURST_PACKETS, false, 94, 0),
+            (0.5, 1_495.0, BURST_PACKETS, false, 93, 0),
+            (1.0, 1_504.0, BURST_PACKETS, true, 0, 0),
+            (1.0, 1_504.0, BURST_PACKETS - 1, false, 188, 188),
+            (1.0, 1_504.0, BURST_PACKETS - 1, true, 188, 0),
+        ] {
+            let (mut overload, mut account) = (Overload::new(Some(LIMIT)), Account::EMPTY);
+            overload.book(Instant::ZERO, Some((&mut account, packets)), pressure, bytes, dropped);
+            let owed = [account, overload.newcomers].map(|account| account.debt(overload.allowance));
+            assert_eq!(owed, [own, newcomers], "{pressure} {bytes} {packets} {dropped}");
+            assert_eq!(overload.drops, u64::from(dropped));
+        }
+    }
 }
