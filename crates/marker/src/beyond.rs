@@ -119,3 +119,59 @@ impl Runs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_grow_at_both_ends_and_join() {
+        let mut runs = Runs(Vec::new());
+        let added = |runs: &mut Runs, count| match runs.add(count) {
+            Added::New => "new",
+            Added::Known => "known",
+            Added::NoRoom => "no room",
+        };
+        for (count, expected, left) in [
+            (5, "new", &[5..6][..]),
+            (4, "new", &[4..6]),
+            (5, "known", &[4..6]),
+            (6, "new", &[4..7]),
+            (8, "new", &[4..7, 8..9]),
+            (1, "new", &[1..2, 4..7, 8..9]),
+            (7, "new", &[1..2, 4..9]),
+            (8, "known", &[1..2, 4..9]),
+            (3, "new", &[1..2, 3..9]),
+            (2, "new", &[1..9]),
+        ] {
+            assert_eq!((added(&mut runs, count), &runs.0[..]), (expected, left), "{count}");
+        }
+    }
+
+    #[test]
+    fn no_more_runs_are_kept_than_there_is_room_for() {
+        let mut runs = Runs(Vec::new());
+        for at in 0..MAX_RUNS as u64 {
+            assert!(runs.add(10 * at) == Added::New);
+        }
+        assert!(runs.add(5) == Added::NoRoom);
+        // At its ends a run takes more in.
+        assert!(runs.add(11) == Added::New && runs.add(19) == Added::New);
+        assert_eq!(runs.0.len(), MAX_RUNS);
+        runs.forget_before(1);
+        assert!(runs.add(1_000) == Added::New);
+    }
+
+    #[test]
+    fn nothing_is_taken_out_of_nothing() {
+        let mut beyond = Beyond::new();
+        assert_eq!((beyond.discard(7, 0), beyond.take(8)), (None, 0));
+        (10..14).for_each(|count| beyond.push(count, 100));
+        beyond.push(14, 0);
+        beyond.clear();
+        assert_eq!((beyond.bytes(), beyond.take(10), beyond.present_from(14)), (0, 0, 14));
+        // What comes after is as the first was.
+        beyond.push(14, 300);
+        assert_eq!((beyond.discard(14, 0), beyond.discard(14, 0)), (Some(300), None));
+    }
+}

@@ -85,3 +85,13 @@ pub(crate) struct Tally {
     pub empty_reports: u64,
     pub reports_missing: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_those_of_both_classes() {
+        assert_eq!(Counters { l4s_marks: 5, classic_marks: 3, ..Counters::default() }.marks(), 8);
+    }
+}

@@ -500,4 +500,28 @@ mod tests {
         assert_eq!(queue.enqueue(Instant::ZERO, packet(Ecn::Ect1)), Err(packet(Ecn::Ect1)));
         assert_eq!((queue.backlog(), queue.packets().count()), (Bytes(3_000), 2));
     }
+
+    #[test]
+    fn the_coupled_probability_rises_from_nothing_in_a_queue_that_stays_long() {
+        let mut queue = DualQueue::new(&DualQueueConfig::default(), Stream::new(1, 0, "mark")).unwrap();
+        assert_eq!(queue.coupled_probability(), 0.0);
+        let mut seen = Vec::new();
+        for millis in 0..2_000 {
+            let now = Instant::from_millis(millis);
+            let _ = queue.enqueue(now, packet(Ecn::NotEct));
+            if millis % 2 == 0 {
+                let _ = queue.dequeue(now);
+            }
+            seen.push(queue.coupled_probability());
+        }
+        assert!(seen.iter().any(|p| *p > 0.0 && *p < 1.0));
+    }
+
+    #[test]
+    fn each_part_of_the_configuration_is_checked() {
+        let config = DualQueueConfig::default();
+        config.validate().unwrap();
+        assert!(DualQueueConfig { limit: Bytes(2_999), ..config }.validate().is_err());
+        assert!(DualQueueConfig { limit: Bytes(3_000), ..config }.validate().is_ok());
+    }
 }

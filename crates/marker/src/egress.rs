@@ -469,4 +469,55 @@ mod tests {
         }
         assert!((estimator.current().unwrap().rate.as_mbps() - 40.0).abs() < 1.0);
     }
+
+    #[test]
+    fn rates_are_bytes_over_seconds_and_saturate() {
+        for (bytes, nanos, rate) in [
+            (1_000, 1_000_000, 1_000_000),
+            (7, 2_000_000_000, 3),
+            (9, 0, 9_000_000_000),
+            // Products of more than 64 bits.
+            (20_000_000_000, 1_000_000_000, 20_000_000_000),
+            (20_000_000_000, 3_000_000_000, 6_666_666_666),
+            (u64::MAX, u64::MAX, 1_000_000_000),
+            (u64::MAX, 1, 1 << 40),
+            (2_000, 1, 1 << 40),
+        ] {
+            assert_eq!(per_second(bytes, nanos), rate, "{bytes} B in {nanos} ns");
+        }
+    }
+
+    #[test]
+    fn an_estimator_that_was_cleared_is_as_a_new_one() {
+        let (mut cleared, mut new) = (estimator(), estimator());
+        assert_eq!(cleared.window(), Duration::from_millis(20));
+        feed(&mut cleared, 0, &[(5, 90_000), (10, 10), (15, 90_000), (20, 10)]);
+        assert!(cleared.current().is_some() && cleared.average().is_some());
+        cleared.clear();
+        assert_eq!((cleared.current(), cleared.average()), (None, None));
+        for estimator in [&mut cleared, &mut new] {
+            feed(estimator, 40, &[(45, 5_000), (50, 6_000), (55, 7_000)]);
+        }
+        assert_eq!((cleared.current(), cleared.average()), (new.current(), new.average()));
+    }
+
+    #[test]
+    fn a_sample_lies_where_its_addresses_say() {
+        let mut estimator = estimator();
+        for step in 0..200u64 {
+            let [oldest, _, next, next_end, sums, sums_end] = estimator.addresses();
+            let [first, end] =
+                [&estimator.ring[0], &estimator.ring[RING - 1]].map(|sample| from_ref(sample).cast::<u8>());
+            let ring = first..=end.wrapping_add(size_of::<Sample>() - 1);
+            assert!([oldest, next, next_end].iter().all(|address| ring.contains(address)));
+            assert_eq!(oldest, from_ref(&estimator.ring[estimator.first]).cast());
+            let begin = from_ref(&*estimator.sums).cast::<u8>();
+            assert_eq!((sums, sums_end), (begin, begin.wrapping_add(size_of::<BothSums>() - 1)));
+            assert_eq!(next_end, next.wrapping_add(size_of::<Sample>() - 1));
+            let (from, to) = (Instant::from_millis(step), Instant::from_millis(step + 1));
+            estimator.observe(from, to, 1_000, true);
+            let newest = (estimator.first + estimator.len - 1) % RING;
+            assert_eq!(next, from_ref(&estimator.ring[newest]).cast());
+        }
+    }
 }

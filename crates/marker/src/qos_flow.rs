@@ -80,3 +80,25 @@ impl QosFlow {
         self.count += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_that_nobody_asks_about_keeps_its_mean() {
+        let mut flow = QosFlow { count: u32::MAX, odds: f64::from(u32::MAX) / 4.0, ..QosFlow::default() };
+        flow.observe(Class::L4s, Probability::new(0.25));
+        assert_eq!(flow.count, u32::MAX / 2 + 1);
+        assert!((flow.odds / f64::from(flow.count) - 0.25).abs() < 1e-6);
+    }
+
+    #[test]
+    fn another_marking_keeps_the_count_of_packets_and_ends_the_report() {
+        let mut flow = QosFlow::default();
+        (0..3).for_each(|_| flow.observe(Class::L4s, Probability::new(1.0)));
+        flow.set_marking(Marking::Report);
+        let report = flow.report(true);
+        assert_eq!((report.packets, report.downlink.hundredths()), (3, 0));
+    }
+}

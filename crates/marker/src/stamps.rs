@@ -218,4 +218,58 @@ mod tests {
             assert!(age >= truth && age < truth + 600.0, "{count}: {age}");
         }
     }
+
+    #[test]
+    fn the_next_stamp_and_the_second_lie_where_the_ring_has_them() {
+        let mut stamps = Stamps::new(8);
+        for count in 1..30 {
+            let next = stamps.next();
+            stamps.close(count, ms(count));
+            let written = stamps.ring.iter().find(|stamp| u64::from(stamp.count) == count).unwrap();
+            assert_eq!(next, from_ref(written).cast());
+            if stamps.len > 1 {
+                let second = stamps.ring.iter().find(|stamp| stamp.count == stamps.oldest.count + 1).unwrap();
+                assert_eq!(stamps.second(), from_ref(second).cast());
+            }
+            // Emptied at different places of the ring.
+            if count % 11 == 0 {
+                assert!(stamps.closed(count, ms(count)).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn a_larger_ring_keeps_its_stamps_and_has_room_for_more() {
+        let mut stamps = Stamps::new(4);
+        (1..7).for_each(|count| _ = stamps.close(count, ms(count)));
+        // The oldest two gave way, and the ring begins in its middle.
+        stamps.grow(2);
+        assert_eq!(stamps.ring.len(), 4);
+        stamps.grow(8);
+        let more: alloc::vec::Vec<_> = (7..13).map(|count| stamps.close(count, ms(count))).collect();
+        assert_eq!(more, [false, false, false, false, true, true]);
+        for count in 5..13 {
+            assert_eq!(stamps.closed(count, ms(20)), Some(Duration::from_millis(20 - count)));
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_of_what_was_emptied() {
+        let mut stamps = Stamps::new(4);
+        assert_eq!(stamps.opened(1, ms(9)), None);
+        stamps.open(1, ms(1));
+        stamps.clear();
+        assert_eq!((stamps.oldest(ms(9)), stamps.opened(1, ms(9)), stamps.closed(1, ms(9))), (None, None, None));
+    }
+
+    #[test]
+    fn a_tenth_of_a_millisecond_is_a_new_stamp() {
+        let micros = |micros: u64| Instant::from_nanos(micros * 1_000);
+        for (step, age) in [(99, 1_000), (100, 900)] {
+            let mut stamps = Stamps::new(4);
+            stamps.open(1, micros(0));
+            stamps.open(2, micros(step));
+            assert_eq!(stamps.opened(2, micros(1_000)), Some(Duration::from_micros(age)));
+        }
+    }
 }

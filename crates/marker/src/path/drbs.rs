@@ -189,3 +189,43 @@ impl Bearers for Drbs {
 pub(super) fn is_qfi(qfi: u8) -> bool {
     usize::from(qfi) < QFIS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MarkerConfig, SnLength};
+    use tidemark_core::Stream;
+
+    fn marker() -> DrbMarker {
+        DrbMarker::new(&MarkerConfig::default(), SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap()
+    }
+
+    /// The DRB that carries a QoS flow.
+    fn carrier(drbs: &mut Drbs, qfi: u8) -> Option<u8> {
+        let found = core::ptr::from_ref(drbs.marker(qfi)?);
+        drbs.with_ids().find(|(_, marker)| core::ptr::eq(*marker, found)).map(|(drb, _)| drb.0)
+    }
+
+    #[test]
+    fn a_qos_flow_has_one_drb_until_that_is_released() {
+        let mut drbs = Drbs::new();
+        assert!(drbs.first().is_none());
+        (1..=3).for_each(|drb| drbs.insert(DrbId(drb), marker()));
+        assert!(drbs.first().is_some());
+        for qfi in 0..4 {
+            // From one to another, and twice to the same.
+            for drb in [1, 1, 2, 3, 3, 2, 1] {
+                assert!(drbs.map_qfi(qfi, DrbId(drb)));
+                assert_eq!(carrier(&mut drbs, qfi), Some(drb));
+                assert_eq!(drbs.first_carrying(qfi).is_some(), drb == 1);
+            }
+        }
+        assert!(!drbs.map_qfi(64, DrbId(1)) && !drbs.map_qfi(1, DrbId(4)) && !drbs.map_qfi(1, DrbId(0)));
+        // QoS flows 0 to 2 go to DRBs 1 to 3; DRB 2 is released, and set up again.
+        (0..3).for_each(|qfi| assert!(drbs.map_qfi(qfi, DrbId(qfi + 1))));
+        assert!(drbs.remove(DrbId(2)).is_some() && drbs.remove(DrbId(2)).is_none());
+        drbs.insert(DrbId(2), marker());
+        assert_eq!([0, 1, 2].map(|qfi| carrier(&mut drbs, qfi)), [Some(1), None, Some(3)]);
+        assert_eq!((drbs.with_ids().count(), drbs.all().count()), (3, 3));
+    }
+}

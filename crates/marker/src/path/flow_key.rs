@@ -125,4 +125,49 @@ mod tests {
         let ids: BTreeSet<_> = others.iter().map(|tuple| key.flow(tuple)).collect();
         assert_eq!(ids.len(), others.len());
     }
+
+    /// The two steps in plain arithmetic, word by word.
+    fn reference(secret: &[u8; 16], tuple: &FiveTuple) -> u32 {
+        let modulus = 1u128 << 64;
+        let key = |range: core::ops::Range<usize>| u64::from_le_bytes(secret[range].try_into().unwrap());
+        let number = |index: u64| {
+            let mut hasher = SipHasher13::new_with_keys(key(0..8), key(8..16));
+            hasher.write_u64(index);
+            u128::from(hasher.finish())
+        };
+        let bits = |address: IpAddr| match address {
+            IpAddr::V4(v4) => u128::from(u32::from(v4)),
+            IpAddr::V6(v6) => u128::from(v6),
+        };
+        let (source_port, destination_port) = tuple.ports.unwrap_or((0, 0));
+        let rest = u128::from(source_port) * (1 << 48)
+            + u128::from(destination_port) * (1 << 32)
+            + u128::from(tuple.protocol) * (1 << 8)
+            + u128::from(tuple.ports.is_some());
+        let (source, destination) = (bits(tuple.source), bits(tuple.destination));
+        let pairs = if tuple.source.is_ipv4() && tuple.destination.is_ipv4() {
+            alloc::vec![(source * (1 << 32) + destination, rest)]
+        } else {
+            alloc::vec![(source / modulus, rest), (source % modulus, destination / modulus), (destination % modulus, 1),]
+        };
+        let sum = (0..).step_by(2).zip(pairs).fold(0u128, |sum, (index, (one, other))| {
+            let (one, other) = ((one + number(index)) % modulus, (other + number(index + 1)) % modulus);
+            sum.wrapping_add(one * other)
+        });
+        let hash = (0..4).fold(number(6), |hash, index| {
+            let quarter = sum / (1 << (32 * index)) % (1 << 32);
+            (hash + number(7 + index) * quarter % modulus) % modulus
+        });
+        (hash / (1 << 32)) as u32
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn an_id_is_the_multilinear_hash_of_the_sum_of_products(
+            secret: [u8; 16], source: IpAddr, destination: IpAddr, protocol: u8, ports: Option<(u16, u16)>,
+        ) {
+            let tuple = FiveTuple { source, destination, protocol, ports };
+            proptest::prop_assert_eq!(FlowKey::new(&secret).flow(&tuple).0, reference(&secret, &tuple));
+        }
+    }
 }
