@@ -120,8 +120,8 @@ impl<'a> Row<'a> {
     fn new(kind: &Kind, columns: &[&str], values: &'a Value, (index, name): (usize, &str)) -> Self {
         let cell = |column: &&str| {
             let field = kind.field(column)?;
-            // A series that nobody looked at has no rows.
-            Some((field, values[field.name].get(index)?.as_array()?.as_slice()))
+            // A series that nobody looked at has no rows, and a flow that never has a value none of them.
+            Some((field, values[field.name].get(index)?.as_array().filter(|values| !values.is_empty())?.as_slice()))
         };
         let head = format!(",{},{}", kind.name, quoted(name));
         Self { order: (kind.order, index), head, cells: columns.iter().map(cell).collect() }
