@@ -77,8 +77,9 @@ impl Study {
 }
 
 impl Study {
-    fn new(study: tidemark_study::Study) -> Self {
-        Self(tidemark_study::Study { commit: tidemark_version::COMMIT.map(str::to_string), ..study })
+    fn new(mut study: tidemark_study::Study) -> Self {
+        study.commit = tidemark_version::COMMIT.map(str::to_string);
+        Self(study)
     }
 }
 
