@@ -363,6 +363,41 @@ proptest! {
     }
 
     #[test]
+    fn without_its_state_a_sender_reads_less_than_8_mib_of_ce_that_never_were(
+        added_ce in prop_oneof![0..1u32 << 24, (1u32 << 23) - 2..(1 << 23) + 2, (1u32 << 24) - 2..1 << 24],
+        added_packets in 0u8..8,
+        own in 0u32..20,
+        is_v6 in any::<bool>(),
+    ) {
+        // A connection that has any sums behind it.
+        let (here, mut connection, _) = marked(FLOWS[usize::from(is_v6)], 3);
+        let mut state = exported(&here);
+        state[12 + 124..12 + 128].copy_from_slice(&added_ce.to_be_bytes());
+        state[12 + 132] = added_packets;
+        let mut here = ue(9, &[1], &config(false));
+        here.import(NOW, &state).unwrap();
+        (0..own).for_each(|_| _ = connection.exchange(&mut here));
+        let before = connection.exchange(&mut here);
+
+        let mut there = moved(&here, &config(true), false);
+        let after = connection.exchange(&mut there);
+        // What was added, and one mark that the packet carried.
+        prop_assert_eq!(marks(before, after), 1u8.wrapping_sub(added_packets) & 7);
+        let step = after.1.wrapping_sub(before.1).wrapping_sub(MSS) << 8;
+        // A counter of 24 bits is read with a sign.
+        let step = step.cast_signed() >> 8;
+        prop_assert_eq!(step.cast_unsigned() & 0xFF_FFFF, added_ce.wrapping_neg() & 0xFF_FFFF);
+        prop_assert!(step < 1 << 23 && (step <= 0 || added_ce > 1 << 23), "{}", step);
+        // Once, and never more.
+        let mut last = after;
+        for _ in 0..20 {
+            let now = connection.exchange(&mut there);
+            prop_assert_eq!((marks(last, now), now.1 - last.1), (1, MSS));
+            last = now;
+        }
+    }
+
+    #[test]
     fn no_state_of_any_bytes_does_harm(whole in any::<u8>(), records in proptest::collection::vec(any::<u8>(), 0..500)) {
         state::run(&[&[whole], &records[..]].concat());
     }
