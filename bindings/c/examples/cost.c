@@ -40,6 +40,12 @@ struct load {
   uint8_t data[FLOWS][HEADERS], acks[FLOWS][ACK_LEN];
   /* The turns of a burst, and the one at hand. */
   struct turn turns[BURST], *turn;
+  tidemark_policy *policy;
+  /* Another CU-UP, with one UE that moved there. */
+  tidemark_instance *there;
+  tidemark_ue moved;
+  uint8_t state[12 + 136 * FLOWS];
+  size_t state_len;
 };
 
 static void put32(uint8_t *at, uint32_t value)
@@ -196,6 +202,19 @@ static void read_estimate(struct load *load)
   tidemark_read_estimate(load->instance, load->turn->ue->handle, load->now, DRB, &estimate);
 }
 
+static void handover(struct load *load)
+{
+  tidemark_drb_handover(load->instance, load->turn->ue->handle, load->now, DRB);
+}
+static void export_ue(struct load *load)
+{
+  must(tidemark_ue_export(load->instance, load->turn->ue->handle, load->state, sizeof load->state, &load->state_len));
+}
+static void import_ue(struct load *load)
+{
+  must(tidemark_ue_import(load->there, load->moved, load->now, load->state, load->state_len, NULL, 0));
+}
+
 /* What goes around a call, unmeasured, so that the load stands where it stood. */
 static void packet_came(struct load *load)
 {
@@ -225,6 +244,26 @@ static void acknowledged(struct load *load)
   turn->ack[42] = (uint8_t)(received >> 16);
   turn->ack[43] = (uint8_t)(received >> 8);
   turn->ack[44] = (uint8_t)received;
+}
+/* PDCP has sent again what was queued, and the DU goes on. */
+static void queue_rebuilt(struct load *load)
+{
+  for (uint32_t k = 0; k <= load->standing; ++k) {
+    pdu(load);
+  }
+  report(load);
+}
+/* The other CU-UP has set the UE up, and has its state. */
+static void prepared(struct load *load)
+{
+  const tidemark_qos_flow flow = {QFI, 9};
+  export_ue(load);
+  must(tidemark_ue_add(load->there, &load->moved));
+  must(tidemark_drb_add(load->there, load->moved, DRB, 18, &flow, 1, load->policy));
+}
+static void moved_on(struct load *load)
+{
+  must(tidemark_ue_remove(load->there, load->moved));
 }
 /* Packets of all of the UE's flows come at once. */
 static void burst_came(struct load *load)
@@ -304,8 +343,9 @@ static void report_batch(struct load *load)
 struct call {
   const char *name;
   void (*before)(struct load *), (*call)(struct load *), (*after)(struct load *);
-  /* One UE's call; as many as are in a burst after each was announced; one call for all of a burst. */
-  enum { SINGLE, ANNOUNCED, BATCH } how;
+  /* One UE's call; one that comes now and then, of which a 64th as many are timed; as many as are in a burst after each was announced; one call
+   * for all of a burst. */
+  enum { SINGLE, SELDOM, ANNOUNCED, BATCH } how;
 };
 
 static const struct call CALLS[] = {
@@ -326,6 +366,9 @@ static const struct call CALLS[] = {
     {"tidemark_pdcp_pdu_batch", downlink, pdu_batch, report, BATCH},
     {"tidemark_feedback_batch", nothing, report_batch, packet_came, BATCH},
     {"tidemark_uplink_batch", acknowledged, uplink_batch, nothing, BATCH},
+    {"tidemark_ue_export, 4 flows", nothing, export_ue, nothing, SELDOM},
+    {"tidemark_ue_import, 4 flows", prepared, import_ue, moved_on, SELDOM},
+    {"tidemark_drb_handover", nothing, handover, queue_rebuilt, SELDOM},
 };
 
 static size_t allocated(void)
@@ -359,7 +402,7 @@ static void set_up_ue(struct load *load, uint32_t ue, const tidemark_policy *pol
 static void set_up(struct load *load, uint32_t ue_count, uint32_t standing, bool is_scattered, const char *policy_text)
 {
   const tidemark_instance_config config = {.size = sizeof config, .max_ues = ue_count, .seed = 1, .secret = {3, 1, 4}};
-  tidemark_policy *policy;
+  const tidemark_instance_config other = {.size = sizeof other, .max_ues = 1, .seed = 2, .secret = {1, 5, 9}};
   memset(load, 0, sizeof *load);
   load->ue_count = ue_count;
   load->standing = standing;
@@ -372,7 +415,8 @@ static void set_up(struct load *load, uint32_t ue_count, uint32_t standing, bool
     exit(1);
   }
   must(tidemark_instance_new(&config, &load->instance));
-  must(tidemark_policy_new(policy_text, &policy, NULL, 0));
+  must(tidemark_instance_new(&other, &load->there));
+  must(tidemark_policy_new(policy_text, &load->policy, NULL, 0));
   for (uint32_t k = 0; k < ue_count; ++k) {
     must(tidemark_ue_add(load->instance, &load->ues[k].handle));
     load->order[k] = k;
@@ -381,9 +425,8 @@ static void set_up(struct load *load, uint32_t ue_count, uint32_t standing, bool
     shuffle(load->order, ue_count, &load->random);
   }
   for (uint32_t k = 0; k < ue_count; ++k) {
-    set_up_ue(load, load->order[k], policy);
+    set_up_ue(load, load->order[k], load->policy);
   }
-  tidemark_policy_free(policy);
   for (int port = 0; port < FLOWS; ++port) {
     segment(load->data[port], HEADERS, DATA_LEN, 1, port, 1, 0, 0x10);
     put32(load->data[port] + 24, 1000);
@@ -425,6 +468,8 @@ static void set_up(struct load *load, uint32_t ue_count, uint32_t standing, bool
 static void tear_down(struct load *load)
 {
   tidemark_instance_free(load->instance);
+  tidemark_instance_free(load->there);
+  tidemark_policy_free(load->policy);
   free(load->ues);
   free(load->order);
 }
@@ -438,7 +483,7 @@ static int compare(const void *a, const void *b)
 /* Nanoseconds of one call, or of a burst of them after they were announced, with the clock's own. */
 static uint32_t timed(struct load *load, const struct call *call)
 {
-  const size_t turns = call->how == SINGLE ? 1 : BURST;
+  const size_t turns = call->how <= SELDOM ? 1 : BURST;
   for (size_t k = 0; k < turns; ++k) {
     next(load, &load->turns[k]);
     call->before(load);
@@ -513,7 +558,7 @@ int main(int argc, char **argv)
   for (size_t l = 0; l < LOAD_COUNT; ++l) {
     set_up(&load, LOADS[l].ues, LOADS[l].standing, LOADS[l].is_scattered, POLICY);
     for (size_t c = 0; c < CALL_COUNT; ++c) {
-      const size_t calls = CALLS[c].how == SINGLE ? rounds : rounds / BURST;
+      const size_t calls = CALLS[c].how == SINGLE ? rounds : CALLS[c].how == SELDOM ? rounds / 64 : rounds / BURST;
       distribution(&load, &CALLS[c], calls, nanos, results[c][l]);
     }
     check_rewritten(&load, 3 * rounds - 2 * (rounds % BURST));
@@ -535,7 +580,7 @@ int main(int argc, char **argv)
   for (size_t c = 0; c < CALL_COUNT; ++c) {
     printf("\n%-30s", CALLS[c].name);
     for (size_t l = 0; l < LOAD_COUNT; ++l) {
-      const uint32_t clock = c == 0 ? 0 : results[0][l][0], burst = CALLS[c].how == SINGLE ? 1 : BURST;
+      const uint32_t clock = c == 0 ? 0 : results[0][l][0], burst = CALLS[c].how <= SELDOM ? 1 : BURST;
       const uint32_t median = results[c][l][0], p99 = results[c][l][1];
       printf("%6u / %5u", median > clock ? (median - clock) / burst : 0, p99 > clock ? (p99 - clock) / burst : 0);
     }
