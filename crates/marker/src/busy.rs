@@ -7,6 +7,9 @@ const IDLE_WAIT: Duration = Duration::from_millis(3);
 /// More than a TDD period: in so long a time the radio had its chance, whenever it began.
 const PERIOD: Duration = Duration::from_millis(6);
 
+/// Time between reports at most into which no burst fits beside idle time: a frame of a video at 60 a second is one each 16 ms.
+const WITHOUT_BURSTS: Duration = Duration::from_millis(15);
+
 /// Busy time that no sample has covered yet.
 ///
 /// A queue that stood all the while is needed for a conclusive sample, but is not enough. Between the downlink slots of a
@@ -41,8 +44,9 @@ impl BusyTime {
         self.reported = now;
         self.bytes += bytes;
         // The queue was never empty while its present head stood in it. Most of the time since the last report is enough,
-        // or a part of it that is itself long.
-        let stood = head.filter(|age| *age * 2 >= since_report || (*age * 4 >= since_report && *age >= IDLE_WAIT));
+        // or a part of it that is itself long, unless bursts of an application fit into the other part.
+        let is_long = |age: Duration| age * 4 >= since_report && age >= IDLE_WAIT && since_report <= WITHOUT_BURSTS;
+        let stood = head.filter(|age| *age * 2 >= since_report || is_long(*age));
         let conclusive = match stood {
             Some(age) if age >= IDLE_WAIT || now.since(self.since) >= PERIOD => true,
             Some(_) => return None,
@@ -93,5 +97,13 @@ mod tests {
         assert_eq!(of_age(5_000), [(0, 9_000, true)]);
         assert_eq!(of_age(3_000), [(0, 9_000, true)]);
         assert_eq!(of_age(2_400), [(0, 9_000, false)]);
+    }
+
+    #[test]
+    fn between_reports_every_20_ms_a_frame_of_a_video_is_no_queue_that_stood() {
+        let of_age = |micros| stretches(&[(20_000, 9_000, Some(micros))]);
+        assert_eq!(of_age(5_000), [(0, 9_000, false)]);
+        assert_eq!(of_age(9_900), [(0, 9_000, false)]);
+        assert_eq!(of_age(10_000), [(0, 9_000, true)]);
     }
 }
