@@ -514,11 +514,14 @@ impl DrbMarker {
             self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };
         }
         let standing = self.profile.standing().0;
+        let is_rare = self.backlog.report_age(now) > overload::RARE;
         self.drain.report(now, progress.bytes, standing > 0);
         self.backlog.report(now, standing, was_busy, self.drain.is_steady());
         // An overload takes seconds to become one: until then some of the reports are enough.
-        if self.stage == Stage::Overloaded || self.tally.reports.is_multiple_of(overload::REPORTS) {
-            self.watch(now);
+        if is_rare || self.stage == Stage::Overloaded {
+            self.watch(now, 1);
+        } else if self.tally.reports.is_multiple_of(overload::REPORTS) {
+            self.watch(now, overload::REPORTS);
         }
     }
 
@@ -528,16 +531,16 @@ impl DrbMarker {
         }
     }
 
-    /// Looks for an overload after a report.
+    /// Looks for an overload after so many reports.
     #[inline(never)]
-    fn watch(&mut self, now: Instant) {
+    fn watch(&mut self, now: Instant, reports: u64) {
         let is_long = self.last_sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);
         if self.stage == Stage::Calm && !is_long && self.probability.get() <= 0.5 {
             return;
         }
         let rate = self.estimator.average().map_or(0.0, BitRate::as_bytes_per_sec);
         let delay = if rate > 0.0 { self.profile.standing().as_f64() / rate } else { 0.0 };
-        self.stage = self.overload.observe(now, self.stage, self.probability.get(), delay);
+        self.stage = self.overload.observe(now, self.stage, reports, self.probability.get(), delay);
     }
 
     /// Applies the law's odds in an overload, to what the flow's score lets pass. Gives the odds of the verdict.

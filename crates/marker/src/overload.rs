@@ -1,8 +1,8 @@
 //! Overload protection: a flow that goes on through marks gets drops (RFC 9331 4.3, RFC 9332 4.2.3), and no other flow does.
 //!
-//! One rule of two stages serves every law. The first looks at the DRB, at one report of 16: most packets are marked, or the queue is
-//! longer than any sender that answers leaves it, and this lasts. The delay counts: 4 s at `overload_delay`, 2 s at twice as much. Senders that
-//! answer have come down by then, even where the radio lost nine tenths of its rate.
+//! One rule of two stages serves every law. The first looks at the DRB, at one report of 16 where they come often: most packets are marked, or
+//! the queue is longer than any sender that answers leaves it, and this lasts. The delay counts: 4 s at `overload_delay`, 2 s at twice as much.
+//! Senders that answer have come down by then, even where the radio lost nine tenths of its rate.
 //!
 //! The second looks at flows, packet by packet, for as long as it drops any. A flow may send a window of 8 marked packets in a round trip,
 //! where a scalable sender in its steady state has 2. What it sent beyond is a debt, and above a burst the debt is a chance of a drop. Whoever
@@ -16,8 +16,11 @@ use tidemark_core::{Duration, Instant, Probability};
 pub(crate) const RULE: &str = "unresponsive";
 /// Shorter queues are no concern of the protection's, however it is configured.
 pub(crate) const MIN_DELAY: Duration = Duration::from_millis(50);
-/// One report of so many is looked at before an overload.
+/// One report of so many is looked at before an overload, where they come often. An overload takes more of them, however rare they are: senders
+/// answer what the last ones said.
 pub(crate) const REPORTS: u64 = 16;
+/// Reports that come this long after the last are all looked at.
+pub(crate) const RARE: Duration = Duration::from_millis(20);
 /// Saturated time after which a DRB is overloaded, in seconds at `overload_delay`.
 const OVERLOADED_AFTER: f64 = 4.0;
 /// Times of `overload_delay` that the delay counts as, at least and at most: a law may hold the queue by drops of everybody's packets.
@@ -126,8 +129,8 @@ impl Overload {
         self.clear();
     }
 
-    /// A report came: the law marks with probability `p`, and the queue is this long, in seconds.
-    pub(crate) fn observe(&mut self, now: Instant, stage: Stage, p: f64, delay: f64) -> Stage {
+    /// So many reports came, and the last is looked at: the law marks with probability `p`, and the queue is this long, in seconds.
+    pub(crate) fn observe(&mut self, now: Instant, stage: Stage, reports: u64, p: f64, delay: f64) -> Stage {
         let Some(limit) = self.limit else { return Stage::Calm };
         let since = now.since(self.observed);
         self.observed = now;
@@ -147,7 +150,8 @@ impl Overload {
             return if excess > 0.0 { Stage::Watching } else { Stage::Calm };
         }
         let weight = if excess > 0.0 { (delay / limit).clamp(MIN_WEIGHT, MAX_WEIGHT) } else { 1.0 };
-        self.saturated += excess * step * weight;
+        let most = OVERLOADED_AFTER * reports as f64 / REPORTS as f64;
+        self.saturated += (excess * step * weight).min(most);
         if self.saturated > OVERLOADED_AFTER {
             self.until = now + OVER_AFTER;
             self.round = PATH + delay.min(MAX_DELAY);
@@ -216,7 +220,7 @@ mod tests {
     fn overloaded_after(p: f64, delay: f64) -> Option<u64> {
         let (mut overload, mut stage) = (Overload::new(Some(LIMIT)), Stage::Calm);
         (0..100_000).step_by(10).find(|millis| {
-            stage = overload.observe(Instant::from_millis(*millis), stage, p, delay);
+            stage = overload.observe(Instant::from_millis(*millis), stage, REPORTS, p, delay);
             stage == Stage::Overloaded
         })
     }
@@ -239,6 +243,22 @@ mod tests {
     }
 
     #[test]
+    fn an_overload_takes_more_than_16_reports_however_rare_they_are() {
+        for period in [20, 250, 500, 3_000] {
+            let (mut overload, mut stage) = (Overload::new(Some(LIMIT)), Stage::Calm);
+            let reports = (0..100).take_while(|report| {
+                stage = overload.observe(Instant::from_millis(report * period), stage, 1, 1.0, 9.0);
+                stage != Stage::Overloaded
+            });
+            let reports = reports.count();
+            assert!(
+                (17..=4_000 / 4 / period.min(320) as usize + 17).contains(&reports),
+                "{reports} reports every {period} ms"
+            );
+        }
+    }
+
+    #[test]
     fn what_is_marked_on_every_second_packet_is_no_overload() {
         assert_eq!(overloaded_after(0.5, 0.2), None);
         assert_eq!(overloaded_after(0.1, 0.2), None);
@@ -249,7 +269,7 @@ mod tests {
         let (mut overload, mut stage) = (Overload::new(Some(LIMIT)), Stage::Calm);
         for millis in (0..60_000).step_by(10) {
             let p = f64::from(u8::from(millis % 6_000 < 3_000));
-            stage = overload.observe(Instant::from_millis(millis), stage, p, 0.25);
+            stage = overload.observe(Instant::from_millis(millis), stage, REPORTS, p, 0.25);
             assert_ne!(stage, Stage::Overloaded);
         }
     }
@@ -263,7 +283,7 @@ mod tests {
         // Ten seconds at 1000 packets a second, all marked, with a round trip of 25 + 75 ms: 8 packets in each, and the burst.
         for millis in 0..10_000u64 {
             let now = Instant::from_millis(millis);
-            stage = overload.observe(now, stage, 1.0, 0.075);
+            stage = overload.observe(now, stage, 1, 1.0, 0.075);
             let dropped = overload.odds(Some(&(&mut account, u16::MAX))).get() > (millis * 7 % 100) as f64 / 100.0;
             overload.book(now, Some((&mut account, u16::MAX)), 1.0, 1_500.0, dropped);
             sent += u64::from(!dropped);
@@ -291,7 +311,8 @@ mod tests {
     #[test]
     fn without_protection_nothing_is_watched() {
         let mut overload = Overload::new(None);
-        let stages = (0..10_000).map(|millis| overload.observe(Instant::from_millis(millis), Stage::Calm, 1.0, 9.0));
+        let stages =
+            (0..10_000).map(|millis| overload.observe(Instant::from_millis(millis), Stage::Calm, REPORTS, 1.0, 9.0));
         assert!(stages.into_iter().all(|stage| stage == Stage::Calm));
     }
 

@@ -63,6 +63,16 @@ fn a_flow_that_ignores_marks_is_dropped_and_the_one_beside_it_is_not() {
 }
 
 #[test]
+fn however_rare_reports_are_a_flood_is_found() {
+    for period in [100, 250, 500] {
+        let du = Du::new(&l4span(), SnLength::Bits18, Duration::from_millis(period));
+        let Flood { du, wait, innocent } = flood(du, 20, Ecn::Ect1, |_| 7);
+        let drops = du.marker.counters().overload_drops;
+        assert!(wait < 20 && drops > 0 && innocent == 0, "every {period} ms: {wait} ms, {innocent} packets of another");
+    }
+}
+
+#[test]
 fn a_drop_names_its_rule() {
     let mut flooded = flood(du(&l4span()), 10, Ecn::Ect1, |_| 7).du;
     let dropped = (0..1_000).any(|_| flooded.send(7, Ecn::Ect1, 1_500) == Verdict::Drop);
