@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 use tidemark_sim::Simulation;
@@ -69,7 +68,8 @@ pub fn run_while(run: &Run, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>
     let failed = |error: &dyn std::fmt::Display| RunError::Failed(error.to_string());
     let scenario = Scenario::parse(&run.file, &run.text, &run.folder, &run.assignments)?;
     let mut simulation = Simulation::new(&scenario).map_err(|error| failed(&error))?;
-    let result = simulation.run(|_| proceed()).map_err(|error| failed(&error))?;
+    let mut result = simulation.run(|_| proceed()).map_err(|error| failed(&error))?;
+    result.commit.clone_from(&run.commit);
     if result.interrupted_at_s.is_some() {
         return Ok(None);
     }
@@ -94,9 +94,8 @@ impl PointHash {
         add(FORM.as_bytes());
         add(VERSION.as_bytes());
         add(commit.unwrap_or_default().as_bytes());
-        let mut resolved = json!(scenario);
-        resolved["seed"] = json!(0);
-        add(resolved.to_string().as_bytes());
+        let resolved = Scenario { seed: 0, ..scenario.clone() }.resolved();
+        add(resolved.unwrap_or_else(|_| scenario.text.clone()).as_bytes());
         for trace in scenario.traces() {
             // A trace that can't be read was refused with the scenario.
             add(&std::fs::read(Path::new(&scenario.folder).join(&trace.file)).unwrap_or_default());
