@@ -1,11 +1,13 @@
-//! `tidemark compare`: two runs side by side, UEs, both directions apart, and flows matched by name.
+//! `tidemark compare`: runs side by side, UEs, both directions apart, and flows matched by name; with intervals where there are several seeds.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use miette::{Context, IntoDiagnostic, Result, miette};
+use comfy_table::Table;
+use miette::{Result, miette};
 use serde_json::Value;
+use tidemark_study::statistics::Estimate;
 
+use crate::pool;
 use crate::print::say;
 use crate::table::{table, text};
 
@@ -41,81 +43,220 @@ const MAX_ROWS: usize = 24;
 
 type Figure = (&'static str, &'static [&'static str], usize);
 
-/// Prints both runs' results side by side.
+/// One side of a comparison: a run, or all seeds of one scenario.
+struct Side {
+    label: String,
+    /// Summaries with their seeds.
+    runs: Vec<(u64, Value)>,
+}
+
+/// A kind of row: its heading, its noun, its figures, and where `summary.json` has it.
+struct Kind {
+    heading: &'static str,
+    noun: &'static str,
+    figures: &'static [Figure],
+    list: &'static str,
+    is_there: fn(&Value) -> bool,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind { heading: "downlink", noun: "UE", figures: &OF_DOWNLINK, list: "ues", is_there: |_| true },
+    // What a UE sent is absent where it could not send.
+    Kind { heading: "uplink", noun: "UE", figures: &OF_UPLINK, list: "ues", is_there: |ue| ue["uplink"].is_object() },
+    Kind { heading: "flow", noun: "flow", figures: &OF_FLOW, list: "flows", is_there: |_| true },
+];
+
+/// Prints what other runs have beside a baseline, seed by seed where there are several.
 ///
 /// # Errors
-/// A folder whose summary.json can't be read.
-pub(crate) fn execute(baseline: &Path, other: &Path) -> Result<()> {
-    let (before, after) = (read(baseline)?, read(other)?);
-    for (folder, summary) in [(baseline, &before), (other, &after)] {
-        say!("{}: {} seed {}", folder.display(), summary["name"].as_str().unwrap_or("?"), summary["seed"]);
+/// A folder whose summaries can't be read, or seeds that can't be paired.
+pub(crate) fn execute(baseline: &Path, others: &[PathBuf]) -> Result<()> {
+    let before = Side::read(baseline)?;
+    let others = others.iter().map(|folder| Side::read(folder)).collect::<Result<Vec<_>>>()?;
+    for side in [&before].into_iter().chain(&others) {
+        let name = side.runs.first().and_then(|(_, summary)| summary["name"].as_str()).unwrap_or("?");
+        say!("{}: {name} {}", side.label, side.seeds());
     }
-    side_by_side("downlink", "UE", &OF_DOWNLINK, list(&before, "ues"), list(&after, "ues"));
-    // What a UE sent is absent where it could not send.
-    let [before_up, after_up] = [&before, &after].map(|summary| {
-        let sends = |ue: &&Value| ue["uplink"].is_object();
-        list(summary, "ues").iter().filter(sends).cloned().collect::<Vec<_>>()
-    });
-    side_by_side("uplink", "UE", &OF_UPLINK, &before_up, &after_up);
-    side_by_side("flow", "flow", &OF_FLOW, list(&before, "flows"), list(&after, "flows"));
+    for after in &others {
+        if others.len() > 1 {
+            say!("\n{} → {}", before.label, after.label);
+        }
+        let seeds = before.paired(after)?;
+        KINDS.iter().for_each(|kind| kind.side_by_side(&before, after, &seeds));
+        match seeds[..] {
+            [_] => say!(
+                "One seed each: a difference may be the seed's, not that of what you changed. `tidemark run --seeds 10` pools \
+                 seeds in a folder, and compare says then what is sure."
+            ),
+            _ => say!(
+                "Differences over {} common seeds, ± half of their intervals of 95 %. A tie is one whose interval contains 0. Of 20 ties \
+                 one is taken for a difference.",
+                seeds.len()
+            ),
+        }
+    }
     Ok(())
 }
 
-/// Prints what both runs have by name, each figure before and after, and counts what only one of them has: a program's flows have other
-/// ports in each run.
-fn side_by_side(heading: &str, what: &str, figures: &[Figure], before: &[Value], after: &[Value]) {
-    let twin = |entry: &Value, others: &'_ [Value]| others.iter().position(|other| other["name"] == entry["name"]);
-    let mut both: Vec<_> = before.iter().filter_map(|old| Some((old, &after[twin(old, after)?]))).collect();
-    let rate = |entry: &Value| figure(entry, figures[0].1).unwrap_or(0.0);
-    if both.len() > MAX_ROWS {
-        both.sort_by(|a, b| rate(b.0).max(rate(b.1)).total_cmp(&rate(a.0).max(rate(a.1))));
+/// Prints the means over the seeds of a folder that pools them.
+///
+/// # Errors
+/// A folder whose summaries can't be read.
+pub(crate) fn print_pool(folder: &Path) -> Result<()> {
+    let pool = Side::read(folder)?;
+    let seeds: Vec<_> = pool.runs.iter().map(|(seed, _)| (*seed, *seed)).collect();
+    for kind in &KINDS {
+        let mut table = kind.table();
+        let names = kind.names(&pool, &pool);
+        for name in names.iter().take(MAX_ROWS) {
+            let figures = kind.figures.iter().map(|(_, path, decimals)| {
+                let values = kind.values(&pool, name, path, seeds.iter().map(|(seed, _)| *seed));
+                let estimate = Estimate::of(&values.into_iter().flatten().collect::<Vec<_>>());
+                estimate.map_or("–".into(), |estimate| with_interval(estimate, *decimals, ""))
+            });
+            table.add_row([name.clone()].into_iter().chain(figures).map(|cell| text(&cell)));
+        }
+        if !names.is_empty() {
+            say!("{table}");
+        }
+        if names.len() > MAX_ROWS {
+            say!("{} more {}s", names.len() - MAX_ROWS, kind.noun);
+        }
     }
-    let headings: Vec<_> = [heading].into_iter().chain(figures.iter().map(|(heading, ..)| *heading)).collect();
-    let mut table = table(&headings);
-    for (old, new) in both.iter().take(MAX_ROWS) {
-        let cells = figures.iter().map(|(_, path, decimals)| change(figure(old, path), figure(new, path), *decimals));
-        let name = old["name"].as_str().unwrap_or("?").to_string();
-        table.add_row([name].into_iter().chain(cells).map(|cell| text(&cell)));
+    say!("Means over {}, ± half of their intervals of 95 %.", pool.seeds());
+    Ok(())
+}
+
+impl Side {
+    fn read(folder: &Path) -> Result<Self> {
+        let summaries = pool::summaries(folder)?.into_iter();
+        let runs = summaries.map(|summary| (summary["seed"].as_u64().unwrap_or_default(), summary)).collect();
+        Ok(Self { label: folder.display().to_string(), runs })
     }
-    if !both.is_empty() {
-        say!("{table}");
+
+    /// Seeds in words.
+    fn seeds(&self) -> String {
+        match &self.runs[..] {
+            [(seed, _)] => format!("seed {seed}"),
+            runs => format!("{} seeds", runs.len()),
+        }
     }
-    let hidden = both.len().saturating_sub(MAX_ROWS);
-    let alone = [(before, after), (after, before)]
-        .map(|(own, others)| own.iter().filter(|entry| twin(entry, others).is_none()).count());
-    for (count, which) in
-        [(hidden, "more in both runs"), (alone[0], "in the first run only"), (alone[1], "in the second run only")]
-    {
-        if count > 0 {
-            say!("{count} {what}s {which}");
+
+    fn run(&self, seed: u64) -> Option<&Value> {
+        self.runs.iter().find(|(own, _)| *own == seed).map(|(_, summary)| summary)
+    }
+
+    /// Seeds of this side and of another that are compared: those that both have, or the only one of each.
+    fn paired(&self, other: &Self) -> Result<Vec<(u64, u64)>> {
+        let common: Vec<_> =
+            self.runs.iter().filter(|(seed, _)| other.run(*seed).is_some()).map(|(seed, _)| (*seed, *seed)).collect();
+        match (&common[..], &self.runs[..], &other.runs[..]) {
+            ([], [(own, _)], [(others, _)]) => Ok(vec![(*own, *others)]),
+            ([], ..) => Err(miette!(
+                "{} and {} have no seed in common: run both with --seeds, which counts from 1",
+                self.label,
+                other.label
+            )),
+            _ => Ok(common),
         }
     }
 }
 
-/// A figure before and after, and by how much it changed; of two zeros there is nothing to say.
-fn change(old: Option<f64>, new: Option<f64>, decimals: usize) -> String {
-    let number = |value: Option<f64>| value.map_or("–".to_string(), |value| format!("{value:.decimals$}"));
-    match (old, new) {
-        (None, None) => "–".into(),
-        (Some(0.0), Some(0.0)) => number(old),
-        (Some(before), Some(after)) if before != 0.0 => {
-            format!("{} → {} ({:+.0} %)", number(old), number(new), (after / before - 1.0) * 100.0)
+impl Kind {
+    fn table(&self) -> Table {
+        let headings = self.figures.iter().map(|(heading, ..)| *heading);
+        table(&[self.heading].into_iter().chain(headings).collect::<Vec<_>>())
+    }
+
+    fn entries<'a>(&self, summary: &'a Value) -> impl Iterator<Item = &'a Value> {
+        list(summary, self.list).iter().filter(|entry| (self.is_there)(entry))
+    }
+
+    /// Names that a run of one side and a run of another have, those with the highest rates first if there are many.
+    fn names(&self, before: &Side, after: &Side) -> Vec<String> {
+        let (Some((_, first)), Some((_, other))) = (before.runs.first(), after.runs.first()) else { return Vec::new() };
+        let rate = |entry: &Value| figure(entry, self.figures[0].1).unwrap_or(0.0);
+        let both = self.entries(first).filter_map(|entry| {
+            let twin = self.entries(other).find(|twin| twin["name"] == entry["name"])?;
+            Some((entry["name"].as_str()?.to_string(), rate(entry).max(rate(twin))))
+        });
+        let mut both: Vec<_> = both.collect();
+        if both.len() > MAX_ROWS {
+            both.sort_by(|a, b| b.1.total_cmp(&a.1));
         }
-        _ => format!("{} → {}", number(old), number(new)),
+        both.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Figure of a name at each seed.
+    fn values(&self, side: &Side, name: &str, path: &[&str], seeds: impl Iterator<Item = u64>) -> Vec<Option<f64>> {
+        let entry = |summary| self.entries(summary).find(|entry| entry["name"] == name);
+        seeds.map(|seed| figure(entry(side.run(seed)?)?, path)).collect()
+    }
+
+    /// Prints what both sides have by name, each figure before and after, and counts what only one of them has: a program's flows have other
+    /// ports in each run.
+    fn side_by_side(&self, before: &Side, after: &Side, seeds: &[(u64, u64)]) {
+        let names = self.names(before, after);
+        let mut table = self.table();
+        for name in names.iter().take(MAX_ROWS) {
+            let cells = self.figures.iter().map(|(_, path, decimals)| {
+                let old = self.values(before, name, path, seeds.iter().map(|(seed, _)| *seed));
+                let new = self.values(after, name, path, seeds.iter().map(|(_, seed)| *seed));
+                change(&old, &new, *decimals)
+            });
+            table.add_row([name.clone()].into_iter().chain(cells).map(|cell| text(&cell)));
+        }
+        if !names.is_empty() {
+            say!("{table}");
+        }
+        let count = |side: &Side| side.runs.first().map_or(0, |(_, summary)| self.entries(summary).count());
+        let alone = [before, after].map(|side| count(side) - names.len());
+        for (count, which) in [
+            (names.len().saturating_sub(MAX_ROWS), "more in both runs"),
+            (alone[0], "in the first run only"),
+            (alone[1], "in the second run only"),
+        ] {
+            if count > 0 {
+                say!("{count} {}s {which}", self.noun);
+            }
+        }
     }
 }
 
-fn read(folder: &Path) -> Result<Value> {
-    let file = folder.join("summary.json");
-    let text = fs::read_to_string(&file)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("{} can't be read: name a folder that `tidemark run` wrote", file.display()))?;
-    let summary: Value = serde_json::from_str(&text)
-        .map_err(|error| miette!("{}:{}: not a summary of a run: {error}", file.display(), error.line()))?;
-    if summary["flows"].is_array() {
-        Ok(summary)
+/// A figure before and after, and by how much it changed: over several seeds with its interval, or that it is a tie. Of two zeros
+/// there is nothing to say.
+fn change(old: &[Option<f64>], new: &[Option<f64>], decimals: usize) -> String {
+    let pairs: Vec<_> = old.iter().zip(new).filter_map(|(old, new)| Some(((*old)?, (*new)?))).collect();
+    let mean = |values: &[Option<f64>]| Estimate::of(&values.iter().flatten().copied().collect::<Vec<_>>());
+    // Means are of the pairs, so that their difference is what is said; of a figure that one side lacks they are its own.
+    let (before, after) = if pairs.is_empty() {
+        (mean(old), mean(new))
     } else {
-        Err(miette!("{}: not a summary of a run: it has no list `flows`", file.display()))
+        let (before, after): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
+        (Estimate::of(&before), Estimate::of(&after))
+    };
+    let number = |of: Option<Estimate>| of.map_or("–".to_string(), |of| format!("{:.decimals$}", of.mean));
+    let sides = format!("{} → {}", number(before), number(after));
+    match (before, after, Estimate::of_differences(&pairs)) {
+        (None, None, _) => "–".into(),
+        (Some(old), Some(new), _) if old.mean == 0.0 && new.mean == 0.0 => number(before),
+        (_, _, Some(difference)) if difference.half.is_some() => {
+            let tie = if difference.is_tie() == Some(true) { "tie: " } else { "" };
+            format!("{sides} ({tie}{})", with_interval(difference, decimals, "+"))
+        }
+        (Some(old), Some(new), _) if old.mean != 0.0 => {
+            format!("{sides} ({:+.0} %)", (new.mean / old.mean - 1.0) * 100.0)
+        }
+        _ => sides,
+    }
+}
+
+/// A mean with half of its interval, if it has one; `plus` is the sign of one above zero.
+fn with_interval(of: Estimate, decimals: usize, plus: &str) -> String {
+    let sign = if of.mean < 0.0 { "" } else { plus };
+    match of.half {
+        Some(half) => format!("{sign}{:.decimals$} ± {half:.decimals$}", of.mean),
+        None => format!("{sign}{:.decimals$}", of.mean),
     }
 }
 

@@ -14,6 +14,8 @@ mod interrupt;
 mod live;
 mod man;
 mod new;
+mod parallel;
+mod pool;
 mod print;
 mod progress;
 #[cfg(target_os = "linux")]
@@ -51,12 +53,13 @@ enum Command {
     Check(check::Check),
     /// Print the JSON schema of the scenario language
     Schema,
-    /// Compare the results of two runs, flow by flow
+    /// Compare the results of runs, flow by flow: with intervals where folders have several seeds
     Compare {
-        /// Folder of the baseline run
+        /// Folder of the baseline: of one run, or of `run --seeds`
         baseline: PathBuf,
-        /// Folder of the run to compare with it
-        other: PathBuf,
+        /// Folders to compare with it, one after the other
+        #[arg(required = true)]
+        others: Vec<PathBuf>,
     },
     /// Tell why packets of a run were marked, and what came of it
     Explain(explain::Explain),
@@ -123,7 +126,7 @@ impl Command {
             Self::New(new) => new.execute(),
             Self::Check(check) => check.execute(),
             Self::Schema => run::print_schema(),
-            Self::Compare { baseline, other } => compare::execute(&baseline, &other),
+            Self::Compare { baseline, others } => compare::execute(&baseline, &others),
             Self::Explain(explain) => explain.execute(),
             Self::Reproduce(reproduce) => reproduce.execute(),
             Self::Rfc8867(cases) => cases.execute(),

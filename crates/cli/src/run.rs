@@ -10,7 +10,7 @@ use tidemark_sim::{Capture, RunResult, Simulation};
 
 use crate::print::say;
 use crate::progress::Progress;
-use crate::{interrupt, report, table};
+use crate::{interrupt, pool, report, table};
 
 /// A scenario's file, and what replaces values in it.
 #[derive(Args)]
@@ -22,7 +22,7 @@ pub(crate) struct Source {
     seed: Option<u64>,
     /// Replace a value: marker.law=none, ue.0.count=4, flow.*.sender.controller=cubic (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    overrides: Vec<String>,
+    pub(crate) overrides: Vec<String>,
 }
 
 /// Arguments of `tidemark run`.
@@ -30,6 +30,9 @@ pub(crate) struct Source {
 pub(crate) struct Run {
     #[command(flatten)]
     source: Source,
+    /// Run this many seeds, from 1 on, on all processors: a folder for each, pooled in one, and means with their intervals
+    #[arg(long, value_name = "N", conflicts_with_all = ["seed", "pcap"], value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: Option<u64>,
     /// Folder for the results [default: the scenario's name, inside out]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -44,10 +47,19 @@ impl Source {
     /// # Errors
     /// A diagnostic that shows the line at fault.
     pub(crate) fn load(&self) -> Result<Scenario> {
-        let mut overrides = self.overrides.clone();
-        if let Some(seed) = self.seed {
-            overrides.push(format!("seed={seed}"));
+        match self.seed {
+            Some(seed) => self.with_seed(seed),
+            None => Scenario::load(&self.file, &self.overrides).map_err(diagnostic),
         }
+    }
+
+    /// Reads the scenario with another seed than its own.
+    ///
+    /// # Errors
+    /// A diagnostic that shows the line at fault.
+    pub(crate) fn with_seed(&self, seed: u64) -> Result<Scenario> {
+        let mut overrides = self.overrides.clone();
+        overrides.push(format!("seed={seed}"));
         Scenario::load(&self.file, &overrides).map_err(diagnostic)
     }
 }
@@ -58,8 +70,14 @@ impl Run {
     /// # Errors
     /// A scenario that can't be run, a folder that can't be written, or an interrupt: results are there then, of what was run.
     pub(crate) fn execute(&self) -> Result<()> {
+        if let Some(seeds) = self.seeds {
+            return pool::execute(&self.source, seeds, self.out.as_deref());
+        }
         let scenario = self.source.load()?;
         let out = self.out.clone().unwrap_or_else(|| Path::new("out").join(&scenario.name));
+        if !pool::folders(&out).is_empty() {
+            return Err(miette!("{} pools several seeds: name another folder with --out", out.display()));
+        }
         // A folder that can't be written is found out before the run, not after it.
         make(&out)?;
         let capture = self.pcap.as_deref().map(|folder| {

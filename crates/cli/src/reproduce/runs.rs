@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use miette::{IntoDiagnostic, Result, miette};
 use tidemark_sim::scenario::Scenario;
@@ -13,7 +11,7 @@ use super::expression::Measure;
 use super::measured::Measured;
 use super::procedure;
 use super::target::Targets;
-use crate::{interrupt, run};
+use crate::{interrupt, parallel, run};
 
 /// Runs of cases, kept for the targets that ask for the same.
 pub(super) struct Runs<'a> {
@@ -77,26 +75,10 @@ fn key(scenario: &str, case: &str, seeds: u64) -> (String, String, u64) {
     (scenario.into(), case.into(), seeds)
 }
 
-/// Runs are independent: each processor takes the next.
 fn simulate_all(jobs: &[Job]) -> Result<Vec<RunResult>> {
-    let next = AtomicUsize::new(0);
-    let results: Vec<_> = jobs.iter().map(|_| Mutex::new(None)).collect();
-    let work = || {
-        while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < jobs.len()) {
-            let result = simulate(&jobs[index].scenario);
-            if let Ok(mut slot) = results[index].lock() {
-                *slot = Some(result);
-            }
-        }
-    };
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..processors.min(jobs.len()) {
-            scope.spawn(work);
-        }
-    });
     let unfinished = || Err(miette!("a run did not finish"));
-    results.into_iter().map(|slot| slot.into_inner().ok().flatten().unwrap_or_else(unfinished)).collect()
+    let results = parallel::each(jobs, |job| simulate(&job.scenario)).into_iter();
+    results.map(|result| result.unwrap_or_else(unfinished)).collect()
 }
 
 fn simulate(scenario: &Scenario) -> Result<RunResult> {
