@@ -5,6 +5,7 @@ use miette::{IntoDiagnostic as _, Result};
 
 use crate::print::say;
 use crate::run::{Source, warn};
+use crate::sweep;
 
 /// Arguments of `tidemark check`.
 #[derive(Args)]
@@ -17,11 +18,14 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    /// Prints a line about the scenario, or all of it, and its warnings.
+    /// Prints a line about the scenario, or all of it, and its warnings; of a study a line about its points.
     ///
     /// # Errors
-    /// That of a scenario that can't be run.
+    /// That of a scenario or of a point that can't be run.
     pub(crate) fn execute(&self) -> Result<()> {
+        if sweep::is_study(&self.source.file) {
+            return sweep::check(&self.source.file, &self.source.overrides);
+        }
         let scenario = self.source.load()?;
         let file = self.source.file.display();
         if self.resolved {

@@ -23,6 +23,7 @@ mod realtime;
 mod report;
 mod reproduce;
 mod run;
+mod sweep;
 mod table;
 
 use std::io::IsTerminal;
@@ -53,6 +54,8 @@ enum Command {
     Check(check::Check),
     /// Print the JSON schema of the scenario language
     Schema,
+    /// Run a study: a scenario over many values and seeds, on all processors
+    Sweep(sweep::Sweep),
     /// Compare the results of runs, flow by flow: with intervals where folders have several seeds
     Compare {
         /// Folder of the baseline: of one run, or of `run --seeds`
@@ -126,6 +129,7 @@ impl Command {
             Self::New(new) => new.execute(),
             Self::Check(check) => check.execute(),
             Self::Schema => run::print_schema(),
+            Self::Sweep(sweep) => sweep.execute(),
             Self::Compare { baseline, others } => compare::execute(&baseline, &others),
             Self::Explain(explain) => explain.execute(),
             Self::Reproduce(reproduce) => reproduce.execute(),
