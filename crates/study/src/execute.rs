@@ -315,12 +315,12 @@ fn attempt(run: &Run, job: Job, store: &Store, gate: &Gate, proceed: &(dyn Fn() 
     if !proceed() {
         return Outcome::Interrupted;
     }
-    let _pass = gate.enter();
     let claim = match store.claim(&run.key) {
         Ok(Some(claim)) => claim,
         Ok(None) => return if store.has(&run.key) { Outcome::Done } else { Outcome::Elsewhere(job) },
         Err(error) => return Outcome::Failed(error.into()),
     };
+    let _pass = gate.enter();
     match run_while(run, proceed) {
         Ok(Some(bytes)) => claim.put(&bytes).map_or_else(|error| Outcome::Failed(error.into()), |()| Outcome::Done),
         Ok(None) => Outcome::Interrupted,

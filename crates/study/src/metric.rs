@@ -52,12 +52,13 @@ const LISTS: [(&str, Of, &str); 4] = [
 ];
 
 /// Metrics of a study that names none.
-pub const DEFAULT: [&str; 8] = [
+pub const DEFAULT: [&str; 9] = [
     "throughput_mbps",
     "owd_ms.mean",
     "owd_ms.p99",
     "queue_ms.p99",
     "media.delay_ms.p99",
+    "media.in_budget",
     "transfers.completion_ms.p95",
     "marked",
     "dropped",

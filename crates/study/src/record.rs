@@ -5,7 +5,7 @@ use serde_json::Value;
 use tidemark_sim::RunResult;
 
 /// Record of one run, as a store keeps it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Record {
     /// Key of the run.
     key: String,
@@ -14,7 +14,17 @@ pub struct Record {
     /// `summary.json` of the run.
     summary: Value,
     /// Text of `series.csv`, where the study keeps series.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    series: Option<String>,
+}
+
+/// Record of a run that has just ended, in the form in which [`Record`] is read.
+#[derive(Serialize)]
+struct Written<'a> {
+    key: &'a str,
+    groups: Vec<String>,
+    summary: &'a RunResult,
+    #[serde(skip_serializing_if = "Option::is_none")]
     series: Option<String>,
 }
 
@@ -30,8 +40,7 @@ impl Record {
         series: bool,
     ) -> serde_json::Result<Vec<u8>> {
         let series = series.then(|| tidemark_record::output::series_csv(result));
-        let record = Self { key: key.into(), groups, summary: serde_json::to_value(result)?, series };
-        let mut bytes = serde_json::to_vec(&record)?;
+        let mut bytes = serde_json::to_vec(&Written { key, groups, summary: result, series })?;
         bytes.push(b'\n');
         Ok(bytes)
     }

@@ -19,7 +19,7 @@ const FORM: &str = "tidemark-record-1";
 /// One run: all that is needed to make it, wherever the files of its traces are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// Key: hash of the whole scenario, its traces, the seed and the version.
+    /// Key: hash of the whole scenario, its traces, the seed and the version, and whether the series are kept.
     pub key: String,
     /// Number of the point in its study, from 0.
     pub point: u64,
@@ -83,8 +83,8 @@ pub fn run_while(run: &Run, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>
 pub(crate) struct PointHash([u8; 32]);
 
 impl PointHash {
-    /// Hashes a scenario that was read and checked.
-    pub(crate) fn of(scenario: &Scenario, commit: Option<&str>) -> Self {
+    /// Hashes a scenario that was read and checked, the program's commit, and whether the series are kept.
+    pub(crate) fn of(scenario: &Scenario, commit: Option<&str>, series: bool) -> Self {
         let mut hash = Sha256::new();
         let mut add = |bytes: &[u8]| {
             // Lengths keep parts apart.
@@ -94,6 +94,8 @@ impl PointHash {
         add(FORM.as_bytes());
         add(VERSION.as_bytes());
         add(commit.unwrap_or_default().as_bytes());
+        // A record without series is none for a study that keeps them.
+        add(&[u8::from(series)]);
         let resolved = Scenario { seed: 0, ..scenario.clone() }.resolved();
         add(resolved.unwrap_or_else(|_| scenario.text.clone()).as_bytes());
         for trace in scenario.traces() {

@@ -254,7 +254,7 @@ impl Study {
             true => StudyError::Scenario(error),
             false => StudyError::Point { point: point.label(), error: Box::new(error) },
         })?;
-        Ok(PointHash::of(&scenario, self.commit.as_deref()))
+        Ok(PointHash::of(&scenario, self.commit.as_deref(), self.series))
     }
 
     pub(crate) fn keyed(&self, index: u64, point: &Point, seed: u64, hash: &PointHash) -> Run {
