@@ -121,8 +121,8 @@ fn shipped() -> Vec<PathBuf> {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                // Targets are no scenarios.
-                folders.extend((!path.ends_with("targets")).then_some(path));
+                // Targets and studies are no scenarios.
+                folders.extend((!path.ends_with("targets") && !path.ends_with("studies")).then_some(path));
             } else if path.extension().is_some_and(|extension| extension == "toml") && !path.ends_with("cases.toml") {
                 files.push(path);
             }

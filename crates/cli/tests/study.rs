@@ -1,0 +1,216 @@
+//! Studies and seeds as a user meets them: `sweep`, `run --seeds` and `compare`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+const SCENARIO: &str = r#"
+name = "short"
+duration = "1 s"
+
+[[ue]]
+name = "ue"
+
+[[flow]]
+name = "flow"
+ue = "ue"
+round_trip = "20 ms"
+"#;
+
+/// A study of 80 runs.
+const STUDY: &str = r#"
+scenario = "short.toml"
+seeds = 10
+metrics = ["throughput_mbps", "owd_ms.p99"]
+
+[vary]
+"marker.law" = ["none", "l4span"]
+"flow.*.round_trip" = "10 ms..80 ms*2"
+"#;
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidemark"));
+    command.args(arguments);
+    command
+}
+fn tidemark(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Folder with a scenario and a study of it.
+struct Lab(TempDir);
+
+impl Lab {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("short.toml"), SCENARIO).unwrap();
+        fs::write(folder.path().join("study.toml"), STUDY).unwrap();
+        Self(folder)
+    }
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).display().to_string()
+    }
+    fn sweep(&self, out: &str) -> String {
+        let output = tidemark(&["sweep", &self.path("study.toml"), "--out", &self.path(out)]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        self.table(out)
+    }
+    fn start(&self, out: &str) -> Child {
+        let mut command = command(&["sweep", &self.path("study.toml"), "--out", &self.path(out)]);
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+    fn table(&self, out: &str) -> String {
+        fs::read_to_string(Path::new(&self.path(out)).join("table.csv")).unwrap()
+    }
+    fn records(&self, out: &str) -> usize {
+        fs::read_dir(Path::new(&self.path(out)).join("runs")).map_or(0, Iterator::count)
+    }
+}
+
+#[test]
+fn a_study_that_was_killed_goes_on_to_the_same_bytes() {
+    let lab = Lab::new();
+    let whole = lab.sweep("whole");
+    assert_eq!(whole.lines().count(), 1 + 80);
+    // On a busy machine a study may be over before it is killed.
+    let killed = (0..20).find(|attempt| {
+        let out = format!("killed-{attempt}");
+        let mut child = lab.start(&out);
+        while lab.records(&out) < 30 && child.try_wait().unwrap().is_none() {
+            sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        lab.records(&out) < 80
+    });
+    let out = format!("killed-{}", killed.expect("twenty studies ended before they were killed"));
+    assert!(lab.records(&out) >= 30 && !Path::new(&lab.path(&out)).join("table.csv").exists());
+    assert_eq!(lab.sweep(&out), whole);
+    assert_eq!(lab.records(&out), 80);
+}
+
+#[test]
+fn two_processes_on_one_study_do_not_disturb_each_other() {
+    let lab = Lab::new();
+    let whole = lab.sweep("whole");
+    let both = [lab.start("shared"), lab.start("shared")];
+    for child in both {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    assert_eq!(lab.table("shared"), whole);
+    assert_eq!(lab.records("shared"), 80);
+    let left = fs::read_dir(Path::new(&lab.path("shared")).join("under-way")).unwrap().count();
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn a_sweep_from_flags_prints_means_and_writes_a_page() {
+    let lab = Lab::new();
+    let out = lab.path("out");
+    let sweep = ["sweep", &lab.path("short.toml"), "--vary", "marker.law=none,l4span", "--out", &out];
+    let output = tidemark(&[&sweep[..], &["--seeds", "2", "--metric", "throughput_mbps", "--series"]].concat());
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "", "a progress bar belongs on a terminal");
+    assert!(said.contains("marker.law") && said.contains(" ± ") && said.contains("l4span"), "{said}");
+    let table = lab.table("out");
+    assert!(table.starts_with("marker.law,seed,flow,throughput_mbps,run\nnone,1,flow,"), "{table}");
+    let units = fs::read_to_string(Path::new(&out).join("units.csv")).unwrap();
+    assert!(units.contains("throughput_mbps,Mbit/s\n"), "{units}");
+    let page = fs::read_to_string(Path::new(&out).join("study.html")).unwrap();
+    let data =
+        page.split("<script type=\"application/json\" id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data["points"][1]["values"][0], "l4span");
+    let first: f64 = table.lines().nth(1).unwrap().split(',').nth(3).unwrap().parse().unwrap();
+    assert_eq!(data["points"][0]["metrics"][0][0], first);
+    assert_eq!(data["points"][0]["seeds"], serde_json::json!([1, 2]));
+    let run = table.lines().nth(1).unwrap().rsplit(',').next().unwrap();
+    let series = fs::read_to_string(Path::new(&out).join("series").join(format!("{run}.csv"))).unwrap();
+    assert!(series.lines().count() > 10, "{series}");
+}
+
+#[test]
+fn bad_studies_end_with_status_2_and_write_nothing() {
+    let lab = Lab::new();
+    let out = lab.path("out");
+    let scenario = lab.path("short.toml");
+    for (flags, says) in [
+        (&["--vary", "marker.lav=none,ramp"][..], "unknown field `lav`"),
+        (&["--vary", "ue.0.count=1..1000000000+1", "--seeds", "1"], "has 1000000000 runs"),
+        (&["--vary", "marker.law"], "is not key=values"),
+        (&["--vary", "flow.0.round_trip=1 ms..9 ms"], "has no step"),
+        (&["--metric", "throughput"], "throughput_mbps"),
+        (&["--flow", "none"], "use flow"),
+        (&["--find", "users", "--until", "satisfied = 1"], "is no condition"),
+        (&["--seeds", "0"], "must be a number from 1"),
+    ] {
+        let output = tidemark(&[&["sweep", &scenario, "--out", &out], flags].concat());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{flags:?}: {said}");
+        assert!(said.contains(says), "{flags:?}: {said}");
+        assert!(!Path::new(&out).exists(), "{flags:?}: half written");
+    }
+    // A folder of something else.
+    let output = tidemark(&["sweep", &lab.path("study.toml"), "--out", &lab.path(".")]);
+    assert!(text(&output.stderr).contains("is no folder of a study"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn seeds_are_pooled_and_compared_seed_by_seed() {
+    let lab = Lab::new();
+    let scenario = lab.path("short.toml");
+    let [none, law] = ["none", "l4span"].map(|law| {
+        let out = lab.path(law);
+        let set = format!("marker.law={law}");
+        let output = tidemark(&["run", &scenario, "--seeds", "3", "--set", &set, "--out", &out]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("Means over 3 seeds"), "{}", text(&output.stdout));
+        out
+    });
+    assert!(Path::new(&none).join("seed-3/report.html").exists());
+    let said = text(&tidemark(&["compare", &none, &law]).stdout);
+    assert!(said.contains("Differences over 3 common seeds") && said.contains(" → ") && said.contains(" ± "), "{said}");
+    // Marks come with the law.
+    let is_flow = |line: &&str| line.trim_start().starts_with("flow ") && line.contains(" → ");
+    assert!(said.lines().find(is_flow).is_some_and(|line| line.contains(" 0 → ")), "{said}");
+    let said = text(&tidemark(&["compare", &none, &none]).stdout);
+    assert!(!said.contains(" (+") && said.contains("(tie: +0.00 ± 0.00)"), "{said}");
+    // A single run has the one seed that both have.
+    let [one, other] = ["one", "other"].map(|name| lab.path(name));
+    assert!(tidemark(&["run", &scenario, "--seed", "2", "--out", &one]).status.success());
+    let said = text(&tidemark(&["compare", &none, &one, &law]).stdout);
+    assert!(said.contains("One seed each") && said.contains("Differences over 3 common seeds"), "{said}");
+    assert!(tidemark(&["run", &scenario, "--seed", "9", "--out", &other]).status.success());
+    let output = tidemark(&["compare", &none, &other]);
+    assert!(text(&output.stderr).contains("no seed in common"), "{}", text(&output.stderr));
+    // Fewer seeds do not leave others behind.
+    assert!(tidemark(&["run", &scenario, "--seeds", "2", "--out", &none]).status.success());
+    assert!(!Path::new(&none).join("seed-3").exists());
+    for (out, flags) in [(&none, &[][..]), (&one, &["--seeds", "2"])] {
+        let output = tidemark(&[&["run", &scenario, "--out", out], flags].concat());
+        assert!(text(&output.stderr).contains("name another folder with --out"), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn check_reads_every_study_of_the_project() {
+    let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/studies");
+    let mut studies = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().path().display().to_string();
+        let output = tidemark(&["check", &file]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("study `"), "{}", text(&output.stdout));
+        studies += 1;
+    }
+    assert!(studies >= 2);
+}
