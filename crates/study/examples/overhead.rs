@@ -51,7 +51,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::remove_dir_all(&folder)?;
         (alone, whole) = (alone.min(between - before), whole.min(after - between));
     }
-    println!("{} runs: {alone:.2} s alone, {whole:.2} s as a study: {:+.1} %", runs.len(), (whole / alone - 1.0) * 100.0);
+    println!(
+        "{} runs: {alone:.2} s alone, {whole:.2} s as a study: {:+.1} %",
+        runs.len(),
+        (whole / alone - 1.0) * 100.0
+    );
     Ok(())
 }
 
