@@ -134,8 +134,9 @@ fn a_sweep_from_flags_prints_means_and_writes_a_page() {
     assert_eq!(data["points"][0]["metrics"][0][0], first);
     assert_eq!(data["points"][0]["seeds"], serde_json::json!([1, 2]));
     let run = table.lines().nth(1).unwrap().rsplit(',').next().unwrap();
-    let series = fs::read_to_string(Path::new(&out).join("series").join(format!("{run}.csv"))).unwrap();
-    assert!(series.lines().count() > 10, "{series}");
+    let series = fs::read_dir(Path::new(&out).join("series").join(run)).unwrap().next().unwrap().unwrap();
+    let series = fs::read_to_string(series.path()).unwrap();
+    assert!(series.lines().count() > 5, "{series}");
 }
 
 #[test]
@@ -144,7 +145,7 @@ fn bad_studies_end_with_status_2_and_write_nothing() {
     let out = lab.path("out");
     let scenario = lab.path("short.toml");
     for (flags, says) in [
-        (&["--vary", "marker.lav=none,ramp"][..], "unknown field `lav`"),
+        (&["--vary", "flow.0.roundtrip=1ms,2ms"][..], "unknown field `roundtrip`"),
         (&["--vary", "ue.0.count=1..1000000000+1", "--seeds", "1"], "has 1000000000 runs"),
         (&["--vary", "marker.law"], "is not key=values"),
         (&["--vary", "flow.0.round_trip=1 ms..9 ms"], "has no step"),

@@ -73,6 +73,11 @@ impl Record {
         self.series.as_deref()
     }
 
+    /// Files of series with their names; none where the study keeps no series.
+    pub fn series_files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.series.iter().map(|text| ("series.csv", text.as_str()))
+    }
+
     /// Group of a flow, which is its `[[flow]]`.
     pub(crate) fn group(&self, flow: usize) -> Option<&str> {
         self.groups.get(flow).map(String::as_str)

@@ -193,16 +193,16 @@ fn show(bar: &ProgressBar, progress: Progress) {
     }
 }
 
-/// Writes the series of every run into the folder `series`, under the key of the run.
+/// Writes the series of every run into a folder below `series`, under the key of the run.
 fn write_series(table: &Table, store: &Store) -> Result<()> {
     let mut keys: Vec<_> = table.rows.iter().map(|row| row.key.as_str()).collect();
     keys.dedup();
     for key in keys {
+        let folder = store.folder().join("series").join(key);
         let record = store.get(key).map_err(|error| miette!("{error}"))?;
-        if let Some(series) = record.as_ref().and_then(|record| record.series()) {
-            let folder = store.folder().join("series");
+        for (name, text) in record.iter().flat_map(|record| record.series_files()) {
             fs::create_dir_all(&folder)
-                .and_then(|()| fs::write(folder.join(format!("{key}.csv")), series))
+                .and_then(|()| fs::write(folder.join(name), text))
                 .into_diagnostic()
                 .wrap_err_with(|| format!("{} can't be written", folder.display()))?;
         }
