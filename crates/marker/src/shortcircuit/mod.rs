@@ -384,4 +384,59 @@ pub(crate) mod tests {
             assert_eq!(u32::from(ace), (5 + k + 1) % 8, "segment {k}");
         }
     }
+
+    #[test]
+    fn no_mark_waits_for_an_acknowledgement_of_what_is_none_or_has_no_data() {
+        let data = segment(0, false, Some(101), 1_000, 1_448);
+        let with = |change: fn(&mut TcpView)| {
+            let mut changed = data;
+            change(&mut changed);
+            changed
+        };
+        for (segment, waits) in [
+            (data, true),
+            (with(|tcp| tcp.flags.fin = true), true),
+            (with(|tcp| tcp.payload = 0), false),
+            (with(|tcp| tcp.flags.syn = true), false),
+            (with(|tcp| tcp.flags.rst = true), false),
+        ] {
+            for (syn, syn_ack) in [(0b111, 0b010), (0b011, 0b001)] {
+                assert_eq!(opened(syn, syn_ack).mark(&segment), waits, "{segment:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_connection_is_over_once_its_server_ends_it_by_either_flag() {
+        for (fin, rst) in [(false, false), (true, false), (false, true), (true, true)] {
+            let mut feedback = opened(0b111, 0b010);
+            let mut last = segment(0, false, Some(101), 1_000, 0);
+            (last.flags.fin, last.flags.rst) = (fin, rst);
+            feedback.downlink(&last, &mut 0);
+            assert_eq!(feedback.is_over(), fin || rst);
+            // A segment from before it changes nothing.
+            feedback.downlink(&segment(0, false, Some(101), 1_000, 100), &mut 0);
+            assert_eq!(feedback.is_over(), fin || rst);
+        }
+    }
+
+    #[test]
+    fn a_request_under_way_goes_to_another_cu_up() {
+        // A SYN's field, and whether its connection has AccECN or classic ECN once the answer comes.
+        for (syn, syn_ack, accecn, classic) in [
+            (0b000, 0b001, false, false),
+            (0b011, 0b001, false, true),
+            (0b011, 0b010, false, false),
+            (0b111, 0b010, true, false),
+        ] {
+            let mut feedback = Feedback::UNKNOWN;
+            feedback.uplink(&segment(syn, true, None, 100, 0), &mut 0);
+            let mut moved = Feedback::import(&feedback.export()).unwrap();
+            for feedback in [&mut feedback, &mut moved] {
+                feedback.downlink(&segment(syn_ack, true, Some(101), 999, 0), &mut 0);
+                assert_eq!(matches!(feedback.agreed, Agreed::AccEcn(_)), accecn, "{syn:03b}");
+                assert_eq!(matches!(feedback.agreed, Agreed::Classic(_)), classic, "{syn:03b}");
+            }
+        }
+    }
 }

@@ -528,3 +528,131 @@ fn one_large_spoofed_segment_is_forgotten() {
         assert!(line.percent_since(since) >= 99, "{} % after {size} bytes", line.percent_since(since));
     }
 }
+
+#[test]
+fn a_counter_is_behind_another_by_less_than_half_of_its_range() {
+    for (value, than, is_behind) in [
+        (0, 0, false),
+        (1, 0, false),
+        (MASK / 2, 0, false),
+        (MASK / 2 + 1, 0, true),
+        (MASK, 0, true),
+        (0, 1, true),
+        (0, MASK, false),
+        (MASK - 5, 3, true),
+        (7, 7, false),
+    ] {
+        assert_eq!(behind(value, than), is_behind, "{value:#x} {than:#x}");
+    }
+}
+
+#[test]
+fn an_older_counter_with_the_same_acknowledgement_number_is_repeated_as_the_last() {
+    let mut feedback = opened(0b111, 0b010);
+    (0..4).for_each(|k| _ = send(&mut feedback, 1_000 + k * MSS, false));
+    feedback.uplink(&ack(5, 1_000 + 2 * MSS, Some([1, 100, 1])), &mut 0);
+    let seen = |told: TcpView| (told.flags.ace(), told.accecn.unwrap().ceb);
+    assert_eq!(seen(passed(&mut feedback, &ack(5, 1_000 + 2 * MSS, Some([1, 40, 1])))), (5, Some(100)));
+    // Newer ones pass as they are.
+    assert_eq!(seen(passed(&mut feedback, &ack(6, 1_000 + 2 * MSS, Some([1, 140, 1])))), (6, Some(140)));
+    // Without the option the ACE field says so: a step of five and more is one backwards.
+    let field = |feedback: &mut Feedback, ace| passed(feedback, &ack(ace, 1_000 + 2 * MSS, None)).flags.ace();
+    assert_eq!([field(&mut feedback, 2), field(&mut feedback, 3)], [2, 3]);
+    assert_eq!(field(&mut feedback, 0), 3);
+}
+
+#[test]
+fn each_marked_byte_moves_once_however_the_acknowledgements_come() {
+    for is_ect0 in [false, true] {
+        let mut feedback = opened(0b111, 0b010);
+        // Every other segment from the second on is marked, and five stay under way.
+        for k in 0..25 {
+            assert_eq!(send(&mut feedback, 1_000 + k * MSS, k % 2 == 1 && k < 20), k % 2 == 1 && k < 20);
+        }
+        let counters = |acked: u32| if is_ect0 { [1 + acked * MSS, 0, 1] } else { [1, 0, 1 + acked * MSS] };
+        let mut read = None;
+        for acked in 1..=20 {
+            read = Some(passed(&mut feedback, &ack(5, 1_000 + acked * MSS, Some(counters(acked)))));
+        }
+        let (read, marked) = (read.unwrap(), 10 * MSS);
+        let [e0b, _, e1b] = counters(20);
+        let expected = if is_ect0 { [e0b - marked, marked, e1b] } else { [e0b, marked, e1b - marked] };
+        let accecn = read.accecn.unwrap();
+        assert_eq!([accecn.e0b, accecn.ceb, accecn.e1b], expected.map(Some));
+        assert_eq!(read.flags.ace(), (5 + 10) % 8);
+    }
+}
+
+#[test]
+fn bytes_stay_where_an_options_counter_went_backwards() {
+    let mut feedback = opened(0b111, 0b010);
+    (0..10).for_each(|k| _ = send(&mut feedback, 1_000 + k * MSS, k == 2 || k == 3));
+    feedback.uplink(&ack(5, 1_000 + MSS, Some([1, 0, 1 + MSS])), &mut 0);
+    let read = passed(&mut feedback, &ack(5, 1_000 + 4 * MSS, Some([1, 0, 500]))).accecn.unwrap();
+    assert_eq!((read.ceb, read.e1b), (Some(0), Some(500)));
+    let read = passed(&mut feedback, &ack(5, 1_000 + 5 * MSS, Some([1, 0, 1 + 5 * MSS]))).accecn.unwrap();
+    assert_eq!((read.ceb, read.e1b), (Some(2 * MSS), Some(1 + 3 * MSS)));
+}
+
+/// Marks that are left to acknowledgements before one is refused.
+fn room(feedback: &mut Feedback, from: u32) -> u16 {
+    (0..30).take_while(|k| send(feedback, from + *k * MSS, true)).count() as u16
+}
+
+#[test]
+fn marks_are_left_to_acknowledgements_up_to_what_the_last_one_bundled() {
+    let limit = u32::from(MAX_ACE_MARKS);
+    for (acked, expected) in
+        [(limit * MSS - 1, 30), (limit * MSS, 30), (limit * MSS + 1, MAX_ACE_MARKS), (8 * MSS, MAX_ACE_MARKS)]
+    {
+        let mut feedback = opened(0b111, 0b010);
+        (0..20).for_each(|k| _ = send(&mut feedback, 1_000 + k * MSS, false));
+        feedback.uplink(&ack(5, 1_000 + acked, None), &mut 0);
+        assert_eq!(room(&mut feedback, 1_000 + 20 * MSS), expected, "{acked} bytes");
+    }
+}
+
+#[test]
+fn a_repeated_acknowledgement_without_data_says_that_the_next_is_for_many() {
+    for (payload, marks, expected) in [(0, 0, MAX_ACE_MARKS), (0, 1, MAX_ACE_MARKS - 1), (100, 0, 30)] {
+        let mut feedback = opened(0b111, 0b010);
+        (0..4).for_each(|k| _ = send(&mut feedback, 1_000 + k * MSS, false));
+        feedback.uplink(&ack(5, 1_000 + 2 * MSS, None), &mut 0);
+        (0..marks).for_each(|k| assert!(send(&mut feedback, 1_000 + (4 + k) * MSS, true)));
+        feedback.uplink(&TcpView { payload, ..ack(5, 1_000 + 2 * MSS, None) }, &mut 0);
+        assert_eq!(room(&mut feedback, 1_000 + 10 * MSS), expected, "{payload} bytes, {marks} marks");
+    }
+}
+
+#[test]
+fn marks_that_just_fit_what_is_under_way_are_owed_by_no_packet() {
+    for (marked, let_go) in [(2, 0), (3, 1)] {
+        let mut feedback = opened(0b111, 0b010);
+        (0..3).for_each(|k| _ = send(&mut feedback, 1_000 + k * MSS, k >= 3 - marked));
+        // The client counted the one packet itself: there is no room for another, and two segments are under way.
+        let mut count = 0;
+        feedback.uplink(&ack(6, 1_000 + MSS, None), &mut count);
+        assert_eq!(count, let_go);
+        assert_eq!(feedback.downlink(&data(1_000 + 3 * MSS), &mut 0), let_go > 0);
+    }
+}
+
+#[test]
+fn a_state_from_another_cu_up_lies_within_its_fields() {
+    let good = AccEcn::new(1_000, true).export();
+    assert!(AccEcn::import(&good).is_ok());
+    let changes: [(fn(&mut AccEcnRecord, bool), &str); 5] = [
+        (|record, is_good| record.limit = u16::from(is_good).into(), "limit"),
+        (|record, is_good| record.added_packets = if is_good { 7 } else { 8 }, "added_packets"),
+        (|record, is_good| record.client_ace = if is_good { 7 } else { 8 }, "client_ace"),
+        (|record, is_good| record.added_ce = (MASK + u32::from(!is_good)).into(), "added_ce"),
+        (|record, is_good| record.client_ceb = (MASK + u32::from(!is_good)).into(), "client_ceb"),
+    ];
+    for (change, name) in changes {
+        for is_good in [true, false] {
+            let mut record = AccEcn::new(1_000, true).export();
+            change(&mut record, is_good);
+            assert_eq!(AccEcn::import(&record).is_ok(), is_good, "{name}");
+        }
+    }
+}
