@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test packaging-test packages build web fmt-check lint language links imports reference unit instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema bench clean
+.PHONY: demo test dist deb packaging-test packages build web fmt-check lint language links imports reference unit instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -77,10 +77,23 @@ live-test: build
 live-brief: build
 	LIVE_BRIEF=1 tests/live/run
 
-# Packages of the command, and other systems than this one. What is not here makes its part skip and say so.
-packaging-test: web
+# A static command with its pages and scenarios, in one archive.
+DIST ?= target/dist
+dist: web
+	packaging/dist $(DIST)
+
+# Debian packages of the command, the library and its development files.
+DEBS ?= target/debian
+deb: build
+	$(MAKE) -C bindings/c deb DEBS=$(abspath $(DEBS))
+	packaging/debian/build $(DEBS) $(TIDEMARK)
+
+# What is packed is unpacked, installed, used and removed. What is not here makes its part skip and say so.
+packaging-test: build
 	packaging/tests/crates
 	packaging/tests/portable
+	packaging/tests/debian
+	packaging/tests/dist
 
 c-test:
 	bindings/c/tests/run
