@@ -25,13 +25,13 @@ const SCHEMA: &str = "tidemark.schema.json";
 /// A cell to begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Cell {
-    /// 20 MHz at 30 kHz, one layer: 36 Mbit/s
+    /// 20 MHz at 30 kHz, one layer: up to 40 Mbit/s
     #[value(name = "5g-20mhz")]
     Narrow,
     /// 100 MHz at 30 kHz, four layers, 256QAM: more than 1 Gbit/s near the mast
     #[value(name = "5g-100mhz")]
     Wide,
-    /// 5 MHz at 15 kHz, as LTE has it: a few Mbit/s
+    /// 5 MHz at 15 kHz, as LTE has it: up to 8 Mbit/s
     #[value(name = "lte-5mhz")]
     Lte,
 }
