@@ -11,11 +11,11 @@ from tidemark_sdn.lab.experiment import Experiment, Laboratory
 from tidemark_sdn.lab.hop import line_rates
 from tidemark_sdn.lab.isolation import LabError
 
-HEAD = "t_s,kind,name,throughput_mbps\n"
+HEAD = "t_s,flow,throughput_mbps\n"
 
 
 def write(file: Path, rows: list[tuple[float, str, float]]) -> Path:
-    file.write_text(HEAD + "".join(f"{at},flow,{name},{mbps}\n" for at, name, mbps in rows), encoding="utf-8")
+    file.write_text(HEAD + "".join(f"{at},{name},{mbps}\n" for at, name, mbps in rows), encoding="utf-8")
     return file
 
 
@@ -29,13 +29,13 @@ def test_rates_are_those_while_all_flows_ran(tmp_path: Path) -> None:
     rows += [
         (at, name, 9.0) for at in range(1, 6) for name in ("udp 10.0.1.1 to port 6100", "tcp 10.0.2.1 to port 5200")
     ]
-    found = line_rates(write(tmp_path / "series.csv", rows), 0.5)
+    found = line_rates(write(tmp_path / "series-flows.csv", rows), 0.5)
     assert found == {Kind.L4S: pytest.approx(8.0), Kind.CLASSIC: pytest.approx(12.0)}
 
 
 def test_flows_that_did_not_meet_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="did not run at the same time"):
-        line_rates(write(tmp_path / "series.csv", []), 1.0)
+        line_rates(write(tmp_path / "series-flows.csv", []), 1.0)
 
 
 @needs_lab

@@ -163,8 +163,10 @@ def test_both_sides_are_captured_and_the_run_leaves_its_folder(shell, tmp_path, 
             at += 16 + length
         assert at == len(data) and icmp == 20
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    tables = {"flows.csv", "bearers.csv", "series.csv", "marks.csv"}
-    assert names == tables | {"summary.json", "scenario.toml", "report.html"}
+    kinds = ["flows", "ues", "uplinks", "cells", "routers"]
+    series = {f"series-{kind}.csv" for kind in kinds}
+    tables = {f"{kind}.csv" for kind in [*kinds, "bearers", "freezes", "marks", "columns"]}
+    assert names == tables | series | {"summary.json", "scenario.toml", "report.html"}
     summary = json.loads((tmp_path / "out/summary.json").read_text())
     flow = next(flow for flow in summary["flows"] if flow["name"] == f"icmp {GATEWAY}")
     assert flow["sent_packets"] == 10

@@ -61,7 +61,8 @@ fn a_run_leaves_its_files_and_prints_its_tables_without_a_progress_bar() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(text(&output.stderr), "", "a progress bar belongs on a terminal");
     assert!(text(&output.stdout).contains("bytes sent = delivered + dropped + queued"));
-    for file in ["summary.json", "flows.csv", "bearers.csv", "series.csv", "marks.csv", "scenario.toml", "report.html"]
+    for file in
+        ["summary.json", "flows.csv", "series-ues.csv", "columns.csv", "marks.csv", "scenario.toml", "report.html"]
     {
         assert!(Path::new(&out).join(file).metadata().unwrap().len() > 100, "{file}");
     }
@@ -73,7 +74,8 @@ fn a_run_leaves_its_files_and_prints_its_tables_without_a_progress_bar() {
     let again = folder.path().join("again").display().to_string();
     let kept = format!("{out}/scenario.toml");
     assert!(tidemark(&["run", &kept, "--out", &again]).status.success());
-    assert_eq!(fs::read(format!("{out}/series.csv")).unwrap(), fs::read(format!("{again}/series.csv")).unwrap());
+    let series = |folder: &str| fs::read(format!("{folder}/series-flows.csv")).unwrap();
+    assert_eq!(series(&out), series(&again));
 }
 
 #[test]

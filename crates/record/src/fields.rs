@@ -2,14 +2,14 @@
 //!
 //! A field of a result is declared in one of the structs of `results!`, with a doc comment that tells users what it means. After its type
 //! it can say to how many decimals its numbers are rounded, `= decimals(6)`, and then which tables have it: `[csv]` for the file of
-//! the struct's rows, or for `series.csv`, and `["MCS"]` for the terminal under this heading. `["met %", 2]` and `[csv, 3]` show
-//! fewer decimals; a heading that ends with `%` shows a share in percent. CSV files, the terminal's tables, the types of the report
+//! the struct's rows, and `["MCS"]` for the terminal under this heading. `["met %", 2]` and `[csv, 3]` show
+//! fewer decimals; a heading that ends with `%` shows a share in percent. A field with fields of its own that says `[csv]` gives a column for each of
+//! these that says so too. CSV files, the terminal's tables, the types of the report
 //! page and the page of the reference come from that. [`Rounded`] rounds, once for a whole result.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::distribution::Distribution;
@@ -182,8 +182,16 @@ pub struct Number {
 pub struct Column {
     /// Heading.
     pub heading: String,
-    /// Names of the field and, where it has parts, of the part.
-    path: [&'static str; 2],
+    /// Unit; `None` for counts, shares and text.
+    pub unit: Option<&'static str>,
+    /// Meaning of its field, in a sentence or two.
+    pub meaning: String,
+    /// Meaning of the part of the field, where it is one of several.
+    part: String,
+    /// Names of the fields on the way to it from a row.
+    path: Vec<&'static str>,
+    /// Type of its values in Rust.
+    kind: &'static str,
     /// Decimals of a number.
     decimals: usize,
     /// True for a share that is shown in percent.
@@ -241,6 +249,12 @@ impl Struct {
     pub fn terminal_columns(&self) -> Vec<Column> {
         self.fields.iter().flat_map(Field::terminal_columns).collect()
     }
+    /// Columns of the terminal's table of a field of this struct, whose own fields have headings.
+    pub fn terminal_columns_of(&self, field: &'static str) -> Vec<Column> {
+        let parts = self.fields.iter().find(|of| of.name == field).and_then(Field::parts);
+        let columns = parts.map_or_else(Vec::new, |parts| parts.terminal_columns());
+        columns.into_iter().map(|column| column.within(field)).collect()
+    }
 }
 
 impl Field {
@@ -278,37 +292,53 @@ impl Field {
     fn shown_decimals(&self) -> Option<usize> {
         self.outputs.iter().find_map(|output| output.parse().ok())
     }
-    /// Writes a number of a series with its decimals; nothing where there was nothing to measure.
-    pub(crate) fn write_number(&self, value: &Value, text: &mut String) {
-        let _ = match (self.shown_decimals().or(self.decimals), value.as_f64()) {
-            (_, None) => Ok(()),
-            (Some(shown), Some(number)) if self.decimals == Some(shown) && is_exact(number) => {
+    /// Writes a number of a series with its decimals.
+    pub(crate) fn write_number(&self, number: f64, text: &mut String) {
+        let _ = match self.shown_decimals().or(self.decimals) {
+            Some(shown) if self.decimals == Some(shown) && is_exact(number) => {
                 write_rounded(number, shown, text);
                 Ok(())
             }
-            (Some(shown), Some(number)) => write!(text, "{number:.shown$}"),
-            (None, Some(_)) => write!(text, "{value}"),
+            Some(shown) => write!(text, "{number:.shown$}"),
+            None => write!(text, "{number}"),
         };
+    }
+    /// Column of a CSV file under this heading.
+    pub(crate) fn csv_column(&self, heading: String) -> Column {
+        Column { decimals: self.decimals.unwrap_or_default(), is_percent: false, ..self.column(heading) }
     }
     /// Columns in the CSV file whose rows are called `noun`.
     fn csv_columns(&self, noun: &str) -> Vec<Column> {
-        let column = |part: &'static str, heading: String| {
-            let of_part = self.parts().and_then(|parts| parts.fields.iter().find(|field| field.name == part)?.decimals);
-            let decimals = self.decimals.or(of_part).unwrap_or_default();
-            Column { decimals, is_percent: false, ..self.column(part, heading) }
+        let stem = self.unit().and_then(|unit| self.name.strip_suffix(&format!("_{unit}"))).unwrap_or(self.name);
+        let Some(parts) = self.parts() else {
+            return match self.base_kind() {
+                _ if self.name == "name" => vec![self.csv_column(noun.into())],
+                "[f64; 2]" => [("east", "0"), ("north", "1")]
+                    .map(|(axis, index)| self.csv_column(format!("{stem}_{axis}_m")).deeper(index))
+                    .into(),
+                _ => vec![self.csv_column(self.name.into())],
+            };
         };
-        match (self.parts(), self.base_kind()) {
-            // The parts of a delay have names that say so.
-            (Some(parts), "Split") => {
-                parts.fields.iter().map(|part| column(part.name, format!("{}_ms", part.name))).collect()
+        let columns = parts.fields.iter().flat_map(|part| match self.unit() {
+            // The parts of a number have its unit. Those of a split delay mean something by themselves.
+            Some(unit) => {
+                let column = part.csv_column(String::new());
+                let (heading, meaning, of_part) = match self.base_kind() {
+                    "Split" => (format!("{}_{unit}", part.name), part.meaning(), String::new()),
+                    _ => (format!("{stem}_{}_{unit}", part.name), self.meaning(), part.meaning()),
+                };
+                vec![Column { heading, meaning, part: of_part, unit: self.unit(), ..column }]
             }
-            (Some(parts), _) => {
-                let stem = self.name.strip_suffix("_ms").unwrap_or(self.name);
-                parts.fields.iter().map(|part| column(part.name, format!("{stem}_{}_ms", part.name))).collect()
+            None if !part.is_in_csv() => Vec::new(),
+            None if self.is_flattened() => part.csv_columns(noun),
+            None => {
+                let columns = part.csv_columns(noun).into_iter();
+                columns
+                    .map(|column| Column { heading: format!("{}_{}", self.name, column.heading), ..column })
+                    .collect()
             }
-            (None, _) if self.name == "name" => vec![column("", noun.into())],
-            (None, _) => vec![column("", self.name.into())],
-        }
+        });
+        columns.map(|column| if self.is_flattened() { column } else { column.within(self.name) }).collect()
     }
     /// Type without `Option` and `Vec`.
     fn base_kind(&self) -> &'static str {
@@ -325,11 +355,18 @@ impl Field {
     pub(crate) fn parts(&self) -> Option<Struct> {
         crate::result::STRUCTS.iter().find(|of| of.name == self.base_kind()).copied()
     }
-    fn column(&self, part: &'static str, heading: String) -> Column {
-        let is_text = matches!(self.base_kind(), "String" | "Direction") || self.kind.starts_with("Vec");
+    fn column(&self, heading: String) -> Column {
+        // Of a series, by subject or of times, a row has one value.
+        let is_series = self.kind.contains("Vec<Vec") || self.kind == "Vec<f64>";
+        let is_list = self.kind.starts_with("Vec") && !is_series;
+        let is_text = is_list || matches!(self.base_kind(), "String" | "Direction" | "Cow<'static, str>");
         Column {
             heading,
-            path: [self.name, part],
+            unit: self.unit(),
+            meaning: self.meaning(),
+            part: String::new(),
+            path: vec![self.name],
+            kind: self.base_kind(),
             decimals: self.shown_decimals().unwrap_or(match self.unit() {
                 Some("Mbit/s") => 2,
                 _ => 1,
@@ -345,12 +382,11 @@ impl Field {
     }
     fn terminal_columns(&self) -> Vec<Column> {
         let Some(heading) = self.heading() else { return Vec::new() };
-        let Some(parts) = self.parts() else { return vec![self.column("", heading.into())] };
+        let Some(parts) = self.parts() else { return vec![self.column(heading.into())] };
         let parts = parts.fields.iter().flat_map(Self::terminal_columns);
         let columns = parts.enumerate().map(|(index, part)| Column {
-            heading: if index == 0 { format!("{heading}: {}", part.heading) } else { part.heading },
-            path: [self.name, part.path[0]],
-            ..part
+            heading: if index == 0 { format!("{heading}: {}", part.heading) } else { part.heading.clone() },
+            ..part.within(self.name)
         });
         columns.collect()
     }
@@ -377,11 +413,59 @@ fn write_rounded(number: f64, decimals: usize, text: &mut String) {
 }
 
 impl Column {
+    /// Column of a text that no field declares.
+    pub(crate) fn of_text(heading: &str, meaning: &str) -> Self {
+        Self {
+            heading: heading.into(),
+            unit: None,
+            meaning: meaning.into(),
+            part: String::new(),
+            path: Vec::new(),
+            kind: "String",
+            decimals: 0,
+            is_percent: false,
+            is_count: false,
+            is_text: true,
+        }
+    }
+    /// Column of a field that is itself within another one.
+    #[must_use]
+    pub fn within(mut self, field: &'static str) -> Self {
+        self.path.insert(0, field);
+        self
+    }
+    /// Column of a part of the field, by its name or index.
+    fn deeper(mut self, part: &'static str) -> Self {
+        self.path.push(part);
+        self
+    }
+    /// Type of its values: `text`, `boolean`, `integer` or `number`.
+    pub fn type_name(&self) -> &'static str {
+        match self.kind {
+            _ if self.is_text => "text",
+            "bool" => "boolean",
+            "u64" | "u32" | "u8" => "integer",
+            _ => "number",
+        }
+    }
+    /// Meaning in full: of the part, and of the field.
+    pub fn sentence(&self) -> String {
+        if self.part.is_empty() { self.meaning.clone() } else { format!("{} {}", self.part, self.meaning) }
+    }
     /// Value of the column in a row of results; `None` where it was not measured.
     fn value<'a>(&self, row: &'a Value) -> Option<&'a Value> {
-        let [field, part] = self.path;
-        let value = row.get(field).filter(|value| !value.is_null())?;
-        if part.is_empty() { Some(value) } else { value.get(part).filter(|value| !value.is_null()) }
+        let value = self.path.iter().try_fold(row, |value, step| match step.parse::<usize>() {
+            Ok(index) => value.get(index),
+            Err(_) => value.get(step),
+        });
+        value.filter(|value| !value.is_null())
+    }
+    /// Text of the column in a CSV file; `None` where it was not measured. A list is JSON there, so that one of a single number is no number.
+    pub(crate) fn csv_text(&self, row: &Value) -> Option<String> {
+        match self.value(row)? {
+            list @ Value::Array(_) => Some(list.to_string()),
+            _ => self.text(row),
+        }
     }
     /// Text of the column in a row of results; `None` where it was not measured.
     pub fn text(&self, row: &Value) -> Option<String> {
@@ -396,21 +480,6 @@ impl Column {
             other => other.to_string(),
         })
     }
-}
-
-/// CSV file with a row for each result; `noun` heads the column of names.
-pub(crate) fn csv<T: Declared + Serialize>(noun: &str, rows: &[T]) -> String {
-    let columns = T::STRUCT.csv_columns(noun);
-    let mut text = columns.iter().map(|column| column.heading.as_str()).collect::<Vec<_>>().join(",") + "\n";
-    for row in rows {
-        let row = serde_json::to_value(row).unwrap_or_default();
-        let cells = columns.iter().map(|column| {
-            let cell = column.text(&row).unwrap_or_default();
-            if column.is_text { crate::output::quoted(&cell) } else { cell }
-        });
-        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join(","));
-    }
-    text
 }
 
 /// JSON schema of `summary.json`.
@@ -496,36 +565,12 @@ pub fn reference() -> String {
          The file's schema is [summary.schema.json](summary.schema.json).\n",
     );
     for of in crate::result::STRUCTS {
-        if !of.name.ends_with("Series") && of.name != crate::result::MarkResult::STRUCT.name {
+        // Rows of a file of their own are described there.
+        if !of.name.ends_with("Series") && !["MarkResult", "Freeze"].contains(&of.name) {
             text.push_str(&of.reference());
         }
     }
-    for (file, noun, of) in [
-        ("flows.csv", "flow", crate::result::FlowResult::STRUCT),
-        ("bearers.csv", "bearer", crate::result::BearerResult::STRUCT),
-        ("marks.csv", "mark", crate::result::MarkResult::STRUCT),
-    ] {
-        let _ = write!(
-            text,
-            "\n## `{file}`\n\nA row for each {noun}. What could not be measured is empty.\n\n\
-             | column | unit | meaning |\n| --- | --- | --- |\n"
-        );
-        for field in of.fields.iter().filter(|field| field.is_in_csv()) {
-            let unit = field.unit().unwrap_or_default();
-            let columns = field.csv_columns(noun);
-            match field.parts().filter(|parts| parts.name == "Split") {
-                Some(parts) => columns.iter().zip(parts.fields).for_each(|(column, part)| {
-                    let _ = writeln!(text, "| `{}` | {unit} | {} |", column.heading, part.meaning());
-                }),
-                None => {
-                    let headings: Vec<_> = columns.iter().map(|column| format!("`{}`", column.heading)).collect();
-                    let _ = writeln!(text, "| {} | {unit} | {} |", headings.join(", "), field.meaning());
-                }
-            }
-        }
-    }
-    text.push_str("\n## `series.csv`\n\nA row for each interval and flow, UE, uplink or router. Columns that a kind of row does not have are empty.\n\n");
-    text.push_str(&crate::series_csv::reference());
+    text.push_str(&crate::files::reference());
     text
 }
 

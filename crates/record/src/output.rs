@@ -1,15 +1,12 @@
-//! The folder that a run leaves: `summary.json`, `flows.csv`, `bearers.csv`, `series.csv`, `marks.csv`, `scenario.toml`.
+//! The folder that a run leaves: `summary.json`, the CSV [`FILES`] with `columns.csv`, `scenario.toml`.
 
 use std::path::Path;
 use std::{fs, io};
 
 use serde_json::{Value, json};
 
+use crate::files::{COLUMNS, FILES, columns_csv};
 use crate::result::{MarkResult, RunResult};
-use crate::{fields, series_csv};
-
-/// Name of the file with marks and their reasons.
-pub const MARKS: &str = "marks.csv";
 
 /// Writes the folder, which is made where it is missing.
 ///
@@ -17,16 +14,10 @@ pub const MARKS: &str = "marks.csv";
 /// What the system says, with the path.
 pub fn write_folder(folder: &Path, result: &RunResult) -> io::Result<()> {
     fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
-    let files = [
-        ("summary.json", summary(result)?),
-        ("flows.csv", flows_csv(result)),
-        ("bearers.csv", bearers_csv(result)),
-        ("series.csv", series_csv(result)),
-        ("scenario.toml", result.scenario.clone()),
-    ];
-    let files = files.iter().map(|(name, text)| (*name, text.as_str()));
-    let marks = result.marks.as_deref().map(|text| (MARKS, text));
-    for (name, text) in files.chain(marks) {
+    let others =
+        [("summary.json", summary(result)?), ("scenario.toml", result.scenario.clone()), (COLUMNS, columns_csv())];
+    let tables = FILES.iter().filter_map(|file| Some((file.name, file.text(result)?)));
+    for (name, text) in others.into_iter().chain(tables) {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|error| named(&path, &error))?;
     }
@@ -52,22 +43,18 @@ pub fn summary(result: &RunResult) -> serde_json::Result<String> {
 pub fn report_data(result: &RunResult) -> serde_json::Result<Value> {
     let mut data = serde_json::to_value(result)?;
     data["series"] = serde_json::to_value(&result.series)?;
+    // The page draws no controller's state, which would be as long as all that it draws of a flow.
+    for undrawn in ["pacing_mbps", "target_mbps", "alpha"] {
+        data["series"]["flows"][undrawn] = json!([]);
+    }
+    data["freezes"] = json!(result.freezes);
     for (index, flow) in result.flows.iter().enumerate() {
         data["flows"][index]["owd_cdf"] = json!(flow.owd.cdf());
         data["flows"][index]["queue_cdf"] = json!(flow.queue.cdf());
+        data["flows"][index]["frame_cdf"] = json!(flow.frames.cdf());
     }
     data["marks"] = json!(result.marks);
     Ok(data)
-}
-
-/// CSV file with a row for each flow.
-pub fn flows_csv(result: &RunResult) -> String {
-    fields::csv("flow", &result.flows)
-}
-
-/// CSV file with a row for each bearer and direction.
-pub fn bearers_csv(result: &RunResult) -> String {
-    fields::csv("bearer", &result.bearers)
 }
 
 /// Marks of the text of `marks.csv`.
@@ -76,25 +63,4 @@ pub fn bearers_csv(result: &RunResult) -> String {
 /// Line and field that cannot be read, or a column that is missing.
 pub fn read_marks(text: &str) -> Result<Vec<MarkResult>, csv::Error> {
     csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
-}
-
-/// CSV file with a row for each interval and flow, UE, uplink or router.
-pub fn series_csv(result: &RunResult) -> String {
-    series_csv::write(result)
-}
-
-/// A name as CSV field (RFC 4180 2).
-pub(crate) fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n', '\r']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.into() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_with_a_comma_stays_one_field() {
-        assert_eq!(quoted("a"), "a");
-        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
-    }
 }

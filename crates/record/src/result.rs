@@ -103,18 +103,18 @@ results! {
     #[derive(Clone, Debug, Serialize)]
     pub struct NetworkCellResult {
         /// Number of the site, from 1, and letter of the sector.
-        pub name: String = ["cell"],
+        pub name: String = [csv, "cell"],
         /// Share of its downlink resource blocks that carried data.
-        pub utilisation: Option<f64> = decimals(6) ["used %"],
+        pub utilisation: Option<f64> = decimals(6) [csv, "used %"],
         /// IP bytes delivered to its UEs, as a rate.
-        pub throughput_mbps: f64 = decimals(6) ["Mbit/s"],
+        pub throughput_mbps: f64 = decimals(6) [csv, "Mbit/s"],
         /// UEs that it served, the mean over the series' intervals.
-        pub ues: Option<f64> = decimals(3) ["UEs"],
+        pub ues: Option<f64> = decimals(3) [csv, "UEs"],
         /// UEs that came to it from other cells.
-        pub handovers: u64 = ["handovers"],
+        pub handovers: u64 = [csv, "handovers"],
         /// Share of the UEs with frames that it served at the end that are satisfied: all of their flows are; absent where there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub satisfied: Option<f64> = decimals(6) ["satisfied %"],
+        pub satisfied: Option<f64> = decimals(6) [csv, "satisfied %"],
     }
 
     /// Event of a live cell: what somebody did to it while it ran.
@@ -204,13 +204,13 @@ results! {
         pub queue_ms: Option<Quantiles> = [csv],
         /// Time of its data in the queues of routers, together; absent where there is no router on its way.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub router_queue_ms: Option<Quantiles>,
+        pub router_queue_ms: Option<Quantiles> = [csv],
         /// Transfers of known size, or pages of the web, that completed; absent where there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub transfers: Option<Transfers>,
+        pub transfers: Option<Transfers> = [csv],
         /// Frames; absent where the flow carries none.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub media: Option<MediaResult>,
+        pub media: Option<MediaResult> = [csv],
         /// Downlink packets that the sender handed to the network.
         pub sent_packets: u64 = [csv],
         /// Packets of its data that arrived with CE, whoever marked them, and those whose mark the short-circuit put into
@@ -249,37 +249,37 @@ results! {
     #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
     pub struct Transfers {
         /// Transfers that completed.
-        pub completed: u64,
+        pub completed: u64 = [csv, "completed"],
         /// Time from the opening of the connection to the last byte; of a page from its request.
-        pub completion_ms: Option<Quantiles>,
+        pub completion_ms: Option<Quantiles> = [csv, "completion ms"],
     }
 
     /// The frames of a media flow.
     #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
     pub struct MediaResult {
         /// Frames that the encoder made.
-        pub frames_sent: u64,
+        pub frames_sent: u64 = [csv, "frames"],
         /// Frames of these that the sender threw away before it had sent them.
-        pub frames_discarded: u64,
+        pub frames_discarded: u64 = [csv],
         /// Frames that arrived whole.
-        pub frames_received: u64,
+        pub frames_received: u64 = [csv],
         /// Frames that did not although later ones began; those that the sender threw away included.
-        pub frames_lost: u64,
+        pub frames_lost: u64 = [csv, "lost"],
         /// Freezes as `freezeCount` of W3C webrtc-stats counts them: frames that came after three times the mean time between the last
         /// thirty, and after 150 ms more than that mean.
-        pub freezes: u64,
+        pub freezes: u64 = [csv, "freezes"],
         /// Time in which the picture stood still, in all freezes (`totalFreezesDuration`).
-        pub frozen_s: f64 = decimals(6),
+        pub frozen_s: f64 = decimals(6) [csv, "frozen s", 3],
         /// Delay of frames, from the capture to the arrival of the last packet.
-        pub delay_ms: Option<Quantiles>,
+        pub delay_ms: Option<Quantiles> = [csv, "frame ms"],
         /// Part of that delay in the sender's own queue.
-        pub sender_queue_ms: Option<Quantiles>,
+        pub sender_queue_ms: Option<Quantiles> = [csv],
         /// Budget for the delay of a frame, the time on the wire left out: `delay_budget` of the application; absent for one without.
-        pub delay_budget_ms: Option<f64> = decimals(3),
+        pub delay_budget_ms: Option<f64> = decimals(3) [csv, "budget ms", 0],
         /// Share of the frames that met it. Lost ones did not, nor did those under way for longer at the end. Absent where no frame was due.
-        pub in_budget: Option<f64> = decimals(6),
+        pub in_budget: Option<f64> = decimals(6) [csv, "met %", 2],
         /// True where that share is at least `satisfied_at` of the application.
-        pub satisfied: Option<bool>,
+        pub satisfied: Option<bool> = [csv, "satisfied"],
     }
 
     /// Freeze of a picture: a row of `freezes.csv`. Those of the warm-up are among them.
@@ -297,23 +297,23 @@ results! {
     #[derive(Clone, Debug, Serialize)]
     pub struct RouterResult {
         /// Name in the scenario.
-        pub name: String = ["router"],
+        pub name: String = [csv, "router"],
         /// Law that marks or drops in its queue.
-        pub law: String = ["law"],
+        pub law: String = [csv, "law"],
         /// The mean rate of its link.
-        pub capacity_mbps: f64 = decimals(6) ["link Mbit/s"],
+        pub capacity_mbps: f64 = decimals(6) [csv, "link Mbit/s"],
         /// IP bytes that its link carried, as a rate.
-        pub throughput_mbps: f64 = decimals(6) ["Mbit/s"],
+        pub throughput_mbps: f64 = decimals(6) [csv, "Mbit/s"],
         /// The one as a share of the other.
-        pub utilisation: f64 = decimals(6) ["used %"],
+        pub utilisation: f64 = decimals(6) [csv, "used %"],
         /// Time of packets in its queue.
-        pub queue_ms: Option<Quantiles> = ["queue ms"],
+        pub queue_ms: Option<Quantiles> = [csv, "queue ms"],
         /// Seconds in which the queue was older than each of the scenario's delays in milliseconds.
         pub tdq_s: Vec<(f64, f64)> = decimals(6),
         /// Packets that left it with CE and had come without.
-        pub marked: u64 = ["marks"],
+        pub marked: u64 = [csv, "marks"],
         /// Packets dropped.
-        pub dropped: u64 = ["drops"],
+        pub dropped: u64 = [csv, "drops"],
         /// Distribution of the time in the queue.
         #[serde(skip)]
         pub queue: Distribution,
@@ -345,65 +345,65 @@ results! {
     #[derive(Clone, Debug, Serialize)]
     pub struct UeResult {
         /// Name in the scenario.
-        pub name: String = ["UE"],
+        pub name: String = [csv, "UE"],
         /// The model of its channel.
-        pub channel: String = ["channel"],
+        pub channel: String = [csv, "channel"],
         /// IP bytes delivered to it, as a rate.
-        pub throughput_mbps: f64 = decimals(6) ["Mbit/s"],
+        pub throughput_mbps: f64 = decimals(6) [csv, "Mbit/s"],
         /// Time of its downlink packets in the RLC queue.
-        pub queue_ms: Option<Quantiles> = ["RLC queue ms"],
+        pub queue_ms: Option<Quantiles> = [csv, "RLC queue ms"],
         /// Mean MCS index over its first transmissions; absent on a channel without MCS.
-        pub mcs_mean: Option<f64> = decimals(3) ["MCS"],
+        pub mcs_mean: Option<f64> = decimals(3) [csv, "MCS"],
         /// Share of first transmissions that failed; absent where there were none.
-        pub bler: Option<f64> = decimals(6) ["BLER %"],
+        pub bler: Option<f64> = decimals(6) [csv, "BLER %"],
         /// Downlink packets that its bearers' laws decided to mark, whether they arrived or not; absent where they are a CU's.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub marked: Option<u64> = ["marks"],
+        pub marked: Option<u64> = [csv, "marks"],
         /// Downlink packets dropped: by the law, by a full queue, by the radio.
-        pub dropped: u64 = ["drops"],
+        pub dropped: u64 = [csv, "drops"],
         /// Share of the cell's downlink resource blocks that it used; in a network, of one cell's.
-        pub prb_share: Option<f64> = decimals(6) ["PRB %"],
+        pub prb_share: Option<f64> = decimals(6) [csv, "PRB %"],
         /// Share of frames that met their budget, of the flow where it is least; absent where no flow's frames have one.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub frames_in_budget: Option<f64> = decimals(6),
+        pub frames_in_budget: Option<f64> = decimals(6) [csv],
         /// True where each of its flows with frames is satisfied (TR 38.838); absent where no flow's frames have a budget.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub satisfied: Option<bool> = ["satisfied"],
+        pub satisfied: Option<bool> = [csv, "satisfied"],
         /// Bit rate recommendations that it got for its downlink; absent where there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub anbr: Option<AnbrResult>,
+        pub anbr: Option<AnbrResult> = [csv],
         /// Bit rate recommendations that it got for its uplink; absent where there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub uplink_anbr: Option<AnbrResult>,
+        pub uplink_anbr: Option<AnbrResult> = [csv],
         /// Uplink; absent where it sent nothing.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub uplink: Option<UplinkResult> = ["uplink"],
         /// Place and cell, of a UE of a network.
         #[serde(flatten)]
-        pub place: Option<UePlace>,
+        pub place: Option<UePlace> = [csv],
     }
 
     /// Uplink of a UE, after the warm-up: its packets, acknowledgements and RLC's reports.
     #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
     pub struct UplinkResult {
         /// IP bytes that left its gNB towards the core, as a rate.
-        pub throughput_mbps: f64 = decimals(6),
+        pub throughput_mbps: f64 = decimals(6) [csv],
         /// Wait of its packets at the UE: behind others, for its grants, and in the block that carried them.
-        pub queue_ms: Option<Quantiles>,
+        pub queue_ms: Option<Quantiles> = [csv],
         /// Mean MCS index over its first transmissions.
-        pub mcs_mean: f64 = decimals(3) ["MCS"],
+        pub mcs_mean: f64 = decimals(3) [csv, "MCS"],
         /// Share of first transmissions that failed.
-        pub bler: f64 = decimals(6) ["BLER %"],
+        pub bler: f64 = decimals(6) [csv, "BLER %"],
         /// Share of the cell's uplink resource blocks that it used, retransmissions included; in a network, of one cell's.
-        pub prb_share: f64 = decimals(6) ["PRB %"],
+        pub prb_share: f64 = decimals(6) [csv, "PRB %"],
         /// First transmissions of transport blocks, each by a grant.
-        pub blocks: u64,
+        pub blocks: u64 = [csv],
         /// HARQ retransmissions.
-        pub harq_retransmissions: u64,
+        pub harq_retransmissions: u64 = [csv],
         /// Transport blocks that failed as often as they may.
-        pub lost_blocks: u64,
+        pub lost_blocks: u64 = [csv],
         /// Packets that a law marked at the gNB.
-        pub marked: u64,
+        pub marked: u64 = [csv],
     }
 
     /// One direction of a data radio bearer, after the warm-up.
@@ -415,7 +415,7 @@ results! {
         pub drb: u8 = [csv, "DRB"],
         /// Direction: `downlink` to the UE, or `uplink`, if the UE sent anything by this bearer.
         pub direction: Direction = [csv, "direction"],
-        /// QFIs of its QoS flows.
+        /// QFIs of its QoS flows, in a CSV file as `[1,2]`.
         pub qfi: Vec<u8> = [csv, "QFI"],
         /// 5QIs of its QoS flows, in the same order.
         pub five_qi: Vec<u8> = [csv, "5QI"],
@@ -441,28 +441,28 @@ results! {
     #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
     pub struct AnbrResult {
         /// Recommendations that came.
-        pub recommendations: u64,
+        pub recommendations: u64 = [csv],
         /// Mean of the recommended rates.
-        pub mean_mbps: f64 = decimals(6),
+        pub mean_mbps: f64 = decimals(6) [csv],
         /// Queries that the UE sent; absent where real programs asked.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub queries: Option<u64>,
+        pub queries: Option<u64> = [csv],
         /// Queries that found another one waiting for bitRateQueryProhibitTimer, which was sent for both.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub forbidden: Option<u64>,
+        pub forbidden: Option<u64> = [csv],
     }
 
     /// A UE of a network, after the warm-up.
     #[derive(Clone, Debug, Serialize)]
     pub struct UePlace {
         /// The cell that served it at the end.
-        pub cell: String,
+        pub cell: String = [csv],
         /// Position at the end: metres east and north of the centre site.
-        pub position_m: [f64; 2] = decimals(1),
+        pub position_m: [f64; 2] = decimals(1) [csv],
         /// Times that it changed cells.
-        pub handovers: u64,
+        pub handovers: u64 = [csv],
         /// Mean over time of its SINR in dB, fading left out.
-        pub sinr_db: Option<f64> = decimals(3),
+        pub sinr_db: Option<f64> = decimals(3) [csv],
     }
 
     /// One mark with its reasons, or a drop that a law decided on: a row of `marks.csv`. Times run from the start, the warm-up included.
@@ -597,7 +597,7 @@ results! {
         /// IP bytes delivered in the interval, as a rate.
         pub throughput_mbps: Vec<Vec<f64>> = decimals(6) [csv],
         /// Packets in the RLC queue at the end of the interval; empty where nobody looked.
-        pub queued: Vec<Vec<u32>>,
+        pub queued: Vec<Vec<u32>> = [csv],
         /// The bit rates that ANBR recommended last until the end of the interval, all logical channels of the UE together; empty where
         /// no UE got any.
         pub recommended_mbps: Vec<Vec<Option<f64>>> = decimals(6) [csv, 3],
@@ -622,13 +622,13 @@ results! {
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct CellSeries {
         /// IP bytes delivered in the interval, as a rate.
-        pub throughput_mbps: Vec<Vec<f64>> = decimals(6),
+        pub throughput_mbps: Vec<Vec<f64>> = decimals(6) [csv],
         /// Share of its downlink resource blocks that carried data.
-        pub utilisation: Vec<Vec<Option<f64>>> = decimals(6),
+        pub utilisation: Vec<Vec<Option<f64>>> = decimals(6) [csv],
         /// UEs at the end of the interval.
-        pub ues: Vec<Vec<u32>>,
+        pub ues: Vec<Vec<u32>> = [csv],
         /// UEs that came from other cells in the interval.
-        pub handovers: Vec<Vec<u64>>,
+        pub handovers: Vec<Vec<u64>> = [csv],
     }
 
     /// Series per router: outer index the router, inner the interval.

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use tidemark_marker::LawConfig;
+use tidemark_record::files::FILES;
 use tidemark_sim::scenario::Scenario;
-use tidemark_sim::{RunResult, Simulation, output};
+use tidemark_sim::{RunResult, Simulation};
 
 fn run(text: &str, overrides: &[&str]) -> RunResult {
     let overrides: Vec<_> = overrides.iter().map(ToString::to_string).collect();
@@ -75,8 +76,9 @@ app = { app = "bulk", start = "500 ms", stop = "4 s" }
 "#;
 
 /// Text of all that a run writes.
-fn files(result: &RunResult) -> [String; 3] {
-    [serde_json::to_string(result).unwrap(), output::flows_csv(result), output::series_csv(result)]
+fn files(result: &RunResult) -> Vec<String> {
+    let tables = FILES.iter().filter_map(|file| file.text(result));
+    tables.chain([serde_json::to_string(result).unwrap()]).collect()
 }
 
 #[test]

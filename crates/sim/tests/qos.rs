@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use tidemark_record::files::File;
 use tidemark_sim::scenario::{Direction, Scenario};
-use tidemark_sim::{BearerResult, RunResult, Simulation, output};
+use tidemark_sim::{BearerResult, RunResult, Simulation};
 
 /// One phone, five bearers; each flow has a rate of its own, by which it is found again.
 const TEXT: &str = r#"
@@ -133,10 +134,10 @@ fn a_bearer_says_what_its_flows_are_due_and_how_much_of_it_they_had() {
     assert_eq!(result.ues[0].dropped, rest.dropped);
     let sum: f64 = bearers.iter().map(|bearer| bearer.throughput_mbps).sum();
     assert!((sum - result.ues[0].throughput_mbps).abs() < 0.01, "{sum} {}", result.ues[0].throughput_mbps);
-    let csv = output::bearers_csv(&result);
+    let csv = File::named("bearers.csv").unwrap().text(&result).unwrap();
     // Nobody answers these packets, so nothing goes up.
     assert_eq!(csv.lines().count(), 5, "{csv}");
-    assert!(csv.lines().nth(2).unwrap().starts_with("phone,2,downlink,2,80,ramp,"), "{csv}");
+    assert!(csv.lines().nth(2).unwrap().starts_with("phone,2,downlink,[2],[80],ramp,"), "{csv}");
 }
 
 /// Two uploads from a phone that a gNB marks by what it reports: one that has a bearer of its own and answers marks, and one in the

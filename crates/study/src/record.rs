@@ -1,7 +1,10 @@
 //! Record of one run: what its summary says, and which flows belong together.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tidemark_record::files;
 use tidemark_sim::RunResult;
 
 /// Record of one run, as a store keeps it.
@@ -13,9 +16,9 @@ pub struct Record {
     groups: Vec<String>,
     /// `summary.json` of the run.
     summary: Value,
-    /// Text of `series.csv`, where the study keeps series.
+    /// Texts of the files of series by their names, where the study keeps series.
     #[serde(default)]
-    series: Option<String>,
+    series: BTreeMap<String, String>,
 }
 
 /// Record of a run that has just ended, in the form in which [`Record`] is read.
@@ -24,8 +27,8 @@ struct Written<'a> {
     key: &'a str,
     groups: Vec<String>,
     summary: &'a RunResult,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    series: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    series: BTreeMap<&'static str, String>,
 }
 
 impl Record {
@@ -39,7 +42,7 @@ impl Record {
         result: &RunResult,
         series: bool,
     ) -> serde_json::Result<Vec<u8>> {
-        let series = series.then(|| tidemark_record::output::series_csv(result));
+        let series = if series { files::series(result).collect() } else { BTreeMap::new() };
         let mut bytes = serde_json::to_vec(&Written { key, groups, summary: result, series })?;
         bytes.push(b'\n');
         Ok(bytes)
@@ -68,14 +71,9 @@ impl Record {
         self.summary["seed"].as_u64()
     }
 
-    /// Text of `series.csv`, where the study keeps series.
-    pub fn series(&self) -> Option<&str> {
-        self.series.as_deref()
-    }
-
     /// Files of series with their names; none where the study keeps no series.
     pub fn series_files(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.series.iter().map(|text| ("series.csv", text.as_str()))
+        self.series.iter().map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
     /// Group of a flow, which is its `[[flow]]`.

@@ -358,7 +358,7 @@ class Laboratory:
         if self.hop is not None and self.experiment.hop is not None:
             self.hop.terminate()
             self.hop.wait(_PATIENCE)
-            rates = line_rates(out / "hop" / "series.csv", self.experiment.warm_up)
+            rates = line_rates(out / "hop" / "series-flows.csv", self.experiment.warm_up)
             return Outcome(self.experiment, began_at, flows, probes, [], status, self._load_before, rates)
         # The controller's series begins with the controller.
         offset = status["started"]

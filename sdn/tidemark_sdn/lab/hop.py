@@ -19,8 +19,8 @@ def line_rates(series: Path, warm_up: float) -> dict[Kind, float]:
     rows: dict[str, list[tuple[float, float]]] = {}
     with series.open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
-            if row["kind"] == "flow" and any(pattern.fullmatch(row["name"]) for pattern in _DATA.values()):
-                rows.setdefault(row["name"], []).append((float(row["t_s"]), float(row["throughput_mbps"])))
+            if any(pattern.fullmatch(row["flow"]) for pattern in _DATA.values()):
+                rows.setdefault(row["flow"], []).append((float(row["t_s"]), float(row["throughput_mbps"])))
     active = [times for flow in rows.values() if (times := [at for at, mbps in flow if mbps > 0])]
     began, ended = (
         max((times[0] for times in active), default=0.0) + warm_up,

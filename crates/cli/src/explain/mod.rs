@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use miette::{IntoDiagnostic, Result, miette};
 use tidemark_record::MarkResult;
-use tidemark_record::output::{MARKS, read_marks};
+use tidemark_record::files::MARKS;
+use tidemark_record::output::read_marks;
 
 use self::moment::{Moment, seconds};
 use self::story::{Origin, delay_ms, one_line, story};

@@ -16,7 +16,7 @@ use self::mark::{Fate, Mark};
 use self::ring::Ring;
 use self::row::Row;
 use crate::fields::Declared;
-use crate::output::quoted;
+use crate::files::quoted;
 use crate::result::MarkResult;
 
 pub use self::mark::Latest;

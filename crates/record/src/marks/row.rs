@@ -4,7 +4,7 @@
 use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
 use crate::fields::Declared;
-use crate::output::quoted;
+use crate::files::quoted;
 use crate::result::MarkResult;
 
 /// Row in the making, whose cells come in the order in which [`MarkResult`] declares its fields.

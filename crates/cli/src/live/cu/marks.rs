@@ -7,8 +7,8 @@ use std::{fs, io};
 use tidemark_cell::DropReason;
 use tidemark_emu::{CuObserver, CuSignal};
 use tidemark_marker::Verdict;
+use tidemark_record::files::MARKS;
 use tidemark_record::marks::Decided;
-use tidemark_record::output::MARKS;
 use tidemark_record::{Limits, Recorder};
 use tidemark_sim::scenario::{NamedUe, Scenario};
 

@@ -1,0 +1,79 @@
+//! Rows of a series: one for each subject and interval, with the columns that the series declares.
+
+use serde_json::Value;
+
+use crate::fields::{Column, Declared as _, Field, Struct};
+use crate::result::Series;
+
+use super::quoted;
+
+/// Numbers and names of the subjects that have rows.
+pub(super) type Subjects<'a> = Vec<(usize, &'a str)>;
+
+/// Columns of the series whose subjects are called `noun`.
+pub(super) fn columns(of: &Struct, noun: &str) -> Vec<Column> {
+    let name = Column::of_text(noun, &format!("Name of the {noun}."));
+    let time = end().csv_column("t_s".into());
+    [time, name].into_iter().chain(of.csv_columns(noun)).collect()
+}
+
+/// Ends of the intervals.
+fn end() -> &'static Field {
+    &Series::STRUCT.fields[0]
+}
+
+/// Writes the rows, subject by subject. `values` is by field, then by subject, then by interval; a subject without values in a field
+/// has none of its intervals.
+pub(super) fn write(text: &mut String, of: &Struct, times: &[f64], values: &Value, subjects: &Subjects<'_>) {
+    let fields: Vec<_> = of.fields.iter().filter(|field| field.is_in_csv()).collect();
+    for (index, name) in subjects {
+        let name = quoted(name);
+        let own = fields.iter().map(|field| {
+            let values = values[field.name].get(index).and_then(Value::as_array);
+            (*field, values.map_or(&[][..], Vec::as_slice))
+        });
+        let own: Vec<_> = own.collect();
+        for (step, t) in times.iter().enumerate() {
+            end().write_number(*t, text);
+            text.push(',');
+            text.push_str(&name);
+            for (field, values) in &own {
+                text.push(',');
+                if let Some(value) = values.get(step).and_then(Value::as_f64) {
+                    field.write_number(value, text);
+                }
+            }
+            text.push('\n');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::FlowSeries;
+
+    #[test]
+    fn rows_of_a_subject_follow_each_other_and_what_is_missing_is_empty() {
+        let series = FlowSeries {
+            throughput_mbps: vec![vec![1.0, 2.0], vec![3.0, 4.5]],
+            rtt_ms: vec![vec![None, Some(7.0)], vec![None, None]],
+            marks: vec![vec![0, 1], vec![2, 3]],
+            cwnd_kb: vec![vec![None, None], vec![None, None]],
+            alpha: vec![vec![], vec![Some(0.25), None]],
+            ..FlowSeries::default()
+        };
+        let (mut text, values) = (String::new(), serde_json::to_value(series).unwrap());
+        write(&mut text, &FlowSeries::STRUCT, &[0.1, 1.0], &values, &vec![(0, "a"), (1, "b")]);
+        let rows: Vec<_> = text.lines().collect();
+        assert_eq!(
+            rows,
+            [
+                "0.100000,a,1.000000,,0,,,,,",
+                "1.000000,a,2.000000,7.000,1,,,,,",
+                "0.100000,b,3.000000,,2,,,,0.250000,",
+                "1.000000,b,4.500000,,3,,,,,",
+            ]
+        );
+    }
+}
