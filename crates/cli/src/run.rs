@@ -94,9 +94,8 @@ impl Run {
         if !result.ues.is_empty() {
             say!("{}", table::ues(&result));
         }
-        if let Some(bearers) = table::bearers(&result) {
-            say!("{bearers}");
-        }
+        let some = [table::frames(&result), table::transfers(&result), table::bearers(&result)];
+        some.iter().flatten().for_each(|table| say!("{table}"));
         if !result.routers.is_empty() {
             say!("{}", table::routers(&result));
         }

@@ -3,7 +3,8 @@
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use serde::Serialize;
-use tidemark_record::fields::Declared;
+use tidemark_record::FlowResult;
+use tidemark_record::fields::{Column, Declared};
 use tidemark_sim::RunResult;
 
 /// Rows beyond this many are left to the files and the report.
@@ -21,6 +22,25 @@ pub(crate) fn flows(result: &RunResult) -> String {
         ))
     });
     format!("{table}\n{}mean one-way delay in ms:\n{}", rest(result.flows.len()), splits.collect::<String>())
+}
+
+/// Draws a row for each flow with frames; `None` where none has any.
+pub(crate) fn frames(result: &RunResult) -> Option<String> {
+    parts(result, "media", |flow| flow.media.is_some())
+}
+
+/// Draws a row for each flow with transfers or pages that completed; `None` where none has any.
+pub(crate) fn transfers(result: &RunResult) -> Option<String> {
+    parts(result, "transfers", |flow| flow.transfers.is_some())
+}
+
+/// Draws the names of flows beside one of their fields, for those that have it.
+fn parts(result: &RunResult, field: &'static str, has: impl Fn(&FlowResult) -> bool) -> Option<String> {
+    let rows: Vec<_> = result.flows.iter().filter(|flow| has(flow)).collect();
+    let names = FlowResult::STRUCT.terminal_columns().into_iter().filter(|column| column.is_text);
+    let columns: Vec<_> = names.chain(FlowResult::STRUCT.terminal_columns_of(field)).collect();
+    let table = with_columns(&columns, rows.iter().take(MAX_ROWS).copied());
+    (!rows.is_empty()).then(|| format!("{table}\n{}", rest(rows.len())))
 }
 
 /// Draws a row a UE.
@@ -52,20 +72,31 @@ pub(crate) fn cell(result: &RunResult) -> String {
     let percent = |share: Option<f64>| share.map_or("–".into(), |share| format!("{:.1} %", share * 100.0));
     let (used, up) = (percent(result.cell.utilisation), percent(result.cell.uplink_utilisation));
     let what = if result.cells.is_empty() { "cell" } else { "all cells" };
+    let satisfied = result
+        .cell
+        .satisfied
+        .map_or_else(String::new, |share| format!("{} of the UEs with frames satisfied; ", percent(Some(share))));
     format!(
-        "{what}: {:.2} Mbit/s, {used} of the downlink resource blocks used, {up} of the uplink's; {}",
+        "{what}: {:.2} Mbit/s, {used} of the downlink resource blocks used, {up} of the uplink's; {satisfied}{}",
         result.cell.throughput_mbps, result.cell.conservation
     )
 }
 
 /// Table of results with the columns that their fields declare.
 fn declared<'a, T: Declared + Serialize + 'a>(rows: impl Iterator<Item = &'a T>) -> Table {
-    let columns = T::STRUCT.terminal_columns();
+    with_columns(&T::STRUCT.terminal_columns(), rows)
+}
+
+/// Table of results with these columns, but for those that no row has a value in.
+fn with_columns<'a, T: Serialize + 'a>(columns: &[Column], rows: impl Iterator<Item = &'a T>) -> Table {
+    let rows: Vec<_> = rows.map(|row| serde_json::to_value(row).unwrap_or_default()).collect();
+    let is_shown = |column: &&Column| rows.iter().any(|row| column.text(row).is_some());
+    let columns: Vec<_> = columns.iter().filter(is_shown).collect();
     let mut table = table(&columns.iter().map(|column| column.heading.as_str()).collect::<Vec<_>>());
-    for row in rows {
-        let row = serde_json::to_value(row).unwrap_or_default();
-        table.add_row(columns.iter().map(|column| match column.text(&row) {
+    for row in &rows {
+        table.add_row(columns.iter().map(|column| match column.text(row) {
             Some(said) if column.is_text => text(&said),
+            Some(said) if column.type_name() == "boolean" => text(if said == "true" { "yes" } else { "no" }),
             Some(said) => Cell::new(said).set_alignment(CellAlignment::Right),
             None if column.is_count => text("–"),
             None => number(None, 0),
