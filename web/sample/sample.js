@@ -47,7 +47,7 @@ export function sample(count) {
   const duration = 20;
   const t_s = Array.from({ length: duration * 10 }, (_, i) => round((i + 1) / 10));
   const series = {
-    flows: { throughput_mbps: rows(), rtt_ms: rows(), marks: rows(), cwnd_kb: rows() },
+    flows: { throughput_mbps: rows(), rtt_ms: rows(), marks: rows(), cwnd_kb: rows(), pacing_mbps: rows(), target_mbps: rows(), alpha: rows(), frame_delay_ms: rows() },
     ues: { queue_ms: rows(), mcs: rows(), throughput_mbps: rows(), queued: rows(), recommended_mbps: rows() },
     uplinks: { throughput_mbps: rows(), queue_ms: rows(), reported_kb: rows(), mcs: rows(), recommended_mbps: rows() },
     routers: { throughput_mbps: rows(), capacity_mbps: rows(), queue_ms: rows(), marks: rows() },
@@ -71,6 +71,7 @@ export function sample(count) {
     series.flows.rtt_ms.push(queue.map((q) => (q === null ? null : round(40 + q))));
     series.flows.marks.push(marks);
     series.flows.cwnd_kb.push(queue.map((q, k) => (q === null ? null : round(((rate[k] ?? 0) * (40 + q)) / 8))));
+    series.flows.frame_delay_ms.push(t_s.map(() => null));
     series.ues.queue_ms.push(queue);
     series.ues.mcs.push(mcs);
     series.ues.throughput_mbps.push(rate);
@@ -100,8 +101,11 @@ export function sample(count) {
       dropped: controller === "cubic" ? Math.floor(random() * 12) : 0,
       retransmissions: controller === "cubic" ? Math.floor(random() * 14) : 0,
       split_ms: { propagation: 19, router: 0, cu: 0, queuing: round(mean - 19 - rest), scheduling, harq, rlc, reordering },
+      media: null,
+      transfers: null,
       owd_cdf: cdf(owd),
       queue_cdf: cdf(delays),
+      frame_cdf: [],
     });
     ues.push({
       name: `ue-${i + 1}`,
@@ -113,6 +117,7 @@ export function sample(count) {
       marked: marks.reduce((sum, value) => sum + value, 0),
       dropped: 0,
       prb_share: round(1 / count),
+      satisfied: null,
       anbr: null,
       uplink_anbr: null,
       uplink: null,
@@ -129,7 +134,7 @@ export function sample(count) {
     duration_s: duration,
     warmup_s: 2,
     scenario: `# made up: </script><b>not markup</b>\nname = "first-look"\nduration = "${duration} s"\n\n[cell]\nbandwidth = "20 MHz"\n`,
-    cell: { utilisation: 0.934, uplink_utilisation: null, throughput_mbps: 38.2, conservation: `bytes sent = delivered + dropped + queued holds for ${count} flows` },
+    cell: { utilisation: 0.934, uplink_utilisation: null, throughput_mbps: 38.2, satisfied: null, conservation: `bytes sent = delivered + dropped + queued holds for ${count} flows` },
     flows,
     ues,
     bearers: /** @type {Record<string, unknown>[]} */ ([]),
@@ -157,7 +162,7 @@ export function network(count) {
     const handovers = t_s.map(() => (random() < 0.05 ? 1 : 0));
     series.handovers.push(handovers);
     const name = `${Math.floor(i / 3) + 1}${"ABC"[i % 3]}`;
-    return { name, utilisation: round(busy), throughput_mbps: round(busy * 40), ues: 10.2, handovers: handovers.filter((came) => came > 0).length };
+    return { name, utilisation: round(busy), throughput_mbps: round(busy * 40), ues: 10.2, handovers: handovers.filter((came) => came > 0).length, satisfied: i % 2 === 0 ? 0.75 : null };
   });
   const queue = quantiles([1, 2, 3, 5, 8]);
   const bearer = { ue: "ue-1", drb: 1, direction: "downlink", qfi: [1], five_qi: [9], law: "l4span", throughput_mbps: 4.5, queue_ms: queue, marked: 12, dropped: 3, delay_budget_ms: 300, in_budget: 0.98765 };
@@ -179,6 +184,29 @@ export function network(count) {
   // The first recommendation comes a second after the start.
   const recommended_mbps = ues.map((_, i) => t_s.map((t) => (i === 0 && t > 1 ? round(11 + Math.sin(t / 2)) : null)));
   return { ...run, name: "network", cells, bearers, ues, series: { ...run.series, ues: { ...run.series.ues, recommended_mbps }, cells: series } };
+}
+
+/**
+ * A run with frames and pages: the small one, whose first two flows carry frames, the second with freezes, and whose third carries pages.
+ */
+export function video() {
+  const run = sample(3);
+  const random = uniform(5);
+  const { t_s } = run.series;
+  const frame_delay_ms = run.flows.map((_, i) => (i < 2 ? t_s.map((t) => round(8 + 30 * i + 4 * Math.sin(t) + 2 * random())) : []));
+  const flows = run.flows.map((flow, i) => {
+    const delays = Array.from({ length: 1000 }, () => 6 + 30 * i + 8 * random()).sort((a, b) => a - b);
+    const media = {
+      frames_sent: 1200, frames_discarded: 0, frames_received: 1200 - 40 * i, frames_lost: 40 * i, freezes: 2 * i, frozen_s: 0.75 * i,
+      delay_ms: quantiles(delays), sender_queue_ms: quantiles([0, 1, 2]), delay_budget_ms: 15, in_budget: i === 0 ? 0.99417 : 0.125, satisfied: i === 0,
+    };
+    if (i < 2) return { ...flow, media, frame_cdf: cdf(delays) };
+    return { ...flow, transfers: { completed: 37, completion_ms: quantiles([120, 180, 250, 900]) } };
+  });
+  const ues = run.ues.map((ue, i) => (i < 2 ? { ...ue, satisfied: i === 0 } : ue));
+  const freezes = [[5, 0.25], [12.4, 0.5]].map(([t_s, frozen_s]) => ({ flow: flows[1]?.name, t_s, frozen_s }));
+  const cell = { ...run.cell, satisfied: 0.5 };
+  return { ...run, name: "video", cell, flows, ues, freezes, series: { ...run.series, flows: { ...run.series.flows, frame_delay_ms } } };
 }
 
 /**

@@ -8,7 +8,7 @@ import { legend } from "./legend.ts";
 import { Panel } from "./panel.ts";
 import { type Common, perInterval, type TimePanel } from "./series.ts";
 import type { Stack } from "./stack.ts";
-import { CELL_COLUMNS } from "./summary.ts";
+import { cellColumns } from "./summary.ts";
 import { table } from "./table.ts";
 
 /** Cells as the plots show them: of many, those that were used most as lines over all others. */
@@ -30,5 +30,5 @@ export function cellSection(report: Report, cells: Ensemble, common: Common, sta
   const columns = [panels.slice(0, 2), panels.slice(2)].map((half) =>
     el("div", { class: "column" }, ...half.map((panel) => new Panel({ ...common, ...panel }, cells, stack).root)),
   );
-  return [table("Cells", report.cells, CELL_COLUMNS, cells), legend("Cells", cells), el("div", { class: "columns" }, ...columns)];
+  return [table("Cells", report.cells, cellColumns(report.cells), cells), legend("Cells", cells), el("div", { class: "columns" }, ...columns)];
 }

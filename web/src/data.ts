@@ -30,6 +30,33 @@ export interface Split {
 /** (delay in ms, fraction of packets with at most this delay), both rising. */
 export type Cdf = [number, number][];
 
+/** Frames of a flow. */
+export interface Media {
+  frames_sent: Measured;
+  frames_lost: Measured;
+  freezes: Measured;
+  frozen_s: Measured;
+  delay_ms: Quantiles;
+  delay_budget_ms: Measured;
+  /** Share of the frames that met the budget. */
+  in_budget: Measured;
+  /** True where these are enough; null for frames without a budget. */
+  satisfied: boolean | null;
+}
+
+/** Transfers of known size, or pages, of a flow. */
+export interface Transfers {
+  completed: Measured;
+  completion_ms: Quantiles;
+}
+
+/** Freeze of a flow's picture: from when the frame that stood was shown, for how long. */
+export interface Freeze {
+  flow: string;
+  t_s: number;
+  frozen_s: number;
+}
+
 export interface Flow {
   name: string;
   ue: string;
@@ -45,8 +72,13 @@ export interface Flow {
   dropped: Measured;
   retransmissions: Measured;
   split_ms: Split;
+  /** Frames; null where the flow carries none. */
+  media: Media | null;
+  /** Null where none completed. */
+  transfers: Transfers | null;
   owd_cdf: Cdf;
   queue_cdf: Cdf;
+  frame_cdf: Cdf;
 }
 
 export interface Ue {
@@ -59,6 +91,8 @@ export interface Ue {
   marked: Measured;
   dropped: Measured;
   prb_share: Measured;
+  /** True where all of its frames' flows are satisfied; null where none has a budget. */
+  satisfied: boolean | null;
   /** Recommendations for its downlink and its uplink; null without any. */
   anbr: Anbr | null;
   uplink_anbr: Anbr | null;
@@ -130,6 +164,8 @@ export interface Cell {
   throughput_mbps: Measured;
   ues: Measured;
   handovers: Measured;
+  /** Share of the UEs with frames that are satisfied; null where there were none. */
+  satisfied: Measured;
 }
 
 /** Event: a change of a live cell while it ran. */
@@ -197,7 +233,7 @@ export interface Report {
   /** Warnings for the run's user, a sentence each. */
   warnings: string[];
   scenario: string;
-  cell: { utilisation: Measured; uplink_utilisation: Measured; throughput_mbps: Measured; conservation: string };
+  cell: { utilisation: Measured; uplink_utilisation: Measured; throughput_mbps: Measured; satisfied: Measured; conservation: string };
   /** Events in order; none of a run in virtual time. */
   events: Event[];
   /** Real-time figures; null for a run in virtual time. */
@@ -208,10 +244,11 @@ export interface Report {
   routers: Router[];
   /** Cells of a network; none where there is one cell without a place. */
   cells: Cell[];
+  freezes: Freeze[];
   /** In the order of time; none where the run kept none. */
   marks: Mark[];
   t_s: number[];
-  flowSeries: { throughput_mbps: Rows; rtt_ms: Rows; marks: Rows; cwnd_kb: Rows };
+  flowSeries: { throughput_mbps: Rows; rtt_ms: Rows; marks: Rows; cwnd_kb: Rows; frame_delay_ms: Rows };
   ueSeries: { queue_ms: Rows; mcs: Rows; throughput_mbps: Rows; recommended_mbps: Rows };
   /** Uplink of each UE, and what the gNB took to wait there. */
   uplinkSeries: { throughput_mbps: Rows; queue_ms: Rows; reported_kb: Rows; mcs: Rows; recommended_mbps: Rows };
@@ -225,7 +262,10 @@ type Missing<Read, Result, Own = never> = Exclude<keyof Read, keyof Result | Own
 export type Undeclared =
   | None<Missing<Quantiles, declared.Quantiles>>
   | None<Missing<Split, declared.Split>>
-  | None<Missing<Flow, declared.FlowResult, "owd_cdf" | "queue_cdf">>
+  | None<Missing<Flow, declared.FlowResult, "owd_cdf" | "queue_cdf" | "frame_cdf">>
+  | None<Missing<Media, declared.MediaResult>>
+  | None<Missing<Transfers, declared.Transfers>>
+  | None<Missing<Freeze, declared.Freeze>>
   | None<Missing<Ue, declared.UeResult & declared.UePlace>>
   | None<Missing<Anbr, declared.AnbrResult>>
   | None<Missing<Uplink, declared.UplinkResult>>
@@ -249,6 +289,7 @@ type Json = Record<string, unknown>;
 const object = (value: unknown): Json => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {});
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const text = (value: unknown): string => (typeof value === "string" ? value : typeof value === "number" ? String(value) : "");
+const truth = (value: unknown): boolean | null => (typeof value === "boolean" ? value : null);
 const measured = (value: unknown): Measured => (typeof value === "number" && Number.isFinite(value) ? value : null);
 
 function quantiles(value: unknown): Quantiles {
@@ -308,9 +349,36 @@ function flow(value: unknown): Flow {
     dropped: measured(f.dropped),
     retransmissions: measured(f.retransmissions),
     split_ms: split(f.split_ms),
+    media: f.media == null ? null : media(object(f.media)),
+    transfers: f.transfers == null ? null : transfers(object(f.transfers)),
     owd_cdf: cdf(f.owd_cdf),
     queue_cdf: cdf(f.queue_cdf),
+    frame_cdf: cdf(f.frame_cdf),
   };
+}
+
+function media(m: Json): Media {
+  return {
+    frames_sent: measured(m.frames_sent),
+    frames_lost: measured(m.frames_lost),
+    freezes: measured(m.freezes),
+    frozen_s: measured(m.frozen_s),
+    delay_ms: quantiles(m.delay_ms),
+    delay_budget_ms: measured(m.delay_budget_ms),
+    in_budget: measured(m.in_budget),
+    satisfied: truth(m.satisfied),
+  };
+}
+
+function transfers(t: Json): Transfers {
+  return { completed: measured(t.completed), completion_ms: quantiles(t.completion_ms) };
+}
+
+/** A freeze without a time could stand nowhere. */
+function freeze(value: unknown): Freeze[] {
+  const f = object(value);
+  const [t_s, frozen_s] = [measured(f.t_s), measured(f.frozen_s)];
+  return t_s === null || frozen_s === null ? [] : [{ flow: text(f.flow), t_s, frozen_s }];
 }
 
 function ue(value: unknown): Ue {
@@ -325,6 +393,7 @@ function ue(value: unknown): Ue {
     marked: measured(u.marked),
     dropped: measured(u.dropped),
     prb_share: measured(u.prb_share),
+    satisfied: truth(u.satisfied),
     anbr: anbr(u.anbr),
     uplink_anbr: anbr(u.uplink_anbr),
     uplink: u.uplink == null ? null : uplink(object(u.uplink)),
@@ -396,6 +465,7 @@ function networkCell(value: unknown): Cell {
     throughput_mbps: measured(c.throughput_mbps),
     ues: measured(c.ues),
     handovers: measured(c.handovers),
+    satisfied: measured(c.satisfied),
   };
 }
 
@@ -523,6 +593,7 @@ export function parse(source: string): Report {
       utilisation: measured(cell.utilisation),
       uplink_utilisation: measured(cell.uplink_utilisation),
       throughput_mbps: measured(cell.throughput_mbps),
+      satisfied: measured(cell.satisfied),
       conservation: text(cell.conservation),
     },
     events: list(data.events).flatMap(event),
@@ -532,6 +603,7 @@ export function parse(source: string): Report {
     bearers: list(data.bearers).map(bearer),
     routers,
     cells,
+    freezes: list(data.freezes).flatMap(freeze),
     marks: marks(data.marks).sort((a, b) => a.t_s - b.t_s),
     t_s,
     flowSeries: {
@@ -539,6 +611,7 @@ export function parse(source: string): Report {
       rtt_ms: perFlow(ofFlows.rtt_ms),
       marks: perFlow(ofFlows.marks),
       cwnd_kb: perFlow(ofFlows.cwnd_kb),
+      frame_delay_ms: perFlow(ofFlows.frame_delay_ms),
     },
     uplinkSeries: {
       throughput_mbps: perUe(ofUplinks.throughput_mbps),

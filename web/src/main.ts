@@ -15,7 +15,7 @@ import { routerPanels, routerSection, routersOf } from "./routers.ts";
 import { type Beside, eventsNote, overTime, timeSeries, uePanels } from "./series.ts";
 import { splitChart } from "./split.ts";
 import { Stack } from "./stack.ts";
-import { BEARER_COLUMNS, cellFacts, directions, FLOW_COLUMNS, liveFacts, severalBearers, ueColumns, uplinkColumns } from "./summary.ts";
+import { BEARER_COLUMNS, cellFacts, directions, FLOW_COLUMNS, FRAME_COLUMNS, liveFacts, severalBearers, TRANSFER_COLUMNS, ueColumns, uplinkColumns } from "./summary.ts";
 import { table } from "./table.ts";
 import { choose, currentChoice, onThemeChange, startTheme } from "./theme.ts";
 import { uplinkSection } from "./uplink.ts";
@@ -79,12 +79,14 @@ function ensembles(report: Report): { flows: Ensemble; ues: Ensemble } {
   };
 }
 
-/** The two distributions, from below or as tails, with the switch between the two. */
+/** The distributions, from below or as tails, with the switch between the two. */
 function distributions(report: Report, flows: Ensemble): { root: HTMLElement; show: () => void; stacks: Stack[] } {
   const host = el("div", { class: "columns" });
   const stacks: Stack[] = [];
   let tail = false;
-  const plot = (title: string, cdfs: Cdf[], stack: Stack): HTMLElement => {
+  const plot = (title: string, of: string, cdfs: Cdf[]): HTMLElement => {
+    const stack = new Stack();
+    stacks.push(stack);
     const delays = grid(cdfs);
     const rows = cdfRows(cdfs, delays);
     const options = {
@@ -95,17 +97,18 @@ function distributions(report: Report, flows: Ensemble): { root: HTMLElement; sh
       height: 280,
       place: (delay: number) => `${figure(delay)} ms`,
       ...(tail
-        ? { yLabel: "share of packets above", rows: tailRows(rows, TAIL_FLOOR), logYFrom: TAIL_FLOOR }
-        : { yLabel: "share of packets up to", rows, top: 1 }),
+        ? { yLabel: `share of ${of} above`, rows: tailRows(rows, TAIL_FLOOR), logYFrom: TAIL_FLOOR }
+        : { yLabel: `share of ${of} up to`, rows, top: 1 }),
     };
     return new Panel(options, flows, stack).root;
   };
   const show = (): void => {
-    stacks.splice(0, 2, new Stack(), new Stack());
+    stacks.length = 0;
     host.replaceChildren(
-      plot("One-way delay", report.flows.map((flow) => flow.owd_cdf), stacks[0] as Stack),
+      plot("One-way delay", "packets", report.flows.map((flow) => flow.owd_cdf)),
       // Hosts on the wire have no radio.
-      ...(report.ues.length > 0 ? [plot("RLC queue delay", report.flows.map((flow) => flow.queue_cdf), stacks[1] as Stack)] : []),
+      ...(report.ues.length > 0 ? [plot("RLC queue delay", "packets", report.flows.map((flow) => flow.queue_cdf))] : []),
+      ...(report.flows.some(({ media }) => media) ? [plot("Frame delay", "frames", report.flows.map((flow) => flow.frame_cdf))] : []),
     );
     for (const stack of stacks) stack.resize();
   };
@@ -127,6 +130,7 @@ function draw(report: Report, main: HTMLElement): void {
   const { flows, ues } = ensembles(report);
   const { down, up } = directions(report);
   const bearers = severalBearers(report.bearers, down);
+  const [frames, transfers] = [report.flows.filter(({ media }) => media), report.flows.filter(({ transfers }) => transfers)];
   const routers = routersOf(report);
   const wired = report.ues.length === 0 && report.routers.length > 0;
   const beside: Beside = wired ? ["Routers", routers, routerPanels(report)] : ["UEs", ues, uePanels(report, down)];
@@ -145,6 +149,8 @@ function draw(report: Report, main: HTMLElement): void {
       "summary",
       "Summary",
       report.flows.length > 0 ? table("Flows", report.flows, FLOW_COLUMNS, flows) : none("flows"),
+      ...(frames.length > 0 ? [table("Frames", frames, FRAME_COLUMNS)] : []),
+      ...(transfers.length > 0 ? [table("Transfers and pages", transfers, TRANSFER_COLUMNS)] : []),
       ...(report.ues.length === 0 ? [none("UEs")] : []),
       ...(report.ues.length > 0 && down ? [table("UEs", report.ues, ueColumns(report.ues), ues)] : []),
       ...(up ? [table("UEs, uplink", report.ues, uplinkColumns(report.ues, down), ues)] : []),

@@ -28,6 +28,8 @@ export interface PanelOptions {
   warmup?: number;
   /** Events of the run: dashed lines. */
   events?: number[];
+  /** Spans of the horizontal axis in which something befell an entity: shaded in its colour. */
+  spans?: { entity: number; from: number; to: number }[];
   /** Formats the cursor's position, e.g. "3.20 s". */
   place: (x: number) => string;
   /** Formats a value; as a figure of three digits unless said. */
@@ -200,7 +202,7 @@ export class Panel {
       hooks: {
         setCursor: [(plot) => this.passOn(plot)],
         setSelect: [(plot) => this.zoomToSelection(plot)],
-        drawClear: [(plot) => (this.shadeWarmup(plot), this.markEvents(plot))],
+        drawClear: [(plot) => (this.shadeWarmup(plot), this.shadeSpans(plot), this.markEvents(plot))],
         draw: [(plot) => this.drawHovered(plot)],
       },
     };
@@ -278,6 +280,18 @@ export class Panel {
     if (end <= left) return;
     plot.ctx.fillStyle = palette().raised;
     plot.ctx.fillRect(left, top, end - left, height);
+  }
+
+  /** Those of an entity without a line are shaded in the colour of the axes. */
+  private shadeSpans(plot: uPlot): void {
+    const { left, top, width, height } = plot.bbox;
+    for (const { entity, from, to } of this.options.spans ?? []) {
+      const [start, end] = [from, to].map((x) => Math.min(Math.max(plot.valToPos(x, "x", true), left), left + width)) as [number, number];
+      const line = this.ensemble.colourOf(entity);
+      plot.ctx.fillStyle = translucent((line === null ? palette().muted : palette().series[line]) as string, 0.25);
+      // A freeze of a second in a run of an hour is to be seen as well.
+      if (end > start) plot.ctx.fillRect(start, top, Math.max(end - start, uPlot.pxRatio), height);
+    }
   }
 
   private markEvents(plot: uPlot): void {

@@ -41,7 +41,7 @@ export function overTime(report: Report): Common {
 }
 
 /** A plot over time, but for what all have in common. */
-export type TimePanel = Pick<PanelOptions, "title" | "yLabel" | "rows" | "delay" | "show" | "top">;
+export type TimePanel = Pick<PanelOptions, "title" | "yLabel" | "rows" | "delay" | "show" | "top" | "spans">;
 
 /** Plots of ANBR's recommendations, where there were any. */
 function recommended(title: string, rows: Rows): TimePanel[] {
@@ -57,6 +57,17 @@ export function uplinkPanels({ uplinkSeries }: Report): TimePanel[] {
     { title: "Reported buffer", yLabel: "buffer status (kB)", rows: uplinkSeries.reported_kb },
     ...recommended("Recommended uplink rate", uplinkSeries.recommended_mbps),
   ];
+}
+
+/** Plot of the delays of frames, with the freezes, where there were frames. */
+function framePanels({ flows, flowSeries, freezes }: Report): TimePanel[] {
+  const numbers = new Map(flows.map(({ name }, index) => [name, index]));
+  const spans = freezes.flatMap(({ flow, t_s, frozen_s }) => {
+    const entity = numbers.get(flow);
+    return entity === undefined ? [] : [{ entity, from: t_s, to: t_s + frozen_s }];
+  });
+  const rows = flowSeries.frame_delay_ms;
+  return anyMeasured(rows) ? [{ title: "Frame delay, freezes shaded", yLabel: "delay (ms)", rows, delay: true, spans }] : [];
 }
 
 /** Column beside the flows: its title, whose it is, and its plots. */
@@ -88,6 +99,7 @@ export function timeSeries(report: Report, flows: Ensemble, beside: Beside, stac
       { title: "Round-trip time", yLabel: "RTT (ms)", rows: flowSeries.rtt_ms, delay: true },
       { title: "CE marks", yLabel: `packets per ${per}`, rows: flowSeries.marks, show: plain },
       { title: "Congestion window", yLabel: "window (kB)", rows: flowSeries.cwnd_kb },
+      ...framePanels(report),
     ]),
     column(...beside),
   );

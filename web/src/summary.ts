@@ -39,6 +39,33 @@ export const FLOW_COLUMNS: Column<Flow>[] = [
   { group: "Packets", head: "resent", value: (f) => f.retransmissions, show: count },
 ];
 
+/** Word for what is true or not; a dash where nobody knows. */
+function yesOrNo(value: boolean | null | undefined): string {
+  return value == null ? ABSENT : value ? "yes" : "no";
+}
+
+export const FRAME_COLUMNS: Column<Flow>[] = [
+  { group: "", head: "Flow", value: (f) => f.name },
+  { group: "", head: "Controller", value: (f) => f.controller },
+  { group: "", head: "Law", value: (f) => f.law },
+  { group: "Frames", head: "sent", value: (f) => f.media?.frames_sent ?? null, show: count },
+  { group: "Frames", head: "lost", value: (f) => f.media?.frames_lost ?? null, show: count },
+  ...quantiles<Flow>("Frame delay (ms)", (f) => f.media?.delay_ms ?? NOTHING),
+  { group: "Freezes", head: "number", value: (f) => f.media?.freezes ?? null, show: count },
+  { group: "Freezes", head: "frozen (s)", value: (f) => f.media?.frozen_s ?? null, show: fixed(2) },
+  { group: "Delay budget", head: "ms", value: (f) => f.media?.delay_budget_ms ?? null, show: plain },
+  { group: "Delay budget", head: "met (%)", value: (f) => f.media?.in_budget ?? null, show: percent(2) },
+  { group: "Delay budget", head: "satisfied", value: (f) => yesOrNo(f.media?.satisfied) },
+];
+
+export const TRANSFER_COLUMNS: Column<Flow>[] = [
+  { group: "", head: "Flow", value: (f) => f.name },
+  { group: "", head: "Controller", value: (f) => f.controller },
+  { group: "", head: "Law", value: (f) => f.law },
+  { group: "", head: "Completed", value: (f) => f.transfers?.completed ?? null, show: count },
+  ...quantiles<Flow>("Completion time (ms)", (f) => f.transfers?.completion_ms ?? NOTHING),
+];
+
 /** Describes the recommendations of a direction. */
 function anbr(of: (ue: Ue) => Anbr | null): Column<Ue>[] {
   return [
@@ -60,6 +87,7 @@ const PLACE_COLUMNS: Column<Ue>[] = [
 export function ueColumns(ues: Ue[]): Column<Ue>[] {
   return [
     ...UE_COLUMNS,
+    ...(ues.some((ue) => ue.satisfied !== null) ? [{ group: "", head: "Satisfied", value: (u: Ue) => yesOrNo(u.satisfied) }] : []),
     ...(ues.some((ue) => ue.anbr) ? anbr((ue) => ue.anbr) : []),
     ...(ues.some((ue) => ue.cell !== null) ? PLACE_COLUMNS : []),
   ];
@@ -126,7 +154,13 @@ export const ROUTER_COLUMNS: Column<Router>[] = [
   { group: "Packets", head: "dropped", value: (r) => r.dropped, show: count },
 ];
 
-export const CELL_COLUMNS: Column<Cell>[] = [
+/** Satisfied UEs have a column only where some UEs have frames. */
+export function cellColumns(cells: Cell[]): Column<Cell>[] {
+  const satisfied = { group: "UEs", head: "satisfied (%)", value: (c: Cell) => c.satisfied, show: percent(1) };
+  return [...CELL_COLUMNS, ...(cells.some((cell) => cell.satisfied !== null) ? [satisfied] : [])];
+}
+
+const CELL_COLUMNS: Column<Cell>[] = [
   { group: "", head: "Cell", value: (c) => c.name },
   { group: "", head: "Rate (Mbit/s)", value: (c) => c.throughput_mbps, show: fixed(2) },
   { group: "", head: "PRB used (%)", value: (c) => c.utilisation, show: percent(1) },
@@ -148,7 +182,8 @@ export function cellFacts({ cell, ues }: Report): [string, string][] {
   ];
   const sent = ues.flatMap(({ uplink }) => uplink?.throughput_mbps ?? []);
   const up = sent.length > 0 ? facts("Uplink", cell.uplink_utilisation, sent.reduce((sum, rate) => sum + rate)) : [];
-  return [...facts("Downlink", cell.utilisation, cell.throughput_mbps), ...up];
+  const satisfied = ifMeasured("UEs satisfied", cell.satisfied, withUnit(percent(1)(cell.satisfied), "%"));
+  return [...facts("Downlink", cell.utilisation, cell.throughput_mbps), ...up, ...satisfied];
 }
 
 /** Directions in which UEs had packets; a run without any is shown as one of downloads. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { embed, network, routed, sample, uploads } from "../sample/sample.js";
+import { embed, network, routed, sample, uploads, video } from "../sample/sample.js";
 import { findChromium, ink, launch, legibility, open, readouts, settle, tableText } from "./page.mjs";
 
 const dist = new URL("../dist/", import.meta.url);
@@ -55,7 +55,7 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     const cells = await tableText(page, "Cells");
     assert.deepEqual(
       cells.rows,
-      data.cells.map((cell) => [cell.name, written(cell.throughput_mbps, 2), written(100 * cell.utilisation, 1), written(cell.ues, 1), String(cell.handovers)]),
+      data.cells.map((cell) => [cell.name, written(cell.throughput_mbps, 2), written(100 * cell.utilisation, 1), written(cell.ues, 1), String(cell.handovers), written(cell.satisfied && 100 * cell.satisfied, 1)]),
     );
     const bearers = await tableText(page, "Bearers");
     const spread = ["3.8", "3.0", "8.0", "8.0", "8.0"];
@@ -172,6 +172,33 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     await close();
   });
 }
+
+test("frames: their delays, their freezes and the share within the budget are shown, and pages beside them", async () => {
+  const { page, complaints, close } = await open(browser, write("sample-video.html", video()));
+  const frames = await tableText(page, "Frames");
+  assert.deepEqual(frames.rows.map((row) => [row[0], ...row.slice(3, 5), ...row.slice(10)]), [
+    ["prague-1", "1200", "0", "0", "0.00", "15", "99.42", "yes"],
+    ["cubic-2", "1200", "40", "2", "0.75", "15", "12.50", "no"],
+  ]);
+  const pages = await tableText(page, "Transfers and pages");
+  assert.deepEqual(pages.rows, [["prague-3", "prague", "l4span", "37", "362.5", "250.0", "900.0", "900.0", "900.0"]]);
+  const plots = await ink(page);
+  const [delay] = plots.filter(({ title }) => title === "Frame delay, freezes shaded");
+  for (const { name, pixels } of (delay?.lines ?? []).slice(0, 2)) assert.ok(pixels > 20, `${pixels} pixels for ${name}`);
+  assert.ok(plots.some(({ title, drawn }) => title === "Frame delay" && drawn > 2000), "the distribution has ink");
+  // The second freeze, between 12.4 s and 12.9 s, is shaded from top to bottom; the time before it is not.
+  const shaded = await page.locator("figure", { hasText: "freezes shaded" }).locator("canvas").evaluate((canvas) => {
+    const { width, height } = /** @type {HTMLCanvasElement} */ (canvas);
+    const context = /** @type {CanvasRenderingContext2D} */ (/** @type {HTMLCanvasElement} */ (canvas).getContext("2d"));
+    const row = context.getImageData(0, Math.round(height * 0.62), width, 1).data;
+    return Array.from({ length: width }, (_, x) => (row[4 * x + 3] ?? 0) > 0 && (row[4 * x] ?? 0) > (row[4 * x + 2] ?? 0) + 20).filter(Boolean).length;
+  });
+  assert.ok(shaded > 8 && shaded < 60, `${shaded} pixels are shaded`);
+  assert.match(await page.locator("header").innerText(), /UEs satisfied\s*50\.0\s*%/);
+  await page.screenshot({ path: shot("video"), fullPage: true });
+  assert.deepEqual(complaints, []);
+  await close();
+});
 
 test("only a wire: routers stand beside the flows, and nothing is said of a radio", async () => {
   const data = routed();

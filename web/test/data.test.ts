@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { embed, network, routed, sample, uploads } from "../sample/sample.js";
+import { embed, network, routed, sample, uploads, video } from "../sample/sample.js";
 import { DataError, parse } from "../src/data.ts";
 import { eventsNote } from "../src/series.ts";
 import { severalBearers } from "../src/summary.ts";
@@ -45,7 +45,7 @@ describe("what a run wrote", () => {
     expect(report.flows[2]).toEqual({ ...given.flows[2], rtt_ms: { mean: null, p50: null, p95: null, p99: null, p999: null } });
     expect(report.ues).toEqual(given.ues);
     expect(report.t_s).toEqual(given.series.t_s);
-    expect(report.flowSeries).toEqual(given.series.flows);
+    expect(given.series.flows).toMatchObject(report.flowSeries);
     expect(given.series.ues).toMatchObject(report.ueSeries);
   });
 
@@ -122,7 +122,7 @@ describe("what a run wrote", () => {
       expect([...written(struct), ...added], struct).toEqual(expect.arrayContaining(Object.keys(value)));
     expectWritten("RunResult", { ...run, flows, ues, interrupted_at_s: null });
     expectWritten("CellResult", given.cell);
-    expectWritten("FlowResult", flows[0] as object, ["owd_cdf", "queue_cdf"]);
+    expectWritten("FlowResult", flows[0] as object, ["owd_cdf", "queue_cdf", "frame_cdf"]);
     expectWritten("Quantiles", flows[0]?.owd_ms as object);
     expectWritten("Split", flows[0]?.split_ms as object);
     expectWritten("UeResult", ues[0] as object, written("UePlace"));
@@ -156,7 +156,7 @@ describe("what was not measured", () => {
     const flow = { throughput_mbps: null, marked: null, split_ms: null, owd_ms: null, owd_cdf: [] };
     const cell = { utilisation: null, throughput_mbps: null, conservation: "" };
     const report = page(completed({ flows: [flow], ues: [{ queue_ms: null }], cell, series: { flows: { rtt_ms: [] } } }));
-    expect(report.cell).toEqual({ utilisation: null, uplink_utilisation: null, throughput_mbps: null, conservation: "" });
+    expect(report.cell).toEqual({ utilisation: null, uplink_utilisation: null, throughput_mbps: null, satisfied: null, conservation: "" });
     const shown = report.flows[0];
     expect([shown?.throughput_mbps, shown?.marked, shown?.split_ms.queuing, shown?.owd_ms.p999]).toEqual([null, null, null, null]);
     expect(shown?.owd_cdf).toEqual([]);
@@ -179,6 +179,26 @@ describe("what was not measured", () => {
   test("a distribution drops points that fall or are none", () => {
     const owd_cdf = [[10, 0], [12, 0.5], [11, 0.6], [13, 0.4], [null, 0.7], [14], "x", [15, 1]];
     expect(page(completed({ flows: [{ owd_cdf }] })).flows[0]?.owd_cdf).toEqual([[10, 0], [12, 0.5], [15, 1]]);
+  });
+});
+
+describe("frames and pages", () => {
+  const given = video();
+  const report = page(given);
+
+  test("come through unchanged, and flows without any have none", () => {
+    expect(report.flows.map(({ media }) => media?.in_budget)).toEqual([0.99417, 0.125, undefined]);
+    expect(report.flows.map(({ media }) => media?.satisfied)).toEqual([true, false, undefined]);
+    expect(report.flows.map(({ transfers }) => transfers?.completed)).toEqual([undefined, undefined, 37]);
+    expect(report.flows[2]?.frame_cdf).toEqual([]);
+    expect([report.cell.satisfied, ...report.ues.map(({ satisfied }) => satisfied)]).toEqual([0.5, true, false, null]);
+  });
+
+  test("of freezes those with a time are kept, and delays of frames are missing where there are none", () => {
+    const damaged = page({ ...given, freezes: [...given.freezes, { flow: "prague-1", t_s: null, frozen_s: 1 }] });
+    expect(damaged.freezes).toEqual(given.freezes);
+    expect(report.flowSeries.frame_delay_ms[2]?.every((delay) => delay === null)).toBe(true);
+    expect(page(sample(1)).freezes).toEqual([]);
   });
 });
 
