@@ -169,6 +169,8 @@ impl EndpointRecorder {
             // A packet held for lost may come after all.
             lost: sends.then(|| stats.losses.saturating_sub(before.losses)),
             target_mbps: stats.target_rate.map(BitRate::as_mbps),
+            pacing_mbps: stats.pacing_rate.map(BitRate::as_mbps),
+            cwnd_kb: stats.window.map(|window| window.as_f64() / 1e3),
             recommended_mbps: self.recommended.map(BitRate::as_mbps),
             alpha: stats.alpha,
             rtt_ms: span.rtt.quantiles(),
@@ -176,6 +178,8 @@ impl EndpointRecorder {
             frame_ms: span.frames.quantiles(),
             frames: has_frames.then_some(frames),
             frames_lost: (has_frames && !sends).then(|| stats.frames_lost.saturating_sub(before.frames_lost)),
+            freezes: (has_frames && !sends).then(|| stats.freezes - before.freezes),
+            frozen_s: (has_frames && !sends).then(|| (stats.frozen - before.frozen).as_secs_f64()),
             at_minimum: self.min_rate.zip(span.highest_rate).is_some_and(|(min, highest)| highest <= min),
             verdict,
         }
@@ -203,6 +207,26 @@ mod tests {
         assert_eq!((whole.packets, whole.mbps, whole.ecn.map(|ecn| ecn.ce)), (300, 1.5, Some(1)));
         // The first packet is its own measure; the third waited 3 ms longer than the second.
         assert!((whole.queue_ms.unwrap().p99 - 3.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn freezes_of_an_interval_are_its_own() {
+        let mut record = EndpointRecorder::new(Role::Receiver, Instant::ZERO, None);
+        let stats = |freezes| Stats {
+            frames_received: 9,
+            freezes,
+            frozen: Duration::from_millis(250) * freezes,
+            ..Stats::default()
+        };
+        record.end_interval(Instant::from_millis(1_000), &stats(1));
+        let second = record.end_interval(Instant::from_millis(2_000), &stats(3));
+        let whole = record.summary(Instant::from_millis(2_000), &stats(3), Verdict::Kept);
+        assert_eq!((second.freezes, second.frozen_s), (Some(2), Some(0.5)));
+        assert_eq!((whole.freezes, whole.frozen_s), (Some(3), Some(0.75)));
+        let sender = EndpointRecorder::new(Role::Sender, Instant::ZERO, None);
+        let state = Stats { window: Some(Bytes(12_500)), pacing_rate: Some(BitRate::from_mbps(3)), ..Stats::default() };
+        let line = sender.summary(Instant::from_millis(2_000), &state, Verdict::Unknown);
+        assert_eq!((line.cwnd_kb, line.pacing_mbps, line.freezes), (Some(12.5), Some(3.0), None));
     }
 
     #[test]

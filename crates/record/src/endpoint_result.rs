@@ -58,6 +58,12 @@ results! {
         /// Rate that the sender's controller asks for.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub target_mbps: Option<f64>,
+        /// Pacing rate of the sender.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub pacing_mbps: Option<f64>,
+        /// Congestion window of the sender.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub cwnd_kb: Option<f64>,
         /// Rate that the cell recommended last.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub recommended_mbps: Option<f64>,
@@ -79,6 +85,12 @@ results! {
         /// Frames that did not arrive although later ones began.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub frames_lost: Option<u64>,
+        /// Freezes of the picture that ended, as `freezeCount` of W3C webrtc-stats counts them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub freezes: Option<u64>,
+        /// Time in which the picture stood still, in these freezes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub frozen_s: Option<f64>,
         /// True if the sender's rate never was above its minimum.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         pub at_minimum: bool,
