@@ -310,7 +310,7 @@ export interface BearerResult {
   drb: number;
   /** Direction: `downlink` to the UE, or `uplink`, if the UE sent anything by this bearer. */
   direction: string;
-  /** QFIs of its QoS flows. */
+  /** QFIs of its QoS flows, in a CSV file as `[1,2]`. */
   qfi: number[];
   /** 5QIs of its QoS flows, in the same order. */
   five_qi: number[];

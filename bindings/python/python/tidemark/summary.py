@@ -44,7 +44,7 @@ class BearerResult:
     direction: str
     """Direction: `downlink` to the UE, or `uplink`, if the UE sent anything by this bearer."""
     qfi: list[int]
-    """QFIs of its QoS flows."""
+    """QFIs of its QoS flows, in a CSV file as `[1,2]`."""
     five_qi: list[int]
     """5QIs of its QoS flows, in the same order."""
     law: str
@@ -365,6 +365,8 @@ class RunResult:
 
     tidemark: str
     """Version of the program."""
+    commit: str | None = None
+    """Commit of the sources that the program was built from, with `-modified` behind it where they were changed; absent for a program that was not built from a clone."""
     name: str
     """Name of the scenario."""
     seed: int
