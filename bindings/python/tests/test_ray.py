@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import tidemark
 
-ray = pytest.importorskip("ray", reason="Ray is not installed: bindings/python/tests/requirements-ray.txt")
+ray = pytest.importorskip("ray", reason="Ray is not installed")
 
 STUDY = {"vary": {"marker.law": ["none", "l4span", "step"]}, "seeds": 8, "name": "laws"}
 
