@@ -26,7 +26,8 @@ def of_runs(name: str, wanted: bool | None) -> Iterator[Callable[[int, int], obj
     if not _is_wanted(wanted):
         yield lambda _done, _total: None
         return
-    with _bar(desc=name, bar_format="{desc} {bar} {n} of {total} runs, {remaining} left") as bar:
+    # The total is known at the first call, before the bar is drawn.
+    with _bar(desc=name, bar_format="{desc} {bar} {n} of {total} runs, {remaining} left", delay=0.2) as bar:
 
         def tell(done: int, total: int) -> None:
             bar.total = total
