@@ -114,7 +114,6 @@ fn no_packet_of_a_sender_that_answers_is_dropped() {
     let bulk = ["reno", "cubic", "bbr-v1", "bbr-v2", "bbr-v3", "prague", "udp-prague"].map(|name| (name, "", ""));
     let video = "app = { app = \"video\" }";
     let media = ["scream-v1", "scream", "gcc", "l4s-cc", "al4s"].map(|name| (name, "", video));
-    // Each rule for recommendations, and SDN-L4S with a window: the share of marks since the start takes many seconds to come down.
     // SDN-L4S has no place here: it leaves seconds of queue under most laws.
     let rules = [", rule = \"follow\"", ", rule = \"max\"", GRADUAL].map(|rule| ("anbr", rule, video));
     let senders = bulk.into_iter().chain(media).chain(rules);
