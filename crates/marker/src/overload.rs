@@ -319,7 +319,7 @@ mod tests {
     /// Looks every 250 ms, which floating point has exactly, at a queue of just `LIMIT`.
     fn look(overload: &mut Overload, stages: &mut (Stage, u64), p: f64) -> Stage {
         stages.1 += 250;
-        stages.0 = overload.observe(Instant::from_millis(stages.1), stages.0, p, 0.25);
+        stages.0 = overload.observe(Instant::from_millis(stages.1), stages.0, REPORTS, p, 0.25);
         stages.0
     }
 
@@ -366,10 +366,10 @@ mod tests {
         let changes: [fn(&mut Overload); 2] = [Overload::clear, |overload| overload.reconfigure(Some(LIMIT * 2))];
         for change in changes {
             let (mut overload, mut stages) = (Overload::new(Some(LIMIT)), (Stage::Calm, 0));
-            overload.observe(Instant::ZERO, Stage::Calm, 1.0, 0.3);
+            overload.observe(Instant::ZERO, Stage::Calm, REPORTS, 1.0, 0.3);
             assert_eq!(overload.pressure(0.25), 1.0, "the queue is long");
             (0..17).for_each(|_| _ = look(&mut overload, &mut stages, 1.0));
-            overload.observe(Instant::from_millis(stages.1), stages.0, 1.0, 0.3);
+            overload.observe(Instant::from_millis(stages.1), stages.0, REPORTS, 1.0, 0.3);
             change(&mut overload);
             assert_eq!(overload.pressure(0.25), 0.25);
             for _ in 0..16 {
@@ -378,7 +378,7 @@ mod tests {
         }
         let mut overload = Overload::new(Some(LIMIT));
         overload.reconfigure(None);
-        assert_eq!(overload.observe(Instant::from_millis(9_000), Stage::Watching, 1.0, 9.0), Stage::Calm);
+        assert_eq!(overload.observe(Instant::from_millis(9_000), Stage::Watching, REPORTS, 1.0, 9.0), Stage::Calm);
     }
 
     #[test]
