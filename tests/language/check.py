@@ -23,6 +23,7 @@ import sys
 
 HELD = (
     "bindings/c",
+    "bindings/python",
     "crates/cell",
     "crates/cli",
     "crates/core",
@@ -278,7 +279,7 @@ def tracked(root: pathlib.Path) -> list[str]:
 
 def crate_of(file: str) -> str | None:
     """Gives the folder of the crate that a file belongs to."""
-    match = re.match(r"(crates/[^/]+|bindings/c)/", file)
+    match = re.match(r"(crates/[^/]+|bindings/[^/]+)/", file)
     return match[1] if match else None
 
 
