@@ -132,7 +132,8 @@ impl EcnSocket {
         message.msg_iov = &raw mut part;
         message.msg_iovlen = 1;
         message.msg_control = control.0.as_mut_ptr().cast();
-        message.msg_controllen = control.0.len();
+        // Its type differs between C libraries.
+        message.msg_controllen = control.0.len() as _;
         // SAFETY: all three buffers of the header live through the call, with their lengths.
         let length = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, flags) };
         let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;

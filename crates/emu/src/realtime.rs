@@ -15,9 +15,10 @@ const FIFO_PRIORITY: i32 = 10;
 /// Asks for `SCHED_FIFO` for the calling thread, and for timers that are exact to the nanosecond where that is refused
 /// (an ordinary thread's are 50 us late by default).
 pub fn prefer() -> Priority {
-    let parameters = libc::sched_param { sched_priority: FIFO_PRIORITY };
+    let (policy, parameters) = (libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, FIFO_PRIORITY);
+    // The system's own call: musl's function of this name does nothing, and its `sched_param` is not the kernel's, which is one number.
     // SAFETY: 0 names the calling thread, and `parameters` lives through the call.
-    let refused = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &parameters) };
+    let refused = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameters) };
     if refused == 0 {
         return Priority::Fifo;
     }

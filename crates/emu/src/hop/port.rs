@@ -114,7 +114,7 @@ impl Port {
         // SAFETY: zeros are a valid message header without any buffers.
         let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
         (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
-        (message.msg_control, message.msg_controllen) = (control.0.as_mut_ptr().cast(), control.0.len());
+        (message.msg_control, message.msg_controllen) = (control.0.as_mut_ptr().cast(), control.0.len() as _);
         // SAFETY: both buffers of the header live through the call, with their lengths.
         let length = unsafe { libc::recvmsg(self.fd.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
         if let Ok(length) = usize::try_from(length) {
