@@ -522,9 +522,15 @@ mod tests {
                 table.admit(ms(0), id).map(|flow| flow.downlink(ms(0), Some(Class::L4s), 1_500));
             }
         }
+        // One of a full set gives way, and one takes its slot with as many marks.
+        let id = FlowId(1_000);
+        table.admit(ms(300_000), id).unwrap();
+        table.release(id);
+        let (own, index) = (table.slot(id).1, table.slot(id).0);
+        table.sets[index].take_over(id, own, released(id, ms(300_000), 2));
         let (before, pending) = (counters(&table), table.pending_marks());
         assert_eq!(pending, 32);
-        assert!(before[1] > 0 && before[2] > 0, "{before:?}");
+        assert!(before.iter().all(|count| *count > 0), "{before:?}");
         table.resize(16);
         assert_eq!((counters(&table), table.pending_marks()), (before, pending));
         // Twice as many sets have room for all.

@@ -590,6 +590,44 @@ mod tests {
     }
 
     #[test]
+    fn a_larger_table_keeps_more_sdus_one_by_one() {
+        for (capacity, beyond) in [(64, 136), (128, 72), (256, 0)] {
+            let mut table = ProfileTable::new(64, SnLength::Bits18);
+            table.resize(capacity);
+            (0..200).for_each(|sn| table.record(ms(0), sn, Bytes(1_000)));
+            assert_eq!(table.anomalies.beyond, beyond, "{capacity}");
+        }
+    }
+
+    #[test]
+    fn transmissions_whose_times_gave_way_are_counted() {
+        let mut table = table(SnLength::Bits18);
+        for sn in 0..70 {
+            table.record(ms(u64::from(sn)), sn, Bytes(1_000));
+            table.transmit(ms(u64::from(sn)), sn).unwrap();
+        }
+        // The ring of a table of 64 SDUs has as many times.
+        assert_eq!(table.anomalies.untimed, 6);
+    }
+
+    #[test]
+    fn the_addresses_are_those_of_the_oldest_size_and_of_the_stamps() {
+        let mut table = table(SnLength::Bits18);
+        for sn in 0..150 {
+            let expected = [
+                from_ref(&table.sizes[table.slot(table.head)]).cast(),
+                table.ingress.second(),
+                table.transmitted.next(),
+            ];
+            assert_eq!(table.addresses(), expected);
+            table.record(ms(u64::from(sn)), sn, Bytes(1_000));
+            if sn % 3 > 0 {
+                table.transmit(ms(u64::from(sn)), sn - 1).unwrap();
+            }
+        }
+    }
+
+    #[test]
     fn a_source_that_never_reports_keeps_the_backlog_within_the_sn_window() {
         let mut table = ProfileTable::new(64, SnLength::Bits12);
         for count in 0..20_000u32 {

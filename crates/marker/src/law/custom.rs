@@ -115,4 +115,12 @@ mod tests {
         let [one, two] = [1, 2].map(|parameter| CustomLaw::new(move || (parameter, Never::<'a'>).1));
         assert_ne!(one, two);
     }
+
+    #[test]
+    fn a_law_of_another_crate_is_known_by_its_name() {
+        let law = crate::LawConfig::custom(|| Never::<'b'>);
+        assert_eq!(law.properties().name, "b");
+        assert!(!law.decides_on_leaving());
+        assert_eq!(alloc::format!("{:?}", CustomLaw::new(|| Never::<'a'>)), "CustomLaw(\"a\")");
+    }
 }

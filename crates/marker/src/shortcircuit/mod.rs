@@ -439,4 +439,13 @@ pub(crate) mod tests {
             }
         }
     }
+
+    #[test]
+    fn counters_without_accecn_are_refused() {
+        let mut record = opened(0b111, 0b010).export();
+        assert!(Feedback::import(&record).is_ok());
+        record.agreed = 0;
+        assert!(Feedback::import(&record).is_err());
+        assert!(Feedback::import(&Feedback::UNKNOWN.export()).is_ok());
+    }
 }
