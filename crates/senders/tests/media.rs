@@ -5,7 +5,8 @@ mod link;
 use link::{Bottleneck, Fate, Link, is_data};
 use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant, Probability, Stream};
 use tidemark_senders::media::{
-    Al4sConfig, GccConfig, L4sCcConfig, MarkingScheme, RateLimits, ScreamConfig, VideoConfig,
+    Al4s, Al4sConfig, Anbr, AnbrConfig, GccConfig, L4sCc, L4sCcConfig, MarkingScheme, MediaController, RateLimits,
+    ScreamConfig, VideoConfig,
 };
 use tidemark_senders::{AppConfig, SenderConfig};
 
@@ -56,6 +57,19 @@ fn watch(link: &Link, from: Instant) -> (f64, f64, f64) {
     delays.sort_by(f64::total_cmp);
     let mean = delays.iter().sum::<f64>() / delays.len() as f64;
     (bits / link.now.since(from).as_secs_f64(), mean, delays[delays.len() * 99 / 100])
+}
+
+#[test]
+fn a_usual_frame_takes_most_of_its_interval_to_leave() {
+    let controllers: [Box<dyn MediaController>; 3] = [
+        Box::new(Al4s::new(&Al4sConfig::default())),
+        Box::new(L4sCc::new(&L4sCcConfig::default())),
+        Box::new(Anbr::new(&AnbrConfig::default())),
+    ];
+    for controller in controllers {
+        let (pacing, target) = (controller.pacing_rate().as_mbps(), controller.target_rate().as_mbps());
+        assert!((1.0..=1.25).contains(&(pacing / target)), "{pacing} Mbit/s at a target of {target}");
+    }
 }
 
 #[test]

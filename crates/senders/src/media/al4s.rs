@@ -10,9 +10,9 @@
 
 use std::collections::VecDeque;
 
-use tidemark_core::{BitRate, ConfigError, Duration, Ecn, Instant};
+use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Ecn, Instant, bounds};
 
-use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
+use super::{Feedback, MediaController, PACED, PACING, RateLimits, ReportFormat, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};
 
 /// Base of the increase (below Eq. 7).
@@ -23,8 +23,6 @@ const DELTA_RANGE: f64 = 0.02;
 const GRADIENT: (f64, f64) = (0.5, 4.5);
 /// One report never takes away more (Eq. 13).
 const MAX_TAKEN: f64 = 0.95;
-/// Pacing above the target, so that a frame does not take all of its interval.
-const PACING: f64 = 1.5;
 const MAX_HISTORY: usize = 256;
 
 /// Marking of the network, for cL4S.
@@ -56,7 +54,7 @@ pub enum Al4sGrowth {
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<Al4sConfig>))]
 pub struct Al4sConfig {
     /// End-to-end delay that the service bears: TE. Default 60 ms (XR cloud gaming).
     pub target_delay: Duration,
@@ -68,6 +66,9 @@ pub struct Al4sConfig {
     pub growth: Al4sGrowth,
     /// Span over which the congestion trend looks back: Z. Default 500 ms; the paper does not say.
     pub history: Duration,
+    /// Rate at which packets leave, as a multiple of the target. Default 1.1: the paper paces "over time" and prints no
+    /// factor; a frame that is larger than the mean by the usual deviation, a tenth, still leaves within its interval.
+    pub pacing: f64,
     /// Limits of the target rate.
     pub rates: RateLimits,
 }
@@ -80,10 +81,16 @@ impl Default for Al4sConfig {
             marking: None,
             growth: Al4sGrowth::default(),
             history: Duration::from_millis(500),
+            pacing: PACED,
             rates: RateLimits::default(),
         }
     }
 }
+
+bounds! { Al4sConfig {
+    pacing: PACING,
+    ..target_delay, fixed_delay, marking, growth, history, rates
+} }
 
 impl CongestionControl for Al4sConfig {
     fn properties(&self) -> &'static Properties {
@@ -95,6 +102,7 @@ impl CongestionControl for Al4sConfig {
         }
     }
     fn validate(&self) -> Result<(), ConfigError> {
+        self.check_bounds()?;
         let Self { target_delay, fixed_delay, .. } = self;
         if target_delay <= fixed_delay {
             let right = format!("must be above fixed_delay, {fixed_delay}");
@@ -244,7 +252,7 @@ impl MediaController for Al4s {
         BitRate::from_bps_f64(self.rate)
     }
     fn pacing_rate(&self) -> BitRate {
-        BitRate::from_bps_f64(self.rate * PACING)
+        BitRate::from_bps_f64(self.rate * self.config.pacing)
     }
     fn ecn(&self) -> Ecn {
         Ecn::Ect1

@@ -14,13 +14,12 @@
 
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
-use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
+use super::{Feedback, MediaController, PACED, PACING, RateLimits, ReportFormat, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};
 use crate::udp_prague::{Control, Counters, FrameConfig, UdpPragueConfig};
 
 /// Round trips over which `gradual` is drawn to the recommendation.
 const GRADUAL_ROUNDS: f64 = 4.0;
-const PACING: f64 = 1.5;
 
 /// Rule by which a recommendation becomes a rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,18 +46,21 @@ pub struct AnbrConfig {
     pub rule: AnbrRule,
     /// Share of a recommendation that is used. Default 1.
     pub share: f64,
+    /// Rate at which packets leave, as a multiple of the target. Default 1.1, as of the other videos.
+    pub pacing: f64,
     /// Limits of the target rate.
     pub rates: RateLimits,
 }
 
 impl Default for AnbrConfig {
     fn default() -> Self {
-        Self { rule: AnbrRule::default(), share: 1.0, rates: RateLimits::default() }
+        Self { rule: AnbrRule::default(), share: 1.0, pacing: PACED, rates: RateLimits::default() }
     }
 }
 
 bounds! { AnbrConfig {
     share: Range::above(0.0).and_at_most(2.0),
+    pacing: PACING,
     ..rule, rates
 } }
 
@@ -165,7 +167,7 @@ impl MediaController for Anbr {
         BitRate::from_bps_f64(self.target)
     }
     fn pacing_rate(&self) -> BitRate {
-        BitRate::from_bps_f64(self.target * PACING)
+        BitRate::from_bps_f64(self.target * self.config.pacing)
     }
     fn ecn(&self) -> Ecn {
         // One that follows recommendations alone does not answer marks.

@@ -4,7 +4,7 @@
 
 use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
-use super::{Feedback, MediaController, RateLimits, ReportFormat, ReportPolicy};
+use super::{Feedback, MediaController, PACED, PACING, RateLimits, ReportFormat, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};
 
 /// The phases without marks end here.
@@ -12,7 +12,6 @@ const SLIGHT_UNTIL: f64 = 0.3;
 const GRADUAL_UNTIL: f64 = 1.0;
 /// Decrease per second at the least and the largest marked share.
 const DECREASE: (f64, f64) = (0.13, 0.64);
-const PACING: f64 = 1.5;
 
 /// L4S-CC's configuration.
 #[derive(Clone, PartialEq, Debug)]
@@ -28,6 +27,9 @@ pub struct L4sCcConfig {
     pub aggressive_increase: f64,
     /// Share of the rate that a report takes away when all of its packets are marked. Default 0.25.
     pub sharp_drop: f64,
+    /// Rate at which packets leave, as a multiple of the target. Default 1.1: the paper paces "over time" and prints no
+    /// factor; a frame that is larger than the mean by the usual deviation, a tenth, still leaves within its interval.
+    pub pacing: f64,
     /// Limits of the target rate.
     pub rates: RateLimits,
 }
@@ -39,6 +41,7 @@ impl Default for L4sCcConfig {
             gradual_increase: 0.2,
             aggressive_increase: 1.0,
             sharp_drop: 0.25,
+            pacing: PACED,
             rates: RateLimits::default(),
         }
     }
@@ -49,6 +52,7 @@ bounds! { L4sCcConfig {
     gradual_increase: Range::between(0.0, 10.0).unit("per second"),
     aggressive_increase: Range::between(0.0, 10.0).unit("per second"),
     sharp_drop: Range::at_least(0.0).and_below(1.0),
+    pacing: PACING,
     ..rates
 } }
 
@@ -129,7 +133,7 @@ impl MediaController for L4sCc {
         BitRate::from_bps_f64(self.rate)
     }
     fn pacing_rate(&self) -> BitRate {
-        BitRate::from_bps_f64(self.rate * PACING)
+        BitRate::from_bps_f64(self.rate * self.config.pacing)
     }
     fn ecn(&self) -> Ecn {
         Ecn::Ect1

@@ -151,6 +151,13 @@ pub trait MediaController {
     }
 }
 
+/// Bounds of pacing as a multiple of the target rate: at less than one, more would come than leaves.
+const PACING: Range<f64> = Range::between(1.0, 10.0).unit("times the target rate");
+
+/// Pacing where a paper gives none: with frames that deviate by a tenth of their mean, most leave within their interval, and the
+/// network gets no bursts that a controller would mistake for congestion.
+const PACED: f64 = 1.1;
+
 /// Rates between which a media controller moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
