@@ -43,10 +43,13 @@ fn link(config: &SenderConfig, rate: BitRate) -> Link {
     link
 }
 
-/// The share of a link that a controller takes at the least. aL4S-CC grows by its own rate each second and
-/// drops by up to 95 % of it when all of a frame's packets are marked: it swings.
+/// The share of a link that a controller takes at the least. aL4S-CC drops by up to 95 % of its rate when all of a frame's packets
+/// are marked, and grows by a few percent in the first seconds after.
 fn least(name: &str) -> f64 {
-    if name.ends_with("l4s") { 0.4 } else { 0.75 }
+    match name {
+        "sl4s" | "cl4s" => 0.3,
+        _ => 0.75,
+    }
 }
 
 /// Media rate and frames' mean and 99th percentile of delay since `from`.

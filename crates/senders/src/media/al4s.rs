@@ -3,10 +3,9 @@
 //!
 //! Where the paper is silent or its units do not fit, this is how it is read: `nu` is the number of reports a
 //! second, so that a rate variation is a change per second; `tau` is in seconds; `TE`, `TQ`, `PDV` and the
-//! thresholds are in milliseconds; a variation at or below `eta` takes the first row of Eq. 10. Eq. 5 is taken as it
-//! is printed. Then the rate doubles in the first second after congestion, while the text wants the increase to be
-//! minimal for small `tau`; [`Al4sGrowth::FromZero`] is the same without the doubling. The history window and the initial
-//! gradient are configurable.
+//! thresholds are in milliseconds; a variation at or below `eta` takes the first row of Eq. 10. Eq. 5 starts from zero,
+//! since the text wants the increase to be minimal for small `tau`; as it is printed, [`Al4sGrowth::Printed`], the rate
+//! doubles in the first second after congestion. The history window, the pacing and the initial gradient are configurable.
 
 use std::collections::VecDeque;
 
@@ -44,9 +43,9 @@ pub struct MarkingScheme {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Al4sGrowth {
     /// `alpha^tau`: a doubling in the first second, as Eq. 5 is printed.
-    #[default]
     Printed,
     /// `alpha^tau - 1`: nothing at first, as the paper's text has it.
+    #[default]
     FromZero,
 }
 
@@ -62,7 +61,7 @@ pub struct Al4sConfig {
     pub fixed_delay: Duration,
     /// The network's thresholds, where they are known (cL4S). Default: unknown (sL4S).
     pub marking: Option<MarkingScheme>,
-    /// Reading of Eq. 5. Default `printed`.
+    /// Reading of Eq. 5. Default `from-zero`.
     pub growth: Al4sGrowth,
     /// Span over which the congestion trend looks back: Z. Default 500 ms; the paper does not say.
     pub history: Duration,
@@ -261,7 +260,10 @@ impl MediaController for Al4s {
 
 #[cfg(test)]
 mod tests {
+    use tidemark_core::Bytes;
+
     use super::*;
+    use crate::media::PacketResult;
 
     fn config(target_ms: u64, low: u64, high: u64) -> Al4sConfig {
         let marking = MarkingScheme { low: Duration::from_millis(low), high: Duration::from_millis(high) };
@@ -286,5 +288,21 @@ mod tests {
         // eta = 1/6: at 30 ms the root is ceil(1.5) = 2: 1 - sqrt(1/180).
         assert!((drops[3] - (1.0 - (1.0f64 / 180.0).sqrt())).abs() < 1e-12);
         assert_eq!(drops[5], MAX_TAKEN);
+    }
+
+    #[test]
+    fn right_after_congestion_the_rate_hardly_grows() {
+        let mut controller = Al4s::new(&Al4sConfig::default());
+        for report in 0..50 {
+            let sent_at = Instant::from_millis(20 * report);
+            let received_at = Some(sent_at + Duration::from_millis(10));
+            let ecn = if report == 0 { Ecn::Ce } else { Ecn::Ect1 };
+            let result = PacketResult { seq: report, size: Bytes(1200), sent_at, received_at, ecn, probe: None };
+            let now = sent_at + Duration::from_millis(20);
+            let (in_flight, sent) = (Bytes::ZERO, report + 1);
+            controller.on_feedback(&Feedback { now, results: &[result], rtt: None, in_flight, sent });
+        }
+        let growth = controller.rate / RateLimits::default().initial.as_bps() as f64;
+        assert!((1.0..1.05).contains(&growth), "{growth} in the first second");
     }
 }
