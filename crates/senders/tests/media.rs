@@ -44,10 +44,11 @@ fn link(config: &SenderConfig, rate: BitRate) -> Link {
 }
 
 /// The share of a link that a controller takes at the least. aL4S-CC drops by up to 95 % of its rate when all of a frame's packets
-/// are marked, and grows by a few percent in the first seconds after.
+/// are marked, and L4S-CC by a quarter; both grow by a few percent in the first seconds after.
 fn least(name: &str) -> f64 {
     match name {
         "sl4s" | "cl4s" => 0.3,
+        "l4s-cc" => 0.6,
         _ => 0.75,
     }
 }
@@ -83,10 +84,9 @@ fn each_controller_uses_a_steady_link_with_a_bounded_delay() {
         let (rate, mean, p99) = watch(&link, Instant::from_millis(30_000));
         println!("{name}: {:.2} Mbit/s, frame delay mean {mean:.1} ms, p99 {p99:.1} ms", rate / 1e6);
         assert!(rate > least(name) * 20e6 && rate < 20e6, "{name}: {rate}");
-        assert!(
-            mean < 60.0 && p99 < if name.ends_with("l4s") { 200.0 } else { 50.0 },
-            "{name}: {mean} ms, p99 {p99} ms"
-        );
+        // After a sharp drop the encoder's last frames wait at the sender.
+        let highest = if matches!(name, "l4s-cc" | "sl4s" | "cl4s") { 200.0 } else { 50.0 };
+        assert!(mean < 60.0 && p99 < highest, "{name}: {mean} ms, p99 {p99} ms");
         let (server, client) = link.stats();
         assert!(client.frames_lost <= server.frames_discarded, "{name}: only what was discarded is missing");
     }

@@ -23,7 +23,8 @@ pub struct L4sCcConfig {
     pub slight_decrease: f64,
     /// Increase per second from 300 ms to 1 s without marks. Default 0.2.
     pub gradual_increase: f64,
-    /// Increase per second after 1 s without marks. Default 1, a doubling.
+    /// Increase per second after 1 s without marks. Default 0.2, as low as the phases' order allows: aL4S-CC's paper has aL4S-CC
+    /// refill a link sooner (Fig. 5), whose own increase reaches as much after four seconds.
     pub aggressive_increase: f64,
     /// Share of the rate that a report takes away when all of its packets are marked. Default 0.25.
     pub sharp_drop: f64,
@@ -39,7 +40,7 @@ impl Default for L4sCcConfig {
         Self {
             slight_decrease: 0.02,
             gradual_increase: 0.2,
-            aggressive_increase: 1.0,
+            aggressive_increase: 0.2,
             sharp_drop: 0.25,
             pacing: PACED,
             rates: RateLimits::default(),
