@@ -8,6 +8,8 @@ use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Probability,
 use tidemark_marker::{CodelConfig, DualQueueConfig, LawConfig, MarkerConfig};
 use tidemark_radio::channel::TraceConfig;
 
+use crate::harq::LinkHarqConfig;
+use crate::overdue::OverdueConfig;
 use crate::sdn_port::SdnPortConfig;
 
 /// A router on the wired path: one link with one queue discipline. Flows say which ones they pass, and in what order.
@@ -28,6 +30,8 @@ pub struct RouterConfig {
     pub delay: Duration,
     /// A measured trace of rates instead of `rate` and `changes`. Default: none.
     pub trace: Option<TraceConfig>,
+    /// Delays by HARQ, for a link that stands for a radio. Default: none.
+    pub harq: Option<LinkHarqConfig>,
     /// Queue before the link. Default: a FIFO of 1 MB that drops at its tail.
     #[serde(default)]
     pub queue: QueueConfig,
@@ -89,6 +93,8 @@ pub struct FifoConfig {
     /// Marks packets with ECT(1) as they leave, by their own time in the queue; a law sees the age of the oldest as they
     /// arrive. Default: none.
     pub ramp: Option<LeavingRamp>,
+    /// Drops by age. Default: none.
+    pub overdue: Option<OverdueConfig>,
 }
 
 /// One queue that drops what comes when it is full.
@@ -135,7 +141,7 @@ impl LeavingRamp {
 
 impl Default for FifoConfig {
     fn default() -> Self {
-        Self { limit: DEFAULT_LIMIT, marker: MarkerConfig::default(), ramp: None }
+        Self { limit: DEFAULT_LIMIT, marker: MarkerConfig::default(), ramp: None, overdue: None }
     }
 }
 
@@ -162,7 +168,7 @@ impl From<&CodelQueueConfig> for FifoConfig {
     fn from(queue: &CodelQueueConfig) -> Self {
         let codel = CodelConfig { target: queue.target, interval: queue.interval, ..CodelConfig::default() };
         let law = if queue.ecn { LawConfig::EcnCodel(codel) } else { LawConfig::Codel(codel) };
-        Self { limit: queue.limit, marker: MarkerConfig::with_law(law), ramp: None }
+        Self { limit: queue.limit, marker: MarkerConfig::with_law(law), ramp: None, overdue: None }
     }
 }
 
@@ -215,7 +221,7 @@ const RATE: Range<BitRate> = Range::at_least(BitRate::from_kbps(10));
 
 bounds! { FifoConfig {
     limit: LIMIT,
-    ..marker, ramp
+    ..marker, ramp, overdue
 } }
 
 bounds! { DropTailConfig {
@@ -230,7 +236,7 @@ bounds! { CodelQueueConfig {
 
 bounds! { RouterConfig {
     rate: RATE,
-    ..name, changes, delay, trace, queue, tdq
+    ..name, changes, delay, trace, harq, queue, tdq
 } }
 
 bounds! { RateChange {
@@ -244,6 +250,9 @@ impl FifoConfig {
         if let Some(LeavingRamp { low, high }) = self.ramp.filter(|ramp| ramp.low >= ramp.high) {
             return Err(ConfigError::new("ramp.high", format!("must be above low, {low}")).found(high));
         }
+        if let Some(overdue) = &self.overdue {
+            overdue.validate().map_err(|error| error.within("overdue"))?;
+        }
         self.marker.validate().map_err(|error| error.within("marker"))
     }
 }
@@ -255,6 +264,9 @@ impl RouterConfig {
     /// The first field that cannot be used, with what would be right.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.check_bounds()?;
+        if let Some(harq) = &self.harq {
+            harq.check_bounds().map_err(|error| error.within("harq"))?;
+        }
         let mut end = Duration::ZERO;
         for (index, change) in self.changes.iter().enumerate() {
             let place = format!("changes.{index}");

@@ -6,11 +6,15 @@
 #![warn(unnameable_types, unreachable_pub)]
 
 mod config;
+mod harq;
+mod overdue;
 mod queue;
 mod rate;
 mod router;
 mod sdn_port;
 
 pub use config::{CodelQueueConfig, DropTailConfig, FifoConfig, LeavingRamp, QueueConfig, RateChange, RouterConfig};
+pub use harq::LinkHarqConfig;
+pub use overdue::OverdueConfig;
 pub use router::Router;
 pub use sdn_port::{LiteralConfig, SdnMarking, SdnPortConfig, SoundConfig};

@@ -6,6 +6,7 @@ use tidemark_core::{BitRate, Bytes, Ecn, FlowId, Inspect, Instant, Packet, Strea
 use tidemark_marker::{DeliveryStatus, Dequeued, DrbMarker, DualQueue, RlcQueue, SnLength, Verdict};
 
 use crate::config::{Discipline, LeavingRamp, QueueConfig};
+use crate::overdue::Overdue;
 use crate::sdn_port::SdnPort;
 
 /// A queue discipline at work.
@@ -24,6 +25,7 @@ pub(crate) struct Fifo<P> {
     marker: DrbMarker,
     next_sn: u32,
     ramp: Option<LeavingRamp>,
+    overdue: Option<Overdue>,
     /// The ramp's draws.
     marks: Stream,
 }
@@ -46,6 +48,7 @@ impl<P: Inspect> Queue<P> {
                 marker: DrbMarker::new(&fifo.marker, SN_LENGTH, stream)?,
                 next_sn: 0,
                 ramp: fifo.ramp,
+                overdue: fifo.overdue.map(Overdue::new),
                 marks,
             })),
             Discipline::Dual(dual) => Self::Dual(Box::new(DualQueue::new(dual, stream)?)),
@@ -107,12 +110,17 @@ impl<P: Inspect> Fifo<P> {
     }
 
     fn pop(&mut self, now: Instant) -> Option<Dequeued<P>> {
+        let arrivals = self.packets.iter().map(|(since, _)| *since);
+        let is_overdue = self.overdue.as_mut().is_some_and(|overdue| overdue.takes_front(now, arrivals));
         let (since, mut packet) = self.packets.pop_front()?;
         self.bytes -= packet.size;
         let modulus = SN_LENGTH.modulus();
         let sn = (self.next_sn + modulus - 1 - self.packets.len() as u32 % modulus) % modulus;
         let verdict = self.marker.handle_dequeue(now, &packet, now.since(since), self.state(now));
         self.marker.handle_report(now, &DeliveryStatus { highest_transmitted: Some(sn), ..DeliveryStatus::default() });
+        if is_overdue {
+            return Some(Dequeued::Drop(packet));
+        }
         if packet.ecn == Ecn::Ect1
             && let Some(ramp) = &self.ramp
             && self.marks.chance(ramp.probability(now.since(since)))

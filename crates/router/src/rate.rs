@@ -114,6 +114,7 @@ mod tests {
             name: "r".into(),
             rate: BitRate::from_mbps(8),
             changes,
+            harq: None,
             delay: Duration::ZERO,
             trace: None,
             queue: QueueConfig::default(),

@@ -4,6 +4,7 @@ use tidemark_core::{BitRate, Bytes, ConfigError, FlowId, Inspect, Instant, Packe
 use tidemark_marker::Dequeued;
 
 use crate::config::RouterConfig;
+use crate::harq::LinkHarq;
 use crate::queue::Queue;
 use crate::rate::Profile;
 
@@ -15,6 +16,7 @@ pub struct Router<P> {
     sending: Option<(Instant, Packet<P>)>,
     /// Time at which the link began with that packet, until the driver has asked for it.
     begun: Option<Instant>,
+    harq: Option<LinkHarq<P>>,
     /// Packets that the queue dropped and nobody has counted yet.
     dropped: Vec<Packet<P>>,
 }
@@ -35,6 +37,7 @@ impl<P: Inspect> Router<P> {
             )?,
             sending: None,
             begun: None,
+            harq: config.harq.map(|harq| LinkHarq::new(harq, Stream::new(seed, index, "router's HARQ"))),
             dropped: Vec::new(),
         })
     }
@@ -49,16 +52,24 @@ impl<P: Inspect> Router<P> {
         }
     }
 
-    /// Time at which the link is through with its packet; far away where it has none.
+    /// Time at which the link is through with its packet, or one is received after retransmissions; far away where there is none.
     pub fn next_deadline(&self) -> Instant {
-        self.sending.as_ref().map_or(Instant::FAR, |(until, _)| *until)
+        let sent = self.sending.as_ref().map_or(Instant::FAR, |(until, _)| *until);
+        self.harq.as_ref().map_or(sent, |harq| sent.min(harq.next_deadline()))
     }
 
-    /// Gives the packet that the link is through with at `now`, and the time when it was; the next packet follows it.
+    /// Gives the packet that the link is through with at `now`, and the time when it was; the next packet follows it. With
+    /// retransmissions a packet may come later, and none now although the link has begun with the next.
     pub fn receive(&mut self, now: Instant) -> Option<(Instant, Packet<P>)> {
-        let (until, packet) = self.sending.take_if(|(until, _)| *until <= now)?;
-        self.send_next(until);
-        Some((until, packet))
+        let sent = self.sending.take_if(|(until, _)| *until <= now);
+        if let Some((until, _)) = &sent {
+            self.send_next(*until);
+        }
+        let Some(harq) = &mut self.harq else { return sent };
+        if let Some((until, packet)) = sent {
+            harq.hold(until, packet);
+        }
+        harq.release(now)
     }
 
     /// Gives the packet that the link began with since the last [`arrive`](Self::arrive) or [`receive`](Self::receive), and when.
@@ -75,6 +86,7 @@ impl<P: Inspect> Router<P> {
     /// Bytes of a flow in the queue and on the link.
     pub fn held(&self, flow: FlowId) -> Bytes {
         let sending = self.sending.iter().map(|(_, packet)| packet).chain(&self.dropped);
+        let sending = sending.chain(self.harq.iter().flat_map(LinkHarq::packets));
         sending.filter(|packet| packet.flow == flow).map(|packet| packet.size).sum::<Bytes>() + self.queue.held(flow)
     }
 

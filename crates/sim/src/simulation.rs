@@ -269,6 +269,8 @@ impl<'a> Simulation<'a> {
                 _ => self.go_on(now, Some(router), packet),
             }
         }
+        // With retransmissions the link goes on although no packet came out.
+        self.record_begun(router);
         self.count_router_drops(now, router);
         self.drain_network(now);
     }

@@ -60,6 +60,25 @@ fn above_its_rate_a_full_drop_tail_queue_holds_its_limit_over_its_rate() {
 }
 
 #[test]
+fn what_waits_too_long_is_dropped_by_age() {
+    let overload = ["flow.0.app.rate=11 Mbit/s", "router.0.queue.limit=5 MB"];
+    let oldest = |overrides: &[&str]| run(CONSTANT, overrides).routers[0].queue_ms.unwrap().max;
+    let without = oldest(&overload);
+    let with = oldest(&[overload[0], overload[1], "router.0.queue.overdue={}"]);
+    // 1.2 Mbit/s too much for 10 s; a look every 200 ms leaves nothing that is older than 500 ms.
+    assert!(without > 1_000.0 && (500.0..720.0).contains(&with), "{with} ms after {without}");
+}
+
+#[test]
+fn retransmissions_delay_packets_and_take_nothing_of_the_rate() {
+    let late = run(CONSTANT, &["router.0.harq={}"]);
+    let delay = |result: &RunResult| result.flows[0].owd_ms.unwrap();
+    let (before, after) = (delay(&run(CONSTANT, &[])), delay(&late));
+    assert!(after.p99 > before.p99 + 7.0 && after.p50 < before.p50 + 7.9, "{after:?} after {before:?}");
+    assert!((late.routers[0].utilisation - 0.8 * 1228.0 / 1200.0).abs() < 0.002 && late.flows[0].dropped == 0);
+}
+
+#[test]
 fn a_rate_that_changes_is_followed() {
     let change = r#"router.0.changes=[{ at = "4 s", rate = "5 Mbit/s", over = "2 s" }]"#;
     let result = run(CONSTANT, &["flow.0.app.rate=20 Mbit/s", change, "warmup=0 s"]);
