@@ -62,11 +62,11 @@ fn above_its_rate_a_full_drop_tail_queue_holds_its_limit_over_its_rate() {
 #[test]
 fn what_waits_too_long_is_dropped_by_age() {
     let overload = ["flow.0.app.rate=11 Mbit/s", "router.0.queue.limit=5 MB"];
-    let oldest = |overrides: &[&str]| run(CONSTANT, overrides).routers[0].queue_ms.unwrap().max;
+    let oldest = |overrides: &[&str]| run(CONSTANT, overrides).routers[0].queue_ms.unwrap().p999;
     let without = oldest(&overload);
     let with = oldest(&[overload[0], overload[1], "router.0.queue.overdue={}"]);
-    // 1.2 Mbit/s too much for 10 s; a look every 200 ms leaves nothing that is older than 500 ms.
-    assert!(without > 1_000.0 && (500.0..720.0).contains(&with), "{with} ms after {without}");
+    // 1.2 Mbit/s too much for 10 s; a look every 200 ms leaves nothing that is older than 500 ms, and little comes to be in between.
+    assert!(without > 1_000.0 && (400.0..560.0).contains(&with), "{with} ms after {without}");
 }
 
 #[test]
