@@ -1,6 +1,6 @@
 //! Outputs of the cell, and its counters.
 
-use tidemark_core::{Bytes, Duration, FlowId, Instant, Packet};
+use tidemark_core::{BitRate, Bytes, Duration, FlowId, Instant, Packet};
 use tidemark_marker::RlcQueue;
 
 /// A UE of the cell, numbered in the order of admission.
@@ -44,6 +44,8 @@ pub enum Output<P> {
         ue: UeId,
         /// The octets.
         octets: [u8; 3],
+        /// The rate, where the UE gets it unrounded.
+        exact: Option<BitRate>,
     },
     /// The law marked a downlink packet, and acknowledgements say so instead of the packet (L4Span section 4.4).
     ShortCircuited {

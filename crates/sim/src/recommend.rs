@@ -13,11 +13,12 @@ use crate::simulation::{Event, Simulation};
 impl Simulation<'_> {
     /// A recommendation reaches the modem of a UE, which reports it to the applications that share the logical channel. They
     /// share the rate equally. One that downloads hands it on to its server; one that uploads sends by it.
-    pub(crate) fn recommend(&mut self, now: Instant, ue: UeId, octets: [u8; 3]) {
+    pub(crate) fn recommend(&mut self, now: Instant, ue: UeId, octets: [u8; 3], exact: Option<BitRate>) {
         let index = ue.0 as usize;
         let Some(multiplier) = self.multipliers[index] else { return };
         let Some((channel, line)) = modem::report(octets, multiplier) else { return };
-        let Some((rate, direction)) = modem::received(&line) else { return };
+        let Some((rounded, direction)) = modem::received(&line) else { return };
+        let rate = exact.unwrap_or(rounded);
         self.recorder.handle(now, Recorded::Recommended { ue: index, direction, channel, rate });
         let listening: Vec<_> = (0..self.flows.len())
             .filter(|flow| {

@@ -476,7 +476,7 @@ impl<'a> Simulation<'a> {
                     }
                     self.go_on(now, None, packet);
                 }
-                Output::Recommendation { ue, octets, .. } => self.recommend(now, ue, octets),
+                Output::Recommendation { ue, octets, exact, .. } => self.recommend(now, ue, octets, exact),
                 Output::ShortCircuited { at, flow, .. } => {
                     self.decided.hand_to(&mut self.recorder.marks);
                     self.recorder.handle(at, Recorded::ShortCircuited { flow: flow.0 as usize });

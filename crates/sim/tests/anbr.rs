@@ -77,6 +77,20 @@ fn what_was_delivered_alone_never_finds_out_that_there_is_more() {
 }
 
 #[test]
+fn an_exact_recommendation_is_not_rounded_down_to_the_table() {
+    let [rounded, exact] = [false, true].map(|exact| {
+        let result = run(&[&format!("ue.video.anbr={{ exact = {exact} }}")]);
+        result.ues[0].anbr.unwrap().mean_mbps
+    });
+    // Steps of the table are 6 to 8 % there: half a step in the mean.
+    assert!(exact > 1.01 * rounded, "{exact} and {rounded} Mbit/s recommended");
+    let from = "flow.video.sender.rates.initial=19 Mbit/s";
+    let delivered = |key: &str| rate(&run(&[&format!("ue.video.anbr={{ estimate = \"delivered\"{key} }}"), from]), 3, 6);
+    let (rounded, exact) = (delivered(""), delivered(", exact = true"));
+    assert!(rounded < 5.0 && exact > 18.0, "rounding down feeds on itself: {rounded} and {exact} Mbit/s");
+}
+
+#[test]
 fn a_recommendation_that_knows_the_queue_finds_the_rate_without_a_long_queue() {
     let slow = "flow.video.sender.rates.initial=5 Mbit/s";
     let aware =

@@ -287,7 +287,7 @@ impl<P: Inspect> Du<P> {
             Timer::Report => self.send_report(now, index, port),
             Timer::Window(direction) => self.end_window(now, index, direction),
             Timer::Query(direction) => self.send_query(now, index, direction, port),
-            Timer::Recommendation(octets) => self.deliver_recommendation(now, index, octets, port),
+            Timer::Recommendation(octets, exact) => self.deliver_recommendation(now, index, (octets, exact), port),
         }
     }
 }

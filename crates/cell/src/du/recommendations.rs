@@ -1,6 +1,6 @@
 //! Sending of recommendations and queries: their times and their octets.
 
-use tidemark_core::{Bytes, Inspect, Instant};
+use tidemark_core::{BitRate, Bytes, Inspect, Instant};
 use tidemark_wire::mac::{Direction, RecommendedBitRate, lcid};
 
 use super::anbr::{Counts, Estimator};
@@ -98,9 +98,10 @@ impl<P: Inspect> Du<P> {
         let Some(estimator) = drb.estimator(direction) else { return };
         let Some(rate) = estimator.recommended(queued) else { return };
         let Ok([first, second]) = estimator.element(channel, rate).emit() else { return };
+        let exact = estimator.exact(rate);
         let slot = self.pattern.next_downlink(self.first_undecided(now));
         let octets = [lcid::RECOMMENDED_BIT_RATE, first, second];
-        self.set_timer(self.pattern.start(slot + DECODED_AFTER), index, Timer::Recommendation(octets));
+        self.set_timer(self.pattern.start(slot + DECODED_AFTER), index, Timer::Recommendation(octets, exact));
     }
 
     /// A recommendation reaches the UE's modem.
@@ -108,12 +109,12 @@ impl<P: Inspect> Du<P> {
         &mut self,
         at: Instant,
         index: DrbIndex,
-        octets: [u8; 3],
+        (octets, exact): ([u8; 3], Option<BitRate>),
         port: &mut impl Port<P>,
     ) {
         let ue = self.drbs[index].id.ue;
         port.events().emit(at, self.drbs[index].id, || Event::Recommended { octets });
-        port.output(Output::Recommendation { at, ue, octets });
+        port.output(Output::Recommendation { at, ue, octets, exact });
     }
 
     /// A packet of so many bytes came up on a bearer.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
-use tidemark_core::Instant;
+use tidemark_core::{BitRate, Instant};
 use tidemark_wire::mac::Direction;
 
 use crate::index::{DrbIndex, UeDrbs};
@@ -23,8 +23,8 @@ pub(crate) enum Timer {
     Window(Direction),
     /// A bit rate query may be sent.
     Query(Direction),
-    /// A bit rate recommendation reaches the UE.
-    Recommendation([u8; 3]),
+    /// A bit rate recommendation reaches the UE: its octets, and the rate where it is not rounded to the table.
+    Recommendation([u8; 3], Option<BitRate>),
 }
 
 #[derive(Debug)]

@@ -104,6 +104,11 @@ impl Estimator {
         Some(BitRate::from_bytes_per_sec((rate.as_bytes_per_sec() - correction).max(0.0)))
     }
 
+    /// The rate for the UE where it gets the rate itself, beside the control element.
+    pub(crate) fn exact(&self, rate: BitRate) -> Option<BitRate> {
+        self.config.exact.then_some(rate)
+    }
+
     /// The control element that recommends at most `rate` for a logical channel.
     pub(crate) fn element(&self, lcid: u8, rate: BitRate) -> RecommendedBitRate {
         let plain = BitRateIndex::at_most(rate);

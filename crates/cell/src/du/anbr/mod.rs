@@ -30,6 +30,9 @@ pub struct AnbrConfig {
     /// recommendation is higher than the estimate by the target's part of it: less than a step of the table, a fifth at
     /// most, is lost to rounding.
     pub queue_horizon: Duration,
+    /// The UE gets the rate itself instead of an entry of the table of TS 38.321. No radio can: it is for simulations that leave
+    /// the table out, as the thesis "L4S and ANBR" does. Default false.
+    pub exact: bool,
     /// `bitRateMultiplier` (TS 38.331): the table ends at 8 Mbit/s, higher rates are multiples. Default `x40`, the lowest.
     pub multiplier: AnbrMultiplier,
     /// The gNB recommends at the end of each window in which it sent something. Default true; else only when asked.
@@ -114,6 +117,7 @@ impl Default for AnbrConfig {
             estimate: AnbrEstimate::default(),
             queue_target: None,
             queue_horizon: Duration::from_millis(100),
+            exact: false,
             multiplier: AnbrMultiplier::default(),
             unsolicited: true,
             query_prohibit: Duration::from_millis(400),
@@ -135,7 +139,7 @@ bounds! { AnbrConfig {
     queue_horizon: Range::between(ms(1), ms(10_000)),
     query_prohibit: Range::one_of(&QUERY_PROHIBIT).because("TS 38.331"),
     query_every: Range::at_least(ms(1)),
-    ..direction, estimate, multiplier, unsolicited
+    ..direction, estimate, exact, multiplier, unsolicited
 } }
 
 impl AnbrConfig {
