@@ -19,7 +19,7 @@ wider: the verdict says the widest relative one, the tables what it comes to, wh
 agrees if it goes as far as the published one less its slack, or further. A *relation* must hold between our own runs; a target that has nothing else
 agrees *in relations only*. Where a paper leaves a
 condition open, it follows from what the paper says elsewhere, and the target says from what. Where that is one of the results, the target is
-*calibrated*, and the figures that it was calibrated to are not counted as agreeing. Beyond that no parameter was chosen to hit a figure, and no tolerance
+*calibrated*, and the figures that it was calibrated to are not counted as agreeing; where a run does not come to them, that is a miss. Beyond that no parameter was chosen to hit a figure, and no tolerance
 was widened. What is missed is said, with what explains it; the figures that explain it are of runs with the named key changed.
 ";
 

@@ -64,6 +64,8 @@ struct Run {
     jain: Option<f64>,
     /// Name of each UE, and packets in its RLC queue at the end of each interval.
     queued: Vec<(String, Vec<u32>)>,
+    /// Name of each UE, and mean RLC queue delay of each interval's packets in ms.
+    queue: Vec<(String, Vec<Option<f64>>)>,
 }
 
 impl Measured {
@@ -97,6 +99,7 @@ impl Measured {
             pooled.queue_series.push(result.series.routers.queue_ms[index].clone());
         }
         let ues = result.ues.iter().zip(&result.series.ues.queued);
+        let names = result.ues.iter().map(|ue| &ue.name);
         self.runs.push(Run {
             times: result.series.t_s.clone(),
             warmup: result.warmup_s,
@@ -104,6 +107,7 @@ impl Measured {
             cell_mbps: result.cell.throughput_mbps,
             jain: result.jain,
             queued: ues.map(|(ue, queued)| (ue.name.clone(), queued.clone())).collect(),
+            queue: names.zip(&result.series.ues.queue_ms).map(|(name, queue)| (name.clone(), queue.clone())).collect(),
         });
     }
 
@@ -154,6 +158,9 @@ impl Measured {
                     return mean(self.routers.first()?.tdq.get(&limit.parse().ok()?)?.iter().copied());
                 }
                 let (base, statistic) = metric.rsplit_once('_')?;
+                if base == "interval_owd" {
+                    return of_intervals(&self.interval_delays(flow, window)?, statistic);
+                }
                 if let Some(limit) = statistic.strip_prefix("over") {
                     return Some(100.0 * self.distribution(base, flow)?.share_above(limit.parse().ok()?)?);
                 }
@@ -242,6 +249,18 @@ impl Measured {
         self.runs.iter().enumerate().flat_map(of_run).collect()
     }
 
+    /// Mean one-way delays over intervals, of flows that have their UE's name: the RLC queue's delay of the interval, and the rest
+    /// of the way as it is in the mean.
+    fn interval_delays(&self, flow: Option<&str>, window: Option<(f64, f64)>) -> Option<Vec<f64>> {
+        let mean_of = |base| of_distribution(&self.distribution(base, flow)?, "mean");
+        let rest = mean_of("owd")? - mean_of("queue")?;
+        let of_run = |run: &Run| {
+            let rows = run.queue.iter().filter(|(name, _)| flow.is_none_or(|flow| flow == kind_of(name)));
+            rows.flat_map(|(_, row)| run.within(row, window)).flatten().map(|queue| queue + rest).collect::<Vec<_>>()
+        };
+        Some(self.runs.iter().flat_map(of_run).collect())
+    }
+
     fn queued(&self, ue: Option<&str>, window: Option<(f64, f64)>) -> Vec<f64> {
         let of_run = |run: &Run| {
             let rows = run.queued.iter().filter(|(name, _)| ue.is_none_or(|ue| ue == kind_of(name)));
@@ -307,6 +326,14 @@ fn of_distribution(pooled: &Distribution, statistic: &str) -> Option<f64> {
     }
 }
 
+/// `under15` is the share of values below 15, in percent; other statistics are those of samples.
+fn of_intervals(values: &[f64], statistic: &str) -> Option<f64> {
+    let Some(limit) = statistic.strip_prefix("under") else { return of_samples(values.to_vec(), statistic) };
+    let limit: f64 = limit.parse().ok()?;
+    let below = values.iter().filter(|value| **value < limit).count();
+    (!values.is_empty()).then(|| 100.0 * below as f64 / values.len() as f64)
+}
+
 fn of_samples(mut values: Vec<f64>, statistic: &str) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let at = |fraction: f64| {
@@ -345,6 +372,8 @@ mod tests {
         assert_eq!(of_samples(values.clone(), "iqr"), Some(50.0));
         assert_eq!(of_samples(values, "mean"), Some(49.5));
         assert_eq!(of_samples(Vec::new(), "p50"), None);
+        assert_eq!(of_intervals(&[14.0, 15.0, 16.0, 2.0], "under15"), Some(50.0));
+        assert_eq!(of_intervals(&[], "under15"), None);
     }
 
     #[test]

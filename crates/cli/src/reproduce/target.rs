@@ -146,6 +146,9 @@ pub(super) struct Calibration {
     /// Names of these results, if they are figures of this target: they prove nothing.
     #[serde(default)]
     pub figures: Vec<String>,
+    /// What it was calibrated to, where that is no figure of the target: runs must show that it was reached.
+    #[serde(default)]
+    to: Vec<Figure>,
 }
 
 /// Claim that must hold between our own runs.
@@ -197,9 +200,10 @@ impl Targets {
 }
 
 impl Target {
-    /// Figures of the target, those of the table included.
+    /// Figures of the target: what it was calibrated to, its own, and those of its table.
     pub(super) fn figures(&self) -> Vec<Figure> {
-        let mut figures = self.figure.clone();
+        let mut figures: Vec<_> = self.calibrated.iter().flat_map(|calibrated| calibrated.to.clone()).collect();
+        figures.extend(self.figure.iter().cloned());
         let Some(matrix) = &self.matrix else { return figures };
         for (row, published) in &matrix.rows {
             for (column, published) in matrix.column.iter().zip(published) {
@@ -218,7 +222,10 @@ impl Target {
 
     /// True if the scenario was calibrated to this figure.
     pub(super) fn is_calibrated_to(&self, figure: &str) -> bool {
-        self.calibrated.as_ref().is_some_and(|calibrated| calibrated.figures.iter().any(|name| name == figure))
+        self.calibrated.as_ref().is_some_and(|calibrated| {
+            let to = calibrated.to.iter().map(|figure| &figure.name);
+            calibrated.figures.iter().chain(to).any(|name| name == figure)
+        })
     }
 
     /// Claims of the target, one for each combination of values.
@@ -265,6 +272,11 @@ mod tests {
                 formulas.extend(Comparison::parse(&claim.holds).unwrap().values);
             }
             let calibrated = target.calibrated.iter().flat_map(|calibrated| &calibrated.figures);
+            assert!(
+                target.calibrated.is_none() || target.figures().iter().any(|figure| target.is_calibrated_to(&figure.name)),
+                "{} says that it is calibrated, and no figure shows that it is",
+                target.id
+            );
             for name in calibrated.clone() {
                 assert!(target.figures().iter().any(|figure| figure.name == *name), "{}: {name}", target.id);
             }
