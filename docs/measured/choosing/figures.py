@@ -1,4 +1,4 @@
-"""Works out the tables of docs/measured/choosing.md from choosing.csv:
+"""Works out the tables of docs/measured/choosing.md from choosing.csv, the table of the study scenarios/studies/choosing.toml:
 
     python3 docs/measured/choosing/figures.py > docs/measured/choosing/figures.md
 
@@ -15,24 +15,27 @@ import statistics
 HERE = pathlib.Path(__file__).parent
 # Half of a confidence interval of 95 % in standard errors, of five values (Student's t with four degrees of freedom).
 SURE = 2.776
-SETTINGS = {
-    "alone": ("pedestrian", "none"),
-    "light": ("pedestrian", "bursts of 5 Mbit/s"),
-    "heavy": ("pedestrian", "bursts of 15 Mbit/s"),
-    "driving": ("vehicular", "bursts of 5 Mbit/s"),
-}
-MEAN, P99, FRAME_P99, RATE = "delay_mean_ms", "delay_p99_ms", "frame_p99_ms", "throughput_mbps"
+SETTINGS = ("alone", "light", "heavy", "driving")
+MEAN, P99, FRAME_P99, RATE = "owd_ms.mean", "owd_ms.p99", "media.delay_ms.p99", "sum(throughput_mbps)"
+
+
+def parameter(row):
+    """Parameter of a row as one text: what a recommendation aims at, its window, or the thresholds of the marks."""
+    for key in ("ue.glasses.anbr.queue_target", "ue.glasses.anbr.window"):
+        if row[key]:
+            return row[key]
+    low, high = row["marker.low"] or row["marker.ramp.low"], row["marker.high"] or row["marker.ramp.high"]
+    return f"{low.removesuffix(' ms')}-{high}"
 
 
 def read():
     """Gives by setting, mechanism and parameter, in the file's order, the figures of each seed."""
-    names = {setting: name for name, setting in SETTINGS.items()}
     points = {}
     with open(HERE / "choosing.csv", newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            curve = points.setdefault(names[row["speed"], row["load"]], {}).setdefault(row["mechanism"], {})
-            point = curve.setdefault(row["parameter"], {})
-            for figure in (MEAN, P99, FRAME_P99, "frames_lost_percent", RATE):
+            curve = points.setdefault(row["setting"], {}).setdefault(row["mechanism"], {})
+            point = curve.setdefault(parameter(row), {})
+            for figure in (MEAN, P99, FRAME_P99, RATE):
                 point.setdefault(figure, []).append(float(row[figure]))
     return points
 

@@ -1,6 +1,6 @@
 """Draws the pictures of docs/measured/choosing.md:
 
-    cargo run --release -p tidemark-sim --example choosing > docs/measured/choosing/choosing.csv
+    tidemark sweep scenarios/studies/choosing.toml --out out/choosing && cp out/choosing/table.csv docs/measured/choosing/choosing.csv
     python3 docs/measured/choosing/plot.py
 
 Python's own library is all it needs. The pictures follow the reader's light or dark scheme.
