@@ -38,6 +38,23 @@ const OF_FLOW: [Figure; 6] = [
     ("marks", &["marked"], 0),
     ("drops", &["dropped"], 0),
 ];
+/// Columns of a flow's frames.
+const OF_FRAMES: [Figure; 7] = [
+    ("frame ms: p50", &["media", "delay_ms", "p50"], 1),
+    ("p95", &["media", "delay_ms", "p95"], 1),
+    ("p99", &["media", "delay_ms", "p99"], 1),
+    ("in budget", &["media", "in_budget"], 3),
+    ("lost", &["media", "frames_lost"], 0),
+    ("freezes", &["media", "freezes"], 0),
+    ("frozen s", &["media", "frozen_s"], 2),
+];
+/// Columns of a flow's transfers or pages.
+const OF_TRANSFERS: [Figure; 4] = [
+    ("completed", &["transfers", "completed"], 0),
+    ("completion ms: p50", &["transfers", "completion_ms", "p50"], 0),
+    ("p95", &["transfers", "completion_ms", "p95"], 0),
+    ("p99", &["transfers", "completion_ms", "p99"], 0),
+];
 /// Rows of a table; of more flows, those with the highest rates have one.
 const MAX_ROWS: usize = 24;
 
@@ -59,11 +76,25 @@ struct Kind {
     is_there: fn(&Value) -> bool,
 }
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 5] = [
     Kind { heading: "downlink", noun: "UE", figures: &OF_DOWNLINK, list: "ues", is_there: |_| true },
     // What a UE sent is absent where it could not send.
     Kind { heading: "uplink", noun: "UE", figures: &OF_UPLINK, list: "ues", is_there: |ue| ue["uplink"].is_object() },
     Kind { heading: "flow", noun: "flow", figures: &OF_FLOW, list: "flows", is_there: |_| true },
+    Kind {
+        heading: "frames",
+        noun: "flow",
+        figures: &OF_FRAMES,
+        list: "flows",
+        is_there: |flow| flow["media"].is_object(),
+    },
+    Kind {
+        heading: "transfers",
+        noun: "flow",
+        figures: &OF_TRANSFERS,
+        list: "flows",
+        is_there: |flow| flow["transfers"].is_object(),
+    },
 ];
 
 /// Prints what other runs have beside a baseline, seed by seed where there are several.
