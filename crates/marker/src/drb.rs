@@ -21,6 +21,7 @@ use crate::overload::{self, Overload, Stage};
 use crate::profile::{ProfileTable, Progress};
 use crate::qos_flow::{Marking, QosFlow};
 use crate::report::{DeliveryStatus, RlcQueue, SnLength};
+use crate::starvation::{CellLoad, Starvation};
 use crate::verdict::{Class, Verdict};
 
 /// Reports in a row that describe arrivals, not transmissions, if each leaves next to nothing queued, at no age.
@@ -52,7 +53,7 @@ pub struct DrbMarker {
     busy: BusyTime,
     drain: Drain,
     last_sojourn: Option<Duration>,
-    overload: Box<Overload>,
+    apart: Box<Apart>,
     /// In nanoseconds, up to 4.29 s.
     retransmission_ns: Option<u32>,
     /// In units of their own, so that a UE's state stays below a KiB.
@@ -65,6 +66,12 @@ pub struct DrbMarker {
     short_circuit: bool,
     /// Stage of `overload`, which is read beyond `Calm` alone.
     stage: Stage,
+}
+
+/// State that no packet reads as long as all is well.
+struct Apart {
+    overload: Overload,
+    starvation: Starvation,
 }
 
 impl DrbMarker {
@@ -86,7 +93,7 @@ impl DrbMarker {
             marks_let_go: 0,
             short_circuit: config.short_circuit,
             stage: Stage::Calm,
-            overload: Box::new(Overload::new(config.overload_limit())),
+            apart: Box::new(Apart { overload: Overload::new(config.overload_limit()), starvation: Starvation::new() }),
             last_l4s: None,
             last_classic: None,
             busy: BusyTime::begin(Instant::ZERO),
@@ -225,6 +232,8 @@ impl DrbMarker {
         self.tally.pdus += 1;
         // The first SDU of a busy period: idle time before it is no measurement of the radio, and no silence of the DU.
         if self.profile.packets() == 0 {
+            let lost = self.apart.starvation.begin(now);
+            self.law.starve(lost);
             self.busy = BusyTime::begin(now);
             self.backlog.begin(now);
             self.estimator.begin(now);
@@ -244,6 +253,11 @@ impl DrbMarker {
         }
     }
 
+    /// The DRB is in this cell from now on. What its law takes from a queue that ran empty then depends on who else has one there.
+    pub fn join_cell(&mut self, cell: &CellLoad) {
+        self.apart.starvation.join(cell);
+    }
+
     /// Length of the DRB's PDCP SNs.
     pub fn sn_length(&self) -> SnLength {
         self.profile.sn_length()
@@ -253,6 +267,7 @@ impl DrbMarker {
     pub fn handle_discard(&mut self, now: Instant, sn: u32) {
         self.tally.discards += 1;
         self.profile.discard(now, sn);
+        self.look_for_end(now);
     }
 
     /// The DU reports.
@@ -274,6 +289,7 @@ impl DrbMarker {
         if let Some(sn) = report.highest_delivered_retransmitted.filter(|sn| self.profile.awaits_delivery(*sn)) {
             self.delivered(now, sn);
         }
+        self.look_for_end(now);
     }
 
     /// Marks of [`short_circuited`](Counters::short_circuited) that wait for an acknowledgement. All others were carried by one, are echoed
@@ -363,6 +379,7 @@ impl DrbMarker {
     /// the old radio is forgotten, flows and their counters are kept. SDUs that PDCP retransmits are announced once more.
     pub fn handle_handover(&mut self, now: Instant) {
         self.profile.clear();
+        self.apart.starvation.end(now);
         self.estimator.clear();
         self.backlog = Backlog::new();
         self.backlog.begin(now);
@@ -371,7 +388,7 @@ impl DrbMarker {
         (self.last_sojourn, self.retransmission_ns) = (None, None);
         self.blind = 0;
         self.stage = Stage::Calm;
-        self.overload.clear();
+        self.apart.overload.clear();
     }
 
     /// Takes another configuration from now on. The flows and what was signalled to their senders are kept, as are the counters and, but for another
@@ -385,7 +402,7 @@ impl DrbMarker {
         (self.law, self.properties) = (ActiveLaw::new(&config.law), config.law.properties());
         self.short_circuit = config.short_circuit;
         self.stage = Stage::Calm;
-        self.overload.reconfigure(config.overload_limit());
+        self.apart.overload.reconfigure(config.overload_limit());
         self.poll_after_us = whole(config.poll_after, 1_000);
         self.report_timeout_ms = whole(config.report_timeout, 1_000_000);
         self.flows.resize(config.flow_capacity);
@@ -491,7 +508,7 @@ impl DrbMarker {
             reports_are_blind: self.blind >= BLIND_REPORTS,
             reports_missing: tally.reports_missing,
             marks_let_go: u64::from(self.marks_let_go) + self.flows.marks_let_go(),
-            overload_drops: self.overload.drops,
+            overload_drops: self.apart.overload.drops,
         }
     }
 
@@ -504,6 +521,11 @@ impl DrbMarker {
             let head = self.profile.head_of_line(now);
             if let Some(stretch) = self.busy.report(now, progress.bytes, head) {
                 self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
+                if !stretch.conclusive {
+                    let span = now.since(stretch.since);
+                    let lost = self.apart.starvation.ran_empty(span, stretch.bytes, self.estimator.current());
+                    self.law.starve(lost);
+                }
             }
         }
         // A report that repeats the last one neither refutes nor confirms that the DU reports arrivals.
@@ -525,6 +547,14 @@ impl DrbMarker {
         }
     }
 
+    /// The queue of the DRB ends where nothing is left of it.
+    #[inline]
+    fn look_for_end(&mut self, now: Instant) {
+        if self.profile.packets() == 0 {
+            self.apart.starvation.end(now);
+        }
+    }
+
     fn delivered(&mut self, now: Instant, sn: u32) {
         if let Some(retransmission) = self.profile.deliver(now, sn) {
             self.retransmission_ns = Some(u32::try_from(retransmission.as_nanos()).unwrap_or(u32::MAX));
@@ -540,7 +570,11 @@ impl DrbMarker {
         }
         let rate = self.estimator.average().map_or(0.0, BitRate::as_bytes_per_sec);
         let delay = if rate > 0.0 { self.profile.standing().as_f64() / rate } else { 0.0 };
+<<<<<<< HEAD
         self.stage = self.overload.observe(now, self.stage, reports, self.probability.get(), delay);
+=======
+        self.stage = self.apart.overload.observe(now, self.stage, self.probability.get(), delay);
+>>>>>>> de84952 (Tide is steep where windows are short, and steers its thresholds)
     }
 
     /// Applies the law's odds in an overload, to what the flow's score lets pass. Gives the odds of the verdict.
@@ -568,11 +602,11 @@ impl DrbMarker {
             return None;
         }
         let p = law.likelier();
-        let pressure = self.overload.pressure(p.get());
+        let pressure = self.apart.overload.pressure(p.get());
         let flow = self.flows.get(flow).map(|flow| (&mut flow.account, flow.packets));
-        let odds = Odds { drop: self.overload.odds(flow.as_ref()), rule: overload::RULE, ..law };
+        let odds = Odds { drop: self.apart.overload.odds(flow.as_ref()), rule: overload::RULE, ..law };
         let (dropped, draw) = chance(&mut self.stream, odds.drop);
-        self.overload.book(now, flow, pressure, size.as_f64(), dropped);
+        self.apart.overload.book(now, flow, pressure, size.as_f64(), dropped);
         dropped.then(|| {
             self.probability = p;
             self.tally.drops += 1;

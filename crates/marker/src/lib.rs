@@ -64,6 +64,7 @@ mod report;
 mod require;
 mod shortcircuit;
 mod stamps;
+mod starvation;
 mod verdict;
 
 pub use bearers::Bearers;
@@ -79,5 +80,6 @@ pub use policy::{Policy, PolicyRule};
 pub use qos_flow::{CongestionReport, Marking, QosFlow};
 pub use relocation::RelocationError;
 pub use report::{DeliveryStatus, RlcQueue, SnLength};
+pub use starvation::CellLoad;
 pub use tidemark_core::ConfigError;
 pub use verdict::{Class, Verdict};

@@ -66,6 +66,7 @@ impl serde::Serialize for CustomLaw {
 pub(crate) trait AnyLaw: Send {
     fn arrive(&mut self, arrival: &Arrival) -> Odds;
     fn leave(&mut self, departure: &Departure) -> Odds;
+    fn starve(&mut self, seconds: f64);
     fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence>;
 }
 
@@ -75,6 +76,9 @@ impl<L: Law> AnyLaw for L {
     }
     fn leave(&mut self, departure: &Departure) -> Odds {
         Law::leave(self, departure)
+    }
+    fn starve(&mut self, seconds: f64) {
+        Law::starve(self, seconds);
     }
     fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
         Law::recurrence(self, class)

@@ -26,6 +26,9 @@ pub trait Law: Send + 'static {
         Odds::NONE
     }
 
+    /// The DRB had nothing to send for so many seconds while its cell had room; less than nothing corrects what was too much before.
+    fn starve(&mut self, _seconds: f64) {}
+
     /// The sum that decides for packets of a class where marks are regular; without one they are drawn.
     fn recurrence(&mut self, _class: Class) -> Option<&mut Recurrence> {
         None
@@ -158,6 +161,9 @@ impl<L: Law> Law for Box<L> {
     }
     fn leave(&mut self, departure: &Departure) -> Odds {
         (**self).leave(departure)
+    }
+    fn starve(&mut self, seconds: f64) {
+        (**self).starve(seconds);
     }
     fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
         (**self).recurrence(class)

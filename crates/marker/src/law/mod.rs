@@ -121,6 +121,15 @@ macro_rules! laws {
                 }
             }
 
+            /// The DRB had nothing to send for so many seconds while its cell had room.
+            pub(crate) fn starve(&mut self, seconds: f64) {
+                match self {
+                    Self::None => {}
+                    $(Self::$law(law) => Law::starve(law, seconds),)*
+                    Self::Custom(law) => AnyLaw::starve(&mut **law, seconds),
+                }
+            }
+
             /// The sum that decides for packets of a class where marks are regular; without one they are drawn.
             #[inline]
             pub(crate) fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {

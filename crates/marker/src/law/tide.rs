@@ -4,7 +4,7 @@
 //! Nothing is drawn: the odds of packets add up, and each whole is a mark. Random marks now and then cut a classic sender twice within
 //! two round trips, and the radio runs empty; a queue that is long enough to outlast that is twice as long.
 
-use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
+use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
 use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
 use crate::law::recurrence::Recurrence;
@@ -13,6 +13,19 @@ use crate::verdict::Class;
 /// Factor of the response of CUBIC, in segments over the square roots of a second: its mean window is
 /// `1.054 (RTT / 1 s)^(3/4) / p^(3/4)` (RFC 9438 5.1, with C = 0.4 and beta = 0.7).
 const CUBIC: f64 = 1.054;
+
+/// Steepness of the odds, in multiples of those at which one sender fills the radio: these are reached a tenth above the sojourn at which
+/// marks begin.
+const NEED: f64 = 10.0;
+/// Time between two steps of the thresholds.
+const STEP: Duration = Duration::from_millis(10);
+/// Longest time that a step is taken for, in seconds: a longer one had no packets.
+const LONGEST_STEP: f64 = 0.1;
+/// Time after a mark for which an empty queue is put down to it: some round trips. What runs empty later has nothing to send.
+const ANSWER: Duration = Duration::from_secs(1);
+/// Bounds of the steered thresholds, in multiples of those that are configured.
+const OF_TAU: (f64, f64) = (0.1, 4.0);
+const OF_BEGIN: (f64, f64) = (0.4, 1.5);
 
 /// The law `tide`.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -28,11 +41,16 @@ pub struct TideConfig {
     pub rtt_share: f64,
     /// Sojourn at which coupled packets are all marked, in multiples of the one at which marks begin. Default: 10.
     pub span: f64,
+    /// Share of the time for which the cell may have room and the DRB nothing to send: the thresholds steer themselves to it, `tau_s` between a tenth and four
+    /// times itself and the start of classic and coupled marks between 0.4 and 1.5 times. Default: none, the thresholds stay.
+    pub throughput_loss: Option<f64>,
+    /// Time in which a threshold that costs nothing falls to `1 / e`. Default: 10 s, some hundred round trips.
+    pub steer_over: Duration,
 }
 
 impl Default for TideConfig {
     fn default() -> Self {
-        Self { tau_s: Duration::from_millis(10), begin: Duration::from_millis(10), rtt_share: 0.28, span: 10.0 }
+        Self { tau_s: Duration::from_millis(10), begin: Duration::from_millis(10), rtt_share: 0.28, span: 10.0, throughput_loss: None, steer_over: Duration::from_secs(10) }
     }
 }
 
@@ -41,6 +59,8 @@ bounds! { TideConfig {
     begin: Range::between(Duration::from_micros(100), Duration::from_secs(10)),
     rtt_share: Range::between(0.0, 10.0),
     span: Range::between(1.5, 1_000.0),
+    throughput_loss: Range::between(0.000_1, 0.5),
+    steer_over: Range::between(Duration::from_millis(100), Duration::from_secs(3_600)),
 } }
 
 impl TideConfig {
@@ -57,6 +77,10 @@ pub(crate) struct Tide {
     rtt_share: f64,
     /// Distance from the sojourn at which marks begin to the one at which coupled packets are all marked, in multiples of the first.
     height: f64,
+    steering: Option<Steering>,
+    /// Scales of `tau_s` and of the sojourn at which marks begin.
+    tau_scale: f64,
+    begin_scale: f64,
     /// Sums of the odds of L4S packets and of all others: with one for both, odds that L4S packets add would mark classic ones.
     l4s: Recurrence,
     classic: Recurrence,
@@ -71,6 +95,9 @@ impl Configured for Tide {
             begin: config.begin.as_secs_f64(),
             rtt_share: config.rtt_share,
             height: config.span - 1.0,
+            steering: config.throughput_loss.map(|loss| Steering::new(loss, config.steer_over)),
+            tau_scale: 1.0,
+            begin_scale: 1.0,
             l4s: Recurrence::default(),
             classic: Recurrence::default(),
         }
@@ -89,11 +116,65 @@ impl Law for Tide {
         marks: true,
     };
 
+    fn starve(&mut self, seconds: f64) {
+        if let Some(steering) = &mut self.steering {
+            steering.starved += seconds;
+        }
+    }
+
     fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
         Some(if class == Class::L4s { &mut self.l4s } else { &mut self.classic })
     }
 
     fn arrive(&mut self, arrival: &Arrival) -> Odds {
+        if let Some(growth) = self.steering.as_mut().and_then(|steering| steering.step(arrival)) {
+            let alone = arrival.class == Class::L4s && !arrival.shared;
+            let (scale, bounds) = if alone { (&mut self.tau_scale, OF_TAU) } else { (&mut self.begin_scale, OF_BEGIN) };
+            *scale = (*scale * growth).clamp(bounds.0, bounds.1);
+        }
+        let odds = self.odds(arrival);
+        if odds.mark.get() > 0.0
+            && let Some(steering) = &mut self.steering
+        {
+            steering.marked = Some(arrival.now);
+        }
+        odds
+    }
+}
+
+/// Steering of a threshold by what it costs.
+struct Steering {
+    /// Share of the time that may be lost.
+    loss: f64,
+    over: f64,
+    /// Time of the last step, and the starvation since then, in seconds.
+    at: Instant,
+    starved: f64,
+    marked: Option<Instant>,
+}
+
+impl Steering {
+    fn new(loss: f64, over: Duration) -> Self {
+        Self { loss, over: over.as_secs_f64(), at: Instant::ZERO, starved: 0.0, marked: None }
+    }
+
+    /// Factor of the threshold, every 10 ms while marks are answered: `1 + (lost / loss - dt) / over`.
+    fn step(&mut self, arrival: &Arrival) -> Option<f64> {
+        let past = arrival.now.since(self.at);
+        if past < STEP {
+            return None;
+        }
+        let (dt, lost) = (past.as_secs_f64(), self.starved);
+        (self.at, self.starved) = (arrival.now, 0.0);
+        let is_answered = self.marked.is_some_and(|marked| arrival.now.since(marked) < ANSWER);
+        let dt = dt.min(LONGEST_STEP);
+        is_answered.then(|| (1.0 + (lost.clamp(-dt, dt) / self.loss - dt) / self.over).clamp(0.5, 2.0))
+    }
+}
+
+impl Tide {
+    /// Odds at the thresholds as they are.
+    fn odds(&self, arrival: &Arrival) -> Odds {
         match arrival.class {
             Class::L4s if arrival.shared => Odds::mark("coupled", self.height_of(arrival)),
             Class::L4s => Odds::mark("l4s step", f64::from(u8::from(self.is_late(arrival)))),
@@ -101,15 +182,13 @@ impl Law for Tide {
             Class::NotEct => Odds::NONE,
         }
     }
-}
 
-impl Tide {
     /// True if the queue with the packet at hand takes longer than the threshold. A packet that finds less than another before it is no
     /// queue, whatever the rate (RFC 9332's Th_len).
     fn is_late(&self, arrival: &Arrival) -> bool {
         let Some(egress) = arrival.egress else { return false };
         arrival.backlog >= arrival.size
-            && arrival.backlog + arrival.size > egress.rate.as_bytes_per_sec() * self.tau_s
+            && arrival.backlog + arrival.size > egress.rate.as_bytes_per_sec() * self.tau_s * self.tau_scale
     }
 
     /// Height of the queue between the sojourn at which marks begin, 0, and the one at which coupled packets are all marked, 1. The rate is averaged over a few
@@ -119,10 +198,14 @@ impl Tide {
         if arrival.backlog < 2.0 * arrival.segment {
             return 0.0;
         }
-        let begin = self.begin + self.rtt_share * arrival.rtt.map_or(0.0, Duration::as_secs_f64);
+        let rtt = arrival.rtt.map_or(0.0, Duration::as_secs_f64);
+        let begin = self.begin_scale * (self.begin + self.rtt_share * rtt);
+        let rate = average.as_bytes_per_sec().max(1.0);
+        let queued = arrival.backlog + arrival.size;
+        let window = rate * rtt + queued;
+        let steepness = (1.0 / self.height).max(NEED * 2.0 * arrival.segment / window);
         // A queue that nothing leaves is as high as there is.
-        let sojourn = (arrival.backlog + arrival.size) / average.as_bytes_per_sec().max(1.0);
-        ((sojourn - begin) / (begin * self.height)).clamp(0.0, 1.0)
+        ((queued / rate / begin - 1.0) * steepness).clamp(0.0, 1.0)
     }
 }
 
@@ -157,11 +240,20 @@ mod tests {
         // Marks begin at 10 ms + 0.28 * 38 ms = 20.64 ms. (148500 + 1500) B at 5 MB/s: 30 ms.
         // x = (30 - 20.64) / (20.64 * 9) = 0.0503876; (x / 2)^2 = 6.347275e-4.
         assert!((p(&Arrival { backlog: 148_500.0, ..arrival(Class::Classic) }) - 6.347_275e-4).abs() < 1e-9);
-        // Without a handshake marks begin at 10 ms: x = 20 / 90, (x / 2)^2 = 0.01234568.
+        // Without a handshake marks begin at 10 ms and 150000 B are under way: x = (30 / 10 - 1) * 10 * 3000 / 150000 = 0.4.
         let without = Arrival { backlog: 148_500.0, rtt: None, ..arrival(Class::Classic) };
-        assert!((p(&without) - 0.012_345_68).abs() < 1e-8);
+        assert!((p(&without) - 0.04).abs() < 1e-12);
         // 206.4 ms and more: everything, and of classic packets a quarter.
         assert_eq!(p(&Arrival { backlog: 2e6, ..arrival(Class::Classic) }), 0.25);
+    }
+
+    #[test]
+    fn odds_are_steeper_where_windows_are_short() {
+        // A sixteenth of the rate: 312500 B/s. 9375 B are 30 ms; 11875 + 9375 B are under way, 7.083333 pairs of segments.
+        // x = (30 / 20.64 - 1) * 10 / 7.083333 = 0.6402189; (x / 2)^2 = 0.1024701.
+        let slow = Some(BitRate::from_kbps(2_500));
+        let found = Arrival { backlog: 7_875.0, average: slow, ..arrival(Class::Classic) };
+        assert!((p(&found) - 0.102_470_1).abs() < 1e-6, "{}", p(&found));
     }
 
     #[test]
@@ -224,5 +316,43 @@ mod tests {
         };
         assert!(at(0).windows(2).all(|pair| pair[1] - pair[0] == 2) && at(0).len() == 79, "{:?}", at(0));
         assert!(at(1).windows(2).all(|pair| pair[1] - pair[0] == 16) && at(1).len() == 9, "{:?}", at(1));
+    }
+
+    /// Scales of `tau_s` and of where marks begin after so many seconds of marked packets every 10 ms, with this share of starvation.
+    fn steered(loss: Option<f64>, class: Class, seconds: u64, share: f64) -> (f64, f64) {
+        let mut law = Tide::new(&TideConfig { throughput_loss: loss, ..TideConfig::default() });
+        for step in 0..=seconds * 100 {
+            let now = Instant::from_millis(step * 10);
+            law.starve(share * 0.010);
+            law.arrive(&Arrival { now, backlog: 1e7, ..arrival(class) });
+        }
+        (law.tau_scale, law.begin_scale)
+    }
+
+    #[test]
+    fn thresholds_fall_while_they_cost_nothing_and_rise_with_what_they_cost() {
+        let e = core::f64::consts::E;
+        let near = |(tau, begin): (f64, f64), of_tau: f64, of_begin: f64| {
+            assert!((tau / of_tau - 1.0).abs() < 0.005 && (begin / of_begin - 1.0).abs() < 0.005, "{tau}, {begin}");
+        };
+        near(steered(Some(0.03), Class::L4s, 10, 0.0), 1.0 / e, 1.0);
+        near(steered(Some(0.03), Class::Classic, 5, 0.0), 1.0, (-0.5f64).exp());
+        near(steered(Some(0.03), Class::L4s, 10, 0.06), e, 1.0);
+        // What may be lost leaves them where they are, and bounds hold them.
+        near(steered(Some(0.03), Class::L4s, 60, 0.03), 1.0, 1.0);
+        near(steered(Some(0.03), Class::L4s, 60, 0.5), OF_TAU.1, 1.0);
+        near(steered(Some(0.03), Class::Classic, 60, 0.0), 1.0, OF_BEGIN.0);
+        near(steered(None, Class::L4s, 60, 0.5), 1.0, 1.0);
+    }
+
+    #[test]
+    fn a_queue_that_no_mark_emptied_steers_nothing() {
+        let mut law = Tide::new(&TideConfig { throughput_loss: Some(0.01), ..TideConfig::default() });
+        for step in 0..1_000 {
+            let now = Instant::from_millis(step * 10);
+            law.starve(0.005);
+            law.arrive(&Arrival { now, backlog: 3_000.0, ..arrival(Class::L4s) });
+        }
+        assert_eq!((law.tau_scale, law.begin_scale), (1.0, 1.0));
     }
 }

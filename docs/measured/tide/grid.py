@@ -1,0 +1,152 @@
+"""Runs the tables of docs/measured/tide.md, and prints them:
+
+    cargo build --release
+    python3 docs/measured/tide/grid.py classic
+    python3 docs/measured/tide/grid.py traces --folder DIR
+
+A cell is a mean over seeds; `±` is half of the interval of 95 % of a ratio, taken seed by seed: runs of one seed have the same radio. Python's own library is all it
+needs.
+"""
+
+import argparse
+import itertools
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).parents[3]
+# Quantiles 0.975 of Student's t, by degrees of freedom.
+STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+SYNTHETIC = ("static", "pedestrian", "vehicular")
+L4SPAN, TIDE = 'law = "l4span"', 'law = "tide"'
+
+
+def scenario(channel, ues, round_trip, senders, law, period, seconds, warmup):
+    """Text of a scenario whose UEs have a flow of each sender in one DRB."""
+    channel = f'{{ model = "{channel}" }}' if channel in SYNTHETIC else f'{{ model = "trace", path = "{channel}" }}'
+    lines = ['name = "tide"', f'duration = "{seconds} s"', f'warmup = "{warmup} s"', "[marker]", law]
+    if period:
+        lines += ["[f1u]", f'report_period = "{period} ms"']
+    for ue in range(ues):
+        lines += ["[[ue]]", f'name = "u{ue}"', f"channel = {channel}"]
+        for sender in senders:
+            lines += ["[[flow]]", f'name = "{sender}{ue}"', f'ue = "u{ue}"', f'round_trip = "{round_trip} ms"']
+            lines += [f'sender = {{ controller = "{sender}" }}']
+    return "\n".join(lines) + "\n"
+
+
+def run(channel, ues, round_trip, senders, law, seed, period=None, seconds=40, warmup=5):
+    """Throughput of all flows in Mbit/s, mean and 99th percentile of the queue in ms over UEs, Jain's index over flows of a UE."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "tide.toml"
+        file.write_text(scenario(channel, ues, round_trip, senders, law, period, seconds, warmup))
+        command = [OPTIONS.tidemark, "run", file, "--seed", str(seed), "--out", f"{folder}/out"]
+        subprocess.run(command, check=True, capture_output=True)
+        summary = json.loads((pathlib.Path(folder) / "out/summary.json").read_text())
+    bearers = [bearer["queue_ms"] for bearer in summary["bearers"] if bearer["direction"] == "downlink"]
+    rates = {}
+    for flow in summary["flows"]:
+        rates.setdefault(flow["ue"], []).append(flow["throughput_mbps"])
+    jain = [sum(each) ** 2 / (len(each) * sum(rate**2 for rate in each)) for each in rates.values()]
+    mean = statistics.fmean
+    return {
+        "rate": sum(map(sum, rates.values())),
+        "mean": mean(queue["mean"] for queue in bearers),
+        "p99": mean(queue["p99"] for queue in bearers),
+        "jain": mean(jain),
+    }
+
+
+def over_seeds(*arguments, **options):
+    """Results of a point, one a seed."""
+    return [run(*arguments, seed, **options) for seed in range(1, OPTIONS.seeds + 1)]
+
+
+def average(runs, key):
+    """Mean of a result over seeds."""
+    return statistics.fmean(each[key] for each in runs)
+
+
+def ratio(runs, others, key):
+    """Mean of the ratios seed by seed, with half of their interval."""
+    ratios = [one[key] / other[key] for one, other in zip(runs, others)]
+    half = STUDENT[len(ratios) - 1] * statistics.stdev(ratios) / len(ratios) ** 0.5
+    return f"{statistics.fmean(ratios):.2f} ± {half:.2f}" if key != "rate" else f"{statistics.fmean(ratios):.3f} ± {half:.3f}"
+
+
+def shown(runs):
+    """Rate at mean / 99th percentile of the queue."""
+    return f"{average(runs, 'rate'):.1f} at {average(runs, 'mean'):.1f} / {average(runs, 'p99'):.0f}"
+
+
+def row(*cells):
+    """Prints a row of a table in Markdown."""
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def header(*names):
+    """Prints the head of a table, whose first three columns are words."""
+    row(*names)
+    row(*["---"] * 3, *["---:"] * (len(names) - 3))
+
+
+def against_l4span(channels, names=None):
+    """Prints `tide` against `l4span` for classic and shared DRBs."""
+    header("channel", "UEs, round trip", "senders", "l4span", "tide", "rate", "mean", "p99", "Jain, l4span", "tide")
+    points = [(1, 10), (1, 38), (1, 106)] + [(ues, 38) for ues in OPTIONS.ues]
+    for channel, (ues, round_trip), senders in itertools.product(channels, points, OPTIONS.senders):
+        pair = [over_seeds(channel, ues, round_trip, senders.split("+"), law) for law in (L4SPAN, OPTIONS.law)]
+        jain = [f"{average(runs, 'jain'):.2f}" if "+" in senders else "" for runs in pair]
+        ratios = [ratio(pair[1], pair[0], key) for key in ("rate", "mean", "p99")]
+        name = pathlib.Path(channel).stem
+        row(name, f"{ues}, {round_trip} ms", senders.replace("+", " and "), *map(shown, pair), *ratios, *jain)
+
+
+def reports():
+    """Prints `tide` with reports per slot and every 5 or 10 ms."""
+    header("channel", "senders", "reports", "rate", "mean", "p99")
+    for channel, senders in itertools.product(SYNTHETIC, OPTIONS.senders):
+        for period, name in ((None, "as transmitted"), (5, "5 ms"), (10, "10 ms")):
+            runs = over_seeds(channel, 1, 38, senders.split("+"), OPTIONS.law, period=period)
+            row(channel, senders, name, *(f"{average(runs, key):.1f}" for key in ("rate", "mean", "p99")))
+
+
+def threshold():
+    """Prints the front of fixed thresholds of an L4S flow alone, and where steered ones come to."""
+    header("channel", "UEs", "law", "rate", "of the longest queue's", "mean", "p99")
+    laws = [(f"tau_s = {tau} ms", f'{TIDE}\ntau_s = "{tau} ms"') for tau in (2, 3, 5, 7, 10, 15, 20, 30, 40)]
+    laws += [(f"loss = {100 * loss:g} %", f"{TIDE}\nthroughput_loss = {loss}") for loss in (0.01, 0.03, 0.1)]
+    for channel, ues in itertools.product(("static", "pedestrian"), (1, *OPTIONS.ues)):
+        points = [(name, over_seeds(channel, ues, 38, ["prague"], law, seconds=80, warmup=30)) for name, law in laws]
+        most = max(average(runs, "rate") for _, runs in points)
+        for name, runs in points:
+            rate = average(runs, "rate")
+            row(channel, ues, name, f"{rate:.2f}", f"{100 * rate / most:.1f} %", f"{average(runs, 'mean'):.1f}", f"{average(runs, 'p99'):.0f}")
+
+
+def sensitivity():
+    """Prints what each constant does, 38 ms, one UE."""
+    header("constant", "channel", "senders", "rate", "mean", "p99")
+    laws = ["", 'begin = "5 ms"', 'begin = "20 ms"', "rtt_share = 0.14", "rtt_share = 0.56", "span = 5", "span = 20"]
+    laws += ["throughput_loss = 0.003", "throughput_loss = 0.01", "throughput_loss = 0.03"]
+    for law, channel, senders in itertools.product(laws, ("static", "pedestrian"), OPTIONS.senders):
+        runs = over_seeds(channel, 1, 38, senders.split("+"), f"{TIDE}\n{law}")
+        row(law.replace('"', "") or "defaults", channel, senders, *(f"{average(runs, key):.1f}" for key in ("rate", "mean", "p99")))
+
+
+PARTS = {"classic": lambda: against_l4span(SYNTHETIC), "reports": reports, "threshold": threshold, "sensitivity": sensitivity}
+PARTS["traces"] = lambda: against_l4span(sorted(map(str, pathlib.Path(OPTIONS.folder).glob(OPTIONS.pattern))))
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("part", choices=PARTS, help="table to print")
+parser.add_argument("--tidemark", default=ROOT / "target/release/tidemark", help="program")
+parser.add_argument("--seeds", type=int, default=5, help="runs a point, 2 to 10")
+parser.add_argument("--ues", type=int, nargs="*", default=[4, 16], help="further numbers of UEs")
+parser.add_argument("--senders", nargs="*", default=["cubic", "reno", "prague+cubic"], help="flows of a UE")
+parser.add_argument("--law", default=TIDE, help="lines of the marker that is held against l4span")
+parser.add_argument("--folder", default=".", help="folder of traces")
+parser.add_argument("--pattern", default="*", help="files of it")
+OPTIONS = parser.parse_args()
+PARTS[OPTIONS.part]()
