@@ -570,11 +570,7 @@ impl DrbMarker {
         }
         let rate = self.estimator.average().map_or(0.0, BitRate::as_bytes_per_sec);
         let delay = if rate > 0.0 { self.profile.standing().as_f64() / rate } else { 0.0 };
-<<<<<<< HEAD
-        self.stage = self.overload.observe(now, self.stage, reports, self.probability.get(), delay);
-=======
-        self.stage = self.apart.overload.observe(now, self.stage, self.probability.get(), delay);
->>>>>>> de84952 (Tide is steep where windows are short, and steers its thresholds)
+        self.stage = self.apart.overload.observe(now, self.stage, reports, self.probability.get(), delay);
     }
 
     /// Applies the law's odds in an overload, to what the flow's score lets pass. Gives the odds of the verdict.
