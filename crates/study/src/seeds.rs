@@ -64,7 +64,7 @@ mod tests {
         let widening = Widening::new(&form, &[]).unwrap();
         let (sure, unsure) = (vec![10.0, 10.01, 9.99, 10.0], vec![10.0, 20.0, 5.0, 7.0]);
         assert_eq!(widening.next(4, &[sure.clone(), unsure.clone()]), Some(6));
-        assert_eq!(widening.next(8, &[unsure.clone()]), Some(9));
+        assert_eq!(widening.next(8, std::slice::from_ref(&unsure)), Some(9));
         assert_eq!(widening.next(9, &[unsure]), None);
         assert_eq!(widening.next(4, &[sure, Vec::new()]), None);
         // One seed says nothing of the spread.
