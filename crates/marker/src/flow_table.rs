@@ -519,7 +519,9 @@ mod tests {
             let id = FlowId(id);
             table.adopt(ms(0), id, released(id, ms(0), 2));
             for _ in 0..LASTING {
-                table.admit(ms(0), id).map(|flow| flow.downlink(ms(0), Some(Class::L4s), 1_500));
+                if let Some(flow) = table.admit(ms(0), id) {
+                    flow.downlink(ms(0), Some(Class::L4s), 1_500);
+                }
             }
         }
         // One of a full set gives way, and one takes its slot with as many marks.

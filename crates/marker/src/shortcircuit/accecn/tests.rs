@@ -641,7 +641,8 @@ fn marks_that_just_fit_what_is_under_way_are_owed_by_no_packet() {
 fn a_state_from_another_cu_up_lies_within_its_fields() {
     let good = AccEcn::new(1_000, true).export();
     assert!(AccEcn::import(&good).is_ok());
-    let changes: [(fn(&mut AccEcnRecord, bool), &str); 5] = [
+    type Change = fn(&mut AccEcnRecord, bool);
+    let changes: [(Change, &str); 5] = [
         (|record, is_good| record.limit = u16::from(is_good).into(), "limit"),
         (|record, is_good| record.added_packets = if is_good { 7 } else { 8 }, "added_packets"),
         (|record, is_good| record.client_ace = if is_good { 7 } else { 8 }, "client_ace"),
