@@ -263,6 +263,27 @@ fn compare_knows_an_upload_by_the_uplink() {
 }
 
 #[test]
+fn compare_has_the_frames_of_a_video() {
+    let folder = TempDir::new().unwrap();
+    let file = short(&folder);
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name).display().to_string());
+    let video = ["--set", "flow.0.sender={ controller = \"scream\" }", "--set", "flow.0.app={ app = \"video\" }"];
+    assert!(tidemark(&[&["run", &file, "--out", &a], &video[..]].concat()).status.success());
+    assert!(tidemark(&[&["run", &file, "--out", &b, "--seed", "2"], &video[..]].concat()).status.success());
+    let said = text(&tidemark(&["compare", &a, &b]).stdout);
+    let frames = [&a, &b].map(|out| {
+        let summary = fs::read_to_string(Path::new(out).join("summary.json")).unwrap();
+        serde_json::from_str::<serde_json::Value>(&summary).unwrap()["flows"][0]["media"].clone()
+    });
+    let row = said.lines().skip_while(|line| !line.contains(" frames ")).nth(2).unwrap_or_else(|| panic!("{said}"));
+    for (path, decimals) in [("/delay_ms/p95", 1), ("/in_budget", 3)] {
+        let [before, after] = frames.each_ref().map(|media| media.pointer(path).unwrap().as_f64().unwrap());
+        assert!(row.contains(&format!("{before:.decimals$} → {after:.decimals$}")), "{path}: {said}");
+    }
+    assert!(!said.contains("completion ms"), "{said}");
+}
+
+#[test]
 fn a_reader_that_goes_early_is_no_error() {
     let folder = TempDir::new().unwrap();
     let file = short(&folder);
