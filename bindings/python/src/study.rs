@@ -23,6 +23,9 @@ pub(crate) struct Study(tidemark_study::Study);
 /// Columns of text, columns of numbers with their units, and the table as CSV.
 type Columns = (Vec<String>, Vec<(String, Option<String>)>, String);
 
+/// Varied values with their keys, and what a search found at them.
+type Finding = (Vec<(String, String)>, Option<u64>);
+
 #[pymethods]
 impl Study {
     /// Reads the file of a study.
@@ -117,11 +120,7 @@ impl Folder {
 
     /// Makes the runs that are missing, on the cores of this machine; adds seeds and searches where the study says so. `progress` is
     /// called with runs done and all runs. Gives what a search found: varied values, and the value.
-    fn execute(
-        &self,
-        py: Python<'_>,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<Vec<(Vec<(String, String)>, Option<u64>)>> {
+    fn execute(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<Vec<Finding>> {
         let found = py.detach(|| {
             let stop = AtomicBool::new(false);
             let proceed = || !stop.load(Ordering::Relaxed);

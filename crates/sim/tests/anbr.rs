@@ -86,7 +86,8 @@ fn an_exact_recommendation_is_not_rounded_down_to_the_table() {
     assert!(exact > 1.01 * rounded, "{exact} and {rounded} Mbit/s recommended");
     // A sender that begins just below what the cell gives keeps it, or loses a step with each window that has no queue.
     let from = "flow.video.sender.rates.initial=19 Mbit/s";
-    let delivered = |key: &str| rate(&run(&[&format!("ue.video.anbr={{ estimate = \"delivered\"{key} }}"), from]), 3, 6);
+    let delivered =
+        |key: &str| rate(&run(&[&format!("ue.video.anbr={{ estimate = \"delivered\"{key} }}"), from]), 3, 6);
     let (rounded, exact) = (delivered(""), delivered(", exact = true"));
     assert!(rounded < 10.0 && exact > 18.0, "rounding down feeds on itself: {rounded} and {exact} Mbit/s");
 }

@@ -115,7 +115,7 @@ fn a_key_changes_with_everything_that_a_result_depends_on_and_nothing_else() {
     assert_ne!(first, key(SCENARIO, "\"ue.0.channel.model\" = \"vehicular\""));
     let trace = |content: &str| {
         fs::write(folder.path().join("t.csv"), format!("time_s,SINR\n0,{content}\n1,10\n")).unwrap();
-        key(SCENARIO, "\"ue.0.channel\" = { model = \"trace\", file = \"t.csv\" }")
+        key(SCENARIO, "\"ue.0.channel\" = { model = \"trace\", file = \"t.csv\", column = \"SINR\" }")
     };
     assert_ne!(trace("10"), trace("11"), "a trace is a part of its scenario");
     assert_eq!(trace("10"), trace("10"));

@@ -163,7 +163,7 @@ mod tests {
     fn padding_that_counts_nothing_is_refused() {
         let packet = |padding| [0xA0, 96, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 9, padding];
         assert_eq!(Header::parse(&packet(1)).unwrap().1, [9]);
-        assert_eq!(Header::parse(&packet(2)).unwrap().1, []);
+        assert!(Header::parse(&packet(2)).unwrap().1.is_empty());
         assert_eq!(Header::parse(&packet(0)), Err(Error::Length));
     }
 

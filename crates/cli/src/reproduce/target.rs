@@ -273,7 +273,8 @@ mod tests {
             }
             let calibrated = target.calibrated.iter().flat_map(|calibrated| &calibrated.figures);
             assert!(
-                target.calibrated.is_none() || target.figures().iter().any(|figure| target.is_calibrated_to(&figure.name)),
+                target.calibrated.is_none()
+                    || target.figures().iter().any(|figure| target.is_calibrated_to(&figure.name)),
                 "{} says that it is calibrated, and no figure shows that it is",
                 target.id
             );

@@ -77,6 +77,6 @@ mod tests {
         assert_eq!(figure(21.0779, Some(0.784)), "21.08 ± 0.78");
         assert_eq!(figure(12_345.6, Some(1234.0)), "12346 ± 1234");
         assert_eq!(figure(0.5, Some(0.0)), "0.5000 ± 0.0000");
-        assert_eq!(figure(3.14159, None), "3.142");
+        assert_eq!(figure(2.71949, None), "2.719");
     }
 }

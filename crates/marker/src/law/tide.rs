@@ -50,7 +50,14 @@ pub struct TideConfig {
 
 impl Default for TideConfig {
     fn default() -> Self {
-        Self { tau_s: Duration::from_millis(10), begin: Duration::from_millis(10), rtt_share: 0.28, span: 10.0, throughput_loss: None, steer_over: Duration::from_secs(10) }
+        Self {
+            tau_s: Duration::from_millis(10),
+            begin: Duration::from_millis(10),
+            rtt_share: 0.28,
+            span: 10.0,
+            throughput_loss: None,
+            steer_over: Duration::from_secs(10),
+        }
     }
 }
 
@@ -311,9 +318,7 @@ mod tests {
         // 55 ms: x = 45 / 90. One of two L4S packets, one of 16 classic ones, by turns.
         let marks: alloc::vec::Vec<_> =
             (0..160).map(|_| [Class::L4s, Class::Classic].map(|class| marked(class, 273_500.0))).collect();
-        let at = |column: usize| -> alloc::vec::Vec<_> {
-            (0..160).filter(|row| marks[*row][column]).collect()
-        };
+        let at = |column: usize| -> alloc::vec::Vec<_> { (0..160).filter(|row| marks[*row][column]).collect() };
         assert!(at(0).windows(2).all(|pair| pair[1] - pair[0] == 2) && at(0).len() == 79, "{:?}", at(0));
         assert!(at(1).windows(2).all(|pair| pair[1] - pair[0] == 16) && at(1).len() == 9, "{:?}", at(1));
     }
@@ -336,7 +341,7 @@ mod tests {
             assert!((tau / of_tau - 1.0).abs() < 0.005 && (begin / of_begin - 1.0).abs() < 0.005, "{tau}, {begin}");
         };
         near(steered(Some(0.03), Class::L4s, 10, 0.0), 1.0 / e, 1.0);
-        near(steered(Some(0.03), Class::Classic, 5, 0.0), 1.0, (-0.5f64).exp());
+        near(steered(Some(0.03), Class::Classic, 5, 0.0), 1.0, 1.0 / e.sqrt());
         near(steered(Some(0.03), Class::L4s, 10, 0.06), e, 1.0);
         // What may be lost leaves them where they are, and bounds hold them.
         near(steered(Some(0.03), Class::L4s, 60, 0.03), 1.0, 1.0);
