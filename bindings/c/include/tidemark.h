@@ -1206,7 +1206,7 @@ TIDEMARK_NOEXCEPT TIDEMARK_HOT;
  * Decides on downlink packets as `tidemark_downlink` does on each, at one time: the clock is read once. Whatever is wrong with one
  * changes nothing for the others. OK if every element's status is; else the first status that is not.
  *
- * As to threads, a batch is one call about all its UEs, from its first element to its last: a call of another thread about one of them may be refused
+ * A batch is one call about all its UEs, from its first element to its last, to other threads: a call of theirs about one of them may be refused
  * with BUSY, or refuse an element.
  *
  * Fails with NULL_POINTER, and BAD_LENGTH for more than `TIDEMARK_MAX_BATCH` packets, of which none is looked at then; as elements do.

@@ -129,7 +129,7 @@ impl Overload {
         self.clear();
     }
 
-    /// So many reports came, and the last is looked at: the law marks with probability `p`, and the queue is this long, in seconds.
+    /// Takes the last of so many reports: the law marks with probability `p`, and the queue is this long, in seconds.
     pub(crate) fn observe(&mut self, now: Instant, stage: Stage, reports: u64, p: f64, delay: f64) -> Stage {
         let Some(limit) = self.limit else { return Stage::Calm };
         let since = now.since(self.observed);

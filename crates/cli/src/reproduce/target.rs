@@ -146,7 +146,7 @@ pub(super) struct Calibration {
     /// Names of these results, if they are figures of this target: they prove nothing.
     #[serde(default)]
     pub figures: Vec<String>,
-    /// What it was calibrated to, where that is no figure of the target: runs must show that it was reached.
+    /// Figures that it was calibrated to, where they are none of the target: runs must show that they were reached.
     #[serde(default)]
     to: Vec<Figure>,
 }
