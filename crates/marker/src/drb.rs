@@ -64,6 +64,8 @@ pub struct DrbMarker {
     /// Reports in a row that describe arrivals, counted to `BLIND_REPORTS`.
     blind: u8,
     short_circuit: bool,
+    /// True once the DRB has joined a cell.
+    in_cell: bool,
     /// Stage of `overload`, which is read beyond `Calm` alone.
     stage: Stage,
 }
@@ -92,6 +94,7 @@ impl DrbMarker {
             report_timeout_ms: whole(config.report_timeout, 1_000_000),
             marks_let_go: 0,
             short_circuit: config.short_circuit,
+            in_cell: false,
             stage: Stage::Calm,
             apart: Box::new(Apart { overload: Overload::new(config.overload_limit()), starvation: Starvation::new() }),
             last_l4s: None,
@@ -232,8 +235,9 @@ impl DrbMarker {
         self.tally.pdus += 1;
         // The first SDU of a busy period: idle time before it is no measurement of the radio, and no silence of the DU.
         if self.profile.packets() == 0 {
-            let lost = self.apart.starvation.begin(now);
-            self.law.starve(lost);
+            if self.counts_queues() {
+                self.begin_queue(now);
+            }
             self.busy = BusyTime::begin(now);
             self.backlog.begin(now);
             self.estimator.begin(now);
@@ -256,6 +260,13 @@ impl DrbMarker {
     /// The DRB is in this cell from now on. What its law takes from a queue that ran empty then depends on who else has one there.
     pub fn join_cell(&mut self, cell: &CellLoad) {
         self.apart.starvation.join(cell);
+        self.in_cell = true;
+    }
+
+    /// True where somebody asks whether the DRB has a queue: its law, or others of its cell.
+    #[inline]
+    fn counts_queues(&self) -> bool {
+        self.in_cell || self.properties.reads_starvation
     }
 
     /// Length of the DRB's PDCP SNs.
@@ -521,10 +532,8 @@ impl DrbMarker {
             let head = self.profile.head_of_line(now);
             if let Some(stretch) = self.busy.report(now, progress.bytes, head) {
                 self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
-                if !stretch.conclusive {
-                    let span = now.since(stretch.since);
-                    let lost = self.apart.starvation.ran_empty(span, stretch.bytes, self.estimator.current());
-                    self.law.starve(lost);
+                if !stretch.conclusive && self.counts_queues() {
+                    self.ran_empty(now.since(stretch.since), stretch.bytes);
                 }
             }
         }
@@ -550,9 +559,27 @@ impl DrbMarker {
     /// The queue of the DRB ends where nothing is left of it.
     #[inline]
     fn look_for_end(&mut self, now: Instant) {
-        if self.profile.packets() == 0 {
-            self.apart.starvation.end(now);
+        if self.counts_queues() && self.profile.packets() == 0 {
+            self.end_queue(now);
         }
+    }
+
+    // Apart from the reports' path, whose registers they would take.
+    #[inline(never)]
+    fn begin_queue(&mut self, now: Instant) {
+        let lost = self.apart.starvation.begin(now);
+        self.law.starve(lost);
+    }
+
+    #[inline(never)]
+    fn ran_empty(&mut self, span: Duration, bytes: u64) {
+        let lost = self.apart.starvation.ran_empty(span, bytes, self.estimator.current());
+        self.law.starve(lost);
+    }
+
+    #[inline(never)]
+    fn end_queue(&mut self, now: Instant) {
+        self.apart.starvation.end(now);
     }
 
     fn delivered(&mut self, now: Instant, sn: u32) {

@@ -118,7 +118,7 @@ fn error(fields: &Value) -> String {
 }
 
 /// Fields without bounds: what a field's path ends with, and the reason.
-const FREE: [(&str, &str); 47] = [
+const FREE: [(&str, &str); 49] = [
     ("Scenario.seed", "any number names random streams"),
     ("Scenario.warmup", "shorter than the run"),
     ("start", "any time; a warning says if it is after the run"),
@@ -130,6 +130,8 @@ const FREE: [(&str, &str); 47] = [
     ("video.key_interval", "above `key_size`"),
     ("CellConfig.bandwidth_mhz", "a channel of the numerology"),
     ("skip", "any time of the trace, which repeats"),
+    ("OverdueConfig.one_above", "any age"),
+    ("OverdueConfig.all_above", "at least `one_above`"),
     ("min_th", "any delay"),
     ("dualpi2.range", "any width, zero for a step"),
     ("DualPi2Config.range", "any width, zero for a step"),

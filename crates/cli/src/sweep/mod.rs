@@ -38,7 +38,7 @@ pub(crate) struct Sweep {
     /// Measure this field of summary.json: owd_ms.p99, ue.queue_ms.p99, utilisation, sum(marked), a/b (repeatable)
     #[arg(long = "metric", value_name = "NAME")]
     metrics: Vec<String>,
-    /// Give rows to these flows alone, by the names of their [[flow]] (repeatable)
+    /// Give rows to these flows alone, by their names in the scenario (repeatable)
     #[arg(long = "flow", value_name = "NAME")]
     flows: Vec<String>,
     /// Add seeds where half of an interval of 95 % is wider than this share of its mean, as in 5%

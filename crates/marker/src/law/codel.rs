@@ -67,6 +67,7 @@ impl Law for Codel {
         signals_to: "all, by drops",
         decides: Decides::OnLeaving,
         looks_at_head: false,
+        reads_starvation: false,
         marks_reported: false,
         marks: false,
     };

@@ -100,6 +100,7 @@ mod tests {
             signals_to: "nobody",
             decides: Decides::OnArrival,
             looks_at_head: false,
+            reads_starvation: false,
             marks_reported: false,
             marks: false,
         };

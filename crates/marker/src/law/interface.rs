@@ -50,6 +50,8 @@ pub struct Properties {
     pub decides: Decides,
     /// The law looks at the age of the oldest SDU, which costs the marker a search where nobody sees the RLC queue.
     pub looks_at_head: bool,
+    /// The law steers by [`Law::starve`]; a marker of another one spares it, but in a cell that DRBs share.
+    pub reads_starvation: bool,
     /// The law can mark by the buffer that a UE reports for its uplink, which has an age and no F1-U reports.
     pub marks_reported: bool,
     /// The law marks packets; else it drops them or does nothing.

@@ -31,6 +31,7 @@ const NONE: Properties = Properties {
     signals_to: "nobody",
     decides: Decides::Never,
     looks_at_head: false,
+    reads_starvation: false,
     marks_reported: true,
     marks: false,
 };
@@ -184,6 +185,7 @@ impl LawConfig {
     ///         signals_to: "L4S",
     ///         decides: Decides::OnArrival,
     ///         looks_at_head: true,
+    ///         reads_starvation: false,
     ///         marks_reported: true,
     ///         marks: true,
     ///     };

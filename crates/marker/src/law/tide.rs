@@ -119,6 +119,7 @@ impl Law for Tide {
         signals_to: "L4S, classic",
         decides: Decides::OnArrival,
         looks_at_head: false,
+        reads_starvation: true,
         marks_reported: false,
         marks: true,
     };
