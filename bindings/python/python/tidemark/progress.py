@@ -47,4 +47,10 @@ def _bar(**form: Any) -> Any:
 
 def _is_wanted(wanted: bool | None) -> bool:
     """Answers what was not said: somebody sees a bar on a terminal, and in a notebook."""
-    return ("ipykernel" in sys.modules or sys.stderr.isatty()) if wanted is None else wanted
+    return (_is_notebook() or sys.stderr.isatty()) if wanted is None else wanted
+
+
+def _is_notebook() -> bool:
+    """Answers whether a kernel runs this code; that its modules were imported doesn't say so."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
