@@ -60,4 +60,4 @@ def test_real_packets_take_the_bearers_of_their_filters(shell, tmp_path, nothing
     assert [bearer["five_qi"] for bearer in bearers] == [[9], [80], [7], [9]]
     assert bearers[1]["in_budget"] > 0.5
     rows = [row for row in csv.DictReader((tmp_path / "out/bearers.csv").open()) if row["direction"] == "downlink"]
-    assert [(row["drb"], row["qfi"], row["law"]) for row in rows] == [("1", "1", "none"), ("2", "2", "none"), ("3", "3", "none"), ("4", "4", "ramp")]
+    assert [(row["drb"], row["qfi"], row["law"]) for row in rows] == [("1", "[1]", "none"), ("2", "[2]", "none"), ("3", "[3]", "none"), ("4", "[4]", "ramp")]
