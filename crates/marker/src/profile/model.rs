@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 use tidemark_core::{Bytes, Duration, Instant};
 
-use super::{Anomalies, NEW_RUN, ProfileTable, Progress};
+use super::restart::NEW_RUN;
+use super::{Anomalies, ProfileTable, Progress};
 use crate::report::SnLength;
 
 const SN: SnLength = SnLength::Bits12;

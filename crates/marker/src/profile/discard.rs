@@ -1,0 +1,42 @@
+//! SDUs that PDCP discards once it has numbered them.
+
+use tidemark_core::Instant;
+
+use super::ProfileTable;
+
+impl ProfileTable {
+    /// PDCP discarded an SDU that it had sent or numbered.
+    pub(crate) fn discard(&mut self, now: Instant, sn: u32) {
+        let count = self.head.wrapping_add_signed(self.sn_length.distance(self.head as u32, sn));
+        if !self.started || count < self.head || count >= self.next {
+            self.anomalies.unknown += 1;
+            return;
+        }
+        // Beyond the table no size is known: the SDU has its even share, as when it moves up.
+        let size = if count - self.head < self.capacity() {
+            u64::from(core::mem::take(&mut self.sizes[self.slot(count)]))
+        } else {
+            self.beyond.discard(count, self.head + self.capacity()).unwrap_or(0)
+        };
+        // Discarded before, or skipped: nothing is left to take out.
+        if size == 0 {
+            self.anomalies.unknown += 1;
+            return;
+        }
+        self.leave(size, 1);
+        self.advance_oldest(now);
+    }
+
+    /// SDUs discarded at the front do not make the head of the line old.
+    pub(super) fn advance_oldest(&mut self, now: Instant) {
+        self.oldest = self.oldest.max(self.head);
+        let end = self.next.min(self.head + self.capacity());
+        while self.oldest < end && self.sizes[self.slot(self.oldest)] == 0 {
+            self.oldest += 1;
+        }
+        if self.oldest >= self.head + self.capacity() {
+            self.oldest = self.beyond.present_from(self.oldest);
+        }
+        self.ingress.opened(self.oldest, now);
+    }
+}

@@ -1,0 +1,40 @@
+//! Numbers that start afresh: after a handover, or where the SNs of a sender say so.
+
+use super::ProfileTable;
+
+/// A jump of the SN by at most this many is read as SDUs that PDCP never sent; a longer one needs [`NEW_RUN`]
+/// SDUs in sequence to be believed, and then starts the table afresh (re-establishment, handover).
+pub(super) const MAX_GAP: i64 = 1_024;
+/// SNs that go on from one another before they are believed to be new numbers: more than a thread that was late with a batch announces.
+pub(super) const NEW_RUN: u8 = 8;
+
+impl ProfileTable {
+    /// Forgets all SDUs; the next may have any SN.
+    pub(crate) fn clear(&mut self) {
+        self.restart(0);
+        (self.started, self.is_reported) = (false, false);
+    }
+
+    /// Takes in an SN far from the others. True once so many go on from one another, with nothing of the old ones in between, that they
+    /// are the sender's new numbers: as RFC 3550 A.1 has it, but stale SNs come in a row, too.
+    pub(super) fn is_new_run(&mut self, sn: u32) -> bool {
+        let goes_on = self.strays > 0 && self.sn_length.distance(self.stray, sn) == 1;
+        self.strays = if goes_on { self.strays + 1 } else { 1 };
+        self.stray = sn;
+        self.strays >= NEW_RUN
+    }
+
+    /// Counts go on beyond everything used so far, so that no old SN is taken for a new one.
+    pub(super) fn restart(&mut self, sn: u32) {
+        let modulus = u64::from(self.sn_length.modulus());
+        let sn = u64::from(sn) & (modulus - 1);
+        self.next = (self.next / modulus + 2) * modulus + sn;
+        (self.head, self.delivered, self.oldest) = (self.next, self.next, self.next);
+        (self.standing, self.packets) = (0, 0);
+        self.beyond.clear();
+        self.ingress.clear();
+        self.transmitted.clear();
+        self.started = true;
+        self.strays = 0;
+    }
+}
