@@ -3,9 +3,7 @@
 use alloc::boxed::Box;
 use core::hint::black_box;
 
-use tidemark_core::{
-    BitRate, Bytes, ConfigError, Duration, Ecn, FlowId, Inspect, Instant, Packet, Probability, Stream, TcpView,
-};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Inspect, Instant, Packet, Probability, Stream};
 
 use crate::backlog::Backlog;
 use crate::busy::BusyTime;
@@ -16,13 +14,16 @@ use crate::drain::Drain;
 use crate::egress::{Egress, EgressEstimator};
 use crate::estimate::Estimate;
 use crate::flow_table::{FlowTable, IN_USE};
-use crate::law::{ActiveLaw, Arrival, Decides, Departure, Odds, Properties};
-use crate::overload::{self, Overload, Stage};
-use crate::profile::{ProfileTable, Progress};
+use crate::law::{ActiveLaw, Arrival, Decides, Departure, Properties};
+use crate::overload::{Overload, Stage};
+use crate::profile::ProfileTable;
 use crate::qos_flow::{Marking, QosFlow};
-use crate::report::{DeliveryStatus, RlcQueue, SnLength};
+use crate::report::{RlcQueue, SnLength};
 use crate::starvation::{CellLoad, Starvation};
 use crate::verdict::{Class, Verdict};
+
+mod decide;
+mod reports;
 
 /// Reports in a row that describe arrivals, not transmissions, if each leaves next to nothing queued, at no age.
 const BLIND_REPORTS: u8 = 64;
@@ -281,28 +282,6 @@ impl DrbMarker {
         self.look_for_end(now);
     }
 
-    /// The DU reports.
-    pub fn handle_report(&mut self, now: Instant, report: &DeliveryStatus) {
-        self.tally.reports += 1;
-        // Transmissions first: a delivery of what the table does not know as transmitted would be an unknown SN.
-        let left = self.profile.further(report.highest_transmitted, report.highest_retransmitted);
-        if let Some(sn) = left {
-            self.transmitted(now, sn);
-        }
-        self.tally.empty_reports += u64::from(left.is_none());
-        if let Some(sn) = report.highest_delivered {
-            if self.profile.is_queued(sn) {
-                self.delivered_first(now, sn);
-            } else {
-                self.delivered(now, sn);
-            }
-        }
-        if let Some(sn) = report.highest_delivered_retransmitted.filter(|sn| self.profile.awaits_delivery(*sn)) {
-            self.delivered(now, sn);
-        }
-        self.look_for_end(now);
-    }
-
     /// Marks of [`short_circuited`](Counters::short_circuited) that wait for an acknowledgement. All others were carried by one, are echoed
     /// until the sender answers (classic ECN), or are in [`marks_let_go`](Counters::marks_let_go). Looks at every flow.
     pub fn pending_marks(&self) -> u64 {
@@ -523,206 +502,6 @@ impl DrbMarker {
         }
     }
 
-    fn transmitted(&mut self, now: Instant, sn: u32) {
-        let was_busy = self.profile.packets() > 0;
-        // A report of what was never sent says nothing of what was.
-        let Some(progress) = self.profile.transmit(now, sn) else { return };
-        // Without a queue before it, the time since the last report was idle: no sample.
-        if was_busy {
-            let head = self.profile.head_of_line(now);
-            if let Some(stretch) = self.busy.report(now, progress.bytes, head) {
-                self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
-                if !stretch.conclusive && self.counts_queues() {
-                    self.ran_empty(now.since(stretch.since), stretch.bytes);
-                }
-            }
-        }
-        // A report that repeats the last one neither refutes nor confirms that the DU reports arrivals.
-        if progress != Progress::NONE {
-            self.last_sojourn = progress.sojourn.or(self.last_sojourn);
-            let follows_arrival = self.profile.packets() < 5
-                && progress.sojourn.is_some_and(|sojourn| sojourn < Duration::from_micros(200));
-            self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };
-        }
-        let standing = self.profile.standing().0;
-        let is_rare = self.backlog.report_age(now) > overload::RARE;
-        self.drain.report(now, progress.bytes, standing > 0);
-        self.backlog.report(now, standing, was_busy, self.drain.is_steady());
-        // An overload takes seconds to become one: until then some of the reports are enough.
-        if is_rare || self.stage == Stage::Overloaded {
-            self.watch(now, 1);
-        } else if self.tally.reports.is_multiple_of(overload::REPORTS) {
-            self.watch(now, overload::REPORTS);
-        }
-    }
-
-    /// The queue of the DRB ends where nothing is left of it.
-    #[inline]
-    fn look_for_end(&mut self, now: Instant) {
-        if self.counts_queues() && self.profile.packets() == 0 {
-            self.end_queue(now);
-        }
-    }
-
-    // Apart from the reports' path, whose registers they would take.
-    #[inline(never)]
-    fn begin_queue(&mut self, now: Instant) {
-        let lost = self.apart.starvation.begin(now);
-        self.law.starve(lost);
-    }
-
-    #[inline(never)]
-    fn ran_empty(&mut self, span: Duration, bytes: u64) {
-        let lost = self.apart.starvation.ran_empty(span, bytes, self.estimator.current());
-        self.law.starve(lost);
-    }
-
-    #[inline(never)]
-    fn end_queue(&mut self, now: Instant) {
-        self.apart.starvation.end(now);
-    }
-
-    fn delivered(&mut self, now: Instant, sn: u32) {
-        if let Some(retransmission) = self.profile.deliver(now, sn) {
-            self.retransmission_ns = Some(u32::try_from(retransmission.as_nanos()).unwrap_or(u32::MAX));
-        }
-    }
-
-    /// Looks for an overload after so many reports.
-    #[inline(never)]
-    fn watch(&mut self, now: Instant, reports: u64) {
-        let is_long = self.last_sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);
-        if self.stage == Stage::Calm && !is_long && self.probability.get() <= 0.5 {
-            return;
-        }
-        let rate = self.estimator.average().map_or(0.0, BitRate::as_bytes_per_sec);
-        let delay = if rate > 0.0 { self.profile.standing().as_f64() / rate } else { 0.0 };
-        self.stage = self.apart.overload.observe(now, self.stage, reports, self.probability.get(), delay);
-    }
-
-    /// Applies the law's odds in an overload, to what the flow's score lets pass. Gives the odds of the verdict.
-    #[cold]
-    #[inline(never)]
-    fn decide_in_overload(
-        &mut self,
-        now: Instant,
-        flow: FlowId,
-        size: Bytes,
-        (ecn, class): (Ecn, Class),
-        law: Odds,
-    ) -> (Verdict, Draw, Odds) {
-        if let Some((odds, draw)) = self.score(now, flow, size, law) {
-            return (Verdict::Drop, draw, odds);
-        }
-        let (verdict, draw) = self.decide(ecn, class, law);
-        (verdict, draw, law)
-    }
-
-    /// Books a packet to its flow in an overload. The odds and the draw of a drop, if the flow's score drops it.
-    fn score(&mut self, now: Instant, flow: FlowId, size: Bytes, law: Odds) -> Option<(Odds, Draw)> {
-        // Nothing is known of the queue then.
-        if self.lacks_reports(now) {
-            return None;
-        }
-        let p = law.likelier();
-        let pressure = self.apart.overload.pressure(p.get());
-        let flow = self.flows.get(flow).map(|flow| (&mut flow.account, flow.packets));
-        let odds = Odds { drop: self.apart.overload.odds(flow.as_ref()), rule: overload::RULE, ..law };
-        let (dropped, draw) = chance(&mut self.stream, odds.drop);
-        self.apart.overload.book(now, flow, pressure, size.as_f64(), dropped);
-        dropped.then(|| {
-            self.probability = p;
-            self.tally.drops += 1;
-            (odds, draw)
-        })
-    }
-
-    /// An SDU that counts as queued was delivered, so that it was transmitted: nobody knows when.
-    #[cold]
-    fn delivered_first(&mut self, now: Instant, sn: u32) {
-        if self.profile.is_reported() {
-            // The report of the transmission was lost.
-            self.transmitted(now, sn);
-        } else {
-            // A DU that never reports transmissions. Its deliveries come a status report of RLC later, at the rate of the flow and not of the
-            // radio: a law that took them for transmissions would mark everything.
-            self.profile.pass(now, sn);
-        }
-        self.profile.deliver(now, sn);
-    }
-
-    /// Leaves a mark to the flow's acknowledgements instead of the packet; false for flows that can't have it so.
-    #[inline]
-    fn defer_mark(&mut self, flow: FlowId, tcp: Option<TcpView>) -> bool {
-        tcp.is_some_and(|tcp| self.flows.get(flow).is_some_and(|flow| flow.feedback.mark(&tcp)))
-    }
-
-    /// Marks a packet that the law let pass, in place of marks that its flow's acknowledgements had no room for. False for a packet that can't
-    /// be marked.
-    #[cold]
-    fn settle(&mut self, flow: FlowId, ecn: Ecn, class: Class) -> bool {
-        let markable = Class::of(ecn).is_some_and(|shown| shown != Class::NotEct);
-        if let Some(flow) = self.flows.get(flow).filter(|_| markable) {
-            flow.feedback.settle();
-            self.count_mark(class);
-        }
-        markable
-    }
-
-    #[inline]
-    fn count_mark(&mut self, class: Class) {
-        match class {
-            Class::L4s => self.tally.l4s_marks += 1,
-            Class::Classic | Class::NotEct => self.tally.classic_marks += 1,
-        }
-    }
-
-    /// Applies the law's odds to a packet of a QoS flow that is not marked here: true for a drop, and no mark.
-    // Few UEs have such flows, and the packets of all others pass it by.
-    #[cold]
-    #[inline(never)]
-    fn withhold(&mut self, flow: &mut QosFlow, class: Class, odds: Odds) -> bool {
-        flow.observe(class, odds.mark);
-        self.probability = odds.likelier();
-        let (dropped, _) = self.happens(class, odds.drop);
-        self.tally.drops += u64::from(dropped);
-        dropped
-    }
-
-    /// Applies the law's odds to what the packet allows.
-    #[inline(always)]
-    fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> (Verdict, Draw) {
-        self.probability = odds.likelier();
-        // The drop is drawn first, and without odds draws nothing: the marks of a law that never drops are those of one draw a packet.
-        let (dropped, draw) = self.happens(class, odds.drop);
-        if dropped {
-            self.tally.drops += 1;
-            return (Verdict::Drop, draw);
-        }
-        let markable = Class::of(ecn).is_some_and(|shown| shown != Class::NotEct);
-        // CE stays CE, and a mark on Not-ECT would tell a sender that does not listen (RFC 3168 5).
-        if !markable {
-            return (Verdict::Pass, draw);
-        }
-        let (marked, draw) = self.happens(class, odds.mark);
-        if !marked {
-            return (Verdict::Pass, draw);
-        }
-        self.count_mark(class);
-        (Verdict::Mark, draw)
-    }
-
-    /// True if an event of this likelihood happens to the packet at hand, of this class, with the draw that said so.
-    #[inline]
-    fn happens(&mut self, class: Class, likelihood: Probability) -> (bool, Draw) {
-        // A law with regular marks adds the odds up and marks at each whole: as often, without the chance of bursts.
-        if let Some(recurrence) = self.law.recurrence(class) {
-            let (happens, sum) = recurrence.add(likelihood);
-            return (happens, Draw::Regular(sum));
-        }
-        chance(&mut self.stream, likelihood)
-    }
-
     /// Estimates of the backlog in bytes and of the egress rate: the rate is lowered by a silence that can only mean
     /// that nothing is transmitted.
     fn queue(&self, now: Instant) -> (f64, Option<Egress>) {
@@ -768,18 +547,6 @@ impl DrbMarker {
     fn is_alive(&self, last: Option<Instant>, now: Instant) -> bool {
         last.is_some_and(|last| now.since(last) < IN_USE)
     }
-}
-
-/// True if an event of this likelihood happens, by the next number of the stream, with the draw that said so.
-#[inline(always)]
-fn chance(stream: &mut Stream, likelihood: Probability) -> (bool, Draw) {
-    let p = likelihood.get();
-    // A certain event draws nothing, so that the stream of the uncertain ones does not depend on it.
-    if p <= 0.0 || p >= 1.0 {
-        return (p >= 1.0, Draw::Certain);
-    }
-    let drawn = stream.uniform();
-    (drawn < p, Draw::Random(drawn))
 }
 
 /// Rounds up to whole units of so many nanoseconds, of which four billion are as good as never.

@@ -1,0 +1,133 @@
+//! From the odds that a law gives to the verdict on a packet.
+
+use tidemark_core::{Bytes, Ecn, FlowId, Instant, Probability, Stream, TcpView};
+
+use super::DrbMarker;
+use crate::decision::Draw;
+use crate::law::Odds;
+use crate::overload;
+use crate::qos_flow::QosFlow;
+use crate::verdict::{Class, Verdict};
+
+impl DrbMarker {
+    /// Applies the law's odds in an overload, to what the flow's score lets pass. Gives the odds of the verdict.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn decide_in_overload(
+        &mut self,
+        now: Instant,
+        flow: FlowId,
+        size: Bytes,
+        (ecn, class): (Ecn, Class),
+        law: Odds,
+    ) -> (Verdict, Draw, Odds) {
+        if let Some((odds, draw)) = self.score(now, flow, size, law) {
+            return (Verdict::Drop, draw, odds);
+        }
+        let (verdict, draw) = self.decide(ecn, class, law);
+        (verdict, draw, law)
+    }
+
+    /// Books a packet to its flow in an overload. The odds and the draw of a drop, if the flow's score drops it.
+    pub(super) fn score(&mut self, now: Instant, flow: FlowId, size: Bytes, law: Odds) -> Option<(Odds, Draw)> {
+        // Nothing is known of the queue then.
+        if self.lacks_reports(now) {
+            return None;
+        }
+        let p = law.likelier();
+        let pressure = self.apart.overload.pressure(p.get());
+        let flow = self.flows.get(flow).map(|flow| (&mut flow.account, flow.packets));
+        let odds = Odds { drop: self.apart.overload.odds(flow.as_ref()), rule: overload::RULE, ..law };
+        let (dropped, draw) = chance(&mut self.stream, odds.drop);
+        self.apart.overload.book(now, flow, pressure, size.as_f64(), dropped);
+        dropped.then(|| {
+            self.probability = p;
+            self.tally.drops += 1;
+            (odds, draw)
+        })
+    }
+
+    /// Leaves a mark to the flow's acknowledgements instead of the packet; false for flows that can't have it so.
+    #[inline]
+    pub(super) fn defer_mark(&mut self, flow: FlowId, tcp: Option<TcpView>) -> bool {
+        tcp.is_some_and(|tcp| self.flows.get(flow).is_some_and(|flow| flow.feedback.mark(&tcp)))
+    }
+
+    /// Marks a packet that the law let pass, in place of marks that its flow's acknowledgements had no room for. False for a packet that can't
+    /// be marked.
+    #[cold]
+    pub(super) fn settle(&mut self, flow: FlowId, ecn: Ecn, class: Class) -> bool {
+        let markable = Class::of(ecn).is_some_and(|shown| shown != Class::NotEct);
+        if let Some(flow) = self.flows.get(flow).filter(|_| markable) {
+            flow.feedback.settle();
+            self.count_mark(class);
+        }
+        markable
+    }
+
+    #[inline]
+    fn count_mark(&mut self, class: Class) {
+        match class {
+            Class::L4s => self.tally.l4s_marks += 1,
+            Class::Classic | Class::NotEct => self.tally.classic_marks += 1,
+        }
+    }
+
+    /// Applies the law's odds to a packet of a QoS flow that is not marked here: true for a drop, and no mark.
+    // Few UEs have such flows, and the packets of all others pass it by.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn withhold(&mut self, flow: &mut QosFlow, class: Class, odds: Odds) -> bool {
+        flow.observe(class, odds.mark);
+        self.probability = odds.likelier();
+        let (dropped, _) = self.happens(class, odds.drop);
+        self.tally.drops += u64::from(dropped);
+        dropped
+    }
+
+    /// Applies the law's odds to what the packet allows.
+    #[inline(always)]
+    pub(super) fn decide(&mut self, ecn: Ecn, class: Class, odds: Odds) -> (Verdict, Draw) {
+        self.probability = odds.likelier();
+        // The drop is drawn first, and without odds draws nothing: the marks of a law that never drops are those of one draw a packet.
+        let (dropped, draw) = self.happens(class, odds.drop);
+        if dropped {
+            self.tally.drops += 1;
+            return (Verdict::Drop, draw);
+        }
+        let markable = Class::of(ecn).is_some_and(|shown| shown != Class::NotEct);
+        // CE stays CE, and a mark on Not-ECT would tell a sender that does not listen (RFC 3168 5).
+        if !markable {
+            return (Verdict::Pass, draw);
+        }
+        let (marked, draw) = self.happens(class, odds.mark);
+        if !marked {
+            return (Verdict::Pass, draw);
+        }
+        self.count_mark(class);
+        (Verdict::Mark, draw)
+    }
+
+    /// True if an event of this likelihood happens to the packet at hand, of this class, with the draw that said so.
+    #[inline]
+    fn happens(&mut self, class: Class, likelihood: Probability) -> (bool, Draw) {
+        // A law with regular marks adds the odds up and marks at each whole: as often, without the chance of bursts.
+        if let Some(recurrence) = self.law.recurrence(class) {
+            let (happens, sum) = recurrence.add(likelihood);
+            return (happens, Draw::Regular(sum));
+        }
+        chance(&mut self.stream, likelihood)
+    }
+}
+
+/// True if an event of this likelihood happens, by the next number of the stream, with the draw that said so.
+#[inline(always)]
+fn chance(stream: &mut Stream, likelihood: Probability) -> (bool, Draw) {
+    let p = likelihood.get();
+    // A certain event draws nothing, so that the stream of the uncertain ones does not depend on it.
+    if p <= 0.0 || p >= 1.0 {
+        return (p >= 1.0, Draw::Certain);
+    }
+    let drawn = stream.uniform();
+    (drawn < p, Draw::Random(drawn))
+}

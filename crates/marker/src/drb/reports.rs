@@ -1,0 +1,123 @@
+//! What a report of the DU changes: the queue, the rates, and what is known of overload and starvation.
+
+use tidemark_core::{BitRate, Duration, Instant};
+
+use super::DrbMarker;
+use crate::overload::{self, Stage};
+use crate::profile::Progress;
+use crate::report::DeliveryStatus;
+
+impl DrbMarker {
+    /// The DU reports.
+    pub fn handle_report(&mut self, now: Instant, report: &DeliveryStatus) {
+        self.tally.reports += 1;
+        // Transmissions first: a delivery of what the table does not know as transmitted would be an unknown SN.
+        let left = self.profile.further(report.highest_transmitted, report.highest_retransmitted);
+        if let Some(sn) = left {
+            self.transmitted(now, sn);
+        }
+        self.tally.empty_reports += u64::from(left.is_none());
+        if let Some(sn) = report.highest_delivered {
+            if self.profile.is_queued(sn) {
+                self.delivered_first(now, sn);
+            } else {
+                self.delivered(now, sn);
+            }
+        }
+        if let Some(sn) = report.highest_delivered_retransmitted.filter(|sn| self.profile.awaits_delivery(*sn)) {
+            self.delivered(now, sn);
+        }
+        self.look_for_end(now);
+    }
+
+    fn transmitted(&mut self, now: Instant, sn: u32) {
+        let was_busy = self.profile.packets() > 0;
+        // A report of what was never sent says nothing of what was.
+        let Some(progress) = self.profile.transmit(now, sn) else { return };
+        // Without a queue before it, the time since the last report was idle: no sample.
+        if was_busy {
+            let head = self.profile.head_of_line(now);
+            if let Some(stretch) = self.busy.report(now, progress.bytes, head) {
+                self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
+                if !stretch.conclusive && self.counts_queues() {
+                    self.ran_empty(now.since(stretch.since), stretch.bytes);
+                }
+            }
+        }
+        // A report that repeats the last one neither refutes nor confirms that the DU reports arrivals.
+        if progress != Progress::NONE {
+            self.last_sojourn = progress.sojourn.or(self.last_sojourn);
+            let follows_arrival = self.profile.packets() < 5
+                && progress.sojourn.is_some_and(|sojourn| sojourn < Duration::from_micros(200));
+            self.blind = if follows_arrival { self.blind.saturating_add(1) } else { 0 };
+        }
+        let standing = self.profile.standing().0;
+        let is_rare = self.backlog.report_age(now) > overload::RARE;
+        self.drain.report(now, progress.bytes, standing > 0);
+        self.backlog.report(now, standing, was_busy, self.drain.is_steady());
+        // An overload takes seconds to become one: until then some of the reports are enough.
+        if is_rare || self.stage == Stage::Overloaded {
+            self.watch(now, 1);
+        } else if self.tally.reports.is_multiple_of(overload::REPORTS) {
+            self.watch(now, overload::REPORTS);
+        }
+    }
+
+    /// The queue of the DRB ends where nothing is left of it.
+    #[inline]
+    pub(super) fn look_for_end(&mut self, now: Instant) {
+        if self.counts_queues() && self.profile.packets() == 0 {
+            self.end_queue(now);
+        }
+    }
+
+    // Apart from the reports' path, whose registers they would take.
+    #[inline(never)]
+    pub(super) fn begin_queue(&mut self, now: Instant) {
+        let lost = self.apart.starvation.begin(now);
+        self.law.starve(lost);
+    }
+
+    #[inline(never)]
+    fn ran_empty(&mut self, span: Duration, bytes: u64) {
+        let lost = self.apart.starvation.ran_empty(span, bytes, self.estimator.current());
+        self.law.starve(lost);
+    }
+
+    #[inline(never)]
+    fn end_queue(&mut self, now: Instant) {
+        self.apart.starvation.end(now);
+    }
+
+    fn delivered(&mut self, now: Instant, sn: u32) {
+        if let Some(retransmission) = self.profile.deliver(now, sn) {
+            self.retransmission_ns = Some(u32::try_from(retransmission.as_nanos()).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// An SDU that counts as queued was delivered, so that it was transmitted: nobody knows when.
+    #[cold]
+    fn delivered_first(&mut self, now: Instant, sn: u32) {
+        if self.profile.is_reported() {
+            // The report of the transmission was lost.
+            self.transmitted(now, sn);
+        } else {
+            // A DU that never reports transmissions. Its deliveries come a status report of RLC later, at the rate of the flow and not of the
+            // radio: a law that took them for transmissions would mark everything.
+            self.profile.pass(now, sn);
+        }
+        self.profile.deliver(now, sn);
+    }
+
+    /// Looks for an overload after so many reports.
+    #[inline(never)]
+    fn watch(&mut self, now: Instant, reports: u64) {
+        let is_long = self.last_sojourn.is_some_and(|sojourn| sojourn > overload::MIN_DELAY);
+        if self.stage == Stage::Calm && !is_long && self.probability.get() <= 0.5 {
+            return;
+        }
+        let rate = self.estimator.average().map_or(0.0, BitRate::as_bytes_per_sec);
+        let delay = if rate > 0.0 { self.profile.standing().as_f64() / rate } else { 0.0 };
+        self.stage = self.apart.overload.observe(now, self.stage, reports, self.probability.get(), delay);
+    }
+}
