@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test dist deb packaging-test packages build web fmt-check lint language links imports reference unit instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema bench clean
+.PHONY: demo test dist deb packaging-test packages build web fmt-check lint language links imports reference unit instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers-page bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -121,6 +121,11 @@ schema: build
 reference: schema
 	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --package tidemark-record --package tidemark-sim --test reference
 	python3 -B tests/docs/c_interface.py --write
+
+# The papers' figures with all pictures as one file; needs Python's package `markdown`.
+papers-page:
+	mkdir -p out
+	python3 -B docs/reproduction/one_file.py out/papers.html
 
 bench:
 	$(CARGO) bench --workspace --locked

@@ -1,0 +1,134 @@
+"""Pictures of the thesis on L4S and ANBR (Ikedionwu)."""
+
+import tomllib
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+from cases import PAPERS, run
+from picture import PUBLISHED, Panel, Picture, Row
+
+LOADS = {"low": "5.1", "high": "5.2"}
+THRESHOLDS = ("5-7", "7-15", "10-20", "15-20", "15-30", "30-50", "60-100")
+MECHANISMS = {"l4s": "L4S", "hybrid": "hybrid", "anbr": "ANBR"}
+
+
+def table(load: str) -> dict[str, tuple[float, float]]:
+    """Gives the delay and the throughput that table 5.1 or 5.2 has for each case."""
+    name = f"anbr.table5_{LOADS[load][-1]}"
+    targets = tomllib.loads((PAPERS / "targets" / "anbr.toml").read_text())["target"]
+    target = next(target for target in targets if target["id"] == name)
+    return {case: (values[0], values[1]) for case, values in target["matrix"]["rows"]}
+
+
+def trade(load: str) -> Iterator[Row]:
+    """Throughput over delay: the table's, and ours."""
+    for case, (delay, throughput) in table(load).items():
+        mechanism = case.removeprefix(f"{load}.").split(".")[0]
+        if mechanism not in MECHANISMS:
+            continue
+        yield "published", MECHANISMS[mechanism], delay, throughput
+        results = [run("anbr.table5", case, seed=seed) for seed in (1, 2, 3)]
+        flows = [result.flows.filter(pl.col("flow").str.starts_with("video")) for result in results]
+        ours = float(np.mean([frame["owd_mean_ms"].mean() for frame in flows]))
+        yield "ours", MECHANISMS[mechanism], ours, float(np.mean([frame["throughput_mbps"].sum() for frame in flows]))
+
+
+def fig5_1() -> Iterator[Row]:
+    """Throughput over delay, low background."""
+    return trade("low")
+
+
+def fig5_2() -> Iterator[Row]:
+    """Throughput over delay, high background."""
+    return trade("high")
+
+
+def sender(load: str, thresholds: str) -> Iterator[Row]:
+    """Rate, window, round trip, queue and marks of one sender."""
+    result = run("anbr.table5", f"{load}.l4s.{thresholds}")
+    flow = result.series.flows.filter(pl.col("flow") == "video-1")
+    queue = result.series.ues.filter(pl.col("ue") == "video-1")
+    # Eq. 3.8: the rate is the window over the round trip.
+    window = flow.with_columns(window_kb=pl.col("target_mbps") * pl.col("rtt_ms") / 8)
+    series = (
+        ("rate (Mbit/s)", "sender", flow, "target_mbps"),
+        ("window (kB)", "window", window, "window_kb"),
+        ("delay (ms)", "round trip", flow, "rtt_ms"),
+        ("delay (ms)", "RLC queue", queue, "queue_ms"),
+        ("marks in 100 ms", "marks", flow, "marks"),
+    )
+    for panel, curve, frame, column in series:
+        for t, y in frame.select("t_s", column).drop_nulls().iter_rows():
+            yield panel, curve, t, y
+
+
+def fig5_6() -> Iterator[Row]:
+    """Sender at 5 to 7 ms, low background."""
+    return sender("low", "5-7")
+
+
+def fig5_7() -> Iterator[Row]:
+    """Sender at 5 to 7 ms, high background."""
+    return sender("high", "5-7")
+
+
+def fig5_8() -> Iterator[Row]:
+    """Sender at 60 to 100 ms, high background."""
+    return sender("high", "60-100")
+
+
+def rates() -> Iterator[Row]:
+    """Rates of three mechanisms under both loads: Figs. 5.9 and 5.10."""
+    for load, figure in (("low", "5.9"), ("high", "5.10")):
+        for case, name in (("l4s.5-7", "L4S"), ("hybrid.5-7", "hybrid"), ("anbr.40ms", "ANBR")):
+            flows = run("anbr.table5", f"{load}.{case}", sample_interval="250 ms").series.flows
+            flow = flows.filter(pl.col("flow") == "video-1")
+            for t, y in flow.select("t_s", "target_mbps").drop_nulls().iter_rows():
+                yield f"Fig. {figure}: {load} background", name, t, y
+
+
+UNDER_15_MS = {"5-7": 88, "7-15": 88, "15-30": 21, "30-50": 1, "60-100": 0}
+"""Percent of samples under 15 ms, which the text gives for Fig. 5.14."""
+
+
+def fig5_14() -> Iterator[Row]:
+    """Distribution of interval means of the one-way delay, high background."""
+    for panel, trip in (("wire of 10 ms", "20 ms"), ("wire of 5 ms", "10 ms")):
+        for thresholds, share in UNDER_15_MS.items():
+            samples: list[float] = []
+            for seed in (1, 2, 3):
+                others = {
+                    "sample_interval": "500 ms",
+                    "flow.video.round_trip": trip,
+                    "flow.background.round_trip": trip,
+                }
+                result = run("anbr.table5", f"high.l4s.{thresholds}", seed=seed, **others)
+                for flow in ("video-1", "video-2"):
+                    row = result.flows.filter(pl.col("flow") == flow)
+                    # A series has round trips: the way back, in which nothing queues, is taken off by its mean.
+                    back = row["rtt_mean_ms"][0] - row["owd_mean_ms"][0]
+                    frame = result.series.flows.filter(pl.col("flow") == flow)
+                    samples += (frame["rtt_ms"].drop_nulls() - back).to_list()
+            for percent in range(0, 101, 2):
+                yield panel, f"{thresholds} ms", float(np.percentile(samples, percent)), float(percent)
+            yield panel, PUBLISHED, 15.0, float(share)
+
+
+SECONDS, MBPS = "time (s)", "throughput (Mbit/s)"
+SENDER = tuple(
+    Panel(title, SECONDS, title) for title in ("rate (Mbit/s)", "window (kB)", "delay (ms)", "marks in 100 ms")
+)
+TRADE = tuple(
+    Panel(title, "one-way delay (ms)", MBPS, "points", log_x=True, span=(12, 120), bottom=40, top=58)
+    for title in ("published", "ours")
+)
+PICTURES = (
+    Picture("anbr.fig5_1", fig5_1, TRADE),
+    Picture("anbr.fig5_2", fig5_2, TRADE),
+    Picture("anbr.fig5_6", fig5_6, SENDER),
+    Picture("anbr.fig5_7", fig5_7, SENDER),
+    Picture("anbr.fig5_8", fig5_8, SENDER),
+    Picture("anbr.fig5_9", rates, tuple(Panel(f"Fig. {of} background", SECONDS, "rate (Mbit/s)", top=35) for of in ("5.9: low", "5.10: high"))),
+    Picture("anbr.fig5_14", fig5_14, tuple(Panel(of, "one-way delay (ms)", "share of samples (%)", log_x=True, top=105) for of in ("wire of 10 ms", "wire of 5 ms"))),
+)  # fmt: skip

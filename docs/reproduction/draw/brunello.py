@@ -1,0 +1,80 @@
+"""Pictures of Brunello et al., Low Latency Low Loss Scalable Throughput in 5G Networks."""
+
+import functools
+from collections.abc import Iterator
+
+import polars as pl
+from cases import run
+from picture import PUBLISHED, Panel, Picture, Row
+
+USERS = (2, 5, 10, 15, 30, 50)
+CASES = {"not-l4s.rr": "not-L4S", "l4s.rr": "L4S+RR", "l4s.dbs": "L4S+DBS"}
+
+
+@functools.cache
+def network(users: int, case: str) -> pl.DataFrame:
+    """Runs 21 cells and gives the video users' flows."""
+    flows = run("brunello.network", f"{users}.{case}").flows
+    video = flows.filter(pl.col("flow").str.starts_with("video"))
+    return video.with_columns(lost_percent=100 * pl.col("dropped") / pl.col("sent_packets"))
+
+
+def over_users(mean: str, tail: str | None = None) -> Iterator[Row]:
+    """Gives a column over the number of users: the mean, and the 99th percentile, of packets or of users."""
+    for case, name in CASES.items():
+        for users in USERS:
+            frame = network(users, case)
+            yield "average", name, float(users), frame[mean].fill_null(0).mean()
+            high = frame[tail].mean() if tail else frame[mean].fill_null(0).quantile(0.99, "linear")
+            yield "99th percentile", name, float(users), high
+
+
+def fig2() -> Iterator[Row]:
+    """Video frame delay."""
+    return over_users("media_delay_mean_ms", "media_delay_p99_ms")
+
+
+def fig3() -> Iterator[Row]:
+    """IP delay."""
+    return over_users("owd_mean_ms", "owd_p99_ms")
+
+
+def fig4() -> Iterator[Row]:
+    """Transmitted rate."""
+    return (row for row in over_users("throughput_mbps") if row[0] == "average")
+
+
+def fig5() -> Iterator[Row]:
+    """Packet loss; the 99th percentile is of users."""
+    return over_users("lost_percent")
+
+
+def fig6() -> Iterator[Row]:
+    """Time course of one video over 50 Mbit/s."""
+    for case, panel in (("without", "(a) not-L4S"), ("l4s", "(b) L4S")):
+        series = run("brunello.fig6", case, sample_interval="500 ms", duration="50 s", warmup="0 s").series
+        columns = (
+            ("rate", "throughput", series.flows, "throughput_mbps"),
+            ("delay", "round trip", series.flows, "rtt_ms"),
+            ("delay", "video frame", series.flows, "frame_delay_ms"),
+            ("delay", "network queue", series.routers, "queue_ms"),
+        )
+        for what, curve, frame, column in columns:
+            for t, y in frame.select("t_s", column).drop_nulls().iter_rows():
+                yield f"{panel}: {what}", curve, t, y
+    # Section V-B: 'the throughput is reduced to about 25 Mbps', after a drop at 10 s.
+    for t in (15.0, 25.0, 35.0, 45.0):
+        yield "(b) L4S: rate", PUBLISHED, t, 25.0
+
+
+VIDEO = "video users"
+STATISTICS = ("average", "99th percentile")
+PICTURES = (
+    Picture("brunello.fig2", fig2, tuple(Panel(title, VIDEO, "frame delay (ms)") for title in STATISTICS)),
+    Picture("brunello.fig3", fig3, tuple(Panel(title, VIDEO, "IP delay (ms)") for title in STATISTICS)),
+    Picture("brunello.fig4", fig4, (Panel("average", VIDEO, "rate (Mbit/s)"),), columns=1),
+    Picture("brunello.fig5", fig5, tuple(Panel(title, VIDEO, "lost packets (%)") for title in STATISTICS)),
+    Picture("brunello.fig6", fig6, tuple(
+        Panel(f"{case}: {what}", "time (s)", "rate (Mbit/s)" if what == "rate" else "delay (ms)", top=60 if what == "rate" else 140)
+        for what in ("rate", "delay") for case in ("(a) not-L4S", "(b) L4S"))),
+)  # fmt: skip

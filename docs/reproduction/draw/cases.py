@@ -1,0 +1,40 @@
+"""Cases of the papers' targets, run as `tidemark reproduce` runs them."""
+
+import pathlib
+import tomllib
+from collections.abc import Mapping
+
+import tidemark
+
+ROOT = pathlib.Path(__file__).parents[3]
+PAPERS = ROOT / "scenarios" / "papers"
+
+
+def parts() -> dict[str, dict[str, list[str]]]:
+    """Gives the overrides of each scenario by their names, from the targets of all papers."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for file in sorted((PAPERS / "targets").glob("*.toml")):
+        for scenario, named in tomllib.loads(file.read_text()).get("parts", {}).items():
+            found.setdefault(scenario, {}).update(named)
+    return found
+
+
+PARTS = parts()
+
+
+def value(text: str) -> object:
+    """Gives what stands right of `=` in an override: TOML, or a word without quotes."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def run(scenario: str, case: str = "", *, seed: int = 1, **others: object) -> tidemark.Result:
+    """Runs a case: names of overrides, joined by dots. `others` replace values besides, with `__` for a dot."""
+    overrides = [line for part in case.split(".") if part for line in PARTS[scenario][part]]
+    chosen: Mapping[str, object] = {
+        **{key: value(text) for key, text in (line.split("=", 1) for line in overrides)},
+        **{key.replace("__", "."): of for key, of in others.items()},
+    }
+    return tidemark.run(PAPERS / f"{scenario}.toml", seed=seed, set=chosen, progress=False)

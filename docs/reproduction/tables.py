@@ -1,0 +1,111 @@
+"""Writes the tables of the pages in this folder from results.json, which `tidemark reproduce --all --results` writes:
+
+    python3 docs/reproduction/tables.py            writes
+    python3 docs/reproduction/tables.py --check    fails if a page would change
+
+A page says `<!-- rows TARGET -->` and `<!-- end -->` around each table; everything else on it is written by hand. Python's own library is all it
+needs.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).parent
+RESULTS = HERE / "results.json"
+WHOLE = "../measured/reproduction.md"
+"""Page with every row of every target."""
+MAX_ROWS = 16
+"""Rows of a table that is shown whole; of a longer one those that do not agree."""
+GOOD = ("agrees", "better")
+BLOCK = re.compile(r"(<!-- rows (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def number(value: float | None) -> str:
+    """Gives a figure with four digits that count."""
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def ours(row: dict) -> str:
+    """Gives our values with their intervals."""
+    texts = (number(of["mean"]) + (f" ± {number(of['half'])}" if of.get("half") else "") for of in row["ours"])
+    return "; ".join(texts)
+
+
+def anchor(target: str) -> str:
+    """Gives the anchor of a target's heading."""
+    return re.sub(r"[^\w\- ]", "", target.lower()).replace(" ", "-")
+
+
+def count(rows: list[dict]) -> str:
+    """Gives how many rows agree, of those that count."""
+    verdicts = [
+        row["verdict"] for row in rows if not row.get("own") and row["verdict"] not in ("calibrated", "contradicted")
+    ]
+    return f"{sum(verdict in GOOD for verdict in verdicts)} of {len(verdicts)} rows agree"
+
+
+def cell(text: str) -> str:
+    """Gives a text as a cell of a table has it."""
+    return text.replace("|", "\\|")
+
+
+def table(target: dict) -> str:
+    """Gives a target's verdict and rows."""
+    rows = [row for row in target["rows"] if not row.get("own")]
+    shown = rows if len(rows) <= MAX_ROWS else [row for row in rows if row["verdict"] not in GOOD]
+    link = f"[{target['id']}]({WHOLE}#{anchor(target['id'])})"
+    lines = [f"{link}: **{target['verdict']}**, {count(target['rows'])}."]
+    if len(shown) < len(rows):
+        lines[0] += " Those that do not:" if shown else ""
+    if shown:
+        lines += ["", "| row | published | ours | agrees if | verdict |", "| --- | ---: | ---: | --- | --- |"]
+    for row in shown:
+        published = number(row["published"]) if "published" in row else ""
+        cells = (row["name"], published, ours(row), row.get("agrees_if", ""), row["verdict"])
+        lines.append("| " + " | ".join(cell(text) for text in cells) + " |")
+    for of in target.get("contradicted", []):
+        lines += ["", f"Contradicted ({', '.join(of['rows'])}): {of['evidence'].strip()} By: {of['by'].strip()}"]
+    return "\n".join(lines) + "\n"
+
+
+def page(text: str, targets: dict[str, dict]) -> str:
+    """Gives a page with its tables written anew; a target without results keeps a link alone."""
+
+    def block(found: re.Match[str]) -> str:
+        name = found[2]
+        missing = f"[{name}]({WHOLE}#{anchor(name)})\n"
+        return found[1] + (table(targets[name]) if name in targets else missing) + found[3]
+
+    return BLOCK.sub(block, text)
+
+
+def main() -> int:
+    """Writes or checks the pages."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a page would change")
+    check = parser.parse_args().check
+    targets = {}
+    if RESULTS.exists():
+        targets = {target["id"]: target for target in json.loads(RESULTS.read_text())["targets"]}
+    stale = 0
+    for file in sorted(HERE.glob("*.md")):
+        before = file.read_text()
+        after = page(before, targets)
+        if after != before:
+            stale += 1
+            if check:
+                print(
+                    f"docs/reproduction/{file.name}: its tables are not those of results.json: python3 docs/reproduction/tables.py"
+                )
+            else:
+                file.write_text(after)
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
