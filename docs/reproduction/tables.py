@@ -84,14 +84,17 @@ def page(text: str, targets: dict[str, dict]) -> str:
     return BLOCK.sub(block, text)
 
 
+def read() -> dict[str, dict]:
+    """Gives the results by target; none where there is no file of them."""
+    return {target["id"]: target for target in json.loads(RESULTS.read_text())["targets"]} if RESULTS.exists() else {}
+
+
 def main() -> int:
     """Writes or checks the pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a page would change")
     check = parser.parse_args().check
-    targets = {}
-    if RESULTS.exists():
-        targets = {target["id"]: target for target in json.loads(RESULTS.read_text())["targets"]}
+    targets = read()
     stale = 0
     for file in sorted(HERE.glob("*.md")):
         before = file.read_text()
@@ -99,9 +102,7 @@ def main() -> int:
         if after != before:
             stale += 1
             if check:
-                print(
-                    f"docs/reproduction/{file.name}: its tables are not those of results.json: python3 docs/reproduction/tables.py"
-                )
+                print(f"docs/reproduction/{file.name}: its tables are old: run python3 docs/reproduction/tables.py")
             else:
                 file.write_text(after)
     return 1 if check and stale else 0

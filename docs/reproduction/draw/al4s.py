@@ -1,13 +1,17 @@
 """Pictures of aL4S-CC (Son et al.)."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import cases
+import numpy as np
 import polars as pl
 import tidemark
 from cases import run
 from picture import PUBLISHED, Panel, Picture, Row
 
+Runs = Callable[[str, str, str, float], tuple[tidemark.Result, str, float]]
+"""Runs three flows: the reading of aL4S-CC, the marking case, the service and its target queuing delay."""
 SINGLE = {
     "cl4s.case2.knows2.te60": "cL4S",
     "sl4s.case2.te60": "sL4S",
@@ -30,35 +34,65 @@ def fig1() -> Iterator[Row]:
                     yield panel, name, t, sum(each) ** 2 / (len(each) * sum(rate * rate for rate in each))
 
 
-def late(result: tidemark.Result, flow: str, target: float) -> float:
-    """Gives the percentage of a flow's packets that waited in the link's queue for longer than a target."""
-    within = result.cdf("router_queue").filter((pl.col("flow") == flow) & (pl.col("ms") <= target))
-    return 100 * (1 - within["share"].max()) if within.height else 100.0  # type: ignore[operator]
+OWN = cases.ROOT / "docs" / "reproduction" / "runs" / "al4s.own-queues.toml"
+"""Scenario with a queue for each flow."""
+THRESHOLDS = {"case1": ("2 ms", "10 ms"), "case2": ("5 ms", "20 ms"), "case3": ("20 ms", "50 ms")}
+RATES = {"min": "2 Mbit/s", "initial": "10 Mbit/s", "max": "70 Mbit/s"}
+IN_ONE = ("(a) link utilisation, one queue", "(b) packets over the target, one queue")
+IN_OWN = ("(a) link utilisation, a queue each", "(b) packets over the target, a queue each")
 
 
-def fig4() -> Iterator[Row]:
-    """Three flows of different controllers in one link: utilisation, and packets over the target queuing delay."""
+def late(result: tidemark.Result, delay: str, flow: str, target: float) -> float:
+    """Gives the percentage of a flow's packets that waited for longer than a target."""
+    samples = result.cdf(delay).filter(pl.col("flow") == flow)  # type: ignore[arg-type]
+    return 100 * (1 - float(np.interp(target, samples["ms"], samples["share"])))
+
+
+def in_one_queue(part: str, case: str, service: str, target: float) -> tuple[tidemark.Result, str, float]:
+    """Runs three flows in one queue; gives the result, the name of its delay, and the link's mean rate."""
+    knows = [f"knows{case[-1]}"] if part == "cl4s" else []
+    result = cases.run("al4s.fig4", ".".join([part, case, *knows, service]))
+    return result, "router_queue", result.routers["capacity_mbps"][0]
+
+
+def in_own_queues(part: str, case: str, service: str, target: float) -> tuple[tidemark.Result, str, float]:
+    """Runs three flows in a queue each, likewise. The pattern's mean rate is that of the link."""
+    low, high = THRESHOLDS[case]
+    sender: dict[str, object] = {"controller": "al4s", "rates": RATES, "target_delay": f"{target + 5} ms"}
+    if part == "cl4s":
+        sender["marking"] = {"low": low, "high": high}
+    chosen = {"marker.low": low, "marker.high": high, "flow.l4s.sender": sender}
+    return tidemark.run(OWN, set=chosen, progress=False), "queue", 25.4
+
+
+def three(titles: tuple[str, str], runs: Runs) -> Iterator[Row]:
+    """Three flows of different controllers: utilisation, and packets over the target queuing delay."""
+    used, over = titles
     shares: dict[str, list[float]] = {}
-    for (service, target), case in itertools.product(SERVICES.items(), ("case1", "case2", "case3")):
+    for (service, target), case in itertools.product(SERVICES.items(), THRESHOLDS):
         if (service, case) == ("te25", "case3"):
             continue
         for part, name in (("cl4s", "cL4S"), ("sl4s", "sL4S")):
-            knows = [f"knows{case[-1]}"] if part == "cl4s" else []
-            result = run("al4s.fig4", ".".join([part, case, *knows, service]))
+            result, delay, capacity = runs(part, case, service, target)
             # GCC and SCReAM are drawn beside cL4S; beside sL4S they differ little, as the paper says too.
             flows = {"l4s": name} | ({"gcc": "GCC", "scream": "SCReAM v2"} if name == "cL4S" else {})
             for flow, curve in flows.items():
                 throughput = result.flows.filter(pl.col("flow") == flow)["throughput_mbps"][0]
-                used = 100 * throughput / result.routers["capacity_mbps"][0]
-                yield "(a) link utilisation", curve, f"{target}, {case[-1]}", used
-                share = late(result, flow, target)
-                yield "(b) packets over the target", curve, f"{target}, {case[-1]}", share
+                yield used, curve, f"{target}, {case[-1]}", 100 * throughput / capacity
+                share = late(result, delay, flow, target)
+                yield over, curve, f"{target}, {case[-1]}", share
                 shares.setdefault(curve, []).append(share)
     for curve, each in shares.items():
-        yield "(b) packets over the target", curve, "all", sum(each) / len(each)
+        yield over, curve, "all", sum(each) / len(each)
     # Section V-A, over both of its patterns.
-    yield "(b) packets over the target", f"{PUBLISHED} cL4S", "all", 1.3
-    yield "(b) packets over the target", f"{PUBLISHED} sL4S", "all", 1.2
+    yield over, f"{PUBLISHED} cL4S", "all", 1.3
+    yield over, f"{PUBLISHED} sL4S", "all", 1.2
+
+
+def fig4() -> Iterator[Row]:
+    """Three flows in one queue, and with a queue each."""
+    yield from three(IN_ONE, in_one_queue)
+    yield from three(IN_OWN, in_own_queues)
 
 
 def fig5() -> Iterator[Row]:
@@ -76,8 +110,8 @@ def fig5() -> Iterator[Row]:
 SECONDS = "time (s)"
 PICTURES = (
     Picture("al4s.fig1", fig1, tuple(Panel(title, SECONDS, "Jain's index", top=1.05) for title in ("IETF pattern", "fixed 10 Mbit/s"))),
-    Picture("al4s.fig4", fig4, (
-        Panel("(a) link utilisation", "target queuing delay (ms), case", "of the link (%)", "bars"),
-        Panel("(b) packets over the target", "target queuing delay (ms), case", "packets (%)", "bars")), columns=1),
+    Picture("al4s.fig4", fig4, tuple(
+        Panel(title, "target queuing delay (ms), case", "of the link (%)" if title.startswith("(a)") else "packets (%)", "bars")
+        for pair in zip(IN_ONE, IN_OWN, strict=True) for title in pair)),
     Picture("al4s.fig5", fig5, (Panel("received rate", SECONDS, "Mbit/s"), Panel("queuing delay", SECONDS, "ms", log_y=True, bottom=1)), columns=1),
 )  # fmt: skip

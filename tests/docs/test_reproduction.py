@@ -1,0 +1,79 @@
+"""Holds the pages of docs/reproduction/ against targets, pictures and results."""
+
+import importlib.util
+import pathlib
+import re
+import tomllib
+import unittest
+
+ROOT = pathlib.Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "reproduction"
+MAX_PICTURE = 200_000
+"""Bytes of a picture."""
+
+spec = importlib.util.spec_from_file_location("tables", FOLDER / "tables.py")
+tables = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(tables)
+
+
+def row(name: str, verdict: str, **others: object) -> dict:
+    """Gives a row of the results."""
+    return {"name": name, "verdict": verdict, "ours": [{"formula": "f", "mean": 1.23456, "half": 0.1}]} | others
+
+
+class Pages(unittest.TestCase):
+    def setUp(self):
+        self.pages = {file.name: file.read_text() for file in FOLDER.glob("*.md")}
+
+    def test_each_target_has_one_place(self):
+        files = (ROOT / "scenarios" / "papers" / "targets").glob("*.toml")
+        targets = [target["id"] for file in files for target in tomllib.loads(file.read_text())["target"]]
+        places = [name for page in self.pages.values() for _, name, _ in tables.BLOCK.findall(page)]
+        self.assertEqual(sorted(targets), sorted(places))
+
+    def test_each_picture_is_shown_once_and_has_its_table(self):
+        shown = [name for page in self.pages.values() for name in re.findall(r"\(pictures/([\w.-]+)\.svg\)", page)]
+        drawn = {file.stem: file for file in (FOLDER / "pictures").glob("*.svg")}
+        self.assertEqual(sorted(shown), sorted(drawn))
+        self.assertEqual(sorted(drawn), sorted(file.stem for file in (FOLDER / "pictures").glob("*.csv")))
+        self.assertLess(max(file.stat().st_size for file in drawn.values()), MAX_PICTURE)
+
+    def test_tables_are_those_of_the_results(self):
+        results = tables.read()
+        for name, page in self.pages.items():
+            self.assertEqual(tables.page(page, results), page, f"{name}: run python3 docs/reproduction/tables.py")
+
+
+class Tables(unittest.TestCase):
+    def test_a_block_is_filled_and_the_rest_stays(self):
+        target = {"id": "a.b", "verdict": "agrees", "rows": [row("x, |y|", "agrees", published=1, agrees_if="1 to 2")]}
+        page = tables.page("before\n<!-- rows a.b -->\nold\n<!-- end -->\nafter\n", {"a.b": target})
+        self.assertIn("| x, \\|y\\| | 1 | 1.235 ± 0.1 | 1 to 2 | agrees |", page)
+        self.assertIn("**agrees**, 1 of 1 rows agree.", page)
+        self.assertTrue(page.startswith("before\n<!-- rows a.b -->\n[a.b]") and page.endswith("<!-- end -->\nafter\n"))
+        self.assertNotIn("old", page)
+
+    def test_of_many_rows_those_are_shown_that_do_not_agree(self):
+        rows = [row(f"r{k}", "agrees") for k in range(20)] + [
+            row("bad", "missed"),
+            row("a claim of ours", "missed", own=True),
+        ]
+        text = tables.table({"id": "a", "verdict": "missed", "rows": rows})
+        self.assertIn("20 of 21 rows agree. Those that do not:", text)
+        self.assertEqual(
+            [line for line in text.split("\n") if line.startswith("| r")],
+            ["| row | published | ours | agrees if | verdict |"],
+        )
+        self.assertIn("| bad |", text)
+        self.assertNotIn("a claim of ours", text)
+
+    def test_what_was_fitted_or_is_contradicted_is_not_counted(self):
+        rows = [row("a", "better"), row("b", "calibrated"), row("c", "contradicted"), row("d", "tie")]
+        self.assertEqual(tables.count(rows), "1 of 2 rows agree")
+
+    def test_a_target_without_results_is_a_link(self):
+        self.assertIn("[a.b](../measured/reproduction.md#ab)", tables.page("<!-- rows a.b -->\n<!-- end -->", {}))
+
+
+if __name__ == "__main__":
+    unittest.main()
