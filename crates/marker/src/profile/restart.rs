@@ -24,11 +24,10 @@ impl ProfileTable {
         self.strays >= NEW_RUN
     }
 
-    /// Counts go on beyond everything used so far, so that no old SN is taken for a new one.
+    /// Counts begin a whole round up, so that SNs behind the first have one, too. Nothing is left that has a count of before.
     pub(super) fn restart(&mut self, sn: u32) {
-        let modulus = u64::from(self.sn_length.modulus());
-        let sn = u64::from(sn) & (modulus - 1);
-        self.next = (self.next / modulus + 2) * modulus + sn;
+        let modulus = self.sn_length.modulus();
+        self.next = u64::from(modulus + sn % modulus);
         (self.head, self.delivered, self.oldest) = (self.next, self.next, self.next);
         (self.standing, self.packets) = (0, 0);
         self.beyond.clear();
