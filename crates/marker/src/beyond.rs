@@ -47,10 +47,8 @@ impl Beyond {
         if self.count == 0 || self.absent.has_first(count) { 0 } else { self.take_share() as u16 }
     }
 
-    /// Takes an SDU out, and gives the bytes of its even share; `None` where there is none with this count. `first` is the first count beyond
-    /// the table.
-    pub(crate) fn discard(&mut self, count: u64, first: u64) -> Option<u64> {
-        self.absent.forget_before(first);
+    /// Takes an SDU out, and gives the bytes of its even share; `None` where there is none with this count.
+    pub(crate) fn discard(&mut self, count: u64) -> Option<u64> {
         // With no run left for it, a discard is in the sums alone: an SN before the end takes its share, and the last of all has none.
         (self.absent.add(count) != Added::Known && self.count > 0).then(|| self.take_share())
     }
@@ -167,13 +165,13 @@ mod tests {
     #[test]
     fn nothing_is_taken_out_of_nothing() {
         let mut beyond = Beyond::new();
-        assert_eq!((beyond.discard(7, 0), beyond.take(8)), (None, 0));
+        assert_eq!((beyond.discard(7), beyond.take(8)), (None, 0));
         (10..14).for_each(|count| beyond.push(count, 100));
         beyond.push(14, 0);
         beyond.clear();
         assert_eq!((beyond.bytes(), beyond.take(10), beyond.present_from(14)), (0, 0, 14));
         // What comes after is as the first was.
         beyond.push(14, 300);
-        assert_eq!((beyond.discard(14, 0), beyond.discard(14, 0)), (Some(300), None));
+        assert_eq!((beyond.discard(14), beyond.discard(14)), (Some(300), None));
     }
 }

@@ -16,7 +16,7 @@ impl ProfileTable {
         let size = if count - self.head < self.capacity() {
             u64::from(core::mem::take(&mut self.sizes[self.slot(count)]))
         } else {
-            self.beyond.discard(count, self.head + self.capacity()).unwrap_or(0)
+            self.beyond.discard(count).unwrap_or(0)
         };
         // Discarded before, or skipped: nothing is left to take out.
         if size == 0 {
