@@ -395,6 +395,20 @@ mod tests {
     }
 
     #[test]
+    fn a_sample_that_is_merged_with_a_lower_bound_is_one() {
+        let mut estimator = estimator();
+        let steady: alloc::vec::Vec<_> = (1..11).map(|k| (k * 5, 25_000)).collect();
+        feed(&mut estimator, 0, &steady);
+        let at = |millis| Instant::from_millis(millis);
+        // A burst that emptied the queue, and the rest of it by a report at the same time.
+        estimator.observe(at(50), at(55), 50_000, false);
+        estimator.observe(at(55), at(55), 10_000, true);
+        let egress = estimator.current().unwrap();
+        assert!(egress.rate.as_mbps() > 41.0, "{egress:?}");
+        assert_eq!(egress.deviation, BitRate::ZERO, "only what the radio gave varies");
+    }
+
+    #[test]
     fn nothing_is_estimated_before_half_a_window() {
         let mut estimator = estimator();
         feed(&mut estimator, 0, &[(5, 1_000)]);

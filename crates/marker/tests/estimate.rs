@@ -147,6 +147,20 @@ fn reports_that_follow_arrivals_are_noticed_and_said() {
         }
     }
     assert!(marker.counters().reports_are_blind);
+    // Reports that leave a few SDUs behind, or one that waited a little, are of transmissions.
+    for (left, age, is_blind) in [(4, 199, true), (5, 199, false), (4, 200, false)] {
+        let mut marker = DrbMarker::new(&l4span(), SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
+        for burst in 0..100u32 {
+            let now = Instant::from_millis(u64::from(burst));
+            (0..10).for_each(|k| marker.handle_pdcp_pdu(now, burst * 10 + k, Bytes(1_500)));
+            for sn in [burst * 10 + 9 - left, burst * 10 + 9] {
+                // All but the one report of what was left came at once.
+                let status = DeliveryStatus { highest_transmitted: Some(sn), ..DeliveryStatus::default() };
+                marker.handle_report(now + Duration::from_micros(age), &status);
+            }
+        }
+        assert_eq!(marker.counters().reports_are_blind, is_blind, "{left} left after {age} us");
+    }
 
     let mut du = Du::new(&l4span(), SnLength::Bits18, SLOT);
     for slot in 0..2_000u32 {
@@ -156,6 +170,32 @@ fn reports_that_follow_arrivals_are_noticed_and_said() {
         du.slot(2_500.0);
     }
     assert!(!du.marker.counters().reports_are_blind);
+}
+
+#[test]
+fn reports_while_nothing_is_queued_say_nothing_of_their_period() {
+    use tidemark_core::Bytes;
+    use tidemark_marker::DeliveryStatus;
+    let mut du = Du::new(&l4span(), SnLength::Bits18, Duration::from_millis(10));
+    let mut sent = 0;
+    for _ in 0..2_000 {
+        while du.backlog() < 50_000 {
+            du.send(0, Ecn::NotEct, 1_500);
+            sent += 1;
+        }
+        du.slot(2_500.0);
+    }
+    let mut now = du.now;
+    let report = DeliveryStatus { highest_transmitted: Some(sent - 1), ..DeliveryStatus::default() };
+    // Everything is transmitted, and the DU says so each millisecond.
+    for _ in 0..200 {
+        now += Duration::from_millis(1);
+        du.marker.handle_report(now, &report);
+    }
+    (0..30).for_each(|k| du.marker.handle_pdcp_pdu(now, sent + k, Bytes(1_500)));
+    // No report is missing after 8 ms: 5 MB/s are thought to have left.
+    let left = du.marker.estimate(now + Duration::from_millis(8)).backlog;
+    assert!(left < Bytes(15_000), "{left:?}");
 }
 
 #[test]

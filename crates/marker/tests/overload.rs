@@ -4,7 +4,9 @@ mod common;
 
 use common::Du;
 use tidemark_core::{Duration, Ecn, Instant};
-use tidemark_marker::{L4SpanConfig, LawConfig, MarkerConfig, SnLength, Verdict};
+use tidemark_marker::{
+    CodelConfig, L4SpanConfig, LawConfig, MarkerConfig, Marking, QosFlow, SnLength, StepConfig, Verdict,
+};
 
 /// Bytes that the radio carries in a slot: 40 Mbit/s.
 const RADIO: f64 = 2_500.0;
@@ -60,6 +62,69 @@ fn a_flow_that_ignores_marks_is_dropped_and_the_one_beside_it_is_not() {
     assert!(wait < 20 && innocent == 0, "{wait} ms, {innocent} packets of another");
     assert!(counters.overload_drops > 10_000 && counters.overload_drops == counters.drops, "{counters:?}");
     assert_eq!(counters.drops, du.drops);
+}
+
+#[test]
+fn a_classic_flow_that_ignores_marks_is_found_by_its_queue() {
+    // Few of its packets are marked: what is left to see is how long the queue is.
+    let Flood { du, innocent, .. } = flood(du(&l4span()), 12, Ecn::Ect0, |_| 7);
+    assert!(du.drops > 1_000 && innocent == 0, "{} drops, {innocent} packets of another", du.drops);
+    assert!(du.outcome.unwrap().odds.mark.get() < 0.5);
+}
+
+#[test]
+fn a_flood_that_a_short_buffer_bounds_is_found_by_its_marks() {
+    let config = MarkerConfig::with_law(LawConfig::Step(StepConfig {
+        threshold: Duration::from_millis(1),
+        ..StepConfig::default()
+    }));
+    let mut du = du(&config);
+    for slot in 0..10 * SLOTS_A_SECOND {
+        for _ in 0..2 + slot % 2 {
+            // A RLC buffer of 20 ms, far below what the protection takes for long.
+            if du.backlog() < 100_000 {
+                du.send(7, Ecn::Ect1, 1_500);
+            }
+        }
+        du.slot(RADIO);
+    }
+    let counters = du.marker.counters();
+    assert!(counters.overload_drops > 1_000, "{counters:?}");
+}
+
+#[test]
+fn a_law_that_decides_on_leaving_is_protected_too() {
+    let flooded = |overload_protection| {
+        let law = LawConfig::EcnCodel(CodelConfig::default());
+        let config = MarkerConfig { overload_protection, ..MarkerConfig::with_law(law) };
+        flood(du(&config), 12, Ecn::Ect1, |_| 7)
+    };
+    let (with, without) = (flooded(true), flooded(false));
+    assert!(without.wait > 1_000 && without.du.drops == 0, "{} ms, {} drops", without.wait, without.du.drops);
+    assert!(with.wait < without.wait / 4 && with.du.drops > 1_000, "{} ms, {} drops", with.wait, with.du.drops);
+}
+
+/// Floods a QoS flow that is not marked here for 10 s. Drops, and the last wait in ms.
+fn flood_unmarked(marking: Marking, ecn: Ecn) -> (u64, u64) {
+    let (mut du, mut qos_flow) = (du(&l4span()), QosFlow::default());
+    qos_flow.set_marking(marking);
+    for slot in 0..10 * SLOTS_A_SECOND {
+        for _ in 0..2 + slot % 2 {
+            du.send_in(Some(&mut qos_flow), 7, ecn, 1_500);
+        }
+        du.slot(RADIO);
+    }
+    (du.drops, du.last_sojourn.as_millis())
+}
+
+#[test]
+fn a_qos_flow_is_protected_from_where_its_sender_is_told() {
+    let (drops, wait) = flood_unmarked(Marking::Report, Ecn::Ect1);
+    assert!(drops > 10_000 && wait < 100, "{drops} drops, {wait} ms");
+    // Nobody told it, or it would not understand.
+    for (marking, ecn) in [(Marking::Off, Ecn::Ect1), (Marking::Report, Ecn::NotEct)] {
+        assert_eq!(flood_unmarked(marking, ecn).0, 0, "{marking:?} {ecn:?}");
+    }
 }
 
 #[test]

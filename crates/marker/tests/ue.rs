@@ -57,6 +57,21 @@ fn packets_are_counted_by_what_became_of_them() {
 }
 
 #[test]
+fn upwards_a_flow_is_entered_by_a_syn_alone() {
+    let config = MarkerConfig { flow_capacity: 8, ..MarkerConfig::default() };
+    // SYN, answer to one, acknowledgement, neither.
+    for (syn, ack, entered) in [(true, None, 12), (true, Some(7), 0), (false, Some(7), 0), (false, None, 0)] {
+        let mut ue = ue(&config, &[(DrbId(1), SnLength::Bits18)]);
+        for port in 0..20 {
+            let segment = view(0b111, syn, ack, 1, 0, None);
+            ue.uplink(ms(1), &mut Flow { v6: false, port }.tcp(false, Ecn::NotEct, &segment));
+        }
+        let counters = ue.drb_counters(DrbId(1)).unwrap();
+        assert_eq!(counters.flows_evicted + counters.flows_refused, entered, "SYN {syn}, ACK {ack:?}");
+    }
+}
+
+#[test]
 fn each_drb_is_asked_by_its_own_identity() {
     let config = everything();
     let mut ue = ue(&config, &[(DrbId(1), SnLength::Bits18), (DrbId(7), SnLength::Bits12)]);

@@ -121,6 +121,48 @@ mod tests {
         assert_ne!(one, two);
     }
 
+    /// Marks half of the packets, at regular distances, and all once it was starved.
+    #[derive(Default)]
+    struct Half {
+        sum: Recurrence,
+        starved: f64,
+    }
+
+    impl Law for Half {
+        const PROPERTIES: Properties =
+            Properties { name: "half", marks: true, reads_starvation: true, ..Never::<'a'>::PROPERTIES };
+
+        fn arrive(&mut self, _: &Arrival) -> Odds {
+            Odds::mark("half", 0.5 + self.starved)
+        }
+        fn starve(&mut self, seconds: f64) {
+            self.starved += seconds;
+        }
+        fn recurrence(&mut self, _: Class) -> Option<&mut Recurrence> {
+            Some(&mut self.sum)
+        }
+    }
+
+    #[test]
+    fn regular_marks_and_starvation_are_those_of_the_law() {
+        let mut law = CustomLaw::new(Half::default).build();
+        let mut marked = |odds: f64| {
+            let likelihood = tidemark_core::Probability::new(odds);
+            law.recurrence(Class::L4s).unwrap().add(likelihood).0
+        };
+        assert_eq!((0..100).filter(|_| marked(0.5)).count(), 49, "at each whole that is exceeded");
+        law.starve(0.5);
+        let arrival = crate::law::interface::tests::arrival(Class::L4s);
+        assert_eq!(law.arrive(&arrival), Odds::mark("half", 1.0));
+    }
+
+    #[test]
+    fn one_type_can_be_many_laws() {
+        const OTHER: Properties = Properties { name: "other", ..Half::PROPERTIES };
+        let law = crate::LawConfig::custom_with(&OTHER, Half::default);
+        assert_eq!(law.properties(), &OTHER);
+    }
+
     #[test]
     fn a_law_of_another_crate_is_known_by_its_name() {
         let law = crate::LawConfig::custom(|| Never::<'b'>);

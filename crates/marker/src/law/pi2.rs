@@ -177,6 +177,25 @@ mod tests {
     }
 
     #[test]
+    fn every_update_that_is_due_counts_above_the_target() {
+        let mut pi = Pi2::new(&DualPi2Config::default());
+        pi.update(Instant::ZERO, 0.0);
+        pi.update(Instant::from_millis(16), 1.0);
+        assert_eq!(pi.p, 1.0);
+        // From 1 s down to 20 ms: 0.16 * 0.005 - 3.2 * 0.98 takes all of p', and nine more updates add 0.0008 each.
+        pi.update(Instant::from_millis(176), 0.02);
+        assert!((pi.p - 0.0072).abs() < 1e-12, "{}", pi.p);
+    }
+
+    #[test]
+    fn marks_that_reach_certainty_still_suffice() {
+        let mut pi = Pi2::new(&DualPi2Config { coupling: 1.0, ..DualPi2Config::default() });
+        pi.update(Instant::ZERO, 0.0);
+        pi.update(Instant::from_millis(10_000), 1.0);
+        assert_eq!((pi.p_cl(), pi.is_overloaded()), (1.0, false));
+    }
+
+    #[test]
     fn idle_time_forgets() {
         let mut pi = Pi2::new(&DualPi2Config::default());
         pi.update(Instant::ZERO, 0.0);

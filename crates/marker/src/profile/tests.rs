@@ -152,6 +152,29 @@ fn stale_sns_in_a_row_restart_nothing_while_the_old_ones_go_on() {
 }
 
 #[test]
+fn new_numbers_are_believed_on_either_side_of_a_first_sn_of_zero() {
+    // Further ahead than any gap, and what is read as behind: both are half of the SNs away at most.
+    for first in [100_000, 200_000] {
+        let mut table = table(SnLength::Bits18);
+        (0..10).for_each(|sn| table.record(ms(0), sn, Bytes(1_000)));
+        (first..first + 20).for_each(|sn| table.record(ms(1), sn, Bytes(1_000)));
+        assert_eq!(table.anomalies.restarts, 1, "{first}");
+        assert_eq!(table.transmit(ms(2), first + 19).map(|progress| progress.packets), Some(21 - u32::from(NEW_RUN)));
+    }
+}
+
+#[test]
+fn an_sdu_of_no_bytes_is_no_queue() {
+    let mut table = table(SnLength::Bits12);
+    table.record(ms(0), 0, Bytes::ZERO);
+    assert_eq!((table.standing(), table.packets()), (Bytes::ZERO, 0));
+    // Nor one that fills a hole.
+    table.record(ms(1), 3, Bytes(1_000));
+    table.record(ms(1), 2, Bytes::ZERO);
+    assert_eq!((table.standing(), table.packets()), (Bytes(1_000), 1));
+}
+
+#[test]
 fn what_is_queued_beyond_the_table_is_counted_in_sum() {
     let mut table = ProfileTable::new(64, SnLength::Bits18);
     for sn in 0..1000 {
@@ -210,6 +233,55 @@ fn a_source_that_never_reports_keeps_the_backlog_within_the_sn_window() {
     }
     assert!(table.packets() <= 2048);
     assert_eq!(table.standing(), Bytes(100 * u64::from(table.packets())));
+}
+
+#[test]
+fn half_of_the_sns_may_be_queued_and_the_oldest_gives_way_to_the_next() {
+    for capacity in [64, 4_096] {
+        let mut table = ProfileTable::new(capacity, SnLength::Bits12);
+        (0..2_048).for_each(|sn| table.record(ms(0), sn, Bytes(100)));
+        assert_eq!((table.standing(), table.packets(), table.is_queued(0)), (Bytes(204_800), 2_048, true));
+        table.record(ms(0), 2_048, Bytes(100));
+        assert_eq!((table.standing(), table.packets(), table.is_queued(0)), (Bytes(204_800), 2_048, false));
+        // Without an SDU in the oldest SN none is lost.
+        table.discard(ms(0), 1);
+        table.record(ms(0), 2_049, Bytes(100));
+        assert_eq!((table.standing(), table.packets(), table.is_queued(1)), (Bytes(204_800), 2_048, false));
+    }
+}
+
+#[test]
+fn reports_count_again_after_more_than_half_of_the_sns_without_one() {
+    for capacity in [64, 4_096] {
+        let mut table = ProfileTable::new(capacity, SnLength::Bits12);
+        (0..10_000u32).for_each(|count| table.record(ms(0), count % 4_096, Bytes(100)));
+        assert_eq!(table.transmit(ms(1), 9_899 % 4_096).map(|progress| progress.packets), Some(1_948));
+        assert_eq!((table.standing(), table.packets()), (Bytes(10_000), 100), "{capacity}");
+        assert_eq!(table.transmit(ms(1), 9_999 % 4_096).map(|progress| progress.bytes), Some(10_000));
+    }
+}
+
+#[test]
+fn an_sdu_beyond_the_table_that_is_handed_over_twice_counts_once() {
+    let mut table = ProfileTable::new(64, SnLength::Bits18);
+    (0..300).for_each(|sn| table.record(ms(0), sn, Bytes(1_000)));
+    // Holes in the table take none of them.
+    (0..64).for_each(|sn| table.discard(ms(0), sn));
+    (64..300).for_each(|sn| table.record(ms(1), sn, Bytes(1_000)));
+    assert_eq!((table.standing(), table.packets()), (Bytes(236_000), 236));
+}
+
+#[test]
+fn a_queue_has_packets_for_as_long_as_it_has_bytes() {
+    // More holes beyond the table than runs are kept: some count as SDUs there.
+    let mut table = ProfileTable::new(64, SnLength::Bits18);
+    let last = 64 + 4 * MAX_RUNS as u32;
+    (0..64).chain((64..=last).step_by(2)).for_each(|sn| table.record(ms(0), sn, Bytes(1_000)));
+    for sn in 0..=last {
+        table.transmit(ms(1), sn).unwrap();
+        assert_eq!(table.standing() > Bytes::ZERO, table.packets() > 0, "{sn}: {:?}", table.standing());
+    }
+    assert_eq!(table.standing(), Bytes::ZERO);
 }
 
 /// The table's contents, exact: the size of each SDU from the oldest on, and nothing for an SN without one.
@@ -279,6 +351,18 @@ fn the_head_of_the_line_lies_behind_what_was_discarded_beyond_the_table() {
         table.discard(ms(1_000), sn);
     }
     assert_eq!(table.head_of_line(ms(1_000)), Some(Duration::from_millis(100)));
+}
+
+#[test]
+fn each_sdu_is_the_head_of_the_line_once_those_before_it_are_discarded() {
+    let mut table = ProfileTable::new(64, SnLength::Bits18);
+    let came = |sn: u32| ms(u64::from(sn / 20 * 20));
+    (0..1_000).for_each(|sn| table.record(came(sn), sn, Bytes(1_000)));
+    table.transmit(ms(1_000), 0);
+    for sn in 1..999 {
+        table.discard(ms(1_000), sn);
+        assert_eq!(table.head_of_line(ms(1_000)), Some(ms(1_000).since(came(sn + 1))), "{sn}");
+    }
 }
 
 #[test]

@@ -208,6 +208,28 @@ mod tests {
     }
 
     #[test]
+    fn acknowledgements_between_the_segments_end_no_run() {
+        let sizes = [1_448, 1_448, 500, 1_448, 1_448, 500, 9_000];
+        let start = u32::MAX - 2_000;
+        let mut segments = Segments::new(start);
+        for size in sizes {
+            segments.send(segments.end(), size, start);
+            // The server acknowledges what it received meanwhile, or sends its last segment again.
+            segments.send(segments.end(), 0, start);
+            segments.send(segments.end().wrapping_sub(size), size, start);
+        }
+        assert_eq!(segments.between(start, segments.end()), sizes.len() as u32);
+    }
+
+    #[test]
+    fn what_passed_elsewhere_counts_as_the_newest_run_does() {
+        for (sizes, beyond, expected) in [(&[1_448; 3][..], 1_448, 4), (&[1_448, 300, 300], 600, 5)] {
+            let (segments, ends) = sent(sizes);
+            assert_eq!(segments.between(ends[0], segments.end().wrapping_add(beyond)), expected, "{sizes:?}");
+        }
+    }
+
+    #[test]
     fn nothing_is_under_way_once_more_was_acknowledged_than_passed() {
         let (segments, ends) = sent(&[1_448, 300, 1_448]);
         let last = ends[3];
@@ -226,6 +248,15 @@ mod tests {
                 segments.send(segments.end(), 1_448, acknowledged);
             }
             assert_eq!(segments.between(acknowledged, segments.end()), 45);
+            acknowledged = segments.end();
+        }
+        // Around all of the sequence numbers it is counted too low for once, but never as nothing.
+        for _ in 0..20 {
+            for _ in 0..45 {
+                segments.send(segments.end(), 1_448, acknowledged);
+            }
+            let count = segments.between(acknowledged, segments.end());
+            assert!((1..=45).contains(&count), "{count}");
             acknowledged = segments.end();
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, Stream};
-use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, Outcome, RlcQueue, SnLength, Verdict};
+use tidemark_marker::{DeliveryStatus, DrbMarker, MarkerConfig, Outcome, QosFlow, RlcQueue, SnLength, Verdict};
 
 pub const SLOT: Duration = Duration::from_micros(500);
 
@@ -78,8 +78,13 @@ impl Du {
 
     /// One packet arrives now.
     pub fn send(&mut self, flow: u32, ecn: Ecn, size: u64) -> Verdict {
+        self.send_in(None, flow, ecn, size)
+    }
+
+    /// One packet arrives now, in a QoS flow if that is not marked here.
+    pub fn send_in(&mut self, unmarked: Option<&mut QosFlow>, flow: u32, ecn: Ecn, size: u64) -> Verdict {
         let packet = Packet { flow: FlowId(flow), size: Bytes(size), ecn, payload: () };
-        self.outcome = self.marker.decide_downlink(self.now, &packet, Some(self.rlc()));
+        self.outcome = self.marker.decide_qos_flow(self.now, &packet, Some(self.rlc()), unmarked);
         let verdict = self.outcome.map_or(Verdict::Pass, |outcome| outcome.applied());
         match verdict {
             Verdict::Pass => self.passed += 1,
