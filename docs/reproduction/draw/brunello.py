@@ -1,6 +1,7 @@
 """Pictures of Brunello et al., Low Latency Low Loss Scalable Throughput in 5G Networks."""
 
 import functools
+import itertools
 from collections.abc import Iterator
 
 import polars as pl
@@ -9,6 +10,9 @@ from picture import PUBLISHED, Panel, Picture, Row
 
 USERS = (2, 5, 10, 15, 30, 50)
 CASES = {"not-l4s.rr": "not-L4S", "l4s.rr": "L4S+RR", "l4s.dbs": "L4S+DBS"}
+
+
+FIG6 = ("(a) not-L4S", "(b) L4S", "L4S, encoder 1 s late")
 
 
 @functools.cache
@@ -50,9 +54,10 @@ def fig5() -> Iterator[Row]:
 
 
 def fig6() -> Iterator[Row]:
-    """Time course of one video over 50 Mbit/s."""
-    for case, panel in (("without", "(a) not-L4S"), ("l4s", "(b) L4S")):
-        series = run("brunello.fig6", case, sample_interval="500 ms", duration="50 s", warmup="0 s").series
+    """Time course of one video over 50 Mbit/s; and of one whose encoder follows late."""
+    slow: dict[str, object] = {"flow.*.app.rate_delay": "1 s"}
+    for panel, case, others in zip(FIG6, ("without", "l4s", "l4s"), ({}, {}, slow), strict=True):
+        series = run("brunello.fig6", case, sample_interval="500 ms", duration="50 s", warmup="0 s", **others).series
         columns = (
             ("rate", "throughput", series.flows, "throughput_mbps"),
             ("delay", "round trip", series.flows, "rtt_ms"),
@@ -63,8 +68,8 @@ def fig6() -> Iterator[Row]:
             for t, y in frame.select("t_s", column).drop_nulls().iter_rows():
                 yield f"{panel}: {what}", curve, t, y
     # Section V-B: 'the throughput is reduced to about 25 Mbps', after a drop at 10 s.
-    for t in (15.0, 25.0, 35.0, 45.0):
-        yield "(b) L4S: rate", PUBLISHED, t, 25.0
+    for panel, t in itertools.product(FIG6[1:], (15.0, 25.0, 35.0, 45.0)):
+        yield f"{panel}: rate", PUBLISHED, t, 25.0
 
 
 VIDEO = "video users"
@@ -76,5 +81,5 @@ PICTURES = (
     Picture("brunello.fig5", fig5, tuple(Panel(title, VIDEO, "lost packets (%)") for title in STATISTICS)),
     Picture("brunello.fig6", fig6, tuple(
         Panel(f"{case}: {what}", "time (s)", "rate (Mbit/s)" if what == "rate" else "delay (ms)", top=60 if what == "rate" else 140)
-        for what in ("rate", "delay") for case in ("(a) not-L4S", "(b) L4S"))),
+        for what in ("rate", "delay") for case in FIG6), columns=3),
 )  # fmt: skip
