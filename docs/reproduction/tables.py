@@ -3,8 +3,8 @@
     python3 docs/reproduction/tables.py            writes
     python3 docs/reproduction/tables.py --check    fails if a page would change
 
-A page says `<!-- rows TARGET -->` and `<!-- end -->` around each table; everything else on it is written by hand. Python's own library is all it
-needs.
+A page says `<!-- rows TARGET -->` and `<!-- end -->` around its tables; everything else on it is written by hand. TARGET is a name or its beginning up
+to a dot; a target stands where the longest fits. Python's own library is all it needs.
 """
 
 import argparse
@@ -73,13 +73,23 @@ def table(target: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(text: str, targets: dict[str, dict]) -> str:
-    """Gives a page with its tables written anew; a target without results keeps a link alone."""
+def place(target: str, places: list[str]) -> str | None:
+    """Gives the longest of the places that is the target's name, or its beginning up to a dot."""
+    return max((name for name in places if f"{target}.".startswith(f"{name}.")), key=len, default=None)
+
+
+def places(pages: list[str]) -> list[str]:
+    """Gives what the pages have tables for."""
+    return [name for text in pages for _, name, _ in BLOCK.findall(text)]
+
+
+def page(text: str, targets: dict[str, dict], named: list[str]) -> str:
+    """Gives a page with its tables written anew; a place without results keeps a link alone. `named` are the places of all pages."""
 
     def block(found: re.Match[str]) -> str:
-        name = found[2]
-        missing = f"[{name}]({WHOLE}#{anchor(name)})\n"
-        return found[1] + (table(targets[name]) if name in targets else missing) + found[3]
+        of_place = [target for name, target in targets.items() if place(name, named) == found[2]]
+        tables = "\n".join(table(target) for target in of_place) or f"[{found[2]}]({WHOLE})\n"
+        return found[1] + tables + found[3]
 
     return BLOCK.sub(block, text)
 
@@ -95,10 +105,11 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a page would change")
     check = parser.parse_args().check
     targets = read()
+    pages = {file: file.read_text() for file in sorted(HERE.glob("*.md"))}
+    named = places(list(pages.values()))
     stale = 0
-    for file in sorted(HERE.glob("*.md")):
-        before = file.read_text()
-        after = page(before, targets)
+    for file, before in pages.items():
+        after = page(before, targets, named)
         if after != before:
             stale += 1
             if check:

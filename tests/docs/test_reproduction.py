@@ -25,11 +25,11 @@ class Pages(unittest.TestCase):
     def setUp(self):
         self.pages = {file.name: file.read_text() for file in FOLDER.glob("*.md")}
 
-    def test_each_target_has_one_place(self):
+    def test_each_target_has_a_place_and_each_place_a_target(self):
         files = (ROOT / "scenarios" / "papers" / "targets").glob("*.toml")
         targets = [target["id"] for file in files for target in tomllib.loads(file.read_text())["target"]]
-        places = [name for page in self.pages.values() for _, name, _ in tables.BLOCK.findall(page)]
-        self.assertEqual(sorted(targets), sorted(places))
+        places = tables.places(list(self.pages.values()))
+        self.assertEqual(sorted({tables.place(target, places) or target for target in targets}), sorted(places))
 
     def test_each_picture_is_shown_once_and_has_its_table(self):
         shown = [name for page in self.pages.values() for name in re.findall(r"\(pictures/([\w.-]+)\.svg\)", page)]
@@ -39,15 +39,17 @@ class Pages(unittest.TestCase):
         self.assertLess(max(file.stat().st_size for file in drawn.values()), MAX_PICTURE)
 
     def test_tables_are_those_of_the_results(self):
-        results = tables.read()
+        results, places = tables.read(), tables.places(list(self.pages.values()))
         for name, page in self.pages.items():
-            self.assertEqual(tables.page(page, results), page, f"{name}: run python3 docs/reproduction/tables.py")
+            self.assertEqual(
+                tables.page(page, results, places), page, f"{name}: run python3 docs/reproduction/tables.py"
+            )
 
 
 class Tables(unittest.TestCase):
     def test_a_block_is_filled_and_the_rest_stays(self):
         target = {"id": "a.b", "verdict": "agrees", "rows": [row("x, |y|", "agrees", published=1, agrees_if="1 to 2")]}
-        page = tables.page("before\n<!-- rows a.b -->\nold\n<!-- end -->\nafter\n", {"a.b": target})
+        page = tables.page("before\n<!-- rows a.b -->\nold\n<!-- end -->\nafter\n", {"a.b": target}, ["a.b"])
         self.assertIn("| x, \\|y\\| | 1 | 1.235 ± 0.1 | 1 to 2 | agrees |", page)
         self.assertIn("**agrees**, 1 of 1 rows agree.", page)
         self.assertTrue(page.startswith("before\n<!-- rows a.b -->\n[a.b]") and page.endswith("<!-- end -->\nafter\n"))
@@ -72,7 +74,12 @@ class Tables(unittest.TestCase):
         self.assertEqual(tables.count(rows), "1 of 2 rows agree")
 
     def test_a_target_without_results_is_a_link(self):
-        self.assertIn("[a.b](../measured/reproduction.md#ab)", tables.page("<!-- rows a.b -->\n<!-- end -->", {}))
+        self.assertIn("[a.b](../measured/reproduction.md)", tables.page("<!-- rows a.b -->\n<!-- end -->", {}, ["a.b"]))
+
+    def test_a_target_stands_where_the_longest_name_fits(self):
+        self.assertEqual(tables.place("a.fig2.wired", ["a.fig2", "a.fig2.wired"]), "a.fig2.wired")
+        self.assertEqual(tables.place("a.fig2.other", ["a.fig2", "a.fig2.wired"]), "a.fig2")
+        self.assertIsNone(tables.place("a.fig20", ["a.fig2"]))
 
 
 if __name__ == "__main__":
