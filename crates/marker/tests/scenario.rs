@@ -46,9 +46,25 @@ fn a_value_that_cannot_work_is_refused_with_what_would_be_right() {
         ("law = 'ramp'\nalpha = 0.0", "alpha"),
         ("law = 'dualpi2'\nmarks = 'regular'\ncoupling = 0.5", "coupling"),
         ("law = 'upf'\nreport_delay = '1 s'", "report_delay"),
+        ("law = 'upf'\nreport_delay = '320.001 ms'", "report_delay"),
+        ("law = 'upf'\nramp = { low = '10 ms' }", "high"),
+        ("law = 'codel'\ninterval = '4 ms'", "interval"),
+        ("law = 'drop-head'\nflush_above = '99 ms'", "flush_above"),
+        ("law = 'tide'\nspan = 1.0", "span"),
         ("law = 'none'\nflow_capacity = 7", "flow_capacity"),
     ] {
         assert_eq!(parse(text).unwrap().validate().unwrap_err().field(), field, "{text}");
+    }
+}
+
+#[test]
+fn two_fields_may_be_as_near_as_their_bound_says() {
+    for text in [
+        "law = 'upf'\nreport_delay = '320 ms'",
+        "law = 'codel'\ninterval = '5 ms'",
+        "law = 'drop-head'\nflush_above = '100 ms'",
+    ] {
+        parse(text).unwrap().validate().unwrap_or_else(|error| panic!("{text}: {error}"));
     }
 }
 

@@ -276,7 +276,9 @@ mod tests {
                     let (enqueued, _) = queue.remove(0);
                     let behind = queue.len() as u64 * 1_500;
                     let sojourn = Duration::from_millis((now - enqueued) as u64);
-                    let odds = law.leave(&departure(tick * 1_000, sojourn, behind, Class::NotEct));
+                    // Whoever it is from: the law drops.
+                    let class = [Class::NotEct, Class::Classic, Class::L4s][run as usize % 3];
+                    let odds = law.leave(&departure(tick * 1_000, sojourn, behind, class));
                     if odds.drop.get() == 0.0 {
                         break;
                     }
@@ -304,6 +306,16 @@ mod tests {
             .map(|micros| micros / 1_000)
             .collect();
         assert_eq!(marks, [100, 200, 270, 328, 378, 423, 464]);
+    }
+
+    #[test]
+    fn a_queue_of_one_full_frame_is_left_alone() {
+        for (behind, signals) in [(1_514, 0), (1_515, 7)] {
+            let mut law = ControlLaw::new(&CodelConfig::default(), true);
+            let at = |micros| departure(micros, Duration::from_millis(20), behind, Class::L4s);
+            let signalled = (0..500_000).step_by(100).filter(|micros| law.leave(&at(*micros)) != Odds::NONE);
+            assert_eq!(signalled.count(), signals, "{behind} bytes");
+        }
     }
 
     #[test]

@@ -191,6 +191,8 @@ mod tests {
             let odds = at(1_600, 2_999.0, 0.1);
             assert_eq!((odds.mark.get(), odds.drop.get()), (f64::from(u8::from(class == Class::L4s)), 0.0));
             assert_eq!(at(1_600, 2_999.0, 0.000_5).mark.get(), 0.0, "{class:?}");
+            // Nor by that where the packet is alone.
+            assert_eq!(at(1_600, 0.0, 0.1).mark.get(), 0.0, "{class:?}");
         }
     }
 

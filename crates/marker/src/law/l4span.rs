@@ -295,6 +295,29 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_beside_another_is_a_queue_and_of_a_classic_flow_two() {
+        let mut law = law(L4SpanConfig::default());
+        let slow = Egress { rate: BitRate::from_kbps(100), deviation: BitRate::ZERO };
+        let mut marks = |class, backlog| {
+            let found = arrival(class, backlog, 0);
+            p(law.arrive(&Arrival { egress: Some(slow), average: Some(slow.rate), ..found })) > 0.0
+        };
+        assert_eq!([1_499.0, 1_500.0].map(|backlog| marks(Class::L4s, backlog)), [false, true]);
+        assert_eq!([2_999.0, 3_000.0].map(|backlog| marks(Class::Classic, backlog)), [false, true]);
+    }
+
+    #[test]
+    fn a_queue_that_nothing_leaves_is_marked_all() {
+        let mut law = law(L4SpanConfig::default());
+        let stalled = Egress { rate: BitRate::ZERO, deviation: BitRate::ZERO };
+        for class in [Class::L4s, Class::Classic] {
+            let found = arrival(class, 10_000.0, 0);
+            let odds = law.arrive(&Arrival { egress: Some(stalled), average: Some(stalled.rate), ..found });
+            assert_eq!(p(odds), 1.0, "{class:?}");
+        }
+    }
+
+    #[test]
     fn nothing_is_marked_before_there_is_an_estimate() {
         let mut law = law(L4SpanConfig { not_ect: NotEctRule::Drop, ..L4SpanConfig::default() });
         for class in [Class::L4s, Class::Classic, Class::NotEct] {

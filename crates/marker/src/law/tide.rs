@@ -324,6 +324,63 @@ mod tests {
         assert!(at(1).windows(2).all(|pair| pair[1] - pair[0] == 16) && at(1).len() == 9, "{:?}", at(1));
     }
 
+    #[test]
+    fn a_packet_beside_another_is_a_queue_and_of_a_classic_flow_two() {
+        let slow = Egress { rate: BitRate::from_kbps(100), deviation: BitRate::ZERO };
+        let marks = |class, backlog| {
+            p(&Arrival { backlog, egress: Some(slow), average: Some(slow.rate), ..arrival(class) }) > 0.0
+        };
+        assert_eq!([1_499.0, 1_500.0].map(|backlog| marks(Class::L4s, backlog)), [false, true]);
+        assert_eq!([2_999.0, 3_000.0].map(|backlog| marks(Class::Classic, backlog)), [false, true]);
+    }
+
+    #[test]
+    fn steered_thresholds_are_those_that_mark() {
+        let mut law = Tide::new(&TideConfig::default());
+        // 5 MB/s for twice 10 ms: 100000 bytes.
+        law.tau_scale = 2.0;
+        let l4s = |backlog| Arrival { backlog, ..arrival(Class::L4s) };
+        assert_eq!([98_500.0, 98_501.0].map(|backlog| law.arrive(&l4s(backlog)).mark.get()), [0.0, 1.0]);
+        // Marks begin at 0.5 * 20.64 ms = 10.32 ms: 30 ms are x = 19.68 / (10.32 * 9) = 0.2118863, (x / 2)^2 = 0.01122395.
+        law.begin_scale = 0.5;
+        let odds = law.arrive(&Arrival { backlog: 148_500.0, ..arrival(Class::Classic) });
+        assert!((odds.mark.get() - 0.011_223_95).abs() < 1e-8, "{odds:?}");
+    }
+
+    #[test]
+    fn a_step_of_the_thresholds_worked_by_hand() {
+        // Milliseconds since the last step and since the last mark, seconds lost, share that may be, seconds to fall in.
+        for (past, marked, lost, loss, over, expected) in [
+            // 1 + (0.002 / 0.01 - 0.01) / 10, and for all of the time at most: 1 + (0.01 / 0.01 - 0.01) / 10, either way.
+            (10, 5, 0.002, 0.01, 10, Some(1.019)),
+            (10, 5, 0.5, 0.01, 10, Some(1.099)),
+            (10, 5, -0.5, 0.01, 10, Some(0.899)),
+            // Half a second without a packet counts as 0.1 s.
+            (500, 5, 0.05, 0.01, 10, Some(1.49)),
+            (500, 5, 0.0, 0.01, 10, Some(0.99)),
+            // Neither doubled nor halved at once.
+            (500, 5, 0.1, 0.01, 1, Some(2.0)),
+            (500, 5, -0.1, 0.01, 1, Some(0.5)),
+            (9, 5, 0.002, 0.01, 10, None),
+            (10, 999, 0.002, 0.01, 10, Some(1.019)),
+            (10, 1_000, 0.002, 0.01, 10, None),
+        ] {
+            let mut steering = Steering::new(loss, Duration::from_secs(over));
+            let now = Instant::from_millis(2_000);
+            let before = |millis: u64| Instant::from_millis(2_000 - millis);
+            (steering.at, steering.marked, steering.starved) = (before(past), Some(before(marked)), lost);
+            let step = steering.step(&Arrival { now, ..arrival(Class::L4s) });
+            let same = match (step, expected) {
+                (Some(step), Some(expected)) => (step - expected).abs() < 1e-9,
+                (step, expected) => step == expected,
+            };
+            assert!(same, "{past} ms, {marked} ms, {lost} s: {step:?}, not {expected:?}");
+            // What was lost counts once, whether marks are answered or not.
+            let left = if past < 10 { lost } else { 0.0 };
+            assert_eq!((steering.starved, steering.at == now), (left, past >= 10));
+        }
+    }
+
     /// Scales of `tau_s` and of where marks begin after so many seconds of marked packets every 10 ms, with this share of starvation.
     fn steered(loss: Option<f64>, class: Class, seconds: u64, share: f64) -> (f64, f64) {
         let mut law = Tide::new(&TideConfig { throughput_loss: loss, ..TideConfig::default() });

@@ -173,6 +173,49 @@ mod tests {
     }
 
     #[test]
+    fn every_report_under_way_takes_effect_in_its_turn() {
+        // The longest delay that there may be, and none.
+        for under_way in [32u64, 0] {
+            let ramp = RampConfig { alpha: 1.0, ..RampConfig::default() };
+            let report_delay = Duration::from_millis(10 * under_way);
+            let mut law = Upf::new(&UpfConfig { ramp, report_delay, ..UpfConfig::default() });
+            for report in 0..200 {
+                let share = |report: u64| (report % 100) as f64 / 100.0;
+                let mut at = |millis| {
+                    let (now, head_of_line) = (Instant::from_millis(millis), 0.005 + 0.005 * share(report));
+                    law.arrive(&Arrival { now, head_of_line, ..arrival(Class::L4s) }).mark.get()
+                };
+                let held = report.checked_sub(under_way).map_or(0.0, share);
+                // Packets of one instant, and between two reports.
+                let marks = [10 * report, 10 * report, 10 * report + 5].map(&mut at);
+                assert!(marks.iter().all(|mark| (mark - held).abs() < 1e-9), "{under_way}, {report}: {marks:?}, not {held}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_stops_no_report() {
+        let mut at = law();
+        for millis in (0..5_000).step_by(5) {
+            at(millis, 20.0);
+        }
+        // The RAN measures anew from here on, and reports it 10 ms later.
+        at(100, 0.0);
+        assert_eq!([(110, 0.0), (120, 20.0), (130, 20.0)].map(|(millis, delay)| at(millis, delay)), [1.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn classic_flows_are_left_alone() {
+        let mut law = Upf::new(&UpfConfig::default());
+        for millis in 0..100 {
+            for class in [Class::Classic, Class::NotEct] {
+                let now = Instant::from_millis(millis);
+                assert_eq!(law.arrive(&Arrival { now, head_of_line: 0.1, ..arrival(class) }), Odds::NONE);
+            }
+        }
+    }
+
+    #[test]
     fn what_was_reported_before_a_silence_is_not_held_beyond_it() {
         let mut at = law();
         assert_eq!((at(0, 20.0), at(10, 20.0), at(15, 20.0)), (0.0, 1.0, 1.0));

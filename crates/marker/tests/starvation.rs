@@ -1,0 +1,129 @@
+//! Queues of a cell, as its DRBs count them, and the time without one that laws are told of.
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+
+use common::Du;
+use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
+use tidemark_marker::{
+    Arrival, CellLoad, Decides, DeliveryStatus, DrbMarker, Law, LawConfig, MarkerConfig, Odds, Properties, SnLength,
+};
+
+fn ms(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+/// A DRB of this cell with one SDU queued.
+fn queued_in(cell: &CellLoad) -> DrbMarker {
+    let mut marker = DrbMarker::new(&MarkerConfig::default(), SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
+    marker.join_cell(cell);
+    marker.handle_pdcp_pdu(ms(1), 0, Bytes(1_500));
+    marker
+}
+
+#[test]
+fn a_queue_is_one_of_its_cell_until_it_ends_however_it_does() {
+    type End = fn(&mut DrbMarker);
+    let transmitted = |marker: &mut DrbMarker| {
+        marker.handle_report(ms(2), &DeliveryStatus { highest_transmitted: Some(0), ..DeliveryStatus::default() });
+    };
+    let delivered = |marker: &mut DrbMarker| {
+        marker.handle_report(ms(2), &DeliveryStatus { highest_delivered: Some(0), ..DeliveryStatus::default() });
+    };
+    let ends: [(&str, End); 4] = [
+        ("transmitted", transmitted),
+        ("delivered", delivered),
+        ("discarded", |marker| marker.handle_discard(ms(2), 0)),
+        ("moved", |marker| marker.handle_handover(ms(2))),
+    ];
+    for (name, end) in ends {
+        let cell = CellLoad::default();
+        let (mut one, _other) = (queued_in(&cell), queued_in(&cell));
+        assert_eq!(cell.queues(), 2, "{name}");
+        end(&mut one);
+        assert_eq!(cell.queues(), 1, "{name}");
+        one.handle_pdcp_pdu(ms(3), 1, Bytes(1_500));
+        one.handle_pdcp_pdu(ms(3), 2, Bytes(1_500));
+        assert_eq!(cell.queues(), 2, "{name}");
+        drop(one);
+        assert_eq!(cell.queues(), 1, "{name}");
+    }
+}
+
+#[test]
+fn a_queue_goes_with_its_drb_to_another_cell() {
+    let (here, there) = (CellLoad::default(), CellLoad::default());
+    let mut marker = queued_in(&here);
+    marker.join_cell(&there);
+    assert_eq!((here.queues(), there.queues()), (0, 1));
+}
+
+/// A law that does nothing but add up the seconds that it is told of.
+struct Listener(Arc<Mutex<f64>>);
+
+impl Law for Listener {
+    const PROPERTIES: Properties = Properties {
+        name: "listener",
+        section: "listener",
+        acts_on: "nothing",
+        signals_to: "nobody",
+        decides: Decides::OnArrival,
+        looks_at_head: false,
+        reads_starvation: true,
+        marks_reported: false,
+        marks: false,
+    };
+
+    fn arrive(&mut self, _: &Arrival) -> Odds {
+        Odds::NONE
+    }
+    fn starve(&mut self, seconds: f64) {
+        *self.0.lock().unwrap() += seconds;
+    }
+}
+
+/// Milliseconds that a law is told of after the radio's 40 Mbit/s were measured: from a pause of 50 ms, and from a report that finds 10 SDUs
+/// gone 10 ms after they came.
+fn told(cell: Option<&CellLoad>) -> [f64; 2] {
+    let seconds = Arc::new(Mutex::new(0.0));
+    let law = LawConfig::custom({
+        let seconds = seconds.clone();
+        move || Listener(seconds.clone())
+    });
+    let mut du = Du::new(&MarkerConfig::with_law(law), SnLength::Bits18, Duration::from_millis(10));
+    if let Some(cell) = cell {
+        du.marker.join_cell(cell);
+    }
+    let mut sent = 0;
+    for slot in 0..2_100 {
+        while slot < 2_000 && du.backlog() < 50_000 {
+            du.send(0, Ecn::NotEct, 1_500);
+            sent += 1;
+        }
+        du.slot(2_500.0);
+    }
+    let report = |sn| DeliveryStatus { highest_transmitted: Some(sn), ..DeliveryStatus::default() };
+    let empty = du.now + Duration::from_millis(10);
+    du.marker.handle_report(empty, &report(sent - 1));
+    let told = || std::mem::take(&mut *seconds.lock().unwrap()) * 1e3;
+    told();
+    // The queue had ended with the last slots' reports, 10 ms and more ago: as long as that is told, too.
+    let queued = |du: &mut Du, at| (0..10).for_each(|k| du.marker.handle_pdcp_pdu(at, sent + k, Bytes(1_500)));
+    queued(&mut du, empty + Duration::from_millis(50));
+    let pause = told();
+    du.marker.handle_report(empty + Duration::from_millis(60), &report(sent + 9));
+    [pause, told()]
+}
+
+#[test]
+fn a_law_is_told_of_the_time_without_a_queue_while_its_cell_has_no_other() {
+    for cell in [None, Some(&CellLoad::default())] {
+        let [pause, stretch] = told(cell);
+        // 15000 bytes are 3 ms of the radio.
+        assert!((60.0..120.0).contains(&pause) && (stretch - 7.0).abs() < 0.3, "{pause} ms, {stretch} ms");
+    }
+    let full = CellLoad::default();
+    let _other = queued_in(&full);
+    assert_eq!(told(Some(&full)), [0.0, 0.0]);
+}
