@@ -1,11 +1,13 @@
 """Pictures of L4Span (Wan and Jamieson, CoNEXT 2025)."""
 
 import itertools
+import json
+import re
 from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
-from cases import run
+from cases import ROOT, run
 from picture import PUBLISHED, Panel, Picture, Row
 from tidemark import Result
 
@@ -193,6 +195,26 @@ def fig19() -> Iterator[Row]:
             yield "round trip", channel, float(tau.removesuffix("ms")), flow["rtt_mean_ms"][0]
 
 
+QUARTILE = re.compile(r"error_(p25|p50|p75)\[prague\.(\w+)\.16ue\.38ms\.with\.?([\w.]*)\]")
+"""Measures of the estimate's error: the quartile, the channel, and the reading of Eqs. 3 and 4."""
+
+
+def fig20() -> Iterator[Row]:
+    """Quartiles of the egress rate's error, from the results of the targets: no run of a scenario has them."""
+    targets = json.loads((ROOT / "docs" / "reproduction" / "results.json").read_text())["targets"]
+    rows = [row for target in targets if target["id"].startswith("l4span.fig20") for row in target["rows"]]
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for of in (of for row in rows for of in row["ours"]):
+        if measure := QUARTILE.fullmatch(of["formula"]):
+            quartile, channel, reading = measure.groups()
+            found.setdefault((reading or "of busy time", channel), {})[quartile] = of["mean"]
+    for (reading, channel), quartiles in found.items():
+        for quartile in ("p25", "p50", "p75"):
+            yield "error of the egress rate", reading, channel, quartiles[quartile]
+    for channel in ("static", "pedestrian", "vehicular"):
+        yield "error of the egress rate", f"{PUBLISHED} median", channel, 0.0
+
+
 SECONDS, MBPS, RTT = "time (s)", "throughput (Mbit/s)", "round trip (ms)"
 PICTURES = (
     Picture("l4span.fig2", fig2, tuple(
@@ -208,5 +230,6 @@ PICTURES = (
     Picture("l4span.fig16", fig16, tuple(Panel(title, "", "L4S / (L4S + classic)", "boxes", top=1) for title in ("share of throughput", "share of round trip"))),
     Picture("l4span.fig17", fig17, tuple(Panel(title, SECONDS, "RLC queue (SDUs)") for title in ("static", "pedestrian", "vehicular")), columns=3),
     Picture("l4span.fig19", fig19, (Panel("throughput", "threshold (ms)", MBPS, log_x=True), Panel("round trip", "threshold (ms)", RTT, log_x=True))),
+    Picture("l4span.fig20", fig20, (Panel("error of the egress rate", "", "error (%)", "boxes", bottom=-20),), columns=1),
     Picture("l4span.fig24", fig24, tuple(Panel(p.title, p.x, RTT, p.kind, log_y=True) for p in GRID)),
 )  # fmt: skip
