@@ -128,6 +128,23 @@ def test_a_picture_goes_into_axes_that_are_there(results):
     assert len(figure.axes) == 2
 
 
+@pytest.mark.parametrize(
+    ("draw", "axis"),
+    [
+        (lambda results: tidemark.plot.series(results["none"], "rtt_ms"), "y"),
+        (lambda results: tidemark.plot.cdf(results, "owd"), "x"),
+        (lambda results: tidemark.plot.delay_boxes(results, "owd"), "y"),
+    ],
+)
+def test_delays_begin_at_zero_and_on_a_logarithmic_axis_at_the_shortest(results, draw, axis):
+    axes = draw(results)
+    assert getattr(axes, f"get_{axis}lim")()[0] == 0
+    getattr(axes, f"set_{axis}scale")("log")
+    low, high = getattr(axes, f"get_{axis}lim")()
+    # Packets take longer than the wire, 10 ms or more, and no longer than the run.
+    assert 1 < low < 100 < high < 10_000
+
+
 def test_every_delay_and_series_has_a_unit(results):
     for delay in ("owd", "rtt", "queue", "router_queue", "completion", "frame", "sender_queue"):
         assert label(f"{delay}_ms").endswith("(ms)")

@@ -7,7 +7,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from tidemark.plot.labels import label
-from tidemark.plot.style import drawing, styles
+from tidemark.plot.style import drawing, start_at_zero, styles
 from tidemark.result import Delay, Result
 
 MARKS_A_CURVE = 8
@@ -36,7 +36,7 @@ def series(
     axes = _curves(curves, axes)
     axes.set(xlabel="time (s)", ylabel=label(value))
     axes.set_xlim(0, result.series.end_s)
-    axes.set_ylim(bottom=0)
+    start_at_zero(axes, y=True)
     return axes
 
 
@@ -60,7 +60,7 @@ def cdf(
                 curves[" ".join(part for part in (flow, name) if part)] = (group["ms"], group["share"])
     axes = _curves(curves, axes)
     axes.set(xlabel=label(f"{delay}_ms"), ylabel="share of samples")
-    axes.set_xlim(left=0)
+    start_at_zero(axes, x=True)
     axes.set_ylim(0, 1)
     return axes
 

@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from tidemark.plot.labels import label
-from tidemark.plot.style import COLOURS, HATCHES, MARKERS, drawing
+from tidemark.plot.style import COLOURS, HATCHES, MARKERS, drawing, start_at_zero
 from tidemark.result import Delay, Result
 
 WIDTH = 0.8
@@ -143,4 +143,4 @@ def unbeaten(frame: pl.DataFrame, x: str, y: str) -> pl.DataFrame:
 def _label_places(ax: Axes, labels: Sequence[str]) -> None:
     ax.set_xticks(range(len(labels)), labels)
     ax.grid(visible=False, axis="x")
-    ax.set_ylim(bottom=0)
+    start_at_zero(ax, y=True)

@@ -65,6 +65,16 @@ def styles() -> Iterator[dict[str, Any]]:
         yield {"color": colour, "linestyle": line, "marker": marker}
 
 
+def start_at_zero(axes: Axes, *, x: bool = False, y: bool = False) -> None:
+    """Lets axes begin at zero while they are linear. One that is made logarithmic begins at its data."""
+    axes.update_datalim([(0, 0)], updatex=x, updatey=y)
+    for artist in (*axes.lines, *axes.patches):
+        # No margin goes beyond a sticky edge.
+        artist.sticky_edges.x.extend([0] * x)
+        artist.sticky_edges.y.extend([0] * y)
+    axes.autoscale_view(scalex=x, scaley=y)
+
+
 def save(axes: Axes, file: str | os.PathLike[str]) -> None:
     """Writes the figure of the axes as PDF, SVG or PNG, by the file's ending; PNG with 300 dots an inch.
 
