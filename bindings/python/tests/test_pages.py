@@ -35,6 +35,8 @@ def test_a_pages_code_runs(page, folder):
 def test_the_gallery_draws_its_pictures(folder):
     exec(compile("\n".join(blocks(GALLERY)), GALLERY, "exec"), {})
     drawn = sorted(path.name for path in (folder / "docs/guide/pictures").iterdir())
+    lines = {path.name: len(path.read_text().splitlines()) for path in (folder / "docs/guide/pictures").iterdir()}
+    assert max(lines.values()) < 1000, lines
     if "UPDATE_DOCS" in os.environ:
         shutil.copytree(folder / "docs/guide/pictures", ROOT / "docs/guide/pictures", dirs_exist_ok=True)
     shown = re.findall(r"^!\[[^\]]+\]\(pictures/([\w.-]+)\)", (ROOT / GALLERY).read_text(), re.M)

@@ -17,8 +17,8 @@ LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (7, 2)), (0, (1, 1))
 """Lines in the same order: print without colour tells them apart."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 """Markers in the same order."""
-HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
-"""Fillings in the same order."""
+HATCHES = ("", "////", "||||", "\\\\\\\\", "xxxx", "----", "++++")
+"""Fillings in the same order: of lines alone, since each dot of a filling is a path of its own in an SVG."""
 
 WIDTH_INCHES = 3.5
 """Width of a column of IEEE's and ACM's papers."""
