@@ -206,6 +206,16 @@ export interface Freeze {
   frozen_s: number;
 }
 
+/** Time in which the queue of a router was older than a delay (TDQ): a row of `tdq.csv`. */
+export interface RouterTdq {
+  /** Name of the router. */
+  router: string;
+  /** Delay, one of the router's `tdq`. */
+  older_than_ms: number;
+  /** Seconds in which its queue was older. */
+  tdq_s: number;
+}
+
 /** A router, after the warm-up. */
 export interface RouterResult {
   /** Name in the scenario. */
@@ -553,6 +563,7 @@ export const REQUIRED: Record<string, string[]> = {
   Transfers: ["completed", "completion_ms"],
   MediaResult: ["frames_sent", "frames_discarded", "frames_received", "frames_lost", "freezes", "frozen_s", "delay_ms", "sender_queue_ms", "delay_budget_ms", "in_budget", "satisfied"],
   Freeze: ["flow", "t_s", "frozen_s"],
+  RouterTdq: ["router", "older_than_ms", "tdq_s"],
   RouterResult: ["name", "law", "capacity_mbps", "throughput_mbps", "utilisation", "queue_ms", "tdq_s", "marked", "dropped"],
   Split: ["propagation", "cu", "queuing", "scheduling", "harq", "rlc", "reordering"],
   UeResult: ["name", "channel", "throughput_mbps", "queue_ms", "mcs_mean", "bler", "dropped", "prb_share"],

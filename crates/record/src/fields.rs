@@ -139,6 +139,13 @@ macro_rules! exact {
 pub(crate) use exact;
 exact!(u8, u32, u64, bool, String, &'static str, Cow<'static, str>, Distribution, Direction, EventKind);
 
+/// Types in Rust of texts.
+pub(crate) const TEXTS: [&str; 6] =
+    ["String", "Cow<'static, str>", "&'static str", "& 'static str", "Direction", "EventKind"];
+
+/// Structs that are rows of a file of their own, and no part of `summary.json`.
+pub(crate) const ROWS: [&str; 3] = ["Freeze", "RouterTdq", "MarkResult"];
+
 /// A struct of results.
 #[derive(Clone, Copy, Debug)]
 pub struct Struct {
@@ -288,6 +295,10 @@ impl Field {
     pub(crate) fn is_in_csv(&self) -> bool {
         self.outputs.contains(&"csv")
     }
+    /// True for a text, and for a list of texts.
+    pub(crate) fn is_text(&self) -> bool {
+        TEXTS.contains(&self.base_kind())
+    }
     /// Decimals in tables, where these are fewer.
     fn shown_decimals(&self) -> Option<usize> {
         self.outputs.iter().find_map(|output| output.parse().ok())
@@ -359,7 +370,7 @@ impl Field {
         // Of a series, by subject or of times, a row has one value.
         let is_series = self.kind.contains("Vec<Vec") || self.kind == "Vec<f64>";
         let is_list = self.kind.starts_with("Vec") && !is_series;
-        let is_text = is_list || matches!(self.base_kind(), "String" | "Direction" | "Cow<'static, str>");
+        let is_text = is_list || self.is_text();
         Column {
             heading,
             unit: self.unit(),
@@ -548,10 +559,8 @@ fn typescript_of(kind: &str) -> String {
     match kind {
         "f64" | "u64" | "u32" | "u8" => "number".into(),
         "bool" => "boolean".into(),
-        "String" | "Cow<'static, str>" | "&'static str" | "& 'static str" | "Direction" | "EventKind" => {
-            "string".into()
-        }
         "[f64; 2]" | "(f64, f64)" => "[number, number]".into(),
+        text if TEXTS.contains(&text) => "string".into(),
         other => other.into(),
     }
 }
@@ -566,7 +575,7 @@ pub fn reference() -> String {
     );
     for of in crate::result::STRUCTS {
         // Rows of a file of their own are described there.
-        if !of.name.ends_with("Series") && !["MarkResult", "Freeze"].contains(&of.name) {
+        if !of.name.ends_with("Series") && !ROWS.contains(&of.name) {
             text.push_str(&of.reference());
         }
     }

@@ -36,8 +36,8 @@ pub use flow::{FlowDescription, FlowRecord};
 pub use recorder::{FlowNumber, Limits, Recorder};
 pub use result::{
     AnbrResult, BearerResult, CellResult, CellSeries, Event, EventKind, FlowResult, FlowSeries, Freeze, Lateness,
-    LiveResult, MarkResult, MediaResult, NetworkCellResult, Quantiles, RouterResult, RouterSeries, RunResult, STRUCTS,
-    Series, Split, Transfers, UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries,
+    LiveResult, MarkResult, MediaResult, NetworkCellResult, Quantiles, RouterResult, RouterSeries, RouterTdq,
+    RunResult, STRUCTS, Series, Split, Transfers, UePlace, UeResult, UeSeries, UplinkResult, UplinkSeries,
 };
 pub use router::RouterDescription;
 pub use subject::{Direction, NamedUe};

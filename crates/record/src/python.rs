@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::fields::{Field, Struct};
+use crate::fields::{Field, ROWS, Struct, TEXTS};
 use crate::result::STRUCTS;
 
 /// Module of dataclasses, one a struct of results, parts before what has them.
@@ -15,7 +15,7 @@ pub fn module() -> String {
         let mut fields = STRUCTS.iter().flat_map(|of| of.fields).filter(|field| field.is_flattened());
         fields.any(|field| field.parts().is_some_and(|parts| parts.name == of.name))
     };
-    let is_shown = |of: &&Struct| of.name != "MarkResult" && !of.name.ends_with("Series") && !is_part(of);
+    let is_shown = |of: &&Struct| !ROWS.contains(&of.name) && !of.name.ends_with("Series") && !is_part(of);
     // A name that a class uses stands above it, as readers and type checkers want it.
     for of in STRUCTS.iter().rev().filter(is_shown) {
         let _ = write!(text, "\n\n@dataclass(frozen=True, slots=True, kw_only=True)\nclass {}:\n", of.name);
@@ -53,8 +53,8 @@ fn python_of(kind: &str) -> String {
     match kind {
         "f64" => "float".into(),
         "u64" | "u32" | "u8" => "int".into(),
-        "String" | "Cow<'static, str>" | "&'static str" | "& 'static str" | "Direction" | "EventKind" => "str".into(),
         "[f64; 2]" | "(f64, f64)" => "tuple[float, float]".into(),
+        text if TEXTS.contains(&text) => "str".into(),
         other => other.into(),
     }
 }

@@ -26,27 +26,27 @@ results! {
     #[derive(Clone, Debug, Serialize)]
     pub struct RunResult {
         /// Version of the program.
-        pub tidemark: &'static str,
+        pub tidemark: &'static str = [csv],
         /// Commit of the sources that the program was built from, with `-modified` behind it where they were changed; absent for a
         /// program that was not built from a clone.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub commit: Option<String>,
+        pub commit: Option<String> = [csv],
         /// Name of the scenario.
-        pub name: String,
+        pub name: String = [csv],
         /// Seed.
-        pub seed: u64,
+        pub seed: u64 = [csv],
         /// Virtual seconds.
-        pub duration_s: f64 = decimals(6),
+        pub duration_s: f64 = decimals(6) [csv],
         /// Seconds at the start that the statistics leave out.
-        pub warmup_s: f64 = decimals(6),
+        pub warmup_s: f64 = decimals(6) [csv],
         /// Virtual seconds at which the run was interrupted; absent where it came to its end.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub interrupted_at_s: Option<f64> = decimals(6),
+        pub interrupted_at_s: Option<f64> = decimals(6) [csv],
         /// Warnings for the user: guaranteed rates that were not met, and parts of the scenario that the run took no notice of.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub warnings: Vec<String>,
         /// The cell as a whole.
-        pub cell: CellResult,
+        pub cell: CellResult = [csv],
         /// One entry a cell of a network; absent where there is one cell without a place.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub cells: Vec<NetworkCellResult>,
@@ -65,7 +65,7 @@ results! {
         /// Jain's index of the flows' rates, the mean over the series' intervals in which two or more were alive; absent where
         /// that never was so.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub jain: Option<f64> = decimals(6),
+        pub jain: Option<f64> = decimals(6) [csv],
         /// Events of a live cell while it ran, in order.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub events: Vec<Event>,
@@ -86,15 +86,15 @@ results! {
     #[derive(Clone, Debug, Serialize)]
     pub struct CellResult {
         /// Share of the downlink's resource blocks that carried data.
-        pub utilisation: Option<f64> = decimals(6),
+        pub utilisation: Option<f64> = decimals(6) [csv],
         /// Share of the uplink's resource blocks that UEs sent on; absent where they sent nothing.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub uplink_utilisation: Option<f64> = decimals(6),
+        pub uplink_utilisation: Option<f64> = decimals(6) [csv],
         /// IP bytes delivered to all UEs, as a rate.
-        pub throughput_mbps: f64 = decimals(6),
+        pub throughput_mbps: f64 = decimals(6) [csv],
         /// Share of the UEs with frames that are satisfied: all of their flows are; absent where no flow's frames have a budget.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub satisfied: Option<f64> = decimals(6),
+        pub satisfied: Option<f64> = decimals(6) [csv],
         /// The statement that the conservation check of this run made; a run that fails it has no result.
         pub conservation: String,
     }
@@ -291,6 +291,17 @@ results! {
         pub t_s: f64 = decimals(6) [csv],
         /// Time until the next frame.
         pub frozen_s: f64 = decimals(6) [csv],
+    }
+
+    /// Time in which the queue of a router was older than a delay (TDQ): a row of `tdq.csv`.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct RouterTdq {
+        /// Name of the router.
+        pub router: String = [csv],
+        /// Delay, one of the router's `tdq`.
+        pub older_than_ms: f64 = decimals(6) [csv],
+        /// Seconds in which its queue was older.
+        pub tdq_s: f64 = decimals(6) [csv],
     }
 
     /// A router, after the warm-up.

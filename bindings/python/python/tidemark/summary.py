@@ -176,18 +176,6 @@ class RouterResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Freeze:
-    """Freeze of a picture: a row of `freezes.csv`. Those of the warm-up are among them."""
-
-    flow: str
-    """Name of the flow."""
-    t_s: float
-    """Time at which the frame that stood was shown. Unit: s."""
-    frozen_s: float
-    """Time until the next frame. Unit: s."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MediaResult:
     """The frames of a media flow."""
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::fields::{Column, Declared as _, Struct};
 use crate::result::{
     BearerResult, CellSeries, FlowResult, FlowSeries, Freeze, MarkResult, NetworkCellResult, RouterResult,
-    RouterSeries, RunResult, UeResult, UeSeries, UplinkResult, UplinkSeries,
+    RouterSeries, RouterTdq, RunResult, UeResult, UeSeries, UplinkResult, UplinkSeries,
 };
 use series::Subjects;
 
@@ -42,13 +42,15 @@ enum Rows {
 }
 
 /// Files of every run. `marks.csv` is missing where no marks were kept; others have their heading alone where a run has no such rows.
-pub const FILES: [File; 13] = [
+pub const FILES: [File; 15] = [
+    results("run.csv", "run", |noun| RunResult::STRUCT.csv_columns(noun), |run| values([run])),
     results("flows.csv", "flow", |noun| FlowResult::STRUCT.csv_columns(noun), |run| values(&run.flows)),
     results("bearers.csv", "bearer", |noun| BearerResult::STRUCT.csv_columns(noun), |run| values(&run.bearers)),
     results("ues.csv", "ue", |noun| UeResult::STRUCT.csv_columns(noun), |run| values(&run.ues)),
     results("uplinks.csv", "ue", uplink_columns, |run| values(run.ues.iter().filter(|ue| ue.uplink.is_some()))),
     results("cells.csv", "cell", |noun| NetworkCellResult::STRUCT.csv_columns(noun), cells),
     results("routers.csv", "router", |noun| RouterResult::STRUCT.csv_columns(noun), |run| values(&run.routers)),
+    results("tdq.csv", "delay", |noun| RouterTdq::STRUCT.csv_columns(noun), delays),
     results("freezes.csv", "freeze", |noun| Freeze::STRUCT.csv_columns(noun), |run| values(&run.freezes)),
     File { name: MARKS, noun: "mark", rows: Rows::Marks },
     File {
@@ -135,6 +137,15 @@ fn cells(run: &RunResult) -> Vec<Value> {
         satisfied: run.cell.satisfied,
     };
     values(&[only])
+}
+
+/// Delays of each router for which its queue was watched.
+fn delays(run: &RunResult) -> Vec<Value> {
+    let of_router = |router: &RouterResult| {
+        let row = |&(older_than_ms, tdq_s): &_| json!(RouterTdq { router: router.name.clone(), older_than_ms, tdq_s });
+        router.tdq_s.iter().map(row).collect::<Vec<_>>()
+    };
+    run.routers.iter().flat_map(of_router).collect()
 }
 
 impl File {
@@ -262,11 +273,49 @@ mod tests {
             "ues.csv,position_east_m,number,m,",
             "ues.csv,cell,text,,",
             "uplinks.csv,queue_p50_ms,number,ms,",
+            "run.csv,seed,integer,,",
+            "run.csv,cell_uplink_utilisation,number,,",
+            "tdq.csv,older_than_ms,number,ms,",
             "series-flows.csv,alpha,number,,",
             "series-flows.csv,t_s,number,s,",
             "bearers.csv,qfi,text,,",
         ] {
             assert!(described.lines().any(|line| line.starts_with(row)), "{row}: {described}");
+        }
+    }
+    /// Numbers of the summary that no file has, and the reason.
+    const LEFT_OUT: [(&str, &str); 3] = [
+        ("routers.tdq_s", "tdq.csv has a row for each of its pairs"),
+        ("events", "notes of when somebody did something to a live cell"),
+        ("live", "the state of the machine that ran a live cell, once"),
+    ];
+
+    /// Paths of numbers of a struct that are in no column.
+    fn numbers_without_column(of: &Struct, way: &str, parent_is_column: bool) -> Vec<String> {
+        let fields = of.fields.iter().filter(|field| !field.is_skipped());
+        let paths = fields.flat_map(|field| {
+            let path = if field.is_flattened() { way.to_string() } else { format!("{way}{}", field.name) };
+            if let Some(parts) = field.parts() {
+                let way = if field.is_flattened() { path } else { path + "." };
+                return numbers_without_column(&parts, &way, field.is_in_csv() && field.unit().is_some());
+            }
+            let has_column = field.is_in_csv() || parent_is_column;
+            if has_column || field.is_text() { Vec::new() } else { vec![path] }
+        });
+        paths.collect()
+    }
+
+    #[test]
+    fn every_number_of_the_summary_is_in_a_file_or_left_out_for_a_reason() {
+        let is_below = |path: &str, name: &str| {
+            path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let lacking = numbers_without_column(&RunResult::STRUCT, "", false);
+        for path in &lacking {
+            assert!(LEFT_OUT.iter().any(|(name, _)| is_below(path, name)), "{path} is in no CSV file: {lacking:?}");
+        }
+        for (name, reason) in LEFT_OUT {
+            assert!(lacking.iter().any(|path| is_below(path, name)), "{name} is in a file: not \"{reason}\"");
         }
     }
 }
