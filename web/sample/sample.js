@@ -71,7 +71,8 @@ export function sample(count) {
     series.flows.rtt_ms.push(queue.map((q) => (q === null ? null : round(40 + q))));
     series.flows.marks.push(marks);
     series.flows.cwnd_kb.push(queue.map((q, k) => (q === null ? null : round(((rate[k] ?? 0) * (40 + q)) / 8))));
-    series.flows.frame_delay_ms.push(t_s.map(() => null));
+    const { pacing_mbps, target_mbps, alpha, frame_delay_ms } = series.flows;
+    for (const without of [pacing_mbps, target_mbps, alpha, frame_delay_ms]) without.push(t_s.map(() => null));
     series.ues.queue_ms.push(queue);
     series.ues.mcs.push(mcs);
     series.ues.throughput_mbps.push(rate);
@@ -184,6 +185,23 @@ export function network(count) {
   // The first recommendation comes a second after the start.
   const recommended_mbps = ues.map((_, i) => t_s.map((t) => (i === 0 && t > 1 ? round(11 + Math.sin(t / 2)) : null)));
   return { ...run, name: "network", cells, bearers, ues, series: { ...run.series, ues: { ...run.series.ues, recommended_mbps }, cells: series } };
+}
+
+/**
+ * A run whose senders have state: the small one, of which all but the second pace, the third has an encoder, and the first and the third know
+ * the share of marks.
+ */
+export function senders() {
+  const run = sample(3);
+  const { t_s, flows } = run.series;
+  /** @param {(t: number) => number} value */
+  const over = (value) => t_s.map((t) => round(value(t)));
+  const state = {
+    pacing_mbps: [over((t) => 14 + 2 * Math.sin(t)), [], over((t) => 9 + Math.sin(t / 2))],
+    target_mbps: [[], [], over((t) => 7 + Math.cos(t / 2))],
+    alpha: [over((t) => 0.2 + 0.1 * Math.sin(t / 3)), [], over((t) => 0.4 + 0.1 * Math.cos(t))],
+  };
+  return { ...run, name: "senders", series: { ...run.series, flows: { ...flows, ...state } } };
 }
 
 /**

@@ -248,7 +248,7 @@ export interface Report {
   /** In the order of time; none where the run kept none. */
   marks: Mark[];
   t_s: number[];
-  flowSeries: { throughput_mbps: Rows; rtt_ms: Rows; marks: Rows; cwnd_kb: Rows; frame_delay_ms: Rows };
+  flowSeries: { throughput_mbps: Rows; rtt_ms: Rows; marks: Rows; cwnd_kb: Rows; pacing_mbps: Rows; target_mbps: Rows; alpha: Rows; frame_delay_ms: Rows };
   ueSeries: { queue_ms: Rows; mcs: Rows; throughput_mbps: Rows; recommended_mbps: Rows };
   /** Uplink of each UE, and what the gNB took to wait there. */
   uplinkSeries: { throughput_mbps: Rows; queue_ms: Rows; reported_kb: Rows; mcs: Rows; recommended_mbps: Rows };
@@ -611,6 +611,9 @@ export function parse(source: string): Report {
       rtt_ms: perFlow(ofFlows.rtt_ms),
       marks: perFlow(ofFlows.marks),
       cwnd_kb: perFlow(ofFlows.cwnd_kb),
+      pacing_mbps: perFlow(ofFlows.pacing_mbps),
+      target_mbps: perFlow(ofFlows.target_mbps),
+      alpha: perFlow(ofFlows.alpha),
       frame_delay_ms: perFlow(ofFlows.frame_delay_ms),
     },
     uplinkSeries: {

@@ -43,9 +43,23 @@ export function overTime(report: Report): Common {
 /** A plot over time, but for what all have in common. */
 export type TimePanel = Pick<PanelOptions, "title" | "yLabel" | "rows" | "delay" | "show" | "top" | "spans">;
 
+/** Plot that stands on the page where there is something to draw. */
+function ifMeasured(panel: TimePanel): TimePanel[] {
+  return anyMeasured(panel.rows) ? [panel] : [];
+}
+
 /** Plots of ANBR's recommendations, where there were any. */
 function recommended(title: string, rows: Rows): TimePanel[] {
-  return anyMeasured(rows) ? [{ title, yLabel: "rate (Mbit/s)", rows }] : [];
+  return ifMeasured({ title, yLabel: "rate (Mbit/s)", rows });
+}
+
+/** Plots of the controllers' state beyond the window; of each what any controller of the run has. */
+function statePanels({ flowSeries }: Report): TimePanel[] {
+  return [
+    { title: "Pacing rate", yLabel: "rate (Mbit/s)", rows: flowSeries.pacing_mbps },
+    { title: "Rate asked of the encoder", yLabel: "rate (Mbit/s)", rows: flowSeries.target_mbps },
+    { title: "Share of marks, as estimated", yLabel: "alpha", rows: flowSeries.alpha },
+  ].flatMap(ifMeasured);
 }
 
 /** Plots of the uplink: what UEs got through, how long it waited for grants, and what the gNB knew of it. */
@@ -66,8 +80,7 @@ function framePanels({ flows, flowSeries, freezes }: Report): TimePanel[] {
     const entity = numbers.get(flow);
     return entity === undefined ? [] : [{ entity, from: t_s, to: t_s + frozen_s }];
   });
-  const rows = flowSeries.frame_delay_ms;
-  return anyMeasured(rows) ? [{ title: "Frame delay, freezes shaded", yLabel: "delay (ms)", rows, delay: true, spans }] : [];
+  return ifMeasured({ title: "Frame delay, freezes shaded", yLabel: "delay (ms)", rows: flowSeries.frame_delay_ms, delay: true, spans });
 }
 
 /** Column beside the flows: its title, whose it is, and its plots. */
@@ -99,6 +112,7 @@ export function timeSeries(report: Report, flows: Ensemble, beside: Beside, stac
       { title: "Round-trip time", yLabel: "RTT (ms)", rows: flowSeries.rtt_ms, delay: true },
       { title: "CE marks", yLabel: `packets per ${per}`, rows: flowSeries.marks, show: plain },
       { title: "Congestion window", yLabel: "window (kB)", rows: flowSeries.cwnd_kb },
+      ...statePanels(report),
       ...framePanels(report),
     ]),
     column(...beside),

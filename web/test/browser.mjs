@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { embed, network, routed, sample, uploads, video } from "../sample/sample.js";
+import { embed, network, routed, sample, senders, uploads, video } from "../sample/sample.js";
 import { findChromium, ink, launch, legibility, open, readouts, settle, tableText } from "./page.mjs";
 
 const dist = new URL("../dist/", import.meta.url);
@@ -196,6 +196,29 @@ test("frames: their delays, their freezes and the share within the budget are sh
   assert.ok(shaded > 8 && shaded < 60, `${shaded} pixels are shaded`);
   assert.match(await page.locator("header").innerText(), /UEs satisfied\s*50\.0\s*%/);
   await page.screenshot({ path: shot("video"), fullPage: true });
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test("senders: pacing rate, encoder's rate and alpha are drawn for those that have them, and for no other", async () => {
+  const data = senders();
+  const { page, complaints, close } = await open(browser, write("sample-senders.html", data));
+  const plots = (await ink(page)).slice(4, 7);
+  assert.deepEqual(plots.map((plot) => plot.title), ["Pacing rate", "Rate asked of the encoder", "Share of marks, as estimated"]);
+  const drawn = plots.map(({ lines }) => lines.map(({ pixels }) => pixels > 20));
+  assert.deepEqual(drawn, [[true, false, true], [false, false, true], [true, false, true]]);
+  await page.locator("#time .plot").first().focus();
+  for (let i = 0; i < 12; i++) await page.keyboard.press("ArrowRight");
+  const values = (await readouts(page)).slice(4, 7).map((one) => one.values.map((value) => (value === "–" ? null : Number(value))));
+  const { pacing_mbps, target_mbps, alpha } = data.series.flows;
+  [pacing_mbps, target_mbps, alpha].forEach((rows, i) =>
+    rows.forEach((row, line) => {
+      const [shown, run] = [values[i]?.[line], row[11]];
+      if (run == null) assert.equal(shown, null);
+      else assert.ok(Math.abs((shown ?? Number.NaN) - run) <= 0.006 * run, `${plots[i]?.title}: ${shown} for ${run}`);
+    }),
+  );
+  await page.screenshot({ path: shot("senders"), fullPage: true });
   assert.deepEqual(complaints, []);
   await close();
 });

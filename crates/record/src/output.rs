@@ -43,10 +43,6 @@ pub fn summary(result: &RunResult) -> serde_json::Result<String> {
 pub fn report_data(result: &RunResult) -> serde_json::Result<Value> {
     let mut data = serde_json::to_value(result)?;
     data["series"] = serde_json::to_value(&result.series)?;
-    // The page draws no controller's state, which would be as long as all that it draws of a flow.
-    for undrawn in ["pacing_mbps", "target_mbps", "alpha"] {
-        data["series"]["flows"][undrawn] = json!([]);
-    }
     data["freezes"] = json!(result.freezes);
     for (index, flow) in result.flows.iter().enumerate() {
         data["flows"][index]["owd_cdf"] = json!(flow.owd.cdf());
