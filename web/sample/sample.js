@@ -107,6 +107,7 @@ export function sample(count) {
       owd_cdf: cdf(owd),
       queue_cdf: cdf(delays),
       frame_cdf: [],
+      completion_cdf: [],
     });
     ues.push({
       name: `ue-${i + 1}`,
@@ -219,7 +220,8 @@ export function video() {
       delay_ms: quantiles(delays), sender_queue_ms: quantiles([0, 1, 2]), delay_budget_ms: 15, in_budget: i === 0 ? 0.99417 : 0.125, satisfied: i === 0,
     };
     if (i < 2) return { ...flow, media, frame_cdf: cdf(delays) };
-    return { ...flow, transfers: { completed: 37, completion_ms: quantiles([120, 180, 250, 900]) } };
+    const completions = [120, 180, 250, 900];
+    return { ...flow, transfers: { completed: 37, completion_ms: quantiles(completions) }, completion_cdf: cdf(completions) };
   });
   const ues = run.ues.map((ue, i) => (i < 2 ? { ...ue, satisfied: i === 0 } : ue));
   const freezes = [[5, 0.25], [12.4, 0.5]].map(([t_s, frozen_s]) => ({ flow: flows[1]?.name, t_s, frozen_s }));

@@ -79,6 +79,8 @@ export interface Flow {
   owd_cdf: Cdf;
   queue_cdf: Cdf;
   frame_cdf: Cdf;
+  /** Of the completion times of its transfers and pages. */
+  completion_cdf: Cdf;
 }
 
 export interface Ue {
@@ -262,7 +264,7 @@ type Missing<Read, Result, Own = never> = Exclude<keyof Read, keyof Result | Own
 export type Undeclared =
   | None<Missing<Quantiles, declared.Quantiles>>
   | None<Missing<Split, declared.Split>>
-  | None<Missing<Flow, declared.FlowResult, "owd_cdf" | "queue_cdf" | "frame_cdf">>
+  | None<Missing<Flow, declared.FlowResult, "owd_cdf" | "queue_cdf" | "frame_cdf" | "completion_cdf">>
   | None<Missing<Media, declared.MediaResult>>
   | None<Missing<Transfers, declared.Transfers>>
   | None<Missing<Freeze, declared.Freeze>>
@@ -354,6 +356,7 @@ function flow(value: unknown): Flow {
     owd_cdf: cdf(f.owd_cdf),
     queue_cdf: cdf(f.queue_cdf),
     frame_cdf: cdf(f.frame_cdf),
+    completion_cdf: cdf(f.completion_cdf),
   };
 }
 

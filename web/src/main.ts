@@ -109,6 +109,7 @@ function distributions(report: Report, flows: Ensemble): { root: HTMLElement; sh
       // Hosts on the wire have no radio.
       ...(report.ues.length > 0 ? [plot("RLC queue delay", "packets", report.flows.map((flow) => flow.queue_cdf))] : []),
       ...(report.flows.some(({ media }) => media) ? [plot("Frame delay", "frames", report.flows.map((flow) => flow.frame_cdf))] : []),
+      ...(report.flows.some(({ transfers }) => transfers) ? [plot("Completion time", "transfers", report.flows.map((flow) => flow.completion_cdf))] : []),
     );
     for (const stack of stacks) stack.resize();
   };

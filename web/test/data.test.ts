@@ -122,7 +122,7 @@ describe("what a run wrote", () => {
       expect([...written(struct), ...added], struct).toEqual(expect.arrayContaining(Object.keys(value)));
     expectWritten("RunResult", { ...run, flows, ues, interrupted_at_s: null });
     expectWritten("CellResult", given.cell);
-    expectWritten("FlowResult", flows[0] as object, ["owd_cdf", "queue_cdf", "frame_cdf"]);
+    expectWritten("FlowResult", flows[0] as object, ["owd_cdf", "queue_cdf", "frame_cdf", "completion_cdf"]);
     expectWritten("Quantiles", flows[0]?.owd_ms as object);
     expectWritten("Split", flows[0]?.split_ms as object);
     expectWritten("UeResult", ues[0] as object, written("UePlace"));
@@ -191,6 +191,7 @@ describe("frames and pages", () => {
     expect(report.flows.map(({ media }) => media?.satisfied)).toEqual([true, false, undefined]);
     expect(report.flows.map(({ transfers }) => transfers?.completed)).toEqual([undefined, undefined, 37]);
     expect(report.flows[2]?.frame_cdf).toEqual([]);
+    expect(report.flows[2]?.completion_cdf).toHaveLength(201);
     expect([report.cell.satisfied, ...report.ues.map(({ satisfied }) => satisfied)]).toEqual([0.5, true, false, null]);
   });
 

@@ -48,6 +48,7 @@ pub fn report_data(result: &RunResult) -> serde_json::Result<Value> {
         data["flows"][index]["owd_cdf"] = json!(flow.owd.cdf());
         data["flows"][index]["queue_cdf"] = json!(flow.queue.cdf());
         data["flows"][index]["frame_cdf"] = json!(flow.frames.cdf());
+        data["flows"][index]["completion_cdf"] = json!(flow.completions.cdf());
     }
     data["marks"] = json!(result.marks);
     Ok(data)
