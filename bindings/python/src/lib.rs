@@ -23,7 +23,7 @@ mod _engine {
     #[pymodule_export]
     use crate::law::{Arrival, Departure, Law};
     #[pymodule_export]
-    use crate::outcome::Outcome;
+    use crate::outcome::{Outcome, columns};
     #[pymodule_export]
     use crate::run::run;
     #[pymodule_export]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use tidemark_record::distribution::Distribution;
+use tidemark_record::files::{self, File};
 use tidemark_record::{FlowResult, RunResult, output};
 
 /// All that a run measured.
@@ -30,9 +31,10 @@ impl Outcome {
         serde_json::to_string(&self.0.series).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// Text of `marks.csv`; None where no marks were kept.
-    fn marks(&self) -> Option<&str> {
-        self.0.marks.as_deref()
+    /// Text of the CSV file of this name; None for marks that were not kept.
+    fn table(&self, file: &str) -> PyResult<Option<String>> {
+        let named = File::named(file).ok_or_else(|| PyKeyError::new_err(file.to_string()))?;
+        Ok(named.text(&self.0))
     }
 
     /// Cumulative distribution of a delay of each flow: points of milliseconds and share, at most some hundred.
@@ -54,4 +56,10 @@ impl Outcome {
     fn write(&self, folder: PathBuf) -> PyResult<()> {
         Ok(output::write_folder(&folder, &self.0)?)
     }
+}
+
+/// Text of `columns.csv`: file, column, type, unit and meaning.
+#[pyfunction]
+pub(crate) fn columns() -> String {
+    files::columns_csv()
 }

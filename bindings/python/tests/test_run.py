@@ -59,6 +59,68 @@ def test_frames_have_the_columns_and_values_of_the_csv_files(file, command):
             assert frame[name].to_list() == written[name].to_list(), name
 
 
+NETWORK = "scenarios/network/21-cells.toml"
+# Videos begin late, so that the first rows have no values for longer than readers look ahead.
+MANY_ROWS = {"duration": "1 s", "warmup": "0 s", "sample_interval": "5 ms", "flow.0.app.start": "800 ms"}
+
+
+def types_of(frame: pl.DataFrame) -> dict[str, str]:
+    names = {pl.String: "text", pl.Int64: "integer", pl.Float64: "number", pl.Boolean: "boolean"}
+    return {column: names.get(dtype, str(dtype)) for column, dtype in frame.schema.items()}
+
+
+def test_every_table_of_a_network_has_the_types_that_are_said(command):
+    folder = command(NETWORK, *(word for key, value in MANY_ROWS.items() for word in ("--set", f"{key}={value}")))
+    described = pl.read_csv(folder / "columns.csv")
+    files = described["file"].unique().to_list()
+    assert sorted(files) == sorted(path.name for path in folder.glob("*.csv") if path.name != "columns.csv")
+    guessed_wrong = []
+    for file in files:
+        said = dict(described.filter(file=file).select("column", "type").iter_rows())
+        assert types_of(tidemark.read_table(folder / file)) == said, file
+        # All rows tell the type too, but for columns without a value.
+        whole = pl.read_csv(folder / file, infer_schema_length=None)
+        with_values = [column for column in whole.columns if whole[column].null_count() < whole.height]
+        types = types_of(whole)
+        assert {column: types[column] for column in with_values} == {column: said[column] for column in with_values}, (
+            file
+        )
+        guessed = types_of(pl.read_csv(folder / file, ignore_errors=True))
+        guessed_wrong += [column for column in with_values if guessed[column] != said[column]]
+    assert guessed_wrong, "no column begins with enough missing values to lead a reader astray"
+
+
+def test_frames_of_a_network_have_the_types_of_its_tables():
+    result = tidemark.run(NETWORK, set=MANY_ROWS, keep_marks=True)
+    for kind in ("flows", "ues", "uplinks", "routers", "cells"):
+        file, frame = f"series-{kind}.csv", getattr(result.series, kind)
+        assert frame.schema == result.table(file).schema, kind
+    for kind in ("flows", "bearers", "ues", "cells", "routers"):
+        frame, table = getattr(result, kind), result.table(f"{kind}.csv")
+        # Lists stay lists in a frame.
+        shared = [column for column in table.columns if column in frame.columns and frame[column].dtype != pl.List]
+        assert len(shared) > 5 and all(frame[column].dtype == table[column].dtype for column in shared), kind
+    assert result.marks.schema == result.table("marks.csv").schema
+    assert result.freezes.columns == ["flow", "t_s", "frozen_s"]
+
+
+def test_a_table_that_a_run_does_not_have_is_named():
+    result = tidemark.run(FIRST_LOOK, set=SHORT)
+    assert result.table("run.csv")["seed"].to_list() == [result.summary.seed]
+    for missing in ("nonsense.csv", "marks.csv"):
+        with pytest.raises(KeyError, match=missing):
+            result.table(missing)
+
+
+def test_what_a_routers_queue_exceeded_is_a_row():
+    link = {"name": "link", "rate": "10 Mbit/s", "tdq": ["1 ms", "20 ms"]}
+    flow = {"name": "bulk", "round_trip": "20 ms", "router": "link", "sender": {"controller": "cubic"}}
+    result = tidemark.run({"name": "wire", "duration": "3 s", "warmup": "0 s", "router": [link], "flow": [flow]})
+    (router,) = result.summary.routers
+    assert result.table("tdq.csv").rows() == [("link", over, seconds) for over, seconds in router.tdq_s]
+    assert router.tdq_s[0][1] > router.tdq_s[1][1] > 0
+
+
 def test_attributes_are_those_of_the_summary():
     result = tidemark.run(FIRST_LOOK, set=SHORT)
     flow = result.summary.flows[0]

@@ -13,6 +13,7 @@ from tidemark.result import Result, Series
 from tidemark.running import run
 from tidemark.scenario import check
 from tidemark.study import Study, Table
+from tidemark.tables import read_table
 
 __all__ = [
     "Ack",
@@ -33,5 +34,6 @@ __all__ = [
     "laws",
     "parameters",
     "plot",
+    "read_table",
     "run",
 ]

@@ -1,7 +1,6 @@
 """Results of a run: the summary as typed attributes, and polars frames."""
 
 import dataclasses
-import io
 import json
 import os
 import types
@@ -10,7 +9,7 @@ from functools import cached_property
 
 import polars as pl
 
-from tidemark import _engine
+from tidemark import _engine, tables
 from tidemark.summary import (
     BearerResult,
     FlowResult,
@@ -85,8 +84,23 @@ class Result:
     @cached_property
     def marks(self) -> pl.DataFrame | None:
         """Row for each mark, with its reason; None for a run without `keep_marks`."""
-        text = self._outcome.marks()
-        return None if text is None else pl.read_csv(io.StringIO(text), infer_schema_length=None)
+        text = self._outcome.table("marks.csv")
+        return None if text is None else tables.parse("marks.csv", text)
+
+    @cached_property
+    def freezes(self) -> pl.DataFrame:
+        """Row for each time that a video stood still: `flow`, `t_s`, `frozen_s`."""
+        return self.table("freezes.csv")
+
+    def table(self, file: str) -> pl.DataFrame:
+        """Gives the CSV file of this name as a frame: what `write` and the command write, such as `tdq.csv`.
+
+        Raises `KeyError` for a file that a run does not have, and for `marks.csv` where no marks were kept.
+        """
+        text = self._outcome.table(file)
+        if text is None:
+            raise KeyError(file)
+        return tables.parse(file, text)
 
     def cdf(self, delay: Delay = "owd") -> pl.DataFrame:
         """Cumulative distribution of a delay of each flow: columns `flow`, `ms`, `share`.
@@ -150,18 +164,14 @@ class Series:
 
     def _long(self, kind: str, noun: str, names: list[str]) -> pl.DataFrame:
         times = self._values["t_s"]
-        columns = {
-            "t_s": pl.Series(times * len(names), dtype=pl.Float64),
-            noun: pl.Series([name for name in names for _ in times], dtype=pl.String),
-        }
+        columns = {"t_s": times * len(names), noun: [name for name in names for _ in times]}
         for field, by_subject in self._values[kind].items():
-            # Nobody looked at a series without subjects.
-            if by_subject:
-                # A subject that never has a value has no list of them.
-                values = [value for series in by_subject for value in series or [None] * len(times)]
-                whole = all(isinstance(value, int) for value in values)
-                columns[field] = pl.Series(values, dtype=pl.Int64 if whole else pl.Float64)
-        return pl.DataFrame(columns)
+            # A subject that never has a value has no list of them, and a series that nobody looked at has no subjects.
+            columns[field] = [
+                value for series in by_subject or [[]] * len(names) for value in series or [None] * len(times)
+            ]
+        types = tables.schema(f"series-{kind}.csv")
+        return pl.DataFrame({column: columns[column] for column in types}, schema=types)
 
 
 T = typing.TypeVar("T")
