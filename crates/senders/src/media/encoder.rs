@@ -136,8 +136,8 @@ pub struct XrConfig {
     pub stop: Option<Duration>,
     /// Frames a second. Default 60.
     pub frame_rate: u32,
-    /// Delay budget of a frame, from its capture to the arrival of its last packet, the time on the wire left out. Default 10 ms, AR and VR
-    /// in TR 38.838.
+    /// Delay budget of a frame, from its capture to the arrival of its last packet, the time on the wire left out. Default 10 ms, with
+    /// which studies after TR 38.838 evaluate AR and VR.
     pub delay_budget: Duration,
     /// Share of the frames that have to meet `delay_budget` for a user to be satisfied. Default 0.99, the baseline of TR 38.838.
     pub satisfied_at: f64,
