@@ -35,6 +35,10 @@ impl ScenarioError {
 
     /// An error that the reader of the form found at a place; the message gets the name of the field there.
     pub fn in_form(file: &str, text: &str, span: Range<usize>, message: &str) -> Self {
+        if let Some(path) = variant_at(text, &span, message) {
+            let path: Vec<_> = path.iter().map(String::as_str).collect();
+            return Self::in_field(file, text, &path, message);
+        }
         let path = path_at(text, &span).filter(|path| !path.is_empty()).or_else(|| unknown_at(text, &span, message));
         let mut said = remedy::quoted(text, &span, message).unwrap_or_else(|| message.into());
         if let Some(what) = table_at(text, &span).and_then(|table| remedy::missing(&table, message)) {
@@ -94,16 +98,16 @@ fn span_of(text: &str, path: &[&str]) -> Option<Range<usize>> {
 
 /// True if the text itself has a value at `path`.
 pub(super) fn is_written(text: &str, path: &[impl AsRef<str>]) -> bool {
-    let Ok(root) = text.parse::<toml::Table>() else { return false };
-    let [first, rest @ ..] = path else { return false };
-    let mut value = root.get(first.as_ref());
-    for name in rest.iter().map(AsRef::as_ref) {
-        value = match name.parse::<usize>() {
-            Ok(index) if value.is_some_and(toml::Value::is_array) => value.and_then(|list| list.get(index)),
-            _ => value.and_then(|table| table.get(name)),
-        };
-    }
-    value.is_some()
+    text.parse().is_ok_and(|root| value_at(&root, path).is_some())
+}
+
+/// Value at `path`.
+fn value_at<'a>(root: &'a toml::Table, path: &[impl AsRef<str>]) -> Option<&'a toml::Value> {
+    let [first, rest @ ..] = path else { return None };
+    rest.iter().map(AsRef::as_ref).try_fold(root.get(first.as_ref())?, |value, name| match name.parse::<usize>() {
+        Ok(index) if value.is_array() => value.get(index),
+        _ => value.get(name),
+    })
 }
 
 /// The path of the key or plain value that holds a place in the text. Tables are searched whatever their own spans are: that of
@@ -136,6 +140,15 @@ fn unknown_at(text: &str, place: &Range<usize>, message: &str) -> Option<Vec<Str
     let path = [table_at(text, place)?, vec![key.to_string()]].concat();
     // A table inside it may be meant.
     is_written(text, &path).then_some(path)
+}
+
+/// The path of a name that is none of those expected, where the reader of the form tells the place of the table only.
+fn variant_at(text: &str, place: &Range<usize>, message: &str) -> Option<Vec<String>> {
+    let name = message.strip_prefix("unknown variant `")?.split('`').next()?;
+    let table = table_at(text, place)?;
+    let root = text.parse().ok()?;
+    let (key, _) = value_at(&root, &table)?.as_table()?.iter().find(|(_, value)| value.as_str() == Some(name))?;
+    Some([table, vec![key.clone()]].concat())
 }
 
 /// The path of the table at whose heading or braces a place in the text is; none for the whole text.
@@ -193,6 +206,20 @@ mod tests {
         let error =
             super::super::Scenario::parse("x.toml", "name = \"x\"\n", std::path::Path::new(""), &[]).unwrap_err();
         assert_eq!(error.to_string(), "x.toml:1: missing field `duration`: Virtual time that the run takes.");
+    }
+
+    #[test]
+    fn a_name_that_is_none_of_those_expected_has_its_key_and_line() {
+        for (table, line, key) in [
+            ("[marker]\nlow = \"5 ms\"\nlaw = \"nope\"\n", 5, "marker.law"),
+            ("marker = { law = \"nope\" }\n", 3, "marker.law"),
+            ("[[ue]]\nname = \"nope\"\nchannel = { model = \"nope\" }\n", 5, "ue.0.channel.model"),
+        ] {
+            let text = format!("name = \"x\"\nduration = \"1 s\"\n{table}");
+            let error = super::super::Scenario::parse("x.toml", &text, std::path::Path::new(""), &[]).unwrap_err();
+            let super::super::LoadError::Wrong(error) = error else { panic!("{error}") };
+            assert_eq!((error.line, error.key.as_deref()), (line, Some(key)), "{error}");
+        }
     }
 
     #[test]
