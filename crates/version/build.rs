@@ -1,6 +1,7 @@
 //! Finds the commit of the sources: in a clone from git, in a package from the file that `cargo package` puts into it.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,6 +14,7 @@ fn main() {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let commit = commit(crate_folder);
     println!("cargo::rustc-env=TIDEMARK_COMMIT={}", commit.as_deref().unwrap_or_default());
+    println!("cargo::rustc-env=TIDEMARK_BUILD={}", build(crate_folder, commit.as_deref()));
     println!("cargo::rustc-env=TIDEMARK_VERSION={}", version(env!("CARGO_PKG_VERSION"), commit.as_deref()));
     println!("cargo::rerun-if-changed=build.rs");
     watched(crate_folder).iter().for_each(|path| println!("cargo::rerun-if-changed={}", path.display()));
@@ -39,6 +41,36 @@ pub(crate) fn commit(crate_folder: &Path) -> Option<String> {
     arguments.extend(paths.iter().filter_map(|path| path.to_str()));
     let is_modified = !git(&root, &arguments)?.is_empty();
     Some(if is_modified { commit + MODIFIED } else { commit })
+}
+
+/// Identity of a build: its commit, or `sources-` and a hash of the sources where these are not those of a commit. Builds of different
+/// sources differ in it. A package has no sources but its own crate's: one that cargo was made to pack from changed sources has its commit's text.
+pub(crate) fn build(crate_folder: &Path, commit: Option<&str>) -> String {
+    let root = crate_folder.join("../..");
+    match commit {
+        Some(commit) if !commit.ends_with(MODIFIED) => commit.into(),
+        _ if root.join("crates").is_dir() => format!("sources-{:016x}", hash(&root)),
+        _ => commit.unwrap_or_default().into(),
+    }
+}
+
+/// Hash of the names and contents of all sources. Another version of Rust may have another hash of the same: it only has to tell changes apart.
+fn hash(root: &Path) -> u64 {
+    let mut paths: Vec<_> = sources(root).into_iter().map(|path| root.join(path)).collect();
+    let mut files = Vec::new();
+    while let Some(path) = paths.pop() {
+        match path.read_dir() {
+            Ok(entries) => paths.extend(entries.flatten().map(|entry| entry.path())),
+            Err(_) => files.push(path),
+        }
+    }
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        file.strip_prefix(root).unwrap_or(&file).hash(&mut hasher);
+        fs::read(&file).unwrap_or_default().hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 /// Commit in the file of a package; its form is cargo's.

@@ -10,5 +10,9 @@ pub const COMMIT: Option<&str> = match env!("TIDEMARK_COMMIT") {
     commit => Some(commit),
 };
 
+/// Identity of this build, for whoever keeps results of several: the commit, or `sources-` and a hash of the sources where these are not
+/// those of a commit.
+pub const BUILD: &str = env!("TIDEMARK_BUILD");
+
 /// Version with the commit, for people: `0.1.0 (commit 0123456789ab)`.
 pub const VERSION: &str = env!("TIDEMARK_VERSION");

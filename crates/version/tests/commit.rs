@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use build::{commit, version};
+use build::{build, commit, version};
 
 /// Runs git in a folder, independent of who runs it and where.
 fn git(folder: &Path, arguments: &[&str]) -> String {
@@ -45,6 +45,39 @@ fn a_clone_has_its_commit_until_a_source_is_changed() {
     assert_eq!(commit(&folder), Some(format!("{head}-modified")));
     fs::write(folder.join("src/lib.rs"), "").unwrap();
     assert_eq!(commit(&folder), Some(head));
+}
+
+#[test]
+fn builds_of_different_sources_differ_and_one_of_a_commit_is_that() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = sources(root.path());
+    let sha = "0123456789abcdef0123456789abcdef01234567";
+    let modified = format!("{sha}-modified");
+    assert_eq!(build(&folder, Some(sha)), sha);
+    let first = build(&folder, Some(&modified));
+    assert!(first.starts_with("sources-"), "{first}");
+    // The commit beneath a change says nothing of it.
+    assert_eq!(build(&folder, None), first);
+    let other = |text: &str| {
+        fs::write(folder.join("src/lib.rs"), text).unwrap();
+        build(&folder, Some(&modified))
+    };
+    let (second, third) = (other("mod one;"), other("mod two;"));
+    assert!(first != second && second != third && third != first, "{first} {second} {third}");
+    assert_eq!(other(""), first);
+    fs::write(folder.join("src/new.rs"), "").unwrap();
+    assert_ne!(build(&folder, Some(&modified)), first, "a file that git does not know yet");
+    fs::write(root.path().join("README.md"), "no source").unwrap();
+    fs::remove_file(folder.join("src/new.rs")).unwrap();
+    assert_eq!(build(&folder, Some(&modified)), first);
+}
+
+#[test]
+fn a_package_of_changed_sources_has_its_commit_alone() {
+    let root = tempfile::tempdir().unwrap();
+    let modified = "0123456789abcdef0123456789abcdef01234567-modified";
+    assert_eq!(build(&root.path().join("tidemark-version-1.2.3"), Some(modified)), modified);
+    assert_eq!(build(&root.path().join("tidemark-version-1.2.3"), None), "");
 }
 
 #[test]
