@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tidemark_study::{Base, ExecuteError, Form, Found, Limits, Plan, Progress, Run, Store, StudyError, Table};
+use tidemark_study::{Base, ExecuteError, Form, Found, Limits, Plan, Program, Progress, Run, Store, StudyError, Table};
 
 use crate::error::{point_error, scenario_error, study_error};
 use crate::scenario::toml_text;
@@ -81,7 +81,7 @@ impl Study {
 
 impl Study {
     fn new(mut study: tidemark_study::Study) -> Self {
-        study.commit = tidemark_version::COMMIT.map(str::to_string);
+        study.program = program();
         Self(study)
     }
 }
@@ -197,10 +197,21 @@ impl Folder {
     }
 }
 
-/// Makes a run that `Folder.missing` gave, in any process and on any machine. Gives its record.
+/// This library.
+fn program() -> Program {
+    Program { build: tidemark_version::BUILD.into(), commit: tidemark_version::COMMIT.map(Into::into) }
+}
+
+/// Makes a run that `Folder.missing` gave, in any process and on any machine with the same build of this library. Gives its record.
 #[pyfunction]
 pub(crate) fn make_run(py: Python<'_>, run: &str) -> PyResult<Vec<u8>> {
     let run: Run = serde_json::from_str(run).map_err(|error| study_error(&error.to_string()))?;
+    if run.program.build != tidemark_version::BUILD {
+        let (own, other) = (tidemark_version::BUILD, run.program.build);
+        return Err(study_error(&format!(
+            "this worker has build {own} of tidemark, and the study is of build {other}: install the same wheel on both"
+        )));
+    }
     py.detach(|| tidemark_study::run_one(&run)).map_err(|error| study_error(&error.to_string()))
 }
 

@@ -27,7 +27,7 @@ pub use form::{CaseForm, Cases, Find, Form, Keys, UntilCi};
 pub use grid::Point;
 pub use metric::Metric;
 pub use record::Record;
-pub use run::{Run, RunError, VERSION, run_one, run_while};
+pub use run::{Program, Run, RunError, VERSION, run_one, run_while};
 pub use search::{Condition, Search};
 pub use seeds::Widening;
 pub use store::{Claim, Store, StoreError};

@@ -19,7 +19,7 @@ const FORM: &str = "tidemark-record-1";
 /// One run: all that is needed to make it, wherever the files of its traces are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// Key: hash of the whole scenario, its traces, the seed and the version, and whether the series are kept.
+    /// Key: hash of the whole scenario, its traces, the seed, the version and the build, and whether the series are kept.
     pub key: String,
     /// Number of the point in its study, from 0.
     pub point: u64,
@@ -37,7 +37,16 @@ pub struct Run {
     pub assignments: Vec<String>,
     /// True to keep the series.
     pub series: bool,
-    /// Commit of the program, for its result.
+    /// Program that is to make it.
+    pub program: Program,
+}
+
+/// Program that makes runs: another one may give another result.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// Identity of its build, which is part of every key: runs of another build are made anew.
+    pub build: String,
+    /// Commit of its sources, for results; `None` where it does not know it.
     pub commit: Option<String>,
 }
 
@@ -69,7 +78,7 @@ pub fn run_while(run: &Run, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>
     let scenario = Scenario::parse(&run.file, &run.text, &run.folder, &run.assignments)?;
     let mut simulation = Simulation::new(&scenario).map_err(|error| failed(&error))?;
     let mut result = simulation.run(|_| proceed()).map_err(|error| failed(&error))?;
-    result.commit.clone_from(&run.commit);
+    result.commit.clone_from(&run.program.commit);
     if result.interrupted_at_s.is_some() {
         return Ok(None);
     }
@@ -83,8 +92,8 @@ pub fn run_while(run: &Run, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>
 pub(crate) struct PointHash([u8; 32]);
 
 impl PointHash {
-    /// Hashes a scenario that was read and checked, the program's commit, and whether the series are kept.
-    pub(crate) fn of(scenario: &Scenario, commit: Option<&str>, series: bool) -> Self {
+    /// Hashes a scenario that was read and checked, the program's build, and whether the series are kept.
+    pub(crate) fn of(scenario: &Scenario, build: &str, series: bool) -> Self {
         let mut hash = Sha256::new();
         let mut add = |bytes: &[u8]| {
             // Lengths keep parts apart.
@@ -93,7 +102,7 @@ impl PointHash {
         };
         add(FORM.as_bytes());
         add(VERSION.as_bytes());
-        add(commit.unwrap_or_default().as_bytes());
+        add(build.as_bytes());
         // A record without series is none for a study that keeps them.
         add(&[u8::from(series)]);
         let resolved = Scenario { seed: 0, ..scenario.clone() }.resolved();

@@ -9,7 +9,7 @@ use crate::form::{Form, Wrong};
 use crate::grid::{Grid, Point};
 use crate::metric::{self, Metric};
 use crate::record::Record;
-use crate::run::{PointHash, Run};
+use crate::run::{PointHash, Program, Run};
 use crate::search::Search;
 use crate::seeds::Widening;
 
@@ -39,8 +39,8 @@ pub struct Study {
     pub widening: Option<Widening>,
     /// Search for the largest value of a parameter.
     pub search: Option<Search>,
-    /// Commit of the program, where it knows it: runs of another commit are made anew.
-    pub commit: Option<String>,
+    /// Program that makes the runs.
+    pub program: Program,
     /// Overrides of every run.
     pub(crate) set: Vec<String>,
     grid: Grid,
@@ -194,7 +194,7 @@ impl Study {
             names_metrics: !form.metrics.is_empty(),
             flows: form.flows.clone(),
             series: form.series,
-            commit: None,
+            program: Program::default(),
             widening,
             search,
             set: all_set,
@@ -254,15 +254,15 @@ impl Study {
             true => StudyError::Scenario(error),
             false => StudyError::Point { point: point.label(), error: Box::new(error) },
         })?;
-        Ok(PointHash::of(&scenario, self.commit.as_deref(), self.series))
+        Ok(PointHash::of(&scenario, &self.program.build, self.series))
     }
 
     pub(crate) fn keyed(&self, index: u64, point: &Point, seed: u64, hash: &PointHash) -> Run {
         let Base { file, text, folder } = self.base.clone();
         let mut assignments = point.assignments.clone();
         assignments.push(format!("seed={seed}"));
-        let (values, series, commit) = (point.values.clone(), self.series, self.commit.clone());
-        Run { key: hash.key(seed), point: index, seed, values, file, text, folder, assignments, series, commit }
+        let (values, series, program) = (point.values.clone(), self.series, self.program.clone());
+        Run { key: hash.key(seed), point: index, seed, values, file, text, folder, assignments, series, program }
     }
 }
 

@@ -108,6 +108,13 @@ fn a_key_changes_with_everything_that_a_result_depends_on_and_nothing_else() {
     };
     let first = key(SCENARIO, "");
     assert_eq!(first.len(), 32);
+    let mut study = written(folder.path(), STUDY);
+    let mut of_build = |build: &str| {
+        study.program.build = build.into();
+        study.expand().next().unwrap().unwrap().key
+    };
+    assert_ne!(of_build("sources-1"), of_build("sources-2"));
+    assert_eq!(of_build("sources-1"), of_build("sources-1"));
     // Comments and defaults that are written out say nothing new.
     assert_eq!(first, key(&format!("# a comment\n{SCENARIO}"), ""));
     assert_eq!(first, key(SCENARIO, "\"sample_interval\" = \"100 ms\""));

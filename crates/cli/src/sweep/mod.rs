@@ -12,7 +12,7 @@ use miette::{Context, IntoDiagnostic, LabeledSpan, NamedSource, Report, Result, 
 use serde_json::Value;
 use tidemark_core::Bytes;
 use tidemark_study::{
-    Base, Find, Form, Keys, Limits, Plan, Progress, Store, Study, StudyError, Table, UntilCi, execute,
+    Base, Find, Form, Keys, Limits, Plan, Program, Progress, Store, Study, StudyError, Table, UntilCi, execute,
 };
 
 use crate::print::say;
@@ -83,7 +83,8 @@ impl Sweep {
     /// A study that can't be used, a run that fails, or an interrupt: what was run is kept then.
     pub(crate) fn execute(&self) -> Result<()> {
         let mut study = self.study()?;
-        study.commit = tidemark_version::COMMIT.map(Into::into);
+        study.program =
+            Program { build: tidemark_version::BUILD.into(), commit: tidemark_version::COMMIT.map(Into::into) };
         let jobs = self.jobs.map_or_else(parallel::processors, |jobs| jobs as usize);
         let proceed = || !interrupt::happened();
         let limits = Limits { jobs, memory: self.memory.map(|Bytes(bytes)| bytes), proceed: &proceed };

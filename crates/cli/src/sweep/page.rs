@@ -28,7 +28,7 @@ pub(super) fn page(study: &Study, table: &Table, found: &[Found]) -> Result<Stri
         "name": study.name,
         "description": study.description,
         "version": tidemark_study::VERSION,
-        "commit": study.commit,
+        "commit": study.program.commit,
         "columns": table.columns,
         "by_flow": table.by_flow,
         "metrics": metrics,
