@@ -5,26 +5,16 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use thiserror::Error;
-
+use crate::error::ExecuteError;
 use crate::grid::Point;
+use crate::limits::Limits;
 use crate::memory::Gate;
+use crate::plan::{Job, Plan, Planned, jobs};
 use crate::record::Record;
-use crate::run::{PointHash, Run, RunError, run_while};
+use crate::run::{Run, run_while};
 use crate::search::Bracket;
 use crate::store::{Store, StoreError};
 use crate::study::{Study, StudyError};
-
-/// Resources for a study, and its end.
-#[derive(Clone, Copy)]
-pub struct Limits<'a> {
-    /// Runs at once, at most.
-    pub jobs: usize,
-    /// Bytes that runs may take together. Default: half of what the system has to spare.
-    pub memory: Option<u64>,
-    /// Answers false to end the study early; what is under way is not kept.
-    pub proceed: &'a (dyn Fn() -> bool + Sync),
-}
 
 /// State of a study that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,48 +27,6 @@ pub struct Progress {
     pub left: Option<Duration>,
 }
 
-/// A study that does not come to its end. Records of runs that ended are in the store.
-#[derive(Debug, Error)]
-pub enum ExecuteError {
-    /// A point can't be run.
-    #[error(transparent)]
-    Study(#[from] StudyError),
-    /// A record can't be kept.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A run fails.
-    #[error("the run of {run} fails: {error}")]
-    Run {
-        /// Values and seed of the run.
-        run: String,
-        /// Error of the run.
-        error: RunError,
-    },
-    /// End before its time, by whoever watches.
-    #[error("interrupted after {done} of {total} runs, which are kept: start the study again, and it goes on there")]
-    Interrupted {
-        /// Runs whose records are there.
-        done: usize,
-        /// Runs that were known to be needed.
-        total: usize,
-    },
-}
-
-/// Points of a study that were checked, with the seeds that each of them has.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    pub(crate) points: Vec<Planned>,
-}
-
-/// A point with its seeds.
-#[derive(Clone, Debug)]
-pub(crate) struct Planned {
-    pub(crate) index: u64,
-    pub(crate) point: Point,
-    pub(crate) hash: PointHash,
-    pub(crate) seeds: Vec<u64>,
-}
-
 /// Finding of a search at one point of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
@@ -88,54 +36,6 @@ pub struct Found {
     pub value: Option<u64>,
     /// True if no larger value was tried.
     pub is_limit: bool,
-}
-
-impl Plan {
-    /// Checks every point of a study, on all processors, before anything is run or written.
-    ///
-    /// # Errors
-    /// The first point, in the study's order, whose scenario can't be run; or an interrupt.
-    pub fn new(study: &Study, limits: &Limits<'_>) -> Result<Self, ExecuteError> {
-        let indices: Vec<u64> = if study.search.is_some() { Vec::new() } else { (0..study.points()).collect() };
-        let planned = |index: &u64| Self::planned(study, *index, study.point(*index));
-        let points = on_every_core(&indices, limits, planned)?;
-        if study.search.is_some() {
-            // Points of a search are checked with its first value.
-            (0..study.points()).try_for_each(|index| study.hash(&study.point(index)).map(drop))?;
-        }
-        Ok(Self { points })
-    }
-
-    fn planned(study: &Study, index: u64, point: Point) -> Result<Planned, ExecuteError> {
-        let hash = study.hash(&point)?;
-        Ok(Planned { index, point, hash, seeds: study.seeds.clone() })
-    }
-
-    /// Runs, every point with its first seed, then with its second.
-    pub fn runs<'a>(&'a self, study: &'a Study) -> impl Iterator<Item = Run> + 'a {
-        jobs(&self.points).map(|job| self.points[job.planned].run(study, job.seed))
-    }
-}
-
-impl Planned {
-    pub(crate) fn run(&self, study: &Study, seed: u64) -> Run {
-        study.keyed(self.index, &self.point, seed, &self.hash)
-    }
-}
-
-/// A run that is to be made.
-#[derive(Clone, Copy)]
-struct Job {
-    planned: usize,
-    seed: u64,
-}
-
-fn jobs(points: &[Planned]) -> impl Iterator<Item = Job> + '_ {
-    let most = points.iter().map(|planned| planned.seeds.len()).max().unwrap_or(0);
-    (0..most).flat_map(move |nth| {
-        let with = move |(planned, of): (usize, &Planned)| Some(Job { planned, seed: *of.seeds.get(nth)? });
-        points.iter().enumerate().filter_map(with)
-    })
 }
 
 /// Makes the runs of a study that its store lacks; adds seeds and searches where the study asks for that. Gives what a search found.
@@ -329,27 +229,4 @@ fn attempt(run: &Run, job: Job, store: &Store, gate: &Gate, proceed: &(dyn Fn() 
             Outcome::Failed(ExecuteError::Run { run: format!("{values}seed={}", run.seed), error })
         }
     }
-}
-
-/// Results of `work` on each item, in their order, or the error of the first that has one.
-fn on_every_core<I: Sync, T: Send>(
-    items: &[I],
-    limits: &Limits<'_>,
-    work: impl Fn(&I) -> Result<T, ExecuteError> + Sync,
-) -> Result<Vec<T>, ExecuteError> {
-    let share = items.len().div_ceil(limits.jobs.max(1)).max(1);
-    let interrupted = || ExecuteError::Interrupted { done: 0, total: items.len() };
-    thread::scope(|scope| {
-        let part = |items| {
-            let work = &work;
-            let each = move |item| if (limits.proceed)() { work(item) } else { Err(interrupted()) };
-            scope.spawn(move || <[I]>::iter(items).map(each).collect::<Result<Vec<_>, _>>())
-        };
-        let parts: Vec<_> = items.chunks(share).map(part).collect();
-        let mut all = Vec::with_capacity(items.len());
-        for part in parts {
-            all.extend(part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-        }
-        Ok(all)
-    })
 }

@@ -7,11 +7,14 @@
 #![warn(unnameable_types, unreachable_pub)]
 
 mod description;
+mod error;
 mod execute;
 mod form;
 mod grid;
+mod limits;
 mod memory;
 pub mod metric;
+mod plan;
 mod record;
 mod run;
 mod search;
@@ -22,10 +25,13 @@ mod study;
 mod table;
 mod values;
 
-pub use execute::{ExecuteError, Found, Limits, Plan, Progress, execute};
+pub use error::ExecuteError;
+pub use execute::{Found, Progress, execute};
 pub use form::{CaseForm, Cases, Find, Form, Keys, UntilCi};
 pub use grid::Point;
+pub use limits::Limits;
 pub use metric::Metric;
+pub use plan::Plan;
 pub use record::Record;
 pub use run::{Program, Run, RunError, VERSION, run_one, run_while};
 pub use search::{Condition, Search};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use crate::execute::Plan;
 use crate::metric::Metric;
+use crate::plan::Plan;
 use crate::record::Record;
 use crate::statistics::Estimate;
 use crate::store::{Store, StoreError};

@@ -1,0 +1,34 @@
+//! Ends of a study before its time.
+
+use thiserror::Error;
+
+use crate::run::RunError;
+use crate::store::StoreError;
+use crate::study::StudyError;
+
+/// A study that does not come to its end. Records of runs that ended are in the store.
+#[derive(Debug, Error)]
+pub enum ExecuteError {
+    /// A point can't be run.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// A record can't be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A run fails.
+    #[error("the run of {run} fails: {error}")]
+    Run {
+        /// Values and seed of the run.
+        run: String,
+        /// Error of the run.
+        error: RunError,
+    },
+    /// End before its time, by whoever watches.
+    #[error("interrupted after {done} of {total} runs, which are kept: start the study again, and it goes on there")]
+    Interrupted {
+        /// Runs whose records are there.
+        done: usize,
+        /// Runs that were known to be needed.
+        total: usize,
+    },
+}
