@@ -113,15 +113,27 @@ impl Folder {
         self.plan().runs(&self.study).count()
     }
 
+    /// Adds the runs that the records so far ask for, where the study adds seeds or searches; false where it is over. All runs so far have to
+    /// be there.
+    fn advance(&self, py: Python<'_>) -> PyResult<bool> {
+        py.detach(|| self.plan().advance(&self.study, &self.store).map_err(|error| execute_error(&error)))
+    }
+
+    /// Findings of a search: varied values, and the value found.
+    fn found(&self) -> Vec<Finding> {
+        let found = self.plan().found(&self.study).into_iter();
+        found.map(|Found { point, value, .. }| (point.values, value)).collect()
+    }
+
     /// Keeps a record that `make_run` gave; one that is there already stays.
     fn put(&self, key: &str, record: &[u8]) -> PyResult<()> {
         self.store.put(key, record).map_err(|error| study_error(&error.to_string()))
     }
 
     /// Makes the runs that are missing, on the cores of this machine; adds seeds and searches where the study says so. `progress` is
-    /// called with runs done and all runs. Gives what a search found: varied values, and the value.
-    fn execute(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<Vec<Finding>> {
-        let found = py.detach(|| {
+    /// called with runs done and all runs.
+    fn execute(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<()> {
+        py.detach(|| {
             let stop = AtomicBool::new(false);
             let proceed = || !stop.load(Ordering::Relaxed);
             let (sender, news) = mpsc::channel::<Progress>();
@@ -149,10 +161,9 @@ impl Folder {
                     }
                 }
                 let outcome = work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                raised.map_or_else(|| outcome.map_err(|error| execute_error(&error)), Err)
+                raised.map_or_else(|| outcome.map(drop).map_err(|error| execute_error(&error)), Err)
             })
-        })?;
-        Ok(found.into_iter().map(|Found { point, value, .. }| (point.values, value)).collect())
+        })
     }
 
     /// Table of the study.

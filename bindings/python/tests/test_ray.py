@@ -1,5 +1,6 @@
-"""A study on a local Ray of two workers, of which one is killed."""
+"""Studies on a local Ray of two workers, of which one is killed."""
 
+import json
 import os
 import signal
 import threading
@@ -75,8 +76,49 @@ def test_the_table_is_the_local_one_although_a_worker_is_killed(tmp_path):
 
 
 @pytest.mark.usefixtures("two_workers")
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {"until_ci": {"within": "5 %", "max_seeds": 5}},
+        {"find": {"key": "flow.0.count", "until": "throughput_mbps >= 2", "max": 8}},
+    ],
+    ids=["seeds are added", "a search"],
+)
+def test_what_a_study_asks_for_runs_on_the_cluster(asks, tmp_path, monkeypatch):
+    from tidemark import cluster
+
+    study = tidemark.Study(
+        "scenarios/first-look.toml",
+        vary={"marker.law": ["none", "l4span"]},
+        set={"duration": "2 s", "warmup": "1 s"},
+        seeds=2,
+        metrics=["throughput_mbps"],
+        **asks,
+    )
+    made = []
+    records = cluster._records
+    monkeypatch.setattr(cluster, "_records", lambda ray, runs: records(ray, made.append(len(runs)) or runs))
+    table = study.run(tmp_path / "ray", executor="ray")
+    local = study.run(tmp_path / "local")
+    assert table.csv == local.csv
+    assert table.found.equals(local.found)
+    assert made[0] == 4 and len(made) > 1 and sum(made) == table.frame["run"].n_unique()
+
+
+@pytest.mark.usefixtures("two_workers")
+def test_a_worker_of_another_build_is_refused():
+    from tidemark import cluster
+
+    program = {"build": "another", "commit": None}
+    run = {"key": "0", "point": 0, "seed": 1, "values": [], "file": "", "text": "", "folder": "", "assignments": []}
+    text = json.dumps(run | {"series": False, "program": program})
+    with pytest.raises(tidemark.StudyError, match="same wheel"):
+        list(cluster._records(ray, [("0", text)]))
+
+
+@pytest.mark.usefixtures("two_workers")
 def test_a_run_that_fails_ends_the_study_with_its_error():
     from tidemark import cluster
 
     with pytest.raises(tidemark.StudyError):
-        list(cluster.records([("key", "{}")], None))
+        list(cluster._records(ray, [("key", "{}")]))

@@ -6,15 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::ExecuteError;
-use crate::grid::Point;
 use crate::limits::Limits;
 use crate::memory::Gate;
-use crate::plan::{Job, Plan, Planned, jobs};
-use crate::record::Record;
+use crate::plan::{Found, Job, Plan, Planned, jobs};
 use crate::run::{Run, run_while};
-use crate::search::Bracket;
-use crate::store::{Store, StoreError};
-use crate::study::{Study, StudyError};
+use crate::store::Store;
+use crate::study::Study;
 
 /// State of a study that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,18 +24,7 @@ pub struct Progress {
     pub left: Option<Duration>,
 }
 
-/// Finding of a search at one point of a study.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// Varied values of the point.
-    pub point: Point,
-    /// Largest value that meets the condition; `None` if 1 does not.
-    pub value: Option<u64>,
-    /// True if no larger value was tried.
-    pub is_limit: bool,
-}
-
-/// Makes the runs of a study that its store lacks; adds seeds and searches where the study asks for that. Gives what a search found.
+/// Makes the runs of a study that its store lacks, and those that [`Plan::advance`] asks for until there are none. Gives what a search found.
 ///
 /// # Errors
 /// A run or a file that fails, or an interrupt. What was run until then is kept.
@@ -50,85 +36,12 @@ pub fn execute(
     mut progress: impl FnMut(Progress),
 ) -> Result<Vec<Found>, ExecuteError> {
     let gate = Gate::new(limits.memory);
-    let mut found = Vec::new();
-    if let Some(search) = &study.search {
-        let mut brackets = vec![Bracket::default(); study.points() as usize];
-        loop {
-            // One step of the search at every point, so that processors have something to do.
-            let from = plan.points.len();
-            let mut tried = Vec::new();
-            for (index, bracket) in brackets.iter().enumerate() {
-                if let Some(value) = search.next(bracket) {
-                    let point = search.at(&study.point(index as u64), value);
-                    plan.points.push(Plan::planned(study, index as u64, point)?);
-                    tried.push((index, value));
-                }
-            }
-            if tried.is_empty() {
-                break;
-            }
-            make(study, &plan.points, store, &gate, limits, &mut progress)?;
-            for ((index, value), planned) in tried.into_iter().zip(&plan.points[from..]) {
-                let records = records(study, planned, store)?;
-                let values: Vec<_> =
-                    records.iter().filter_map(|record| search.condition.metric.value(record, None)).collect();
-                if values.is_empty() {
-                    return Err(StudyError::WrongPart(format!(
-                        "find.until: no run has `{}`: take a metric that the scenario's flows have",
-                        search.condition.metric
-                    ))
-                    .into());
-                }
-                let mean = values.iter().sum::<f64>() / values.len() as f64;
-                let bracket = &mut brackets[index];
-                *(if search.condition.holds(mean) { &mut bracket.good } else { &mut bracket.bad }) = Some(value);
-            }
-        }
-        found.extend(brackets.iter().enumerate().map(|(index, bracket)| Found {
-            point: study.point(index as u64),
-            value: bracket.good,
-            is_limit: bracket.bad.is_none(),
-        }));
-    } else {
+    loop {
         make(study, &plan.points, store, &gate, limits, &mut progress)?;
-    }
-    while widen(study, plan, store)? {
-        make(study, &plan.points, store, &gate, limits, &mut progress)?;
-    }
-    // Steps of a search are tried in another order than tables show.
-    let tried = |planned: &Planned| {
-        study.search.as_ref().and_then(|search| planned.point.value(&search.key)?.parse::<u64>().ok())
-    };
-    plan.points.sort_by_key(|planned| (planned.index, tried(planned)));
-    Ok(found)
-}
-
-/// Adds seeds to points whose intervals are wide; false where none is.
-fn widen(study: &Study, plan: &mut Plan, store: &Store) -> Result<bool, ExecuteError> {
-    let Some(widening) = &study.widening else { return Ok(false) };
-    let mut widened = false;
-    for planned in &mut plan.points {
-        let records = records(study, planned, store)?;
-        let groups: Vec<Option<&str>> = match records.first() {
-            Some(record) if widening.metric.is_of_flows() => study.groups(record).into_iter().map(Some).collect(),
-            _ => vec![None],
-        };
-        let values = |group: &Option<&str>| {
-            records.iter().filter_map(|record| widening.metric.value(record, *group)).collect::<Vec<_>>()
-        };
-        if let Some(count) = widening.next(planned.seeds.len(), &groups.iter().map(values).collect::<Vec<_>>()) {
-            let more = (1..).filter(|seed| !planned.seeds.contains(seed)).take(count - planned.seeds.len());
-            let more: Vec<_> = more.collect();
-            planned.seeds.extend(more);
-            widened = true;
+        if !plan.advance(study, store)? {
+            return Ok(plan.found(study));
         }
     }
-    Ok(widened)
-}
-
-fn records(study: &Study, planned: &Planned, store: &Store) -> Result<Vec<Record>, StoreError> {
-    let record = |seed: &u64| store.get(&planned.run(study, *seed).key).transpose();
-    planned.seeds.iter().filter_map(record).collect()
 }
 
 /// End of one run.

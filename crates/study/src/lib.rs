@@ -26,12 +26,12 @@ mod table;
 mod values;
 
 pub use error::ExecuteError;
-pub use execute::{Found, Progress, execute};
+pub use execute::{Progress, execute};
 pub use form::{CaseForm, Cases, Find, Form, Keys, UntilCi};
 pub use grid::Point;
 pub use limits::Limits;
 pub use metric::Metric;
-pub use plan::Plan;
+pub use plan::{Found, Plan};
 pub use record::Record;
 pub use run::{Program, Run, RunError, VERSION, run_one, run_while};
 pub use search::{Condition, Search};

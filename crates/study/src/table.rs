@@ -87,7 +87,10 @@ impl Table {
         let mut rows = Vec::new();
         let (mut missing, mut total) = (0, 0);
         let mut example = None;
-        for planned in &plan.points {
+        // Steps of a search are tried in another order than is read.
+        let mut points: Vec<_> = plan.points.iter().collect();
+        points.sort_by_key(|planned| (planned.index, planned.step));
+        for planned in points {
             let values: Vec<_> = columns.iter().map(|name| planned.point.value(name).map(str::to_string)).collect();
             let mut seeds = planned.seeds.clone();
             seeds.sort_unstable();

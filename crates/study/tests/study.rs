@@ -209,6 +209,11 @@ fn an_unknown_parameter_is_named_with_its_value_before_anything_runs() {
     let error = run(&study, &folder.path().join("out"), &always).unwrap_err().to_string();
     assert!(error.contains("flow.*.roundtrip=10 ms: ") && error.contains("unknown field `roundtrip`"), "{error}");
     assert!(!folder.path().join("out").exists());
+    let find = "find = { key = \"ue.0.number\", until = \"throughput_mbps >= 5\" }\n";
+    let study = written(folder.path(), &format!("{find}{STUDY}"));
+    let error = run(&study, &folder.path().join("out"), &always).unwrap_err().to_string();
+    assert!(error.contains("ue.0.number=1: ") && error.contains("unknown field `number`"), "{error}");
+    assert!(!folder.path().join("out").exists());
 }
 
 #[test]
@@ -235,6 +240,47 @@ fn seeds_are_added_where_the_interval_is_wide() {
     assert!(seeds.contains(&5) && seeds.iter().all(|count| (2..=5).contains(count)), "{seeds:?}");
     // The same seeds are asked for when all runs are there.
     assert_eq!(run(&study, &folder.path().join("out"), &|| true).unwrap().csv(), table.csv());
+}
+
+#[test]
+fn a_plan_that_others_run_comes_to_the_same_end() {
+    let folder = TempDir::new().unwrap();
+    let widening = "until_ci = { within = \"20 %\", metric = \"owd_ms.p99\", max_seeds = 4 }\n";
+    let find = "find = { key = \"users\", until = \"throughput_mbps >= 8\", max = 16 }\n";
+    let text = STUDY.replace("\"flow.*.round_trip\" = \"10 ms..40 ms*2\"", "").replace("seeds = 3", "seeds = 2");
+    for (name, parts) in
+        [("widened", widening), ("searched", find), ("both", &format!("{widening}{find}series = true\n"))]
+    {
+        let study = written(folder.path(), &format!("{parts}{text}"));
+        let limits = Limits { jobs: 2, memory: None, proceed: &always };
+        let mut here = Plan::new(&study, &limits).unwrap();
+        let store = Store::open(&folder.path().join(format!("{name}-here")), &study).unwrap();
+        let found = execute(&study, &mut here, &store, &limits, |_| {}).unwrap();
+        let table = Table::new(&study, &here, &store).unwrap();
+        let mut there = Plan::new(&study, &limits).unwrap();
+        let store = Store::open(&folder.path().join(format!("{name}-there")), &study).unwrap();
+        loop {
+            let missing: Vec<_> = there.runs(&study).filter(|run| !store.has(&run.key)).collect();
+            missing.iter().for_each(|run| store.put(&run.key, &run_one(run).unwrap()).unwrap());
+            if !there.advance(&study, &store).unwrap() {
+                break;
+            }
+        }
+        assert_eq!(there.found(&study), found, "{name}");
+        assert_eq!(Table::new(&study, &there, &store).unwrap().csv(), table.csv(), "{name}");
+        assert_eq!(found.len(), if name == "widened" { 0 } else { 2 });
+        assert!(found.iter().all(|found| found.value.is_some()), "{found:?}");
+        let steps: Vec<_> = table.summaries().into_iter().map(|summary| summary.values).collect();
+        let mut sorted = steps.clone();
+        let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse::<u64>().ok());
+        sorted.sort_by_key(|values| (values[0].clone() != Some("none".into()), values.get(1).and_then(number)));
+        assert_eq!(steps, sorted, "{name}: rows are in the order of values, not of tries");
+        if name != "searched" {
+            assert!(table.summaries().iter().any(|summary| summary.seeds.len() > 2), "{name}: no seeds were added");
+        }
+        let row = table.rows.last().unwrap();
+        assert_eq!(store.get(&row.key).unwrap().unwrap().series_files().count() > 0, name == "both");
+    }
 }
 
 #[test]

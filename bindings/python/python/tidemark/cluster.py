@@ -2,7 +2,8 @@
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from tidemark import _engine
@@ -14,11 +15,29 @@ RETRIES = -1
 """Times that a run is made anew whose worker was lost: as often as that happens. A run that fails is not made anew."""
 
 
-def records(runs: Sequence[tuple[str, str]], address: str | None) -> Iterator[tuple[str, bytes]]:
-    """Makes runs on a cluster and gives keys and records as they end. Those of a lost worker are made anew.
+def execute(folder: _engine.Folder, address: str | None, tell: Callable[[int, int], object]) -> None:
+    """Makes the runs of a study that its folder lacks on a cluster, and those that it asks for then.
 
     `address` is a cluster's; None stands for the one that this program is a part of, else for a Ray on this machine.
+    `tell` is called with runs done and all runs.
     """
+    with _cluster(address) as ray:
+        while True:
+            missing = folder.missing()
+            total = folder.count()
+            done = total - len(missing)
+            tell(done, total)
+            for key, record in _records(ray, missing):
+                folder.put(key, record)
+                done += 1
+                tell(done, total)
+            if not folder.advance():
+                return
+
+
+@contextmanager
+def _cluster(address: str | None) -> Iterator[Any]:
+    """Connects to a cluster, unless this program is connected already."""
     try:
         import ray
     except ModuleNotFoundError as error:
@@ -27,7 +46,7 @@ def records(runs: Sequence[tuple[str, str]], address: str | None) -> Iterator[tu
     if begun:
         ray.init(address=address or os.environ.get("RAY_ADDRESS"), logging_level=logging.WARNING, log_to_driver=False)
     try:
-        yield from _stream(ray, runs)
+        yield ray
     finally:
         if begun:
             ray.shutdown()
@@ -38,7 +57,8 @@ def make_run(run: str) -> bytes:
     return _engine.make_run(run)
 
 
-def _stream(ray: Any, runs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+def _records(ray: Any, runs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+    """Makes runs and gives keys and records as they end. Those of a lost worker are made anew."""
     make = ray.remote(num_cpus=1, max_retries=RETRIES)(make_run)
     limit = max(1, int(ray.cluster_resources().get("CPU", 1))) * AHEAD
     waiting = iter(runs)

@@ -99,24 +99,18 @@ class Study:
 
         A study that was interrupted goes on where it was, and one that was widened runs only what is new. `executor`
         is `local`, for a thread on each core (or `jobs` of them); `ray`, for a Ray on this machine or the cluster that
-        this program is a part of; or the address of a cluster (`ray://...`). Seeds that `until_ci` adds, and a search
-        by `find`, run here in any case. Ctrl-C ends the study, and what was run is kept.
+        this program is a part of; or the address of a cluster (`ray://...`). Workers need the same build of this
+        package. Ctrl-C ends the study, and what was run is kept.
         """
         opened = self._study.open(Path("out") / self.name if folder is None else folder, jobs or os.cpu_count() or 1)
         with progress_bars.of_runs(self.name, progress) as tell:
-            if executor != "local":
+            if executor == "local":
+                opened.execute(tell)
+            else:
                 from tidemark import cluster
 
-                total = opened.count()
-                missing = opened.missing()
-                done = total - len(missing)
-                tell(done, total)
-                for key, record in cluster.records(missing, None if executor == "ray" else executor):
-                    opened.put(key, record)
-                    done += 1
-                    tell(done, total)
-            found = opened.execute(tell)
-        return Table(opened, found)
+                cluster.execute(opened, None if executor == "ray" else executor, tell)
+        return Table(opened)
 
     def __repr__(self) -> str:
         return f"Study({self.name!r}, points={self.points}, seeds={len(self.seeds)})"
@@ -125,9 +119,8 @@ class Study:
 class Table:
     """Results of a study."""
 
-    def __init__(self, folder: _engine.Folder, found: list[tuple[list[tuple[str, str]], int | None]]) -> None:
+    def __init__(self, folder: _engine.Folder) -> None:
         self._folder = folder
-        self._found = found
 
     @functools.cached_property
     def _columns(self) -> tuple[list[str], list[tuple[str, str | None]], str]:
@@ -167,7 +160,7 @@ class Table:
     @property
     def found(self) -> pl.DataFrame:
         """Finding of a search at each point: the largest value that meets its condition; null if 1 does not."""
-        return pl.DataFrame([{**dict(values), "value": value} for values, value in self._found])
+        return pl.DataFrame([{**dict(values), "value": value} for values, value in self._folder.found()])
 
 
 def _number(column: pl.Series) -> pl.Series:
