@@ -1,20 +1,17 @@
 //! The command as a user meets it: its files, its exit status, its errors.
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use common::{command, text, tidemark};
 use tempfile::TempDir;
 
-fn tidemark(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_tidemark")).args(arguments).output().unwrap()
-}
 fn scenarios() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
-}
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 const SHORT: &str = r#"
@@ -295,12 +292,7 @@ fn a_reader_that_goes_early_is_no_error() {
         &["compare", &a, &b],
         &["schema"],
     ] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_tidemark"))
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         assert_eq!(text(&output.stderr), "", "{arguments:?}");
@@ -331,12 +323,12 @@ fn an_interrupted_run_keeps_what_it_has_and_says_so() {
     let folder = TempDir::new().unwrap();
     let file = short(&folder);
     let out = folder.path().join("out").display().to_string();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_tidemark"))
-        .args(["run", &file, "--out", &out, "--set", "duration=86400 s", "--set", "sample_interval=1 s"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        command(&["run", &file, "--out", &out, "--set", "duration=86400 s", "--set", "sample_interval=1 s"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
     // The folder exists once the run is about to begin.
     let patience = Instant::now();
     while !Path::new(&out).is_dir() && patience.elapsed() < Duration::from_secs(20) {

@@ -1,8 +1,10 @@
 //! `tidemark explain` as a user meets it: each option, each error.
 
-use std::fs;
-use std::process::{Command, Output};
+mod common;
 
+use std::fs;
+
+use common::{text, tidemark};
 use tempfile::TempDir;
 use tidemark_record::output::read_marks;
 
@@ -27,10 +29,6 @@ ue = "ue"
 round_trip = "20 ms"
 "#;
 
-fn tidemark(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_tidemark")).args(arguments).output().unwrap()
-}
-
 /// Runs the scenario with these assignments; gives the folder of the run.
 fn run(folder: &TempDir, assignments: &[&str]) -> String {
     let file = folder.path().join("short.toml");
@@ -38,14 +36,14 @@ fn run(folder: &TempDir, assignments: &[&str]) -> String {
     let (file, out) = (file.display().to_string(), folder.path().join("out").display().to_string());
     let sets: Vec<_> = assignments.iter().flat_map(|assignment| ["--set", assignment]).collect();
     let output = tidemark(&[&["run", &file, "--out", &out], &sets[..]].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", text(&output.stderr));
     out
 }
 
 /// Standard output of a command that succeeds.
 fn said(arguments: &[&str]) -> String {
     let output = tidemark(&[&["explain"], arguments].concat());
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 

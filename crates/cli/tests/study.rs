@@ -1,11 +1,14 @@
 //! Studies and seeds as a user meets them: `sweep`, `run --seeds` and `compare`.
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use common::{command, text, tidemark};
 use tempfile::TempDir;
 
 const SCENARIO: &str = r#"
@@ -31,18 +34,6 @@ metrics = ["throughput_mbps", "owd_ms.p99"]
 "marker.law" = ["none", "l4span"]
 "flow.*.round_trip" = "10 ms..80 ms*2"
 "#;
-
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tidemark"));
-    command.args(arguments);
-    command
-}
-fn tidemark(arguments: &[&str]) -> Output {
-    command(arguments).output().unwrap()
-}
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 /// Folder with a scenario and a study of it.
 struct Lab(TempDir);
