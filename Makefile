@@ -119,7 +119,7 @@ schema: build
 
 # Pages of the reference that are written from what they describe; tests compare them.
 reference: schema
-	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --package tidemark-record --package tidemark-sim --test reference
+	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --package tidemark-record --test reference
 	python3 -B tests/docs/c_interface.py --write
 
 # The papers' figures with all pictures as one file; needs Python's package `markdown`.
