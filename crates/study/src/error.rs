@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::metric::NoSuchMetric;
 use crate::run::RunError;
 use crate::store::StoreError;
 use crate::study::StudyError;
@@ -12,6 +13,9 @@ pub enum ExecuteError {
     /// A point can't be run.
     #[error(transparent)]
     Study(#[from] StudyError),
+    /// A metric that no run has.
+    #[error(transparent)]
+    NoSuchMetric(#[from] NoSuchMetric),
     /// A record can't be kept.
     #[error(transparent)]
     Store(#[from] StoreError),

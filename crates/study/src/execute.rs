@@ -36,8 +36,10 @@ pub fn execute(
     mut progress: impl FnMut(Progress),
 ) -> Result<Vec<Found>, ExecuteError> {
     let gate = Gate::new(limits.memory);
+    make(study, &plan.points, 1, store, &gate, limits, &mut progress)?;
+    plan.find_metrics(study, store)?;
     loop {
-        make(study, &plan.points, store, &gate, limits, &mut progress)?;
+        make(study, &plan.points, usize::MAX, store, &gate, limits, &mut progress)?;
         if !plan.advance(study, store)? {
             return Ok(plan.found(study));
         }
@@ -53,19 +55,20 @@ enum Outcome {
     Failed(ExecuteError),
 }
 
-/// Makes the runs that the store lacks.
+/// Makes the runs that the store lacks, of so many seeds of every point.
 fn make(
     study: &Study,
     points: &[Planned],
+    seeds: usize,
     store: &Store,
     gate: &Gate,
     limits: &Limits<'_>,
     progress: &mut impl FnMut(Progress),
 ) -> Result<(), ExecuteError> {
-    let total = jobs(points).count();
-    let mut missing: Vec<Job> =
-        jobs(points).filter(|job| !store.has(&points[job.planned].hash.key(job.seed))).collect();
-    let mut done = total - missing.len();
+    let is_missing = |job: &Job| !store.has(&points[job.planned].hash.key(job.seed));
+    let total = jobs(points, usize::MAX).count();
+    let mut done = total - jobs(points, usize::MAX).filter(is_missing).count();
+    let mut missing: Vec<Job> = jobs(points, seeds).filter(is_missing).collect();
     let (started, before) = (Instant::now(), done);
     let mut failed = None;
     progress(Progress { done, total, left: None });

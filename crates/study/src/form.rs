@@ -158,6 +158,10 @@ pub(crate) const MAX_SEEDS: u64 = 10_000;
 fn grid(cases: &Cases, zip: &[Keys], vary: &Keys) -> Result<Grid, Wrong> {
     let mut axes = Vec::new();
     for (name, cases) in cases {
+        if cases.is_empty() {
+            let message = format!("has no case: name one at least, as in [case.{name}.first]");
+            return Err(Wrong::new(&["case", name], message));
+        }
         let case = |(label, case): (&String, &CaseForm)| {
             let grid = grid(&case.case, &case.zip, &case.vary).map_err(|wrong| wrong.within(&["case", name, label]))?;
             let set = set(&case.set).map_err(|wrong| wrong.within(&["case", name, label, "set"]))?;
@@ -166,9 +170,16 @@ fn grid(cases: &Cases, zip: &[Keys], vary: &Keys) -> Result<Grid, Wrong> {
         axes.push(Axis::Cases { name: name.clone(), cases: cases.iter().map(case).collect::<Result<_, _>>()? });
     }
     for (index, keys) in zip.iter().enumerate() {
+        let index = index.to_string();
+        if keys.is_empty() {
+            return Err(Wrong::new(
+                &["zip", &index],
+                "has no key: name those that go in step, with as many values each",
+            ));
+        }
         let mut together: Vec<(String, Values)> = Vec::new();
         for (key, values) in keys {
-            let wrong = |message| Wrong::new(&["zip", &index.to_string(), key], message);
+            let wrong = |message| Wrong::new(&["zip", &index, key], message);
             let values = Values::from_json(values).map_err(wrong)?;
             if let Some((first, others)) = together.first().filter(|(_, others)| others.count() != values.count()) {
                 let (own, other) = (values.count(), others.count());
@@ -178,13 +189,25 @@ fn grid(cases: &Cases, zip: &[Keys], vary: &Keys) -> Result<Grid, Wrong> {
             }
             together.push((key.clone(), values));
         }
-        axes.push(Axis::Keys(together));
+        let axis = Axis::Keys(together);
+        axis.repeated().map_or(Ok(()), |point| Err(Wrong::new(&["zip", &index], twice(&point))))?;
+        axes.push(axis);
     }
     for (key, values) in vary {
-        let values = Values::from_json(values).map_err(|message| Wrong::new(&["vary", key], message))?;
-        axes.push(Axis::Keys(vec![(key.clone(), values)]));
+        let wrong = |message| Wrong::new(&["vary", key], message);
+        let axis = Axis::Keys(vec![(key.clone(), Values::from_json(values).map_err(wrong)?)]);
+        axis.repeated().map_or(Ok(()), |point| Err(wrong(twice(&point))))?;
+        if zip.iter().any(|keys| keys.contains_key(key)) {
+            return Err(wrong("is in a group that goes in step as well: vary it in one place".into()));
+        }
+        axes.push(axis);
     }
     Ok(Grid { axes })
+}
+
+/// Error for values that would be run twice under one key, and counted as more seeds than there are.
+fn twice(value: &str) -> String {
+    format!("`{value}` is there twice: name each once")
 }
 
 fn set(keys: &Keys) -> Result<Vec<(String, Value)>, Wrong> {

@@ -1,5 +1,7 @@
 //! Points of a study: what is crossed, what goes in step, and cases with parameters of their own.
 
+use std::collections::BTreeSet;
+
 use crate::values::{Value, Values};
 
 /// Axes that are crossed. The first changes slowest.
@@ -78,6 +80,19 @@ impl Axis {
             Self::Keys(keys) => keys.first().map_or(1, |(_, values)| values.count().into()),
             Self::Cases { cases, .. } => cases.iter().map(|case| case.grid.count()).fold(0, u128::saturating_add),
         }
+    }
+
+    /// Values, in one line, that are there a second time; ranges have none.
+    pub(crate) fn repeated(&self) -> Option<String> {
+        let Self::Keys(keys) = self else { return None };
+        if keys.iter().any(|(_, values)| matches!(values, Values::Range { .. })) {
+            return None;
+        }
+        let mut seen = BTreeSet::new();
+        let nth = |index| keys.iter().map(move |(_, values)| values.nth(index));
+        (0..self.count() as u64)
+            .find(|index| !seen.insert(nth(*index).map(|value| value.assigned).collect::<Vec<_>>()))
+            .map(|index| nth(index).map(|value| value.shown).collect::<Vec<_>>().join(", "))
     }
 
     fn add(&self, mut index: u128, point: &mut Point) {

@@ -30,7 +30,7 @@ pub use execute::{Progress, execute};
 pub use form::{CaseForm, Cases, Find, Form, Keys, UntilCi};
 pub use grid::Point;
 pub use limits::Limits;
-pub use metric::Metric;
+pub use metric::{Metric, NoSuchMetric};
 pub use plan::{Found, Plan};
 pub use record::Record;
 pub use run::{Program, Run, RunError, VERSION, run_one, run_while};

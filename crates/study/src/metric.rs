@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde_json::Value;
+use thiserror::Error;
 use tidemark_record::fields::{Declared as _, Number, Struct};
 use tidemark_record::{BearerResult, FlowResult, RouterResult, RunResult, UeResult};
 
@@ -143,6 +144,30 @@ impl Metric {
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
+    }
+}
+
+/// Metrics that a study names and no run has.
+#[derive(Debug, Error)]
+#[error("no run has {names}: {right}. The runs are kept: correct `metrics`, and none is made again")]
+pub struct NoSuchMetric {
+    /// The metrics.
+    names: String,
+    /// Metrics that one of the runs has.
+    right: String,
+}
+
+impl NoSuchMetric {
+    pub(crate) fn new<'a>(metrics: impl Iterator<Item = &'a Metric>, example: Option<&Record>) -> Self {
+        let names_of = metrics.map(|metric| format!("`{metric}`")).collect::<Vec<_>>().join(", ");
+        let has = |name: &String| {
+            let metric = Metric::parse(name).ok();
+            example.is_some_and(|record| metric.is_some_and(|metric| metric.value(record, None).is_some()))
+        };
+        let right: Vec<_> = names().into_iter().filter(has).take(24).collect();
+        let right =
+            if right.is_empty() { "it has no flows".into() } else { format!("use one of {}", right.join(", ")) };
+        Self { names: names_of, right }
     }
 }
 

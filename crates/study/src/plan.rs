@@ -4,6 +4,7 @@
 use crate::error::ExecuteError;
 use crate::grid::Point;
 use crate::limits::{Limits, on_every_core};
+use crate::metric::{Metric, NoSuchMetric};
 use crate::record::Record;
 use crate::run::{PointHash, Run};
 use crate::search::{Bracket, Search};
@@ -58,7 +59,7 @@ impl Plan {
 
     /// Runs so far, every point with its first seed, then with its second.
     pub fn runs<'a>(&'a self, study: &'a Study) -> impl Iterator<Item = Run> + 'a {
-        jobs(&self.points).map(|job| self.points[job.planned].run(study, job.seed))
+        jobs(&self.points, usize::MAX).map(|job| self.points[job.planned].run(study, job.seed))
     }
 
     /// Adds what the records of the runs so far ask for: seeds where intervals are wide, then the next step of a search. False where
@@ -83,6 +84,28 @@ impl Plan {
             is_limit: bracket.bad.is_none(),
         };
         self.brackets.iter().enumerate().map(found).collect()
+    }
+
+    /// Looks for the metrics that a study names in the first run of every point, which says early what a table would say at the end.
+    ///
+    /// # Errors
+    /// Metrics that none of these runs has, or a record that can't be read.
+    pub(crate) fn find_metrics(&self, study: &Study, store: &Store) -> Result<(), ExecuteError> {
+        let mut wanted: Vec<&Metric> = study.metrics.iter().filter(|_| study.names_metrics).collect();
+        let mut example = None;
+        for planned in &self.points {
+            if wanted.is_empty() {
+                return Ok(());
+            }
+            let Some(record) = store.get(&planned.hash.key(planned.seeds[0]))? else { continue };
+            let mut groups: Vec<_> = study.groups(&record).into_iter().map(Some).collect();
+            if groups.is_empty() {
+                groups.push(None);
+            }
+            wanted.retain(|metric| groups.iter().all(|group| metric.value(&record, *group).is_none()));
+            example.get_or_insert(record);
+        }
+        if wanted.is_empty() { Ok(()) } else { Err(NoSuchMetric::new(wanted.into_iter(), example.as_ref()).into()) }
     }
 
     /// Adds seeds to points whose intervals are wide; false where none is.
@@ -163,9 +186,10 @@ pub(crate) struct Job {
     pub(crate) seed: u64,
 }
 
-pub(crate) fn jobs(points: &[Planned]) -> impl Iterator<Item = Job> + '_ {
+/// Runs of points: every point with its first seed, then with its second, up to so many.
+pub(crate) fn jobs(points: &[Planned], seeds: usize) -> impl Iterator<Item = Job> + '_ {
     let most = points.iter().map(|planned| planned.seeds.len()).max().unwrap_or(0);
-    (0..most).flat_map(move |nth| {
+    (0..most.min(seeds)).flat_map(move |nth| {
         let with = move |(planned, of): (usize, &Planned)| Some(Job { planned, seed: *of.seeds.get(nth)? });
         points.iter().enumerate().filter_map(with)
     })

@@ -171,6 +171,13 @@ impl Study {
             Metric::parse(name).map_err(|message| Wrong::new(&["metrics", &index.to_string()], message))
         };
         let metrics: Vec<_> = names.iter().enumerate().map(parsed).collect::<Result<_, _>>()?;
+        if let Some((index, metric)) = metrics.iter().enumerate().find(|(index, of)| metrics[..*index].contains(of)) {
+            return Err(Wrong::new(
+                &["metrics", &index.to_string()],
+                format!("`{metric}` is there twice: name each once"),
+            )
+            .into());
+        }
         let set = set.iter().map(|(key, value)| format!("{key}={}", value.assigned));
         let all_set: Vec<_> = set.chain(form.overrides.iter().cloned()).collect();
         let scenario = Scenario::parse(&base.file, &base.text, &base.folder, &all_set).map_err(Problem::Scenario)?;

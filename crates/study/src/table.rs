@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use crate::metric::Metric;
+use crate::metric::{Metric, NoSuchMetric};
 use crate::plan::Plan;
 use crate::record::Record;
 use crate::statistics::Estimate;
@@ -67,13 +67,8 @@ pub enum TableError {
         total: usize,
     },
     /// Metrics that the study names and no run has.
-    #[error("no run has {names}: {right}. The runs are kept: correct `metrics`, and none is made again")]
-    NoSuchMetric {
-        /// The metrics.
-        names: String,
-        /// Metrics that runs have.
-        right: String,
-    },
+    #[error(transparent)]
+    NoSuchMetric(#[from] NoSuchMetric),
 }
 
 impl Table {
@@ -130,16 +125,8 @@ impl Table {
         let is_there: Vec<bool> =
             (0..self.metrics.len()).map(|index| self.rows.iter().any(|row| row.metrics[index].is_some())).collect();
         if named && is_there.contains(&false) {
-            let missing = self.metrics.iter().zip(&is_there).filter(|(_, there)| !**there);
-            let names = missing.map(|(metric, _)| format!("`{metric}`")).collect::<Vec<_>>().join(", ");
-            let has = |name: &String| {
-                let metric = Metric::parse(name).ok();
-                example.is_some_and(|record| metric.is_some_and(|metric| metric.value(record, None).is_some()))
-            };
-            let right: Vec<_> = crate::metric::names().into_iter().filter(has).take(24).collect();
-            let right =
-                if right.is_empty() { "it has no flows".into() } else { format!("use one of {}", right.join(", ")) };
-            return Err(TableError::NoSuchMetric { names, right });
+            let missing = self.metrics.iter().zip(&is_there).filter(|(_, there)| !**there).map(|(metric, _)| metric);
+            return Err(NoSuchMetric::new(missing, example).into());
         }
         let mut there = is_there.iter();
         self.metrics.retain(|_| there.next().copied().unwrap_or_default());

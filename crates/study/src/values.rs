@@ -60,6 +60,9 @@ impl Values {
             Json::Array(values) if values.is_empty() => Err("has no value: name one at least".into()),
             Json::Array(values) => values.iter().map(Value::from_json).collect::<Result<_, _>>().map(Self::List),
             Json::String(text) => Self::parse(text),
+            Json::Object(_) => {
+                Err("is a table: write the whole key in quotes, as in \"marker.law\" = [\"none\", \"ramp\"]".into())
+            }
             other => Err(format!("`{other}` is no list: write [{other}]; {FORMS}")),
         }
     }
@@ -75,6 +78,9 @@ impl Values {
         }
         if !unit_of_first.is_empty() && unit_of_first != unit {
             return Err(format!("a range from `{unit_of_first}` to `{unit}`: write both ends in one unit"));
+        }
+        if first == last {
+            return Err(wrong(format!("both ends are {first}")));
         }
         let number = |text: &str| text.trim().strip_suffix(unit).unwrap_or(text).trim().parse::<f64>().ok();
         let count = |text: &str| text.trim().parse::<u64>().ok().filter(|count| *count >= 2);
@@ -218,6 +224,7 @@ mod tests {
             ("9..1*2", "does not lead"),
             ("a..b+1", "numbers"),
             ("1..9:1", "count of 2"),
+            ("5 ms..5 ms:3", "both ends are 5"),
             (",", "no value"),
         ] {
             let error = shown(text).unwrap_err();

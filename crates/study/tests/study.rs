@@ -191,6 +191,22 @@ fn bad_studies_are_refused_with_what_would_be_right() {
             format!("find = {{ key = \"users\", until = \"jain > 1\" }}\n{STUDY}"),
             "find.until: `jain > 1` is no condition",
         ),
+        (
+            STUDY.replace("\"none\", \"l4span\"", "\"none\", \"none\""),
+            "study.toml:7: vary.marker.law: `none` is there twice",
+        ),
+        (STUDY.replace("owd_ms.p99", "throughput_mbps"), "study.toml:4: metrics.1: `throughput_mbps` is there twice"),
+        (format!("{STUDY}\n[[zip]]\n"), "zip.0: has no key"),
+        (
+            format!("{STUDY}\n[[zip]]\n\"marker.law\" = [\"ramp\"]\n"),
+            "vary.marker.law: is in a group that goes in step as well",
+        ),
+        (
+            format!("{STUDY}\n[[zip]]\n\"cell.prbs\" = [51, 51]\n\"duration\" = [\"1 s\", \"1 s\"]\n"),
+            "zip.0: `51, 1 s` is there twice",
+        ),
+        (format!("{STUDY}\n[case.load]\n"), "case.load: has no case"),
+        (STUDY.replace("\"marker.law\" =", "marker.law ="), "vary.marker: is a table: write the whole key in quotes"),
         (format!("{STUDY}\n[[zip]]\n\"seed\" = [1]\n\"duration\" = [\"1 s\", \"2 s\"]\n"), "give both as many"),
     ] {
         let checked = load(folder.path(), &study).map_or_else(Err, |study| {
@@ -217,17 +233,28 @@ fn an_unknown_parameter_is_named_with_its_value_before_anything_runs() {
 }
 
 #[test]
-fn a_metric_that_no_run_has_is_an_error_that_keeps_the_runs() {
+fn a_metric_that_no_run_has_is_found_out_by_the_first_seed_and_the_runs_are_kept() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let study = written(folder.path(), &STUDY.replace("owd_ms.p99", "media.delay_ms.p99"));
     let limits = Limits { jobs: 2, memory: None, proceed: &always };
     let mut plan = Plan::new(&study, &limits).unwrap();
     let store = Store::open(&out, &study).unwrap();
-    execute(&study, &mut plan, &store, &limits, |_| {}).unwrap();
+    let error = execute(&study, &mut plan, &store, &limits, |_| {}).unwrap_err();
+    assert!(matches!(&error, ExecuteError::NoSuchMetric { .. }), "{error}");
+    assert!(error.to_string().contains("no run has `media.delay_ms.p99`: use one of "), "{error}");
+    assert_eq!(fs::read_dir(out.join("runs")).unwrap().count(), 6, "one seed of three");
+    // A cluster finds it in the table.
+    let runs: Vec<_> = plan.runs(&study).filter(|run| !store.has(&run.key)).collect();
+    runs.iter().for_each(|run| store.put(&run.key, &run_one(run).unwrap()).unwrap());
     let error = Table::new(&study, &plan, &store).unwrap_err();
     assert!(matches!(&error, TableError::NoSuchMetric { .. }), "{error}");
-    assert!(error.to_string().contains("no run has `media.delay_ms.p99`: use one of "), "{error}");
+    // What one point has is enough.
+    let video = "[case.app.video.set]\n\"flow.0.app\" = { app = \"video\" }\n\"flow.0.sender\" = { controller = \"gcc\" }\n[case.app.bulk]\n";
+    let study = STUDY.replace("owd_ms.p99", "media.delay_ms.p99").replace("seeds = 3", "seeds = 1");
+    let study = written(folder.path(), &format!("{study}\n{video}"));
+    let csv = run(&study, &folder.path().join("video"), &always).unwrap().csv();
+    assert!(csv.lines().nth(1).unwrap().split(',').all(|cell| !cell.is_empty()), "{csv}");
 }
 
 #[test]

@@ -112,9 +112,13 @@ impl Sweep {
     /// Study of the file, with what flags add to it or replace.
     fn study(&self) -> Result<Study> {
         let is_study = is_study(&self.file);
-        let (mut vary, mut zip) = (Vec::new(), Vec::<Keys>::new());
+        let (mut vary, mut zip) = (Vec::<(String, Value)>::new(), Vec::<Keys>::new());
         for assignment in &self.vary {
-            vary.push(assigned(assignment, "--vary")?);
+            let (key, values) = assigned(assignment, "--vary")?;
+            if vary.iter().any(|(known, _)| *known == key) {
+                return Err(miette!("--vary {key} is there twice: name all of its values in one, as in {key}=1,2,5"));
+            }
+            vary.push((key, values));
         }
         for together in &self.zip {
             zip.push(together.split(';').map(|part| assigned(part, "--zip")).collect::<Result<_>>()?);
