@@ -273,6 +273,9 @@ fn change(old: &[Option<f64>], new: &[Option<f64>], decimals: usize) -> String {
         (Some(old), Some(new), _) if old.mean == 0.0 && new.mean == 0.0 => number(before),
         (_, _, Some(difference)) if difference.half.is_some() => {
             let tie = if difference.is_tie() == Some(true) { "tie: " } else { "" };
+            // A difference that is sure shows a digit of its interval, however small: `+0.00 ± 0.00` would be taken for none.
+            let half = difference.half.filter(|half| *half > 0.0 && tie.is_empty()).unwrap_or(1.0);
+            let decimals = decimals.max((-half.log10()).ceil().clamp(0.0, 6.0) as usize);
             format!("{sides} ({tie}{})", with_interval(difference, decimals, "+"))
         }
         (Some(old), Some(new), _) if old.mean != 0.0 => {
@@ -297,4 +300,18 @@ fn list<'a>(summary: &'a Value, name: &str) -> &'a [Value] {
 
 fn figure(entry: &Value, path: &[&str]) -> Option<f64> {
     path.iter().try_fold(entry, |value, step| value.get(step))?.as_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sure_difference_shows_a_digit_of_its_interval_and_a_tie_says_so() {
+        let change = |old: [f64; 3], new: [f64; 3]| change(&old.map(Some), &new.map(Some), 2);
+        assert_eq!(change([0.18, 0.18, 0.18], [0.181, 0.182, 0.183]), "0.18 → 0.18 (+0.002 ± 0.002)");
+        assert_eq!(change([10.0, 11.0, 12.0], [11.0, 12.0, 13.1]), "11.00 → 12.03 (+1.03 ± 0.14)");
+        assert_eq!(change([1.0, 2.0, 3.0], [1.1, 1.9, 3.0]), "2.00 → 2.00 (tie: +0.00 ± 0.25)");
+        assert_eq!(change([0.0; 3], [0.0; 3]), "0.00");
+    }
 }
