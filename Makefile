@@ -62,7 +62,7 @@ same-bytes: build unit
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/release > /dev/null
 	diff -r $(OUT)/debug $(OUT)/release
 
-web-test: web
+web-test: build
 	cd web && npm test && npm run test:browser
 
 wire-test:
@@ -113,9 +113,10 @@ sdn-test:
 sdn-packages:
 	sdn/tests/install-packages.sh || echo "SKIPPED: the packages of sdn/tests/install-packages.sh could not all be installed" >&2
 
-# The schema of the scenario language is generated; a test compares the copy in docs with the command's.
+# The schemas of scenarios and studies are generated; a test compares the copies in docs with the command's.
 schema: build
 	$(TIDEMARK) schema > docs/reference/scenario.schema.json
+	$(TIDEMARK) schema study > docs/reference/study.schema.json
 
 # Pages of the reference that are written from what they describe; tests compare them.
 reference: schema

@@ -23,6 +23,7 @@ mod realtime;
 mod report;
 mod reproduce;
 mod run;
+mod schema;
 mod sweep;
 mod table;
 
@@ -52,8 +53,12 @@ enum Command {
     New(new::New),
     /// Check a scenario without running it
     Check(check::Check),
-    /// Print the JSON schema of the scenario language
-    Schema,
+    /// Print the JSON schema of scenarios or studies, for editors
+    Schema {
+        /// Kind of file
+        #[arg(value_enum, default_value = "scenario")]
+        kind: schema::Kind,
+    },
     /// Run a study: a scenario over many values and seeds, on all processors
     Sweep(sweep::Sweep),
     /// Compare the results of runs, flow by flow: with intervals where folders have several seeds
@@ -128,7 +133,10 @@ impl Command {
             Self::Run(run) => run.execute(),
             Self::New(new) => new.execute(),
             Self::Check(check) => check.execute(),
-            Self::Schema => run::print_schema(),
+            Self::Schema { kind } => {
+                schema::print(kind);
+                Ok(())
+            }
             Self::Sweep(sweep) => sweep.execute(),
             Self::Compare { baseline, others } => compare::execute(&baseline, &others),
             Self::Explain(explain) => explain.execute(),

@@ -1,4 +1,4 @@
-//! `tidemark run` and `tidemark schema`.
+//! `tidemark run`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -167,10 +167,4 @@ pub(crate) fn make(out: &Path) -> Result<()> {
     let probe = out.join(".writable");
     fs::write(&probe, "").into_diagnostic().wrap_err_with(unwritable)?;
     fs::remove_file(&probe).into_diagnostic().wrap_err_with(unwritable)
-}
-
-/// Prints the JSON schema of the scenario language.
-pub(crate) fn print_schema() -> Result<()> {
-    say!("{}", Scenario::json_schema());
-    Ok(())
 }

@@ -140,11 +140,16 @@ fn check_accepts_every_scenario_of_the_project() {
 }
 
 #[test]
-fn the_first_line_of_every_scenario_leads_an_editor_to_the_schema() {
-    let schema = scenarios().join("../docs/reference/scenario.schema.json").canonicalize().unwrap();
-    for file in shipped() {
-        let scenario = fs::read_to_string(&file).unwrap();
-        let named = scenario.lines().next().and_then(|line| line.strip_prefix("#:schema ")).unwrap_or("nothing");
+fn the_first_line_of_every_scenario_and_study_leads_an_editor_to_the_schema() {
+    let schema = |name: &str| scenarios().join("../docs/reference").join(name).canonicalize().unwrap();
+    let of_scenarios = shipped().into_iter().map(|file| (file, schema("scenario.schema.json")));
+    let studies: Vec<_> =
+        fs::read_dir(scenarios().join("studies")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(studies.len() >= 2);
+    let of_studies = studies.into_iter().map(|file| (file, schema("study.schema.json")));
+    for (file, schema) in of_scenarios.chain(of_studies) {
+        let text = fs::read_to_string(&file).unwrap();
+        let named = text.lines().next().and_then(|line| line.strip_prefix("#:schema ")).unwrap_or("nothing");
         let found = file.parent().unwrap().join(named).canonicalize().ok();
         assert_eq!(found.as_ref(), Some(&schema), "{}: the first line names {named}", file.display());
     }
@@ -344,10 +349,17 @@ fn an_interrupted_run_keeps_what_it_has_and_says_so() {
 }
 
 #[test]
-fn the_schema_in_docs_is_the_commands_own() {
-    let output = tidemark(&["schema"]);
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scenario.schema.json");
-    assert!(text(&output.stdout) == fs::read_to_string(kept).unwrap(), "out of date: run `make schema`");
+fn schemas_in_docs_are_the_commands_own() {
+    for (arguments, file) in [
+        (&["schema"][..], "scenario.schema.json"),
+        (&["schema", "scenario"], "scenario.schema.json"),
+        (&["schema", "study"], "study.schema.json"),
+    ] {
+        let output = tidemark(arguments);
+        let kept = scenarios().join("../docs/reference").join(file);
+        let kept = fs::read_to_string(kept).unwrap_or_default();
+        assert!(text(&output.stdout) == kept, "{file}: out of date: run `make schema`");
+    }
 }
 
 #[test]

@@ -1,18 +1,23 @@
 //! Form of a study: what a file, flags or another language say, before it is checked.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::grid::{Axis, Case, Grid};
+use crate::schema::{MAX_SEEDS, Seeds, Varied, require_scenario};
 use crate::values::{Value, Values};
 
 /// Keys with values, in the order in which they were written.
 pub type Keys = IndexMap<String, Json>;
 
 /// A study as it is written: in TOML, or in any other form that serde reads.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Study", transform = require_scenario)]
 pub struct Form {
     /// Name, of letters, digits, `.`, `_` and `-`. Default: that of the file.
     pub name: Option<String>,
@@ -21,14 +26,19 @@ pub struct Form {
     /// File of the scenario, relative to the study's folder.
     pub scenario: String,
     /// Number of seeds, from 1 on, or a list of seeds. Default 5.
+    #[schemars(with = "Option<Seeds>")]
     pub seeds: Option<Json>,
-    /// Values that every run has.
+    /// Values that every run has, by keys of the scenario.
+    #[schemars(with = "BTreeMap<String, Json>")]
     pub set: Keys,
     /// Parameters that are crossed: keys of the scenario with lists or ranges.
+    #[schemars(with = "BTreeMap<String, Varied>")]
     pub vary: Keys,
-    /// Parameters whose values go in step.
+    /// Parameters whose values go in step, as many of each.
+    #[schemars(with = "Vec<BTreeMap<String, Varied>>")]
     pub zip: Vec<Keys>,
-    /// Cases under names of the study's own.
+    /// Cases under names of the study's own: a column of the table, the labels in it, and what each of them means.
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, CaseForm>>")]
     pub case: Cases,
     /// Metrics. Default: rates, delays and marks, as far as runs have them.
     pub metrics: Vec<String>,
@@ -49,21 +59,26 @@ pub struct Form {
 pub type Cases = IndexMap<String, IndexMap<String, CaseForm>>;
 
 /// One case as it is written.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Case")]
 pub struct CaseForm {
-    /// Values that it sets.
+    /// Values that it sets, by keys of the scenario.
+    #[schemars(with = "BTreeMap<String, Json>")]
     pub set: Keys,
     /// Parameters that are crossed within it.
+    #[schemars(with = "BTreeMap<String, Varied>")]
     pub vary: Keys,
     /// Parameters whose values go in step within it.
+    #[schemars(with = "Vec<BTreeMap<String, Varied>>")]
     pub zip: Vec<Keys>,
     /// Cases within it.
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, CaseForm>>")]
     pub case: Cases,
 }
 
 /// Rule by which seeds are added.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UntilCi {
     /// Widest half of an interval, as a share of its mean: `"5 %"`.
@@ -73,11 +88,12 @@ pub struct UntilCi {
     pub metric: Option<String>,
     /// Most seeds that a point gets. Default 100.
     #[serde(default = "max_seeds")]
+    #[schemars(range(min = 2, max = MAX_SEEDS))]
     pub max_seeds: u64,
 }
 
 /// Search for the largest value of a parameter.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Find {
     /// Key of a whole number, or `users` for the number of UEs of the scenario's only kind.
@@ -86,6 +102,7 @@ pub struct Find {
     pub until: String,
     /// Largest value to try. Default 1024.
     #[serde(default = "max_value")]
+    #[schemars(range(min = 1))]
     pub max: u64,
 }
 
@@ -115,6 +132,11 @@ impl Wrong {
 }
 
 impl Form {
+    /// JSON schema of a study's file.
+    pub fn json_schema() -> String {
+        serde_json::to_string_pretty(&schemars::schema_for!(Self)).unwrap_or_default()
+    }
+
     /// Reads the form of a TOML text.
     pub(crate) fn from_toml(text: &str) -> Result<Self, toml_edit::de::Error> {
         toml_edit::de::from_str(text)
@@ -151,9 +173,6 @@ impl Form {
         set(&self.set).map_err(|wrong| wrong.within(&["set"]))
     }
 }
-
-/// Seeds of a point, at most.
-pub(crate) const MAX_SEEDS: u64 = 10_000;
 
 fn grid(cases: &Cases, zip: &[Keys], vary: &Keys) -> Result<Grid, Wrong> {
     let mut axes = Vec::new();

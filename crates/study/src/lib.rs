@@ -17,6 +17,7 @@ pub mod metric;
 mod plan;
 mod record;
 mod run;
+mod schema;
 mod search;
 mod seeds;
 pub mod statistics;

@@ -1,7 +1,8 @@
 //! Seeds that a study adds where the interval of a metric is wide.
 
-use crate::form::{MAX_SEEDS, UntilCi, Wrong};
+use crate::form::{UntilCi, Wrong};
 use crate::metric::Metric;
+use crate::schema::MAX_SEEDS;
 use crate::statistics::Estimate;
 
 /// Rule by which seeds are added to a point.

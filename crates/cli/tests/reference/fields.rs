@@ -1,4 +1,4 @@
-//! Page of the scenario's fields, written from the schema.
+//! Pages of the fields of scenarios and studies, written from their schemas.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -7,15 +7,20 @@ use std::{env, fs};
 
 use serde_json::Value;
 use tidemark_sim::scenario::Scenario;
+use tidemark_study::Form;
 
-/// Page below `docs/`, from this crate's folder.
-const PAGE: &str = "../../docs/reference/scenario.md";
-
-/// Opening lines of the page.
-const HEAD: &str = "# Fields of a scenario
+/// Opening lines of the scenario's page.
+const OF_SCENARIOS: &str = "# Fields of a scenario
 
 Written by `make reference` from what the configurations declare; [scenario.schema.json](scenario.schema.json) has the same for programs. A time, a rate or a size is
 text with its unit: `\"10 ms\"`, `\"40 Mbit/s\"`, `\"1500 B\"`. A field without a default may be left out. A range that depends on another field stands in the error alone.
+";
+
+/// Opening lines of the study's page.
+const OF_STUDIES: &str = "# Fields of a study
+
+Written by `make reference` from what the form of a study declares; [study.schema.json](study.schema.json) has the same for programs, and [studies.md](../guide/studies.md) an example with
+all parts. Keys of a scenario are text, as in `\"flow.*.round_trip\"`. A field without a default may be left out.
 ";
 
 /// Types whose values are written alone, with their names on the page.
@@ -33,6 +38,12 @@ fn reference(node: &Value) -> Option<&str> {
     let direct = node["$ref"].as_str();
     let optional = || node["anyOf"].as_array()?.iter().find_map(|branch| branch["$ref"].as_str());
     direct.or_else(optional)?.strip_prefix("#/$defs/")
+}
+
+/// Name of the definition of a field, or of what its lists and tables have in the end.
+fn innermost(field: &Value) -> Option<&str> {
+    let inside = || ["items", "additionalProperties"].iter().find_map(|key| innermost(field.get(key)?));
+    reference(field).or_else(inside)
 }
 
 /// Text in one cell of a table.
@@ -127,6 +138,10 @@ impl<'a> Page<'a> {
             Some("string") => field["const"].as_str().map_or("text".into(), |name| format!("`\"{name}\"`")),
             Some("boolean") => "yes or no".into(),
             Some("integer") => "integer".into(),
+            Some("object") => match field["additionalProperties"].is_object() {
+                true => format!("table of names: {}", self.kind(&field["additionalProperties"])),
+                false => "table of names: any value".into(),
+            },
             _ => "number".into(),
         }
     }
@@ -160,8 +175,7 @@ impl<'a> Page<'a> {
                 cell(field["description"].as_str().unwrap_or_default()),
             ];
             writeln!(self.text, "| {} |", cells.join(" | ")).unwrap();
-            let inner = reference(field).or_else(|| reference(&field["items"])).filter(|name| self.is_table(name));
-            held.extend(inner);
+            held.extend(innermost(field).filter(|name| self.is_table(name)));
         }
         self.text += "\n";
     }
@@ -190,15 +204,21 @@ impl<'a> Page<'a> {
     }
 }
 
-#[test]
-fn the_page_of_fields_is_what_the_schema_says() {
-    let root: Value = serde_json::from_str(&Scenario::json_schema()).unwrap();
-    let mut page = Page { root: &root, written: BTreeSet::new(), text: HEAD.into() };
-    page.write_section("Scenario", &root);
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
+/// Compares a page with what its schema says; writes it where `UPDATE_DOCS` is set.
+fn assert_up_to_date(file: &str, head: &str, name: &str, schema: &str) {
+    let root: Value = serde_json::from_str(schema).unwrap();
+    let mut page = Page { root: &root, written: BTreeSet::new(), text: head.into() };
+    page.write_section(name, &root);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(file);
     if env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&file, &page.text).unwrap();
     }
     let kept = fs::read_to_string(&file).unwrap_or_default();
-    assert!(kept == page.text, "out of date: run `make reference`");
+    assert!(kept == page.text, "{}: out of date: run `make reference`", file.display());
+}
+
+#[test]
+fn pages_of_fields_are_what_the_schemas_say() {
+    assert_up_to_date("scenario.md", OF_SCENARIOS, "Scenario", &Scenario::json_schema());
+    assert_up_to_date("study.md", OF_STUDIES, "Study", &Form::json_schema());
 }

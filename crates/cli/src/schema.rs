@@ -1,0 +1,27 @@
+//! `tidemark schema`: what a file may have, for editors and other programs.
+
+use clap::ValueEnum;
+use tidemark_sim::scenario::Scenario;
+use tidemark_study::Form;
+
+use crate::print::say;
+
+/// Kind of file that a schema is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// A scenario, which `run` takes
+    Scenario,
+    /// A study, which `sweep` takes
+    Study,
+}
+
+/// Prints the JSON schema of a kind of file.
+pub(crate) fn print(kind: Kind) {
+    say!(
+        "{}",
+        match kind {
+            Kind::Scenario => Scenario::json_schema(),
+            Kind::Study => Form::json_schema(),
+        }
+    );
+}
