@@ -160,6 +160,29 @@ fn bad_studies_end_with_status_2_and_write_nothing() {
 }
 
 #[test]
+fn a_part_of_the_cases_runs_alone_and_the_rest_later() {
+    let lab = Lab::new();
+    let cases = "[case.way.short.set]\n\"duration\" = \"300 ms\"\n[case.way.long]\n";
+    fs::write(lab.path("study.toml"), format!("scenario = \"short.toml\"\nseeds = 2\n{cases}")).unwrap();
+    let sweep = |flags: &[&str]| {
+        let (file, out) = (lab.path("study.toml"), lab.path("out"));
+        tidemark(&[&["sweep", &file, "--out", &out], flags].concat())
+    };
+    assert!(sweep(&["--only", "way=short"]).status.success());
+    assert_eq!((lab.records("out"), lab.table("out").lines().count()), (2, 3));
+    assert!(sweep(&[]).status.success());
+    assert_eq!((lab.records("out"), lab.table("out").lines().count()), (4, 5));
+    for (only, says) in [
+        ("way=shorter", "study.toml:3: case.way: there is no `shorter`: --only takes some of short, long"),
+        ("ways=short", "case: there is no `ways`: --only takes one of way"),
+        ("way", "is not column=cases"),
+    ] {
+        let output = sweep(&["--only", only]);
+        assert!(text(&output.stderr).contains(says), "{only}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn seeds_are_pooled_and_compared_seed_by_seed() {
     let lab = Lab::new();
     let scenario = lab.path("short.toml");

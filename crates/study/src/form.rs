@@ -53,6 +53,9 @@ pub struct Form {
     /// `key=value` overrides of flags, after those of `set` and before what is varied.
     #[serde(skip)]
     pub overrides: Vec<String>,
+    /// Columns of cases with the labels that are run; the others are left out.
+    #[serde(skip)]
+    pub only: Vec<(String, Vec<String>)>,
 }
 
 /// Cases: a column, the labels in it, and what each of them means.
@@ -144,7 +147,21 @@ impl Form {
 
     /// Axes, crossed.
     pub(crate) fn grid(&self) -> Result<Grid, Wrong> {
-        grid(&self.case, &self.zip, &self.vary)
+        let mut cases = self.case.clone();
+        for (name, labels) in &self.only {
+            let names = self.case.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let unknown = || Wrong::new(&["case"], format!("there is no `{name}`: --only takes one of {names}"));
+            let of_column = cases.get_mut(name).ok_or_else(unknown)?;
+            if let Some(label) = labels.iter().find(|label| !of_column.contains_key(label.as_str())) {
+                let right = of_column.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+                return Err(Wrong::new(
+                    &["case", name],
+                    format!("there is no `{label}`: --only takes some of {right}"),
+                ));
+            }
+            of_column.retain(|label, _| labels.contains(label));
+        }
+        grid(&cases, &self.zip, &self.vary)
     }
 
     /// Seeds, each once.

@@ -32,6 +32,9 @@ pub(crate) struct Sweep {
     /// Replace a value in every run (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
+    /// Run these cases of a column alone: 'setting=light' or 'mechanism=L4S,ANBR' (repeatable)
+    #[arg(long, value_name = "COLUMN=CASES")]
+    only: Vec<String>,
     /// Seeds of every point, from 1 on [default: the study's, or 5]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
@@ -123,7 +126,15 @@ impl Sweep {
         for together in &self.zip {
             zip.push(together.split(';').map(|part| assigned(part, "--zip")).collect::<Result<_>>()?);
         }
+        let mut only = Vec::new();
+        for chosen in &self.only {
+            let (column, cases) = chosen
+                .split_once('=')
+                .ok_or_else(|| miette!("`{chosen}` is not column=cases, as in --only setting=light"))?;
+            only.push((column.trim().into(), cases.split(',').map(|case| case.trim().into()).collect()));
+        }
         let adjust = |form: &mut Form| {
+            form.only = only;
             form.vary.extend(vary);
             form.zip.extend(zip);
             form.overrides.extend(self.overrides.iter().cloned());
