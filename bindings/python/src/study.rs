@@ -125,6 +125,13 @@ impl Folder {
         found.map(|Found { point, value, .. }| (point.values, value)).collect()
     }
 
+    /// Series of a run, by its key: names of files, and their texts. None where the study keeps no series, or the run is not there.
+    fn series(&self, key: &str) -> PyResult<Vec<(String, String)>> {
+        let record = self.store.get(key).map_err(|error| study_error(&error.to_string()))?;
+        let files = record.iter().flat_map(|record| record.series_files());
+        Ok(files.map(|(name, text)| (name.into(), text.into())).collect())
+    }
+
     /// Keeps a record that `make_run` gave; one that is there already stays.
     fn put(&self, key: &str, record: &[u8]) -> PyResult<()> {
         self.store.put(key, record).map_err(|error| study_error(&error.to_string()))

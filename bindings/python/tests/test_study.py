@@ -51,6 +51,17 @@ def test_a_widened_study_runs_only_what_is_new(tmp_path):
     assert table.csv == study().run(tmp_path / "b").csv
 
 
+def test_series_are_kept_on_demand(tmp_path):
+    table = study(seeds=1, series=True).run(tmp_path / "a")
+    run = table.frame.filter(pl.col("marker.law") == "l4span")["run"][0]
+    flows = table.series(run)["flows"]
+    alone = tidemark.run(FIRST_LOOK, seed=1, set=SHORT | {"marker.law": "l4span"}).series.flows
+    assert flows["throughput_mbps"].to_list() == pytest.approx(alone["throughput_mbps"].to_list(), abs=1e-3)
+    plain = study(seeds=1).run(tmp_path / "b")
+    with pytest.raises(tidemark.StudyError, match="series=True"):
+        plain.series(plain.frame["run"][0])
+
+
 def test_columns_of_numbers_are_numbers(tmp_path):
     table = study(vary={"ue.desk.channel.snr_db": [10, 20]}, seeds=1).run(tmp_path / "a")
     assert table.means["ue.desk.channel.snr_db"].unique().sort().to_list() == [10, 20]

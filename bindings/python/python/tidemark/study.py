@@ -12,6 +12,7 @@ import polars as pl
 
 from tidemark import _engine, scenario
 from tidemark import progress as progress_bars
+from tidemark.errors import StudyError
 
 if TYPE_CHECKING:
     from tidemark.scenario import Source
@@ -41,6 +42,7 @@ class Study:
         seeds: int | Sequence[int] = 5,
         metrics: Sequence[str] = (),
         flows: Sequence[str] = (),
+        series: bool = False,
         name: str | None = None,
         until_ci: Mapping[str, object] | None = None,
         find: Mapping[str, object] | None = None,
@@ -48,7 +50,7 @@ class Study:
         """Makes a study of a scenario: a file, a text of TOML, or a dict. docs/guide/studies.md has its parts.
 
         `vary` crosses its keys, each group of `zip` goes in step, and `case` names combinations. Without `metrics`
-        there are those that most people ask for.
+        there are those that most people ask for. `series` keeps the series of every run.
         """
         form = {
             "name": name,
@@ -59,6 +61,7 @@ class Study:
             "seeds": seeds if isinstance(seeds, int) else list(seeds),
             "metrics": list(metrics),
             "flows": list(flows),
+            "series": series,
             "until_ci": until_ci,
             "find": find,
         }
@@ -156,6 +159,16 @@ class Table:
         schema |= {"flow": pl.String, "metric": pl.String, "mean": pl.Float64, "half": pl.Float64, "seeds": pl.Int64}
         frame = pl.DataFrame(rows, schema=schema, orient="row")
         return frame.with_columns(_number(frame[key]) for key in keys)
+
+    def series(self, run: str) -> dict[str, pl.DataFrame]:
+        """Series of a run, by its key in the column `run`, of a study that keeps them: `flows`, `ues` and others."""
+        files = self._folder.series(run)
+        if not files:
+            raise StudyError(f"run {run} has no series: ask for them by Study(..., series=True)")
+        return {
+            name.removeprefix("series-").removesuffix(".csv"): pl.read_csv(io.StringIO(text), infer_schema_length=None)
+            for name, text in files
+        }
 
     @property
     def found(self) -> pl.DataFrame:
