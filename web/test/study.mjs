@@ -151,6 +151,12 @@ test("differences are taken seed by seed, and a tie is a hollow mark", async () 
     assert.equal(mark.filled, !tie, mark.title);
     assert.equal(mark.title.endsWith(", a tie"), tie, mark.title);
   }
+  const cut = await page.locator("svg[role=img]").first().evaluate((drawing) => {
+    const frame = drawing.getBoundingClientRect();
+    const isCut = (/** @type {DOMRect} */ box) => box.top < frame.top - 1 || box.bottom > frame.bottom + 1 || box.left < frame.left - 1 || box.right > frame.right + 1;
+    return [...drawing.querySelectorAll("text")].filter((text) => isCut(text.getBoundingClientRect())).map((text) => text.textContent);
+  });
+  assert.deepEqual(cut, [], "every text of the plot is whole");
   assert.ok(ties > TIMES.length && ties < expected.length, `${ties} ties: the study shows both`);
   await page.screenshot({ path: join(shots, "study-differences.png"), fullPage: true });
   await close();
