@@ -2,7 +2,10 @@
 //!
 //! One rule of two stages serves every law. The first looks at the DRB, at one report of 16 where they come often: most packets are marked, or
 //! the queue is longer than any sender that answers leaves it, and this lasts. The delay counts: 4 s at `overload_delay`, 2 s at twice as much.
-//! Senders that answer have come down by then, even where the radio lost nine tenths of its rate.
+//!
+//! Senders that answer can be slow: where the radio loses 39 of 40 parts of its rate, a window stands in the queue for seconds, and so does each
+//! mark. But their queue does not grow, once what was under way has come, and it shrinks within a number of round trips. So it is an overload
+//! only if the queue grew, or if so many round trips passed.
 //!
 //! The second looks at flows, packet by packet, for as long as it drops any. A flow may send a window of 8 marked packets in a round trip,
 //! where a scalable sender in its steady state has 2. What it sent beyond is a debt, and above a burst the debt is a chance of a drop. Whoever
@@ -26,6 +29,19 @@ const OVERLOADED_AFTER: f64 = 4.0;
 /// Times of `overload_delay` that the delay counts as, at least and at most: a law may hold the queue by drops of everybody's packets.
 const MIN_WEIGHT: f64 = 0.5;
 const MAX_WEIGHT: f64 = 4.0;
+/// Saturated time that counts at most: as long without it is the end of what was.
+const MAX_SATURATED: f64 = 8.0;
+/// Saturated time in which the queue that senders have to answer is measured: what was on its way when marks saturated comes in then.
+const MEASURED_IN: f64 = 0.5;
+/// Times of that queue above which it grows: a sender in slow start doubles its window before it knows of a mark.
+const GROWN: f64 = 2.0;
+/// Part of that queue below which it was answered. BBRv2 goes down to three tenths of its window, and up once more, before it stays there.
+const ANSWERED: f64 = 0.25;
+/// Round trips in a queue that does not grow after which nobody is thought to answer. Prague takes eleven to a quarter of its window, BBRv2
+/// twenty.
+const MAX_ROUNDS: f64 = 32.0;
+/// A longer round trip counts as this one, in seconds.
+const MAX_ROUND: f64 = 1.0;
 /// A longer time between two looks counts as this one, in seconds: 16 reports of 20 ms. Nobody knows what was in a silence.
 const MAX_STEP: f64 = 0.32;
 /// After a silence of this length what was before it is forgotten.
@@ -78,6 +94,17 @@ pub(crate) enum Stage {
     Overloaded,
 }
 
+/// State of a DRB at a look.
+#[derive(Clone, Copy)]
+pub(crate) struct Look {
+    /// Chance of a mark that the law gave the last packet.
+    pub(crate) p: f64,
+    /// Bytes queued, which a mark waits behind; `None` for a law that decides on leaving, whose marks wait for nothing.
+    pub(crate) queued: Option<f64>,
+    /// Delay of the queue, in seconds.
+    pub(crate) delay: f64,
+}
+
 /// Overload protection of a DRB.
 #[derive(Debug)]
 pub(crate) struct Overload {
@@ -85,6 +112,9 @@ pub(crate) struct Overload {
     limit: Option<f64>,
     /// Saturated time, in seconds at `overload_delay`.
     saturated: f64,
+    /// Bytes queued that senders have to answer, and round trips since.
+    to_answer: f64,
+    rounds: f64,
     observed: Instant,
     /// End of the overload, unless something is dropped before.
     until: Instant,
@@ -107,6 +137,8 @@ impl Overload {
         Self {
             limit: delay.map(Duration::as_secs_f64),
             saturated: 0.0,
+            to_answer: 0.0,
+            rounds: 0.0,
             observed: Instant::ZERO,
             until: Instant::ZERO,
             round: PATH,
@@ -129,35 +161,54 @@ impl Overload {
         self.clear();
     }
 
-    /// Takes the last of so many reports: the law marks with probability `p`, and the queue is this long, in seconds.
-    pub(crate) fn observe(&mut self, now: Instant, stage: Stage, reports: u64, p: f64, delay: f64) -> Stage {
+    /// Takes a look after so many reports.
+    pub(crate) fn observe(&mut self, now: Instant, stage: Stage, reports: u64, look: Look) -> Stage {
         let Some(limit) = self.limit else { return Stage::Calm };
         let since = now.since(self.observed);
         self.observed = now;
-        self.is_long = delay > limit;
+        self.is_long = look.delay > limit;
         let step = since.as_secs_f64().min(MAX_STEP);
         if stage == Stage::Overloaded {
-            self.round = PATH + delay.min(MAX_DELAY);
+            self.round = PATH + look.delay.min(MAX_DELAY);
             self.allow(step);
             // Further ahead it lies only if the clock stepped back.
             self.until = self.until.min(now + OVER_AFTER);
             return if now < self.until { Stage::Overloaded } else { Stage::Calm };
         }
-        let excess = 2.0 * if self.is_long { 1.0 } else { p } - 1.0;
+        let excess = 2.0 * if self.is_long { 1.0 } else { look.p } - 1.0;
         // Saturated time begins now: what was before was no concern.
         if stage == Stage::Calm || since > FORGOTTEN_AFTER {
-            self.saturated = 0.0;
+            self.begin(look);
             return if excess > 0.0 { Stage::Watching } else { Stage::Calm };
         }
-        let weight = if excess > 0.0 { (delay / limit).clamp(MIN_WEIGHT, MAX_WEIGHT) } else { 1.0 };
+        if self.saturated < MEASURED_IN {
+            self.to_answer = self.to_answer.max(look.queued.unwrap_or_default());
+        }
+        let weight = if excess > 0.0 { (look.delay / limit).clamp(MIN_WEIGHT, MAX_WEIGHT) } else { 1.0 };
         let most = OVERLOADED_AFTER * reports as f64 / REPORTS as f64;
-        self.saturated += (excess * step * weight).min(most);
-        if self.saturated > OVERLOADED_AFTER {
+        self.saturated = (self.saturated + (excess * step * weight).min(most)).min(MAX_SATURATED);
+        if excess > 0.0 {
+            self.rounds += step / (PATH + look.delay).min(MAX_ROUND);
+        }
+        if look.queued.is_some_and(|queued| queued < ANSWERED * self.to_answer) {
+            self.begin(look);
+        }
+        if self.saturated > OVERLOADED_AFTER && self.is_unanswered(look) {
             self.until = now + OVER_AFTER;
-            self.round = PATH + delay.min(MAX_DELAY);
+            self.round = PATH + look.delay.min(MAX_DELAY);
             return Stage::Overloaded;
         }
         if self.saturated > 0.0 { Stage::Watching } else { Stage::Calm }
+    }
+
+    /// Begins to count.
+    fn begin(&mut self, look: Look) {
+        (self.saturated, self.to_answer, self.rounds) = (0.0, look.queued.unwrap_or_default(), 0.0);
+    }
+
+    /// True where senders that answer would have.
+    fn is_unanswered(&self, look: Look) -> bool {
+        look.queued.is_none_or(|queued| queued > GROWN * self.to_answer || self.rounds > MAX_ROUNDS)
     }
 
     /// Chance of a mark that counts for a packet: the law's, or certainty in a queue that is longer than `overload_delay`.
@@ -212,15 +263,128 @@ impl Overload {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     const LIMIT: Duration = Duration::from_millis(250);
+
+    /// Look at a law that decides on leaving.
+    fn leaving(p: f64, delay: f64) -> Look {
+        Look { p, queued: None, delay }
+    }
+
+    /// Time in ms until a queue of these bytes at each time in s is an overload, on a radio of 1 byte a second, with reports every 10 ms.
+    fn found_after(queued: impl Fn(f64) -> f64) -> Option<u64> {
+        let (mut overload, mut stage) = (Overload::new(Some(LIMIT)), Stage::Calm);
+        (0..200_000).step_by(10).find(|millis| {
+            let queued = queued(*millis as f64 / 1e3);
+            let look = Look { p: f64::from(u8::from(queued > 0.05)), queued: Some(queued), delay: queued };
+            stage = overload.observe(Instant::from_millis(*millis), stage, 1, look);
+            stage == Stage::Overloaded
+        })
+    }
+
+    #[test]
+    fn a_queue_that_grows_is_an_overload_within_seconds() {
+        for (rate, millis) in [(0.5, 2_000), (1.0, 1_420), (9.0, 1_060)] {
+            let found = found_after(|seconds| rate * seconds);
+            assert!(found.is_some_and(|found| found.abs_diff(millis) < 100), "{rate}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_queue_that_nobody_shortens_is_an_overload_after_so_many_round_trips() {
+        for (queue, millis) in [(0.25, 8_800), (0.5, 16_800), (1.0, 32_000), (9.0, 32_000)] {
+            let found = found_after(|_| queue);
+            assert!(found.is_some_and(|found| found.abs_diff(millis) < 100), "{queue} s: {found:?}");
+        }
+    }
+
+    #[test]
+    fn senders_that_shorten_the_queue_however_slowly_are_no_overload() {
+        // A round trip is as long as the queue, and marks of the first are answered in the second. CUBIC, and Prague, whose `alpha` begins at 0.
+        let cubic = |_: f64| 0.7;
+        let prague = |alpha: f64| 1.0 - alpha / 2.0;
+        let answers: [(&str, &dyn Fn(f64) -> f64); 2] = [("cubic", &cubic), ("prague", &prague)];
+        for (name, left) in answers {
+            for first in [0.5, 2.0, 4.0] {
+                let found = found_after(|seconds| {
+                    let (mut queue, mut alpha, mut at) = (first, 0.0, first);
+                    while at < seconds && queue > 0.01 {
+                        alpha += (1.0 - alpha) / 16.0;
+                        queue *= left(alpha);
+                        at += queue;
+                    }
+                    queue
+                });
+                assert_eq!(found, None, "{name} from {first} s");
+            }
+        }
+    }
+
+    /// Stages of looks every 250 ms, each at this many bytes queued.
+    fn stages(delay: f64, queued: impl IntoIterator<Item = f64>) -> (Overload, Vec<Stage>) {
+        let (mut overload, mut stage) = (Overload::new(Some(LIMIT)), Stage::Calm);
+        let looks = queued.into_iter().enumerate().map(|(look, queued)| {
+            let now = Instant::from_millis(250 * look as u64);
+            stage = overload.observe(now, stage, REPORTS, Look { p: 1.0, queued: Some(queued), delay });
+            stage
+        });
+        let stages = looks.collect();
+        (overload, stages)
+    }
+
+    #[test]
+    fn a_queue_grows_once_it_is_twice_as_long_as_in_the_first_half_second() {
+        // The longest of the first half second is 100 bytes. After the 17th quarter of a second more than four were saturated.
+        let looked = |first: [f64; 4], last: f64| {
+            let (_, stages) = stages(0.25, first.into_iter().chain([100.0; 13]).chain([last]));
+            assert!(stages[..17].iter().all(|stage| *stage == Stage::Watching), "{stages:?}");
+            stages[17]
+        };
+        assert_eq!(looked([60.0, 100.0, 90.0, 150.0], 200.0), Stage::Watching);
+        assert_eq!(looked([60.0, 100.0, 90.0, 150.0], 200.5), Stage::Overloaded);
+        assert_eq!(looked([60.0, 90.0, 100.0, 150.0], 200.0), Stage::Watching);
+        assert_eq!(looked([100.0, 60.0, 90.0, 150.0], 200.0), Stage::Watching);
+        assert_eq!(looked([100.0, 60.0, 90.0, 150.0], 200.5), Stage::Overloaded);
+    }
+
+    #[test]
+    fn round_trips_in_a_queue_that_does_not_grow_are_counted() {
+        for delay in [1.0 - PATH, 7.0] {
+            let (_, stages) = stages(delay, [100.0; 140]);
+            assert_eq!(stages.iter().position(|stage| *stage == Stage::Overloaded), Some(129), "{delay} s");
+        }
+    }
+
+    #[test]
+    fn a_queue_below_a_quarter_was_answered_and_the_time_begins_again() {
+        let (overload, seen) = stages(0.25, [100.0; 4].into_iter().chain([25.0]));
+        assert_eq!((overload.saturated, overload.to_answer, seen[4]), (1.0, 100.0, Stage::Watching));
+        let (overload, seen) = stages(0.25, [100.0; 4].into_iter().chain([24.5]));
+        assert_eq!((overload.saturated, overload.to_answer, overload.rounds), (0.0, 24.5, 0.0));
+        assert_eq!(seen[4], Stage::Calm);
+    }
+
+    #[test]
+    fn as_long_without_saturation_as_with_it_is_the_end_but_no_longer_than_8_s() {
+        let (mut overload, seen) = stages(0.5, [100.0; 40]);
+        assert_eq!((overload.saturated, seen[39]), (MAX_SATURATED, Stage::Watching));
+        let mut stage = Stage::Watching;
+        let calm = (40..100).find(|look| {
+            let now = Instant::from_millis(250 * look);
+            stage = overload.observe(now, stage, REPORTS, Look { p: 0.0, queued: Some(100.0), delay: 0.0 });
+            stage == Stage::Calm
+        });
+        assert_eq!(calm, Some(40 + 31));
+    }
 
     /// Reports every 10 ms of a queue of so many seconds that is marked with probability `p`; the time until the overload, in ms.
     fn overloaded_after(p: f64, delay: f64) -> Option<u64> {
         let (mut overload, mut stage) = (Overload::new(Some(LIMIT)), Stage::Calm);
         (0..100_000).step_by(10).find(|millis| {
-            stage = overload.observe(Instant::from_millis(*millis), stage, REPORTS, p, delay);
+            stage = overload.observe(Instant::from_millis(*millis), stage, REPORTS, leaving(p, delay));
             stage == Stage::Overloaded
         })
     }
@@ -247,7 +411,7 @@ mod tests {
         for period in [20, 250, 500, 3_000] {
             let (mut overload, mut stage) = (Overload::new(Some(LIMIT)), Stage::Calm);
             let reports = (0..100).take_while(|report| {
-                stage = overload.observe(Instant::from_millis(report * period), stage, 1, 1.0, 9.0);
+                stage = overload.observe(Instant::from_millis(report * period), stage, 1, leaving(1.0, 9.0));
                 stage != Stage::Overloaded
             });
             let reports = reports.count();
@@ -269,7 +433,7 @@ mod tests {
         let (mut overload, mut stage) = (Overload::new(Some(LIMIT)), Stage::Calm);
         for millis in (0..60_000).step_by(10) {
             let p = f64::from(u8::from(millis % 6_000 < 3_000));
-            stage = overload.observe(Instant::from_millis(millis), stage, REPORTS, p, 0.25);
+            stage = overload.observe(Instant::from_millis(millis), stage, REPORTS, leaving(p, 0.25));
             assert_ne!(stage, Stage::Overloaded);
         }
     }
@@ -283,7 +447,7 @@ mod tests {
         // Ten seconds at 1000 packets a second, all marked, with a round trip of 25 + 75 ms: 8 packets in each, and the burst.
         for millis in 0..10_000u64 {
             let now = Instant::from_millis(millis);
-            stage = overload.observe(now, stage, 1, 1.0, 0.075);
+            stage = overload.observe(now, stage, 1, leaving(1.0, 0.075));
             let dropped = overload.odds(Some(&(&mut account, u16::MAX))).get() > (millis * 7 % 100) as f64 / 100.0;
             overload.book(now, Some((&mut account, u16::MAX)), 1.0, 1_500.0, dropped);
             sent += u64::from(!dropped);
@@ -311,15 +475,15 @@ mod tests {
     #[test]
     fn without_protection_nothing_is_watched() {
         let mut overload = Overload::new(None);
-        let stages =
-            (0..10_000).map(|millis| overload.observe(Instant::from_millis(millis), Stage::Calm, REPORTS, 1.0, 9.0));
+        let stages = (0..10_000)
+            .map(|millis| overload.observe(Instant::from_millis(millis), Stage::Calm, REPORTS, leaving(1.0, 9.0)));
         assert!(stages.into_iter().all(|stage| stage == Stage::Calm));
     }
 
     /// Looks every 250 ms, which floating point has exactly, at a queue of just `LIMIT`.
     fn look(overload: &mut Overload, stages: &mut (Stage, u64), p: f64) -> Stage {
         stages.1 += 250;
-        stages.0 = overload.observe(Instant::from_millis(stages.1), stages.0, REPORTS, p, 0.25);
+        stages.0 = overload.observe(Instant::from_millis(stages.1), stages.0, REPORTS, leaving(p, 0.25));
         stages.0
     }
 
@@ -366,10 +530,10 @@ mod tests {
         let changes: [fn(&mut Overload); 2] = [Overload::clear, |overload| overload.reconfigure(Some(LIMIT * 2))];
         for change in changes {
             let (mut overload, mut stages) = (Overload::new(Some(LIMIT)), (Stage::Calm, 0));
-            overload.observe(Instant::ZERO, Stage::Calm, REPORTS, 1.0, 0.3);
+            overload.observe(Instant::ZERO, Stage::Calm, REPORTS, leaving(1.0, 0.3));
             assert_eq!(overload.pressure(0.25), 1.0, "the queue is long");
             (0..17).for_each(|_| _ = look(&mut overload, &mut stages, 1.0));
-            overload.observe(Instant::from_millis(stages.1), stages.0, REPORTS, 1.0, 0.3);
+            overload.observe(Instant::from_millis(stages.1), stages.0, REPORTS, leaving(1.0, 0.3));
             change(&mut overload);
             assert_eq!(overload.pressure(0.25), 0.25);
             for _ in 0..16 {
@@ -378,7 +542,10 @@ mod tests {
         }
         let mut overload = Overload::new(Some(LIMIT));
         overload.reconfigure(None);
-        assert_eq!(overload.observe(Instant::from_millis(9_000), Stage::Watching, REPORTS, 1.0, 9.0), Stage::Calm);
+        assert_eq!(
+            overload.observe(Instant::from_millis(9_000), Stage::Watching, REPORTS, leaving(1.0, 9.0)),
+            Stage::Calm
+        );
     }
 
     #[test]

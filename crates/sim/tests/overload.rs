@@ -151,3 +151,29 @@ fn no_packet_of_a_sender_that_answers_is_dropped() {
     }
     assert!(changed.is_empty(), "{}", changed.join("\n"));
 }
+
+/// Senders whose radio has a fortieth of its rate left after 5 s: their window stands in the queue for seconds, and each mark waits as long.
+#[test]
+fn no_packet_is_dropped_of_a_window_that_has_become_40_times_too_long() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let text = include_str!("../../../scenarios/capacity-loss.toml");
+    let mut dropped = Vec::new();
+    for (index, law) in ["l4span", "ramp", "step", "tide", "upf"].into_iter().enumerate() {
+        for (other, sender) in ["reno", "cubic", "bbr-v2", "prague", "udp-prague"].into_iter().enumerate() {
+            let round_trip = ["10 ms", "38 ms", "106 ms"][(index + other) % 3];
+            let period = ["5 ms", "10 ms", "20 ms", "100 ms"][(2 * index + other) % 4];
+            let set = [
+                format!("marker.law=\"{law}\""),
+                format!("flow.download.sender={{ controller = \"{sender}\" }}"),
+                format!("flow.download.round_trip=\"{round_trip}\""),
+                format!("cell.f1u.report_period=\"{period}\""),
+            ];
+            let scenario = Scenario::parse("capacity-loss.toml", text, &folder, &set).unwrap();
+            let flow = Simulation::new(&scenario).unwrap().run(|_| true).unwrap().flows.remove(0);
+            if flow.dropped > 0 {
+                dropped.push(format!("{law}, {sender} over {round_trip}, reports every {period}: {}", flow.dropped));
+            }
+        }
+    }
+    assert!(dropped.is_empty(), "{}", dropped.join("\n"));
+}

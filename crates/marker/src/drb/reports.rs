@@ -3,7 +3,7 @@
 use tidemark_core::{BitRate, Duration, Instant};
 
 use super::DrbMarker;
-use crate::overload::{self, Stage};
+use crate::overload::{self, Look, Stage};
 use crate::profile::Progress;
 use crate::report::DeliveryStatus;
 
@@ -117,7 +117,12 @@ impl DrbMarker {
             return;
         }
         let rate = self.estimator.average().map_or(0.0, BitRate::as_bytes_per_sec);
-        let delay = if rate > 0.0 { self.profile.standing().as_f64() / rate } else { 0.0 };
-        self.stage = self.apart.overload.observe(now, self.stage, reports, self.probability.get(), delay);
+        let queued = self.profile.standing().as_f64();
+        let look = Look {
+            p: self.probability.get(),
+            queued: (!self.decides_on_leaving()).then_some(queued),
+            delay: if rate > 0.0 { queued / rate } else { 0.0 },
+        };
+        self.stage = self.apart.overload.observe(now, self.stage, reports, look);
     }
 }
