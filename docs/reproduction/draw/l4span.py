@@ -116,6 +116,20 @@ def fig10() -> Iterator[Row]:
                 yield panel, part, place, sum(flows[column].fill_null(0).mean() for column in columns)
 
 
+def fig11() -> Iterator[Row]:
+    """Completion times of short flows, and the throughput of the long one beside them."""
+    for marking, curve in MARKED.items():
+        for cc, name in (("prague", "Prague"), ("bbr2", "BBRv2"), ("cubic", "CUBIC")):
+            result = run("l4span.fig11", f"{cc}.{marking}")
+            box = quantiles(result, "completion")
+            for y in box:
+                yield "short flows", curve, name, y
+            if (cc, marking) == ("prague", "without"):
+                # Section 6.2.1: 94.59 % less.
+                yield "short flows", f"{PUBLISHED} {MARKED['with']}", name, box[2] * (1 - 0.9459)
+            yield "long flow", curve, name, result.flows["throughput_mbps"].max()
+
+
 def fig12() -> Iterator[Row]:
     """Throughput over one-way delay beside TC-RAN."""
     for panel, cc, laws in (("(a) Prague", "prague", ("with", "ecn-codel")), ("(b) CUBIC", "cubic", ("with", "codel"))):
@@ -125,6 +139,25 @@ def fig12() -> Iterator[Row]:
                 sender = "cubic-loss" if law == "codel" else cc
                 flow = run("l4span.one-ue", f"{law}.{sender}.{channel}.{wire}").flows
                 yield panel, f"{name}, {channel}", flow["owd_p50_ms"][0], flow["throughput_mbps"][0]
+
+
+FIG13 = {
+    ("udp-prague", "static"): -76.33, ("udp-prague", "pedestrian"): -38.04, ("udp-prague", "vehicular"): -44.83,
+    ("scream", "static"): -12.60, ("scream", "pedestrian"): -11.20, ("scream", "vehicular"): -38.44,
+}  # fmt: skip
+"""Changes of the round trip that the paper prints, in percent."""
+
+
+def fig13() -> Iterator[Row]:
+    """Change of the median round trip of interactive senders."""
+    for (sender, channel), published in FIG13.items():
+        without, marked = (
+            run("l4span.fig13", f"{sender}.{channel}.{marking}").flows["rtt_p50_ms"].median()
+            for marking in ("without", "with")
+        )
+        name = {"udp-prague": "UDP Prague", "scream": "SCReAM"}[sender]
+        yield "fall of the round trip", name, channel, 100 - 100 * marked / without
+        yield "fall of the round trip", f"{PUBLISHED} {name}", channel, -published
 
 
 def fig14() -> Iterator[Row]:
@@ -222,7 +255,10 @@ PICTURES = (
         for what in ("round trip", "throughput") for setting in ("(a) wired", "(b) 5G", "(c) 5G+")), columns=3),
     Picture("l4span.fig9", fig9, tuple(Panel(p.title, p.x, "one-way delay (ms)", p.kind, log_y=True) for p in GRID)),
     Picture("l4span.fig10", fig10, tuple(Panel(title, "", "one-way delay (ms)", "stack") for title in ("without L4Span", "with L4Span"))),
+    Picture("l4span.fig11", fig11, (
+        Panel("short flows", "", "completion time (ms)", "boxes", log_y=True), Panel("long flow", "", MBPS, "bars"))),
     Picture("l4span.fig12", fig12, tuple(Panel(title, "one-way delay, median (ms)", MBPS, "points") for title in ("(a) Prague", "(b) CUBIC"))),
+    Picture("l4span.fig13", fig13, (Panel("fall of the round trip", "", "of the median (%)", "bars"),), columns=1),
     Picture("l4span.fig14", fig14, tuple(
         Panel(title, SECONDS, MBPS, top=45)
         for title in ("(a) three of Prague", "(b) the third 106 ms away", "(c) the second is CUBIC", "(d) three of BBRv2"))),

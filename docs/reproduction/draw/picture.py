@@ -121,8 +121,8 @@ def finish(axes: Axes, panel: Panel) -> None:
 
 
 def theirs(axes: Axes, x: list[float], y: list[float], label: str | None) -> None:
-    """Draws the paper's figures: hollow black diamonds."""
-    form = {"linestyle": "", "marker": "D", "markersize": 4.5, "markerfacecolor": "none", "color": "black"}
+    """Draws the paper's figures: white diamonds with a black edge."""
+    form = {"linestyle": "", "marker": "D", "markersize": 4.5, "markerfacecolor": "white", "color": "black"}
     axes.plot(x, y, label=label, zorder=5, **form)
 
 
