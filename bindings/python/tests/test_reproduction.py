@@ -1,0 +1,40 @@
+"""Pictures of the papers' pages: the same tables give the same bytes."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[3] / "docs/reproduction"
+
+
+@pytest.fixture
+def draw(monkeypatch):
+    """Gives the modules that draw the pictures."""
+    monkeypatch.syspath_prepend(FOLDER / "draw")
+    import al4s
+    import anbr
+    import brunello
+    import l4span
+    import picture
+
+    yield picture, [of for paper in (al4s, anbr, brunello, l4span) for of in paper.PICTURES]
+    for name in ("al4s", "anbr", "brunello", "l4span", "picture", "cases"):
+        sys.modules.pop(name, None)
+
+
+def test_each_picture_has_a_name_of_its_own_and_a_file(draw):
+    names = [picture.name for picture in draw[1]]
+    assert len(set(names)) == len(names)
+    assert sorted(names) == sorted(file.stem for file in (FOLDER / "pictures").glob("*.svg"))
+
+
+# One of each kind of panel: points, bars, boxes, a stack, lines.
+@pytest.mark.parametrize("name", ["anbr.fig5_1", "l4span.fig15", "l4span.fig16", "l4span.fig10", "l4span.fig19"])
+def test_a_picture_is_that_of_its_table(name, draw, tmp_path, monkeypatch):
+    module, pictures = draw
+    shutil.copy(FOLDER / "pictures" / f"{name}.csv", tmp_path)
+    monkeypatch.setattr(module, "FOLDER", tmp_path)
+    next(picture for picture in pictures if picture.name == name).draw()
+    assert (tmp_path / f"{name}.svg").read_bytes() == (FOLDER / "pictures" / f"{name}.svg").read_bytes()
