@@ -26,8 +26,7 @@ impl ProfileTable {
 
     /// Counts begin a whole round up, so that SNs behind the first have one, too. Nothing is left that has a count of before.
     pub(super) fn restart(&mut self, sn: u32) {
-        let modulus = self.sn_length.modulus();
-        self.next = u64::from(modulus + sn % modulus);
+        self.next = u64::from(self.sn_length.modulus()) + u64::from(sn);
         (self.head, self.delivered, self.oldest) = (self.next, self.next, self.next);
         (self.standing, self.packets) = (0, 0);
         self.beyond.clear();
