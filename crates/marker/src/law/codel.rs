@@ -319,6 +319,26 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_sets_the_next_time_and_a_drop_only_before_another_packet_over_the_target() {
+        // Signals at 100, 200 and 270.7 ms, then one below the target. The next time would be 328.4 ms, and 16 intervals later is 1928.4.
+        for (ecn, second) in [(true, 1_970), (false, 2_000)] {
+            let mut law = ControlLaw::new(&CodelConfig::default(), ecn);
+            let mut signals = 0;
+            let mut at = |tenths: u64| {
+                let below = signals == 3 && tenths < 5_000;
+                let sojourn = Duration::from_millis(if below { 1 } else { 20 });
+                let odds = law.leave(&departure(tenths * 100, sojourn, 100_000, Class::L4s));
+                signals += u32::from(odds != Odds::NONE);
+                odds != Odds::NONE
+            };
+            assert_eq!((0..5_000).filter(|tenths| at(*tenths)).count(), 3);
+            // Over the target for an interval by 1900 ms: a mark goes on at the rate of two, since 1928.4 is still to come.
+            let later: Vec<_> = (18_000..20_500).filter(|tenths| at(*tenths)).map(|tenths| tenths / 10).collect();
+            assert_eq!(later[..2], [1_900, second], "ECN {ecn}");
+        }
+    }
+
+    #[test]
     fn ecn_codel_drops_what_it_must_not_mark() {
         let mut law = ControlLaw::new(&CodelConfig::default(), true);
         law.leave(&departure(0, Duration::from_millis(20), 100_000, Class::NotEct));

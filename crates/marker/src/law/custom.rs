@@ -145,15 +145,18 @@ mod tests {
 
     #[test]
     fn regular_marks_and_starvation_are_those_of_the_law() {
-        let mut law = CustomLaw::new(Half::default).build();
-        let mut marked = |odds: f64| {
-            let likelihood = tidemark_core::Probability::new(odds);
-            law.recurrence(Class::L4s).unwrap().add(likelihood).0
-        };
-        assert_eq!((0..100).filter(|_| marked(0.5)).count(), 49, "at each whole that is exceeded");
-        law.starve(0.5);
-        let arrival = crate::law::interface::tests::arrival(Class::L4s);
-        assert_eq!(law.arrive(&arrival), Odds::mark("half", 1.0));
+        // A boxed one is the same.
+        for law in [CustomLaw::new(Half::default), CustomLaw::new(|| Box::new(Half::default()))] {
+            let mut law = law.build();
+            let mut marked = |odds: f64| {
+                let likelihood = tidemark_core::Probability::new(odds);
+                law.recurrence(Class::L4s).unwrap().add(likelihood).0
+            };
+            assert_eq!((0..100).filter(|_| marked(0.5)).count(), 49, "at each whole that is exceeded");
+            law.starve(0.5);
+            let arrival = crate::law::interface::tests::arrival(Class::L4s);
+            assert_eq!(law.arrive(&arrival), Odds::mark("half", 1.0));
+        }
     }
 
     #[test]

@@ -197,6 +197,18 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_names_the_likelier_of_ramp_and_coupling() {
+        let mut law = DualPi2::new(&DualPi2Config::default());
+        let mut rule = |millis, head_of_line| {
+            let found = Arrival { now: Instant::from_millis(millis), head_of_line, backlog: 10_000.0, ..arrival(Class::L4s) };
+            law.arrive(&found).rule
+        };
+        assert_eq!(rule(0, 0.001), "l4s ramp");
+        rule(16, 0.03);
+        assert_eq!(rule(17, 0.000_5), "coupled");
+    }
+
+    #[test]
     fn overload_drops_every_class_and_marks_no_classic_packet() {
         for class in [Class::L4s, Class::Classic, Class::NotEct] {
             let odds = after(400, 0.1, class);

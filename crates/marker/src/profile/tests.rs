@@ -251,6 +251,16 @@ fn half_of_the_sns_may_be_queued_and_the_oldest_gives_way_to_the_next() {
 }
 
 #[test]
+fn what_was_discarded_stays_so_while_the_oldest_give_way() {
+    let mut table = ProfileTable::new(64, SnLength::Bits12);
+    (0..1_500).for_each(|sn| table.record(ms(0), sn, Bytes(100)));
+    (1_000..1_200).for_each(|sn| table.discard(ms(0), sn));
+    (1_500..2_100).for_each(|sn| table.record(ms(0), sn, Bytes(100)));
+    assert_eq!(table.transmit(ms(1), 1_299).map(|progress| progress.packets), Some(1_000 - 52 + 100));
+    assert_eq!((table.standing(), table.packets()), (Bytes(80_000), 800));
+}
+
+#[test]
 fn reports_count_again_after_more_than_half_of_the_sns_without_one() {
     for capacity in [64, 4_096] {
         let mut table = ProfileTable::new(capacity, SnLength::Bits12);
