@@ -18,9 +18,10 @@ def draw(monkeypatch):
     import brunello
     import l4span
     import picture
+    import sdn
 
-    yield picture, [of for paper in (al4s, anbr, brunello, l4span) for of in paper.PICTURES]
-    for name in ("al4s", "anbr", "brunello", "l4span", "picture", "cases"):
+    yield picture, [of for paper in (al4s, anbr, brunello, l4span, sdn) for of in paper.PICTURES]
+    for name in ("al4s", "anbr", "brunello", "l4span", "picture", "sdn", "cases"):
         sys.modules.pop(name, None)
 
 

@@ -13,8 +13,9 @@ import al4s
 import anbr
 import brunello
 import l4span
+import sdn
 
-PICTURES = {picture.name: picture for paper in (l4span, anbr, brunello, al4s) for picture in paper.PICTURES}
+PICTURES = {picture.name: picture for paper in (l4span, anbr, brunello, al4s, sdn) for picture in paper.PICTURES}
 
 
 def main() -> int:
