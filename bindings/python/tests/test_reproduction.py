@@ -1,5 +1,6 @@
 """Pictures of the papers' pages: the same tables give the same bytes."""
 
+import importlib
 import shutil
 import sys
 from pathlib import Path
@@ -9,19 +10,17 @@ import pytest
 FOLDER = Path(__file__).resolve().parents[3] / "docs/reproduction"
 
 
+PAPERS = ("al4s", "anbr", "brunello", "l4span", "sdn")
+"""Modules of docs/reproduction/draw, one a paper."""
+
+
 @pytest.fixture
 def draw(monkeypatch):
-    """Gives the modules that draw the pictures."""
+    """Gives the module that draws, and all pictures."""
     monkeypatch.syspath_prepend(FOLDER / "draw")
-    import al4s
-    import anbr
-    import brunello
-    import l4span
-    import picture
-    import sdn
-
-    yield picture, [of for paper in (al4s, anbr, brunello, l4span, sdn) for of in paper.PICTURES]
-    for name in ("al4s", "anbr", "brunello", "l4span", "picture", "sdn", "cases"):
+    pictures = [picture for paper in PAPERS for picture in importlib.import_module(paper).PICTURES]
+    yield importlib.import_module("picture"), pictures
+    for name in (*PAPERS, "picture", "cases"):
         sys.modules.pop(name, None)
 
 
