@@ -44,6 +44,43 @@ def fig5_2() -> Iterator[Row]:
     return trade("high")
 
 
+SHOWN = {"l4s.5-7": "L4S\n5-7", "l4s.30-50": "L4S\n30-50", "hybrid.5-7": "hybrid\n5-7", "anbr.40ms": "ANBR\n40 ms", "none": "none"}
+"""Cases of Figs. 5.3 and 5.12."""
+
+
+def as_bars(column: int) -> Iterator[Row]:
+    """Delay or throughput of some cases as bars, with the tables' values."""
+    for load in LOADS:
+        published = table(load)
+        for case, place in SHOWN.items():
+            results = [run("anbr.table5", f"{load}.{case}", seed=seed) for seed in (1, 2, 3)]
+            flows = [result.flows.filter(pl.col("flow").str.starts_with("video")) for result in results]
+            each = [(frame["owd_mean_ms"].mean(), frame["throughput_mbps"].sum())[column] for frame in flows]
+            yield f"{load} background", "ours", place, float(np.mean(each))
+            yield f"{load} background", f"{PUBLISHED} ours", place, published[f"{load}.{case}"][column]
+
+
+def fig5_3() -> Iterator[Row]:
+    """Received throughput."""
+    return as_bars(1)
+
+
+def fig5_12() -> Iterator[Row]:
+    """Mean one-way delay."""
+    return as_bars(0)
+
+
+def fig5_15() -> Iterator[Row]:
+    """Queuing delay and loss over time with a buffer of 15 MB."""
+    for case, name in (("none", "none"), ("l4s.5-7", "L4S 5-7 ms"), ("anbr.200ms", "ANBR 200 ms")):
+        result = run("anbr.table5", f"high.{case}.15mb", sample_interval="500 ms")
+        ues = result.series.ues.filter(pl.col("ue") == "video-1")
+        for t, y in ues.select("t_s", "queue_ms").drop_nulls().iter_rows():
+            yield "queuing delay", name, t, y
+    # Section 5.1.6: the limit is reached at about the 22nd second.
+    yield "queuing delay", f"{PUBLISHED} time of a full buffer", 22.0, 0.0
+
+
 def sender(load: str, thresholds: str) -> Iterator[Row]:
     """Rate, window, round trip, queue and marks of one sender."""
     result = run("anbr.table5", f"{load}.l4s.{thresholds}")
@@ -126,6 +163,9 @@ TRADE = tuple(
 PICTURES = (
     Picture("anbr.fig5_1", fig5_1, TRADE),
     Picture("anbr.fig5_2", fig5_2, TRADE),
+    Picture("anbr.fig5_3", fig5_3, tuple(Panel(f"{load} background", "", MBPS, "bars") for load in LOADS)),
+    Picture("anbr.fig5_12", fig5_12, tuple(Panel(f"{load} background", "", "one-way delay (ms)", "bars", log_y=True, bottom=5) for load in LOADS)),
+    Picture("anbr.fig5_15", fig5_15, (Panel("queuing delay", SECONDS, "queuing delay (ms)"),), columns=1),
     Picture("anbr.fig5_6", fig5_6, SENDER),
     Picture("anbr.fig5_7", fig5_7, SENDER),
     Picture("anbr.fig5_8", fig5_8, SENDER),
