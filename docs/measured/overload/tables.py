@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/measured/overload.md from overload.csv, medians over the seeds:
+"""Writes the tables of docs/measured/overload.md from overload.csv and loss.csv, medians over the seeds:
 
     python3 docs/measured/overload/tables.py
 """
@@ -13,12 +13,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parent / "overload.md"
 
 
-def rows():
-    """Rows of the runs, by law, neighbour and protection."""
+def rows(name, first, second):
+    """Rows of a file's runs, by two of its columns and protection."""
     runs = {}
-    with open(HERE / "overload.csv", newline="") as file:
+    with open(HERE / name, newline="") as file:
         for row in csv.DictReader(file):
-            runs.setdefault((row["law"], row["beside"], row["protection"] == "true"), []).append(row)
+            runs.setdefault((row[first], row[second], row["protection"] == "true"), []).append(row)
     return runs
 
 
@@ -27,9 +27,9 @@ def median(runs, column):
     return statistics.median(float(row[column]) for row in runs)
 
 
-def pair(runs, law, beside, column, form):
+def pair(runs, first, second, column, form):
     """Medians of a column without and with protection, as text."""
-    return " → ".join(form.format(median(runs[law, beside, protection], column)) for protection in (False, True))
+    return " → ".join(form.format(median(runs[first, second, protection], column)) for protection in (False, True))
 
 
 def table(runs, beside):
@@ -50,15 +50,34 @@ def table(runs, beside):
     return "\n".join(lines)
 
 
+def loss():
+    """Table of senders whose radio loses nearly all of its rate."""
+    runs = rows("loss.csv", "sender", "round_trip")
+    lines = [
+        "| sender | round trip | queue, median ms | queue, p99 ms | packets dropped | Mbit/s |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for sender, round_trip in dict.fromkeys((sender, round_trip) for sender, round_trip, _ in runs):
+        cells = [
+            pair(runs, sender, round_trip, "queue_p50_ms", "{:.0f}"),
+            pair(runs, sender, round_trip, "queue_p99_ms", "{:.0f}"),
+            pair(runs, sender, round_trip, "dropped", "{:.0f}"),
+            pair(runs, sender, round_trip, "mbps", "{:.2f}"),
+        ]
+        lines.append(f"| {sender} | {round_trip} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def main():
     """Replaces what stands between the page's marks."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    runs, text = rows(), PAGE.read_text()
-    for beside in dict.fromkeys(beside for _, beside, _ in runs):
-        begin, end = f"<!-- {beside} -->\n", f"\n<!-- end of {beside} -->"
+    runs, text = rows("overload.csv", "law", "beside"), PAGE.read_text()
+    tables = {beside: table(runs, beside) for beside in dict.fromkeys(beside for _, beside, _ in runs)}
+    for name, lines in {**tables, "loss": loss()}.items():
+        begin, end = f"<!-- {name} -->\n", f"\n<!-- end of {name} -->"
         before, rest = text.split(begin)
         after = rest.split(end)[1]
-        text = before + begin + table(runs, beside) + end + after
+        text = before + begin + lines + end + after
     PAGE.write_text(text)
 
 
