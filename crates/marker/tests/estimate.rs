@@ -253,6 +253,40 @@ fn reports_that_stop_mark_nothing_for_good() {
 }
 
 #[test]
+fn a_restart_of_the_du_is_told_from_a_stall_by_its_first_report() {
+    for (is_restart, silence) in [(false, 100), (true, 100), (false, 3_000), (true, 3_000)] {
+        let mut du = Du::new(&l4span(), SnLength::Bits18, Duration::from_millis(5));
+        for _ in 0..2_000 {
+            while du.backlog() < 100_000 {
+                du.send(1, Ecn::Ect1, 1_500);
+            }
+            du.slot(2_500.0);
+        }
+        if is_restart {
+            du.restart();
+        }
+        du.now += Duration::from_millis(silence);
+        let before = du.marker.estimate(du.now).packets;
+        (0..20).for_each(|_| _ = du.send(1, Ecn::Ect1, 1_500));
+        // The DU's next report, and the rate within the estimator's window after it.
+        (0..12).for_each(|_| du.slot(2_500.0));
+        let (estimate, queued) = (du.marker.estimate(du.now), du.rlc().packets);
+        assert!(
+            estimate.packets.abs_diff(queued) <= 4,
+            "{is_restart} after {silence} ms: {estimate:?}, {queued} queued, {before} before"
+        );
+        for _ in 0..200 {
+            while du.backlog() < 100_000 {
+                du.send(1, Ecn::Ect1, 1_500);
+            }
+            du.slot(2_500.0);
+        }
+        let rate = du.marker.estimate(du.now).egress.unwrap().rate.as_bps() as f64 / 40e6;
+        assert!((0.8..1.2).contains(&rate), "{is_restart} after {silence} ms: {rate} of the radio's rate");
+    }
+}
+
+#[test]
 fn a_du_that_reports_deliveries_alone_shows_no_queue_but_what_is_not_delivered() {
     let mut du = Du::new(&l4span(), SnLength::Bits12, Duration::from_millis(5));
     du.delivered_after = Some(Duration::from_millis(8));

@@ -64,6 +64,13 @@ impl Du {
         (self.now, self.last_report) = (now, now);
     }
 
+    /// The DU starts anew: what it had queued is gone, and nobody says so.
+    pub fn restart(&mut self) {
+        self.queue.clear();
+        self.on_the_air.clear();
+        self.credit = 0.0;
+    }
+
     pub fn backlog(&self) -> u64 {
         self.queue.iter().map(|(_, packet, _)| packet.size.0).sum()
     }
