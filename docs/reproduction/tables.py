@@ -1,4 +1,4 @@
-"""Writes the tables of the pages in this folder from results.json, which `tidemark reproduce --all --results` writes:
+"""Writes the tables of the pages in this folder from results.json, or while there is none from ../measured/reproduction.md:
 
     python3 docs/reproduction/tables.py            writes
     python3 docs/reproduction/tables.py --check    fails if a page would change
@@ -32,13 +32,10 @@ def number(value: float | None) -> str:
 
 def ours(row: dict) -> str:
     """Gives our values with their intervals."""
+    if "text" in row:
+        return row["text"]
     texts = (number(of["mean"]) + (f" ± {number(of['half'])}" if of.get("half") else "") for of in row["ours"])
     return "; ".join(texts)
-
-
-def anchor(target: str) -> str:
-    """Gives the anchor of a target's heading."""
-    return re.sub(r"[^\w\- ]", "", target.lower()).replace(" ", "-")
 
 
 def count(rows: list[dict]) -> str:
@@ -58,7 +55,7 @@ def table(target: dict) -> str:
     """Gives a target's verdict and rows."""
     rows = [row for row in target["rows"] if not row.get("own")]
     shown = rows if len(rows) <= MAX_ROWS else [row for row in rows if row["verdict"] not in GOOD]
-    link = f"[{target['id']}]({WHOLE}#{anchor(target['id'])})"
+    link = f"[{target['id']}]({WHOLE})"
     lines = [f"{link}: **{target['verdict']}**, {count(target['rows'])}."]
     if len(shown) < len(rows):
         lines[0] += " Those that do not:" if shown else ""
@@ -89,14 +86,37 @@ def page(text: str, targets: dict[str, dict], named: list[str]) -> str:
     def block(found: re.Match[str]) -> str:
         of_place = [target for name, target in targets.items() if place(name, named) == found[2]]
         tables = "\n".join(table(target) for target in of_place) or f"[{found[2]}]({WHOLE})\n"
-        return found[1] + tables + found[3]
+        return f"{found[1]}\n{tables}\n{found[3]}"
 
     return BLOCK.sub(block, text)
 
 
+SECTION = re.compile(r"^## (\S+)\n\n.*?: \*\*(.*?)\*\*\.\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+CELLS = re.compile(r"^\| (?!---|figure \||what must hold \|)(.+) \|$", re.MULTILINE)
+WORDS = {"holds": "agrees", "**missed**": "missed"}
+
+
+def of_page(text: str) -> dict[str, dict]:
+    """Gives the targets of the page with every row, which has our values as text."""
+    targets = {}
+    for name, verdict, body in SECTION.findall(text):
+        rows = []
+        for cells in (line.split(" | ") for line in CELLS.findall(body)):
+            row: dict = {"name": cells[0], "verdict": WORDS.get(cells[-1], cells[-1]), "ours": []}
+            if len(cells) == 5:
+                row |= {"published": float(cells[1]), "text": cells[2], "agrees_if": cells[3]}
+            else:
+                row["text"] = cells[1]
+            rows.append(row)
+        targets[name] = {"id": name, "verdict": verdict, "rows": rows}
+    return targets
+
+
 def read() -> dict[str, dict]:
-    """Gives the results by target; none where there is no file of them."""
-    return {target["id"]: target for target in json.loads(RESULTS.read_text())["targets"]} if RESULTS.exists() else {}
+    """Gives the results by target; while there is no file of them, those of the page with every row."""
+    if RESULTS.exists():
+        return {target["id"]: target for target in json.loads(RESULTS.read_text())["targets"]}
+    return of_page((HERE / WHOLE).read_text())
 
 
 def main() -> int:
