@@ -4,6 +4,8 @@
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds, normal_cdf};
 
 use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
+use crate::law::pi2::Marks;
+use crate::law::recurrence::Recurrence;
 use crate::verdict::Class;
 
 /// Treatment of packets of flows without ECN.
@@ -48,6 +50,9 @@ pub struct L4SpanConfig {
     /// Default: 25 ms, what Reno needs over 50 ms of RTT to keep the radio busy, `(1 - beta) / (2 beta) RTT`. A very long
     /// one gives the equation as printed, under which a queue stays wherever it got to.
     pub tau_classic: Duration,
+    /// Choice of the packets that marks and drops of classic flows fall on. Default: random ones, as the paper draws them. Regular ones never cut a
+    /// sender twice within two round trips, after which the radio runs empty.
+    pub classic_marks: Marks,
     /// Flows without ECN. Default: left alone.
     pub not_ect: NotEctRule,
     /// L4S and classic flows in one DRB. Default: coupled.
@@ -60,6 +65,7 @@ impl Default for L4SpanConfig {
             tau_s: Duration::from_millis(10),
             beta: 0.5,
             tau_classic: Duration::from_millis(25),
+            classic_marks: Marks::Random,
             not_ect: NotEctRule::default(),
             shared: SharedRule::default(),
         }
@@ -70,7 +76,7 @@ bounds! { L4SpanConfig {
     tau_s: Range::between(Duration::from_micros(100), Duration::from_secs(10)),
     beta: Range::inside(0.0, 1.0),
     tau_classic: Range::at_least(Duration::from_micros(100)),
-    ..not_ect, shared
+    ..classic_marks, not_ect, shared
 } }
 
 impl L4SpanConfig {
@@ -92,6 +98,8 @@ pub(crate) struct L4Span {
     tau_classic: f64,
     not_ect: NotEctRule,
     shared: SharedRule,
+    /// Sum of the odds of all but L4S packets, where marks are regular.
+    classic: Option<Recurrence>,
 }
 
 impl Configured for L4Span {
@@ -105,6 +113,7 @@ impl Configured for L4Span {
             tau_classic: config.tau_classic.as_secs_f64(),
             not_ect: config.not_ect,
             shared: config.shared,
+            classic: (config.classic_marks == Marks::Regular).then(Recurrence::default),
         }
     }
 }
@@ -121,6 +130,10 @@ impl Law for L4Span {
         marks_reported: false,
         marks: true,
     };
+
+    fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
+        self.classic.as_mut().filter(|_| class != Class::L4s)
+    }
 
     fn arrive(&mut self, arrival: &Arrival) -> Odds {
         let shared = arrival.shared;
@@ -325,6 +338,20 @@ mod tests {
             let odds = law.arrive(&blind);
             assert_eq!((odds.mark, odds.drop), (Probability::ZERO, Probability::ZERO));
         }
+    }
+
+    #[test]
+    fn classic_marks_may_fall_regularly_and_l4s_marks_are_drawn() {
+        let regular = L4SpanConfig { classic_marks: Marks::Regular, ..L4SpanConfig::default() };
+        let mut regular = law(regular);
+        // Each packet has 1 / 16, and each sixteenth sum exceeds 1 once the first mark has left its rest.
+        let found = Probability::new(1.0 / 16.0);
+        let mut marked = |_| regular.recurrence(Class::Classic).unwrap().add(found).0;
+        let marks: alloc::vec::Vec<_> = (0..160).filter(|index| marked(*index)).collect();
+        assert!(marks.len() == 9 && marks.windows(2).all(|pair| pair[1] - pair[0] == 16), "{marks:?}");
+        assert!(regular.recurrence(Class::NotEct).is_some());
+        assert_eq!(regular.recurrence(Class::L4s), None);
+        assert_eq!(law(L4SpanConfig::default()).recurrence(Class::Classic), None);
     }
 
     #[test]
