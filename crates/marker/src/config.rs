@@ -2,6 +2,7 @@
 
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 
+use crate::egress::EgressTime;
 use crate::law::LawConfig;
 use crate::overload;
 
@@ -18,6 +19,9 @@ pub struct MarkerConfig {
     /// Length of both windows of the egress estimate: half a channel coherence time. Default: 24.9 ms, measured
     /// at 3.5 GHz and 70 km/h (L4Span section 5).
     pub tau_c: Duration,
+    /// Time that the egress rate is measured over. Default: `busy`, while a queue stands; `all` is L4Span's Eqs. 3 and 4 as printed, under
+    /// which a DRB that has little to send has a low rate.
+    pub egress_time: EgressTime,
     /// SDUs that may stand in the RLC queue and still be accounted for one by one.
     /// What stands beyond is counted in sum. Default: 16384, the RLC limit that gNBs ship with.
     pub profile_capacity: u32,
@@ -46,6 +50,7 @@ impl Default for MarkerConfig {
         Self {
             law: LawConfig::default(),
             tau_c: Duration::from_micros(24_900),
+            egress_time: EgressTime::Busy,
             profile_capacity: 16_384,
             flow_capacity: 64,
             poll_after: Duration::from_millis(20),
@@ -64,7 +69,7 @@ bounds! { MarkerConfig {
     poll_after: Range::above(Duration::ZERO),
     report_timeout: Range::above(Duration::ZERO),
     overload_delay: Range::between(overload::MIN_DELAY, Duration::from_secs(10)),
-    ..law, short_circuit, overload_protection
+    ..law, egress_time, short_circuit, overload_protection
 } }
 
 impl MarkerConfig {

@@ -89,7 +89,7 @@ impl DrbMarker {
             properties: config.law.properties(),
             stream,
             profile: ProfileTable::new(config.profile_capacity, sn_length),
-            estimator: EgressEstimator::new(config.tau_c),
+            estimator: EgressEstimator::new(config.tau_c, config.egress_time),
             backlog: Backlog::new(),
             poll_after_us: whole(config.poll_after, 1_000),
             report_timeout_ms: whole(config.report_timeout, 1_000_000),
@@ -382,7 +382,7 @@ impl DrbMarker {
     }
 
     /// Takes another configuration from now on. The flows and what was signalled to their senders are kept, as are the counters and, but for another
-    /// `tau_c`, what was measured. What is queued stays known, unless the length of the SNs changes: then it is
+    /// `tau_c` or `egress_time`, what was measured. What is queued stays known, unless the length of the SNs changes: then it is
     /// forgotten as at a handover, and what PDCP sends again, or still has under way, is to be announced.
     ///
     /// # Errors
@@ -396,8 +396,8 @@ impl DrbMarker {
         self.poll_after_us = whole(config.poll_after, 1_000);
         self.report_timeout_ms = whole(config.report_timeout, 1_000_000);
         self.flows.resize(config.flow_capacity);
-        if config.tau_c != self.estimator.window() {
-            self.estimator = EgressEstimator::new(config.tau_c);
+        if (config.tau_c, config.egress_time) != (self.estimator.window(), self.estimator.time()) {
+            self.estimator = EgressEstimator::new(config.tau_c, config.egress_time);
         }
         if self.profile.sn_length() == sn_length {
             self.profile.resize(config.profile_capacity);

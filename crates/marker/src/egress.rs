@@ -19,12 +19,27 @@
 //!   worst an outage. Until half a window of the new queue is measured, the best rate of the last second of
 //!   measuring holds: too high for at most half a window, where a stale low rate would mark a flow for good that
 //!   sends too little to correct it.
+//!
+//! [`EgressTime::All`] takes the equations literally instead: time counts whether a queue stands or not, each report is an `r_i`, and all of them
+//! count the same.
 
 use alloc::boxed::Box;
 use core::hint::black_box;
 use core::ptr::from_ref;
 
 use tidemark_core::{BitRate, Duration, Instant};
+
+/// Time that the egress rate is measured over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum EgressTime {
+    /// While a queue stands: idle gaps are no measurement of capacity.
+    #[default]
+    Busy,
+    /// All time: Eqs. 3 and 4 of L4Span as printed. A DRB that has little to send has a low rate.
+    All,
+}
 
 /// Samples closer together than this fraction of the window are merged, which bounds the ring.
 const MERGE: u64 = 64;
@@ -78,6 +93,7 @@ pub(crate) struct EgressEstimator {
     average: f64,
     /// A pointer, since only reports need them and markers lie where UEs lie.
     sums: Box<BothSums>,
+    time: EgressTime,
     // What a packet needs of the estimator, at the end, beside what it needs of the rest.
     window: u64,
     current: Option<Egress>,
@@ -95,8 +111,9 @@ struct BothSums {
 
 impl EgressEstimator {
     /// An estimator with windows of `tau_c`.
-    pub(crate) fn new(tau_c: Duration) -> Self {
+    pub(crate) fn new(tau_c: Duration, time: EgressTime) -> Self {
         Self {
+            time,
             window: tau_c.as_nanos().max(1),
             ring: Box::new([Sample::default(); RING]),
             first: 0,
@@ -145,9 +162,15 @@ impl EgressEstimator {
         Duration::from_nanos(self.window)
     }
 
+    /// Time that the estimate is measured over.
+    #[inline]
+    pub(crate) fn time(&self) -> EgressTime {
+        self.time
+    }
+
     /// A queue begins to stand.
     pub(crate) fn begin(&mut self, now: Instant) {
-        if now.since(self.taken).as_nanos() > self.window && self.current.is_some() {
+        if self.time == EgressTime::Busy && now.since(self.taken).as_nanos() > self.window && self.current.is_some() {
             self.empty();
             self.current = Some(self.best);
         }
@@ -204,6 +227,36 @@ impl EgressEstimator {
             }
             self.current = Some(current);
         }
+    }
+
+    /// Takes in that a report at `now` had `bytes` leave: Eqs. 3 and 4 over all time. Reports closer together than a 64th of the window are one.
+    #[cold]
+    pub(crate) fn observe_report(&mut self, now: Instant, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
+        let at = now.as_nanos().max(self.clock);
+        // Nothing is known of the time before the first.
+        self.add_to_average(if self.clock == 0 { self.window } else { at - self.clock }, bytes);
+        self.clock = at;
+        let mut sample = Sample { end: at, span: 1, bytes, rate: 0, conclusive: true };
+        if self.len > 0 && at - self.newest().end < self.window / MERGE {
+            let merged = self.newest();
+            self.len -= 1;
+            self.forget(merged);
+            // The time of the first, or a report in each slot would be one without an end.
+            (sample.end, sample.bytes) = (merged.end, bytes + merged.bytes);
+        }
+        let start = at.saturating_sub(self.window);
+        while self.len > 0 && (self.ring[self.first].end <= start || self.len == RING) {
+            let oldest = self.ring[self.first];
+            self.first = self.index(1);
+            self.len -= 1;
+            self.forget(oldest);
+        }
+        sample.rate = per_second(self.bytes + sample.bytes, self.window);
+        self.remember(sample);
+        self.current = Some(self.evaluate());
     }
 
     /// Forgets all that was measured.
@@ -343,7 +396,7 @@ mod tests {
     use super::*;
 
     fn estimator() -> EgressEstimator {
-        EgressEstimator::new(Duration::from_millis(20))
+        EgressEstimator::new(Duration::from_millis(20), EgressTime::Busy)
     }
     /// Reports at these milliseconds with these bytes, all under a standing queue.
     fn feed(estimator: &mut EgressEstimator, from: u64, samples: &[(u64, u64)]) {
@@ -369,9 +422,31 @@ mod tests {
     }
 
     #[test]
+    fn eq_3_and_4_over_all_time_worked_by_hand() {
+        // Window 20 ms. Bytes: 5000 at 5 ms, 10000 at 10 ms, nothing until 28 ms, then 6000.
+        // r at 5 ms: 5000 B / 20 ms = 0.25 MB/s; at 10 ms 15000 / 20 = 0.75: mean 0.5, deviation 0.25.
+        // At 28 ms (8, 28] holds 10000 + 6000: 0.8. Mean of 0.75 and 0.8: 0.775, deviation 0.025.
+        let mut all = EgressEstimator::new(Duration::from_millis(20), EgressTime::All);
+        let mut after = |at, bytes| {
+            all.observe_report(Instant::from_millis(at), bytes);
+            let egress = all.current().unwrap();
+            [egress.rate, egress.deviation].map(|rate| (rate.as_bytes_per_sec() / 1e3).round())
+        };
+        after(5, 5_000);
+        assert_eq!(after(10, 10_000), [500.0, 250.0]);
+        assert_eq!(after(28, 6_000), [775.0, 25.0]);
+        // A report 0.2 ms later is a part of that: (8, 28.2] holds 18000 B, 0.9 MB/s.
+        all.observe_report(Instant::from_nanos(28_200_000), 2_000);
+        assert_eq!(all.current().unwrap().rate.as_bytes_per_sec().round(), 825_000.0);
+        // The next queue finds what the last one left.
+        all.begin(Instant::from_millis(9_000));
+        assert_eq!(all.current().unwrap().rate.as_bytes_per_sec().round(), 825_000.0);
+    }
+
+    #[test]
     fn a_constant_rate_is_read_without_bias_at_any_report_period() {
         for period in [1, 3, 5, 7, 10, 15, 40] {
-            let mut estimator = EgressEstimator::new(Duration::from_micros(24_900));
+            let mut estimator = EgressEstimator::new(Duration::from_micros(24_900), EgressTime::Busy);
             let samples: alloc::vec::Vec<_> = (1..50).map(|k| (k * period, period * 5_000)).collect();
             feed(&mut estimator, 0, &samples);
             let egress = estimator.current().unwrap();

@@ -73,7 +73,7 @@ pub use counters::Counters;
 pub use decision::{Decision, Draw, Outcome};
 pub use drb::DrbMarker;
 pub use dual_queue::{Dequeued, DualQueue, DualQueueConfig, DualScheduler};
-pub use egress::Egress;
+pub use egress::{Egress, EgressTime};
 pub use estimate::Estimate;
 pub use law::*;
 pub use policy::{Policy, PolicyRule};

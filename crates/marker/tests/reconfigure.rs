@@ -7,7 +7,7 @@ use bytes::{Flow, checksums_are_valid, view};
 use tidemark_core::packet::AccEcnCounters;
 use tidemark_core::{Bytes, Duration, Ecn, Inspect, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, SetupError, Ue};
-use tidemark_marker::{DeliveryStatus, LawConfig, MarkerConfig, SnLength, StepConfig, Verdict};
+use tidemark_marker::{DeliveryStatus, EgressTime, LawConfig, MarkerConfig, SnLength, StepConfig, Verdict};
 use tidemark_wire::View;
 
 const DRB: DrbId = DrbId(1);
@@ -67,11 +67,11 @@ fn what_was_signalled_stays_when_a_bearer_gets_another_law() {
         MarkerConfig { short_circuit: true, ..MarkerConfig::default() },
         MarkerConfig::default(),
         MarkerConfig { flow_capacity: 8, tau_c: Duration::from_millis(5), ..config(true) },
+        MarkerConfig { egress_time: EgressTime::All, ..config(true) },
         MarkerConfig { flow_capacity: 1_024, profile_capacity: 16_384, ..config(true) },
     ];
-    for (other, sn_length) in
-        others.into_iter().zip([SnLength::Bits18, SnLength::Bits18, SnLength::Bits18, SnLength::Bits12])
-    {
+    let [long, short] = [SnLength::Bits18, SnLength::Bits12];
+    for (other, sn_length) in others.into_iter().zip([long, long, long, long, short]) {
         let mut phone = Phone::new();
         for _ in 0..4 {
             phone.exchange();

@@ -3,6 +3,7 @@
 use tidemark_core::{BitRate, Duration, Instant};
 
 use super::DrbMarker;
+use crate::egress::EgressTime;
 use crate::overload::{self, Look, Stage};
 use crate::profile::Progress;
 use crate::report::DeliveryStatus;
@@ -34,11 +35,17 @@ impl DrbMarker {
         let was_busy = self.profile.packets() > 0;
         // A report of what was never sent says nothing of what was.
         let Some(progress) = self.profile.transmit(now, sn) else { return };
+        let counts_all = self.estimator.time() == EgressTime::All;
+        if counts_all {
+            self.estimator.observe_report(now, progress.bytes);
+        }
         // Without a queue before it, the time since the last report was idle: no sample.
         if was_busy {
             let head = self.profile.head_of_line(now);
             if let Some(stretch) = self.busy.report(now, progress.bytes, head) {
-                self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
+                if !counts_all {
+                    self.estimator.observe(stretch.since, now, stretch.bytes, stretch.conclusive);
+                }
                 if !stretch.conclusive && self.counts_queues() {
                     self.ran_empty(now.since(stretch.since), stretch.bytes);
                 }

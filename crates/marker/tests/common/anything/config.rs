@@ -2,13 +2,14 @@
 
 use tidemark_core::Duration;
 use tidemark_marker::{
-    L4SpanConfig, LawConfig, MarkerConfig, NotEctRule, QueueDelay, RampConfig, SharedRule, StepConfig,
+    EgressTime, L4SpanConfig, LawConfig, MarkerConfig, NotEctRule, QueueDelay, RampConfig, SharedRule, StepConfig,
 };
 
 /// Bits of the choice of a DRB's configuration, whose low half is the law.
 pub const SHORT_CIRCUIT: u8 = 0x40;
 pub const BITS_12: u8 = 0x80;
 pub const LONG_TIMEOUT: u8 = 0x20;
+const ALL_TIME: u8 = 0x10;
 
 /// Configuration of a DRB by such a choice.
 pub fn config(choice: u8) -> MarkerConfig {
@@ -24,6 +25,7 @@ pub fn config(choice: u8) -> MarkerConfig {
     let laws: Vec<_> = particular.into_iter().chain(LawConfig::all()).collect();
     let law = laws[usize::from(choice) % laws.len()];
     MarkerConfig {
+        egress_time: if choice & ALL_TIME != 0 { EgressTime::All } else { EgressTime::Busy },
         short_circuit: choice & SHORT_CIRCUIT != 0,
         profile_capacity: 64,
         flow_capacity: 8,
