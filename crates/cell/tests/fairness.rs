@@ -39,7 +39,7 @@ fn proportional_fair() -> SchedulerConfig {
 }
 /// Schedulers that promise identical UEs equal shares and equal delays.
 fn fair() -> [SchedulerConfig; 4] {
-    let lifts = DelayBasedConfig { lifts: vec![9], threshold: None };
+    let lifts = DelayBasedConfig { lifts: vec![9], ..DelayBasedConfig::default() };
     [
         SchedulerConfig::RoundRobin(Default::default()),
         SchedulerConfig::OldestFirst(Default::default()),

@@ -1,5 +1,7 @@
 //! Delay-based (Brunello et al. section IV-E): the oldest head of line first, and before all others the queues whose head is
-//! older than a threshold, as long as it is.
+//! older than a threshold, as long as it is. By configuration priority levels come before either.
+
+use std::cmp::Reverse;
 
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
 
@@ -15,6 +17,9 @@ pub struct DelayBasedConfig {
     pub threshold: Option<Duration>,
     /// 5QIs whose queues are lifted. Default: none, so that the oldest is served whatever it is, as by `oldest-first`.
     pub lifts: Vec<u8>,
+    /// A lower priority level (TS 23.501 5.7.3.3) goes before any delay: the oldest of the most important is served. Default: no, the delay alone
+    /// decides; the paper has it both ways, with real-time media above the rest in section IV-E.
+    pub priority_first: bool,
 }
 
 /// Brunello's `l4sHighTh`.
@@ -22,7 +27,7 @@ const DEFAULT_THRESHOLD: Duration = Duration::from_millis(10);
 
 bounds! { DelayBasedConfig {
     threshold: Range::above(Duration::ZERO).and_at_most(Duration::from_secs(10)),
-    ..lifts
+    ..lifts, priority_first
 } }
 
 impl Discipline for DelayBasedConfig {
@@ -50,7 +55,9 @@ impl Rule for DelayBasedConfig {
     fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
         let threshold = self.threshold.unwrap_or(DEFAULT_THRESHOLD);
         best(candidates, |candidate| {
-            (self.lifts.contains(&candidate.five_qi) && candidate.head_of_line > threshold, candidate.head_of_line)
+            let level = if self.priority_first { candidate.priority } else { 0 };
+            let is_lifted = self.lifts.contains(&candidate.five_qi) && candidate.head_of_line > threshold;
+            (Reverse(level), is_lifted, candidate.head_of_line)
         })
     }
 }

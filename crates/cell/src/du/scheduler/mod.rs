@@ -219,6 +219,19 @@ mod tests {
     }
 
     #[test]
+    fn the_delay_based_scheduler_puts_priority_first_only_by_configuration() {
+        let config = DelayBasedConfig { lifts: vec![9], priority_first: true, ..DelayBasedConfig::default() };
+        // The web's queue is old enough to be lifted; the videos' are younger and not lifted.
+        let mut all = [candidate(0, 1.0, 30), candidate(1, 1.0, 4), candidate(2, 1.0, 2)];
+        for video in &mut all[1..] {
+            (video.five_qi, video.priority) = (80, 68);
+        }
+        assert_eq!(chosen(SchedulerConfig::DelayBased(config.clone()), all), Some(DrbIndex(1)), "of videos, the older");
+        let delay_alone = DelayBasedConfig { priority_first: false, ..config };
+        assert_eq!(chosen(SchedulerConfig::DelayBased(delay_alone), all), Some(DrbIndex(0)));
+    }
+
+    #[test]
     fn equals_are_chosen_by_turns_and_nobody_of_nobody() {
         let pick = |drb: DrbIndex| Some(candidate(drb.0, 1.0, 1));
         for kind in SchedulerConfig::all() {
