@@ -71,6 +71,7 @@ congestion_controls! {
     "udp" Udp(udp::UdpConfig), "UDP without a controller.";
     "fixed" Fixed(media::FixedConfig), "A fixed rate, for video.";
     "scream-v1" ScreamV1(media::ScreamV1Config), "SCReAM version 1 (RFC 8298), for video.";
+    "scream-2021" Scream2021(media::Scream2021Config), "SCReAM version 1 as the public program of 2021 has it, with its answer to L4S, for video.";
     "scream" Scream(media::ScreamConfig), "SCReAM version 2 (draft-ietf-ccwg-rfc8298bis-screamv2), for video.";
     "gcc" Gcc(media::GccConfig), "Google Congestion Control as in libwebrtc, for video.";
     "l4s-cc" L4sCc(media::L4sCcConfig), "L4S-CC, for video.";
@@ -173,7 +174,7 @@ mod tests {
     #[test]
     fn the_codepoint_follows_from_mode_and_response() {
         let codepoint = |name: &str| SenderConfig::all().into_iter().find(|it| it.name() == name).unwrap().codepoint();
-        assert_eq!(["prague", "bbr-v2", "udp-prague", "scream"].map(codepoint), [Ecn::Ect1; 4]);
+        assert_eq!(["prague", "bbr-v2", "udp-prague", "scream", "scream-2021"].map(codepoint), [Ecn::Ect1; 5]);
         assert_eq!(["reno", "cubic", "scream-v1"].map(codepoint), [Ecn::Ect0; 3]);
         assert_eq!(["bbr-v1", "bbr-v3", "gcc", "udp", "fixed"].map(codepoint), [Ecn::NotEct; 5]);
         let tcp = TcpConfig { ecn: Some(EcnMode::Classic), ..TcpConfig::default() };

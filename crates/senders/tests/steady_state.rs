@@ -12,12 +12,13 @@ use tidemark_senders::{CongestionControl as _, SenderConfig};
 const WITH_LAW: [&str; 6] = ["reno", "cubic", "prague", "udp-prague", "bbr-v2", "scream"];
 
 /// Controllers without such a law, and why.
-const WITHOUT_LAW: [(&str, &str); 10] = [
+const WITHOUT_LAW: [(&str, &str); 11] = [
     ("udp", "answers nothing"),
     ("fixed", "answers nothing"),
     ("bbr-v1", "answers its model of the path alone"),
     ("bbr-v3", "answers its model, and losses above 2 % only"),
     ("scream-v1", "answers delay, which a path of fixed delay does not have"),
+    ("scream-2021", "its ramp climbs by seconds and not by round trips; answers delay as well"),
     ("gcc", "answers the gradient of the delay, which such a path does not have"),
     ("l4s-cc", "no law is published; its rate depends on the packets of a report"),
     ("al4s", "no law is published; answers the variation of the delay as well"),

@@ -29,7 +29,7 @@ pub use fixed::{Fixed, FixedConfig};
 pub use gcc::{Gcc, GccConfig, GccLosses};
 pub use l4s_cc::{L4sCc, L4sCcConfig};
 pub use receiver::Receiver;
-pub use scream::{Scream, ScreamConfig, ScreamV1, ScreamV1Config};
+pub use scream::{Scream, Scream2021, Scream2021Config, ScreamConfig, ScreamV1, ScreamV1Config};
 pub use sdn_l4s::{SdnL4s, SdnL4sConfig};
 pub use sender::Sender;
 
