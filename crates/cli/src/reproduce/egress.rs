@@ -3,7 +3,8 @@
 //! At regular times each marker's `r_hat` (Eq. 4), which is made of the reports of two windows `tau_c`, is held against RLC's
 //! own log of the same time: the bytes that RLC sent for the first time, over the time's length. As the estimate is made for what
 //! comes, it is held against the window that follows, too. Only times during which RLC had something to send all the
-//! while are compared: an empty queue sends nothing whatever the radio can.
+//! while are compared: an empty queue sends nothing whatever the radio can. An estimate over all time, as the equations are printed, is compared with
+//! the log over all time as well.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -27,8 +28,8 @@ const NEAR: f64 = 10.0;
 const EVERY: Duration = Duration::from_micros(7_300);
 
 /// Figures in percent for a case of `l4span.fig9`: quantiles of the relative error, `error_p25`, `error_p50`, `error_p75`, and the
-/// share of errors within 10 %, `error_near`; the same against the window that follows as `next_p50` and so on; the share of the
-/// time that could be compared, `compared`.
+/// share of errors within 10 %, `error_near`; the same against the window that follows as `next_p50` and so on, and at all times at which something was sent, empty
+/// queues among them, as `all_p50` and so on; the share of the time that could be compared, `compared`.
 pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     let targets = Targets::load()?;
     let (text, overrides) = (targets.scenario(SCENARIO)?, targets.overrides(SCENARIO, case)?);
@@ -40,7 +41,7 @@ pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     }
     let compared = 100.0 * errors.past.len() as f64 / errors.times.max(1) as f64;
     let mut figures = BTreeMap::from([("compared".into(), compared)]);
-    for (name, of) in [("error", &mut errors.past), ("next", &mut errors.next)] {
+    for (name, of) in [("error", &mut errors.past), ("next", &mut errors.next), ("all", &mut errors.all)] {
         of.sort_by(f64::total_cmp);
         let last = of.len().checked_sub(1).ok_or_else(|| miette!("{case}: no queue ever stood"))?;
         for (quantile, percent) in [("p25", 25), ("p50", 50), ("p75", 75)] {
@@ -83,6 +84,8 @@ fn observe(scenario: &Scenario) -> Result<Errors> {
 struct Errors {
     past: Vec<f64>,
     next: Vec<f64>,
+    /// Empty queues among them.
+    all: Vec<f64>,
     /// Times of comparison, whether they could be used or not.
     times: u64,
 }
@@ -91,6 +94,7 @@ impl Errors {
     fn append(&mut self, mut others: Self) {
         self.past.append(&mut others.past);
         self.next.append(&mut others.next);
+        self.all.append(&mut others.all);
         self.times += others.times;
     }
 }
@@ -148,12 +152,16 @@ impl Log {
     fn compare(&mut self, at: Instant, errors: &mut Errors) {
         errors.times += 1;
         let span = self.window * 2;
-        let (Some(rate), Some(since)) = (self.rate, self.busy) else { return };
-        if at.since(since) < span {
+        let Some(rate) = self.rate else { return };
+        let before = self.sent.iter().take_while(|(sent, _)| *sent + span <= at).last().map_or(0, |(_, total)| *total);
+        let sent = self.total - before;
+        if sent > 0 {
+            errors.all.push(error(rate, sent, span));
+        }
+        if self.busy.is_none_or(|since| at.since(since) < span) {
             return;
         }
-        let before = self.sent.iter().take_while(|(sent, _)| *sent + span <= at).last().map_or(0, |(_, total)| *total);
-        errors.past.push(error(rate, self.total - before, span));
+        errors.past.push(error(rate, sent, span));
         self.waiting.push_back((at, self.total, rate));
     }
 }
@@ -198,6 +206,9 @@ mod tests {
         log.busy = Some(ms(100));
         log.compare_up_to(ms(139), &mut errors);
         assert_eq!((errors.past.len(), log.waiting.len()), (before, 0));
+        // At all times it is, but for those after 120 ms, which find nothing sent for 40 ms: 123, 130.3 and 137.6 ms.
+        assert_eq!(rounded(&errors.all)[..3], [10.0, 10.0, 50.0]);
+        assert_eq!(errors.all.len(), 10);
         assert_eq!(errors.times, 13);
     }
 
