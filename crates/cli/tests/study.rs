@@ -160,6 +160,23 @@ fn bad_studies_end_with_status_2_and_write_nothing() {
 }
 
 #[test]
+fn intervals_that_stay_wide_are_said_to() {
+    let lab = Lab::new();
+    let (scenario, out) = (lab.path("short.toml"), lab.path("out"));
+    let sweep = |flags: &[&str]| {
+        let fading = ["--set", "ue.0.channel={ model = \"pedestrian\" }"];
+        let metric = ["--metric", "throughput_mbps", "--seeds", "2", "--max-seeds", "4"];
+        text(&tidemark(&[&["sweep", &scenario, "--out", &out], &fading[..], &metric, flags].concat()).stdout)
+    };
+    let said = sweep(&["--until-ci", "0.0001%", "--series"]);
+    assert!(said.contains("1 of 1 rows have an interval wider than 0.0001 % of their mean with 4 seeds"), "{said}");
+    let series = fs::read_dir(Path::new(&out).join("series")).unwrap().count();
+    assert_eq!(series, 4, "added seeds have series, too");
+    let said = sweep(&["--until-ci", "500%"]);
+    assert!(!said.contains("wider than"), "{said}");
+}
+
+#[test]
 fn a_part_of_the_cases_runs_alone_and_the_rest_later() {
     let lab = Lab::new();
     let cases = "[case.way.short.set]\n\"duration\" = \"300 ms\"\n[case.way.long]\n";

@@ -1,7 +1,7 @@
 //! Tables of a study on the terminal.
 
 use tidemark_study::statistics::Estimate;
-use tidemark_study::{Found, Study, Table};
+use tidemark_study::{Found, Study, Summary, Table};
 
 use crate::print::say;
 use crate::table::{table, text};
@@ -36,6 +36,21 @@ pub(super) fn print(study: &Study, of: &Table, found: &[Found]) {
         say!(
             "Means over seeds, ± half of their intervals of 95 %. Differences are surer than they look: a seed has the same radio and traffic at all points."
         );
+    }
+    if let Some(widening) = &study.widening {
+        let metric = of.metrics.iter().position(|metric| *metric == widening.metric);
+        let is_wide = |summary: &&Summary| {
+            let estimate = metric.and_then(|metric| summary.estimate(metric));
+            estimate.is_some_and(|estimate| estimate.relative().is_none_or(|relative| relative > widening.within))
+        };
+        let wide = summaries.iter().filter(is_wide).count();
+        if wide > 0 {
+            let (share, most) = (widening.within * 100.0, widening.max_seeds);
+            say!(
+                "{wide} of {} rows have an interval wider than {share} % of their mean with {most} seeds: raise --max-seeds, or take a wider share.",
+                summaries.len()
+            );
+        }
     }
     if let Some(search) = &study.search {
         for found in found {
