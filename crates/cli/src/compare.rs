@@ -1,6 +1,7 @@
-//! `tidemark compare`: runs side by side, UEs, both directions apart, and flows matched by name; with intervals where there are several seeds.
+//! `tidemark compare`: runs side by side, as a whole, UEs, both directions apart, and flows matched by name; with intervals where there are several seeds.
 
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use comfy_table::Table;
 use miette::{Result, miette};
@@ -55,6 +56,13 @@ const OF_TRANSFERS: [Figure; 4] = [
     ("p95", &["transfers", "completion_ms", "p95"], 0),
     ("p99", &["transfers", "completion_ms", "p99"], 0),
 ];
+/// Columns of a run as a whole.
+const OF_RUN: [Figure; 4] = [
+    ("Mbit/s", &["cell", "throughput_mbps"], 2),
+    ("used", &["cell", "utilisation"], 3),
+    ("UEs satisfied", &["cell", "satisfied"], 3),
+    ("Jain's index", &["jain"], 3),
+];
 /// Rows of a table; of more flows, those with the highest rates have one.
 const MAX_ROWS: usize = 24;
 
@@ -72,27 +80,36 @@ struct Kind {
     heading: &'static str,
     noun: &'static str,
     figures: &'static [Figure],
-    list: &'static str,
+    /// List of `summary.json`; `None` for the run itself.
+    list: Option<&'static str>,
     is_there: fn(&Value) -> bool,
 }
 
-const KINDS: [Kind; 5] = [
-    Kind { heading: "downlink", noun: "UE", figures: &OF_DOWNLINK, list: "ues", is_there: |_| true },
+const KINDS: [Kind; 6] = [
+    // A run without a cell has nothing in common with one.
+    Kind { heading: "run", noun: "run", figures: &OF_RUN, list: None, is_there: |run| run["cell"].is_object() },
+    Kind { heading: "downlink", noun: "UE", figures: &OF_DOWNLINK, list: Some("ues"), is_there: |_| true },
     // What a UE sent is absent where it could not send.
-    Kind { heading: "uplink", noun: "UE", figures: &OF_UPLINK, list: "ues", is_there: |ue| ue["uplink"].is_object() },
-    Kind { heading: "flow", noun: "flow", figures: &OF_FLOW, list: "flows", is_there: |_| true },
+    Kind {
+        heading: "uplink",
+        noun: "UE",
+        figures: &OF_UPLINK,
+        list: Some("ues"),
+        is_there: |ue| ue["uplink"].is_object(),
+    },
+    Kind { heading: "flow", noun: "flow", figures: &OF_FLOW, list: Some("flows"), is_there: |_| true },
     Kind {
         heading: "frames",
         noun: "flow",
         figures: &OF_FRAMES,
-        list: "flows",
+        list: Some("flows"),
         is_there: |flow| flow["media"].is_object(),
     },
     Kind {
         heading: "transfers",
         noun: "flow",
         figures: &OF_TRANSFERS,
-        list: "flows",
+        list: Some("flows"),
         is_there: |flow| flow["transfers"].is_object(),
     },
 ];
@@ -199,8 +216,15 @@ impl Kind {
         table(&[self.heading].into_iter().chain(headings).collect::<Vec<_>>())
     }
 
+    /// What a run has of this kind.
     fn entries<'a>(&self, summary: &'a Value) -> impl Iterator<Item = &'a Value> {
-        list(summary, self.list).iter().filter(|entry| (self.is_there)(entry))
+        let entries = self.list.map_or(slice::from_ref(summary), |name| list(summary, name));
+        entries.iter().filter(|entry| (self.is_there)(entry))
+    }
+
+    /// Name of an entry; that of a run is its scenario's, and says nothing of what is compared.
+    fn name<'a>(&self, entry: &'a Value) -> Option<&'a str> {
+        self.list.map_or(Some("all"), |_| entry["name"].as_str())
     }
 
     /// Names that a run of one side and a run of another have, those with the highest rates first if there are many.
@@ -208,8 +232,8 @@ impl Kind {
         let (Some((_, first)), Some((_, other))) = (before.runs.first(), after.runs.first()) else { return Vec::new() };
         let rate = |entry: &Value| figure(entry, self.figures[0].1).unwrap_or(0.0);
         let both = self.entries(first).filter_map(|entry| {
-            let twin = self.entries(other).find(|twin| twin["name"] == entry["name"])?;
-            Some((entry["name"].as_str()?.to_string(), rate(entry).max(rate(twin))))
+            let twin = self.entries(other).find(|twin| self.name(twin) == self.name(entry))?;
+            Some((self.name(entry)?.to_string(), rate(entry).max(rate(twin))))
         });
         let mut both: Vec<_> = both.collect();
         if both.len() > MAX_ROWS {
@@ -220,7 +244,7 @@ impl Kind {
 
     /// Figure of a name at each seed.
     fn values(&self, side: &Side, name: &str, path: &[&str], seeds: impl Iterator<Item = u64>) -> Vec<Option<f64>> {
-        let entry = |summary| self.entries(summary).find(|entry| entry["name"] == name);
+        let entry = |summary| self.entries(summary).find(|entry| self.name(entry) == Some(name));
         seeds.map(|seed| figure(entry(side.run(seed)?)?, path)).collect()
     }
 

@@ -283,6 +283,16 @@ fn compare_has_the_frames_of_a_video() {
         assert!(row.contains(&format!("{before:.decimals$} → {after:.decimals$}")), "{path}: {said}");
     }
     assert!(!said.contains("completion ms"), "{said}");
+    let cells = [&a, &b].map(|out| {
+        let summary = fs::read_to_string(Path::new(out).join("summary.json")).unwrap();
+        serde_json::from_str::<serde_json::Value>(&summary).unwrap()["cell"].clone()
+    });
+    let row =
+        said.lines().skip_while(|line| !line.contains("UEs satisfied")).nth(2).unwrap_or_else(|| panic!("{said}"));
+    let [before, after] = cells.each_ref().map(|cell| cell["utilisation"].as_f64().unwrap());
+    assert!(row.contains(&format!("{before:.3} → {after:.3}")), "{said}");
+    let satisfied = cells.each_ref().map(|cell| cell["satisfied"].as_f64().unwrap());
+    assert!(satisfied != [0.0; 2] || row.contains(" 0.000 "), "{said}");
 }
 
 #[test]
