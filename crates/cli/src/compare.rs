@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn a_sure_difference_shows_a_digit_of_its_interval_and_a_tie_says_so() {
         let change = |old: [f64; 3], new: [f64; 3]| change(&old.map(Some), &new.map(Some), 2);
-        assert_eq!(change([0.18, 0.18, 0.18], [0.181, 0.182, 0.183]), "0.18 → 0.18 (+0.002 ± 0.002)");
+        assert_eq!(change([0.18, 0.18, 0.18], [0.182, 0.182, 0.183]), "0.18 → 0.18 (+0.002 ± 0.001)");
         assert_eq!(change([10.0, 11.0, 12.0], [11.0, 12.0, 13.1]), "11.00 → 12.03 (+1.03 ± 0.14)");
         assert_eq!(change([1.0, 2.0, 3.0], [1.1, 1.9, 3.0]), "2.00 → 2.00 (tie: +0.00 ± 0.25)");
         assert_eq!(change([0.0; 3], [0.0; 3]), "0.00");
