@@ -45,7 +45,8 @@ pub(super) fn print(study: &Study, of: &Table, found: &[Found]) {
         };
         let wide = summaries.iter().filter(is_wide).count();
         if wide > 0 {
-            let (share, most) = (widening.within * 100.0, widening.max_seeds);
+            // 7 % is 0.07 times 100, but for a last digit.
+            let (share, most) = ((widening.within * 1e8).round() / 1e6, widening.max_seeds);
             say!(
                 "{wide} of {} rows have an interval wider than {share} % of their mean with {most} seeds: raise --max-seeds, or take a wider share.",
                 summaries.len()
