@@ -10,7 +10,7 @@ use crate::limits::Limits;
 use crate::memory::Gate;
 use crate::plan::{Found, Job, Plan, Planned, jobs};
 use crate::run::{Run, run_while};
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use crate::study::Study;
 
 /// State of a study that runs.
@@ -138,7 +138,10 @@ fn attempt(run: &Run, job: Job, store: &Store, gate: &Gate, proceed: &(dyn Fn() 
     };
     let _pass = gate.enter();
     match run_while(run, proceed) {
-        Ok(Some(bytes)) => claim.put(&bytes).map_or_else(|error| Outcome::Failed(error.into()), |()| Outcome::Done),
+        Ok(Some(bytes)) => {
+            let put = claim.put(&bytes).map_err(StoreError::from);
+            put.map_or_else(|error| Outcome::Failed(error.into()), |()| Outcome::Done)
+        }
         Ok(None) => Outcome::Interrupted,
         Err(error) => {
             let values = run.values.iter().map(|(name, value)| format!("{name}={value}, ")).collect::<String>();

@@ -89,11 +89,11 @@ pub fn run_while(run: &Run, proceed: impl Fn() -> bool) -> Result<Option<Vec<u8>
 
 /// Hash of all of a scenario but its seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PointHash([u8; 32]);
+pub struct PointHash([u8; 32]);
 
 impl PointHash {
     /// Hashes a scenario that was read and checked, the program's build, and whether the series are kept.
-    pub(crate) fn of(scenario: &Scenario, build: &str, series: bool) -> Self {
+    pub fn of(scenario: &Scenario, build: &str, series: bool) -> Self {
         let mut hash = Sha256::new();
         let mut add = |bytes: &[u8]| {
             // Lengths keep parts apart.
@@ -115,7 +115,7 @@ impl PointHash {
     }
 
     /// Key of the run with a seed.
-    pub(crate) fn key(&self, seed: u64) -> String {
+    pub fn key(&self, seed: u64) -> String {
         let hash = Sha256::new().chain_update(self.0).chain_update(seed.to_le_bytes()).finalize();
         hash.iter().take(KEY_BYTES).map(|byte| format!("{byte:02x}")).collect()
     }

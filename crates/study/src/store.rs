@@ -1,50 +1,32 @@
 //! Store of a study: a folder with its description and one record a run. Several processes may share it.
-//!
-//! A run is claimed by a locked file, whose lock ends with its process. The record is written into that file, which then gets its
-//! place by a rename: a record is there whole or not at all.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 use crate::description::Description;
 use crate::record::Record;
+use crate::records::{Claim, FileError, Records};
 use crate::study::Study;
 
 /// File with the description of the study.
 const DESCRIPTION: &str = "study.json";
-/// Folder of records.
-const RUNS: &str = "runs";
-/// Folder of records that are being made.
-const CLAIMS: &str = "under-way";
 
 /// Folder of a study.
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
-}
-
-/// A run that this process makes, and no other one, until it is dropped.
-#[derive(Debug)]
-pub struct Claim<'a> {
-    store: &'a Store,
-    key: String,
-    file: File,
+    records: Records,
 }
 
 /// A folder that can't be used as the store of a study.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// The system refuses.
-    #[error("{path}: {error}: name another folder with --out")]
-    Io {
-        /// File or folder.
-        path: String,
-        /// Error in the system's words.
-        error: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The folder has files, and no description of a study.
     #[error("{0} is no folder of a study, and is not empty: name another one with --out")]
     Foreign(String),
@@ -72,7 +54,6 @@ impl Store {
     /// # Errors
     /// A folder that can't be written, or that belongs to something else.
     pub fn open(folder: &Path, study: &Study) -> Result<Self, StoreError> {
-        let store = Self { folder: folder.to_path_buf() };
         let file = folder.join(DESCRIPTION);
         let description = Description::of(study);
         match fs::read_to_string(&file) {
@@ -90,12 +71,9 @@ impl Store {
                     return Err(StoreError::Foreign(folder.display().to_string()));
                 }
             }
-            Err(error) => return Err(at(&file, error)),
+            Err(error) => return Err(FileError::at(&file, error).into()),
         }
-        for part in [RUNS, CLAIMS] {
-            let part = folder.join(part);
-            fs::create_dir_all(&part).map_err(|error| at(&part, error))?;
-        }
+        let store = Self { folder: folder.to_path_buf(), records: Records::open(folder)? };
         let text = serde_json::to_string_pretty(&description).unwrap_or_default() + "\n";
         store.write(DESCRIPTION, text.as_bytes())?;
         Ok(store)
@@ -108,7 +86,7 @@ impl Store {
 
     /// True for a run whose record is there.
     pub fn has(&self, key: &str) -> bool {
-        self.record(key).exists()
+        self.records.has(key)
     }
 
     /// Claims a run; `None` where its record is there, or where another process or thread makes it.
@@ -116,24 +94,7 @@ impl Store {
     /// # Errors
     /// A file that can't be written.
     pub fn claim(&self, key: &str) -> Result<Option<Claim<'_>>, StoreError> {
-        let path = self.under_way(key);
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(|error| at(&path, error))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(at(&path, error)),
-        }
-        if self.has(key) {
-            // The file was made after the record had gone to its place, or is that record itself: then it has no name here.
-            let _ = fs::remove_file(&path);
-            return Ok(None);
-        }
-        Ok(Some(Claim { store: self, key: key.into(), file }))
+        Ok(self.records.claim(key)?)
     }
 
     /// Puts a record that was made elsewhere into the store. A record that is there already stays.
@@ -146,7 +107,7 @@ impl Store {
         if record.key() != key {
             return Err(broken(format!("it is that of run {}", record.key())));
         }
-        self.claim(key)?.map_or(Ok(()), |claim| claim.put(bytes))
+        Ok(self.claim(key)?.map_or(Ok(()), |claim| claim.put(bytes))?)
     }
 
     /// Record of a run; `None` where it is not there.
@@ -154,13 +115,11 @@ impl Store {
     /// # Errors
     /// A file that can't be read, or that is no record.
     pub fn get(&self, key: &str) -> Result<Option<Record>, StoreError> {
-        let path = self.record(key);
-        let broken = |reason: String| StoreError::Broken { path: path.display().to_string(), reason };
-        match fs::read(&path) {
-            Ok(bytes) => Record::parse(&bytes).map(Some).map_err(|error| broken(error.to_string())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(at(&path, error)),
-        }
+        let path = self.records.path(key).display().to_string();
+        let parsed = |bytes: Vec<u8>| {
+            Record::parse(&bytes).map_err(|error| StoreError::Broken { path, reason: error.to_string() })
+        };
+        self.records.read(key)?.map(parsed).transpose()
     }
 
     /// Writes a file of the folder whole: under another name first, then by a rename.
@@ -170,35 +129,9 @@ impl Store {
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let (path, temporary) = (self.folder.join(name), self.folder.join(format!(".{name}.{}", std::process::id())));
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
+            fs::create_dir_all(folder).map_err(|error| FileError::at(folder, error))?;
         }
-        fs::write(&temporary, bytes).map_err(|error| at(&temporary, error))?;
-        fs::rename(&temporary, &path).map_err(|error| at(&path, error))
+        fs::write(&temporary, bytes).map_err(|error| FileError::at(&temporary, error))?;
+        Ok(fs::rename(&temporary, &path).map_err(|error| FileError::at(&path, error))?)
     }
-
-    fn record(&self, key: &str) -> PathBuf {
-        self.folder.join(RUNS).join(format!("{key}.json"))
-    }
-
-    fn under_way(&self, key: &str) -> PathBuf {
-        self.folder.join(CLAIMS).join(format!("{key}.json"))
-    }
-}
-
-impl Claim<'_> {
-    /// Puts the record of the run into the store.
-    ///
-    /// # Errors
-    /// A file that can't be written.
-    pub fn put(mut self, bytes: &[u8]) -> Result<(), StoreError> {
-        let path = self.store.under_way(&self.key);
-        // What a process left that was killed while it wrote.
-        self.file.set_len(0).and_then(|()| self.file.write_all(bytes)).map_err(|error| at(&path, error))?;
-        let record = self.store.record(&self.key);
-        fs::rename(&path, &record).map_err(|error| at(&record, error))
-    }
-}
-
-fn at(path: &Path, error: io::Error) -> StoreError {
-    StoreError::Io { path: path.display().to_string(), error }
 }
