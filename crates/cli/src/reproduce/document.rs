@@ -1,161 +1,262 @@
-//! The outcomes as text: a table on the terminal, and the page `docs/measured/reproduction.md`.
+//! Results as text: tables on the terminal, and the page `docs/measured/reproduction.md`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::outcome::{AGREES, CALIBRATED, Outcome, RELATIONS_ONLY, Verdict};
-use super::target::Target;
-use crate::table::{number, table, text};
+use super::results::{Counts, Outcome, Results, Row, Value};
+use super::verdict::Verdict;
+use crate::table::{table, text};
 
 /// Rows of one target beyond this many are left to the page.
 const MAX_ROWS: usize = 12;
 
 const HEAD: &str = "# What the papers published, and what comes out here
 
-Written by `tidemark reproduce --all --markdown docs/measured/reproduction.md`; with some targets named instead of `--all`, it
-replaces their sections and keeps the others. The targets, with their tolerances, are in `scenarios/papers/targets/`. Published
-figures come from other radios and other testbeds. A *value* agrees within a relative or an absolute distance, whichever is
-wider: the verdict says the widest relative one, the tables what it comes to, which is more where the published figure is small. A *reduction* is a change between two of our own runs and
-agrees if it goes as far as the published one less its slack, or further. A *relation* must hold between our own runs; a target that has nothing else
-agrees *in relations only*. Where a paper leaves a
-condition open, it follows from what the paper says elsewhere, and the target says from what. Where that is one of the results, the target is
-*calibrated*, and the figures that it was calibrated to are not counted as agreeing; where a run does not come to them, that is a miss. Beyond that no parameter was chosen to hit a figure, and no tolerance
-was widened. What is missed is said, with what explains it; the figures that explain it are of runs with the named key changed.
+Written by `tidemark reproduce --all --results docs/reproduction/results.json --markdown docs/measured/reproduction.md`; with some targets
+named instead of `--all`, it runs those and keeps the others. The targets, with their tolerances, are in `scenarios/papers/targets/`, and
+[results.json](../reproduction/results.json) has all figures for programs. Published figures come from other radios and other testbeds.
+
+A figure of ours is the mean over seeds of what each seed has, with the half of its interval of 95 % (Student's t). Each row has a verdict:
+
+| verdict | of a figure | of a claim |
+| --- | --- | --- |
+| agrees | within its tolerance: a *value* within a relative or an absolute distance, whichever is wider; a *change* between two of our runs goes as far as the published one, less its slack | it holds |
+| better | beyond the tolerance, on the side that is declared to be the better one: less delay, more throughput, a change that goes further | |
+| missed | not measured, or beyond the tolerance | it does not hold |
+| tie | | an order between two runs whose difference, seed by seed, has an interval around zero |
+| calibrated | the scenario was calibrated to it, so that it proves nothing; where a run does not come to it, that is a miss | |
+| contradicted | the publication, or the program that it names, says otherwise: evidence [below](#contradicted) | the same |
+
+Agreeing and better rows are counted, out of those that are neither calibrated nor contradicted. *Near* marks a row with a bound inside its interval:
+other seeds may change its verdict. A chain of claims with ≤ holds where no step is reversed and its ends are apart. A target agrees if all of its rows do. [Claims of this
+project](#claims-of-this-project) are not counted.
+
+Where a paper leaves a condition open, it follows from what the paper says elsewhere, and the target says from what. Beyond what is said to be calibrated no parameter was chosen to hit a figure, and no
+tolerance was widened. What is missed is said, with what explains it; the figures that explain it are of runs with the named key changed.
 ";
 
 /// The outcome of one target on the terminal.
-pub(super) fn on_terminal(target: &Target, outcome: &Outcome) -> String {
-    let mut out = format!("{} ({}): {}\n", target.id, target.source, outcome.verdict());
-    if !outcome.figures.is_empty() {
-        let mut rows = table(&["figure", "published", "ours", "agrees if", ""]);
-        // Missed figures come first where not every one fits.
-        let mut figures: Vec<_> = outcome.figures.iter().collect();
-        if figures.len() > MAX_ROWS {
-            figures.sort_by_key(|figure| figure.verdict);
-        }
-        for figure in figures.iter().take(MAX_ROWS) {
-            rows.add_row([
-                text(&figure.name),
-                number(Some(figure.published), 2),
-                number(figure.ours, 2),
-                text(&figure.allowed),
-                text(figure.verdict.text()),
-            ]);
-        }
-        let _ = writeln!(out, "{rows}");
-        rest(&mut out, figures.len());
+pub(super) fn on_terminal(outcome: &Outcome) -> String {
+    let verdict = outcome.verdict.text();
+    let mut out = format!("{} ({}): {verdict}: {}\n", outcome.id, outcome.source, outcome.tally().text());
+    let mut shown: Vec<_> = outcome.rows.iter().collect();
+    if shown.len() > MAX_ROWS {
+        // Missed rows come first where not every one fits.
+        shown.sort_by_key(|row| row.verdict);
     }
-    let mut claims: Vec<_> = outcome.claims.iter().collect();
-    if claims.len() > MAX_ROWS {
-        claims.sort_by_key(|claim| claim.holds);
+    let mut rows = table(&["", "published", "ours", "agrees if", "verdict"]);
+    for row in shown.iter().take(MAX_ROWS) {
+        let published = row.published.map_or_else(String::new, |published| format!("{published:.2}"));
+        let agrees_if = if row.published.is_some() { row.agrees_if.clone() } else { "in this order".into() };
+        let verdict = verdict_of(row).replace("**", "");
+        rows.add_row([&row.name, &published, &ours(row), &agrees_if, &verdict].map(|cell| text(cell)));
     }
-    for claim in claims.iter().take(MAX_ROWS) {
-        let holds = if claim.holds { "holds " } else { "missed" };
-        let _ = writeln!(out, "  {holds}  {}: {}", claim.says, values(&claim.values));
+    let _ = writeln!(out, "{rows}");
+    if shown.len() > MAX_ROWS {
+        let _ = writeln!(out, "({} more: see --markdown)", shown.len() - MAX_ROWS);
     }
-    rest(&mut out, claims.len());
     out
 }
 
-/// The page: of every target, in their order, the section just made, else that of the page as it was.
-pub(super) fn page<'a>(all: impl Iterator<Item = &'a str>, outcomes: &[(&Target, Outcome)], before: &str) -> String {
-    let mut sections: BTreeMap<&str, String> = sections_of(before).collect();
-    for (target, outcome) in outcomes {
-        sections.insert(&target.id, section(target, outcome));
-    }
-    let (mut rows, mut bodies, mut missing) = (Vec::new(), String::new(), Vec::new());
-    for id in all {
-        let Some(section) = sections.get(id) else {
-            missing.push(format!("`{id}`"));
-            continue;
-        };
-        // The section's first line has them: `source: **verdict**.`
-        let (source, verdict) = section.split_once(": **").unwrap_or((section, ""));
-        let verdict = verdict.split_once("**").map_or("", |(verdict, _)| verdict);
-        rows.push((id, source.to_owned(), verdict.to_owned()));
-        let _ = write!(bodies, "\n## {id}\n\n{section}");
-    }
-    let agreeing = || rows.iter().map(|(_, _, verdict)| verdict).filter(|verdict| verdict.starts_with(AGREES));
-    let [relations, calibrated] =
-        [RELATIONS_ONLY, CALIBRATED].map(|note| agreeing().filter(|verdict| verdict.contains(note)).count());
-    let mut out = format!(
-        "{HEAD}\n{} of {} targets agree; of these {relations} in relations only, {calibrated} calibrated.\n\n",
-        agreeing().count(),
-        rows.len()
-    );
+/// The counts of all rows and targets on the terminal.
+pub(super) fn summary(results: &Results) -> String {
+    let Counts { rows, targets } = results.counts();
+    format!("rows: {}\ntargets: {}", rows.text(), targets.text())
+}
+
+/// The page of these results; `all` are the names of the targets that there are.
+pub(super) fn page<'a>(results: &Results, all: impl Iterator<Item = &'a str>) -> String {
+    let Counts { rows, targets } = results.counts();
+    let mut out = format!("{HEAD}\n**{} of {} rows** agree ({}). ", rows.good(), rows.counted(), rows.text());
+    let _ = writeln!(out, "**{} of {} targets** agree ({}).", targets.good(), targets.counted(), targets.text());
+    let missing: Vec<_> =
+        all.filter(|id| !results.targets.iter().any(|of| of.id == **id)).map(|id| format!("`{id}`")).collect();
     if !missing.is_empty() {
-        let _ = writeln!(out, "Not run yet: {}.\n", missing.join(", "));
+        let _ = writeln!(out, "\nNot run yet: {}.", missing.join(", "));
     }
-    out.push_str("| target | source | verdict |\n| --- | --- | --- |\n");
-    for (id, source, verdict) in rows {
-        let anchor: String = id.chars().filter(|c| c.is_alphanumeric() || *c == '-' || *c == '_').collect();
-        let _ = writeln!(out, "| [{id}](#{anchor}) | {source} | {verdict} |");
+    counts(&mut out, "paper", &results.counts_by(|of| Some(of.paper.clone())));
+    counts(&mut out, "mechanism", &results.counts_by(|of| Some(of.mechanism.clone())));
+    out.push_str("\n| kind of row | rows that agree |\n| --- | --- |\n");
+    for (kind, tally) in results.rows_by_kind() {
+        let _ = writeln!(out, "| {} | {} |", kind.text(), tally.text());
     }
-    out + &bodies
+    out.push_str("\n| target | source | verdict | rows that agree |\n| --- | --- | --- | --- |\n");
+    for of in &results.targets {
+        let anchor: String = of.id.chars().filter(|c| c.is_alphanumeric() || *c == '-' || *c == '_').collect();
+        let (verdict, rows) = (of.verdict.text(), of.tally().text());
+        let _ = writeln!(out, "| [{}](#{anchor}) | {} | {verdict} | {rows} |", of.id, of.source);
+    }
+    contradicted(&mut out, &results.targets);
+    own_claims(&mut out, &results.targets);
+    results.targets.iter().for_each(|of| section(&mut out, of));
+    out
 }
 
-/// The sections of a page by their targets.
-fn sections_of(page: &str) -> impl Iterator<Item = (&str, String)> {
-    let parts = page.split("\n## ").skip(1);
-    parts.filter_map(|part| part.split_once("\n\n")).map(|(id, body)| (id, format!("{}\n", body.trim_end())))
+fn counts(out: &mut String, part: &str, counts: &BTreeMap<String, Counts>) {
+    let _ = writeln!(out, "\n| {part} | rows that agree | targets that agree |\n| --- | --- | --- |");
+    for (name, Counts { rows, targets }) in counts {
+        let _ = writeln!(out, "| {name} | {} | {} |", rows.text(), targets.text());
+    }
 }
 
-fn section(target: &Target, outcome: &Outcome) -> String {
-    let mut out = format!("{}: **{}**.\n", target.source, outcome.verdict());
-    if !target.text.is_empty() {
-        let _ = writeln!(out, "{}", target.text.trim());
+fn contradicted(out: &mut String, targets: &[Outcome]) {
+    out.push_str("\n## Contradicted\n\nFigures that their own publication, or the program that they are said to be of, contradicts.\n");
+    for (of, contradiction) in targets.iter().flat_map(|of| of.contradicted.iter().map(move |one| (of, one))) {
+        let _ = writeln!(out, "\n**{}** ({}): {}.", of.source, of.id, contradiction.rows.join("; "));
+        let _ = writeln!(out, "By: {}\n{}\n", contradiction.by.trim(), contradiction.evidence.trim());
+        let _ = writeln!(out, "*To save it:* {}", contradiction.sceptic.trim());
     }
-    if let Some(calibrated) = &target.calibrated {
-        let _ = writeln!(out, "\nCalibrated: {}", calibrated.says.trim());
+}
+
+fn own_claims(out: &mut String, targets: &[Outcome]) {
+    out.push_str("\n## Claims of this project\n\nWhat the papers do not say. Not counted.\n\n");
+    out.push_str("| target | claim | ours | |\n| --- | --- | --- | --- |\n");
+    for (of, row) in targets.iter().flat_map(|of| of.rows.iter().map(move |row| (of, row))).filter(|(_, row)| row.own) {
+        let _ = writeln!(out, "| {} | {} | {} | {} |", of.id, row.name, ours(row), verdict_of(row));
     }
-    if !outcome.figures.is_empty() {
+}
+
+fn section(out: &mut String, of: &Outcome) {
+    let seeds = if of.seeds == 1 { "one run".into() } else { format!("{} seeds", of.seeds) };
+    let _ =
+        writeln!(out, "\n## {}\n\n{}: **{}**, {}; {seeds}.", of.id, of.source, of.verdict.text(), of.tally().text());
+    if !of.text.is_empty() {
+        let _ = writeln!(out, "{}", of.text);
+    }
+    if let Some(calibrated) = &of.calibrated {
+        let _ = writeln!(out, "\nCalibrated: {calibrated}");
+    }
+    let (figures, claims): (Vec<_>, Vec<_>) = of.of_paper().partition(|row| row.published.is_some());
+    if !figures.is_empty() {
         out.push_str("\n| figure | published | ours | agrees if | |\n| --- | ---: | ---: | --- | --- |\n");
-        for figure in &outcome.figures {
-            let ours = figure.ours.map_or("–".into(), |ours| format!("{ours:.2}"));
-            let verdict = match figure.verdict {
-                Verdict::Missed => "**missed**",
-                verdict => verdict.text(),
-            };
-            let _ =
-                writeln!(out, "| {} | {} | {ours} | {} | {verdict} |", figure.name, figure.published, figure.allowed);
+        for row in figures {
+            let published = row.published.unwrap_or_default();
+            let _ = writeln!(
+                out,
+                "| {} | {published} | {} | {} | {} |",
+                row.name,
+                ours(row),
+                row.agrees_if,
+                verdict_of(row)
+            );
         }
     }
-    if !outcome.claims.is_empty() {
+    if !claims.is_empty() {
         out.push_str("\n| what must hold | ours | |\n| --- | --- | --- |\n");
-        for claim in &outcome.claims {
-            let verdict = if claim.holds { "holds" } else { "**missed**" };
-            let _ = writeln!(out, "| {} | {} | {verdict} |", claim.says, values(&claim.values));
+        for row in claims {
+            let _ = writeln!(out, "| {} | {} | {} |", row.name, ours(row), verdict_of(row));
         }
     }
-    if let Some(note) = &target.note {
-        let _ = writeln!(out, "\n{}", note.trim());
+    if let Some(note) = &of.note {
+        let _ = writeln!(out, "\n{note}");
+    }
+}
+
+/// Values of a row with their intervals, and the orders that a claim wants between them.
+fn ours(row: &Row) -> String {
+    let value = |value: &Value| match (value.mean, value.half) {
+        (None, _) => "not measured".into(),
+        (Some(mean), Some(half)) if half >= 0.005 => format!("{mean:.2} ± {half:.2}"),
+        (Some(mean), _) => format!("{mean:.2}"),
+    };
+    let mut orders = row.agrees_if.split(' ').filter(|_| row.published.is_none());
+    let mut out = String::new();
+    for (index, one) in row.ours.iter().enumerate() {
+        if index > 0 {
+            let order = orders.next().unwrap_or(",").replace("<=", "≤").replace(">=", "≥");
+            let _ = write!(out, " {order} ");
+        }
+        out.push_str(&value(one));
     }
     out
 }
 
-fn values(values: &[Option<f64>]) -> String {
-    let text = |value: &Option<f64>| value.map_or("not measured".into(), |value| format!("{value:.2}"));
-    values.iter().map(text).collect::<Vec<_>>().join(" and ")
-}
-
-fn rest(out: &mut String, rows: usize) {
-    if rows > MAX_ROWS {
-        let _ = writeln!(out, "  ({} more: see --markdown)", rows - MAX_ROWS);
+fn verdict_of(row: &Row) -> String {
+    let near = if row.is_near { ", near" } else { "" };
+    match row.verdict {
+        Verdict::Missed => format!("**missed**{near}"),
+        verdict => format!("{}{near}", verdict.text()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::target::{Contradiction, Kind};
     use super::*;
 
+    fn row(name: &str, verdict: Verdict, published: Option<f64>, means: &[f64]) -> Row {
+        let ours = means.iter().map(|mean| Value { formula: String::new(), mean: Some(*mean), half: Some(0.25) });
+        Row {
+            name: name.into(),
+            kind: if published.is_some() { Kind::Value } else { Kind::Relation },
+            verdict,
+            own: name.starts_with("own"),
+            published,
+            ours: ours.collect(),
+            agrees_if: if published.is_some() { "1.00 to 2.00".into() } else { "<= <".into() },
+            is_near: verdict == Verdict::Missed,
+        }
+    }
+
+    fn results() -> Results {
+        let rows = vec![
+            row("delay, ms", Verdict::Missed, Some(1.5), &[3.0]),
+            row("loss, %", Verdict::Contradicted, Some(2.5), &[3.0]),
+            row("a rises", Verdict::Agrees, None, &[1.0, 2.0, 3.0]),
+            row("own claim", Verdict::Agrees, None, &[1.0, 2.0]),
+        ];
+        let contradicted = Contradiction {
+            rows: vec!["loss, %".into()],
+            by: "Table 1 beside Table 2".into(),
+            evidence: "Both can't be.".into(),
+            sceptic: "None.".into(),
+        };
+        let outcome = Outcome {
+            id: "a.one".into(),
+            paper: "A".into(),
+            mechanism: "M".into(),
+            kind: Kind::Value,
+            source: "A, Fig. 1".into(),
+            text: "A sentence.".into(),
+            seeds: 5,
+            commit: None,
+            verdict: Verdict::Missed,
+            calibrated: None,
+            note: Some("A note.".into()),
+            contradicted: vec![contradicted],
+            rows,
+        };
+        Results { targets: vec![outcome] }
+    }
+
     #[test]
-    fn a_run_of_some_targets_keeps_the_sections_of_the_others() {
-        let before = "# Head\n\n## a.one\n\nPaper, Fig. 1: **agrees, in relations only**.\n\n| x |\n\n## gone\n\nPaper: **agrees**.\n";
-        let page = page(["a.one", "a.two"].into_iter(), &[], before);
-        let count = "1 of 1 targets agree; of these 1 in relations only, 0 calibrated.\n\nNot run yet: `a.two`.";
-        assert!(page.contains(count), "{page}");
-        assert!(page.contains("| [a.one](#aone) | Paper, Fig. 1 | agrees, in relations only |"), "{page}");
-        assert!(page.ends_with("\n## a.one\n\nPaper, Fig. 1: **agrees, in relations only**.\n\n| x |\n"), "{page}");
-        assert!(!page.contains("gone"));
+    fn a_page_has_counts_rows_and_what_is_not_counted() {
+        let page = page(&results(), ["a.one", "a.two"].into_iter());
+        for line in [
+            "**1 of 2 rows** agree (1 of 2; 1 missed; beside them 1 contradicted). **0 of 1 targets** agree (0 of 1; 1 missed).",
+            "Not run yet: `a.two`.",
+            "| M | 1 of 2; 1 missed; beside them 1 contradicted | 0 of 1; 1 missed |",
+            "| claims | 1 of 1 |",
+            "| [a.one](#aone) | A, Fig. 1 | missed | 1 of 2; 1 missed; beside them 1 contradicted |",
+            "A, Fig. 1: **missed**, 1 of 2; 1 missed; beside them 1 contradicted; 5 seeds.",
+            "| delay, ms | 1.5 | 3.00 ± 0.25 | 1.00 to 2.00 | **missed**, near |",
+            "| a rises | 1.00 ± 0.25 ≤ 2.00 ± 0.25 < 3.00 ± 0.25 | agrees |",
+            "| a.one | own claim | 1.00 ± 0.25 ≤ 2.00 ± 0.25 | agrees |",
+            "By: Table 1 beside Table 2",
+            "*To save it:* None.",
+        ] {
+            assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+        }
+    }
+
+    #[test]
+    fn the_terminal_has_counts_and_rows() {
+        let text = on_terminal(&results().targets[0]);
+        assert!(text.starts_with("a.one (A, Fig. 1): missed: 1 of 2; 1 missed"), "{text}");
+        assert!(text.contains("missed, near") && text.contains("own claim"), "{text}");
+        assert_eq!(
+            summary(&results()),
+            "rows: 1 of 2; 1 missed; beside them 1 contradicted\ntargets: 0 of 1; 1 missed"
+        );
     }
 }

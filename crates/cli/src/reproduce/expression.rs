@@ -4,6 +4,8 @@
 //! `with`; `rtt_mean[with/cubic]` that of its flow `cubic` alone; `throughput_mean[with/cubic@10..20]` from 10 s to 20 s of
 //! the run. `change(a, b)` is the change from a to b in percent; `min` and `max` take any number of values.
 
+use std::fmt;
+
 use miette::{Result, miette};
 
 /// A value to be worked out.
@@ -50,6 +52,8 @@ pub(super) struct Measure {
 pub(super) struct Comparison {
     /// Values, one more than orders.
     pub values: Vec<Expression>,
+    /// Texts of the values.
+    pub texts: Vec<String>,
     /// Orders between neighbours.
     pub orders: Vec<Order>,
 }
@@ -68,6 +72,14 @@ pub(super) enum Order {
 }
 
 impl Order {
+    /// True for an order that equal values meet.
+    pub(super) fn allows_equal(self) -> bool {
+        matches!(self, Self::LessOrEqual | Self::GreaterOrEqual)
+    }
+    /// True for an order from the lower to the higher.
+    pub(super) fn rises(self) -> bool {
+        matches!(self, Self::Less | Self::LessOrEqual)
+    }
     fn holds(self, left: f64, right: f64) -> bool {
         match self {
             Self::Less => left < right,
@@ -116,6 +128,13 @@ impl Expression {
         })
     }
 
+    /// True if no run is needed to know it.
+    pub(super) fn is_constant(&self) -> bool {
+        let mut measures = Vec::new();
+        self.measures(&mut measures);
+        measures.is_empty()
+    }
+
     /// Every figure that it needs.
     pub(super) fn measures<'a>(&'a self, into: &mut Vec<&'a Measure>) {
         match self {
@@ -134,21 +153,46 @@ impl Comparison {
     /// The text, what was expected and where.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { text, rest: text };
-        let (mut values, mut orders) = (vec![parser.sum()?], Vec::new());
-        while let Some(order) = parser.order() {
-            orders.push(order);
+        let (mut values, mut texts, mut orders) = (Vec::new(), Vec::new(), Vec::new());
+        loop {
+            let before = parser.rest;
             values.push(parser.sum()?);
+            texts.push(before[..before.len() - parser.rest.len()].trim().to_owned());
+            match parser.order() {
+                Some(order) => orders.push(order),
+                None => break,
+            }
         }
         parser.end()?;
         if orders.is_empty() {
             return Err(parser.expected("a comparison such as `a < b`"));
         }
-        Ok(Self { values, orders })
+        Ok(Self { values, texts, orders })
     }
 
     /// True if every order holds between these values.
     pub(super) fn holds(&self, values: &[f64]) -> bool {
         self.orders.iter().zip(values.windows(2)).all(|(order, pair)| order.holds(pair[0], pair[1]))
+    }
+}
+
+impl Measure {
+    /// Name of the figure within its case: `rtt_mean/slow@10..20`.
+    pub(super) fn name(&self) -> String {
+        let flow = self.flow.as_ref().map_or_else(String::new, |flow| format!("/{flow}"));
+        let seconds = |(from, to): (u64, u64)| format!("@{}..{}", from as f64 / 1e3, to as f64 / 1e3);
+        format!("{}{flow}{}", self.metric, self.window.map_or_else(String::new, seconds))
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Measurements of the runs of one case, pooled over seeds, and the figures by their names.
+//! Measurements of one run, and its figures by their names.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,23 @@ use tidemark_sim::{FlowResult, RunResult, fairness};
 
 use super::expression::Measure;
 
-/// One case: the same scenario with every seed.
-#[derive(Default)]
+/// One run.
 pub(super) struct Measured {
     flows: Vec<Kind>,
-    routers: Vec<Router>,
-    runs: Vec<Run>,
-    /// Figures that no simulation gave.
-    others: BTreeMap<String, f64>,
+    router: Option<Router>,
+    /// Ends of the intervals in seconds.
+    times: Vec<f64>,
+    warmup: f64,
+    cell_utilisation: Option<f64>,
+    cell_mbps: f64,
+    jain: Option<f64>,
+    /// Name of each UE, and packets in its RLC queue at the end of each interval.
+    queued: Vec<(String, Vec<u32>)>,
+    /// Name of each UE, and mean RLC queue delay of each interval's packets in ms.
+    queue: Vec<(String, Vec<Option<f64>>)>,
 }
 
-/// The copies of a flow in all runs.
+/// The copies of a flow.
 #[derive(Default)]
 struct Kind {
     name: String,
@@ -31,9 +37,8 @@ struct Kind {
     copies: Vec<FlowCopy>,
 }
 
-/// One flow of one run.
+/// One flow.
 struct FlowCopy {
-    run: usize,
     throughput_mbps: f64,
     /// Propagation, queuing, scheduling, retransmission.
     split: Option<[f64; 4]>,
@@ -46,61 +51,40 @@ struct FlowCopy {
     rtt: Vec<Option<f64>>,
 }
 
-#[derive(Default)]
+/// The first router, of which targets ask.
 struct Router {
     queue: Distribution,
-    utilisation: Vec<f64>,
-    capacity_mbps: Vec<f64>,
-    tdq: BTreeMap<u64, Vec<f64>>,
-    queue_series: Vec<Vec<Option<f64>>>,
-}
-
-struct Run {
-    /// Ends of the intervals in seconds.
-    times: Vec<f64>,
-    warmup: f64,
-    cell_utilisation: Option<f64>,
-    cell_mbps: f64,
-    jain: Option<f64>,
-    /// Name of each UE, and packets in its RLC queue at the end of each interval.
-    queued: Vec<(String, Vec<u32>)>,
-    /// Name of each UE, and mean RLC queue delay of each interval's packets in ms.
-    queue: Vec<(String, Vec<Option<f64>>)>,
+    utilisation: f64,
+    capacity_mbps: f64,
+    /// Seconds in which the queue was older than so many milliseconds.
+    tdq_s: BTreeMap<u64, f64>,
+    queue_series: Vec<Option<f64>>,
 }
 
 impl Measured {
-    /// Figures that another procedure found out.
-    pub(super) fn without_runs(figures: BTreeMap<String, f64>) -> Self {
-        Self { others: figures, ..Self::default() }
-    }
-
-    /// Adds one run.
-    pub(super) fn add(&mut self, result: &RunResult) {
-        let run = self.runs.len();
+    /// Takes what targets may ask from the result of a run.
+    pub(super) fn of(result: &RunResult) -> Self {
+        let mut flows: Vec<Kind> = Vec::new();
         for (index, flow) in result.flows.iter().enumerate() {
             let name = kind_of(&flow.name);
-            let position = self.flows.iter().position(|kind| kind.name == name).unwrap_or_else(|| {
-                self.flows.push(Kind { name: name.into(), ..Kind::default() });
-                self.flows.len() - 1
+            let position = flows.iter().position(|kind| kind.name == name).unwrap_or_else(|| {
+                flows.push(Kind { name: name.into(), ..Kind::default() });
+                flows.len() - 1
             });
-            self.flows[position].add(run, flow, result, index);
+            flows[position].add(flow, result, index);
         }
-        for (index, router) in result.routers.iter().enumerate() {
-            if self.routers.len() <= index {
-                self.routers.push(Router::default());
-            }
-            let pooled = &mut self.routers[index];
-            pooled.queue.merge(&router.queue);
-            pooled.utilisation.push(router.utilisation);
-            pooled.capacity_mbps.push(router.capacity_mbps);
-            for (limit, seconds) in &router.tdq_s {
-                pooled.tdq.entry(*limit as u64).or_default().push(*seconds);
-            }
-            pooled.queue_series.push(result.series.routers.queue_ms[index].clone());
-        }
+        let router = result.routers.first().map(|router| Router {
+            queue: router.queue.clone(),
+            utilisation: router.utilisation,
+            capacity_mbps: router.capacity_mbps,
+            tdq_s: router.tdq_s.iter().map(|(limit, seconds)| (*limit as u64, *seconds)).collect(),
+            queue_series: result.series.routers.queue_ms[0].clone(),
+        });
         let ues = result.ues.iter().zip(&result.series.ues.queued);
         let names = result.ues.iter().map(|ue| &ue.name);
-        self.runs.push(Run {
+        Self {
+            flows,
+            router,
             times: result.series.t_s.clone(),
             warmup: result.warmup_s,
             cell_utilisation: result.cell.utilisation,
@@ -108,30 +92,27 @@ impl Measured {
             jain: result.jain,
             queued: ues.map(|(ue, queued)| (ue.name.clone(), queued.clone())).collect(),
             queue: names.zip(&result.series.ues.queue_ms).map(|(name, queue)| (name.clone(), queue.clone())).collect(),
-        });
+        }
     }
 
     /// The figure of this name; `None` if there is no such figure or it was not measured.
     pub(super) fn figure(&self, wanted: &Measure) -> Option<f64> {
-        if let Some(value) = self.others.get(&wanted.metric) {
-            return Some(*value);
-        }
         let (flow, window) =
             (wanted.flow.as_deref(), wanted.window.map(|(from, to)| (from as f64 / 1e3, to as f64 / 1e3)));
         let total = |count: fn(&FlowCopy) -> u64| self.copies(flow).map(count).sum::<u64>() as f64;
         let part = |index: usize| mean(self.copies(flow).filter_map(move |copy| Some(copy.split?[index])));
         match (wanted.metric.as_str(), window) {
-            ("jain", None) => mean(self.runs.iter().filter_map(|run| run.jain)),
-            ("jain", Some(window)) => mean(self.jain_each_second(window).into_iter()),
-            ("cell_utilisation", _) => Some(100.0 * mean(self.runs.iter().filter_map(|run| run.cell_utilisation))?),
-            ("cell_throughput", _) => mean(self.runs.iter().map(|run| run.cell_mbps)),
-            ("link_utilisation", _) => Some(100.0 * mean(self.routers.first()?.utilisation.iter().copied())?),
+            ("jain", None) => self.jain,
+            ("jain", Some(window)) => mean(self.jain_each_second(window)),
+            ("cell_utilisation", _) => Some(100.0 * self.cell_utilisation?),
+            ("cell_throughput", _) => Some(self.cell_mbps),
+            ("link_utilisation", _) => Some(100.0 * self.router.as_ref()?.utilisation),
             ("link_share", _) => {
-                let capacity = &self.routers.first()?.capacity_mbps;
-                Some(100.0 * mean(self.copies(flow).map(|copy| copy.throughput_mbps / capacity[copy.run]))?)
+                let capacity = self.router.as_ref()?.capacity_mbps;
+                Some(100.0 * mean(self.copies(flow).map(|copy| copy.throughput_mbps / capacity))?)
             }
             ("throughput_total", None) => {
-                Some(self.copies(flow).map(|copy| copy.throughput_mbps).sum::<f64>() / self.runs.len() as f64)
+                self.copies(flow).map(|copy| copy.throughput_mbps).reduce(|sum, rate| sum + rate)
             }
             ("throughput_mean", None) => mean(self.copies(flow).map(|copy| copy.throughput_mbps)),
             ("propagation", _) => part(0),
@@ -155,7 +136,7 @@ impl Measured {
             }
             (metric, _) => {
                 if let Some(limit) = metric.strip_prefix("tdq_") {
-                    return mean(self.routers.first()?.tdq.get(&limit.parse().ok()?)?.iter().copied());
+                    return self.router.as_ref()?.tdq_s.get(&limit.parse().ok()?).copied();
                 }
                 let (base, statistic) = metric.rsplit_once('_')?;
                 if base == "interval_owd" {
@@ -180,7 +161,7 @@ impl Measured {
 
     fn distribution(&self, base: &str, flow: Option<&str>) -> Option<Distribution> {
         if base == "link_queue" {
-            return self.routers.first().map(|router| router.queue.clone());
+            return self.router.as_ref().map(|router| router.queue.clone());
         }
         let of: fn(&Kind) -> &Distribution = match base {
             "owd" => |kind| &kind.owd,
@@ -201,19 +182,10 @@ impl Measured {
     /// Values over time: seconds of throughput, intervals of everything else.
     fn samples(&self, base: &str, flow: Option<&str>, window: Option<(f64, f64)>) -> Option<Vec<f64>> {
         Some(match base {
-            "throughput" => {
-                let seconds = self.copies(flow).flat_map(|copy| self.runs[copy.run].seconds(&copy.throughput, window));
-                seconds.collect()
-            }
+            "throughput" => self.copies(flow).flat_map(|copy| self.seconds(&copy.throughput, window)).collect(),
             "share" => self.shares(flow, window),
-            "rtt" => {
-                let intervals = self.copies(flow).flat_map(|copy| self.runs[copy.run].within(&copy.rtt, window));
-                intervals.flatten().collect()
-            }
-            "link_queue" => {
-                let rows = self.routers.first()?.queue_series.iter().zip(&self.runs);
-                rows.flat_map(|(row, run)| run.within(row, window)).flatten().collect()
-            }
+            "rtt" => self.copies(flow).flat_map(|copy| self.within(&copy.rtt, window)).flatten().collect(),
+            "link_queue" => self.within(&self.router.as_ref()?.queue_series, window).into_iter().flatten().collect(),
             "queued" => self.queued(flow, window),
             _ => return None,
         })
@@ -221,32 +193,21 @@ impl Measured {
 
     /// Share of this flow in the throughput of all, from 0 to 1, second by second.
     fn shares(&self, flow: Option<&str>, window: Option<(f64, f64)>) -> Vec<f64> {
-        let mut shares = Vec::new();
-        for (index, run) in self.runs.iter().enumerate() {
-            let sum = |flow: Option<&str>| {
-                let rows = self.copies(flow).filter(|copy| copy.run == index);
-                rows.map(|copy| run.seconds(&copy.throughput, window)).reduce(|mut sum, row| {
-                    sum.iter_mut().zip(row).for_each(|(total, value)| *total += value);
-                    sum
-                })
-            };
-            let (Some(own), Some(all)) = (sum(flow), sum(None)) else { continue };
-            shares.extend(own.iter().zip(&all).filter(|(_, all)| **all > 0.0).map(|(own, all)| own / all));
-        }
-        shares
+        let sum = |flow: Option<&str>| {
+            let rows = self.copies(flow).map(|copy| self.seconds(&copy.throughput, window));
+            rows.reduce(|mut sum, row| {
+                sum.iter_mut().zip(row).for_each(|(total, value)| *total += value);
+                sum
+            })
+        };
+        let (Some(own), Some(all)) = (sum(flow), sum(None)) else { return Vec::new() };
+        own.iter().zip(&all).filter(|(_, all)| **all > 0.0).map(|(own, all)| own / all).collect()
     }
 
-    fn jain_each_second(&self, window: (f64, f64)) -> Vec<f64> {
-        let of_run = |(index, run): (usize, &Run)| {
-            let rows: Vec<_> = self
-                .copies(None)
-                .filter(|copy| copy.run == index)
-                .map(|copy| run.seconds(&copy.throughput, Some(window)))
-                .collect();
-            let seconds = rows.first().map_or(0, Vec::len);
-            (0..seconds).filter_map(|second| fairness::jain(rows.iter().map(|row| row[second]))).collect::<Vec<_>>()
-        };
-        self.runs.iter().enumerate().flat_map(of_run).collect()
+    fn jain_each_second(&self, window: (f64, f64)) -> impl Iterator<Item = f64> {
+        let rows: Vec<_> = self.copies(None).map(|copy| self.seconds(&copy.throughput, Some(window))).collect();
+        let seconds = rows.first().map_or(0, Vec::len);
+        (0..seconds).filter_map(move |second| fairness::jain(rows.iter().map(|row| row[second])))
     }
 
     /// Mean one-way delays over intervals, of flows that have their UE's name: the RLC queue's delay of the interval, and the rest
@@ -254,24 +215,32 @@ impl Measured {
     fn interval_delays(&self, flow: Option<&str>, window: Option<(f64, f64)>) -> Option<Vec<f64>> {
         let mean_of = |base| of_distribution(&self.distribution(base, flow)?, "mean");
         let rest = mean_of("owd")? - mean_of("queue")?;
-        let of_run = |run: &Run| {
-            let rows = run.queue.iter().filter(|(name, _)| flow.is_none_or(|flow| flow == kind_of(name)));
-            rows.flat_map(|(_, row)| run.within(row, window)).flatten().map(|queue| queue + rest).collect::<Vec<_>>()
-        };
-        Some(self.runs.iter().flat_map(of_run).collect())
+        let rows = self.queue.iter().filter(|(name, _)| flow.is_none_or(|flow| flow == kind_of(name)));
+        Some(rows.flat_map(|(_, row)| self.within(row, window)).flatten().map(|queue| queue + rest).collect())
     }
 
     fn queued(&self, ue: Option<&str>, window: Option<(f64, f64)>) -> Vec<f64> {
-        let of_run = |run: &Run| {
-            let rows = run.queued.iter().filter(|(name, _)| ue.is_none_or(|ue| ue == kind_of(name)));
-            rows.flat_map(|(_, row)| run.within(row, window)).map(f64::from).collect::<Vec<_>>()
-        };
-        self.runs.iter().flat_map(of_run).collect()
+        let rows = self.queued.iter().filter(|(name, _)| ue.is_none_or(|ue| ue == kind_of(name)));
+        rows.flat_map(|(_, row)| self.within(row, window)).map(f64::from).collect()
+    }
+
+    /// The values of the intervals that end inside the window, or after the warm-up.
+    fn within<T: Copy>(&self, row: &[T], window: Option<(f64, f64)>) -> Vec<T> {
+        let (from, to) = window.unwrap_or((self.warmup, f64::INFINITY));
+        let inside = |time: f64| time > from + 1e-9 && time <= to + 1e-9;
+        row.iter().zip(&self.times).filter(|(_, time)| inside(**time)).map(|(value, _)| *value).collect()
+    }
+
+    /// Means over whole seconds, as iperf3 reports a rate.
+    fn seconds(&self, row: &[f64], window: Option<(f64, f64)>) -> Vec<f64> {
+        let a_second = self.times.iter().take_while(|time| **time <= 1.0 + 1e-9).count().max(1);
+        let row = self.within(row, window);
+        row.chunks_exact(a_second).map(|second| second.iter().sum::<f64>() / a_second as f64).collect()
     }
 }
 
 impl Kind {
-    fn add(&mut self, run: usize, flow: &FlowResult, result: &RunResult, index: usize) {
+    fn add(&mut self, flow: &FlowResult, result: &RunResult, index: usize) {
         self.owd.merge(&flow.owd);
         self.rtt.merge(&flow.rtt);
         self.queue.merge(&flow.queue);
@@ -280,7 +249,6 @@ impl Kind {
         self.frame.merge(&flow.frames);
         self.sender_queue.merge(&flow.sender_queue);
         self.copies.push(FlowCopy {
-            run,
             throughput_mbps: flow.throughput_mbps,
             split: flow.split_ms.map(|split| {
                 [split.propagation, split.queuing, split.scheduling, split.harq + split.rlc + split.reordering]
@@ -292,21 +260,6 @@ impl Kind {
             throughput: result.series.flows.throughput_mbps[index].clone(),
             rtt: result.series.flows.rtt_ms[index].clone(),
         });
-    }
-}
-
-impl Run {
-    /// The values of the intervals that end inside the window, or after the warm-up.
-    fn within<T: Copy>(&self, row: &[T], window: Option<(f64, f64)>) -> Vec<T> {
-        let (from, to) = window.unwrap_or((self.warmup, f64::INFINITY));
-        let inside = |time: f64| time > from + 1e-9 && time <= to + 1e-9;
-        row.iter().zip(&self.times).filter(|(_, time)| inside(**time)).map(|(value, _)| *value).collect()
-    }
-    /// Means over whole seconds, as iperf3 reports a rate.
-    fn seconds(&self, row: &[f64], window: Option<(f64, f64)>) -> Vec<f64> {
-        let a_second = self.times.iter().take_while(|time| **time <= 1.0 + 1e-9).count().max(1);
-        let row = self.within(row, window);
-        row.chunks_exact(a_second).map(|second| second.iter().sum::<f64>() / a_second as f64).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! `tidemark reproduce`: published experiments, run once more, their figures beside ours.
 
+mod claim;
 mod document;
 mod egress;
 mod expression;
@@ -7,24 +8,30 @@ mod measured;
 mod outcome;
 mod procedure;
 mod processing;
-mod reduction;
+mod progress;
+mod results;
 pub(crate) mod rfc8867;
 mod runs;
 mod switches;
 mod target;
+mod tolerance;
 mod tunnels;
-mod value;
+mod verdict;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::{Context, IntoDiagnostic, Result, miette};
 
 use crate::print::say;
-use outcome::Outcome;
+use outcome::Prepared;
+use results::Results;
 use runs::Runs;
 use target::{Target, Targets};
+
+/// Seeds of a target that has no number of its own.
+const SEEDS: u64 = 5;
 
 /// Arguments of `tidemark reproduce`.
 #[derive(Args)]
@@ -35,47 +42,66 @@ pub(crate) struct Reproduce {
     /// Every target
     #[arg(long)]
     all: bool,
-    /// Seeds to run; figures are taken over the pooled packets of all seeds
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    seeds: u64,
-    /// Write a page with every figure; a page that is there keeps its sections about other targets
+    /// Those targets of each paper that take the least time, about a minute together
+    #[arg(long, conflicts_with = "all")]
+    quick: bool,
+    /// Seeds to run [default: the target's own number, or 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: Option<u64>,
+    /// First seed: another one gives other seeds
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    first_seed: u64,
+    /// Write a file of results; one that is there keeps its results of other targets
+    #[arg(long, value_name = "FILE")]
+    results: Option<PathBuf>,
+    /// Write a page with every figure, of the file of results if there is one
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    /// Compare with a file of results: fail if a row that agrees there does not any more
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
     /// Keep the results of every run in this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
 impl Reproduce {
-    /// Runs the targets, prints their outcomes and writes the page.
+    /// Runs the targets, prints their outcomes and writes results and page.
     ///
     /// # Errors
-    /// An unknown target, a run that fails, a page that can't be written.
+    /// An unknown target, a run that fails, a file that can't be read or written, or a row that agreed and does not any more.
     pub(crate) fn execute(&self) -> Result<()> {
         let targets = Targets::load()?;
-        let chosen = self.choose(&targets)?;
-        let mut runs = Runs::new(&targets, self.out.clone());
-        let mut outcomes = Vec::new();
-        for target in chosen {
-            if let Some(reason) = procedure::unavailable(&target.scenario) {
-                say!("{}: SKIPPED: {reason}", target.id);
-                continue;
+        let before = self.check.as_deref().map(Results::read).transpose()?;
+        let mut results = self.results.as_deref().map(Results::read).transpose()?.unwrap_or_default();
+        let mut chosen = Vec::new();
+        for target in self.choose(&targets)? {
+            match procedure::unavailable(&target.scenario) {
+                Some(reason) => say!("{}: SKIPPED: {reason}", target.id),
+                None => chosen.push(Prepared::new(target, self.seeds(target)).wrap_err_with(|| target.id.clone())?),
             }
-            let outcome = Outcome::of(target, &mut runs, self.seeds).wrap_err_with(|| target.id.clone())?;
-            say!("{}", document::on_terminal(target, &outcome));
-            outcomes.push((target, outcome));
+        }
+        let mut runs = Runs::new(&targets, self.out.clone());
+        runs.make(&chosen.iter().map(Prepared::wanted).collect::<Vec<_>>())?;
+        let outcomes: Vec<_> = chosen.iter().map(|target| target.judge(&runs)).collect();
+        outcomes.iter().for_each(|outcome| say!("{}", document::on_terminal(outcome)));
+        say!("{}", document::summary(&Results { targets: outcomes.clone() }));
+        let worse = before.map_or_else(Vec::new, |before| before.worse_in(&outcomes));
+        let ids = || targets.target.iter().map(|target| target.id.as_str());
+        results.update(outcomes, ids());
+        if let Some(file) = &self.results {
+            write(file, &results.text()?)?;
         }
         if let Some(file) = &self.markdown {
-            let before = if file.exists() { fs::read_to_string(file) } else { Ok(String::new()) };
-            let ids = targets.target.iter().map(|target| target.id.as_str());
-            before
-                .and_then(|before| fs::write(file, document::page(ids, &outcomes, &before)))
-                .into_diagnostic()
-                .wrap_err_with(|| file.display().to_string())?;
+            write(file, &document::page(&results, ids()))?;
         }
-        let agree = outcomes.iter().filter(|(_, outcome)| outcome.agrees()).count();
-        say!("{agree} of {} targets agree", outcomes.len());
-        Ok(())
+        if worse.is_empty() { Ok(()) } else { Err(miette!("rows that agreed do not any more:\n{}", worse.join("\n"))) }
+    }
+
+    /// Seeds of a target; one run for a procedure, which has its own.
+    fn seeds(&self, target: &Target) -> Vec<u64> {
+        let count = if procedure::is_known(&target.scenario) { 1 } else { self.seeds.or(target.seeds).unwrap_or(SEEDS) };
+        (self.first_seed..).take(count as usize).collect()
     }
 
     fn choose<'a>(&self, targets: &'a Targets) -> Result<Vec<&'a Target>> {
@@ -86,7 +112,15 @@ impl Reproduce {
         if let Some(id) = self.id.iter().find(|id| !targets.target.iter().any(|target| named(target, id))) {
             return Err(miette!("there is no target `{id}`: use one of, or the beginning of, {}", known()));
         }
-        let wanted = |target: &&Target| self.all || self.id.iter().any(|id| named(target, id));
+        let wanted = |target: &&Target| match (self.all, self.quick) {
+            (true, _) => true,
+            (_, true) => target.quick,
+            _ => self.id.iter().any(|id| named(target, id)),
+        };
         Ok(targets.target.iter().filter(wanted).collect())
     }
+}
+
+fn write(file: &Path, text: &str) -> Result<()> {
+    fs::write(file, text).into_diagnostic().wrap_err_with(|| file.display().to_string())
 }

@@ -1,205 +1,123 @@
-//! Outcome of a target: every figure beside the published one, every claim, and the verdict.
+//! Outcome of a target: every figure beside the published one, every claim, and the verdicts.
 
 use miette::Result;
+use tidemark_study::statistics::Estimate;
 
-use super::expression::{Comparison, Expression, Measure};
-use super::runs::Runs;
-use super::target::{Figure, Kind, Target};
-use super::{reduction, value};
+use super::claim;
+use super::expression::{Comparison, Expression};
+use super::results::{Outcome, Row, Value};
+use super::runs::{Runs, Wanted};
+use super::target::{Claim, Figure, Kind, Target, paper};
+use super::tolerance::Tolerance;
+use super::verdict::{Tally, Verdict};
 
-/// The verdict of a target of which nothing was missed.
-pub(super) const AGREES: &str = "agrees";
-/// Addition to it where there are no published figures.
-pub(super) const RELATIONS_ONLY: &str = ", in relations only";
-/// Addition to a verdict where a part of the scenario was taken from published results.
-pub(super) const CALIBRATED: &str = ", calibrated";
-
-/// A target's result.
-pub(super) struct Outcome {
-    /// Figures in the target's order.
-    pub figures: Vec<FigureOutcome>,
-    /// Claims in the target's order.
-    pub claims: Vec<ClaimOutcome>,
-    /// The widest relative tolerance of a value.
-    pub within: Option<f64>,
-    /// True if a part of the scenario was taken from published results.
-    pub calibrated: bool,
+/// A target with its formulas.
+pub(super) struct Prepared<'a> {
+    /// The target.
+    pub target: &'a Target,
+    seeds: Vec<u64>,
+    figures: Vec<(Figure, Expression)>,
+    claims: Vec<(Claim, Comparison)>,
 }
 
-/// Verdict on a figure.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Verdict {
-    /// Not measured, or outside its tolerance.
-    Missed,
-    /// A figure within its tolerance, which the scenario was calibrated to.
-    Calibrated,
-    /// A figure that agrees.
-    Agrees,
-}
-
-impl Verdict {
-    /// Gives the word for it.
-    pub(super) fn text(self) -> &'static str {
-        match self {
-            Self::Missed => "missed",
-            Self::Calibrated => "calibrated",
-            Self::Agrees => AGREES,
-        }
-    }
-}
-
-/// A figure beside the published one.
-pub(super) struct FigureOutcome {
-    /// Name of the figure.
-    pub name: String,
-    /// Value of the paper.
-    pub published: f64,
-    /// Value of our runs; `None` where it was not measured.
-    pub ours: Option<f64>,
-    /// Values that would agree, in words.
-    pub allowed: String,
-    /// Verdict on our value.
-    pub verdict: Verdict,
-}
-
-/// A claim and its values.
-pub(super) struct ClaimOutcome {
-    /// The claim in words.
-    pub says: String,
-    /// The compared values, in their order.
-    pub values: Vec<Option<f64>>,
-    /// True if all values were measured and every order holds.
-    pub holds: bool,
-}
-
-impl Outcome {
-    /// Runs the cases of a target, with `seeds` seeds unless the target has its own number, and judges its figures and claims.
+impl<'a> Prepared<'a> {
+    /// Reads the formulas of a target, which is run with these seeds.
     ///
     /// # Errors
-    /// A formula that can't be read, or a run that fails.
-    pub(super) fn of(target: &Target, runs: &mut Runs<'_>, seeds: u64) -> Result<Self> {
-        let seeds = target.seeds.unwrap_or(seeds);
-        let figures: Vec<_> = target
-            .figures()
-            .into_iter()
-            .map(|figure| Ok((Expression::parse(&figure.ours)?, figure)))
-            .collect::<Result<_>>()?;
-        let claims: Vec<_> = target
-            .claims()
-            .into_iter()
-            .map(|claim| Ok((Comparison::parse(&claim.holds)?, claim)))
-            .collect::<Result<_>>()?;
+    /// A formula that can't be read.
+    pub(super) fn new(target: &'a Target, seeds: Vec<u64>) -> Result<Self> {
+        let figure = |figure: Figure| {
+            let formula = Expression::parse(&figure.ours)?;
+            Ok((figure, formula))
+        };
+        let claim = |claim: Claim| {
+            let formula = Comparison::parse(&claim.holds)?;
+            Ok((claim, formula))
+        };
+        let figures = target.figures().into_iter().map(figure).collect::<Result<_>>()?;
+        let claims = target.claims().into_iter().map(claim).collect::<Result<_>>()?;
+        Ok(Self { target, seeds, figures, claims })
+    }
+
+    /// Lists what it needs of runs.
+    pub(super) fn wanted(&self) -> Wanted {
         let mut measures = Vec::new();
-        figures.iter().for_each(|(formula, _)| formula.measures(&mut measures));
-        claims.iter().flat_map(|(formula, _)| &formula.values).for_each(|value| value.measures(&mut measures));
-        let cases: Vec<_> = measures.iter().map(|measure| measure.case.as_str()).collect();
-        runs.prepare(&target.scenario, &cases, seeds)?;
-        let measured = |measure: &Measure| runs.figure(&target.scenario, seeds, measure);
-        Ok(Self {
-            figures: figures
-                .iter()
-                .map(|(formula, figure)| judge(target, figure, formula.evaluate(&measured)))
-                .collect(),
-            claims: claims
-                .iter()
-                .map(|(formula, claim)| {
-                    let values: Vec<_> = formula.values.iter().map(|value| value.evaluate(&measured)).collect();
-                    let complete: Option<Vec<_>> = values.iter().copied().collect();
-                    let holds = complete.is_some_and(|values| formula.holds(&values));
-                    ClaimOutcome { says: claim.says.clone(), values, holds }
-                })
-                .collect(),
-            within: widest(target),
-            calibrated: target.calibrated.is_some(),
-        })
-    }
-
-    /// True if nothing was missed.
-    pub(super) fn agrees(&self) -> bool {
-        self.missed() == 0
-    }
-
-    /// Words on the target: `agrees`, or the count of what was missed, and what limits the agreement. Figures that the scenario was
-    /// calibrated to are not counted.
-    pub(super) fn verdict(&self) -> String {
-        let mut verdict = match self.missed() {
-            0 if self.figures.is_empty() => format!("{AGREES}{RELATIONS_ONLY}"),
-            0 => match self.within {
-                Some(within) => format!("{AGREES} within {:.0} %", 100.0 * within),
-                None => AGREES.to_owned(),
-            },
-            missed => {
-                let calibrated = self.figures.iter().filter(|figure| figure.verdict == Verdict::Calibrated).count();
-                format!("missed ({missed} of {})", self.figures.len() + self.claims.len() - calibrated)
-            }
-        };
-        if self.calibrated {
-            verdict.push_str(CALIBRATED);
+        self.figures.iter().for_each(|(_, formula)| formula.measures(&mut measures));
+        self.claims.iter().flat_map(|(_, formula)| &formula.values).for_each(|value| value.measures(&mut measures));
+        Wanted {
+            scenario: self.target.scenario.clone(),
+            measures: measures.into_iter().cloned().collect(),
+            seeds: self.seeds.clone(),
         }
-        verdict
     }
 
-    fn missed(&self) -> usize {
-        self.figures.iter().filter(|figure| figure.verdict == Verdict::Missed).count()
-            + self.claims.iter().filter(|claim| !claim.holds).count()
-    }
-}
-
-fn widest(target: &Target) -> Option<f64> {
-    let counted = |figure: &Figure| target.kind == Kind::Value && !target.is_calibrated_to(&figure.name);
-    let all = target.figures().into_iter().filter(counted).filter_map(|figure| figure.within);
-    all.filter(|within| *within > 0.0).reduce(f64::max)
-}
-
-fn judge(target: &Target, figure: &Figure, ours: Option<f64>) -> FigureOutcome {
-    let (agrees, allowed) = match target.kind {
-        Kind::Reduction => reduction::judge(figure, ours),
-        Kind::Value | Kind::Relation => value::judge(figure, ours),
-    };
-    let verdict = match agrees {
-        false => Verdict::Missed,
-        true if target.is_calibrated_to(&figure.name) => Verdict::Calibrated,
-        true => Verdict::Agrees,
-    };
-    FigureOutcome { name: figure.name.clone(), published: figure.published, ours, allowed, verdict }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn outcome(figures: &[Verdict], claims: &[bool], calibrated: bool) -> Outcome {
-        let figure = |verdict: &Verdict| FigureOutcome {
-            name: String::new(),
-            published: 0.0,
-            ours: None,
-            allowed: String::new(),
-            verdict: *verdict,
+    /// Judges its figures and claims after the runs.
+    pub(super) fn judge(&self, runs: &Runs<'_>) -> Outcome {
+        let values = |formula: &Expression| -> Vec<Option<f64>> {
+            let of_seed = |seed: &u64| formula.evaluate(&|measure| runs.figure(&self.target.scenario, *seed, measure));
+            self.seeds.iter().map(of_seed).collect()
         };
-        let claim = |holds: &bool| ClaimOutcome { says: String::new(), values: Vec::new(), holds: *holds };
-        let (figures, claims) = (figures.iter().map(figure).collect(), claims.iter().map(claim).collect());
-        Outcome { figures, claims, within: None, calibrated }
+        let figures = self.figures.iter().map(|(figure, formula)| figure_row(self.target, figure, &values(formula)));
+        let claims = self.claims.iter().map(|(claim, comparison)| {
+            claim_row(self.target, claim, comparison, &comparison.values.iter().map(values).collect::<Vec<_>>())
+        });
+        let rows: Vec<_> = figures.chain(claims).collect();
+        let target = self.target;
+        Outcome {
+            id: target.id.clone(),
+            paper: paper(&target.id).unwrap_or_default().to_owned(),
+            mechanism: target.mechanism.clone(),
+            kind: target.kind,
+            source: target.source.clone(),
+            text: target.text.trim().to_owned(),
+            seeds: self.seeds.len(),
+            commit: tidemark_version::COMMIT.map(Into::into),
+            verdict: Tally::of(rows.iter().filter(|row| !row.own).map(|row| row.verdict)).verdict(),
+            calibrated: target.calibrated.as_ref().map(|of| of.says.trim().to_owned()),
+            note: target.note.as_ref().map(|note| note.trim().to_owned()),
+            contradicted: target.contradicted.clone(),
+            rows,
+        }
     }
+}
 
-    #[test]
-    fn what_was_calibrated_to_is_neither_agreement_nor_miss() {
-        use Verdict::{Agrees, Calibrated, Missed};
-        let verdict = |figures: &[Verdict], claims: &[bool]| outcome(figures, claims, true).verdict();
-        assert_eq!(verdict(&[Agrees, Calibrated], &[true]), "agrees, calibrated");
-        assert_eq!(verdict(&[Agrees, Calibrated, Calibrated], &[false]), "missed (1 of 2), calibrated");
-        assert_eq!(verdict(&[Missed, Agrees], &[true]), "missed (1 of 3), calibrated");
+fn figure_row(target: &Target, figure: &Figure, values: &[Option<f64>]) -> Row {
+    let tolerance = Tolerance::of(target.kind, figure);
+    let ours = estimate(values);
+    let verdict = match ours.map_or(Verdict::Missed, |ours| tolerance.verdict(ours.mean)) {
+        _ if target.is_contradicted(&figure.name) => Verdict::Contradicted,
+        verdict if !target.is_calibrated_to(&figure.name) => verdict,
+        Verdict::Agrees => Verdict::Calibrated,
+        _ => Verdict::Missed,
+    };
+    Row {
+        name: figure.name.clone(),
+        kind: target.kind,
+        verdict,
+        own: false,
+        published: Some(figure.published),
+        ours: vec![Value::new(&figure.ours, ours)],
+        agrees_if: tolerance.text(),
+        is_near: ours.is_some_and(|ours| tolerance.is_near(&ours)),
     }
+}
 
-    #[test]
-    fn agreement_of_values_says_how_near() {
-        let outcome = Outcome { within: Some(0.5), ..outcome(&[Verdict::Agrees], &[], false) };
-        assert_eq!(outcome.verdict(), "agrees within 50 %");
+fn claim_row(target: &Target, claim: &Claim, comparison: &Comparison, values: &[Vec<Option<f64>>]) -> Row {
+    let judged = claim::judge(comparison, values);
+    let ours = comparison.texts.iter().zip(values).map(|(text, values)| Value::new(text, estimate(values)));
+    Row {
+        name: claim.says.clone(),
+        kind: Kind::Relation,
+        verdict: if target.is_contradicted(&claim.says) { Verdict::Contradicted } else { judged.verdict },
+        own: claim.own,
+        published: None,
+        ours: ours.collect(),
+        agrees_if: comparison.orders.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+        is_near: judged.is_near,
     }
+}
 
-    #[test]
-    fn relations_alone_are_called_so() {
-        assert_eq!(outcome(&[], &[true, true], false).verdict(), "agrees, in relations only");
-        assert_eq!(outcome(&[], &[true, false], false).verdict(), "missed (1 of 2)");
-        assert_eq!(outcome(&[Verdict::Agrees], &[true], false).verdict(), "agrees");
-    }
+/// Estimate over those seeds that measured it.
+fn estimate(values: &[Option<f64>]) -> Option<Estimate> {
+    Estimate::of(&values.iter().copied().flatten().filter(|value| value.is_finite()).collect::<Vec<_>>())
 }

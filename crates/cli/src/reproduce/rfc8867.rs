@@ -9,7 +9,7 @@ use miette::{Context, IntoDiagnostic, Result};
 use serde::Deserialize;
 
 use super::expression::{Comparison, Measure};
-use super::runs::Runs;
+use super::runs::{Runs, Wanted};
 use super::target::{Claim, Targets};
 use crate::carried::carried;
 use crate::print::say;
@@ -49,7 +49,7 @@ reordering (RFC 8868); it comes before the bottleneck. What the RFC expects it s
 /// Arguments of `tidemark rfc8867`.
 #[derive(Args)]
 pub(crate) struct Rfc8867 {
-    /// Seeds to run; figures are taken over the pooled packets of all seeds
+    /// Seeds to run; figures are means over them
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
     /// Write the page
@@ -140,9 +140,11 @@ impl Rfc8867 {
         let mut runs = Runs::new(&targets, self.out.clone());
         let mut page = String::from(HEAD);
         for case in &cases.case {
-            let ids: Vec<_> = cases.pairs().map(|(controller, queue)| id(controller, queue)).collect();
-            runs.prepare(&case.section, &ids.iter().map(String::as_str).collect::<Vec<_>>(), self.seeds)?;
-            let figure = |measure: &Measure| runs.figure(&case.section, self.seeds, measure);
+            let seeds: Vec<_> = (1..=self.seeds).collect();
+            let measures = cases.pairs().map(|(controller, queue)| case.measures(controller, queue));
+            let measures = measures.collect::<Result<Vec<_>>>()?.concat();
+            runs.make(&[Wanted { scenario: case.section.clone(), measures, seeds: seeds.clone() }])?;
+            let figure = |measure: &Measure| runs.mean(&case.section, &seeds, measure);
             let rows = cases.pairs().map(|(controller, queue)| case.row(controller, queue, &figure));
             let rows = rows.collect::<Result<Vec<_>>>()?;
             say!("{} {}\n{}", case.section, case.title, on_terminal(&rows));
@@ -156,13 +158,24 @@ impl Rfc8867 {
 }
 
 impl Case {
+    /// What columns and claims need of a controller over a queue.
+    fn measures(&self, controller: &Part, queue: &Part) -> Result<Vec<Measure>> {
+        let id = id(controller, queue);
+        let columns = self.flows.iter().flat_map(|flow| COLUMNS.iter().map(|(_, metric)| column(&id, metric, flow)));
+        let mut measures: Vec<_> = columns.collect();
+        for claim in self.claim.iter().flat_map(Claim::expand) {
+            let comparison = Comparison::parse(&claim.holds.replace("$case", &id))?;
+            let mut of_claim = Vec::new();
+            comparison.values.iter().for_each(|value| value.measures(&mut of_claim));
+            measures.extend(of_claim.into_iter().cloned());
+        }
+        Ok(measures)
+    }
+
     fn row(&self, controller: &Part, queue: &Part, figure: &dyn Fn(&Measure) -> Option<f64>) -> Result<Row> {
         let id = id(controller, queue);
-        let measure = |metric: &str, flow: &String| {
-            figure(&Measure { metric: metric.into(), case: id.clone(), flow: Some(flow.clone()), window: None })
-        };
         let flows = self.flows.iter().map(|flow| {
-            let columns = COLUMNS.iter().map(|(_, metric)| measure(metric, flow)).collect();
+            let columns = COLUMNS.iter().map(|(_, metric)| figure(&column(&id, metric, flow))).collect();
             (flow.clone(), columns)
         });
         let claims: Vec<_> = self.claim.iter().flat_map(Claim::expand).collect();
@@ -182,6 +195,11 @@ impl Case {
             missed,
         })
     }
+}
+
+/// Measure of a column.
+fn column(id: &str, metric: &str, flow: &str) -> Measure {
+    Measure { metric: metric.into(), case: id.into(), flow: Some(flow.into()), window: None }
 }
 
 fn id(controller: &Part, queue: &Part) -> String {

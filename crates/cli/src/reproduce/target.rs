@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use miette::{IntoDiagnostic, Result, miette};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::carried::carried;
 
@@ -16,6 +16,21 @@ const TARGETS: &[&str] = &[
     carried!("scenarios/papers/targets/sdn.toml"),
     carried!("scenarios/papers/targets/brunello-wired.toml"),
 ];
+
+/// Papers by the beginnings of their targets' names.
+const PAPERS: [(&str, &str); 5] = [
+    ("l4span", "L4Span"),
+    ("brunello", "Brunello et al."),
+    ("anbr", "Ikedionwu"),
+    ("al4s", "aL4S-CC"),
+    ("sdn", "SDN-L4S"),
+];
+
+/// Short name of the paper that a target is of.
+pub(super) fn paper(target: &str) -> Option<&'static str> {
+    let prefix = target.split('.').next();
+    PAPERS.iter().find(|(known, _)| Some(*known) == prefix).map(|(_, name)| *name)
+}
 
 macro_rules! scenarios {
     ($($name:literal),* $(,)?) => {
@@ -66,6 +81,8 @@ pub(super) struct Target {
     pub id: String,
     /// Paper and figure, as a reader would cite them.
     pub source: String,
+    /// Mechanism that it is about, by which verdicts are counted.
+    pub mechanism: String,
     /// Comparison with the published figures.
     pub kind: Kind,
     /// Statement of the paper, in a sentence or two.
@@ -85,15 +102,36 @@ pub(super) struct Target {
     pub claim: Vec<Claim>,
     /// Origin of what was taken from published results.
     pub calibrated: Option<Calibration>,
+    /// Figures of the paper that cannot be met.
+    #[serde(default)]
+    pub contradicted: Vec<Contradiction>,
     /// Reason of the difference, found out by experiment.
     pub note: Option<String>,
+    /// True for a target that runs within seconds, for `--quick`.
+    #[serde(default)]
+    pub quick: bool,
+}
+
+/// Evidence that published figures contradict their own publication, or the program that they are said to be of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Contradiction {
+    /// Names of the figures or claims.
+    pub rows: Vec<String>,
+    /// Command that shows it, or the pair of published figures that cannot both be true.
+    pub by: String,
+    /// Sentences on what the command or the pair shows.
+    pub evidence: String,
+    /// Readings that were tried to save the published figure, and where each of them fails.
+    pub sceptic: String,
 }
 
 /// Comparison of figures with the published ones.
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {
     /// Values within a distance of the published ones.
+    #[default]
     Value,
     /// Changes between two of our own runs, as large as the published ones.
     Reduction,
@@ -101,8 +139,29 @@ pub(super) enum Kind {
     Relation,
 }
 
+/// Side of a published figure on which ours is better.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Good {
+    /// Less is better, such as delay.
+    Lower,
+    /// More is better, such as throughput.
+    Higher,
+}
+
+impl Kind {
+    /// Words for figures of this kind.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::Value => "values",
+            Self::Reduction => "changes between two runs",
+            Self::Relation => "claims",
+        }
+    }
+}
+
 /// A published figure and how ours is worked out.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Figure {
     /// Name of the figure.
@@ -117,6 +176,8 @@ pub(super) struct Figure {
     pub within: Option<f64>,
     /// Absolute distance of a value that agrees, in the figure's own unit.
     pub floor: Option<f64>,
+    /// Side on which ours is better than published, where there is one.
+    pub better: Option<Good>,
 }
 
 /// A published table: a case a row, a figure a column.
@@ -135,6 +196,7 @@ struct Column {
     /// `$row` stands for the row's case.
     ours: String,
     floor: f64,
+    better: Option<Good>,
 }
 
 /// Origin of the parts of a scenario that were taken from published results.
@@ -159,6 +221,9 @@ pub(super) struct Claim {
     pub says: String,
     /// The claim as a comparison.
     pub holds: String,
+    /// True for a claim of this project, which the paper does not make.
+    #[serde(default)]
+    pub own: bool,
     /// Values that stand for `$name` in the texts: every combination of them is a claim.
     #[serde(default)]
     each: BTreeMap<String, Vec<String>>,
@@ -214,6 +279,7 @@ impl Target {
                     slack: None,
                     within: Some(matrix.within),
                     floor: Some(column.floor),
+                    better: column.better,
                 });
             }
         }
@@ -226,6 +292,11 @@ impl Target {
             let to = calibrated.to.iter().map(|figure| &figure.name);
             calibrated.figures.iter().chain(to).any(|name| name == figure)
         })
+    }
+
+    /// True for a figure or claim that is declared to be contradicted.
+    pub(super) fn is_contradicted(&self, row: &str) -> bool {
+        self.contradicted.iter().any(|of| of.rows.iter().any(|name| name == row))
     }
 
     /// Claims of the target, one for each combination of values.
@@ -242,6 +313,7 @@ impl Claim {
             let with = |claim: &Self, value: &str| Self {
                 says: claim.says.replace(&format!("${name}"), value),
                 holds: claim.holds.replace(&format!("${name}"), value),
+                own: claim.own,
                 each: BTreeMap::new(),
             };
             all = all.iter().flat_map(|claim| values.iter().map(move |value| with(claim, value))).collect();
@@ -278,6 +350,21 @@ mod tests {
                 "{} says that it is calibrated, and no figure shows that it is",
                 target.id
             );
+            assert!(paper(&target.id).is_some(), "{}: no paper of PAPERS has this beginning", target.id);
+            let figures = target.figures().into_iter().map(|figure| figure.name);
+            let mut names: Vec<_> = figures.chain(target.claims().into_iter().map(|claim| claim.says)).collect();
+            let all = names.len();
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), all, "{}: two rows have one name, by which results are compared", target.id);
+            for of in &target.contradicted {
+                for name in &of.rows {
+                    assert!(names.contains(name), "{}: {name}", target.id);
+                }
+                for text in [&of.by, &of.evidence, &of.sceptic] {
+                    assert!(text.len() > 20, "{}: evidence of a contradiction is a sentence: `{text}`", target.id);
+                }
+            }
             for name in calibrated.clone() {
                 assert!(target.figures().iter().any(|figure| figure.name == *name), "{}: {name}", target.id);
             }
@@ -312,7 +399,7 @@ mod tests {
     fn a_claim_is_made_for_every_combination() {
         let each =
             BTreeMap::from([("a".into(), vec!["1".into(), "2".into()]), ("b".into(), vec!["x".into(), "y".into()])]);
-        let claim = Claim { says: "$a $b".into(), holds: "m[$b.$a] < $a".into(), each };
+        let claim = Claim { says: "$a $b".into(), holds: "m[$b.$a] < $a".into(), own: false, each };
         let all: Vec<_> = claim.expand().into_iter().map(|claim| claim.holds).collect();
         assert_eq!(all, ["m[x.1] < 1", "m[y.1] < 1", "m[x.2] < 2", "m[y.2] < 2"]);
     }

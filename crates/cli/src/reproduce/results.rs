@@ -1,0 +1,308 @@
+//! File of results: every target's rows with their verdicts, from which pages are written.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use miette::{IntoDiagnostic, Result, WrapErr};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use tidemark_study::statistics::Estimate;
+
+use super::target::{Contradiction, Kind};
+use super::verdict::{Tally, Verdict};
+
+/// Results of all targets that were run, in the targets' order.
+#[derive(Default)]
+pub(super) struct Results {
+    /// Outcomes.
+    pub targets: Vec<Outcome>,
+}
+
+/// Outcome of a target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Outcome {
+    /// Name of the target.
+    pub id: String,
+    /// Short name of the paper.
+    pub paper: String,
+    /// Mechanism that it is about.
+    pub mechanism: String,
+    /// Comparison with the published figures.
+    pub kind: Kind,
+    /// Paper and figure, as a reader would cite them.
+    pub source: String,
+    /// Statement of the paper.
+    pub text: String,
+    /// Number of seeds.
+    pub seeds: usize,
+    /// Commit of the program that ran it, where it knows it.
+    pub commit: Option<String>,
+    /// Verdict on the whole.
+    pub verdict: Verdict,
+    /// Origin of what was taken from published results.
+    pub calibrated: Option<String>,
+    /// Reason of the difference.
+    pub note: Option<String>,
+    /// Figures of the paper that cannot be met, with the evidence.
+    #[serde(default)]
+    pub contradicted: Vec<Contradiction>,
+    /// Figures, then claims.
+    pub rows: Vec<Row>,
+}
+
+/// A figure beside the published one, or a claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Row {
+    /// Name of the figure, or the claim in words.
+    pub name: String,
+    /// Comparison with what was published.
+    pub kind: Kind,
+    /// Verdict.
+    pub verdict: Verdict,
+    /// True for a claim of this project, which is not counted.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub own: bool,
+    /// Value of the paper, for a figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<f64>,
+    /// Values of ours: one of a figure, the compared ones of a claim.
+    pub ours: Vec<Value>,
+    /// Values that agree, in words; of a claim the orders between its values.
+    pub agrees_if: String,
+    /// True where a bound lies in the interval of ours, so that other seeds may change the verdict.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_near: bool,
+}
+
+/// Value of ours: mean over seeds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Value {
+    /// Formula.
+    pub formula: String,
+    /// Mean; `None` where it was not measured.
+    pub mean: Option<f64>,
+    /// Half of the interval of 95 %; `None` for one run, which has no interval.
+    pub half: Option<f64>,
+}
+
+/// Counts of the rows and of the targets of some part of the results.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Serialize)]
+pub(super) struct Counts {
+    /// Rows, without claims of this project.
+    pub rows: Tally,
+    /// Targets.
+    pub targets: Tally,
+}
+
+impl Value {
+    /// Takes an estimate, to six digits.
+    pub(super) fn new(formula: &str, ours: Option<Estimate>) -> Self {
+        let half = ours.and_then(|ours| ours.half);
+        Self { formula: formula.into(), mean: ours.map(|ours| rounded(ours.mean)), half: half.map(rounded) }
+    }
+}
+
+impl Outcome {
+    /// Rows that are the paper's.
+    pub(super) fn of_paper(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| !row.own)
+    }
+
+    /// Count of the rows that are the paper's.
+    pub(super) fn tally(&self) -> Tally {
+        Tally::of(self.of_paper().map(|row| row.verdict))
+    }
+}
+
+impl Results {
+    /// Reads a file of results; an absent one has none.
+    ///
+    /// # Errors
+    /// A file that can't be read, or that has another form.
+    pub(super) fn read(file: &Path) -> Result<Self> {
+        if !file.exists() {
+            return Ok(Self::default());
+        }
+        let text = fs::read_to_string(file).into_diagnostic().wrap_err_with(|| file.display().to_string())?;
+        Self::parse(&text).wrap_err_with(|| format!("{} is no file of results: remove it", file.display()))
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct File {
+            targets: Vec<Outcome>,
+        }
+        serde_json::from_str(text).map(|File { targets }| Self { targets }).into_diagnostic()
+    }
+
+    /// Takes new outcomes in the place of old ones, and leaves out targets that are not among `ids`, whose order it takes.
+    pub(super) fn update<'a>(&mut self, new: Vec<Outcome>, ids: impl Iterator<Item = &'a str>) {
+        let mut all: BTreeMap<_, _> = self.targets.drain(..).chain(new).map(|of| (of.id.clone(), of)).collect();
+        self.targets = ids.filter_map(|id| all.remove(id)).collect();
+    }
+
+    /// Counts of all, and by paper, by mechanism and by kind of rows.
+    pub(super) fn counts(&self) -> Counts {
+        self.counts_by(|_| Some(String::new())).remove("").unwrap_or_default()
+    }
+
+    /// Counts of the outcomes that `part` gives the same name.
+    pub(super) fn counts_by(&self, part: impl Fn(&Outcome) -> Option<String>) -> BTreeMap<String, Counts> {
+        let mut names: BTreeMap<String, Vec<&Outcome>> = BTreeMap::new();
+        for outcome in &self.targets {
+            if let Some(name) = part(outcome) {
+                names.entry(name).or_default().push(outcome);
+            }
+        }
+        let counts = |of: Vec<&Outcome>| Counts {
+            rows: Tally::of(of.iter().flat_map(|of| of.of_paper()).map(|row| row.verdict)),
+            targets: Tally::of(of.iter().map(|of| of.verdict)),
+        };
+        names.into_iter().map(|(name, of)| (name, counts(of))).collect()
+    }
+
+    /// Counts of rows by their kind.
+    pub(super) fn rows_by_kind(&self) -> BTreeMap<Kind, Tally> {
+        let rows = || self.targets.iter().flat_map(Outcome::of_paper);
+        let kinds = [Kind::Value, Kind::Reduction, Kind::Relation];
+        let of = |kind| Tally::of(rows().filter(|row| row.kind == kind).map(|row| row.verdict));
+        kinds.into_iter().map(|kind| (kind, of(kind))).collect()
+    }
+
+    /// The file: a line a row.
+    pub(super) fn text(&self) -> Result<String> {
+        let json = |value: &dyn Fn() -> serde_json::Result<String>| value().into_diagnostic();
+        let mut out = String::from("{\n");
+        for (name, line) in [
+            ("all", json(&|| serde_json::to_string(&self.counts()))?),
+            ("by_paper", json(&|| serde_json::to_string(&self.counts_by(|of| Some(of.paper.clone()))))?),
+            ("by_mechanism", json(&|| serde_json::to_string(&self.counts_by(|of| Some(of.mechanism.clone()))))?),
+            ("rows_by_kind", json(&|| serde_json::to_string(&self.rows_by_kind()))?),
+        ] {
+            let _ = writeln!(out, "\"{name}\": {line},");
+        }
+        out.push_str("\"targets\": [\n");
+        let targets: Vec<_> = self.targets.iter().map(lines).collect::<serde_json::Result<_>>().into_diagnostic()?;
+        Ok(out + &targets.join(",\n") + "\n]}\n")
+    }
+
+    /// Rows that agree in these results and do not among others, or are gone there, and targets that these results lack, as lines.
+    pub(super) fn worse_in(&self, others: &[Outcome]) -> Vec<String> {
+        let mut worse = Vec::new();
+        for other in others {
+            let Some(outcome) = self.targets.iter().find(|of| of.id == other.id) else {
+                worse.push(format!("{}: has no results to be compared with", other.id));
+                continue;
+            };
+            for row in outcome.of_paper().filter(|row| row.verdict.is_good()) {
+                let now = other.rows.iter().find(|now| now.name == row.name);
+                if now.is_none_or(|now| !now.verdict.is_good()) {
+                    let now = now.map_or("gone", |now| now.verdict.text());
+                    worse.push(format!("{}: {}: {} before, {now} now", other.id, row.name, row.verdict.text()));
+                }
+            }
+        }
+        worse
+    }
+}
+
+/// An outcome as JSON, a line a row.
+fn lines(outcome: &Outcome) -> serde_json::Result<String> {
+    let Json::Object(mut head) = serde_json::to_value(outcome)? else { return Ok(String::new()) };
+    head.remove("rows");
+    let head: Map<_, _> =
+        head.into_iter().filter(|(_, value)| !value.is_null() && *value != Json::Array(vec![])).collect();
+    let head = serde_json::to_string(&head)?;
+    let head = head.strip_suffix('}').unwrap_or(&head);
+    let rows = outcome.rows.iter().map(serde_json::to_string).collect::<serde_json::Result<Vec<_>>>()?;
+    Ok(format!("{head},\n\"rows\": [\n{}\n]}}", rows.join(",\n")))
+}
+
+/// A number to six digits: more would change with every build's last bit.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(id: &str, rows: &[(&str, Verdict)]) -> Outcome {
+        let row = |(name, verdict): &(&str, Verdict)| Row {
+            name: (*name).into(),
+            kind: Kind::Value,
+            verdict: *verdict,
+            own: name.starts_with("own"),
+            published: Some(1.5),
+            ours: vec![Value { formula: "owd_p50[a]".into(), mean: Some(1.25), half: None }],
+            agrees_if: "1.00 to 2.00".into(),
+            is_near: false,
+        };
+        let rows: Vec<_> = rows.iter().map(row).collect();
+        Outcome {
+            id: id.into(),
+            paper: id.split('.').next().unwrap_or_default().into(),
+            mechanism: "M".into(),
+            kind: Kind::Value,
+            source: "Paper, Fig. 1".into(),
+            text: String::new(),
+            seeds: 1,
+            commit: None,
+            verdict: Tally::of(rows.iter().map(|row| row.verdict)).verdict(),
+            calibrated: None,
+            note: Some("a } in a note".into()),
+            contradicted: Vec::new(),
+            rows,
+        }
+    }
+
+    #[test]
+    fn a_file_of_results_is_read_as_it_was_written() {
+        let targets = vec![
+            outcome("a.1", &[("x", Verdict::Agrees), ("y", Verdict::Better)]),
+            outcome("b.1", &[("x", Verdict::Tie)]),
+        ];
+        let results = Results { targets };
+        let text = results.text().unwrap();
+        assert_eq!(Results::parse(&text).unwrap().targets, results.targets);
+        assert_eq!(text.lines().filter(|line| line.contains("owd_p50")).count(), 3, "{text}");
+        assert!(Results::parse("{}").is_err());
+    }
+
+    #[test]
+    fn a_run_of_some_targets_keeps_the_others_in_their_order() {
+        let mut results = Results { targets: vec![outcome("gone", &[]), outcome("b", &[("x", Verdict::Missed)])] };
+        results.update(vec![outcome("c", &[]), outcome("a", &[])], ["a", "b", "c", "d"].into_iter());
+        assert_eq!(results.targets.iter().map(|of| of.id.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+        assert_eq!(results.targets[1].rows.len(), 1);
+    }
+
+    #[test]
+    fn counts_leave_claims_of_this_project_out() {
+        let rows = [("x", Verdict::Agrees), ("own y", Verdict::Agrees), ("z", Verdict::Missed)];
+        let results = Results { targets: vec![outcome("a.1", &rows), outcome("b.1", &[("x", Verdict::Calibrated)])] };
+        let counts = results.counts();
+        assert_eq!((counts.rows.good(), counts.rows.counted(), counts.rows.calibrated), (1, 2, 1));
+        assert_eq!((counts.targets.missed, counts.targets.calibrated), (1, 1));
+        assert_eq!(results.counts_by(|of| Some(of.paper.clone()))["a"].rows.counted(), 2);
+        assert_eq!(results.rows_by_kind()[&Kind::Value].counted(), 2);
+    }
+
+    #[test]
+    fn a_row_that_agreed_and_is_missed_is_named() {
+        use Verdict::{Agrees, Better, Missed, Tie};
+        let before =
+            Results { targets: vec![outcome("a", &[("x", Agrees), ("y", Better), ("z", Missed), ("own", Agrees)])] };
+        let now = |rows: &[(&str, Verdict)]| before.worse_in(&[outcome("a", rows)]);
+        assert!(now(&[("x", Better), ("y", Agrees), ("z", Missed), ("own", Missed)]).is_empty());
+        assert_eq!(now(&[("x", Tie), ("y", Agrees)]), ["a: x: agrees before, tie now"]);
+        assert_eq!(now(&[("x", Agrees)]), ["a: y: better before, gone now"]);
+        assert_eq!(before.worse_in(&[outcome("b", &[])]), ["b: has no results to be compared with"]);
+    }
+}
