@@ -33,6 +33,9 @@ use target::{Target, Targets};
 /// Seeds of a target that has no number of its own.
 const SEEDS: u64 = 5;
 
+/// Folder of runs that nobody named another one for.
+const STORE: &str = "out/reproduction";
+
 /// Arguments of `tidemark reproduce`.
 #[derive(Args)]
 pub(crate) struct Reproduce {
@@ -60,7 +63,10 @@ pub(crate) struct Reproduce {
     /// Compare with a file of results: fail if a row that agrees there does not any more
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-    /// Keep the results of every run in this folder
+    /// Folder of the runs' figures: what is there is not run again
+    #[arg(long, value_name = "DIR", default_value = STORE)]
+    store: PathBuf,
+    /// Run all of it again, and keep the results of every run in this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -74,15 +80,18 @@ impl Reproduce {
         let targets = Targets::load()?;
         let before = self.check.as_deref().map(Results::read).transpose()?;
         let mut results = self.results.as_deref().map(Results::read).transpose()?.unwrap_or_default();
+        let prepare = |target| Prepared::new(target, self.seeds(target)).wrap_err_with(|| target.id.clone());
         let mut chosen = Vec::new();
         for target in self.choose(&targets)? {
             match procedure::unavailable(&target.scenario) {
                 Some(reason) => say!("{}: SKIPPED: {reason}", target.id),
-                None => chosen.push(Prepared::new(target, self.seeds(target)).wrap_err_with(|| target.id.clone())?),
+                None => chosen.push(prepare(target)?),
             }
         }
-        let mut runs = Runs::new(&targets, self.out.clone());
-        runs.make(&chosen.iter().map(Prepared::wanted).collect::<Vec<_>>())?;
+        let wanted = |of: &[Prepared<'_>]| of.iter().map(Prepared::wanted).collect::<Vec<_>>();
+        let all = targets.target.iter().map(prepare).collect::<Result<Vec<_>>>()?;
+        let mut runs = Runs::new(&targets, &wanted(&all), &self.store, self.out.clone())?;
+        runs.make(&wanted(&chosen))?;
         let outcomes: Vec<_> = chosen.iter().map(|target| target.judge(&runs)).collect();
         outcomes.iter().for_each(|outcome| say!("{}", document::on_terminal(outcome)));
         say!("{}", document::summary(&Results { targets: outcomes.clone() }));
@@ -100,7 +109,8 @@ impl Reproduce {
 
     /// Seeds of a target; one run for a procedure, which has its own.
     fn seeds(&self, target: &Target) -> Vec<u64> {
-        let count = if procedure::is_known(&target.scenario) { 1 } else { self.seeds.or(target.seeds).unwrap_or(SEEDS) };
+        let count =
+            if procedure::is_known(&target.scenario) { 1 } else { self.seeds.or(target.seeds).unwrap_or(SEEDS) };
         (self.first_seed..).take(count as usize).collect()
     }
 

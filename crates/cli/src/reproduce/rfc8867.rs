@@ -55,7 +55,10 @@ pub(crate) struct Rfc8867 {
     /// Write the page
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Keep the results of every run in this folder
+    /// Folder of the runs' figures: what is there is not run again
+    #[arg(long, value_name = "DIR", default_value = super::STORE)]
+    store: PathBuf,
+    /// Run all of it again, and keep the results of every run in this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -137,13 +140,12 @@ impl Rfc8867 {
     pub(crate) fn execute(&self) -> Result<()> {
         let cases = Cases::load()?;
         let targets = cases.targets();
-        let mut runs = Runs::new(&targets, self.out.clone());
+        let seeds: Vec<_> = (1..=self.seeds).collect();
+        let wanted = cases.case.iter().map(|case| case.wanted(&cases, &seeds)).collect::<Result<Vec<_>>>()?;
+        let mut runs = Runs::new(&targets, &wanted, &self.store, self.out.clone())?;
+        runs.make(&wanted)?;
         let mut page = String::from(HEAD);
         for case in &cases.case {
-            let seeds: Vec<_> = (1..=self.seeds).collect();
-            let measures = cases.pairs().map(|(controller, queue)| case.measures(controller, queue));
-            let measures = measures.collect::<Result<Vec<_>>>()?.concat();
-            runs.make(&[Wanted { scenario: case.section.clone(), measures, seeds: seeds.clone() }])?;
             let figure = |measure: &Measure| runs.mean(&case.section, &seeds, measure);
             let rows = cases.pairs().map(|(controller, queue)| case.row(controller, queue, &figure));
             let rows = rows.collect::<Result<Vec<_>>>()?;
@@ -158,6 +160,13 @@ impl Rfc8867 {
 }
 
 impl Case {
+    /// What the case needs of runs.
+    fn wanted(&self, cases: &Cases, seeds: &[u64]) -> Result<Wanted> {
+        let measures = cases.pairs().map(|(controller, queue)| self.measures(controller, queue));
+        let measures = measures.collect::<Result<Vec<_>>>()?.concat();
+        Ok(Wanted { scenario: self.section.clone(), measures, seeds: seeds.to_vec() })
+    }
+
     /// What columns and claims need of a controller over a queue.
     fn measures(&self, controller: &Part, queue: &Part) -> Result<Vec<Measure>> {
         let id = id(controller, queue);

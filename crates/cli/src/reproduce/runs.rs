@@ -1,12 +1,16 @@
-//! Runs that targets ask for, each of them made once, on all processors.
+//! Runs that targets ask for, each of them made once, on all processors. What they gave is kept in a folder, by the hash of the run:
+//! a run that is there is not made again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use tidemark_sim::Simulation;
 use tidemark_sim::scenario::Scenario;
 use tidemark_study::statistics::Estimate;
+use tidemark_study::{PointHash, Records};
 
 use super::expression::Measure;
 use super::measured::Measured;
@@ -15,8 +19,8 @@ use super::progress::Progress;
 use super::target::Targets;
 use crate::{interrupt, parallel, run};
 
-/// Figures of a run by their names within the case, such as `owd_p50/slow`.
-type Figures = BTreeMap<String, f64>;
+/// Figures of a run by their names within the case, such as `owd_p50/slow`; `None` for what was not measured.
+type Figures = BTreeMap<String, Option<f64>>;
 
 /// Case of a scenario, and the figures that are asked of it.
 type Cases = BTreeMap<(String, String), BTreeSet<Measure>>;
@@ -24,6 +28,9 @@ type Cases = BTreeMap<(String, String), BTreeSet<Measure>>;
 /// Runs of cases, kept for all targets that ask for the same.
 pub(super) struct Runs<'a> {
     targets: &'a Targets,
+    /// All that is asked of each case, by whichever targets: a record has it whole.
+    asked: Cases,
+    records: Records,
     /// Folder for every run's results.
     keep: Option<PathBuf>,
     /// Figures by scenario, case and seed.
@@ -43,39 +50,58 @@ pub(super) struct Wanted {
 /// One run to be made.
 struct Job {
     name: (String, String, u64),
+    key: String,
     scenario: Scenario,
     measures: BTreeSet<Measure>,
 }
 
 impl<'a> Runs<'a> {
-    /// Starts without a run; `keep` is the folder for the results of every run.
-    pub(super) fn new(targets: &'a Targets, keep: Option<PathBuf>) -> Self {
-        Self { targets, keep, figures: BTreeMap::new() }
+    /// Starts with the runs whose figures are in the folder `store`. `asked` is all that may be wanted of any case; with `keep`, a
+    /// folder for the results of every run, all of them are made anew.
+    ///
+    /// # Errors
+    /// A folder that can't be written.
+    pub(super) fn new(targets: &'a Targets, asked: &[Wanted], store: &Path, keep: Option<PathBuf>) -> Result<Self> {
+        let mut cases = Cases::new();
+        for (of, measure) in each(asked) {
+            cases.entry((of.scenario.clone(), measure.case.clone())).or_default().insert(measure.clone());
+        }
+        Ok(Self {
+            targets,
+            asked: cases,
+            records: Records::open(store).into_diagnostic()?,
+            keep,
+            figures: BTreeMap::new(),
+        })
     }
 
     /// Makes the runs that have not been made.
     ///
     /// # Errors
-    /// A case that is no scenario, a run that fails, or an interrupt.
+    /// A case that is no scenario, a run that fails, a file that can't be read or written, or an interrupt. What was run until then is
+    /// kept.
     pub(super) fn make(&mut self, wanted: &[Wanted]) -> Result<()> {
         let jobs = self.jobs(wanted)?;
-        let progress = Progress::new(jobs.iter().map(Job::cost).sum(), jobs.len());
-        let one = |job: &Job| {
-            let figures = job.make(self.keep.as_deref());
+        let is_missing = |job: &&Job| self.keep.is_some() || !self.records.has(&job.key);
+        let (missing, there): (Vec<_>, Vec<_>) = jobs.iter().partition(is_missing);
+        let progress = Progress::new(missing.iter().map(|job| job.cost()).sum(), missing.len());
+        let one = |job: &&Job| {
+            let figures = job.figures(&self.records, self.keep.as_deref());
             progress.ended(job.cost());
             figures
         };
-        let results = parallel::each(&jobs, one);
+        let results = parallel::each(&missing, one);
         progress.finish();
-        for (job, figures) in jobs.into_iter().zip(results) {
+        let read = there.iter().map(|job| Some(job.figures(&self.records, None)));
+        for (job, figures) in there.iter().zip(read).chain(missing.iter().zip(results)) {
             let name = format!("{}, {}, seed {}", job.name.0, job.name.1, job.name.2);
             let figures = figures.unwrap_or_else(|| Err(miette!("the run did not finish"))).wrap_err(name)?;
-            self.figures.insert(job.name, figures);
+            self.figures.insert(job.name.clone(), figures);
         }
         // By themselves, since some of them measure time.
         for (scenario, case, seed) in procedures(wanted) {
-            let figures = procedure::run(&scenario, &case)?;
-            self.figures.insert((scenario, case, seed), figures);
+            let figures = procedure::run(&scenario, &case)?.into_iter().map(|(name, value)| (name, Some(value)));
+            self.figures.insert((scenario, case, seed), figures.collect());
         }
         Ok(())
     }
@@ -83,7 +109,7 @@ impl<'a> Runs<'a> {
     /// Figure of a run that was made; `None` where it was not measured.
     pub(super) fn figure(&self, scenario: &str, seed: u64, measure: &Measure) -> Option<f64> {
         let key = (scenario.to_owned(), measure.case.clone(), seed);
-        self.figures.get(&key)?.get(&measure.name()).copied()
+        self.figures.get(&key)?.get(&measure.name()).copied().flatten()
     }
 
     /// Mean of a figure over those seeds that measured it.
@@ -94,26 +120,24 @@ impl<'a> Runs<'a> {
 
     /// Runs of simulations, in the order in which they are wanted.
     fn jobs(&self, wanted: &[Wanted]) -> Result<Vec<Job>> {
-        let mut cases = Cases::new();
-        for (of, measure) in wanted.iter().flat_map(|of| of.measures.iter().map(move |measure| (of, measure))) {
-            cases.entry((of.scenario.clone(), measure.case.clone())).or_default().insert(measure.clone());
-        }
         let (mut jobs, mut listed) = (Vec::new(), BTreeSet::new());
-        for (of, measure) in wanted.iter().flat_map(|of| of.measures.iter().map(move |measure| (of, measure))) {
-            if procedure::is_known(&of.scenario) {
-                continue;
-            }
-            let name = |seed: &u64| (of.scenario.clone(), measure.case.clone(), *seed);
-            let missing: Vec<_> = of.seeds.iter().map(name).filter(|name| listed.insert(name.clone())).collect();
-            if missing.is_empty() {
+        for (of, measure) in each(wanted).filter(|(of, _)| !procedure::is_known(&of.scenario)) {
+            let case = (of.scenario.clone(), measure.case.clone());
+            let name = |seed: &u64| (case.0.clone(), case.1.clone(), *seed);
+            let mut names: Vec<_> = of.seeds.iter().map(name).filter(|name| listed.insert(name.clone())).collect();
+            names.retain(|name| !self.figures.contains_key(name));
+            if names.is_empty() {
                 continue;
             }
             let text = self.targets.scenario(&of.scenario)?;
             let overrides = self.targets.overrides(&of.scenario, &measure.case)?;
-            let scenario =
-                Scenario::parse(&of.scenario, text, Path::new("."), &overrides).map_err(run::diagnostic)?;
-            let measures = &cases[&(of.scenario.clone(), measure.case.clone())];
-            jobs.extend(missing.into_iter().filter(|name| !self.figures.contains_key(name)).map(|name| Job {
+            let scenario = Scenario::parse(&of.scenario, text, Path::new("."), &overrides).map_err(run::diagnostic)?;
+            let measures = self.asked.get(&case).cloned().unwrap_or_default();
+            // What is taken from a run is part of its key, as the program is.
+            let taken: Vec<_> = measures.iter().map(Measure::name).collect();
+            let hash = PointHash::of(&scenario, &format!("{} {}", tidemark_version::BUILD, taken.join(" ")), false);
+            jobs.extend(names.into_iter().map(|name| Job {
+                key: hash.key(name.2),
                 scenario: Scenario { seed: name.2, ..scenario.clone() },
                 measures: measures.clone(),
                 name,
@@ -123,21 +147,47 @@ impl<'a> Runs<'a> {
     }
 }
 
+/// Every measure of every target.
+fn each(wanted: &[Wanted]) -> impl Iterator<Item = (&Wanted, &Measure)> {
+    wanted.iter().flat_map(|of| of.measures.iter().map(move |measure| (of, measure)))
+}
+
 impl Job {
+    /// Reads the figures of the run, or makes it and keeps them; waits where another process makes it.
+    fn figures(&self, records: &Records, keep: Option<&Path>) -> Result<Figures> {
+        if keep.is_some() {
+            return self.make(keep);
+        }
+        loop {
+            if let Some(bytes) = records.read(&self.key).into_diagnostic()? {
+                return serde_json::from_slice(&bytes).into_diagnostic();
+            }
+            if let Some(claim) = records.claim(&self.key).into_diagnostic()? {
+                let figures = self.make(None)?;
+                claim.put(&serde_json::to_vec(&figures).into_diagnostic()?).into_diagnostic()?;
+                return Ok(figures);
+            }
+            if interrupt::happened() {
+                return Err(miette!("interrupted"));
+            }
+            thread::sleep(PATIENCE);
+        }
+    }
+
     /// Makes the run and takes its figures.
     fn make(&self, keep: Option<&Path>) -> Result<Figures> {
         let mut simulation = Simulation::new(&self.scenario).map_err(|error| miette!("{error}"))?;
         let mut result = simulation.run(|_| !interrupt::happened()).into_diagnostic()?;
         if let Some(at) = result.interrupted_at_s {
-            return Err(miette!("interrupted at {at} s"));
+            return Err(miette!("interrupted at {at} s; runs that ended are kept, and the same command goes on there"));
         }
         if let Some(folder) = keep {
             let (scenario, case, seed) = &self.name;
             run::write(&folder.join(scenario).join(case).join(seed.to_string()), &mut result)?;
         }
         let measured = Measured::of(&result);
-        let figure = |measure: &Measure| Some((measure.name(), measured.figure(measure).filter(|of| of.is_finite())?));
-        Ok(self.measures.iter().filter_map(figure).collect())
+        let figure = |measure: &Measure| (measure.name(), measured.figure(measure).filter(|of| of.is_finite()));
+        Ok(self.measures.iter().map(figure).collect())
     }
 
     /// Estimate of the work: seconds of simulated time, for each UE and flow.
@@ -148,11 +198,65 @@ impl Job {
     }
 }
 
+/// Time between two looks at a run that another process makes.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 /// Cases of procedures, each once.
 fn procedures(wanted: &[Wanted]) -> BTreeSet<(String, String, u64)> {
-    let of_procedures = wanted.iter().filter(|of| procedure::is_known(&of.scenario));
-    let case = |of: &Wanted, measure: &Measure| {
-        Some((of.scenario.clone(), measure.case.clone(), of.seeds.first().copied()?))
-    };
-    of_procedures.flat_map(|of| of.measures.iter().filter_map(move |measure| case(of, measure))).collect()
+    let of_procedures = each(wanted).filter(|(of, _)| procedure::is_known(&of.scenario));
+    of_procedures
+        .filter_map(|(of, measure)| Some((of.scenario.clone(), measure.case.clone(), of.seeds.first().copied()?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCENARIO: &str = r#"
+        name = "wired"
+        duration = "1 s"
+        warmup = "0 s"
+        [[router]]
+        name = "line"
+        rate = "10 Mbit/s"
+        queue = { discipline = "dualpi2" }
+        [[flow]]
+        name = "flow"
+        router = "line"
+        round_trip = "2 ms"
+        sender = { controller = "prague" }
+    "#;
+
+    fn measure(metric: &str) -> Measure {
+        Measure { metric: metric.into(), case: String::new(), flow: None, window: None }
+    }
+
+    fn wanted(metrics: &[&str]) -> Vec<Wanted> {
+        let measures = metrics.iter().map(|metric| measure(metric)).collect();
+        vec![Wanted { scenario: "wired".into(), measures, seeds: vec![1, 2] }]
+    }
+
+    fn throughput(store: &Path, metrics: &[&str]) -> Option<f64> {
+        let targets = Targets { scenarios: &[("wired", SCENARIO)], ..Targets::default() };
+        let mut runs = Runs::new(&targets, &wanted(metrics), store, None).unwrap();
+        runs.make(&wanted(metrics)).unwrap();
+        assert_eq!(runs.figure("wired", 1, &measure("no_such_figure")), None);
+        runs.mean("wired", &[1, 2], &measure("throughput_mean"))
+    }
+
+    #[test]
+    fn a_run_whose_figures_are_kept_is_not_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = || std::fs::read_dir(folder.path().join("runs")).unwrap().map(|entry| entry.unwrap().path());
+        let first = throughput(folder.path(), &["throughput_mean"]).unwrap();
+        assert!((8.0..10.0).contains(&first), "{first}");
+        assert_eq!(throughput(folder.path(), &["throughput_mean"]), Some(first));
+        // A record that says otherwise is believed: nothing was run.
+        records().for_each(|file| std::fs::write(file, r#"{"throughput_mean": 77.0}"#).unwrap());
+        assert_eq!(throughput(folder.path(), &["throughput_mean"]), Some(77.0));
+        // Whoever asks for more has another key.
+        assert_eq!(throughput(folder.path(), &["throughput_mean", "rtt_p50"]), Some(first));
+        assert_eq!(records().count(), 4);
+    }
 }
