@@ -135,6 +135,16 @@ impl Expression {
         measures.is_empty()
     }
 
+    /// Changes every figure that it needs.
+    pub(super) fn change_measures(&mut self, change: &dyn Fn(&mut Measure)) {
+        match self {
+            Self::Number(_) => {}
+            Self::Measure(measure) => change(measure),
+            Self::Call(_, values) => values.iter_mut().for_each(|value| value.change_measures(change)),
+            Self::Binary(_, sides) => sides.iter_mut().for_each(|value| value.change_measures(change)),
+        }
+    }
+
     /// Every figure that it needs.
     pub(super) fn measures<'a>(&'a self, into: &mut Vec<&'a Measure>) {
         match self {

@@ -12,6 +12,7 @@ mod progress;
 mod results;
 pub(crate) mod rfc8867;
 mod runs;
+mod sensitivity;
 mod switches;
 mod target;
 mod tolerance;
@@ -28,6 +29,7 @@ use crate::print::say;
 use outcome::Prepared;
 use results::Results;
 use runs::Runs;
+use sensitivity::Variation;
 use target::{Target, Targets};
 
 /// Seeds of a target that has no number of its own.
@@ -55,7 +57,7 @@ pub(crate) struct Reproduce {
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     first_seed: u64,
     /// Write a file of results; one that is there keeps its results of other targets
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "sensitivity")]
     results: Option<PathBuf>,
     /// Write a page with every figure, of the file of results if there is one
     #[arg(long, value_name = "FILE")]
@@ -63,6 +65,9 @@ pub(crate) struct Reproduce {
     /// Compare with a file of results: fail if a row that agrees there does not any more
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
+    /// Run the targets with other values of what the papers leave open too, and name the rows that change; --markdown writes these
+    #[arg(long)]
+    sensitivity: bool,
     /// Folder of the runs' figures: what is there is not run again
     #[arg(long, value_name = "DIR", default_value = STORE)]
     store: PathBuf,
@@ -77,24 +82,37 @@ impl Reproduce {
     /// # Errors
     /// An unknown target, a run that fails, a file that can't be read or written, or a row that agreed and does not any more.
     pub(crate) fn execute(&self) -> Result<()> {
-        let targets = Targets::load()?;
+        let mut targets = Targets::load()?;
+        sensitivity::add_parts(&mut targets);
         let before = self.check.as_deref().map(Results::read).transpose()?;
         let mut results = self.results.as_deref().map(Results::read).transpose()?.unwrap_or_default();
         let prepare = |target| Prepared::new(target, self.seeds(target)).wrap_err_with(|| target.id.clone());
-        let mut chosen = Vec::new();
+        let mut available = Vec::new();
         for target in self.choose(&targets)? {
             match procedure::unavailable(&target.scenario) {
                 Some(reason) => say!("{}: SKIPPED: {reason}", target.id),
-                None => chosen.push(prepare(target)?),
+                None => available.push(target),
             }
         }
-        let wanted = |of: &[Prepared<'_>]| of.iter().map(Prepared::wanted).collect::<Vec<_>>();
+        let chosen = available.iter().copied().map(prepare).collect::<Result<Vec<_>>>()?;
         let all = targets.target.iter().map(prepare).collect::<Result<Vec<_>>>()?;
-        let mut runs = Runs::new(&targets, &wanted(&all), &self.store, self.out.clone())?;
-        runs.make(&wanted(&chosen))?;
+        let is_chosen = |target: &Target| self.sensitivity && available.iter().any(|of| of.id == target.id);
+        let varied = Variation::of(&targets, is_chosen, |target| self.seeds(target))?;
+        let every = Variation::of(&targets, |_| true, |target| self.seeds(target))?;
+        let wanted = |of: &[Prepared<'_>], varied: &[Variation<'_>]| {
+            of.iter().map(Prepared::wanted).chain(varied.iter().flat_map(Variation::wanted)).collect::<Vec<_>>()
+        };
+        let mut runs = Runs::new(&targets, &wanted(&all, &every), &self.store, self.out.clone())?;
+        runs.make(&wanted(&chosen, &varied))?;
         let outcomes: Vec<_> = chosen.iter().map(|target| target.judge(&runs)).collect();
         outcomes.iter().for_each(|outcome| say!("{}", document::on_terminal(outcome)));
         say!("{}", document::summary(&Results { targets: outcomes.clone() }));
+        if self.sensitivity {
+            let changes = varied.iter().map(|of| of.changes(|target| target.judge(&runs), &outcomes));
+            let page = sensitivity::page(&changes.collect::<Vec<_>>());
+            say!("{page}");
+            return self.markdown.as_deref().map_or(Ok(()), |file| write(file, &page));
+        }
         let worse = before.map_or_else(Vec::new, |before| before.worse_in(&outcomes));
         let ids = || targets.target.iter().map(|target| target.id.as_str());
         results.update(outcomes, ids());

@@ -4,7 +4,7 @@ use miette::Result;
 use tidemark_study::statistics::Estimate;
 
 use super::claim;
-use super::expression::{Comparison, Expression};
+use super::expression::{Comparison, Expression, Measure};
 use super::results::{Outcome, Row, Value};
 use super::runs::{Runs, Wanted};
 use super::target::{Claim, Figure, Kind, Target, paper};
@@ -37,6 +37,19 @@ impl<'a> Prepared<'a> {
         let figures = target.figures().into_iter().map(figure).collect::<Result<_>>()?;
         let claims = target.claims().into_iter().map(claim).collect::<Result<_>>()?;
         Ok(Self { target, seeds, figures, claims })
+    }
+
+    /// The same target with other cases, where `case` has another one for a case's name.
+    pub(super) fn varied(mut self, case: impl Fn(&str) -> Option<String>) -> Self {
+        let vary = |measure: &mut Measure| {
+            if let Some(other) = case(&measure.case) {
+                measure.case = other;
+            }
+        };
+        let figures = self.figures.iter_mut().map(|(_, formula)| formula);
+        let claims = self.claims.iter_mut().flat_map(|(_, formula)| &mut formula.values);
+        figures.chain(claims).for_each(|formula| formula.change_measures(&vary));
+        self
     }
 
     /// Lists what it needs of runs.

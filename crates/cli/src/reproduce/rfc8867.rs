@@ -122,6 +122,7 @@ impl Cases {
         Targets {
             parts: self.case.iter().map(|case| (case.section.clone(), parts(case))).collect(),
             target: Vec::new(),
+            parameter: Vec::new(),
             scenarios: SCENARIOS,
         }
     }

@@ -64,7 +64,11 @@ pub(super) struct Targets {
     #[serde(default)]
     pub(super) parts: Parts,
     /// Targets in the order of the papers' files.
+    #[serde(default)]
     pub target: Vec<Target>,
+    /// What the papers leave open.
+    #[serde(default)]
+    pub parameter: Vec<Parameter>,
     /// Names and texts of the scenarios.
     #[serde(skip)]
     pub(super) scenarios: &'static [(&'static str, &'static str)],
@@ -110,6 +114,32 @@ pub(super) struct Target {
     /// True for a target that runs within seconds, for `--quick`.
     #[serde(default)]
     pub quick: bool,
+}
+
+/// Parameter that a paper leaves open, with other values than ours.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Parameter {
+    /// Key of the parameter, and its meaning.
+    pub says: String,
+    /// Scenario that it is of.
+    pub scenario: String,
+    /// Value of ours, in words.
+    pub ours: String,
+    /// Other values in words, with their overrides.
+    pub others: BTreeMap<String, Vec<String>>,
+    /// Parts of which a case must have one to depend on it; any case does where there is none.
+    #[serde(default)]
+    only: Vec<String>,
+    /// Targets that are run once more.
+    pub targets: Vec<String>,
+}
+
+impl Parameter {
+    /// True for a case that depends on it.
+    pub(super) fn varies(&self, case: &str) -> bool {
+        self.only.is_empty() || case.split('.').any(|part| self.only.iter().any(|only| only == part))
+    }
 }
 
 /// Evidence that published figures contradict their own publication, or the program that they are said to be of.
@@ -240,6 +270,7 @@ impl Targets {
             let paper: Self = toml::from_str(text).into_diagnostic()?;
             all.parts.extend(paper.parts);
             all.target.extend(paper.target);
+            all.parameter.extend(paper.parameter);
         }
         Ok(all)
     }
@@ -383,6 +414,36 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn other_values_of_what_is_open_are_scenarios_too() {
+        let mut targets = Targets::load().unwrap();
+        crate::reproduce::sensitivity::add_parts(&mut targets);
+        let variations = crate::reproduce::sensitivity::Variation::of(&targets, |_| true, |_| vec![1]).unwrap();
+        assert!(variations.len() >= targets.parameter.len());
+        for parameter in &targets.parameter {
+            for id in &parameter.targets {
+                let target = targets
+                    .target
+                    .iter()
+                    .find(|target| target.id == *id)
+                    .unwrap_or_else(|| panic!("{id} is no target"));
+                assert_eq!(target.scenario, parameter.scenario, "{id}");
+            }
+        }
+        let mut varied = 0;
+        for wanted in variations.iter().flat_map(|variation| variation.wanted()) {
+            let text = targets.scenario(&wanted.scenario).unwrap();
+            let cases: std::collections::BTreeSet<_> = wanted.measures.iter().map(|measure| &measure.case).collect();
+            for case in cases {
+                varied += usize::from(case.contains("other-"));
+                let overrides = targets.overrides(&wanted.scenario, case).unwrap();
+                Scenario::parse(&wanted.scenario, text, Path::new("."), &overrides)
+                    .unwrap_or_else(|error| panic!("{}: {case}: {error}", wanted.scenario));
+            }
+        }
+        assert!(varied >= variations.len(), "a parameter of which no case depends shows nothing");
     }
 
     #[test]
