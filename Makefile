@@ -3,7 +3,7 @@ CARGO ?= cargo
 OUT   ?= out
 TIDEMARK = target/release/tidemark
 
-.PHONY: demo test reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers-page bench clean
+.PHONY: demo test reproduction dist deb packaging-test packages build web fmt-check lint language links imports reference unit instructions docs same-bytes web-test wire-test live-test live-brief c-test python-test wheel sdn-test sdn-packages schema papers papers-page bench clean
 
 demo: build
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/first-look
@@ -61,6 +61,11 @@ same-bytes: build unit
 	target/debug/tidemark run scenarios/first-look.toml --out $(OUT)/debug > /dev/null
 	$(TIDEMARK) run scenarios/first-look.toml --out $(OUT)/release > /dev/null
 	diff -r $(OUT)/debug $(OUT)/release
+
+# Some targets of the papers beside the results in docs: a row that agrees there and does not any more fails.
+reproduction: build
+	mkdir -p $(OUT)
+	$(TIDEMARK) reproduce --quick --store $(OUT)/reproduction --check docs/reproduction/results.json > $(OUT)/reproduction.txt
 
 web-test: build
 	cd web && npm test && npm run test:browser
@@ -122,6 +127,11 @@ schema: build
 reference: schema
 	UPDATE_DOCS=1 $(CARGO) test --locked --package tidemark-cli --package tidemark-record --test reference
 	python3 -B tests/docs/c_interface.py --write
+
+# Every target of the papers: the file of results, and the pages that are written from it.
+papers: build
+	$(TIDEMARK) reproduce --all --results docs/reproduction/results.json --markdown docs/measured/reproduction.md
+	python3 -B docs/reproduction/tables.py
 
 # The papers' figures with all pictures as one file; needs Python's package `markdown`.
 papers-page:
