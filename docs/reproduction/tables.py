@@ -1,4 +1,4 @@
-"""Writes the tables of the pages in this folder from results.json, or while there is none from ../measured/reproduction.md:
+"""Writes the tables of the pages in this folder from results.json, and what is not in it from ../measured/reproduction.md:
 
     python3 docs/reproduction/tables.py            writes
     python3 docs/reproduction/tables.py --check    fails if a page would change
@@ -34,7 +34,7 @@ def ours(row: dict) -> str:
     """Gives our values with their intervals."""
     if "text" in row:
         return row["text"]
-    texts = (number(of["mean"]) + (f" ± {number(of['half'])}" if of.get("half") else "") for of in row["ours"])
+    texts = (number(of["mean"]) + (f" ± {of['half']:.2g}" if of.get("half") else "") for of in row["ours"])
     return "; ".join(texts)
 
 
@@ -56,7 +56,8 @@ def table(target: dict) -> str:
     rows = [row for row in target["rows"] if not row.get("own")]
     shown = rows if len(rows) <= MAX_ROWS else [row for row in rows if row["verdict"] not in GOOD]
     link = f"[{target['id']}]({WHOLE})"
-    lines = [f"{link}: **{target['verdict']}**, {count(target['rows'])}."]
+    run = " in an earlier run" if "earlier" in target else ""
+    lines = [f"{link}: **{target['verdict']}**, {count(target['rows'])}{run}."]
     if len(shown) < len(rows):
         lines[0] += " Those that do not:" if shown else ""
     if shown:
@@ -108,15 +109,15 @@ def of_page(text: str) -> dict[str, dict]:
             else:
                 row["text"] = cells[1]
             rows.append(row)
-        targets[name] = {"id": name, "verdict": verdict, "rows": rows}
+        targets[name] = {"id": name, "verdict": verdict, "rows": rows, "earlier": True}
     return targets
 
 
 def read() -> dict[str, dict]:
-    """Gives the results by target; while there is no file of them, those of the page with every row."""
-    if RESULTS.exists():
-        return {target["id"]: target for target in json.loads(RESULTS.read_text())["targets"]}
-    return of_page((HERE / WHOLE).read_text())
+    """Gives the results by target; those that results.json does not have come from the page with every row."""
+    results = json.loads(RESULTS.read_text())["targets"] if RESULTS.exists() else []
+    found = {target["id"]: target for target in results}
+    return found | {name: target for name, target in of_page((HERE / WHOLE).read_text()).items() if name not in found}
 
 
 def main() -> int:

@@ -38,7 +38,6 @@ class Pages(unittest.TestCase):
         self.assertEqual(sorted(drawn), sorted(file.stem for file in (FOLDER / "pictures").glob("*.csv")))
         self.assertLess(max(file.stat().st_size for file in drawn.values()), MAX_PICTURE)
 
-    @unittest.skipUnless(tables.RESULTS.exists(), "there is no file of results")
     def test_tables_are_those_of_the_results(self):
         results, places = tables.read(), tables.places(list(self.pages.values()))
         for name, page in self.pages.items():
@@ -53,7 +52,9 @@ class Tables(unittest.TestCase):
         page = tables.page("before\n<!-- rows a.b -->\nold\n<!-- end -->\nafter\n", {"a.b": target}, ["a.b"])
         self.assertIn("| x, \\|y\\| | 1 | 1.235 ± 0.1 | 1 to 2 | agrees |", page)
         self.assertIn("**agrees**, 1 of 1 rows agree.", page)
-        self.assertTrue(page.startswith("before\n<!-- rows a.b -->\n\n[a.b]") and page.endswith("<!-- end -->\nafter\n"))
+        self.assertTrue(
+            page.startswith("before\n<!-- rows a.b -->\n\n[a.b]") and page.endswith("<!-- end -->\nafter\n")
+        )
         self.assertNotIn("old", page)
 
     def test_of_many_rows_those_are_shown_that_do_not_agree(self):
