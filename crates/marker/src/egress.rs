@@ -93,7 +93,6 @@ pub(crate) struct EgressEstimator {
     average: f64,
     /// A pointer, since only reports need them and markers lie where UEs lie.
     sums: Box<BothSums>,
-    time: EgressTime,
     // What a packet needs of the estimator, at the end, beside what it needs of the rest.
     window: u64,
     current: Option<Egress>,
@@ -107,13 +106,13 @@ struct BothSums {
     conclusive: Sums,
     /// Sums over the conclusive ones.
     squares: u128,
+    time: EgressTime,
 }
 
 impl EgressEstimator {
     /// An estimator with windows of `tau_c`.
     pub(crate) fn new(tau_c: Duration, time: EgressTime) -> Self {
         Self {
-            time,
             window: tau_c.as_nanos().max(1),
             ring: Box::new([Sample::default(); RING]),
             first: 0,
@@ -121,7 +120,7 @@ impl EgressEstimator {
             clock: 0,
             taken: Instant::ZERO,
             bytes: 0,
-            sums: Box::default(),
+            sums: Box::new(BothSums { time, ..BothSums::default() }),
             current: None,
             best: Egress::default(),
             average: 0.0,
@@ -165,12 +164,12 @@ impl EgressEstimator {
     /// Time that the estimate is measured over.
     #[inline]
     pub(crate) fn time(&self) -> EgressTime {
-        self.time
+        self.sums.time
     }
 
     /// A queue begins to stand.
     pub(crate) fn begin(&mut self, now: Instant) {
-        if self.time == EgressTime::Busy && now.since(self.taken).as_nanos() > self.window && self.current.is_some() {
+        if now.since(self.taken).as_nanos() > self.window && self.current.is_some() && self.time() == EgressTime::Busy {
             self.empty();
             self.current = Some(self.best);
         }
@@ -268,7 +267,7 @@ impl EgressEstimator {
 
     fn empty(&mut self) {
         (self.first, self.len, self.clock, self.bytes) = (0, 0, 0, 0);
-        *self.sums = BothSums::default();
+        *self.sums = BothSums { time: self.sums.time, ..BothSums::default() };
     }
 
     fn add_to_average(&mut self, span: u64, bytes: u64) {
