@@ -61,11 +61,12 @@ class Picture:
         return FOLDER / f"{self.name}.csv"
 
     def run(self) -> None:
-        """Finds out the rows and writes them."""
+        """Finds out the rows, and then writes them."""
+        rows = list(self.measure())
         with self.table.open("w", newline="") as file:
             out = csv.writer(file, lineterminator="\n")
             out.writerow(("panel", "curve", "x", "y"))
-            for panel, curve, x, y in self.measure():
+            for panel, curve, x, y in rows:
                 out.writerow((panel, curve, f"{x:.6g}" if isinstance(x, float) else x, f"{y:.5g}"))
 
     def draw(self) -> None:
