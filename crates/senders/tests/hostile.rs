@@ -37,15 +37,28 @@ fn segment() -> impl Strategy<Value = Payload> {
     let numbers = (number(), number(), any::<u32>(), any::<u32>());
     let blocks = prop::collection::vec((number(), number()), 0..4);
     let option = proptest::option::of((any::<u32>(), any::<u32>()));
-    (flags(), numbers, time(), time(), blocks, option).prop_map(
-        |(flags, (seq, ack, payload, window), timestamp, echo, blocks, option)| {
+    let recommended = proptest::option::of(any::<u64>().prop_map(BitRate::from_bps));
+    (flags(), numbers, time(), time(), blocks, option, recommended).prop_map(
+        |(flags, (seq, ack, payload, window), timestamp, echo, blocks, option, recommended)| {
             let mut sack = SackBlocks::default();
             for (start, end) in blocks {
                 sack.push(ack, start, end);
             }
             let accecn = option.map(|(e1b, ceb)| AccEcnCounters { e0b: None, ceb: Some(ceb), e1b: Some(e1b) });
             let connection = window % 3;
-            Payload::Tcp(TcpSegment { connection, flags, seq, ack, payload, window, timestamp, echo, sack, accecn })
+            Payload::Tcp(TcpSegment {
+                connection,
+                flags,
+                seq,
+                ack,
+                payload,
+                window,
+                timestamp,
+                echo,
+                sack,
+                accecn,
+                recommended,
+            })
         },
     )
 }

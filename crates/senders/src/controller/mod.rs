@@ -168,6 +168,8 @@ pub trait Controller {
     /// Data is sent again after nothing had been sent for `idle`, and nothing is in flight. `rto` is the
     /// present retransmission timeout.
     fn on_idle(&mut self, now: Instant, idle: Duration, rto: Duration);
+    /// The access network recommends a rate of IP packets (TS 38.321 5.18.10), which says nothing of the rest of the path.
+    fn on_recommendation(&mut self, _now: Instant, _rate: BitRate) {}
     /// Payload that may be in flight.
     fn window(&self) -> Bytes;
     /// Rate at which IP packets may leave; `None` lets the acknowledgements clock them out.

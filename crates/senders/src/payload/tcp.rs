@@ -1,7 +1,7 @@
 //! TCP segments as values, with the size that they have on the wire.
 
 use tidemark_core::packet::AccEcnCounters;
-use tidemark_core::{Bytes, Instant, TcpFeedback, TcpFlags, TcpView};
+use tidemark_core::{BitRate, Bytes, Instant, TcpFeedback, TcpFlags, TcpView};
 
 use super::IP_HEADER;
 
@@ -11,6 +11,8 @@ const TCP_HEADER: u64 = 20;
 const SYN_OPTIONS: u64 = 20;
 /// The timestamps option (RFC 7323 3.2).
 const TIMESTAMPS: u64 = 10;
+/// An experimental option with an identifier of two octets and a rate of four (RFC 6994 3).
+const RECOMMENDATION: u64 = 8;
 
 /// A TCP segment. Sequence numbers are 64-bit offsets here, so that the endpoints need no wrap-around
 /// arithmetic; [`tidemark_core::Inspect::tcp`] shows their low 32 bits, as the header would.
@@ -37,6 +39,8 @@ pub struct TcpSegment {
     pub sack: SackBlocks,
     /// The AccECN option (RFC 9768 3.2.3), where there is one.
     pub accecn: Option<AccEcnCounters>,
+    /// Rate that the access network recommended to the receiver, in an experimental option of our own.
+    pub recommended: Option<BitRate>,
 }
 
 /// SACK blocks, up to three: as many as fit beside timestamps. Held relative to the cumulative acknowledgement.
@@ -81,6 +85,7 @@ impl TcpSegment {
     /// Size of the IP packet: IPv4 header, TCP header, options rounded up to 32 bits, payload.
     pub fn wire_size(&self) -> Bytes {
         let options = if self.flags.syn { SYN_OPTIONS } else { TIMESTAMPS } + self.sack_size() + self.accecn_size();
+        let options = options + if self.recommended.is_some() { RECOMMENDATION } else { 0 };
         Bytes(IP_HEADER + TCP_HEADER + options.next_multiple_of(4) + u64::from(self.payload))
     }
     fn sack_size(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! The client: opens the connection, receives the data, acknowledges it.
 
-use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpFlags};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpFlags};
 
 use super::ecn::{Feedback, Urgency};
 use super::handshake::{Handshake, Step};
@@ -38,6 +38,8 @@ pub struct Receiver {
     ack_now: bool,
     /// ACE field of the handshake's third segment, while it is due.
     handshake_ace: Option<u8>,
+    /// Rate that the access network recommended, until it is handed on.
+    recommended: Option<BitRate>,
     start: Instant,
     /// The transfer's size where it is known, until it is complete; and the completion until it is asked for.
     expected: Option<Bytes>,
@@ -65,6 +67,7 @@ impl Receiver {
             deadline: Instant::FAR,
             ack_now: false,
             handshake_ace: None,
+            recommended: None,
             start,
             expected: None,
             completion: None,
@@ -203,6 +206,8 @@ impl Receiver {
         };
         // How many counters the 40 bytes of options have room for: timestamps take 10, blocks 2 + 8 n, counters 2 + 3 n.
         let accecn = self.feedback.option([3, 3, 2, 0][sack.len()]);
+        // Beside two blocks there is no room for a rate: it waits.
+        let recommended = if sack.len() < 2 { self.recommended.take() } else { None };
         self.unacked = 0;
         self.ack_now = false;
         self.deadline = Instant::FAR;
@@ -218,6 +223,7 @@ impl Receiver {
             echo: self.recent_timestamp,
             sack,
             accecn,
+            recommended,
         }
     }
 
@@ -260,6 +266,11 @@ impl Endpoint for Receiver {
         if now >= self.deadline {
             self.ack_now = true;
         }
+    }
+
+    fn handle_recommendation(&mut self, _now: Instant, rate: BitRate) {
+        self.recommended = Some(rate);
+        self.ack_now |= self.handshake.is_established();
     }
 
     fn next_deadline(&self) -> Option<Instant> {

@@ -1,7 +1,7 @@
 //! Connections one after the other between the same two ends. Each has its own controller, which knows nothing of
 //! the ones before.
 
-use tidemark_core::{Duration, Ecn, Instant, Packet, Stream};
+use tidemark_core::{BitRate, Duration, Ecn, Instant, Packet, Stream};
 
 use super::{Receiver, Sender};
 use crate::app::ShortFlowsConfig;
@@ -144,6 +144,9 @@ impl Endpoint for RepeatedReceiver {
         if self.current.gave_up() && !had_given_up {
             self.schedule_next(now);
         }
+    }
+    fn handle_recommendation(&mut self, now: Instant, rate: BitRate) {
+        self.current.handle_recommendation(now, rate);
     }
     fn next_deadline(&self) -> Option<Instant> {
         let next = self.current.next_deadline().unwrap_or(Instant::FAR).min(self.next);

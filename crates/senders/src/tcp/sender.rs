@@ -4,7 +4,7 @@
 //! recovery, [`SendBuffer`] the application's data, [`Timers`], [`Pacing`] and [`TailLossProbe`] when something leaves. The sender
 //! hands news from one to the other.
 
-use tidemark_core::{Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpFlags};
+use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Instant, Packet, TcpFlags};
 
 use super::buffer::SendBuffer;
 use super::ecn::{Marks, SenderEcn};
@@ -104,6 +104,9 @@ impl Sender {
         let newest = segment.timestamp >= self.peer_timestamp;
         self.peer_timestamp = self.peer_timestamp.max(segment.timestamp);
         self.buffer.allow(segment.ack, segment.window);
+        if let Some(rate) = segment.recommended {
+            self.controller.on_recommendation(now, rate);
+        }
         let prior_in_flight = self.board.in_flight();
         let was_limited = self.window.was_limit(self.board.delivered());
         let mut news = News::default();
@@ -427,6 +430,11 @@ impl Endpoint for Sender {
             self.ecn.on_packet(packet.ecn, segment);
             self.handle_ack(now, segment);
         }
+    }
+
+    fn handle_recommendation(&mut self, now: Instant, rate: BitRate) {
+        self.controller.on_recommendation(now, rate);
+        self.ask_controller();
     }
 
     fn handle_timeout(&mut self, now: Instant) {

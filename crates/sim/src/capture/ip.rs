@@ -12,6 +12,9 @@ use crate::stamped::Stamped;
 
 /// Receive windows are scaled by this shift (RFC 7323 2).
 const WINDOW_SHIFT: u8 = 10;
+/// Kind of an experimental option, and the identifier of recommendations in it, which nobody has registered (RFC 6994 3).
+const EXPERIMENT: u8 = 253;
+const EXPERIMENT_ID: [u8; 2] = *b"TM";
 /// RTP's clock for video.
 const RTP_HZ: u64 = 90_000;
 
@@ -66,6 +69,10 @@ fn segment_into(segment: &TcpSegment, (source_port, destination_port): (u16, u16
     let timestamps = TcpOption::Timestamps { value: millis(segment.timestamp), echo: millis(segment.echo) };
     let mut options = Vec::with_capacity(4);
     let syn = segment.flags.syn;
+    let recommendation = segment.recommended.map(|rate| {
+        let kbps = u32::try_from(rate.as_bps() / 1_000).unwrap_or(u32::MAX).to_be_bytes();
+        [EXPERIMENT_ID[0], EXPERIMENT_ID[1], kbps[0], kbps[1], kbps[2], kbps[3]]
+    });
     if syn {
         options.extend([TcpOption::MaximumSegmentSize(1_460), TcpOption::SackPermitted, timestamps]);
         options.push(TcpOption::WindowScale(WINDOW_SHIFT));
@@ -79,6 +86,7 @@ fn segment_into(segment: &TcpSegment, (source_port, destination_port): (u16, u16
         let order = |e0b: Option<u32>| if e0b.is_some() { AccEcnOrder::Ect0First } else { AccEcnOrder::Ect1First };
         let accecn = |counters| AccEcnOption { order: order(segment.accecn.and_then(|all| all.e0b)), counters };
         options.extend(segment.accecn.map(|counters| TcpOption::AccEcn(accecn(counters))));
+        options.extend(recommendation.as_ref().map(|data| TcpOption::Unknown { kind: EXPERIMENT, data }));
     }
     let window = if syn { segment.window } else { segment.window >> WINDOW_SHIFT };
     let header = tcp::Repr {
