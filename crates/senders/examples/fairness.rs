@@ -56,8 +56,8 @@ fn variants(sender: SenderConfig) -> Vec<(&'static str, SenderConfig)> {
         SenderConfig::SdnL4s(it) => {
             vec![("SDN-L4S", SdnL4sConfig { window: Some(Duration::from_millis(500)), rates, ..it }.into())]
         }
-        // Neither adapts.
-        SenderConfig::Udp(_) | SenderConfig::Fixed(_) => vec![],
+        // None of them adapts, the oracle without a cell.
+        SenderConfig::Udp(_) | SenderConfig::Fixed(_) | SenderConfig::Oracle(_) => vec![],
         other => vec![(other.properties().title, other)],
     }
 }

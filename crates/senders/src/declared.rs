@@ -68,6 +68,7 @@ congestion_controls! {
     "bbr-v3" BbrV3(controller::BbrV3Config), "BBR version 3, as in Google's code.";
     "prague" Prague(controller::PragueConfig), "TCP Prague (draft-briscoe-iccrg-prague-congestion-control).";
     "udp-prague" UdpPrague(udp_prague::UdpPragueConfig), "UDP Prague, bulk or in frames.";
+    "oracle" Oracle(controller::OracleConfig), "Sends what recommendations say: with exact ones the limit of what a controller can have.";
     "udp" Udp(udp::UdpConfig), "UDP without a controller.";
     "fixed" Fixed(media::FixedConfig), "A fixed rate, for video.";
     "scream-v1" ScreamV1(media::ScreamV1Config), "SCReAM version 1 (RFC 8298), for video.";

@@ -69,6 +69,8 @@ fn variants(sender: SenderConfig) -> Vec<(&'static str, SenderConfig)> {
         }
         // Neither adapts.
         SenderConfig::Udp(_) | SenderConfig::Fixed(_) => vec![],
+        // It has nothing to follow without a cell.
+        SenderConfig::Oracle(_) => vec![],
         other => vec![("", other)],
     }
 }

@@ -40,7 +40,7 @@ fn sharing(sender: SenderConfig) -> Option<SenderConfig> {
         // They know marks alone: without them they fill a queue and lose most of what they send.
         SenderConfig::L4sCc(_) | SenderConfig::Al4s(_) | SenderConfig::SdnL4s(_) => return None,
         // Its rate is the network's.
-        SenderConfig::Anbr(_) => return None,
+        SenderConfig::Anbr(_) | SenderConfig::Oracle(_) => return None,
         other => other,
     })
 }

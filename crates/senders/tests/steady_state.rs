@@ -12,7 +12,7 @@ use tidemark_senders::{CongestionControl as _, SenderConfig};
 const WITH_LAW: [&str; 6] = ["reno", "cubic", "prague", "udp-prague", "bbr-v2", "scream"];
 
 /// Controllers without such a law, and why.
-const WITHOUT_LAW: [(&str, &str); 11] = [
+const WITHOUT_LAW: [(&str, &str); 12] = [
     ("udp", "answers nothing"),
     ("fixed", "answers nothing"),
     ("bbr-v1", "answers its model of the path alone"),
@@ -23,6 +23,7 @@ const WITHOUT_LAW: [(&str, &str); 11] = [
     ("l4s-cc", "no law is published; its rate depends on the packets of a report"),
     ("al4s", "no law is published; answers the variation of the delay as well"),
     ("anbr", "answers recommendations"),
+    ("oracle", "answers recommendations"),
     ("sdn-l4s", "its share of marks is that of a whole run or of a window, which its own file tests"),
 ];
 

@@ -8,6 +8,7 @@ mod bbr;
 mod classic_ecn;
 mod cubic;
 mod hystart;
+mod oracle;
 mod prague;
 mod reno;
 mod window;
@@ -16,6 +17,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Instant};
 
 pub use bbr::{BbrV1, BbrV1Config, BbrV2Config, BbrV3Config, BoundedBbr};
 pub use cubic::{Cubic, CubicConfig, SlowStartExit};
+pub use oracle::{Oracle, OracleConfig};
 pub use prague::{Prague, PragueConfig};
 pub use reno::{Reno, RenoConfig};
 
