@@ -67,6 +67,7 @@ congestion_controls! {
     "bbr-v2" BbrV2(controller::BbrV2Config), "BBR version 2 with its response to ECN, as in the L4S team's kernel.";
     "bbr-v3" BbrV3(controller::BbrV3Config), "BBR version 3, as in Google's code.";
     "prague" Prague(controller::PragueConfig), "TCP Prague (draft-briscoe-iccrg-prague-congestion-control).";
+    "prague-hint" PragueHint(controller::PragueHintConfig), "Prague over TCP that climbs by recommendations, within what marks allow.";
     "udp-prague" UdpPrague(udp_prague::UdpPragueConfig), "UDP Prague, bulk or in frames.";
     "oracle" Oracle(controller::OracleConfig), "Sends what recommendations say: with exact ones the limit of what a controller can have.";
     "udp" Udp(udp::UdpConfig), "UDP without a controller.";

@@ -12,7 +12,7 @@ use tidemark_senders::{CongestionControl as _, SenderConfig};
 const WITH_LAW: [&str; 6] = ["reno", "cubic", "prague", "udp-prague", "bbr-v2", "scream"];
 
 /// Controllers without such a law, and why.
-const WITHOUT_LAW: [(&str, &str); 12] = [
+const WITHOUT_LAW: [(&str, &str); 13] = [
     ("udp", "answers nothing"),
     ("fixed", "answers nothing"),
     ("bbr-v1", "answers its model of the path alone"),
@@ -24,6 +24,7 @@ const WITHOUT_LAW: [(&str, &str); 12] = [
     ("al4s", "no law is published; answers the variation of the delay as well"),
     ("anbr", "answers recommendations"),
     ("oracle", "answers recommendations"),
+    ("prague-hint", "Prague's, where there are no recommendations"),
     ("sdn-l4s", "its share of marks is that of a whole run or of a window, which its own file tests"),
 ];
 

@@ -18,7 +18,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Instant};
 pub use bbr::{BbrV1, BbrV1Config, BbrV2Config, BbrV3Config, BoundedBbr};
 pub use cubic::{Cubic, CubicConfig, SlowStartExit};
 pub use oracle::{Oracle, OracleConfig};
-pub use prague::{Prague, PragueConfig};
+pub use prague::{Prague, PragueConfig, PragueHint, PragueHintConfig};
 pub use reno::{Reno, RenoConfig};
 
 use crate::config::{EcnMode, TcpConfig};

@@ -5,6 +5,8 @@
 //! Linux' other functions of the reference round-trip time (rate, additive) are left out. The fallback to classic
 //! behaviour where a classic AQM marks is Linux' as well, and as there it is off unless asked for.
 
+mod hint;
+
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Instant, Range, bounds};
 
 use super::classic_ecn::ClassicEcn;
@@ -12,6 +14,8 @@ use super::window::{Window, pace};
 use super::{Ack, Congestion, Controller, EcnResponse, Signal, Sizes};
 use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
+
+pub use hint::{PragueHint, PragueHintConfig};
 
 /// Least window, in segments.
 const MIN_WINDOW: f64 = 2.0;
