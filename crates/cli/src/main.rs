@@ -9,6 +9,7 @@ mod completions;
 #[cfg(target_os = "linux")]
 mod endpoint;
 mod explain;
+mod front;
 mod interrupt;
 #[cfg(target_os = "linux")]
 mod live;
@@ -61,6 +62,8 @@ enum Command {
     },
     /// Run a study: a scenario over many values and seeds, on all processors
     Sweep(sweep::Sweep),
+    /// Draw throughput against delay: senders and laws beside an oracle that knows the capacity
+    Front(front::Front),
     /// Compare the results of runs, flow by flow: with intervals where folders have several seeds
     Compare {
         /// Folder of the baseline: of one run, or of `run --seeds`
@@ -138,6 +141,7 @@ impl Command {
                 Ok(())
             }
             Self::Sweep(sweep) => sweep.execute(),
+            Self::Front(front) => front.execute(),
             Self::Compare { baseline, others } => compare::execute(&baseline, &others),
             Self::Explain(explain) => explain.execute(),
             Self::Reproduce(reproduce) => reproduce.execute(),

@@ -59,7 +59,10 @@ pub struct Form {
 }
 
 /// Cases: a column, the labels in it, and what each of them means.
-pub type Cases = IndexMap<String, IndexMap<String, CaseForm>>;
+pub type Cases = IndexMap<String, Labels>;
+
+/// Labels of one column of cases, and what each of them means.
+pub type Labels = IndexMap<String, CaseForm>;
 
 /// One case as it is written.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]

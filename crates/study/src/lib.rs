@@ -29,7 +29,7 @@ mod values;
 
 pub use error::ExecuteError;
 pub use execute::{Progress, execute};
-pub use form::{CaseForm, Cases, Find, Form, Keys, UntilCi};
+pub use form::{CaseForm, Cases, Find, Form, Keys, Labels, UntilCi};
 pub use grid::Point;
 pub use limits::Limits;
 pub use metric::{Metric, NoSuchMetric};

@@ -12,7 +12,7 @@ use miette::{Context, IntoDiagnostic, LabeledSpan, NamedSource, Report, Result, 
 use serde_json::Value;
 use tidemark_core::Bytes;
 use tidemark_study::{
-    Base, Find, Form, Keys, Limits, Plan, Program, Progress, Store, Study, StudyError, Table, UntilCi, execute,
+    Base, Find, Form, Found, Keys, Limits, Plan, Program, Progress, Store, Study, StudyError, Table, UntilCi, execute,
 };
 
 use crate::print::say;
@@ -86,29 +86,10 @@ impl Sweep {
     /// A study that can't be used, a run that fails, or an interrupt: what was run is kept then.
     pub(crate) fn execute(&self) -> Result<()> {
         let mut study = self.study()?;
-        study.program =
-            Program { build: tidemark_version::BUILD.into(), commit: tidemark_version::COMMIT.map(Into::into) };
-        let jobs = self.jobs.map_or_else(parallel::processors, |jobs| jobs as usize);
-        let proceed = || !interrupt::happened();
-        let limits = Limits { jobs, memory: self.memory.map(|Bytes(bytes)| bytes), proceed: &proceed };
-        let mut plan = Plan::new(&study, &limits).map_err(|error| miette!("{error}"))?;
         let out = self.out.clone().unwrap_or_else(|| Path::new("out").join(&study.name));
-        let store = Store::open(&out, &study).map_err(|error| miette!("{error}"))?;
-        let bar = bar(&study.name);
-        let found = execute(&study, &mut plan, &store, &limits, |progress| show(&bar, progress));
-        bar.finish_and_clear();
-        let found = found.map_err(|error| miette!("{error}"))?;
-        let table = Table::new(&study, &plan, &store).map_err(|error| miette!("{error}"))?;
-        let write = |name: &str, text: &str| store.write(name, text.as_bytes()).map_err(|error| miette!("{error}"));
-        write("table.csv", &table.csv())?;
-        write("units.csv", &table.units_csv())?;
-        if study.series {
-            write_series(&table, &store)?;
-        }
-        write("study.html", &page::page(&study, &table, &found)?)?;
+        let (table, found) = make(&mut study, &out, self.jobs, self.memory)?;
         terminal::print(&study, &table, &found);
-        say!("table: {}", out.join("table.csv").display());
-        say!("page: {}", out.join("study.html").display());
+        say_files(&out);
         Ok(())
     }
 
@@ -163,6 +144,43 @@ impl Sweep {
         };
         study.map_err(diagnostic)
     }
+}
+
+/// Makes what the folder lacks of a study, and writes its table and page; gives the table, and what a search found.
+///
+/// # Errors
+/// A run that fails, a file that can't be written, or an interrupt: what was run is kept then.
+pub(crate) fn make(
+    study: &mut Study,
+    out: &Path,
+    jobs: Option<u64>,
+    memory: Option<Bytes>,
+) -> Result<(Table, Vec<Found>)> {
+    study.program = Program { build: tidemark_version::BUILD.into(), commit: tidemark_version::COMMIT.map(Into::into) };
+    let jobs = jobs.map_or_else(parallel::processors, |jobs| jobs as usize);
+    let proceed = || !interrupt::happened();
+    let limits = Limits { jobs, memory: memory.map(|Bytes(bytes)| bytes), proceed: &proceed };
+    let mut plan = Plan::new(study, &limits).map_err(|error| miette!("{error}"))?;
+    let store = Store::open(out, study).map_err(|error| miette!("{error}"))?;
+    let bar = bar(&study.name);
+    let found = execute(study, &mut plan, &store, &limits, |progress| show(&bar, progress));
+    bar.finish_and_clear();
+    let found = found.map_err(|error| miette!("{error}"))?;
+    let table = Table::new(study, &plan, &store).map_err(|error| miette!("{error}"))?;
+    let write = |name: &str, text: &str| store.write(name, text.as_bytes()).map_err(|error| miette!("{error}"));
+    write("table.csv", &table.csv())?;
+    write("units.csv", &table.units_csv())?;
+    if study.series {
+        write_series(&table, &store)?;
+    }
+    write("study.html", &page::page(study, &table, &found)?)?;
+    Ok((table, found))
+}
+
+/// Prints where table and page of a study are.
+pub(crate) fn say_files(out: &Path) {
+    say!("table: {}", out.join("table.csv").display());
+    say!("page: {}", out.join("study.html").display());
 }
 
 /// True for a file with a key that only studies have.
@@ -227,7 +245,7 @@ fn write_series(table: &Table, store: &Store) -> Result<()> {
 }
 
 /// Message that shows the line at fault.
-fn diagnostic(error: StudyError) -> Report {
+pub(crate) fn diagnostic(error: StudyError) -> Report {
     match error {
         StudyError::Wrong(wrong) => {
             let label = LabeledSpan::at(wrong.span.clone(), "here");

@@ -1,0 +1,224 @@
+//! `tidemark front`: throughput against delay of senders and laws, beside an oracle and the unmarked run.
+//!
+//! It is a study like those of `tidemark sweep`, made of lists instead of a file: one command answers who wins where.
+
+mod table;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use miette::{Result, miette};
+use serde_json::{Map, Value, json};
+use tidemark_core::{Bytes, Duration};
+use tidemark_senders::{CongestionControl as _, SenderConfig, Transport};
+use tidemark_study::{Base, CaseForm, Cases, Form, Keys, Labels, Study};
+
+use crate::print::say;
+use crate::sweep;
+
+/// Channels with a model of their own; all others are files.
+const MODELS: [&str; 3] = ["static", "pedestrian", "vehicular"];
+/// Laws with a threshold for L4S flows.
+const WITH_THRESHOLD: [&str; 2] = ["l4span", "tide"];
+/// Sender that knows the capacity, and its name among the others.
+const ORACLE: &str = "oracle";
+/// Windows of the oracle's recommendations: four periods of the default TDD pattern hold a packet of each of several UEs, without which its
+/// share of the cell is taken for free.
+const ALONE: &str = "5 ms";
+const AMONG_OTHERS: &str = "20 ms";
+/// One cell, whose lists are set point by point.
+const SCENARIO: &str = "name = \"front\"\nduration = \"40 s\"\n\n[[ue]]\nname = \"ue\"\n\n[[flow]]\nname = \"flow\"\nue = \"ue\"\nround_trip = \"38 ms\"\n";
+/// Metrics: of the cell, and the means over its bearers.
+const METRICS: [&str; 3] = ["cell.throughput_mbps", "bearer.queue_ms.mean", "bearer.queue_ms.p99"];
+/// Fairness of the flows, where a run has several.
+const FAIRNESS: &str = "jain";
+
+/// Arguments of `tidemark front`.
+#[derive(Args)]
+pub(crate) struct Front {
+    /// Channels of all UEs: static, pedestrian, vehicular, or the file of a trace, of CSV with its column as FILE:COLUMN
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "static,pedestrian,vehicular")]
+    channels: Vec<String>,
+    /// Numbers of UEs
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,16")]
+    ues: Vec<u32>,
+    /// Round trips without the radio
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "10ms,38ms,106ms")]
+    round_trips: Vec<Duration>,
+    /// Senders of each UE, by their controllers; those with `+` between them share its bearer
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "prague,cubic,prague+cubic")]
+    senders: Vec<String>,
+    /// Marking laws; `none` is where the oracle runs
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "none,l4span,tide")]
+    laws: Vec<String>,
+    /// Thresholds `tau_s` of l4span and tide, which draw a front for each of them [default: the law's]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    thresholds: Vec<Duration>,
+    /// Recommendations that senders get which listen to them, as `anbr` of a UE
+    #[arg(long, value_name = "TABLE", default_value = "{ window = \"20 ms\" }")]
+    anbr: String,
+    /// Replace a value in every run (repeatable)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+    /// Time that each run simulates
+    #[arg(long, value_name = "TIME", default_value = "40 s")]
+    duration: Duration,
+    /// Beginning that does not count
+    #[arg(long, value_name = "TIME", default_value = "5 s")]
+    warmup: Duration,
+    /// Seeds of every point, from 1 on
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    seeds: u64,
+    /// Folder of the study; one that was interrupted goes on
+    #[arg(long, value_name = "DIR", default_value = "out/front")]
+    out: PathBuf,
+    /// Runs at once, at most [default: processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    jobs: Option<u64>,
+    /// Memory that runs may take together, as in "4 GB" [default: half of what is available]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<Bytes>,
+}
+
+impl Front {
+    /// Runs what the folder lacks, writes table and page, and prints the front.
+    ///
+    /// # Errors
+    /// A list with a name that nobody has, a run that fails, or an interrupt: what was run is kept then.
+    pub(crate) fn execute(&self) -> Result<()> {
+        let base = Base { file: "front".into(), text: SCENARIO.into(), folder: PathBuf::new() };
+        let mut study = Study::new(&self.form()?, base).map_err(sweep::diagnostic)?;
+        let (table, _) = sweep::make(&mut study, &self.out, self.jobs, self.memory)?;
+        let text = table::markdown(&table);
+        say!("{text}");
+        sweep::say_files(&self.out);
+        let file = self.out.join("front.md");
+        std::fs::write(&file, &text).map_err(|error| miette!("{} can't be written: {error}", file.display()))?;
+        say!("the same as text: {}", file.display());
+        Ok(())
+    }
+
+    fn form(&self) -> Result<Form> {
+        let mut laws = Cases::from([("law".to_string(), self.laws()?)]);
+        laws.insert("channel".into(), self.channels()?);
+        let has_several =
+            self.ues.iter().any(|count| *count > 1) || self.senders.iter().any(|names| names.contains('+'));
+        let set = [("duration", self.duration), ("warmup", self.warmup)];
+        Ok(Form {
+            name: Some("front".into()),
+            description: "Throughput against delay, of senders and laws".into(),
+            seeds: Some(json!(self.seeds)),
+            set: set.map(|(key, time)| (key.to_string(), json!(time.to_string()))).into(),
+            case: laws,
+            metrics: METRICS.into_iter().chain(has_several.then_some(FAIRNESS)).map(str::to_string).collect(),
+            overrides: self.overrides.clone(),
+            ..Form::default()
+        })
+    }
+
+    /// Cases of laws with their thresholds, and in each of them those of senders.
+    fn laws(&self) -> Result<Labels> {
+        let mut labels = Labels::new();
+        for law in &self.laws {
+            let has_threshold = WITH_THRESHOLD.contains(&law.as_str()) && !self.thresholds.is_empty();
+            let thresholds = if has_threshold { self.thresholds.iter().map(Some).collect() } else { vec![None] };
+            for threshold in thresholds {
+                let (label, marker) = match threshold {
+                    Some(tau_s) => (format!("{law} {tau_s}"), json!({ "law": law, "tau_s": tau_s.to_string() })),
+                    None => (law.clone(), json!({ "law": law })),
+                };
+                let case = [("senders".to_string(), self.senders(law)?)].into();
+                labels.insert(label, CaseForm { set: keys("marker", marker), case, ..CaseForm::default() });
+            }
+        }
+        if !self.laws.iter().any(|law| law == "none") {
+            let case = [("senders".to_string(), [self.sender(ORACLE)?].into())].into();
+            labels.insert(
+                "none".into(),
+                CaseForm { set: keys("marker", json!({ "law": "none" })), case, ..CaseForm::default() },
+            );
+        }
+        Ok(labels)
+    }
+
+    /// Cases of senders under a law: the oracle is where nothing marks.
+    fn senders(&self, law: &str) -> Result<Labels> {
+        let senders = self.senders.iter().map(String::as_str).filter(|name| *name != ORACLE);
+        let oracle = (law == "none").then_some(ORACLE);
+        senders.chain(oracle).map(|names| self.sender(names)).collect()
+    }
+
+    /// Case of one combination of senders, over each number of UEs and round trip.
+    fn sender(&self, names: &str) -> Result<(String, CaseForm)> {
+        let controllers: Vec<_> = names.split('+').map(controller).collect::<Result<_>>()?;
+        let mut set = Keys::new();
+        if names != ORACLE && controllers.iter().any(|sender| sender.properties().recommended) {
+            let anbr: toml::Table = format!("anbr = {}", self.anbr)
+                .parse()
+                .map_err(|error| miette!("--anbr is no table, as in {{ window = \"20 ms\" }}: {error}"))?;
+            let anbr = serde_json::to_value(&anbr["anbr"]).map_err(|error| miette!("--anbr: {error}"))?;
+            set.insert("ue.0.anbr".into(), anbr);
+        }
+        let round_trip = |time: &Duration| {
+            let flows: Vec<_> = controllers.iter().map(|sender| flow(sender, *time)).collect();
+            (time.to_string(), CaseForm { set: keys("flow", json!(flows)), ..CaseForm::default() })
+        };
+        let round_trips = self.round_trips.iter().map(round_trip).collect();
+        let case = [("ues".to_string(), self.ues(names)), ("round_trip".to_string(), round_trips)].into();
+        Ok((names.to_string(), CaseForm { set, case, ..CaseForm::default() }))
+    }
+
+    fn channels(&self) -> Result<Labels> {
+        let channel = |text: &String| {
+            let (file, column) =
+                text.split_once(':').map_or((text.as_str(), None), |(file, column)| (file, Some(column)));
+            let mut channel = Map::new();
+            if MODELS.contains(&file) {
+                channel.insert("model".into(), file.into());
+            } else if Path::new(file).is_file() {
+                channel.extend([("model".to_string(), "trace".into()), ("file".to_string(), file.into())]);
+                channel.extend(column.map(|column| ("column".to_string(), Value::from(column))));
+            } else {
+                return Err(miette!("no channel is called `{file}`: use {} or the file of a trace", MODELS.join(", ")));
+            }
+            let label = Path::new(file).file_stem().map_or(file.into(), |stem| stem.to_string_lossy().into_owned());
+            Ok((label, CaseForm { set: keys("ue.0.channel", channel.into()), ..CaseForm::default() }))
+        };
+        self.channels.iter().map(channel).collect()
+    }
+
+    fn ues(&self, senders: &str) -> Labels {
+        let ues = |count: &u32| {
+            let mut set = keys("ue.0.count", json!(count));
+            if senders == ORACLE {
+                let window = if *count == 1 { ALONE } else { AMONG_OTHERS };
+                set.insert("ue.0.anbr".into(), json!({ "exact": true, "window": window }));
+            }
+            (count.to_string(), CaseForm { set, ..CaseForm::default() })
+        };
+        self.ues.iter().map(ues).collect()
+    }
+}
+
+fn keys(key: &str, value: Value) -> Keys {
+    [(key.to_string(), value)].into()
+}
+
+/// Controller with its defaults, by its name.
+fn controller(name: &str) -> Result<SenderConfig> {
+    let all = SenderConfig::all();
+    let names = all.iter().map(SenderConfig::name).collect::<Vec<_>>().join(", ");
+    let found = all.into_iter().find(|sender| sender.name() == name);
+    found.ok_or_else(|| miette!("no sender is called `{name}`: use {names}, or several with + between them"))
+}
+
+/// Flow without an end of a sender, as a scenario has it.
+fn flow(sender: &SenderConfig, round_trip: Duration) -> Value {
+    let name = sender.name();
+    let mut flow =
+        json!({ "name": name, "ue": "ue", "round_trip": round_trip.to_string(), "sender": { "controller": name } });
+    if matches!(sender.transport(), Transport::Rtp(_)) {
+        flow["app"] = json!({ "app": "video" });
+    }
+    flow
+}
