@@ -9,7 +9,8 @@ from cases import run
 from picture import PUBLISHED, Panel, Picture, Row
 
 USERS = (2, 5, 10, 15, 30, 50)
-CASES = {"not-l4s.rr": "not-L4S", "l4s.rr": "L4S+RR", "l4s.dbs": "L4S+DBS"}
+# SCReAM version 2, and the delay-based scheduler by delay alone.
+CASES = {"not-l4s.rr": "not-L4S", "l4s.rr": "L4S+RR", "l4s.delay": "L4S+DBS"}
 
 
 FIG6 = ("(a) not-L4S", "(b) L4S", "L4S, encoder 1 s late")

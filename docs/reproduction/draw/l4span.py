@@ -228,7 +228,7 @@ def fig19() -> Iterator[Row]:
             yield "round trip", channel, float(tau.removesuffix("ms")), flow["rtt_mean_ms"][0]
 
 
-QUARTILE = re.compile(r"error_(p25|p50|p75)\[prague\.(\w+)\.16ue\.38ms\.with\.?([\w.]*)\]")
+QUARTILE = re.compile(r"(?:error|all)_(p25|p50|p75)\[prague\.(\w+)\.16ue\.38ms\.with\.?([\w.]*)\]")
 """Measures of the estimate's error: the quartile, the channel, and the reading of Eqs. 3 and 4."""
 
 
@@ -244,8 +244,9 @@ def fig20() -> Iterator[Row]:
             quartile, channel, reading = measure.groups()
             found.setdefault((reading or "of busy time", channel), {})[quartile] = of["mean"]
     for (reading, channel), quartiles in found.items():
-        for quartile in ("p25", "p50", "p75"):
-            yield "error of the egress rate", reading, channel, quartiles[quartile]
+        if len(quartiles) == 3:
+            for quartile in ("p25", "p50", "p75"):
+                yield "error of the egress rate", reading, channel, quartiles[quartile]
     for channel in ("static", "pedestrian", "vehicular"):
         yield "error of the egress rate", f"{PUBLISHED} median", channel, 0.0
 
