@@ -115,6 +115,8 @@ pub(crate) struct Overload {
     /// Bytes queued that senders have to answer, and round trips since.
     to_answer: f64,
     rounds: f64,
+    /// That queue was longer than `overload_delay`: shorter ones are answered in less time, and a quarter of them is left by chance.
+    is_long_to_answer: bool,
     observed: Instant,
     /// End of the overload, unless something is dropped before.
     until: Instant,
@@ -139,6 +141,7 @@ impl Overload {
             saturated: 0.0,
             to_answer: 0.0,
             rounds: 0.0,
+            is_long_to_answer: false,
             observed: Instant::ZERO,
             until: Instant::ZERO,
             round: PATH,
@@ -183,6 +186,7 @@ impl Overload {
         }
         if self.saturated < MEASURED_IN {
             self.to_answer = self.to_answer.max(look.queued.unwrap_or_default());
+            self.is_long_to_answer |= self.is_long;
         }
         let weight = if excess > 0.0 { (look.delay / limit).clamp(MIN_WEIGHT, MAX_WEIGHT) } else { 1.0 };
         let most = OVERLOADED_AFTER * reports as f64 / REPORTS as f64;
@@ -190,7 +194,7 @@ impl Overload {
         if excess > 0.0 {
             self.rounds += step / (PATH + look.delay).min(MAX_ROUND);
         }
-        if look.queued.is_some_and(|queued| queued < ANSWERED * self.to_answer) {
+        if self.is_long_to_answer && look.queued.is_some_and(|queued| queued < ANSWERED * self.to_answer) {
             self.begin(look);
         }
         if self.saturated > OVERLOADED_AFTER && self.is_unanswered(look) {
@@ -204,11 +208,13 @@ impl Overload {
     /// Begins to count.
     fn begin(&mut self, look: Look) {
         (self.saturated, self.to_answer, self.rounds) = (0.0, look.queued.unwrap_or_default(), 0.0);
+        self.is_long_to_answer = self.is_long;
     }
 
     /// True where senders that answer would have.
     fn is_unanswered(&self, look: Look) -> bool {
-        look.queued.is_none_or(|queued| queued > GROWN * self.to_answer || self.rounds > MAX_ROUNDS)
+        let grew = |queued| queued > GROWN * self.to_answer;
+        !self.is_long_to_answer || self.rounds > MAX_ROUNDS || look.queued.is_none_or(grew)
     }
 
     /// Chance of a mark that counts for a packet: the law's, or certainty in a queue that is longer than `overload_delay`.
@@ -295,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_nobody_shortens_is_an_overload_after_so_many_round_trips() {
-        for (queue, millis) in [(0.25, 8_800), (0.5, 16_800), (1.0, 32_000), (9.0, 32_000)] {
+        for (queue, millis) in [(0.25, 4_000), (0.5, 16_800), (1.0, 32_000), (9.0, 32_000)] {
             let found = found_after(|_| queue);
             assert!(found.is_some_and(|found| found.abs_diff(millis) < 100), "{queue} s: {found:?}");
         }
@@ -337,17 +343,16 @@ mod tests {
 
     #[test]
     fn a_queue_grows_once_it_is_twice_as_long_as_in_the_first_half_second() {
-        // The longest of the first half second is 100 bytes. After the 17th quarter of a second more than four were saturated.
-        let looked = |first: [f64; 4], last: f64| {
-            let (_, stages) = stages(0.25, first.into_iter().chain([100.0; 13]).chain([last]));
-            assert!(stages[..17].iter().all(|stage| *stage == Stage::Watching), "{stages:?}");
-            stages[17]
+        // Two looks are within the first half second that counts, and after the ninth it is more than four.
+        let looked = |first: [f64; 3], last: f64| {
+            let (_, stages) = stages(0.5, first.into_iter().chain([100.0; 6]).chain([last]));
+            assert!(stages[..9].iter().all(|stage| *stage == Stage::Watching), "{stages:?}");
+            stages[9]
         };
-        assert_eq!(looked([60.0, 100.0, 90.0, 150.0], 200.0), Stage::Watching);
-        assert_eq!(looked([60.0, 100.0, 90.0, 150.0], 200.5), Stage::Overloaded);
-        assert_eq!(looked([60.0, 90.0, 100.0, 150.0], 200.0), Stage::Watching);
-        assert_eq!(looked([100.0, 60.0, 90.0, 150.0], 200.0), Stage::Watching);
-        assert_eq!(looked([100.0, 60.0, 90.0, 150.0], 200.5), Stage::Overloaded);
+        for first in [[60.0, 100.0, 150.0], [100.0, 60.0, 150.0]] {
+            assert_eq!(looked(first, 200.0), Stage::Watching, "{first:?}");
+            assert_eq!(looked(first, 200.5), Stage::Overloaded, "{first:?}");
+        }
     }
 
     #[test]
@@ -360,11 +365,19 @@ mod tests {
 
     #[test]
     fn a_queue_below_a_quarter_was_answered_and_the_time_begins_again() {
-        let (overload, seen) = stages(0.25, [100.0; 4].into_iter().chain([25.0]));
-        assert_eq!((overload.saturated, overload.to_answer, seen[4]), (1.0, 100.0, Stage::Watching));
-        let (overload, seen) = stages(0.25, [100.0; 4].into_iter().chain([24.5]));
+        let (overload, seen) = stages(0.5, [100.0; 3].into_iter().chain([25.0]));
+        assert_eq!((overload.saturated, overload.to_answer, seen[3]), (1.5, 100.0, Stage::Watching));
+        let (overload, seen) = stages(0.5, [100.0; 3].into_iter().chain([24.5]));
         assert_eq!((overload.saturated, overload.to_answer, overload.rounds), (0.0, 24.5, 0.0));
-        assert_eq!(seen[4], Stage::Calm);
+        assert_eq!(seen[3], Stage::Calm);
+    }
+
+    #[test]
+    fn a_short_queue_that_comes_and_goes_is_an_overload_as_one_that_stands() {
+        let (_, comes_and_goes) = stages(0.25, (0..40).map(|look| f64::from(look % 2) * 100.0));
+        let (_, stands) = stages(0.25, [100.0; 40]);
+        let first = |stages: &[Stage]| stages.iter().position(|stage| *stage == Stage::Overloaded);
+        assert_eq!((first(&comes_and_goes), first(&stands)), (Some(17), Some(17)));
     }
 
     #[test]
