@@ -73,7 +73,7 @@ impl DrbMarker {
     /// The queue of the DRB ends where nothing is left of it.
     #[inline]
     pub(super) fn look_for_end(&mut self, now: Instant) {
-        if self.counts_queues() && self.profile.packets() == 0 {
+        if self.profile.packets() == 0 && self.counts_queues() {
             self.end_queue(now);
         }
     }
