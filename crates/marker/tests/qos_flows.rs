@@ -61,9 +61,13 @@ impl Connection {
 
     /// A segment goes down in the QoS flow and comes out so, with its verdict.
     fn send(&mut self) -> (Verdict, bool) {
+        self.send_as(Ecn::Ect1)
+    }
+
+    fn send_as(&mut self, ecn: Ecn) -> (Verdict, bool) {
         self.now += Duration::from_millis(1);
         let data = view(5, false, Some(501), 1_000 + self.sent * MSS, MSS, None);
-        let before = FLOW.tcp(true, Ecn::Ect1, &data);
+        let before = FLOW.tcp(true, ecn, &data);
         let mut after = before.clone();
         let verdict = self.ue.downlink(self.now, L4S, &mut after);
         self.sent += 1;
@@ -132,6 +136,7 @@ fn marks_without_room_in_acknowledgements_wait_until_the_flow_is_marked() {
     connection.ue.set_marking(L4S, Marking::Off);
     assert_eq!(connection.send(), (Verdict::Pass, true));
     connection.ue.set_marking(L4S, Marking::Downlink);
+    assert_eq!(connection.send_as(Ecn::NotEct), (Verdict::Pass, true), "a retransmission can't be marked");
     assert_eq!(connection.send(), (Verdict::Mark, false));
 }
 

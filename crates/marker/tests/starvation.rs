@@ -102,6 +102,8 @@ fn told(cell: Option<&CellLoad>) -> [f64; 2] {
             sent += 1;
         }
         du.slot(2_500.0);
+        // A queue that stands is no time without one.
+        assert!(slot >= 2_000 || *seconds.lock().unwrap() == 0.0, "{slot}");
     }
     let report = |sn| DeliveryStatus { highest_transmitted: Some(sn), ..DeliveryStatus::default() };
     let empty = du.now + Duration::from_millis(10);
