@@ -93,6 +93,20 @@ fn a_flood_that_a_short_buffer_bounds_is_found_by_its_marks() {
 }
 
 #[test]
+fn a_long_queue_that_its_sender_shortens_is_no_overload() {
+    let mut du = du(&l4span());
+    // Two seconds of the radio at once, as a window that it left too long, and half of its rate from then on.
+    (0..6_667).for_each(|_| _ = du.send(7, Ecn::Ect1, 1_500));
+    for slot in 0..4 * SLOTS_A_SECOND {
+        if slot % 6 < 5 {
+            du.send(7, Ecn::Ect1, 1_500);
+        }
+        du.slot(RADIO);
+    }
+    assert!(du.marks > 1_000 && du.drops == 0, "{} marks, {} drops", du.marks, du.drops);
+}
+
+#[test]
 fn a_law_that_decides_on_leaving_is_protected_too() {
     let flooded = |overload_protection| {
         let law = LawConfig::EcnCodel(CodelConfig::default());
