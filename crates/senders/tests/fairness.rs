@@ -36,7 +36,7 @@ fn sharing(sender: SenderConfig) -> Option<SenderConfig> {
         // Neither adapts.
         SenderConfig::Udp(_) | SenderConfig::Fixed(_) => return None,
         // Its default ramp-up, 200 kbit/s a second, takes longer than this test to the half of 40 Mbit/s.
-        SenderConfig::ScreamV1(_) => return None,
+        SenderConfig::ScreamV1(_) | SenderConfig::Scream2021(_) => return None,
         // They know marks alone: without them they fill a queue and lose most of what they send.
         SenderConfig::L4sCc(_) | SenderConfig::Al4s(_) | SenderConfig::SdnL4s(_) => return None,
         // Its rate is the network's.

@@ -18,8 +18,7 @@ fn senders() -> Vec<(String, WithTcp)> {
     let modes = [EcnMode::Classic, EcnMode::Accecn];
     let with = |ecn| {
         let tcp = TcpConfig { ecn: Some(ecn), ..TcpConfig::default() };
-        link::over_tcp()
-            .into_iter()
+        link::finding_their_rate()
             .map(move |sender| (format!("{}, {ecn:?}", sender.name()), WithTcp { sender, tcp: tcp.clone() }))
     };
     modes.into_iter().flat_map(with).collect()

@@ -36,7 +36,7 @@ fn a_clean_path_carries_everything_without_a_retransmission() {
 
 #[test]
 fn a_fixed_rate_is_used_to_the_last_percent() {
-    for config in link::over_tcp() {
+    for config in link::finding_their_rate() {
         let mut link = Link::new(&config, &AppConfig::default(), Duration::from_millis(10));
         let rate = BitRate::from_mbps(40);
         link.bottleneck = Some(bottleneck(&config, rate));
@@ -106,7 +106,7 @@ proptest! {
 
 #[test]
 fn an_outage_ends_in_a_timeout_and_then_in_full_speed_again() {
-    for config in link::over_tcp() {
+    for config in link::finding_their_rate() {
         let mut link = Link::new(&config, &AppConfig::default(), Duration::from_millis(20));
         link.bottleneck = Some(bottleneck(&config, BitRate::from_mbps(20)));
         let outage = Instant::from_millis(10_000)..Instant::from_millis(12_000);

@@ -15,6 +15,11 @@ pub fn over_tcp() -> Vec<SenderConfig> {
     SenderConfig::all().into_iter().filter(|sender| matches!(sender.transport(), Transport::Tcp(_))).collect()
 }
 
+/// Those of them that find their rate by themselves: the oracle sends what it is told, and nobody tells it here.
+pub fn finding_their_rate() -> impl Iterator<Item = SenderConfig> {
+    over_tcp().into_iter().filter(|sender| !matches!(sender, SenderConfig::Oracle(_)))
+}
+
 /// A controller over a TCP of other settings than its own.
 #[derive(Debug)]
 pub struct WithTcp {
