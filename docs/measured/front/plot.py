@@ -5,6 +5,7 @@ tidemark front ... --out out/thresholds && cp out/thresholds/table.csv docs/meas
 python3 docs/measured/front/plot.py
 """
 
+import argparse
 import csv
 import math
 import statistics
@@ -84,4 +85,5 @@ def main():
     (HERE / "thresholds.svg").write_text("\n".join([*parts, "</svg>\n"]))
 
 
+argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
 main()
