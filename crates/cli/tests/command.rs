@@ -165,6 +165,8 @@ fn every_scenario_is_whole_once_it_is_resolved() {
         text(&output.stdout)
     };
     let without_head = |scenario: &str| scenario.split_once('\n').unwrap().1.to_string();
+    // A trace lies beside its scenario.
+    fs::copy(scenarios().join("capacity-loss.csv"), folder.path().join("capacity-loss.csv")).unwrap();
     for file in shipped() {
         let resolved = resolve(&file.display().to_string());
         fs::write(&whole, &resolved).unwrap();

@@ -113,7 +113,7 @@ fn every_column_has_one_type_and_values_and_is_described() {
     let (_, described) = csv(&folders[0], "columns.csv");
     let mut files: Vec<_> = described.iter().map(|row| &row[0]).collect();
     files.dedup();
-    assert_eq!(files.len(), 13, "{files:?}");
+    assert_eq!(files.len(), 15, "{files:?}");
     for file in files {
         let columns: Vec<_> = described.iter().filter(|row| &row[0] == file).collect();
         let tables = folders.each_ref().map(|folder| csv(folder, file));
