@@ -11,8 +11,6 @@ import pathlib
 import re
 import sys
 
-import markdown
-
 HERE = pathlib.Path(__file__).parent
 PAGES = ("README.md", "l4span.md", "anbr.md", "brunello.md", "al4s.md", "sdn.md", "../errata.md")
 """Pages in their order."""
@@ -63,6 +61,8 @@ def section(page: str, known: dict[str, str]) -> str:
     extensions = ["tables", "toc", "fenced_code"]
     settings = {"toc": {"slugify": slug}}
     text = (HERE / page).read_text()
+    import markdown  # Not everywhere, and help needs none.
+
     body = markdown.markdown(text, extensions=extensions, extension_configs=settings)
     body = re.sub(r'<(h[1-6]) id="([^"]+)">', rf'<\1 id="{name(page)}-\2">', body)
     body = LINK.sub(lambda found: link(page, known, found), body)
