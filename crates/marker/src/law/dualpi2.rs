@@ -200,7 +200,8 @@ mod tests {
     fn a_mark_names_the_likelier_of_ramp_and_coupling() {
         let mut law = DualPi2::new(&DualPi2Config::default());
         let mut rule = |millis, head_of_line| {
-            let found = Arrival { now: Instant::from_millis(millis), head_of_line, backlog: 10_000.0, ..arrival(Class::L4s) };
+            let found =
+                Arrival { now: Instant::from_millis(millis), head_of_line, backlog: 10_000.0, ..arrival(Class::L4s) };
             law.arrive(&found).rule
         };
         assert_eq!(rule(0, 0.001), "l4s ramp");

@@ -188,7 +188,10 @@ mod tests {
                 let held = report.checked_sub(under_way).map_or(0.0, share);
                 // Packets of one instant, and between two reports.
                 let marks = [10 * report, 10 * report, 10 * report + 5].map(&mut at);
-                assert!(marks.iter().all(|mark| (mark - held).abs() < 1e-9), "{under_way}, {report}: {marks:?}, not {held}");
+                assert!(
+                    marks.iter().all(|mark| (mark - held).abs() < 1e-9),
+                    "{under_way}, {report}: {marks:?}, not {held}"
+                );
             }
         }
     }
