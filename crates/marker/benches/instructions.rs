@@ -62,7 +62,7 @@ fn downlink_and_pdu(mut load: Load) -> Load {
     load
 }
 
-#[library_benchmark(config = limit(1_145))]
+#[library_benchmark(config = limit(1_160))]
 #[benches::queued(args = [4, 16, 1_024], setup = with_surplus)]
 fn report(mut load: Load) -> Load {
     for _ in 0..CALLS {
