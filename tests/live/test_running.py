@@ -165,7 +165,7 @@ def test_both_sides_are_captured_and_the_run_leaves_its_folder(shell, tmp_path, 
     names = {path.name for path in (tmp_path / "out").iterdir()}
     kinds = ["flows", "ues", "uplinks", "cells", "routers"]
     series = {f"series-{kind}.csv" for kind in kinds}
-    tables = {f"{kind}.csv" for kind in [*kinds, "bearers", "freezes", "marks", "columns"]}
+    tables = {f"{kind}.csv" for kind in [*kinds, "run", "bearers", "tdq", "freezes", "marks", "columns"]}
     assert names == tables | series | {"summary.json", "scenario.toml", "report.html"}
     summary = json.loads((tmp_path / "out/summary.json").read_text())
     flow = next(flow for flow in summary["flows"] if flow["name"] == f"icmp {GATEWAY}")
