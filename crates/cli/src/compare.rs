@@ -216,7 +216,7 @@ impl Kind {
         table(&[self.heading].into_iter().chain(headings).collect::<Vec<_>>())
     }
 
-    /// What a run has of this kind.
+    /// Entries of this kind that a run has.
     fn entries<'a>(&self, summary: &'a Value) -> impl Iterator<Item = &'a Value> {
         let entries = self.list.map_or(slice::from_ref(summary), |name| list(summary, name));
         entries.iter().filter(|entry| (self.is_there)(entry))

@@ -52,7 +52,7 @@ pub(super) fn judge(claim: &Comparison, values: &[Vec<Option<f64>>]) -> Judged {
     Judged { verdict, is_near }
 }
 
-/// How far an order holds: the mean of its right side less its left side, or the reverse where it falls.
+/// Margin by which an order holds: the mean of its right side less its left side, or the reverse where it falls.
 fn margin(order: Order, left: &[Option<f64>], right: &[Option<f64>]) -> Option<Estimate> {
     let pairs: Option<Vec<_>> = left.iter().zip(right).map(|(left, right)| Some(((*left)?, (*right)?))).collect();
     let pairs = pairs?;

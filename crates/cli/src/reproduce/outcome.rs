@@ -39,7 +39,7 @@ impl<'a> Prepared<'a> {
         Ok(Self { target, seeds, figures, claims })
     }
 
-    /// The same target with other cases, where `case` has another one for a case's name.
+    /// Replaces each case for whose name `case` has another one.
     pub(super) fn varied(mut self, case: impl Fn(&str) -> Option<String>) -> Self {
         let vary = |measure: &mut Measure| {
             if let Some(other) = case(&measure.case) {

@@ -161,14 +161,14 @@ impl Rfc8867 {
 }
 
 impl Case {
-    /// What the case needs of runs.
+    /// Runs that the case needs.
     fn wanted(&self, cases: &Cases, seeds: &[u64]) -> Result<Wanted> {
         let measures = cases.pairs().map(|(controller, queue)| self.measures(controller, queue));
         let measures = measures.collect::<Result<Vec<_>>>()?.concat();
         Ok(Wanted { scenario: self.section.clone(), measures, seeds: seeds.to_vec() })
     }
 
-    /// What columns and claims need of a controller over a queue.
+    /// Measures of a controller over a queue that columns and claims need.
     fn measures(&self, controller: &Part, queue: &Part) -> Result<Vec<Measure>> {
         let id = id(controller, queue);
         let columns = self.flows.iter().flat_map(|flow| COLUMNS.iter().map(|(_, metric)| column(&id, metric, flow)));

@@ -66,7 +66,7 @@ pub(super) struct Targets {
     /// Targets in the order of the papers' files.
     #[serde(default)]
     pub target: Vec<Target>,
-    /// What the papers leave open.
+    /// Parameters that the papers leave open.
     #[serde(default)]
     pub parameter: Vec<Parameter>,
     /// Names and texts of the scenarios.

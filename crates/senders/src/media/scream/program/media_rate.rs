@@ -27,7 +27,7 @@ const INFLECTION_EVERY: f64 = 0.5;
 /// Rate below which the increase is helped by up to a twentieth.
 const LOW_RATE: f64 = 50_000.0;
 
-/// What a change goes by; rates in bits a second, times in seconds.
+/// Conditions that a change goes by; rates in bits a second, times in seconds.
 pub(super) struct Conditions {
     pub(super) now: Instant,
     pub(super) l4s: bool,
@@ -40,7 +40,7 @@ pub(super) struct Conditions {
     pub(super) trend: f64,
     /// The higher of the rates sent and acknowledged.
     pub(super) highest: f64,
-    /// The same or the coded rate, if that is higher.
+    /// The larger of that and the coded rate.
     pub(super) limit: f64,
     /// Bits in the sender's queue, without the last frame.
     pub(super) waiting_bits: f64,

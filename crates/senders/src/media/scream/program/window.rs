@@ -22,7 +22,7 @@ const SLOTS: usize = 5;
 /// Size that packets have before one was sent.
 const FIRST_MSS: f64 = 1_200.0;
 
-/// What an update goes by; sizes in bytes, the rate in bits a second.
+/// Observations that an update goes by; sizes in bytes, the rate in bits a second.
 pub(super) struct Update {
     pub(super) now: Instant,
     /// Seconds since the last one.
