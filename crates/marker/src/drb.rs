@@ -260,6 +260,10 @@ impl DrbMarker {
 
     /// The DRB is in this cell from now on. What its law takes from a queue that ran empty then depends on who else has one there.
     pub fn join_cell(&mut self, cell: &CellLoad) {
+        // Nobody has counted the queue of a law that doesn't ask.
+        if !self.counts_queues() && self.profile.packets() > 0 {
+            self.apart.starvation.begin(Instant::ZERO);
+        }
         self.apart.starvation.join(cell);
         self.in_cell = true;
     }

@@ -28,6 +28,10 @@ impl CellLoad {
     pub fn queues(&self) -> u32 {
         self.0.load(Ordering::Relaxed)
     }
+    /// True while a marker has joined the cell, or somebody else has the same count.
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
     fn enter(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use common::Du;
 use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
+use tidemark_marker::path::{DrbId, FlowKey, Ue};
 use tidemark_marker::{
     Arrival, CellLoad, Decides, DeliveryStatus, DrbMarker, Law, LawConfig, MarkerConfig, Odds, Properties, SnLength,
 };
@@ -57,6 +58,36 @@ fn a_queue_goes_with_its_drb_to_another_cell() {
     let mut marker = queued_in(&here);
     marker.join_cell(&there);
     assert_eq!((here.queues(), there.queues()), (0, 1));
+}
+
+#[test]
+fn a_queue_that_no_law_asked_for_counts_once_its_drb_has_a_cell() {
+    let mut marker = DrbMarker::new(&MarkerConfig::default(), SnLength::Bits18, Stream::new(1, 0, "mark")).unwrap();
+    marker.handle_pdcp_pdu(ms(1), 0, Bytes(1_500));
+    let cell = CellLoad::default();
+    marker.join_cell(&cell);
+    assert_eq!(cell.queues(), 1);
+    marker.handle_discard(ms(2), 0);
+    assert_eq!(cell.queues(), 0);
+}
+
+#[test]
+fn drbs_of_the_packet_path_are_in_the_cells_that_they_are_given() {
+    let (here, there) = (CellLoad::default(), CellLoad::default());
+    let mut ue = Ue::new(FlowKey::new(b"sixteen secrets!"));
+    for drb in [1, 2] {
+        let stream = Stream::new(1, drb.into(), "mark");
+        ue.add_drb(DrbId(drb), &[drb], &MarkerConfig::default(), SnLength::Bits18, stream).unwrap();
+        assert!(ue.join_cell(DrbId(drb), &here));
+        ue.pdcp_pdu(ms(1), DrbId(drb), 0, Bytes(1_500));
+    }
+    assert!(!ue.join_cell(DrbId(3), &here) && !ue.join_cell(DrbId(0), &here));
+    assert_eq!((here.queues(), there.queues()), (2, 0));
+    assert!(ue.join_cell(DrbId(2), &there));
+    assert_eq!((here.queues(), there.queues()), (1, 1));
+    assert!(there.is_shared());
+    ue.remove_drb(DrbId(2)).unwrap();
+    assert!(there.queues() == 0 && !there.is_shared() && here.is_shared());
 }
 
 /// A law that does nothing but add up the seconds that it is told of.
