@@ -11,6 +11,7 @@ int main(void)
   instances_refuse_what_cannot_work();
   set_up_and_release();
   a_growing_queue_is_marked();
+  drbs_of_a_cell_steer_together();
   a_handover_drb_by_drb();
   a_ue_moves_to_another_cu_up();
   each_qos_flow_is_marked_as_it_was_asked_for();
