@@ -1,7 +1,7 @@
 //! Configuration of a cell and of a UE.
 
 use tidemark_core::{Bounded, Bytes, ConfigError, Duration, Range, bounds};
-use tidemark_marker::{LawConfig, MarkerConfig, SnLength};
+use tidemark_marker::{Characteristics, KNOWN_FIVE_QIS, LawConfig, MarkerConfig, SnLength};
 use tidemark_radio::SharedChannel;
 use tidemark_radio::carrier::{bandwidths, resource_blocks};
 use tidemark_radio::channel::{Band, ChannelConfig};
@@ -13,7 +13,7 @@ use crate::du::scheduler::SchedulerConfig;
 use crate::du::uplink::UplinkConfig;
 
 use crate::handover::HandoverExecution;
-use crate::qos::{Characteristics, DrbConfig, KNOWN_FIVE_QIS, QosFlowConfig};
+use crate::qos::{DrbConfig, QosFlowConfig};
 use crate::rlc::RlcSn;
 
 /// One NR cell.

@@ -56,8 +56,8 @@ pub use index::DrbIndex;
 pub use network::{DeployedConfig, Network, NetworkConfig};
 pub use output::{CellStats, DelaySplit, DrbStats, DropReason, Output, UeId, UeStats, UplinkStats};
 pub use qos::{
-    Characteristics, DEFAULT_QFI, DrbConfig, EcnField, FilterDirection, Mapped, PacketFilter, PortRange, Prefix,
-    Protocol, QosFlowConfig, Resource, TrafficClass,
+    DEFAULT_QFI, DrbConfig, EcnField, FilterDirection, Mapped, PacketFilter, PortRange, Prefix, Protocol,
+    QosFlowConfig, TrafficClass,
 };
 pub use rlc::RlcSn;
 pub use split_du::SplitDu;

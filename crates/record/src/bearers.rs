@@ -1,8 +1,8 @@
 //! Results of each bearer of each UE.
 
-use tidemark_cell::{Characteristics, DEFAULT_QFI, DelaySplit, DrbConfig, DrbStats, UeConfig};
+use tidemark_cell::{DEFAULT_QFI, DelaySplit, DrbConfig, DrbStats, UeConfig};
 use tidemark_core::{Bytes, Duration};
-use tidemark_marker::MarkerConfig;
+use tidemark_marker::{Characteristics, MarkerConfig};
 
 use crate::distribution::{Distribution, Quantiles};
 use crate::result::BearerResult;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tidemark_cell::Characteristics;
+use tidemark_marker::Characteristics;
 use tidemark_record::BearerResult;
 
 use crate::scenario::Scenario;

@@ -1,10 +1,9 @@
 //! QoS flows and the bearers that carry them, as they are configured.
 
 use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Instant, Range, bounds};
-use tidemark_marker::MarkerConfig;
+use tidemark_marker::{Characteristics, KNOWN_FIVE_QIS, MarkerConfig};
 
 use super::filter::PacketFilter;
-use super::five_qi::{Characteristics, KNOWN};
 use super::meter::Meter;
 use crate::config::{RlcConfig, validate_uplink_marker};
 
@@ -103,7 +102,7 @@ impl QosFlowConfig {
     fn validate(&self) -> Result<(), ConfigError> {
         let error = |field, problem| Err(ConfigError::new(field, problem));
         self.check_bounds()?;
-        let Some(characteristics) = Characteristics::of(self.five_qi) else { return error("five_qi", KNOWN) };
+        let Some(characteristics) = Characteristics::of(self.five_qi) else { return error("five_qi", KNOWN_FIVE_QIS) };
         if characteristics.is_gbr() != self.gbr.is_some() {
             return error("gbr", "belongs to a GBR 5QI (1 to 4, 82 to 90), and is required there");
         }

@@ -1,7 +1,6 @@
 //! QoS flows: what each is due, how packets come to them, and which bearer carries them.
 
 mod filter;
-mod five_qi;
 mod flow;
 mod meter;
 mod recent;
@@ -10,8 +9,6 @@ mod sdap;
 mod selector;
 
 pub use filter::{EcnField, FilterDirection, PacketFilter};
-pub(crate) use five_qi::KNOWN as KNOWN_FIVE_QIS;
-pub use five_qi::{Characteristics, Resource};
 pub(crate) use flow::Qos;
 pub use flow::{DrbConfig, QosFlowConfig};
 pub use rules::{DEFAULT_QFI, Mapped};

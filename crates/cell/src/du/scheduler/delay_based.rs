@@ -4,9 +4,9 @@
 use std::cmp::Reverse;
 
 use tidemark_core::{Bounded, ConfigError, Duration, Range, bounds};
+use tidemark_marker::Characteristics;
 
 use super::rule::{Candidate, Discipline, Rule, UplinkOrder, best};
-use crate::qos::Characteristics;
 
 /// The delay-based scheduler's configuration.
 #[derive(Clone, Debug, PartialEq, Default)]

@@ -57,8 +57,8 @@ const TABLE: [Characteristics; 19] = {
     ]
 };
 
-/// Error text for a 5QI that the table lacks.
-pub(crate) const KNOWN: &str = "must be a standardised 5QI: 1 to 9, 80, or 82 to 90 (TS 23.501 table 5.7.4-1)";
+/// Words of the error about a 5QI that the table lacks.
+pub const KNOWN_FIVE_QIS: &str = "must be a standardised 5QI: 1 to 9, 80, or 82 to 90 (TS 23.501 table 5.7.4-1)";
 
 impl Characteristics {
     /// Gives the characteristics of a standardised 5QI; `None` for others.
