@@ -32,7 +32,7 @@ const fn row(five_qi: u8, resource: Resource, priority: u8, delay_ms: u64, error
     Characteristics { five_qi, resource, priority, delay_budget: Duration::from_millis(delay_ms), error_rate }
 }
 
-const TABLE: [Characteristics; 19] = {
+const TABLE: [Characteristics; 31] = {
     use Resource::{DelayCritical, Gbr, NonGbr};
     [
         row(1, Gbr, 20, 100, 1e-2),
@@ -44,6 +44,18 @@ const TABLE: [Characteristics; 19] = {
         row(7, NonGbr, 70, 100, 1e-3),
         row(8, NonGbr, 80, 300, 1e-6),
         row(9, NonGbr, 90, 300, 1e-6),
+        row(10, NonGbr, 90, 1100, 1e-6),
+        row(65, Gbr, 7, 75, 1e-2),
+        row(66, Gbr, 20, 100, 1e-2),
+        row(67, Gbr, 15, 100, 1e-3),
+        row(69, NonGbr, 5, 60, 1e-6),
+        row(70, NonGbr, 55, 200, 1e-6),
+        row(71, Gbr, 56, 150, 1e-6),
+        row(72, Gbr, 56, 300, 1e-4),
+        row(73, Gbr, 56, 300, 1e-8),
+        row(74, Gbr, 56, 500, 1e-8),
+        row(76, Gbr, 56, 500, 1e-4),
+        row(79, NonGbr, 65, 50, 1e-2),
         row(80, NonGbr, 68, 10, 1e-6),
         row(82, DelayCritical, 19, 10, 1e-4),
         row(83, DelayCritical, 22, 10, 1e-4),
@@ -58,7 +70,8 @@ const TABLE: [Characteristics; 19] = {
 };
 
 /// Words of the error about a 5QI that the table lacks.
-pub const KNOWN_FIVE_QIS: &str = "must be a standardised 5QI: 1 to 9, 80, or 82 to 90 (TS 23.501 table 5.7.4-1)";
+pub const KNOWN_FIVE_QIS: &str =
+    "must be a standardised 5QI: 1 to 10, 65 to 67, 69 to 74, 76, 79, 80, or 82 to 90 (TS 23.501 table 5.7.4-1)";
 
 impl Characteristics {
     /// Gives the characteristics of a standardised 5QI; `None` for others.
@@ -87,6 +100,9 @@ mod tests {
         assert_eq!(rendering.resource, Resource::DelayCritical);
         assert_eq!((rendering.delay_budget, rendering.error_rate), (Duration::from_millis(15), 1e-4));
         assert!(Characteristics::of(3).unwrap().is_gbr());
+        let mission_critical = Characteristics::of(65).unwrap();
+        assert_eq!((mission_critical.priority, mission_critical.delay_budget), (7, Duration::from_millis(75)));
+        assert_eq!(Characteristics::of(70).unwrap().delay_budget, Duration::from_millis(200));
         assert!([3, 8, 9, 80, 82, 83, 84, 85, 86, 87, 88, 89, 90].map(Characteristics::of).iter().all(Option::is_some));
         assert!(Characteristics::of(0).is_none() && Characteristics::of(81).is_none());
     }

@@ -29,7 +29,7 @@ pub struct DrbConfig {
 pub struct QosFlowConfig {
     /// QoS flow identifier. That of the default QoS flow, on the default bearer, is 1.
     pub qfi: u8,
-    /// Standardised 5QI: 1 to 9, 80, 82 to 90. Default 9.
+    /// Standardised 5QI: 1 to 10, 65 to 67, 69 to 74, 76, 79, 80, 82 to 90. Default 9.
     pub five_qi: u8,
     /// Priority level in place of the 5QI's own: the lower goes first.
     pub priority: Option<u8>,

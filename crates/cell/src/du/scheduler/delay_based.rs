@@ -45,7 +45,10 @@ impl Discipline for DelayBasedConfig {
             return Err(ConfigError::new("threshold", problem));
         }
         if self.lifts.iter().any(|five_qi| Characteristics::of(*five_qi).is_none()) {
-            return Err(ConfigError::new("lifts", "must be standardised 5QIs: 1 to 9, 80, 82 to 90"));
+            return Err(ConfigError::new(
+                "lifts",
+                "must be standardised 5QIs: 1 to 10, 65 to 67, 69 to 74, 76, 79, 80, 82 to 90",
+            ));
         }
         Ok(())
     }
