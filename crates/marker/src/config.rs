@@ -78,6 +78,12 @@ impl MarkerConfig {
         Self { law, ..Self::default() }
     }
 
+    /// The marker of a DRB whose first QoS flow has this 5QI (TS 23.501 table 5.7.4-1), 0 where nobody knows it: a law that has a [`Mode`](crate::Mode) gets
+    /// the thresholds of that service.
+    pub fn for_five_qi(&self, five_qi: u8) -> Self {
+        Self { law: self.law.for_five_qi(five_qi), ..self.clone() }
+    }
+
     /// Delay that overload protection weighs by; `None` without protection.
     pub(crate) fn overload_limit(&self) -> Option<Duration> {
         self.overload_protection.then_some(self.overload_delay)

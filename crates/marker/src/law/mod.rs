@@ -217,6 +217,14 @@ impl LawConfig {
         Self::Custom(CustomLaw::with_properties(properties, make))
     }
 
+    /// The law for a DRB whose first QoS flow has this 5QI, 0 where nobody knows it.
+    pub(crate) fn for_five_qi(self, five_qi: u8) -> Self {
+        match self {
+            Self::Tide(config) => Self::Tide(config.for_five_qi(five_qi)),
+            other => other,
+        }
+    }
+
     /// Names of the laws for which `wanted` holds, in the order of the reference.
     pub fn names(wanted: impl Fn(&Properties) -> bool) -> Vec<&'static str> {
         Self::all().iter().map(Self::properties).filter(|law| wanted(law)).map(|law| law.name).collect()

@@ -6,8 +6,10 @@
 
 use tidemark_core::{Bounded, ConfigError, Duration, Instant, Range, bounds};
 
+use crate::five_qi::Characteristics;
 use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
 use crate::law::recurrence::Recurrence;
+use crate::mode::Mode;
 use crate::verdict::Class;
 
 /// Factor of the response of CUBIC, in segments over the square roots of a second: its mean window is
@@ -19,6 +21,11 @@ const CUBIC: f64 = 1.054;
 const NEED: f64 = 10.0;
 /// Time between two steps of the thresholds.
 const STEP: Duration = Duration::from_millis(10);
+/// Share of the throughput that a DRB whose mode is throughput first may lose.
+const THROUGHPUT_FIRST_LOSS: f64 = 0.01;
+/// Longest thresholds of a DRB whose mode is delay first, as a part of the packet delay budget: at half of it the queue's 99th percentile stays below the budget of
+/// 10 ms (5 ms have 9; docs/measured/tide.md).
+const OF_BUDGET: u64 = 2;
 /// Longest time that a step is taken for, in seconds: a longer one had no packets.
 const LONGEST_STEP: f64 = 0.1;
 /// Time after a mark for which an empty queue is put down to it: some round trips. What runs empty later has nothing to send.
@@ -46,6 +53,10 @@ pub struct TideConfig {
     pub throughput_loss: Option<f64>,
     /// Time in which a threshold that costs nothing falls to `1 / e`. Default: 10 s, some hundred round trips.
     pub steer_over: Duration,
+    /// Aim of the DRB, in place of thresholds that somebody has to choose. `throughput-first` steers them to a `throughput_loss` of 1 %, or to the one that is set here.
+    /// `delay-first` shortens `tau_s` and `begin` to half of the packet delay budget of the DRB's 5QI, and steers nothing. `by-5qi` is
+    /// one of the two. Default: none.
+    pub mode: Option<Mode>,
 }
 
 impl Default for TideConfig {
@@ -57,6 +68,7 @@ impl Default for TideConfig {
             span: 10.0,
             throughput_loss: None,
             steer_over: Duration::from_secs(10),
+            mode: None,
         }
     }
 }
@@ -68,12 +80,32 @@ bounds! { TideConfig {
     span: Range::between(1.5, 1_000.0),
     throughput_loss: Range::between(0.000_1, 0.5),
     steer_over: Range::between(Duration::from_millis(100), Duration::from_secs(3_600)),
+    ..mode
 } }
 
 impl TideConfig {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        self.check_bounds()
+        self.check_bounds()?;
+        if self.mode == Some(Mode::DelayFirst) && self.throughput_loss.is_some() {
+            return Err(ConfigError::new("throughput_loss", "leave it out: with `delay-first` nothing is steered by it"));
+        }
+        Ok(())
+    }
+
+    /// Configuration for a DRB whose first QoS flow has this 5QI, 0 where nobody knows it: with thresholds and aims in place of a mode.
+    pub(crate) fn for_five_qi(self, five_qi: u8) -> Self {
+        let Some(mode) = self.mode else { return self };
+        match mode.of(five_qi) {
+            Mode::DelayFirst => {
+                let longest = Characteristics::of(five_qi).map_or(Duration::MAX, |row| row.delay_budget / OF_BUDGET);
+                let (tau_s, begin) = (self.tau_s.min(longest), self.begin.min(longest));
+                Self { tau_s, begin, throughput_loss: None, mode: None, ..self }
+            }
+            Mode::ThroughputFirst | Mode::ByFiveQi => {
+                Self { throughput_loss: self.throughput_loss.or(Some(THROUGHPUT_FIRST_LOSS)), mode: None, ..self }
+            }
+        }
     }
 }
 
@@ -97,6 +129,7 @@ impl Configured for Tide {
     type Config = TideConfig;
 
     fn new(config: &TideConfig) -> Self {
+        let config = config.for_five_qi(0);
         Self {
             tau_s: config.tau_s.as_secs_f64(),
             begin: config.begin.as_secs_f64(),
@@ -332,6 +365,27 @@ mod tests {
         };
         assert_eq!([1_499.0, 1_500.0].map(|backlog| marks(Class::L4s, backlog)), [false, true]);
         assert_eq!([2_999.0, 3_000.0].map(|backlog| marks(Class::Classic, backlog)), [false, true]);
+    }
+
+    #[test]
+    fn a_mode_becomes_thresholds_by_the_5qi() {
+        let by_five_qi = TideConfig { mode: Some(Mode::ByFiveQi), ..TideConfig::default() };
+        // Half of 10, 50 and 100 ms, and never longer than they were.
+        for (five_qi, millis) in [(80, 5), (84, 10), (3, 10), (1, 10)] {
+            let long = Duration::from_millis(millis);
+            let expected = TideConfig { tau_s: long, begin: long, ..TideConfig::default() };
+            assert_eq!(by_five_qi.for_five_qi(five_qi), expected);
+            let steered = TideConfig { throughput_loss: Some(0.03), ..by_five_qi };
+            assert_eq!(steered.for_five_qi(five_qi), expected);
+        }
+        for five_qi in [0, 6, 8, 9, 200] {
+            let loss = |config: TideConfig| config.for_five_qi(five_qi).throughput_loss;
+            assert_eq!(loss(by_five_qi), Some(0.01));
+            assert_eq!(loss(TideConfig { throughput_loss: Some(0.03), ..by_five_qi }), Some(0.03));
+        }
+        assert_eq!(TideConfig::default().for_five_qi(80), TideConfig::default());
+        let both = TideConfig { mode: Some(Mode::DelayFirst), throughput_loss: Some(0.03), ..TideConfig::default() };
+        assert_eq!(both.validate().unwrap_err().field(), "throughput_loss");
     }
 
     #[test]
