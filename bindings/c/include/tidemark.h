@@ -830,10 +830,11 @@ const char *tidemark_version(void) TIDEMARK_NOEXCEPT;
  *
  * ```toml
  * [otherwise]
- * law = "none"
+ * law = "tide"
+ * mode = "by-5qi"
  * [[rules]]
- * five_qi = 80
- * marker = { law = "l4span", tau_s = "10 ms", short_circuit = true }
+ * five_qi = 9
+ * marker = { law = "tide", mode = "throughput-first", short_circuit = true }
  * ```
  *
  * An empty text marks nothing. What is wrong with a text is written to `problem`, cut to `problem_len` bytes with a

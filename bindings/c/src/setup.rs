@@ -38,10 +38,11 @@ pub struct CompiledPolicy(Policy);
 ///
 /// ```toml
 /// [otherwise]
-/// law = "none"
+/// law = "tide"
+/// mode = "by-5qi"
 /// [[rules]]
-/// five_qi = 80
-/// marker = { law = "l4span", tau_s = "10 ms", short_circuit = true }
+/// five_qi = 9
+/// marker = { law = "tide", mode = "throughput-first", short_circuit = true }
 /// ```
 ///
 /// An empty text marks nothing. What is wrong with a text is written to `problem`, cut to `problem_len` bytes with a
@@ -224,7 +225,7 @@ pub unsafe extern "C" fn tidemark_drb_add(
         // A UE has at most 32 DRBs, an instance at most 2^20 UEs: every DRB draws from a stream of its own.
         let stream = Stream::new(instance.seed, (ue.bits as u32) << 6 | u32::from(drb & 63), "mark");
         let mut guard = instance.lock(ue)?;
-        let added = guard.ue()?.add_drb(DrbId(drb), &bearer.qfis, bearer.marker, bearer.sn_length, stream);
+        let added = guard.ue()?.add_drb(DrbId(drb), &bearer.qfis, &bearer.marker, bearer.sn_length, stream);
         added.map_err(refusal)?;
         guard.open_ledger();
         Ok(())
@@ -263,26 +264,26 @@ pub unsafe extern "C" fn tidemark_drb_reconfigure(
         // SAFETY: not null, so valid for so many flows by contract.
         let bearer = unsafe { Bearer::new(sn_bits, flows, flow_count, policy) }?;
         let (mut guard, now) = (instance.lock(ue)?, Instant::from_nanos(now_ns));
-        let done = guard.ue()?.reconfigure_drb(now, DrbId(drb), &bearer.qfis, bearer.marker, bearer.sn_length);
+        let done = guard.ue()?.reconfigure_drb(now, DrbId(drb), &bearer.qfis, &bearer.marker, bearer.sn_length);
         done.map_err(refusal)
     })
 }
 
 /// Settings of a DRB.
-struct Bearer<'a> {
+struct Bearer {
     sn_length: SnLength,
     qfis: Vec<u8>,
-    marker: &'a MarkerConfig,
+    marker: MarkerConfig,
 }
 
-impl<'a> Bearer<'a> {
+impl Bearer {
     /// # Safety
     /// `flows` is valid for `flow_count` flows.
     unsafe fn new(
         sn_bits: u8,
         flows: *const QosFlow,
         flow_count: usize,
-        policy: &'a CompiledPolicy,
+        policy: &CompiledPolicy,
     ) -> Result<Self, Status> {
         if !(1..=64).contains(&flow_count) {
             return Err(Status::BadLength);

@@ -292,18 +292,22 @@ pub struct BearerConfig<'a> {
     pub uplink_marker: Option<&'a MarkerConfig>,
     /// QoS flows; none of the default bearer, whose one is the default QoS flow.
     pub qos_flows: &'a [QosFlowConfig],
+    /// 5QI of the first QoS flow.
+    pub five_qi: u8,
 }
 
 impl UeConfig {
     /// Bearers of the UE, the default one first. One that leaves something out has it from the UE.
     pub fn bearers(&self) -> impl Iterator<Item = BearerConfig<'_>> {
         let uplink_marker = self.uplink_marker.as_ref();
-        let default = BearerConfig { rlc: &self.rlc, marker: &self.marker, uplink_marker, qos_flows: &[] };
+        let default =
+            BearerConfig { rlc: &self.rlc, marker: &self.marker, uplink_marker, qos_flows: &[], five_qi: self.five_qi };
         let dedicated = self.drb.iter().map(move |drb| BearerConfig {
             rlc: drb.rlc.as_ref().unwrap_or(default.rlc),
             marker: drb.marker.as_ref().unwrap_or(default.marker),
             uplink_marker: drb.uplink_marker.as_ref().or(uplink_marker),
             qos_flows: &drb.qos_flow,
+            five_qi: drb.qos_flow.first().map_or(default.five_qi, |flow| flow.five_qi),
         });
         std::iter::once(default).chain(dedicated)
     }

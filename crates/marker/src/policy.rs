@@ -56,8 +56,8 @@ impl Policy {
     }
 
     /// The marker for the DRB of a QoS flow.
-    pub fn marker(&self, qfi: u8, five_qi: u8) -> &MarkerConfig {
-        Self::ruled(&self.rules, qfi, five_qi).unwrap_or(&self.otherwise)
+    pub fn marker(&self, qfi: u8, five_qi: u8) -> MarkerConfig {
+        Self::ruled(&self.rules, qfi, five_qi).unwrap_or(&self.otherwise).for_five_qi(five_qi)
     }
 
     /// Checks every row.
@@ -84,9 +84,9 @@ mod tests {
             otherwise: MarkerConfig::default(),
         };
         assert!(policy.validate().is_ok());
-        assert_eq!(policy.marker(5, 80), &step);
-        assert_eq!(policy.marker(6, 80), &ramp);
-        assert_eq!(policy.marker(6, 9), &MarkerConfig::default());
+        assert_eq!(policy.marker(5, 80), step);
+        assert_eq!(policy.marker(6, 80), ramp);
+        assert_eq!(policy.marker(6, 9), MarkerConfig::default());
         let wrong = Policy { rules: alloc::vec![PolicyRule { qfi: Some(64), ..PolicyRule::default() }], ..policy };
         assert_eq!(wrong.validate().unwrap_err().field(), "qfi");
     }

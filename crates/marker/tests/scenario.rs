@@ -84,7 +84,7 @@ fn a_policy_maps_qos_flows_to_laws() {
     policy.validate().unwrap();
     assert!(matches!(policy.marker(5, 80).law, LawConfig::Step(step) if step.threshold == Duration::from_millis(3)));
     assert!(matches!(policy.marker(1, 80).law, LawConfig::L4span(_)) && policy.marker(1, 80).short_circuit);
-    assert_eq!(policy.marker(1, 9), &MarkerConfig::default());
+    assert_eq!(policy.marker(1, 9), MarkerConfig::default());
     assert!(toml::from_str::<Policy>("[[rules]]\nqfi = 5\nmarker = { law = 'step', low = '3 ms' }").is_err());
 }
 

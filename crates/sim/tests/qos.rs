@@ -251,3 +251,39 @@ sender = {{ controller = "prague" }}
     let refused = parse("ecn-codel", false).unwrap_err().to_string();
     assert!(refused.contains("drb.0.qos_flow.1.marked"), "{refused}");
 }
+
+/// A download over Prague to somebody who walks.
+const WALK: &str = r#"
+name = "walk"
+duration = "20 s"
+warmup = "8 s"
+marker = { law = "tide", mode = "by-5qi" }
+
+[[ue]]
+name = "phone"
+channel = { model = "pedestrian" }
+
+[[flow]]
+name = "download"
+ue = "phone"
+round_trip = "38 ms"
+sender = { controller = "prague" }
+"#;
+
+#[test]
+fn the_5qi_says_whether_throughput_or_delay_comes_first() {
+    let run = |overrides: &[&str]| {
+        let overrides: Vec<_> = overrides.iter().map(ToString::to_string).collect();
+        let scenario = Scenario::parse("walk.toml", WALK, Path::new(""), &overrides).unwrap();
+        let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
+        (result.ues[0].throughput_mbps, result.ues[0].queue_ms.unwrap().mean)
+    };
+    let (best_effort, rendering) = (run(&[]), run(&["ue.0.five_qi=80"]));
+    assert!(best_effort.0 > 1.2 * rendering.0 && rendering.1 < 0.7 * best_effort.1, "{best_effort:?} {rendering:?}");
+    // A bearer of its own has the mode of its first QoS flow.
+    let own = run(&["ue.0.drb=[{ qos_flow = [{ qfi = 2, five_qi = 80, filter = [{ ecn = [\"ect1\", \"ce\"] }] }] }]"]);
+    assert!((own.0 / rendering.0 - 1.0).abs() < 0.05, "{own:?} {rendering:?}");
+    // A mode that is named holds for every 5QI.
+    assert_eq!(run(&["marker.mode=throughput-first", "ue.0.five_qi=80"]), best_effort);
+    assert_eq!(run(&["marker.mode=delay-first", "ue.0.five_qi=80"]), rendering);
+}

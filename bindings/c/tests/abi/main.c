@@ -12,6 +12,7 @@ int main(void)
   set_up_and_release();
   a_growing_queue_is_marked();
   drbs_of_a_cell_steer_together();
+  the_5qi_says_whether_delay_comes_first();
   a_handover_drb_by_drb();
   a_ue_moves_to_another_cu_up();
   each_qos_flow_is_marked_as_it_was_asked_for();

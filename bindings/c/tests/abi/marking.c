@@ -150,6 +150,44 @@ void drbs_of_a_cell_steer_together(void)
   CHECK(alone > 0 && together > 2 * alone && unnamed == alone);
 }
 
+/* Marks of a DRB of this 5QI on a queue that takes 7 ms. */
+static uint64_t marks_of(uint8_t five_qi)
+{
+  const uint64_t ms = 1000000;
+  tidemark_instance *instance = instance_of(1);
+  tidemark_policy *policy = NULL;
+  IS(OK, tidemark_policy_new("otherwise = { law = 'tide', mode = 'by-5qi' }", &policy, NULL, 0));
+  tidemark_ue ue;
+  const tidemark_qos_flow flow = {9, five_qi};
+  IS(OK, tidemark_ue_add(instance, &ue));
+  IS(OK, tidemark_drb_add(instance, ue, 1, 18, &flow, 1, policy));
+  tidemark_policy_free(policy);
+
+  uint8_t packet[1400];
+  uint64_t marks = 0, now = 0;
+  uint32_t sn = 0;
+  /* Four SDUs a millisecond come and go, with 28 queued. */
+  for (uint32_t sent = 0; sent < 400; sent += 4, now += ms) {
+    for (; sn < sent + 28; ++sn) {
+      tidemark_verdict verdict;
+      datagram(packet, 1);
+      IS(OK, tidemark_downlink(instance, ue, now, 9, packet, sizeof packet, sizeof packet, &verdict));
+      marks += verdict == TIDEMARK_VERDICT_MARK;
+      IS(OK, tidemark_pdcp_pdu(instance, ue, now, 1, sn, 1403, false));
+    }
+    const tidemark_report report = {.size = sizeof report, .fields = TIDEMARK_REPORT_TRANSMITTED, .highest_transmitted_sn = sent + 3};
+    IS(OK, tidemark_feedback(instance, ue, now + ms, 1, &report));
+  }
+  tidemark_instance_free(instance);
+  return marks;
+}
+
+/* 5QI 80 has 10 ms, and is marked above 5; 5QI 9 may have 10 and more. An unknown 5QI is best effort, too. */
+void the_5qi_says_whether_delay_comes_first(void)
+{
+  CHECK(marks_of(80) > 100 && marks_of(9) == 0 && marks_of(0) == 0);
+}
+
 void laws_that_decide_at_a_queue_do_so_where_packets_leave_it(void)
 {
   tidemark_instance *instance = instance_of(1);

@@ -4,6 +4,7 @@ use tidemark_core::{Bytes, ConfigError, Inspect, Instant, Packet, Stream};
 use tidemark_marker::{CellLoad, DrbMarker, MarkerConfig, RlcQueue, Verdict};
 
 use super::pdcp::Pdcp;
+use crate::config::BearerConfig;
 use crate::event::BearerId;
 
 /// Number of the random stream of the first bearer's uplink law; further bearers count downwards from it.
@@ -14,6 +15,8 @@ pub(super) struct CuBearer {
     pub(super) marker: DrbMarker,
     /// Configuration of the marker, for another that takes over.
     config: MarkerConfig,
+    /// 5QI of the first QoS flow.
+    five_qi: u8,
     /// Load of the cell, for the same.
     load: CellLoad,
     pdcp: Pdcp,
@@ -28,20 +31,16 @@ impl CuBearer {
     ///
     /// # Errors
     /// The first field of a marker's configuration that cannot be used.
-    pub(super) fn new(
-        id: BearerId,
-        marker: &MarkerConfig,
-        uplink_marker: Option<&MarkerConfig>,
-        seed: u64,
-        load: &CellLoad,
-    ) -> Result<Self, ConfigError> {
+    pub(super) fn new(id: BearerId, bearer: &BearerConfig, seed: u64, load: &CellLoad) -> Result<Self, ConfigError> {
         let index = id.drb - 1;
+        let (marker, uplink_marker) = (bearer.marker.for_five_qi(bearer.five_qi), bearer.uplink_marker);
         let uplink_marker = uplink_marker.map(|config| new_marker(id, UPLINK_MARKER - index, config, seed));
-        let mut of_bearer = new_marker(id, index, marker, seed)?;
+        let mut of_bearer = new_marker(id, index, &marker, seed)?;
         of_bearer.join_cell(load);
         Ok(Self {
             marker: of_bearer,
-            config: marker.clone(),
+            config: marker,
+            five_qi: bearer.five_qi,
             load: load.clone(),
             pdcp: Pdcp::new(id.sn_length),
             uplink_marker: uplink_marker.transpose()?,
@@ -78,8 +77,9 @@ impl CuBearer {
     /// # Errors
     /// The first field that cannot be used; nothing has changed then.
     pub(super) fn reconfigure(&mut self, now: Instant, config: &MarkerConfig) -> Result<(), ConfigError> {
-        self.marker.reconfigure(now, config, self.pdcp.sn_length()).map_err(|error| error.within("marker"))?;
-        self.config = config.clone();
+        let config = config.for_five_qi(self.five_qi);
+        self.marker.reconfigure(now, &config, self.pdcp.sn_length()).map_err(|error| error.within("marker"))?;
+        self.config = config;
         Ok(())
     }
 

@@ -53,7 +53,7 @@ impl CuUp {
     pub fn add_ue(&mut self, id: UeId, first: DrbIndex, config: &UeConfig) -> Result<(), ConfigError> {
         let bearers = (1..).zip(config.bearers()).map(|(drb, bearer)| {
             let id = BearerId { ue: id, drb, sn_length: bearer.rlc.pdcp_sn };
-            CuBearer::new(id, bearer.marker, bearer.uplink_marker, self.seed, &self.load)
+            CuBearer::new(id, &bearer, self.seed, &self.load)
         });
         let bearers = bearers.collect::<Result<_, _>>()?;
         let (sdap, unmarked) = (Sdap::new(first, &config.drb), QosFlow::default());
