@@ -38,14 +38,14 @@ constexpr std::uint32_t sn_modulus = 1u << 18;     // PDCP SNs of 18 bits
 constexpr std::size_t pdcp_header = 3;
 constexpr std::size_t longest = 9'300;             // datagram: a packet of 9000 octets and headers
 
-// Interactive media over UDP or QUIC is marked in its packets, TCP in its acknowledgements.
+// Delay first or throughput first, by the DRB's 5QI; best effort, which is TCP for the most part, is marked in its acknowledgements.
 constexpr char policy_text[] = R"(
-[[rules]]
-five_qi = 80
-marker = { law = "l4span", tau_s = "10 ms" }
+[otherwise]
+law = "tide"
+mode = "by-5qi"
 [[rules]]
 five_qi = 9
-marker = { law = "l4span", tau_s = "10 ms", short_circuit = true }
+marker = { law = "tide", mode = "by-5qi", short_circuit = true }
 )";
 
 [[noreturn]] void fail(const char* what, const char* why) {

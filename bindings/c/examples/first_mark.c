@@ -11,7 +11,7 @@ int main(void)
   const tidemark_instance_config config = {.size = sizeof config, .max_ues = 1, .secret = "16 random bytes"};
   const tidemark_qos_flow flow = {.qfi = 1, .five_qi = 80};
   char problem[400] = "";
-  if (tidemark_policy_new("otherwise = { law = 'l4span', tau_s = '10 ms' }", &policy, problem, sizeof problem) ||
+  if (tidemark_policy_new("otherwise = { law = 'tide', mode = 'by-5qi' }", &policy, problem, sizeof problem) ||
       tidemark_instance_new(&config, &instance) || tidemark_ue_add(instance, &ue) ||
       tidemark_drb_add(instance, ue, 1, 18, &flow, 1, policy)) {
     fprintf(stderr, "first_mark: set-up failed: %s\n", problem);
