@@ -38,6 +38,10 @@ pub struct RouterConfig {
     /// Queuing delays for which the total duration over them is measured, TDQ of the aL4S paper. Default: none.
     #[serde(default)]
     pub tdq: Vec<Duration>,
+    /// Tells senders that listen to recommendations their equal share of the link, with each packet that leaves it. No real router
+    /// does: it is for the limit of what a sender can do, `oracle`. Default: no.
+    #[serde(default)]
+    pub recommends: bool,
 }
 
 /// A change of a link's rate.
@@ -236,7 +240,7 @@ bounds! { CodelQueueConfig {
 
 bounds! { RouterConfig {
     rate: RATE,
-    ..name, changes, delay, trace, harq, queue, tdq
+    ..name, changes, delay, trace, harq, queue, tdq, recommends
 } }
 
 bounds! { RateChange {

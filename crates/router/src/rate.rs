@@ -119,6 +119,7 @@ mod tests {
             trace: None,
             queue: QueueConfig::default(),
             tdq: Vec::new(),
+            recommends: false,
         })
     }
     fn second(seconds: u64) -> Instant {

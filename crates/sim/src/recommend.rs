@@ -1,7 +1,7 @@
-//! Bit rate recommendations between a UE's modem and its applications.
+//! Bit rate recommendations between a UE's modem and its applications, and from routers that give them.
 
 use tidemark_cell::UeId;
-use tidemark_core::{BitRate, Instant};
+use tidemark_core::{BitRate, FlowId, Instant};
 use tidemark_record::event::Event as Recorded;
 use tidemark_senders::{CongestionControl as _, SenderConfig};
 use tidemark_wire::mac::Direction;
@@ -41,6 +41,17 @@ impl Simulation<'_> {
                 }
             }
         }
+    }
+
+    /// A packet on its way down leaves a router, which may tell its flow an equal share of the link's rate.
+    pub(crate) fn recommend_link(&mut self, now: Instant, router: usize, flow: FlowId) {
+        let flow = flow.0 as usize;
+        if !self.scenario.router[router].recommends || !self.flows[flow].listens {
+            return;
+        }
+        let listening = self.flows.iter().filter(|flow| flow.listens && flow.routers.contains(&router)).count();
+        let share = BitRate::from_bps(self.routers[router].rate(now).as_bps() / listening.max(1) as u64);
+        self.flows[flow].client.endpoint.handle_recommendation(now, share);
     }
 
     /// The applications of a UE ask for a recommendation; the modem sends a query, at the latest when a timer ends.

@@ -261,6 +261,9 @@ impl<'a> Simulation<'a> {
             packet.payload.in_routers += whole;
             let marked = packet.ecn == Ecn::Ce && !packet.payload.came_marked;
             self.recorder.handle(at, Recorded::RouterSent { router, size: packet.size, marked });
+            if !packet.payload.up {
+                self.recommend_link(at, router, packet.flow);
+            }
             self.record_begun(router);
             match &mut self.links[router] {
                 Some(link) if !packet.payload.up => {
