@@ -3,7 +3,7 @@
     python3 docs/reproduction/tables.py            writes
     python3 docs/reproduction/tables.py --check    fails if a page would change
 
-A page says `<!-- rows TARGET -->` and `<!-- end -->` around its tables; everything else on it is written by hand. TARGET is a name or its beginning up
+A page says `<!-- rows TARGET -->` and `<!-- end -->` around its tables, and `<!-- calibration -->` around what was calibrated; everything else on it is written by hand. TARGET is a name or its beginning up
 to a dot; a target stands where the longest fits. Python's own library is all it needs.
 """
 
@@ -12,6 +12,7 @@ import json
 import pathlib
 import re
 import sys
+import tomllib
 
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE / "results.json"
@@ -51,6 +52,26 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+def span(values: list[float], digits: int) -> str:
+    """Gives the least and the highest of values."""
+    low, high = (f"{value:.{digits}f}" for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def limit(target: dict) -> str:
+    """Gives what a sender has that knows the capacity one loop late, and how far the target's cases are from it."""
+    says = target.get("limit_says", "")
+    pairs = (("rate", "oracle_rate"), ("delay", "oracle_delay"))
+    cases = [of for of in target.get("limit", []) if all(of[key] for pair in pairs for key in pair)]
+    if not cases:
+        return says
+    oracle = [span([of[key] for of in cases], 1) for _, key in pairs]
+    shares = span([100 * of["rate"] / of["oracle_rate"] for of in cases], 0)
+    times = span([of["delay"] / of["oracle_delay"] for of in cases], 2)
+    sentence = f"an oracle has {oracle[0]} Mbit/s at {oracle[1]} ms; ours {shares} % of its rate at {times} times its delay."
+    return f"{sentence} {says}".strip()
+
+
 def table(target: dict) -> str:
     """Gives a target's verdict and rows."""
     rows = [row for row in target["rows"] if not row.get("own")]
@@ -66,6 +87,8 @@ def table(target: dict) -> str:
         published = number(row["published"]) if "published" in row else ""
         cells = (row["name"], published, ours(row), row.get("agrees_if", ""), row["verdict"])
         lines.append("| " + " | ".join(cell(text) for text in cells) + " |")
+    if sentence := limit(target):
+        lines += ["", f"Limit: {sentence}"]
     for of in target.get("contradicted", []):
         lines += ["", f"Contradicted ({', '.join(of['rows'])}): {of['evidence'].strip()} By: {of['by'].strip()}"]
     return "\n".join(lines) + "\n"
@@ -89,7 +112,37 @@ def page(text: str, targets: dict[str, dict], named: list[str]) -> str:
         tables = "\n".join(table(target) for target in of_place) or f"[{found[2]}]({WHOLE})\n"
         return f"{found[1]}\n{tables}\n{found[3]}"
 
+    text = CALIBRATION.sub(lambda found: f"{found[1]}\n{calibration(targets, scenarios())}\n{found[2]}", text)
     return BLOCK.sub(block, text)
+
+
+CALIBRATION = re.compile(r"(<!-- calibration -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def calibration(targets: dict[str, dict], scenarios: dict[str, str]) -> str:
+    """Gives what was calibrated: to which figures, and the rows of its scenario that it is checked against."""
+    lines: list[str] = []
+    for name, target in targets.items():
+        if "calibrated" not in target:
+            continue
+        lines += [f"### {name}", "", f"{target['source']}. Calibrated: {target['calibrated'].strip()}", ""]
+        lines += ["| calibrated to | published | ours | agrees if | reached |", "| --- | ---: | ---: | --- | --- |"]
+        for row in target["rows"]:
+            if row["verdict"] == "calibrated" or row["name"] in target.get("calibrated_to", []):
+                reached = "yes" if row["verdict"] == "calibrated" else "**no**"
+                cells = (row["name"], number(row["published"]), ours(row), row["agrees_if"], reached)
+                lines.append("| " + " | ".join(cell(text) for text in cells) + " |")
+        same = [other for other in targets if scenarios.get(other) == scenarios.get(name)]
+        checked = "; ".join(f"`{other}`: {count(targets[other]['rows'])}" for other in same)
+        lines += ["", f"Checked against the other rows of its scenario: {checked}.", ""]
+    return "\n".join(lines)
+
+
+def scenarios() -> dict[str, str]:
+    """Gives the scenario of each target."""
+    files = (HERE.parents[1] / "scenarios" / "papers" / "targets").glob("*.toml")
+    targets = (target for file in files for target in tomllib.loads(file.read_text()).get("target", []))
+    return {target["id"]: target["scenario"] for target in targets}
 
 
 SECTION = re.compile(r"^## (\S+)\n\n.*?: \*\*(.*?)\*\*\.\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)

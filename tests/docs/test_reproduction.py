@@ -21,13 +21,38 @@ def row(name: str, verdict: str, **others: object) -> dict:
     return {"name": name, "verdict": verdict, "ours": [{"formula": "f", "mean": 1.23456, "half": 0.1}]} | others
 
 
+EVALUATIONS = {
+    "l4span.md": ["Fig. 2", *(f"Fig. {k}" for k in range(9, 22)), "Table 1", "Fig. 24"],
+    "anbr.md": [*(f"Fig. 5.{k}" for k in range(1, 23)), "Table 5.1", "Table 5.2"],
+    "brunello.md": [*(f"Fig. {k}" for k in range(2, 7)), "Table III", "Table IV", "Table V"],
+    "al4s.md": ["Fig. 1", "Fig. 4", "Fig. 5", "Table 1", "Table 2"],
+    "sdn.md": ["Fig. 4", "Fig. 5", "Fig. 6", "Table II"],
+}
+"""Figures and tables of each paper's evaluation, by its own numbers."""
+NUMBERED = re.compile(r"(Fig|Table)(?:s?\. | )([\dIV.]*[\dIV])(?: (and|to) ([\d.]*\d))?")
+
+
+def numbered(page: str) -> set[str]:
+    """Gives the figures and tables that the headings of a page name."""
+    found = set()
+    for heading in re.findall(r"^## (.*)$", page, re.MULTILINE):
+        for kind, first, between, last in NUMBERED.findall(heading):
+            names = [first, last] if between == "and" else [first]
+            if between == "to":
+                chapter, _, start = first.rpartition(".")
+                stop = int(last.rpartition(".")[2])
+                names = [f"{chapter}.{k}" if chapter else str(k) for k in range(int(start), stop + 1)]
+            found |= {f"{kind}{'.' if kind == 'Fig' else ''} {name}" for name in names}
+    return found
+
+
 class Pages(unittest.TestCase):
     def setUp(self):
         self.pages = {file.name: file.read_text() for file in FOLDER.glob("*.md")}
 
     def test_each_target_has_a_place_and_each_place_a_target(self):
         files = (ROOT / "scenarios" / "papers" / "targets").glob("*.toml")
-        targets = [target["id"] for file in files for target in tomllib.loads(file.read_text())["target"]]
+        targets = [target["id"] for file in files for target in tomllib.loads(file.read_text()).get("target", [])]
         places = tables.places(list(self.pages.values()))
         self.assertEqual(sorted({tables.place(target, places) or target for target in targets}), sorted(places))
 
@@ -37,6 +62,11 @@ class Pages(unittest.TestCase):
         self.assertEqual(sorted(shown), sorted(drawn))
         self.assertEqual(sorted(drawn), sorted(file.stem for file in (FOLDER / "pictures").glob("*.csv")))
         self.assertLess(max(file.stat().st_size for file in drawn.values()), MAX_PICTURE)
+
+    def test_a_reader_finds_each_figure_of_an_evaluation_by_its_number(self):
+        self.assertEqual(numbered("## Table 5.1 and Fig. 5.1: x\n## Figs. 5.4 to 5.6: y\n"), {"Table 5.1", "Fig. 5.1", "Fig. 5.4", "Fig. 5.5", "Fig. 5.6"})
+        for page, names in EVALUATIONS.items():
+            self.assertEqual([name for name in names if name not in numbered(self.pages[page])], [], page)
 
     def test_tables_are_those_of_the_results(self):
         results, places = tables.read(), tables.places(list(self.pages.values()))

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::results::{Counts, Outcome, Results, Row, Value};
+use super::results::{Beside, Counts, Outcome, Results, Row, Value};
 use super::verdict::Verdict;
 use crate::table::{table, text};
+
+/// Folder of the pictures.
+const PICTURES: &str = "docs/reproduction/pictures";
 
 /// Rows of one target beyond this many are left to the page.
 const MAX_ROWS: usize = 12;
@@ -35,6 +38,17 @@ Where a paper leaves a condition open, it follows from what the paper says elsew
 tolerance was widened. What is missed is said, with what explains it; the figures that explain it are of runs with the named key changed.
 ";
 
+const LIMITS: &str = "
+## Limits
+
+Beside every result stands the same sender, the [oracle](front.md#the-oracle): it knows the capacity one loop late, exactly, and nothing else. Its rate is all throughput of the flows that a row is of, its delay
+their mean one-way delay, wire included, over the first three seeds. What a case has of it stands in each target's section. Runs without L4S are among the cases: their delays are the highest. Nobody has less delay at the same rate where the
+capacity stays for a loop; where the radio fades within one, who keeps a queue has more rate than the oracle, and it is no upper bound of that.
+
+| target | limit |
+| --- | --- |
+";
+
 /// The outcome of one target on the terminal.
 pub(super) fn on_terminal(outcome: &Outcome) -> String {
     let verdict = outcome.verdict.text();
@@ -55,7 +69,34 @@ pub(super) fn on_terminal(outcome: &Outcome) -> String {
     if shown.len() > MAX_ROWS {
         let _ = writeln!(out, "({} more: see --markdown)", shown.len() - MAX_ROWS);
     }
+    if let Some(limit) = limit_of(outcome) {
+        let _ = writeln!(out, "limit: {limit}");
+    }
+    outcome.pictures.iter().for_each(|name| _ = writeln!(out, "picture: {PICTURES}/{name}.svg"));
     out
+}
+
+/// Range of the target's cases beside their oracle's, in a sentence; `None` where nothing is to be said.
+fn limit_of(outcome: &Outcome) -> Option<String> {
+    let range = |of: fn(&Beside) -> Option<f64>| {
+        let mut values: Vec<_> = outcome.limit.iter().filter_map(of).collect();
+        values.sort_by(f64::total_cmp);
+        Some((*values.first()?, *values.last()?))
+    };
+    let text = |(low, high): (f64, f64), digits: usize| {
+        let [low, high] = [low, high].map(|value| format!("{value:.digits$}"));
+        if low == high { low } else { format!("{low} to {high}") }
+    };
+    let (rates, delays) = (range(|of| of.oracle_rate), range(|of| of.oracle_delay));
+    let (share, times) = (range(|of| Some(100.0 * of.share()?)), range(Beside::times));
+    let figures = rates.zip(delays).zip(share.zip(times)).map(|((rates, delays), (share, times))| {
+        let (rates, delays, share, times) = (text(rates, 1), text(delays, 1), text(share, 0), text(times, 2));
+        format!("an oracle has {rates} Mbit/s at {delays} ms, ours {share} % of its rate at {times} times its delay")
+    });
+    match (figures, &outcome.limit_says) {
+        (Some(figures), _) => Some(figures),
+        (None, says) => says.clone(),
+    }
 }
 
 /// The counts of all rows and targets on the terminal.
@@ -86,6 +127,7 @@ pub(super) fn page<'a>(results: &Results, all: impl Iterator<Item = &'a str>) ->
         let (verdict, rows) = (of.verdict.text(), of.tally().text());
         let _ = writeln!(out, "| [{}](#{anchor}) | {} | {verdict} | {rows} |", of.id, of.source);
     }
+    limits(&mut out, &results.targets);
     contradicted(&mut out, &results.targets);
     own_claims(&mut out, &results.targets);
     results.targets.iter().for_each(|of| section(&mut out, of));
@@ -96,6 +138,16 @@ fn counts(out: &mut String, part: &str, counts: &BTreeMap<String, Counts>) {
     let _ = writeln!(out, "\n| {part} | rows that agree | targets that agree |\n| --- | --- | --- |");
     for (name, Counts { rows, targets }) in counts {
         let _ = writeln!(out, "| {name} | {} | {} |", rows.text(), targets.text());
+    }
+}
+
+/// Limit of every target in a line.
+fn limits(out: &mut String, targets: &[Outcome]) {
+    out.push_str(LIMITS);
+    for (of, limit) in targets.iter().filter_map(|of| Some((of, limit_of(of)?))) {
+        let says =
+            of.limit_says.as_deref().filter(|says| *says != limit).map_or_else(String::new, |says| format!(". {says}"));
+        let _ = writeln!(out, "| {} | {limit}{says} |", of.id);
     }
 }
 
@@ -150,6 +202,20 @@ fn section(out: &mut String, of: &Outcome) {
     if let Some(note) = &of.note {
         let _ = writeln!(out, "\n{note}");
     }
+    if !of.limit.is_empty() {
+        out.push_str(
+            "\n| case | Mbit/s | of the oracle's | ms | of the oracle's |\n| --- | ---: | ---: | ---: | ---: |\n",
+        );
+    }
+    for beside in &of.limit {
+        let Beside { case, rate, delay, oracle_rate, oracle_delay } = beside;
+        let number = |value: Option<f64>| value.map_or_else(|| "–".into(), |value| format!("{value:.1}"));
+        let share = beside.share().map_or_else(String::new, |share| format!("{:.0} % of ", 100.0 * share));
+        let times = beside.times().map_or_else(String::new, |times| format!("{times:.2} times "));
+        let (rate, delay, oracle_rate, oracle_delay) =
+            (number(*rate), number(*delay), number(*oracle_rate), number(*oracle_delay));
+        let _ = writeln!(out, "| {case} | {rate} | {share}{oracle_rate} | {delay} | {times}{oracle_delay} |");
+    }
 }
 
 /// Values of a row with their intervals, and the orders that a claim wants between them.
@@ -198,6 +264,16 @@ mod tests {
         }
     }
 
+    fn beside(case: &str, delay: f64) -> Beside {
+        Beside {
+            case: case.into(),
+            rate: Some(36.0),
+            delay: Some(delay),
+            oracle_rate: Some(40.0),
+            oracle_delay: Some(20.0),
+        }
+    }
+
     fn results() -> Results {
         let rows = vec![
             row("delay, ms", Verdict::Missed, Some(1.5), &[3.0]),
@@ -222,8 +298,12 @@ mod tests {
             commit: None,
             verdict: Verdict::Missed,
             calibrated: None,
+            calibrated_to: Vec::new(),
             note: Some("A note.".into()),
             contradicted: vec![contradicted],
+            limit_says: Some("A caveat.".into()),
+            limit: vec![beside("x.with", 30.0), beside("x.without", 300.0)],
+            pictures: vec!["a.one".into()],
             rows,
         };
         Results { targets: vec![outcome] }
@@ -240,6 +320,8 @@ mod tests {
             "| [a.one](#aone) | A, Fig. 1 | missed | 1 of 2; 1 missed; beside them 1 contradicted |",
             "A, Fig. 1: **missed**, 1 of 2; 1 missed; beside them 1 contradicted; 5 seeds.",
             "| delay, ms | 1.5 | 3.00 ± 0.25 | 1.00 to 2.00 | **missed**, near |",
+            "| a.one | an oracle has 40.0 Mbit/s at 20.0 ms, ours 90 % of its rate at 1.50 to 15.00 times its delay. A caveat. |",
+            "| x.with | 36.0 | 90 % of 40.0 | 30.0 | 1.50 times 20.0 |",
             "| a rises | 1.00 ± 0.25 ≤ 2.00 ± 0.25 < 3.00 ± 0.25 | agrees |",
             "| a.one | own claim | 1.00 ± 0.25 ≤ 2.00 ± 0.25 | agrees |",
             "By: Table 1 beside Table 2",
@@ -254,6 +336,8 @@ mod tests {
         let text = on_terminal(&results().targets[0]);
         assert!(text.starts_with("a.one (A, Fig. 1): missed: 1 of 2; 1 missed"), "{text}");
         assert!(text.contains("missed, near") && text.contains("own claim"), "{text}");
+        assert!(text.contains("limit: an oracle has 40.0 Mbit/s"), "{text}");
+        assert!(text.contains(&format!("picture: {PICTURES}/a.one.svg")), "{text}");
         assert_eq!(
             summary(&results()),
             "rows: 1 of 2; 1 missed; beside them 1 contradicted\ntargets: 0 of 1; 1 missed"

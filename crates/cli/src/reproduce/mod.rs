@@ -4,6 +4,7 @@ mod claim;
 mod document;
 mod egress;
 mod expression;
+mod limit;
 mod measured;
 mod outcome;
 mod procedure;
@@ -30,7 +31,7 @@ use outcome::Prepared;
 use results::Results;
 use runs::Runs;
 use sensitivity::Variation;
-use target::{Target, Targets};
+use target::{Target, Targets, is_named};
 
 /// Seeds of a target that has no number of its own.
 const SEEDS: u64 = 5;
@@ -84,9 +85,10 @@ impl Reproduce {
     pub(crate) fn execute(&self) -> Result<()> {
         let mut targets = Targets::load()?;
         sensitivity::add_parts(&mut targets);
+        limit::add_parts(&mut targets);
         let before = self.check.as_deref().map(Results::read).transpose()?;
         let mut results = self.results.as_deref().map(Results::read).transpose()?.unwrap_or_default();
-        let prepare = |target| Prepared::new(target, self.seeds(target)).wrap_err_with(|| target.id.clone());
+        let prepare = |target| Prepared::new(&targets, target, self.seeds(target)).wrap_err_with(|| target.id.clone());
         let mut available = Vec::new();
         for target in self.choose(&targets)? {
             match procedure::unavailable(&target.scenario) {
@@ -99,11 +101,13 @@ impl Reproduce {
         let is_chosen = |target: &Target| self.sensitivity && available.iter().any(|of| of.id == target.id);
         let varied = Variation::of(&targets, is_chosen, |target| self.seeds(target))?;
         let every = Variation::of(&targets, |_| true, |target| self.seeds(target))?;
-        let wanted = |of: &[Prepared<'_>], varied: &[Variation<'_>]| {
-            of.iter().map(Prepared::wanted).chain(varied.iter().flat_map(Variation::wanted)).collect::<Vec<_>>()
+        let wanted = |of: &[Prepared<'_>], varied: &[Variation<'_>], with_limit: bool| {
+            let parts = |target: &Prepared<'_>| target.wanted_beside().into_iter().take(if with_limit { 2 } else { 1 });
+            let rows = of.iter().flat_map(parts);
+            rows.chain(varied.iter().flat_map(Variation::wanted)).collect::<Vec<_>>()
         };
-        let mut runs = Runs::new(&targets, &wanted(&all, &every), &self.store, self.out.clone())?;
-        runs.make(&wanted(&chosen, &varied))?;
+        let mut runs = Runs::new(&targets, &wanted(&all, &every, true), &self.store, self.out.clone())?;
+        runs.make(&wanted(&chosen, &varied, !self.sensitivity))?;
         let outcomes: Vec<_> = chosen.iter().map(|target| target.judge(&runs)).collect();
         outcomes.iter().for_each(|outcome| say!("{}", document::on_terminal(outcome)));
         say!("{}", document::summary(&Results { targets: outcomes.clone() }));
@@ -134,9 +138,7 @@ impl Reproduce {
 
     fn choose<'a>(&self, targets: &'a Targets) -> Result<Vec<&'a Target>> {
         let known = || targets.target.iter().map(|target| target.id.as_str()).collect::<Vec<_>>().join(", ");
-        let named = |target: &Target, id: &str| {
-            target.id.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
+        let named = |target: &Target, id: &str| is_named(&target.id, id);
         if let Some(id) = self.id.iter().find(|id| !targets.target.iter().any(|target| named(target, id))) {
             return Err(miette!("there is no target `{id}`: use one of, or the beginning of, {}", known()));
         }

@@ -5,9 +5,10 @@ use tidemark_study::statistics::Estimate;
 
 use super::claim;
 use super::expression::{Comparison, Expression, Measure};
+use super::limit::Limit;
 use super::results::{Outcome, Row, Value};
 use super::runs::{Runs, Wanted};
-use super::target::{Claim, Figure, Kind, Target, paper};
+use super::target::{Claim, Figure, Kind, Target, Targets, paper};
 use super::tolerance::Tolerance;
 use super::verdict::{Tally, Verdict};
 
@@ -18,6 +19,9 @@ pub(super) struct Prepared<'a> {
     seeds: Vec<u64>,
     figures: Vec<(Figure, Expression)>,
     claims: Vec<(Claim, Comparison)>,
+    limit: Limit<'a>,
+    limit_says: Option<&'a str>,
+    pictures: Vec<String>,
 }
 
 impl<'a> Prepared<'a> {
@@ -25,7 +29,7 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// A formula that can't be read.
-    pub(super) fn new(target: &'a Target, seeds: Vec<u64>) -> Result<Self> {
+    pub(super) fn new(targets: &'a Targets, target: &'a Target, seeds: Vec<u64>) -> Result<Self> {
         let figure = |figure: Figure| {
             let formula = Expression::parse(&figure.ours)?;
             Ok((figure, formula))
@@ -34,9 +38,12 @@ impl<'a> Prepared<'a> {
             let formula = Comparison::parse(&claim.holds)?;
             Ok((claim, formula))
         };
-        let figures = target.figures().into_iter().map(figure).collect::<Result<_>>()?;
-        let claims = target.claims().into_iter().map(claim).collect::<Result<_>>()?;
-        Ok(Self { target, seeds, figures, claims })
+        let figures = target.figures().into_iter().map(figure).collect::<Result<Vec<_>>>()?;
+        let claims = target.claims().into_iter().map(claim).collect::<Result<Vec<_>>>()?;
+        let oracle = targets.oracle.get(&target.scenario);
+        let limit = Limit::of(target, oracle, &seeds, &measures(&figures, &claims));
+        let limit_says = oracle.and_then(|oracle| oracle.says.as_deref());
+        Ok(Self { target, seeds, figures, claims, limit, limit_says, pictures: targets.pictures_of(&target.id) })
     }
 
     /// Replaces each case for whose name `case` has another one.
@@ -52,16 +59,15 @@ impl<'a> Prepared<'a> {
         self
     }
 
-    /// Lists what it needs of runs.
+    /// Lists what its rows need of runs.
     pub(super) fn wanted(&self) -> Wanted {
-        let mut measures = Vec::new();
-        self.figures.iter().for_each(|(_, formula)| formula.measures(&mut measures));
-        self.claims.iter().flat_map(|(_, formula)| &formula.values).for_each(|value| value.measures(&mut measures));
-        Wanted {
-            scenario: self.target.scenario.clone(),
-            measures: measures.into_iter().cloned().collect(),
-            seeds: self.seeds.clone(),
-        }
+        let measures = measures(&self.figures, &self.claims);
+        Wanted { scenario: self.target.scenario.clone(), measures, seeds: self.seeds.clone() }
+    }
+
+    /// Lists what its rows and the limit beside them need of runs.
+    pub(super) fn wanted_beside(&self) -> [Wanted; 2] {
+        [self.wanted(), self.limit.wanted()]
     }
 
     /// Judges its figures and claims after the runs.
@@ -87,11 +93,28 @@ impl<'a> Prepared<'a> {
             commit: tidemark_version::COMMIT.map(Into::into),
             verdict: Tally::of(rows.iter().filter(|row| !row.own).map(|row| row.verdict)).verdict(),
             calibrated: target.calibrated.as_ref().map(|of| of.says.trim().to_owned()),
+            calibrated_to: rows
+                .iter()
+                .map(|row| &row.name)
+                .filter(|name| target.is_calibrated_to(name))
+                .cloned()
+                .collect(),
             note: target.note.as_ref().map(|note| note.trim().to_owned()),
             contradicted: target.contradicted.clone(),
+            limit_says: self.limit_says.map(Into::into),
+            limit: self.limit.judge(runs),
+            pictures: self.pictures.clone(),
             rows,
         }
     }
+}
+
+/// Every figure of runs that the formulas need.
+fn measures(figures: &[(Figure, Expression)], claims: &[(Claim, Comparison)]) -> Vec<Measure> {
+    let mut measures = Vec::new();
+    figures.iter().for_each(|(_, formula)| formula.measures(&mut measures));
+    claims.iter().flat_map(|(_, formula)| &formula.values).for_each(|value| value.measures(&mut measures));
+    measures.into_iter().cloned().collect()
 }
 
 fn figure_row(target: &Target, figure: &Figure, values: &[Option<f64>]) -> Row {

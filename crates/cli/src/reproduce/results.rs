@@ -21,7 +21,7 @@ pub(super) struct Results {
 }
 
 /// Outcome of a target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Outcome {
     /// Name of the target.
     pub id: String,
@@ -43,13 +43,50 @@ pub(super) struct Outcome {
     pub verdict: Verdict,
     /// Origin of what was taken from published results.
     pub calibrated: Option<String>,
+    /// Rows that it was calibrated to.
+    #[serde(default)]
+    pub calibrated_to: Vec<String>,
     /// Reason of the difference.
     pub note: Option<String>,
     /// Figures of the paper that cannot be met, with the evidence.
     #[serde(default)]
     pub contradicted: Vec<Contradiction>,
+    /// Sentence on the limit beside the target, or why it has none.
+    pub limit_says: Option<String>,
+    /// Rates and delays beside those of a sender that knows the capacity one loop late.
+    #[serde(default)]
+    pub limit: Vec<Beside>,
+    /// Names of the pictures that show it, files of `docs/reproduction/pictures`.
+    #[serde(default)]
+    pub pictures: Vec<String>,
     /// Figures, then claims.
     pub rows: Vec<Row>,
+}
+
+/// Rate in Mbit/s and mean one-way delay in ms of a case, beside the oracle's: means over the first seeds, absent where not measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Beside {
+    /// Case, and its flow after a slash if not all of them are meant.
+    pub case: String,
+    /// Throughput of its flows together.
+    pub rate: Option<f64>,
+    /// Delay of their packets.
+    pub delay: Option<f64>,
+    /// Throughput with the oracle in their place.
+    pub oracle_rate: Option<f64>,
+    /// Delay with the oracle in their place.
+    pub oracle_delay: Option<f64>,
+}
+
+impl Beside {
+    /// Share of the oracle's rate.
+    pub(super) fn share(&self) -> Option<f64> {
+        Some(self.rate? / self.oracle_rate?).filter(|share| share.is_finite())
+    }
+    /// Multiple of the oracle's delay.
+    pub(super) fn times(&self) -> Option<f64> {
+        Some(self.delay? / self.oracle_delay?).filter(|times| times.is_finite())
+    }
 }
 
 /// A figure beside the published one, or a claim.
@@ -71,7 +108,8 @@ pub(super) struct Row {
     pub ours: Vec<Value>,
     /// Values that agree, in words; of a claim the orders between its values.
     pub agrees_if: String,
-    /// True where a bound lies in the interval of ours, so that other seeds may change the verdict.
+    /// True where other seeds may change the verdict: a bound lies in the interval of ours, or the difference of two runs is less than
+    /// the whole of its own interval.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_near: bool,
 }
@@ -208,20 +246,23 @@ impl Results {
     }
 }
 
-/// An outcome as JSON, a line a row.
+/// An outcome as JSON, a line a row and a line a case beside its limit.
 fn lines(outcome: &Outcome) -> serde_json::Result<String> {
     let Json::Object(mut head) = serde_json::to_value(outcome)? else { return Ok(String::new()) };
     head.remove("rows");
+    head.remove("limit");
     let head: Map<_, _> =
         head.into_iter().filter(|(_, value)| !value.is_null() && *value != Json::Array(vec![])).collect();
     let head = serde_json::to_string(&head)?;
     let head = head.strip_suffix('}').unwrap_or(&head);
     let rows = outcome.rows.iter().map(serde_json::to_string).collect::<serde_json::Result<Vec<_>>>()?;
-    Ok(format!("{head},\n\"rows\": [\n{}\n]}}", rows.join(",\n")))
+    let limit = outcome.limit.iter().map(serde_json::to_string).collect::<serde_json::Result<Vec<_>>>()?;
+    let limit = if limit.is_empty() { String::new() } else { format!("\"limit\": [\n{}\n],\n", limit.join(",\n")) };
+    Ok(format!("{head},\n{limit}\"rows\": [\n{}\n]}}", rows.join(",\n")))
 }
 
 /// A number to six digits: more would change with every build's last bit.
-fn rounded(value: f64) -> f64 {
+pub(super) fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
@@ -256,8 +297,18 @@ mod tests {
             commit: None,
             verdict: Tally::of(rows.iter().map(|row| row.verdict)).verdict(),
             calibrated: None,
+            calibrated_to: Vec::new(),
             note: Some("a } in a note".into()),
             contradicted: Vec::new(),
+            limit_says: Some("At best.".into()),
+            limit: vec![Beside {
+                case: "x".into(),
+                rate: Some(3.0),
+                delay: Some(30.0),
+                oracle_rate: Some(4.0),
+                oracle_delay: None,
+            }],
+            pictures: vec!["a.1".into()],
             rows,
         }
     }

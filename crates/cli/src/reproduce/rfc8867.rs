@@ -121,9 +121,8 @@ impl Cases {
         };
         Targets {
             parts: self.case.iter().map(|case| (case.section.clone(), parts(case))).collect(),
-            target: Vec::new(),
-            parameter: Vec::new(),
             scenarios: SCENARIOS,
+            ..Targets::default()
         }
     }
 

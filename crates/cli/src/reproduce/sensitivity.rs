@@ -68,7 +68,7 @@ impl<'a> Variation<'a> {
                 let depends =
                     targets.target.iter().filter(|target| parameter.targets.contains(&target.id) && is_chosen(target));
                 let varied = depends.map(|target| {
-                    let prepared = Prepared::new(target, seeds(target)).wrap_err_with(|| target.id.clone())?;
+                    let prepared = Prepared::new(targets, target, seeds(target)).wrap_err_with(|| target.id.clone())?;
                     Ok(prepared.varied(|case| parameter.varies(case).then(|| format!("{case}.{part}"))))
                 });
                 let varied = varied.collect::<Result<Vec<_>>>()?;

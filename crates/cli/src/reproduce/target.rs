@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::carried::carried;
 
-/// The targets of each paper.
+/// The targets of each paper, and what stands beside them.
 const TARGETS: &[&str] = &[
     carried!("scenarios/papers/targets/anbr.toml"),
     carried!("scenarios/papers/targets/brunello.toml"),
@@ -15,6 +15,8 @@ const TARGETS: &[&str] = &[
     carried!("scenarios/papers/targets/al4s.toml"),
     carried!("scenarios/papers/targets/sdn.toml"),
     carried!("scenarios/papers/targets/brunello-wired.toml"),
+    carried!("scenarios/papers/targets/oracle.toml"),
+    carried!("scenarios/papers/targets/pictures.toml"),
 ];
 
 /// Papers by the beginnings of their targets' names.
@@ -25,6 +27,11 @@ const PAPERS: [(&str, &str); 5] = [
     ("al4s", "aL4S-CC"),
     ("sdn", "SDN-L4S"),
 ];
+
+/// True if `id` is the name of a target, or its beginning up to a dot.
+pub(super) fn is_named(target: &str, id: &str) -> bool {
+    target.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
 
 /// Short name of the paper that a target is of.
 pub(super) fn paper(target: &str) -> Option<&'static str> {
@@ -69,6 +76,12 @@ pub(super) struct Targets {
     /// Parameters that the papers leave open.
     #[serde(default)]
     pub parameter: Vec<Parameter>,
+    /// Limits beside the targets, by scenario.
+    #[serde(default)]
+    pub oracle: BTreeMap<String, Oracle>,
+    /// Targets that each picture shows: whole names or their beginnings up to a dot.
+    #[serde(default)]
+    pub pictures: BTreeMap<String, Vec<String>>,
     /// Names and texts of the scenarios.
     #[serde(skip)]
     pub(super) scenarios: &'static [(&'static str, &'static str)],
@@ -114,6 +127,17 @@ pub(super) struct Target {
     /// True for a target that runs within seconds, for `--quick`.
     #[serde(default)]
     pub quick: bool,
+}
+
+/// Sender that knows the capacity one loop late, in the place of a scenario's mechanisms.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Oracle {
+    /// Overrides that put it there; none where a scenario has no such limit.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Sentence on how it is no limit, or why there is none.
+    pub says: Option<String>,
 }
 
 /// Parameter that a paper leaves open, with other values than ours.
@@ -271,6 +295,8 @@ impl Targets {
             all.parts.extend(paper.parts);
             all.target.extend(paper.target);
             all.parameter.extend(paper.parameter);
+            all.oracle.extend(paper.oracle);
+            all.pictures.extend(paper.pictures);
         }
         Ok(all)
     }
@@ -279,6 +305,12 @@ impl Targets {
     pub(super) fn scenario(&self, name: &str) -> Result<&'static str> {
         let found = self.scenarios.iter().find(|(known, _)| *known == name);
         found.map(|(_, text)| *text).ok_or_else(|| miette!("there is no scenario {name}"))
+    }
+
+    /// Names of the pictures that show a target.
+    pub(super) fn pictures_of(&self, target: &str) -> Vec<String> {
+        let shows = |of: &Vec<String>| of.iter().any(|id| is_named(target, id));
+        self.pictures.iter().filter(|(_, of)| shows(of)).map(|(name, _)| name.clone()).collect()
     }
 
     /// The overrides of a case of a scenario.
@@ -361,6 +393,7 @@ mod tests {
 
     use super::*;
     use crate::reproduce::expression::{Comparison, Expression};
+    use crate::reproduce::outcome::Prepared;
     use crate::reproduce::procedure;
 
     #[test]
@@ -444,6 +477,51 @@ mod tests {
             }
         }
         assert!(varied >= variations.len(), "a parameter of which no case depends shows nothing");
+    }
+
+    #[test]
+    fn each_scenario_has_a_limit_or_a_reason_and_its_cases_read() {
+        let mut targets = Targets::load().unwrap();
+        crate::reproduce::limit::add_parts(&mut targets);
+        let mut checked = std::collections::BTreeSet::new();
+        for target in &targets.target {
+            let oracle =
+                targets.oracle.get(&target.scenario).unwrap_or_else(|| panic!("{}: no oracle", target.scenario));
+            assert!(!oracle.set.is_empty() || oracle.says.is_some(), "{}: no limit and no reason", target.scenario);
+            if procedure::is_known(&target.scenario) {
+                continue;
+            }
+            let prepared = Prepared::new(&targets, target, vec![1]).unwrap();
+            for wanted in prepared.wanted_beside() {
+                for measure in &wanted.measures {
+                    if checked.insert((wanted.scenario.clone(), measure.case.clone())) {
+                        let text = targets.scenario(&wanted.scenario).unwrap();
+                        let overrides = targets.overrides(&wanted.scenario, &measure.case).unwrap();
+                        Scenario::parse(&wanted.scenario, text, Path::new("."), &overrides)
+                            .unwrap_or_else(|error| panic!("{}: {}: {error}", target.id, measure.case));
+                    }
+                }
+            }
+        }
+        assert!(checked.iter().any(|(_, case)| case.ends_with(".oracle")));
+        for scenario in targets.oracle.keys() {
+            assert!(targets.target.iter().any(|target| target.scenario == *scenario), "{scenario} is of no target");
+        }
+    }
+
+    #[test]
+    fn every_picture_shows_a_target() {
+        let targets = Targets::load().unwrap();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reproduction/pictures");
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        let drawn = files.filter(|file| file.extension().is_some_and(|end| end == "svg"));
+        let mut drawn: Vec<_> = drawn.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+        drawn.sort();
+        assert_eq!(targets.pictures.keys().cloned().collect::<Vec<_>>(), drawn, "pictures.toml and the folder");
+        for id in targets.pictures.values().flatten() {
+            assert!(targets.target.iter().any(|target| is_named(&target.id, id)), "{id} is no target");
+        }
+        assert_eq!(targets.pictures_of("l4span.fig2.wired"), ["l4span.fig2"]);
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 /// Verdict on a figure, a claim or a whole target.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Verdict {
     /// Not measured, or beyond the tolerance.
+    #[default]
     Missed,
     /// An order between runs that their seeds do not decide.
     Tie,
