@@ -133,6 +133,10 @@ papers: build
 	$(TIDEMARK) reproduce --all --results docs/reproduction/results.json --markdown docs/measured/reproduction.md
 	python3 -B docs/reproduction/tables.py
 
+# Rows that change with what the papers leave open, over two seeds.
+papers-sensitivity: build
+	$(TIDEMARK) reproduce --all --sensitivity --seeds 2 --markdown docs/reproduction/sensitivity.md
+
 # The papers' figures with all pictures as one file; needs Python's package `markdown`.
 papers-page:
 	mkdir -p out

@@ -113,7 +113,7 @@ impl Reproduce {
         say!("{}", document::summary(&Results { targets: outcomes.clone() }));
         if self.sensitivity {
             let changes = varied.iter().map(|of| of.changes(|target| target.judge(&runs), &outcomes));
-            let page = sensitivity::page(&changes.collect::<Vec<_>>());
+            let page = sensitivity::page(&changes.collect::<Vec<_>>(), self.seeds);
             say!("{page}");
             return self.markdown.as_deref().map_or(Ok(()), |file| write(file, &page));
         }

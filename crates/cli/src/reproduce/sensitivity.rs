@@ -11,8 +11,9 @@ use super::target::{Parameter, Target, Targets};
 
 const HEAD: &str = "# What depends on what was chosen
 
-Written by `tidemark reproduce --sensitivity --markdown FILE`. Each parameter is one that a paper does not publish; its targets are run once more
-with other values, and the rows whose verdicts change are named. The parameters are in `scenarios/papers/targets/`.
+Written by `make papers-sensitivity`. Each parameter is one that a paper leaves open: its targets are run once more with half and with double of our value, or with the
+other choice, and the rows whose verdicts change are named. The parameters are in `scenarios/papers/targets/`; thresholds, loads and times that a paper publishes are none of them, and what was taken
+from a published result is in [calibration.md](calibration.md).
 ";
 
 /// A free parameter at another value, with the targets that are run so.
@@ -25,6 +26,7 @@ pub(super) struct Variation<'a> {
 
 /// Rows of a target whose verdicts changed, as sentences.
 pub(super) struct Changes {
+    scenario: String,
     value: String,
     says: String,
     ours: String,
@@ -88,6 +90,7 @@ impl<'a> Variation<'a> {
     /// Compares its targets' rows with those at our value.
     pub(super) fn changes(&self, judge: impl Fn(&Prepared<'_>) -> Outcome, ours: &[Outcome]) -> Changes {
         let mut changes = Changes {
+            scenario: self.parameter.scenario.clone(),
             value: self.value.into(),
             says: self.parameter.says.clone(),
             ours: self.parameter.ours.clone(),
@@ -113,23 +116,54 @@ impl<'a> Variation<'a> {
     }
 }
 
-/// The page, or the same for the terminal.
-pub(super) fn page(changes: &[Changes]) -> String {
+/// The page, or the same for the terminal; `seeds` is how many of them each target was run with, at ours and at the other values.
+pub(super) fn page(changes: &[Changes], seeds: Option<u64>) -> String {
+    let seeds = seeds.map_or_else(|| "the target's own number of seeds".into(), |count| format!("{count} seeds"));
+    let changing = changes.iter().filter(|of| !of.changed.is_empty()).count();
     let mut out = format!(
-        "{HEAD}\n| parameter | ours | instead | rows | lost | gained |\n| --- | --- | --- | ---: | ---: | ---: |\n"
+        "{HEAD}\nHere with {seeds}, for our value as for the other. **{changing} of {} other values** change a verdict. *Lost* are rows that agree or are better with ours alone, *gained* \
+         those with the other alone.\n\n| scenario | parameter | ours | instead | rows | changed | lost | gained |\n| --- | --- | --- | --- | ---: | ---: | ---: | ---: |\n",
+        changes.len()
     );
     for of in changes {
-        let _ =
-            writeln!(out, "| {} | {} | {} | {} | {} | {} |", of.says, of.ours, of.value, of.rows, of.lost, of.gained);
+        let Changes { scenario, says, ours, value, rows, gained, lost, changed } = of;
+        let count = changed.len();
+        let _ = writeln!(out, "| {scenario} | {says} | {ours} | {value} | {rows} | {count} | {lost} | {gained} |");
     }
-    for of in changes {
-        let _ = writeln!(out, "\n## {}: {}\n", of.says, of.value);
-        if of.changed.is_empty() {
-            let _ = writeln!(out, "No verdict of {} changes.", of.rows);
-        }
+    for of in changes.iter().filter(|of| !of.changed.is_empty()) {
+        let _ = writeln!(out, "\n## {}, {}: {} instead of {}\n", of.scenario, of.says, of.value, of.ours);
         of.changed.iter().for_each(|row| {
             let _ = writeln!(out, "- {row}");
         });
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_counts_what_changes_and_names_it() {
+        let of = |value: &str, changed: &[&str]| Changes {
+            scenario: "s".into(),
+            value: value.into(),
+            says: "`key`".into(),
+            ours: "2".into(),
+            rows: 9,
+            gained: 0,
+            lost: changed.len(),
+            changed: changed.iter().map(|row| (*row).into()).collect(),
+        };
+        let page = page(&[of("1", &[]), of("4", &["a.1, x: agrees → missed"])], Some(2));
+        for text in [
+            "Here with 2 seeds,",
+            "**1 of 2 other values**",
+            "| s | `key` | 2 | 1 | 9 | 0 | 0 | 0 |",
+            "## s, `key`: 4 instead of 2\n\n- a.1, x: agrees → missed\n",
+        ] {
+            assert!(page.contains(text), "{text}\n{page}");
+        }
+        assert!(!page.contains("1 instead of 2"));
+    }
 }

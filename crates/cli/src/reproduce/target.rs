@@ -17,6 +17,7 @@ const TARGETS: &[&str] = &[
     carried!("scenarios/papers/targets/brunello-wired.toml"),
     carried!("scenarios/papers/targets/oracle.toml"),
     carried!("scenarios/papers/targets/pictures.toml"),
+    carried!("scenarios/papers/targets/parameters.toml"),
 ];
 
 /// Papers by the beginnings of their targets' names.
