@@ -137,6 +137,10 @@ papers: build
 papers-sensitivity: build
 	$(TIDEMARK) reproduce --all --sensitivity --seeds 2 --markdown docs/reproduction/sensitivity.md
 
+# Verdicts over other seeds than those of the results.
+papers-seeds: build
+	$(TIDEMARK) reproduce --all --first-seed 1001 --other-seeds docs/reproduction/results.json --markdown docs/reproduction/seeds.md
+
 # The papers' figures with all pictures as one file; needs Python's package `markdown`.
 papers-page:
 	mkdir -p out

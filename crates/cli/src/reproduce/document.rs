@@ -30,8 +30,8 @@ A figure of ours is the mean over seeds of what each seed has, with the half of 
 | calibrated | the scenario was calibrated to it, so that it proves nothing; where a run does not come to it, that is a miss | |
 | contradicted | the publication, or the program that it names, says otherwise: evidence [below](#contradicted) | the same |
 
-Agreeing and better rows are counted, out of those that are neither calibrated nor contradicted. *Near* marks a row with a bound inside its interval:
-other seeds may change its verdict. A chain of claims with ≤ holds where no step is reversed and its ends are apart. A target agrees if all of its rows do. [Claims of this
+Agreeing and better rows are counted, out of those that are neither calibrated nor contradicted. *Near* marks a row with a bound inside its interval, or an order whose difference
+is less than the whole of its interval: [other seeds](../reproduction/seeds.md) may change its verdict. A chain of claims with ≤ holds where no step is reversed and its ends are apart. A target agrees if all of its rows do. [Claims of this
 project](#claims-of-this-project) are not counted.
 
 Where a paper leaves a condition open, it follows from what the paper says elsewhere, and the target says from what. Beyond what is said to be calibrated no parameter was chosen to hit a figure, and no
@@ -219,7 +219,7 @@ fn section(out: &mut String, of: &Outcome) {
 }
 
 /// Values of a row with their intervals, and the orders that a claim wants between them.
-fn ours(row: &Row) -> String {
+pub(super) fn ours(row: &Row) -> String {
     let value = |value: &Value| match (value.mean, value.half) {
         (None, _) => "not measured".into(),
         (Some(mean), Some(half)) if half >= 0.005 => format!("{mean:.2} ± {half:.2}"),

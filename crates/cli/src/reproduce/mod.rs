@@ -13,6 +13,7 @@ mod progress;
 mod results;
 pub(crate) mod rfc8867;
 mod runs;
+mod seeds;
 mod sensitivity;
 mod switches;
 mod target;
@@ -28,8 +29,9 @@ use miette::{Context, IntoDiagnostic, Result, miette};
 
 use crate::print::say;
 use outcome::Prepared;
-use results::Results;
+use results::{Outcome, Results};
 use runs::Runs;
+use seeds::Seeds;
 use sensitivity::Variation;
 use target::{Target, Targets, is_named};
 
@@ -58,7 +60,7 @@ pub(crate) struct Reproduce {
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     first_seed: u64,
     /// Write a file of results; one that is there keeps its results of other targets
-    #[arg(long, value_name = "FILE", conflicts_with = "sensitivity")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sensitivity", "other_seeds"])]
     results: Option<PathBuf>,
     /// Write a page with every figure, of the file of results if there is one
     #[arg(long, value_name = "FILE")]
@@ -66,6 +68,9 @@ pub(crate) struct Reproduce {
     /// Compare with a file of results: fail if a row that agrees there does not any more
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
+    /// Compare with a file of results over other seeds: fail if a row changes that is not near its bound; --markdown writes the comparison
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sensitivity", "check"])]
+    other_seeds: Option<PathBuf>,
     /// Run the targets with other values of what the papers leave open too, and name the rows that change; --markdown writes these
     #[arg(long)]
     sensitivity: bool,
@@ -117,6 +122,11 @@ impl Reproduce {
             say!("{page}");
             return self.markdown.as_deref().map_or(Ok(()), |file| write(file, &page));
         }
+        if let Some(file) = &self.other_seeds {
+            let draws = |outcome: &&Outcome| !chosen.iter().any(|of| of.target.id == outcome.id && of.is_procedure());
+            return self
+                .compare_seeds(&Results::read(file)?, &outcomes.iter().filter(draws).cloned().collect::<Vec<_>>());
+        }
         let worse = before.map_or_else(Vec::new, |before| before.worse_in(&outcomes));
         let ids = || targets.target.iter().map(|target| target.id.as_str());
         results.update(outcomes, ids());
@@ -127,6 +137,14 @@ impl Reproduce {
             write(file, &document::page(&results, ids()))?;
         }
         if worse.is_empty() { Ok(()) } else { Err(miette!("rows that agreed do not any more:\n{}", worse.join("\n"))) }
+    }
+
+    /// Compares with results over other seeds.
+    fn compare_seeds(&self, before: &Results, outcomes: &[Outcome]) -> Result<()> {
+        let seeds = Seeds::compare(before, outcomes, self.first_seed);
+        say!("{}", seeds.page());
+        self.markdown.as_deref().map_or(Ok(()), |file| write(file, &seeds.page()))?;
+        seeds.check()
     }
 
     /// Seeds of a target; one run for a procedure, which has its own.

@@ -6,6 +6,7 @@ use tidemark_study::statistics::Estimate;
 use super::claim;
 use super::expression::{Comparison, Expression, Measure};
 use super::limit::Limit;
+use super::procedure;
 use super::results::{Outcome, Row, Value};
 use super::runs::{Runs, Wanted};
 use super::target::{Claim, Figure, Kind, Target, Targets, paper};
@@ -57,6 +58,11 @@ impl<'a> Prepared<'a> {
         let claims = self.claims.iter_mut().flat_map(|(_, formula)| &mut formula.values);
         figures.chain(claims).for_each(|formula| formula.change_measures(&vary));
         self
+    }
+
+    /// True where no seed decides anything.
+    pub(super) fn is_procedure(&self) -> bool {
+        procedure::is_known(&self.target.scenario)
     }
 
     /// Lists what its rows need of runs.

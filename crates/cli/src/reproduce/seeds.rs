@@ -1,0 +1,130 @@
+//! Verdicts over two sets of seeds: rows that change, and whether they were near a bound.
+
+use std::fmt::Write as _;
+
+use miette::{Result, miette};
+
+use super::document::ours;
+use super::results::{Outcome, Results, Row};
+
+const HEAD: &str = "# Verdicts over other seeds
+
+Written by `tidemark reproduce --all --first-seed N --other-seeds docs/reproduction/results.json --markdown docs/reproduction/seeds.md`, which runs every target with other seeds than the
+[results](results.json) have, as many of them, and fails if a row changes its verdict that is near its bound in neither set. A figure is near if the bound lies in its interval of 95 %, an order between runs if their
+difference is less than the whole of its own. Procedures that draw nothing by seeds are left out.
+";
+
+/// Row whose verdict differs between two sets of seeds.
+struct Change<'a> {
+    target: &'a str,
+    before: &'a Row,
+    now: &'a Row,
+}
+
+/// Comparison of two sets of seeds.
+pub(super) struct Seeds<'a> {
+    /// Rows that both sets have.
+    rows: usize,
+    changes: Vec<Change<'a>>,
+    first_seed: u64,
+}
+
+impl<'a> Seeds<'a> {
+    /// Compares rows that are the papers', by their names.
+    pub(super) fn compare(before: &'a Results, now: &'a [Outcome], first_seed: u64) -> Self {
+        let mut seeds = Self { rows: 0, changes: Vec::new(), first_seed };
+        for now in now {
+            let Some(before) = before.targets.iter().find(|of| of.id == now.id) else { continue };
+            for row in now.of_paper() {
+                let Some(old) = before.rows.iter().find(|old| old.name == row.name) else { continue };
+                seeds.rows += 1;
+                if old.verdict != row.verdict {
+                    seeds.changes.push(Change { target: &now.id, before: old, now: row });
+                }
+            }
+        }
+        seeds
+    }
+
+    /// Fails for rows that change without being near.
+    ///
+    /// # Errors
+    /// Names of these rows.
+    pub(super) fn check(&self) -> Result<()> {
+        let far = self.changes.iter().filter(|change| !change.is_near());
+        let names: Vec<_> = far.map(|change| format!("{}: {}", change.target, change.before.name)).collect();
+        if names.is_empty() { Ok(()) } else { Err(miette!("rows that change and are not near:\n{}", names.join("\n"))) }
+    }
+
+    /// The page, or the same for the terminal.
+    pub(super) fn page(&self) -> String {
+        let (rows, changed) = (self.rows, self.changes.len());
+        let near = self.changes.iter().filter(|change| change.is_near()).count();
+        let mut out = format!(
+            "{HEAD}\nHere seeds from {} on: **{changed} of {rows} rows** change their verdict, {near} of them near their bound.\n\n\
+             | target | row | first seeds | other seeds | agrees if | change | near |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+            self.first_seed
+        );
+        for change in &self.changes {
+            let Change { target, before, now } = change;
+            let agrees_if = if now.published.is_some() { now.agrees_if.as_str() } else { "" };
+            let (was, is) = (before.verdict.text(), now.verdict.text());
+            let near = if change.is_near() { "yes" } else { "**no**" };
+            let (old, new) = (ours(before), ours(now));
+            let _ = writeln!(out, "| {target} | {} | {old} | {new} | {agrees_if} | {was} → {is} | {near} |", now.name);
+        }
+        out
+    }
+}
+
+impl Change<'_> {
+    fn is_near(&self) -> bool {
+        self.before.is_near || self.now.is_near
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::results::Value;
+    use super::super::target::Kind;
+    use super::super::verdict::Verdict;
+    use super::*;
+
+    fn outcome(rows: &[(&str, Verdict, bool)]) -> Outcome {
+        let row = |(name, verdict, is_near): &(&str, Verdict, bool)| Row {
+            name: (*name).into(),
+            kind: Kind::Value,
+            verdict: *verdict,
+            own: name.starts_with("own"),
+            published: Some(1.5),
+            ours: vec![Value { formula: "f".into(), mean: Some(1.25), half: Some(0.5) }],
+            agrees_if: "1.00 to 2.00".into(),
+            is_near: *is_near,
+        };
+        let rows: Vec<_> = rows.iter().map(row).collect();
+        Outcome { id: "a.1".into(), rows, ..Outcome::default() }
+    }
+
+    #[test]
+    fn a_row_may_change_if_it_is_near_in_one_of_the_sets() {
+        use Verdict::{Agrees, Missed};
+        let before = Results {
+            targets: vec![outcome(&[
+                ("x", Agrees, true),
+                ("y", Missed, false),
+                ("z", Agrees, false),
+                ("own", Agrees, false),
+            ])],
+        };
+        let now = [outcome(&[("x", Missed, false), ("y", Agrees, true), ("z", Agrees, false), ("own", Missed, false)])];
+        let seeds = Seeds::compare(&before, &now, 1001);
+        assert!(seeds.check().is_ok());
+        assert!(seeds.page().contains("**2 of 3 rows** change their verdict, 2 of them near"), "{}", seeds.page());
+        assert!(
+            seeds.page().contains("| a.1 | x | 1.25 ± 0.50 | 1.25 ± 0.50 | 1.00 to 2.00 | agrees → missed | yes |")
+        );
+        let far = [outcome(&[("z", Missed, false)])];
+        let error = Seeds::compare(&before, &far, 1001).check().unwrap_err().to_string();
+        assert!(error.contains("a.1: z"), "{error}");
+    }
+}
