@@ -12,7 +12,7 @@ import re
 import sys
 
 HERE = pathlib.Path(__file__).parent
-PAGES = ("README.md", "l4span.md", "anbr.md", "brunello.md", "al4s.md", "sdn.md", "../errata.md")
+PAGES = ("README.md", "l4span.md", "anbr.md", "brunello.md", "al4s.md", "sdn.md", "calibration.md", "sensitivity.md", "seeds.md", "../errata.md")
 """Pages in their order."""
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1b2128 }
