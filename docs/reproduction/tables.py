@@ -20,6 +20,8 @@ WHOLE = "../measured/reproduction.md"
 """Page with every row of every target."""
 MAX_ROWS = 16
 """Rows of a table that is shown whole; of a longer one those that do not agree."""
+MAX_CASES = 6
+"""Cases that are compared with their limit one by one; of more their range."""
 GOOD = ("agrees", "better")
 BLOCK = re.compile(r"(<!-- rows (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -66,10 +68,13 @@ def limit(target: dict) -> str:
     if not cases:
         return says
     oracle = [span([of[key] for of in cases], 1) for _, key in pairs]
-    shares = span([100 * of["rate"] / of["oracle_rate"] for of in cases], 0)
-    times = span([of["delay"] / of["oracle_delay"] for of in cases], 2)
-    sentence = f"an oracle has {oracle[0]} Mbit/s at {oracle[1]} ms; ours {shares} % of its rate at {times} times its delay."
-    return f"{sentence} {says}".strip()
+    beside = [(of["case"], 100 * of["rate"] / of["oracle_rate"], of["delay"] / of["oracle_delay"]) for of in cases]
+    if len(cases) <= MAX_CASES:
+        ours = "; ".join(f"`{case}` has {share:.0f} % of its rate at {times:.2f} times its delay" for case, share, times in beside)
+    else:
+        shares, times = span([share for _, share, _ in beside], 0), span([times for *_, times in beside], 2)
+        ours = f"{len(cases)} cases have {shares} % of its rate at {times} times its delay"
+    return f"an oracle has {oracle[0]} Mbit/s at {oracle[1]} ms; {ours}. {says}".strip()
 
 
 def table(target: dict) -> str:

@@ -105,6 +105,20 @@ class Tables(unittest.TestCase):
         rows = [row("a", "better"), row("b", "calibrated"), row("c", "contradicted"), row("d", "tie")]
         self.assertEqual(tables.count(rows), "1 of 2 rows agree")
 
+    def test_each_case_stands_beside_its_limit(self):
+        def case(name: str, delay: float) -> dict:
+            return {"case": name, "rate": 30.0, "delay": delay, "oracle_rate": 40.0, "oracle_delay": 10.0}
+
+        few = tables.limit({"limit": [case("a", 15.0), case("b", 80.0)], "limit_says": "A caveat."})
+        self.assertEqual(
+            few,
+            "an oracle has 40.0 Mbit/s at 10.0 ms; `a` has 75 % of its rate at 1.50 times its delay; "
+            "`b` has 75 % of its rate at 8.00 times its delay. A caveat.",
+        )
+        many = tables.limit({"limit": [case(f"c{k}", 10.0 + k) for k in range(9)]})
+        self.assertIn("9 cases have 75 % of its rate at 1.00 to 1.80 times its delay.", many)
+        self.assertEqual(tables.limit({"limit": [], "limit_says": "None: a header."}), "None: a header.")
+
     def test_the_page_with_every_row_is_read(self):
         page = """# P\n\n## a.b\n\nA, Fig. 1: **missed (1 of 3)**.\nText.\n
 | figure | published | ours | agrees if | |\n| --- | ---: | ---: | --- | --- |\n| x | 1.5 | 2.00 | 1 to 2 | **missed** |\n
