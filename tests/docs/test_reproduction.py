@@ -117,7 +117,7 @@ class Tables(unittest.TestCase):
         )
         many = tables.limit({"limit": [case(f"c{k}", 10.0 + k) for k in range(9)]})
         self.assertIn("9 cases have 75 % of its rate at 1.00 to 1.80 times its delay.", many)
-        self.assertEqual(tables.limit({"limit": [], "limit_says": "None: a header."}), "None: a header.")
+        self.assertEqual(tables.limit({"limit": [], "limit_says": "no oracle, since the result is a header."}), "no oracle, since the result is a header.")
 
     def test_the_page_with_every_row_is_read(self):
         page = """# P\n\n## a.b\n\nA, Fig. 1: **missed (1 of 3)**.\nText.\n
