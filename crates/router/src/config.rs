@@ -99,6 +99,8 @@ pub struct FifoConfig {
     pub ramp: Option<LeavingRamp>,
     /// Drops by age. Default: none.
     pub overdue: Option<OverdueConfig>,
+    /// A queue like this for each flow, and a packet of each in turn: UEs under round robin. Default: false, one queue for all.
+    pub per_flow: bool,
 }
 
 /// One queue that drops what comes when it is full.
@@ -145,7 +147,7 @@ impl LeavingRamp {
 
 impl Default for FifoConfig {
     fn default() -> Self {
-        Self { limit: DEFAULT_LIMIT, marker: MarkerConfig::default(), ramp: None, overdue: None }
+        Self { limit: DEFAULT_LIMIT, marker: MarkerConfig::default(), ramp: None, overdue: None, per_flow: false }
     }
 }
 
@@ -172,7 +174,7 @@ impl From<&CodelQueueConfig> for FifoConfig {
     fn from(queue: &CodelQueueConfig) -> Self {
         let codel = CodelConfig { target: queue.target, interval: queue.interval, ..CodelConfig::default() };
         let law = if queue.ecn { LawConfig::EcnCodel(codel) } else { LawConfig::Codel(codel) };
-        Self { limit: queue.limit, marker: MarkerConfig::with_law(law), ramp: None, overdue: None }
+        Self { limit: queue.limit, marker: MarkerConfig::with_law(law), ..Self::default() }
     }
 }
 
@@ -225,7 +227,7 @@ const RATE: Range<BitRate> = Range::at_least(BitRate::from_kbps(10));
 
 bounds! { FifoConfig {
     limit: LIMIT,
-    ..marker, ramp, overdue
+    ..marker, ramp, overdue, per_flow
 } }
 
 bounds! { DropTailConfig {

@@ -1,17 +1,18 @@
-//! Queues before a link: one queue with any of the marking laws, DualPI2's two, or those of a switch's port.
+//! Queues before a link: one queue with any of the marking laws, one like it for each flow, DualPI2's two, or those of a switch's port.
 
 use std::collections::VecDeque;
 
-use tidemark_core::{BitRate, Bytes, Ecn, FlowId, Inspect, Instant, Packet, Stream};
+use tidemark_core::{BitRate, Bytes, ConfigError, Ecn, FlowId, Inspect, Instant, Packet, Stream};
 use tidemark_marker::{DeliveryStatus, Dequeued, DrbMarker, DualQueue, RlcQueue, SnLength, Verdict};
 
-use crate::config::{Discipline, LeavingRamp, QueueConfig};
+use crate::config::{Discipline, FifoConfig, LeavingRamp, QueueConfig};
 use crate::overdue::Overdue;
 use crate::sdn_port::SdnPort;
 
 /// A queue discipline at work.
 pub(crate) enum Queue<P> {
     Fifo(Box<Fifo<P>>),
+    PerFlow(Box<PerFlow<P>>),
     Dual(Box<DualQueue<P>>),
     SdnPort(Box<SdnPort<P>>),
 }
@@ -30,29 +31,32 @@ pub(crate) struct Fifo<P> {
     marks: Stream,
 }
 
+/// A queue for each flow, served by packets in turn.
+pub(crate) struct PerFlow<P> {
+    config: FifoConfig,
+    router: u32,
+    seed: u64,
+    fifos: Vec<(FlowId, Fifo<P>)>,
+    /// Index of the queue whose turn it is.
+    turn: usize,
+}
+
 /// Every queue numbers its packets as a bearer with long SNs does.
 const SN_LENGTH: SnLength = SnLength::Bits18;
 
 impl<P: Inspect> Queue<P> {
-    pub(crate) fn new(
-        config: &QueueConfig,
-        rate: BitRate,
-        stream: Stream,
-        marks: Stream,
-    ) -> Result<Self, tidemark_core::ConfigError> {
+    /// Queue of the router with this index, whose draws follow from the seed.
+    pub(crate) fn new(config: &QueueConfig, rate: BitRate, router: u32, seed: u64) -> Result<Self, ConfigError> {
+        let stream = |purpose: &str| Stream::new(seed, router, purpose);
         Ok(match config.discipline() {
-            Discipline::Fifo(fifo) => Self::Fifo(Box::new(Fifo {
-                packets: VecDeque::new(),
-                bytes: Bytes::ZERO,
-                limit: fifo.limit,
-                marker: DrbMarker::new(&fifo.marker, SN_LENGTH, stream)?,
-                next_sn: 0,
-                ramp: fifo.ramp,
-                overdue: fifo.overdue.map(Overdue::new),
-                marks,
-            })),
-            Discipline::Dual(dual) => Self::Dual(Box::new(DualQueue::new(dual, stream)?)),
-            Discipline::SdnPort(port) => Self::SdnPort(Box::new(SdnPort::new(port, rate, stream))),
+            Discipline::Fifo(fifo) if fifo.per_flow => {
+                Self::PerFlow(Box::new(PerFlow::new(fifo.into_owned(), router, seed)?))
+            }
+            Discipline::Fifo(fifo) => {
+                Self::Fifo(Box::new(Fifo::new(&fifo, stream("router"), stream("router's ramp"))?))
+            }
+            Discipline::Dual(dual) => Self::Dual(Box::new(DualQueue::new(dual, stream("router"))?)),
+            Discipline::SdnPort(port) => Self::SdnPort(Box::new(SdnPort::new(port, rate, stream("router")))),
         })
     }
 
@@ -63,6 +67,7 @@ impl<P: Inspect> Queue<P> {
     pub(crate) fn push(&mut self, now: Instant, packet: Packet<P>) -> Result<(), Packet<P>> {
         match self {
             Self::Fifo(fifo) => fifo.push(now, packet),
+            Self::PerFlow(queues) => queues.push(now, packet),
             Self::Dual(dual) => dual.enqueue(now, packet),
             Self::SdnPort(port) => port.push(now, packet),
         }
@@ -72,6 +77,7 @@ impl<P: Inspect> Queue<P> {
     pub(crate) fn pop(&mut self, now: Instant) -> Option<Dequeued<P>> {
         match self {
             Self::Fifo(fifo) => fifo.pop(now),
+            Self::PerFlow(queues) => queues.pop(now),
             Self::Dual(dual) => dual.dequeue(now),
             Self::SdnPort(port) => port.pop(now),
         }
@@ -81,13 +87,63 @@ impl<P: Inspect> Queue<P> {
         let size = |packet: &Packet<P>| if packet.flow == flow { packet.size } else { Bytes::ZERO };
         match self {
             Self::Fifo(fifo) => fifo.packets.iter().map(|(_, packet)| size(packet)).sum(),
+            Self::PerFlow(queues) => queues.held(flow),
             Self::Dual(dual) => dual.packets().map(size).sum(),
             Self::SdnPort(port) => port.held(flow),
         }
     }
 }
 
+impl<P: Inspect> PerFlow<P> {
+    fn new(config: FifoConfig, router: u32, seed: u64) -> Result<Self, ConfigError> {
+        // What can't be used is named at once, not at a flow's first packet.
+        DrbMarker::new(&config.marker, SN_LENGTH, Stream::new(seed, router, "router"))?;
+        Ok(Self { config, router, seed, fifos: Vec::new(), turn: 0 })
+    }
+
+    fn push(&mut self, now: Instant, packet: Packet<P>) -> Result<(), Packet<P>> {
+        let flow = packet.flow;
+        if let Some((_, fifo)) = self.fifos.iter_mut().find(|(of, _)| *of == flow) {
+            return fifo.push(now, packet);
+        }
+        let stream = |purpose: &str| Stream::new(self.seed, self.router, &format!("{purpose} {}", flow.0));
+        let Ok(mut fifo) = Fifo::new(&self.config, stream("router's queue of flow"), stream("router's ramp of flow"))
+        else {
+            return Err(packet);
+        };
+        let taken = fifo.push(now, packet);
+        self.fifos.push((flow, fifo));
+        taken
+    }
+
+    fn pop(&mut self, now: Instant) -> Option<Dequeued<P>> {
+        let count = self.fifos.len();
+        (self.turn..self.turn + count).find_map(|index| {
+            let dequeued = self.fifos[index % count].1.pop(now)?;
+            self.turn = (index + 1) % count;
+            Some(dequeued)
+        })
+    }
+
+    fn held(&self, flow: FlowId) -> Bytes {
+        self.fifos.iter().find(|(of, _)| *of == flow).map_or(Bytes::ZERO, |(_, fifo)| fifo.bytes)
+    }
+}
+
 impl<P: Inspect> Fifo<P> {
+    fn new(config: &FifoConfig, stream: Stream, marks: Stream) -> Result<Self, ConfigError> {
+        Ok(Self {
+            packets: VecDeque::new(),
+            bytes: Bytes::ZERO,
+            limit: config.limit,
+            marker: DrbMarker::new(&config.marker, SN_LENGTH, stream)?,
+            next_sn: 0,
+            ramp: config.ramp,
+            overdue: config.overdue.map(Overdue::new),
+            marks,
+        })
+    }
+
     fn state(&self, now: Instant) -> RlcQueue {
         let head_of_line = self.packets.front().map(|(since, _)| now.since(*since)).unwrap_or_default();
         RlcQueue { backlog: self.bytes, packets: self.packets.len() as u32, head_of_line }

@@ -29,12 +29,7 @@ impl<P: Inspect> Router<P> {
     pub fn new(config: &RouterConfig, index: u32, seed: u64) -> Result<Self, ConfigError> {
         Ok(Self {
             rate: Profile::new(config),
-            queue: Queue::new(
-                &config.queue,
-                config.rate,
-                Stream::new(seed, index, "router"),
-                Stream::new(seed, index, "router's ramp"),
-            )?,
+            queue: Queue::new(&config.queue, config.rate, index, seed)?,
             sending: None,
             begun: None,
             harq: config.harq.map(|harq| LinkHarq::new(harq, Stream::new(seed, index, "router's HARQ"))),

@@ -79,6 +79,29 @@ fn retransmissions_delay_packets_and_take_nothing_of_the_rate() {
 }
 
 #[test]
+fn with_a_queue_for_each_flow_nobody_waits_behind_another() {
+    let greedy = r#"
+[[flow]]
+name = "greedy"
+round_trip = "20 ms"
+router = "link"
+sender = { controller = "udp" }
+app = { app = "constant", rate = "20 Mbit/s" }
+"#;
+    let of = |overrides: &[&str]| run(&format!("{CONSTANT}{greedy}"), overrides);
+    let modest = "flow.0.app.rate=2 Mbit/s";
+    let delay = |result: &RunResult| result.flows[0].owd_ms.unwrap().p99;
+    let (one, each) = (of(&[modest]), of(&[modest, "router.0.queue.per_flow=true"]));
+    // Behind 125 kB a packet waits 100 ms; in a queue of its own for the packet on the link and the other flow's.
+    assert!(delay(&one) > 100.0 && delay(&each) < 10.0 + 3.0 * 0.983, "{} and {}", delay(&one), delay(&each));
+    assert!(each.flows[0].dropped == 0 && each.routers[0].utilisation > 0.999);
+    // Two that want more than half have half.
+    let both = of(&["flow.0.app.rate=8 Mbit/s", "router.0.queue.per_flow=true"]);
+    let [first, second] = [0, 1].map(|flow| both.flows[flow].throughput_mbps);
+    assert!((first / second - 1.0).abs() < 0.01, "{first} and {second} Mbit/s");
+}
+
+#[test]
 fn a_rate_that_changes_is_followed() {
     let change = r#"router.0.changes=[{ at = "4 s", rate = "5 Mbit/s", over = "2 s" }]"#;
     let result = run(CONSTANT, &["flow.0.app.rate=20 Mbit/s", change, "warmup=0 s"]);
