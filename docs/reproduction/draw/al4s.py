@@ -1,17 +1,14 @@
 """Pictures of aL4S-CC (Son et al.)."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-import cases
 import numpy as np
 import polars as pl
 import tidemark
 from cases import run
 from picture import PUBLISHED, Panel, Picture, Row
 
-Runs = Callable[[str, str, str, float], tuple[tidemark.Result, str, float]]
-"""Runs three flows: the reading of aL4S-CC, the marking case, the service and its target queuing delay."""
 SINGLE = {
     "cl4s.case2.knows2.te60": "cL4S",
     "sl4s.case2.te60": "sL4S",
@@ -34,38 +31,24 @@ def fig1() -> Iterator[Row]:
                     yield panel, name, t, sum(each) ** 2 / (len(each) * sum(rate * rate for rate in each))
 
 
-OWN = cases.ROOT / "docs" / "reproduction" / "runs" / "al4s.own-queues.toml"
-"""Scenario with a queue for each flow."""
-THRESHOLDS = {"case1": ("2 ms", "10 ms"), "case2": ("5 ms", "20 ms"), "case3": ("20 ms", "50 ms")}
-RATES = {"min": "2 Mbit/s", "initial": "10 Mbit/s", "max": "70 Mbit/s"}
 IN_ONE = ("(a) link utilisation, one queue", "(b) packets over the target, one queue")
 IN_OWN = ("(a) link utilisation, a queue each", "(b) packets over the target, a queue each")
 
 
-def late(result: tidemark.Result, delay: str, flow: str, target: float) -> float:
+def late(result: tidemark.Result, flow: str, target: float) -> float:
     """Gives the percentage of a flow's packets that waited for longer than a target."""
-    samples = result.cdf(delay).filter(pl.col("flow") == flow)  # type: ignore[arg-type]
+    samples = result.cdf("router_queue").filter(pl.col("flow") == flow)
     return 100 * (1 - float(np.interp(target, samples["ms"], samples["share"])))
 
 
-def in_one_queue(part: str, case: str, service: str, target: float) -> tuple[tidemark.Result, str, float]:
-    """Runs three flows in one queue; gives the result, the name of its delay, and the link's mean rate."""
+def in_queues(part: str, case: str, service: str, *, per_flow: bool) -> tuple[tidemark.Result, float]:
+    """Runs three flows in one queue or in one each; gives the result and the link's mean rate."""
     knows = [f"knows{case[-1]}"] if part == "cl4s" else []
-    result = cases.run("al4s.fig4", ".".join([part, case, *knows, service]))
-    return result, "router_queue", result.routers["capacity_mbps"][0]
+    result = run("al4s.fig4", ".".join([part, case, *knows, service]), router__link__queue__per_flow=per_flow)
+    return result, result.routers["capacity_mbps"][0]
 
 
-def in_own_queues(part: str, case: str, service: str, target: float) -> tuple[tidemark.Result, str, float]:
-    """Runs three flows in a queue each, likewise. The pattern's mean rate is that of the link."""
-    low, high = THRESHOLDS[case]
-    sender: dict[str, object] = {"controller": "al4s", "rates": RATES, "target_delay": f"{target + 5} ms"}
-    if part == "cl4s":
-        sender["marking"] = {"low": low, "high": high}
-    chosen = {"marker.low": low, "marker.high": high, "flow.l4s.sender": sender}
-    return tidemark.run(OWN, set=chosen, progress=False), "queue", 25.4
-
-
-def three(titles: tuple[str, str], runs: Runs) -> Iterator[Row]:
+def three(titles: tuple[str, str], *, per_flow: bool) -> Iterator[Row]:
     """Three flows of different controllers: utilisation, and packets over the target queuing delay."""
     used, over = titles
     shares: dict[str, list[float]] = {}
@@ -73,13 +56,13 @@ def three(titles: tuple[str, str], runs: Runs) -> Iterator[Row]:
         if (service, case) == ("te25", "case3"):
             continue
         for part, name in (("cl4s", "cL4S"), ("sl4s", "sL4S")):
-            result, delay, capacity = runs(part, case, service, target)
+            result, capacity = in_queues(part, case, service, per_flow=per_flow)
             # GCC and SCReAM are drawn beside cL4S; beside sL4S they differ little, as the paper says too.
             flows = {"l4s": name} | ({"gcc": "GCC", "scream": "SCReAM v2"} if name == "cL4S" else {})
             for flow, curve in flows.items():
                 throughput = result.flows.filter(pl.col("flow") == flow)["throughput_mbps"][0]
                 yield used, curve, f"{target}, {case[-1]}", 100 * throughput / capacity
-                share = late(result, delay, flow, target)
+                share = late(result, flow, target)
                 yield over, curve, f"{target}, {case[-1]}", share
                 shares.setdefault(curve, []).append(share)
     for curve, each in shares.items():
@@ -90,9 +73,9 @@ def three(titles: tuple[str, str], runs: Runs) -> Iterator[Row]:
 
 
 def fig4() -> Iterator[Row]:
-    """Three flows in one queue, and with a queue each."""
-    yield from three(IN_ONE, in_one_queue)
-    yield from three(IN_OWN, in_own_queues)
+    """Three flows with a queue each, and in one."""
+    yield from three(IN_OWN, per_flow=True)
+    yield from three(IN_ONE, per_flow=False)
 
 
 def fig5() -> Iterator[Row]:
@@ -112,6 +95,6 @@ PICTURES = (
     Picture("al4s.fig1", fig1, tuple(Panel(title, SECONDS, "Jain's index", top=1.05) for title in ("IETF pattern", "fixed 10 Mbit/s"))),
     Picture("al4s.fig4", fig4, tuple(
         Panel(title, "target queuing delay (ms), case", "of the link (%)" if title.startswith("(a)") else "packets (%)", "bars")
-        for pair in zip(IN_ONE, IN_OWN, strict=True) for title in pair)),
+        for pair in zip(IN_OWN, IN_ONE, strict=True) for title in pair)),
     Picture("al4s.fig5", fig5, (Panel("received rate", SECONDS, "Mbit/s"), Panel("queuing delay", SECONDS, "ms", log_y=True, bottom=1)), columns=1),
 )  # fmt: skip
