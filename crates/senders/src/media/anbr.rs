@@ -16,7 +16,7 @@ use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant
 
 use super::{Feedback, MediaController, PACED, PACING, RateLimits, ReportFormat, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};
-use crate::udp_prague::{Control, Counters, FrameConfig, UdpPragueConfig};
+use crate::udp_prague::{Control, Counters, FrameConfig, UdpPragueConfig, UdpPragueGrowth};
 
 /// Round trips over which `gradual` is drawn to the recommendation.
 const GRADUAL_ROUNDS: f64 = 4.0;
@@ -36,6 +36,19 @@ pub enum AnbrRule {
     Gradual,
 }
 
+/// Prague beside the recommendations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum AnbrPrague {
+    /// UDP Prague in its real-time mode, at 60 frames a second: rounds last a frame's time at the least.
+    #[default]
+    Frames,
+    /// Eqs. 3.3, 3.4 and 3.7 of the thesis: a gain of 1/16, rounds of 25 ms at the least, and a packet more in each.
+    Printed,
+}
+
 /// The configuration of a sender that listens to recommendations.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -44,6 +57,8 @@ pub enum AnbrRule {
 pub struct AnbrConfig {
     /// Rule by which a recommendation becomes a rate. Default: `follow`.
     pub rule: AnbrRule,
+    /// Prague beside the recommendations. Default: `frames`.
+    pub prague: AnbrPrague,
     /// Share of a recommendation that is used. Default 1.
     pub share: f64,
     /// Rate at which packets leave, as a multiple of the target. Default 1.1, as of the other videos.
@@ -54,14 +69,20 @@ pub struct AnbrConfig {
 
 impl Default for AnbrConfig {
     fn default() -> Self {
-        Self { rule: AnbrRule::default(), share: 1.0, pacing: PACED, rates: RateLimits::default() }
+        Self {
+            rule: AnbrRule::default(),
+            prague: AnbrPrague::default(),
+            share: 1.0,
+            pacing: PACED,
+            rates: RateLimits::default(),
+        }
     }
 }
 
 bounds! { AnbrConfig {
     share: Range::above(0.0).and_at_most(2.0),
     pacing: PACING,
-    ..rule, rates
+    ..rule, prague, rates
 } }
 
 impl CongestionControl for AnbrConfig {
@@ -96,13 +117,18 @@ pub struct Anbr {
 impl Anbr {
     /// A controller at its initial rate.
     pub fn new(config: &AnbrConfig) -> Self {
+        let (frames, growth) = match config.prague {
+            AnbrPrague::Frames => (Some(FrameConfig::default()), UdpPragueGrowth::Queue),
+            AnbrPrague::Printed => (None, UdpPragueGrowth::Packet),
+        };
         let prague = UdpPragueConfig {
             max_packet: Bytes(1248),
             initial_rate: config.rates.initial,
             min_rate: config.rates.min,
             max_rate: config.rates.max,
-            frames: Some(FrameConfig::default()),
+            frames,
             report_interval: None,
+            growth,
         };
         Self {
             config: config.clone(),

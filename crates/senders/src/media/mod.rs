@@ -22,7 +22,7 @@ mod sender;
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
 pub use al4s::{Al4s, Al4sConfig, Al4sGrowth, MarkingScheme};
-pub use anbr::{Anbr, AnbrConfig, AnbrRule};
+pub use anbr::{Anbr, AnbrConfig, AnbrPrague, AnbrRule};
 pub(crate) use assembly::Assembly;
 pub use encoder::{EncodedFrame, Encoder, FrameBudget, VideoConfig, XrConfig};
 pub use fixed::{Fixed, FixedConfig};

@@ -2,7 +2,7 @@
 
 use tidemark_core::{BitRate, Duration, Instant};
 
-use super::UdpPragueConfig;
+use super::{UdpPragueConfig, UdpPragueGrowth};
 
 /// The reference round-trip time of bulk transfers.
 const REFERENCE_RTT: f64 = 0.025;
@@ -229,7 +229,8 @@ impl Control {
         let acked = (received - marked) as f64 * self.packet_size();
         let max_packet = self.config.max_packet.as_f64();
         let queue = self.rate * QUEUE_GROWTH;
-        let step = if queue < max_packet || self.rounds_to_growth > 0.0 { max_packet } else { queue };
+        let is_steep = self.config.growth == UdpPragueGrowth::Queue && self.rounds_to_growth == 0.0;
+        let step = if is_steep { queue.max(max_packet) } else { max_packet };
         if self.in_rate_mode {
             self.rate += acked / (self.rate * self.virtual_rtt) * step / self.virtual_rtt;
         } else {
@@ -325,5 +326,42 @@ impl Control {
     /// Smoothed round-trip time.
     pub fn smoothed_rtt(&self) -> Option<Duration> {
         self.smoothed.map(Duration::from_secs_f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::udp_prague::UdpPragueGrowth;
+
+    /// Packets by which the window grows in each of so many rounds of 50 ms without marks, at 50 Mbit/s.
+    fn packets_a_round(growth: UdpPragueGrowth, rounds: u64) -> Vec<f64> {
+        let rate = BitRate::from_mbps(50);
+        let mut control = Control::new(&UdpPragueConfig { initial_rate: rate, growth, ..UdpPragueConfig::default() });
+        let (mut counters, mut now) = (Counters::default(), Instant::ZERO);
+        control.on_rtt(Duration::from_millis(50));
+        control.on_feedback(now, counters, 0, true);
+        let round = |_| {
+            let before = control.window();
+            let in_flight = (before / 1400.0) as u64;
+            for _ in 0..in_flight {
+                now += Duration::from_millis(51) / in_flight;
+                counters.received += 1;
+                control.on_rtt(Duration::from_millis(50));
+                control.on_feedback(now, counters, counters.received + in_flight, true);
+            }
+            (control.window() - before) / 1400.0
+        };
+        (0..rounds).map(round).collect()
+    }
+
+    #[test]
+    fn growth_by_a_packet_stays_while_that_by_a_queue_becomes_steep() {
+        // Seven rounds and three for 50 Mbit/s; a millisecond of it is 4.5 packets.
+        let by_packet = packets_a_round(UdpPragueGrowth::Packet, 20);
+        assert!(by_packet.iter().all(|packets| (packets - 1.0).abs() < 0.05), "{by_packet:?}");
+        let by_queue = packets_a_round(UdpPragueGrowth::Queue, 20);
+        assert!(by_queue[..8].iter().all(|packets| (packets - 1.0).abs() < 0.05), "{by_queue:?}");
+        assert!(by_queue[12..].iter().all(|packets| *packets > 4.0), "{by_queue:?}");
     }
 }

@@ -3,7 +3,7 @@
 //! integers; here they are floats.
 //!
 //! Its increase is not exponential: from 100 kbit/s it climbs by a packet for each virtual round trip, and
-//! after some rounds without marks by a millisecond of its own rate.
+//! after some rounds without marks by a millisecond of its own rate, unless [`UdpPragueGrowth::Packet`] is chosen.
 
 mod control;
 mod frames;
@@ -39,6 +39,20 @@ pub struct UdpPragueConfig {
     /// lost report counts as the loss of what it reported. The window is that of the round trip without the wait for a report, as there:
     /// over short paths it, not the rate, limits a flow. Default: it acknowledges each packet, with cumulative counters.
     pub report_interval: Option<Duration>,
+    /// Increase of the window in a round without marks. Default: `queue`, as the public implementation has it since January 2025.
+    pub growth: UdpPragueGrowth,
+}
+
+/// Increase of UDP Prague's window in a round without marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum UdpPragueGrowth {
+    /// A packet, and after some rounds without marks a millisecond of the rate.
+    #[default]
+    Queue,
+    /// A packet, however long no marks come: Eq. 3.7 of the thesis "L4S and ANBR".
+    Packet,
 }
 
 /// UDP Prague's real-time mode.
@@ -69,6 +83,7 @@ impl Default for UdpPragueConfig {
             max_rate: BitRate::from_mbps(100_000),
             frames: None,
             report_interval: None,
+            growth: UdpPragueGrowth::default(),
         }
     }
 }
@@ -77,7 +92,7 @@ bounds! { UdpPragueConfig {
     max_packet: Range::between(Bytes(150), Bytes(9_000)),
     min_rate: Range::above(BitRate::ZERO),
     report_interval: Range::between(Duration::from_millis(1), Duration::from_millis(500)),
-    ..initial_rate, max_rate, frames
+    ..initial_rate, max_rate, frames, growth
 } }
 
 bounds! { FrameConfig {
