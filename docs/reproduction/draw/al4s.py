@@ -16,6 +16,7 @@ SINGLE = {
     "gcc.case2": "GCC",
     "scream.case2": "SCReAM v2",
 }
+CASES = ("case1", "case2", "case3")
 SERVICES = {"te25": 20, "te60": 55, "te150": 145}
 
 
@@ -52,7 +53,7 @@ def three(titles: tuple[str, str], *, per_flow: bool) -> Iterator[Row]:
     """Three flows of different controllers: utilisation, and packets over the target queuing delay."""
     used, over = titles
     shares: dict[str, list[float]] = {}
-    for (service, target), case in itertools.product(SERVICES.items(), THRESHOLDS):
+    for (service, target), case in itertools.product(SERVICES.items(), CASES):
         if (service, case) == ("te25", "case3"):
             continue
         for part, name in (("cl4s", "cL4S"), ("sl4s", "sL4S")):
@@ -94,7 +95,8 @@ SECONDS = "time (s)"
 PICTURES = (
     Picture("al4s.fig1", fig1, tuple(Panel(title, SECONDS, "Jain's index", top=1.05) for title in ("IETF pattern", "fixed 10 Mbit/s"))),
     Picture("al4s.fig4", fig4, tuple(
-        Panel(title, "target queuing delay (ms), case", "of the link (%)" if title.startswith("(a)") else "packets (%)", "bars")
-        for pair in zip(IN_OWN, IN_ONE, strict=True) for title in pair)),
+        Panel(title, "target queuing delay (ms), case", unit, "bars", top=top)
+        for pair, unit, top in zip(zip(IN_OWN, IN_ONE, strict=True), ("of the link (%)", "packets (%)"), (120, None), strict=True)
+        for title in pair)),
     Picture("al4s.fig5", fig5, (Panel("received rate", SECONDS, "Mbit/s"), Panel("queuing delay", SECONDS, "ms", log_y=True, bottom=1)), columns=1),
 )  # fmt: skip
