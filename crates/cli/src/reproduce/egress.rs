@@ -29,7 +29,7 @@ const EVERY: Duration = Duration::from_micros(7_300);
 
 /// Figures in percent for a case of `l4span.fig9`: quantiles of the relative error, `error_p25`, `error_p50`, `error_p75`, and the
 /// share of errors within 10 %, `error_near`; the same against the window that follows as `next_p50` and so on, and at all times at which something was sent, empty
-/// queues among them, as `all_p50` and so on; the share of the time that could be compared, `compared`.
+/// queues among them, as `all_p50` and so on; at each report, against Eq. 3 of RLC's log at its last transmission, as `eq3_p50` and so on; the share of the time that could be compared, `compared`.
 pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     let targets = Targets::load()?;
     let (text, overrides) = (targets.scenario(SCENARIO)?, targets.overrides(SCENARIO, case)?);
@@ -41,7 +41,9 @@ pub(super) fn run(case: &str) -> Result<BTreeMap<String, f64>> {
     }
     let compared = 100.0 * errors.past.len() as f64 / errors.times.max(1) as f64;
     let mut figures = BTreeMap::from([("compared".into(), compared)]);
-    for (name, of) in [("error", &mut errors.past), ("next", &mut errors.next), ("all", &mut errors.all)] {
+    for (name, of) in
+        [("error", &mut errors.past), ("next", &mut errors.next), ("all", &mut errors.all), ("eq3", &mut errors.eq3)]
+    {
         of.sort_by(f64::total_cmp);
         let last = of.len().checked_sub(1).ok_or_else(|| miette!("{case}: no queue ever stood"))?;
         for (quantile, percent) in [("p25", 25), ("p50", 50), ("p75", 75)] {
@@ -67,7 +69,10 @@ fn observe(scenario: &Scenario) -> Result<Errors> {
         log.compare_up_to(now, errors);
         match event {
             Event::Decided { decision, .. } => log.estimated(&decision.estimate),
-            Event::Reported { estimate, .. } => log.estimated(&estimate),
+            Event::Reported { estimate, .. } => {
+                log.estimated(&estimate);
+                log.compare_with_eq3(errors);
+            }
             Event::Numbered { .. } => _ = log.busy.get_or_insert(now),
             Event::Transmitted { bytes, backlog } => log.sent(now, bytes, backlog),
             _ => {}
@@ -86,6 +91,8 @@ struct Errors {
     next: Vec<f64>,
     /// Empty queues among them.
     all: Vec<f64>,
+    /// Against Eq. 3 of the log.
+    eq3: Vec<f64>,
     /// Times of comparison, whether they could be used or not.
     times: u64,
 }
@@ -95,6 +102,7 @@ impl Errors {
         self.past.append(&mut others.past);
         self.next.append(&mut others.next);
         self.all.append(&mut others.all);
+        self.eq3.append(&mut others.eq3);
         self.times += others.times;
     }
 }
@@ -109,6 +117,10 @@ struct Log {
     /// Transmissions, with the bytes sent up to then; only the first may be older than two windows.
     sent: VecDeque<(Instant, u64)>,
     total: u64,
+    /// Last transmission of which no report has come.
+    unreported: Option<(Instant, u64)>,
+    /// Start of the comparisons.
+    from: Instant,
     /// Egress rate by the marker's estimate, in bytes a second.
     rate: Option<f64>,
     /// Estimates that wait for their window to pass: their time, bytes sent up to then, and the estimate.
@@ -116,8 +128,18 @@ struct Log {
 }
 
 impl Log {
-    fn new(window: Duration, next: Instant) -> Self {
-        Self { window, next, busy: None, sent: VecDeque::new(), total: 0, rate: None, waiting: VecDeque::new() }
+    fn new(window: Duration, from: Instant) -> Self {
+        Self {
+            window,
+            next: from,
+            from,
+            busy: None,
+            sent: VecDeque::new(),
+            total: 0,
+            unreported: None,
+            rate: None,
+            waiting: VecDeque::new(),
+        }
     }
 
     fn estimated(&mut self, estimate: &Estimate) {
@@ -127,6 +149,9 @@ impl Log {
     fn sent(&mut self, now: Instant, bytes: Bytes, waiting: Bytes) {
         self.total += bytes.0;
         self.sent.push_back((now, self.total));
+        if bytes.0 > 0 && now >= self.from {
+            self.unreported = Some((now, self.total));
+        }
         while self.sent.get(1).is_some_and(|(at, _)| *at + self.window * 2 <= now) {
             self.sent.pop_front();
         }
@@ -147,6 +172,14 @@ impl Log {
             errors.next.push(error(*rate, self.total - from, self.window));
             self.waiting.pop_front();
         }
+    }
+
+    /// Holds the estimate of a report against Eq. 3 at the last transmission, where it is after the warm-up and has not been compared with.
+    fn compare_with_eq3(&mut self, errors: &mut Errors) {
+        let (Some(rate), Some((at, total))) = (self.rate, self.unreported.take()) else { return };
+        let before =
+            self.sent.iter().take_while(|(sent, _)| *sent + self.window <= at).last().map_or(0, |(_, total)| *total);
+        errors.eq3.push(error(rate, total - before, self.window));
     }
 
     fn compare(&mut self, at: Instant, errors: &mut Errors) {
@@ -191,6 +224,9 @@ mod tests {
             log.compare_up_to(ms(5 * k), &mut errors);
             log.sent(ms(5 * k), Bytes(1_000), Bytes(9));
         }
+        // Eq. 3 at 60 ms: 4000 bytes after 40 ms. A transmission is compared with once.
+        log.compare_with_eq3(&mut errors);
+        log.compare_with_eq3(&mut errors);
         log.rate = Some(300_000.0);
         // From here on 2000 bytes: what follows 50 ms up to 70 ms is 2000 + 2 * 2000.
         for k in 13..=16 {
@@ -200,6 +236,7 @@ mod tests {
         let rounded = |errors: &[f64]| errors.iter().map(|error| error.round()).collect::<Vec<_>>();
         assert_eq!(rounded(&errors.past)[..3], [10.0, 10.0, 50.0]);
         assert_eq!(rounded(&errors.next), [-27.0, -37.0]);
+        assert_eq!(rounded(&errors.eq3), [10.0]);
         // An empty queue is not compared with, nor one that does not stand for long enough.
         let before = errors.past.len();
         log.compare_up_to(ms(100), &mut errors);
