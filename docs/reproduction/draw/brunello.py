@@ -9,8 +9,13 @@ from cases import run
 from picture import PUBLISHED, Panel, Picture, Row
 
 USERS = (2, 5, 10, 15, 30, 50)
-# SCReAM version 2, and the delay-based scheduler by delay alone.
-CASES = {"not-l4s.rr": "not-L4S", "l4s.rr": "L4S+RR", "l4s.delay": "L4S+DBS"}
+# SCReAM of 2021. The delay-based scheduler has two readings: the video above the web, or the delay alone.
+CASES = {
+    "2021.rr.not-l4s": "not-L4S",
+    "2021.rr.l4s": "L4S+RR",
+    "2021.priority.l4s": "L4S+DBS, video first",
+    "2021.delay.l4s": "L4S+DBS, delay alone",
+}
 
 
 FIG6 = ("(a) not-L4S", "(b) L4S", "L4S, encoder 1 s late")
@@ -19,7 +24,8 @@ FIG6 = ("(a) not-L4S", "(b) L4S", "L4S, encoder 1 s late")
 @functools.cache
 def network(users: int, case: str) -> pl.DataFrame:
     """Runs 21 cells and gives the video users' flows."""
-    flows = run("brunello.network", f"{users}.{case}").flows
+    sender, *others = case.split(".")
+    flows = run("brunello.network", ".".join((sender, str(users), *others))).flows
     video = flows.filter(pl.col("flow").str.starts_with("video"))
     return video.with_columns(lost_percent=100 * pl.col("dropped") / pl.col("sent_packets"))
 
