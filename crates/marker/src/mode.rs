@@ -9,7 +9,7 @@ use crate::five_qi::Characteristics;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Mode {
-    /// The least delay that costs no more than a small share of the throughput.
+    /// All of the throughput but a small share, at the delay that this takes.
     ThroughputFirst,
     /// A short delay, for whatever throughput that leaves.
     DelayFirst,

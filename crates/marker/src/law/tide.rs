@@ -21,8 +21,9 @@ const CUBIC: f64 = 1.054;
 const NEED: f64 = 10.0;
 /// Time between two steps of the thresholds.
 const STEP: Duration = Duration::from_millis(10);
-/// Share of the throughput that a DRB whose mode is throughput first may lose.
-const THROUGHPUT_FIRST_LOSS: f64 = 0.01;
+/// Shortest thresholds of a DRB whose mode is throughput first, of L4S flows and of others: with these Prague, CUBIC and Reno have 0.97 of their unmarked rate and more, walking, driving and
+/// still (docs/measured/live.md).
+const THROUGHPUT_FIRST: (Duration, Duration) = (Duration::from_millis(40), Duration::from_millis(15));
 /// Longest thresholds of a DRB whose mode is delay first, as a part of the packet delay budget: at half of it the queue's 99th percentile stays below the budget of
 /// 10 ms (5 ms have 9; docs/measured/tide.md).
 const OF_BUDGET: u64 = 2;
@@ -53,9 +54,8 @@ pub struct TideConfig {
     pub throughput_loss: Option<f64>,
     /// Time in which a threshold that costs nothing falls to `1 / e`. Default: 10 s, some hundred round trips.
     pub steer_over: Duration,
-    /// Aim of the DRB, in place of thresholds that somebody has to choose. `throughput-first` steers them to a `throughput_loss` of 1 %, or to the one that is set here.
-    /// `delay-first` shortens `tau_s` and `begin` to half of the packet delay budget of the DRB's 5QI, and steers nothing. `by-5qi` is
-    /// one of the two. Default: none.
+    /// Aim of the DRB, in place of thresholds that somebody has to choose. `throughput-first` lengthens `tau_s` to 40 ms and `begin` to 15 ms, but where `throughput_loss`
+    /// steers them. `delay-first` shortens both to half of the packet delay budget of the DRB's 5QI, and steers nothing. `by-5qi` is one of the two. Default: none.
     pub mode: Option<Mode>,
 }
 
@@ -102,8 +102,10 @@ impl TideConfig {
                 let (tau_s, begin) = (self.tau_s.min(longest), self.begin.min(longest));
                 Self { tau_s, begin, throughput_loss: None, mode: None, ..self }
             }
+            Mode::ThroughputFirst | Mode::ByFiveQi if self.throughput_loss.is_some() => Self { mode: None, ..self },
             Mode::ThroughputFirst | Mode::ByFiveQi => {
-                Self { throughput_loss: self.throughput_loss.or(Some(THROUGHPUT_FIRST_LOSS)), mode: None, ..self }
+                let (tau_s, begin) = THROUGHPUT_FIRST;
+                Self { tau_s: self.tau_s.max(tau_s), begin: self.begin.max(begin), mode: None, ..self }
             }
         }
     }
@@ -378,10 +380,15 @@ mod tests {
             let steered = TideConfig { throughput_loss: Some(0.03), ..by_five_qi };
             assert_eq!(steered.for_five_qi(five_qi), expected);
         }
+        let [long, early] = [40, 15].map(Duration::from_millis);
         for five_qi in [0, 6, 8, 9, 200] {
-            let loss = |config: TideConfig| config.for_five_qi(five_qi).throughput_loss;
-            assert_eq!(loss(by_five_qi), Some(0.01));
-            assert_eq!(loss(TideConfig { throughput_loss: Some(0.03), ..by_five_qi }), Some(0.03));
+            let expected = TideConfig { tau_s: long, begin: early, ..TideConfig::default() };
+            assert_eq!(by_five_qi.for_five_qi(five_qi), expected);
+            let longer = TideConfig { tau_s: long * 2, ..by_five_qi };
+            assert_eq!(longer.for_five_qi(five_qi), TideConfig { tau_s: long * 2, ..expected });
+            // Who steers has thresholds that find themselves.
+            let steered = TideConfig { throughput_loss: Some(0.03), ..by_five_qi };
+            assert_eq!(steered.for_five_qi(five_qi), TideConfig { mode: None, ..steered });
         }
         assert_eq!(TideConfig::default().for_five_qi(80), TideConfig::default());
         let both = TideConfig { mode: Some(Mode::DelayFirst), throughput_loss: Some(0.03), ..TideConfig::default() };
