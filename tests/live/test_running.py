@@ -51,7 +51,7 @@ def test_a_running_cell_says_how_it_is(running, nothing_left):
     assert stat.S_IMODE(SOCKET.parent.stat().st_mode) == 0o700
     time.sleep(0.5)
     status = json.loads(ctl("status"))
-    assert status["ues"][0]["law"] == "l4span" and status["packets_in"] > 20
+    assert status["ues"][0]["law"] == "tide" and status["packets_in"] > 20
     metrics = dict(
         line.rsplit(" ", 1) for line in ctl("metrics").splitlines() if line and not line.startswith("#")
     )  # fmt: skip
@@ -109,7 +109,7 @@ def test_channel_law_outage_and_handover_are_changed_while_it_runs(running, noth
     ]
     times = [event["t_s"] for event in summary["events"]]
     assert times == sorted(times) and 0 < times[0] < times[-1] < summary["duration_s"]
-    law = re.fullmatch(r"l4span, ramp from ([\d.]+) s, none from ([\d.]+) s, ramp from ([\d.]+) s", summary["bearers"][0]["law"])
+    law = re.fullmatch(r"tide, ramp from ([\d.]+) s, none from ([\d.]+) s, ramp from ([\d.]+) s", summary["bearers"][0]["law"])
     assert law and abs(float(law[1]) - times[1]) < 0.06, summary["bearers"][0]["law"]
 
 

@@ -62,7 +62,7 @@ pub(crate) struct New {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = controllers(), hide_possible_values = true)]
     controllers: Vec<String>,
     /// The law by which the gNB marks
-    #[arg(long, default_value = "l4span", value_parser = PossibleValuesParser::new(LawConfig::names(|_| true)))]
+    #[arg(long, default_value = "tide", value_parser = PossibleValuesParser::new(LawConfig::names(|_| true)))]
     law: String,
     /// The radio channel of every UE
     #[arg(long, default_value = "pedestrian")]
@@ -210,7 +210,7 @@ mod tests {
         let scenario = loaded(&parsed(&[]).unwrap()).unwrap();
         let senders: Vec<_> = scenario.flow.iter().map(|flow| flow.sender.name()).collect();
         assert_eq!(senders, ["prague", "cubic"]);
-        assert_eq!(scenario.marker.law.properties().name, "l4span");
+        assert_eq!(scenario.marker.law.properties().name, "tide");
     }
 
     #[test]

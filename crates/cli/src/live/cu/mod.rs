@@ -30,7 +30,7 @@ use crate::run::diagnostic;
 /// Arguments of `tidemark cu`.
 #[derive(Args)]
 pub(crate) struct Cu {
-    /// A scenario, whose UEs' bearers, packet filters and laws are taken [default: one UE with the law l4span]
+    /// A scenario, whose UEs' bearers, packet filters and laws are taken [default: one UE with the law tide]
     file: Option<PathBuf>,
     /// Replace a value of the scenario: marker.law=ramp (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
