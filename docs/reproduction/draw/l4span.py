@@ -228,8 +228,13 @@ def fig19() -> Iterator[Row]:
             yield "round trip", channel, float(tau.removesuffix("ms")), flow["rtt_mean_ms"][0]
 
 
-QUARTILE = re.compile(r"(?:error|all)_(p25|p50|p75)\[prague\.(\w+)\.16ue\.38ms\.with\.?([\w.]*)\]")
-"""Measures of the estimate's error: the quartile, the channel, and the reading of Eqs. 3 and 4."""
+QUARTILE = re.compile(r"(error|eq3)_(p25|p50|p75)\[(prague|cubic)\.(\w+)\.16ue\.38ms\.with(?:\.literal)?\]")
+"""Measures of the estimate's error: what it is held against, the quartile, the sender and the channel."""
+ESTIMATES = {
+    ("eq3", "prague"): "Eqs. 3 and 4, Prague",
+    ("error", "prague"): "of busy time, Prague",
+    ("error", "cubic"): "of busy time, CUBIC",
+}
 
 
 def fig20() -> Iterator[Row]:
@@ -241,12 +246,12 @@ def fig20() -> Iterator[Row]:
     found: dict[tuple[str, str], dict[str, float]] = {}
     for of in (of for row in rows for of in row["ours"]):
         if measure := QUARTILE.fullmatch(of["formula"]):
-            quartile, channel, reading = measure.groups()
-            found.setdefault((reading or "of busy time", channel), {})[quartile] = of["mean"]
-    for (reading, channel), quartiles in found.items():
-        if len(quartiles) == 3:
+            against, quartile, sender, channel = measure.groups()
+            found.setdefault((ESTIMATES[against, sender], channel), {})[quartile] = of["mean"]
+    for estimate in ESTIMATES.values():
+        for channel in ("static", "pedestrian", "vehicular"):
             for quartile in ("p25", "p50", "p75"):
-                yield "error of the egress rate", reading, channel, quartiles[quartile]
+                yield "error of the egress rate", estimate, channel, found[estimate, channel][quartile]
     for channel in ("static", "pedestrian", "vehicular"):
         yield "error of the egress rate", f"{PUBLISHED} median", channel, 0.0
 
@@ -269,6 +274,6 @@ PICTURES = (
     Picture("l4span.fig16", fig16, tuple(Panel(title, "", "L4S / (L4S + classic)", "boxes", top=1) for title in ("share of throughput", "share of round trip"))),
     Picture("l4span.fig17", fig17, tuple(Panel(title, SECONDS, "RLC queue (SDUs)") for title in ("static", "pedestrian", "vehicular")), columns=3),
     Picture("l4span.fig19", fig19, (Panel("throughput", "threshold (ms)", MBPS, log_x=True), Panel("round trip", "threshold (ms)", RTT, log_x=True))),
-    Picture("l4span.fig20", fig20, (Panel("error of the egress rate", "", "error (%)", "boxes", bottom=-20),), columns=1),
+    Picture("l4span.fig20", fig20, (Panel("error of the egress rate", "", "error (%)", "boxes", bottom=-20, top=90),), columns=1),
     Picture("l4span.fig24", fig24, tuple(Panel(p.title, p.x, RTT, p.kind, log_y=True) for p in GRID)),
 )  # fmt: skip

@@ -10,10 +10,10 @@ from tidemark import Result
 
 SEEDS = (1, 2, 3)
 PORTS: dict[str, dict[str, object]] = {
-    "30 and 80 kB, nine tenths": {},
-    "80 kB each, two thirds": {"router.*.queue.l4s_limit": "80 kB", "router.*.queue.l4s_share": 0.67},
+    "80 kB each, seven tenths": {},
+    "30 and 80 kB, nine tenths": {"router.*.queue.l4s_limit": "30 kB", "router.*.queue.l4s_share": 0.9},
 }
-"""Sizes of the L4S and the classic queue, and the L4S queue's part of the line: neither is published."""
+"""Sizes of the L4S and the classic queue, and the L4S queue's part of the line: of the targets, and of the switches."""
 
 
 def flows(result: Result, kind: str) -> pl.DataFrame:
