@@ -20,6 +20,8 @@ use crate::sweep;
 const MODELS: [&str; 3] = ["static", "pedestrian", "vehicular"];
 /// Laws with a threshold for L4S flows.
 const WITH_THRESHOLD: [&str; 2] = ["l4span", "tide"];
+/// Key of the law, beside which `--set` may put other keys of the marker.
+const LAW: &str = "marker.law";
 /// Sender that knows the capacity, and its name among the others.
 const ORACLE: &str = "oracle";
 /// Windows of the oracle's recommendations: four periods of the default TDD pattern hold a packet of each of several UEs, without which its
@@ -27,7 +29,7 @@ const ORACLE: &str = "oracle";
 const ALONE: &str = "5 ms";
 const AMONG_OTHERS: &str = "20 ms";
 /// One cell, whose lists are set point by point.
-const SCENARIO: &str = "name = \"front\"\nduration = \"40 s\"\n\n[[ue]]\nname = \"ue\"\n\n[[flow]]\nname = \"flow\"\nue = \"ue\"\nround_trip = \"38 ms\"\n";
+const SCENARIO: &str = "name = \"front\"\nduration = \"40 s\"\n\n[marker]\nlaw = \"none\"\n\n[[ue]]\nname = \"ue\"\n\n[[flow]]\nname = \"flow\"\nue = \"ue\"\nround_trip = \"38 ms\"\n";
 /// Metrics: of the cell, and the means over its bearers.
 const METRICS: [&str; 3] = ["cell.throughput_mbps", "bearer.queue_ms.mean", "bearer.queue_ms.p99"];
 /// Fairness of the flows, where a run has several.
@@ -123,20 +125,16 @@ impl Front {
             let has_threshold = WITH_THRESHOLD.contains(&law.as_str()) && !self.thresholds.is_empty();
             let thresholds = if has_threshold { self.thresholds.iter().map(Some).collect() } else { vec![None] };
             for threshold in thresholds {
-                let (label, marker) = match threshold {
-                    Some(tau_s) => (format!("{law} {tau_s}"), json!({ "law": law, "tau_s": tau_s.to_string() })),
-                    None => (law.clone(), json!({ "law": law })),
-                };
+                let mut set = keys(LAW, json!(law));
+                set.extend(threshold.map(|tau_s| ("marker.tau_s".to_string(), json!(tau_s.to_string()))));
+                let label = threshold.map_or(law.clone(), |tau_s| format!("{law} {tau_s}"));
                 let case = [("senders".to_string(), self.senders(law)?)].into();
-                labels.insert(label, CaseForm { set: keys("marker", marker), case, ..CaseForm::default() });
+                labels.insert(label, CaseForm { set, case, ..CaseForm::default() });
             }
         }
         if !self.laws.iter().any(|law| law == "none") {
             let case = [("senders".to_string(), [self.sender(ORACLE)?].into())].into();
-            labels.insert(
-                "none".into(),
-                CaseForm { set: keys("marker", json!({ "law": "none" })), case, ..CaseForm::default() },
-            );
+            labels.insert("none".into(), CaseForm { set: keys(LAW, json!("none")), case, ..CaseForm::default() });
         }
         Ok(labels)
     }
