@@ -64,7 +64,7 @@ impl<P: Inspect> Cell<P> {
         let sn = self.cu.number(now, bearer, packet.size);
         // A DU that reports in each slot has nothing to add.
         let asks = !period.is_zero() && self.cu.wants_report(now, bearer);
-        let poll = asks && self.du.drb_mut(index).schedule_report();
+        let poll = asks && self.du.drb_mut(index).poll();
         self.around.events.emit(now, bearer, || Event::Numbered { packet: &packet, sn, poll });
         if poll {
             self.du.poll_report(now + self.f1u.delay(), index);
@@ -79,13 +79,15 @@ impl<P: Inspect> Cell<P> {
 
 #[cfg(test)]
 mod tests {
-    use tidemark_core::{Bytes, Duration, Ecn, FlowId, Packet};
-    use tidemark_marker::SnLength;
+    use std::sync::mpsc;
+
+    use tidemark_core::{BitRate, Bytes, Duration, Ecn, FlowId, Packet};
+    use tidemark_marker::{MarkerConfig, SnLength};
+    use tidemark_radio::channel::{ChannelConfig, FixedConfig, PedestrianConfig};
 
     use super::*;
-    use crate::config::{CellConfig, RlcConfig, UeConfig};
+    use crate::config::{CellConfig, F1uConfig, RlcConfig, UeConfig};
     use crate::index::DrbIndex;
-    use tidemark_radio::channel::{ChannelConfig, PedestrianConfig};
 
     #[derive(Clone, Debug)]
     struct Sent(Instant);
@@ -129,6 +131,39 @@ mod tests {
     fn what_is_late_is_discarded_in_time_by_one_timer_a_bearer() {
         let (_, discarded) = discarded(10.0, 2);
         assert!((2_000..7_000).contains(&discarded), "{discarded}");
+    }
+
+    /// Times at which the CU had a report, with a packet each millisecond, a period of 20 ms and a marker that asks after `poll_after`.
+    fn reported(poll_after: Duration) -> Vec<Instant> {
+        let f1u = F1uConfig { report_period: Duration::from_millis(20), ..F1uConfig::default() };
+        let marker = MarkerConfig { poll_after, ..MarkerConfig::default() };
+        let channel = ChannelConfig::Fixed(FixedConfig { rate: BitRate::from_mbps(8) });
+        let mut cell = Cell::new(&CellConfig { f1u, ..CellConfig::default() }, 1).unwrap();
+        let ue = cell.add_ue(&UeConfig { channel, marker, ..UeConfig::default() }).unwrap();
+        let (sender, times) = mpsc::channel();
+        cell.observe(Box::new(move |at, _, event| {
+            if matches!(event, Event::Reported { .. }) {
+                sender.send(at).unwrap();
+            }
+        }));
+        for ms in 0..200 {
+            let now = Instant::from_millis(ms);
+            while let Some(at) = cell.next_deadline().filter(|at| *at <= now) {
+                cell.handle_timeout(at);
+            }
+            let packet = Packet { flow: FlowId(1), size: Bytes(1_200), ecn: Ecn::Ect1, payload: Sent(now) };
+            cell.handle_downlink(now, ue, packet);
+        }
+        times.try_iter().collect()
+    }
+
+    #[test]
+    fn a_poll_brings_a_report_before_the_end_of_the_period() {
+        let gaps = |times: &[Instant]| times.windows(2).map(|pair| pair[1].since(pair[0])).max();
+        let (seldom, often) = (reported(Duration::from_secs(1)), reported(Duration::from_millis(5)));
+        assert_eq!(gaps(&seldom), Some(Duration::from_millis(20)), "{seldom:?}");
+        // More than 5 ms after the last report, with the next packet.
+        assert_eq!(gaps(&often), Some(Duration::from_millis(6)), "{often:?}");
     }
 
     /// A UE that cannot be reached: its packets are all discarded.

@@ -65,7 +65,10 @@ struct Delivery {
     reported: DeliveryStatus,
     /// Highest SN delivered in order, by the UE's status reports.
     delivered: Option<u32>,
+    /// A report waits for the end of the period.
     scheduled: bool,
+    /// A poll is under way to the DU.
+    polled: bool,
 }
 
 impl<P: Inspect> Drb<P> {
@@ -245,13 +248,22 @@ impl<P: Inspect> Drb<P> {
     pub(crate) fn has_news(&self) -> bool {
         self.current_status() != self.delivery.reported
     }
-    /// True once until the report is made.
+    /// True once until the period has ended.
     pub(crate) fn schedule_report(&mut self) -> bool {
         !core::mem::replace(&mut self.delivery.scheduled, true)
     }
+    /// Takes note of the end of the period; true if there is something to report.
+    pub(crate) fn end_period(&mut self) -> bool {
+        self.delivery.scheduled = false;
+        self.has_news()
+    }
+    /// True once until a report is made, whoever asks for it: a poll is under way to the DU.
+    pub(crate) fn poll(&mut self) -> bool {
+        !core::mem::replace(&mut self.delivery.polled, true)
+    }
     /// The delivery status that the DU sends now.
     pub(crate) fn make_report(&mut self) -> DeliveryStatus {
-        self.delivery.scheduled = false;
+        self.delivery.polled = false;
         self.delivery.reported = self.current_status();
         self.delivery.reported
     }

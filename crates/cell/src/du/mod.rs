@@ -196,7 +196,7 @@ impl<P: Inspect> Du<P> {
 
     /// Reports at `at`, once, since the CU asks for it.
     pub(crate) fn poll_report(&mut self, at: Instant, drb: DrbIndex) {
-        self.set_timer(at, drb, Timer::Report);
+        self.set_timer(at, drb, Timer::Poll);
     }
 
     /// Time of the next event without a new packet; `FAR` if there is none.
@@ -284,7 +284,9 @@ impl<P: Inspect> Du<P> {
             Timer::UplinkRlc => self.handle_uplink_timer(now, index, port),
             Timer::Discard(Direction::Downlink) => self.handle_discard_timer(now, index, port),
             Timer::Discard(Direction::Uplink) => self.handle_uplink_discard_timer(now, index, port),
-            Timer::Report => self.send_report(now, index, port),
+            // What a poll has reported since is no news.
+            Timer::Report if !self.drbs[index].end_period() => {}
+            Timer::Report | Timer::Poll => self.send_report(now, index, port),
             Timer::Window(direction) => self.end_window(now, index, direction),
             Timer::Query(direction) => self.send_query(now, index, direction, port),
             Timer::Recommendation(octets, exact) => self.deliver_recommendation(now, index, (octets, exact), port),

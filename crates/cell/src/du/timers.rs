@@ -17,8 +17,10 @@ pub(crate) enum Timer {
     UplinkRlc,
     /// The discardTimer of the first SDU that waits may have ended.
     Discard(Direction),
-    /// The DU sends a delivery status to the CU.
+    /// The period of delivery statuses ends.
     Report,
+    /// The CU's wish for a delivery status reaches the DU.
+    Poll,
     /// A window of the bit rate estimate ends.
     Window(Direction),
     /// A bit rate query may be sent.
