@@ -31,7 +31,10 @@ const AMONG_OTHERS: &str = "20 ms";
 /// One cell, whose lists are set point by point.
 const SCENARIO: &str = "name = \"front\"\nduration = \"40 s\"\n\n[marker]\nlaw = \"none\"\n\n[[ue]]\nname = \"ue\"\n\n[[flow]]\nname = \"flow\"\nue = \"ue\"\nround_trip = \"38 ms\"\n";
 /// Metrics: of the cell, and the means over its bearers.
-const METRICS: [&str; 3] = ["cell.throughput_mbps", "bearer.queue_ms.mean", "bearer.queue_ms.p99"];
+const METRICS: [&str; 4] =
+    ["cell.throughput_mbps", "bearer.queue_ms.mean", "bearer.queue_ms.p99", "bearer.queue_ms.p95"];
+/// Thresholds that cL4S, aL4S-CC that knows the network's, is told of: those of `tidemark send --controller cl4s`.
+const KNOWN: [&str; 2] = ["5 ms", "10 ms"];
 /// Fairness of the flows, where a run has several.
 const FAIRNESS: &str = "jain";
 
@@ -42,12 +45,12 @@ pub(crate) struct Front {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "static,pedestrian,vehicular")]
     channels: Vec<String>,
     /// Numbers of UEs
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,16")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,4,16")]
     ues: Vec<u32>,
     /// Round trips without the radio
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "10ms,38ms,106ms")]
     round_trips: Vec<Duration>,
-    /// Senders of each UE, by their controllers; those with `+` between them share its bearer
+    /// Senders of each UE, by their controllers, or cl4s and cl4s-hint; those with `+` between them share its bearer
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "prague,cubic,prague+cubic")]
     senders: Vec<String>,
     /// Marking laws; `none` is where the oracle runs
@@ -148,9 +151,9 @@ impl Front {
 
     /// Case of one combination of senders, over each number of UEs and round trip.
     fn sender(&self, names: &str) -> Result<(String, CaseForm)> {
-        let controllers: Vec<_> = names.split('+').map(controller).collect::<Result<_>>()?;
+        let senders: Vec<_> = names.split('+').map(Sender::named).collect::<Result<_>>()?;
         let mut set = Keys::new();
-        if names != ORACLE && controllers.iter().any(|sender| sender.properties().recommended) {
+        if names != ORACLE && senders.iter().any(|sender| sender.config.properties().recommended) {
             let anbr: toml::Table = format!("anbr = {}", self.anbr)
                 .parse()
                 .map_err(|error| miette!("--anbr is no table, as in {{ window = \"20 ms\" }}: {error}"))?;
@@ -158,7 +161,7 @@ impl Front {
             set.insert("ue.0.anbr".into(), anbr);
         }
         let round_trip = |time: &Duration| {
-            let flows: Vec<_> = controllers.iter().map(|sender| flow(sender, *time)).collect();
+            let flows: Vec<_> = senders.iter().map(|sender| sender.flow(*time)).collect();
             (time.to_string(), CaseForm { set: keys("flow", json!(flows)), ..CaseForm::default() })
         };
         let round_trips = self.round_trips.iter().map(round_trip).collect();
@@ -202,21 +205,40 @@ fn keys(key: &str, value: Value) -> Keys {
     [(key.to_string(), value)].into()
 }
 
-/// Controller with its defaults, by its name.
-fn controller(name: &str) -> Result<SenderConfig> {
-    let all = SenderConfig::all();
-    let names = all.iter().map(SenderConfig::name).collect::<Vec<_>>().join(", ");
-    let found = all.into_iter().find(|sender| sender.name() == name);
-    found.ok_or_else(|| miette!("no sender is called `{name}`: use {names}, or several with + between them"))
+/// Sender of a list.
+struct Sender {
+    name: String,
+    /// Controller with its defaults.
+    config: SenderConfig,
+    /// Controller as a scenario has it.
+    keys: Value,
 }
 
-/// Flow without an end of a sender, as a scenario has it.
-fn flow(sender: &SenderConfig, round_trip: Duration) -> Value {
-    let name = sender.name();
-    let mut flow =
-        json!({ "name": name, "ue": "ue", "round_trip": round_trip.to_string(), "sender": { "controller": name } });
-    if matches!(sender.transport(), Transport::Rtp(_)) {
-        flow["app"] = json!({ "app": "video" });
+impl Sender {
+    /// Finds a controller by its name, or cL4S.
+    fn named(name: &str) -> Result<Self> {
+        let [low, high] = KNOWN;
+        let marking = json!({ "low": low, "high": high });
+        let keys = match name {
+            "cl4s" => json!({ "controller": "al4s", "marking": marking }),
+            "cl4s-hint" => json!({ "controller": "al4s-hint", "al4s": { "marking": marking } }),
+            _ => json!({ "controller": name }),
+        };
+        let all = SenderConfig::all();
+        let names = all.iter().map(SenderConfig::name).collect::<Vec<_>>().join(", ");
+        let config = all.into_iter().find(|sender| keys["controller"] == sender.name()).ok_or_else(|| {
+            miette!("no sender is called `{name}`: use {names}, cl4s, cl4s-hint, or several with + between them")
+        })?;
+        Ok(Self { name: name.into(), config, keys })
     }
-    flow
+
+    /// Flow without an end, as a scenario has it.
+    fn flow(&self, round_trip: Duration) -> Value {
+        let mut flow =
+            json!({ "name": self.name, "ue": "ue", "round_trip": round_trip.to_string(), "sender": self.keys });
+        if matches!(self.config.transport(), Transport::Rtp(_)) {
+            flow["app"] = json!({ "app": "video" });
+        }
+        flow
+    }
 }

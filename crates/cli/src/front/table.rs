@@ -77,7 +77,7 @@ mod tests {
             values: [law, "static", "1", senders, "38ms"].map(|value| Some(value.to_string())).into(),
             seed,
             flow: None,
-            metrics: [rate, rate / 10.0, rate / 5.0].map(Some).into(),
+            metrics: [rate, rate / 10.0, rate / 5.0, rate / 6.0].map(Some).into(),
         };
         let rows = vec![
             row("none", "prague", 1, 40.0),
