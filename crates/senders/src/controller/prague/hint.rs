@@ -1,62 +1,29 @@
-//! Prague with a hint: marks are the bound, and recommendations of the access network (TS 38.321 5.18.10) the climb.
+//! Prague with a hint: marks are the bound, and [recommendations](crate::hint) the climb.
 //!
-//! Prague climbs by a segment a round trip, while a radio's rate may double within a second. A recommendation says that there is room. Unless marks say
-//! otherwise, the rate goes at once to a share of what all fresh recommendations grant. Such a climb is on probation for two
-//! round trips, until what was sent by it is acknowledged, and what was sent a round trip later. A mark before their end takes it back, to
-//! what the path has delivered or the window before the climb, whichever is more; without one the window stays. Prague answers marks
-//! as ever.
-//!
-//! A recommendation is of the radio alone, may be late, and may be wrong. One that is older than `fresh` counts for nothing. If marks come while a fresh
-//! one still asks for more, they are distrusted for one round trip, then two, four and so on to 64, until a climb holds: behind a
-//! bottleneck elsewhere this is Prague.
-//!
-//! Recommendations don't lower the rate. Going down to them with a mark was tried: they are a loop old, and where the radio fades within it, what
-//! was lost by falling with each fade was more than the queue was worth (docs/measured/front.md).
+//! Prague climbs by a segment a round trip, while a radio's rate may double within a second.
 
-use std::collections::VecDeque;
-
-use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Instant, Range, bounds};
+use tidemark_core::{BitRate, Bytes, ConfigError, Duration, Instant};
 
 use super::{Prague, PragueConfig};
 use crate::config::{EcnMode, TcpConfig};
 use crate::control::{CongestionControl, OverTcp, Properties, Transport};
 use crate::controller::{Ack, Congestion, Controller, EcnResponse, Sizes};
+use crate::hint::{ALLOWANCE, Hint, HintConfig};
 
-/// Round trips of a probation: the climb comes back with the first, marks for it with the second.
-const PROBATION: u32 = 2;
-/// Round trips of distrust, at most.
+/// Rounds of distrust, at most: Prague is back after some ten.
 const MAX_DISTRUST: u32 = 64;
-/// Time that slots and a short queue may add to the least round trip. 10 ms are two periods of the usual TDD pattern, and `tau_s` of l4span.
-const ALLOWANCE: Duration = Duration::from_millis(10);
-/// Recommendations that are kept, at most.
-const MAX_HINTS: usize = 64;
 
 /// Configuration of Prague with a hint.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = tidemark_core::bounds::in_schema::<PragueHintConfig>))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PragueHintConfig {
-    /// Share of a recommendation to which the rate climbs. Default 0.9: the rest is Prague's to find, by a segment a round trip.
-    pub share: f64,
-    /// Age at which a recommendation counts no more; the rate climbs to the least of those that are younger. Default 100 ms: two windows of
-    /// `anbr` by default, and longer than a fade of somebody who walks, so that its peaks are not taken for the rate.
-    pub fresh: Duration,
+    /// Recommendations.
+    pub hint: HintConfig,
     /// The transport below.
     pub tcp: TcpConfig,
 }
-
-impl Default for PragueHintConfig {
-    fn default() -> Self {
-        Self { share: 0.9, fresh: Duration::from_millis(100), tcp: TcpConfig::default() }
-    }
-}
-
-bounds! { PragueHintConfig {
-    share: Range::above(0.0).and_at_most(1.0),
-    fresh: Range::at_most(Duration::from_secs(10)),
-    ..tcp
-} }
 
 impl CongestionControl for PragueHintConfig {
     fn properties(&self) -> &'static Properties {
@@ -68,48 +35,13 @@ impl CongestionControl for PragueHintConfig {
         }
     }
     fn validate(&self) -> Result<(), ConfigError> {
-        self.tcp.validate()?;
-        self.check_bounds()
+        self.hint.validate()?;
+        self.tcp.validate()
     }
     fn transport(&self) -> Transport<'_> {
         let config = self.clone();
         let controller = move |sizes, _flow, _seed| Box::new(PragueHint::new(&config, sizes)) as _;
         Transport::Tcp(OverTcp { config: &self.tcp, usual_ecn: EcnMode::Accecn, controller: Box::new(controller) })
-    }
-}
-
-/// A climb that marks can still take back.
-#[derive(Clone, Copy, Debug)]
-struct Climb {
-    /// Window before it, in bytes.
-    before: f64,
-    /// Number of the round with which it stays.
-    until: u32,
-}
-
-/// Fresh recommendations, the oldest first: their times, and rates of payload in bytes a second.
-#[derive(Clone, Debug, Default)]
-struct Hints(VecDeque<(Instant, f64)>);
-
-impl Hints {
-    fn add(&mut self, now: Instant, rate: f64) {
-        if self.0.len() == MAX_HINTS {
-            self.0.pop_front();
-        }
-        self.0.push_back((now, rate));
-    }
-    fn forget_before(&mut self, oldest: Instant) {
-        while self.0.front().is_some_and(|(at, _)| *at < oldest) {
-            self.0.pop_front();
-        }
-    }
-    /// Rate that all of them grant.
-    fn least(&self) -> Option<f64> {
-        self.0.iter().map(|(_, rate)| *rate).reduce(f64::min)
-    }
-    /// Rate that one of them grants at the most.
-    fn largest(&self) -> Option<f64> {
-        self.0.iter().map(|(_, rate)| *rate).reduce(f64::max)
     }
 }
 
@@ -121,59 +53,47 @@ fn round_trip(ack: &Ack) -> Duration {
 /// The controller.
 #[derive(Clone, Debug)]
 pub struct PragueHint {
-    share: f64,
-    fresh: Duration,
     prague: Prague,
-    hints: Hints,
-    climb: Option<Climb>,
-    /// Rounds of the last distrust, and the round with which it ends.
-    distrust: u32,
-    distrusted_until: u32,
+    hint: Hint,
 }
 
 impl PragueHint {
     /// A controller at its initial window.
     pub fn new(config: &PragueHintConfig, sizes: Sizes) -> Self {
         let prague = PragueConfig { tcp: config.tcp.clone(), ..PragueConfig::default() };
-        Self {
-            share: config.share,
-            fresh: config.fresh,
-            prague: Prague::new(&prague, sizes),
-            hints: Hints::default(),
-            climb: None,
-            distrust: 0,
-            distrusted_until: 0,
-        }
+        Self { prague: Prague::new(&prague, sizes), hint: Hint::new(&config.hint, MAX_DISTRUST) }
     }
 
-    /// Takes a climb back that marks came for, and distrusts a recommendation that still asks for it.
+    /// Bytes of payload in a window that carries one bit a second of IP packets for a round trip.
+    fn window_per_bps(&self, ack: &Ack) -> f64 {
+        let sizes = self.prague.sizes;
+        sizes.mss / sizes.packet / 8.0 * round_trip(ack).as_secs_f64()
+    }
+
+    /// Takes a climb back that marks came for.
     fn take_back(&mut self, ack: &Ack) {
-        let Some(climb) = self.climb.take() else { return };
-        let window = &mut self.prague.window.size;
-        let asks = self.hints.largest().is_some_and(|rate| rate * round_trip(ack).as_secs_f64() >= *window);
+        let sizes = self.prague.sizes;
+        let delivered =
+            ack.rate.map_or(0.0, |sample| sample.delivered.as_f64() / sample.interval.as_secs_f64().max(1e-6));
+        let Some(before) = self.hint.take_back(self.prague.rounds, delivered * 8.0 / sizes.mss * sizes.packet) else {
+            return;
+        };
         // What the path delivered in a round trip without a queue, it can be sent again.
-        let delivered = ack.rate.map_or(0.0, |sample| {
-            sample.delivered.as_f64() / sample.interval.as_secs_f64().max(1e-6) * ack.min_rtt.as_secs_f64()
-        });
-        *window = window.min(climb.before.max(delivered));
-        if asks {
-            self.distrust = (self.distrust * 2).clamp(1, MAX_DISTRUST);
-            self.distrusted_until = self.prague.rounds.saturating_add(self.distrust);
-        }
+        let delivered = delivered * ack.min_rtt.as_secs_f64();
+        let window = &mut self.prague.window.size;
+        *window = window.min(before.max(delivered));
     }
 
     /// Goes to the rate that recommendations grant, where nothing speaks against it.
     fn climb(&mut self, ack: &Ack) {
-        let rounds = self.prague.rounds;
-        let is_open = self.climb.is_none() && self.prague.congested.is_none() && rounds >= self.distrusted_until;
-        if !is_open || ack.recovering || !self.prague.window.is_used(ack) {
+        if self.prague.congested.is_some() || ack.recovering || !self.prague.window.is_used(ack) {
             return;
         }
-        let Some(rate) = self.hints.least() else { return };
+        let Some(rate) = self.hint.granted(self.prague.rounds) else { return };
+        let target = rate * self.window_per_bps(ack);
         let window = &mut self.prague.window;
-        let target = rate * round_trip(ack).as_secs_f64();
         if target > window.size {
-            self.climb = Some(Climb { before: window.size, until: rounds.saturating_add(PROBATION) });
+            self.hint.climb(self.prague.rounds, window.size);
             window.size = target;
             window.threshold = target;
         }
@@ -185,40 +105,35 @@ impl Controller for PragueHint {
         self.prague.on_established(now, ecn, rtt);
     }
     fn on_ack(&mut self, ack: &Ack) {
-        self.hints.forget_before(ack.now.before(self.fresh));
+        self.hint.expire(ack.now);
         let is_marked = ack.marked_packets > 0;
         if is_marked {
             self.take_back(ack);
         }
         self.prague.on_ack(ack);
-        if self.climb.is_some_and(|climb| self.prague.rounds >= climb.until) {
-            self.climb = None;
-            self.distrust = 0;
-        }
+        self.hint.enter_round(self.prague.rounds);
         if !is_marked {
             self.climb(ack);
         }
     }
     fn on_recommendation(&mut self, now: Instant, rate: BitRate) {
-        let sizes = self.prague.sizes;
-        self.hints.add(now, rate.as_bytes_per_sec() / sizes.packet * sizes.mss * self.share);
+        self.hint.on_recommendation(now, rate);
     }
     fn on_congestion(&mut self, congestion: &Congestion) {
-        if let Some(climb) = self.climb.take() {
-            self.prague.window.size = climb.before;
+        if let Some(before) = self.hint.cancel() {
+            self.prague.window.size = before;
         }
         self.prague.on_congestion(congestion);
     }
     fn on_timeout(&mut self, congestion: &Congestion) {
-        self.climb = None;
-        self.hints = Hints::default();
+        self.hint.forget();
         self.prague.on_timeout(congestion);
     }
     fn on_spurious(&mut self, now: Instant) {
         self.prague.on_spurious(now);
     }
     fn on_idle(&mut self, now: Instant, idle: Duration, rto: Duration) {
-        self.climb = None;
+        self.hint.cancel();
         self.prague.on_idle(now, idle, rto);
     }
     fn window(&self) -> Bytes {
@@ -299,6 +214,6 @@ mod tests {
         hinted.on_ack(&ack(100, 0));
         let climbed_in = hinted.prague.rounds;
         hinted.on_ack(&ack(101, 1));
-        assert_eq!((hinted.distrust, hinted.distrusted_until), (1, climbed_in + 1));
+        assert_eq!([climbed_in, climbed_in + 1].map(|round| hinted.hint.granted(round).is_some()), [false, true]);
     }
 }
