@@ -75,9 +75,11 @@ congestion_controls! {
     "scream-v1" ScreamV1(media::ScreamV1Config), "SCReAM version 1 (RFC 8298), for video.";
     "scream-2021" Scream2021(media::Scream2021Config), "SCReAM version 1 as the public program of 2021 has it, with its answer to L4S, for video.";
     "scream" Scream(media::ScreamConfig), "SCReAM version 2 (draft-ietf-ccwg-rfc8298bis-screamv2), for video.";
+    "scream-hint" ScreamHint(media::ScreamHintConfig), "SCReAM version 2 that climbs by recommendations, within what marks allow, for video.";
     "gcc" Gcc(media::GccConfig), "Google Congestion Control as in libwebrtc, for video.";
     "l4s-cc" L4sCc(media::L4sCcConfig), "L4S-CC, for video.";
     "al4s" Al4s(media::Al4sConfig), "aL4S-CC as sL4S or cL4S, for video.";
+    "al4s-hint" Al4sHint(media::Al4sHintConfig), "aL4S-CC as sL4S or cL4S that climbs by recommendations, within what marks allow, for video.";
     "anbr" Anbr(media::AnbrConfig), "The access network's recommendation, alone or beside Prague, for video.";
     "sdn-l4s" SdnL4s(media::SdnL4sConfig), "The rate rule of SDN-L4S, for video.";
 }

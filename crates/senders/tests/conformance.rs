@@ -7,8 +7,8 @@ use tidemark_core::{BitRate, Bytes, Duration, Ecn, Instant};
 use tidemark_senders::app::{ConstantConfig, OnOffConfig, Times};
 use tidemark_senders::controller::{CubicConfig, PragueConfig, RenoConfig};
 use tidemark_senders::media::{
-    Al4sConfig, AnbrConfig, AnbrRule, GccConfig, GccLosses, L4sCcConfig, RateLimits, Scream2021Config, ScreamConfig,
-    ScreamV1Config, SdnL4sConfig, VideoConfig,
+    Al4sConfig, Al4sHintConfig, AnbrConfig, AnbrRule, GccConfig, GccLosses, L4sCcConfig, RateLimits, Scream2021Config,
+    ScreamConfig, ScreamHintConfig, ScreamV1Config, SdnL4sConfig, VideoConfig,
 };
 use tidemark_senders::udp_prague::{FrameConfig, UdpPragueConfig};
 use tidemark_senders::{AppConfig, CongestionControl, SenderConfig, Transport};
@@ -59,6 +59,14 @@ fn variants(sender: SenderConfig) -> Vec<(&'static str, SenderConfig)> {
         ],
         SenderConfig::L4sCc(it) => vec![("", L4sCcConfig { rates, ..it }.into())],
         SenderConfig::Al4s(it) => vec![("", Al4sConfig { rates, ..it }.into())],
+        SenderConfig::ScreamHint(it) => {
+            let scream = ScreamConfig { rates, ..it.scream };
+            vec![("", ScreamHintConfig { scream, ..it }.into())]
+        }
+        SenderConfig::Al4sHint(it) => {
+            let al4s = Al4sConfig { rates, ..it.al4s };
+            vec![("", Al4sHintConfig { al4s, ..it }.into())]
+        }
         // Without a cell there is no recommendation to follow: only the hybrids adapt.
         SenderConfig::Anbr(it) => vec![
             (" max", AnbrConfig { rule: AnbrRule::Max, rates, ..it.clone() }.into()),
@@ -97,7 +105,7 @@ fn carries_bytes(sender: &SenderConfig) -> bool {
 fn least(name: &str) -> f64 {
     match name {
         // The published rate rule swings between its extremes, and aL4S-CC by its drops.
-        "sdn-l4s" | "al4s" => 4.0,
+        "sdn-l4s" | "al4s" | "al4s-hint" => 4.0,
         // A tenth off for marks that come as early as L4S wants them; a quarter off when all are marked.
         "scream-v1" | "l4s-cc" => 10.0,
         // 8.1 Mbit/s by the public program over a link like this one: a mark in a round trip takes a twentieth off the rate.

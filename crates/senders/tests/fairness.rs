@@ -5,7 +5,7 @@ mod dumbbell;
 use dumbbell::{Dumbbell, Queue};
 use tidemark_core::{BitRate, Duration};
 use tidemark_senders::controller::{CubicConfig, PragueConfig};
-use tidemark_senders::media::{GccConfig, RateLimits, ScreamConfig, VideoConfig};
+use tidemark_senders::media::{GccConfig, RateLimits, ScreamConfig, ScreamHintConfig, VideoConfig};
 use tidemark_senders::{AppConfig, CongestionControl, SenderConfig, Transport};
 
 const RTT: Duration = Duration::from_millis(20);
@@ -32,13 +32,16 @@ fn sharing(sender: SenderConfig) -> Option<SenderConfig> {
     let rates = RateLimits { max: BitRate::from_mbps(60), ..RateLimits::default() };
     Some(match sender {
         SenderConfig::Scream(it) => ScreamConfig { rates, ..it }.into(),
+        SenderConfig::ScreamHint(it) => ScreamHintConfig { scream: ScreamConfig { rates, ..it.scream }, ..it }.into(),
         SenderConfig::Gcc(it) => GccConfig { rates, ..it }.into(),
         // Neither adapts.
         SenderConfig::Udp(_) | SenderConfig::Fixed(_) => return None,
         // Its default ramp-up, 200 kbit/s a second, takes longer than this test to the half of 40 Mbit/s.
         SenderConfig::ScreamV1(_) | SenderConfig::Scream2021(_) => return None,
         // They know marks alone: without them they fill a queue and lose most of what they send.
-        SenderConfig::L4sCc(_) | SenderConfig::Al4s(_) | SenderConfig::SdnL4s(_) => return None,
+        SenderConfig::L4sCc(_) | SenderConfig::Al4s(_) | SenderConfig::Al4sHint(_) | SenderConfig::SdnL4s(_) => {
+            return None;
+        }
         // Its rate is the network's.
         SenderConfig::Anbr(_) | SenderConfig::Oracle(_) => return None,
         other => other,

@@ -25,6 +25,8 @@ const WITHOUT_LAW: [(&str, &str); 13] = [
     ("anbr", "answers recommendations"),
     ("oracle", "answers recommendations"),
     ("prague-hint", "Prague's, where there are no recommendations"),
+    ("scream-hint", "SCReAM's, where there are no recommendations"),
+    ("al4s-hint", "aL4S-CC's, where there are no recommendations"),
     ("sdn-l4s", "its share of marks is that of a whole run or of a window, which its own file tests"),
 ];
 

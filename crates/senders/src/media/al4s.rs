@@ -7,9 +7,13 @@
 //! since the text wants the increase to be minimal for small `tau`; as it is printed, [`Al4sGrowth::Printed`], the rate
 //! doubles in the first second after congestion. The history window, the pacing and the initial gradient are configurable.
 
+mod hint;
+
 use std::collections::VecDeque;
 
 use tidemark_core::{BitRate, Bounded, ConfigError, Duration, Ecn, Instant, bounds};
+
+pub use hint::{Al4sHint, Al4sHintConfig};
 
 use super::{Feedback, MediaController, PACED, PACING, RateLimits, ReportFormat, ReportPolicy};
 use crate::control::{CongestionControl, Properties, Transport};

@@ -177,7 +177,7 @@ impl MediaController for Anbr {
         self.last_report = Some(feedback.now);
         self.target = self.config.rates.clamp(target);
     }
-    fn on_recommendation(&mut self, rate: BitRate) {
+    fn on_recommendation(&mut self, _now: Instant, rate: BitRate) {
         let recommended = rate.as_bps() as f64 * self.config.share;
         self.recommended = Some(recommended);
         if self.config.rule == AnbrRule::Follow {

@@ -18,10 +18,11 @@ mod round_trip;
 mod scream;
 mod sdn_l4s;
 mod sender;
+mod stream_hint;
 
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
 
-pub use al4s::{Al4s, Al4sConfig, Al4sGrowth, MarkingScheme};
+pub use al4s::{Al4s, Al4sConfig, Al4sGrowth, Al4sHint, Al4sHintConfig, MarkingScheme};
 pub use anbr::{Anbr, AnbrConfig, AnbrPrague, AnbrRule};
 pub(crate) use assembly::Assembly;
 pub use encoder::{EncodedFrame, Encoder, FrameBudget, VideoConfig, XrConfig};
@@ -29,7 +30,9 @@ pub use fixed::{Fixed, FixedConfig};
 pub use gcc::{Gcc, GccConfig, GccLosses};
 pub use l4s_cc::{L4sCc, L4sCcConfig};
 pub use receiver::Receiver;
-pub use scream::{Scream, Scream2021, Scream2021Config, ScreamConfig, ScreamV1, ScreamV1Config};
+pub use scream::{
+    Scream, Scream2021, Scream2021Config, ScreamConfig, ScreamHint, ScreamHintConfig, ScreamV1, ScreamV1Config,
+};
 pub use sdn_l4s::{SdnL4s, SdnL4sConfig};
 pub use sender::Sender;
 
@@ -124,7 +127,7 @@ pub trait MediaController {
     /// A report arrived.
     fn on_feedback(&mut self, feedback: &Feedback<'_>);
     /// The access network recommends a rate: to this end, or to the receiver, which said so in a report.
-    fn on_recommendation(&mut self, _rate: BitRate) {}
+    fn on_recommendation(&mut self, _now: Instant, _rate: BitRate) {}
     /// The encoder made a frame of so many bytes; the oldest data in the sender's queue has waited for `queued`.
     fn on_frame(&mut self, _now: Instant, _size: Bytes, _queued: Duration) {}
     /// A packet left.

@@ -86,7 +86,7 @@ impl Receiver {
                 self.arrivals.iter().map(|arrival| arrival.map(|(at, _)| Metrics::tick(at))).collect(),
             ),
         };
-        let report = Report { begin: self.begin, timestamp: now, metrics, recommended: self.recommended };
+        let report = Report { begin: self.begin, timestamp: now, metrics, recommended: self.recommended.take() };
         let end = self.begin + self.arrivals.len() as u64;
         let keep = self.reported.max(self.begin);
         self.arrivals.drain(..(keep - self.begin) as usize);

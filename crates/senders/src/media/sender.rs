@@ -130,7 +130,7 @@ impl Sender {
             sent: self.history.sent(),
         };
         if let Some(rate) = report.recommended {
-            self.controller.on_recommendation(rate);
+            self.controller.on_recommendation(now, rate);
         }
         self.controller.on_feedback(&feedback);
         self.take_probes(now);
@@ -176,7 +176,7 @@ impl Endpoint for Sender {
     }
 
     fn handle_recommendation(&mut self, now: Instant, rate: BitRate) {
-        self.controller.on_recommendation(rate);
+        self.controller.on_recommendation(now, rate);
         self.encoder.set_rate(now, media_rate(self.controller.target_rate()));
     }
 

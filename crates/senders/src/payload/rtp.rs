@@ -89,7 +89,7 @@ pub struct Report {
     pub timestamp: Instant,
     /// One entry a packet.
     pub metrics: Metrics,
-    /// Rate that the access network recommended last, in an application packet of its own.
+    /// Rate that the access network has recommended since the last report, in an application packet of its own.
     pub recommended: Option<BitRate>,
 }
 

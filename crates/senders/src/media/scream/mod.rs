@@ -16,4 +16,4 @@ mod v2;
 pub use program::{Scream2021, Scream2021Config};
 use queue_delay::QueueDelay;
 pub use v1::{ScreamV1, ScreamV1Config};
-pub use v2::{Scream, ScreamConfig};
+pub use v2::{Scream, ScreamConfig, ScreamHint, ScreamHintConfig};

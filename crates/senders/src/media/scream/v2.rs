@@ -18,7 +18,11 @@
 //!
 //! Over a decade of probabilities the marks in a round trip stay the same, so that the rate goes as 1 / p.
 
+mod hint;
+
 use tidemark_core::{BitRate, Bounded, Bytes, ConfigError, Duration, Ecn, Instant, Range, bounds};
+
+pub use hint::{ScreamHint, ScreamHintConfig};
 
 use super::delay_average::DelayAverage;
 use super::flight_peak::FlightPeak;
@@ -202,10 +206,14 @@ impl Scream {
         }
     }
 
-    fn update_target(&mut self) {
+    /// Share of the window that is asked of the encoder.
+    fn media_share(&self) -> f64 {
         let small = (MSS / self.ref_wnd - 0.1).clamp(0.0, 0.2);
-        let share = (1.0 - small) * MSS / (MSS + PACKET_OVERHEAD) / self.frames.divisor(1.2);
-        self.target = self.config.rates.clamp(share * 8.0 * self.ref_wnd / self.smoothed_rtt);
+        (1.0 - small) * MSS / (MSS + PACKET_OVERHEAD) / self.frames.divisor(1.2)
+    }
+
+    fn update_target(&mut self) {
+        self.target = self.config.rates.clamp(self.media_share() * 8.0 * self.ref_wnd / self.smoothed_rtt);
     }
 }
 
