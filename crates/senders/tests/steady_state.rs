@@ -12,7 +12,7 @@ use tidemark_senders::{CongestionControl as _, SenderConfig};
 const WITH_LAW: [&str; 6] = ["reno", "cubic", "prague", "udp-prague", "bbr-v2", "scream"];
 
 /// Controllers without such a law, and why.
-const WITHOUT_LAW: [(&str, &str); 13] = [
+const WITHOUT_LAW: [(&str, &str); 15] = [
     ("udp", "answers nothing"),
     ("fixed", "answers nothing"),
     ("bbr-v1", "answers its model of the path alone"),
