@@ -118,7 +118,7 @@ fn error(fields: &Value) -> String {
 }
 
 /// Fields without bounds: what a field's path ends with, and the reason.
-const FREE: [(&str, &str); 49] = [
+const FREE: [(&str, &str); 52] = [
     ("Scenario.seed", "any number names random streams"),
     ("Scenario.warmup", "shorter than the run"),
     ("start", "any time; a warning says if it is after the run"),
@@ -165,6 +165,9 @@ const FREE: [(&str, &str); 49] = [
     ("al4s.fixed_delay", "below `target_delay`"),
     ("al4s.history", "any time"),
     ("al4s.target_delay", "above `fixed_delay`"),
+    ("Al4sConfig.fixed_delay", "below `target_delay`"),
+    ("Al4sConfig.history", "any time"),
+    ("Al4sConfig.target_delay", "above `fixed_delay`"),
     ("sdn-l4s.constant", "any rate"),
     ("sdn-l4s.window", "any time"),
     ("log-normal.deviation", "any time"),
