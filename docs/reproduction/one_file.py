@@ -1,4 +1,4 @@
-"""Writes the pages of this folder, the index and the errata as one HTML file with every picture in it:
+"""Writes the pages of this folder, the errata and the page with every row as one HTML file with every picture in it:
 
     python3 docs/reproduction/one_file.py out/papers.html
 
@@ -12,7 +12,7 @@ import re
 import sys
 
 HERE = pathlib.Path(__file__).parent
-PAGES = ("README.md", "l4span.md", "anbr.md", "brunello.md", "al4s.md", "sdn.md", "calibration.md", "sensitivity.md", "seeds.md", "../errata.md")
+PAGES = ("README.md", "l4span.md", "anbr.md", "brunello.md", "al4s.md", "sdn.md", "calibration.md", "sensitivity.md", "seeds.md", "../errata.md", "../measured/reproduction.md")
 """Pages in their order."""
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1b2128 }

@@ -20,6 +20,7 @@ WHOLE = "../measured/reproduction.md"
 """Page with every row of every target."""
 MAX_ROWS = 16
 """Rows of a table that is shown whole; of a longer one those that do not agree."""
+ORDERS = {"<=": "≤", ">=": "≥"}
 MAX_CASES = 6
 """Cases that are compared with their limit one by one; of more their range."""
 GOOD = ("agrees", "better")
@@ -34,11 +35,17 @@ def number(value: float | None) -> str:
 
 
 def ours(row: dict) -> str:
-    """Gives our values with their intervals."""
+    """Gives our values with their intervals, those of a claim with the orders that it wants between them."""
     if "text" in row:
         return row["text"]
-    texts = (number(of["mean"]) + (f" ± {of['half']:.2g}" if of.get("half") else "") for of in row["ours"])
-    return "; ".join(texts)
+    texts = [number(of["mean"]) + (f" ± {of['half']:.2g}" if is_wide(of) else "") for of in row["ours"]]
+    orders = [ORDERS.get(order, order) for order in row.get("agrees_if", "").split()] if "published" not in row else []
+    return texts[0] + "".join(f" {order} {text}" for order, text in zip(orders, texts[1:], strict=False))
+
+
+def is_wide(value: dict) -> bool:
+    """Says whether an interval is more than the last bits of a constant."""
+    return bool(value.get("half")) and value["half"] > 1e-9 * abs(value["mean"])
 
 
 def count(rows: list[dict]) -> str:
@@ -90,7 +97,8 @@ def table(target: dict) -> str:
         lines += ["", "| row | published | ours | agrees if | verdict |", "| --- | ---: | ---: | --- | --- |"]
     for row in shown:
         published = number(row["published"]) if "published" in row else ""
-        cells = (row["name"], published, ours(row), row.get("agrees_if", ""), row["verdict"])
+        agrees_if = row.get("agrees_if", "") if "published" in row else ""
+        cells = (row["name"], published, ours(row), agrees_if, row["verdict"])
         lines.append("| " + " | ".join(cell(text) for text in cells) + " |")
     if sentence := limit(target):
         lines += ["", f"Limit: {sentence}"]

@@ -105,6 +105,11 @@ class Tables(unittest.TestCase):
         rows = [row("a", "better"), row("b", "calibrated"), row("c", "contradicted"), row("d", "tie")]
         self.assertEqual(tables.count(rows), "1 of 2 rows agree")
 
+    def test_a_claim_has_its_orders_between_its_values(self):
+        values = [{"mean": mean, "half": half} for mean, half in ((10.0, 1e-15), (16.93, 0.33), (30.0, None))]
+        claim = {"name": "x", "verdict": "agrees", "ours": values, "agrees_if": "<= <"}
+        self.assertEqual(tables.ours(claim), "10 ≤ 16.93 ± 0.33 < 30")
+
     def test_each_case_stands_beside_its_limit(self):
         def case(name: str, delay: float) -> dict:
             return {"case": name, "rate": 30.0, "delay": delay, "oracle_rate": 40.0, "oracle_delay": 10.0}
