@@ -112,7 +112,8 @@ impl Reproduce {
             rows.chain(varied.iter().flat_map(Variation::wanted)).collect::<Vec<_>>()
         };
         let mut runs = Runs::new(&targets, &wanted(&all, &every, true), &self.store, self.out.clone())?;
-        runs.make(&wanted(&chosen, &varied, !self.sensitivity))?;
+        let with_limit = !self.sensitivity && self.other_seeds.is_none();
+        runs.make(&wanted(&chosen, &varied, with_limit))?;
         let outcomes: Vec<_> = chosen.iter().map(|target| target.judge(&runs)).collect();
         outcomes.iter().for_each(|outcome| say!("{}", document::on_terminal(outcome)));
         say!("{}", document::summary(&Results { targets: outcomes.clone() }));
