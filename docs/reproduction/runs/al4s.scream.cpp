@@ -1,7 +1,6 @@
 // The public SCReAM v2 over the link of scenarios/papers/al4s.toml, without a network: its sender, receiver and queue, driven by events.
+// Compiled with ScreamTx, ScreamV2Tx, ScreamV2TxStream, ScreamRx and RtpQueue of that program's folder `code`, at commit 56c7abe. Then
 //
-//     git clone https://github.com/EricssonResearch/scream && git -C scream checkout 56c7abe
-//     cd scream/code && g++ -O2 -w -I. ../../docs/reproduction/runs/al4s.scream.cpp ScreamTx.cpp ScreamV2Tx.cpp ScreamV2TxStream.cpp ScreamRx.cpp RtpQueue.cpp -o scream
 //     ./scream low=2 high=10 flows=1
 //
 // Settings are those of the program's bandwidth test tool. Each argument replaces a value: see `settings` below. One line comes out.
