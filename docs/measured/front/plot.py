@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Draws thresholds.svg from thresholds.csv beside it, the table of a front. Needs nothing but Python.
+"""Draws thresholds.svg, grid.svg and media.svg from tables of fronts beside it. Needs nothing but Python.
 
 tidemark front ... --out out/thresholds && cp out/thresholds/table.csv docs/measured/front/thresholds.csv
 python3 docs/measured/front/plot.py
+
+thresholds.csv has a point for each threshold of a law, the others for each round trip.
 """
 
 import argparse
@@ -14,21 +16,39 @@ from xml.sax.saxutils import escape
 
 HERE = Path(__file__).parent
 INK, FAINT, GRID = "#1f2933", "#616e7c", "#e4e7eb"
-STYLES = {"prague": ("#1d6fb8", "circle"), "prague-hint": ("#d1620a", "square"), "oracle": ("#1f2933", "star")}
+STYLES = {
+    "prague": ("#1d6fb8", "circle"),
+    "prague-hint": ("#d1620a", "square"),
+    "scream": ("#1d6fb8", "circle"),
+    "scream-hint": ("#d1620a", "square"),
+    "cl4s": ("#2a8f5b", "circle"),
+    "cl4s-hint": ("#a8327a", "square"),
+    "CUBIC, l4span": ("#8a97a5", "circle"),
+    "CUBIC, tide": ("#2a8f5b", "circle"),
+    "oracle": ("#1f2933", "star"),
+}
 WIDTH, HEIGHT, LEFT, TOP, GAP = 300, 220, 52, 34, 70
 PER_ROW = 3
 
 
-def points():
-    """Means over seeds: channel, then sender, then (queue in ms, Mbit/s, law) by threshold."""
+def series(row):
+    """Name of the line that a run is on; None for one that is not drawn."""
+    sender, law = row["senders"], row["law"]
+    if sender == "cubic" and law in ("l4span", "tide"):
+        return f"CUBIC, {law}"
+    return sender if sender == "oracle" or sender in STYLES and law.startswith("l4span") else None
+
+
+def points(name):
+    """Means over seeds of runs with one UE: channel, then line, then (queue in ms, Mbit/s) in the order of the file."""
     runs = {}
-    for row in csv.DictReader((HERE / "thresholds.csv").open()):
-        key = row["channel"], row["senders"], row["law"]
-        runs.setdefault(key, []).append((float(row["bearer.queue_ms.mean"]), float(row["cell.throughput_mbps"])))
+    for row in csv.DictReader((HERE / f"{name}.csv").open()):
+        if row["ues"] == "1" and (line := series(row)):
+            key = row["channel"], line, row["law"], row["round_trip"]
+            runs.setdefault(key, []).append((float(row["bearer.queue_ms.mean"]), float(row["cell.throughput_mbps"])))
     panels = {}
-    for (channel, sender, law), values in runs.items():
-        queue, rate = (statistics.fmean(column) for column in zip(*values))
-        panels.setdefault(channel, {}).setdefault(sender, []).append((queue, rate, law))
+    for (channel, line, *_), values in runs.items():
+        panels.setdefault(channel, {}).setdefault(line, []).append([statistics.fmean(column) for column in zip(*values)])
     return panels
 
 
@@ -47,9 +67,9 @@ def mark(shape, x, y, colour):
 
 def panel(left, top, channel, senders):
     """One channel: queue on a logarithmic axis, rate from 0."""
-    queues = [queue for found in senders.values() for queue, _, _ in found]
+    queues = [queue for found in senders.values() for queue, _ in found]
     low, high = math.log(min(queues) * 0.85), math.log(max(queues) * 1.15)
-    most = max(rate for found in senders.values() for _, rate, _ in found) * 1.08
+    most = max(rate for found in senders.values() for _, rate in found) * 1.08
     across = lambda queue: left + (math.log(queue) - low) / (high - low) * WIDTH
     up = lambda rate: top + HEIGHT - rate / most * HEIGHT
     parts = [text(left + WIDTH / 2, top - 10, channel, size=13)]
@@ -65,25 +85,28 @@ def panel(left, top, channel, senders):
     for sender, found in senders.items():
         colour, shape = STYLES[sender]
         if len(found) > 1:
-            way = " L".join(f"{across(queue):.1f} {up(rate):.1f}" for queue, rate, _ in found)
+            way = " L".join(f"{across(queue):.1f} {up(rate):.1f}" for queue, rate in found)
             parts.append(f'<path d="M{way}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        parts += [mark(shape, across(queue), up(rate), colour) for queue, rate, _ in found]
+        parts += [mark(shape, across(queue), up(rate), colour) for queue, rate in found]
     return parts
 
 
-def main():
-    panels = points()
+def draw(name):
+    panels = points(name)
     rows = math.ceil(len(panels) / PER_ROW)
     width, height = PER_ROW * (WIDTH + GAP), rows * (HEIGHT + GAP) + 40
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, Helvetica, Arial, sans-serif">', f'<rect width="{width}" height="{height}" fill="white"/>']
     for index, (channel, senders) in enumerate(panels.items()):
         parts += panel(LEFT + index % PER_ROW * (WIDTH + GAP), TOP + index // PER_ROW * (HEIGHT + GAP), channel, senders)
-    for index, (sender, (colour, shape)) in enumerate(STYLES.items()):
+    lines = {line for senders in panels.values() for line in senders}
+    for index, sender in enumerate(line for line in STYLES if line in lines):
+        colour, shape = STYLES[sender]
         x = LEFT + index * 130
         parts += [mark(shape, x, height - 16, colour), text(x + 12, height - 12, sender, "start")]
     parts.append(text(width - 20, height - 12, "Mbit/s against the mean queue in ms", "end", fill=FAINT))
-    (HERE / "thresholds.svg").write_text("\n".join([*parts, "</svg>\n"]))
+    (HERE / f"{name}.svg").write_text("\n".join([*parts, "</svg>\n"]))
 
 
 argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-main()
+for name in ("thresholds", "grid", "media"):
+    draw(name)
