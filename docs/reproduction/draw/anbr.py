@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
-from cases import PAPERS, run
+from cases import PAPERS, measured, run
 from picture import PUBLISHED, Panel, Picture, Row
 
 LOADS = {"low": "5.1", "high": "5.2"}
@@ -15,24 +15,30 @@ MECHANISMS = {"l4s": "L4S", "hybrid": "hybrid", "anbr": "ANBR"}
 
 def table(load: str) -> dict[str, tuple[float, float]]:
     """Gives the delay and the throughput that table 5.1 or 5.2 has for each case."""
-    name = f"anbr.table5_{LOADS[load][-1]}"
     targets = tomllib.loads((PAPERS / "targets" / "anbr.toml").read_text())["target"]
-    of_table = [target for target in targets if f"{target['id']}.".startswith(f"{name}.")]
+    of_table = [target for target in targets if f"{target['id']}.".startswith(f"{target_of(load)}.")]
     rows = [row for target in of_table for row in target["matrix"]["rows"]]
     return {case: (values[0], values[1]) for case, values in rows}
 
 
+def target_of(load: str) -> str:
+    """Gives the beginning of the targets of table 5.1 or 5.2."""
+    return f"anbr.table5_{LOADS[load][-1]}"
+
+
+def ours(load: str) -> dict[str, tuple[float, float]]:
+    """Gives our delay and throughput of each case, over the seeds of its target."""
+    found = measured(target_of(load))
+    return {case: (found[f"owd_mean[{case}/video]"], found[f"throughput_total[{case}/video]"]) for case in table(load)}
+
+
 def trade(load: str) -> Iterator[Row]:
     """Throughput over delay: the table's, and ours."""
-    for case, (delay, throughput) in table(load).items():
-        mechanism = case.removeprefix(f"{load}.").split(".")[0]
-        if mechanism not in MECHANISMS:
-            continue
-        yield "published", MECHANISMS[mechanism], delay, throughput
-        results = [run("anbr.table5", case, seed=seed) for seed in (1, 2, 3)]
-        flows = [result.flows.filter(pl.col("flow").str.starts_with("video")) for result in results]
-        ours = float(np.mean([frame["owd_mean_ms"].mean() for frame in flows]))
-        yield "ours", MECHANISMS[mechanism], ours, float(np.mean([frame["throughput_mbps"].sum() for frame in flows]))
+    for curve, values in (("published", table(load)), ("ours", ours(load))):
+        for case, (delay, throughput) in values.items():
+            mechanism = case.removeprefix(f"{load}.").split(".")[0]
+            if mechanism in MECHANISMS:
+                yield curve, MECHANISMS[mechanism], delay, throughput
 
 
 def fig5_1() -> Iterator[Row]:
@@ -52,13 +58,9 @@ SHOWN = {"l4s.5-7": "L4S\n5-7", "l4s.30-50": "L4S\n30-50", "hybrid.5-7": "hybrid
 def as_bars(column: int) -> Iterator[Row]:
     """Delay or throughput of some cases as bars, with the tables' values."""
     for load in LOADS:
-        published = table(load)
         for case, place in SHOWN.items():
-            results = [run("anbr.table5", f"{load}.{case}", seed=seed) for seed in (1, 2, 3)]
-            flows = [result.flows.filter(pl.col("flow").str.starts_with("video")) for result in results]
-            each = [(frame["owd_mean_ms"].mean(), frame["throughput_mbps"].sum())[column] for frame in flows]
-            yield f"{load} background", "ours", place, float(np.mean(each))
-            yield f"{load} background", f"{PUBLISHED} ours", place, published[f"{load}.{case}"][column]
+            yield f"{load} background", "ours", place, ours(load)[f"{load}.{case}"][column]
+            yield f"{load} background", f"{PUBLISHED} ours", place, table(load)[f"{load}.{case}"][column]
 
 
 def fig5_3() -> Iterator[Row]:

@@ -1,5 +1,6 @@
 """Cases of the papers' targets, run as `tidemark reproduce` runs them."""
 
+import json
 import pathlib
 import tomllib
 from collections.abc import Mapping
@@ -38,3 +39,16 @@ def run(scenario: str, case: str = "", *, seed: int = 1, **others: object) -> ti
         **{key.replace("__", "."): of for key, of in others.items()},
     }
     return tidemark.run(PAPERS / f"{scenario}.toml", seed=seed, set=chosen, progress=False)
+
+
+def measured(target: str) -> dict[str, float]:
+    """Gives the figures of a target, or of all whose names begin with it up to a dot, from results.json by their formulas.
+
+    A claim may have a figure of another target over other seeds: rows with a published value go first.
+    """
+    targets = json.loads((ROOT / "docs" / "reproduction" / "results.json").read_text())["targets"]
+    rows = [row for of in targets if f"{of['id']}.".startswith(f"{target}.") for row in of["rows"]]
+    if not rows:
+        raise SystemExit(f"results.json has no {target}: run tidemark reproduce {target} --results FILE")
+    last_first = sorted(rows, key=lambda row: "published" in row)
+    return {of["formula"]: of["mean"] for row in last_first for of in row["ours"]}
