@@ -8,7 +8,7 @@
 //! other UEs take their turns, or because uplink PDUs bring reports along, a longer gap moves more bytes if the queue drains all the while, and no more
 //! if each report is one transport block.
 
-use tidemark_core::Instant;
+use tidemark_core::{Duration, Instant};
 
 /// Variance of the relative gap that equal gaps have: 0.5 ms of jitter at either end of 5 ms.
 const JITTER: f32 = 0.02;
@@ -39,18 +39,20 @@ impl Drain {
         Self { last: Instant::ZERO, stood: false, gap: 0.0, bytes: 0.0, variance: 0.0, covariance: 0.0 }
     }
 
-    /// A report came, after which `bytes` more have left and SDUs stand or not.
-    pub(crate) fn report(&mut self, now: Instant, bytes: u64, stands: bool) {
+    /// A report came, after which `bytes` more have left and SDUs stand or not. Time for which none had left of a queue that stood; zero
+    /// where there was none.
+    pub(crate) fn report(&mut self, now: Instant, bytes: u64, stands: bool) -> Duration {
         // One without bytes says what arrived, or nothing.
         if bytes == 0 {
-            return;
+            return Duration::ZERO;
         }
+        let unserved = if self.stood { now.since(self.last) } else { Duration::ZERO };
         if self.stood && stands {
             // Signed, which a processor converts at once.
-            let gap = now.since(self.last).as_nanos().max(MIN_GAP);
-            self.learn(gap as i64 as f32, bytes as i64 as f32);
+            self.learn(unserved.as_nanos().max(MIN_GAP) as i64 as f32, bytes as i64 as f32);
         }
         (self.last, self.stood) = (now, stands);
+        unserved
     }
 
     /// True if bytes leave all the while: the slope of bytes over gaps is nearer to 1, a steady rate, than to 0, turns. Jitter counts
@@ -74,7 +76,6 @@ impl Drain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidemark_core::Duration;
 
     /// True if reports of (gap in ms, bytes), over and over under a standing queue, are those of a queue that drains.
     fn is_steady(reports: &[(f64, u64)]) -> bool {
@@ -115,6 +116,19 @@ mod tests {
             drain.report(now + Duration::from_millis(1), 0, true);
         }
         assert!(drain.is_steady());
+    }
+
+    #[test]
+    fn time_without_service_is_that_of_a_queue_that_stood() {
+        let mut drain = Drain::new();
+        let mut unserved =
+            |at, bytes, stands| drain.report(Instant::from_millis(at), bytes, stands).as_nanos() / 1_000_000;
+        assert_eq!(unserved(5, 3_000, true), 0);
+        assert_eq!(unserved(105, 0, true), 0);
+        assert_eq!(unserved(115, 3_000, true), 110);
+        assert_eq!(unserved(125, 3_000, false), 10);
+        // The queue ended: nobody waited.
+        assert_eq!(unserved(1_000, 3_000, true), 0);
     }
 
     #[test]

@@ -265,6 +265,7 @@ impl DrbMarker {
             self.apart.starvation.begin(Instant::ZERO);
         }
         self.apart.starvation.join(cell);
+        self.law.join(cell);
         self.in_cell = true;
     }
 
@@ -394,6 +395,7 @@ impl DrbMarker {
     pub fn reconfigure(&mut self, now: Instant, config: &MarkerConfig, sn_length: SnLength) -> Result<(), ConfigError> {
         config.validate()?;
         (self.law, self.properties) = (ActiveLaw::new(&config.law), config.law.properties());
+        self.law.join(self.apart.starvation.cell());
         self.short_circuit = config.short_circuit;
         self.stage = Stage::Calm;
         self.apart.overload.reconfigure(config.overload_limit());

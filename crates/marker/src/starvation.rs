@@ -52,6 +52,10 @@ impl Starvation {
         Self { empty_since: Some(Instant::ZERO), cell: CellLoad::default() }
     }
 
+    pub(crate) fn cell(&self) -> &CellLoad {
+        &self.cell
+    }
+
     /// Moves to a cell.
     pub(crate) fn join(&mut self, cell: &CellLoad) {
         if self.empty_since.is_none() {

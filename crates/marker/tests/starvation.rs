@@ -9,6 +9,7 @@ use tidemark_core::{Bytes, Duration, Ecn, Instant, Stream};
 use tidemark_marker::path::{DrbId, FlowKey, Ue};
 use tidemark_marker::{
     Arrival, CellLoad, Decides, DeliveryStatus, DrbMarker, Law, LawConfig, MarkerConfig, Odds, Properties, SnLength,
+    Verdict,
 };
 
 fn ms(millis: u64) -> Instant {
@@ -159,4 +160,32 @@ fn a_law_is_told_of_the_time_without_a_queue_while_its_cell_has_no_other() {
     let full = CellLoad::default();
     let _other = queued_in(&full);
     assert_eq!(told(Some(&full)), [0.0, 0.0]);
+}
+
+/// A law that marks where its cell has two queues.
+struct Crowded(CellLoad);
+
+impl Law for Crowded {
+    const PROPERTIES: Properties = Properties { name: "crowded", marks: true, ..Listener::PROPERTIES };
+
+    fn arrive(&mut self, _: &Arrival) -> Odds {
+        Odds::mark("crowded", f64::from(self.0.queues()) - 1.0)
+    }
+    fn join(&mut self, cell: &CellLoad) {
+        self.0 = cell.clone();
+    }
+}
+
+#[test]
+fn a_law_knows_the_cell_that_its_drb_joined_and_so_does_the_law_after_it() {
+    let config = MarkerConfig::with_law(LawConfig::custom(|| Crowded(CellLoad::default())));
+    let mut du = Du::new(&config, SnLength::Bits18, Duration::from_millis(10));
+    let full = CellLoad::default();
+    let _others = [queued_in(&full), queued_in(&full)];
+    let marks = |du: &mut Du| du.send(0, Ecn::Ect1, 1_500) == Verdict::Mark;
+    assert!(!marks(&mut du));
+    du.marker.join_cell(&full);
+    assert!(marks(&mut du));
+    du.marker.reconfigure(du.now, &config, SnLength::Bits18).unwrap();
+    assert!(marks(&mut du));
 }

@@ -8,6 +8,10 @@ use crate::overload::{self, Look, Stage};
 use crate::profile::Progress;
 use crate::report::DeliveryStatus;
 
+/// Time without service beyond which it is an outage: longer than the gaps of a TDD pattern, than those of reports every 10 ms, and
+/// than the turns of others, which go to them for tens of milliseconds where a UE fades.
+const OUTAGE: Duration = Duration::from_millis(50);
+
 impl DrbMarker {
     /// The DU reports.
     pub fn handle_report(&mut self, now: Instant, report: &DeliveryStatus) {
@@ -60,7 +64,10 @@ impl DrbMarker {
         }
         let standing = self.profile.standing().0;
         let is_rare = self.backlog.report_age(now) > overload::RARE;
-        self.drain.report(now, progress.bytes, standing > 0);
+        let unserved = self.drain.report(now, progress.bytes, standing > 0);
+        if unserved > OUTAGE {
+            self.end_outage(unserved, progress.bytes);
+        }
         self.backlog.report(now, standing, was_busy, self.drain.is_steady());
         // An overload takes seconds to become one: until then some of the reports are enough.
         if is_rare || self.stage == Stage::Overloaded {
@@ -89,6 +96,16 @@ impl DrbMarker {
     fn ran_empty(&mut self, span: Duration, bytes: u64) {
         let lost = self.apart.starvation.ran_empty(span, bytes, self.estimator.current());
         self.law.starve(lost);
+    }
+
+    /// A queue is served after so long: an outage, but for the time that its bytes explain where reports are rare.
+    #[cold]
+    fn end_outage(&mut self, unserved: Duration, bytes: u64) {
+        let rate = self.estimator.average().map_or(0.0, BitRate::as_bytes_per_sec);
+        let outage = unserved.as_secs_f64() - bytes as f64 / rate.max(1.0);
+        if outage > OUTAGE.as_secs_f64() {
+            self.law.outage(outage);
+        }
     }
 
     #[inline(never)]

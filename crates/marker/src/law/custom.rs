@@ -5,6 +5,7 @@ use core::fmt;
 
 use crate::law::interface::{Arrival, Departure, Law, Odds, Properties};
 use crate::law::recurrence::Recurrence;
+use crate::starvation::CellLoad;
 use crate::verdict::Class;
 
 /// A law that this crate does not know, with its parameters: made by [`LawConfig::custom`](crate::LawConfig::custom). A scenario file
@@ -67,6 +68,8 @@ pub(crate) trait AnyLaw: Send {
     fn arrive(&mut self, arrival: &Arrival) -> Odds;
     fn leave(&mut self, departure: &Departure) -> Odds;
     fn starve(&mut self, seconds: f64);
+    fn outage(&mut self, seconds: f64);
+    fn join(&mut self, cell: &CellLoad);
     fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence>;
 }
 
@@ -80,6 +83,12 @@ impl<L: Law> AnyLaw for L {
     fn starve(&mut self, seconds: f64) {
         Law::starve(self, seconds);
     }
+    fn outage(&mut self, seconds: f64) {
+        Law::outage(self, seconds);
+    }
+    fn join(&mut self, cell: &CellLoad) {
+        Law::join(self, cell);
+    }
     fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
         Law::recurrence(self, class)
     }
@@ -89,6 +98,8 @@ impl<L: Law> AnyLaw for L {
 mod tests {
     use super::*;
     use crate::law::Decides;
+    use crate::starvation::Starvation;
+    use tidemark_core::Instant;
 
     struct Never<const NAME: char>;
 
@@ -126,6 +137,8 @@ mod tests {
     struct Half {
         sum: Recurrence,
         starved: f64,
+        outage: f64,
+        cell: CellLoad,
     }
 
     impl Law for Half {
@@ -133,10 +146,16 @@ mod tests {
             Properties { name: "half", marks: true, reads_starvation: true, ..Never::<'a'>::PROPERTIES };
 
         fn arrive(&mut self, _: &Arrival) -> Odds {
-            Odds::mark("half", 0.5 + self.starved)
+            Odds::mark("half", 0.5 + self.starved + self.outage + f64::from(self.cell.queues()))
         }
         fn starve(&mut self, seconds: f64) {
             self.starved += seconds;
+        }
+        fn outage(&mut self, seconds: f64) {
+            self.outage += seconds;
+        }
+        fn join(&mut self, cell: &CellLoad) {
+            self.cell = cell.clone();
         }
         fn recurrence(&mut self, _: Class) -> Option<&mut Recurrence> {
             Some(&mut self.sum)
@@ -144,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn regular_marks_and_starvation_are_those_of_the_law() {
+    fn regular_marks_and_the_state_of_the_link_are_those_of_the_law() {
         // A boxed one is the same.
         for law in [CustomLaw::new(Half::default), CustomLaw::new(|| Box::new(Half::default()))] {
             let mut law = law.build();
@@ -153,8 +172,14 @@ mod tests {
                 law.recurrence(Class::L4s).unwrap().add(likelihood).0
             };
             assert_eq!((0..100).filter(|_| marked(0.5)).count(), 49, "at each whole that is exceeded");
-            law.starve(0.5);
+            law.starve(0.125);
+            law.outage(0.25);
             let arrival = crate::law::interface::tests::arrival(Class::L4s);
+            assert_eq!(law.arrive(&arrival), Odds::mark("half", 0.875));
+            let (cell, mut drb) = (CellLoad::default(), Starvation::new());
+            drb.join(&cell);
+            law.join(&cell);
+            drb.begin(Instant::ZERO);
             assert_eq!(law.arrive(&arrival), Odds::mark("half", 1.0));
         }
     }

@@ -6,6 +6,7 @@ use tidemark_core::{BitRate, Bytes, Duration, Instant, Probability};
 
 use crate::egress::Egress;
 use crate::law::recurrence::Recurrence;
+use crate::starvation::CellLoad;
 use crate::verdict::Class;
 
 /// A marking law with its state. It answers each packet with [`Odds`]; their application to the packet's ECN field, the draw and
@@ -29,6 +30,12 @@ pub trait Law: Send + 'static {
     /// The DRB had nothing to send for so many seconds while its cell had room; less than nothing corrects what was too much before.
     fn starve(&mut self, _seconds: f64) {}
 
+    /// An outage is over: for so many seconds a queue stood, and nothing of it was transmitted.
+    fn outage(&mut self, _seconds: f64) {}
+
+    /// The DRB is in the cell with this load from now on.
+    fn join(&mut self, _cell: &CellLoad) {}
+
     /// The sum that decides for packets of a class where marks are regular; without one they are drawn.
     fn recurrence(&mut self, _class: Class) -> Option<&mut Recurrence> {
         None
@@ -50,7 +57,7 @@ pub struct Properties {
     pub decides: Decides,
     /// The law looks at the age of the oldest SDU, which costs the marker a search where nobody sees the RLC queue.
     pub looks_at_head: bool,
-    /// The law steers by [`Law::starve`]; a marker of another one spares it, but in a cell that DRBs share.
+    /// The law steers by [`Law::starve`] or reads the cell of [`Law::join`]; a marker of another one counts no queues, but in a cell that DRBs share.
     pub reads_starvation: bool,
     /// The law can mark by the buffer that a UE reports for its uplink, which has an age and no F1-U reports.
     pub marks_reported: bool,
@@ -166,6 +173,12 @@ impl<L: Law> Law for Box<L> {
     }
     fn starve(&mut self, seconds: f64) {
         (**self).starve(seconds);
+    }
+    fn outage(&mut self, seconds: f64) {
+        (**self).outage(seconds);
+    }
+    fn join(&mut self, cell: &CellLoad) {
+        (**self).join(cell);
     }
     fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
         (**self).recurrence(class)

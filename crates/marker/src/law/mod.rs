@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 
 use tidemark_core::ConfigError;
 
+use crate::starvation::CellLoad;
 use crate::verdict::Class;
 use custom::AnyLaw;
 pub use custom::CustomLaw;
@@ -128,6 +129,24 @@ macro_rules! laws {
                     Self::None => {}
                     $(Self::$law(law) => Law::starve(law, seconds),)*
                     Self::Custom(law) => AnyLaw::starve(&mut **law, seconds),
+                }
+            }
+
+            /// An outage of so many seconds is over.
+            pub(crate) fn outage(&mut self, seconds: f64) {
+                match self {
+                    Self::None => {}
+                    $(Self::$law(law) => Law::outage(law, seconds),)*
+                    Self::Custom(law) => AnyLaw::outage(&mut **law, seconds),
+                }
+            }
+
+            /// The DRB is in the cell with this load from now on.
+            pub(crate) fn join(&mut self, cell: &CellLoad) {
+                match self {
+                    Self::None => {}
+                    $(Self::$law(law) => Law::join(law, cell),)*
+                    Self::Custom(law) => AnyLaw::join(&mut **law, cell),
                 }
             }
 
