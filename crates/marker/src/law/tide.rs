@@ -10,7 +10,12 @@ use crate::five_qi::Characteristics;
 use crate::law::interface::{Arrival, Configured, Decides, Law, Odds, Properties};
 use crate::law::recurrence::Recurrence;
 use crate::mode::Mode;
+use crate::starvation::CellLoad;
 use crate::verdict::Class;
+
+mod link;
+
+use link::Link;
 
 /// Factor of the response of CUBIC, in segments over the square roots of a second: its mean window is
 /// `1.054 (RTT / 1 s)^(3/4) / p^(3/4)` (RFC 9438 5.1, with C = 0.4 and beta = 0.7).
@@ -47,12 +52,15 @@ pub struct TideConfig {
     /// Share of the flow's handshake round trip that is added to `begin`. Default: 0.28; a Reno that is cut to a half would need all of
     /// it, and one of several a part.
     pub rtt_share: f64,
+    /// Share of the growth of the queue in the longest recent outage that is added to `begin`. The growth is the outage, or `begin` and the
+    /// round trip where these are shorter: no more is under way. Default: 1, since a sender that no mark has told to can't help it.
+    pub outage_share: f64,
     /// Sojourn at which coupled packets are all marked, in multiples of the one at which marks begin. Default: 10.
     pub span: f64,
     /// Share of the time for which the cell may have room and the DRB nothing to send: the thresholds steer themselves to it, `tau_s` between a tenth and four
     /// times itself and the start of classic and coupled marks between 0.4 and 1.5 times. Default: none, the thresholds stay.
     pub throughput_loss: Option<f64>,
-    /// Time in which a threshold that costs nothing falls to `1 / e`. Default: 10 s, some hundred round trips.
+    /// Time in which a threshold that costs nothing falls to `1 / e`, as does the longest recent outage. Default: 10 s, some hundred round trips.
     pub steer_over: Duration,
     /// Aim of the DRB, in place of thresholds that somebody has to choose. `throughput-first` lengthens `tau_s` to 40 ms and `begin` to 15 ms, but where `throughput_loss`
     /// steers them. `delay-first` shortens both to half of the packet delay budget of the DRB's 5QI, and steers nothing. `by-5qi` is one of the two. Default: none.
@@ -65,6 +73,7 @@ impl Default for TideConfig {
             tau_s: Duration::from_millis(10),
             begin: Duration::from_millis(10),
             rtt_share: 0.28,
+            outage_share: 1.0,
             span: 10.0,
             throughput_loss: None,
             steer_over: Duration::from_secs(10),
@@ -77,6 +86,7 @@ bounds! { TideConfig {
     tau_s: Range::between(Duration::from_micros(100), Duration::from_secs(10)),
     begin: Range::between(Duration::from_micros(100), Duration::from_secs(10)),
     rtt_share: Range::between(0.0, 10.0),
+    outage_share: Range::between(0.0, 10.0),
     span: Range::between(1.5, 1_000.0),
     throughput_loss: Range::between(0.000_1, 0.5),
     steer_over: Range::between(Duration::from_millis(100), Duration::from_secs(3_600)),
@@ -116,8 +126,10 @@ pub(crate) struct Tide {
     tau_s: f64,
     begin: f64,
     rtt_share: f64,
+    outage_share: f64,
     /// Distance from the sojourn at which marks begin to the one at which coupled packets are all marked, in multiples of the first.
     height: f64,
+    link: Link,
     steering: Option<Steering>,
     /// Scales of `tau_s` and of the sojourn at which marks begin.
     tau_scale: f64,
@@ -136,7 +148,9 @@ impl Configured for Tide {
             tau_s: config.tau_s.as_secs_f64(),
             begin: config.begin.as_secs_f64(),
             rtt_share: config.rtt_share,
+            outage_share: config.outage_share,
             height: config.span - 1.0,
+            link: Link::new(config.steer_over),
             steering: config.throughput_loss.map(|loss| Steering::new(loss, config.steer_over)),
             tau_scale: 1.0,
             begin_scale: 1.0,
@@ -165,11 +179,20 @@ impl Law for Tide {
         }
     }
 
+    fn outage(&mut self, seconds: f64) {
+        self.link.outage(seconds);
+    }
+
+    fn join(&mut self, cell: &CellLoad) {
+        self.link.join(cell);
+    }
+
     fn recurrence(&mut self, class: Class) -> Option<&mut Recurrence> {
         Some(if class == Class::L4s { &mut self.l4s } else { &mut self.classic })
     }
 
     fn arrive(&mut self, arrival: &Arrival) -> Odds {
+        self.link.step(arrival.now);
         if let Some(growth) = self.steering.as_mut().and_then(|steering| steering.step(arrival)) {
             let alone = arrival.class == Class::L4s && !arrival.shared;
             let (scale, bounds) = if alone { (&mut self.tau_scale, OF_TAU) } else { (&mut self.begin_scale, OF_BEGIN) };
@@ -234,6 +257,13 @@ impl Tide {
             && arrival.backlog + arrival.size > egress.rate.as_bytes_per_sec() * self.tau_s * self.tau_scale
     }
 
+    /// Sojourn in seconds at which marks begin on a path with this round trip.
+    fn begin_of(&self, rtt: f64) -> f64 {
+        // What is under way in an outage arrives, and is not acknowledged: nothing follows it.
+        let growth = self.link.longest_outage().min(self.begin + rtt);
+        self.begin + (self.rtt_share * rtt + self.outage_share * growth) * self.link.share_of_cell()
+    }
+
     /// Height of the queue between the sojourn at which marks begin, 0, and the one at which coupled packets are all marked, 1. The rate is averaged over a few
     /// round trips, as the answers of classic senders are. Less than two segments is no queue, as for `l4span`.
     fn height_of(&self, arrival: &Arrival) -> f64 {
@@ -242,7 +272,7 @@ impl Tide {
             return 0.0;
         }
         let rtt = arrival.rtt.map_or(0.0, Duration::as_secs_f64);
-        let begin = self.begin_scale * (self.begin + self.rtt_share * rtt);
+        let begin = self.begin_scale * self.begin_of(rtt);
         let rate = average.as_bytes_per_sec().max(1.0);
         let queued = arrival.backlog + arrival.size;
         let window = rate * rtt + queued;
@@ -272,6 +302,7 @@ mod tests {
     use super::*;
     use crate::egress::Egress;
     use crate::law::interface::tests::arrival;
+    use crate::starvation::Starvation;
     use tidemark_core::BitRate;
 
     fn p(arrival: &Arrival) -> f64 {
@@ -288,6 +319,32 @@ mod tests {
         assert!((p(&without) - 0.04).abs() < 1e-12);
         // 206.4 ms and more: everything, and of classic packets a quarter.
         assert_eq!(p(&Arrival { backlog: 2e6, ..arrival(Class::Classic) }), 0.25);
+    }
+
+    #[test]
+    fn marks_begin_later_after_outages_and_sooner_beside_others_worked_by_hand() {
+        let mut law = Tide::new(&TideConfig::default());
+        let mut begin = |outage: f64, rtt: f64| {
+            law.link = Link::new(Duration::from_secs(10));
+            law.outage(outage);
+            (law.begin_of(rtt) * 1e6).round()
+        };
+        // 10 ms + 0.28 * 38 ms + the outage; of a longer one 48 ms, which are under way at most; 10 ms where no handshake was seen.
+        assert_eq!(begin(0.030, 0.038), 50_640.0);
+        assert_eq!(begin(0.100, 0.038), 68_640.0);
+        assert_eq!(begin(9.0, 0.038), 68_640.0);
+        assert_eq!(begin(0.100, 0.0), 20_000.0);
+        // With four queues in the cell half of what is added: 10 + (10.64 + 48) / 2 ms.
+        let cell = CellLoad::default();
+        let mut drbs = [(); 4].map(|()| Starvation::new());
+        for drb in &mut drbs {
+            drb.join(&cell);
+            drb.begin(Instant::ZERO);
+        }
+        law.join(&cell);
+        law.arrive(&Arrival { now: Instant::from_millis(200), ..arrival(Class::Classic) });
+        law.outage(0.1);
+        assert!((law.begin_of(0.038) - 0.039_32).abs() < 1e-12, "{}", law.begin_of(0.038));
     }
 
     #[test]
