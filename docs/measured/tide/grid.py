@@ -2,13 +2,14 @@
 
     cargo build --release
     python3 docs/measured/tide/grid.py classic
-    python3 docs/measured/tide/grid.py traces --folder DIR
+    python3 docs/measured/tide/grid.py traces --folder DIR --ues
 
 A cell is a mean over seeds; `±` is half of the interval of 95 % of a ratio, taken seed by seed: runs of one seed have the same radio. Python's own library is all it
 needs.
 """
 
 import argparse
+import concurrent.futures
 import itertools
 import json
 import pathlib
@@ -20,15 +21,20 @@ ROOT = pathlib.Path(__file__).parents[3]
 # Quantiles 0.975 of Student's t, by degrees of freedom.
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
 SYNTHETIC = ("static", "pedestrian", "vehicular")
+# File and column.
+TRACES = ("drp_munich_autobahn.csv", "drp_munich_village.csv", "us-5g-driving-handover.csv:throughput_mbps", "ie-5g-driving-1.csv:dl_kbps")
+HANDOVERS = TRACES[2]
 L4SPAN, TIDE = 'law = "l4span"', 'law = "tide"'
 
 
 def scenario(channel, ues, round_trip, senders, law, period, seconds, warmup):
     """Text of a scenario whose UEs have a flow of each sender in one DRB."""
-    channel = f'{{ model = "{channel}" }}' if channel in SYNTHETIC else f'{{ model = "trace", path = "{channel}" }}'
+    file, _, column = channel.partition(":")
+    column = f', column = "{column}"' if column else ""
+    channel = f'{{ model = "{channel}" }}' if channel in SYNTHETIC else f'{{ model = "trace", file = "{file}"{column} }}'
     lines = ['name = "tide"', f'duration = "{seconds} s"', f'warmup = "{warmup} s"', "[marker]", law]
     if period:
-        lines += ["[f1u]", f'report_period = "{period} ms"']
+        lines += ["[cell.f1u]", f'report_period = "{period} ms"']
     for ue in range(ues):
         lines += ["[[ue]]", f'name = "u{ue}"', f"channel = {channel}"]
         for sender in senders:
@@ -59,9 +65,15 @@ def run(channel, ues, round_trip, senders, law, seed, period=None, seconds=40, w
     }
 
 
+def trace(name):
+    """Path of a trace with its column."""
+    return str(pathlib.Path(OPTIONS.folder).resolve() / name)
+
+
 def over_seeds(*arguments, **options):
     """Results of a point, one a seed."""
-    return [run(*arguments, seed, **options) for seed in range(1, OPTIONS.seeds + 1)]
+    with concurrent.futures.ThreadPoolExecutor(OPTIONS.jobs) as pool:
+        return list(pool.map(lambda seed: run(*arguments, seed, **options), range(1, OPTIONS.seeds + 1)))
 
 
 def average(runs, key):
@@ -92,15 +104,15 @@ def header(*names):
     row(*["---"] * 3, *["---:"] * (len(names) - 3))
 
 
-def against_l4span(channels, names=None):
+def against_l4span(channels, seconds):
     """Prints `tide` against `l4span` for classic and shared DRBs."""
     header("channel", "UEs, round trip", "senders", "l4span", "tide", "rate", "mean", "p99", "Jain, l4span", "tide")
     points = [(1, 10), (1, 38), (1, 106)] + [(ues, 38) for ues in OPTIONS.ues]
     for channel, (ues, round_trip), senders in itertools.product(channels, points, OPTIONS.senders):
-        pair = [over_seeds(channel, ues, round_trip, senders.split("+"), law) for law in (L4SPAN, OPTIONS.law)]
+        pair = [over_seeds(channel, ues, round_trip, senders.split("+"), law, seconds=seconds) for law in (L4SPAN, OPTIONS.law)]
         jain = [f"{average(runs, 'jain'):.2f}" if "+" in senders else "" for runs in pair]
         ratios = [ratio(pair[1], pair[0], key) for key in ("rate", "mean", "p99")]
-        name = pathlib.Path(channel).stem
+        name = pathlib.Path(channel.partition(":")[0]).stem
         row(name, f"{ues}, {round_trip} ms", senders.replace("+", " and "), *map(shown, pair), *ratios, *jain)
 
 
@@ -118,7 +130,7 @@ def threshold():
     header("channel", "UEs", "law", "rate", "of the longest queue's", "mean", "p99")
     laws = [(f"tau_s = {tau} ms", f'{TIDE}\ntau_s = "{tau} ms"') for tau in (2, 3, 5, 7, 10, 15, 20, 30, 40)]
     laws += [(f"loss = {100 * loss:g} %", f"{TIDE}\nthroughput_loss = {loss}") for loss in (0.01, 0.03, 0.1)]
-    for channel, ues in itertools.product(("static", "pedestrian"), (1, *OPTIONS.ues)):
+    for channel, ues in itertools.product(("static", "pedestrian"), OPTIONS.ues):
         points = [(name, over_seeds(channel, ues, 38, ["prague"], law, seconds=80, warmup=30)) for name, law in laws]
         most = max(average(runs, "rate") for _, runs in points)
         for name, runs in points:
@@ -127,26 +139,39 @@ def threshold():
 
 
 def sensitivity():
-    """Prints what each constant does, 38 ms, one UE."""
+    """Prints what half and double of each constant do, 38 ms, one UE."""
     header("constant", "channel", "senders", "rate", "mean", "p99")
-    laws = ["", 'begin = "5 ms"', 'begin = "20 ms"', "rtt_share = 0.14", "rtt_share = 0.56", "span = 5", "span = 20"]
-    laws += ["throughput_loss = 0.003", "throughput_loss = 0.01", "throughput_loss = 0.03"]
-    for law, channel, senders in itertools.product(laws, ("static", "pedestrian"), OPTIONS.senders):
-        runs = over_seeds(channel, 1, 38, senders.split("+"), f"{TIDE}\n{law}")
-        row(law.replace('"', "") or "defaults", channel, senders, *(f"{average(runs, key):.1f}" for key in ("rate", "mean", "p99")))
+    steered = "throughput_loss = 0.03"
+    laws = {"defaults": TIDE, "loss = 3 %": f"{TIDE}\n{steered}"}
+    laws |= {f"begin = {ms} ms": f'{TIDE}\nbegin = "{ms} ms"' for ms in (5, 20)}
+    laws |= {f"{key} = {value}": f"{TIDE}\n{key} = {value}" for key, values in SHARES.items() for value in values}
+    laws |= {f"loss = {loss:g} %": f"{TIDE}\nthroughput_loss = {loss / 100}" for loss in (1.5, 6)}
+    laws |= {f"loss = 3 %, steer_over = {over} s": f'{TIDE}\n{steered}\nsteer_over = "{over} s"' for over in (5, 20)}
+    laws |= {f"steer_over = {over} s": f'{TIDE}\nsteer_over = "{over} s"' for over in (5, 20)}
+    points = [(channel, senders) for channel in ("static", "pedestrian", trace(HANDOVERS)) for senders in OPTIONS.senders]
+    for (name, law), (channel, senders) in itertools.product(laws.items(), points):
+        is_trace = channel not in SYNTHETIC
+        # Outages are those of the trace, and nothing is steered there.
+        if is_trace and "loss" in name or not is_trace and ("outage" in name or name.startswith("steer_over")):
+            continue
+        runs = over_seeds(channel, 1, 38, senders.split("+"), law)
+        channel = pathlib.Path(channel.partition(":")[0]).stem
+        row(name, channel, senders.replace("+", " and "), *(f"{average(runs, key):.1f}" for key in ("rate", "mean", "p99")))
 
 
-PARTS = {"classic": lambda: against_l4span(SYNTHETIC), "reports": reports, "threshold": threshold, "sensitivity": sensitivity}
-PARTS["traces"] = lambda: against_l4span(sorted(map(str, pathlib.Path(OPTIONS.folder).glob(OPTIONS.pattern))))
+SHARES = {"rtt_share": (0.14, 0.56), "outage_share": (0.5, 2), "span": (5, 20)}
+PARTS = {"classic": lambda: against_l4span(SYNTHETIC, 40), "reports": reports, "threshold": threshold, "sensitivity": sensitivity}
+PARTS["traces"] = lambda: against_l4span(map(trace, OPTIONS.traces), 120)
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("part", choices=PARTS, help="table to print")
 parser.add_argument("--tidemark", default=ROOT / "target/release/tidemark", help="program")
 parser.add_argument("--seeds", type=int, default=5, help="runs a point, 2 to 10")
+parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
 parser.add_argument("--ues", type=int, nargs="*", default=[4, 16], help="further numbers of UEs")
 parser.add_argument("--senders", nargs="*", default=["cubic", "reno", "prague+cubic"], help="flows of a UE")
 parser.add_argument("--law", default=TIDE, help="lines of the marker that is held against l4span")
 parser.add_argument("--folder", default=".", help="folder of traces")
-parser.add_argument("--pattern", default="*", help="files of it")
+parser.add_argument("--traces", nargs="*", default=TRACES, help="files of it, each with a column behind a colon")
 OPTIONS = parser.parse_args()
 PARTS[OPTIONS.part]()
