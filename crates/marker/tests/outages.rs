@@ -46,8 +46,7 @@ fn told(period: u64, queues: impl Fn(u64) -> bool, serves: impl Fn(u64) -> bool)
         }
         du.slot(if serves(slot) { 2_500.0 } else { 0.0 });
     }
-    let told = outages.lock().unwrap().clone();
-    told
+    outages.lock().unwrap().clone()
 }
 
 #[test]

@@ -98,7 +98,10 @@ impl TideConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.check_bounds()?;
         if self.mode == Some(Mode::DelayFirst) && self.throughput_loss.is_some() {
-            return Err(ConfigError::new("throughput_loss", "leave it out: with `delay-first` nothing is steered by it"));
+            return Err(ConfigError::new(
+                "throughput_loss",
+                "leave it out: with `delay-first` nothing is steered by it",
+            ));
         }
         Ok(())
     }
