@@ -55,7 +55,7 @@ fn check(mark: &MarkResult) {
 fn every_verdict_follows_from_its_odds_and_the_parts_add_up() {
     for law in ["l4span", "ramp", "step", "dualpi2", "codel", "ecn-codel", "drop-head", "tide", "upf"] {
         let law_is = format!("marker={{ law = \"{law}\" }}");
-        let result = run(&[&law_is, "duration=3 s", "warmup=1 s"]);
+        let result = run(&[&law_is, "duration=4 s", "warmup=1 s"]);
         let marks = marks(&result);
         assert!(!marks.is_empty(), "{law} marked nothing");
         marks.iter().for_each(check);
@@ -64,7 +64,8 @@ fn every_verdict_follows_from_its_odds_and_the_parts_add_up() {
         let is_mark = |mark: &&MarkResult| mark.verdict != "drop" && mark.arrived_s.is_some_and(|at| at < 2.5);
         let of_marks = marks.iter().filter(is_mark).count();
         let told = marks.iter().filter(is_mark).filter(is_told).count();
-        assert_eq!(told, of_marks, "{law}: senders learn of marks within half a second");
+        // A classic sender is told once a round trip (RFC 3168 6.1.2), which is nearly a second for the UE behind a window.
+        assert_eq!(told, of_marks, "{law}: senders learn of marks within one and a half seconds");
     }
 }
 
