@@ -62,16 +62,17 @@ fn on_a_measured_trace_it_has_all_of_the_rate_at_little_more_than_the_slots() {
     assert!(rate > 0.985 * all && mean < SLOTS_MS + 2.5 && p99 < 15.0, "{rate} of {all}, {mean} {p99} ms");
 }
 
-/// A link that falls from 40 to 10 Mbit/s is known one round trip later: nothing but that round trip's excess waits.
+/// A link that falls from 40 to 10 Mbit/s is known one round trip later: nothing but that round trip's excess waits. An allowance of
+/// 1 or 3 ms leaves 1.7 % of the link.
 #[test]
 fn on_a_wire_it_has_all_of_the_link_and_no_queue() {
     let text = "name = \"wire\"\nduration = \"20 s\"\nwarmup = \"1 s\"\n\
         [[router]]\nname = \"link\"\nrate = \"40 Mbit/s\"\nchanges = [{ at = \"10 s\", rate = \"10 Mbit/s\" }]\nrecommends = true\n\
         [[flow]]\nname = \"flow\"\ncount = 2\nrouter = \"link\"\nround_trip = \"4 ms\"\n\
-        sender = { controller = \"oracle\", allowance = \"1 ms\" }\n";
+        sender = { controller = \"oracle\", allowance = \"10 ms\" }\n";
     let scenario = Scenario::parse("wire.toml", text, Path::new(""), &[]).unwrap();
     let result = Simulation::new(&scenario).unwrap().run(|_| true).unwrap();
     let router = &result.routers[0];
     let [p50, p999] = [0.5, 0.999].map(|fraction| router.queue.quantile(fraction).unwrap());
-    assert!(router.utilisation > 0.97 && p50 < 3.0 && p999 < 25.0, "{} {p50} {p999} ms", router.utilisation);
+    assert!(router.utilisation > 0.999 && p50 < 3.0 && p999 < 25.0, "{} {p50} {p999} ms", router.utilisation);
 }
